@@ -42,20 +42,21 @@ bool map_log(u32 number) {
 
 /// Threads for which this is false are summed as thread 0.
 bool has_own_totals(const Thread* t) {
-  return t->process != own_records.process || t->index < channel::code_threads_distinguished;
+  return t->process != own_records.process || t->index < channel::code_threads_distinguished || settings().parts.on != 0;
 }
 
 }  // namespace
 
 u32 (*code_log_mapping_of)(u64 pc);
 
-u32 code_log_area(channel::CodeRecordKind kind, u32 process, u32 thread) {
+u32 code_log_area(channel::CodeRecordKind kind, u32 process, u32 thread, u32 part) {
   const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_counters);
   auto* const record = reinterpret_cast<channel::CodeCounts*>(code_log_begin(sizeof(channel::CodeCounts)));
   if (area == 0 || record == nullptr) return 0;
   record->process = process;
   record->thread = thread;
   record->area = area;
+  record->part = part;
   code_log_end(&record->head, kind);
   return area;
 }
@@ -90,11 +91,11 @@ bool code_log_has_room(u64 bytes) {
 
 void code_log_collect(Thread* t, const u64* c, u32 n) {
   if (log_ == nullptr) return;
-  u32* area = &t->collected;
+  u32* area = t->part == 0 ? &t->collected : &t->collected_of_part;
   if (*area == 0) {
     const bool alone = has_own_totals(t);
     if (!alone) area = &shared_area_;
-    if (*area == 0) *area = code_log_area(channel::CodeRecordKind::counts, t->process, alone ? t->index : 0);
+    if (*area == 0) *area = code_log_area(channel::CodeRecordKind::counts, t->process, alone ? t->index : 0, t->part);
     if (*area == 0) return;
   }
   const u64 bytes = page_up(u64{n} * 8);
@@ -107,7 +108,16 @@ void code_log_collect(Thread* t, const u64* c, u32 n) {
   kernel(SYS_mmap, at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1ull, 0);
 }
 
-void code_log_new_thread(Thread* t) { t->collected = 0; }
+void code_log_new_thread(Thread* t) { t->collected = t->collected_of_part = 0; }
+
+void code_log_enter_part(Thread* t, u32 part) {
+  if (part != 0 && part != t->collected_part) {
+    t->collected_part = part;
+    t->collected_of_part = 0;
+  }
+  t->part = part;
+  own_records.shared.thread(t->index).part = part;
+}
 
 void code_log_shares(u32 process) {
   if (log_ == nullptr) return;
@@ -120,7 +130,7 @@ void code_log_shares(u32 process) {
 namespace {
 
 /// Returns false if the table is full.
-bool add_correction(u32 process, u32 thread, u64 pc, const channel::Totals& delta) {
+bool add_correction(u32 process, u32 thread, u32 part, u64 pc, const channel::Totals& delta) {
   constexpr u32 mask = channel::code_correction_limit - 1, most_tries = 64;
   auto* const table =
       reinterpret_cast<channel::CodeCorrection*>(reinterpret_cast<u64>(log_) + channel::code_corrections_at);
@@ -134,7 +144,8 @@ bool add_correction(u32 process, u32 thread, u64 pc, const channel::Totals& delt
     if (__atomic_compare_exchange_n(&c.site, &found, site, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
       c.process = process;
       c.thread = thread;
-    } else if (found != site || c.process != process || c.thread != thread) {
+      c.part = part;
+    } else if (found != site || c.process != process || c.thread != thread || c.part != part) {
       continue;
     }
     for (u32 f = 0; f < channel::field_count; f++)
@@ -146,10 +157,11 @@ bool add_correction(u32 process, u32 thread, u64 pc, const channel::Totals& delt
 
 }  // namespace
 
-void code_log_correct(Thread* t, u64 pc, const channel::Totals& delta) {
+void code_log_correct(Thread* t, u64 pc, const channel::Totals& delta, u32 part) {
   if (log_ == nullptr) return;
   const u32 thread = has_own_totals(t) ? t->index : 0;
-  if (!add_correction(t->process, thread, pc, delta) && thread != 0) add_correction(t->process, 0, pc, delta);
+  if (!add_correction(t->process, thread, part, pc, delta) && thread != 0)
+    add_correction(t->process, 0, part, pc, delta);
 }
 
 bool code_log_restarts(u32 segments) {
@@ -159,7 +171,7 @@ bool code_log_restarts(u32 segments) {
   // Without a new log, later counts are not assigned to code.
   if (!map_log(another)) log_ = nullptr;
   shared_area_ = 0;
-  for (Thread* t = own_records.live; t != nullptr; t = t->next) t->collected = 0;
+  for (Thread* t = own_records.live; t != nullptr; t = t->next) code_log_new_thread(t);
   return true;
 }
 
@@ -173,7 +185,7 @@ void code_log_forked() {
   if (log_ == nullptr) return;
   if (!map_log(next_)) log_ = nullptr;
   shared_area_ = 0;
-  current()->collected = 0;
+  code_log_new_thread(current());
 }
 
 }  // namespace tally::engine

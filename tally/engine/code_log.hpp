@@ -25,14 +25,16 @@ void code_log_collect(Thread* t, const u64* c, u32 n);
 /// A thread block belongs to a new thread: its counts are separate from those of the block's previous thread.
 void code_log_new_thread(Thread* t);
 /// Returns a new, zeroed counter area for the owner that a record of this kind names, or 0 if the channel is full.
-u32 code_log_area(channel::CodeRecordKind kind, u32 process, u32 thread);
+u32 code_log_area(channel::CodeRecordKind kind, u32 process, u32 thread, u32 part = 0);
 /// Records that a vfork child runs this process's code.
 void code_log_shares(u32 process);
 /// Returns the number of the mapping of an address (CodeMapping::number), or 0 if it is not in the log. Takes no lock.
 /// Null until somebody sets it.
 extern u32 (*code_log_mapping_of)(u64 pc);
-/// Adds `delta` to the thread's counts for the instruction at `pc`. Takes no lock.
-void code_log_correct(Thread* t, u64 pc, const channel::Totals& delta);
+/// Adds `delta` to the thread's counts for the instruction at `pc`, in this part of the run. Takes no lock.
+void code_log_correct(Thread* t, u64 pc, const channel::Totals& delta, u32 part);
+/// Sets the part of the run that a thread counts in from now on, after its counters were collected.
+void code_log_enter_part(Thread* t, u32 part);
 
 /// Called after all code was discarded and its counters were collected. Returns whether segment numbers are to restart.
 /// If so, the log restarts too, and no thread has counted anything in it yet. The caller must hold threads_lock.

@@ -117,7 +117,7 @@ void unmark_partial(Thread* t, channel::Partial why) {
 
 void correct(Thread* t, u64 pc, const channel::Totals& delta) {
   own_records.shared.thread(t->index).base.add(delta);
-  code_log_correct(t, pc, delta);
+  code_log_correct(t, pc, delta, t->part);
   if (on_correction != nullptr) on_correction(t, pc, delta);
   count_down(t, delta);
 }

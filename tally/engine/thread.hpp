@@ -98,6 +98,9 @@ struct Thread {
   u32 in_call;                  // its registers are those of a system call that the kernel may be executing
   u32 reads_code;               // a ReadsCode
   u32 collected;                // area of its earlier counts, if there is a code log; 0 = none yet
+  u32 part;                     // channel::CodeCounts::part of what it counts
+  u32 collected_part;           // the last one that was not 0
+  u32 collected_of_part;        // as `collected`, for that part
   u64 cleared_at_end;           // address that the kernel sets when the thread starts, or clears when it ends
   u64 robust_list;              // the argument of set_robust_list
   u64 vectors_in_frame;         // if it stopped in a handler: the frame's XSAVE area; 0 = they are in the processor

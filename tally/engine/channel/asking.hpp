@@ -62,10 +62,6 @@ struct AskedModels {
 
 /// What the thread has counted. Cost: the models process the pending records, at 10 ns for each access that missed a
 /// first level; if cycles are requested, the core model may run too, as at marks.
-struct AskedValues {
-  Totals totals;
-  ModelValues models;
-  int64_t cycles;  ///< including misses; 0 if not requested
-};
+using AskedValues = CountedValues;
 
 }  // namespace tally::channel

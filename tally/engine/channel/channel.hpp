@@ -16,13 +16,14 @@
 #include "tally/engine/channel/marks.hpp"
 #include "tally/engine/channel/models.hpp"
 #include "tally/engine/channel/notes.hpp"
+#include "tally/engine/channel/parts.hpp"
 #include "tally/engine/channel/sources.hpp"
 #include "tally/engine/channel/windows.hpp"
 
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other if it differs.
-inline constexpr uint32_t layout_version = 27;
+inline constexpr uint32_t layout_version = 28;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// Why the counts of a process are partial. Bits; the command has the text for each.
@@ -105,7 +106,8 @@ struct Thread {
   uint64_t check;       ///< check_of(); valid once state is `ended`
   uint32_t statistics;  ///< area of its CodeValues; 0: none
   uint32_t left;        ///< 1: it runs natively, because of Process::leaving
-  uint8_t reserved[256 - 56 - 2 * sizeof(Totals)];
+  uint32_t part;        ///< CodeCounts::part of the counters in `area`
+  uint8_t reserved[256 - 60 - 2 * sizeof(Totals)];
 };
 static_assert(sizeof(Thread) == 256);
 
@@ -177,6 +179,7 @@ struct Settings {
   uint32_t keeps_files;       ///< with logs_code, 1: the command keeps the files that code is mapped from
   uint32_t repeatable;        ///< 1: random numbers from a fixed seed, and an initial stack with fixed addresses
   PresentedCpu cpu;           ///< the processor that programs see
+  PartSettings parts;         ///< marks in the code of programs
 };
 
 /// Above this number, a new process takes the record of one that has ended, and its first thread takes that one's.
@@ -219,6 +222,8 @@ struct Header {
   uint32_t reused;             ///< process records that another process has taken; those are not in order of time
   uint32_t next_reused;        ///< where the search for the next one continues
   uint64_t environment_bytes;  ///< of the first program, at its start
+  uint32_t next_part;          ///< number of PartCounts that were claimed
+  uint32_t reserved;
   SourceRecord sources[source_count];
   UnaskedSite unasked[unasked_site_limit];  ///< in the order of their translation
   uint64_t kept_files[kept_file_limit];     ///< check_of() each file that the command was asked to keep; 0: free
@@ -258,7 +263,11 @@ inline constexpr uint64_t note_ring_offset(uint32_t ring) {
 inline constexpr uint64_t code_log_offset(uint32_t log) {
   return note_ring_offset(rings_of_thread * thread_limit) + uint64_t{log} * code_log_bytes;
 }
-inline constexpr uint64_t file_bytes = code_log_offset(code_log_limit);
+/// Then: the PartCounts.
+inline constexpr uint64_t part_counts_offset(uint32_t i) {
+  return code_log_offset(code_log_limit) + uint64_t{i} * sizeof(PartCounts);
+}
+inline constexpr uint64_t file_bytes = part_counts_offset(part_counts_limit);
 
 /// Segment numbers that are not code: each counts events known only at run time, with one vector, or reads of a Source.
 enum Dynamic : uint32_t {

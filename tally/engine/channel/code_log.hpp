@@ -111,8 +111,11 @@ struct CodeCounts {
   CodeRecord head;
   uint32_t process, thread;  ///< indices of their records; thread 0: all threads without an area of their own
   uint32_t area;
-  uint32_t reserved;
+  uint32_t part;  ///< PartCounts::label of the part that it counted in; 0: outside of all; or part_of_thread
 };
+
+/// In CodeCounts::part: counts of the part that the thread was in when it ended (Thread::part).
+inline constexpr uint32_t part_of_thread = ~uint32_t{0};
 
 inline constexpr uint32_t call_event_limit = 4;
 
@@ -179,6 +182,7 @@ inline constexpr uint64_t code_cycles_limit = (32ull << 20) / sizeof(CodeCycles)
 struct CodeCorrection {
   uint64_t site;             ///< code_site() of the instruction; 0: free
   uint32_t process, thread;  ///< as in CodeCounts
+  uint32_t part, reserved;   ///< the same
   int64_t field[field_count];
 };
 inline constexpr uint32_t code_correction_limit = 1u << 16;

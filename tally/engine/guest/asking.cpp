@@ -4,20 +4,16 @@
 #include "tally/engine/channel/asking.hpp"
 #include "tally/engine/guest/failing.hpp"
 #include "tally/engine/guest/signals.hpp"
+#include "tally/engine/instrument/asked_values.hpp"
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/instrument/running_cycles.hpp"
-#include "tally/engine/instrument/running_totals.hpp"
 
 namespace tally::engine::guest {
 
 namespace {
 
-channel::Totals totals_of(Thread* t) {
-  // This thread is inside, so no other thread can renumber segments meanwhile.
-  channel::Totals totals = channel::sum(counters(t), &segment(0), segment_limit_so_far());
-  totals.add(records().thread(t->index).base);
-  return totals;
-}
+// This thread is inside, so no other thread can renumber segments meanwhile.
+channel::Totals totals_of(Thread* t) { return asked_totals(t); }
 
 template <class T>
 s64 give(u64 to, u64 bytes, T (*of)(Thread*), Thread* t) {
@@ -36,15 +32,8 @@ channel::AskedModels models_of(Thread* t) {
 }
 
 channel::AskedValues values_of(Thread* t) {
-  channel::AskedValues values{totals_of(t), {}, 0};
-  if (settings().models.on == 0) return values;
-  models_settle(t);
-  values.models = model_counts(t)->values;
-  if (running_cycles_asked(t)) {
-    read_executions(t);
-    values.cycles = running_cycles(t, true);
-  }
-  return values;
+  prepare_values(t);
+  return counted_values(t, true);
 }
 
 }  // namespace

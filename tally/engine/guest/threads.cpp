@@ -10,6 +10,7 @@
 #include "tally/engine/instrument/core_cycles.hpp"
 #include "tally/engine/instrument/marks.hpp"
 #include "tally/engine/instrument/models.hpp"
+#include "tally/engine/instrument/parts.hpp"
 #include "tally/engine/instrument/running_cycles.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/instrument/windows.hpp"
@@ -143,6 +144,7 @@ bool give_counters(Thread* t, u32 process, bool goes_on = false) {
   if (!models_attach(t, goes_on) || (reads_running_totals() && !totals_attach(t)) || !marks_attach(t) ||
       !running_cycles_attach(t, again) || !windows_attach(t) || !calls_attach(t, goes_on))
     return false;
+  parts_attach(t, goes_on);
   set_state(record.state, State::running);
   return true;
 }
@@ -170,6 +172,15 @@ void fold(Thread* t) {
   windows_folded(t);
 }
 
+/// fold() for a thread that continues.
+void collect_running(Thread* t) {
+  channel::Thread& record = own_records.shared.thread(t->index);
+  if (record.state != State::running) return;
+  fold(t);  // from here to the end `final` is the valid count
+  record.base = record.final;
+  set_state(record.state, State::running);
+}
+
 /// Clears the counters of a killed thread for the next one: it may have counted them already without clearing them.
 void clear_after_kill(Thread* t) {
   if (own_records.shared.thread(t->index).state == State::running || own_records.shared.thread(t->index).area == 0)
@@ -183,6 +194,7 @@ void clear_after_kill(Thread* t) {
 void end_counting(Thread* t) {
   if (own_records.shared.thread(t->index).state == State::running) {
     marks_end(t);
+    parts_end(t);
     calls_settle(t);
     // An execve may fail, and then the window continues. Otherwise the command closes it.
     if (process_record(t).end != channel::End::executed) windows_close(t);
@@ -223,6 +235,7 @@ Thread* first_thread(u32 first_fd) {
   marks_init();
   windows_init();
   calls_init();
+  parts_init();
   core_init();
   const u32 process = new_process_record(0);
   const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_vectors);
@@ -368,15 +381,11 @@ void counts_to_records() {
   Guard guard(threads_lock);
   for (Thread *o = own_records.live, *next; o != nullptr; o = next) {
     next = o->next;
-    channel::Thread& record = own_records.shared.thread(o->index);
     if (o->where == killed) {
       finish_departed_locked(o);
       release_counters(o);
     }
-    if (record.state != State::running) continue;
-    fold(o);  // from here to the end of the loop `final` is the valid count
-    record.base = record.final;
-    set_state(record.state, State::running);
+    collect_running(o);
   }
   core_finish_locked(current());
   if (!code_log_restarts(own_records.segments)) return;
@@ -485,3 +494,5 @@ bool after_fork(Thread* t, u32 process) {
 }
 
 }  // namespace tally::engine::guest
+
+void tally::engine::instrument::collect_counts(Thread* t) { guest::collect_running(t); }

@@ -57,6 +57,7 @@ struct ThreadCalls {
   NodeContext* own;  // of each node
   u32 node_count;
   u32 slot_mask;
+  u32 collected_of_none, collected_part, collected_of_part;  // areas of earlier counts, as in engine::Thread
 };
 static_assert(offsetof(ThreadCalls, generation) + calls_at == o_calls_generation);
 static_assert(calls_at + sizeof(ThreadCalls) <= counters_at);
@@ -341,7 +342,8 @@ void calls_init() {
 bool calls_attach(Thread* t, bool goes_on) {
   if (!calls_on()) return true;
   ThreadCalls& c = own(t);
-  const u32 area = code_log_area(channel::CodeRecordKind::calls, t->process, t->index);
+  c.collected_of_none = c.collected_of_part = 0;
+  const u32 area = code_log_area(channel::CodeRecordKind::calls, t->process, t->index, channel::part_of_thread);
   if (goes_on) {
     if (!continue_nodes(c, area)) return false;
   } else {
@@ -363,6 +365,38 @@ bool calls_attach(Thread* t, bool goes_on) {
 
 void calls_settle(Thread* t) {
   if (calls_on()) add_to_innermost(t, own(t));
+}
+
+void calls_collect(Thread* t) {
+  if (!calls_on()) return;
+  ThreadCalls& c = own(t);
+  add_to_innermost(t, c);
+  if (t->part != 0 && t->part != c.collected_part) {
+    c.collected_part = t->part;
+    c.collected_of_part = 0;
+  }
+  u32& area = t->part == 0 ? c.collected_of_none : c.collected_of_part;
+  if (area == 0) area = code_log_area(channel::CodeRecordKind::calls, t->process, t->index, t->part);
+  static u64 address;
+  if (address == 0) address = try_reserve(channel::area_bytes, PROT_NONE);
+  CallNode* const to = address != 0 ? map_nodes(area, address) : nullptr;
+  if (to == nullptr) return;  // the counts go to the next part
+  const u64 known = to[0].calls;
+  for (u32 i = 0; i < c.node_count; i++) {
+    CallNode& from = c.nodes[i];
+    if (i >= known) {
+      to[i] = from;
+    } else if (i > 0) {
+      to[i].calls += from.calls;
+      for (u32 e = 0; e < channel::call_event_limit; e++) to[i].self[e] += from.self[e];
+    }
+    if (i > 0) from.calls = 0;
+    for (s64& n : from.self) n = 0;
+  }
+  to[0].calls = c.node_count;
+  to[0].is_recursive = c.nodes[0].is_recursive;
+  kernel(SYS_mmap, address, channel::area_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+         -1ull, 0);
 }
 
 void calls_handler(Thread* t, u64 sp, u64 base, u64 bytes) {

@@ -19,6 +19,10 @@ bool calls_attach(Thread* t, bool goes_on);
 /// Adds what was counted since the last call or return to the innermost call: afterwards the tree is complete.
 void calls_settle(Thread* t);
 
+/// Moves what the tree has counted to an area of the thread's part (channel::CodeCounts::part). The caller holds
+/// threads_lock; the thread is stopped, or is the caller.
+void calls_collect(Thread* t);
+
 /// Returns the word by which generated code identifies the call at `pc` to `target`; 0: the target is known only at
 /// execution. The caller holds cache_lock and has checked Probes::has_room().
 u32 call_word_of(u64 pc, u64 target);

@@ -9,6 +9,7 @@
 #include "tally/engine/translate/arenas.hpp"
 #include "tally/engine/translate/generate.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/translate/program_marks.hpp"
 
 namespace tally::engine::instrument {
 namespace {
@@ -124,9 +125,9 @@ void record_first(const Instruction& in) {
   s->done = emulated ? in.length : 0;
 }
 
-void emit_gate(Builder& b) {
+void emit_gate(Builder& b, const Instruction& in) {
   // A gate at a mere return address is needed only while a marked function is open. It must not change the flags.
-  bool always = slot_of(b.trace.pc).done != 0;
+  bool always = slot_of(b.trace.pc).done != 0 || begins_mark(in);
   for (u32 i = 0; i < given_points.count; i++)
     always |= given_points.point[i].address == b.trace.pc && given_points.point[i].role != channel::mark_leaves;
   Emitter& e = b.e;
@@ -154,7 +155,7 @@ class MarkProbes final : public Probes {
   bool begins_at(const Instruction& in) const override { return must_emulate(in); }
   void begin_trace(Builder& b, const Instruction& in) override {
     record_first(in);
-    if (is_marked(b.trace.pc)) emit_gate(b);
+    if (is_marked(b.trace.pc)) emit_gate(b, in);
   }
   void counted(Builder& b, u32 number, bool) override { emit_touched(b, number); }
   void jumped(Thread* t) override { marks_landed(t); }

@@ -2,6 +2,7 @@
 
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/marked_addresses.hpp"
+#include "tally/engine/instrument/parts.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/instrument/windows.hpp"
 #include "tally/engine/translate/cache.hpp"
@@ -251,6 +252,7 @@ extern "C" void marked(Thread* t) {
   // A pending signal comes first: its handler returns to the gate.
   if (t->pad == 0) {
     pass_all(t);
+    handle_program_mark(t);
     t->past_gate = !emulate_here(t);
   }
   dispatch(t);

@@ -52,9 +52,9 @@ namespace {
 
 asm(R"(
 .text
-.globl engine_no_target, lookup_begin, lookup_end, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_emulated, enter_mark, enter_unlike, enter_key_check, enter_source, enter_window
+.globl engine_no_target, lookup_begin, lookup_end, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_emulated, enter_mark, enter_program_mark, enter_unlike, enter_key_check, enter_source, enter_window
 .globl resume_program, resume_begin, resume_end, landing_pad
-.hidden lookup_begin, lookup_end, indirect_targets, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_emulated, enter_mark, enter_unlike, enter_key_check, enter_source, enter_window
+.hidden lookup_begin, lookup_end, indirect_targets, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_emulated, enter_mark, enter_program_mark, enter_unlike, enter_key_check, enter_source, enter_window
 .hidden resume_program, resume_begin, resume_end, landing_pad
 
 # Saves everything but rax, rcx and r11, which each transition saves in its own way.
@@ -184,6 +184,9 @@ enter_emulated:
 # The gate of a marked address. rcx = that address; rcx and r11 are saved.
 enter_mark:
   enter_at marked
+# The gate of a mark in the code of the program, in the same way.
+enter_program_mark:
+  enter_at program_mark_reached
 # A trace whose program code has changed. rcx = its address in the program; rcx and r11 are saved.
 enter_unlike:
   enter_at found_unlike

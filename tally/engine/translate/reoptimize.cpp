@@ -4,6 +4,7 @@
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/logged_code.hpp"
 #include "tally/engine/translate/profile.hpp"
+#include "tally/engine/translate/program_marks.hpp"
 #include "tally/engine/translate/protection_keys.hpp"
 #include "tally/engine/translate/reading.hpp"
 #include "tally/engine/translate/sources.hpp"
@@ -90,8 +91,8 @@ class Reoptimizer {
       if (n_ > 0 && probes->begins_at(at_)) break;
       if (code_.watch(at_)) break;
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
-      if (in.kind == Kind::trap || sets_protection_keys(in) || reads_source(in) || probes->begins_at(in) ||
-          (counts_down() && is_countdown_late(in)))
+      if (in.kind == Kind::trap || sets_protection_keys(in) || reads_source(in) || begins_mark(in) ||
+          probes->begins_at(in) || (counts_down() && is_countdown_late(in)))
         break;
       code_.register_instruction(in);
       resolve(code_, in, arena);

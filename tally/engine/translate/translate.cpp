@@ -3,6 +3,7 @@
 #include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/logged_code.hpp"
+#include "tally/engine/translate/program_marks.hpp"
 #include "tally/engine/translate/protection_keys.hpp"
 #include "tally/engine/translate/reading.hpp"
 #include "tally/engine/translate/sources.hpp"
@@ -60,6 +61,7 @@ class Translator {
     place_segments(trace_segments);
     if (is_instrumented) instrumentation->begin_trace();
     if (is_probed) probes->begin_trace(b, in_[0]);
+    if (known == nullptr && begins_mark(in_[0])) emit_mark_gate(b);
     if (steps_)
       emit_check(b, in_[0]);
     else if (looks_first(in_[0]))
@@ -152,7 +154,8 @@ class Translator {
       if (at_ != pc_ && probes->begins_at(at_)) break;
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
       if (at_ != pc_ && probes->begins_at(in)) break;
-      if (at_ != pc_ && ((counts_down() && is_countdown_late(in)) || sets_protection_keys(in) || reads_source(in)))
+      if (at_ != pc_ && ((counts_down() && is_countdown_late(in)) || sets_protection_keys(in) || reads_source(in) ||
+                          begins_mark(in)))
         break;
       code_.register_instruction(in);
       resolve(code_, in, arena);

@@ -203,6 +203,7 @@ class Engine final : public Backend {
     settings.keeps_files = is_profile ? 1 : 0;
     settings.placed = *placed;
     settings.follows_calls = job.has_calls() ? 1 : 0;
+    settings.parts.on = job.count != nullptr ? 1 : 0;
     Window window;
     const auto execution = execute(job, *image, *shared, settings, modelling, marker, window);
     if (!execution) return fail(execution.error());

@@ -13,6 +13,7 @@
 #include "tally/counting/backend/engine/count/sources.hpp"
 #include "tally/counting/backend/engine/effort.hpp"
 #include "tally/counting/backend/engine/regions/marked_regions.hpp"
+#include "tally/counting/backend/engine/regions/part_regions.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
 #include "tally/counting/backend/software.hpp"
 #include "tally/linux/files/memory_file.hpp"
@@ -74,14 +75,21 @@ class Collector {
 
   std::vector<Image>& images() { return images_; }
 
-  /// Returns the regions of each process that executed one; without any, an empty entry for the first process.
+  /// Returns the regions of each process that executed one; without any requested one, an empty entry for the first
+  /// process.
   std::vector<result::ProgramRegions> regions() const {
     std::vector<result::ProgramRegions> all;
+    const PartRecords parts = job_.count != nullptr ? read_parts(shared_) : PartRecords{};
     for (const Image& image : images_) {
-      if (job_.code_regions().empty()) break;
-      std::vector<MarkedThread> threads;
-      for (const Image::Thread& thread : image.threads) threads.push_back({thread.number, thread.record->tid});
-      auto regions = regions_of(job_, modelling_, shared_, threads, image.tally);
+      std::vector<RegionResult> regions;
+      if (!job_.code_regions().empty()) {
+        std::vector<MarkedThread> threads;
+        for (const Image::Thread& thread : image.threads) threads.push_back({thread.number, thread.record->tid});
+        regions = regions_of(job_, modelling_, shared_, threads, image.tally);
+      }
+      if (const auto own = parts.find(image.index); own != parts.end())
+        for (RegionResult& region : regions_of_parts(job_, modelling_, shared_, own->second, image.tally))
+          regions.push_back(std::move(region));
       if (!regions.empty()) all.push_back({image.result.pid, {image.result.command}, "", std::move(regions)});
     }
     if (all.empty() && !job_.code_regions().empty() && !images_.empty())
@@ -451,6 +459,7 @@ std::vector<result::ProgramRegions> collect(const Job& job, const Execution& exe
                               (collect.difference() ? "differ: " + *collect.difference() : std::string("agree")));
   }
   for (std::string& notice : collect.missing_counters()) outcome.notices.push_back(std::move(notice));
+  if (std::string text = why_parts_are_missing(shared); !text.empty()) outcome.notices.push_back(std::move(text));
   if (execution.ended) {
     const std::string living = still_running(images);
     if (!living.empty()) {

@@ -1,0 +1,30 @@
+#include "tally/engine/instrument/asked_values.hpp"
+
+#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/instrument/running_cycles.hpp"
+#include "tally/engine/instrument/running_totals.hpp"
+
+namespace tally::engine::instrument {
+
+channel::Totals asked_totals(Thread* t) {
+  channel::Totals totals = channel::sum(counters(t), &segment(0), segment_limit_so_far());
+  totals.add(records().thread(t->index).base);
+  return totals;
+}
+
+void prepare_values(Thread* t) {
+  if (settings().models.on != 0) running_cycles_asked(t);
+}
+
+channel::CountedValues counted_values(Thread* t, bool waits) {
+  channel::CountedValues values{asked_totals(t), {}, 0};
+  if (settings().models.on == 0) return values;
+  models_settle(t);
+  values.models = model_counts(t)->values;
+  if (!reads_cycles() || !has_running_totals(t)) return values;
+  read_executions(t);
+  values.cycles = running_cycles(t, waits);
+  return values;
+}
+
+}  // namespace tally::engine::instrument

@@ -1,0 +1,311 @@
+#include "tally/engine/instrument/parts.hpp"
+
+#include "tally/engine/code_log.hpp"
+#include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/asked_values.hpp"
+#include "tally/engine/instrument/calls.hpp"
+#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/stop_the_world.hpp"
+#include "tally/engine/translate/countdown.hpp"
+#include "tally/engine/translate/program_marks.hpp"
+
+namespace tally::engine::instrument {
+namespace {
+
+using channel::AtStart;
+using channel::CountedValues;
+using channel::PartCounts;
+using channel::PartEnd;
+
+constexpr u32 parts_at = 0xfc000;  // from the GS base
+
+/// The state of a thread.
+struct ThreadParts {
+  bool collects, counts;
+  u32 record;     // number of its PartCounts, from 1; 0: none yet
+  u32 stretches;  // how often it began to count in this part
+  CountedValues start, sum;
+};
+static_assert(parts_at + sizeof(ThreadParts) <= counters_at);
+
+ThreadParts& own(const Thread* t) { return *reinterpret_cast<ThreadParts*>(reinterpret_cast<u64>(t) + parts_at); }
+
+/// The state of the process. The caller holds threads_lock.
+struct ProcessParts {
+  bool is_used = false;     // a mark was executed
+  bool is_decided = false;  // whether instrumentation and collection were on at the start
+  bool instruments = true, collects_at_start = true;
+  u32 number = 1, label = 1;   // of the current part: see PartCounts
+  const char* name = nullptr;  // of what the last start separates
+  u32 ended_count = 0;
+  u32 ended[1u << 13] = {};  // records of threads that have ended in this part
+};
+constinit ProcessParts all;
+
+/// Counts instructions in the innermost call, if calls are followed.
+void count_in_calls(Thread* t, s64 instructions) {
+  for (u32 e = 0; calls_on() && e < translate::summed_events.count; e++)
+    t->sums[e] += settings().marks.weight[e][channel::instructions] * instructions;
+}
+
+/// Adds `v`, or subtracts it, word by word.
+void add(CountedValues& to, const CountedValues& v, bool negative) {
+  constexpr u32 words = sizeof(CountedValues) / 8;
+  u64* const sums = reinterpret_cast<u64*>(&to);
+  const u64* const more = reinterpret_cast<const u64*>(&v);
+  for (u32 i = 0; i < words; i++) sums[i] += negative ? 0 - more[i] : more[i];
+}
+
+// --- records --------------------------------------------------------------------------------------------------------
+
+void write_at(u32 record, const void* from, u64 bytes, u64 at) {
+  kernel(SYS_pwrite64, inherited(channel::inherited_channel), reinterpret_cast<u64>(from), bytes,
+         channel::part_counts_offset(record - 1) + at);
+}
+
+void copy_name(char (&to)[sizeof PartCounts::name], const char* name) {
+  u32 n = 0;
+  while (name != nullptr && n + 1 < sizeof to && name[n] != 0) n++;
+  copy(to, name, n);
+}
+
+void write_record(Thread* t, PartEnd end, const char* name, const CountedValues& values, bool is_cut) {
+  ThreadParts& p = own(t);
+  if (p.record == 0) {
+    const u32 number = __atomic_fetch_add(&records().header().next_part, 1, __ATOMIC_RELAXED);
+    if (number >= channel::part_counts_limit) return;  // the command reports it
+    p.record = number + 1;
+  }
+  PartCounts counts{};
+  counts.state = 1;
+  counts.process = t->process;
+  counts.thread = t->index;
+  counts.number = all.number;
+  counts.label = all.label;
+  counts.stretches = p.stretches;
+  counts.cut = is_cut ? 1 : 0;
+  counts.end = end;
+  copy_name(counts.name, name);
+  counts.values = values;
+  write_at(p.record, &counts, sizeof counts, 0);
+}
+
+void discard_record(u32 record) {
+  const u32 unused = 0;
+  if (record != 0) write_at(record, &unused, sizeof unused, offsetof(PartCounts, state));
+}
+
+/// Adds the end of the part to the records of threads that have ended in it.
+void end_records_of_ended(PartEnd end, const char* name) {
+  struct {
+    PartEnd end;
+    char name[sizeof PartCounts::name];
+  } tail{end, {}};
+  static_assert(offsetof(PartCounts, name) == offsetof(PartCounts, end) + sizeof tail.end);
+  copy_name(tail.name, name);
+  for (u32 i = 0; i < all.ended_count; i++) write_at(all.ended[i], &tail, sizeof tail, offsetof(PartCounts, end));
+  all.ended_count = 0;
+}
+
+// --- changes --------------------------------------------------------------------------------------------------------
+
+/// Moves the instructions of the mark at which the thread is from the part that it has just entered to none: they are
+/// counted there when they run.
+void leave_out_mark(Thread* t, u32 instructions) {
+  channel::Totals one;
+  for (u32 i = 0; i < instructions; i++) {
+    const u64 pc = t->pc + translate::offset_in_mark(i);
+    one.field[channel::instructions] = -1;
+    code_log_correct(t, pc, one, t->part);
+    one.field[channel::instructions] = 1;
+    code_log_correct(t, pc, one, 0);
+  }
+  count_in_calls(t, -static_cast<s64>(instructions));
+}
+
+/// If there is a code log: moves what the thread has counted to its part, and enters the part with this label.
+void enter_part(Thread* t, u32 label, u32 instructions) {
+  if (!logs_code() || t->part == label) return;
+  if (t->part == 0) count_in_calls(t, instructions);
+  calls_collect(t);
+  collect_counts(t);
+  code_log_enter_part(t, label);
+  if (label != 0) leave_out_mark(t, instructions);
+}
+
+/// Returns what a thread has counted, plus the instructions of the mark at which it is.
+CountedValues values_now(Thread* t, u32 instructions) {
+  prepare_values(t);
+  CountedValues now = counted_values(t, false);
+  now.totals.field[channel::instructions] += instructions;
+  return now;
+}
+
+void begin_counting(Thread* t, u32 instructions) {
+  ThreadParts& p = own(t);
+  p.start = values_now(t, instructions);
+  p.counts = true;
+  p.stretches++;
+  enter_part(t, all.label, instructions);
+}
+
+/// Returns what the thread has counted in this part.
+CountedValues sum_now(Thread* t) {
+  CountedValues sum = own(t).sum;
+  if (!own(t).counts) return sum;
+  add(sum, values_now(t, 0), false);
+  add(sum, own(t).start, true);
+  return sum;
+}
+
+void end_counting(Thread* t) {
+  ThreadParts& p = own(t);
+  p.sum = sum_now(t);
+  p.counts = false;
+  write_record(t, PartEnd::process, all.name, p.sum, false);
+  enter_part(t, 0, 0);
+}
+
+/// Begins or ends counting of a thread, as its state requires.
+void update(Thread* t, u32 instructions) {
+  const bool should = all.instruments && own(t).collects;
+  if (should && !own(t).counts) begin_counting(t, instructions);
+  if (!should && own(t).counts) end_counting(t);
+}
+
+/// Begins a part in a thread.
+void reset(Thread* t, u32 instructions) {
+  ThreadParts& p = own(t);
+  p.sum = {};
+  p.record = 0;
+  p.stretches = 0;
+  if (p.counts) begin_counting(t, instructions);
+}
+
+template <class F>
+void each_thread(const Thread* of, F&& f) {
+  for (Thread* o = threads(); o != nullptr; o = o->next)
+    if (o->process == of->process) f(o);
+}
+
+/// Discards the part, and lets the next one begin in each thread.
+void discard(Thread* t, u32 instructions) {
+  each_thread(t, [&](Thread* o) {
+    discard_record(own(o).record);
+    own(o).record = 0;
+  });
+  for (u32 i = 0; i < all.ended_count; i++) discard_record(all.ended[i]);
+  all.ended_count = 0;
+  if (logs_code()) write_record(t, PartEnd::discarded, nullptr, {}, false);
+  all.label++;
+  each_thread(t, [&](Thread* o) { reset(o, o == t ? instructions : 0); });
+}
+
+/// The first mark shows what was on at the start. What was not on has counted nothing.
+void decide(Thread* t, bool instruments, bool collects) {
+  if (all.is_decided) return;
+  all.is_decided = true;
+  all.instruments = instruments;
+  all.collects_at_start = collects;
+  each_thread(t, [&](Thread* o) { own(o).collects = collects; });
+  if (instruments && collects) return;
+  each_thread(t, [&](Thread* o) {
+    own(o).counts = false;
+    enter_part(o, 0, 0);
+  });
+  discard(t, 0);
+}
+
+void dump(Thread* t, const char* name, u32 instructions) {
+  const PartEnd end = name != nullptr ? PartEnd::named_dump : PartEnd::dump;
+  each_thread(t, [&](Thread* o) {
+    // A profile has a file for each dump.
+    if (own(o).stretches != 0 || (o == t && logs_code())) write_record(o, end, name, sum_now(o), false);
+  });
+  end_records_of_ended(end, name);
+  all.number++;
+  all.label++;
+  each_thread(t, [&](Thread* o) { reset(o, o == t ? instructions : 0); });
+}
+
+void act(Thread* t, PartAction action, const char* name, u32 instructions) {
+  all.is_used = true;
+  switch (action) {
+    case PartAction::start:
+    case PartAction::stop:
+      decide(t, action == PartAction::stop, true);
+      all.instruments = action == PartAction::start;
+      if (all.instruments) all.name = name;
+      each_thread(t, [&](Thread* o) { update(o, o == t ? instructions : 0); });
+      break;
+    case PartAction::toggle:
+      decide(t, true, false);
+      own(t).collects = !own(t).collects;
+      if (own(t).collects) all.name = name;
+      update(t, instructions);
+      break;
+    case PartAction::dump:
+      decide(t, true, true);
+      dump(t, name, instructions);
+      break;
+    case PartAction::zero: discard(t, instructions); break;
+  }
+}
+
+/// Holds the other threads of the process, where their counts are exact. Returns whether there are any.
+bool hold_all(Thread* t) {
+  if (is_last(t) || leaving()) return false;
+  take_turn(t);
+  if (!hold_others(t)) mark_partial(t, channel::partial_not_parked);
+  return true;
+}
+
+}  // namespace
+
+void parts_init() {
+  const channel::PartSettings& of = settings().parts;
+  if (of.instrumentation == AtStart::automatic && of.collection == AtStart::automatic) return;
+  all.is_decided = true;
+  all.instruments = of.instrumentation != AtStart::off;
+  all.collects_at_start = of.collection != AtStart::off;
+}
+
+void parts_attach(Thread* t, bool goes_on) {
+  if (!parts_on()) return;
+  ThreadParts& p = own(t);
+  if (!goes_on) {
+    p.collects = all.collects_at_start;
+    p.counts = all.instruments && p.collects;
+  } else {
+    all.number = 1;
+    all.label++;
+    all.ended_count = 0;
+  }
+  p.sum = {};
+  p.start = {};
+  p.start.totals = records().thread(t->index).base;
+  if (settings().models.on != 0) p.start.models = model_counts(t)->values;
+  p.record = 0;
+  p.stretches = p.counts ? 1 : 0;
+  if (logs_code()) code_log_enter_part(t, p.counts ? all.label : 0);
+}
+
+void parts_end(Thread* t) {
+  if (!parts_on() || !all.is_used || own(t).stretches == 0) return;
+  ThreadParts& p = own(t);
+  write_record(t, PartEnd::process, all.name, sum_now(t), p.counts);
+  if (p.record != 0 && all.ended_count < sizeof all.ended / sizeof all.ended[0]) all.ended[all.ended_count++] = p.record;
+}
+
+void change_parts(Thread* t, PartAction action, const char* name, u32 instructions) {
+  if (!parts_on()) return;
+  prepare_values(t);  // takes cache_lock, which comes before threads_lock
+  const bool held = action != PartAction::toggle && hold_all(t);
+  {
+    Guard guard(threads_lock);
+    act(t, action, name, instructions);
+  }
+  if (held) give_turn(t);
+}
+
+}  // namespace tally::engine::instrument

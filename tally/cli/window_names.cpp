@@ -19,6 +19,17 @@ const profile::CodeNames* WindowNames::names_of(const result::CodeFile& file) {
   return found->second.get();
 }
 
+// A compiler writes the name when it has generated the code. An address without one may get it later, so the map is read
+// again.
+const profile::NamedCode* WindowNames::generated_at(const result::Window& window) {
+  const auto known = generated_.find(window.pid);
+  if (known != generated_.end())
+    if (const auto* const code = known->second.at(window.address)) return code;
+  constexpr std::size_t most_reads = 100;
+  if (++reads_ > most_reads && known != generated_.end()) return nullptr;
+  return generated_.insert_or_assign(window.pid, profile::MadeCode({window.pid, false, began_})).first->second.at(window.address);
+}
+
 void WindowNames::name(result::Window& window) {
   if (window.file == nullptr) return;
   const result::CodeFile& file = *window.file;
@@ -26,6 +37,13 @@ void WindowNames::name(result::Window& window) {
   function_ = object.empty() ? "[anonymous memory]" : fmt::format("[{}]", object);
   window.function = function_;
   const profile::CodeNames* const names = names_of(file);
+  if (names == nullptr && !file.is_file()) {
+    if (const profile::NamedCode* const code = generated_at(window)) {
+      function_ = code->name;
+      window.function = function_;
+    }
+    return;
+  }
   const auto address = names == nullptr ? std::nullopt : names->address_of(window.offset);
   if (!address) return;
   if (const profile::NamedCode* const known = profile::function_of(*names, *address)) {

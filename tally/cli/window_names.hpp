@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "tally/counting/profile/code_names.hpp"
+#include "tally/counting/profile/made_code.hpp"
 #include "tally/output/result/code.hpp"
 #include "tally/output/result/windows.hpp"
 
@@ -19,11 +20,15 @@ class WindowNames {
   void name(result::Window& window);
 
  private:
+  const profile::NamedCode* generated_at(const result::Window& window);
   const profile::CodeNames* names_of(const result::CodeFile& file);
 
   // By path, inode, modification time and build ID.
   std::map<std::tuple<std::string, std::uint64_t, std::int64_t, std::string>, std::unique_ptr<profile::CodeNames>>
       files_;
+  std::map<std::int64_t, profile::MadeCode> generated_;  // by process ID
+  std::size_t reads_ = 0;                                // of maps
+  const Nanoseconds began_ = linux::time_since_1970();
   std::string function_, line_;
 };
 

@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
 
 #include "tally/core/base/text.hpp"
 #include "tally/linux/descriptor.hpp"
@@ -91,16 +94,16 @@ std::optional<Nanoseconds> process_started(std::int64_t pid) {
   return time_of(since_1970) - time_of(since_start) + Nanoseconds(*ticks * (1'000'000'000 / sysconf(_SC_CLK_TCK)));
 }
 
-PerfMap read_perf_map(const MapOf& of) {
+namespace {
+
+// `shown`: the directory as it is printed.
+PerfMap read_file(const MapOf& of, const std::optional<MapWatch>& process, const std::string& folder,
+                  const std::string& shown, const std::string& name) {
   PerfMap map;
-  const auto process = of.other_pids ? std::nullopt : living(of.pid);
-  // A container has its own /tmp and its own process IDs.
-  const std::string folder = process ? fmt::format("/proc/{}/root/tmp", of.pid) : "/tmp";
-  const std::string name = fmt::format("perf-{}.map", process ? process->own_pid : of.pid);
   const Descriptor opened(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   struct stat s {};
   if (!opened || fstatat(opened.get(), name.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0) return map;
-  const std::string path = "/tmp/" + name;
+  const std::string path = shown + "/" + name;
   if (of.other_pids) {
     map.refused =
         fmt::format("ignoring '{}' of user {}: the process has this ID in another PID namespace", path, s.st_uid);
@@ -116,6 +119,49 @@ PerfMap read_perf_map(const MapOf& of) {
   map.refused = refusal_of(path, s, process, not_before);
   if (map.refused.empty()) map.text = read_whole(file.get());
   return map;
+}
+
+std::string own_pid(const MapOf& of, const std::optional<MapWatch>& process) {
+  return std::to_string(process ? process->own_pid : of.pid);
+}
+
+// The directories below ~/.debug/jit, one for each program; the newest last.
+std::vector<std::string> dump_folders() {
+  const char* const chosen = secure_getenv("JITDUMPDIR");
+  const char* const home = chosen != nullptr ? chosen : secure_getenv("HOME");
+  std::vector<std::string> folders;
+  if (home == nullptr) return folders;
+  std::error_code error;
+  const std::filesystem::path all = std::filesystem::path(home) / ".debug" / "jit";
+  for (std::filesystem::directory_iterator one(all, error), end; !error && one != end; one.increment(error))
+    folders.push_back(one->path().string());
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+}  // namespace
+
+PerfMap read_perf_map(const MapOf& of) {
+  const auto process = of.other_pids ? std::nullopt : living(of.pid);
+  // A container has its own /tmp and its own process IDs.
+  const std::string folder = process ? fmt::format("/proc/{}/root/tmp", of.pid) : "/tmp";
+  return read_file(of, process, folder, "/tmp", fmt::format("perf-{}.map", own_pid(of, process)));
+}
+
+PerfMap read_jit_dump(const MapOf& of) {
+  const auto process = of.other_pids ? std::nullopt : living(of.pid);
+  const std::string name = fmt::format("jit-{}.dump", own_pid(of, process));
+  std::vector<std::string> folders = dump_folders();
+  folders.push_back(process ? fmt::format("/proc/{}/root/tmp", of.pid) : "/tmp");
+  folders.push_back(process ? fmt::format("/proc/{}/cwd", of.pid) : ".");
+  PerfMap refused;
+  for (; !folders.empty(); folders.pop_back()) {
+    const std::string& folder = folders.back();
+    PerfMap map = read_file(of, process, folder, folder, name);
+    if (!map.text.empty()) return map;
+    if (refused.refused.empty()) refused = std::move(map);
+  }
+  return refused;
 }
 
 }  // namespace tally::linux

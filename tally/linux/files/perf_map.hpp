@@ -1,4 +1,4 @@
-// Reads maps of the code that a process generates: /tmp/perf-PID.map, which JIT compilers write for perf.
+// Reads what JIT compilers write for perf about the code that they generate: /tmp/perf-PID.map, or jit-PID.dump.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,11 @@ struct PerfMap {
 };
 
 PerfMap read_perf_map(const MapOf& of);
+
+/// Returns the content of the process's jit-PID.dump, under the same conditions. A compiler writes it to the directory
+/// in which the process runs, to /tmp, or to a directory below ~/.debug/jit ($JITDUMPDIR instead of ~, if it is set).
+/// The process's directory is known while it runs; afterwards, that of this process is searched.
+PerfMap read_jit_dump(const MapOf& of);
 
 /// Returns the current time since 1970.
 Nanoseconds time_since_1970();

@@ -13,6 +13,7 @@
 #include "tally/cli/profile_options.hpp"
 #include "tally/cli/profiles.hpp"
 #include "tally/cli/provenance.hpp"
+#include "tally/cli/python_program.hpp"
 #include "tally/cli/terminal_output.hpp"
 #include "tally/cli/unasked_code.hpp"
 #include "tally/core/base/text.hpp"
@@ -161,6 +162,11 @@ Result<backend::Choice> choose_backend(ProfileOptions& options, const report::Pr
   const auto fits =
       choice->backend->traits().is_engine ? check_engine(options, format) : choose_samples(options, format);
   if (!fits) return fail(fits.error());
+  if (options.python && !choice->backend->traits().is_engine)
+    return fail(Code::bad_usage, "--python needs the engine: samples do not follow Python's frames",
+                "add `--backend engine`");
+  if (choice->backend->traits().is_engine)
+    if (const auto chosen = choose_python(options.order, options.python); !chosen) return fail(chosen.error());
   if (options.event_lists.empty() && options.order.events.front().id == event::Id::cpu_clock)
     choice->notices.insert(choice->notices.begin(),
                            "no PMU of this machine can be sampled: cpu-clock (CPU time) is sampled instead of"

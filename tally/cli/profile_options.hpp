@@ -19,7 +19,7 @@ struct ProfileOptions {
   int top = 40;
   std::uint64_t frequency = 0;
   bool lines = false, whole_names = false, instructions = false, inlines = false, quiet = false, kernel = false,
-       everywhere = false, debuginfod = false;
+       everywhere = false, debuginfod = false, python = false;
   ModelOptions model;
   backend::ProfileOrder order;
 

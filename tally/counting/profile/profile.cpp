@@ -59,6 +59,8 @@ class Resolver {
     result_.self = std::move(code_.self);
     result_.calls_cut = code_.calls_cut;
     result_.calls_too_deep = code_.calls_too_deep;
+    result_.python = std::move(code_.python);
+    result_.python_cut = code_.python_cut;
     result_.sampling = std::move(code_.sampling);
     if (result_.is_sampled()) fold_recursion(result_);
     sort_rows();

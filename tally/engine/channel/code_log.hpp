@@ -22,6 +22,7 @@ enum class CodeRecordKind : uint32_t {
   shared,      ///< CodeCounts without an area: a vfork child runs this code
   calls,       ///< CodeCounts: its area holds the CallNodes of a thread
   statistics,  ///< CodeCounts: its area holds the CodeValues of a thread
+  python,      ///< CodeCounts: its area holds the PythonTable of a thread
 };
 
 /// Every record begins with this, at a multiple of 8 bytes. `kind` is written last.

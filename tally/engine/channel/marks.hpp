@@ -26,6 +26,7 @@ struct Marks {
   uint8_t trap;                   ///< a MarkTrap, which has the last mark
   uint8_t rdpmc;                  ///< 1: rdpmc reads the counters below; otherwise it fails as it does natively
   uint8_t selector[4], fixed[3];  ///< rows of `weight`, from 1; 0: no such counter
+  uint8_t python;                 ///< 1: each thread has a PythonTable, with the first events of `weight`
   uint32_t count;                 ///< number of marks
   uint32_t events;                ///< number of events: the first rows of `weight`
   uint32_t modelled;              ///< 1: some events need ModelValues
@@ -42,6 +43,9 @@ enum MarkRole : uint32_t {
   mark_starts,    ///< no mark: the thread's windows start (windows.hpp)
   mark_stops,     ///< no mark: they stop
   mark_leaves,    ///< no mark: a function that may leave others without a return, like longjmp
+  mark_python,         ///< no mark: _PyEval_EvalFrameDefault of CPython 3.11; `mark` is its size
+  mark_python_frame,   ///< set by the engine: an instruction there that stores the current frame
+  mark_python_return,  ///< set by the engine: a return from there
 };
 
 struct MarkPoint {

@@ -11,6 +11,7 @@
 #include "tally/engine/instrument/marks.hpp"
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/instrument/parts.hpp"
+#include "tally/engine/instrument/python_frames.hpp"
 #include "tally/engine/instrument/running_cycles.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/instrument/windows.hpp"
@@ -142,7 +143,8 @@ bool give_counters(Thread* t, u32 process, bool goes_on = false) {
     record.before++;
   }
   if (!models_attach(t, goes_on) || (reads_running_totals() && !totals_attach(t)) || !marks_attach(t) ||
-      !running_cycles_attach(t, again) || !windows_attach(t) || !calls_attach(t, goes_on))
+      !running_cycles_attach(t, again) || !windows_attach(t) || !calls_attach(t, goes_on) ||
+      !python_attach(t, goes_on))
     return false;
   parts_attach(t, goes_on);
   set_state(record.state, State::running);
@@ -196,6 +198,7 @@ void end_counting(Thread* t) {
     marks_end(t);
     parts_end(t);
     calls_settle(t);
+    python_settle(t);
     // An execve may fail, and then the window continues. Otherwise the command closes it.
     if (process_record(t).end != channel::End::executed) windows_close(t);
   }

@@ -4,6 +4,7 @@
 #include "tally/engine/command.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/marks.hpp"
+#include "tally/engine/instrument/python_frames.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/arenas.hpp"
@@ -95,7 +96,9 @@ void learn_marks(Thread* t) {
   static channel::MarkPoints fresh;
   Guard guard(cache_lock);
   if (slots == nullptr) slots = reinterpret_cast<Slot*>(reserve(slot_limit * sizeof(Slot), read_write));
-  if (answered && read_points(t, fresh)) mark_given(fresh);
+  if (!answered || !read_points(t, fresh)) return;
+  if (python_on()) add_python_marks(fresh);
+  mark_given(fresh);
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/marked_addresses.hpp"
 #include "tally/engine/instrument/parts.hpp"
+#include "tally/engine/instrument/python_frames.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/instrument/windows.hpp"
 #include "tally/engine/translate/cache.hpp"
@@ -198,6 +199,9 @@ void watch(Thread* t) {
 void pass_all(Thread* t) {
   EventSnapshot now(t);
   end_returned(t, now);
+  for (u32 i = 0; python_on() && i < given_marks().count; i++)
+    if (given_marks().point[i].address == t->pc && is_python(given_marks().point[i]))
+      python_reached(t, given_marks().point[i], now.values());
   // Entries that end at an address end before others begin there.
   static const u32 roles[] = {channel::mark_stops, channel::mark_to, channel::mark_starts, channel::mark_from,
                               channel::mark_function};

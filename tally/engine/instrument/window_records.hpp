@@ -30,7 +30,7 @@ struct ThreadWindows {
   EventSums row;                             // the last one
   u64 late[channel::first_segment];  // counters of events known only at run time, up to what the countdowns contain
 };
-static_assert(windows_at + sizeof(ThreadWindows) <= 0xf4000 /* mark_counts_at */);
+static_assert(windows_at + sizeof(ThreadWindows) <= 0xf3800 /* python_at, in python_frames.cpp */);
 
 inline ThreadWindows& windows_of(const Thread* t) {
   return *reinterpret_cast<ThreadWindows*>(reinterpret_cast<u64>(t) + windows_at);

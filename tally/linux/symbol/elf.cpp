@@ -57,14 +57,50 @@ void add_functions(const Bytes& file, const Elf64_Shdr& table, std::string_view 
   }
 }
 
-}  // namespace
-
-Result<Elf> read_elf(std::string_view bytes) {
-  const Bytes file(bytes);
+// Returns the header of a program or library; nothing for other files.
+std::optional<Elf64_Ehdr> header_of(const Bytes& file) {
   const auto header = file.at<Elf64_Ehdr>(0);
   const bool is_elf = header && std::memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
                       header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB;
-  if (!is_elf || (header->e_type != ET_EXEC && header->e_type != ET_DYN)) {
+  return is_elf && (header->e_type == ET_EXEC || header->e_type == ET_DYN) ? header : std::nullopt;
+}
+
+std::string_view content_at(const Bytes& file, const Elf64_Ehdr& header, std::uint64_t address, std::uint64_t bytes) {
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    const auto part = file.at<Elf64_Phdr>(header.e_phoff + std::uint64_t{i} * header.e_phentsize);
+    if (!part || part->p_type != PT_LOAD || address < part->p_vaddr || address - part->p_vaddr > part->p_filesz ||
+        part->p_filesz - (address - part->p_vaddr) < bytes)
+      continue;
+    return file.part(part->p_offset + (address - part->p_vaddr), bytes);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<Exported> find_exported(std::string_view bytes, std::string_view name) {
+  const Bytes file(bytes);
+  const auto header = header_of(file);
+  for (unsigned i = 0; header && i < header->e_shnum; ++i) {
+    const auto section = file.at<Elf64_Shdr>(header->e_shoff + std::uint64_t{i} * header->e_shentsize);
+    if (!section || section->sh_type != SHT_DYNSYM) continue;
+    const auto strings = file.at<Elf64_Shdr>(header->e_shoff + std::uint64_t{section->sh_link} * header->e_shentsize);
+    if (!strings) continue;
+    const std::string_view names = file.part(strings->sh_offset, strings->sh_size);
+    for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= section->sh_size; at += sizeof(Elf64_Sym)) {
+      const auto symbol = file.at<Elf64_Sym>(section->sh_offset + at);
+      if (!symbol) break;
+      if (symbol->st_shndx == SHN_UNDEF || text_at(names, symbol->st_name).substr(0, most_name) != name) continue;
+      return Exported{symbol->st_value, symbol->st_size, content_at(file, *header, symbol->st_value, symbol->st_size)};
+    }
+  }
+  return std::nullopt;
+}
+
+Result<Elf> read_elf(std::string_view bytes) {
+  const Bytes file(bytes);
+  const auto header = header_of(file);
+  if (!header) {
     return fail(Code::bad_usage, "it is not a 64-bit program or shared library (ELF)");
   }
   Elf elf;

@@ -38,6 +38,15 @@ struct Elf {
 /// such a file, or is damaged.
 Result<Elf> read_elf(std::string_view bytes);
 
+/// A symbol that the file exports to others (.dynsym).
+struct Exported {
+  std::uint64_t address = 0, bytes = 0;  ///< as in the file
+  std::string_view content;              ///< its bytes; empty if they are not in the file
+};
+
+/// Returns the exported symbol of this name; nothing if there is none, or the file is not such a file.
+std::optional<Exported> find_exported(std::string_view bytes, std::string_view name);
+
 /// Returns the difference between an address in memory and the address in the file, if `offset` of the file is mapped
 /// at `start`. Nothing if no executable segment contains that offset.
 std::optional<std::uint64_t> bias_of(const Elf& elf, std::uint64_t offset, std::uint64_t start);

@@ -163,6 +163,15 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle& sty
                              {"calls", calls_json(profile, sum.calls)},
                              {"inclusive", sum.inclusive}});
   json["stacks"] = stacks_json(profile, indices);
+  json["python"] = Json::array();
+  for (const result::PythonFunction& f : profile.python)
+    json["python"].push_back({{"name", f.name},
+                              {"file", f.file},
+                              {"line", f.line},
+                              {"calls", f.calls},
+                              {"counts", f.self},
+                              {"inclusive", f.inclusive}});
+  json["python_cut"] = profile.python_cut;
   json["calls_cut"] = profile.calls_cut;
   json["calls_too_deep"] = profile.calls_too_deep;
   return json_text(json, 1) + "\n";

@@ -145,6 +145,13 @@ void read_stacks(const Json& rows, Profile& profile) {
   }
 }
 
+void read_python(const Json& functions, Profile& profile) {
+  for (const Json& one : functions)
+    profile.python.push_back({text(one, "name"), text(one, "file"), number<std::uint32_t>(one.at("line")),
+                              count(one.at("calls")), counts(one.at("counts"), profile.event_count()),
+                              counts(one.at("inclusive"), profile.event_count())});
+}
+
 Profile profile_of(const Json& json) {
   Profile profile;
   profile.stat.command = json.at("command").get<std::vector<std::string>>();
@@ -164,6 +171,8 @@ Profile profile_of(const Json& json) {
   check_sums(profile, json);
   // Files of the first version have none: their calls are only between two functions.
   if (const auto stacks = json.find("stacks"); stacks != json.end()) read_stacks(stacks->at("rows"), profile);
+  if (const auto python = json.find("python"); python != json.end()) read_python(*python, profile);
+  profile.python_cut = json.value("python_cut", false);
   profile.calls_cut = json.value("calls_cut", false);
   profile.calls_too_deep = json.value("calls_too_deep", false);
   return profile;

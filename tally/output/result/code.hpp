@@ -92,6 +92,17 @@ struct EventSampling {
   bool of_all() const { return every == 1; }
 };
 
+/// A function of a Python program, over all threads.
+struct PythonFunction {
+  std::string name;  ///< its qualified name
+  std::string file;  ///< as the interpreter names it
+  std::uint32_t line = 0;
+  std::int64_t calls = 0;                ///< with resumptions of generators and coroutines
+  std::vector<std::int64_t> self;       ///< of each event: counted while it was the innermost Python function
+  std::vector<std::int64_t> inclusive;  ///< the same, with the functions that it called
+  bool operator==(const PythonFunction&) const = default;
+};
+
 struct CodeCounts {
   std::vector<EventCount> events;  ///< requested events, for the whole command
   std::vector<CodeFile> files;
@@ -114,6 +125,8 @@ struct CodeCounts {
   Nanoseconds began{0};                    ///< when measuring began, since 1970
   std::map<std::int64_t, Nanoseconds> started =
       {};  ///< by process ID: start times of processes that were already running
+  std::vector<PythonFunction> python = {};  ///< if requested
+  bool python_cut = false;                  ///< some functions had no room
   bool operator==(const CodeCounts&) const = default;
 };
 

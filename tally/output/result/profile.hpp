@@ -89,6 +89,8 @@ struct Profile {
   std::vector<std::int64_t> repeated, unplaced;  ///< of each event: see CodeCounts
   std::vector<EventSampling> sampling = {};      ///< of each event, if rows are samples: see CodeCounts
   std::vector<std::int64_t> samples = {};        ///< of each row, as `counts`
+  std::vector<PythonFunction> python = {};       ///< see CodeCounts
+  bool python_cut = false;
   bool operator==(const Profile&) const = default;
 
   std::size_t event_count() const { return stat.events.size(); }

@@ -11,6 +11,7 @@
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/formats/profile_forms.hpp"
 #include "tally/output/text/grid.hpp"
+#include "tally/output/text/python_table.hpp"
 
 namespace tally::report {
 namespace {
@@ -230,9 +231,10 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   cells.emplace_back("total");
   grid.add(std::move(cells));
 
+  const std::string python = python_table(profile, style);
   std::string text =
-      fmt::format("{}\n\n{}", profile.stat.command.empty() ? profile.stat.target : shell_words(profile.stat.command),
-                  grid.text(style.terminal));
+      fmt::format("{}\n\n{}{}", profile.stat.command.empty() ? profile.stat.target : shell_words(profile.stat.command),
+                  python.empty() ? "" : python + "\n", grid.text(style.terminal));
   text += "\n";
   text += trust_lines(profile.stat);
   for (const std::string& line : sampling_lines(profile)) text += fmt::format(" {}\n", line);

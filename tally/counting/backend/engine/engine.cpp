@@ -222,6 +222,7 @@ class Engine final : public Backend {
       for (result::CodeOwner& owner : results.code.owners)
         owner.other_pids = execution->other_pids.contains(static_cast<pid_t>(owner.pid));
     }
+    if (job.has_python()) note_python(marker, results.code, outcome);
     outcome.missing = marker.missing();
     if (execution->windows_lost != 0)
       outcome.missing.push_back(
@@ -234,6 +235,19 @@ class Engine final : public Backend {
     if (execution->began) return results;
     for (EventCount& one : outcome.counts) one.count = absent(ended_within_delay);
     return results;
+  }
+
+  /// Adds a notice if a Python interpreter ran and none of its functions was seen.
+  static void note_python(const Marker& marker, const result::CodeCounts& code, Outcome& outcome) {
+    if (!code.python.empty() || marker.python_versions().empty()) return;
+    const std::uint32_t version = *marker.python_versions().begin(), major = version >> 24, minor = version >> 16 & 255;
+    if (minor == 11)
+      outcome.notices.push_back("Python functions are not shown: the code of this build of Python 3.11 is not recognised");
+    else
+      outcome.notices.push_back(
+          fmt::format("Python functions are not shown: tally reads the frames of Python 3.11, and this is {}.{}; "
+                      "with `python3 -X perf` it names its functions itself",
+                      major, minor));
   }
 
   static Result<void> check_program(Marker& marker, const Job& job) {

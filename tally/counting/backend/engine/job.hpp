@@ -28,6 +28,7 @@ struct Job {
   }
   bool has_rdpmc() const { return regions != nullptr && regions->rdpmc; }
   bool has_calls() const { return profile != nullptr && profile->calls; }
+  bool has_python() const { return profile != nullptr && profile->python; }
   bool has_window_bounds() const { return windows != nullptr && windows->bounds.any(); }
   bool is_timed() const { return count != nullptr && count->timing.any(); }
   const Timing& timing() const {

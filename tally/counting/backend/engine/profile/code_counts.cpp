@@ -13,6 +13,7 @@
 #include "tally/counting/backend/engine/count/counts.hpp"
 #include "tally/counting/backend/engine/effort.hpp"
 #include "tally/counting/backend/engine/profile/code_log.hpp"
+#include "tally/counting/backend/engine/profile/python_functions.hpp"
 #include "tally/counting/backend/engine/profile/located_values.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
 #include "tally/output/result/call_sums.hpp"
@@ -54,7 +55,8 @@ class ProfileReader {
         shared_(shared),
         modelling_(modelling),
         placed_(located_values(job, modelling).value_or(channel::LocatedValues{})),
-        effort_(claimed_processes(shared), claimed_threads(shared)) {
+        effort_(claimed_processes(shared), claimed_threads(shared)),
+        python_(shared, counts.size(), effort_, result_) {
     result_.events = counts;
     for (const event::Event& event : job.events()) weights_.push_back(weights_of(event.id));
   }
@@ -82,6 +84,8 @@ class ProfileReader {
       add_values(number, statistics.area, owner(statistics.process, statistics.thread));
     for (const CodeLogReader::Counts& counts : one.counts())
       add_area(number, counts.area, owner(counts.process, counts.thread));
+    for (const CodeLogReader::Counts& python : one.python())
+      if (is_first(python.area)) python_.add(python.area);
     for (const channel::CodeCorrection& c : one.corrections()) {
       if (!effort_.take_entries(1)) break;
       const CodeLocation at = locate_site(number, c.site);
@@ -367,6 +371,7 @@ class ProfileReader {
   std::unordered_set<std::uint32_t> areas_;  // that were read
   Effort effort_;
   result::CodeCounts result_;
+  PythonReader python_;
 };
 
 }  // namespace

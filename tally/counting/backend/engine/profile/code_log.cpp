@@ -115,6 +115,7 @@ void CodeLogReader::read(CodeFiles& files) {
       case CodeRecordKind::counts:
       case CodeRecordKind::calls:
       case CodeRecordKind::statistics:
+      case CodeRecordKind::python:
       case CodeRecordKind::shared: add_counts(reinterpret_cast<const channel::CodeCounts*>(record)); break;
       case CodeRecordKind::none: break;  // its process was killed while it wrote the record; others may have continued
       default: return;
@@ -143,6 +144,7 @@ void CodeLogReader::add_counts(const channel::CodeCounts* c) {
   if (c->area >= channel::area_limit) return;
   auto& areas = c->head.kind == CodeRecordKind::calls        ? calls_
                 : c->head.kind == CodeRecordKind::statistics ? values_
+                : c->head.kind == CodeRecordKind::python     ? python_
                                                              : counts_;
   areas.push_back({c->process, c->thread, c->area});
 }

@@ -105,6 +105,8 @@ class CodeLogReader {
   const std::vector<Counts>& calls() const { return calls_; }
   /// Returns areas of CodeValues.
   const std::vector<Counts>& statistics() const { return values_; }
+  /// Returns areas of PythonTables.
+  const std::vector<Counts>& python() const { return python_; }
   /// Returns processes that run this process's code.
   const std::vector<std::uint32_t>& shared_with() const { return shared_with_; }
 
@@ -138,7 +140,7 @@ class CodeLogReader {
   std::vector<LoggedTrace> traces_;  // by rising numbers
   std::vector<CodeMapping> mappings_;
   std::vector<std::uint64_t> mapping_offsets_;
-  std::vector<Counts> counts_, calls_, values_;
+  std::vector<Counts> counts_, calls_, values_, python_;
   std::vector<std::uint32_t> shared_with_;
 };
 

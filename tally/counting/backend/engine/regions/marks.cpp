@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -33,7 +34,22 @@ std::string file_name(const std::string& path) { return path.substr(path.rfind('
 
 }  // namespace
 
-Marker::Marker(const Job& job) {
+Marker::Python Marker::python_of(std::string_view file) {
+  constexpr std::uint32_t known_version = 0x030b;
+  const auto version = symbol::find_exported(file, "Py_Version");
+  const auto evaluate = symbol::find_exported(file, "_PyEval_EvalFrameDefault");
+  Python python;
+  if (!version || version->content.size() != sizeof(std::uint64_t) || !evaluate) return python;
+  std::uint64_t number = 0;
+  std::memcpy(&number, version->content.data(), sizeof number);
+  python.version = static_cast<std::uint32_t>(number);
+  if (python.version >> 16 != known_version || evaluate->bytes > (1u << 20)) return python;
+  python.address = evaluate->address;
+  python.bytes = static_cast<std::uint32_t>(evaluate->bytes);
+  return python;
+}
+
+Marker::Marker(const Job& job) : has_python_(job.has_python()) {
   for (std::uint32_t i = 0; i < job.code_regions().size(); ++i) {
     const CodeRegion& mark = job.code_regions()[i];
     if (mark.trap != CodeRegion::Trap::none) continue;
@@ -94,6 +110,7 @@ const Marker::Module& Marker::module(const std::string& path, pid_t process) {
       if (any_function_ && std::any_of(std::begin(leaving_functions), std::end(leaving_functions), is))
         made.leave.push_back(function.address);
     }
+    if (has_python_) made.python = python_of(file->bytes());
     std::sort(made.leave.begin(), made.leave.end());
     made.leave.erase(std::unique(made.leave.begin(), made.leave.end()), made.leave.end());
   } else {
@@ -169,6 +186,12 @@ channel::MarkPoints Marker::points_of(pid_t process) {
     }
   }
   note_aliases(points);
+  for (const Mapped& one : mapped) {
+    if (one.module->python.version == 0) continue;
+    python_versions_.insert(one.module->python.version);
+    if (one.module->python.bytes != 0)
+      add(one.module->python.address + one.bias, one.module->python.bytes, channel::mark_python);
+  }
   for (const Mapped& one : mapped) {
     for (const std::uint64_t address : one.module->leave) add(address + one.bias, 0, channel::mark_leaves);
   }
@@ -356,8 +379,9 @@ void choose_counters(const std::vector<MarkedEvent>& events, channel::Marks& mar
 channel::Marks marks_of(const Job& job, const Modelling& modelling) {
   channel::Marks marks{};
   marks.count = static_cast<std::uint32_t>(job.code_regions().size());
-  marks.on = marks.count > 0 || job.has_rdpmc() || job.has_window_bounds() ? 1 : 0;
+  marks.on = marks.count > 0 || job.has_rdpmc() || job.has_window_bounds() || job.has_python() ? 1 : 0;
   marks.rdpmc = job.has_rdpmc() ? 1 : 0;
+  marks.python = job.has_python() ? 1 : 0;
   // Needed by marks, and by regions of the program's own, which are not known yet.
   for (std::size_t i = 0; modelling.needed.core && i < std::size(marks.miss_cycles); ++i)
     marks.miss_cycles[i] = static_cast<std::int32_t>(weight_of(event::Id::cycles, i, modelling));

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,6 +35,9 @@ class Marker {
 
   /// Returns why marks were found in no process, with the files that were searched. After the run.
   std::vector<std::string> missing() const;
+  /// Returns the versions of the Python interpreters that ran, as their Py_Version; empty unless they were asked for.
+  const std::set<std::uint32_t>& python_versions() const { return python_versions_; }
+
   /// Returns other notes for the user.
   const std::vector<std::string>& notices() const { return notices_; }
 
@@ -45,6 +50,13 @@ class Marker {
     bool found = false;
     std::optional<Error> problem = {};
   };
+  /// A Python interpreter in a file.
+  struct Python {
+    std::uint32_t version = 0;              ///< Py_Version; 0: none, or one before 3.11
+    std::uint64_t address = 0;              ///< of _PyEval_EvalFrameDefault
+    std::uint32_t bytes = 0;                ///< its size; 0: the engine does not know this version
+  };
+  static Python python_of(std::string_view file);
   /// What a file has for the targets.
   struct Module {
     std::string path, name;
@@ -53,6 +65,7 @@ class Marker {
     std::vector<std::vector<std::uint64_t>> addresses;  ///< for each target
     std::vector<std::optional<Error>> problems;         ///< for each target
     std::vector<std::uint64_t> leave;
+    Python python = {};
     std::size_t functions = 0;
     bool stripped = false, dynamic = false;
     bool is_code = true;  ///< false: a script, or the engine itself
@@ -73,6 +86,8 @@ class Marker {
   std::map<ModuleKey, Module> modules_;
   std::vector<std::string> notices_;
   bool any_function_ = false;
+  bool has_python_ = false;
+  std::set<std::uint32_t> python_versions_;
 };
 
 /// Returns the engine's settings: the number of marks, and the events to count at them. `modelling`: the available

@@ -1,0 +1,37 @@
+/// The code of CPython 3.11's _PyEval_EvalFrameDefault: which instructions change the current frame.
+///
+/// The function has a variable _PyCFrame on its stack frame. Its first instructions store the variable's address in the
+/// thread state, which comes as an argument; so the variable's place is known without symbols or debug information.
+#pragma once
+#include "tally/engine/base.hpp"
+
+namespace tally::engine::instrument {
+
+/// An instruction that stores the current frame: `mov [base + displacement], value`.
+struct FrameStore {
+  u8 base, value;
+  s16 displacement;
+};
+inline u32 word_of(const FrameStore& s) {
+  return u32{s.base} | u32{s.value} << 4 | static_cast<u32>(static_cast<u16>(s.displacement)) << 16;
+}
+inline FrameStore frame_store_of(u32 word) {
+  return {static_cast<u8>(word & 15), static_cast<u8>(word >> 4 & 15), static_cast<s16>(word >> 16)};
+}
+
+/// What changes the current frame. The function's blocks that the compiler placed elsewhere are included.
+struct FrameChanges {
+  static constexpr u32 limit = 64;
+  struct Change {
+    u64 pc;
+    u32 store;  ///< word_of() its FrameStore; of a return: not used
+    bool is_return;
+  };
+  u32 count;
+  Change change[limit];
+};
+
+/// Searches the function's code. Returns no changes if it is not as expected.
+void find_frame_changes(u64 begin, u64 bytes, FrameChanges& changes);
+
+}  // namespace tally::engine::instrument

@@ -1,0 +1,69 @@
+#include "tally/output/text/python_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/text/grid.hpp"
+
+namespace tally::report {
+namespace {
+
+std::string place_of(const result::PythonFunction& f) {
+  return f.line == 0 ? f.file : fmt::format("{}:{}", f.file, f.line);
+}
+
+std::string share(std::int64_t count, std::int64_t total) {
+  return total > 0 ? fmt::format("{:.2f} %", 100.0 * static_cast<double>(count) / static_cast<double>(total)) : "";
+}
+
+}  // namespace
+
+std::string python_table(const result::Profile& profile, const ProfileStyle& style) {
+  if (profile.python.empty()) return {};
+  std::vector<const result::PythonFunction*> functions;
+  for (const result::PythonFunction& one : profile.python) functions.push_back(&one);
+  const auto key = [&](const result::PythonFunction* f) {
+    return std::tuple(style.by_inclusive ? -f->inclusive[0] : -f->self[0], f->name, f->file, f->line);
+  };
+  std::sort(functions.begin(), functions.end(), [&](const auto* a, const auto* b) { return key(a) < key(b); });
+
+  const std::size_t events = profile.event_count();
+  std::vector<std::int64_t> totals(events), outside(events), more(events);
+  for (std::size_t e = 0; e < events; ++e) outside[e] = totals[e] = profile.stat.events[e].total.count.value.value_or(0);
+  std::vector<Column> columns{{"share", Align::right}};
+  for (const auto& event : profile.stat.events) columns.push_back({event.total.name.text(), Align::right});
+  columns.insert(columns.end(), {{"with callees", Align::right}, {"calls", Align::right}, {"Python function", Align::left, 0, true}, {"line"}});
+  Grid grid(columns);
+  const auto add = [&](const std::vector<std::int64_t>& counts, std::string all, std::string calls, std::string name,
+                       std::string place) {
+    std::vector<std::string> cells{share(counts[0], totals[0])};
+    for (const std::int64_t count : counts) cells.push_back(thousands(count));
+    cells.insert(cells.end(), {std::move(all), std::move(calls), std::move(name), std::move(place)});
+    grid.add(std::move(cells));
+  };
+  const std::size_t shown = style.most == 0 ? functions.size() : std::min(style.most, functions.size());
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    const result::PythonFunction& f = *functions[i];
+    for (std::size_t e = 0; e < events; ++e) {
+      outside[e] -= f.self[e];
+      if (i >= shown) more[e] += f.self[e];
+    }
+    if (i < shown) add(f.self, thousands(f.inclusive[0]), thousands(f.calls), f.name, place_of(f));
+  }
+  if (shown < functions.size())
+    add(more, "", "", fmt::format("{} more (--top 0 shows all)", functions.size() - shown), "");
+  add(outside, "", "", "[outside Python functions]", "");
+  add(totals, "", "", "total", "");
+  std::string text = grid.text(style.terminal) +
+                     "\n a function's counts contain the C code that it called, and \"with callees\" also Python"
+                     " functions; calls contain resumptions of generators\n";
+  if (profile.python_cut) text += " too many Python functions or calls: some are counted in their callers\n";
+  return text;
+}
+
+}  // namespace tally::report

@@ -1,0 +1,162 @@
+// The functions of Python programs in profiles: CPython 3.11, by the frames that it stores.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* script = PYTHON_PROGRAMS "/functions.py";
+
+// The interpreters to test: Debian's, which contains its library, and one with a shared library.
+std::vector<std::string> interpreters() {
+  std::vector<std::string> found;
+  for (const char* path : {"/usr/bin/python3.11", "/usr/local/bin/python3.11"})
+    if (std::filesystem::exists(path)) found.emplace_back(path);
+  if (const char* other = std::getenv("TALLY_OTHER_PYTHON")) found.emplace_back(other);
+  return found;
+}
+
+struct Profiled {
+  std::map<std::string, json> functions;
+  json all;
+  std::string err;
+};
+
+Profiled profiled(const Words& program, const Words& options = {}) {
+  const TemporaryFile file("profile.json");
+  Words words{"profile", "-q", "--backend", "engine", "--repeatable", "-o", file.path()};
+  words.insert(words.end(), options.begin(), options.end());
+  words.emplace_back("--");
+  words.insert(words.end(), program.begin(), program.end());
+  const Finished finished = tally(words);
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  Profiled made{{}, json::parse(file.content().value_or("{}")), finished.err};
+  for (const json& one : made.all.at("python")) made.functions[one.at("name")] = one;
+  return made;
+}
+
+std::int64_t calls(const Profiled& p, const std::string& name) {
+  const auto found = p.functions.find(name);
+  return found == p.functions.end() ? -1 : found->second.at("calls").get<std::int64_t>();
+}
+
+std::int64_t own(const Profiled& p, const std::string& name) { return p.functions.at(name).at("counts").at(0); }
+std::int64_t inclusive(const Profiled& p, const std::string& name) { return p.functions.at(name).at("inclusive").at(0); }
+
+class ProfilePython : public testing::TestWithParam<std::string> {};
+
+TEST_P(ProfilePython, CallsOfEveryKind) {
+  const Profiled p = profiled({GetParam(), script});
+  EXPECT_EQ(calls(p, "once"), 1);
+  EXPECT_EQ(calls(p, "fibonacci"), 1973);
+  EXPECT_EQ(calls(p, "numbers"), 12) << "a generator's creation and each resumption are calls";
+  EXPECT_EQ(calls(p, "key"), 100 + 1000 + 1);
+  EXPECT_EQ(calls(p, "fail"), 6);
+  EXPECT_EQ(calls(p, "catch"), 1);
+  EXPECT_EQ(calls(p, "Größe.method"), 1) << "names are UTF-8";
+  EXPECT_EQ(calls(p, "in_thread"), 1);
+  EXPECT_EQ(calls(p, "in_child"), 1);
+  const json& fibonacci = p.functions.at("fibonacci");
+  EXPECT_TRUE(fibonacci.at("file").get<std::string>().ends_with("/functions.py"));
+  EXPECT_EQ(fibonacci.at("line"), 27);
+}
+
+TEST_P(ProfilePython, CountsAreExact) {
+  const Profiled p = profiled({GetParam(), script});
+  // The same code with 1,000, 2,000 and 3,000 rounds: each thousand after the first costs the same.
+  EXPECT_GE(own(p, "twice") - own(p, "once"), 1000 * 10);
+  // The interpreter specializes code after some executions, in each function once: some dozen instructions.
+  EXPECT_NEAR(static_cast<double>(own(p, "thrice") - own(p, "twice")),
+              static_cast<double>(own(p, "twice") - own(p, "once")), 100);
+  // Without calls of other functions, both counts are the same; recursion is counted once.
+  EXPECT_EQ(inclusive(p, "thrice"), own(p, "thrice"));
+  EXPECT_EQ(inclusive(p, "fibonacci"), own(p, "fibonacci"));
+  EXPECT_GT(inclusive(p, "sort"), own(p, "sort")) << "with the key function";
+  EXPECT_GE(inclusive(p, "catch"), own(p, "catch") + own(p, "fail"));
+  // The script contains all that it called in its own process.
+  std::int64_t sum = 0;
+  for (const auto& [name, one] : p.functions) sum += one.at("counts").at(0).get<std::int64_t>();
+  const std::int64_t total = p.all.at("events").at(0).at("value");
+  EXPECT_LT(sum, total) << "the start of the interpreter is in no function";
+  EXPECT_GT(sum, inclusive(p, "<module>") / 2);
+}
+
+TEST_P(ProfilePython, TheSameCallsAsWithoutTally) {
+  // The interpreter's own profiler counts the same calls of the script's functions.
+  const TemporaryFile counter("count.py", R"(import os, sys
+calls = {}
+def count(frame, event, argument):
+    if event == 'call' and frame.f_code.co_filename == sys.argv[1]:
+        calls[frame.f_code.co_qualname] = calls.get(frame.f_code.co_qualname, 0) + 1
+code = compile(open(sys.argv[1]).read(), sys.argv[1], 'exec')
+import threading
+pid = os.getpid()
+threading.setprofile(count)
+sys.setprofile(count)
+exec(code, {'__name__': '__main__'})
+sys.setprofile(None)
+for name, number in calls.items(): print(number, name)
+)");
+  const Finished counted = Running({GetParam(), counter.path(), script}).finish();
+  ASSERT_EQ(counted.code(), 0) << counted.err;
+  const Profiled p = profiled({GetParam(), script});
+  std::istringstream lines(counted.out);
+  int compared = 0;
+  for (std::string line; std::getline(lines, line); ++compared) {
+    const std::string name = line.substr(line.find(' ') + 1);
+    const std::int64_t in_child = name == "key" ? 1 : 0;
+    const std::int64_t creation = name == "numbers" ? 1 : 0;  // the interpreter reports a generator's resumptions only
+    if (name != "<module>") EXPECT_EQ(calls(p, name), std::stoll(line) + in_child + creation) << name;
+  }
+  EXPECT_GE(compared, 10) << counted.out;
+}
+
+TEST_P(ProfilePython, TheTableAddsUp) {
+  const Finished finished = tally({"profile", "-q", "--backend", "engine", "-e", "instructions", "--top", "3", "--",
+                                   GetParam(), script});
+  EXPECT_EQ(finished.code(), 0);
+  for (const char* part : {"Python function", "fibonacci", "functions.py:27", "[outside Python functions]",
+                           "more (--top 0 shows all)"})
+    EXPECT_NE(finished.err.find(part), std::string::npos) << part << "\n" << finished.err;
+}
+
+TEST_P(ProfilePython, WithCallsAndFromAShell) {
+  const Profiled p = profiled({"/bin/sh", "-c", GetParam() + " " + script}, {"--python", "--calls"});
+  EXPECT_EQ(calls(p, "fibonacci"), 1973);
+  EXPECT_FALSE(p.all.at("calls").empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Interpreters, ProfilePython, testing::ValuesIn(interpreters()),
+                         [](const auto& each) { return "python" + std::to_string(each.index); });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ProfilePython);
+
+TEST(ProfilePythonOptions, OnlyWhereItCanCount) {
+  const Finished models = tally({"profile", "-q", "--python", "--model", "host", "--", "true"});
+  EXPECT_EQ(models.code(), 2);
+  EXPECT_NE(models.err.find("--python needs at most 4 events, and none of a machine model"), std::string::npos)
+      << models.err;
+  // Other programs have no such functions, and cost nothing more.
+  EXPECT_TRUE(profiled({"true"}).functions.empty());
+}
+
+TEST(ProfilePythonOptions, OtherVersionsAreNamed) {
+  const char* const other = std::getenv("TALLY_LATER_PYTHON");
+  if (other == nullptr) GTEST_SKIP() << "TALLY_LATER_PYTHON does not name a Python 3.12 or later";
+  const Finished finished = tally({"profile", "--backend", "engine", "--", other, "-c", "pass"});
+  EXPECT_NE(finished.err.find("tally reads the frames of Python 3.11, and this is 3.1"), std::string::npos)
+      << finished.err;
+}
+
+}  // namespace
+}  // namespace tally::test

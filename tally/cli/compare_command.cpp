@@ -12,6 +12,7 @@
 #include "tally/cli/profiles.hpp"
 #include "tally/cli/provenance.hpp"
 #include "tally/cli/stored.hpp"
+#include "tally/cli/why.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/terminal.hpp"
 #include "tally/output/formats/comparison.hpp"
@@ -24,7 +25,7 @@ struct Options {
   GateOptions gates;
   std::string by, format, output;
   std::int64_t top = 10;
-  bool all = false, force = false;
+  bool all = false, force = false, why = false;
   HistoryOptions history;
 };
 
@@ -72,6 +73,9 @@ void describe(Page& page, Options& options) {
       .check(whole_number(0));
   page.add_flag("--all", options.all, "show events and functions without change, too");
   page.add_flag("--force", options.force, "compare results of different programs");
+  page.add_flag("--why", options.why,
+                "results of tally stat --path-hash: run both commands again, and show where their executions part and "
+                "what made them differ");
   add_history_options(page, options.history);
   page.footer(about + comparable_lines() + "\n" + examples);
 }
@@ -88,6 +92,28 @@ Result<result::Stat> read_counts(const std::string& name) {
                 fmt::format("'{}' holds {} results: a history takes files with one", printable(name), results->size()));
   if (auto* const profile = std::get_if<result::Profile>(&results->front())) return std::move(profile->stat);
   return std::get<result::Stat>(std::move(results->front()));
+}
+
+// Explains why two results differ, instead of comparing their counts.
+int explain(const Options& options) {
+  if (options.gates.any() || !options.by.empty() || !options.format.empty() || !options.output.empty() ||
+      !options.history.file.empty())
+    return report_error({Code::bad_usage, "--why cannot be combined with gates, --by, --format, -o and --history",
+                         "compare the counts without --why", 0});
+  std::vector<StoredRun> runs;
+  for (const std::string& name : options.files) {
+    constexpr report::Kind kinds[] = {report::Kind::stat};
+    auto file = read_stored(name);
+    if (!file) return report_error(file.error());
+    auto results = stored_results(*file, kinds);
+    if (!results) return report_error(results.error());
+    auto* const stat = results->size() == 1 ? std::get_if<result::Stat>(&results->front()) : nullptr;
+    if (stat == nullptr || stat->runs.empty())
+      return report_error({Code::bad_usage, fmt::format("'{}' is not one result of tally stat", printable(name)),
+                           "--why compares files of `tally stat -o FILE.json`", 0});
+    runs.push_back({name, std::move(*stat)});
+  }
+  return explain_difference(runs[0], runs[1]);
 }
 
 int exit_code_of(const report::JudgedComparison& judged) {
@@ -136,6 +162,7 @@ int run_compare(const std::vector<std::string>& arguments) {
   if (options.files.size() != 2)
     return report_error({Code::bad_usage, fmt::format("two files are needed, not {}", options.files.size()),
                          "for example: tally compare old.json new.json", 0});
+  if (options.why) return explain(options);
   const auto rows = rows_of(options.by);
   if (!rows) return report_error(rows.error());
   const auto gates = read_gates(options.gates);

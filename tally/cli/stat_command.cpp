@@ -7,6 +7,7 @@
 #include "tally/cli/baseline.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/common_options.hpp"
+#include "tally/cli/default_events.hpp"
 #include "tally/cli/event_tables.hpp"
 #include "tally/cli/history_file.hpp"
 #include "tally/cli/kept.hpp"
@@ -17,15 +18,16 @@
 #include "tally/cli/noise.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/passes.hpp"
+#include "tally/cli/path_hash.hpp"
 #include "tally/cli/provenance.hpp"
 #include "tally/cli/region_options.hpp"
+#include "tally/cli/rerun.hpp"
 #include "tally/cli/results.hpp"
 #include "tally/cli/script.hpp"
 #include "tally/cli/snippet.hpp"
 #include "tally/cli/unasked_code.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose.hpp"
-#include "tally/counting/backend/software.hpp"
 #include "tally/counting/measure/stat.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/machine/machine.hpp"
@@ -52,6 +54,7 @@ struct Options {
   EventTable table;
   ModelOptions model;
   bool passes = false;
+  PathOptions path;
   bool native_times = false;
   bool from_script = false;
   bool nothing_asked = false;  // neither events nor metrics: count the backend's default set
@@ -156,6 +159,7 @@ void describe(Page& app, Options& options) {
                "show what page faults and interrupts add to PMU counts; uses one counter for interrupts");
   add_backend_option(app, options.backend, "count with this backend: auto (default), perf, engine, none");
   add_native_times_option(app, options.native_times);
+  add_path_options(app, options.path);
   add_model_options(app, options.model);
   add_noise_option(app, options.noise);
   add_label_option(app);
@@ -282,39 +286,6 @@ Result<std::vector<std::string>> choose_passes(Options& options, const backend::
   return messages;
 }
 
-// Whether the kernel lets this user count an event of it, in this process.
-bool kernel_counts(const event::Event& event) {
-  for (const backend::KernelCount& count : backend::KernelCounters({event}).read()) {
-    if (count.os_errno != 0) return false;
-  }
-  return true;
-}
-
-// Keeps those events that the kernel counts for running processes, and adds task-clock. Users without permission for
-// the kernel get the page faults of user mode.
-std::vector<event::Event> for_running_processes(std::vector<event::Event> events) {
-  const bool may_count_kernel = kernel_counts(*event::parse("page-faults"));
-  std::vector<event::Event> chosen;
-  for (event::Event& event : events) {
-    const bool is_software = event::definition(event.id).kind == event::Kind::software;
-    if (event.id == event::Id::duration_time) chosen.push_back(*event::parse("task-clock"));
-    if (is_software && !backend::kernel_event(event.id) && event.id != event::Id::duration_time) continue;
-    if (event.id == event::Id::page_faults && !may_count_kernel) event = *event::parse("page-faults:u");
-    if (event.id == event::Id::context_switches && !may_count_kernel) continue;
-    chosen.push_back(std::move(event));
-  }
-  return chosen;
-}
-
-std::vector<event::Event> default_events(const backend::Backend& backend, const Options& options) {
-  std::vector<event::Event> events = backend.default_set();
-  if (options.stat.count.target.attachment.any()) events = for_running_processes(std::move(events));
-  for (event::Event& event : events) {
-    if (options.kernel && event::has_modes(event::definition(event.id).kind)) event.mode = event::Mode::both;
-  }
-  return events;
-}
-
 // Writes the result, then what its comparison with a baseline found. Returns tally's exit code.
 int write_compared(result::Stat& stat, const std::optional<Baseline>& baseline, Destination& destination,
                    linux::Signals& signals) {
@@ -340,7 +311,8 @@ int count(Options& options) {
   const auto noise = noise_of(options.noise, *choice->backend);
   if (!noise) return report_error(noise.error());
   options.stat.count.usual_events = options.nothing_asked;
-  if (options.nothing_asked) options.stat.count.events = default_events(*choice->backend, options);
+  if (options.nothing_asked)
+    options.stat.count.events = default_events(*choice->backend, options.stat.count.target, options.kernel);
   if (*baseline) {
     std::vector<std::string> events;
     for (const event::Event& event : options.stat.count.events) events.push_back(event::event_name(event).text());
@@ -387,6 +359,7 @@ int count(Options& options) {
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);
   report_unasked(*stat);
+  describe_differences(*stat, options.stat.count);
   stat->environment.provenance = provenance();
   // A table contains this notice. For other formats it is printed now, because the file may be read much later.
   if (stat->incomplete && !for_people && !options.results.output.empty()) say(stat->notices);
@@ -430,7 +403,30 @@ int count_assembly(Options& options) {
   return count_code(options.code, std::move(request));
 }
 
+Result<void> choose_command(const Page& app, Options& options) {
+  auto command =
+      command_of(app, options.stat.count.target.attachment.any() || options.code.any(), "tally stat -- ls -l");
+  if (command && options.from_script) {
+    const auto runner = find_script_runner();
+    command = runner ? script_command(std::move(*command), *runner) : fail(runner.error());
+  }
+  if (!command) return fail(command.error());
+  options.stat.count.target.command = std::move(*command);
+  return {};
+}
+
 }  // namespace
+
+Result<measure::StatOptions> read_stat_options(const std::vector<std::string>& arguments) {
+  Options options;
+  Page app;
+  describe(app, options);
+  if (app.read(arguments)) return fail(Code::bad_usage, "the stored command line of tally is not one of tally stat");
+  if (const auto chosen = choose_command(app, options); !chosen) return fail(chosen.error());
+  if (const auto chosen = choose_events(options); !chosen) return fail(chosen.error());
+  options.stat.count.usual_events = options.nothing_asked;
+  return std::move(options.stat);
+}
 
 void describe_stat(Page& page) {
   static Options unused;
@@ -453,17 +449,10 @@ int run_stat(const std::vector<std::string>& arguments) {
         {Code::bad_usage, "--passes and --multiplex cannot be used together", "use only one of them", 0});
   }
   if (const auto chosen = choose_target(options); !chosen) return report_error(chosen.error());
-  auto command =
-      command_of(app, options.stat.count.target.attachment.any() || options.code.any(), "tally stat -- ls -l");
-  if (!command) return report_error(command.error());
-  if (options.from_script) {
-    const auto runner = find_script_runner();
-    command = runner ? script_command(std::move(*command), *runner) : fail(runner.error());
-    if (!command) return report_error(command.error());
-  }
-  options.stat.count.target.command = std::move(*command);
+  if (const auto chosen = choose_command(app, options); !chosen) return report_error(chosen.error());
   if (const auto chosen = choose_events(options); !chosen) return report_error(chosen.error());
   if (const auto chosen = options.model.choose(); !chosen) return report_error(chosen.error());
+  if (const auto chosen = options.path.choose(options.stat.count); !chosen) return report_error(chosen.error());
   if (const auto chosen = choose_regions(options.regions, options.stat.regions); !chosen)
     return report_error(chosen.error());
   options.stat.rdpmc = options.regions.rdpmc;

@@ -42,6 +42,11 @@ enum Pad : u64 { pad_deliver = 1, pad_step = 2, pad_stop = 4, pad_leave = 8, pad
 /// Why a signal that interrupted a system call is not delivered: another thread took it, or the program ignores it.
 enum Woken : u32 { woken_for_another = 1, woken_by_ignored = 2, woken_to_leave = 4 };
 
+/// The hash of a thread's path (channel::path_step), and the hash before the last branch.
+struct PathHash {
+  u64 now, before;
+};
+
 struct Thread {
   u64 gpr[16];      // 0x00: the program's registers while the engine runs
   u64 flags;        // 0x80
@@ -55,7 +60,10 @@ struct Thread {
   u64 kernel_seen;  // 0xc8: rcx as the kernel leaves it: distinguishes a restarted system call from a new one
   u64 borrowed[2];  // 0xd0, 0xd8: rcx and r11 while generated code uses them; adjacent, which is cheaper to store
   s64 countdown[channel::window_trigger_limit];  // 0xe0: until a window ends: see translate/countdown.hpp
-  s64 sums[channel::window_sum_limit];           // 0x100: sums of window events, from the counters
+  union {
+    s64 sums[channel::window_sum_limit];  // 0x100: sums of window events, from the counters
+    PathHash path;                        // 0x100: with Windows::paths, which needs no sums
+  };
   u8 popcount[256];                              // 0x120: bits set in a byte, for use without changing flags
   u32 lock_id;                                   // 0x220: the number that locks store
 
@@ -123,6 +131,8 @@ enum ThreadOffset : u32 {
   o_borrowed_r11 = 0xd8,
   o_countdown = 0xe0,
   o_sums = 0x100,
+  o_path = o_sums,
+  o_path_before = o_path + 8,
   o_popcount = 0x120,
 };
 static_assert(offsetof(Thread, flags) == o_flags && offsetof(Thread, pc) == o_pc &&
@@ -132,7 +142,8 @@ static_assert(offsetof(Thread, spill) == o_spill1 && offsetof(Thread, stack) == 
 static_assert(offsetof(Thread, borrowed) == o_borrowed_rcx);
 static_assert(offsetof(Thread, pad) == o_pad && offsetof(Thread, self) == o_self &&
               offsetof(Thread, countdown) == o_countdown && offsetof(Thread, sums) == o_sums &&
-              offsetof(Thread, popcount) == o_popcount && offsetof(Thread, lock_id) == lock_id_at);
+              offsetof(Thread, path) == o_path && offsetof(Thread, popcount) == o_popcount &&
+              offsetof(Thread, lock_id) == lock_id_at);
 
 /// Layout of a thread's block of address space: offsets from the GS base.
 enum ThreadLayout : u32 {

@@ -32,6 +32,7 @@ struct Outcome {
   std::vector<std::string> notices;        ///< notes for the user: what ran uncounted, and why
   std::vector<result::UnaskedCode> unasked = {};  ///< `address` is an offset in the file; functions are not named
   std::optional<std::vector<result::ReadSource>> nondeterminism = {};  ///< only the engine reports it
+  std::vector<result::ThreadPath> paths = {};                          ///< with CountOrder::path
   bool operator==(const Outcome&) const = default;
 };
 

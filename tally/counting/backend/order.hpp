@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -74,6 +75,41 @@ struct Timing {
   bool any() const { return delay || interval || timeout; }
 };
 
+/// The path of a thread in a part of a run, for which PathOrder asks.
+struct RecordedPath {
+  /// A location in a file: an index in PathRecording::files, and the offset.
+  struct Step {
+    std::uint32_t file = 0;
+    std::uint64_t offset = 0;
+    bool operator==(const Step&) const = default;
+  };
+  static constexpr std::uint32_t no_file = ~std::uint32_t{0};
+  /// A read of a source of differences (result::ReadSource).
+  struct Read {
+    std::string source;
+    std::int64_t instructions = 0;  ///< of the thread so far
+    std::uint64_t value = 0;        ///< a hash of what was read; 0: unknown
+    Step where;
+    Step caller;  ///< the innermost function on the stack that belongs to another file; no_file: unknown
+  };
+  std::vector<std::uint64_t> hashes;  ///< at the end of each window, from the end of the first one on
+  std::vector<Step> steps;            ///< with windows of one instruction: each instruction after the first window
+  std::vector<Read> reads;            ///< from the start of the thread on
+};
+struct PathRecording {
+  std::map<std::uint32_t, RecordedPath> threads;  ///< by the series of their windows
+  std::vector<result::CodeFile> files;
+};
+
+/// Keeps a hash of the path of each thread; only the engine can.
+struct PathOrder {
+  std::uint64_t every = std::uint64_t{1} << 20;  ///< instructions from one hash to the next
+  // To record a part of each path:
+  std::uint64_t first = 0;             ///< length of the first window; 0: `every`
+  std::uint64_t most = 0;              ///< windows after that one; 0: no limit
+  PathRecording* recording = nullptr;  ///< gets the part, if set; it must outlive the run
+};
+
 /// Counts of a whole command or attachment.
 struct CountOrder : Order {
   Timing timing = {};
@@ -81,6 +117,7 @@ struct CountOrder : Order {
   bool processes = false;         ///< also count each process and thread separately
   bool count_interrupts = false;  ///< also count hardware interrupts, to correct counts for them; occupies a counter
   bool usual_events = false;      ///< the user named no events: omit notes on single events
+  std::optional<PathOrder> path = {};
 };
 
 /// A region of a program, counted each time that a thread executes it. The program is not changed.
@@ -128,12 +165,28 @@ struct WindowBounds {
   bool any() const { return start || stop; }
 };
 
+/// A read of a source of differences by a thread.
+struct WindowRead {
+  struct Location {
+    result::CodeFile file;
+    std::uint64_t offset = 0;
+  };
+  std::uint32_t series = 0;             ///< as in result::Window
+  std::string source;                   ///< as in result::ReadSource
+  std::int64_t instructions = 0;        ///< of the thread so far
+  std::uint64_t value = 0;              ///< a hash of what was read; 0: unknown
+  std::optional<Location> where = {};   ///< the reading code; of a clock function of the vdso: its caller
+  std::optional<Location> caller = {};  ///< the innermost function on the stack that belongs to another file
+};
+
 /// Receives the windows. One thread at a time calls the functions, not always the caller's. The windows of each thread
 /// arrive in order.
 struct WindowSink {
   std::function<void(const result::WindowsHead&)> on_begin = {};  ///< once, before all windows
   std::function<void(const std::string&)> on_news = {};           ///< a progress line for a waiting user; may be empty
   std::function<void(const result::Window&)> on_window = {};
+  /// Called for each read of a source of differences, if a path is recorded.
+  std::function<void(const WindowRead&)> on_read = {};
 };
 
 /// Record windows: the counts of each thread, one row each time that a trigger is reached.
@@ -142,6 +195,7 @@ struct WindowOrder : Order {
   WindowBounds bounds = {};
   bool places = false;   ///< add the file of each window's address
   bool vectors = false;  ///< add the basic-block vector of each window
+  std::optional<PathOrder> path = {};  ///< rows have a path hash and, of the events, only the trigger's
   WindowSink sink = {};
 };
 

@@ -52,6 +52,7 @@ result::Run run_of(backend::Regions outcome, std::optional<int> interrupted_by) 
   run.processes = std::move(outcome.processes);
   run.regions = std::move(outcome.regions);
   run.nondeterminism = std::move(outcome.nondeterminism);
+  run.paths = std::move(outcome.paths);
   count_processes(run);
   return run;
 }

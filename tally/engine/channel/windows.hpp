@@ -8,6 +8,7 @@
 #pragma once
 #include <stdint.h>
 
+#include "tally/engine/channel/hash.hpp"
 #include "tally/engine/channel/marks.hpp"
 #include "tally/engine/channel/notes.hpp"
 
@@ -27,6 +28,10 @@ inline constexpr uint32_t window_cut = window_trigger_limit;
 inline constexpr uint32_t window_part = window_trigger_limit + 1;
 /// WindowRow::ended_by of rows without a window: the thread's windows start after this row, or stopped before it.
 inline constexpr uint32_t window_starts = window_trigger_limit + 2, window_stops = window_trigger_limit + 3;
+/// WindowRow::ended_by of a row without a window: the thread is about to use, or has used, what it read from a Source.
+/// `cpu` is the Source, and the words are addresses on the stack that follow a call, innermost first.
+inline constexpr uint32_t window_read = window_trigger_limit + 4;
+inline constexpr uint32_t window_read_callers = 8;
 /// Most events per window. A thread counts down in 64 bits and tests the sign in the highest byte.
 inline constexpr uint64_t window_event_limit = uint64_t{1} << 54;
 
@@ -36,9 +41,23 @@ struct Windows {
   uint8_t vectors;  ///< 1: rows contain which segments were executed
   uint8_t bounded;  ///< 1: windows start and stop at addresses (marks.hpp), and rows record when
   uint8_t waits;    ///< 1: the windows of a program start at such an address
+  uint8_t paths;    ///< 1: rows contain a hash of the executed path; there is one trigger, and no sum of other events
+  uint8_t reads;    ///< 1: threads also write a row for each read of a Source
   uint32_t triggers;
   WindowTrigger trigger[window_trigger_limit];
+  uint64_t first;  ///< with `paths`: length of a thread's first window; 0: that of the others
+  uint64_t most;   ///< with `paths`: windows after that one, before the last, which has no end; 0: no limit
 };
+
+/// The path hash of a thread is a polynomial over the branches that it executed: hash = hash * 9 + path_step(). The
+/// branches are all conditional and indirect ones, and returns; a conditional branch that is not taken adds a second
+/// step. The position of a branch is its offset in its page, which no address randomisation and no cache changes, with
+/// its bytes. Returns a step; `not_taken`: the second one.
+inline int32_t path_step(uint64_t pc, const uint8_t* bytes, uint32_t length, bool not_taken) {
+  uint64_t hash = (pc & 0xfff) << 1 | (not_taken ? 1 : 0);
+  for (uint32_t i = 0; i < length; i++) hash = checksum_with(hash, bytes[i]);
+  return static_cast<int32_t>(hash32(hash));
+}
 
 /// One row, of window_row_bytes(). It is valid once `number` is set. Its part of the window's vector follows `sum`:
 /// words as of window_word().
@@ -50,6 +69,7 @@ struct WindowRow {
   uint32_t number;    ///< of the window in its thread, from 1; shows which rows of an open block are new
   uint32_t words;     ///< words of the vector
   uint32_t log;       ///< number of the CodeLog that describes its segments
+  uint64_t path;      ///< hash of the thread's path so far and of `address`; of window_read: a hash of what was read
   int64_t sum[];      ///< of each event, since the thread began
 };
 inline constexpr uint32_t window_row_bytes(uint32_t events, uint32_t words = 0) {

@@ -3,6 +3,7 @@
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/translate/compared_code.hpp"
 #include "tally/engine/translate/countdown.hpp"
+#include "tally/engine/translate/path_hash.hpp"
 #include "tally/engine/translate/uncounted.hpp"
 
 namespace tally::engine::guest {
@@ -47,6 +48,7 @@ u64 restore_guest_state(Thread* t, Context* c, const CacheLocation& s) {
     return trace.pc + static_cast<u64>(static_cast<s64>(s.place->pc));
   correct_at(t, s);
   const InstructionMapping& p = *s.place;
+  if (s.offset >= p.offset) remove_path_branch(t, p);
   if (p.dynamic != 0 && s.offset == p.offset) {
     const u32 number = p.dynamic & 0x3f;
     u64 n = c->reg(rcx);

@@ -56,6 +56,72 @@ bool reads(const Thread* t, u32 number, u32 source) {
   return source != channel::source_race || is_race(t, t->gpr[rdi]);
 }
 
+constexpr u64 syscall_bytes = 2;
+
+/// Adds program memory to a hash; what cannot be read counts as zeros.
+u64 hash_of(u64 hash, u64 from, u64 bytes) {
+  for (u64 i = 0; i < bytes; i += 8) {
+    u64 word = 0;
+    (void)safe_copy(&word, reinterpret_cast<const void*>(from + i), bytes - i < 8 ? bytes - i : 8);
+    hash = channel::checksum_with(hash, word);
+  }
+  return hash;
+}
+
+/// The names in a buffer of getdents(2) or getdents64(2), in their order.
+u64 hash_of_names(u64 buffer, u64 bytes, u64 name_at) {
+  constexpr u64 length_at = 16, shortest = 24;
+  u64 hash = 1;
+  for (u64 at = 0; at + shortest <= bytes;) {
+    u16 length = 0;
+    (void)safe_copy(&length, reinterpret_cast<const void*>(buffer + at + length_at), sizeof length);
+    if (length < shortest) break;
+    char name[256] = {};
+    (void)safe_copy(name, reinterpret_cast<const void*>(buffer + at + name_at),
+                    length - name_at < 255 ? length - name_at : 255);
+    for (const char* c = name; *c != 0; c++) hash = channel::checksum_with(hash, static_cast<u8>(*c));
+    at += length;
+  }
+  return hash;
+}
+
+/// Returns a hash of what a call that reads a source has returned and written; 0: unknown.
+u64 value_of_call(const Thread* t, u32 source, s64 result) {
+  const u64* g = t->gpr;
+  if (source == channel::source_race || source == channel::source_random_file) return 0;
+  const u64 hash = channel::checksum_with(1, static_cast<u64>(result));
+  if (result < 0) return hash;
+  switch (g[rax]) {
+    case SYS_getrandom: return hash_of(hash, g[rdi], static_cast<u64>(result));
+    case SYS_clock_gettime: return hash_of(hash, g[rsi], 16);
+    case SYS_gettimeofday: return hash_of(hash, g[rdi], 16);
+    case SYS_getrusage: return hash_of(hash, g[rsi], 144);
+    case SYS_getdents: return hash_of_names(g[rsi], static_cast<u64>(result), 18);
+    case SYS_getdents64: return hash_of_names(g[rsi], static_cast<u64>(result), 19);
+    default: return hash;
+  }
+}
+
+/// Returns a hash of what an instruction that reads a source is about to read; 0: unknown.
+u64 value_of(Thread* t, const Instruction& in, Source source) {
+  if (is_emulated(in)) return 1;
+  if (source != channel::source_cpuid && source != channel::source_xgetbv) return 0;
+  if (source == channel::source_xgetbv) return 1 + settings().cpu.components;
+  const u32 leaf = static_cast<u32>(t->gpr[rax]), subleaf = static_cast<u32>(t->gpr[rcx]);
+  channel::CpuidAnswer answer{leaf, 0, subleaf, 0};
+  if (settings().cpu.any())
+    answer = channel::answer_cpuid(settings().cpu, leaf, subleaf);
+  else
+    asm volatile("cpuid" : "+a"(answer.eax), "=b"(answer.ebx), "+c"(answer.ecx), "=d"(answer.edx));
+  // Not the number of the processor core that the thread happens to run on.
+  constexpr u32 features = 1, topology = 0xb, topology_of_dies = 0x1f, amd_topology = 0x8000001e;
+  if (leaf == features) answer.ebx &= 0x00ffffff;
+  if (leaf == topology || leaf == topology_of_dies) answer.edx = 0;
+  if (leaf == amd_topology) answer = {};
+  return channel::checksum_with(channel::checksum_with(1, u64{answer.eax} << 32 | answer.ebx),
+                                u64{answer.ecx} << 32 | answer.edx);
+}
+
 /// Executes rdrand or rdseed.
 void give_random_number(Thread* t, const Instruction& in) {
   u64 number = 0;
@@ -72,12 +138,17 @@ void give_random_number(Thread* t, const Instruction& in) {
 
 }  // namespace
 
-void count_sources_of_call(Thread* t) {
-  constexpr u64 syscall_bytes = 2;
+u32 count_sources_of_call(Thread* t) {
   const u64 number = t->gpr[rax];
   const u32 source = number < system_call_limit ? sources_of_calls[number] : u32{channel::source_count};
-  if (source != channel::source_count && reads(t, static_cast<u32>(number), source))
-    count_source(t, static_cast<Source>(source), t->pc - syscall_bytes);
+  if (source == channel::source_count || !reads(t, static_cast<u32>(number), source)) return channel::source_count;
+  count_source(t, static_cast<Source>(source), t->pc - syscall_bytes);
+  return source;
+}
+
+void note_read_of_call(Thread* t, u32 source, s64 result) {
+  if (on_read == nullptr || source == channel::source_count || result == restart_counts) return;
+  on_read(t, static_cast<Source>(source), t->pc - syscall_bytes, value_of_call(t, source, result));
 }
 
 void count_signal(Thread* t, const u8* info) {
@@ -85,7 +156,9 @@ void count_signal(Thread* t, const u8* info) {
   const s32 code = at<s32>(at_info + 8), sender = at<s32>(at_info + 16);
   constexpr s32 by_user = 0, by_queue = -1, by_tkill = -6;
   const bool has_sender = code == by_user || code == by_queue || code == by_tkill;
-  if (!has_sender || sender != process_record(t).pid) count_source(t, channel::source_signal, t->pc);
+  if (has_sender && sender == process_record(t).pid) return;
+  count_source(t, channel::source_signal, t->pc);
+  if (on_read != nullptr) on_read(t, channel::source_signal, t->pc, 0);
 }
 
 }  // namespace tally::engine::guest
@@ -97,6 +170,7 @@ extern "C" void source_is_read(Thread* t) {
   Instruction in;
   if (!decode(t->pc, bytes, read_code(t->pc, bytes, 15), in) || !reads_source(in)) return;
   count_source(t, source_of(in), t->pc);
+  if (on_read != nullptr) on_read(t, source_of(in), t->pc, guest::value_of(t, in, source_of(in)));
   if (is_emulated(in)) guest::give_random_number(t, in);
 }
 

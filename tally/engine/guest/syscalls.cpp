@@ -322,9 +322,10 @@ extern "C" void system_call(Thread* t) {
   u64* g = t->gpr;
   // The kernel reads only the low half.
   g[rax] = static_cast<u64>(static_cast<s64>(static_cast<s32>(g[rax])));
-  count_sources_of_call(t);
+  const u32 source = count_sources_of_call(t);
   s64 r = call(t, static_cast<u32>(g[rax]));
   if (makes_descriptor(g[rax]) && numbers_were_short(t, r)) r = call(t, static_cast<u32>(g[rax]));
+  note_read_of_call(t, source, r);
   if (r == -EINTR && (t->woken_in_vain & woken_to_leave) && !awaits_delivery(t)) {
     t->kernel_seen = 1;
     r = restart_counts;

@@ -6,6 +6,7 @@
 #include "tally/engine/instrument/marks.hpp"
 #include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/translate/sources.hpp"
 #include "tally/engine/translate/uncounted.hpp"
 
 namespace tally::engine::instrument {
@@ -60,8 +61,12 @@ s64 additions_to_sum(Thread* t, u32 event) {
 }  // namespace
 
 s64 window_length(const Thread* t, u32 trigger) {
-  return static_cast<s64>(own(t).window_state == WindowState::counted ? requested().trigger[trigger].every
-                                                                      : channel::window_event_limit);
+  const channel::Windows& w = requested();
+  if (own(t).window_state != WindowState::counted) return static_cast<s64>(channel::window_event_limit);
+  const u64 done = own(t).number, before = w.first != 0 ? 1 : 0;
+  if (done < before) return static_cast<s64>(w.first);
+  const bool is_last = w.most != 0 && done >= before + w.most;
+  return static_cast<s64>(is_last ? channel::window_event_limit : w.trigger[trigger].every);
 }
 
 s64 in_window(const Thread* t, u32 trigger) { return window_length(t, trigger) - 1 - t->countdown[trigger]; }
@@ -86,10 +91,11 @@ u32 this_cpu() {
 
 }  // namespace
 
-/// Rows with vectors have any length, so what an earlier block left must not resemble one.
+/// Rows with words have any length, so what an earlier block left must not resemble one.
 void begin_block(ThreadWindows& w) {
   w.rows = w.bytes = 0;
-  if (requested().vectors != 0) __builtin_memset(reinterpret_cast<void*>(w.block), 0, channel::note_block_bytes);
+  if (requested().vectors != 0 || requested().reads != 0)
+    __builtin_memset(reinterpret_cast<void*>(w.block), 0, channel::note_block_bytes);
 }
 
 void publish(Thread* t, bool closes) {
@@ -110,6 +116,18 @@ u32 room_for_words(const ThreadWindows& w) {
                           sizeof(u64));
 }
 
+/// Adds the next row, which is written, to the block.
+void complete_row(Thread* t, u32 number) {
+  ThreadWindows& w = own(t);
+  channel::WindowRow& row = next_row(w);
+  __atomic_store_n(&row.number, number, __ATOMIC_RELEASE);
+  const u32 largest =
+      channel::window_row_bytes(settings().marks.events, requested().reads != 0 ? channel::window_read_callers : 0);
+  w.bytes += channel::window_row_bytes(settings().marks.events, row.words);
+  w.rows++;
+  if (w.bytes + largest > channel::note_block_bytes) publish(t, false);
+}
+
 /// Completes the next row, of which everything but the words is written, with the first `n` words of the vector.
 void end_row(Thread* t, u32 number, u32 n) {
   ThreadWindows& w = own(t);
@@ -119,11 +137,7 @@ void end_row(Thread* t, u32 number, u32 n) {
   copy(&row.sum[settings().marks.events], w.vector, n * sizeof(u64));
   w.words -= n;
   for (u32 i = 0; i < w.words; i++) w.vector[i] = w.vector[i + n];
-  __atomic_store_n(&row.number, number, __ATOMIC_RELEASE);
-  const u32 bytes = channel::window_row_bytes(settings().marks.events);
-  w.bytes += channel::window_row_bytes(settings().marks.events, n);
-  w.rows++;
-  if (w.bytes + bytes > channel::note_block_bytes) publish(t, false);
+  complete_row(t, number);
 }
 
 }  // namespace
@@ -148,12 +162,29 @@ void write_row(Thread* t, u32 ended_by) {
   const bool bounds = ended_by == channel::window_starts || ended_by == channel::window_stops;
   row.time_ns = clock_ns();
   row.address = has_last ? w.last : 0;
+  row.path = requested().paths == 0 ? 0 : channel::checksum_with(t->path.now, row.address & (page_bytes - 1));
   row.ended_by = static_cast<u16>(ended_by);
   row.cpu = static_cast<u16>(this_cpu());
   for (u32 e = 0; e < events; e++) row.sum[e] = w.row.of[e];
   for (u32 k = 0; k < requested().triggers; k++) w.ended[k] += in_window(t, k);
   if (!bounds) ++w.number;
   end_row(t, w.number + (bounds ? 1 : 0), w.words);
+}
+
+void write_read(Thread* t, channel::Source source, u64 pc, u64 value) {
+  ThreadWindows& w = own(t);
+  channel::WindowRow& row = next_row(w);
+  // Between two steps the countdown is right; otherwise it is lower, so that the thread starts steps in time.
+  const s64 ahead = (t->in_steps != 0 ? 0 : slack_of(0)) + (w.leaves_next != 0 ? countdown_leaves : 0);
+  row.time_ns = clock_ns();
+  row.address = pc;
+  row.ended_by = channel::window_read;
+  row.cpu = static_cast<u16>(source);
+  row.path = value;
+  row.sum[0] = w.ended[0] + in_window(t, 0) - ahead;
+  row.words = translate::return_addresses(t, reinterpret_cast<u64*>(&row.sum[1]), channel::window_read_callers);
+  row.log = 0;
+  complete_row(t, w.number + 1);
 }
 
 namespace {

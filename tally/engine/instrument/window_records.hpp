@@ -11,6 +11,9 @@ inline constexpr u32 windows_at = 0xf2300;
 /// The state of a thread whose windows start or stop at an address.
 enum class WindowState : u32 { counted, waits, done };
 
+/// Lower than any countdown: subtracted from one whose thread is to leave at the next check.
+inline constexpr s64 countdown_leaves = s64{1} << 60;
+
 /// Words of a vector that are buffered before they are written.
 inline constexpr u32 vector_limit = 1u << 15;
 
@@ -57,5 +60,7 @@ void publish(Thread* t, bool closes);
 void write_parts(Thread* t, u32 most);
 /// Writes the row of a window that ends by a trigger, is cut, or ends where windows stop; or of a start of windows.
 void write_row(Thread* t, u32 ended_by);
+/// Writes the row of a read. There is one event, the trigger's.
+void write_read(Thread* t, channel::Source source, u64 pc, u64 value);
 
 }  // namespace tally::engine::instrument

@@ -7,6 +7,7 @@
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/review.hpp"
+#include "tally/engine/translate/sources.hpp"
 #include "tally/engine/translate/uncounted.hpp"
 
 namespace tally::engine::instrument {
@@ -14,9 +15,6 @@ namespace {
 
 ThreadWindows& own(const Thread* t) { return windows_of(t); }
 const channel::Windows& requested() { return asked_windows(); }
-
-/// Lower than any countdown.
-constexpr s64 far_below = s64{1} << 60;
 
 void begin_window(Thread* t) {
   for (u32 k = 0; k < requested().triggers; k++) t->countdown[k] = window_length(t, k) - 1;
@@ -39,7 +37,7 @@ void subtract_late_counts(Thread* t) {
 void settle_countdowns(Thread* t) {
   if (own(t).leaves_next != 0) {
     own(t).leaves_next = 0;
-    for (u32 k = 0; k < requested().triggers; k++) t->countdown[k] += far_below;
+    for (u32 k = 0; k < requested().triggers; k++) t->countdown[k] += countdown_leaves;
   }
   subtract_late_counts(t);
 }
@@ -66,14 +64,17 @@ bool is_far_from_full(const Thread* t) {
 }  // namespace
 
 void windows_init() {
-  if (windows_on()) records_init();
+  if (!windows_on()) return;
+  records_init();
+  if (requested().reads != 0) translate::on_read = windows_read;
 }
 
 u64 windows_key() {
   if (!windows_on()) return 0;
   constexpr u32 bytes = sizeof(channel::WindowTrigger::weight);
+  const u64 paths = requested().paths | u64{requested().reads} << 8;
   u64 words[(channel::window_trigger_limit * bytes + channel::window_sum_limit * bytes) / 8 + 2] = {
-      requested().triggers | u64{summed_events.count} << 32, reads_all_counters() && !marks_on()};
+      requested().triggers | paths << 16 | u64{summed_events.count} << 32, reads_all_counters() && !marks_on()};
   u8* to = reinterpret_cast<u8*>(&words[2]);
   for (u32 k = 0; k < requested().triggers; k++) copy(to + k * bytes, requested().trigger[k].weight, bytes);
   to += channel::window_trigger_limit * bytes;
@@ -98,6 +99,7 @@ bool windows_attach(Thread* t) {
   begin_block(w);
   w.words = w.number = w.leaves_next = w.stays = 0;
   w.last = 0;
+  if (requested().paths != 0) t->path = {};
   for (u32 k = 0; k < requested().triggers; k++) w.ended[k] = amount_of(k, records().thread(t->index).base);
   windows_folded(t);
   t->in_steps = 1;
@@ -154,7 +156,8 @@ void windows_before_fold(Thread* t) {
 
 void windows_folded(Thread* t) {
   if (!windows_on()) return;
-  for (s64& sum : t->sums) sum = 0;
+  if (requested().paths == 0)
+    for (s64& sum : t->sums) sum = 0;
   for (u64& late : own(t).late) late = 0;
 }
 
@@ -169,6 +172,10 @@ void windows_close(Thread* t) {
   if (differs && own(t).window_state == WindowState::counted)
     write_row(t, full_trigger(t) < requested().triggers ? full_trigger(t) : u32{channel::window_cut});
   publish(t, true);
+}
+
+void windows_read(Thread* t, channel::Source source, u64 pc, u64 value) {
+  if (own(t).window_state == WindowState::counted) write_read(t, source, pc, value);
 }
 
 void windows_step(Thread* t) {
@@ -199,7 +206,7 @@ void before_last(Thread* t, const Trace& trace) {
   w.last = t->pc;
   w.stays = 0;
   w.leaves_next = 1;
-  for (u32 k = 0; k < requested().triggers; k++) t->countdown[k] -= far_below;
+  for (u32 k = 0; k < requested().triggers; k++) t->countdown[k] -= countdown_leaves;
   t->past_check = 1;
 }
 

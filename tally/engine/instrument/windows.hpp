@@ -33,6 +33,8 @@ void windows_before_fold(Thread* t);
 void windows_folded(Thread* t);
 /// Cuts the thread's last window: it counts nothing more. The thread is stopped, or is the caller.
 void windows_close(Thread* t);
+/// Called for each read of a source of differences, with a hash of what was read (translate/sources.hpp).
+void windows_read(Thread* t, channel::Source source, u64 pc, u64 value);
 /// Called before an instruction is executed at its own address, the thread's pc.
 void windows_step(Thread* t);
 /// Called between two instructions, before the thread's next trace is found: ends full windows, and starts or ends

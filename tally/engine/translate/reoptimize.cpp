@@ -3,6 +3,7 @@
 #include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/logged_code.hpp"
+#include "tally/engine/translate/path_hash.hpp"
 #include "tally/engine/translate/profile.hpp"
 #include "tally/engine/translate/program_marks.hpp"
 #include "tally/engine/translate/protection_keys.hpp"
@@ -63,6 +64,7 @@ class Reoptimizer {
     u64 exit;             // where the other path leads
     u32 displacement_at;  // offset of the displacement that leads to the exit
     u16 offset;
+    s32 step_not_taken;  // on the path (path_hash.hpp)
   };
 
   /// Whether the trace can continue at `to`.
@@ -78,7 +80,7 @@ class Reoptimizer {
     const Profile::Branch& outcomes = profile_.find(in.pc);
     const u64 all = outcomes.taken + outcomes.passed;
     const bool taken = outcomes.taken > outcomes.passed;
-    branch_[branches_++] = {n_, taken, taken ? in.next() : in.target(), 0, 0};
+    branch_[branches_++] = {n_, taken, taken ? in.next() : in.target(), 0, 0, path_step_not_taken(in)};
     if (all == 0) return false;
     share_ = share_ * (taken ? outcomes.taken : outcomes.passed) / all;
     return branches_ < branch_limit && share_ >= whole_share / least_share;
@@ -188,6 +190,7 @@ class Reoptimizer {
       __builtin_memcpy(reinterpret_cast<u8*>(b.body + branch.displacement_at), &distance, 4);
     }
     if (is_instrumented) instrumentation->emit_exit(b, segment - 1);
+    if (hashes_paths() && branch.taken) emit_path_not_taken(b, branch.step_not_taken);
     const Increment increment = choose_increment(ahead_, in_, 0, branch.exit);
     emit_increment(b, segment, b.trace.number + segment, increment.how, increment.reg);
     emit_leave(b, branch.exit, segment);
@@ -263,9 +266,12 @@ class Reoptimizer {
       const bool loops_back = instruments && ends_by_leaving_ && in.kind == Kind::jump && in.target() == pc_;
       if (instruments) instrumentation->before(b, i, ends_by_leaving_ && i + 1 == n_ && !loops_back);
       if (b.offset() == 0) emit_head(b, in);
+      if (hashes_paths() && is_on_path(in.kind)) emit_path_branch(b, in);
       if (k < branches_ && branch_[k].end == i + 1) {
         if (instruments) instrumentation->begin_exit(b, i, !branch_[k].taken, live_at_exits_[i]);
-        emit_branch(b, in, branch_[k], i + 1 == n_ && !instruments);
+        // Without the short form at the end, both ways have room for more code.
+        emit_branch(b, in, branch_[k], i + 1 == n_ && !instruments && !hashes_paths());
+        if (hashes_paths() && !branch_[k].taken) emit_path_not_taken(b, branch_[k].step_not_taken);
         if (instruments)
           instrumentation->stay(b, in, branch_[k].taken,
                                 i + 1 < n_ ? instrumentation->live_before(i + 1) : live_after_);

@@ -5,6 +5,9 @@
 #include "tally/engine/translate/process_maps.hpp"
 
 namespace tally::engine::translate {
+
+void (*on_read)(Thread* t, channel::Source source, u64 pc, u64 value);
+
 namespace {
 
 using channel::Source;
@@ -19,6 +22,14 @@ Source source_of_opcode(const Instruction& in) {
   if (in.opcode != 0xc7 || in.mod() != 3 || extension < 6) return channel::source_count;
   const bool is_rdpid = extension == 7 && in.bytes[0] == 0xf3;
   return is_rdpid ? channel::source_count : channel::source_random_instruction;
+}
+
+/// Whether a call instruction ends at the address: a direct one, or one by a register or memory.
+bool follows_call(u64 address) {
+  u8 before[8];
+  if (safe_copy(before, reinterpret_cast<const void*>(address - 7), 7) != 0) return false;
+  const auto is_indirect = [&](u32 length) { return before[7 - length] == 0xff && (before[8 - length] >> 3 & 7) == 2; };
+  return before[2] == 0xe8 || is_indirect(2) || is_indirect(3) || is_indirect(4) || is_indirect(6) || is_indirect(7);
 }
 
 /// The part of the stack that is searched for return addresses.
@@ -38,16 +49,6 @@ class Locator {
   }
 
  private:
-  /// Whether a call instruction ends at the address: a direct one, or one by a register or memory.
-  static bool follows_call(u64 address) {
-    u8 before[8];
-    if (safe_copy(before, reinterpret_cast<const void*>(address - 7), 7) != 0) return false;
-    const auto is_indirect = [&](u32 length) {
-      return before[7 - length] == 0xff && (before[8 - length] >> 3 & 7) == 2;
-    };
-    return before[2] == 0xe8 || is_indirect(2) || is_indirect(3) || is_indirect(4) || is_indirect(6) || is_indirect(7);
-  }
-
   static void keep(channel::SourceLocation& location, const ListedMapping& m, u64 address) {
     location.offset = m.offset + (address - m.start);
     u32 n = m.path_bytes < sizeof location.file - 1 ? m.path_bytes : u32{sizeof location.file - 1};
@@ -97,6 +98,17 @@ void note(Thread* t, Source source, u64 pc) {
 
 }  // namespace
 
+u32 return_addresses(const Thread* t, u64* to, u32 most) {
+  constexpr u32 searched = 128;
+  constexpr u64 lowest = u64{1} << 16, user_space_ends = u64{1} << 47;
+  u64 words[searched];
+  const u64 missing = safe_copy(words, reinterpret_cast<const void*>(t->gpr[rsp]), sizeof words);
+  u32 n = 0;
+  for (u32 i = 0; i < (sizeof words - missing) / 8 && n < most; i++)
+    if (words[i] >= lowest && words[i] < user_space_ends && follows_call(words[i])) to[n++] = words[i];
+  return n;
+}
+
 Source source_of(const Instruction& in) {
   if (is_in_vdso(in.pc)) return is_clock_function(in.pc) ? channel::source_clock : channel::source_count;
   return source_of_opcode(in);
@@ -120,7 +132,7 @@ void emit_source_count(Builder& b, const Instruction& in) {
   e.store(rcx, o_borrowed_rcx);
   if (is_emulated(in)) {
     recorder.give_up();  // only for runs like this one
-  } else {
+  } else if (on_read == nullptr) {
     e.load(rcx, counter);
     u8* const to_first = jump_ahead(jrcxz);
     e.add_constant(rcx, 1);

@@ -22,6 +22,12 @@ void emit_source_count(Builder& b, const Instruction& in);
 /// Counts a read by the instruction at `pc`, with the thread's registers in `gpr`. Takes the lock of exec_regions.cpp.
 void count_source(Thread* t, channel::Source source, u64 pc);
 
+/// Called for each read, after count_source(), with a hash of what was read; null if nobody needs the single reads.
+/// 0 if the value is not known, but differs from run to run. Set once.
+extern void (*on_read)(Thread* t, channel::Source source, u64 pc, u64 value);
+/// Writes the addresses on the thread's stack that follow a call, innermost first, to `to`. Returns how many it found.
+u32 return_addresses(const Thread* t, u64* to, u32 most);
+
 extern "C" {
 /// Entered from generated code: rcx = the address of the instruction, r11 = the cache address of its copy; both
 /// registers are saved.

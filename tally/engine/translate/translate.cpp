@@ -3,6 +3,7 @@
 #include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/logged_code.hpp"
+#include "tally/engine/translate/path_hash.hpp"
 #include "tally/engine/translate/program_marks.hpp"
 #include "tally/engine/translate/protection_keys.hpp"
 #include "tally/engine/translate/reading.hpp"
@@ -154,8 +155,8 @@ class Translator {
       if (at_ != pc_ && probes->begins_at(at_)) break;
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
       if (at_ != pc_ && probes->begins_at(in)) break;
-      if (at_ != pc_ && ((counts_down() && is_countdown_late(in)) || sets_protection_keys(in) || reads_source(in) ||
-                          begins_mark(in)))
+      if (at_ != pc_ &&
+          ((counts_down() && is_countdown_late(in)) || sets_protection_keys(in) || reads_source(in) || begins_mark(in)))
         break;
       code_.register_instruction(in);
       resolve(code_, in, arena);
@@ -192,6 +193,7 @@ class Translator {
     const Increment increment = steps_ ? Increment{Increment::spill, 0, r11} : choose_increment(ahead_, in_, n, at_);
     u16 counted = 0xffff;
     const u16 first_place = static_cast<u16>(b.trace.place_count);
+    if (hashes_paths() && segment > 0) emit_path_not_taken(b, step_not_taken_);
     if (is_instrumented) instrumentation->begin_segment(b, in_, n, live_after_ = flags_live_after(n));
     for (u32 i = 0; i <= n; i++) {
       if (increment.at == i && increment.how != Increment::late) {
@@ -234,6 +236,10 @@ class Translator {
                         u16& counted) {
     const Instruction& in = in_[i];
     if (b.offset() == 0) emit_head(b, in);
+    if (hashes_paths() && is_on_path(in.kind)) {
+      emit_path_branch(b, in);
+      step_not_taken_ = path_step_not_taken(in);
+    }
     if (in.kind == Kind::trap && in.opcode == 0xcd && in.bytes[1] == 0x80) {
       mark_partial(current(), channel::partial_int80);
       recorder.give_up();
@@ -255,6 +261,7 @@ class Translator {
   u32 limit_ = 0, total_ = 0;
   u16 live_at_target_ = 0, live_after_ = 0;
   Kind last_ = Kind::plain;
+  s32 step_not_taken_ = 0;  // of the branch before this segment, on the path
   bool compared_ = false;
   Code code_, ahead_;
   Instruction* in_ = buffer();

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "tally/core/base/json_text.hpp"
 #include "tally/output/formats/json_values.hpp"
 #include "tally/output/formats/stat_format.hpp"
@@ -110,23 +112,40 @@ Json with_engine(Json json, const std::optional<std::int64_t>& single_stepped) {
   return json;
 }
 
-Json function_json(const result::CodeFunction& code) {
-  if (code.file.empty()) return nullptr;
-  return {{"file", code.file},
-          {"function", code.function.empty() ? Json(nullptr) : Json(code.function)},
-          {"offset", code.offset}};
+std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+void add_paths(Json& json, const std::vector<result::ThreadPath>& paths) {
+  if (paths.empty()) return;
+  Json list = Json::array();
+  for (const result::ThreadPath& one : paths) {
+    Json hashes = Json::array();
+    for (const std::uint64_t hash : one.hashes) hashes.push_back(hash_text(hash));
+    list.push_back({{"program", one.program},
+                    {"process", one.process},
+                    {"thread", one.thread},
+                    {"pid", one.pid},
+                    {"tid", one.tid},
+                    {"instructions", one.instructions},
+                    {"complete", one.complete},
+                    {"interval", one.interval},
+                    {"hashes", std::move(hashes)},
+                    {"end", hash_text(one.end)}});
+  }
+  json["paths"] = std::move(list);
 }
 
-void add_sources(Json& json, const std::optional<std::vector<result::ReadSource>>& sources) {
-  if (!sources) return;
-  Json list = Json::array();
-  for (const result::ReadSource& one : *sources)
-    list.push_back({{"source", one.source},
-                    {"count", one.count},
-                    {"program", one.program},
-                    {"first", function_json(one.first)},
-                    {"caller", function_json(one.caller)}});
-  json["nondeterminism"] = std::move(list);
+void add_start(Json& json, const std::optional<result::StartConditions>& start) {
+  if (!start) return;
+  Json environment = Json::array();
+  for (const result::EnvironmentVariable& one : start->environment)
+    environment.push_back({{"name", one.name}, {"bytes", one.bytes}, {"check", one.check}});
+  json["start"] = {{"program", nullptr},
+                   {"directory", start->directory},
+                   {"streams", start->streams},
+                   {"environment", std::move(environment)}};
+  if (const auto& program = start->program)
+    json["start"]["program"] = {
+        {"bytes", program->bytes}, {"modified_s", program->modified_s}, {"modified_ns", program->modified_ns}};
 }
 
 Json process_json(const result::Process& process, std::size_t run) {
@@ -153,6 +172,7 @@ Json runs_json(const result::Stat& stat) {
                                 {"threads", value_or_null(run.thread_count)}},
                                run.single_stepped));
     add_sources(list.back(), run.nondeterminism);
+    add_paths(list.back(), run.paths);
   }
   return list;
 }
@@ -235,6 +255,7 @@ Json object(const result::Stat& stat, const Style& style) {
   json["environment"] = environment_json(stat.environment);
   json["processor"] = value_or_null(stat.processor);
   add_models(json, stat);
+  add_start(json, stat.start);
   json["runs_asked"] = stat.runs_asked;
   if (!stat.passes.empty()) json["passes"] = stat.passes;
   if (stat.of_parts) json["of_parts"] = true;

@@ -46,6 +46,26 @@ inline void add_models(Json& json, const result::Stat& stat) {
                                {"count", one.count}});
 }
 
+inline Json function_json(const result::CodeFunction& code) {
+  if (code.file.empty()) return nullptr;
+  return {{"file", code.file},
+          {"function", code.function.empty() ? Json(nullptr) : Json(code.function)},
+          {"offset", code.offset}};
+}
+
+/// Adds the list `nondeterminism` of docs/reference/stat-json.md, if there is one.
+inline void add_sources(Json& json, const std::optional<std::vector<result::ReadSource>>& sources) {
+  if (!sources) return;
+  Json list = Json::array();
+  for (const result::ReadSource& one : *sources)
+    list.push_back({{"source", one.source},
+                    {"count", one.count},
+                    {"program", one.program},
+                    {"first", function_json(one.first)},
+                    {"caller", function_json(one.caller)}});
+  json["nondeterminism"] = std::move(list);
+}
+
 /// A metric of a command or of a region: their common keys.
 template <class Metric>
 Json metric_values(const Metric& metric) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <tuple>
 
@@ -170,19 +171,44 @@ BaselineVerdict baseline_verdict(const Json& json) {
   return verdict;
 }
 
-CodeFunction code_function(const Json& json) {
-  if (json.is_null()) return {};
-  const Json& function = json.at("function");
-  return {text(json, "file"), function.is_null() ? "" : function.get<std::string>(),
-          number<std::uint64_t>(json.at("offset"))};
+std::uint64_t hash_of(const Json& json) {
+  const std::string text = json.get<std::string>();
+  std::uint64_t hash = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), hash, 16);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw Json::type_error::create(302, "a hash must be hexadecimal", &json);
+  return hash;
 }
 
-std::vector<ReadSource> read_sources(const Json& json) {
-  std::vector<ReadSource> sources;
-  for (const Json& one : json)
-    sources.push_back({text(one, "source"), count(one.at("count")), text(one, "program"),
-                       code_function(one.at("first")), code_function(one.at("caller"))});
-  return sources;
+std::vector<ThreadPath> read_paths(const Json& json) {
+  std::vector<ThreadPath> paths;
+  for (const Json& one : json) {
+    ThreadPath path;
+    path.program = text(one, "program");
+    path.process = number<int>(one.at("process"));
+    path.thread = number<int>(one.at("thread"));
+    path.pid = count(one.at("pid"));
+    path.tid = count(one.at("tid"));
+    path.instructions = static_cast<std::uint64_t>(count(one.at("instructions")));
+    path.complete = one.at("complete").get<bool>();
+    path.interval = static_cast<std::uint64_t>(count(one.at("interval")));
+    for (const Json& hash : one.at("hashes")) path.hashes.push_back(hash_of(hash));
+    path.end = hash_of(one.at("end"));
+    paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+StartConditions start_conditions(const Json& json) {
+  StartConditions start;
+  if (const Json& program = json.at("program"); !program.is_null())
+    start.program = {static_cast<std::uint64_t>(count(program.at("bytes"))),
+                     number<std::int64_t>(program.at("modified_s")), number<std::uint32_t>(program.at("modified_ns"))};
+  start.directory = text(json, "directory");
+  start.streams = json.at("streams").get<std::vector<std::string>>();
+  for (const Json& one : json.at("environment"))
+    start.environment.push_back({text(one, "name"), count(one.at("bytes")), number<std::uint32_t>(one.at("check"))});
+  return start;
 }
 
 Stat stat_of(const Json& json) {
@@ -197,12 +223,8 @@ Stat stat_of(const Json& json) {
   if (stat.runs_asked < 1) throw Json::out_of_range::create(406, "the number of runs is below 1", &json);
   stat.waited_for_all = json.value("waited_for_all", false);
   stat.processor = optional<int>(json, "processor");
-  stat.cpu_model = json.value("cpu_model", "");
-  stat.machine_model = json.value("machine_model", "");
-  for (const Json& one : json.value("unasked", Json::array()))
-    stat.unasked.push_back({text(one, "feature"), text(one, "instruction"), text(one, "file"),
-                            one.at("address").get<std::uint64_t>(), text(one, "function"),
-                            one.at("count").get<std::int64_t>()});
+  read_models(json, stat);
+  if (const auto start = json.find("start"); start != json.end()) stat.start = start_conditions(*start);
   stat.passes = json.value("passes", stat.passes);
   stat.of_parts = json.value("of_parts", false);
   for (const Json& one : json.at("runs")) {
@@ -215,6 +237,7 @@ Stat stat_of(const Json& json) {
     run.single_stepped = optional_count(one, "single_stepped");
     if (const auto sources = one.find("nondeterminism"); sources != one.end())
       run.nondeterminism = read_sources(*sources);
+    if (const auto paths = one.find("paths"); paths != one.end()) run.paths = read_paths(*paths);
     stat.runs.push_back(std::move(run));
   }
   for (const Json& one : json.at("events")) read_event(one, stat);

@@ -160,8 +160,14 @@ Profile profile_of(const Json& json) {
   profile.stat.incomplete = json.value("incomplete", false);
   profile.stat.backend = current_backend_name(text(json, "backend"));
   profile.stat.environment = read_environment(json);
+  read_models(json, profile.stat);
   profile.inlines_apart = json.value("inlines", false);
   read_events(json.at("events"), profile);
+  if (const auto sources = json.find("nondeterminism"); sources != json.end()) {
+    profile.stat.runs.resize(1);
+    for (const Event& event : profile.stat.events) profile.stat.runs[0].counts.push_back(event.total);
+    profile.stat.runs[0].nondeterminism = read_sources(*sources);
+  }
   profile.owners.emplace_back();
   if (!profile.stat.command.empty()) profile.owners.front().command = profile.stat.command.front();
   for (const Json& one : json.at("objects"))

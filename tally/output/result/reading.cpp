@@ -59,6 +59,34 @@ Environment read_environment(const Json& result) {
   return environment;
 }
 
+namespace {
+
+CodeFunction code_function(const Json& json) {
+  if (json.is_null()) return {};
+  const Json& function = json.at("function");
+  return {text(json, "file"), function.is_null() ? "" : function.get<std::string>(),
+          number<std::uint64_t>(json.at("offset"))};
+}
+
+}  // namespace
+
+std::vector<ReadSource> read_sources(const Json& json) {
+  std::vector<ReadSource> sources;
+  for (const Json& one : json)
+    sources.push_back({text(one, "source"), count(one.at("count")), text(one, "program"),
+                       code_function(one.at("first")), code_function(one.at("caller"))});
+  return sources;
+}
+
+void read_models(const Json& json, Stat& stat) {
+  stat.cpu_model = json.value("cpu_model", "");
+  stat.machine_model = json.value("machine_model", "");
+  for (const Json& one : json.value("unasked", Json::array()))
+    stat.unasked.push_back({text(one, "feature"), text(one, "instruction"), text(one, "file"),
+                            one.at("address").get<std::uint64_t>(), text(one, "function"),
+                            one.at("count").get<std::int64_t>()});
+}
+
 std::string parse_error_text(std::string_view text, std::string_view exception) {
   // If the file begins like JSON, the location of the error is useful.
   if (!trimmed(text.substr(0, 100)).starts_with('{')) return "it is not JSON";

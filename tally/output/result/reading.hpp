@@ -80,6 +80,12 @@ Provenance read_provenance(const Json& result);
 /// Reads the machine on which a result was measured, and its provenance.
 Environment read_environment(const Json& result);
 
+/// Reads what the programs of a run read that may make runs differ.
+std::vector<ReadSource> read_sources(const Json& list);
+
+/// Reads the keys of the CPU model and the simulated machine: cpu_model, unasked, machine_model.
+void read_models(const Json& result, Stat& stat);
+
 /// Why a text cannot be read, from the JSON library's exception, without the library's own terms.
 std::string parse_error_text(std::string_view text, std::string_view exception);
 

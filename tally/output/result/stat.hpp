@@ -10,6 +10,7 @@
 #include "tally/core/count/count.hpp"
 #include "tally/core/count/event_name.hpp"
 #include "tally/core/count/statistics.hpp"
+#include "tally/output/result/path.hpp"
 #include "tally/output/result/provenance.hpp"
 #include "tally/output/result/regions.hpp"
 #include "tally/output/result/sources.hpp"
@@ -111,6 +112,7 @@ struct Run {
   std::vector<ProgramRegions> regions = {};         ///< the programs' own regions, in the order of the programs' starts
   std::optional<std::int64_t> single_stepped = {};  ///< in all processes
   std::optional<std::vector<ReadSource>> nondeterminism = {};  ///< what the programs read that may make runs differ
+  std::vector<ThreadPath> paths = {};                          ///< with --path-hash: one for each thread
   bool operator==(const Run&) const = default;
 };
 
@@ -178,6 +180,7 @@ struct Stat {
   std::optional<int> processor;           ///< the only processor that the program was allowed to use
   std::string cpu_model = {};             ///< the processor that programs saw (--cpu-model); empty: the real one
   std::vector<UnaskedCode> unasked = {};  ///< of the first run that executed any
+  std::optional<StartConditions> start = {};  ///< with --path-hash
   std::string machine_model = {};         ///< the machine that --model selected; empty: none
   std::vector<std::vector<std::string>> passes = {};  ///< full names of the events of each pass, if a run has several
   std::vector<Run> runs;

@@ -116,6 +116,10 @@ const std::vector<event::Event> no_events;
 constexpr const Conditions& conditions_of(const Order& order) { return order.conditions; }
 constexpr const Conditions& conditions_of(const RegionOrder& order) { return order.count.conditions; }
 
+bool hashes_paths(const Order& /*order*/) { return false; }
+bool hashes_paths(const CountOrder& order) { return order.path.has_value(); }
+bool hashes_paths(const RegionOrder& order) { return order.count.path.has_value(); }
+
 // Chooses the first candidate that does not refuse the order and counts a hardware event if there is one. Errors: the
 // most useful refusal, which is the one about a wrong request, else the first.
 template <class AnOrder>
@@ -123,7 +127,7 @@ Result<Choice> choose_automatically(const AnOrder& order, const std::vector<even
                                     const linux::HostMachine& machine, const std::optional<Simulation>& simulation) {
   std::optional<Error> error;
   bool is_passed_over = false;
-  const bool needs_engine = simulation || conditions_of(order).presents_cpu();
+  const bool needs_engine = simulation || conditions_of(order).presents_cpu() || hashes_paths(order);
   for (const Candidate* const one : candidates) {
     const Candidate& candidate = *one;
     if (!candidate.is_automatic()) continue;
@@ -160,6 +164,8 @@ Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const
       return fail(Code::bad_usage, "--cpu-model needs the engine: natively, programs see the real processor",
                   fmt::format("omit `--backend {}`, or use `--cpu-model host`", printable(name)));
     }
+    if (hashes_paths(order) && !backend->traits().is_engine)
+      return fail(Code::bad_usage, "--path-hash needs the engine", fmt::format("omit `--backend {}`", printable(name)));
     if (auto refused = backend->refuses(order)) return fail(*std::move(refused));
     return Choice{std::move(backend), {}};
   }

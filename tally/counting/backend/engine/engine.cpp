@@ -14,6 +14,7 @@
 #include "tally/counting/backend/engine/profile/located_values.hpp"
 #include "tally/counting/backend/engine/regions/marks.hpp"
 #include "tally/counting/backend/engine/run.hpp"
+#include "tally/counting/backend/engine/windows/thread_paths.hpp"
 #include "tally/counting/backend/engine/windows/window_rows.hpp"
 #include "tally/counting/backend/engine_only.hpp"
 #include "tally/engine/cpus/cpu_model.hpp"
@@ -110,11 +111,18 @@ class Engine final : public Backend {
             .simulates = asked_ ? std::string_view(asked_->machine.name) : std::string_view()};
   }
 
-  std::optional<Error> refuses(const CountOrder& order) const override { return refuses_target(order); }
+  std::optional<Error> refuses(const CountOrder& order) const override {
+    if (order.path)
+      if (auto refused = refuses_path(order)) return refused;
+    return refuses_target(order);
+  }
 
   std::optional<Error> refuses(const RegionOrder& order) const override {
     if (order.any() && order.count.target.attachment.any()) return engine_only(order);
-    return refuses_target(order.count);
+    if (order.any() && order.count.path)
+      return Error{Code::bad_usage, "--path-hash cannot be combined with regions or `rdpmc`", "use only one of them",
+                   0};
+    return refuses(order.count);
   }
 
   std::optional<Error> refuses(const WindowOrder& order) const override {
@@ -130,13 +138,13 @@ class Engine final : public Backend {
   std::optional<Error> refuses(const ProfileOrder& order) const override { return refuses_target(order); }
 
   Result<Counts> run(const CountOrder& order) override {
-    auto results = execute_job(Job(order));
+    auto results = execute_counts(Job(order));
     if (!results) return fail(results.error());
     return Counts{std::move(results->outcome), std::move(results->intervals), {}};
   }
 
   Result<Regions> run(const RegionOrder& order) override {
-    auto results = execute_job(Job(order));
+    auto results = execute_counts(Job(order));
     if (!results) return fail(results.error());
     return Regions{{std::move(results->outcome), std::move(results->intervals), {}}, std::move(results->regions)};
   }
@@ -181,6 +189,27 @@ class Engine final : public Backend {
   std::optional<Error> refuses_target(const Order& order) const {
     if (order.target.attachment.any()) return cannot_attach();
     return order.conditions.presents_cpu() ? refuses_cpu(order.conditions.cpu_model) : std::nullopt;
+  }
+
+  /// Counts, with path hashes if they are requested.
+  Result<Results> execute_counts(Job job) const {
+    if (!job.count->path) return execute_job(job);
+    ThreadPaths paths(*job.count->path);
+    const WindowOrder windows = paths.windows(job.order);
+    job.windows = &windows;
+    auto results = execute_job(job);
+    if (results) paths.take(results->outcome);
+    return results;
+  }
+
+  /// Returns why paths cannot be hashed with the rest of the order: that code has models, or stops counting.
+  std::optional<Error> refuses_path(const CountOrder& order) const {
+    if (order.timing.any())
+      return Error{Code::bad_usage, "--path-hash cannot be combined with --interval, --delay or --timeout",
+                   "use only one of them", 0};
+    if (!modelling_of(Job(order)).needed.any()) return std::nullopt;
+    return Error{Code::bad_usage, "--path-hash cannot be combined with events that need a model",
+                 "count instructions, branches, loads or stores, and omit --model", 0};
   }
 
   Result<Results> execute_job(const Job& job) const {

@@ -27,6 +27,7 @@ struct Job {
     return regions != nullptr ? regions->regions : none;
   }
   bool has_rdpmc() const { return regions != nullptr && regions->rdpmc; }
+  bool hashes_paths() const { return windows != nullptr && windows->path.has_value(); }
   bool has_calls() const { return profile != nullptr && profile->calls; }
   bool has_python() const { return profile != nullptr && profile->python; }
   bool has_window_bounds() const { return windows != nullptr && windows->bounds.any(); }

@@ -109,6 +109,8 @@ std::string name_of(std::uint32_t process, const Channel& shared) {
 
 }  // namespace
 
+std::string source_name(std::size_t source) { return source_names.at(source); }
+
 std::vector<result::ReadSource> read_sources(const Channel& shared) {
   const channel::Header& header = shared.records.header();
   const Reads living = reads_of_living(shared);

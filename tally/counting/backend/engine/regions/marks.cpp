@@ -304,6 +304,7 @@ std::string too_many() { return fmt::format("functions can count at most {} even
 
 std::vector<MarkedEvent> marked_events(const Job& job, const Modelling& modelling) {
   std::vector<MarkedEvent> made;
+  if (job.hashes_paths()) return made;
   // The triggers of windows occupy event slots, too.
   const std::size_t triggers = job.windows != nullptr ? job.windows->triggers.size() : 0;
   const std::uint32_t limit = channel::mark_event_limit - static_cast<std::uint32_t>(triggers);

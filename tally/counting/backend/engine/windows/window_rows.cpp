@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "tally/counting/backend/engine/count/snapshot.hpp"
+#include "tally/counting/backend/engine/count/sources.hpp"
 #include "tally/counting/backend/engine/profile/code_whereabouts.hpp"
 #include "tally/counting/backend/engine/regions/marks.hpp"
 #include "tally/counting/backend/engine/ring_memory.hpp"
@@ -37,6 +38,8 @@ struct Reader {
   bool counted = false;  // its windows have started, and not stopped
   std::array<std::int64_t, channel::mark_event_limit>
       sums{};  // kept for another thread that reuses the record, because it continues the sums
+  std::int64_t before = 0;  // the first sum when its thread began
+  std::uint64_t path = 0;   // the hash of the last row
   CodeVector vector;
   std::vector<LoggedWords> executed;  // in this window; only if rows wait for their cycles
 };
@@ -51,6 +54,12 @@ channel::Windows windows_of(const Job& job, const Modelling& modelling, channel:
   made.waits = job.windows->bounds.start ? 1 : 0;
   const WindowPlaces places = window_places(job, modelling);
   made.vectors = job.windows->vectors || places.cycles ? 1 : 0;
+  if (const auto& path = job.windows->path) {
+    made.paths = 1;
+    made.reads = path->recording != nullptr ? 1 : 0;
+    made.first = path->first;
+    made.most = path->most;
+  }
   for (const WindowTrigger& trigger : job.windows->triggers) {
     channel::WindowTrigger& one = made.trigger[made.triggers++];
     one.every = trigger.every;
@@ -182,9 +191,9 @@ class WindowRows::Work {
     RingMemory& memory = *reader.memory;
     __atomic_store_n(&memory.head().queued, 0, __ATOMIC_SEQ_CST);
     begin(reader);
-    refresh(channel::thread_of_ring(number));
     if (memory.waiting() > channel::note_blocks) return memory.pass_over();  // An engine cannot have written this.
     while (memory.waiting() != 0) {
+      refresh(channel::thread_of_ring(number));  // the thread may publish more meanwhile
       const std::uint32_t block = memory.head().taken;
       const channel::NoteBlock about = memory.about(block);
       std::uint32_t at = 0;
@@ -216,6 +225,7 @@ class WindowRows::Work {
     reader.begun = begun;
     reader.taken_rows = 0;
     reader.executed.clear();
+    reader.before = reader.sums[0];
     (void)reader.vector.take();
     reader.counted = settings_.windows.bounded == 0;
   }
@@ -240,6 +250,7 @@ class WindowRows::Work {
 
   void take(std::uint32_t thread, Reader& reader, const RowInBlock& found) {
     const WindowRow& row = *found.row;
+    if (row.ended_by == channel::window_read) return take_read(thread, reader, found);
     if (found.words != 0 && reader.counted)
       add_words(reader, row.log, {reinterpret_cast<const std::uint64_t*>(&row.sum[0] + events()), found.words});
     if (row.ended_by == channel::window_part) return;
@@ -255,9 +266,36 @@ class WindowRows::Work {
       ++stopped_threads_;
       if (std::equal(row.sum, row.sum + events(), reader.sums.begin())) return;
     }
+    reader.path = row.path;
     emit(thread, reader, row.number, static_cast<std::int64_t>(row.time_ns), row.ended_by, row.cpu, row.address,
          row.sum);
     reader.taken_rows = row.number;
+  }
+
+  std::optional<WindowRead::Location> place_of(std::uint32_t process, std::uint64_t address) {
+    const auto place = whereabouts_.find(process, address);
+    return place ? std::optional(WindowRead::Location{*place->file, place->offset}) : std::nullopt;
+  }
+
+  void take_read(std::uint32_t thread, const Reader& reader, const RowInBlock& found) {
+    if (!order_.sink.on_read || found.row->cpu >= channel::source_count) return;
+    const std::uint32_t process = shared_.records.thread(thread).process;
+    std::span<const std::uint64_t> callers{reinterpret_cast<const std::uint64_t*>(&found.row->sum[0] + events()),
+                                           found.words};
+    WindowRead read{thread, source_name(found.row->cpu), found.row->sum[0], found.row->path};
+    read.where = place_of(process, found.row->address);
+    if (read.where && read.where->file.path == "[vdso]" && !callers.empty()) {
+      read.where = place_of(process, callers.front() - 1);
+      callers = callers.subspan(1);
+    }
+    for (const std::uint64_t address : callers) {
+      auto place = place_of(process, address - 1);
+      if (!place || !place->file.is_file() || (read.where && place->file.path == read.where->file.path)) continue;
+      read.caller = std::move(place);
+      break;
+    }
+    read.instructions -= reader.before;
+    order_.sink.on_read(read);
   }
 
   void add_words(Reader& reader, std::uint32_t log, std::span<const std::uint64_t> words) {
@@ -292,6 +330,8 @@ class WindowRows::Work {
     window.partial = window.partial || killed;
     window.cpu = cpu;
     window.address = address;
+    window.process = record.process;
+    window.path = killed ? 0 : reader.path;
     if (order_.places && address != 0) {
       if (const auto place = whereabouts_.find(record.process, address)) {
         window.file = place->file;

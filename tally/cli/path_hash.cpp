@@ -1,0 +1,84 @@
+#include "tally/cli/path_hash.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tally/cli/page.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/engine/channel/hash.hpp"
+#include "tally/linux/files/file_state.hpp"
+#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/start_state.hpp"
+#include "tally/output/analysis/read_sources.hpp"
+
+namespace tally::cli {
+
+void add_path_options(Page& page, PathOptions& options) {
+  page.add_flag("--path-hash", options.hash,
+                "engine only: store a hash of each thread's path through the program every 1,048,576 instructions; "
+                "`tally compare --why` finds where two runs part");
+  page.add_option("--path-interval", options.interval, "with --path-hash: store a hash every N instructions")
+      .value_name("N")
+      .check(whole_number(1, std::int64_t{1} << 40));
+}
+
+Result<void> PathOptions::choose(backend::CountOrder& order) const {
+  if (!hash && interval)
+    return fail(Code::bad_usage, "--path-interval needs --path-hash", "add --path-hash, or omit --path-interval");
+  if (!hash) return {};
+  order.path.emplace();
+  if (interval) order.path->every = static_cast<std::uint64_t>(*interval);
+  return {};
+}
+
+std::uint32_t check_of_value(std::string_view value) {
+  std::uint64_t hash = value.size();
+  for (const char c : value) hash = channel::checksum_with(hash, static_cast<unsigned char>(c));
+  return channel::hash_bits(hash, 16);
+}
+
+result::StartConditions start_conditions(const std::string& program) {
+  const linux::StartState state = linux::start_state();
+  result::StartConditions start{
+      .program = {}, .directory = state.directory, .streams = state.streams, .environment = {}};
+  if (const auto path = linux::find_program(program, linux::search_path()))
+    if (const auto file = linux::file_state(*path)) start.program = {file->bytes, file->modified_s, file->modified_ns};
+  for (const std::string& word : state.environment) {
+    const std::size_t name = std::min(word.find('='), word.size());
+    const std::string_view value = std::string_view(word).substr(std::min(name + 1, word.size()));
+    start.environment.push_back({word.substr(0, name), static_cast<std::int64_t>(value.size()), check_of_value(value)});
+  }
+  return start;
+}
+
+namespace {
+
+/// The sources that every run of a program has, and that change nothing by themselves.
+bool is_usual(const result::ReadSource& source) {
+  const std::string& file = source.first.file;
+  const bool is_of_linker = file.substr(file.rfind('/') + 1).starts_with("ld-");
+  return source.source == "environment" || source.source == "xgetbv" || source.source == "cpuid" || is_of_linker;
+}
+
+bool exact_counts_differ(const result::Stat& stat) {
+  return std::any_of(stat.events.begin(), stat.events.end(), [](const result::Event& event) {
+    return event.summary && event.total.count.trust == Trust::exact && event.summary->min != event.summary->max;
+  });
+}
+
+}  // namespace
+
+void describe_differences(result::Stat& stat, const backend::CountOrder& order) {
+  if (order.path) stat.start = start_conditions(order.target.command.front());
+  if (stat.runs.empty() || !stat.runs.front().nondeterminism || !exact_counts_differ(stat)) return;
+  std::vector<std::string> read;
+  for (const result::ReadSource& one : *stat.runs.front().nondeterminism)
+    if (!is_usual(one)) read.push_back(fmt::format("{} (first in {})", one.source, report::reader_text(one)));
+  if (read.empty()) return;
+  stat.notices.push_back(
+      fmt::format("the runs differ, and the program read: {}. `tally compare --why` shows which of them matters",
+                  join(read, "; ")));
+}
+
+}  // namespace tally::cli

@@ -1,0 +1,409 @@
+#include "tally/cli/why.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tally/cli/command.hpp"
+#include "tally/cli/path_experiment.hpp"
+#include "tally/cli/window_names.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/output/analysis/read_sources.hpp"
+
+namespace tally::cli {
+namespace {
+
+using Read = backend::RecordedPath::Read;
+using Step = backend::RecordedPath::Step;
+
+/// Runs that must agree before a cause is excluded, or accepted.
+constexpr int trials = 3;
+/// How often the commands run again to find a difference that not every run has.
+constexpr int attempts = 6;
+
+std::string instructions(std::uint64_t number) { return thousands(static_cast<std::int64_t>(number)); }
+
+bool is_random(const std::string& source) {
+  return source == "rdrand" || source == "getrandom" || source == "/dev/urandom";
+}
+
+/// A cause that runs can do without.
+enum class Removed { nothing, addresses, random_numbers };
+
+/// What was found to be the cause.
+struct Cause {
+  std::string text;  ///< "cause: …"
+  std::vector<std::string> details = {};
+  Removed removed = Removed::nothing;
+};
+
+class Explanation {
+ public:
+  Explanation(const StoredRun& before, const StoredRun& after, const report::PathDifference& difference, Rerun first,
+              Rerun second, linux::Signals& signals)
+      : before_(before),
+        after_(after),
+        difference_(difference),
+        first_(std::move(first)),
+        second_(std::move(second)),
+        signals_(signals) {
+    part_.thread = stored(before).paths[difference.before];
+  }
+
+  /// Runs the commands again and returns the lines of the report. Errors: those of Rerun::run().
+  Result<std::vector<std::string>> explain() {
+    auto found = find(difference_.from, std::max(difference_.to, difference_.from + 1));
+    if (!found) return fail(found.error());
+    if (!*found || (*found)->parting.is_earlier) return not_reproduced(found->has_value());
+    describe_reproduction(**found);
+    while (true) {
+      describe_parting(**found);
+      auto cause = find_cause(**found);
+      if (!cause) return fail(cause.error());
+      lines_.push_back(cause->text);
+      for (std::string& line : cause->details) lines_.push_back("  " + std::move(line));
+      if (cause->removed == Removed::nothing) return std::move(lines_);
+      // What comes after it may have another cause.
+      remove(cause->removed);
+      found = find(0, std::max(stored(before_).paths[difference_.before].instructions,
+                               stored(after_).paths[difference_.after].instructions));
+      if (!found) return fail(found.error());
+      if (!*found) return std::move(lines_);
+      lines_.push_back(cause->removed == Removed::addresses ? "without randomised addresses, the commands part again:"
+                                                            : "with --repeatable, the commands part again:");
+    }
+  }
+
+ private:
+  static const result::Run& stored(const StoredRun& run) { return run.stat.runs.front(); }
+
+  /// Runs both commands until two of their runs part in the range. Returns the last ones that part before it if all do.
+  Result<std::optional<PartedRuns>> find(std::uint64_t from, std::uint64_t to) {
+    std::optional<PartedRuns> found;
+    for (int i = 0; i < attempts && (!found || found->parting.is_earlier); ++i) {
+      part_.from = from;
+      auto parted = find_parting(first_, second_, part_, to, signals_);
+      if (!parted) return fail(parted.error());
+      if (*parted) found = *std::move(parted);
+      // Elsewhere in each run: as far back as can be recorded.
+      if (i + 2 == attempts && found && found->parting.is_earlier)
+        from = to > recorded_step_limit ? to - recorded_step_limit : 0;
+    }
+    return found;
+  }
+
+  void remove(Removed removed) {
+    for (Rerun* const one : {&first_, &second_}) {
+      one->fix_addresses();
+      if (removed == Removed::random_numbers) one->make_repeatable();
+    }
+  }
+
+  std::vector<std::string> not_reproduced(bool is_earlier) {
+    lines_.push_back(is_earlier
+                         ? "the runs could not be reproduced: run again, the commands part before these instructions"
+                         : fmt::format("the runs could not be reproduced: {} times both commands took the same path "
+                                       "through these instructions",
+                                       attempts));
+    if (!is_earlier)
+      lines_.emplace_back(
+          "the difference is rare, or what made it no longer exists (a file, a directory, a value of the environment)");
+    return std::move(lines_);
+  }
+
+  /// Whether a run again shows the hashes that are stored of the first and last instruction of the range.
+  bool shows_stored(const RecordedRun& run, const result::ThreadPath& path) const {
+    if (run.path == nullptr || part_.from != difference_.from || part_.every != 1 || path.interval == 0) return false;
+    const auto stored_hash = [&](std::uint64_t at) {
+      const std::uint64_t index = at / path.interval;
+      return at % path.interval != 0 || index == 0 || index > path.hashes.size() ? path.end : path.hashes[index - 1];
+    };
+    return !run.path->hashes.empty() && run.path->hashes.back() == stored_hash(difference_.to);
+  }
+
+  void describe_reproduction(const PartedRuns& runs) {
+    const bool first = shows_stored(runs.before, stored(before_).paths[difference_.before]);
+    const bool second = shows_stored(runs.after, stored(after_).paths[difference_.after]);
+    if (part_.from < difference_.from) {
+      lines_.emplace_back("ran both commands again: they part earlier than the stored runs");
+      return;
+    }
+    if (part_.from != difference_.from || part_.every != 1) return;
+    if (first && second)
+      lines_.emplace_back("ran both commands again: both took their stored paths");
+    else if (first || second)
+      lines_.push_back(
+          fmt::format("ran both commands again: only the {} took its stored path, and they part as follows",
+                      first ? "first" : "second"));
+    else
+      lines_.emplace_back("ran both commands again: neither took its stored path, but they part in the same range");
+  }
+
+  std::string place(const backend::PathRecording& parts, const Step& step) {
+    if (step.file >= parts.files.size()) return fmt::format("{:#x} (no file)", step.offset);
+    result::Window window;
+    window.file = &parts.files[step.file];
+    window.offset = step.offset;
+    names_.name(window);
+    const std::string path = window.file->path;
+    const std::string object = printable(path.substr(path.rfind('/') + 1));
+    std::string text = window.function.empty() ? object : fmt::format("{} ({}", window.function, object);
+    if (window.function.empty()) return text;
+    return text + (window.line.empty() ? ")" : fmt::format(", {})", window.line));
+  }
+
+  /// The functions that the paths came through before they parted: the last instruction in each, newest first.
+  std::vector<std::string> functions_before(const PartedRuns& runs) {
+    constexpr std::size_t shown = 2;
+    const backend::RecordedPath& path = *runs.before.path;
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> functions;
+    const auto function = [&](const Step& step) -> const std::string& {
+      const auto [known, is_new] = functions.try_emplace({step.file, step.offset});
+      if (is_new) {
+        const std::string text = place(*runs.before.parts, step);
+        known->second = text.substr(0, text.find(" ("));
+      }
+      return known->second;
+    };
+    std::vector<std::string> found;
+    for (std::size_t i = runs.parting.steps; i-- > 1 && found.size() < shown;) {
+      const std::string& earlier = function(path.steps[i - 1]);
+      // Stubs of linkage tables have no names of their own.
+      if (earlier != function(path.steps[i]) && !earlier.starts_with('['))
+        found.push_back(place(*runs.before.parts, path.steps[i - 1]));
+    }
+    return found;
+  }
+
+  void describe_parting(const PartedRuns& runs) {
+    const Parting& at = runs.parting;
+    lines_.push_back(
+        fmt::format("after {} instructions of {}:", instructions(at.instructions), report::thread_text(part_.thread)));
+    if (at.last) lines_.push_back("  both were in         " + place(*runs.before.parts, *at.last));
+    for (const std::string& earlier : functions_before(runs)) lines_.push_back("  before that, in      " + earlier);
+    const auto next = [&](const RecordedRun& run, const std::optional<Step>& step) {
+      return step ? place(*run.parts, *step) : std::string("the end of the thread");
+    };
+    lines_.push_back("  first continued in   " + next(runs.before, at.before));
+    lines_.push_back("  second continued in  " + next(runs.after, at.after));
+  }
+
+  std::string read_text(const RecordedRun& run, const Read& read, std::uint64_t until) {
+    std::string text = fmt::format("{}, read in {}", read.source, place(*run.parts, read.where));
+    if (read.caller.file != backend::RecordedPath::no_file)
+      text += fmt::format(", called by {}", place(*run.parts, read.caller));
+    const std::uint64_t at = static_cast<std::uint64_t>(std::max<std::int64_t>(read.instructions, 0));
+    return text + fmt::format(", {} instructions before", instructions(until > at ? until - at : 0));
+  }
+
+  /// The dynamic linker reads the time-stamp counter for its statistics, which change nothing.
+  bool is_of_linker(const RecordedRun& run, const Read& read) const {
+    if (read.where.file >= run.parts->files.size()) return false;
+    const std::string& path = run.parts->files[read.where.file].path;
+    return path.substr(path.rfind('/') + 1).starts_with("ld-");
+  }
+
+  /// The last read that differs, and that the filter accepts.
+  template <class Filter>
+  const Read* last_read(const RecordedRun& run, const std::vector<std::size_t>& reads, const Filter& accepts) const {
+    for (auto i = reads.rbegin(); i != reads.rend(); ++i)
+      if (const Read& read = run.path->reads[*i]; accepts(read)) return &read;
+    return nullptr;
+  }
+
+  /// Whether `trials` runs of a command take the same path through the range, and the one of `with`, if any.
+  Result<bool> agree(const Rerun& rerun, const RecordedRun* with) {
+    std::optional<RecordedRun> one;
+    for (int i = 0; i < trials; ++i) {
+      auto run = record(rerun, part_, signals_);
+      if (!run) return fail(run.error());
+      if (with == nullptr && !one) {
+        one = *std::move(run);
+        continue;
+      }
+      if (parting(with != nullptr ? *with : *one, *run, part_)) return false;
+    }
+    return true;
+  }
+
+  Result<Cause> find_cause(const PartedRuns& runs) {
+    const auto differing = differing_reads(runs.before, runs.after, runs.parting.instructions);
+    const auto stable = agree(first_, &runs.before);
+    if (!stable) return fail(stable.error());
+    return *stable ? cause_in_conditions(runs, differing) : cause_in_runs(runs, differing);
+  }
+
+  /// The first command always takes the same path, so what differs between the commands is the cause.
+  Result<Cause> cause_in_conditions(const PartedRuns& runs, const std::vector<std::size_t>& differing) {
+    Cause cause;
+    const auto& start = *before_.stat.start;
+    const auto& other = *after_.stat.start;
+    const auto variables = report::compare_environments(start, other);
+    for (const report::VariableDifference& one : variables) {
+      Rerun changed = first_;
+      changed.take_variable_of(other, one.name);
+      auto run = record(changed, part_, signals_);
+      if (!run) return fail(run.error());
+      if (!parting(runs.before, *run, part_)) continue;
+      cause.text = "cause: the environment variable " + report::variable_text(one);
+      return cause;
+    }
+    const auto is_known = [](const Read& read) { return read.value != 0; };
+    if (const Read* const read = last_read(runs.before, differing, is_known)) {
+      cause.text = "cause: " + read_text(runs.before, *read, runs.parting.instructions);
+      cause.details.emplace_back("each command always reads the same, and the two read different values");
+    } else {
+      cause.text = "cause: the commands differ; each always takes its own path";
+    }
+    for (std::string& line : differing_conditions(variables)) cause.details.push_back(std::move(line));
+    return cause;
+  }
+
+  std::vector<std::string> differing_conditions(const std::vector<report::VariableDifference>& variables) const {
+    std::vector<std::string> lines;
+    const auto add = [&](const char* what, const std::string& one, const std::string& two) {
+      if (one != two)
+        lines.push_back(fmt::format("{}: {} and {}", what, one.empty() ? "host" : printable(one),
+                                    two.empty() ? "host" : printable(two)));
+    };
+    add("command", shell_words(before_.stat.command), shell_words(after_.stat.command));
+    add("CPU model", before_.stat.cpu_model, after_.stat.cpu_model);
+    add("directory", before_.stat.start->directory, after_.stat.start->directory);
+    for (const report::VariableDifference& one : variables)
+      lines.push_back("environment: " + report::variable_text(one));
+    return lines;
+  }
+
+  /// Runs of the same command differ: takes sources away until they do not.
+  Result<Cause> cause_in_runs(const PartedRuns& runs, const std::vector<std::size_t>& differing) {
+    const std::uint64_t at = runs.parting.instructions;
+    if (!first_.is_repeatable()) {
+      Rerun fixed = first_;
+      fixed.fix_addresses();
+      const auto same = first_.has_fixed_addresses() ? Result<bool>(false) : agree(fixed, nullptr);
+      if (!same) return fail(same.error());
+      if (*same)
+        return Cause{
+            "cause: addresses: the kernel places the program's memory at random (ASLR)",
+            {fmt::format("tested: {} runs without randomised addresses took the same path; --repeatable fixes them",
+                         trials)},
+            Removed::addresses};
+      fixed.make_repeatable();
+      const auto random = agree(fixed, nullptr);
+      if (!random) return fail(random.error());
+      if (*random) {
+        const Read* const read =
+            last_read(runs.before, differing, [](const Read& one) { return is_random(one.source); });
+        return Cause{
+            "cause: " + (read != nullptr ? read_text(runs.before, *read, at)
+                                         : std::string("random numbers of the kernel (AT_RANDOM)")),
+            {fmt::format("tested: {} runs with fixed random numbers (--repeatable) took the same path", trials)},
+            Removed::random_numbers};
+      }
+    }
+    if (const Read* const race = race_near(runs))
+      return Cause{"cause: " + read_text(runs.before, *race, at) + ": threads run in another order", {}};
+    const auto is_candidate = [&](const Read& one) {
+      return !is_random(one.source) && !is_of_linker(runs.before, one);
+    };
+    if (const Read* const read = last_read(runs.before, differing, is_candidate))
+      return Cause{"cause: " + read_text(runs.before, *read, at),
+                   {"the last of what was read before and differs from run to run"}};
+    if (runs.before.threads > 1) return Cause{"cause: threads run in another order (a race between threads)", {}};
+    return Cause{"cause: unknown: nothing was read before that differs", {}};
+  }
+
+  /// A futex call, soon after the paths parted, that depends on another thread.
+  const Read* race_near(const PartedRuns& runs) const {
+    constexpr std::int64_t near = 1000;
+    const auto at = static_cast<std::int64_t>(runs.parting.instructions);
+    for (const RecordedRun* const run : {&runs.before, &runs.after})
+      for (const Read& read : run->path->reads)
+        if (read.source == "thread race" && read.instructions >= at && read.instructions < at + near) return &read;
+    return nullptr;
+  }
+
+  const StoredRun& before_;
+  const StoredRun& after_;
+  const report::PathDifference difference_;
+  Rerun first_, second_;
+  linux::Signals& signals_;
+  PathPart part_;
+  WindowNames names_;
+  std::vector<std::string> lines_;
+};
+
+/// The lines about what both results say without a run.
+std::vector<std::string> stored_lines(const StoredRun& before, const StoredRun& after) {
+  std::vector<std::string> lines = report::differing_sources(before.stat.runs.front(), after.stat.runs.front());
+  if (before.stat.environment.cpu != after.stat.environment.cpu)
+    lines.push_back(fmt::format("processor: {} and {}", printable(before.stat.environment.cpu),
+                                printable(after.stat.environment.cpu)));
+  if (!before.stat.start || !after.stat.start) return lines;
+  for (const report::VariableDifference& one : report::compare_environments(*before.stat.start, *after.stat.start))
+    lines.push_back("environment: " + report::variable_text(one));
+  return lines;
+}
+
+int print_lines(const std::vector<std::string>& lines) { return print(join(lines, "\n") + "\n"); }
+
+}  // namespace
+
+int explain_difference(const StoredRun& before, const StoredRun& after) {
+  const result::Run& first = before.stat.runs.front();
+  const result::Run& second = after.stat.runs.front();
+  std::vector<std::string> lines;
+  const auto add_stored = [&] {
+    const auto more = stored_lines(before, after);
+    if (!more.empty()) lines.emplace_back("the results differ in:");
+    for (const std::string& line : more) lines.push_back("  " + line);
+  };
+  if (first.paths.empty() || second.paths.empty()) {
+    add_stored();
+    lines.emplace_back(
+        "these results have no path hashes: measure both with `tally stat --path-hash` to see where they part");
+    return print_lines(lines);
+  }
+  const auto paths = report::compare_paths(first, second);
+  if (!paths) return report_error(paths.error());
+  for (const std::string& thread : paths->only_before) lines.push_back("only in the first: " + thread);
+  for (const std::string& thread : paths->only_after) lines.push_back("only in the second: " + thread);
+  if (!paths->first) {
+    lines.push_back(
+        fmt::format("the paths of {} are equal", plural(static_cast<std::int64_t>(paths->equal), "thread", "threads")));
+    return print_lines(lines);
+  }
+  const report::PathDifference& difference = *paths->first;
+  lines.push_back(fmt::format("the paths of {} part between {} and {} instructions",
+                              report::thread_text(first.paths[difference.before]), instructions(difference.from),
+                              instructions(difference.to)));
+  if (paths->different > 1)
+    lines.push_back(
+        fmt::format("{} more differ", plural(static_cast<std::int64_t>(paths->different) - 1, "thread", "threads")));
+  add_stored();
+  auto a = Rerun::prepare(before.stat, before.file);
+  auto b = Rerun::prepare(after.stat, after.file);
+  if (!a || !b) {
+    (void)print_lines(lines);
+    return report_error(a ? b.error() : a.error());
+  }
+  say({fmt::format("running both commands again, several times: {}", shell_words(before.stat.command))});
+  for (const auto& [rerun, which] : {std::pair{&*a, "first"}, std::pair{&*b, "second"}})
+    for (const std::string& deviation : rerun->deviations())
+      lines.push_back(fmt::format("run again, the {} is not as it was: {}", which, deviation));
+  auto signals = linux::Signals::watch();
+  if (!signals) return report_error(signals.error());
+  auto explained = Explanation(before, after, difference, *std::move(a), *std::move(b), *signals).explain();
+  if (!explained) {
+    (void)print_lines(lines);
+    return report_error(explained.error());
+  }
+  lines.insert(lines.end(), explained->begin(), explained->end());
+  return print_lines(lines);
+}
+
+}  // namespace tally::cli

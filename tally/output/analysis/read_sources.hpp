@@ -1,0 +1,18 @@
+// Compares what the programs of two runs read that may make them differ.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tally/output/result/stat.hpp"
+
+namespace tally::report {
+
+/// One line for each source that one run read more often than the other, or first in another function. Empty if a run
+/// has no list.
+std::vector<std::string> differing_sources(const result::Run& before, const result::Run& after);
+
+/// "main (prog)", "getpid (libc.so.6), called by main (prog)".
+std::string reader_text(const result::ReadSource& source);
+
+}  // namespace tally::report

@@ -1,0 +1,156 @@
+// `tally compare --why`: names the function where two executions part, and the source of the difference.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+/// Two results of `tally stat --path-hash`.
+struct Results {
+  TemporaryFile before{"before.json"}, after{"after.json"};
+
+  /// Measures one of them.
+  static void measure(const TemporaryFile& file, const Words& options, const Words& program) {
+    const Finished run = tally(with(with({"stat", "-q", "--backend", "engine", "-e", "instructions", "--path-hash",
+                                          "--path-interval", "50000", "-o", file.path()},
+                                         options),
+                                    with({"--"}, program)));
+    EXPECT_EQ(run.code(), 0) << run.err;
+  }
+  Finished why() const { return tally({"compare", "--why", before.path(), after.path()}); }
+};
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+struct Planted {
+  const char* name;
+  const char* cause;     ///< in the line about the cause
+  const char* function;  ///< that has the difference
+};
+std::ostream& operator<<(std::ostream& stream, const Planted& one) { return stream << one.name; }
+
+class PlantedDifferences : public testing::TestWithParam<Planted> {};
+
+TEST_P(PlantedDifferences, are_named_with_their_function) {
+  const Planted& planted = GetParam();
+  const Results results;
+  Results::measure(results.before, {}, {PARTING, planted.name});
+  Results::measure(results.after, {}, {PARTING, planted.name});
+  const Finished why = results.why();
+  EXPECT_EQ(why.code(), 0) << why.err;
+  const auto cause = why.out.find("cause: ");
+  ASSERT_NE(cause, std::string::npos) << why.out << why.err;
+  EXPECT_TRUE(holds(why.out.substr(cause), planted.cause)) << why.out;
+  EXPECT_TRUE(holds(why.out, planted.function)) << why.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(cli, PlantedDifferences,
+                         testing::Values(Planted{"pid", "pid, read in", "seed_by_pid"},
+                                         Planted{"clock", "clock, read in", "hash_with_clock"},
+                                         Planted{"random", "getrandom, read in", "seed_by_random"},
+                                         Planted{"addresses", "addresses: ", "order_by_address"},
+                                         Planted{"lock", "thread", "share_lock"}),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+TEST(Why, names_the_instruction_that_asks_for_the_processor) {
+  const Results results;
+  Results::measure(results.before, {"--cpu-model", "x86-64-v2", "--repeatable"}, {STATIC_PARTING, "processor"});
+  Results::measure(results.after, {"--cpu-model", "x86-64-v3", "--repeatable"}, {STATIC_PARTING, "processor"});
+  const std::string text = results.why().out;
+  EXPECT_TRUE(holds(text, "cause: cpuid, read in ")) << text;
+  EXPECT_TRUE(holds(text, "CPU model: x86-64-v2 and x86-64-v3")) << text;
+}
+
+TEST(Why, names_the_variable_of_the_environment) {
+  const Results results;
+  Results::measure(results.before, {"--repeatable"}, {PARTING, "variable"});
+  ::setenv("TALLY_TEST_CHOICE", "1", 1);
+  Results::measure(results.after, {"--repeatable"}, {PARTING, "variable"});
+  const std::string text = results.why().out;
+  ::unsetenv("TALLY_TEST_CHOICE");
+  EXPECT_TRUE(holds(text, "cause: the environment variable TALLY_TEST_CHOICE")) << text;
+}
+
+TEST(Why, names_the_reader_of_a_directory_in_another_order) {
+  const Results results;
+  const TemporaryFile one("b"), two("z");
+  for (const auto& [file, name] : {std::pair{&one, "a"}, std::pair{&two, "q"}}) {
+    std::ofstream(file->path()) << "";
+    std::ofstream(file->folder() + "/" + name) << "";
+  }
+  Results::measure(results.before, {"--repeatable"}, {PARTING, "listing", one.folder()});
+  Results::measure(results.after, {"--repeatable"}, {PARTING, "listing", two.folder()});
+  const std::string text = results.why().out;
+  EXPECT_TRUE(holds(text, "cause: file listing, read in ")) << text;
+  EXPECT_TRUE(holds(text, "hash_in_order")) << text;
+  std::filesystem::remove(one.folder() + "/a");
+  std::filesystem::remove(two.folder() + "/q");
+}
+
+TEST(Why, reports_equal_paths) {
+  const Results results;
+  Results::measure(results.before, {"--repeatable"}, {PARTING, "none"});
+  Results::measure(results.after, {"--repeatable"}, {PARTING, "none"});
+  EXPECT_EQ(results.why().out, "the paths of 1 thread are equal\n");
+}
+
+TEST(Why, without_hashes_compares_what_was_read) {
+  const Results results;
+  for (const auto& [file, name] : {std::pair{&results.before, "none"}, std::pair{&results.after, "pid"}})
+    tally({"stat", "-q", "--backend", "engine", "-e", "instructions", "-o", file->path(), "--", PARTING, name});
+  const Finished why = results.why();
+  EXPECT_EQ(why.code(), 0);
+  EXPECT_TRUE(holds(why.out, "  pid: not read and 1, first in ")) << why.out;
+  EXPECT_TRUE(holds(why.out, "seed_by_pid")) << why.out;
+  EXPECT_TRUE(holds(why.out, "--path-hash")) << why.out;
+}
+
+TEST(Why, refuses_a_program_that_has_changed) {
+  const Results results;
+  const TemporaryFile copy("prog");
+  std::filesystem::copy_file(PARTING, copy.path());
+  Results::measure(results.before, {}, {copy.path(), "pid"});
+  Results::measure(results.after, {}, {copy.path(), "pid"});
+  std::filesystem::last_write_time(copy.path(), std::filesystem::file_time_type::clock::now());
+  const Finished why = results.why();
+  EXPECT_EQ(why.code(), 125);
+  EXPECT_TRUE(holds(why.err, "has changed since")) << why.err;
+  EXPECT_TRUE(holds(why.out, "the paths of thread 1 of prog part between ")) << why.out;
+}
+
+TEST(Why, says_that_a_difference_cannot_be_reproduced) {
+  const Results results;
+  const TemporaryFile folder("b");
+  std::ofstream(folder.path()) << "";
+  Results::measure(results.before, {"--repeatable"}, {PARTING, "listing", folder.folder()});
+  std::ofstream(folder.folder() + "/q") << "";
+  Results::measure(results.after, {"--repeatable"}, {PARTING, "listing", folder.folder()});
+  const Finished why = results.why();
+  EXPECT_TRUE(holds(why.out, "the runs could not be reproduced: ")) << why.out;
+  EXPECT_TRUE(holds(why.out, "part between ")) << why.out;
+  std::filesystem::remove(folder.folder() + "/q");
+}
+
+TEST(Repetitions, with_different_exact_counts_name_what_was_read) {
+  const Words stat{"stat", "-q", "--backend", "engine", "-e", "instructions", "-r", "3"};
+  const Finished differ = tally(with(stat, {"--", PARTING, "random"}));
+  EXPECT_TRUE(holds(differ.err, "the runs differ, and the program read: ")) << differ.err;
+  EXPECT_TRUE(holds(differ.err, "called by seed_by_random (parting)")) << differ.err;
+  const Finished equal = tally(with(stat, {"--repeatable", "--", PARTING, "random"}));
+  EXPECT_FALSE(holds(equal.err, "the runs differ")) << equal.err;
+}
+
+TEST(Why, is_refused_with_gates_and_for_other_files) {
+  const Results results;
+  EXPECT_EQ(tally({"compare", "--why", "--fail-above", "instructions=1%", "a.json", "b.json"}).code(), 2);
+  std::ofstream(results.before.path()) << "{}";
+  std::ofstream(results.after.path()) << "{}";
+  EXPECT_EQ(results.why().code(), 2);
+}
+
+}  // namespace
+}  // namespace tally::test

@@ -8,6 +8,49 @@ class NoProbes final : public Probes {};
 constinit NoInstrumentation no_instrumentation;
 constinit NoProbes no_probes;
 
+/// Two sets of probes: marks, and those of calls.
+class JoinedProbes final : public Probes {
+ public:
+  void join(Probes& first, Probes& second) {
+    first_ = &first;
+    second_ = &second;
+  }
+  bool begins_at(u64 pc) const override { return first_->begins_at(pc) || second_->begins_at(pc); }
+  bool begins_at(const Instruction& in) const override { return first_->begins_at(in) || second_->begins_at(in); }
+  void begin_trace(Builder& b, const Instruction& in) override {
+    first_->begin_trace(b, in);
+    second_->begin_trace(b, in);
+  }
+  void counted(Builder& b, u32 number, bool flags_dead) override {
+    first_->counted(b, number, flags_dead);
+    second_->counted(b, number, flags_dead);
+  }
+  bool passes_calls() const override { return first_->passes_calls() && second_->passes_calls(); }
+  void called(Builder& b, const Instruction& site, bool direct) override {
+    first_->called(b, site, direct);
+    second_->called(b, site, direct);
+  }
+  /// Only one of them may emit code that continues at the target.
+  bool returns(Builder& b, const Instruction& in) override { return first_->returns(b, in) || second_->returns(b, in); }
+  void jumped(Thread* t) override {
+    first_->jumped(t);
+    second_->jumped(t);
+  }
+  void make_gates(Arena& a) override {
+    first_->make_gates(a);
+    second_->make_gates(a);
+  }
+  bool has_room() const override { return first_->has_room() && second_->has_room(); }
+  void discarded() override {
+    first_->discarded();
+    second_->discarded();
+  }
+
+ private:
+  Probes *first_ = nullptr, *second_ = nullptr;
+};
+constinit JoinedProbes joined_probes;
+
 }  // namespace
 
 constinit Instrumentation* instrumentation = &no_instrumentation;
@@ -19,7 +62,8 @@ void instrument_with(Instrumentation& by) {
   is_instrumented = true;
 }
 void probe_with(Probes& by) {
-  probes = &by;
+  if (is_probed) joined_probes.join(*probes, by);
+  probes = is_probed ? static_cast<Probes*>(&joined_probes) : &by;
   is_probed = true;
 }
 

@@ -101,6 +101,7 @@ extern Instrumentation* instrumentation;
 extern Probes* probes;
 extern bool is_instrumented, is_probed;
 void instrument_with(Instrumentation& by);
+/// A second call adds its probes to those of the first one.
 void probe_with(Probes& by);
 
 }  // namespace tally::engine::translate

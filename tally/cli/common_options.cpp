@@ -8,7 +8,7 @@ void add_format_option(Page& page, std::string& format, const std::vector<const 
 }
 
 void add_output_option(Page& page, std::string& output) {
-  page.add_option("-o,--output", output, "write the result to FILE (default: standard output)").value_name("FILE");
+  page.add_option("-o,--output", output, "write the result to FILE (default: standard output)").output_file();
 }
 
 void add_quiet_option(Page& page, bool& quiet) {

@@ -8,6 +8,7 @@
 
 #include "tally/cli/command.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/linux/process/parallel_job.hpp"
 #include "tally/output/formats/wrap.hpp"
 
 namespace tally::cli {
@@ -115,6 +116,11 @@ Option Option::alias(const std::string& word, const std::string& current) {
   // CLI11 transforms a value before it checks it.
   option_->transform([word, current](const std::string& value) { return value == word ? current : value; });
   return *this;
+}
+
+Option Option::output_file() {
+  option_->transform([](const std::string& name) { return linux::name_of_process(name); });
+  return value_name("FILE");
 }
 
 Option Option::words(std::vector<std::string> words) {

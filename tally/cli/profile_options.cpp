@@ -104,8 +104,7 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   add_backend_option(app, options.backend, "count with this backend: auto (default), engine (exact), perf (sampling)");
   const auto formats = report::common(report::profile_formats());
   add_format_option(app, options.format, formats, report::format_help(formats, "table"));
-  app.add_option("-o,--output", options.output, "write the profile to FILE (default: standard error)")
-      .value_name("FILE");
+  app.add_option("-o,--output", options.output, "write the profile to FILE (default: standard error)").output_file();
   add_label_option(app);
   add_host_option(app);
   add_quiet_option(app, options.quiet);

@@ -44,7 +44,7 @@ Result<void> check(const ResultOptions& options) {
 
 void add_result_options(Page& page, ResultOptions& options, const std::string& usual, const std::string& stream) {
   page.add_option("-o,--output", options.output, "write the results to FILE, - for standard output " + stream)
-      .value_name("FILE");
+      .output_file();
   const auto formats = report::common(report::stat_formats());
   add_format_option(page, options.format, formats, report::format_help(formats, usual));
   page.add_option("-x,--field-separator", options.separator,
@@ -54,7 +54,7 @@ void add_result_options(Page& page, ResultOptions& options, const std::string& u
   page.add_option("--meta", options.description,
                   "write a JSON description of the measurement to FILE (default for csv and hpctool with -o NAME: "
                   "NAME.meta.json; with --append: NAME.meta.jsonl)")
-      .value_name("FILE");
+      .output_file();
   add_host_option(page);
   page.add_flag("--per-process", options.style.per_process, "also report the counts of each process");
   page.add_flag("--per-thread", options.style.per_thread, "also report the counts of each thread");

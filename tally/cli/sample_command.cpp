@@ -111,7 +111,7 @@ void describe(Page& app, Options& options) {
   add_backend_option(app, options.backend, "count with this backend: auto (default), engine, perf");
   const auto formats = report::common(report::window_formats());
   add_format_option(app, options.format, formats, report::format_help(formats, "table", "csv"));
-  app.add_option("-o,--output", options.output, "write the rows to FILE (default: standard error)").value_name("FILE");
+  app.add_option("-o,--output", options.output, "write the rows to FILE (default: standard error)").output_file();
   app.add_option("--meta", options.description,
                  "write a JSON description of the measurement to FILE (default for csv and hpctool with -o NAME: "
                  "NAME.meta.json)")

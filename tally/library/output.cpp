@@ -10,6 +10,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/files/terminal.hpp"
+#include "tally/linux/process/parallel_job.hpp"
 #include "tally/linux/process/region_handoff.hpp"
 #include "tally/linux/process/self.hpp"
 #include "tally/output/text/regions.hpp"
@@ -32,7 +33,9 @@ Kept& kept() {
   return *one;
 }
 
-result::ProgramRegions this_program() { return {linux::process_number(), linux::own_command(), "", {}}; }
+result::ProgramRegions this_program() {
+  return {linux::process_number(), linux::own_command(), "", {}, linux::mpi_rank(), {}};
+}
 
 result::ProgramRegions all_regions() {
   result::ProgramRegions program = this_program();
@@ -42,6 +45,9 @@ result::ProgramRegions all_regions() {
   }
   for (const auto& shared : all_shared()) {
     for (RegionResult& one : results_of(*shared)) program.regions.push_back(std::move(one));
+    const std::lock_guard guard(shared->lock);
+    for (const auto& thread : shared->threads)
+      if (thread->openmp_number) program.openmp_numbers[thread->number] = *thread->openmp_number;
   }
   return program;
 }
@@ -51,13 +57,6 @@ void print_to_stderr(const std::string& text) { (void)linux::Output::standard_er
 void print_to_stderr(const Error& error) {
   print_to_stderr(fmt::format("tally: {}\n{}", printable(error.message),
                               error.hint.empty() ? "" : fmt::format("       {}\n", printable(error.hint))));
-}
-
-std::string file_name(std::string place, std::int64_t pid) {
-  for (std::size_t at = 0; (at = place.find("%p", at)) != std::string::npos;) {
-    place.replace(at, 2, std::to_string(pid));
-  }
-  return place;
 }
 
 // Adds the process ID to the name if a child would use its parent's file: FILE.123.json.
@@ -75,9 +74,9 @@ Result<void> write(const result::ProgramRegions& program, const std::string& pla
     return fail(Code::bad_usage,
                 fmt::format("cannot write regions to '{}': it is neither 'table' nor the name of a .json or .csv file",
                             printable(place)),
-                "for example: TALLY_OUTPUT=regions.json; %p in a name becomes the process ID");
+                "for example: TALLY_OUTPUT=regions.json; in a name, %p becomes the process ID, %r the MPI rank, %h the host");
   }
-  auto output = linux::Output::open_file(file_name(place, program.pid));
+  auto output = linux::Output::open_file(linux::name_of_process(place, program.pid));
   if (!output) return fail(output.error());
   return output->write(format->write(program));
 }

@@ -105,6 +105,7 @@ struct Thread {
   std::uint64_t id = 0;                  ///< of its Counters
   Shared* shared = nullptr;              ///< exists as long as any region may be open
   std::int32_t number = 0;
+  std::optional<std::int32_t> openmp_number = {};  ///< at its first region
   Path path = Path::none;
   std::uint32_t events = 0;
   bool busy = false;          ///< something is being created: a signal handler that needs the same is not counted

@@ -40,12 +40,17 @@ void add_counts(Json& json, const RegionCounts& counts) {
   for (const RegionMetric& metric : counts.metrics) json["metrics"].push_back(metric_values(metric));
 }
 
-Json region_json(const RegionResult& region) {
+std::optional<std::int32_t> openmp_number(const result::ProgramRegions& program, std::int32_t thread) {
+  const auto found = program.openmp_numbers.find(thread);
+  return found == program.openmp_numbers.end() ? std::nullopt : std::optional(found->second);
+}
+
+Json region_json(const RegionResult& region, const result::ProgramRegions& program) {
   Json json{{"region", region.name}};
   add_counts(json, region.all);
   json["threads"] = Json::array();
   for (const RegionThread& one : region.threads) {
-    Json thread{{"tid", one.thread}};
+    Json thread{{"tid", one.thread}, {"openmp_thread", value_or_null(openmp_number(program, one.thread))}};
     add_counts(thread, one.counts);
     json["threads"].push_back(std::move(thread));
   }
@@ -56,10 +61,11 @@ Json region_json(const RegionResult& region) {
 
 Json regions_object(const result::ProgramRegions& program) {
   Json json{{"pid", program.pid},
+            {"rank", value_or_null(program.rank)},
             {"command", program.command},
             {"reason", text_or_null(program.reason)},
             {"regions", Json::array()}};
-  for (const RegionResult& region : program.regions) json["regions"].push_back(region_json(region));
+  for (const RegionResult& region : program.regions) json["regions"].push_back(region_json(region, program));
   return json;
 }
 

@@ -78,7 +78,13 @@ ProgramRegions program_regions(const Json& json) {
   program.pid = number<std::int64_t>(json.at("pid"));
   program.command = json.at("command").get<std::vector<std::string>>();
   program.reason = text(json, "reason");
-  for (const Json& one : json.at("regions")) program.regions.push_back(region(one));
+  program.rank = optional<std::int32_t>(json, "rank");
+  for (const Json& one : json.at("regions")) {
+    program.regions.push_back(region(one));
+    for (const Json& thread : one.at("threads"))
+      if (const auto openmp = optional<std::int32_t>(thread, "openmp_thread"))
+        program.openmp_numbers[number<std::int32_t>(thread.at("tid"))] = *openmp;
+  }
   return program;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,8 @@ struct ProgramRegions {
   std::vector<std::string> command;   ///< the program and its arguments
   std::string reason;                 ///< why there are no regions, if the counters could not be opened; else empty
   std::vector<RegionResult> regions;  ///< in the order of their first entry, one Counters object after another
+  std::optional<std::int32_t> rank = {};                ///< of the process in an MPI job
+  std::map<std::int32_t, std::int32_t> openmp_numbers = {};  ///< by thread ID; only threads of OpenMP
   bool operator==(const ProgramRegions&) const = default;
 };
 

@@ -75,8 +75,14 @@ std::string histogram_text(const RegionEvent& event, std::size_t terminal) {
   return grid.text(terminal);
 }
 
+std::string thread_text(const result::ProgramRegions& program, std::int32_t thread) {
+  const auto found = program.openmp_numbers.find(thread);
+  return found == program.openmp_numbers.end() ? std::to_string(thread)
+                                               : fmt::format("{} (OpenMP {})", thread, found->second);
+}
+
 // The counts of a region in each of its threads.
-std::string threads_text(const RegionResult& region, std::size_t terminal) {
+std::string threads_text(const result::ProgramRegions& program, const RegionResult& region, std::size_t terminal) {
   Grid grid({{"thread", Align::right},
              {"entries", Align::right},
              {"event"},
@@ -84,7 +90,7 @@ std::string threads_text(const RegionResult& region, std::size_t terminal) {
              {"per entry", Align::right},
              {"trust"}});
   for (const RegionThread& thread : region.threads) {
-    std::string id = std::to_string(thread.thread);
+    std::string id = thread_text(program, thread.thread);
     std::string entries = thousands(static_cast<std::int64_t>(thread.counts.entries));
     for (const RegionEvent& event : thread.counts.events) {
       grid.add({std::exchange(id, ""), std::exchange(entries, ""), event.event.text(), number(event.total.value),
@@ -181,12 +187,14 @@ std::string region_text(const RegionResult& region, std::size_t terminal) {
 }
 
 std::string regions_table(const result::ProgramRegions& program, std::size_t terminal, bool per_thread) {
-  std::string text = fmt::format("regions of process {} ({})\n", program.pid, printable(shell_words(program.command)));
+  const std::string rank = program.rank ? fmt::format(", MPI rank {}", *program.rank) : "";
+  std::string text =
+      fmt::format("regions of process {}{} ({})\n", program.pid, rank, printable(shell_words(program.command)));
   if (program.regions.empty())
     text += (program.reason.empty() ? "no region was entered" : printable(program.reason)) + "\n";
   for (const RegionResult& region : program.regions) {
     text += "\n" + region_text(region, terminal);
-    if (per_thread && region.threads.size() > 1) text += threads_text(region, terminal);
+    if (per_thread && region.threads.size() > 1) text += threads_text(program, region, terminal);
   }
   return text;
 }

@@ -117,8 +117,66 @@ bool write_region(Shared& shared, std::string_view region, const EventName& aske
   return false;
 }
 
+// The counters of C regions, and the calling thread's state in them; null without one.
+struct OwnRegions {
+  Shared* shared = nullptr;
+  Thread* thread = nullptr;
+};
+
+OwnRegions own_regions() {
+  Shared* const shared = shared_of_marks();
+  return {shared, shared == nullptr ? nullptr : this_thread(*shared)};
+}
+
+// The calling thread's counts of a region; those of a region without entries if it has not entered it.
+RegionCounts counts_of_thread(Shared& shared, const Thread& thread, std::string_view name) {
+  for (const RegionResult& region : results_of(shared)) {
+    if (region.name != name) continue;
+    for (const RegionThread& one : region.threads)
+      if (one.thread == thread.number && one.counts.entries + one.counts.dropped + one.counts.open > 0)
+        return one.counts;
+  }
+  RegionCounts none;
+  for (std::size_t i = 0; i < shared.events.size(); ++i)
+    none.events.push_back(
+        {event::event_name(shared.events[i]), count_of(shared, i, 0), {}, {}, 0, 0, 0, false, {}});
+  return none;
+}
+
+// Texts that tally_read_region() returned last.
+thread_local std::vector<std::string> region_texts;
+
 }  // namespace
 }  // namespace tally::detail
+
+int tally_read_region(const char* region, tally_region_count* counts, int room) {
+  using namespace tally::detail;
+  const OwnRegions own = own_regions();
+  if (own.thread == nullptr) return -1;
+  const tally::RegionCounts all = counts_of_thread(*own.shared, *own.thread, region);
+  region_texts.clear();
+  region_texts.reserve(2 * all.events.size());
+  for (std::size_t i = 0; i < all.events.size() && i < static_cast<std::size_t>(std::max(room, 0)); ++i) {
+    const tally::RegionEvent& event = all.events[i];
+    const char* const name = region_texts.emplace_back(event.event.text()).c_str();
+    const char* const reason = region_texts.emplace_back(event.total.reason).c_str();
+    counts[i] = {c_count(event.total, name, unit_word(own.shared->events[i]), reason),
+                 static_cast<long long>(all.entries), event.least.value_or(0), event.most.value_or(0)};
+  }
+  return static_cast<int>(all.events.size());
+}
+
+int tally_reset_region(const char* region) {
+  using namespace tally::detail;
+  const OwnRegions own = own_regions();
+  if (own.thread == nullptr) return -1;
+  if (!reset_records(*own.thread, region)) {
+    return fail_with({tally::Code::cannot_measure,
+                      fmt::format("the region '{}' is open in this thread", tally::printable(region)),
+                      "reset it after its end"});
+  }
+  return 0;
+}
 
 tally_counters* tally_open(const char* events) {
   using namespace tally;

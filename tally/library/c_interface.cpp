@@ -66,8 +66,14 @@ Expected<Counters>* open_counters_for_marks() {
   return nullptr;
 }
 
+}  // namespace
+
+Shared* shared_of_marks() { return known != nullptr ? known : ask_for_counters(); }
+
+namespace {
+
 inline Thread* marking_thread() {
-  Shared* const shared = known != nullptr ? known : ask_for_counters();
+  Shared* const shared = shared_of_marks();
   return shared == nullptr ? nullptr : this_thread(*shared);
 }
 

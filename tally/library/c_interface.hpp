@@ -18,6 +18,11 @@ TwoTexts keep_texts(const std::string& first, const std::string& second);
 /// Sets what tally_error() and tally_hint() return. Returns -1.
 int fail_with(const Error& error);
 
+struct Shared;
+
+/// Returns the counters of C regions, and opens them first if needed; null if they cannot be opened.
+Shared* shared_of_marks();
+
 /// Returns why the counters of C regions did not open; null if they did, or if no region was entered.
 const Error* why_no_regions();
 

@@ -86,6 +86,14 @@ typedef struct tally_region_count {
  * entered: see tally_error(). */
 TALLY_C_API int tally_count_region(const char* region, const char* event, tally_region_count* count);
 
+/** Writes the calling thread's counts of a region so far, of every event in the order in which they are counted, at most
+ * `room`. A region that the thread has not entered has 0 entries. The texts are valid until the thread's next call of this
+ * function. Returns the number of events, at most 8, or -1 if nothing can be counted: see tally_error(). */
+TALLY_C_API int tally_read_region(const char* region, tally_region_count* counts, int room);
+
+/** Discards the calling thread's counts and entries of a region. Returns 0, or -1 while an entry is open. */
+TALLY_C_API int tally_reset_region(const char* region);
+
 /** The same as tally_region_begin() and tally_region_end() for a name that is a string literal: it is found by its
  * address, without reading its characters. The macros below call them. */
 TALLY_C_API int tally_literal_begin(const char* literal);

@@ -87,6 +87,11 @@ bool keeps_histogram(const Options& options, std::string_view name) {
   return std::any_of(asked.begin(), asked.end(), [&](const std::string& one) { return one == "*" || one == name; });
 }
 
+void begin_extremes(Record& record) {
+  for (Number& least : record.least) least.set(std::numeric_limits<std::int64_t>::max());
+  for (Number& most : record.most) most.set(std::numeric_limits<std::int64_t>::min());
+}
+
 // Prepares the record for entries.
 void ready(Thread& thread, Record& record) {
   record.take = take_of(thread.events, thread.shared->options);
@@ -105,8 +110,7 @@ Record& record_of(Thread& thread, std::string_view name) {
   record.path = thread.path;
   ready(thread, record);
   if (keeps_histogram(shared.options, name)) record.histograms = &thread.histograms.emplace_back();
-  for (Number& least : record.least) least.set(std::numeric_limits<std::int64_t>::max());
-  for (Number& most : record.most) most.set(std::numeric_limits<std::int64_t>::min());
+  begin_extremes(record);
   record.text = known.emplace(name, &record).first->first;
   return record;
 }
@@ -266,6 +270,22 @@ Record& find_record(Thread& thread, std::string_view name) noexcept {
   if (thread.busy) return thread.unnamed;
   const auto found = known.find(name);
   return found != known.end() ? *found->second : make_record(thread, name, 0);
+}
+
+bool reset_records(Thread& thread, std::string_view name) {
+  for (const Record& record : thread.records)
+    if (record.text == name && record.depth != 0) return false;
+  const std::lock_guard guard(thread.shared->lock);  // readers see the counts before or after it
+  for (Record& record : thread.records) {
+    if (record.text != name) continue;
+    for (Number* number : {&record.entries, &record.inner, &record.recursive, &record.dropped}) number->set(0);
+    for (Number& total : record.total) total.set(0);
+    begin_extremes(record);
+    const bool is_own = !thread.histograms.empty() && record.histograms != &thread.histograms.front();
+    for (std::size_t i = 0; is_own && i < thread.events; ++i)
+      for (Number& bucket : (*record.histograms)[i]) bucket.set(0);
+  }
+  return true;
 }
 
 Thread::~Thread() {

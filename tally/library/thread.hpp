@@ -239,6 +239,9 @@ inline Thread* this_thread(Shared& shared) noexcept {
 Record& find_record(Thread& thread, Literal name) noexcept;
 Record& find_record(Thread& thread, std::string_view name) noexcept;
 
+/// Sets the counts and entries of a region of the calling thread to none. Returns false while an entry is open.
+bool reset_records(Thread& thread, std::string_view name);
+
 /// Returns the slot to search first for a literal. Literals have neighbouring addresses.
 inline std::uint64_t place_of(std::uint64_t key, std::uint64_t mask) { return (key ^ key >> 7) & mask; }
 

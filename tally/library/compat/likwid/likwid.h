@@ -1,0 +1,49 @@
+/* The functions behind LIKWID's marker API, over tally's regions: see likwid-marker.h. The rest of LIKWID's library does
+ * not exist here. */
+#ifndef LIKWID_H
+#define LIKWID_H
+
+/* Called directly: the dynamic linker would resolve the name at the first call, within a region. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define TALLY_COMPAT_API __attribute__((noplt))
+#else
+#define TALLY_COMPAT_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Opens the counters, so that no region contains that. */
+TALLY_COMPAT_API void likwid_markerInit(void);
+
+/** Opens the counters of the calling thread. Optional, as in LIKWID since 5.0. */
+TALLY_COMPAT_API void likwid_markerThreadInit(void);
+
+/** Does nothing: tally counts one set of events. */
+TALLY_COMPAT_API void likwid_markerNextGroup(void);
+
+/** Does nothing: the first entry into a region takes no part in its counts. Returns 0. */
+TALLY_COMPAT_API int likwid_markerRegisterRegion(const char* name);
+
+/** Begin and end a region of the calling thread. Return 0, or a negative number if nothing can be counted, or no region
+ * of this name is open. */
+TALLY_COMPAT_API int likwid_markerStartRegion(const char* name);
+TALLY_COMPAT_API int likwid_markerStopRegion(const char* name);
+
+/** Writes the calling thread's counts of a region: at most *room events, in the order of TALLY_EVENTS or of `tally stat
+ * -e`; *room becomes the number written. A count that is absent is NaN. `seconds`: the time in the region; `entries`: how
+ * often it ended. Each pointer may be null. */
+TALLY_COMPAT_API void likwid_markerGetRegion(const char* name, int* room, double* counts, double* seconds, int* entries);
+
+/** Discards the calling thread's counts of a region. Returns 0, or a negative number while it is open. */
+TALLY_COMPAT_API int likwid_markerResetRegion(const char* name);
+
+/** Does nothing: `tally stat` or TALLY_OUTPUT shows the regions when the program ends. */
+TALLY_COMPAT_API void likwid_markerClose(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,128 @@
+// Programs that are marked for LIKWID and PAPI: their regions under the engine.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using nlohmann::json;
+
+struct Ran {
+  std::string out, err;
+  std::map<std::string, json> regions;
+  json process;
+};
+
+Ran run(const Words& program, const Words& variables = {}) {
+  const TemporaryFile file("result.json");
+  Words words{"/usr/bin/env", "LD_LIBRARY_PATH=" BUILT "/compat:" BUILT, "TALLY_EVENTS=instructions,branches"};
+  words.insert(words.end(), variables.begin(), variables.end());
+  words.insert(words.end(), {TALLY_COMMAND, "stat", "-q", "--backend", "engine", "-e", "instructions,branches", "-o",
+                             file.path(), "--"});
+  words.insert(words.end(), program.begin(), program.end());
+  const Finished finished = Running(words).finish();
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  Ran ran{finished.out, finished.err, {}, {}};
+  const json all = json::parse(file.content().value_or("{}"));
+  for (const json& one : all.at("regions")) {
+    ran.process = one;
+    for (const json& region : one.at("regions")) ran.regions[region.at("region")] = region;
+  }
+  return ran;
+}
+
+std::int64_t count(const json& counts, std::size_t event = 0) {
+  EXPECT_EQ(counts.at("events").at(event).at("trust"), "exact") << counts;
+  return counts.at("events").at(event).at("value").get<std::int64_t>();
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(Likwid, RegionsCountAsThoseOfTally) {
+  const Ran ran = run({MARKED_FOR_LIKWID});
+  ASSERT_TRUE(ran.regions.contains("inner")) << ran.out << ran.err;
+  const json &inner = ran.regions.at("inner"), &own = ran.regions.at("tally's own");
+  EXPECT_EQ(inner.at("entries"), 3);
+  // The program passes one argument; the library's jump into tally's begin and its return are three instructions.
+  const std::int64_t more = count(inner) - 3 * count(own);
+  EXPECT_GE(more, 0);
+  EXPECT_LE(more, 3 * 12) << inner << own;
+  EXPECT_LE(count(inner, 1) - 3 * count(own, 1), 3 * 4);
+  // A region around it contains the clock that is read for the time; the first entry also the memory for it.
+  const auto least = [](const json& region) { return region.at("events").at(0).at("least").get<std::int64_t>(); };
+  const json& outer = ran.regions.at("outer");
+  EXPECT_GT(least(outer), least(inner));
+  EXPECT_LT(least(outer), least(inner) + 400);
+}
+
+TEST(Likwid, CountsThatTheProgramReads) {
+  const Ran ran = run({MARKED_FOR_LIKWID});
+  EXPECT_TRUE(holds(ran.out, "inner: 2 events, " + std::to_string(count(ran.regions.at("inner"))) +
+                                 ", 3 entries, some time\n"))
+      << ran.out;
+  // Of the calling thread only.
+  std::int64_t first = 0;
+  for (const json& thread : ran.regions.at("team").at("threads"))
+    if (thread.at("tid") == ran.process.at("pid")) first = count(thread);
+  EXPECT_GT(first, 0);
+  EXPECT_TRUE(holds(ran.out, "team: 2 events, " + std::to_string(first) + ", 1 entries, some time\n")) << ran.out;
+  EXPECT_TRUE(holds(ran.out, "never entered: 2 events, 0, 0 entries, no time\n")) << ran.out;
+  EXPECT_TRUE(holds(ran.out, "emptied: 2 events, 0, 0 entries, no time\n")) << ran.out;
+  EXPECT_TRUE(holds(ran.out, "unknown: 1\n")) << ran.out;
+  EXPECT_EQ(ran.regions.at("emptied").at("entries"), 0);
+}
+
+TEST(Likwid, ThreadsHaveTheirOpenMpNumbers) {
+  if (!TALLY_HAS_OPENMP) GTEST_SKIP() << "the compiler has no OpenMP";
+  const Ran ran = run({MARKED_FOR_LIKWID}, {"OMPI_COMM_WORLD_RANK=5"});
+  EXPECT_EQ(ran.process.at("rank"), 5);
+  std::set<int> numbers;
+  for (const json& thread : ran.regions.at("team").at("threads")) numbers.insert(thread.at("openmp_thread").get<int>());
+  EXPECT_EQ(numbers, (std::set<int>{0, 1, 2}));
+  EXPECT_EQ(ran.regions.at("team").at("entries"), 3);
+}
+
+TEST(Papi, RegionsAndReads) {
+  const Ran ran = run({MARKED_FOR_PAPI});
+  EXPECT_FALSE(holds(ran.out, "failed")) << ran.out << ran.err;
+  EXPECT_TRUE(holds(ran.out, "unknown: 1\n")) << ran.out;
+  const json &whole = ran.regions.at("computation"), &first = ran.regions.at("computation, after read 1"),
+             &second = ran.regions.at("computation, after read 2");
+  for (const json* one : {&whole, &first, &second, &ran.regions.at("inner")}) {
+    EXPECT_EQ(one->at("entries"), 2) << *one;
+    EXPECT_EQ(one->at("dropped"), 0) << *one;
+  }
+  // work() executes at least three instructions a round.
+  EXPECT_GE(count(first), 2 * 500 * 3);
+  EXPECT_LE(count(first), 2 * 500 * 5);
+  EXPECT_GE(count(whole) - count(first) - count(second), 2 * 1000 * 3);
+  EXPECT_EQ(ran.regions.at("team").at("entries"), TALLY_HAS_OPENMP ? 3 : 1);
+  EXPECT_EQ(ran.process.at("rank"), nullptr);
+}
+
+TEST(Compat, NamesOfTheRealLibraries) {
+  for (const char* name : {"liblikwid.so.5.2", "liblikwid.so", "libpapi.so.7.0", "libpapi.so"})
+    EXPECT_TRUE(std::filesystem::exists(std::string(BUILT "/compat/") + name)) << name;
+}
+
+TEST(Compat, Fortran) {
+  if (!std::filesystem::exists("/usr/bin/gfortran")) GTEST_SKIP() << "gfortran is missing";
+  const TemporaryFile program("marked");
+  const Finished built = Running({"/usr/bin/gfortran", "-O1", SOURCES "/likwid.f90", "-o", program.path(),
+                                  "-L" BUILT "/compat", "-L" BUILT, "-llikwid", "-lpapi", "-ltally"})
+                             .finish();
+  ASSERT_EQ(built.code(), 0) << built.err;
+  const Ran ran = run({program.path()});
+  EXPECT_EQ(ran.regions.at("sum").at("entries"), 1) << ran.err;
+  EXPECT_EQ(ran.regions.at("padded").at("entries"), 1) << "blanks at the end are not part of a name";
+}
+
+}  // namespace
+}  // namespace tally::test

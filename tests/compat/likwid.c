@@ -1,0 +1,52 @@
+/* Regions marked for LIKWID: nested, in several threads, read by the program; and the same work as a region of tally. */
+#include <likwid-marker.h>
+#include <stdio.h>
+#include <string.h>
+#include <tally/tally.h>
+
+static volatile unsigned sink;
+
+__attribute__((noinline)) static void work(unsigned rounds) {
+  for (unsigned i = 0; i < rounds; i++) sink = i;
+}
+
+static void print(const char* name) {
+  double counts[8] = {0}, seconds = -1;
+  int room = 8, entries = -1;
+  LIKWID_MARKER_GET(name, &room, counts, &seconds, &entries);
+  printf("%s: %d events, %.0f, %d entries, %s\n", name, room, counts[0], entries,
+         seconds > 0 && seconds < 60 ? "some time" : seconds == 0 ? "no time" : "?");
+}
+
+int main(void) {
+  LIKWID_MARKER_INIT;
+  LIKWID_MARKER_REGISTER("inner");
+  for (int i = 0; i < 3; i++) {
+    LIKWID_MARKER_START("outer");
+    LIKWID_MARKER_START("inner");
+    work(1000);
+    LIKWID_MARKER_STOP("inner");
+    LIKWID_MARKER_STOP("outer");
+    LIKWID_MARKER_SWITCH;
+  }
+  tally_region_begin("tally's own");
+  work(1000);
+  tally_region_end("tally's own");
+#pragma omp parallel num_threads(3)
+  {
+    LIKWID_MARKER_THREADINIT;
+    LIKWID_MARKER_START("team");
+    work(2000);
+    LIKWID_MARKER_STOP("team");
+  }
+  print("inner");
+  print("team");
+  print("never entered");
+  LIKWID_MARKER_START("emptied");
+  LIKWID_MARKER_STOP("emptied");
+  LIKWID_MARKER_RESET("emptied");
+  print("emptied");
+  printf("unknown: %d\n", likwid_markerStopRegion("unknown") < 0);
+  LIKWID_MARKER_CLOSE;
+  return 0;
+}

@@ -56,7 +56,7 @@ TEST_P(CpuModelTest, is_what_the_program_sees) {
   const std::uint64_t frame = has_state ? cpu.state_bytes + 4 : 512;
   expected += fmt::format("hwcap2 {} least stack {}\n", model.features.has(cpu::Feature::fsgsbase) ? 2 : 0,
                           (frame + 940 + 15) / 16 * 16);
-  if (has_state) expected += fmt::format("xcr0 {:x} bytes {}\n", cpu.components, cpu.state_bytes);
+  if (has_state) expected += fmt::format("xcr0 {:x} bytes {}\nby the selection: 1\n", cpu.components, cpu.state_bytes);
   expected += fmt::format("frame {} components {:x}\n", has_state ? frame : 0, has_state ? cpu.components : 0);
   EXPECT_EQ(counted.outcome.out, expected);
   EXPECT_EQ(counted.outcome.code, 0);

@@ -59,7 +59,9 @@ u64 restore_guest_state(Thread* t, Context* c, const CacheLocation& s) {
   if (s.offset >= p.offset) {
     if (p.borrowed == Borrowed::rcx_r11) c->reg(rcx) = t->borrowed[0], c->reg(r11) = t->borrowed[1];
     if (p.borrowed == Borrowed::one) c->reg(p.reg) = t->spill[0];
-    if (p.borrowed == Borrowed::rax_rdx) c->reg(rax) = t->spill[0], c->reg(rdx) = t->spill[1];
+    if (p.borrowed == Borrowed::rax_rdx || p.borrowed == Borrowed::rax_rdx_rbx)
+      c->reg(rax) = t->spill[0], c->reg(rdx) = t->spill[1];
+    if (p.borrowed == Borrowed::rax_rdx_rbx) c->reg(rbx) = t->borrowed[0];
   }
   if (model_plan.any()) {
     const bool repeats = p.dynamic != 0 && s.offset == p.offset && !(p.dynamic & 0x40);

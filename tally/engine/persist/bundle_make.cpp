@@ -189,8 +189,8 @@ class BundleMaker {
         if (static_cast<s32>(to) > highest_) highest_ = static_cast<s32>(to);
         return add_shift(Shift::relative, at);
       case Fix::pushed: literals_.add({at, to}); return;
-      case Fix::system_call:
-        put(at, (f.extra != 0 ? gate_bytes : 0) - after);  // see Arena
+      case Fix::gate:
+        put(at, f.extra * gate_bytes - after);  // see Gate
         return add_shift(Shift::system_call, at);
       case Fix::low_address: put(at, to); return add_shift(Shift::low_address, at);
       case Fix::address:

@@ -69,7 +69,7 @@ void apply(Builder& b, u64 stubs, const Fixup& f) {
     case Fix::to_window: value = b.arena.to_window - after; break;
     case Fix::relative: value = to - after - f.extra; break;
     case Fix::pushed: value = literal(b.arena, to) - after; break;
-    case Fix::system_call: value = (f.extra != 0 ? b.arena.to_source : b.arena.to_syscall) - after; break;
+    case Fix::gate: value = b.arena.to_syscall + f.extra * u64{gate_bytes} - after; break;
     case Fix::low_address: value = to; break;
     case Fix::to_lookup: value = b.arena.to_lookup - after; break;
     case Fix::to_model: value = b.arena.to_model - after; break;

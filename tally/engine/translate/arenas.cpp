@@ -106,8 +106,8 @@ Arena* new_arena(bool far, Map&& map) {
   a.to_indirect = make_gate(a, enter_indirect);
   a.to_syscall = make_gate(a, enter_syscall);
   a.to_source = make_gate(a, enter_source);
-  a.to_far_return = make_gate(a, enter_far_return);
   a.to_emulated = make_gate(a, enter_emulated);
+  a.to_far_return = make_gate(a, enter_far_return);
   instrumentation->make_gates(a);
   probes->make_gates(a);
   a.to_unlike = make_gate(a, enter_unlike);

@@ -26,10 +26,9 @@ struct Arena {
   u64 base = 0;
   bool far = false;  // from the code that it serves: RIP-relative operands are out of reach
   u64 hot = 0, cold = 0;
-  u64 to_link = 0, to_indirect = 0, to_syscall = 0;  // jumps into the engine, of gate_bytes each
-  u64 to_source = 0;  // the next one after to_syscall: before the first read of a source of differences
+  u64 to_link = 0, to_indirect = 0;                    // jumps into the engine, of gate_bytes each
+  u64 to_syscall = 0, to_source = 0, to_emulated = 0;  // the same, in the order of Gate
   u64 to_far_return = 0;
-  u64 to_emulated = 0;
   u64 to_model = 0, to_lookup = 0;  // with machine models
   u64 to_call[call_kinds] = {};     // with calls, by their kind
   u64 to_mark = 0;                  // with marked addresses
@@ -41,7 +40,7 @@ struct Arena {
 inline constexpr u64 arena_bytes = channel::cache_bytes, arena_hot_bytes = 64ull << 20;
 
 /// How to restore the program registers that generated code uses temporarily.
-enum class Borrowed : u8 { none, rcx_r11, one, rax_rdx };
+enum class Borrowed : u8 { none, rcx_r11, one, rax_rdx, rax_rdx_rbx };
 
 /// One instruction of a trace: the location of its copy, and how to find the program's state there.
 struct InstructionMapping {

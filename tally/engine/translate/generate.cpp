@@ -146,17 +146,48 @@ bool addresses_by(const Instruction& in, u8 reg) {
 }
 
 /// Whether the copy of an instruction that moves extended state must select fewer components than the program does.
-/// A selection in a register that is the address, too, is not a selection. A model with XSAVE has BMI2.
-bool is_limited(const Builder& b, const Instruction& in) {
-  if (!in.moves_state || !settings().cpu.features.has(channel::Feature::xsave)) return false;
-  if (in.rip_relative() && !fits32(static_cast<s64>(in.rip_operand() - b.e.here()) + 64)) return false;
-  return !addresses_by(in, rax) && !addresses_by(in, rdx);
+/// A model with XSAVE has BMI2.
+bool is_limited(const Instruction& in) {
+  return in.moves_state && settings().cpu.features.has(channel::Feature::xsave);
+}
+
+/// Whether the copy cannot have the same operand: it is out of reach, or needs the registers of the selection.
+bool is_operand_moved(const Builder& b, const Instruction& in) {
+  const bool is_near = !in.rip_relative() || fits32(static_cast<s64>(in.rip_operand() - b.e.here()) + 64);
+  return !is_near || addresses_by(in, rax) || addresses_by(in, rdx);
+}
+
+/// Emits lea rbx, the operand of the instruction.
+void emit_operand_address(Builder& b, const Instruction& in) {
+  if (in.rip_relative()) return b.move_address(rbx, in.rip_operand());
+  constexpr u8 address_size = 0x67, extensions_of_operand = 3, lea = 0x8d;
+  if (in.address_bits == 32) b.e.byte(address_size);
+  b.e.byte(static_cast<u8>(0x48 | (in.rex & extensions_of_operand)));
+  b.e.byte(lea);
+  b.e.byte(static_cast<u8>((in.modrm & 0xc7) | rbx << 3));
+  b.e.bytes(in.bytes + in.modrm_at + 1, in.length - in.modrm_at - 1u);
+}
+
+/// Copies the instruction with the operand [rbx].
+void copy_by_rbx(Builder& b, const Instruction& in, u32 segment) {
+  constexpr u8 by_fs = 0x64, wide = 8;
+  b.place(in, segment, Borrowed::rax_rdx_rbx);
+  if (in.fs) b.e.byte(by_fs);
+  if (in.rex & wide) b.e.byte(0x48);
+  b.e.byte(0x0f);
+  b.e.byte(in.opcode);
+  b.e.byte(static_cast<u8>((in.modrm & 0x38) | rbx));
 }
 
 /// Copies it so that it moves only components that the presented processor has, because the program reserved memory
 /// for these. Preserves the flags.
 void copy_limited_state(Builder& b, const Instruction& in, u32 segment) {
   Emitter& e = b.e;
+  const bool is_moved = is_operand_moved(b, in);
+  if (is_moved) {
+    e.store(rbx, o_borrowed_rcx);
+    emit_operand_address(b, in);
+  }
   e.store(rax, o_spill1);
   e.store(rdx, o_spill2);
   e.move_constant(rdx, static_cast<u32>(settings().cpu.components));
@@ -165,9 +196,14 @@ void copy_limited_state(Builder& b, const Instruction& in, u32 segment) {
   e.bytes(select, sizeof select);
   static const u8 no_high_components[] = {0xba, 0, 0, 0, 0};  // mov edx, 0
   e.bytes(no_high_components, sizeof no_high_components);
-  const u32 first = tables.places.size;
-  copy_plain(b, in, segment);
-  tables.places[first].borrowed = Borrowed::rax_rdx;
+  if (is_moved) {
+    copy_by_rbx(b, in, segment);
+    e.load(rbx, o_borrowed_rcx);
+  } else {
+    const u32 first = tables.places.size;
+    copy_plain(b, in, segment);
+    tables.places[first].borrowed = Borrowed::rax_rdx;
+  }
   e.load(rax, o_spill1);
   e.load(rdx, o_spill2);
 }
@@ -229,7 +265,7 @@ void emit_copy(Builder& b, const Instruction& in, u32 segment) {
     copy_gather(b, in, segment);
   else if (in.dynamic != 0)
     copy_repeat(b, in, segment);
-  else if (is_limited(b, in))
+  else if (is_limited(in))
     copy_limited_state(b, in, segment);
   else
     copy_plain(b, in, segment);

@@ -31,6 +31,11 @@ struct Builder {
   void fix(Fix what, u64 address, int ahead, u32 extra = 0) {
     recorder.fix(what, u64{offset()} + static_cast<u64>(ahead), static_cast<s64>(address - trace.pc), extra);
   }
+  /// Emits a jump into the engine. `to`: the arena's code for it.
+  void enter(Gate gate, u64 to) {
+    fix(Fix::gate, trace.pc, 1, static_cast<u32>(gate));
+    e.jump(to);
+  }
   /// Emits mov reg, an address of the program, or its low half.
   void move_address(u8 reg, u64 address, u32 bits = 64) {
     const u64 value = bits == 64 ? address : static_cast<u32>(address);

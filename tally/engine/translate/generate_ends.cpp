@@ -90,8 +90,7 @@ void end_syscall(Builder& b, const Instruction& in, u32 segment, const Increment
     counted = b.offset();
   }
   b.move_address(rcx, in.next());
-  b.fix(Fix::system_call, in.pc, 1);
-  b.e.jump(b.arena.to_syscall);
+  b.enter(Gate::system_call, b.arena.to_syscall);
 }
 
 /// The engine executes it: see far_return() and emulate().
@@ -103,9 +102,10 @@ void end_in_engine(Builder& b, const Instruction& in, u32 segment, const Increme
     emit_increment(b, segment, number, Increment::late, r11);
     counted = b.offset();
   }
-  b.e.move_constant(rcx, in.pc);
+  b.move_address(rcx, in.pc);
+  if (in.kind == Kind::emulated) return b.enter(Gate::emulated, b.arena.to_emulated);
   recorder.give_up();  // too rare to be worth a template
-  b.e.jump(in.kind == Kind::emulated ? b.arena.to_emulated : b.arena.to_far_return);
+  b.e.jump(b.arena.to_far_return);
 }
 
 /// loop and jrcxz reach only 127 bytes, so they skip a jump to the code that follows.

@@ -21,8 +21,8 @@ enum class Fix : u8 {
   exit,      // dword: a direct exit to program address pc + value
   exit_by,   // dword: a direct exit to the target of the pointer at program address pc + value, which must not change
   pushed,    // dword: displacement of a literal, the program address pc + value
-  system_call,  // dword: displacement of the arena's jump into the engine for system calls; extra: for first reads
-  address,      // qword: program address pc + value
+  gate,      // dword: displacement of the arena's jump into the engine; extra: a Gate
+  address,   // qword: program address pc + value
   low_address,  // dword: the low half of that
 
   // For code that counts down windows or calls machine models; `stubs` is the code outside the trace:
@@ -43,6 +43,13 @@ enum class Fix : u8 {
   to_lookup,    // dword: displacement of the arena's jump for lookups in models
   to_model,     // dword: displacement of the arena's jump for all other calls of models
   to_call,      // dword: displacement of the arena's code for the kind of the last call_site; extra: for returns
+};
+
+/// Why generated code enters the engine, other than for a jump. An arena has their jumps in this order: see Arena.
+enum class Gate : u8 {
+  system_call,
+  source,    // the first read of a source, or each read that the engine answers
+  emulated,  // an instruction that the engine executes
 };
 
 /// Addresses below this may have short forms, so a template contains them for its own address. Generated code never

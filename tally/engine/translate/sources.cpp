@@ -144,8 +144,7 @@ void emit_source_count(Builder& b, const Instruction& in) {
   e.store(r11, o_borrowed_r11);
   b.move_address(rcx, in.pc);
   e.bytes(after_next, sizeof after_next);
-  b.fix(Fix::system_call, in.pc, 1, 1);
-  e.jump(b.arena.to_source);
+  b.enter(Gate::source, b.arena.to_source);
   if (to_end != nullptr) land(to_end);
 }
 

@@ -30,6 +30,25 @@ char* guarded(size_t bytes) {
   return start + (pages - bytes) / 64 * 64;
 }
 
+/// The same, at an address whose bits select all components of AVX-512.
+char* guarded_selecting(size_t bytes) {
+  char* start = guarded(bytes);
+  while ((reinterpret_cast<uintptr_t>(start) & 0xc0) != 0xc0) start -= 64;
+  return start;
+}
+
+/// The selection is in the registers of the address, too; these and RBX keep their values.
+bool save_by_selection(size_t bytes) {
+  uint64_t marker = 0x123456789abcdef;
+  char *address = guarded_selecting(bytes), *const by_rax = address;
+  asm volatile("xsave64 (%%rax)" : "+a"(address), "+b"(marker) : "d"(0) : "memory");
+  char *address_by_rdx = guarded(bytes), *const by_rdx = address_by_rdx;
+  uint64_t selected = ~uint64_t{0};
+  asm volatile("xsave64 (%%rdx)" : "+d"(address_by_rdx), "+a"(selected), "+b"(marker)::"memory");
+  asm volatile("xrstor64 -8(%%rdx, %%rcx, 8)" : "+d"(address_by_rdx), "+a"(selected) : "c"(uint64_t{1}) : "memory");
+  return address == by_rax && address_by_rdx == by_rdx && selected == ~uint64_t{0} && marker == 0x123456789abcdef;
+}
+
 uint64_t enabled_components() {
   uint32_t low, high;
   asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
@@ -44,6 +63,7 @@ void save_and_restore() {
   char* area = guarded(whole.b);
   MOVE("xsave64", area);
   MOVE("xrstor64", area);
+  printf("by the selection: %d\n", save_by_selection(whole.b));
   if (variants.a & 1) MOVE("xsaveopt", guarded(whole.b));
   if (variants.a & 2) {
     area = guarded(variants.b);

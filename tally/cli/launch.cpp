@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdlib>
 
@@ -19,6 +20,16 @@ namespace tally::cli {
 
 namespace {
 
+/// Checks the value of --environment.
+std::string wrong_environment(const std::string& value) {
+  const std::vector<std::string> words = split(value, ',');
+  if (value == "own" || (words.front() == "fixed" && std::find(words.begin(), words.end(), "") == words.end() &&
+                         value.find('=') == std::string::npos))
+    return "";
+  return fmt::format("'{}' is neither own nor fixed nor fixed,NAME,… with names of variables to keep",
+                     printable(value));
+}
+
 std::vector<std::string> cpu_model_names() {
   std::vector<std::string> names{"host"};
   for (const cpu::CpuModel& model : cpu::models()) names.emplace_back(model.name);
@@ -33,7 +44,18 @@ void add_launch_options(Page& page, backend::Conditions& conditions) {
   page.add_flag(
       "--repeatable", conditions.repeatable,
       "make runs repeatable: no address randomisation, fixed hash seeds, no rseq; with the engine also a fixed "
-      "stack and fixed random numbers (never for a run whose secrets matter)");
+      "stack, one processor, 4 GB of memory and fixed random numbers (never for a run whose secrets matter)");
+  page.add_option("--environment", conditions.environment,
+                  "the program's environment: own (default: tally's), fixed (a few variables with fixed values), or "
+                  "fixed,NAME,… to keep these variables")
+      .value_name("ENVIRONMENT")
+      .words({"own", "fixed"})
+      .check(wrong_environment);
+  page.add_option("--clock", conditions.clock,
+                  "engine only: the clock that the program reads: real (default), or counted: it advances by 1 ns for "
+                  "each instruction, from a fixed date")
+      .value_name("CLOCK")
+      .one_of({"real", "counted"});
   page.add_option("--cpu-model", conditions.cpu_model,
                   "engine only: the processor that the program sees: host (default), x86-64 to x86-64-v4, haswell, "
                   "zen4 and more; not the simulated one, which is --model")

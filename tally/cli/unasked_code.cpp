@@ -34,6 +34,9 @@ void report_unasked(result::Stat& stat) {
 }
 
 void report_models(result::Stat& stat) {
+  if (!stat.clock.empty()) stat.notices.push_back(fmt::format("clock {}", stat.clock));
+  if (!stat.program_environment.empty())
+    stat.notices.push_back(fmt::format("environment {}", printable(stat.program_environment)));
   if (stat.cpu_model.empty()) return;
   const std::string machine = stat.machine_model.empty() ? "no machine model" : "machine model " + stat.machine_model;
   stat.notices.push_back(fmt::format("CPU model {}, {}", stat.cpu_model, machine));

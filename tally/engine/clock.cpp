@@ -14,10 +14,11 @@ u64 vdso_at, vdso_end;
 GetTime vdso_get_time;
 constexpr s32 monotonic = 1;
 
-/// The clock functions of the vdso; all addresses 0 if it has none.
-enum ClockFunction : u32 { get_clock, get_time_of_day, get_seconds, clock_functions };
-const char* const function_names[clock_functions] = {"__vdso_clock_gettime", "__vdso_gettimeofday", "__vdso_time"};
-u64 function_at[clock_functions];
+/// In the order of VdsoFunction; all addresses 0 if the vdso has none.
+constexpr u32 functions = static_cast<u32>(VdsoFunction::none);
+const char* const function_names[functions] = {"__vdso_clock_gettime", "__vdso_gettimeofday", "__vdso_time",
+                                               "__vdso_getcpu", "__vdso_getrandom"};
+u64 function_at[functions];
 
 bool same(const char* a, const char* b) {
   while (*a != 0 && *a == *b) a++, b++;
@@ -41,7 +42,7 @@ void find_functions(u64 base) {
   // The string table follows the symbols.
   for (u64 s = symbols; s != 0 && s + sizeof(Elf64_Sym) <= names; s += sizeof(Elf64_Sym)) {
     const auto& symbol = at<Elf64_Sym>(s);
-    for (u32 i = 0; i < clock_functions; i++)
+    for (u32 i = 0; i < functions; i++)
       if (same(reinterpret_cast<const char*>(names + symbol.st_name), function_names[i]))
         function_at[i] = base + symbol.st_value;
   }
@@ -53,13 +54,21 @@ void clock_init(u64 vdso) {
   if (vdso == 0) return;
   vdso_at = vdso;
   find_functions(vdso);
-  vdso_get_time = reinterpret_cast<GetTime>(function_at[get_clock]);
+  vdso_get_time = reinterpret_cast<GetTime>(function_at[static_cast<u32>(VdsoFunction::get_clock)]);
 }
 
 bool is_in_vdso(u64 pc) { return pc - vdso_at < vdso_end - vdso_at; }
 
-bool is_clock_function(u64 pc) {
-  return pc == function_at[get_clock] || pc == function_at[get_time_of_day] || pc == function_at[get_seconds];
+VdsoFunction vdso_function_at(u64 pc) {
+  u32 i = 0;
+  while (i < functions && (function_at[i] == 0 || function_at[i] != pc)) i++;
+  return static_cast<VdsoFunction>(i);
+}
+
+u64 vdso_return_after(u64 pc) {
+  constexpr u8 return_opcode = 0xc3;
+  while (pc < vdso_end && at<u8>(pc) != return_opcode) pc++;
+  return pc < vdso_end ? pc : 0;
 }
 
 u64 clock_ns() {

@@ -11,9 +11,15 @@ void clock_init(u64 vdso);
 u64 clock_ns();
 /// The program unmaps this range.
 void clock_unmapped(u64 start, u64 end);
-/// Whether the address is in the vdso; whether one of its clock functions starts there.
+/// Whether the address is in the vdso.
 bool is_in_vdso(u64 pc);
-bool is_clock_function(u64 pc);
+/// A function of the vdso whose result may differ from run to run.
+enum class VdsoFunction : u32 { get_clock, get_time_of_day, get_seconds, get_processor, get_random, none };
+/// Returns the function that starts at this address.
+VdsoFunction vdso_function_at(u64 pc);
+inline bool is_clock_function(u64 pc) { return vdso_function_at(pc) <= VdsoFunction::get_seconds; }
+/// Returns the address of an instruction `ret` in the vdso after `pc`; 0 if it has none.
+u64 vdso_return_after(u64 pc);
 /// The time-stamp counter must not be read any more: use system calls from now on.
 void clock_without_time_stamp();
 

@@ -111,6 +111,9 @@ struct Thread {
   u32 collected_of_part;        // as `collected`, for that part
   u64 cleared_at_end;           // address that the kernel sets when the thread starts, or clears when it ends
   u64 robust_list;              // the argument of set_robust_list
+  u64 clock_ns;                 // with Settings::counts_clock: its time in ns
+  u64 processor_ns;             // the part of it that the thread did not wait
+  s64 clock_seen;               // the instructions that both include
   u64 vectors_in_frame;         // if it stopped in a handler: the frame's XSAVE area; 0 = they are in the processor
   alignas(16) u8 vectors[512];  // fxsave area, for the decoder
 };

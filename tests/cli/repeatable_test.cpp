@@ -32,6 +32,75 @@ TEST(Repeatable, applies_to_the_program_only) {
             "00000000\n");
 }
 
+TEST(FixedEnvironment, has_its_own_variables_and_those_that_are_kept) {
+  const auto environment = [](const std::string& value, const Words& more = {}) {
+    Words words{"stat", "--backend", "none", "--environment", value, "-o", "/dev/null"};
+    words.insert(words.end(), more.begin(), more.end());
+    words.insert(words.end(), {"--", "/usr/bin/env"});
+    return tally(words);
+  };
+  ::setenv("TALLY_TEST_KEPT", "a", 1);
+  ::setenv("TALLY_TEST_OTHER", "b", 1);
+  const std::string fixed = "PATH=/usr/local/bin:/usr/bin:/bin\nHOME=/nonexistent\nLC_ALL=C\nTZ=UTC0\nTERM=dumb\n";
+  EXPECT_EQ(environment("fixed").out, fixed);
+  EXPECT_EQ(environment("fixed,TALLY_TEST_KEPT,TALLY_TEST_MISSING").out, fixed + "TALLY_TEST_KEPT=a\n");
+  ::setenv("TERM", "vt100", 1);
+  EXPECT_EQ(environment("fixed,TERM").out,
+            "PATH=/usr/local/bin:/usr/bin:/bin\nHOME=/nonexistent\nLC_ALL=C\nTZ=UTC0\nTERM=vt100\n");
+  EXPECT_NE(environment("own").out.find("TALLY_TEST_OTHER=b\n"), std::string::npos);
+  EXPECT_NE(environment("fixed", {"--repeatable"}).out.find("PYTHONHASHSEED=0\n"), std::string::npos);
+  for (const char* const wrong : {"clean", "fixed,", "fixed,A=b", ""}) {
+    const Finished refused = environment(wrong);
+    EXPECT_EQ(refused.code(), 2) << wrong;
+    EXPECT_EQ(refused.out, "") << wrong;
+  }
+}
+
+TEST(FixedEnvironment, is_named_in_the_last_line) {
+  const Finished run = tally({"stat", "--backend", "none", "--environment", "fixed,HOME", "--", "/bin/true"});
+  EXPECT_NE(run.err.find("environment fixed,HOME"), std::string::npos) << run.err;
+}
+
+#if TALLY_HAS_ENGINE
+std::string repeated_output(const Words& program, const Words& options = {"--repeatable"}) {
+  Words words{"stat", "-q", "--backend", "engine", "-e", "instructions", "-o", "/dev/null"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.emplace_back("--");
+  words.insert(words.end(), program.begin(), program.end());
+  const Finished run = tally(words);
+  EXPECT_EQ(run.code(), 0) << run.err;
+  return run.out;
+}
+
+TEST(RepeatableMachine, has_one_processor_and_a_fixed_memory) {
+  EXPECT_EQ(repeated_output({"/usr/bin/nproc"}), "1\n");
+  EXPECT_EQ(repeated_output({"/usr/bin/getconf", "_NPROCESSORS_ONLN"}), "1\n");
+  EXPECT_EQ(repeated_output({"/usr/bin/getconf", "_NPROCESSORS_CONF"}), "1\n");
+  EXPECT_EQ(repeated_output({"/usr/bin/getconf", "_PHYS_PAGES"}), "1048576\n");
+  EXPECT_EQ(repeated_output({"/bin/cat", "/sys/devices/system/cpu/online"}), "0\n");
+  EXPECT_EQ(repeated_output({"/bin/grep", "-c", "^processor", "/proc/cpuinfo"}), "1\n");
+  EXPECT_EQ(repeated_output({"/bin/grep", "MemTotal", "/proc/meminfo"}), "MemTotal:        4194304 kB\n");
+}
+
+TEST(RepeatableMachine, is_the_cpu_model) {
+  const std::string info = repeated_output({"/bin/cat", "/proc/cpuinfo"}, {"--repeatable", "--cpu-model", "x86-64-v2"});
+  EXPECT_NE(info.find("model name\t: x86-64-v2 (tally)\n"), std::string::npos) << info;
+  EXPECT_NE(info.find(" sse4_2"), std::string::npos) << info;
+  EXPECT_EQ(info.find(" avx"), std::string::npos) << info;
+}
+
+TEST(RepeatableMachine, belongs_to_the_option_and_to_reading) {
+  EXPECT_EQ(repeated_output({"/bin/cat", "/proc/cpuinfo"}, {}).substr(0, 12), "processor\t: ");
+  EXPECT_NE(repeated_output({"/bin/grep", "MemTotal", "/proc/meminfo"}, {}), "MemTotal:        4194304 kB\n");
+}
+
+TEST(RepeatableMachine, finds_libraries_without_a_search) {
+  const std::string listed = repeated_output({"/sbin/ldconfig", "-p"});
+  EXPECT_EQ(listed.find("libc.so.6 (libc6,x86-64)"), std::string::npos) << listed;
+  EXPECT_NE(repeated_output({"/sbin/ldconfig", "-p"}, {}).find("libc.so.6 (libc6,x86-64)"), std::string::npos);
+}
+#endif
+
 struct Case {
   const char* name;
   Words words;               ///< IN is the path of a text file

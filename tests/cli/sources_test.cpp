@@ -1,6 +1,7 @@
 // The list `nondeterminism` of a result: what the program read that may make runs differ, and where.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -119,6 +120,23 @@ TEST(Sources, of_a_profile_are_listed_and_stay_with_its_cpu_model_when_it_is_sto
     EXPECT_EQ(entry(profile["nondeterminism"], "pid")["caller"]["function"], "read_pid") << profile["nondeterminism"];
     EXPECT_EQ(profile["cpu_model"], "x86-64-v2");
   }
+}
+
+TEST(Sources, name_what_programs_got_instead) {
+  const auto answers = [](const Words& options) {
+    const TemporaryFile file("result.json");
+    Words words{"stat", "-q", "--backend", "engine", "-e", "instructions", "--format", "json", "-o", file.path()};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", "/bin/sh", "-c", std::string(SOURCES) + " clock; " + SOURCES + " getrandom"});
+    EXPECT_EQ(tally(words).code(), 0);
+    const json result = json::parse(file.content().value_or("no file"));
+    const json list = result["runs"][0]["nondeterminism"];
+    return std::array{entry(list, "clock")["answer"], entry(list, "getrandom")["answer"],
+                      result.contains("clock") ? result["clock"] : json(nullptr)};
+  };
+  EXPECT_EQ(answers({}), (std::array<json, 3>{nullptr, nullptr, nullptr}));
+  EXPECT_EQ(answers({"--repeatable"}), (std::array<json, 3>{nullptr, "fixed seed", nullptr}));
+  EXPECT_EQ(answers({"--clock", "counted"}), (std::array<json, 3>{"instruction count", nullptr, "counted"}));
 }
 
 TEST(Sources, are_only_listed_by_the_engine) {

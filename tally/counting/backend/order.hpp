@@ -56,6 +56,8 @@ struct Conditions : linux::Conditions {
   bool wait_all = false;  ///< wait until every descendant has ended, not only the started process
   EngineTuning engine = {};
   std::string cpu_model;  ///< the processor that programs see: the name of a cpu::CpuModel; or "host", the real one
+  std::string clock = "real";  ///< that programs read; or "counted": it counts their instructions
+  bool counts_clock() const { return clock == "counted"; }
   bool presents_cpu() const { return !cpu_model.empty() && cpu_model != "host"; }
 };
 

@@ -172,6 +172,8 @@ result::Stat begin(const backend::Backend& backend, const backend::Order& order,
   stat.waited_for_all = order.conditions.wait_all;
   stat.processor = order.conditions.processor;
   if (order.conditions.presents_cpu()) stat.cpu_model = order.conditions.cpu_model;
+  if (order.conditions.counts_clock()) stat.clock = order.conditions.clock;
+  if (order.conditions.fixes_environment()) stat.program_environment = order.conditions.environment;
   stat.machine_model = backend.traits().simulates;
   stat.target = words(order.target.attachment);
   return stat;

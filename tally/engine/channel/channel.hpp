@@ -17,6 +17,7 @@
 #include "tally/engine/channel/models.hpp"
 #include "tally/engine/channel/notes.hpp"
 #include "tally/engine/channel/parts.hpp"
+#include "tally/engine/channel/presented_files.hpp"
 #include "tally/engine/channel/sources.hpp"
 #include "tally/engine/channel/windows.hpp"
 
@@ -178,7 +179,9 @@ struct Settings {
   uint32_t process_limit;     ///< for tests: most process records; 0: as many as exist
   uint32_t keeps_files;       ///< with logs_code, 1: the command keeps the files that code is mapped from
   uint32_t repeatable;        ///< 1: random numbers from a fixed seed, and an initial stack with fixed addresses
+  uint32_t counts_clock;      ///< 1: the time that programs read is computed from their instructions
   PresentedCpu cpu;           ///< the processor that programs see
+  PresentedFiles files;       ///< with `repeatable`
   PartSettings parts;         ///< marks in the code of programs
 };
 
@@ -222,6 +225,7 @@ struct Header {
   uint32_t reused;             ///< process records that another process has taken; those are not in order of time
   uint32_t next_reused;        ///< where the search for the next one continues
   uint64_t environment_bytes;  ///< of the first program, at its start
+  uint64_t counted_ns;         ///< with Settings::counts_clock: the latest time that a thread has read, or ended at
   uint32_t next_part;          ///< number of PartCounts that were claimed
   uint32_t reserved;
   SourceRecord sources[source_count];

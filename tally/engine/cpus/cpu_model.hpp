@@ -9,6 +9,7 @@
 
 #include "tally/core/base/result.hpp"
 #include "tally/engine/channel/cpu_model.hpp"
+#include "tally/engine/channel/presented_files.hpp"
 
 namespace tally::cpu {
 
@@ -48,8 +49,12 @@ Result<const CpuModel*> named(std::string_view name);
 /// Returns the name of a feature as in /proc/cpuinfo.
 std::string_view name_of(Feature feature);
 
-/// Returns the features of this processor.
+/// Returns the features that programs can use on this processor: those that need register state which the kernel has
+/// not enabled (XCR0) are missing.
 FeatureSet host_features();
+
+/// Returns those of the features that can be used with these components of the register state (XCR0). Pure.
+FeatureSet usable_features(FeatureSet features, std::uint64_t enabled_state);
 
 /// Returns the names of the features that a program may use on the model and that `host` lacks. Features that only
 /// describe speed do not count.
@@ -63,5 +68,15 @@ StateLayout host_state_layout();
 
 /// Returns what the engine needs of a model: among others all answers of CPUID. Pure.
 channel::PresentedCpu present(const CpuModel& model, const StateLayout& layout);
+
+/// Returns what programs read in files of /proc and /sys about a machine with one processor, the model; null: this
+/// machine's, described by `cpuinfo`, the content of its /proc/cpuinfo. `library_cache`: for other_libraries(). Pure.
+channel::PresentedFiles machine_files(const CpuModel* model, std::string_view cpuinfo,
+                                      const std::string& library_cache);
+
+/// Returns the dynamic linker's cache (/etc/ld.so.cache) without the libraries in the C library's own directory, which
+/// the dynamic linker searches anyway: how long it searches in the cache depends on all libraries of the machine. Empty
+/// if the file has another format, or one of the other libraries depends on the processor. Pure.
+std::string other_libraries(std::string_view cache);
 
 }  // namespace tally::cpu

@@ -124,6 +124,41 @@ TEST(CpuModels, need_what_the_host_lacks) {
   EXPECT_EQ(missing_features(model, less), std::vector<std::string>{"avx2"}) << "erms only describes speed";
 }
 
+TEST(CpuModels, use_only_features_whose_state_the_kernel_has_enabled) {
+  const FeatureSet all = (**named("icelake")).features;
+  EXPECT_EQ(usable_features(all, 0xe7), all);
+  const FeatureSet without_avx512 = usable_features(all, 7), without_avx = usable_features(all, 3);
+  EXPECT_TRUE(without_avx512.has(Feature::avx2));
+  EXPECT_FALSE(without_avx512.has(Feature::avx512bw));
+  EXPECT_FALSE(without_avx.has(Feature::fma));
+  EXPECT_TRUE(without_avx.has(Feature::xsave));
+  EXPECT_FALSE(usable_features(all, 0).has(Feature::xsave));
+}
+
+std::string content_of(const channel::PresentedFiles& files, const char* path) {
+  const auto content = files.find(path);
+  return content.text == nullptr ? "none" : std::string(content.text, content.bytes);
+}
+
+TEST(CpuModels, are_one_processor_in_files) {
+  const channel::PresentedFiles files = machine_files(*named("zen4"), "", "");
+  const std::string info = content_of(files, "/proc/cpuinfo");
+  EXPECT_NE(info.find("\nmodel name\t: AMD Ryzen 9 7950X"), std::string::npos) << info;
+  EXPECT_NE(info.find(" avx512bw"), std::string::npos);
+  EXPECT_EQ(info.find("processor\t", 1), std::string::npos);
+  EXPECT_EQ(content_of(files, "/sys/devices/system/cpu/online"), "0\n");
+  EXPECT_EQ(content_of(files, "/sys/devices/system/cpu/cpu0/cache/index0/size"), "32K\n");
+  for (const char* const path : {"/proc/version", "/proc/cpuinf", "/proc/cpuinfo/", ""})
+    EXPECT_EQ(files.find(path).text, nullptr) << path;
+}
+
+TEST(CpuModels, of_this_machine_are_its_first_processor) {
+  const std::string host =
+      "processor\t: 0\nmodel name\t: Some CPU\ncpu MHz\t\t: 2096.017\nsiblings\t: 8\n\nprocessor\t: 1\n\n";
+  EXPECT_EQ(content_of(machine_files(nullptr, host, ""), "/proc/cpuinfo"),
+            "processor\t: 0\nmodel name\t: Some CPU\ncpu MHz\t\t: 1000.000\nsiblings\t: 1\n\n");
+}
+
 TEST(CpuModels, have_every_feature_in_the_table) {
   for (std::uint32_t i = 1; i < static_cast<std::uint32_t>(Feature::count); i++)
     EXPECT_FALSE(name_of(static_cast<Feature>(i)).empty()) << i;

@@ -79,6 +79,19 @@ std::string_view name_of(Feature feature) {
   return "";
 }
 
+FeatureSet usable_features(FeatureSet features, std::uint64_t enabled_state) {
+  const auto drop = [&](auto... some) { ((features = features.without(FeatureSet{}.with(some))), ...); };
+  using enum Feature;
+  constexpr std::uint64_t for_avx = channel::state_x87_sse | channel::state_avx;
+  constexpr std::uint64_t for_avx512 = for_avx | channel::state_avx512;
+  if (enabled_state == 0) drop(xsave, xsaveopt, xsavec, xgetbv1);
+  if ((enabled_state & for_avx) != for_avx) drop(avx, fma, f16c, avx2, vaes, vpclmulqdq, avxvnni);
+  if ((enabled_state & for_avx512) != for_avx512)
+    drop(avx512f, avx512dq, avx512ifma, avx512cd, avx512bw, avx512vl, avx512vbmi, avx512vbmi2, avx512vnni, avx512bitalg,
+         avx512vpopcntdq, avx512vp2intersect, avx512fp16, avx512bf16);
+  return features;
+}
+
 FeatureSet host_features() {
   FeatureSet found;
   std::uint32_t leaf = 0, subleaf = 0;
@@ -94,7 +107,7 @@ FeatureSet host_features() {
     const std::uint32_t registers[] = {answer.eax, answer.ebx, answer.ecx, answer.edx};
     if ((registers[static_cast<int>(one.in)] >> one.bit & 1) != 0) found = found.with(one.feature);
   }
-  return found;
+  return usable_features(found, linux::enabled_state());
 }
 
 std::vector<std::string> missing_features(const CpuModel& model, FeatureSet host) {

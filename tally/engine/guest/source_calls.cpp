@@ -1,7 +1,11 @@
 #include "tally/engine/guest/source_calls.hpp"
 
 #include <array>
+#include <initializer_list>
 
+#include "tally/engine/clock.hpp"
+#include "tally/engine/guest/counted_clock.hpp"
+#include "tally/engine/guest/counted_waits.hpp"
 #include "tally/engine/guest/fixed_random.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/guest/syscall_table.hpp"
@@ -122,13 +126,51 @@ u64 value_of(Thread* t, const Instruction& in, Source source) {
                                 u64{answer.ecx} << 32 | answer.edx);
 }
 
+void set_operand(Thread* t, const Instruction& in, u64 number) {
+  u64& to = t->gpr[in.rm()];
+  to = in.operand_bits == 16 ? (to & ~u64{0xffff}) | number : number;
+}
+
 /// Executes rdrand or rdseed.
 void give_random_number(Thread* t, const Instruction& in) {
   u64 number = 0;
   fill_random(&number, in.operand_bits / 8);
-  u64& to = t->gpr[in.rm()];
-  to = in.operand_bits == 16 ? (to & ~u64{0xffff}) | number : number;
+  set_operand(t, in, number);
   t->flags = (t->flags & ~u64{carry | counter_flags}) | carry;  // carry: the number is valid
+}
+
+/// Does what a function of the vdso does, except for its return.
+void call_vdso(Thread* t) {
+  constexpr u32 first_processor = 0;
+  u64* const g = t->gpr;
+  switch (vdso_function_at(t->pc)) {
+    case VdsoFunction::get_processor:
+      for (const u64 to : {g[rdi], g[rsi]})
+        if (to != 0) put(to, &first_processor, sizeof first_processor);
+      g[rax] = 0;
+      break;
+    // Programs then make the system call.
+    case VdsoFunction::get_random: g[rax] = static_cast<u64>(-ENOSYS); break;
+    default: call_clock_function(t); break;
+  }
+}
+
+/// Executes an instruction, or a function of the vdso up to its return, with an answer that is the same in each run.
+void answer_source(Thread* t, const Instruction& in) {
+  if (is_in_vdso(in.pc)) {
+    call_vdso(t);
+    t->pc = vdso_return_after(in.pc);
+    return dispatch(t);
+  }
+  if (reads_processor_number(in)) {
+    set_operand(t, in, 0);
+  } else if (source_of(in) == channel::source_time_stamp) {
+    read_time_stamp(t);
+    constexpr u8 with_processor_number = 0xf9;
+    if (in.opcode == 0x01 && in.modrm == with_processor_number) t->gpr[rcx] = 0;
+  } else {
+    give_random_number(t, in);
+  }
   channel::Totals delta;
   delta.field[channel::instructions] = 1;
   correct(t, in.pc, delta);
@@ -155,6 +197,7 @@ void count_signal(Thread* t, const u8* info) {
   const u64 at_info = reinterpret_cast<u64>(info);
   const s32 code = at<s32>(at_info + 8), sender = at<s32>(at_info + 16);
   constexpr s32 by_user = 0, by_queue = -1, by_tkill = -6;
+  if (clock_is_counted()) note_timer_signal(t, info);
   const bool has_sender = code == by_user || code == by_queue || code == by_tkill;
   if (has_sender && sender == process_record(t).pid) return;
   count_source(t, channel::source_signal, t->pc);
@@ -169,9 +212,11 @@ extern "C" void source_is_read(Thread* t) {
   u8 bytes[16] = {};
   Instruction in;
   if (!decode(t->pc, bytes, read_code(t->pc, bytes, 15), in) || !reads_source(in)) return;
-  count_source(t, source_of(in), t->pc);
-  if (on_read != nullptr) on_read(t, source_of(in), t->pc, guest::value_of(t, in, source_of(in)));
-  if (is_emulated(in)) guest::give_random_number(t, in);
+  if (source_of(in) != channel::source_count) {
+    count_source(t, source_of(in), t->pc);
+    if (on_read != nullptr) on_read(t, source_of(in), t->pc, guest::value_of(t, in, source_of(in)));
+  }
+  if (is_emulated(in)) guest::answer_source(t, in);
 }
 
 }  // namespace tally::engine::translate

@@ -8,6 +8,8 @@
 #include "tally/engine/clock.hpp"
 #include "tally/engine/guest/asking.hpp"
 #include "tally/engine/guest/confining.hpp"
+#include "tally/engine/guest/counted_clock.hpp"
+#include "tally/engine/guest/counted_waits.hpp"
 #include "tally/engine/guest/delivery.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
 #include "tally/engine/guest/descriptors.hpp"
@@ -15,6 +17,7 @@
 #include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/limits.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
+#include "tally/engine/guest/presented_machine.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/protection_keys.hpp"
 #include "tally/engine/guest/rights.hpp"
@@ -156,7 +159,8 @@ s64 open_file(Thread* t) {
   if (g[rax] == SYS_openat) flags = g[rdx];
   // The flags are the first member of the structure. If it is not accessible, the kernel reports that.
   if (g[rax] == 437 /* openat2 */ && get(&flags, g[rdx], sizeof flags) != 0) flags = 0;
-  return emulate_open(t, flags);
+  const s64 presented = open_presented_file(t, flags);
+  return presented != no_file ? presented : emulate_open(t, flags);
 }
 s64 written_to_first(Thread* t) { return emulate_write(t, t->gpr[rdi]); }
 s64 written_to_third(Thread* t) { return emulate_write(t, t->gpr[rdx]); }
@@ -305,6 +309,11 @@ s64 control_process(Thread* t) {
   return r;
 }
 
+s64 memory_of_machine(Thread* t) { return get_presented_memory(t); }
+s64 get_processors(Thread* t) { return get_presented_affinity(t); }
+s64 set_processors(Thread* t) { return set_presented_affinity(t); }
+s64 get_processor(Thread* t) { return get_presented_processor(t); }
+
 s64 confine(Thread* t) {
   const u64* g = t->gpr;
   return set_filter(t, static_cast<u32>(g[rdi]), static_cast<u32>(g[rsi]), g[rdx]);
@@ -323,7 +332,8 @@ extern "C" void system_call(Thread* t) {
   // The kernel reads only the low half.
   g[rax] = static_cast<u64>(static_cast<s64>(static_cast<s32>(g[rax])));
   const u32 source = count_sources_of_call(t);
-  s64 r = call(t, static_cast<u32>(g[rax]));
+  const u32 number = static_cast<u32>(g[rax]);
+  s64 r = clock_is_counted() ? make_call_with_counted_clock(t, number, call) : call(t, number);
   if (makes_descriptor(g[rax]) && numbers_were_short(t, r)) r = call(t, static_cast<u32>(g[rax]));
   note_read_of_call(t, source, r);
   if (r == -EINTR && (t->woken_in_vain & woken_to_leave) && !awaits_delivery(t)) {

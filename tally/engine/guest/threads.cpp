@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "tally/engine/code_log.hpp"
+#include "tally/engine/guest/counted_clock.hpp"
 #include "tally/engine/guest/vectors.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/inherited.hpp"
@@ -195,6 +196,7 @@ void clear_after_kill(Thread* t) {
 /// fold() for a thread of which no code runs any more.
 void end_counting(Thread* t) {
   if (own_records.shared.thread(t->index).state == State::running) {
+    publish_clock(t);
     marks_end(t);
     parts_end(t);
     calls_settle(t);
@@ -260,6 +262,7 @@ Thread* first_thread(u32 first_fd) {
   if (!code_log_init(process)) die("no room for the log of code in the channel", process);
   windows_of_program(t);
   if (!give_counters(t, process)) die("no room in the channel", process);
+  clock_begins(t, nullptr);
   t->tid = kernel(SYS_gettid);
   t->tgid = p.pid;
   own_records.shared.thread(t->index).tid = static_cast<s32>(t->tid);
@@ -329,6 +332,7 @@ Thread* new_thread(Thread* parent, bool of_its_own) {
     pool = t;
     return nullptr;
   }
+  clock_begins(t, parent);
   link_in(t);
   return t;
 }
@@ -431,6 +435,7 @@ void reopen_process(Thread* t) {
 }
 
 u32 before_fork(Thread* t) {
+  publish_clock(t);
   models_drain(t);
   const u32 process = new_process_record(t->process);
   if (process == 0) return 0;
@@ -484,6 +489,7 @@ bool after_fork(Thread* t, u32 process) {
   code_log_forked();
   forget_executions();
   if (!give_counters(t, process, true)) return false;
+  clock_after_fork(t);
   t->tid = kernel(SYS_gettid);
   t->tgid = p.pid;
   own_records.shared.thread(t->index).tid = static_cast<s32>(t->tid);

@@ -34,10 +34,10 @@ u32 refused[16], refused_count;  // positions of the last invalid records in `ke
 /// Returns a number for each kind of code that can be generated from the same program code.
 u64 kind_of_code() {
   constexpr u64 checks_keys = 0xA0761D6478BD642Full, without_bmi2 = 0xE7037ED1A0B428DBull,
-                fixed_random = 0x8EBC6AF09C88C6E3ull;
+                fixed_random = 0x8EBC6AF09C88C6E3ull, counted_clock = 0x589965CC75374CC3ull;
   return instrumentation_key() ^ (settings().protection_keys != 0 ? checks_keys : 0) ^
          (settings().has_bmi2 != 0 ? 0 : without_bmi2) ^ (settings().repeatable != 0 ? fixed_random : 0) ^
-         settings().cpu.key;
+         (settings().counts_clock != 0 ? counted_clock : 0) ^ settings().cpu.key;
 }
 
 /// The hash by which templates are found: the same in every process that has this code at this offset in a page. Reads

@@ -12,6 +12,11 @@ namespace {
 
 using channel::Source;
 
+bool is_rdpid(const Instruction& in) {
+  return in.legacy && in.map == Map::two_bytes && in.opcode == 0xc7 && in.mod() == 3 && (in.modrm >> 3 & 7) == 7 &&
+         in.bytes[0] == 0xf3;
+}
+
 Source source_of_opcode(const Instruction& in) {
   if (!in.legacy || in.map != Map::two_bytes) return channel::source_count;
   const u32 extension = in.modrm >> 3 & 7;
@@ -20,8 +25,7 @@ Source source_of_opcode(const Instruction& in) {
   if (in.opcode == 0x01 && in.modrm == 0xf9) return channel::source_time_stamp;
   if (in.opcode == 0x01 && in.modrm == 0xd0) return channel::source_xgetbv;
   if (in.opcode != 0xc7 || in.mod() != 3 || extension < 6) return channel::source_count;
-  const bool is_rdpid = extension == 7 && in.bytes[0] == 0xf3;
-  return is_rdpid ? channel::source_count : channel::source_random_instruction;
+  return is_rdpid(in) ? channel::source_count : channel::source_random_instruction;
 }
 
 /// Whether a call instruction ends at the address: a direct one, or one by a register or memory.
@@ -114,8 +118,21 @@ Source source_of(const Instruction& in) {
   return source_of_opcode(in);
 }
 
+bool reads_source(const Instruction& in) { return source_of(in) != channel::source_count || is_emulated(in); }
+
+bool reads_processor_number(const Instruction& in) {
+  return is_in_vdso(in.pc) ? vdso_function_at(in.pc) == VdsoFunction::get_processor : is_rdpid(in);
+}
+
 bool is_emulated(const Instruction& in) {
-  return settings().repeatable != 0 && source_of(in) == channel::source_random_instruction;
+  const bool counts_clock = settings().counts_clock != 0, repeatable = settings().repeatable != 0;
+  if (!counts_clock && !repeatable) return false;
+  if (is_in_vdso(in.pc) && vdso_return_after(in.pc) == 0) return false;
+  const Source source = source_of(in);
+  if (source == channel::source_clock || source == channel::source_time_stamp) return counts_clock;
+  const bool is_random = source == channel::source_random_instruction ||
+                         (is_in_vdso(in.pc) && vdso_function_at(in.pc) == VdsoFunction::get_random);
+  return repeatable && (is_random || reads_processor_number(in));
 }
 
 void emit_source_count(Builder& b, const Instruction& in) {
@@ -130,9 +147,8 @@ void emit_source_count(Builder& b, const Instruction& in) {
   const auto land = [&](u8* distance) { *distance = static_cast<u8>(e.p - distance - 1); };
   u8* to_end = nullptr;
   e.store(rcx, o_borrowed_rcx);
-  if (is_emulated(in)) {
-    recorder.give_up();  // only for runs like this one
-  } else if (on_read == nullptr) {
+  // The code is kept for runs with the same settings only.
+  if (!is_emulated(in) && on_read == nullptr) {
     e.load(rcx, counter);
     u8* const to_first = jump_ahead(jrcxz);
     e.add_constant(rcx, 1);

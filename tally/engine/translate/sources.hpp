@@ -11,10 +11,13 @@ namespace tally::engine::translate {
 /// clock with its first instruction; the vdso's own reads of the time-stamp counter belong to that.
 channel::Source source_of(const Instruction& in);
 /// Such an instruction is the first one of its trace: when the engine is entered, nothing of the trace is counted yet.
-inline bool reads_source(const Instruction& in) { return source_of(in) != channel::source_count; }
+bool reads_source(const Instruction& in);
 
-/// Whether the engine executes the instruction: rdrand and rdseed with Settings::repeatable.
+/// Whether the engine executes the instruction, or the vdso's function that it begins: with Settings::repeatable those
+/// that read random numbers and the number of the processor, with Settings::counts_clock those that read the clock.
 bool is_emulated(const Instruction& in);
+/// Whether it is rdpid or begins the vdso's getcpu.
+bool reads_processor_number(const Instruction& in);
 
 /// Emits code that counts the read of such an instruction. It preserves all registers and flags.
 void emit_source_count(Builder& b, const Instruction& in);

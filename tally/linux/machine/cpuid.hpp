@@ -20,4 +20,8 @@ struct CpuidRegisters {
 /// machine.
 std::optional<CpuidRegisters> cpuid(std::uint32_t leaf, std::uint32_t subleaf = 0);
 
+/// Returns the components of the extended state that the kernel has enabled (XCR0); 0 on other architectures, and if
+/// the processor has no XSAVE.
+std::uint64_t enabled_state();
+
 }  // namespace tally::linux

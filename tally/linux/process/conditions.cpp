@@ -88,6 +88,25 @@ std::vector<std::string> repeatable_environment(std::vector<std::string> environ
   return environment;
 }
 
+std::vector<std::string> kept_variables(const std::string& environment) {
+  std::vector<std::string> names = split(environment, ',');
+  if (!names.empty()) names.erase(names.begin());
+  return names;
+}
+
+std::vector<std::string> fixed_environment(const std::vector<std::string>& own, const std::vector<std::string>& kept) {
+  // To change them, change docs/guides/repeatable-counts.md too.
+  std::vector<std::string> environment{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/nonexistent", "LC_ALL=C", "TZ=UTC0",
+                                       "TERM=dumb"};
+  for (const std::string& name : kept) {
+    const auto is_same = [&](const std::string& one) { return one.starts_with(name + "="); };
+    std::erase_if(environment, is_same);
+    if (const auto found = std::find_if(own.begin(), own.end(), is_same); found != own.end())
+      environment.push_back(*found);
+  }
+  return environment;
+}
+
 Result<FixedAddresses> FixedAddresses::hold() {
   const int before = personality(ask_only);
   if (before < 0 || personality(static_cast<unsigned long>(before) | ADDR_NO_RANDOMIZE) < 0) {

@@ -12,6 +12,9 @@ namespace tally::linux {
 struct Conditions {
   bool repeatable = false;       ///< no address randomization, and repeatable_environment()
   std::optional<int> processor;  ///< the only CPU that the program may run on; see check_processor()
+  /// "own": the program gets the environment of this process. "fixed,NAME,…": fixed_environment() with these variables.
+  std::string environment = "own";
+  bool fixes_environment() const { return environment.starts_with("fixed"); }
   bool operator==(const Conditions&) const = default;
 };
 
@@ -33,6 +36,12 @@ bool stay_on(int processor) noexcept;
 /// libraries that read one, and no restartable sequences in the GNU C library. Existing values stay; lists of settings
 /// are extended. Pure.
 std::vector<std::string> repeatable_environment(std::vector<std::string> environment);
+
+/// Returns the names in "fixed,NAME,…". Pure.
+std::vector<std::string> kept_variables(const std::string& environment);
+/// Returns a few variables with fixed values, and those of `own` ("NAME=value") whose names are in `kept`, in the order
+/// of `kept`. Pure.
+std::vector<std::string> fixed_environment(const std::vector<std::string>& own, const std::vector<std::string>& kept);
 
 /// During its lifetime, programs that this process and its children execute get no address randomization.
 class FixedAddresses {

@@ -66,6 +66,7 @@ int execute(int fd, const ChildHooks& hooks, const char* path, const std::vector
 std::vector<std::string> environment_for(const Conditions& conditions) {
   std::vector<std::string> own;
   for (char** one = environ; *one != nullptr; ++one) own.emplace_back(*one);
+  if (conditions.fixes_environment()) own = fixed_environment(own, kept_variables(conditions.environment));
   return conditions.repeatable ? repeatable_environment(std::move(own)) : own;
 }
 

@@ -31,9 +31,11 @@ inline Json environment_json(const result::Environment& environment) {
           {"tally", environment.tally_version}};
 }
 
-/// Adds the processor that programs saw, what they executed without asking it, and the simulated machine.
+/// Adds what programs saw of the machine, what they executed without asking the processor, and the simulated machine.
 inline void add_models(Json& json, const result::Stat& stat) {
   if (!stat.machine_model.empty()) json["machine_model"] = stat.machine_model;
+  if (!stat.clock.empty()) json["clock"] = stat.clock;
+  if (!stat.program_environment.empty()) json["program_environment"] = stat.program_environment;
   if (stat.cpu_model.empty()) return;
   json["cpu_model"] = stat.cpu_model;
   json["unasked"] = Json::array();
@@ -62,7 +64,8 @@ inline void add_sources(Json& json, const std::optional<std::vector<result::Read
                     {"count", one.count},
                     {"program", one.program},
                     {"first", function_json(one.first)},
-                    {"caller", function_json(one.caller)}});
+                    {"caller", function_json(one.caller)},
+                    {"answer", one.answer.empty() ? Json(nullptr) : Json(one.answer)}});
   json["nondeterminism"] = std::move(list);
 }
 

@@ -74,13 +74,15 @@ std::vector<ReadSource> read_sources(const Json& json) {
   std::vector<ReadSource> sources;
   for (const Json& one : json)
     sources.push_back({text(one, "source"), count(one.at("count")), text(one, "program"),
-                       code_function(one.at("first")), code_function(one.at("caller"))});
+                       code_function(one.at("first")), code_function(one.at("caller")), text(one, "answer")});
   return sources;
 }
 
 void read_models(const Json& json, Stat& stat) {
   stat.cpu_model = json.value("cpu_model", "");
   stat.machine_model = json.value("machine_model", "");
+  stat.clock = json.value("clock", "");
+  stat.program_environment = json.value("program_environment", "");
   for (const Json& one : json.value("unasked", Json::array()))
     stat.unasked.push_back({text(one, "feature"), text(one, "instruction"), text(one, "file"),
                             one.at("address").get<std::uint64_t>(), text(one, "function"),

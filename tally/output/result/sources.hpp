@@ -21,6 +21,7 @@ struct ReadSource {
   std::string program;     ///< the first program that read it
   CodeFunction first;      ///< its code that read it first
   CodeFunction caller;     ///< the innermost function on its stack that belongs to another file
+  std::string answer;      ///< what it got instead: "instruction count", "fixed seed", "CPU model"; empty: the real one
   bool operator==(const ReadSource&) const = default;
 };
 

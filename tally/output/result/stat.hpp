@@ -179,6 +179,8 @@ struct Stat {
   bool waited_for_all = false;            ///< runs last until every descendant has ended
   std::optional<int> processor;           ///< the only processor that the program was allowed to use
   std::string cpu_model = {};             ///< the processor that programs saw (--cpu-model); empty: the real one
+  std::string clock = {};                 ///< "counted" if programs read such a clock (--clock); empty: the real one
+  std::string program_environment = {};   ///< --environment if it was fixed; empty: tally's own
   std::vector<UnaskedCode> unasked = {};  ///< of the first run that executed any
   std::optional<StartConditions> start = {};  ///< with --path-hash
   std::string machine_model = {};         ///< the machine that --model selected; empty: none

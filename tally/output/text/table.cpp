@@ -126,6 +126,8 @@ std::string footer(const result::Stat& stat) {
                      : by_pmu                 ? "PMU"
                      : stat.target.empty()    ? "run natively"
                                               : "the kernel's counters");
+  if (!stat.clock.empty()) parts.push_back("clock " + stat.clock);
+  if (!stat.program_environment.empty()) parts.push_back("environment " + stat.program_environment);
   if (!stat.cpu_model.empty()) {
     parts.push_back("CPU model " + stat.cpu_model);
     parts.push_back(stat.machine_model.empty() ? "no machine model" : "machine model " + stat.machine_model);

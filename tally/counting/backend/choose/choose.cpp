@@ -127,7 +127,8 @@ Result<Choice> choose_automatically(const AnOrder& order, const std::vector<even
                                     const linux::HostMachine& machine, const std::optional<Simulation>& simulation) {
   std::optional<Error> error;
   bool is_passed_over = false;
-  const bool needs_engine = simulation || conditions_of(order).presents_cpu() || hashes_paths(order);
+  const bool needs_engine =
+      simulation || conditions_of(order).presents_cpu() || conditions_of(order).counts_clock() || hashes_paths(order);
   for (const Candidate* const one : candidates) {
     const Candidate& candidate = *one;
     if (!candidate.is_automatic()) continue;
@@ -166,6 +167,10 @@ Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const
     }
     if (hashes_paths(order) && !backend->traits().is_engine)
       return fail(Code::bad_usage, "--path-hash needs the engine", fmt::format("omit `--backend {}`", printable(name)));
+    if (conditions_of(order).counts_clock() && !backend->traits().is_engine) {
+      return fail(Code::bad_usage, "--clock counted needs the engine: natively, programs read the real clock",
+                  fmt::format("omit `--backend {}`, or use `--clock real`", printable(name)));
+    }
     if (auto refused = backend->refuses(order)) return fail(*std::move(refused));
     return Choice{std::move(backend), {}};
   }

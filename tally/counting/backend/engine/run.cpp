@@ -247,6 +247,23 @@ std::uint32_t has_protection_keys() {
   return features && (features->ecx & enabled) != 0 ? 1 : 0;
 }
 
+/// Sets what the program sees of the machine.
+Result<void> present_machine(const Conditions& conditions, channel::Settings& settings) {
+  const cpu::CpuModel* model = nullptr;
+  if (conditions.presents_cpu()) {
+    const auto found = cpu::named(conditions.cpu_model);
+    if (!found) return fail(found.error());
+    model = *found;
+    settings.cpu = cpu::present(*model, cpu::host_state_layout());
+  }
+  settings.repeatable = conditions.repeatable ? 1 : 0;
+  if (conditions.repeatable)
+    settings.files = cpu::machine_files(model, linux::content("/proc/cpuinfo"),
+                                        cpu::other_libraries(linux::content("/etc/ld.so.cache")));
+  settings.counts_clock = conditions.counts_clock() ? 1 : 0;
+  return {};
+}
+
 Result<Execution> execute(const Job& job, const std::string& image, Channel& shared, const channel::Settings& asked,
                           const Modelling& modelling, Marker& marker, Window& window) {
   const auto image_file = linux::open_file(image, "the engine");
@@ -279,12 +296,7 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
   settings.loop_is_fast = for_other_processors ? 0 : loop_is_fast();
   settings.has_bmi2 = for_other_processors ? 0 : has_bmi2();
   settings.protection_keys = has_protection_keys();
-  if (job.order.conditions.presents_cpu()) {
-    const auto model = cpu::named(job.order.conditions.cpu_model);
-    if (!model) return fail(model.error());
-    settings.cpu = cpu::present(**model, cpu::host_state_layout());
-  }
-  settings.repeatable = job.order.conditions.repeatable ? 1 : 0;
+  if (auto presented = present_machine(job.order.conditions, settings); !presented) return fail(presented.error());
   apply_test_settings(settings);
   shared.records.header().settings = settings;
 

@@ -471,7 +471,7 @@ std::vector<result::ProgramRegions> collect(const Job& job, const Execution& exe
     if (shared.records.process(image.index).state != channel::State::free)
       outcome.processes.push_back(std::move(image.result));
   }
-  outcome.nondeterminism = read_sources(shared);
+  outcome.nondeterminism = read_sources(shared, job.order.conditions);
   outcome.notices.insert(outcome.notices.end(), execution.native.begin(), execution.native.end());
   if (!execution.failure.empty()) outcome.notices.push_back(execution.failure);
   if (const auto reused = shared.records.header().reused; reused != 0) {

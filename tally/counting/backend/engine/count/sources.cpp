@@ -103,6 +103,20 @@ std::int64_t clamped(std::uint64_t count) {
   return static_cast<std::int64_t>(std::min<std::uint64_t>(count, std::numeric_limits<std::int64_t>::max()));
 }
 
+/// What programs got instead of the real answer; empty if they got that.
+std::string answer_of(std::size_t source, const Conditions& conditions) {
+  switch (static_cast<channel::Source>(source)) {
+    case channel::source_cpuid:
+    case channel::source_xgetbv: return conditions.presents_cpu() ? "CPU model" : "";
+    case channel::source_time_stamp:
+    case channel::source_clock: return conditions.counts_clock() ? "instruction count" : "";
+    case channel::source_random_instruction:
+    case channel::source_random_call:
+    case channel::source_random_file: return conditions.repeatable ? "fixed seed" : "";
+    default: return "";
+  }
+}
+
 std::string name_of(std::uint32_t process, const Channel& shared) {
   return process < channel::process_limit ? text_of(shared.records.process(process).name) : "";
 }
@@ -111,7 +125,7 @@ std::string name_of(std::uint32_t process, const Channel& shared) {
 
 std::string source_name(std::size_t source) { return source_names.at(source); }
 
-std::vector<result::ReadSource> read_sources(const Channel& shared) {
+std::vector<result::ReadSource> read_sources(const Channel& shared, const Conditions& conditions) {
   const channel::Header& header = shared.records.header();
   const Reads living = reads_of_living(shared);
   FunctionNames names;
@@ -120,7 +134,7 @@ std::vector<result::ReadSource> read_sources(const Channel& shared) {
     const channel::SourceRecord record = header.sources[i];
     const std::uint64_t count = record.count + living[i];
     if (count == 0) continue;
-    result::ReadSource one{source_names[i], clamped(count), "", {}, {}};
+    result::ReadSource one{source_names[i], clamped(count), "", {}, {}, answer_of(i, conditions)};
     if (record.state == 2) {
       one.program = name_of(record.process, shared);
       one.first = names.function_at(record.first);
@@ -129,7 +143,7 @@ std::vector<result::ReadSource> read_sources(const Channel& shared) {
     sources.push_back(std::move(one));
   }
   if (header.environment_bytes != 0)
-    sources.push_back({"environment", clamped(header.environment_bytes), name_of(1, shared), {}, {}});
+    sources.push_back({"environment", clamped(header.environment_bytes), name_of(1, shared), {}, {}, ""});
   return sources;
 }
 

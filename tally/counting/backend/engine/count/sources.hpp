@@ -14,6 +14,6 @@ std::string source_name(std::size_t source);
 
 /// Returns the sources that were read, each with its count over all processes and the code that read it first. Reads
 /// the names of that code from its files.
-std::vector<result::ReadSource> read_sources(const Channel& shared);
+std::vector<result::ReadSource> read_sources(const Channel& shared, const Conditions& conditions);
 
 }  // namespace tally::backend::engine

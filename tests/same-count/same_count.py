@@ -1,12 +1,13 @@
 """Counts the instructions of programs with fixed CPU models, and compares them with counts.tsv.
 
-same_count.py TALLY [--update] [--host] [--only NAME] [--repeat N] [--tried-only]
+same_count.py TALLY [--update] [--host] [--only NAME] [--repeat N] [--vary] [--tried-only]
 
-With --cpu-model x86-64-v2 and x86-64-v3 and --repeatable, the counts must be the same on every machine. A row applies to
-the versions of packages that it names: other versions are skipped by name. --update adds the rows that are missing,
-unless the runs of --repeat differ, and the name of this processor to the rows that agree. --host also prints the counts
-with the real processor. Exit code 1: a count differs; 77: nothing could be compared. --tried-only: 77, too, if a count
-differs on a processor that no row names.
+With --cpu-model x86-64-v2 and x86-64-v3, --repeatable, --environment fixed and --clock counted, the counts must be the
+same on every machine. A row applies to the versions of packages that it names: other versions are skipped by name.
+--update adds the rows that are missing, unless the runs of --repeat differ, and the name of this processor to the rows
+that agree. --host also prints the counts with the real processor. --vary: each run has another environment, another name
+of its directory, and every second one starts without address randomisation. Exit code 1: a count differs; 77: nothing
+could be compared. --tried-only: 77, too, if a count differs on a processor that no row names.
 """
 import argparse
 import json
@@ -39,7 +40,7 @@ programs = {
                 ["python3.11-minimal", "libpython3.11-minimal"]),
     "openssl": (["/usr/bin/openssl", "dgst", "-sha256", "numbers"], None, ["openssl", "libssl3"]),
     "jq": (["/usr/bin/jq", "-c", "[range(2000)] | map(. * 3) | add"], "null", ["jq", "libjq1", "libonig5"]),
-    "gcc": (["/usr/lib/gcc/x86_64-linux-gnu/12/cc1", "-quiet", "-O2", "-fpreprocessed", "-o", "records.s", "records.i"], None,
+    "gcc": (["/usr/lib/gcc/x86_64-linux-gnu/12/cc1", "-quiet", "-O2", "-fpreprocessed", "-o", "/dev/null", "records.i"], None,
             ["cpp-12"]),
 }
 for name in ["strings", "matrix", "records", "numbers"]:
@@ -84,12 +85,24 @@ def prepare(folder):
     run([compiler, "-E", "-P", "-o", "records.i", "records.c"], cwd=folder)
 
 
-def count(tally, model, program, folder):
+def count(tally, model, program, folder, number=0):
+    """`number`: of the variation; 0: none."""
     words, text, _ = programs[program]
     result = os.path.join(os.path.dirname(folder), "result.json")
-    command = [tally, "stat", "-q", "--backend", "engine", "--cpu-model", model, "--repeatable", "-e", "instructions",
-               "--format", "json", "-o", result, "--", *words]
-    environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": "/nonexistent", "TALLY_CACHE_DIR": ""}
+    command = [tally, "stat", "-q", "--backend", "engine", "--cpu-model", model, "--repeatable",
+               "--environment", "fixed,LD_LIBRARY_PATH", "--clock", "counted", "-e", "instructions", "--format", "json",
+               "-o", result, "--", *words]
+    # The dynamic linker would search its cache, which names all libraries of the machine.
+    environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": "/nonexistent", "TALLY_CACHE_DIR": "",
+                   "LD_LIBRARY_PATH": "/lib/x86_64-linux-gnu"}
+    if number > 0:
+        environment |= {"VARIATION": "x" * (97 * number), "LANG": "en_GB.UTF-8", "USER": "u" * number}
+        another = folder + "-" + "n" * (3 * number)
+        if not os.path.exists(another):
+            shutil.copytree(folder, another)
+        folder = another
+        if number % 2 == 1 and shutil.which("setarch"):
+            command = [shutil.which("setarch"), "-R", *command]
     # A file, because the number of reads of a pipe varies.
     with tempfile.TemporaryFile("w+") as given:
         given.write(text or "")
@@ -100,9 +113,6 @@ def count(tally, model, program, folder):
         return None, done.stderr.strip().split("\n")[0]
     with open(result, encoding="utf-8") as file:
         found = json.load(file)
-    # The vdso's clock functions repeat if the kernel changes the time meanwhile.
-    if any(source["source"] == "clock" for source in found["runs"][0]["nondeterminism"]):
-        return None, "it reads the clock, so its count varies"
     total = found["events"][0]
     return (total["value"], "") if total["trust"] == "exact" else (None, f"{total['trust']}: {total['reason']}")
 
@@ -133,8 +143,10 @@ def main():
     parser.add_argument("--host", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--vary", action="store_true")
     parser.add_argument("--tried-only", action="store_true")
     options = parser.parse_args()
+    options.tally = os.path.abspath(options.tally)
     rows, here_is = read_rows(), processor()
     equal = different = 0
     print(f"processor: {here_is}; kernel {os.uname().release}")
@@ -151,7 +163,8 @@ def main():
                 print(f"{program}: skipped: not installed ({versions})")
                 continue
             for model in models:
-                counts = {count(options.tally, model, program, folder) for _ in range(options.repeat)}
+                counts = {count(options.tally, model, program, folder, i if options.vary else 0)
+                          for i in range(options.repeat)}
                 (value, why), row = min(counts, key=str), rows.get((program, versions, model))
                 if len(counts) > 1:
                     different += row is not None

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 
 #include "tally/cli/build_description.hpp"
@@ -10,6 +11,7 @@
 #include "tally/cli/overview.hpp"
 #include "tally/cli/perf_commands.hpp"
 #include "tally/cli/provenance.hpp"
+#include "tally/cli/valgrind_front.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/process/large_stack.hpp"
@@ -22,7 +24,7 @@ std::string help() {
                      "Usage: tally COMMAND [options]\n"
                      "\n"
                      "Commands:\n";
-  for (const Command& command : commands()) text += fmt::format("  {:<9} {}\n", command.name, command.summary);
+  for (const Command& command : commands()) text += fmt::format("  {:<10} {}\n", command.name, command.summary);
   return text +
          "\n"
          "Options:\n"
@@ -57,6 +59,9 @@ int run_help(const std::vector<std::string>& words) {
   return unknown_command(words.front());
 }
 
+// Whether the command was started under the name of valgrind: see valgrind_front.hpp.
+bool is_valgrind(std::string_view path) { return path.substr(path.rfind('/') + 1) == "valgrind"; }
+
 int run(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
     // Bad usage in both cases. A user at a terminal reads where to begin; the log of a script lists the commands.
@@ -90,7 +95,9 @@ int main(int argc, char** argv) {
   return tally::linux::on_large_stack([=] {
     try {
       tally::cli::record_invocation({argv, argv + argc});
-      return tally::cli::run({argv + 1, argv + argc});
+      const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+      if (argc > 0 && tally::cli::is_valgrind(argv[0])) return tally::cli::run_valgrind_front(arguments);
+      return tally::cli::run(arguments);
     } catch (const std::exception& failure) {
       // Libraries throw if memory runs out; tally's own code never throws.
       return tally::cli::report_error({tally::Code::cannot_measure, failure.what(), "", 0});

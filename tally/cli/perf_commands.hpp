@@ -31,8 +31,8 @@ inline constexpr CommandHint command_hints[] = {
     {"check", "use `tally doctor`"},
     {"info", "use `tally doctor`"},
     {"version", "use `tally --version`"},
-    {"callgrind", "use `tally profile --calls --format callgrind -o callgrind.out -- PROGRAM`"},
-    {"cachegrind", "use `tally profile --format cachegrind -o cachegrind.out -- PROGRAM`"},
+    {"cachegrind", "use `tally callgrind --tool cachegrind -- PROGRAM`"},
+    {"valgrind", "use `tally callgrind -- PROGRAM`, or `tally callgrind --tool cachegrind -- PROGRAM`"},
 };
 
 /// Commands of perf that have no equivalent in tally.

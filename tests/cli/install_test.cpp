@@ -38,6 +38,12 @@ TEST(Install, works_from_another_prefix_and_when_it_was_moved) {
 #endif
   }
 #if TALLY_HAS_ENGINE
+  EXPECT_FALSE(fs::exists(moved + "/bin/valgrind"));
+  const Finished front = Running({moved + "/libexec/tally/valgrind", "-q", "--tool=callgrind",
+                                  "--callgrind-out-file=" + place.folder() + "/out", "true"})
+                             .finish();
+  EXPECT_EQ(front.code(), 0) << front.err;
+  EXPECT_TRUE(fs::exists(place.folder() + "/out"));
   fs::remove_all(moved + "/libexec");
   const Finished without = Running({moved + "/bin/tally", "stat", "-q", "-e", "instructions", "--", "true"}).finish();
   EXPECT_EQ(without.code(), 125) << "the engine of the build tree must not be the one that was used: " << without.err;

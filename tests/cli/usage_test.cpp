@@ -34,7 +34,7 @@ TEST(Usage, help_is_in_columns_of_a_terminal) {
   const std::string overview = tally({"--help"}).out;
   const std::size_t start = overview.find("Commands:\n") + 10;
   for (const std::string& line : split(overview.substr(start, overview.find("\n\n", start) - start), '\n')) {
-    EXPECT_EQ(line.substr(10, 2), "  ") << line;
+    EXPECT_EQ(line.substr(11, 2), "  ") << line;
     const std::string name = line.substr(2, line.find(' ', 2) - 2);
     const std::string help = tally({name, "--help"}).out;
     for (const std::string& one : split(help, '\n')) {

@@ -1,5 +1,7 @@
 // The output files of callgrind and cachegrind, as described in their manuals, for KCachegrind, callgrind_annotate,
 // cg_annotate and cg_diff.
+#include "tally/output/formats/valgrind_file.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -130,29 +132,47 @@ Arcs arcs_of(const result::Profile& profile, bool by_instruction) {
   return arcs;
 }
 
-/// Writes a name once, and then its number: "(3) main", "(3)".
+/// Writes a name once, and then its number: "(3) main", "(3)". Without compression, always the name.
 class NameCompressor {
  public:
+  explicit NameCompressor(bool compresses) : compresses_(compresses) {}
+
   std::string of(std::uint64_t key, const std::string& name) {
+    if (!compresses_) return name;
     const auto [location, is_new] = numbers_.try_emplace({key, name}, numbers_.size() + 1);
     return is_new ? fmt::format("({}) {}", location->second, name) : fmt::format("({})", location->second);
   }
 
  private:
+  bool compresses_;
   std::map<std::pair<std::uint64_t, std::string>, std::size_t> numbers_;
 };
 
+/// The lines before the positions.
+std::string callgrind_head(const result::Profile& profile, const CallgrindLayout& layout) {
+  std::string text = fmt::format("# callgrind format\nversion: 1\ncreator: {}\n", layout.creator);
+  if (layout.pid != 0) text += fmt::format("pid: {}\n", layout.pid);
+  text += fmt::format("cmd: {}\n", join(profile.stat.command, " "));
+  if (layout.part != 0) text += fmt::format("part: {}\n", layout.part);
+  if (layout.thread != 0) text += fmt::format("thread: {}\n", layout.thread);
+  for (const std::string& description : layout.descriptions) text += fmt::format("desc: {}\n", description);
+  return text;
+}
+
 }  // namespace
 
-std::string profile_callgrind(const result::Profile& profile, const ProfileStyle& style) {
-  // By line, as valgrind does: many readers do not support instructions, and interpret addresses as lines.
-  const bool by_instruction = style.instructions;
+std::string callgrind_file(const result::Profile& profile, const CallgrindLayout& layout) {
+  const bool by_instruction = layout.instructions, by_line = layout.lines || !layout.instructions;
   const auto position = [&](std::uint64_t address, std::uint32_t line) {
-    return by_instruction ? fmt::format("{:#x} {}", address, line) : std::to_string(line);
+    if (!by_instruction) return std::to_string(line);
+    return by_line ? fmt::format("{:#x} {}", address, line) : fmt::format("{:#x}", address);
   };
-  std::string text = fmt::format(
-      "# callgrind format\nversion: 1\ncreator: tally\ncmd: {}\npositions: {}\nevents: {}\nsummary:{}\n",
-      join(profile.stat.command, " "), by_instruction ? "instr line" : "line", event_names(profile), totals(profile));
+  std::string text = callgrind_head(profile, layout);
+  text += fmt::format("positions: {}\nevents: {}\nsummary:{}\n",
+                      !by_instruction ? "line"
+                      : by_line       ? "instr line"
+                                      : "instr",
+                      event_names(profile), totals(profile));
   // Threads are added up: by function, then by location; locations in the function's own file come first.
   using Location =
       std::tuple<bool, std::uint32_t, std::uint32_t, std::uint64_t>;  // is in another file; file, line, address
@@ -167,7 +187,7 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
   const Arcs arcs = arcs_of(profile, by_instruction);
   for (const auto& [caller, calls] : arcs) functions[caller];  // samples may only contain its calls
   const std::vector<std::string> object_names = report::object_names(profile, true);
-  NameCompressor objects, sources, names;
+  NameCompressor objects(layout.compressed), sources(layout.compressed), names(layout.compressed);
   for (const auto& [which, locations] : functions) {
     const result::ProfileFunction& f = profile.functions[which];
     std::uint32_t source = f.source;
@@ -201,7 +221,12 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
   return text + "\ntotals:" + totals(profile) + "\n";
 }
 
-std::string profile_cachegrind(const result::Profile& profile, const ProfileStyle&) {
+// By line, as valgrind does: many readers do not support instructions, and interpret addresses as lines.
+std::string profile_callgrind(const result::Profile& profile, const ProfileStyle& style) {
+  return callgrind_file(profile, {.instructions = style.instructions});
+}
+
+std::string cachegrind_file(const result::Profile& profile, const std::vector<std::string>& descriptions) {
   // By source file and function, each line once.
   const std::vector<std::string> objects = object_names(profile, false);
   std::map<std::string, std::map<std::string, std::map<std::uint32_t, std::vector<std::int64_t>>>> files;
@@ -214,8 +239,9 @@ std::string profile_cachegrind(const result::Profile& profile, const ProfileStyl
     counts.resize(profile.event_count());
     for (std::size_t e = 0; e < counts.size(); ++e) counts[e] += profile.count(i, e);
   }
-  std::string text =
-      fmt::format("desc: tally profile\ncmd: {}\nevents: {}\n", join(profile.stat.command, " "), event_names(profile));
+  std::string text;
+  for (const std::string& description : descriptions) text += fmt::format("desc: {}\n", description);
+  text += fmt::format("cmd: {}\nevents: {}\n", join(profile.stat.command, " "), event_names(profile));
   for (const auto& [file, functions] : files) {
     text += fmt::format("fl={}\n", file);
     for (const auto& [function, lines] : functions) {
@@ -226,6 +252,10 @@ std::string profile_cachegrind(const result::Profile& profile, const ProfileStyl
   for (const UnattributedCounts& unattributed : unattributed_counts(profile))
     text += fmt::format("fl=???\nfn={}\n0{}\n", unattributed.name, numbers(unattributed.counts));
   return text + "summary:" + totals(profile) + "\n";
+}
+
+std::string profile_cachegrind(const result::Profile& profile, const ProfileStyle&) {
+  return cachegrind_file(profile, {"tally profile"});
 }
 
 }  // namespace tally::report

@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "tally/cli/command.hpp"
+#include "tally/cli/launch.hpp"
+#include "tally/cli/page.hpp"
+#include "tally/cli/valgrind_files.hpp"
+#include "tally/cli/valgrind_front.hpp"
+#include "tally/cli/valgrind_options.hpp"
+#include "tally/cli/valgrind_simulation.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/core/base/version.hpp"
+#include "tally/counting/backend/choose/choose.hpp"
+#include "tally/counting/measure/stat.hpp"
+#include "tally/counting/profile/profile.hpp"
+#include "tally/hardware/event/list.hpp"
+#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/process/finishing.hpp"
+#include "tally/linux/process/signals.hpp"
+
+namespace tally::cli {
+namespace {
+
+using Tool = ValgrindOptions::Tool;
+
+constexpr const char* footer =
+    "Options have the form --NAME=VALUE. VALGRIND_OPTS in the environment has more of them. Options that tally does "
+    "not support are named in a warning; those that would change counts are errors. Options of valgrind for debuggers, "
+    "memory checks and translation are accepted.\n"
+    "\n"
+    "Counts are exact and those of `tally profile --calls`: a REP string instruction is one instruction, and the "
+    "dynamic linker's code runs as it does natively. With --cache-sim or --branch-sim the file has no calls; with "
+    "--toggle-collect or --instr-atstart=no it has no misses.\n"
+    "\n"
+    "Exit code: that of the program. If a signal ends the program, it ends tally, too.\n"
+    "\n"
+    "Examples:\n"
+    "  tally callgrind ./prog\n"
+    "  tally callgrind --toggle-collect='parse*' ./prog\n"
+    "  tally callgrind --cache-sim=yes --D1=32768,8,64 --LL=8388608,16,64 ./prog\n"
+    "  tally callgrind --tool=cachegrind ./prog\n"
+    "  # For a program that starts valgrind itself\n"
+    "  PATH=/usr/libexec/tally:$PATH make bench\n";
+
+// The words of VALGRIND_OPTS, then the arguments.
+std::vector<std::string> all_words(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words;
+  if (const char* const more = secure_getenv("VALGRIND_OPTS"))
+    for (std::string& word : split(more, ' '))
+      if (!word.empty()) words.push_back(std::move(word));
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
+}
+
+Result<void> check(const ValgrindOptions& options) {
+  if (options.tool == Tool::memcheck)
+    return fail(Code::bad_usage, "tally has callgrind and cachegrind, but not memcheck and valgrind's other tools",
+                "add --tool=callgrind, or use valgrind");
+  if (options.command.empty()) return fail(Code::bad_usage, "missing PROGRAM", "for example: tally callgrind ./prog");
+  return check_file_names(options);
+}
+
+int profile(const ValgrindOptions& options) {
+  if (auto fits = check(options); !fits) return report_error(fits.error());
+  auto simulation = simulation_of(options);
+  if (!simulation) return report_error(simulation.error());
+  backend::ProfileOrder order;
+  order.target.command = options.command;
+  order.calls = follows_calls(options);
+  auto events = event::parse_lists({join(events_of(options), ",")}, {}, event::Mode::user);
+  if (!events) return report_error(events.error());
+  order.events = *std::move(events);
+  const linux::HostMachine machine = linux::read_host_machine();
+  auto choice = backend::choose("engine", order, machine, *simulation);
+  if (!choice) return report_error(choice.error());
+  if (const auto there = check_launch(order); !there) return report_error(there.error());
+  auto signals = linux::Signals::watch();
+  if (!signals) return report_error(signals.error());
+  result::CodeCounts code;
+  auto stat = measure::profile(*choice->backend, order, code, *signals);
+  const linux::Finishing finishing(*signals);
+  if (!stat) return report_error(stat.error());
+  const result::Profile made = profile::resolve(std::move(code), *stat, {.of_rows = true});
+  const auto written = write_valgrind_files(made, options, *simulation);
+  const int result = final_exit_code(*stat, written ? exit_ok : report_error(written.error()), *signals);
+  if (stat->signal && result == stat->exit_code) linux::die_of(*stat->signal);
+  return result;
+}
+
+int run(const std::vector<std::string>& arguments, Tool tool) {
+  ValgrindOptions defaults;
+  defaults.tool = tool;
+  const auto options = parse_valgrind_options(all_words(arguments), std::move(defaults));
+  if (!options) return report_error(options.error());
+  if (options->wants_version) return print(fmt::format("valgrind-3.19.0.tally-{}\n", version()));
+  if (!options->wants_help) return profile(*options);
+  Page page;
+  describe_callgrind(page);
+  return print(page.text());
+}
+
+}  // namespace
+
+void describe_callgrind(Page& page) {
+  static std::string value;
+  static bool flag = false;
+  page.head("Profile a program with the options, files and messages of callgrind or cachegrind.",
+            "tally callgrind [options] PROGRAM [arguments]");
+  page.prefix_command();
+  for (const ValgrindOption& option : valgrind_options()) {
+    if (option.use != OptionUse::used || option.name == "help" || option.name == "simulate-cache") continue;
+    const std::string text(option.text);
+    std::string names = fmt::format("--{}", option.name);
+    if (option.name == "quiet" || option.name == "verbose") names = fmt::format("-{},{}", option.name[0], names);
+    if (option.value.empty()) {
+      page.add_flag(names, flag, text);
+      continue;
+    }
+    Option added = page.add_option(names, value, text).value_name(std::string(option.value));
+    if (option.value == "yes|no") added.words({"yes", "no"});
+  }
+  page.footer(footer);
+}
+
+int run_callgrind(const std::vector<std::string>& arguments) { return run(arguments, Tool::callgrind); }
+
+int run_valgrind_front(const std::vector<std::string>& arguments) {
+  const int code = run(arguments, Tool::memcheck);
+  return code == exit_bad_usage ? exit_no : code;
+}
+
+}  // namespace tally::cli

@@ -1,0 +1,265 @@
+#include "tally/cli/valgrind_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "tally/cli/valgrind_log.hpp"
+#include "tally/cli/valgrind_names.hpp"
+#include "tally/cli/valgrind_simulation.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/core/base/version.hpp"
+#include "tally/linux/files/output.hpp"
+#include "tally/output/analysis/in_line.hpp"
+#include "tally/output/analysis/profile_selection.hpp"
+#include "tally/output/formats/valgrind_file.hpp"
+
+namespace tally::cli {
+namespace {
+
+using Tool = ValgrindOptions::Tool;
+using result::Process;
+
+const char* variable(const std::string& name) { return secure_getenv(name.c_str()); }
+
+std::string output_template(const ValgrindOptions& options) {
+  if (!options.output.empty()) return options.output;
+  return options.tool == Tool::callgrind ? "callgrind.out.%p" : "cachegrind.out.%p";
+}
+
+/// Writes the files and messages of one run.
+class Writer {
+ public:
+  Writer(const result::Profile& profile, const ValgrindOptions& options,
+         const std::optional<backend::Simulation>& simulation)
+      : profile_(profile), options_(options), simulation_(simulation) {}
+
+  Result<void> write() {
+    if (profile_.stat.runs.empty() || profile_.stat.runs.front().processes.empty())
+      return fail(Code::cannot_measure, "no process was counted: the program ran natively",
+                  "`tally stat -- PROGRAM` gives the reason");
+    const std::vector<Process> processes = included_processes();
+    for (const Process& process : processes) begin_log(process);
+    // The started process ends last, and its file replaces those of its children that have the same name.
+    for (std::size_t i = processes.size(); i-- > 0;) add_process(processes[i]);
+    for (const auto& [name, text] : texts_) note(write_file(name, text));
+    for (const auto& [name, text] : logs_) note(write_log(name, text));
+    return failure_ ? fail(*failure_) : Result<void>();
+  }
+
+ private:
+  void note(const Result<void>& result) {
+    if (!result && !failure_) failure_ = result.error();
+  }
+
+  /// The processes that have files. A process that executes programs has those of its last one, as with valgrind.
+  std::vector<Process> included_processes() const {
+    std::vector<Process> all;
+    for (const Process& process : profile_.stat.runs.front().processes) {
+      const auto same = std::find_if(all.begin(), all.end(), [&](const Process& p) { return p.pid == process.pid; });
+      if (same == all.end())
+        all.push_back(process);
+      else
+        *same = process;
+    }
+    std::erase_if(all, [&](const Process& process) {
+      if (process.end == result::End::executed) return true;
+      if (process.image == 0) return false;
+      return !options_.traces_children || std::any_of(options_.skipped_children.begin(),
+                                                      options_.skipped_children.end(), [&](const std::string& pattern) {
+                                                        return report::matches(pattern, process.command) ||
+                                                               report::matches(pattern, "/" + process.command);
+                                                      });
+    });
+    return all;
+  }
+
+  bool is_first(const Process& process) const {
+    return process.pid == profile_.stat.runs.front().processes.front().pid;
+  }
+
+  /// Whether rows of this owner belong to the process. A program that executes itself has those of both.
+  static bool is_of(const result::CodeOwner& owner, const Process& process) {
+    return owner.pid == process.pid && process.command.starts_with(owner.command);
+  }
+
+  bool executed_itself(const Process& process) const {
+    const std::vector<Process>& all = profile_.stat.runs.front().processes;
+    return std::any_of(all.begin(), all.end(), [&](const Process& other) {
+      return other.pid == process.pid && other.image != process.image && other.command == process.command;
+    });
+  }
+
+  std::string& log_of(const Process& process) {
+    // The names were checked before the run.
+    const std::string name = options_.log_file.empty()
+                                 ? ""
+                                 : file_name_of("--log-file", options_.log_file, process.pid, variable).value_or("");
+    const auto [entry, is_new] = log_places_.try_emplace(name, logs_.size());
+    if (is_new) logs_.emplace_back(name, "");
+    return logs_[entry->second].second;
+  }
+
+  void begin_log(const Process& process) {
+    std::string& log = log_of(process);
+    const bool has_head = is_first(process) || process.image > 0 || (log.empty() && !options_.log_file.empty());
+    if (has_head && !options_.quiet) {
+      std::vector<std::string> lines{
+          fmt::format("{} of tally {}: exact counts, without valgrind",
+                      options_.tool == Tool::callgrind ? "callgrind" : "cachegrind", version()),
+          "Command: " + command_of(process)};
+      if (!options_.log_file.empty()) lines.push_back(fmt::format("Parent PID: {}", process.parent_pid));
+      lines.emplace_back();
+      log += log_lines(process.pid, lines);
+    }
+    if (!is_first(process)) return;
+    for (const std::string& text : options_.notes) log += log_warning(process.pid, text);
+    for (const std::string& text : simulation_notes(options_)) log += log_warning(process.pid, text);
+    if (options_.verbose) log += log_lines(process.pid, profile_.stat.notices);
+  }
+
+  std::string command_of(const Process& process) const {
+    return process.image > 0 ? process.command : join(profile_.stat.command, " ");
+  }
+
+  std::vector<std::int64_t> totals_of(const std::vector<result::EventCount>& counts) const {
+    std::vector<std::int64_t> totals;
+    for (const result::EventCount& count : counts) totals.push_back(count.count.value.value_or(0));
+    return totals;
+  }
+
+  void add_process(const Process& process) {
+    result::Profile own = report::of_owners(
+        profile_, [&](const result::CodeOwner& owner) { return is_of(owner, process); }, totals_of(process.counts));
+    own.stat.command = process.image > 0 ? std::vector{process.command} : profile_.stat.command;
+    own = in_collection(std::move(own), process);
+    own = report::with_columns(std::move(own), columns_of(options_));
+    const std::string name =
+        file_name_of("--callgrind-out-file", output_template(options_), process.pid, variable).value_or("");
+    if (options_.tool == Tool::cachegrind)
+      texts_[name] = report::cachegrind_file(report::InLineProfile(own).get(), descriptions(":         "));
+    else if (options_.separates_threads)
+      add_threads(own, process, name);
+    else
+      texts_[name] = callgrind_text(own, process, 0);
+    summarize(own, process);
+  }
+
+  /// The counts between the switches of --toggle-collect.
+  result::Profile in_collection(result::Profile own, const Process& process) {
+    if (collects_all(options_)) return own;
+    const bool instruments = options_.instruments_at_start.value_or(true);
+    const report::Collection collection{instruments && options_.collects_at_start.value_or(options_.toggles.empty()),
+                                        instruments ? options_.toggles : std::vector<std::string>{}};
+    report::Collected collected = report::collected(std::move(own), collection);
+    if (!collected.divided.empty())
+      log_of(process) += log_warning(
+          process.pid, fmt::format("{} also ran without collection: the file has the counts of the whole function at "
+                                   "its first line",
+                                   join(collected.divided, ", ")));
+    return std::move(collected.profile);
+  }
+
+  /// A file for each thread, in the order of their IDs, which the kernel assigns in ascending order.
+  void add_threads(const result::Profile& own, const Process& process, const std::string& name) {
+    std::vector<std::int64_t> threads;
+    for (const result::CodeOwner& owner : own.owners)
+      if (is_of(owner, process)) threads.push_back(owner.tid);
+    std::sort(threads.begin(), threads.end());
+    threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
+    texts_[name] = "";  // valgrind creates this file, too
+    for (std::size_t i = 0; i < threads.size(); ++i) {
+      const result::Profile thread =
+          report::of_owners(own, [&](const result::CodeOwner& owner) { return owner.tid == threads[i]; }, {});
+      texts_[fmt::format("{}-{:02}", name, i + 1)] = callgrind_text(thread, process, static_cast<int>(i) + 1);
+    }
+  }
+
+  std::string callgrind_text(const result::Profile& own, const Process& process, int thread) const {
+    report::CallgrindLayout layout;
+    layout.creator = fmt::format("tally-{}", version());
+    layout.pid = process.pid;
+    layout.part = 1;
+    layout.thread = thread;
+    layout.descriptions = descriptions(": ");
+    layout.descriptions.emplace_back("Trigger: Program termination");
+    layout.instructions = options_.dump_instructions;
+    layout.lines = options_.dump_lines;
+    layout.compressed = options_.compresses_names;
+    return report::callgrind_file(report::InLineProfile(own).get(), layout);
+  }
+
+  std::vector<std::string> descriptions(const char* separator) const {
+    const bool known = simulation_.has_value() && options_.simulates_caches();
+    const models::HierarchyShape caches = known ? simulation_->machine.caches : models::HierarchyShape{};
+    return {fmt::format("I1 cache{}{}", separator, cache_text(caches.l1i)),
+            fmt::format("D1 cache{}{}", separator, cache_text(caches.l1d)),
+            fmt::format("LL cache{}{}", separator, cache_text(caches.llc))};
+  }
+
+  void summarize(const result::Profile& own, const Process& process) {
+    std::string& log = log_of(process);
+    for (const result::EventCount& count : process.counts)
+      if (count.count.trust == Trust::partial || count.count.trust == Trust::absent)
+        log += log_warning(process.pid, fmt::format("{} is {}: {}", count.name.base, word_of(count.count.trust),
+                                                    printable(count.count.reason)));
+    if (executed_itself(process))
+      log += log_warning(process.pid,
+                         fmt::format("{} executed itself: the file also has the counts before that", process.command));
+    if (options_.quiet) return;
+    std::vector<NamedCount> counts;
+    for (const result::Event& event : own.stat.events)
+      counts.push_back({event.total.name.base, event.total.count.value.value_or(0)});
+    std::vector<std::string> lines{""};
+    if (options_.tool == Tool::callgrind) {
+      for (std::string& line : collected_lines(counts)) lines.push_back(std::move(line));
+      lines.emplace_back();
+    }
+    for (std::string& line : summary_lines(counts, options_.tool == Tool::cachegrind)) lines.push_back(std::move(line));
+    log += log_lines(process.pid, lines);
+  }
+
+  static const char* word_of(Trust trust) { return trust == Trust::partial ? "partial" : "absent"; }
+
+  static Result<void> write_file(const std::string& name, const std::string& text) {
+    auto file = linux::Output::open_file(name);
+    return file ? file->write(text) : fail(file.error());
+  }
+
+  Result<void> write_log(const std::string& name, const std::string& text) const {
+    if (!name.empty()) return write_file(name, text);
+    if (text.empty()) return {};
+    if (options_.log_fd == 1) return linux::Output::standard_output().write(text);
+    if (options_.log_fd == 2) return linux::Output::standard_error().write(text);
+    auto file = linux::Output::open_to_append(fmt::format("/proc/self/fd/{}", options_.log_fd));
+    return file ? file->write(text) : fail(file.error());
+  }
+
+  const result::Profile& profile_;
+  const ValgrindOptions& options_;
+  const std::optional<backend::Simulation>& simulation_;
+  std::map<std::string, std::string> texts_;               // by file name
+  std::vector<std::pair<std::string, std::string>> logs_;  // by file name, in the order of the processes
+  std::map<std::string, std::size_t> log_places_;
+  std::optional<Error> failure_;
+};
+
+}  // namespace
+
+Result<void> check_file_names(const ValgrindOptions& options) {
+  const char* const name = options.tool == Tool::callgrind ? "--callgrind-out-file" : "--cachegrind-out-file";
+  if (const auto fits = file_name_of(name, output_template(options), 0, variable); !fits) return fail(fits.error());
+  if (options.log_file.empty()) return {};
+  const auto fits = file_name_of("--log-file", options.log_file, 0, variable);
+  return fits ? Result<void>() : fail(fits.error());
+}
+
+Result<void> write_valgrind_files(const result::Profile& profile, const ValgrindOptions& options,
+                                  const std::optional<backend::Simulation>& simulation) {
+  return Writer(profile, options, simulation).write();
+}
+
+}  // namespace tally::cli

@@ -1,0 +1,360 @@
+// `tally callgrind`, and the command under the name valgrind: the files, messages and exit codes of valgrind's tools.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "tally/core/base/text.hpp"
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A file of callgrind as programs read it that know only its header and its totals, such as gungraun.
+struct CallgrindFile {
+  std::map<std::string, std::string> header;
+  std::vector<std::string> events;
+  std::map<std::string, std::int64_t> totals;  // by event
+
+  explicit CallgrindFile(const std::string& text) {
+    for (const std::string& line : split(text, '\n')) {
+      const std::size_t colon = line.find(':');
+      if (colon == line.npos || line.starts_with('#') || line.find('=') < colon) continue;
+      const std::string key = line.substr(0, colon);
+      if (header.emplace(key, trimmed(line.substr(colon + 1))).second) continue;
+    }
+    std::istringstream names(header["events"]), values(header["totals"].empty() ? header["summary"] : header["totals"]);
+    for (std::string name; names >> name;) events.push_back(name);
+    std::int64_t value = 0;
+    for (const std::string& name : events) totals[name] = values >> value ? value : 0;
+  }
+};
+
+/// The lines "==PID== key : value" of a log.
+std::map<std::string, std::string> fields_of(const std::string& log) {
+  static const std::regex field(R"(^(==|--)([0-9]+)(==|--)\s*(.*?)\s*:\s*(.*)$)");
+  std::map<std::string, std::string> fields;
+  for (const std::string& line : split(log, '\n')) {
+    std::smatch found;
+    if (!std::regex_match(line, found, field)) continue;
+    fields["pid"] = found[2];
+    fields[found[4]] = found[5];
+  }
+  return fields;
+}
+
+class Callgrind : public testing::Test {
+ protected:
+  Callgrind() : folder_("files") {
+    fs::remove(folder_.path());
+    fs::create_directories(folder_.path());
+    front_ = path("bin/valgrind");
+    fs::create_directories(path("bin"));
+    fs::create_symlink(TALLY_COMMAND, front_);
+  }
+  ~Callgrind() override { fs::remove_all(folder_.path()); }
+  void SetUp() override {
+#if !TALLY_HAS_ENGINE
+    GTEST_SKIP() << "the engine is for x86-64";
+#endif
+  }
+
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+
+  /// Runs the command under the name valgrind.
+  Finished valgrind(const Words& arguments) const { return Running(with({front_}, arguments)).finish(); }
+
+  CallgrindFile file(const std::string& name) const {
+    const auto text = TemporaryFile::read(path(name));
+    EXPECT_TRUE(text) << name;
+    return CallgrindFile(text.value_or(""));
+  }
+
+  /// The names of the files that begin with `prefix`, sorted.
+  Words files(const std::string& prefix) const {
+    Words names;
+    for (const auto& entry : fs::directory_iterator(folder_.path()))
+      if (const std::string name = entry.path().filename(); name.starts_with(prefix)) names.push_back(name);
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  static bool have(const std::string& program) {
+    return Running({"/bin/sh", "-c", "command -v \"$0\" >/dev/null", program}).finish().code() == 0;
+  }
+
+  /// What a reader of valgrind prints for a file.
+  static std::string read_by(const std::string& reader, const std::string& file) {
+    const Finished finished = Running({"/usr/bin/env", reader, file}).finish();
+    EXPECT_EQ(finished.code(), 0) << finished.err;
+    return finished.out;
+  }
+
+  TemporaryFile folder_;
+  std::string front_;
+};
+
+TEST_F(Callgrind, writes_a_file_for_the_process_and_the_lines_of_callgrind) {
+  const Finished finished = tally({"callgrind", "--callgrind-out-file=" + path("out.%p"), PROFILED, "fail"});
+  EXPECT_EQ(finished.code(), 3) << "the program's exit code: " << finished.err;
+  auto fields = fields_of(finished.err);
+  const CallgrindFile made = file("out." + fields["pid"]);
+  EXPECT_EQ(made.header.at("version"), "1");
+  EXPECT_EQ(made.header.at("pid"), fields["pid"]);
+  EXPECT_EQ(made.header.at("part"), "1");
+  EXPECT_EQ(made.header.at("cmd"), PROFILED + std::string(" fail"));
+  EXPECT_EQ(made.header.at("positions"), "line");
+  EXPECT_EQ(made.header.at("summary"), made.header.at("totals"));
+  EXPECT_EQ(fields["Command"], PROFILED + std::string(" fail"));
+  EXPECT_EQ(fields["Events"], "Ir");
+  EXPECT_EQ(fields["Collected"], made.header.at("totals"));
+  EXPECT_EQ(fields["I   refs"], thousands(made.totals.at("Ir")));
+  EXPECT_GT(made.totals.at("Ir"), 13'000);
+  if (!have("callgrind_annotate")) GTEST_SKIP() << "valgrind is not installed";
+  EXPECT_NE(read_by("callgrind_annotate", path("out." + fields["pid"])).find("11,000"), std::string::npos);
+}
+
+TEST_F(Callgrind, collects_in_calls_of_functions) {
+  const Finished region =
+      tally({"stat", "--format", "json", "-q", "-e", "instructions", "--function", "times", "--", PROFILED});
+  for (const auto& [pattern, function] : {std::pair{"times", "times"}, {"tim*", "times"}, {"elev?n", "eleven"}}) {
+    const Finished finished = tally(
+        {"callgrind", "--callgrind-out-file=" + path("out"), std::string("--toggle-collect=") + pattern, PROFILED});
+    EXPECT_EQ(finished.code(), 0) << finished.err;
+    const std::int64_t collected = file("out").totals.at("Ir");
+    if (std::string(function) == "eleven")
+      EXPECT_EQ(collected, 11'000);
+    else
+      EXPECT_NE(region.err.find(std::to_string(collected)), std::string::npos) << collected << region.err;
+    EXPECT_EQ(fields_of(finished.err)["Collected"], std::to_string(collected));
+  }
+  EXPECT_EQ(tally({"callgrind", "--callgrind-out-file=" + path("none"), "--instr-atstart=no", PROFILED}).code(), 0);
+  EXPECT_EQ(file("none").totals.at("Ir"), 0) << "nothing in the program starts instrumentation";
+}
+
+TEST_F(Callgrind, simulates_the_caches_of_the_options) {
+  const Finished finished =
+      tally({"callgrind", "--callgrind-out-file=" + path("out"), "--cache-sim=yes", "--branch-sim=yes",
+             "--I1=32768,8,64", "--D1=16384,4,64", "--LL=8388608,16,64", PROFILED});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  const std::string text = TemporaryFile::read(path("out")).value_or("");
+  EXPECT_NE(text.find("desc: D1 cache: 16384 B, 64 B, 4-way associative\n"), std::string::npos) << text.substr(0, 800);
+  const CallgrindFile made(text);
+  EXPECT_EQ(join(made.events, " "), "Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw Bc Bcm Bi Bim");
+  EXPECT_GE(made.totals.at("Dr"), 1000);
+  EXPECT_GE(made.totals.at("I1mr"), made.totals.at("ILmr"));
+  EXPECT_GE(made.totals.at("ILmr"), 1);
+  EXPECT_GE(made.totals.at("D1mr"), made.totals.at("DLmr"));
+  EXPECT_EQ(fields_of(finished.err)["Collected"], made.header.at("totals"));
+  EXPECT_NE(finished.err.find("Mispred rate:"), std::string::npos) << finished.err;
+  if (have("callgrind_annotate"))
+    EXPECT_NE(read_by("callgrind_annotate", path("out")).find("D1 cache"), std::string::npos);
+}
+
+TEST_F(Callgrind, is_cachegrind_with_that_tool) {
+  const Finished finished = tally({"callgrind", "--tool=cachegrind", "--cachegrind-out-file=" + path("out"), PROFILED});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  const CallgrindFile made = file("out");
+  EXPECT_EQ(join(made.events, " "), "Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw");
+  EXPECT_EQ(fields_of(finished.err)["I   refs"], thousands(made.totals.at("Ir")));
+  EXPECT_EQ(fields_of(finished.err).count("Collected"), 0u);
+  ASSERT_EQ(
+      tally({"callgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=" + path("plain"), PROFILED})
+          .code(),
+      0);
+  EXPECT_EQ(join(file("plain").events, " "), "Ir");
+  if (!have("cg_annotate")) GTEST_SKIP() << "valgrind is not installed";
+  EXPECT_NE(read_by("cg_annotate", path("out")).find("11,000"), std::string::npos);
+}
+
+TEST_F(Callgrind, writes_a_file_for_each_process) {
+  const std::string out = "--callgrind-out-file=" + path("out.%p");
+  ASSERT_EQ(tally({"callgrind", out, PROFILED, "fork"}).code(), 0);
+  const Words forked = files("out.");
+  ASSERT_EQ(forked.size(), 2u);
+  std::vector<std::int64_t> counts;
+  for (const std::string& name : forked) {
+    counts.push_back(file(name).totals.at("Ir"));
+    fs::remove(path(name));
+  }
+  std::sort(counts.begin(), counts.end());
+  EXPECT_LT(counts[0], 11'000) << "a forked process has only its own counts";
+  EXPECT_GE(counts[0], 200 * 11);
+  // Programs that the program executes are profiled only on demand.
+  const Words shell{"/bin/sh", "-c", "\"$0\"; exit 5", PROFILED};
+  EXPECT_EQ(tally(with({"callgrind", out}, shell)).code(), 5);
+  EXPECT_EQ(files("out.").size(), 1u);
+  fs::remove(path(files("out.")[0]));
+  EXPECT_EQ(tally(with({"callgrind", out, "--trace-children=yes"}, shell)).code(), 5);
+  EXPECT_EQ(files("out.").size(), 2u);
+  for (const std::string& name : files("out.")) fs::remove(path(name));
+  EXPECT_EQ(tally(with({"callgrind", out, "--trace-children=yes", "--trace-children-skip=*profiled"}, shell)).code(),
+            5);
+  EXPECT_EQ(files("out.").size(), 1u);
+}
+
+TEST_F(Callgrind, writes_a_file_for_each_thread) {
+  ASSERT_EQ(
+      tally({"callgrind", "--separate-threads=yes", "--callgrind-out-file=" + path("out"), PROFILED, "threads"}).code(),
+      0);
+  EXPECT_EQ(files("out"), (Words{"out", "out-01", "out-02", "out-03"}));
+  EXPECT_EQ(file("out-02").header.at("thread"), "2");
+  EXPECT_GT(file("out-01").totals.at("Ir"), 13'000);
+  EXPECT_GE(file("out-02").totals.at("Ir"), 30 * 11);
+  EXPECT_LT(file("out-03").totals.at("Ir"), 30 * 11 + 1000);
+}
+
+TEST_F(Callgrind, writes_the_positions_and_names_that_were_asked_for) {
+  const auto text = [&](const Words& options) {
+    EXPECT_EQ(tally(with(with({"callgrind", "-q", "--callgrind-out-file=" + path("out")}, options), {PROFILED})).code(),
+              0);
+    return TemporaryFile::read(path("out")).value_or("");
+  };
+  EXPECT_NE(text({"--dump-instr=yes"}).find("\npositions: instr line\n"), std::string::npos);
+  EXPECT_NE(text({"--dump-instr=yes", "--dump-line=no"}).find("\npositions: instr\n"), std::string::npos);
+  EXPECT_NE(text({"--dump-line=no"}).find("\npositions: line\n"), std::string::npos);
+  EXPECT_NE(text({"--compress-strings=no"}).find("\nfn=eleven\n"), std::string::npos);
+  EXPECT_EQ(text({"--compress-strings=yes"}).find("\nfn=eleven\n"), std::string::npos);
+}
+
+TEST_F(Callgrind, names_options_that_it_ignores_and_refuses_those_that_change_counts) {
+  const std::string out = "--callgrind-out-file=" + path("out");
+  const Finished ignored = tally({"callgrind", "-q", out, "--collect-jumps=yes", "--brand-new=1", "--vgdb=no", "true"});
+  EXPECT_EQ(ignored.code(), 0);
+  EXPECT_NE(ignored.err.find("-- warning: --collect-jumps=yes is ignored: the file has no jumps"), std::string::npos)
+      << ignored.err;
+  EXPECT_NE(ignored.err.find("--brand-new=1 is unknown, and ignored"), std::string::npos) << ignored.err;
+  EXPECT_EQ(ignored.err.find("vgdb"), std::string::npos) << ignored.err;
+  const Finished refused = tally({"callgrind", out, "--dump-before=main", "true"});
+  EXPECT_EQ(refused.code(), 2);
+  EXPECT_NE(refused.err.find("--dump-before=main"), std::string::npos) << refused.err;
+  EXPECT_EQ(tally({"callgrind", "--callgrind-out-file=%x", "true"}).code(), 2);
+}
+
+TEST_F(Callgrind, ends_as_valgrind_does) {
+  const std::string out = "--callgrind-out-file=" + path("out");
+  EXPECT_EQ(valgrind({"--tool=callgrind", out, "true"}).code(), 0);
+  EXPECT_EQ(valgrind({"--tool=callgrind", out, PROFILED, "fail"}).code(), 3);
+  EXPECT_EQ(valgrind({"--tool=callgrind", out, PROFILED, "kill"}).code(), -9) << "killed by the program's signal";
+  EXPECT_EQ(valgrind({"--tool=callgrind", out, "/nowhere/program"}).code(), 127);
+  EXPECT_EQ(valgrind({"--tool=callgrind", out, folder_.path()}).code(), 126);
+  EXPECT_EQ(valgrind({"--tool=callgrind", "--cache-sim=maybe", "true"}).code(), 1);
+  EXPECT_EQ(valgrind({"--tool=callgrind"}).code(), 1);
+  EXPECT_EQ(valgrind({"true"}).code(), 1) << "memcheck is the default tool";
+  EXPECT_EQ(valgrind({"--version"}).out.find("valgrind-3."), 0u);
+  EXPECT_NE(valgrind({"--help"}).out.find("--toggle-collect"), std::string::npos);
+}
+
+// The arguments of gungraun's runner, and its rules: the log begins with a process ID, then fields up to an empty line;
+// "totals:" of a file counts, else "summary:".
+TEST_F(Callgrind, serves_the_runner_of_gungraun) {
+  const Words common{"--error-exitcode=0", "--trace-children=yes", "--fair-sched=try",   "--vgdb=no",
+                     "--I1=32768,8,64",    "--D1=32768,8,64",      "--LL=8388608,16,64", "--cache-sim=yes"};
+  const Words callgrind{"--compress-strings=no",
+                        "--compress-pos=no",
+                        "--dump-line=yes",
+                        "--dump-instr=no",
+                        "--combine-dumps=no",
+                        "--separate-threads=yes",
+                        "--toggle-collect=*eleven*",
+                        "--callgrind-out-file=" + path("callgrind.bench.out.#%p"),
+                        "--log-file=" + path("callgrind.bench.log.#%p")};
+  const Finished finished = valgrind(with(with(with({"--tool=callgrind"}, common), callgrind), {PROFILED, "threads"}));
+  EXPECT_EQ(finished.code(), 0);
+  EXPECT_EQ(finished.err, "") << "messages are in the log";
+  const Words logs = files("callgrind.bench.log.#");
+  ASSERT_EQ(logs.size(), 1u);
+  const std::string log = TemporaryFile::read(path(logs[0])).value_or("");
+  EXPECT_TRUE(std::regex_search(split(log, '\n')[0], std::regex("^==[0-9]+== ")));
+  auto fields = fields_of(log);
+  EXPECT_EQ(fields["Command"], PROFILED + std::string(" threads"));
+  EXPECT_TRUE(std::regex_match(fields["Parent PID"], std::regex("[0-9]+")));
+  EXPECT_TRUE(std::regex_search(log, std::regex("\n==[0-9]+== ?\n")));
+  const std::string name = "callgrind.bench.out.#" + fields["pid"];
+  EXPECT_EQ(files("callgrind.bench.out.#"), (Words{name, name + "-01", name + "-02", name + "-03"}));
+  EXPECT_EQ(file(name + "-01").totals.at("Ir"), 11'000);
+  EXPECT_EQ(file(name + "-02").totals.at("Ir"), 330);
+  EXPECT_EQ(file(name + "-03").totals.at("Ir"), 44);
+  EXPECT_EQ(file(name + "-01").totals.at("Dr"), 2 * 1000) << "eleven() loads once, and returns";
+  EXPECT_EQ(fields["Events"], "Ir Dr Dw");
+  EXPECT_NE(log.find("warning: the file has no misses"), std::string::npos) << log;
+
+  ASSERT_EQ(
+      valgrind(with(with({"--tool=cachegrind"}, common), {"--cachegrind-out-file=" + path("cachegrind.bench.out.#%p"),
+                                                          "--log-file=" + path("cachegrind.bench.log.#%p"), PROFILED}))
+          .code(),
+      0);
+  EXPECT_EQ(files("cachegrind.bench.log.#").size(), 1u);
+  const CallgrindFile made = file(files("cachegrind.bench.out.#").at(0));
+  EXPECT_EQ(made.header.at("cmd"), PROFILED);
+  EXPECT_GT(made.totals.at("Ir"), 13'000);
+}
+
+// The arguments of CodSpeed's runner, and its script, which the shell executes.
+TEST_F(Callgrind, serves_the_runner_of_codspeed) {
+  const TemporaryFile script("script.sh", "#!/bin/sh\nsh -c \"$1\"\nstatus=$?\nprintf %s \"$status\" > \"$2\"\n", 0755);
+  const Finished finished = Running({"/usr/bin/env",
+                                     "setarch",
+                                     "x86_64",
+                                     "-R",
+                                     front_,
+                                     "-q",
+                                     "--tool=callgrind",
+                                     "--trace-children=yes",
+                                     "--cache-sim=yes",
+                                     "--I1=32768,8,64",
+                                     "--D1=32768,8,64",
+                                     "--LL=8388608,16,64",
+                                     "--instr-atstart=no",
+                                     "--collect-systime=nsec",
+                                     "--compress-strings=no",
+                                     "--combine-dumps=yes",
+                                     "--dump-line=no",
+                                     "--read-inline-info=yes",
+                                     "--trace-children-skip=*esbuild",
+                                     "--obj-skip=/usr/bin/python3",
+                                     "--callgrind-out-file=" + path("%p.out"),
+                                     "--log-file=" + path("valgrind.log"),
+                                     script.path(),
+                                     std::string(PROFILED) + " fail",
+                                     path("status")})
+                                .finish();
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_EQ(TemporaryFile::read(path("status")), "3");
+  std::size_t profiles = 0;
+  for (const auto& entry : fs::directory_iterator(folder_.path())) {
+    const std::string name = entry.path().filename();
+    if (!name.ends_with(".out")) continue;
+    ++profiles;
+    const CallgrindFile made = file(name);
+    EXPECT_EQ(made.header.at("pid") + ".out", name);
+    EXPECT_EQ(join(made.events, " "), "Ir Dr Dw");
+    EXPECT_EQ(made.totals.at("Ir"), 0) << "no mark starts instrumentation";
+  }
+  EXPECT_GE(profiles, 2u);
+  const std::string log = TemporaryFile::read(path("valgrind.log")).value_or("");
+  EXPECT_EQ(log.find("Collected"), std::string::npos) << "-q";
+  EXPECT_NE(log.find("--collect-systime=nsec is ignored"), std::string::npos) << log;
+}
+
+// Of a program whose code does not depend on the processor, the functions of the program have the same counts.
+TEST_F(Callgrind, counts_what_valgrind_counts) {
+  if (!have("valgrind")) GTEST_SKIP() << "valgrind is not installed";
+  const Words options{"-q", "--tool=callgrind", "--compress-strings=no", "--toggle-collect=times"};
+  ASSERT_EQ(
+      Running(with({"/usr/bin/env", "valgrind"}, with(options, {"--callgrind-out-file=" + path("theirs"), PROFILED})))
+          .finish()
+          .code(),
+      0);
+  ASSERT_EQ(valgrind(with(options, {"--callgrind-out-file=" + path("ours"), PROFILED})).code(), 0);
+  EXPECT_EQ(file("ours").header.at("totals"), file("theirs").header.at("totals"));
+  EXPECT_EQ(file("ours").header.at("positions"), file("theirs").header.at("positions"));
+}
+
+}  // namespace
+}  // namespace tally::test

@@ -19,15 +19,16 @@ const profile::CodeNames* WindowNames::names_of(const result::CodeFile& file) {
   return found->second.get();
 }
 
-// A compiler writes the name when it has generated the code. An address without one may get it later, so the map is read
-// again.
+// A compiler writes the name when it has generated the code. An address without one may get it later, so the map is
+// read again.
 const profile::NamedCode* WindowNames::generated_at(const result::Window& window) {
   const auto known = generated_.find(window.pid);
   if (known != generated_.end())
     if (const auto* const code = known->second.at(window.address)) return code;
   constexpr std::size_t most_reads = 100;
   if (++reads_ > most_reads && known != generated_.end()) return nullptr;
-  return generated_.insert_or_assign(window.pid, profile::MadeCode({window.pid, false, began_})).first->second.at(window.address);
+  return generated_.insert_or_assign(window.pid, profile::MadeCode({window.pid, false, began_}))
+      .first->second.at(window.address);
 }
 
 void WindowNames::name(result::Window& window) {

@@ -138,8 +138,7 @@ RegionCounts counts_of_thread(Shared& shared, const Thread& thread, std::string_
   }
   RegionCounts none;
   for (std::size_t i = 0; i < shared.events.size(); ++i)
-    none.events.push_back(
-        {event::event_name(shared.events[i]), count_of(shared, i, 0), {}, {}, 0, 0, 0, false, {}});
+    none.events.push_back({event::event_name(shared.events[i]), count_of(shared, i, 0), {}, {}, 0, 0, 0, false, {}});
   return none;
 }
 

@@ -71,10 +71,11 @@ Result<void> write(const result::ProgramRegions& program, const std::string& pla
         "tally: " + report::regions_table(program, linux::terminal_columns(linux::Stream::error)));
   const auto* const format = report::format_of_name(report::regions_formats(), place);
   if (format == nullptr) {
-    return fail(Code::bad_usage,
-                fmt::format("cannot write regions to '{}': it is neither 'table' nor the name of a .json or .csv file",
-                            printable(place)),
-                "for example: TALLY_OUTPUT=regions.json; in a name, %p becomes the process ID, %r the MPI rank, %h the host");
+    return fail(
+        Code::bad_usage,
+        fmt::format("cannot write regions to '{}': it is neither 'table' nor the name of a .json or .csv file",
+                    printable(place)),
+        "for example: TALLY_OUTPUT=regions.json; in a name, %p becomes the process ID, %r the MPI rank, %h the host");
   }
   auto output = linux::Output::open_file(linux::name_of_process(place, program.pid));
   if (!output) return fail(output.error());

@@ -86,9 +86,9 @@ typedef struct tally_region_count {
  * entered: see tally_error(). */
 TALLY_C_API int tally_count_region(const char* region, const char* event, tally_region_count* count);
 
-/** Writes the calling thread's counts of a region so far, of every event in the order in which they are counted, at most
- * `room`. A region that the thread has not entered has 0 entries. The texts are valid until the thread's next call of this
- * function. Returns the number of events, at most 8, or -1 if nothing can be counted: see tally_error(). */
+/** Writes the calling thread's counts of a region so far, of every event in the order in which they are counted, at
+ * most `room`. A region that the thread has not entered has 0 entries. The texts are valid until the thread's next call
+ * of this function. Returns the number of events, at most 8, or -1 if nothing can be counted: see tally_error(). */
 TALLY_C_API int tally_read_region(const char* region, tally_region_count* counts, int room);
 
 /** Discards the calling thread's counts and entries of a region. Returns 0, or -1 while an entry is open. */

@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "tally/library/openmp.hpp"
 #include "tally/library/output.hpp"
 #include "tally/library/thread.hpp"
+#include "tally/linux/process/openmp.hpp"
 
 namespace tally::detail {
 
@@ -235,7 +235,7 @@ Thread* find_thread(Shared& shared) noexcept {
   thread->id = shared.id;
   thread->shared = &shared;
   thread->number = linux::thread_number();
-  thread->openmp_number = openmp_number();
+  thread->openmp_number = linux::openmp_number();
   thread->events = static_cast<std::uint32_t>(shared.events.size());
   if (!shared.options.histograms.empty()) thread->histograms.emplace_back();
   ready(*thread, thread->unnamed);

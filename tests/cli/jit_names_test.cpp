@@ -1,4 +1,5 @@
-// Names of code that compilers generate at run time: node, Java, LuaJIT, Python 3.12, and files that must not be believed.
+// Names of code that compilers generate at run time: node, Java, LuaJIT, Python 3.12, and files that must not be
+// believed.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,8 +16,8 @@ bool exists(const std::string& path) { return std::filesystem::exists(path); }
 
 // All rows of a profile of a program, in a directory of its own.
 std::string rows_of(const std::string& folder, const Words& program, const Words& options = {}) {
-  Words words{"/usr/bin/env", "-C", folder, TALLY_COMMAND, "profile", "-q", "--backend", "engine", "-e", "instructions",
-              "--top", "0"};
+  Words words{"/usr/bin/env", "-C",     folder, TALLY_COMMAND,  "profile", "-q",
+              "--backend",    "engine", "-e",   "instructions", "--top",   "0"};
   words.insert(words.end(), options.begin(), options.end());
   words.emplace_back("--");
   words.insert(words.end(), program.begin(), program.end());
@@ -33,8 +34,8 @@ const char* const fibonacci_js =
 TEST(JitNames, NodeWritesAMap) {
   if (!exists("/usr/bin/node")) GTEST_SKIP() << "node is missing";
   const TemporaryFile script("a.js", fibonacci_js);
-  const std::string rows =
-      rows_of(script.folder(), {"/usr/bin/node", "--perf-basic-prof", "--interpreted-frames-native-stack", script.path()});
+  const std::string rows = rows_of(
+      script.folder(), {"/usr/bin/node", "--perf-basic-prof", "--interpreted-frames-native-stack", script.path()});
   EXPECT_TRUE(holds(rows, "fibonacci " + script.path() + ":1")) << rows.substr(0, 3000);
 }
 
@@ -49,23 +50,26 @@ TEST(JitNames, WindowsOfNode) {
   if (!exists("/usr/bin/node")) GTEST_SKIP() << "node is missing";
   const TemporaryFile script("a.js", fibonacci_js);
   const TemporaryFile rows("rows.csv");
-  const Finished finished = tally({"sample", "-q", "--backend", "engine", "--every", "20000", "-e", "instructions", "--where",
-                                   "-o", rows.path(), "--", "/usr/bin/node", "--perf-basic-prof", script.path()});
+  const Finished finished =
+      tally({"sample", "-q", "--backend", "engine", "--every", "20000", "-e", "instructions", "--where", "-o",
+             rows.path(), "--", "/usr/bin/node", "--perf-basic-prof", script.path()});
   EXPECT_EQ(finished.code(), 0) << finished.err;
   EXPECT_TRUE(holds(rows.content().value_or(""), "fibonacci ")) << finished.err;
 }
 
 TEST(JitNames, JavaWritesAMapAtItsEnd) {
   if (!exists("/usr/bin/java") || !exists("/usr/bin/javac")) GTEST_SKIP() << "java or javac is missing";
-  const TemporaryFile source("Hot.java",
-                             "public class Hot {\n"
-                             "  static int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }\n"
-                             "  public static void main(String[] a) { System.out.println(fibonacci(27)); }\n"
-                             "}\n");
+  const TemporaryFile source(
+      "Hot.java",
+      "public class Hot {\n"
+      "  static int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }\n"
+      "  public static void main(String[] a) { System.out.println(fibonacci(27)); }\n"
+      "}\n");
   const Finished compiled = Running({"/usr/bin/javac", source.path()}).finish();
   if (compiled.code() != 0) GTEST_SKIP() << "javac: " << compiled.err;
-  const std::string rows = rows_of(source.folder(), {"/usr/bin/java", "-XX:+UseSerialGC", "-XX:+UnlockDiagnosticVMOptions",
-                                                     "-XX:+DumpPerfMapAtExit", "-cp", source.folder(), "Hot"});
+  const std::string rows =
+      rows_of(source.folder(), {"/usr/bin/java", "-XX:+UseSerialGC", "-XX:+UnlockDiagnosticVMOptions",
+                                "-XX:+DumpPerfMapAtExit", "-cp", source.folder(), "Hot"});
   if (holds(rows, "Unrecognized VM option")) GTEST_SKIP() << "this Java has no DumpPerfMapAtExit";
   EXPECT_TRUE(holds(rows, "Hot.fibonacci")) << rows.substr(0, 3000);
 }
@@ -84,10 +88,11 @@ TEST(JitNames, ADumpOfAnotherUserIsNotBelieved) {
   if (!exists("/usr/bin/node") || geteuid() != 0) GTEST_SKIP() << "it needs node and root";
   // The process of this dump is a shell that gives its dump away and then becomes node.
   const TemporaryFile script("a.js", fibonacci_js);
-  const std::string command = "cd " + script.folder() +
-                              " && /usr/bin/node --perf-prof -e 'process.on(\"exit\", () => "
-                              "require(\"fs\").chownSync(\"jit-\" + process.pid + \".dump\", 12345, 12345)); require(\"" +
-                              script.path() + "\")'";
+  const std::string command =
+      "cd " + script.folder() +
+      " && /usr/bin/node --perf-prof -e 'process.on(\"exit\", () => "
+      "require(\"fs\").chownSync(\"jit-\" + process.pid + \".dump\", 12345, 12345)); require(\"" +
+      script.path() + "\")'";
   const std::string rows = rows_of(script.folder(), {"/bin/sh", "-c", command});
   EXPECT_FALSE(holds(rows, "fibonacci " + script.path())) << rows.substr(0, 3000);
   EXPECT_TRUE(holds(rows, "of user 12345: it belongs neither to you nor to root nor to the process")) << rows;

@@ -52,7 +52,9 @@ std::int64_t calls(const Profiled& p, const std::string& name) {
 }
 
 std::int64_t own(const Profiled& p, const std::string& name) { return p.functions.at(name).at("counts").at(0); }
-std::int64_t inclusive(const Profiled& p, const std::string& name) { return p.functions.at(name).at("inclusive").at(0); }
+std::int64_t inclusive(const Profiled& p, const std::string& name) {
+  return p.functions.at(name).at("inclusive").at(0);
+}
 
 class ProfilePython : public testing::TestWithParam<std::string> {};
 
@@ -123,8 +125,8 @@ for name, number in calls.items(): print(number, name)
 }
 
 TEST_P(ProfilePython, TheTableAddsUp) {
-  const Finished finished = tally({"profile", "-q", "--backend", "engine", "-e", "instructions", "--top", "0", "--",
-                                   GetParam(), script});
+  const Finished finished =
+      tally({"profile", "-q", "--backend", "engine", "-e", "instructions", "--top", "0", "--", GetParam(), script});
   EXPECT_EQ(finished.code(), 0);
   for (const char* part : {"Python function", "fibonacci", "functions.py:27", "[outside Python functions]"})
     EXPECT_NE(finished.err.find(part), std::string::npos) << part << "\n" << finished.err;

@@ -59,13 +59,13 @@ TEST(Likwid, RegionsCountAsThoseOfTally) {
   const auto least = [](const json& region) { return region.at("events").at(0).at("least").get<std::int64_t>(); };
   const json& outer = ran.regions.at("outer");
   EXPECT_GT(least(outer), least(inner));
-  EXPECT_LT(least(outer), least(inner) + 400);
+  EXPECT_LT(least(outer), least(inner) + 2000);
 }
 
 TEST(Likwid, CountsThatTheProgramReads) {
   const Ran ran = run({MARKED_FOR_LIKWID});
-  EXPECT_TRUE(holds(ran.out, "inner: 2 events, " + std::to_string(count(ran.regions.at("inner"))) +
-                                 ", 3 entries, some time\n"))
+  EXPECT_TRUE(
+      holds(ran.out, "inner: 2 events, " + std::to_string(count(ran.regions.at("inner"))) + ", 3 entries, some time\n"))
       << ran.out;
   // Of the calling thread only.
   std::int64_t first = 0;

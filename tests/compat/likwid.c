@@ -1,4 +1,5 @@
-/* Regions marked for LIKWID: nested, in several threads, read by the program; and the same work as a region of tally. */
+/* Regions marked for LIKWID: nested, in several threads, read by the program; and the same work as a region of tally.
+ */
 #include <likwid-marker.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,9 @@ static void print(const char* name) {
   int room = 8, entries = -1;
   LIKWID_MARKER_GET(name, &room, counts, &seconds, &entries);
   printf("%s: %d events, %.0f, %d entries, %s\n", name, room, counts[0], entries,
-         seconds > 0 && seconds < 60 ? "some time" : seconds == 0 ? "no time" : "?");
+         seconds > 0 && seconds < 60 ? "some time"
+         : seconds == 0              ? "no time"
+                                     : "?");
 }
 
 int main(void) {

@@ -214,7 +214,7 @@ struct Sampling {
 struct ProfileOrder : Order {
   Sampling sampling = {};  ///< for a backend that samples
   bool calls = false;      ///< also record calls with inclusive counts (at most 4 events)
-  bool python = false;     ///< also count functions of Python programs (CPython 3.11; at most 4 events, none of a model)
+  bool python = false;  ///< also count functions of Python programs (CPython 3.11; at most 4 events, none of a model)
 };
 
 }  // namespace tally::backend

@@ -76,7 +76,8 @@ void MadeCode::add_dump(std::string_view bytes, std::int64_t pid) {
     const std::string_view whole = bytes.substr(at, record->bytes);
     if (const auto one = record->kind == loaded_kind ? read<Loaded>(whole, 0) : std::nullopt) {
       const std::string_view rest = whole.substr(sizeof *one);
-      named_[one->address] = {printable(std::string(rest.substr(0, rest.find('\0')))), one->address, one->bytes, false, {}};
+      named_[one->address] = {
+          printable(std::string(rest.substr(0, rest.find('\0')))), one->address, one->bytes, false, {}};
     }
     if (const auto one = record->kind == moved_kind ? read<Moved>(whole, 0) : std::nullopt) {
       auto moved = named_.extract(one->from);

@@ -37,12 +37,12 @@ struct Marks {
 
 /// How an address belongs to its mark.
 enum MarkRole : uint32_t {
-  mark_function,  ///< the first instruction of a function, which is counted up to its return
-  mark_from,      ///< counting begins
-  mark_to,        ///< counting ends
-  mark_starts,    ///< no mark: the thread's windows start (windows.hpp)
-  mark_stops,     ///< no mark: they stop
-  mark_leaves,    ///< no mark: a function that may leave others without a return, like longjmp
+  mark_function,       ///< the first instruction of a function, which is counted up to its return
+  mark_from,           ///< counting begins
+  mark_to,             ///< counting ends
+  mark_starts,         ///< no mark: the thread's windows start (windows.hpp)
+  mark_stops,          ///< no mark: they stop
+  mark_leaves,         ///< no mark: a function that may leave others without a return, like longjmp
   mark_python,         ///< no mark: _PyEval_EvalFrameDefault of CPython 3.11; `mark` is its size
   mark_python_frame,   ///< set by the engine: an instruction there that stores the current frame
   mark_python_return,  ///< set by the engine: a return from there

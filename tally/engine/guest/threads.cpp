@@ -144,8 +144,7 @@ bool give_counters(Thread* t, u32 process, bool goes_on = false) {
     record.before++;
   }
   if (!models_attach(t, goes_on) || (reads_running_totals() && !totals_attach(t)) || !marks_attach(t) ||
-      !running_cycles_attach(t, again) || !windows_attach(t) || !calls_attach(t, goes_on) ||
-      !python_attach(t, goes_on))
+      !running_cycles_attach(t, again) || !windows_attach(t) || !calls_attach(t, goes_on) || !python_attach(t, goes_on))
     return false;
   parts_attach(t, goes_on);
   set_state(record.state, State::running);

@@ -27,9 +27,7 @@ bool is_access(const Instruction& in, u8 opcode) {
 constexpr u8 move_to_memory = 0x89, load_address = 0x8d;
 
 /// Whether the operand is in the stack frame: at a constant distance from rsp or rbp.
-bool is_in_frame(const Instruction& in) {
-  return in.rm() == rbp ? in.mod() != 0 : in.rm() == rsp && in.sib == 0x24;
-}
+bool is_in_frame(const Instruction& in) { return in.rm() == rbp ? in.mod() != 0 : in.rm() == rsp && in.sib == 0x24; }
 
 /// The variable of type _PyCFrame.
 struct Variable {
@@ -100,8 +98,8 @@ class Search {
       const bool jumps = in.kind == Kind::jcc || in.kind == Kind::jump;
       if (in.kind == Kind::ret) add(in, 0, true);
       if (jumps && !is_inside(in.target())) blocks_.add(in.target());
-      if (is_block && (in.kind == Kind::jump || in.kind == Kind::ret || in.kind == Kind::jump_indirect ||
-                       in.kind == Kind::trap))
+      if (is_block &&
+          (in.kind == Kind::jump || in.kind == Kind::ret || in.kind == Kind::jump_indirect || in.kind == Kind::trap))
         return;
       pc = in.next();
     }

@@ -27,7 +27,8 @@ struct PythonCall {
 
 constexpr u32 call_limit = 1u << 16, slot_count = 1u << 17;
 static_assert(channel::python_function_limit < slot_count / 2 + 1);
-static_assert(sizeof(PythonTable) + u64{channel::python_function_limit} * sizeof(PythonFunction) <= channel::area_bytes);
+static_assert(sizeof(PythonTable) + u64{channel::python_function_limit} * sizeof(PythonFunction) <=
+              channel::area_bytes);
 
 /// The Python state of a thread.
 struct ThreadPython {
@@ -35,7 +36,7 @@ struct ThreadPython {
   PythonCall* calls;
   u32* slots;  // function numbers, by code object
   u32 depth;
-  u64 state;  // its PyThreadState
+  u64 state;                              // its PyThreadState
   s64 last[channel::python_event_limit];  // the counts at the last mark
 };
 static_assert(python_at + sizeof(ThreadPython) <= mark_counts_at);
@@ -111,8 +112,8 @@ bool pop_to(ThreadPython& y, u64 frame, const EventSums& now, u32 furthest) {
   return false;
 }
 
-/// Makes the frame's call the innermost one. If it is unknown (a coroutine library has switched stacks, a fork, marks that
-/// were found late), the active calls are read from the interpreter; they count no further call.
+/// Makes the frame's call the innermost one. If it is unknown (a coroutine library has switched stacks, a fork, marks
+/// that were found late), the active calls are read from the interpreter; they count no further call.
 void follow(ThreadPython& y, u64 frame, const EventSums& now) {
   if (pop_to(y, frame, now, call_limit)) return;
   while (y.depth != 0) pop(y, now);

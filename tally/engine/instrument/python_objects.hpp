@@ -1,5 +1,5 @@
-/// Objects of CPython 3.11 in the program's memory: thread states, frames, code objects and texts. Invalid pointers read
-/// as zeros.
+/// Objects of CPython 3.11 in the program's memory: thread states, frames, code objects and texts. Invalid pointers
+/// read as zeros.
 ///
 /// The layouts are those of the release's headers (Include/cpython, Include/internal) in release builds; debug builds
 /// have others, and their code objects are not recognised.
@@ -11,7 +11,8 @@ namespace tally::engine::instrument {
 /// Offset of the active _PyCFrame's address in a PyThreadState, and of the current frame's address in a _PyCFrame.
 inline constexpr u32 cframe_in_state = 56, frame_in_cframe = 8;
 
-/// Returns the current _PyInterpreterFrame of a PyThreadState, and the address of the variable that contains it; 0: none.
+/// Returns the current _PyInterpreterFrame of a PyThreadState, and the address of the variable that contains it; 0:
+/// none.
 u64 current_frame(u64 thread_state);
 u64 current_frame_at(u64 thread_state);
 

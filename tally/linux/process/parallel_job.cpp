@@ -20,7 +20,8 @@ std::optional<std::int32_t> mpi_rank() {
   for (const char* name : rank_variables) {
     const char* const text = secure_getenv(name);
     const auto rank = text == nullptr ? std::nullopt : parse_integer(text);
-    if (rank && *rank >= 0 && *rank <= std::numeric_limits<std::int32_t>::max()) return static_cast<std::int32_t>(*rank);
+    if (rank && *rank >= 0 && *rank <= std::numeric_limits<std::int32_t>::max())
+      return static_cast<std::int32_t>(*rank);
   }
   return std::nullopt;
 }

@@ -57,7 +57,7 @@ void add_functions(const Bytes& file, const Elf64_Shdr& table, std::string_view 
   }
 }
 
-// Returns the header of a program or library; nothing for other files.
+// Returns the header of a program or library; none for another file.
 std::optional<Elf64_Ehdr> header_of(const Bytes& file) {
   const auto header = file.at<Elf64_Ehdr>(0);
   const bool is_elf = header && std::memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&

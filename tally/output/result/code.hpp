@@ -97,7 +97,7 @@ struct PythonFunction {
   std::string name;  ///< its qualified name
   std::string file;  ///< as the interpreter names it
   std::uint32_t line = 0;
-  std::int64_t calls = 0;                ///< with resumptions of generators and coroutines
+  std::int64_t calls = 0;               ///< with resumptions of generators and coroutines
   std::vector<std::int64_t> self;       ///< of each event: counted while it was the innermost Python function
   std::vector<std::int64_t> inclusive;  ///< the same, with the functions that it called
   bool operator==(const PythonFunction&) const = default;
@@ -124,7 +124,7 @@ struct CodeCounts {
   std::vector<std::int64_t> samples = {};  ///< of each row, one per event, as `counts`
   Nanoseconds began{0};                    ///< when measuring began, since 1970
   std::map<std::int64_t, Nanoseconds> started =
-      {};  ///< by process ID: start times of processes that were already running
+      {};                                   ///< by process ID: start times of processes that were already running
   std::vector<PythonFunction> python = {};  ///< if requested
   bool python_cut = false;                  ///< some functions had no room
   bool operator==(const CodeCounts&) const = default;

@@ -16,10 +16,10 @@ namespace tally::result {
 /// The regions of one process.
 struct ProgramRegions {
   std::int64_t pid = 0;
-  std::vector<std::string> command;   ///< the program and its arguments
-  std::string reason;                 ///< why there are no regions, if the counters could not be opened; else empty
-  std::vector<RegionResult> regions;  ///< in the order of their first entry, one Counters object after another
-  std::optional<std::int32_t> rank = {};                ///< of the process in an MPI job
+  std::vector<std::string> command;       ///< the program and its arguments
+  std::string reason;                     ///< why there are no regions, if the counters could not be opened; else empty
+  std::vector<RegionResult> regions;      ///< in the order of their first entry, one Counters object after another
+  std::optional<std::int32_t> rank = {};  ///< of the process in an MPI job
   std::map<std::int32_t, std::int32_t> openmp_numbers = {};  ///< by thread ID; only threads of OpenMP
   bool operator==(const ProgramRegions&) const = default;
 };

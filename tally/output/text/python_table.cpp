@@ -34,10 +34,13 @@ std::string python_table(const result::Profile& profile, const ProfileStyle& sty
 
   const std::size_t events = profile.event_count();
   std::vector<std::int64_t> totals(events), outside(events), more(events);
-  for (std::size_t e = 0; e < events; ++e) outside[e] = totals[e] = profile.stat.events[e].total.count.value.value_or(0);
+  for (std::size_t e = 0; e < events; ++e)
+    outside[e] = totals[e] = profile.stat.events[e].total.count.value.value_or(0);
   std::vector<Column> columns{{"share", Align::right}};
   for (const auto& event : profile.stat.events) columns.push_back({event.total.name.text(), Align::right});
-  columns.insert(columns.end(), {{"with callees", Align::right}, {"calls", Align::right}, {"Python function", Align::left, 0, true}, {"line"}});
+  columns.insert(
+      columns.end(),
+      {{"with callees", Align::right}, {"calls", Align::right}, {"Python function", Align::left, 0, true}, {"line"}});
   Grid grid(columns);
   const auto add = [&](const std::vector<std::int64_t>& counts, std::string all, std::string calls, std::string name,
                        std::string place) {
@@ -59,9 +62,10 @@ std::string python_table(const result::Profile& profile, const ProfileStyle& sty
     add(more, "", "", fmt::format("{} more (--top 0 shows all)", functions.size() - shown), "");
   add(outside, "", "", "[outside Python functions]", "");
   add(totals, "", "", "total", "");
-  std::string text = grid.text(style.terminal) +
-                     "\n a function's counts contain the C code that it called, and \"with callees\" also Python"
-                     " functions; calls contain resumptions of generators\n";
+  std::string text =
+      grid.text(style.terminal) +
+      "\n a function's counts contain the C code that it called, \"with callees\" also Python functions;\n"
+      " calls contain resumptions of generators\n";
   if (profile.python_cut) text += " too many Python functions or calls: some are counted in their callers\n";
   return text;
 }

@@ -271,7 +271,8 @@ class Engine final : public Backend {
     if (!code.python.empty() || marker.python_versions().empty()) return;
     const std::uint32_t version = *marker.python_versions().begin(), major = version >> 24, minor = version >> 16 & 255;
     if (minor == 11)
-      outcome.notices.push_back("Python functions are not shown: the code of this build of Python 3.11 is not recognised");
+      outcome.notices.push_back(
+          "Python functions are not shown: the code of this build of Python 3.11 is not recognised");
     else
       outcome.notices.push_back(
           fmt::format("Python functions are not shown: tally reads the frames of Python 3.11, and this is {}.{}; "

@@ -1,5 +1,5 @@
-/* The functions behind LIKWID's marker API, over tally's regions: see likwid-marker.h. The rest of LIKWID's library does
- * not exist here. */
+/* The functions of LIKWID's marker API, over tally's regions: see likwid-marker.h. The rest of LIKWID's library
+ * does not exist here. */
 #ifndef LIKWID_H
 #define LIKWID_H
 
@@ -32,9 +32,10 @@ TALLY_COMPAT_API int likwid_markerStartRegion(const char* name);
 TALLY_COMPAT_API int likwid_markerStopRegion(const char* name);
 
 /** Writes the calling thread's counts of a region: at most *room events, in the order of TALLY_EVENTS or of `tally stat
- * -e`; *room becomes the number written. A count that is absent is NaN. `seconds`: the time in the region; `entries`: how
- * often it ended. Each pointer may be null. */
-TALLY_COMPAT_API void likwid_markerGetRegion(const char* name, int* room, double* counts, double* seconds, int* entries);
+ * -e`; *room becomes the number written. A count that is absent is NaN. `seconds`: the time in the region; `entries`:
+ * how often it ended. Each pointer may be null. */
+TALLY_COMPAT_API void likwid_markerGetRegion(const char* name, int* room, double* counts, double* seconds,
+                                             int* entries);
 
 /** Discards the calling thread's counts of a region. Returns 0, or a negative number while it is open. */
 TALLY_COMPAT_API int likwid_markerResetRegion(const char* name);

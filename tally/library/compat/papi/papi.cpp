@@ -15,9 +15,10 @@ struct Reads {
   int count = 0;
   std::string part = {};  // the region within it that the last read began, and that is still open
 };
-thread_local std::vector<Reads> reads;
+// Null until the thread's first read; never freed. So a region that ends does not initialise it.
+thread_local constinit std::vector<Reads>* reads __attribute__((tls_model("initial-exec"))) = nullptr;
 
-bool has_reads(const char* region) { return !reads.empty() && reads.back().region == region; }
+bool has_reads(const char* region) { return reads != nullptr && !reads->empty() && reads->back().region == region; }
 
 int code_of(int result) { return result == 0 ? PAPI_OK : PAPI_EMISC; }
 
@@ -27,18 +28,19 @@ int PAPI_hl_region_begin(const char* region) { return code_of(tally_region_begin
 
 int PAPI_hl_region_end(const char* region) {
   if (has_reads(region)) {
-    (void)tally_region_end(reads.back().part.c_str());
-    reads.pop_back();
+    (void)tally_region_end(reads->back().part.c_str());
+    reads->pop_back();
   }
   return code_of(tally_region_end(region));
 }
 
 int PAPI_hl_read(const char* region) {
+  if (reads == nullptr) reads = new std::vector<Reads>;
   if (has_reads(region))
-    (void)tally_region_end(reads.back().part.c_str());
+    (void)tally_region_end(reads->back().part.c_str());
   else
-    reads.push_back({region});
-  Reads& all = reads.back();
+    reads->push_back({region});
+  Reads& all = reads->back();
   all.part = all.region + ", after read " + std::to_string(++all.count);
   return code_of(tally_region_begin(all.part.c_str()));
 }

@@ -32,8 +32,8 @@ extern "C" {
 TALLY_COMPAT_API int PAPI_hl_region_begin(const char* region);
 TALLY_COMPAT_API int PAPI_hl_region_end(const char* region);
 
-/** Begins a region within an open one, "NAME, after read N", that ends at the next read or at the end of NAME. Returns as
- * the others do. */
+/** Begins a region within an open one, "NAME, after read N", that ends at the next read or at the end of NAME. Returns
+ * as the others do. */
 TALLY_COMPAT_API int PAPI_hl_read(const char* region);
 
 /** Does nothing: regions count until the program ends. Returns PAPI_OK. */

@@ -13,8 +13,8 @@
 #include "tally/counting/backend/engine/count/counts.hpp"
 #include "tally/counting/backend/engine/effort.hpp"
 #include "tally/counting/backend/engine/profile/code_log.hpp"
-#include "tally/counting/backend/engine/profile/python_functions.hpp"
 #include "tally/counting/backend/engine/profile/located_values.hpp"
+#include "tally/counting/backend/engine/profile/python_functions.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
 #include "tally/output/result/call_sums.hpp"
 

@@ -20,7 +20,8 @@ std::string text_of(const char (&text)[n]) {
 result::PythonFunction& PythonReader::function(const std::string& name, const std::string& file, std::uint32_t line) {
   const auto [place, is_new] = numbers_.try_emplace({name, file, line}, result_.python.size());
   if (is_new)
-    result_.python.push_back({name, file, line, 0, std::vector<std::int64_t>(events_), std::vector<std::int64_t>(events_)});
+    result_.python.push_back(
+        {name, file, line, 0, std::vector<std::int64_t>(events_), std::vector<std::int64_t>(events_)});
   return result_.python[place->second];
 }
 
@@ -38,7 +39,8 @@ void PythonReader::add(std::uint32_t area) {
   const std::size_t events = std::min<std::size_t>(events_, channel::python_event_limit);
   for (const channel::PythonFunction& one : functions) {
     // In a forked child: a function that only its parent called.
-    if (one.calls == 0 && std::all_of(std::begin(one.self), std::end(one.self), [](auto n) { return n == 0; })) continue;
+    if (one.calls == 0 && std::all_of(std::begin(one.self), std::end(one.self), [](auto n) { return n == 0; }))
+      continue;
     result::PythonFunction& to = function(text_of(one.name), text_of(one.file), one.line);
     to.calls += static_cast<std::int64_t>(one.calls);
     for (std::size_t e = 0; e < events; ++e) {

@@ -150,7 +150,8 @@ def main():
     rows, here_is = read_rows(), processor()
     equal = different = 0
     print(f"processor: {here_is}; kernel {os.uname().release}")
-    with tempfile.TemporaryDirectory() as scratch:
+    # Some programs read the name of their directory: it has the same length on every machine.
+    with tempfile.TemporaryDirectory(dir="/tmp") as scratch:
         folder = os.path.join(scratch, "work")
         os.mkdir(folder)
         prepare(folder)

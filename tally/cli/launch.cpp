@@ -23,10 +23,13 @@ namespace {
 /// Checks the value of --environment.
 std::string wrong_environment(const std::string& value) {
   const std::vector<std::string> words = split(value, ',');
-  if (value == "own" || (words.front() == "fixed" && std::find(words.begin(), words.end(), "") == words.end() &&
-                         value.find('=') == std::string::npos))
-    return "";
-  return fmt::format("'{}' is neither own nor fixed nor fixed,NAME,… with names of variables to keep",
+  const auto is_name = [](const std::string& word) {
+    return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+      return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    });
+  };
+  if (value == "own" || (words.front() == "fixed" && std::all_of(words.begin(), words.end(), is_name))) return "";
+  return fmt::format("'{}' is neither own, nor fixed, nor fixed,NAME,… with the names of variables to keep",
                      printable(value));
 }
 

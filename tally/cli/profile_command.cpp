@@ -33,6 +33,7 @@
 #include "tally/linux/process/tool.hpp"
 #include "tally/output/analysis/profile_inlines.hpp"
 #include "tally/output/analysis/profile_objects.hpp"
+#include "tally/output/analysis/profile_parts.hpp"
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/formats/profile.hpp"
 #include "tally/output/text/profile_table.hpp"
@@ -142,8 +143,8 @@ Result<void> choose_samples(ProfileOptions& options, const report::ProfileFormat
 // As in `tally stat`: natively if the events can be counted that way, else with the engine.
 Result<backend::Choice> choose_backend(ProfileOptions& options, const report::ProfileFormat& format,
                                        const linux::HostMachine& machine) {
-  const bool by_engine = backend::is_engine(options.backend) || options.model.simulation ||
-                         options.order.conditions.presents_cpu() ||
+  const bool by_engine = backend::is_engine(options.backend) || options.model.simulation || options.order.parts ||
+                         options.order.conditions.presents_cpu() || options.order.conditions.marks.as_valgrind ||
                          (options.backend == "auto" && format.needs_executions);
   auto events = event::parse_lists(options.event_lists.empty()
                                        ? std::vector<std::string>{usual_events(options, format, by_engine, machine)}
@@ -174,12 +175,42 @@ Result<backend::Choice> choose_backend(ProfileOptions& options, const report::Pr
   return choice;
 }
 
+/// Returns the file of a part: a suffix of its number distinguishes it from the last one of its process, and one of the
+/// process ID from those of the first process.
+std::string file_of(const std::string& output, const result::Profile& profile, const result::CodePart& part) {
+  std::string file = output;
+  if (part.pid != profile.parts.front().pid) file += fmt::format(".{}", part.pid);
+  return part.is_last ? file : fmt::format("{}.{}", file, part.number);
+}
+
+/// Writes the parts of a profile: to files of their own, or one after the other to a stream.
+Result<void> write_parts(const result::Profile& profile, const report::ProfileFormat& format,
+                         const report::ProfileStyle& style, const std::string& output, linux::Output& first) {
+  const bool is_stream = !first.is_file();
+  std::string text;
+  for (std::size_t i = 0; i < profile.parts.size(); ++i) {
+    const std::string one = format.write(report::profile_of_part(profile, i), style);
+    const std::string file = file_of(output, profile, profile.parts[i]);
+    if (is_stream) {
+      text += one;
+    } else if (file == output) {
+      if (const auto written = first.write(one); !written) return written;
+    } else {
+      auto other = linux::Output::open_file(file);
+      if (!other) return fail(other.error());
+      if (const auto written = other->write(one); !written) return written;
+    }
+  }
+  return is_stream ? first.write(text) : Result<void>{};
+}
+
 int profile(ProfileOptions& options) {
   const auto chosen_format = format_of(options);
   if (!chosen_format) return report_error(chosen_format.error());
   const report::ProfileFormat* const format = *chosen_format;
   if (format->has_calls) options.order.calls = true;
   if (const auto fits = check_together(options, *format); !fits) return report_error(fits.error());
+  if (const auto fits = choose_parts(options, *format); !fits) return report_error(fits.error());
   auto style = style_of(options);
   if (!style) return report_error(style.error());
   if (format->name == "html" || format->name == "json") style->source = source_reader();
@@ -238,12 +269,14 @@ int profile(ProfileOptions& options) {
   }
   if (options.inlines && format->inlined == report::InlineRepresentation::functions)
     made = report::with_inlined_functions(made);
-  std::string text = format->write(made, *style);
+  const bool has_parts = !made.parts.empty();
+  std::string text = has_parts ? "" : format->write(made, *style);
   const auto source = options.annotate.empty()
                           ? Result<std::string>("")
                           : annotation(report::in_samples(made), options.annotate, options.instructions);
   if (source && !source->empty()) text += "\n" + *source;
-  const auto written = output->write(text);
+  const auto written =
+      has_parts ? write_parts(made, *format, *style, options.output, *output) : output->write(text);
   if (format->name != "table") {
     for (std::string& line : report::sampling_lines(made)) stat->notices.push_back(std::move(line));
     for (std::string& line : report::unread_lines(made)) stat->notices.push_back(std::move(line));

@@ -95,6 +95,14 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   app.add_flag(
       "--debuginfod", options.debuginfod,
       "download missing debug files from the servers in DEBUGINFOD_URLS; otherwise tally does not use the network");
+  app.add_flag("--parts", options.parts,
+               "with --format callgrind: write a file for each part that marks in the program end (CALLGRIND_DUMP_STATS "
+               "and others), as callgrind does: FILE.1, FILE.2 …, FILE");
+  app.add_option("--instr-atstart", options.instrumentation_at_start,
+                 "--parts, with instrumentation on (yes) or off (no) at the start (default: the first mark decides)")
+      .value_name("yes|no");
+  app.add_option("--collect-atstart", options.collection_at_start, "--parts, with collection on or off at the start")
+      .value_name("yes|no");
   add_model_options(app, options.model);
   add_launch_options(app, options.order.conditions);
   app.add_option("-p,--pid", options.processes,
@@ -140,6 +148,31 @@ Result<const report::ProfileFormat*> format_of(const ProfileOptions& options) {
                 fmt::format("tally cannot write a profile as a picture: '{}'", printable(options.output)),
                 "-o FILE.html writes a page with a flame graph; --format folded is input for flamegraph.pl");
   return report::choose_format(report::profile_formats(), options.format, options.output, "table");
+}
+
+namespace {
+
+Result<backend::ProfileParts::AtStart> at_start(const char* option, const std::string& word) {
+  using AtStart = backend::ProfileParts::AtStart;
+  if (word.empty()) return AtStart::automatic;
+  if (word == "yes" || word == "no") return word == "yes" ? AtStart::on : AtStart::off;
+  return fail(Code::bad_usage, fmt::format("{} {}: unknown value", option, printable(word)), "use yes or no");
+}
+
+}  // namespace
+
+Result<void> choose_parts(ProfileOptions& options, const report::ProfileFormat& format) {
+  const bool any =
+      options.parts || !options.instrumentation_at_start.empty() || !options.collection_at_start.empty();
+  if (!any) return {};
+  if (format.name != "callgrind")
+    return fail(Code::bad_usage, "a profile in parts needs --format callgrind", "add --format callgrind");
+  const auto instrumentation = at_start("--instr-atstart", options.instrumentation_at_start);
+  if (!instrumentation) return fail(instrumentation.error());
+  const auto collection = at_start("--collect-atstart", options.collection_at_start);
+  if (!collection) return fail(collection.error());
+  options.order.parts = backend::ProfileParts{*instrumentation, *collection};
+  return {};
 }
 
 Result<void> check_together(const ProfileOptions& options, const report::ProfileFormat& format) {

@@ -20,6 +20,8 @@ struct ProfileOptions {
   std::uint64_t frequency = 0;
   bool lines = false, whole_names = false, instructions = false, inlines = false, quiet = false, kernel = false,
        everywhere = false, debuginfod = false, python = false;
+  bool parts = false;
+  std::string instrumentation_at_start, collection_at_start;
   ModelOptions model;
   backend::ProfileOrder order;
 
@@ -36,6 +38,9 @@ Result<report::ProfileStyle> style_of(const ProfileOptions& options);
 
 /// The format, by its name or by the output's file name. Errors: bad_usage for an unknown name.
 Result<const report::ProfileFormat*> format_of(const ProfileOptions& options);
+
+/// Sets how marks divide the profile into parts, if an option requests that. Errors: bad_usage.
+Result<void> choose_parts(ProfileOptions& options, const report::ProfileFormat& format);
 
 /// Checks that the options can be combined. Errors: bad_usage.
 Result<void> check_together(const ProfileOptions& options, const report::ProfileFormat& format);

@@ -48,6 +48,12 @@ struct EngineTuning {
   bool operator==(const EngineTuning&) const = default;
 };
 
+/// Marks in the code of programs that need a request of the user (docs/guides/marks.md).
+struct MarkSettings {
+  bool as_valgrind = false;  ///< answer the client requests of valgrind.h as valgrind does
+  bool operator==(const MarkSettings&) const = default;
+};
+
 /// How to start the command, and how to wait for it.
 struct Conditions : linux::Conditions {
   /// tally's own signals, watched by the caller; never null. A backend waits on its fd() and calls take(). After
@@ -55,6 +61,7 @@ struct Conditions : linux::Conditions {
   linux::Signals* signals = nullptr;
   bool wait_all = false;  ///< wait until every descendant has ended, not only the started process
   EngineTuning engine = {};
+  MarkSettings marks = {};
   std::string cpu_model;  ///< the processor that programs see: the name of a cpu::CpuModel; or "host", the real one
   std::string clock = "real";  ///< that programs read; or "counted": it counts their instructions
   bool counts_clock() const { return clock == "counted"; }
@@ -195,8 +202,8 @@ struct WindowSink {
 struct WindowOrder : Order {
   std::vector<WindowTrigger> triggers = {};  ///< the first one reached ends the window; 1 to window_trigger_limit
   WindowBounds bounds = {};
-  bool places = false;   ///< add the file of each window's address
-  bool vectors = false;  ///< add the basic-block vector of each window
+  bool places = false;                 ///< add the file of each window's address
+  bool vectors = false;                ///< add the basic-block vector of each window
   std::optional<PathOrder> path = {};  ///< rows have a path hash and, of the events, only the trigger's
   WindowSink sink = {};
 };
@@ -210,11 +217,20 @@ struct Sampling {
   bool operator==(const Sampling&) const = default;
 };
 
+/// How marks in the program divide a profile into parts, as they divide callgrind's.
+struct ProfileParts {
+  /// What is on when a program starts. `automatic`: the first mark decides; what it switches on was off before.
+  enum class AtStart { automatic, on, off };
+  AtStart instrumentation = AtStart::automatic, collection = AtStart::automatic;
+  bool operator==(const ProfileParts&) const = default;
+};
+
 /// Profile: count, or sample, what each instruction did.
 struct ProfileOrder : Order {
   Sampling sampling = {};  ///< for a backend that samples
   bool calls = false;      ///< also record calls with inclusive counts (at most 4 events)
   bool python = false;  ///< also count functions of Python programs (CPython 3.11; at most 4 events, none of a model)
+  std::optional<ProfileParts> parts = {};  ///< the engine only, and events that it counts itself
 };
 
 }  // namespace tally::backend

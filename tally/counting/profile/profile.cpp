@@ -43,6 +43,7 @@ class Resolver {
       : code_(std::move(code)), lines_(std::move(lines)), inlines_(inlines) {
     result_.stat = std::move(stat);
     result_.owners = code_.owners;
+    result_.parts = code_.parts;
     for (std::size_t e = 0; e < code_.events.size() && e < result_.stat.events.size(); ++e)
       result_.stat.events[e].total.count = code_.events[e].count;
     result_.repeated = code_.repeated;

@@ -256,8 +256,7 @@ extern "C" void marked(Thread* t) {
   // A pending signal comes first: its handler returns to the gate.
   if (t->pad == 0) {
     pass_all(t);
-    handle_program_mark(t);
-    t->past_gate = !emulate_here(t);
+    t->past_gate = handle_program_mark(t) && !emulate_here(t);
   }
   dispatch(t);
 }

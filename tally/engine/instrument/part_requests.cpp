@@ -44,7 +44,8 @@ void handle_request(Thread* t) {
     case callgrind_zero: return change_parts(t, PartAction::zero, nullptr, n);
     case callgrind_dump: return change_parts(t, PartAction::dump, nullptr, n);
     case callgrind_dump_at: return change_parts(t, PartAction::dump, ProgramText(words[1]).text, n);
-    default: return;
+    default:
+      if (settings().parts.as_valgrind != 0) answer_as_valgrind(t, words);
   }
 }
 
@@ -66,13 +67,16 @@ void handle_sniper(Thread* t) {
 
 }  // namespace
 
-void handle_program_mark(Thread* t) {
-  switch (translate::mark_at(t->pc)) {
-    case ProgramMark::valgrind: return handle_request(t);
-    case ProgramMark::ssc: return handle_ssc(t);
-    case ProgramMark::sniper: return handle_sniper(t);
-    case ProgramMark::none: return;  // the code has changed
+bool handle_program_mark(Thread* t) {
+  const u64 pc = t->pc;
+  if (settings().parts.as_valgrind != 0 && end_call_of_request(t)) return true;
+  switch (translate::mark_at(pc)) {
+    case ProgramMark::valgrind: handle_request(t); break;
+    case ProgramMark::ssc: handle_ssc(t); break;
+    case ProgramMark::sniper: handle_sniper(t); break;
+    case ProgramMark::none: break;  // the code has changed
   }
+  return t->pc == pc;
 }
 
 }  // namespace tally::engine::instrument
@@ -82,8 +86,7 @@ namespace tally::engine::translate {
 extern "C" void program_mark_reached(Thread* t) {
   // A pending signal comes first: its handler returns to the gate.
   if (t->pad == 0) {
-    instrument::handle_program_mark(t);
-    t->past_gate = 1;
+    t->past_gate = instrument::handle_program_mark(t);
   }
   dispatch(t);
 }

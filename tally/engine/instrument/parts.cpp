@@ -293,7 +293,9 @@ void parts_attach(Thread* t, bool goes_on) {
 void parts_end(Thread* t) {
   if (!parts_on() || !all.is_used || own(t).stretches == 0) return;
   ThreadParts& p = own(t);
-  write_record(t, PartEnd::process, all.name, sum_now(t), p.counts);
+  // Without its process, a thread ends no part.
+  const bool is_cut = p.counts && process_record(t).end != channel::End::unknown;
+  write_record(t, PartEnd::process, all.name, sum_now(t), is_cut);
   if (p.record != 0 && all.ended_count < sizeof all.ended / sizeof all.ended[0]) all.ended[all.ended_count++] = p.record;
 }
 

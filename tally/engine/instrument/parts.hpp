@@ -35,7 +35,12 @@ enum class PartAction : u8 {
 /// them.
 void change_parts(Thread* t, PartAction action, const char* name, u32 instructions);
 
-/// Handles the mark at the thread's pc, if there is one.
-void handle_program_mark(Thread* t);
+/// Handles the mark at the thread's pc, if there is one. Returns whether the thread continues with its instructions;
+/// otherwise its pc has changed.
+bool handle_program_mark(Thread* t);
+
+/// The answers of valgrind: see guest/valgrind_answers.hpp. Defined in the guest layer.
+bool end_call_of_request(Thread* t);
+void answer_as_valgrind(Thread* t, const u64 (&words)[6]);
 
 }  // namespace tally::engine::instrument

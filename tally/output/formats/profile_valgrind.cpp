@@ -223,7 +223,15 @@ std::string callgrind_file(const result::Profile& profile, const CallgrindLayout
 
 // By line, as valgrind does: many readers do not support instructions, and interpret addresses as lines.
 std::string profile_callgrind(const result::Profile& profile, const ProfileStyle& style) {
-  return callgrind_file(profile, {.instructions = style.instructions});
+  CallgrindLayout layout;
+  layout.instructions = style.instructions;
+  if (profile.parts.size() == 1) {
+    const result::CodePart& part = profile.parts.front();
+    layout.pid = part.pid;
+    layout.part = static_cast<int>(part.number);
+    layout.descriptions = {"Trigger: " + part.trigger};
+  }
+  return callgrind_file(profile, layout);
 }
 
 std::string cachegrind_file(const result::Profile& profile, const std::vector<std::string>& descriptions) {

@@ -41,13 +41,24 @@ struct CodeFile {
 /// The path of the kernel's own code.
 inline constexpr std::string_view kernel_code = "[kernel]";
 
+/// A part of the profile of a process, which a mark in the program ended.
+struct CodePart {
+  std::int64_t pid = 0;
+  std::uint32_t number = 0;  ///< from 1 in each process
+  std::string trigger;       ///< what ended it, as callgrind says it: "Client Request: NAME", "Program termination"
+  bool is_last = false;      ///< it ended with its process
+  bool operator==(const CodePart&) const = default;
+};
+
 /// The process and thread that a row belongs to.
 struct CodeOwner {
+  static constexpr std::uint32_t no_part = ~std::uint32_t{0};
   std::int64_t pid = 0;
   std::string command;      ///< the program's name
   std::int64_t tid = 0;     ///< 0: all threads of the process together
   std::string thread;       ///< its name
   bool other_pids = false;  ///< `pid` is from another PID namespace than tally's
+  std::uint32_t part = no_part;  ///< index in CodeCounts::parts; no_part: counted in none
   bool operator==(const CodeOwner&) const = default;
 };
 
@@ -107,6 +118,7 @@ struct CodeCounts {
   std::vector<EventCount> events;  ///< requested events, for the whole command
   std::vector<CodeFile> files;
   std::vector<CodeOwner> owners;
+  std::vector<CodePart> parts = {};  ///< if requested: by process, then by number; the last one of each is_last
   std::vector<CodeRow> rows;            ///< by owner, file and address, each once
   std::vector<std::int64_t> counts;     ///< of each row, one per event: counts[row * events.size() + event]
   std::vector<CodeCall> calls;          ///< if requested

@@ -76,6 +76,7 @@ struct ProfileCall {
 struct Profile {
   Stat stat;  ///< the command, how it ended, and its counts
   std::vector<CodeOwner> owners;
+  std::vector<CodePart> parts = {};  ///< see CodeCounts
   std::vector<ProfileObject> objects;
   std::vector<std::string> sources;  ///< source files as named in the debug information; the first is no file
   std::vector<ProfileFunction> functions;

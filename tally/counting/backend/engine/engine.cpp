@@ -101,6 +101,22 @@ void report_unreached_bounds(const WindowBounds& bounds, const Execution& execut
   }
 }
 
+channel::AtStart at_start(ProfileParts::AtStart state) {
+  return state == ProfileParts::AtStart::on    ? channel::AtStart::on
+         : state == ProfileParts::AtStart::off ? channel::AtStart::off
+                                               : channel::AtStart::automatic;
+}
+
+channel::PartSettings parts_of(const Job& job) {
+  channel::PartSettings parts{};
+  parts.on = job.count != nullptr || job.has_parts() ? 1 : 0;
+  parts.as_valgrind = job.order.conditions.marks.as_valgrind ? 1 : 0;
+  if (!job.has_parts()) return parts;
+  parts.instrumentation = at_start(job.profile->parts->instrumentation);
+  parts.collection = at_start(job.profile->parts->collection);
+  return parts;
+}
+
 class Engine final : public Backend {
  public:
   explicit Engine(std::optional<Simulation> simulation) : asked_(std::move(simulation)) {}
@@ -232,7 +248,7 @@ class Engine final : public Backend {
     settings.keeps_files = is_profile ? 1 : 0;
     settings.placed = *placed;
     settings.follows_calls = job.has_calls() ? 1 : 0;
-    settings.parts.on = job.count != nullptr ? 1 : 0;
+    settings.parts = parts_of(job);
     Window window;
     const auto execution = execute(job, *image, *shared, settings, modelling, marker, window);
     if (!execution) return fail(execution.error());

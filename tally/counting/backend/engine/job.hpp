@@ -30,6 +30,7 @@ struct Job {
   bool hashes_paths() const { return windows != nullptr && windows->path.has_value(); }
   bool has_calls() const { return profile != nullptr && profile->calls; }
   bool has_python() const { return profile != nullptr && profile->python; }
+  bool has_parts() const { return profile != nullptr && profile->parts.has_value(); }
   bool has_window_bounds() const { return windows != nullptr && windows->bounds.any(); }
   bool is_timed() const { return count != nullptr && count->timing.any(); }
   const Timing& timing() const {

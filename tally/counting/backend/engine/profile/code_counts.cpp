@@ -14,6 +14,7 @@
 #include "tally/counting/backend/engine/effort.hpp"
 #include "tally/counting/backend/engine/profile/code_log.hpp"
 #include "tally/counting/backend/engine/profile/located_values.hpp"
+#include "tally/counting/backend/engine/profile/profile_parts.hpp"
 #include "tally/counting/backend/engine/profile/python_functions.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
 #include "tally/output/result/call_sums.hpp"
@@ -56,6 +57,7 @@ class ProfileReader {
         modelling_(modelling),
         placed_(located_values(job, modelling).value_or(channel::LocatedValues{})),
         effort_(claimed_processes(shared), claimed_threads(shared)),
+        parts_(shared),
         python_(shared, counts.size(), effort_, result_) {
     result_.events = counts;
     for (const event::Event& event : job.events()) weights_.push_back(weights_of(event.id));
@@ -65,6 +67,13 @@ class ProfileReader {
     const std::uint32_t last = claimed_code_logs(shared_);
     for (std::uint32_t i = 1; i <= last; ++i)
       logs_.push_back(std::make_unique<CodeLogReader>(shared_, i, files_, effort_));
+    if (job_.has_parts()) {
+      for (const auto& one : logs_) {
+        parts_.add_process(one->head().process);
+        for (const std::uint32_t process : one->shared_with()) parts_.add_process(process);
+      }
+      result_.parts = parts_.all();
+    }
     for (std::uint32_t i = 1; i <= last; ++i) read_log(i);
     read_living();
     finish();
@@ -79,11 +88,11 @@ class ProfileReader {
     latest_[one.head().process] = number;
     for (const std::uint32_t process : one.shared_with()) latest_[process] = number;
     for (const CodeLogReader::Counts& calls : one.calls())
-      add_calls(number, calls.area, owner(calls.process, calls.thread));
+      add_calls(number, calls.area, owner(calls.process, calls.thread, label_of(calls)));
     for (const CodeLogReader::Counts& statistics : one.statistics())
-      add_values(number, statistics.area, owner(statistics.process, statistics.thread));
+      add_values(number, statistics.area, owner(statistics.process, statistics.thread, 0));
     for (const CodeLogReader::Counts& counts : one.counts())
-      add_area(number, counts.area, owner(counts.process, counts.thread));
+      add_area(number, counts.area, owner(counts.process, counts.thread, counts.part));
     for (const CodeLogReader::Counts& python : one.python())
       if (is_first(python.area)) python_.add(python.area);
     for (const channel::CodeCorrection& c : one.corrections()) {
@@ -93,7 +102,7 @@ class ProfileReader {
           at.address, at.file, 0, 0, 0, InstructionCount::by_correction, static_cast<std::int64_t>(corrections_.size()),
           0};
       std::copy(std::begin(c.field), std::end(c.field), std::begin(corrections_.emplace_back().field));
-      counted_[owner(c.process, c.thread)].push_back(made);
+      counted_[owner(c.process, c.thread, c.part)].push_back(made);
     }
   }
 
@@ -106,15 +115,24 @@ class ProfileReader {
       if (thread.state != channel::State::running || thread.area == 0 || thread.area >= channel::area_limit ||
           known == latest_.end())
         continue;
-      add_area(known->second, thread.area, owner(thread.process, i));
+      add_area(known->second, thread.area, owner(thread.process, i, thread.part));
     }
   }
 
-  /// Returns the owner for these record indexes; thread 0: all threads without a row of their own.
-  std::uint32_t owner(std::uint32_t process, std::uint32_t thread) {
-    const auto [place, is_new] = owners_.try_emplace({process, thread}, result_.owners.size());
+  /// Returns the label of the part that an area of calls belongs to.
+  std::uint32_t label_of(const CodeLogReader::Counts& of) const {
+    if (of.part != channel::part_of_thread) return of.part;
+    return of.thread < channel::thread_limit ? shared_.records.thread(of.thread).part : 0;
+  }
+
+  /// Returns the owner for these record indexes and this label of a part; thread 0: all threads without a row of their
+  /// own.
+  std::uint32_t owner(std::uint32_t process, std::uint32_t thread, std::uint32_t label) {
+    const std::uint32_t part = parts_.find(process, label);
+    const auto [place, is_new] = owners_.try_emplace({process, thread, part}, result_.owners.size());
     if (!is_new) return static_cast<std::uint32_t>(place->second);
     result::CodeOwner made;
+    made.part = part;
     if (process < channel::process_limit) {
       const channel::Process& p = shared_.records.process(process);
       made.pid = p.pid;
@@ -362,7 +380,7 @@ class ProfileReader {
   std::vector<char> is_file_;
   std::vector<std::unique_ptr<CodeLogReader>> logs_;         // from number 1 on
   std::unordered_map<std::uint32_t, std::uint32_t> latest_;  // process → its log
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> owners_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t> owners_;
   std::vector<std::vector<InstructionCount>> counted_;  // by owner
   std::vector<channel::Totals> corrections_;
   std::vector<channel::CodeValues> values_;
@@ -370,6 +388,7 @@ class ProfileReader {
   channel::Totals repeated_;
   std::unordered_set<std::uint32_t> areas_;  // that were read
   Effort effort_;
+  PartsOfProcesses parts_;  // empty unless they are requested
   result::CodeCounts result_;
   PythonReader python_;
 };

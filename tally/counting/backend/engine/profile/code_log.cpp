@@ -146,7 +146,7 @@ void CodeLogReader::add_counts(const channel::CodeCounts* c) {
                 : c->head.kind == CodeRecordKind::statistics ? values_
                 : c->head.kind == CodeRecordKind::python     ? python_
                                                              : counts_;
-  areas.push_back({c->process, c->thread, c->area});
+  areas.push_back({c->process, c->thread, c->area, c->part});
 }
 
 }  // namespace tally::backend::engine

@@ -93,7 +93,7 @@ bool read_on(int file, std::uint32_t number, LogProgress& log, Each&& each) {
 class CodeLogReader {
  public:
   struct Counts {
-    std::uint32_t process, thread, area;
+    std::uint32_t process, thread, area, part;
   };
 
   /// Reads the log with this number; empty if it cannot be read or `effort` is spent. `effort` must outlive it.

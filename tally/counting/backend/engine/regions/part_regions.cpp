@@ -105,6 +105,7 @@ std::vector<RegionResult> regions_of_parts(const Job& job, const Modelling& mode
   };
   std::vector<std::pair<std::string, Region>> regions;
   for (const channel::PartCounts& part : parts) {
+    if (part.stretches == 0) continue;
     const std::string name = name_of(part);
     auto found = std::find_if(regions.begin(), regions.end(), [&](const auto& one) { return one.first == name; });
     if (found == regions.end()) found = regions.insert(regions.end(), {name, {}});

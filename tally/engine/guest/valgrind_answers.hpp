@@ -1,0 +1,15 @@
+/// Client requests of valgrind.h, answered as valgrind answers them (channel::PartSettings::as_valgrind).
+#pragma once
+#include "tally/engine/records.hpp"
+
+namespace tally::engine::guest {
+
+/// Ends a call that answer_request() began, if the thread has returned from it: then its registers are those of the
+/// request again. Returns whether it has.
+bool end_requested_call(Thread* t);
+
+/// Answers a request, given by its six words: sets the thread's result, or lets it call a function, whose result is
+/// that of the request. Other requests keep their default.
+void answer_request(Thread* t, const u64 (&words)[6]);
+
+}  // namespace tally::engine::guest

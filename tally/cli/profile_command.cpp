@@ -275,8 +275,7 @@ int profile(ProfileOptions& options) {
                           ? Result<std::string>("")
                           : annotation(report::in_samples(made), options.annotate, options.instructions);
   if (source && !source->empty()) text += "\n" + *source;
-  const auto written =
-      has_parts ? write_parts(made, *format, *style, options.output, *output) : output->write(text);
+  const auto written = has_parts ? write_parts(made, *format, *style, options.output, *output) : output->write(text);
   if (format->name != "table") {
     for (std::string& line : report::sampling_lines(made)) stat->notices.push_back(std::move(line));
     for (std::string& line : report::unread_lines(made)) stat->notices.push_back(std::move(line));

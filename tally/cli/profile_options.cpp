@@ -95,9 +95,10 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   app.add_flag(
       "--debuginfod", options.debuginfod,
       "download missing debug files from the servers in DEBUGINFOD_URLS; otherwise tally does not use the network");
-  app.add_flag("--parts", options.parts,
-               "with --format callgrind: write a file for each part that marks in the program end (CALLGRIND_DUMP_STATS "
-               "and others), as callgrind does: FILE.1, FILE.2 …, FILE");
+  app.add_flag(
+      "--parts", options.parts,
+      "with --format callgrind: write a file for each part that marks in the program end (CALLGRIND_DUMP_STATS "
+      "and others), as callgrind does: FILE.1, FILE.2 …, FILE");
   app.add_option("--instr-atstart", options.instrumentation_at_start,
                  "--parts, with instrumentation on (yes) or off (no) at the start (default: the first mark decides)")
       .value_name("yes|no");
@@ -162,8 +163,7 @@ Result<backend::ProfileParts::AtStart> at_start(const char* option, const std::s
 }  // namespace
 
 Result<void> choose_parts(ProfileOptions& options, const report::ProfileFormat& format) {
-  const bool any =
-      options.parts || !options.instrumentation_at_start.empty() || !options.collection_at_start.empty();
+  const bool any = options.parts || !options.instrumentation_at_start.empty() || !options.collection_at_start.empty();
   if (!any) return {};
   if (format.name != "callgrind")
     return fail(Code::bad_usage, "a profile in parts needs --format callgrind", "add --format callgrind");

@@ -42,7 +42,8 @@ bool map_log(u32 number) {
 
 /// Threads for which this is false are summed as thread 0.
 bool has_own_totals(const Thread* t) {
-  return t->process != own_records.process || t->index < channel::code_threads_distinguished || settings().parts.on != 0;
+  return t->process != own_records.process || t->index < channel::code_threads_distinguished ||
+         settings().parts.on != 0;
 }
 
 }  // namespace

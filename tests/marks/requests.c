@@ -1,4 +1,4 @@
-// Marks of other tools, as their headers write them, around code whose instructions are known. A stretch of n counts
+// Marks of other tools, as their headers write them, around code whose instructions are known. A section of n counts
 // 2 n + 2 instructions between its two marks.
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -16,22 +16,25 @@ enum { dump = 0x43540000, zero, toggle, dump_at, start, stop };
 
 #define SEQUENCE "rol $3, %rdi; rol $13, %rdi; rol $61, %rdi; rol $51, %rdi; xchg %rbx, %rbx\n"
 
-// request(words, otherwise): as VALGRIND_DO_CLIENT_REQUEST. stretch(n, first, second): a request, a loop, a request.
-// stretch_simply(n): the loop alone. middle(words): jumps into the sequence.
-__asm__(".text\n.globl request, request_sequence, stretch, stretch_end, middle, ssc, sniper, sniper_name\n"
-        "request: mov %rdi, %rax\n mov %rsi, %rdx\nrequest_sequence: " SEQUENCE " mov %rdx, %rax\n ret\n"
-        "middle: mov %rdi, %rax\n xor %edx, %edx\n jmp request_sequence + 4\n"
-        "stretch: mov %rsi, %rax\n mov %rdx, %rcx\n " SEQUENCE
-        " mov %rdi, %rsi\n1: sub $1, %rsi\n jne 1b\n mov %rcx, %rax\n " SEQUENCE " ret\nstretch_end:\n"
-        "ssc: push %rbx\n mov $0x111, %ebx\n .byte 0x64, 0x67, 0x90\n mov %rdi, %rsi\n1: sub $1, %rsi\n jne 1b\n"
-        " mov $0x222, %ebx\n .byte 0x64, 0x67, 0x90\n pop %rbx\n ret\n"
-        "sniper: push %rbx\n mov $1, %eax\n xchg %bx, %bx\n mov %rdi, %rsi\n1: sub $1, %rsi\n jne 1b\n"
-        " mov $2, %eax\n xchg %bx, %bx\n pop %rbx\n ret\n"
-        "sniper_name: push %rbx\n mov $13, %eax\n xor %ebx, %ebx\n mov %rdi, %rcx\n xchg %bx, %bx\n pop %rbx\n ret\n");
+// request(words, otherwise): as VALGRIND_DO_CLIENT_REQUEST. section(n, first, second): a request, a loop, a request.
+// middle(words): jumps into the sequence.
+__asm__(
+    ".text\n.globl request, request_sequence, section, section_end, middle, ssc, sniper, sniper_name\n"
+    "request: mov %rdi, %rax\n mov %rsi, %rdx\nrequest_sequence: " SEQUENCE
+    " mov %rdx, %rax\n ret\n"
+    "middle: mov %rdi, %rax\n xor %edx, %edx\n jmp request_sequence + 4\n"
+    "section: mov %rsi, %rax\n mov %rdx, %rcx\n " SEQUENCE
+    " mov %rdi, %rsi\n1: sub $1, %rsi\n jne 1b\n mov %rcx, %rax\n " SEQUENCE
+    " ret\nsection_end:\n"
+    "ssc: push %rbx\n mov $0x111, %ebx\n .byte 0x64, 0x67, 0x90\n mov %rdi, %rsi\n1: sub $1, %rsi\n jne 1b\n"
+    " mov $0x222, %ebx\n .byte 0x64, 0x67, 0x90\n pop %rbx\n ret\n"
+    "sniper: push %rbx\n mov $1, %eax\n xchg %bx, %bx\n mov %rdi, %rsi\n1: sub $1, %rsi\n jne 1b\n"
+    " mov $2, %eax\n xchg %bx, %bx\n pop %rbx\n ret\n"
+    "sniper_name: push %rbx\n mov $13, %eax\n xor %ebx, %ebx\n mov %rdi, %rcx\n xchg %bx, %bx\n pop %rbx\n ret\n");
 long request(const unsigned long* words, long otherwise);
 void middle(const unsigned long* words);
-void stretch(long n, const unsigned long* first, const unsigned long* second);
-extern const char stretch_end[];
+void section(long n, const unsigned long* first, const unsigned long* second);
+extern const char section_end[];
 void ssc(long n);
 void sniper(long n);
 void sniper_name(const char* name);
@@ -44,12 +47,12 @@ static void name(const char* text) {
 }
 
 static void* toggled(void* unused) {
-  stretch(1000, toggles, toggles);
+  section(1000, toggles, toggles);
   return unused;
 }
 
 static void* busy(void* unused) {
-  stretch(100000, zeroes + 1, zeroes + 1);  // a request 0 is none of these
+  section(100000, zeroes + 1, zeroes + 1);  // request 0 has no meaning
   return unused;
 }
 
@@ -59,21 +62,21 @@ static void in_threads(void* (*run)(void*)) {
   for (int i = 0; i < 2; i++) pthread_join(thread[i], NULL);
 }
 
-static void with_stretches(const unsigned long* first, const unsigned long* second) {
-  stretch(1000, first, second);
+static void with_sections(const unsigned long* first, const unsigned long* second) {
+  section(1000, first, second);
   name("first");
-  stretch(500, first, second);
-  stretch(500, first, second);
+  section(500, first, second);
+  section(500, first, second);
   name("second");
-  stretch(20, first, second);
+  section(20, first, second);
   request(zeroes, 0);
-  stretch(30, first, second);
+  section(30, first, second);
   request(dumps, 0);
-  stretch(10, first, second);
+  section(10, first, second);
 }
 
-static void handle_by_stretch(int unused) {
-  stretch(50, starts, stops);
+static void handle_by_section(int unused) {
+  section(50, starts, stops);
   name("handler");
   (void)unused;
 }
@@ -85,27 +88,27 @@ static void count_tick(int unused) {
 }
 
 static void interrupted(void) {
-  signal(SIGUSR1, handle_by_stretch);
+  signal(SIGUSR1, handle_by_section);
   raise(SIGUSR1);
   signal(SIGALRM, count_tick);
   const struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
   setitimer(ITIMER_REAL, &often, NULL);
   for (int i = 0; i < 2000 || ticks < 20; i++) {
-    stretch(200, starts, stops);
+    section(200, starts, stops);
     name("interrupted");
   }
   setitimer(ITIMER_REAL, &never, NULL);
 }
 
 static void generated(void) {
-  const size_t bytes = (size_t)(stretch_end - (const char*)stretch);
+  const size_t bytes = (size_t)(section_end - (const char*)section);
   char* const code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  memcpy(code, (const void*)stretch, bytes);
+  memcpy(code, (const void*)section, bytes);
   void (*const run)(long, const unsigned long*, const unsigned long*) =
       (void (*)(long, const unsigned long*, const unsigned long*))(void*)code;
   run(100, starts, stops);
   name("as copied");
-  // Behind two moves of three bytes: another rotation is no mark.
+  // After two moves of three bytes: another rotation is no mark.
   code[6 + 3] = 4;
   run(100, starts, stops);
   code[6 + 3] = 3;
@@ -115,7 +118,7 @@ static void generated(void) {
 
 static void forked(void) {
   const pid_t child = fork();
-  stretch(child == 0 ? 300 : 200, starts, stops);
+  section(child == 0 ? 300 : 200, starts, stops);
   name(child == 0 ? "child" : "parent");
   if (child == 0) _exit(0);
   waitpid(child, NULL, 0);
@@ -123,8 +126,8 @@ static void forked(void) {
 
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
-  if (strcmp(what, "instrumentation") == 0) with_stretches(starts, stops);
-  if (strcmp(what, "collection") == 0) with_stretches(toggles, toggles);
+  if (strcmp(what, "instrumentation") == 0) with_sections(starts, stops);
+  if (strcmp(what, "collection") == 0) with_sections(toggles, toggles);
   if (strcmp(what, "answers") == 0) {
     const Words running = {0x1001};
     printf("%ld %ld\n", request(running, 0), request(running, 7));
@@ -146,7 +149,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "signals") == 0) interrupted();
   if (strcmp(what, "middle") == 0) {
     middle(starts);
-    stretch(10, toggles, toggles);
+    section(10, toggles, toggles);
     name("middle");
   }
   if (strcmp(what, "generated") == 0) generated();

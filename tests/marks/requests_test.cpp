@@ -1,5 +1,5 @@
-// Marks that programs carry for other tools: regions of `tally stat`, parts of `tally profile`, and the same beside
-// callgrind.
+// Marks that programs carry for other tools: regions of `tally stat`, parts of `tally profile`, and their agreement
+// with callgrind.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -20,7 +20,8 @@ using Region = std::pair<std::int64_t, std::int64_t>;
 using Regions = std::map<std::string, Region>;
 
 Finished run_requests(const Words& options, const std::string& what) {
-  return tally(with(with({"stat", "--backend", "engine", "-q", "-e", "instructions"}, options), {"--", REQUESTS, what}));
+  return tally(
+      with(with({"stat", "--backend", "engine", "-q", "-e", "instructions"}, options), {"--", REQUESTS, what}));
 }
 
 json result_of(const Words& options, const std::string& what) {
@@ -45,11 +46,11 @@ class Requests : public testing::TestWithParam<Words> {
   static Regions regions(const std::string& what) { return regions_of(result_of(GetParam(), what)); }
 };
 
-const Regions stretches{{"first", {1, 2002}}, {"second", {2, 2004}}, {"part 3", {1, 62}}, {"collected", {1, 22}}};
+const Regions sections{{"first", {1, 2002}}, {"second", {2, 2004}}, {"part 3", {1, 62}}, {"collected", {1, 22}}};
 
-TEST_P(Requests, of_instrumentation_divide_the_run) { EXPECT_EQ(regions("instrumentation"), stretches); }
+TEST_P(Requests, of_instrumentation_divide_the_run) { EXPECT_EQ(regions("instrumentation"), sections); }
 
-TEST_P(Requests, of_collection_divide_the_run) { EXPECT_EQ(regions("collection"), stretches); }
+TEST_P(Requests, of_collection_divide_the_run) { EXPECT_EQ(regions("collection"), sections); }
 
 TEST_P(Requests, concern_one_thread_or_all) {
   const Regions found = regions("threads");
@@ -117,8 +118,8 @@ std::map<std::string, std::int64_t> parts_of(const std::string& file, int last) 
 
 std::map<std::string, std::int64_t> profiled(const Words& options, const std::string& what) {
   const TemporaryFile file("callgrind.out");
-  const Finished finished = tally(with(with({"profile", "-q", "--format", "callgrind", "-o", file.path()}, options),
-                                       {"--", REQUESTS, what}));
+  const Finished finished =
+      tally(with(with({"profile", "-q", "--format", "callgrind", "-o", file.path()}, options), {"--", REQUESTS, what}));
   EXPECT_EQ(finished.code(), 0) << finished.err;
   const auto parts = parts_of(file.path(), 4);
   for (int i = 1; i < 4; ++i) std::remove((file.path() + "." + std::to_string(i)).c_str());
@@ -148,7 +149,7 @@ TEST(ProfileParts, are_those_of_callgrind) {
                                 (collects ? "collection" : "instrumentation") + " 2>/dev/null";
     ASSERT_EQ(std::system(command.c_str()), 0);
     // Callgrind counts the block that ends with a request after the request, and a sequence as one instruction. So a
-    // stretch lacks the move before its second request; with collection, it has the two moves before its first request
+    // section lacks the move before its second request; with collection, it has the two moves before its first request
     // and that request.
     const std::int64_t each = collects ? 2 : -1;
     Parts expected = divided;
@@ -170,6 +171,15 @@ TEST(RequestsOfHeaders, are_those_that_programs_of_others_make) {
   // 900 turns of two instructions more.
   EXPECT_EQ(regions.at("bench::longer").second - regions.at("bench::shorter").second, 1800);
   EXPECT_EQ(regions.at("collected"), regions.at("bench::shorter"));
+}
+
+TEST(RequestsOfHeaders, are_answered_as_valgrind_does_if_the_user_asks) {
+  if (std::string(HEADERS).empty()) GTEST_SKIP() << "callgrind.h (package valgrind) was not installed at the build";
+  const Words stat{"stat", "--backend", "engine", "-q", "-e", "instructions"}, program{"--", HEADERS, "answers"};
+  EXPECT_EQ(tally(with(stat, program)).out, "0 0 0 0.0\n");
+  const Finished finished = tally(with(with(stat, {"--as-valgrind"}), program));
+  EXPECT_EQ(finished.out, "1 1011 24 0.5\n");
+  EXPECT_NE(finished.err.find("** -3 text|  123|7   |ff\n"), std::string::npos) << finished.err;
 }
 
 }  // namespace

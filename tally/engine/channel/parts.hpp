@@ -47,7 +47,7 @@ struct PartCounts {
   uint32_t process, thread;  ///< indices of their records
   uint32_t number;           ///< of the part in its process, from 1; those that were discarded have none
   uint32_t label;            ///< of the part in its process, from 1: in CodeCounts::part
-  uint32_t stretches;        ///< how often the thread began to count
+  uint32_t entries;          ///< how often the thread began to count
   uint32_t cut;              ///< 1: it was counting when it ended
   PartEnd end;
   char name[96];  ///< of a named dump, or of what the program's marks separate; cut at 95 bytes

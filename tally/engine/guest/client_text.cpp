@@ -104,10 +104,14 @@ class Printer {
     Conversion how;
     char c = next();
     for (;; c = next()) {
-      if (c == '-') how.left = true;
-      else if (c == '0') how.zeros = true;
-      else if (c == '#') how.alternate = true;
-      else break;
+      if (c == '-')
+        how.left = true;
+      else if (c == '0')
+        how.zeros = true;
+      else if (c == '#')
+        how.alternate = true;
+      else
+        break;
     }
     for (; c >= '0' && c <= '9'; c = next()) how.width = how.width * 10 + static_cast<u32>(c - '0');
     for (; c == 'l' || c == 'z' || c == 'h'; c = next()) how.is_long |= c != 'h';

@@ -111,4 +111,6 @@ void answer_request(Thread* t, const u64 (&words)[6]) {
 }  // namespace tally::engine::guest
 
 bool tally::engine::instrument::end_call_of_request(Thread* t) { return guest::end_requested_call(t); }
-void tally::engine::instrument::answer_as_valgrind(Thread* t, const u64 (&words)[6]) { guest::answer_request(t, words); }
+void tally::engine::instrument::answer_as_valgrind(Thread* t, const u64 (&words)[6]) {
+  guest::answer_request(t, words);
+}

@@ -22,8 +22,8 @@ constexpr u32 parts_at = 0xfc000;  // from the GS base
 /// The state of a thread.
 struct ThreadParts {
   bool collects, counts;
-  u32 record;     // number of its PartCounts, from 1; 0: none yet
-  u32 stretches;  // how often it began to count in this part
+  u32 record;   // number of its PartCounts, from 1; 0: none yet
+  u32 entries;  // how often it began to count in this part
   CountedValues start, sum;
 };
 static_assert(parts_at + sizeof(ThreadParts) <= counters_at);
@@ -82,7 +82,7 @@ void write_record(Thread* t, PartEnd end, const char* name, const CountedValues&
   counts.thread = t->index;
   counts.number = all.number;
   counts.label = all.label;
-  counts.stretches = p.stretches;
+  counts.entries = p.entries;
   counts.cut = is_cut ? 1 : 0;
   counts.end = end;
   copy_name(counts.name, name);
@@ -145,7 +145,7 @@ void begin_counting(Thread* t, u32 instructions) {
   ThreadParts& p = own(t);
   p.start = values_now(t, instructions);
   p.counts = true;
-  p.stretches++;
+  p.entries++;
   enter_part(t, all.label, instructions);
 }
 
@@ -178,7 +178,7 @@ void reset(Thread* t, u32 instructions) {
   ThreadParts& p = own(t);
   p.sum = {};
   p.record = 0;
-  p.stretches = 0;
+  p.entries = 0;
   if (p.counts) begin_counting(t, instructions);
 }
 
@@ -220,7 +220,7 @@ void dump(Thread* t, const char* name, u32 instructions) {
   const PartEnd end = name != nullptr ? PartEnd::named_dump : PartEnd::dump;
   each_thread(t, [&](Thread* o) {
     // A profile has a file for each dump.
-    if (own(o).stretches != 0 || (o == t && logs_code())) write_record(o, end, name, sum_now(o), false);
+    if (own(o).entries != 0 || (o == t && logs_code())) write_record(o, end, name, sum_now(o), false);
   });
   end_records_of_ended(end, name);
   all.number++;
@@ -286,17 +286,18 @@ void parts_attach(Thread* t, bool goes_on) {
   p.start.totals = records().thread(t->index).base;
   if (settings().models.on != 0) p.start.models = model_counts(t)->values;
   p.record = 0;
-  p.stretches = p.counts ? 1 : 0;
+  p.entries = p.counts ? 1 : 0;
   if (logs_code()) code_log_enter_part(t, p.counts ? all.label : 0);
 }
 
 void parts_end(Thread* t) {
-  if (!parts_on() || !all.is_used || own(t).stretches == 0) return;
+  if (!parts_on() || !all.is_used || own(t).entries == 0) return;
   ThreadParts& p = own(t);
   // Without its process, a thread ends no part.
   const bool is_cut = p.counts && process_record(t).end != channel::End::unknown;
   write_record(t, PartEnd::process, all.name, sum_now(t), is_cut);
-  if (p.record != 0 && all.ended_count < sizeof all.ended / sizeof all.ended[0]) all.ended[all.ended_count++] = p.record;
+  if (p.record != 0 && all.ended_count < sizeof all.ended / sizeof all.ended[0])
+    all.ended[all.ended_count++] = p.record;
 }
 
 void change_parts(Thread* t, PartAction action, const char* name, u32 instructions) {

@@ -18,8 +18,8 @@ void parts_attach(Thread* t, bool goes_on);
 /// Records what a thread that ends has counted. It is stopped, or is the caller, which holds threads_lock.
 void parts_end(Thread* t);
 
-/// Moves the counts of a thread to its record and its part of the code log. It is stopped, or is the caller, which holds
-/// threads_lock. Defined in the guest layer.
+/// Moves the counts of a thread to its record and its part of the code log. It is stopped, or is the caller, which
+/// holds threads_lock. Defined in the guest layer.
 void collect_counts(Thread* t);
 
 enum class PartAction : u8 {

@@ -32,9 +32,7 @@ ProgramMark mark_at(u64 pc) {
   const u64 missing = safe_copy(bytes, reinterpret_cast<const void*>(pc), sizeof bytes);
   if (missing == 0 && is_equal(bytes, request)) return ProgramMark::valgrind;
   if (missing > sizeof request - sizeof ssc) return ProgramMark::none;
-  return is_equal(bytes, ssc)      ? ProgramMark::ssc
-         : is_equal(bytes, sniper) ? ProgramMark::sniper
-                                   : ProgramMark::none;
+  return is_equal(bytes, ssc) ? ProgramMark::ssc : is_equal(bytes, sniper) ? ProgramMark::sniper : ProgramMark::none;
 }
 
 void emit_mark_gate(Builder& b) {

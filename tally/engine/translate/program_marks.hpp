@@ -1,6 +1,6 @@
-/// Marks that programs carry in their code for other tools: instructions that change nothing, and which compilers do not
-/// generate. Such a mark starts a trace, whose first instructions are a gate that enters the engine. Then the program's
-/// own instructions run, as natively. Code without marks is translated as if there were none.
+/// Marks that programs carry in their code for other tools: instructions that change nothing, and which compilers do
+/// not generate. Such a mark starts a trace, whose first instructions are a gate that enters the engine. Then the
+/// program's own instructions run, as natively. Code without marks is translated as if there were none.
 #pragma once
 #include "tally/engine/translate/generate.hpp"
 

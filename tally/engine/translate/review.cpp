@@ -90,7 +90,8 @@ class Review {
   }
 
   void consider(Trace& trace) {
-    if (probes->begins_at(trace.pc) || trace.gate != 0 || trace.compared != 0 || trace.steps || (trace.check != 0 && !is_instrumented))
+    if (probes->begins_at(trace.pc) || trace.gate != 0 || trace.compared != 0 || trace.steps ||
+        (trace.check != 0 && !is_instrumented))
       return;
     PersistentCache::Used known{};
     const bool is_known = trace.use != 0 && persistent_cache->used(trace.use, known);

@@ -54,10 +54,10 @@ struct CodePart {
 struct CodeOwner {
   static constexpr std::uint32_t no_part = ~std::uint32_t{0};
   std::int64_t pid = 0;
-  std::string command;      ///< the program's name
-  std::int64_t tid = 0;     ///< 0: all threads of the process together
-  std::string thread;       ///< its name
-  bool other_pids = false;  ///< `pid` is from another PID namespace than tally's
+  std::string command;           ///< the program's name
+  std::int64_t tid = 0;          ///< 0: all threads of the process together
+  std::string thread;            ///< its name
+  bool other_pids = false;       ///< `pid` is from another PID namespace than tally's
   std::uint32_t part = no_part;  ///< index in CodeCounts::parts; no_part: counted in none
   bool operator==(const CodeOwner&) const = default;
 };
@@ -118,7 +118,7 @@ struct CodeCounts {
   std::vector<EventCount> events;  ///< requested events, for the whole command
   std::vector<CodeFile> files;
   std::vector<CodeOwner> owners;
-  std::vector<CodePart> parts = {};  ///< if requested: by process, then by number; the last one of each is_last
+  std::vector<CodePart> parts = {};     ///< if requested: by process, then by number; the last one of each is_last
   std::vector<CodeRow> rows;            ///< by owner, file and address, each once
   std::vector<std::int64_t> counts;     ///< of each row, one per event: counts[row * events.size() + event]
   std::vector<CodeCall> calls;          ///< if requested

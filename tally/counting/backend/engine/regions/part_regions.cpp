@@ -14,7 +14,7 @@ namespace {
 
 /// Entries of a region: parts with its name, of one thread or of all.
 struct Entries {
-  std::uint64_t stretches = 0, open = 0;
+  std::uint64_t count = 0, open = 0;
   std::map<std::uint32_t, channel::CountedValues> parts;  ///< by number
 };
 
@@ -28,7 +28,7 @@ void add(channel::CountedValues& to, const channel::CountedValues& more) {
 }
 
 void add(Entries& to, const channel::PartCounts& part) {
-  to.stretches += part.stretches;
+  to.count += part.entries;
   to.open += part.cut;
   add(to.parts[part.number], part.values);
 }
@@ -41,9 +41,9 @@ std::int64_t value_in(const event::Event& event, const channel::CountedValues& v
 RegionCounts counts_of(const Entries& entries, const std::vector<MarkedEvent>& events, const Job& job,
                        const CollectedTotals& tally, const Simulation* simulation) {
   RegionCounts result;
-  result.entries = entries.stretches;
+  result.entries = entries.count;
   result.open = entries.open;
-  const bool is_each_an_entry = entries.parts.size() == entries.stretches;
+  const bool is_each_an_entry = entries.parts.size() == entries.count;
   std::vector<event::Event> of_events;
   for (const MarkedEvent& one : events) {
     of_events.push_back(*one.event);
@@ -105,7 +105,7 @@ std::vector<RegionResult> regions_of_parts(const Job& job, const Modelling& mode
   };
   std::vector<std::pair<std::string, Region>> regions;
   for (const channel::PartCounts& part : parts) {
-    if (part.stretches == 0) continue;
+    if (part.entries == 0) continue;
     const std::string name = name_of(part);
     auto found = std::find_if(regions.begin(), regions.end(), [&](const auto& one) { return one.first == name; });
     if (found == regions.end()) found = regions.insert(regions.end(), {name, {}});

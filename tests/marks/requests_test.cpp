@@ -178,7 +178,7 @@ TEST(RequestsOfHeaders, are_answered_as_valgrind_does_if_the_user_asks) {
   const Words stat{"stat", "--backend", "engine", "-q", "-e", "instructions"}, program{"--", HEADERS, "answers"};
   EXPECT_EQ(tally(with(stat, program)).out, "0 0 0 0.0\n");
   const Finished finished = tally(with(with(stat, {"--as-valgrind"}), program));
-  EXPECT_EQ(finished.out, "1 1011 24 0.5\n");
+  EXPECT_EQ(finished.out, "1 1011 22 0.5\n");
   EXPECT_NE(finished.err.find("** -3 text|  123|7   |ff\n"), std::string::npos) << finished.err;
 }
 

@@ -109,6 +109,7 @@ Result<result::Run> Rerun::run(const backend::PathOrder& path, linux::Signals& s
   }
   auto stat = measure::stat(*choice->backend, options, signals);
   if (!stat) return fail(stat.error());
+  if (signals.interrupted_by()) return fail(Code::cannot_measure, "interrupted");
   return std::move(stat->runs.front());
 }
 

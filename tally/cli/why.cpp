@@ -12,6 +12,7 @@
 #include "tally/cli/path_experiment.hpp"
 #include "tally/cli/window_names.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/linux/process/finishing.hpp"
 #include "tally/output/analysis/read_sources.hpp"
 
 namespace tally::cli {
@@ -58,8 +59,15 @@ class Explanation {
   Result<std::vector<std::string>> explain() {
     auto found = find(difference_.from, std::max(difference_.to, difference_.from + 1));
     if (!found) return fail(found.error());
-    if (!*found || (*found)->parting.is_earlier) return not_reproduced(found->has_value());
-    describe_reproduction(**found);
+    if (!*found || (*found)->parting.is_earlier) {
+      const bool is_earlier = found->has_value();
+      found = find(0, longest());
+      if (!found) return fail(found.error());
+      if (!*found || (*found)->parting.is_earlier) return not_reproduced(is_earlier);
+      lines_.emplace_back("ran both commands again: that difference did not come back, but they part elsewhere");
+    } else {
+      describe_reproduction(**found);
+    }
     while (true) {
       describe_parting(**found);
       auto cause = find_cause(**found);
@@ -69,8 +77,7 @@ class Explanation {
       if (cause->removed == Removed::nothing) return std::move(lines_);
       // What comes after it may have another cause.
       remove(cause->removed);
-      found = find(0, std::max(stored(before_).paths[difference_.before].instructions,
-                               stored(after_).paths[difference_.after].instructions));
+      found = find(0, longest());
       if (!found) return fail(found.error());
       if (!*found) return std::move(lines_);
       lines_.push_back(cause->removed == Removed::addresses ? "without randomised addresses, the commands part again:"
@@ -80,6 +87,12 @@ class Explanation {
 
  private:
   static const result::Run& stored(const StoredRun& run) { return run.stat.runs.front(); }
+
+  /// Instructions of the longer thread.
+  std::uint64_t longest() const {
+    return std::max(stored(before_).paths[difference_.before].instructions,
+                    stored(after_).paths[difference_.after].instructions);
+  }
 
   /// Runs both commands until two of their runs part in the range. Returns the last ones that part before it if all do.
   Result<std::optional<PartedRuns>> find(std::uint64_t from, std::uint64_t to) {
@@ -398,6 +411,7 @@ int explain_difference(const StoredRun& before, const StoredRun& after) {
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
   auto explained = Explanation(before, after, difference, *std::move(a), *std::move(b), *signals).explain();
+  if (const auto signal = signals->interrupted_by()) linux::die_of(*signal);
   if (!explained) {
     (void)print_lines(lines);
     return report_error(explained.error());

@@ -64,8 +64,8 @@ struct Thread {
     s64 sums[channel::window_sum_limit];  // 0x100: sums of window events, from the counters
     PathHash path;                        // 0x100: with Windows::paths, which needs no sums
   };
-  u8 popcount[256];                              // 0x120: bits set in a byte, for use without changing flags
-  u32 lock_id;                                   // 0x220: the number that locks store
+  u8 popcount[256];  // 0x120: bits set in a byte, for use without changing flags
+  u32 lock_id;       // 0x220: the number that locks store
 
   Thread *next, *before;  // list of all threads of the address space
   u64 mask;               // the program's current signal mask; the kernel's lacks the signals that the engine needs

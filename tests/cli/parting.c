@@ -86,10 +86,14 @@ SEPARATE void race_for_lock(const char* unused) {
 static const struct {
   const char* name;
   void (*run)(const char* argument);
-} differences[] = {{"pid", seed_by_pid},           {"clock", hash_with_clock},
-                   {"random", seed_by_random},     {"processor", choose_by_processor},
-                   {"variable", choose_by_variable}, {"listing", hash_in_order},
-                   {"addresses", order_by_address}, {"lock", race_for_lock},
+} differences[] = {{"pid", seed_by_pid},
+                   {"clock", hash_with_clock},
+                   {"random", seed_by_random},
+                   {"processor", choose_by_processor},
+                   {"variable", choose_by_variable},
+                   {"listing", hash_in_order},
+                   {"addresses", order_by_address},
+                   {"lock", race_for_lock},
                    {"none", NULL}};
 
 /// parting NAME [ARGUMENT]

@@ -182,8 +182,8 @@ struct Stat {
   std::string clock = {};                 ///< "counted" if programs read such a clock (--clock); empty: the real one
   std::string program_environment = {};   ///< --environment if it was fixed; empty: tally's own
   std::vector<UnaskedCode> unasked = {};  ///< of the first run that executed any
-  std::optional<StartConditions> start = {};  ///< with --path-hash
-  std::string machine_model = {};         ///< the machine that --model selected; empty: none
+  std::optional<StartConditions> start = {};          ///< with --path-hash
+  std::string machine_model = {};                     ///< the machine that --model selected; empty: none
   std::vector<std::vector<std::string>> passes = {};  ///< full names of the events of each pass, if a run has several
   std::vector<Run> runs;
   std::vector<Event> events;

@@ -37,7 +37,7 @@ struct Reader {
   std::uint32_t begun = 0, taken_rows = 0;
   bool counted = false;  // its windows have started, and not stopped
   std::array<std::int64_t, channel::mark_event_limit>
-      sums{};  // kept for another thread that reuses the record, because it continues the sums
+      sums{};               // kept for another thread that reuses the record, because it continues the sums
   std::int64_t before = 0;  // the first sum when its thread began
   std::uint64_t path = 0;   // the hash of the last row
   CodeVector vector;

@@ -242,7 +242,7 @@ int sample(Options& options) {
   const auto take = [&](const result::Window& window) {
     if (!chosen.takes(window)) return;
     if (vectors) vectors->row(window);
-    if (window.file == nullptr) return rows.row(window);
+    if (!options.where) return rows.row(window);
     result::Window named = window;
     names.name(named);
     rows.row(named);

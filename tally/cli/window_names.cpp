@@ -25,14 +25,22 @@ const profile::NamedCode* WindowNames::generated_at(const result::Window& window
   const auto known = generated_.find(window.pid);
   if (known != generated_.end())
     if (const auto* const code = known->second.at(window.address)) return code;
-  constexpr std::size_t most_reads = 100;
-  if (++reads_ > most_reads && known != generated_.end()) return nullptr;
+  constexpr auto least_pause = std::chrono::milliseconds(10);
+  const Nanoseconds now = linux::time_since_1970();
+  if (known != generated_.end() && now - read_ < least_pause) return nullptr;
+  read_ = now;
   return generated_.insert_or_assign(window.pid, profile::MadeCode({window.pid, false, began_}))
       .first->second.at(window.address);
 }
 
 void WindowNames::name(result::Window& window) {
-  if (window.file == nullptr) return;
+  if (window.file == nullptr) {
+    if (const profile::NamedCode* const code = window.address != 0 ? generated_at(window) : nullptr) {
+      function_ = code->name;
+      window.function = function_;
+    }
+    return;
+  }
   const result::CodeFile& file = *window.file;
   const std::string object = printable(file.path.substr(file.path.rfind('/') + 1));
   function_ = object.empty() ? "[anonymous memory]" : fmt::format("[{}]", object);

@@ -27,7 +27,7 @@ class WindowNames {
   std::map<std::tuple<std::string, std::uint64_t, std::int64_t, std::string>, std::unique_ptr<profile::CodeNames>>
       files_;
   std::map<std::int64_t, profile::MadeCode> generated_;  // by process ID
-  std::size_t reads_ = 0;                                // of maps
+  Nanoseconds read_{0};                                  // when a map was last read
   const Nanoseconds began_ = linux::time_since_1970();
   std::string function_, line_;
 };

@@ -13,7 +13,6 @@ struct PerfOption {
 };
 inline constexpr PerfOption perf_options[] = {
     {"stat", "-d", "perf's -d adds L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses: name them with -e"},
-    {"stat", "-j", "`--format json` writes one object"},
     {"stat", "-A", "`-a --per-core` reports each core"},
     {"stat", "--no-aggr", "`-a --per-core` reports each core"},
     {"stat", "-G", "`--cgroup PATH` counts one control group"},

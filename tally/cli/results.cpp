@@ -19,6 +19,11 @@ Result<const report::StatFormat*> format_of(const ResultOptions& options, const 
   if (options.separator && options.separator->empty()) {
     return fail(Code::bad_usage, "-x has an empty separator", "for example: -x ,  or  -x '\\t'");
   }
+  if (options.perf_json) {
+    if (!options.format.empty() || options.separator)
+      return fail(Code::bad_usage, "-j cannot be used with --format and -x", "use only one of them");
+    return &report::perf_json_format();
+  }
   if (options.separator && options.format.empty()) return &report::fields_format();
   const auto format = report::choose_format(report::stat_formats(), options.format, options.output, usual);
   if (!format) return format;
@@ -50,6 +55,9 @@ void add_result_options(Page& page, ResultOptions& options, const std::string& u
   page.add_option("-x,--field-separator", options.separator,
                   "write the fields of `perf stat -x`, separated by SEP; with --format csv: separate columns by SEP")
       .value_name("SEP");
+  page.add_flag(
+      "-j,--json-output", options.perf_json,
+      "write the JSON lines of `perf stat -j`, one object per event, with trust; `--format json` has all data");
   page.add_flag("--append", options.append, "with -o: append to FILE instead of replacing it");
   page.add_option("--meta", options.description,
                   "write a JSON description of the measurement to FILE (default for csv and hpctool with -o NAME: "

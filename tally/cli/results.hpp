@@ -22,6 +22,7 @@ struct ResultOptions {
   std::string output;       ///< empty: the command's default stream
   std::string description;  ///< file for the JSON description; empty: next to the output, if the format needs one
   bool append = false;
+  bool perf_json = false;  ///< -j
   report::Style style;
 };
 

@@ -7,6 +7,7 @@
 #include "tally/cli/baseline.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/common_options.hpp"
+#include "tally/cli/control_options.hpp"
 #include "tally/cli/default_events.hpp"
 #include "tally/cli/event_tables.hpp"
 #include "tally/cli/history_file.hpp"
@@ -49,6 +50,7 @@ struct Options {
   bool kernel = false;
   bool per_core = false, per_socket = false;
   std::optional<int> interval_ms, delay_ms, timeout_ms;
+  ControlOptions control;
   RegionOptions regions;
   CodeOptions code;
   EventTable table;
@@ -114,9 +116,11 @@ void add_target_options(Page& app, Options& options) {
   app.add_option("-I,--interval", options.interval_ms, "print the counts every MS milliseconds")
       .value_name("MS")
       .check(whole_number(1, 86'400'000));
-  app.add_option("-D,--delay", options.delay_ms, "start counting MS milliseconds after the program starts")
+  app.add_option("-D,--delay", options.delay_ms,
+                 "start counting MS milliseconds after the program starts; -1: when --control says so")
       .value_name("MS")
-      .check(whole_number(1, 86'400'000));
+      .check(is_delay);
+  add_control_options(app, options.control);
   app.add_option("--timeout", options.timeout_ms,
                  "count for MS milliseconds, then send SIGTERM to the program; with --asm: fail if the code runs "
                  "longer (default: 60000, and in proportion for more than 400,000 executed copies)")
@@ -209,9 +213,14 @@ Result<void> choose_target(Options& options) {
     return fail(Code::bad_usage, "-p and -t cannot be used with -a, -C or --cgroup", "use only one of them");
   }
   if (auto chosen = choose_parts(options); !chosen) return chosen;
-  options.stat.count.timing = {
-      milliseconds(options.delay_ms), milliseconds(options.interval_ms), milliseconds(options.timeout_ms), {}};
-  return {};
+  backend::Timing& timing = options.stat.count.timing;
+  timing.interval = milliseconds(options.interval_ms);
+  timing.timeout = milliseconds(options.timeout_ms);
+  if (options.delay_ms == no_delay)
+    timing.starts_off = true;
+  else
+    timing.delay = milliseconds(options.delay_ms);
+  return options.control.choose(options.stat.count);
 }
 
 Result<void> choose_events(Options& options) {
@@ -381,11 +390,11 @@ int count(Options& options) {
 int count_assembly(Options& options) {
   const measure::StatOptions& stat = options.stat;
   if (!stat.count.target.command.empty() || stat.count.target.attachment.any() || stat.count.timing.delay ||
-      stat.count.timing.interval || !stat.regions.empty() || !stat.metrics.empty() || options.passes ||
-      stat.count.multiplex || options.native_times || !options.baseline.file.empty() || options.baseline.gates.any() ||
-      !options.history.file.empty()) {
+      stat.count.timing.interval || stat.count.timing.control != nullptr || !stat.regions.empty() ||
+      !stat.metrics.empty() || options.passes || stat.count.multiplex || options.native_times ||
+      !options.baseline.file.empty() || options.baseline.gates.any() || !options.history.file.empty()) {
     return report_error({Code::bad_usage, "--asm cannot be combined with these options",
-                         "omit the command, -p, -t, -a, -C, -I, --delay, --metrics, --function, --passes, "
+                         "omit the command, -p, -t, -a, -C, -I, --delay, --control, --metrics, --function, --passes, "
                          "--native-times, --multiplex, --baseline and --history",
                          0});
   }

@@ -44,10 +44,12 @@ WaitResult CommandRun::wait(Schedule* schedule, Observer* observer) {
   using Taken = linux::Signals::Taken;
   while (true) {
     if (observer) observer->answer_requests();
+    if (schedule) schedule->take_commands(linux::now());
     // Before the first wait, too: the program may have ended already.
     reap(observer);
     if (!wanted()) break;
-    linux::wait_readable(observer ? observer->requests_fd() : -1, order_.conditions.signals->fd(),
+    linux::wait_readable({observer ? observer->requests_fd() : -1, order_.conditions.signals->fd(),
+                          schedule ? schedule->commands_fd() : -1},
                          patience_ms(schedule));
     const Taken taken = order_.conditions.signals->take(left_.ended ? 0 : program_->pid());
     left_.gave_up = taken == Taken::give_up || (left_.ended && taken == Taken::interrupted);

@@ -28,6 +28,12 @@ class Schedule {
 
   /// Does the work that was due at next().
   virtual void due(Nanoseconds now) = 0;
+
+  /// A descriptor that becomes readable when a command waits; −1: none.
+  virtual int commands_fd() const { return -1; }
+
+  /// Carries out all commands that wait. Never blocks.
+  virtual void take_commands(Nanoseconds /*now*/) {}
 };
 
 /// Receives changes of processes before CommandRun does, and answers requests of engines.

@@ -1,7 +1,11 @@
 #include "tally/counting/backend/conductor.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
+
+#include "tally/core/base/text.hpp"
 
 namespace tally::backend {
 namespace {
@@ -21,6 +25,7 @@ Conductor::Conductor(const CountOrder& order, Meter& meter, Nanoseconds rotation
 
 void Conductor::begin(Nanoseconds now) {
   begun_ = now;
+  if (order_.timing.starts_off) return;
   if (order_.timing.delay) {
     delayed_ = now + *order_.timing.delay;
   } else {
@@ -33,7 +38,7 @@ void Conductor::start(Nanoseconds now) {
   started_ = now;
   last_end_ = now;
   // Without a delay, the execve of a command starts its counters.
-  if (order_.timing.delay || order_.target.attachment.any()) meter_.enable();
+  if (order_.timing.starts_late() || order_.target.attachment.any()) meter_.enable();
   if (order_.timing.interval) {
     before_ = meter_.read();
     next_end_ = now + *order_.timing.interval;
@@ -72,6 +77,47 @@ void Conductor::due(Nanoseconds now) {
   }
 }
 
+int Conductor::commands_fd() const { return order_.timing.control != nullptr ? order_.timing.control->fd() : -1; }
+
+void Conductor::take_commands(Nanoseconds now) {
+  if (order_.timing.control == nullptr) return;
+  for (const std::string& command : order_.timing.control->take())
+    if (carry_out(command, now)) order_.timing.control->acknowledge();
+}
+
+// The commands of perf stat. One that is unknown gets no answer, as from perf.
+bool Conductor::carry_out(const std::string& command, Nanoseconds now) {
+  if (command == "enable") {
+    switch_on(now);
+  } else if (command == "disable") {
+    switch_off(now);
+  } else if (command == "stop") {
+    (void)finish(now);
+    at_timeout_();
+  } else if (command != "ping") {
+    if (std::find(unknown_.begin(), unknown_.end(), command) == unknown_.end()) unknown_.push_back(command);
+    return false;
+  }
+  return true;
+}
+
+void Conductor::switch_on(Nanoseconds now) {
+  if (final_) return;
+  if (!began()) {
+    start(now);
+  } else if (off_since_) {
+    off_ += now - *std::exchange(off_since_, std::nullopt);
+    meter_.enable();
+  }
+}
+
+void Conductor::switch_off(Nanoseconds now) {
+  delayed_.reset();
+  if (final_ || !began() || off_since_) return;
+  meter_.disable();
+  off_since_ = now;
+}
+
 std::vector<Count> Conductor::finish(Nanoseconds now) {
   if (final_) return *final_;
   final_ = meter_.read();
@@ -88,7 +134,8 @@ std::vector<Count> Conductor::finish(Nanoseconds now) {
 
 Nanoseconds Conductor::counted(Nanoseconds end) const {
   if (started_.count() == 0) return Nanoseconds{0};
-  return (final_ ? ended_ : end) - started_;
+  const Nanoseconds last = final_ ? ended_ : end;
+  return last - started_ - off_ - (off_since_ ? last - *off_since_ : Nanoseconds{0});
 }
 
 void Conductor::end_slice(const std::vector<Count>& counts) {
@@ -129,8 +176,15 @@ EventCount Conductor::in_interval(std::size_t index, const std::vector<Count>& c
   return event_count(event, partial_of_lost(counts[index] - before_[index], lost_));
 }
 
+void add_unknown_commands(const Conductor& conductor, std::vector<std::string>& notices) {
+  for (const std::string& command : conductor.unknown_commands())
+    notices.push_back(
+        fmt::format("the command '{}' of --control is unknown, and ignored: use enable, disable, ping or stop",
+                    printable(command)));
+}
+
 Count timed(Count count, const Timing& timing, bool windowed) {
-  if (!(timing.delay || timing.timeout) || windowed) return count;
+  if (!timing.is_partial() || windowed) return count;
   return downgraded(std::move(count), Trust::partial, "covers the whole run, not only the counted part");
 }
 

@@ -1,4 +1,4 @@
-// Carries out the delay, the intervals and the time-out of an order.
+// Carries out the delay, the intervals and the time-out of an order, and commands that switch counting.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,11 @@ class Meter {
  public:
   virtual ~Meter() = default;
 
-  /// Starts counters that do not start by themselves.
+  /// Starts counters that do not start by themselves, and those that disable() stopped.
   virtual void enable() = 0;
+
+  /// Stops all counters until the next enable(). They keep their values.
+  virtual void disable() = 0;
 
   /// Returns what each event has counted since the start.
   virtual std::vector<Count> read() = 0;
@@ -41,6 +44,11 @@ class Conductor final : public Schedule {
 
   std::optional<Nanoseconds> next() const override;
   void due(Nanoseconds now) override;
+  int commands_fd() const override;
+  void take_commands(Nanoseconds now) override;
+
+  /// Returns the commands that were ignored, because tally does not know them; each once.
+  const std::vector<std::string>& unknown_commands() const { return unknown_; }
 
   /// Ends the last interval, and returns the counts of the whole time, or up to the time-out if that came first.
   std::vector<Count> finish(Nanoseconds now);
@@ -62,6 +70,9 @@ class Conductor final : public Schedule {
 
  private:
   void start(Nanoseconds now);
+  bool carry_out(const std::string& command, Nanoseconds now);
+  void switch_on(Nanoseconds now);
+  void switch_off(Nanoseconds now);
   void end_slice(const std::vector<Count>& counts);
   void end_interval(Nanoseconds now, std::vector<Count> counts);
   EventCount in_interval(std::size_t index, const std::vector<Count>& counts, Nanoseconds length) const;
@@ -75,6 +86,9 @@ class Conductor final : public Schedule {
   Nanoseconds begun_{0};                              // when the command or the attachment began
   std::optional<Nanoseconds> delayed_;                // when the counters are to start
   Nanoseconds started_{0};                            // when they started
+  std::optional<Nanoseconds> off_since_;              // when a command stopped them
+  Nanoseconds off_{0};                                // how long commands stopped them, without the current stop
+  std::vector<std::string> unknown_;
   std::optional<Nanoseconds> next_end_;               // when the current interval ends
   std::optional<Nanoseconds> last_call_;              // when the time-out comes
   std::optional<Nanoseconds> next_read_;              // when to read multiplexed counters next
@@ -86,6 +100,9 @@ class Conductor final : public Schedule {
   Nanoseconds ended_{0};
   std::vector<result::Interval> intervals_;
 };
+
+/// Adds a note for the user about commands that were ignored.
+void add_unknown_commands(const Conductor& conductor, std::vector<std::string>& notices);
 
 /// Returns the count as partial if it comes from the kernel's accounting of the whole run and the order counts only
 /// part of the run. `windowed`: the count covers the counted time only, and stays as it is.

@@ -12,6 +12,7 @@
 #include "tally/core/count/metric.hpp"
 #include "tally/hardware/event/event.hpp"
 #include "tally/linux/process/conditions.hpp"
+#include "tally/linux/process/control_channel.hpp"
 #include "tally/linux/process/signals.hpp"
 #include "tally/linux/symbol/names.hpp"
 #include "tally/output/result/code.hpp"
@@ -81,7 +82,13 @@ struct Timing {
   std::optional<Nanoseconds> interval = {};  ///< also count each interval of this length
   std::optional<Nanoseconds> timeout = {};   ///< stop counting after it, and ask the command to end (SIGTERM)
   std::function<void(const result::Interval&)> on_interval = {};  ///< called at the end of each interval; may be empty
-  bool any() const { return delay || interval || timeout; }
+  bool starts_off = false;                                        ///< counting begins with a command of `control`
+  linux::ControlChannel* control = nullptr;  ///< switches counting on and off; not owned; null: there is none
+  bool any() const { return delay || interval || timeout || starts_off || control != nullptr; }
+  /// Whether counters start by a call, not with the program's execve.
+  bool starts_late() const { return delay.has_value() || starts_off; }
+  /// Whether only a part of the run is counted.
+  bool is_partial() const { return delay || timeout || starts_off || control != nullptr; }
 };
 
 /// The path of a thread in a part of a run, for which PathOrder asks.

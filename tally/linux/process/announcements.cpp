@@ -94,8 +94,9 @@ std::optional<pid_t> thread_of(pid_t process, pid_t pid, pid_t tid) {
   return std::nullopt;
 }
 
-void wait_readable(int a, int b, int milliseconds) {
-  std::array<pollfd, 2> waited{{{a, POLLIN, 0}, {b, POLLIN, 0}}};
+void wait_readable(std::array<int, 3> descriptors, int milliseconds) {
+  std::array<pollfd, 3> waited{};
+  std::transform(descriptors.begin(), descriptors.end(), waited.begin(), [](int fd) { return pollfd{fd, POLLIN, 0}; });
   poll(waited.data(), waited.size(), milliseconds);
 }
 

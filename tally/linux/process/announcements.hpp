@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstddef>
 #include <optional>
 
@@ -45,8 +46,8 @@ pid_t own_pid() noexcept;
 /// process has the ID `pid`. Nothing if the thread has ended.
 std::optional<pid_t> thread_of(pid_t process, pid_t pid, pid_t tid);
 
-/// Waits until one of two descriptors is readable, a signal arrives, or the timeout has passed; a negative timeout is
-/// infinite. Ignores a negative descriptor.
-void wait_readable(int a, int b, int milliseconds = -1);
+/// Waits until one of the descriptors is readable, a signal arrives, or the timeout has passed; a negative timeout is
+/// infinite. Ignores negative descriptors.
+void wait_readable(std::array<int, 3> descriptors, int milliseconds = -1);
 
 }  // namespace tally::linux

@@ -5,6 +5,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/output/formats/csv.hpp"
 #include "tally/output/formats/intervals.hpp"
+#include "tally/output/formats/perf_values.hpp"
 #include "tally/output/formats/stat_format.hpp"
 #include "tally/output/text/metrics.hpp"
 
@@ -14,36 +15,6 @@ namespace {
 // The order of perf's stat-display.c (Linux 6.1): value, unit, event, the spread of several runs, the time that the
 // counter ran, its share, and a metric with its unit. tally adds the trust and its reason.
 using Cells = std::vector<std::string>;
-
-// perf prints its two clocks in milliseconds, and other times in nanoseconds.
-bool is_in_milliseconds(const result::EventCount& one) {
-  return one.name.base == "task-clock" || one.name.base == "cpu-clock";
-}
-
-std::string unit_of(const result::EventCount& one) {
-  if (is_in_milliseconds(one)) return "msec";
-  switch (one.unit) {
-    case Unit::nanoseconds: return "ns";
-    case Unit::bytes: return "bytes";
-    case Unit::events: break;
-  }
-  return {};
-}
-
-std::string value_of(const result::EventCount& one) {
-  if (!one.count.value) return "<not counted>";
-  if (!is_in_milliseconds(one)) return std::to_string(*one.count.value);
-  return fmt::format("{}.{:06}", *one.count.value / 1'000'000, *one.count.value % 1'000'000);
-}
-
-// The requested name, so that scripts find it, with the mode if the request did not contain it: perf also adds it when
-// it excludes the kernel by default.
-std::string name_of(const result::EventCount& one) {
-  if (one.event.empty()) return one.name.text();
-  if (!one.name.mode || states_mode(one.event)) return one.event;
-  const std::string_view mode = suffix(*one.name.mode);
-  return one.event + std::string(one.event.ends_with('/') ? mode.substr(1) : mode);
-}
 
 std::string running_time(const Count& count) {
   return count.reading ? std::to_string(count.reading->time_running.count()) : "";
@@ -95,7 +66,7 @@ class Lines {
     const Count& count = row.total.count;
     Cells cells;
     if (!time_.empty()) cells.push_back(time_);
-    cells.insert(cells.end(), {value_of(row.total), unit_of(row.total), name_of(row.total)});
+    cells.insert(cells.end(), {perf_value(row.total), perf_unit(row.total), perf_name(row.total)});
     if (repeated()) {
       const auto spread = row.summary ? spread_percent(*row.summary) : std::nullopt;
       cells.push_back(spread ? fmt::format("{:.2f}%", *spread) : "");

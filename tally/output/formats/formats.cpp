@@ -83,6 +83,15 @@ constexpr StatFormat perf_fields{{Kind::stat, "fields", "", "the fields of perf 
                                  false,
                                  false};
 
+constexpr StatFormat perf_json_lines{{Kind::stat, "perf-json", "", "the JSON lines of perf stat -j"},
+                                     perf_json,
+                                     nullptr,
+                                     append_anything,
+                                     nullptr,
+                                     interval_perf_json,
+                                     false,
+                                     false};
+
 constexpr SnippetFormat snippet_rows[] = {
     {{Kind::assembly, "table", "", "for people"}, snippet_table},
     {{Kind::assembly, "csv", ".csv", "one row per event and chain"}, write_for_any_terminal<snippet_csv>},
@@ -221,6 +230,7 @@ constexpr Format lab_rows[] = {{Kind::lab, "json", ".json", "one JSON object", r
 
 std::span<const StatFormat> stat_formats() { return stat_rows; }
 const StatFormat& fields_format() { return perf_fields; }
+const StatFormat& perf_json_format() { return perf_json_lines; }
 std::span<const SnippetFormat> snippet_formats() { return snippet_rows; }
 std::span<const MemoryFormat> memory_formats() { return memory_rows; }
 std::span<const ProfileFormat> profile_formats() { return profile_rows; }

@@ -18,4 +18,7 @@ std::string interval_csv(const result::Interval& interval, const Style& style);
 /// As `perf stat -I -x`: the time comes first.
 std::string interval_fields(const result::Interval& interval, const Style& style);
 
+/// As `perf stat -I -j`: the time comes first.
+std::string interval_perf_json(const result::Interval& interval, const Style& style);
+
 }  // namespace tally::report

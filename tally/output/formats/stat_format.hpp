@@ -56,6 +56,9 @@ std::span<const StatFormat> stat_formats();
 /// The format of `-x`: the fields of `perf stat -x`.
 const StatFormat& fields_format();
 
+/// The format of `-j`: the JSON lines of `perf stat -j`.
+const StatFormat& perf_json_format();
+
 /// Text: one aligned row for each event, and a summary of the run below.
 Result<std::string> table(const result::Stat& stat, const Style& style);
 
@@ -76,6 +79,9 @@ Result<std::string> csv(const result::Stat& stat, const Style& style);
 
 /// Fields for scripts that read the output of perf: documented in docs/reference/stat-csv.md.
 Result<std::string> fields(const result::Stat& stat, const Style& style);
+
+/// JSON lines for programs that read the output of `perf stat -j`, with the trust of each count.
+Result<std::string> perf_json(const result::Stat& stat, const Style& style);
 
 /// The columns of HPCTool: three fixed counters and four others, one row per run.
 Result<std::string> hpctool(const result::Stat& stat, const Style& style);

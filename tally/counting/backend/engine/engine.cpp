@@ -268,6 +268,7 @@ class Engine final : public Backend {
         owner.other_pids = execution->other_pids.contains(static_cast<pid_t>(owner.pid));
     }
     if (job.has_python()) note_python(marker, results.code, outcome);
+    outcome.notices.insert(outcome.notices.end(), execution->command_notes.begin(), execution->command_notes.end());
     outcome.missing = marker.missing();
     if (execution->windows_lost != 0)
       outcome.missing.push_back(

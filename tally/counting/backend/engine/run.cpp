@@ -209,7 +209,7 @@ Result<channel::ImageHeader> read_header(int fd, const std::string& path) {
 
 /// Sets why the kernel took counters away, if it did. With a delay or a time-out there is no expected time to compare.
 void note_lost_counters(const Job& job, Execution& execution) {
-  if (job.timing().delay || job.timing().timeout || !execution.ended) return;
+  if (job.timing().is_partial() || !execution.ended) return;
   execution.statistics.lost = why_counters_were_lost(longest_enabled(execution.statistics.kernel),
                                                      execution.statistics.usage, job.order.target.command.front());
 }
@@ -370,6 +370,7 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
   note_lost_counters(job, execution);
   if (!execution.statistics.lost.empty()) conductor->mark_lost(execution.statistics.lost);
   execution.intervals = conductor->intervals();
+  add_unknown_commands(*conductor, execution.command_notes);
   window = meter.window();
   return execution;
 }

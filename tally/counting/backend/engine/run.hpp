@@ -38,6 +38,7 @@ struct Execution {
   pid_t pid = 0;
   std::uint32_t injected = 0;       ///< programs that the engine was mapped into
   std::set<pid_t> other_pids = {};  ///< of processes in other PID namespaces: their IDs there
+  std::vector<std::string> command_notes = {};  ///< about commands that were ignored
   std::vector<std::string> native;  ///< programs that ran natively, each with the reason
   std::string failure;              ///< the message about an engine that failed, or empty
   bool began = true;                ///< false: it ended before counting was to begin

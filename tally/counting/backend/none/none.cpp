@@ -38,8 +38,8 @@ class None final : public Backend {
   std::optional<Error> refuses(const CountOrder& order) const override {
     if (order.target.attachment.any()) return cannot_attach();
     if (order.timing.any())
-      return Error{Code::cannot_measure, "`--backend none` does not support intervals, a delay or a time-out",
-                   omit_backend, 0};
+      return Error{Code::cannot_measure,
+                   "`--backend none` does not support intervals, a delay, a time-out or --control", omit_backend, 0};
     if (use_ == Use::always) return std::nullopt;
     const bool is_enough = all_software(order.events) && !(order.processes && opens_counters(order.events));
     if (is_enough) return std::nullopt;

@@ -152,6 +152,12 @@ void Counters::enable() {
   }
 }
 
+void Counters::disable() {
+  for (const linux::PerfCounter& counter : opened_) {
+    if (counter) counter.disable();
+  }
+}
+
 int Counters::first_errno() const {
   for (const EventCounters& one : all_) {
     if (one.os_errno != 0) return one.os_errno;

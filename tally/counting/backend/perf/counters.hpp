@@ -61,6 +61,7 @@ class Counters final : public Meter {
 
   /// Starts counters that do not start by themselves.
   void enable() override;
+  void disable() override;
 
   /// Returns the first errno of the events that did not open; 0 if all did.
   int first_errno() const;

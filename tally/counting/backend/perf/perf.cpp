@@ -88,6 +88,7 @@ class CommandCount {
     Counts outcome{native_.outcome(statistics), {}};
     outcome.notices.insert(outcome.notices.begin(), others->notices.begin(), others->notices.end());
     outcome.intervals = conductor.intervals();
+    add_unknown_commands(conductor, outcome.notices);
     const Nanoseconds duration = conductor.counted(linux::now());
     if (conductor.began()) {
       outcome.parts = parts_of(order_, cores_, counters_, duration);
@@ -107,9 +108,7 @@ class CommandCount {
   bool attached() const { return order_.target.attachment.any(); }
 
   // With a delay, a time-out or counters of each process, there is no expected time to compare with.
-  bool are_counters_on_from_exec() const {
-    return !attached() && !census_ && !order_.timing.delay && !order_.timing.timeout;
-  }
+  bool are_counters_on_from_exec() const { return !attached() && !census_ && !order_.timing.is_partial(); }
 
   // While the program runs, only the processor time of the started process is available.
   std::string why_lost(Nanoseconds enabled) const {
@@ -128,7 +127,7 @@ class CommandCount {
       }
       none.notices.push_back(census.error().message);
     }
-    const auto start = order_.timing.delay ? linux::PerfStart::when_enabled : linux::PerfStart::at_exec;
+    const auto start = order_.timing.starts_late() ? linux::PerfStart::when_enabled : linux::PerfStart::at_exec;
     counters_.open({native_.pid(), -1, true, start});
     return none;
   }

@@ -68,7 +68,30 @@ constexpr int tries = 1000;
 // A program that does nothing else is read after this time: any of its states is valid.
 constexpr Nanoseconds patience = std::chrono::milliseconds(20);
 
+// Adds what the kernel counted between two reads. Without `to`, the sum begins at 0.
+void add_between(std::vector<KernelCount>& to, const std::vector<KernelCount>& from,
+                 const std::vector<KernelCount>& until) {
+  const bool is_new = to.empty();
+  if (is_new) to = until;
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    if (!to[i].value || !from[i].value || !until[i].value) continue;
+    linux::PerfValue& sum = *to[i].value;
+    if (is_new) sum = {};
+    sum.value += until[i].value->value - from[i].value->value;
+    sum.enabled += until[i].value->enabled - from[i].value->enabled;
+    sum.running += until[i].value->running - from[i].value->running;
+  }
+}
+
 }  // namespace
+
+void Snapshot::add_between(const Snapshot& from, const Snapshot& until) {
+  threads.resize(std::max(threads.size(), until.threads.size()));
+  for (std::uint32_t thread = 0; thread < until.threads.size(); ++thread) {
+    threads[thread].add(until.of(thread));
+    threads[thread].add(from.of(thread), -1);
+  }
+}
 
 channel::Totals Snapshot::whole() const {
   channel::Totals totals;
@@ -106,14 +129,29 @@ Snapshot take_snapshot(const Channel& shared) {
   return snapshot;
 }
 
+// What is counted without interest is added to the counts at the start.
 void LiveMeter::enable() {
-  from_ = take_snapshot(shared_);
-  kernel_from_ = kernel_.read();
+  const std::vector<KernelCount> kernel_now = kernel_.read();
+  Snapshot now = take_snapshot(shared_);
+  if (!off_) {
+    from_ = std::move(now);
+    kernel_from_ = kernel_now;
+    return;
+  }
+  if (!from_) from_.emplace();
+  from_->add_between(*off_, now);
+  add_between(kernel_from_, kernel_off_, kernel_now);
+  off_.reset();
+}
+
+void LiveMeter::disable() {
+  off_ = take_snapshot(shared_);
+  kernel_off_ = kernel_.read();
 }
 
 std::vector<Count> LiveMeter::read() {
-  last_ = take_snapshot(shared_);
-  kernel_last_ = kernel_.read();
+  last_ = off_ ? *off_ : take_snapshot(shared_);
+  kernel_last_ = off_ ? kernel_off_ : kernel_.read();
   CollectedTotals tally{last_->whole(), ""};
   if (from_) tally.totals.add(from_->whole(), -1);
   RunStatistics statistics;
@@ -137,7 +175,7 @@ Count LiveMeter::duration(Nanoseconds length) const {
   return software_while_running(event, statistics);
 }
 
-Window LiveMeter::window() const { return {from_, last_, timed_out_}; }
+Window LiveMeter::window() const { return {from_, last_, timed_out_ || off_.has_value()}; }
 
 std::vector<KernelCount> LiveMeter::kernel() const {
   std::vector<KernelCount> counts = kernel_last_;

@@ -21,6 +21,9 @@ struct Snapshot {
     return thread < threads.size() ? threads[thread] : channel::Totals{};
   }
 
+  /// Adds what the threads counted between two snapshots.
+  void add_between(const Snapshot& from, const Snapshot& until);
+
   /// Returns the sum of all threads.
   channel::Totals whole() const;
 };
@@ -46,13 +49,14 @@ class LiveMeter final : public Meter {
       : job_(job), shared_(shared), kernel_(kernel) {}
 
   void enable() override;
+  void disable() override;
   std::vector<Count> read() override;
   Count duration(Nanoseconds length) const override;
 
   /// Ends counting with the last read().
   void times_out() { timed_out_ = true; }
 
-  /// Returns what was counted from enable() to the last read().
+  /// Returns what was counted from enable() to the last read(), without the time between disable() and enable().
   Window window() const;
 
   /// Returns what the kernel's counters counted in that time.
@@ -64,6 +68,8 @@ class LiveMeter final : public Meter {
   const KernelCounters& kernel_;
   std::optional<Snapshot> from_;
   std::vector<KernelCount> kernel_from_;
+  std::optional<Snapshot> off_;  // the counts at disable()
+  std::vector<KernelCount> kernel_off_;
   std::optional<Snapshot> last_;
   std::vector<KernelCount> kernel_last_;
   bool timed_out_ = false;

@@ -38,6 +38,11 @@ void Census::enable() {
   for (auto& [number, thread] : living_) thread.counters.enable();
 }
 
+void Census::disable() {
+  counting_ = false;
+  for (auto& [number, thread] : living_) thread.counters.disable();
+}
+
 std::vector<Count> Census::read() {
   std::vector<Count> sum = ended_;
   for (auto& [number, thread] : living_) add_to(sum, thread.counters.read());

@@ -22,6 +22,7 @@ class Census final : public Meter, public Observer {
   static Result<Census> follow(pid_t child, const CountOrder& order, const Counters& counters);
 
   void enable() override;
+  void disable() override;
   std::vector<Count> read() override;
   bool takes(const linux::Change& change) override;
 
@@ -38,7 +39,7 @@ class Census final : public Meter, public Observer {
   };
 
   Census(pid_t child, const CountOrder& order, const Counters& counters)
-      : first_(child), order_(&order), like_(&counters), counting_(!order.timing.delay) {}
+      : first_(child), order_(&order), like_(&counters), counting_(!order.timing.starts_late()) {}
   void expect(const linux::Sight& sight);
   void begin(const linux::Sight& sight);
   void execute(const linux::Sight& sight);

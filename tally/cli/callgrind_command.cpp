@@ -65,6 +65,16 @@ Result<void> check(const ValgrindOptions& options) {
   return check_file_names(options);
 }
 
+/// --toggle-collect is applied to the counts afterwards: see write_valgrind_files().
+backend::ProfileParts parts_of(const ValgrindOptions& options) {
+  using AtStart = backend::ProfileParts::AtStart;
+  const auto state = [](bool is_on) { return is_on ? AtStart::on : AtStart::off; };
+  backend::ProfileParts parts;
+  parts.instrumentation = state(options.instruments_at_start.value_or(true));
+  parts.collection = state(options.collects_at_start.value_or(true) || !options.toggles.empty());
+  return parts;
+}
+
 int profile(const ValgrindOptions& options) {
   if (auto fits = check(options); !fits) return report_error(fits.error());
   auto simulation = simulation_of(options);
@@ -72,6 +82,8 @@ int profile(const ValgrindOptions& options) {
   backend::ProfileOrder order;
   order.target.command = options.command;
   order.calls = follows_calls(options);
+  order.conditions.marks.as_valgrind = true;
+  if (divides_parts(options)) order.parts = parts_of(options);
   auto events = event::parse_lists({join(events_of(options), ",")}, {}, event::Mode::user);
   if (!events) return report_error(events.error());
   order.events = *std::move(events);

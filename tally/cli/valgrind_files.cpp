@@ -14,6 +14,7 @@
 #include "tally/core/base/version.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/output/analysis/in_line.hpp"
+#include "tally/output/analysis/profile_parts.hpp"
 #include "tally/output/analysis/profile_selection.hpp"
 #include "tally/output/formats/valgrind_file.hpp"
 
@@ -132,26 +133,74 @@ class Writer {
   }
 
   void add_process(const Process& process) {
-    result::Profile own = report::of_owners(
-        profile_, [&](const result::CodeOwner& owner) { return is_of(owner, process); }, totals_of(process.counts));
-    own.stat.command = process.image > 0 ? std::vector{process.command} : profile_.stat.command;
-    own = in_collection(std::move(own), process);
-    own = report::with_columns(std::move(own), columns_of(options_));
     const std::string name =
         file_name_of("--callgrind-out-file", output_template(options_), process.pid, variable).value_or("");
+    texts_.erase(name);
+    if (divides_parts(options_)) return add_parts(process, name);
+    result::Profile own = report::of_owners(
+        profile_, [&](const result::CodeOwner& owner) { return is_of(owner, process); }, totals_of(process.counts));
+    own = finished(std::move(own), process);
     if (options_.tool == Tool::cachegrind)
       texts_[name] = report::cachegrind_file(report::InLineProfile(own).get(), descriptions(":         "));
-    else if (options_.separates_threads)
-      add_threads(own, process, name);
     else
-      texts_[name] = callgrind_text(own, process, 0);
+      add_part(own, process, name, {.number = 1, .trigger = "Program termination"});
     summarize(own, process);
+  }
+
+  /// The profile of a process or a part as its file has it.
+  result::Profile finished(result::Profile own, const Process& process) {
+    own.stat.command = process.image > 0 ? std::vector{process.command} : profile_.stat.command;
+    return report::with_columns(in_collection(std::move(own), process), columns_of(options_));
+  }
+
+  /// A file for each part that the program's client requests ended, or all parts in one. The summary has their sums.
+  void add_parts(const Process& process, const std::string& name) {
+    for (std::size_t i = 0; i < profile_.parts.size(); ++i) {
+      const result::CodePart& part = profile_.parts[i];
+      if (part.pid != process.pid || belongs_to_another(i, process)) continue;
+      const result::Profile own = finished(report::profile_of_part(profile_, i), process);
+      const bool is_apart = !part.is_last && !options_.combines_dumps;
+      add_part(own, process, is_apart ? fmt::format("{}.{}", name, part.number) : name, part);
+    }
+    const auto is_collected = [&](const result::CodeOwner& owner) {
+      return is_of(owner, process) && owner.part != result::CodeOwner::no_part;
+    };
+    summarize(finished(report::of_owners(profile_, is_collected, {}), process), process);
+  }
+
+  /// Whether the part has counts of another program that the process executed.
+  bool belongs_to_another(std::size_t part, const Process& process) const {
+    bool is_counted = false, is_own = false;
+    for (const result::CodeOwner& owner : profile_.owners) {
+      if (owner.part != part) continue;
+      is_counted = true;
+      is_own |= is_of(owner, process);
+    }
+    return is_counted && !is_own;
+  }
+
+  /// With --combine-dumps, a file has one head, and each further part begins with its number.
+  void put(const std::string& name, const std::string& text) {
+    std::string& file = texts_[name];
+    if (!options_.combines_dumps || file.empty())
+      file = text;
+    else
+      file += text.substr(text.find("\npart: "));
+  }
+
+  void add_part(const result::Profile& own, const Process& process, const std::string& name,
+                const result::CodePart& part) {
+    if (options_.separates_threads) return add_threads(own, process, name, part);
+    put(name, callgrind_text(own, process, 0, part));
   }
 
   /// The counts between the switches of --toggle-collect.
   result::Profile in_collection(result::Profile own, const Process& process) {
     if (collects_all(options_)) return own;
-    const bool instruments = options_.instruments_at_start.value_or(true);
+    // Client requests switch instrumentation, and collection without --toggle-collect: see add_parts().
+    const bool is_divided = divides_parts(options_);
+    if (is_divided && options_.toggles.empty()) return own;
+    const bool instruments = is_divided || options_.instruments_at_start.value_or(true);
     const report::Collection collection{instruments && options_.collects_at_start.value_or(options_.toggles.empty()),
                                         instruments ? options_.toggles : std::vector<std::string>{}};
     report::Collected collected = report::collected(std::move(own), collection);
@@ -164,7 +213,8 @@ class Writer {
   }
 
   /// A file for each thread, in the order of their IDs, which the kernel assigns in ascending order.
-  void add_threads(const result::Profile& own, const Process& process, const std::string& name) {
+  void add_threads(const result::Profile& own, const Process& process, const std::string& name,
+                   const result::CodePart& part) {
     std::vector<std::int64_t> threads;
     for (const result::CodeOwner& owner : own.owners)
       if (is_of(owner, process)) threads.push_back(owner.tid);
@@ -174,21 +224,23 @@ class Writer {
     for (std::size_t i = 0; i < threads.size(); ++i) {
       const result::Profile thread =
           report::of_owners(own, [&](const result::CodeOwner& owner) { return owner.tid == threads[i]; }, {});
-      texts_[fmt::format("{}-{:02}", name, i + 1)] = callgrind_text(thread, process, static_cast<int>(i) + 1);
+      put(fmt::format("{}-{:02}", name, i + 1), callgrind_text(thread, process, static_cast<int>(i) + 1, part));
     }
   }
 
-  std::string callgrind_text(const result::Profile& own, const Process& process, int thread) const {
+  std::string callgrind_text(const result::Profile& own, const Process& process, int thread,
+                             const result::CodePart& part) const {
     report::CallgrindLayout layout;
     layout.creator = fmt::format("tally-{}", version());
     layout.pid = process.pid;
-    layout.part = 1;
+    layout.part = static_cast<int>(part.number);
     layout.thread = thread;
     layout.descriptions = descriptions(": ");
-    layout.descriptions.emplace_back("Trigger: Program termination");
+    layout.descriptions.push_back("Trigger: " + part.trigger);
     layout.instructions = options_.dump_instructions;
     layout.lines = options_.dump_lines;
-    layout.compressed = options_.compresses_names;
+    // Each part numbers its names, so a file of several parts has none.
+    layout.compressed = options_.compresses_names && !options_.combines_dumps;
     return report::callgrind_file(report::InLineProfile(own).get(), layout);
   }
 

@@ -34,6 +34,10 @@ bool follows_calls(const ValgrindOptions& options) {
   return !is_simulated(options) && (options.tool == ValgrindOptions::Tool::callgrind || !collects_all(options));
 }
 
+bool divides_parts(const ValgrindOptions& options) {
+  return options.tool == ValgrindOptions::Tool::callgrind && !is_simulated(options);
+}
+
 std::vector<std::string> events_of(const ValgrindOptions& options) {
   const bool caches = options.simulates_caches(), simulated = is_simulated(options);
   std::vector<std::string> events{"instructions"};
@@ -79,7 +83,9 @@ std::vector<report::DerivedEvent> columns_of(const ValgrindOptions& options) {
 std::vector<std::string> simulation_notes(const ValgrindOptions& options) {
   if (is_simulated(options)) {
     if (options.tool == ValgrindOptions::Tool::cachegrind) return {};
-    return {"the file has no calls: tally does not follow them while it simulates caches or branches"};
+    return {
+        "the file has no calls, and client requests do not divide it: tally simulates caches and branches only for a "
+        "whole run"};
   }
   if (options.simulates_caches() || options.models_branches)
     return {"the file has no misses: tally simulates caches and branches only for a whole run"};

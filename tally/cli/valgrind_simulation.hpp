@@ -21,6 +21,9 @@ bool is_simulated(const ValgrindOptions& options);
 /// Whether calls are followed: for callgrind, unless models run, which take their place in the engine.
 bool follows_calls(const ValgrindOptions& options);
 
+/// Whether client requests of the program divide the profile into parts: for callgrind, unless models run.
+bool divides_parts(const ValgrindOptions& options);
+
 /// The events of tally that the file needs. With calls at most backend's limit of four.
 std::vector<std::string> events_of(const ValgrindOptions& options);
 

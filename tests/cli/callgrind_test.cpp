@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <regex>
 #include <sstream>
 
@@ -340,6 +341,35 @@ TEST_F(Callgrind, serves_the_runner_of_codspeed) {
   const std::string log = TemporaryFile::read(path("valgrind.log")).value_or("");
   EXPECT_EQ(log.find("Collected"), std::string::npos) << "-q";
   EXPECT_NE(log.find("--collect-systime=nsec is ignored"), std::string::npos) << log;
+}
+
+// tests/marks/requests.c, in which a section of n counts 2 n + 2 instructions.
+TEST_F(Callgrind, divides_the_profile_at_client_requests) {
+  const Words options{"-q", "--tool=callgrind", "--instr-atstart=no"};
+  const Words program{REQUESTS, "instrumentation"};
+  ASSERT_EQ(valgrind(with(with(options, {"--callgrind-out-file=" + path("apart")}), program)).code(), 0);
+  EXPECT_EQ(files("apart"), (Words{"apart", "apart.1", "apart.2", "apart.3"}));
+  std::vector<std::int64_t> counts;
+  for (const std::string& name : files("apart")) counts.push_back(file(name).totals.at("Ir"));
+  EXPECT_EQ(counts, (std::vector<std::int64_t>{22, 2002, 2004, 62}));
+  EXPECT_EQ(file("apart.2").header.at("part"), "2");
+  // The same in one file, whose head is not repeated.
+  ASSERT_EQ(valgrind(with(with(options, {"--combine-dumps=yes", "--callgrind-out-file=" + path("together")}), program))
+                .code(),
+            0);
+  EXPECT_EQ(files("together"), Words{"together"});
+  const std::string text = TemporaryFile::read(path("together")).value_or("");
+  EXPECT_EQ(text.find("version: 1"), text.rfind("version: 1"));
+  EXPECT_NE(text.find("part: 4"), std::string::npos) << text;
+  // "Collected" is the sum.
+  const Finished loud =
+      valgrind(with({"--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=/dev/null"}, program));
+  EXPECT_EQ(fields_of(loud.err)["Collected"], std::to_string(std::accumulate(counts.begin(), counts.end(), 0)));
+}
+
+TEST_F(Callgrind, answers_client_requests) {
+  const Finished finished = valgrind({"-q", "--tool=callgrind", "--callgrind-out-file=/dev/null", REQUESTS, "answers"});
+  EXPECT_EQ(finished.out, "1 1\n") << finished.err;
 }
 
 // Of a program whose code does not depend on the processor, the functions of the program have the same counts.

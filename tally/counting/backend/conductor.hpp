@@ -89,10 +89,10 @@ class Conductor final : public Schedule {
   std::optional<Nanoseconds> off_since_;              // when a command stopped them
   Nanoseconds off_{0};                                // how long commands stopped them, without the current stop
   std::vector<std::string> unknown_;
-  std::optional<Nanoseconds> next_end_;               // when the current interval ends
-  std::optional<Nanoseconds> last_call_;              // when the time-out comes
-  std::optional<Nanoseconds> next_read_;              // when to read multiplexed counters next
-  std::vector<Reading> seen_;                         // their values at the last read
+  std::optional<Nanoseconds> next_end_;   // when the current interval ends
+  std::optional<Nanoseconds> last_call_;  // when the time-out comes
+  std::optional<Nanoseconds> next_read_;  // when to read multiplexed counters next
+  std::vector<Reading> seen_;             // their values at the last read
   std::vector<Slices> slices_;
   Nanoseconds last_end_{0};
   std::vector<Count> before_;  // at the end of the last interval

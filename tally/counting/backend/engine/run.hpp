@@ -36,12 +36,12 @@ struct Execution {
   std::string settings;       ///< settings_in() before the start
   KeptFiles kept_files = {};  ///< files that code was mapped from
   pid_t pid = 0;
-  std::uint32_t injected = 0;       ///< programs that the engine was mapped into
-  std::set<pid_t> other_pids = {};  ///< of processes in other PID namespaces: their IDs there
+  std::uint32_t injected = 0;                   ///< programs that the engine was mapped into
+  std::set<pid_t> other_pids = {};              ///< of processes in other PID namespaces: their IDs there
   std::vector<std::string> command_notes = {};  ///< about commands that were ignored
-  std::vector<std::string> native;  ///< programs that ran natively, each with the reason
-  std::string failure;              ///< the message about an engine that failed, or empty
-  bool began = true;                ///< false: it ended before counting was to begin
+  std::vector<std::string> native;              ///< programs that ran natively, each with the reason
+  std::string failure;                          ///< the message about an engine that failed, or empty
+  bool began = true;                            ///< false: it ended before counting was to begin
   std::vector<result::Interval> intervals = {};
   std::uint64_t windows_lost = 0;                          ///< rows that were in a file whose use failed
   std::uint64_t windows_started = 0, windows_stopped = 0;  ///< threads whose windows started or stopped at an address

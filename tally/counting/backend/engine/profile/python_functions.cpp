@@ -11,7 +11,7 @@ namespace tally::backend::engine {
 namespace {
 
 template <std::size_t n>
-std::string text_of(const char (&text)[n]) {
+std::string array_text(const char (&text)[n]) {
   return {text, ::strnlen(text, n)};
 }
 
@@ -41,7 +41,7 @@ void PythonReader::add(std::uint32_t area) {
     // In a forked child: a function that only its parent called.
     if (one.calls == 0 && std::all_of(std::begin(one.self), std::end(one.self), [](auto n) { return n == 0; }))
       continue;
-    result::PythonFunction& to = function(text_of(one.name), text_of(one.file), one.line);
+    result::PythonFunction& to = function(array_text(one.name), array_text(one.file), one.line);
     to.calls += static_cast<std::int64_t>(one.calls);
     for (std::size_t e = 0; e < events; ++e) {
       to.self[e] += one.self[e];

@@ -167,6 +167,7 @@ template Option Page::add_option(const std::string&, int&, const std::string&);
 template Option Page::add_option(const std::string&, std::int64_t&, const std::string&);
 template Option Page::add_option(const std::string&, std::uint64_t&, const std::string&);
 template Option Page::add_option(const std::string&, std::optional<int>&, const std::string&);
+template Option Page::add_option(const std::string&, std::optional<std::int64_t>&, const std::string&);
 template Option Page::add_option(const std::string&, std::optional<unsigned>&, const std::string&);
 template Option Page::add_option(const std::string&, std::optional<std::uint64_t>&, const std::string&);
 template Option Page::add_option(const std::string&, std::optional<std::string>&, const std::string&);

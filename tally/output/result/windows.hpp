@@ -37,7 +37,6 @@ struct Window {
   std::uint64_t number = 0;       ///< in its series, from 1
   Nanoseconds time{0};            ///< when it ended, from the start of the measurement
   std::int64_t length = 0;        ///< number of trigger events; for a cut window, events of the first trigger
-  std::uint32_t process = 0;      ///< one number for each program that a process executes
   std::int64_t pid = 0, tid = 0;
   int cpu = -1;                             ///< where its thread ran at the end; negative: unknown
   std::optional<std::size_t> trigger = {};  ///< that ended it; empty: cut by the thread's end
@@ -49,6 +48,7 @@ struct Window {
   std::int64_t lost = 0;  ///< preceding windows without a row, whose counts are in this one
   std::span<const BlockCount> vector = {};    ///< if vectors are requested: in ascending order
   std::uint64_t path = 0;                     ///< if path hashes are requested: the thread's hash at the end
+  std::uint32_t process = 0;                  ///< one number for each program that a process executes
   std::span<const std::int64_t> counts = {};  ///< of each event that could be counted: see WindowsHead::places
 };
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 
+#include "tests/cli/host.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {
@@ -140,6 +141,8 @@ TEST_F(Sample, refuses_what_it_cannot_do) {
       {{"sample", "--every", "5", "--start-at", "", "--", "true"}, "not a function or an address"},
   };
   for (const auto& [words, message] : wrong) {
+    // Without a model of this machine, cycles are absent, too, and reported first.
+    if (!kernel_describes_caches() && message == "cannot represent that branches:k is absent") continue;
     const Finished finished = tally(words);
     EXPECT_EQ(finished.code(), 2) << finished.err;
     EXPECT_NE(finished.err.find(message), std::string::npos) << finished.err;

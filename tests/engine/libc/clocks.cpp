@@ -45,9 +45,10 @@ int64_t ticks(bool ordered) {
 /// Prints every clock. Times in ns since the start of the run would be equal but for the offsets of the clocks.
 void read_all() {
   for (const clockid_t clock : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11}) {
+    const intmax_t by_vdso = now(clock);
     timespec by_call;
     syscall(SYS_clock_gettime, clock, &by_call);
-    printf("clock %d: %jd %jd\n", clock, static_cast<intmax_t>(now(clock)), static_cast<intmax_t>(ns_of(by_call)));
+    printf("clock %d: %jd %jd\n", clock, by_vdso, static_cast<intmax_t>(ns_of(by_call)));
   }
   clockid_t process, thread;
   clock_getcpuclockid(getpid(), &process);
@@ -59,7 +60,8 @@ void read_all() {
   printf("day: %jd.%06jd %jd.%06jd\n", static_cast<intmax_t>(day.tv_sec), static_cast<intmax_t>(day.tv_usec),
          static_cast<intmax_t>(by_call.tv_sec), static_cast<intmax_t>(by_call.tv_usec));
   printf("seconds: %jd %jd\n", static_cast<intmax_t>(time(nullptr)), static_cast<intmax_t>(syscall(SYS_time, nullptr)));
-  printf("ticks: %jd %jd\n", static_cast<intmax_t>(ticks(false)), static_cast<intmax_t>(ticks(true)));
+  const intmax_t earlier = ticks(false), later = ticks(true);
+  printf("ticks: %jd %jd\n", earlier, later);
   tms used;
   const clock_t hundredths = times(&used);
   printf("times: %jd %jd %jd\n", static_cast<intmax_t>(hundredths), static_cast<intmax_t>(used.tms_utime),

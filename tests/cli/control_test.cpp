@@ -106,11 +106,9 @@ TEST_F(Control, switches_the_counters_of_the_kernel) {
 
 TEST_F(Control, names_unknown_commands) {
   const TemporaryFile commands("commands", "enable cycles\nping\n");
-  const Finished finished = Running({"/bin/sh", "-c",
-                                     "exec 8<\"$1\" && exec \"$0\" stat --control fd:8 --backend engine -e "
-                                     "instructions -- true",
-                                     TALLY_COMMAND, commands.path()})
-                                .finish();
+  const std::string script =
+      "exec 8<\"$1\" && exec \"$0\" stat --control fd:8 --backend engine -e instructions -- true";
+  const Finished finished = Running({"/bin/sh", "-c", script, TALLY_COMMAND, commands.path()}).finish();
   EXPECT_EQ(finished.code(), 0) << finished.err;
   EXPECT_NE(finished.err.find("the command 'enable cycles' of --control is unknown"), std::string::npos)
       << finished.err;

@@ -17,6 +17,7 @@ const auto name_of = [](const auto& one) { return std::string(one.param.name); }
 Command command_of(const Program& program) {
   Command command;
   command.words = program.words;
+  command.options = {"--wait-all"};  // orphans of late_child may run last, on a slow machine
   return command;
 }
 

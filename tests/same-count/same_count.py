@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -45,6 +46,12 @@ programs = {
 }
 for name in ["strings", "matrix", "records", "numbers"]:
     programs["own " + name] = (["./" + name + "_program"], None, ["gcc-12"])
+
+
+def default_signals():
+    """gzip, xz and sort install a handler only for a signal that is not ignored, as it is in background jobs."""
+    for one in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(one, signal.SIG_DFL)
 
 
 def run(words, **options):
@@ -108,7 +115,7 @@ def count(tally, model, program, folder, number=0):
         given.write(text or "")
         given.seek(0)
         done = subprocess.run(command, cwd=folder, env=environment, stdin=given, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True, check=False)
+                              stderr=subprocess.PIPE, text=True, check=False, preexec_fn=default_signals)
     if done.returncode != 0:
         return None, done.stderr.strip().split("\n")[0]
     with open(result, encoding="utf-8") as file:

@@ -59,11 +59,6 @@ class Callgrind : public testing::Test {
     fs::create_symlink(TALLY_COMMAND, front_);
   }
   ~Callgrind() override { fs::remove_all(folder_.path()); }
-  void SetUp() override {
-#if !TALLY_HAS_ENGINE
-    GTEST_SKIP() << "the engine is for x86-64";
-#endif
-  }
 
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
 
@@ -365,6 +360,37 @@ TEST_F(Callgrind, divides_the_profile_at_client_requests) {
   const Finished loud =
       valgrind(with({"--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=/dev/null"}, program));
   EXPECT_EQ(fields_of(loud.err)["Collected"], std::to_string(std::accumulate(counts.begin(), counts.end(), 0)));
+}
+
+TEST_F(Callgrind, ends_with_the_code_of_the_program_whatever_it_is) {
+  const Words options{"-q", "--tool=callgrind", "--callgrind-out-file=/dev/null"};
+  EXPECT_EQ(valgrind(with(options, {"/bin/sh", "-c", "exit 2"})).code(), 2);
+  EXPECT_EQ(valgrind(with(options, {"--D1=none", "/bin/true"})).code(), 1) << "valgrind's code for wrong usage";
+}
+
+TEST_F(Callgrind, refuses_a_cache_whose_size_is_no_number) {
+  const Finished finished =
+      valgrind({"--tool=callgrind", "--cache-sim=yes", "--D1=1,4294967296,4294967296", "/bin/true"});
+  EXPECT_EQ(finished.code(), 1) << finished.err;
+}
+
+// The name of the second program begins with that of the first.
+TEST_F(Callgrind, has_the_counts_of_the_program_that_was_executed_last) {
+  const Words options{"-q", "--tool=callgrind", "--callgrind-out-file=" + path("file")};
+  ASSERT_EQ(valgrind(with(options, {"/usr/bin/sha256sum", "/dev/null"})).code(), 0);
+  const std::int64_t alone = file("file").totals.at("Ir");
+  ASSERT_EQ(
+      valgrind(with(options, {"--trace-children=yes", "/bin/sh", "-c", "exec /usr/bin/sha256sum /dev/null"})).code(),
+      0);
+  EXPECT_NEAR(static_cast<double>(file("file").totals.at("Ir")), static_cast<double>(alone),
+              0.1 * static_cast<double>(alone));
+}
+
+TEST_F(Callgrind, escapes_what_it_prints) {
+  const Finished finished =
+      valgrind({"--tool=callgrind", "--callgrind-out-file=/dev/null", "/bin/true", "\033[31m\n==1== x"});
+  EXPECT_EQ(finished.err.find('\033'), std::string::npos);
+  EXPECT_EQ(finished.err.find("\n==1=="), std::string::npos) << finished.err;
 }
 
 TEST_F(Callgrind, answers_client_requests) {

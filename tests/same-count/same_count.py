@@ -22,6 +22,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 table = os.path.join(here, "counts.tsv")
 models = ["x86-64-v2", "x86-64-v3"]
 libc = ["libc6"]
+python = "/usr/bin/python3.11"
 
 # Name: command, standard input, packages whose versions matter in addition to the C library's.
 programs = {
@@ -37,7 +38,7 @@ programs = {
                 ["sqlite3", "libsqlite3-0"]),
     "perl": (["/usr/bin/perl", "-e", "my %h; $h{$_ % 997} .= $_ for 1..9000; print scalar(keys %h), length(join '', "
               "sort values %h), \"\\n\""], None, ["perl-base"]),
-    "python3": (["/usr/bin/python3.11", "-I", "-S", "-c", "print(sum(len(str(i)) for i in range(9000)))"], None,
+    "python3": ([python, "-P", "-s", "-S", "-B", "-c", "print(sum(len(str(i)) for i in range(9000)))"], None,
                 ["python3.11-minimal", "libpython3.11-minimal"]),
     "openssl": (["/usr/bin/openssl", "dgst", "-sha256", "numbers"], None, ["openssl", "libssl3"]),
     "jq": (["/usr/bin/jq", "-c", "[range(2000)] | map(. * 3) | add"], "null", ["jq", "libjq1", "libonig5"]),
@@ -81,6 +82,14 @@ def prepare(folder):
         for _ in range(6000):
             value = value * 48271 % 2147483647
             file.write(f"{value % 100000} {value:x}\n")
+    # Python lists the directories of its modules, in which other packages have files, too.
+    encodings = os.path.join(folder, "modules", "encodings")
+    os.makedirs(encodings)
+    for name in ["__init__", "aliases", "utf_8"]:
+        if os.path.exists(f"/usr/lib/python3.11/encodings/{name}.py"):
+            shutil.copy(f"/usr/lib/python3.11/encodings/{name}.py", encodings)
+    if os.path.exists(python):
+        run([python, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", "modules"], cwd=folder)
     compiler = shutil.which("gcc-12")
     if compiler is None:
         return
@@ -97,11 +106,12 @@ def count(tally, model, program, folder, number=0):
     words, text, _ = programs[program]
     result = os.path.join(os.path.dirname(folder), "result.json")
     command = [tally, "stat", "-q", "--backend", "engine", "--cpu-model", model, "--repeatable",
-               "--environment", "fixed,LD_LIBRARY_PATH", "--clock", "counted", "-e", "instructions", "--format", "json",
+               "--environment", "fixed,LD_LIBRARY_PATH" + (",PYTHONPATH" if program == "python3" else ""), "--clock", "counted", "-e", "instructions", "--format", "json",
                "-o", result, "--", *words]
     # The dynamic linker would search its cache, which names all libraries of the machine.
     environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": "/nonexistent", "TALLY_CACHE_DIR": "",
-                   "LD_LIBRARY_PATH": "/lib/x86_64-linux-gnu"}
+                   "LD_LIBRARY_PATH": "/lib/x86_64-linux-gnu",
+                   "PYTHONPATH": "/proc/self/cwd/modules"}
     if number > 0:
         environment |= {"VARIATION": "x" * (97 * number), "LANG": "en_GB.UTF-8", "USER": "u" * number}
         another = folder + "-" + "n" * (3 * number)

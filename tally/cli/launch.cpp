@@ -65,7 +65,7 @@ void add_launch_options(Page& page, backend::Conditions& conditions) {
       .value_name("CPU")
       .words(cpu_model_names());
   page.add_flag(
-      "--as-valgrind", conditions.marks.as_valgrind,
+      "--as-valgrind", conditions.as_valgrind,
       "engine only: answer the client requests of valgrind.h as valgrind does: RUNNING_ON_VALGRIND returns 1, "
       "VALGRIND_PRINTF prints, VALGRIND_NON_SIMD_CALL calls; without it they do what they do natively");
   page.add_option("--pin", conditions.processor, "run the program on this CPU only, as `taskset -c` does")

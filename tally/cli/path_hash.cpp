@@ -8,6 +8,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/engine/channel/hash.hpp"
 #include "tally/linux/files/file_state.hpp"
+#include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/program.hpp"
 #include "tally/linux/process/start_state.hpp"
 #include "tally/output/analysis/read_sources.hpp"
@@ -38,13 +39,13 @@ std::uint32_t check_of_value(std::string_view value) {
   return channel::hash_bits(hash, 16);
 }
 
-result::StartConditions start_conditions(const std::string& program) {
+result::StartConditions start_conditions(const backend::CountOrder& order) {
   const linux::StartState state = linux::start_state();
   result::StartConditions start{
       .program = {}, .directory = state.directory, .streams = state.streams, .environment = {}};
-  if (const auto path = linux::find_program(program, linux::search_path()))
+  if (const auto path = linux::find_program(order.target.command.front(), linux::search_path()))
     if (const auto file = linux::file_state(*path)) start.program = {file->bytes, file->modified_s, file->modified_ns};
-  for (const std::string& word : state.environment) {
+  for (const std::string& word : linux::environment_for(order.conditions)) {
     const std::size_t name = std::min(word.find('='), word.size());
     const std::string_view value = std::string_view(word).substr(std::min(name + 1, word.size()));
     start.environment.push_back({word.substr(0, name), static_cast<std::int64_t>(value.size()), check_of_value(value)});
@@ -70,7 +71,7 @@ bool exact_counts_differ(const result::Stat& stat) {
 }  // namespace
 
 void describe_differences(result::Stat& stat, const backend::CountOrder& order) {
-  if (order.path) stat.start = start_conditions(order.target.command.front());
+  if (order.path) stat.start = start_conditions(order);
   if (stat.runs.empty() || !stat.runs.front().nondeterminism || !exact_counts_differ(stat)) return;
   std::vector<std::string> read;
   for (const result::ReadSource& one : *stat.runs.front().nondeterminism)

@@ -23,9 +23,8 @@ struct PathOptions {
 
 void add_path_options(Page& page, PathOptions& options);
 
-/// Describes this process as a program that it starts finds it, and the file of that program. Of the environment it has
-/// no values.
-result::StartConditions start_conditions(const std::string& program);
+/// Describes what the program of the order finds when it starts, and its file. Of the environment it has no values.
+result::StartConditions start_conditions(const backend::CountOrder& order);
 /// Adds these to a result with path hashes. If exact counts of its runs differ, adds a notice about what the programs
 /// read that may be the cause.
 void describe_differences(result::Stat& stat, const backend::CountOrder& order);

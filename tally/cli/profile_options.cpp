@@ -101,9 +101,9 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
       "and others), as callgrind does: FILE.1, FILE.2 …, FILE");
   app.add_option("--instr-atstart", options.instrumentation_at_start,
                  "--parts, with instrumentation on (yes) or off (no) at the start (default: the first mark decides)")
-      .value_name("yes|no");
+      .one_of({"yes", "no"});
   app.add_option("--collect-atstart", options.collection_at_start, "--parts, with collection on or off at the start")
-      .value_name("yes|no");
+      .one_of({"yes", "no"});
   add_model_options(app, options.model);
   add_launch_options(app, options.order.conditions);
   app.add_option("-p,--pid", options.processes,
@@ -153,11 +153,10 @@ Result<const report::ProfileFormat*> format_of(const ProfileOptions& options) {
 
 namespace {
 
-Result<backend::ProfileParts::AtStart> at_start(const char* option, const std::string& word) {
+backend::ProfileParts::AtStart at_start(const std::string& word) {
   using AtStart = backend::ProfileParts::AtStart;
   if (word.empty()) return AtStart::automatic;
-  if (word == "yes" || word == "no") return word == "yes" ? AtStart::on : AtStart::off;
-  return fail(Code::bad_usage, fmt::format("{} {}: unknown value", option, printable(word)), "use yes or no");
+  return word == "yes" ? AtStart::on : AtStart::off;
 }
 
 }  // namespace
@@ -167,11 +166,8 @@ Result<void> choose_parts(ProfileOptions& options, const report::ProfileFormat& 
   if (!any) return {};
   if (format.name != "callgrind")
     return fail(Code::bad_usage, "a profile in parts needs --format callgrind", "add --format callgrind");
-  const auto instrumentation = at_start("--instr-atstart", options.instrumentation_at_start);
-  if (!instrumentation) return fail(instrumentation.error());
-  const auto collection = at_start("--collect-atstart", options.collection_at_start);
-  if (!collection) return fail(collection.error());
-  options.order.parts = backend::ProfileParts{*instrumentation, *collection};
+  options.order.parts =
+      backend::ProfileParts{at_start(options.instrumentation_at_start), at_start(options.collection_at_start)};
   return {};
 }
 

@@ -25,7 +25,7 @@ std::string variable(const result::EnvironmentVariable& one, const std::vector<s
       std::find_if(own.begin(), own.end(), [&](const std::string& word) { return name_of(word) == one.name; });
   const bool is_set = found != own.end();
   if (is_set) {
-    const std::string_view value = std::string_view(*found).substr(one.name.size() + 1);
+    const std::string_view value = std::string_view(*found).substr(std::min(one.name.size() + 1, found->size()));
     if (static_cast<std::int64_t>(value.size()) == one.bytes && check_of_value(value) == one.check) return *found;
   }
   deviations.push_back(
@@ -47,7 +47,12 @@ Result<Rerun> Rerun::prepare(const result::Stat& stat, const std::string& file) 
   made.options_ = *std::move(options);
   made.options_.runs = 1;
   made.options_.input = linux::Input::read_position();
-  const std::vector<std::string> own = linux::start_state().environment;
+  if (made.command() != stat.command)
+    return fail(Code::bad_usage,
+                fmt::format("'{}' names two commands: '{}' in its command line, and '{}'", printable(file),
+                            printable(join(made.command(), " ")), printable(join(stat.command, " "))),
+                "measure it again");
+  const std::vector<std::string> own = made.own_environment();
   made.state_ = {.directory = stat.start->directory, .environment = {}, .streams = stat.start->streams};
   for (const result::EnvironmentVariable& one : stat.start->environment)
     made.state_.environment.push_back(variable(one, own, made.deviations_));
@@ -60,7 +65,7 @@ Result<Rerun> Rerun::prepare(const result::Stat& stat, const std::string& file) 
   }
   const auto held = linux::OtherStartState::hold(made.state_);
   if (!held) return fail(held.error());
-  const auto path = linux::find_program(stat.command.front(), linux::search_path());
+  const auto path = linux::find_program(made.command().front(), linux::search_path());
   if (!path) return fail(path.error());
   if (const auto now = linux::file_state(*path);
       now && stat.start->program &&
@@ -72,7 +77,7 @@ Result<Rerun> Rerun::prepare(const result::Stat& stat, const std::string& file) 
 }
 
 void Rerun::take_environment_of(const result::StartConditions& start) {
-  const std::vector<std::string> own = linux::start_state().environment;
+  const std::vector<std::string> own = own_environment();
   state_.environment.clear();
   for (const result::EnvironmentVariable& one : start.environment)
     state_.environment.push_back(variable(one, own, deviations_));
@@ -87,7 +92,7 @@ void Rerun::take_variable_of(const result::StartConditions& start, const std::st
     if (place != state_.environment.end()) state_.environment.erase(place);
     return;
   }
-  std::string word = variable(*other, linux::start_state().environment, deviations_);
+  std::string word = variable(*other, own_environment(), deviations_);
   if (place != state_.environment.end())
     *place = std::move(word);
   else

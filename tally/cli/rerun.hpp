@@ -35,8 +35,13 @@ class Rerun {
 
   /// What differs from the run that the result describes: variables whose values are not known, streams.
   const std::vector<std::string>& deviations() const { return deviations_; }
+  /// The program and its arguments.
+  const std::vector<std::string>& command() const { return options_.count.target.command; }
 
  private:
+  /// The environment that the program would get now.
+  std::vector<std::string> own_environment() const { return linux::environment_for(options_.count.conditions); }
+
   measure::StatOptions options_;
   linux::StartState state_;
   std::vector<std::string> deviations_;

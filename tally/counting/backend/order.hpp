@@ -49,12 +49,6 @@ struct EngineTuning {
   bool operator==(const EngineTuning&) const = default;
 };
 
-/// Marks in the code of programs that need a request of the user (docs/guides/marks.md).
-struct MarkSettings {
-  bool as_valgrind = false;  ///< answer the client requests of valgrind.h as valgrind does
-  bool operator==(const MarkSettings&) const = default;
-};
-
 /// How to start the command, and how to wait for it.
 struct Conditions : linux::Conditions {
   /// tally's own signals, watched by the caller; never null. A backend waits on its fd() and calls take(). After
@@ -62,8 +56,8 @@ struct Conditions : linux::Conditions {
   linux::Signals* signals = nullptr;
   bool wait_all = false;  ///< wait until every descendant has ended, not only the started process
   EngineTuning engine = {};
-  MarkSettings marks = {};
-  std::string cpu_model;  ///< the processor that programs see: the name of a cpu::CpuModel; or "host", the real one
+  bool as_valgrind = false;  ///< answer the client requests of valgrind.h as valgrind does (docs/guides/marks.md)
+  std::string cpu_model;     ///< the processor that programs see: the name of a cpu::CpuModel; or "host", the real one
   std::string clock = "real";  ///< that programs read; or "counted": it counts their instructions
   bool counts_clock() const { return clock == "counted"; }
   bool presents_cpu() const { return !cpu_model.empty() && cpu_model != "host"; }

@@ -50,7 +50,7 @@ MadeCode::MadeCode(const linux::MapOf& of) {
   linux::PerfMap map = linux::read_perf_map(of);
   add_map(map.text);
   linux::PerfMap dump = linux::read_jit_dump(of);
-  add_dump(dump.text, of.pid);
+  add_dump(dump.text, dump.pid);
   refused_ = std::move(map.refused);
   if (!dump.refused.empty()) refused_ += (refused_.empty() ? "" : "; ") + dump.refused;
 }

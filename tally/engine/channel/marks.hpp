@@ -37,7 +37,7 @@ struct Marks {
 
 /// How an address belongs to its mark.
 enum MarkRole : uint32_t {
-  mark_function,       ///< the first instruction of a function, which is counted up to its return
+  mark_function,       ///< the first instruction of a function, which is counted until it returns
   mark_from,           ///< counting begins
   mark_to,             ///< counting ends
   mark_starts,         ///< no mark: the thread's windows start (windows.hpp)

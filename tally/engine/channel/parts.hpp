@@ -22,7 +22,6 @@ struct PartSettings {
   uint8_t on;  ///< 1: marks divide the run into parts
   AtStart instrumentation, collection;
   uint8_t as_valgrind;  ///< 1: client requests are answered as valgrind does; 0: they have no effect, as natively
-  uint8_t reserved[4];
 };
 
 /// How a part ended.
@@ -38,6 +37,16 @@ struct CountedValues {
   Totals totals;
   ModelValues models;
   int64_t cycles;  ///< including misses; 0 if not requested
+
+  /// Adds `n` times `v`.
+  void add(const CountedValues& v, int64_t n = 1) {
+    constexpr uint64_t words = sizeof(CountedValues) / 8;
+    uint64_t sums[words], more[words];
+    __builtin_memcpy(sums, this, sizeof sums);
+    __builtin_memcpy(more, &v, sizeof more);
+    for (uint64_t i = 0; i < words; i++) sums[i] += static_cast<uint64_t>(n) * more[i];
+    __builtin_memcpy(static_cast<void*>(this), sums, sizeof sums);
+  }
 };
 
 /// What one thread counted in a part. A thread writes it each time that it stops counting, so it outlives a killed

@@ -70,13 +70,9 @@ StateLayout host_state_layout();
 channel::PresentedCpu present(const CpuModel& model, const StateLayout& layout);
 
 /// Returns what programs read in files of /proc and /sys about a machine with one processor, the model; null: this
-/// machine's, described by `cpuinfo`, the content of its /proc/cpuinfo. `library_cache`: for other_libraries(). Pure.
+/// machine's, described by `cpuinfo`, the content of its /proc/cpuinfo. `library_cache`: that of the dynamic linker;
+/// empty: the real one. Pure.
 channel::PresentedFiles machine_files(const CpuModel* model, std::string_view cpuinfo,
                                       const std::string& library_cache);
-
-/// Returns the dynamic linker's cache (/etc/ld.so.cache) without the libraries in the C library's own directory, which
-/// the dynamic linker searches anyway: how long it searches in the cache depends on all libraries of the machine. Empty
-/// if the file has another format, or one of the other libraries depends on the processor. Pure.
-std::string other_libraries(std::string_view cache);
 
 }  // namespace tally::cpu

@@ -108,13 +108,14 @@ channel::PresentedFiles machine_files(const CpuModel* model, std::string_view cp
   FileList list;
   list.add("/proc/cpuinfo", model != nullptr ? cpuinfo_of(*model) : first_of(cpuinfo));
   list.add("/proc/meminfo", memory_info());
-  if (!library_cache.empty()) list.add("/etc/ld.so.cache", library_cache);
   for (const char* const name : {"online", "possible", "present"})
     list.add(fmt::format("/sys/devices/system/cpu/{}", name), "0\n");
   for (const char* const name : {"core_id", "physical_package_id", "thread_siblings_list", "core_siblings_list",
                                  "core_cpus_list", "package_cpus_list"})
     list.add(fmt::format("/sys/devices/system/cpu/cpu0/topology/{}", name), "0\n");
   if (model != nullptr) add_caches(list, *model);
+  // Last, because it may be too long for the list.
+  if (!library_cache.empty()) list.add("/etc/ld.so.cache", library_cache);
   return list.files();
 }
 

@@ -12,9 +12,6 @@ namespace tally::engine::guest {
 
 namespace {
 
-// This thread is inside, so no other thread can renumber segments meanwhile.
-channel::Totals totals_of(Thread* t) { return asked_totals(t); }
-
 template <class T>
 s64 give(u64 to, u64 bytes, T (*of)(Thread*), Thread* t) {
   constexpr s64 bad_address = -EFAULT, invalid = -EINVAL;
@@ -41,7 +38,7 @@ channel::AskedValues values_of(Thread* t) {
 s64 answer(Thread* t, u64 asked, u64 to, u64 bytes) {
   switch (asked) {
     case channel::ask_version: return channel::asking_version;
-    case channel::ask_totals: return give(to, bytes, totals_of, t);
+    case channel::ask_totals: return give(to, bytes, asked_totals, t);
     case channel::ask_models: return give(to, bytes, models_of, t);
     case channel::ask_values: return give(to, bytes, values_of, t);
     case channel::ask_killed: return settings().fails_on_request != 0 ? kill_as_requested(t, to) : -EINVAL;

@@ -21,8 +21,7 @@ struct Time {
 };
 Time time_from(u64 ns) { return {static_cast<s64>(ns / second), static_cast<s64>(ns % second)}; }
 
-// --- timers
-// -----------------------------------------------------------------------------------------------------------
+// --- timers ---------------------------------------------------------------------------------------------------------
 
 enum class TimerKind : u32 { none, descriptor, interval, posix };
 
@@ -42,11 +41,19 @@ Timer* timer_of(TimerKind kind, u64 id) {
 
 /// `first`: ns from now; 0: the timer is not set.
 void set_timer(Thread* t, TimerKind kind, u64 id, u64 first, u64 interval) {
+  const u64 now = time_of(t);
   Guard guard(timers_lock);
   Timer* timer = timer_of(kind, id);
   if (timer == nullptr) timer = timer_of(TimerKind::none, 0);
   if (timer == nullptr) return;  // its time does not pass
-  *timer = first != 0 ? Timer{kind, id, time_of(t) + first, interval} : Timer{};
+  *timer = first != 0 ? Timer{kind, id, now + first, interval} : Timer{};
+}
+
+/// Forgets the timers with these numbers, from `first` to `last`, that are closed or deleted.
+void forget_timers(TimerKind kind, u64 first, u64 last) {
+  Guard guard(timers_lock);
+  for (Timer& one : timers)
+    if (one.kind == kind && one.id >= first && one.id <= last) one = {};
 }
 
 void expire(Thread* t, TimerKind kind, u64 id, u64 times) {
@@ -54,16 +61,17 @@ void expire(Thread* t, TimerKind kind, u64 id, u64 times) {
   {
     Guard guard(timers_lock);
     Timer* const timer = timer_of(kind, id);
-    if (timer == nullptr || times == 0) return;
-    reached = timer->next + (times - 1) * timer->interval;
+    u64 passed = 0;
+    if (timer == nullptr || times == 0 || __builtin_mul_overflow(times - 1, timer->interval, &passed) ||
+        __builtin_add_overflow(timer->next, passed, &reached))
+      return;
     timer->next = reached + timer->interval;
     if (timer->interval == 0) *timer = {};
   }
   pass_time_until(t, reached);
 }
 
-// --- waits
-// ------------------------------------------------------------------------------------------------------------
+// --- waits ----------------------------------------------------------------------------------------------------------
 
 /// A call that waits, with its time limit in an argument.
 struct Wait {
@@ -212,16 +220,36 @@ s64 set_interval_timer(Thread* t, Call call) {
   return r;
 }
 
+/// A call that closes descriptors, or replaces an open one. Their timers are forgotten first: another thread may open
+/// them again at once.
+s64 close_descriptors(Thread* t, u32 number, Call call) {
+  constexpr u64 only_at_exec = 4;  // CLOSE_RANGE_CLOEXEC
+  const u64* const g = t->gpr;
+  const bool is_range = number == SYS_close_range, is_close = number == SYS_close;
+  const u32 first = static_cast<u32>(is_range || is_close ? g[rdi] : g[rsi]);
+  const bool has_no_effect = (is_range && (g[rdx] & only_at_exec) != 0) || (!is_range && !is_close && g[rdi] == first);
+  if (!has_no_effect) forget_timers(TimerKind::descriptor, first, is_range ? static_cast<u32>(g[rsi]) : first);
+  return call(t, number);
+}
+
 s64 read_timer(Thread* t, Call call) {
   const s64 r = call(t, SYS_read);
   u64 times = 0;
-  if (r == sizeof times && timer_of(TimerKind::descriptor, t->gpr[rdi]) != nullptr &&
-      get(&times, t->gpr[rsi], sizeof times) == 0)
+  if (r == sizeof times && get(&times, t->gpr[rsi], sizeof times) == 0)
     expire(t, TimerKind::descriptor, t->gpr[rdi], times);
   return r;
 }
 
 }  // namespace
+
+void waits_after_fork() {
+  timers_lock = Lock{};
+  // The child has the descriptors only.
+  for (Timer& one : timers)
+    if (one.kind != TimerKind::descriptor) one = {};
+}
+
+void release_waits_for_dead(u32 holder) { timers_lock.release_for_dead(holder); }
 
 void note_timer_signal(Thread* t, const u8* info) {
   const u64 at_info = reinterpret_cast<u64>(info);
@@ -238,6 +266,11 @@ s64 make_call_with_counted_clock(Thread* t, u32 number, Call call) {
     if (one.number == number) return make_wait(t, one, call);
   switch (number) {
     case SYS_read: return read_timer(t, call);
+    case SYS_close:
+    case SYS_close_range:
+    case SYS_dup2:
+    case SYS_dup3: return close_descriptors(t, number, call);
+    case SYS_timer_delete: forget_timers(TimerKind::posix, t->gpr[rdi], t->gpr[rdi]); return call(t, number);
     case SYS_clock_nanosleep: return sleep_by_clock(t, call);
     case SYS_futex: return wait_for_futex(t, call);
     case 449 /* futex_waitv */: return wait_until(t, number, call, r10, static_cast<s32>(t->gpr[r8]));

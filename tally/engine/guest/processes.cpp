@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "tally/engine/command.hpp"
+#include "tally/engine/guest/counted_waits.hpp"
 #include "tally/engine/guest/delivery.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
 #include "tally/engine/guest/descriptors.hpp"
@@ -13,6 +14,7 @@
 #include "tally/engine/guest/output_buffers.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/guest/threads.hpp"
+#include "tally/engine/guest/valgrind_answers.hpp"
 #include "tally/engine/instrument/cold_models.hpp"
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/persist/store.hpp"
@@ -86,6 +88,8 @@ s64 fork_process(Thread* t, const Clone& c) {
   if (c.clears_actions) clear_actions(t);
   numbers_after_fork(t);
   signals_after_fork(t);
+  waits_after_fork();
+  requested_calls_after_fork(t);
   forked_random();
   drop_uses();
   return 0;
@@ -111,6 +115,8 @@ void release_all_for_dead(const Thread* t) {
   threads_lock.release_for_dead(holder);
   reserve_lock.release_for_dead(holder);
   llc_lock.release_for_dead(holder);
+  release_waits_for_dead(holder);
+  release_requested_calls_for_dead(holder);
 }
 
 s64 share_memory(Thread* t, const Clone& c) {

@@ -155,7 +155,7 @@ void call_vdso(Thread* t) {
   }
 }
 
-/// Executes an instruction, or a function of the vdso up to its return, with an answer that is the same in each run.
+/// Executes an instruction, or a function of the vdso until its return, with the same result in each run.
 void answer_source(Thread* t, const Instruction& in) {
   if (is_in_vdso(in.pc)) {
     call_vdso(t);

@@ -76,6 +76,20 @@ void begin_call(Thread* t, const u64 (&words)[6]) {
 
 }  // namespace
 
+void forget_requested_calls(const Thread* t) {
+  Guard guard(calls_lock);
+  for (Call& c : calls)
+    if (c.by == t) c.by = nullptr;
+}
+
+void requested_calls_after_fork(const Thread* t) {
+  calls_lock = Lock{};
+  for (Call& c : calls)
+    if (c.by != t) c.by = nullptr;
+}
+
+void release_requested_calls_for_dead(u32 holder) { calls_lock.release_for_dead(holder); }
+
 bool end_requested_call(Thread* t) {
   Guard guard(calls_lock);
   for (Call& c : calls) {

@@ -48,14 +48,6 @@ void count_in_calls(Thread* t, s64 instructions) {
     t->sums[e] += settings().marks.weight[e][channel::instructions] * instructions;
 }
 
-/// Adds `v`, or subtracts it, word by word.
-void add(CountedValues& to, const CountedValues& v, bool negative) {
-  constexpr u32 words = sizeof(CountedValues) / 8;
-  u64* const sums = reinterpret_cast<u64*>(&to);
-  const u64* const more = reinterpret_cast<const u64*>(&v);
-  for (u32 i = 0; i < words; i++) sums[i] += negative ? 0 - more[i] : more[i];
-}
-
 // --- records --------------------------------------------------------------------------------------------------------
 
 void write_at(u32 record, const void* from, u64 bytes, u64 at) {
@@ -153,8 +145,8 @@ void begin_counting(Thread* t, u32 instructions) {
 CountedValues sum_now(Thread* t) {
   CountedValues sum = own(t).sum;
   if (!own(t).counts) return sum;
-  add(sum, values_now(t, 0), false);
-  add(sum, own(t).start, true);
+  sum.add(values_now(t, 0));
+  sum.add(own(t).start, -1);
   return sum;
 }
 
@@ -228,6 +220,14 @@ void dump(Thread* t, const char* name, u32 instructions) {
   each_thread(t, [&](Thread* o) { reset(o, o == t ? instructions : 0); });
 }
 
+/// Each part has areas of the channel: beyond the limit, marks end no part, and the command reports it.
+bool has_room_for_part() {
+  u32& next = records().header().next_part;
+  if (__atomic_load_n(&next, __ATOMIC_RELAXED) < channel::part_counts_limit) return true;
+  __atomic_store_n(&next, channel::part_counts_limit + 1, __ATOMIC_RELAXED);
+  return false;
+}
+
 void act(Thread* t, PartAction action, const char* name, u32 instructions) {
   all.is_used = true;
   switch (action) {
@@ -245,10 +245,13 @@ void act(Thread* t, PartAction action, const char* name, u32 instructions) {
       update(t, instructions);
       break;
     case PartAction::dump:
+      if (!has_room_for_part()) break;
       decide(t, true, true);
       dump(t, name, instructions);
       break;
-    case PartAction::zero: discard(t, instructions); break;
+    case PartAction::zero:
+      if (has_room_for_part()) discard(t, instructions);
+      break;
   }
 }
 
@@ -303,7 +306,8 @@ void parts_end(Thread* t) {
 void change_parts(Thread* t, PartAction action, const char* name, u32 instructions) {
   if (!parts_on()) return;
   prepare_values(t);  // takes cache_lock, which comes before threads_lock
-  const bool held = action != PartAction::toggle && hold_all(t);
+  // A toggle concerns one thread, but the first mark shows what was on in all.
+  const bool held = (action != PartAction::toggle || !all.is_decided) && hold_all(t);
   {
     Guard guard(threads_lock);
     act(t, action, name, instructions);

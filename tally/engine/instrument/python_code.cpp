@@ -57,12 +57,16 @@ bool find_variable(u64 begin, u64 bytes, Variable& found) {
 struct OtherBlocks {
   static constexpr u32 limit = 2048;
   u32 count;
+  bool is_full;
   u64 pc[limit];
 
   void add(u64 target) {
     for (u32 i = 0; i < count; i++)
       if (pc[i] == target) return;
-    if (count < limit) pc[count++] = target;
+    if (count < limit)
+      pc[count++] = target;
+    else
+      is_full = true;
   }
 };
 
@@ -73,9 +77,12 @@ class Search {
 
   void run() {
     blocks_.count = 0;
+    blocks_.is_full = false;
     sweep(begin_, bytes_, false);
     constexpr u64 longest_block = 4096;
     for (u32 i = 0; i < blocks_.count; i++) sweep(blocks_.pc[i], longest_block, true);
+    // Counts of functions would be wrong if some changes were missing.
+    if (blocks_.is_full || is_full_) changes_.count = 0;
   }
 
  private:
@@ -84,7 +91,10 @@ class Search {
   void add(const Instruction& in, u32 store, bool is_return) {
     for (u32 i = 0; i < changes_.count; i++)
       if (changes_.change[i].pc == in.pc) return;
-    if (changes_.count < FrameChanges::limit) changes_.change[changes_.count++] = {in.pc, store, is_return};
+    if (changes_.count < FrameChanges::limit)
+      changes_.change[changes_.count++] = {in.pc, store, is_return};
+    else
+      is_full_ = true;
   }
 
   /// `is_block`: ends where the code cannot continue.
@@ -105,6 +115,7 @@ class Search {
     }
   }
 
+  bool is_full_ = false;
   u64 begin_, bytes_;
   const Variable& variable_;
   FrameChanges& changes_;
@@ -127,7 +138,8 @@ void add_python_marks(channel::MarkPoints& points) {
     const channel::MarkPoint point = points.point[i];
     if (point.role != channel::mark_python) continue;
     find_frame_changes(point.address, point.mark, changes);
-    for (u32 k = 0; k < changes.count && points.count < room; k++) {
+    if (changes.count > room - points.count) continue;  // all or none
+    for (u32 k = 0; k < changes.count; k++) {
       const FrameChanges::Change& change = changes.change[k];
       points.point[points.count++] = {change.pc, change.store,
                                       change.is_return ? channel::mark_python_return : channel::mark_python_frame};

@@ -22,7 +22,6 @@ constexpr u32 python_at = 0xf3800;  // ThreadPython, an offset from the GS base
 struct PythonCall {
   u64 frame;
   u32 function;  // index in the table
-  u32 reserved;
 };
 
 constexpr u32 call_limit = 1u << 16, slot_count = 1u << 17;
@@ -93,7 +92,7 @@ void push(ThreadPython& y, u64 frame, const EventSums& now, bool is_call) {
   f.calls += is_call;
   if (f.active++ == 0)
     for (u32 e = 0; e < event_count(); e++) f.start[e] = now.of[e];
-  y.calls[y.depth++] = {frame, number, 0};
+  y.calls[y.depth++] = {frame, number};
 }
 
 void pop(ThreadPython& y, const EventSums& now) {

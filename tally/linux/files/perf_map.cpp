@@ -121,8 +121,8 @@ PerfMap read_file(const MapOf& of, const std::optional<MapWatch>& process, const
   return map;
 }
 
-std::string own_pid(const MapOf& of, const std::optional<MapWatch>& process) {
-  return std::to_string(process ? process->own_pid : of.pid);
+std::int64_t own_pid(const MapOf& of, const std::optional<MapWatch>& process) {
+  return process ? process->own_pid : of.pid;
 }
 
 // The directories below ~/.debug/jit, one for each program; the newest last.
@@ -150,7 +150,8 @@ PerfMap read_perf_map(const MapOf& of) {
 
 PerfMap read_jit_dump(const MapOf& of) {
   const auto process = of.other_pids ? std::nullopt : living(of.pid);
-  const std::string name = fmt::format("jit-{}.dump", own_pid(of, process));
+  const std::int64_t pid = own_pid(of, process);
+  const std::string name = fmt::format("jit-{}.dump", pid);
   std::vector<std::string> folders = dump_folders();
   folders.push_back(process ? fmt::format("/proc/{}/root/tmp", of.pid) : "/tmp");
   folders.push_back(process ? fmt::format("/proc/{}/cwd", of.pid) : ".");
@@ -158,6 +159,7 @@ PerfMap read_jit_dump(const MapOf& of) {
   for (; !folders.empty(); folders.pop_back()) {
     const std::string& folder = folders.back();
     PerfMap map = read_file(of, process, folder, folder, name);
+    map.pid = pid;
     if (!map.text.empty()) return map;
     if (refused.refused.empty()) refused = std::move(map);
   }

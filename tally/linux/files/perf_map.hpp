@@ -19,8 +19,9 @@ struct MapOf {
 /// A map. Anybody can write one to /tmp, so tally only reads a regular file that belongs to this user, to root or to
 /// the user of the running process, that nobody else can write, and that was written after the process started.
 struct PerfMap {
-  std::string text;     ///< empty: no map
-  std::string refused;  ///< why an existing map is not read, with its path and owner; else empty
+  std::string text;      ///< empty: no map
+  std::int64_t pid = 0;  ///< of a jitdump: the process's number in its own PID namespace, which the file repeats
+  std::string refused;   ///< why an existing map is not read, with its path and owner; else empty
 };
 
 PerfMap read_perf_map(const MapOf& of);

@@ -168,4 +168,11 @@ bool stay_on(int processor) noexcept {
 
 long configured_processors() { return sysconf(_SC_NPROCESSORS_CONF); }
 
+std::vector<std::string> environment_for(const Conditions& conditions) {
+  std::vector<std::string> own;
+  for (char** one = environ; *one != nullptr; ++one) own.emplace_back(*one);
+  if (conditions.fixes_environment()) own = fixed_environment(own, kept_variables(conditions.environment));
+  return conditions.repeatable ? repeatable_environment(std::move(own)) : own;
+}
+
 }  // namespace tally::linux

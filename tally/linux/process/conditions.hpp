@@ -63,4 +63,7 @@ class FixedAddresses {
 /// Returns the number of CPUs that this machine can have, online or not.
 long configured_processors();
 
+/// Returns the environment of a program that starts under these conditions, from that of this process.
+std::vector<std::string> environment_for(const Conditions& conditions);
+
 }  // namespace tally::linux

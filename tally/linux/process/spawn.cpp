@@ -63,13 +63,6 @@ int execute(int fd, const ChildHooks& hooks, const char* path, const std::vector
   _exit(127);
 }
 
-std::vector<std::string> environment_for(const Conditions& conditions) {
-  std::vector<std::string> own;
-  for (char** one = environ; *one != nullptr; ++one) own.emplace_back(*one);
-  if (conditions.fixes_environment()) own = fixed_environment(own, kept_variables(conditions.environment));
-  return conditions.repeatable ? repeatable_environment(std::move(own)) : own;
-}
-
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> made;
   for (std::string& word : words) made.push_back(word.data());

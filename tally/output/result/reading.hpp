@@ -83,7 +83,8 @@ Environment read_environment(const Json& result);
 /// Reads what the programs of a run read that may make runs differ.
 std::vector<ReadSource> read_sources(const Json& list);
 
-/// Reads the keys of the CPU model and the simulated machine: cpu_model, unasked, machine_model.
+/// Reads the keys of the CPU model and the simulated machine: cpu_model, unasked, machine_model, clock,
+/// program_environment.
 void read_models(const Json& result, Stat& stat);
 
 /// Why a text cannot be read, from the JSON library's exception, without the library's own terms.

@@ -129,7 +129,7 @@ Result<Choice> choose_automatically(const AnOrder& order, const std::vector<even
   bool is_passed_over = false;
   const Conditions& conditions = conditions_of(order);
   const bool needs_engine = simulation || conditions.presents_cpu() || conditions.counts_clock() ||
-                            conditions.marks.as_valgrind || hashes_paths(order);
+                            conditions.as_valgrind || hashes_paths(order);
   for (const Candidate* const one : candidates) {
     const Candidate& candidate = *one;
     if (!candidate.is_automatic()) continue;
@@ -172,7 +172,7 @@ Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const
       return fail(Code::bad_usage, "--clock counted needs the engine: natively, programs read the real clock",
                   fmt::format("omit `--backend {}`, or use `--clock real`", printable(name)));
     }
-    if (conditions_of(order).marks.as_valgrind && !backend->traits().is_engine) {
+    if (conditions_of(order).as_valgrind && !backend->traits().is_engine) {
       return fail(Code::bad_usage, "--as-valgrind needs the engine: natively, nothing answers client requests",
                   fmt::format("omit `--backend {}`", printable(name)));
     }

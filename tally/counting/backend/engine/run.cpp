@@ -20,6 +20,7 @@
 #include "tally/engine/cpus/cpu_model.hpp"
 #include "tally/linux/files/code_files.hpp"
 #include "tally/linux/files/files.hpp"
+#include "tally/linux/files/library_cache.hpp"
 #include "tally/linux/machine/cpuid.hpp"
 #include "tally/linux/process/announcements.hpp"
 #include "tally/linux/process/injector.hpp"
@@ -259,7 +260,7 @@ Result<void> present_machine(const Conditions& conditions, channel::Settings& se
   settings.repeatable = conditions.repeatable ? 1 : 0;
   if (conditions.repeatable)
     settings.files = cpu::machine_files(model, linux::content("/proc/cpuinfo"),
-                                        cpu::other_libraries(linux::content("/etc/ld.so.cache")));
+                                        linux::other_libraries(linux::content("/etc/ld.so.cache")));
   settings.counts_clock = conditions.counts_clock() ? 1 : 0;
   return {};
 }

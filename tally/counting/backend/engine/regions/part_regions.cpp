@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <map>
 
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/metrics.hpp"
@@ -18,19 +18,10 @@ struct Entries {
   std::map<std::uint32_t, channel::CountedValues> parts;  ///< by number
 };
 
-void add(channel::CountedValues& to, const channel::CountedValues& more) {
-  constexpr std::size_t words = sizeof to / 8;
-  std::array<std::uint64_t, words> sums, values;
-  std::memcpy(sums.data(), &to, sizeof to);
-  std::memcpy(values.data(), &more, sizeof more);
-  for (std::size_t i = 0; i < words; ++i) sums[i] += values[i];
-  std::memcpy(static_cast<void*>(&to), sums.data(), sizeof to);
-}
-
 void add(Entries& to, const channel::PartCounts& part) {
   to.count += part.entries;
   to.open += part.cut;
-  add(to.parts[part.number], part.values);
+  to.parts[part.number].add(part.values);
 }
 
 std::int64_t value_in(const event::Event& event, const channel::CountedValues& values) {
@@ -103,15 +94,17 @@ std::vector<RegionResult> regions_of_parts(const Job& job, const Modelling& mode
     Entries all;
     std::vector<std::pair<std::int32_t, Entries>> threads;
   };
-  std::vector<std::pair<std::string, Region>> regions;
+  std::vector<std::pair<std::string, Region>> regions;  // in the order of their first parts
+  std::map<std::string, std::size_t> places;
   for (const channel::PartCounts& part : parts) {
     if (part.entries == 0) continue;
     const std::string name = name_of(part);
-    auto found = std::find_if(regions.begin(), regions.end(), [&](const auto& one) { return one.first == name; });
-    if (found == regions.end()) found = regions.insert(regions.end(), {name, {}});
-    add(found->second.all, part);
+    const auto [place, is_new] = places.try_emplace(name, regions.size());
+    if (is_new) regions.push_back({name, {}});
+    Region& region = regions[place->second].second;
+    add(region.all, part);
     const std::int32_t tid = shared.records.thread(part.thread).tid;
-    auto& threads = found->second.threads;
+    auto& threads = region.threads;
     auto thread = std::find_if(threads.begin(), threads.end(), [&](const auto& one) { return one.first == tid; });
     if (thread == threads.end()) thread = threads.insert(threads.end(), {tid, {}});
     add(thread->second, part);

@@ -2,9 +2,9 @@
 
 #include <cstring>
 
-#include "tally/engine/cpus/cpu_model.hpp"
+#include "tally/linux/files/library_cache.hpp"
 
-namespace tally::cpu {
+namespace tally::linux {
 namespace {
 
 struct Listed {
@@ -54,4 +54,4 @@ TEST(LibraryCache, stays_as_it_is_if_it_cannot_be_shortened) {
 }
 
 }  // namespace
-}  // namespace tally::cpu
+}  // namespace tally::linux

@@ -1,11 +1,11 @@
-// The cache of the dynamic linker. Source of the format: glibc 2.36, sysdeps/generic/dl-cache.h.
+// Source of the format: glibc 2.36, sysdeps/generic/dl-cache.h.
+#include "tally/linux/files/library_cache.hpp"
+
 #include <cstring>
 #include <optional>
 #include <vector>
 
-#include "tally/engine/cpus/cpu_model.hpp"
-
-namespace tally::cpu {
+namespace tally::linux {
 namespace {
 
 constexpr std::string_view magic = "glibc-ld.so.cache1.1";
@@ -106,4 +106,4 @@ std::string other_libraries(std::string_view cache) {
   return all->with(others);
 }
 
-}  // namespace tally::cpu
+}  // namespace tally::linux

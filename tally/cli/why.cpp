@@ -21,8 +21,10 @@ namespace {
 using Read = backend::RecordedPath::Read;
 using Step = backend::RecordedPath::Step;
 
-/// Runs that must agree before a cause is excluded, or accepted.
+/// Runs that must agree before a cause is accepted, at least; more if the runs seldom part.
 constexpr int trials = 3;
+/// Runs of one command in which it must part from itself, if its difference is not so rare that it cannot be explained.
+constexpr int runs_until_parting = 12;
 /// How often the commands run again to find a difference that not every run has.
 constexpr int attempts = 6;
 
@@ -228,26 +230,58 @@ class Explanation {
     return nullptr;
   }
 
-  /// Whether `trials` runs of a command take the same path through the range, and the one of `with`, if any.
-  Result<bool> agree(const Rerun& rerun, const RecordedRun* with) {
+  /// Whether a number of runs of a command take the same path through the range.
+  Result<bool> agree(const Rerun& rerun, int runs) {
     std::optional<RecordedRun> one;
-    for (int i = 0; i < trials; ++i) {
+    for (int i = 0; i < runs; ++i) {
       auto run = record(rerun, part_, signals_);
       if (!run) return fail(run.error());
-      if (with == nullptr && !one) {
+      if (!one)
         one = *std::move(run);
-        continue;
-      }
-      if (parting(with != nullptr ? *with : *one, *run, part_)) return false;
+      else if (parting(*one, *run, part_))
+        return false;
+    }
+    return true;
+  }
+
+  /// Whether each of `trials` runs of a command leaves the path of `with`.
+  Result<bool> always_parts(const Rerun& rerun, const RecordedRun& with) {
+    for (int i = 0; i < trials; ++i) {
+      const auto run = record(rerun, part_, signals_);
+      if (!run) return fail(run.error());
+      if (!parting(with, *run, part_)) return false;
     }
     return true;
   }
 
   Result<Cause> find_cause(const PartedRuns& runs) {
     const auto differing = differing_reads(runs.before, runs.after, runs.parting.instructions);
-    const auto stable = agree(first_, &runs.before);
-    if (!stable) return fail(stable.error());
-    return *stable ? cause_in_conditions(runs, differing) : cause_in_runs(runs, differing);
+    const auto until = runs_until_first_parts(runs.before);
+    if (!until) return fail(until.error());
+    // Only a command that never parts from itself can part from another because that is another.
+    if (!*until && !have_same_conditions()) {
+      const auto parts = always_parts(second_, runs.before);
+      if (!parts) return fail(parts.error());
+      if (*parts) return cause_in_conditions(runs, differing);
+    }
+    return cause_in_runs(runs, differing, trials * until->value_or(runs_until_parting));
+  }
+
+  /// How many runs of the first command it takes until one parts from `with`. Nothing after a few: after `trials` if a
+  /// difference between the commands may explain it as well.
+  Result<std::optional<int>> runs_until_first_parts(const RecordedRun& with) {
+    const int most = have_same_conditions() ? runs_until_parting : trials;
+    for (int i = 1; i <= most; ++i) {
+      const auto run = record(first_, part_, signals_);
+      if (!run) return fail(run.error());
+      if (parting(with, *run, part_)) return std::optional(i);
+    }
+    return std::optional<int>();
+  }
+
+  bool have_same_conditions() const {
+    const auto variables = report::compare_environments(*before_.stat.start, *after_.stat.start);
+    return variables.empty() && differing_conditions(variables).empty();
   }
 
   /// The first command always takes the same path, so what differs between the commands is the cause.
@@ -259,9 +293,9 @@ class Explanation {
     for (const report::VariableDifference& one : variables) {
       Rerun changed = first_;
       changed.take_variable_of(other, one.name);
-      auto run = record(changed, part_, signals_);
-      if (!run) return fail(run.error());
-      if (!parting(runs.before, *run, part_)) continue;
+      const auto parts = always_parts(changed, runs.before);
+      if (!parts) return fail(parts.error());
+      if (!*parts) continue;
       cause.text = "cause: the environment variable " + report::variable_text(one);
       return cause;
     }
@@ -291,22 +325,22 @@ class Explanation {
     return lines;
   }
 
-  /// Runs of the same command differ: takes sources away until they do not.
-  Result<Cause> cause_in_runs(const PartedRuns& runs, const std::vector<std::size_t>& differing) {
+  /// Runs of the same command differ: takes sources away until `agreeing` runs do not.
+  Result<Cause> cause_in_runs(const PartedRuns& runs, const std::vector<std::size_t>& differing, int agreeing) {
     const std::uint64_t at = runs.parting.instructions;
     if (!first_.is_repeatable()) {
       Rerun fixed = first_;
       fixed.fix_addresses();
-      const auto same = first_.has_fixed_addresses() ? Result<bool>(false) : agree(fixed, nullptr);
+      const auto same = first_.has_fixed_addresses() ? Result<bool>(false) : agree(fixed, agreeing);
       if (!same) return fail(same.error());
       if (*same)
         return Cause{
             "cause: addresses: the kernel places the program's memory at random (ASLR)",
             {fmt::format("tested: {} runs without randomised addresses took the same path; --repeatable fixes them",
-                         trials)},
+                         agreeing)},
             Removed::addresses};
       fixed.make_repeatable();
-      const auto random = agree(fixed, nullptr);
+      const auto random = agree(fixed, agreeing);
       if (!random) return fail(random.error());
       if (*random) {
         const Read* const read =
@@ -314,7 +348,7 @@ class Explanation {
         return Cause{
             "cause: " + (read != nullptr ? read_text(runs.before, *read, at)
                                          : std::string("random numbers of the kernel (AT_RANDOM)")),
-            {fmt::format("tested: {} runs with fixed random numbers (--repeatable) took the same path", trials)},
+            {fmt::format("tested: {} runs with fixed random numbers (--repeatable) took the same path", agreeing)},
             Removed::random_numbers};
       }
     }
@@ -385,6 +419,11 @@ int explain_difference(const StoredRun& before, const StoredRun& after) {
   if (!paths) return report_error(paths.error());
   for (const std::string& thread : paths->only_before) lines.push_back("only in the first: " + thread);
   for (const std::string& thread : paths->only_after) lines.push_back("only in the second: " + thread);
+  for (const result::Run* const run : {&first, &second})
+    for (const result::ThreadPath& path : run->paths)
+      if (!path.complete)
+        lines.push_back(fmt::format("incomplete in the {}: {} was killed, or ran partly without the engine",
+                                    run == &first ? "first" : "second", report::thread_text(path)));
   if (!paths->first) {
     lines.push_back(
         fmt::format("the paths of {} are equal", plural(static_cast<std::int64_t>(paths->equal), "thread", "threads")));
@@ -404,7 +443,9 @@ int explain_difference(const StoredRun& before, const StoredRun& after) {
     (void)print_lines(lines);
     return report_error(a ? b.error() : a.error());
   }
-  say({fmt::format("running both commands again, several times: {}", shell_words(before.stat.command))});
+  std::string commands = shell_words(a->command());
+  if (b->command() != a->command()) commands += fmt::format(" and {}", shell_words(b->command()));
+  say({"running both commands again, several times: " + commands});
   for (const auto& [rerun, which] : {std::pair{&*a, "first"}, std::pair{&*b, "second"}})
     for (const std::string& deviation : rerun->deviations())
       lines.push_back(fmt::format("run again, the {} is not as it was: {}", which, deviation));

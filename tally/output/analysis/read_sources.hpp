@@ -8,8 +8,7 @@
 
 namespace tally::report {
 
-/// One line for each source that one run read more often than the other, or first in another function. Empty if a run
-/// has no list.
+/// One line for each source that one run read more often than the other. Empty if a run has no list.
 std::vector<std::string> differing_sources(const result::Run& before, const result::Run& after);
 
 /// "main (prog)", "getpid (libc.so.6), called by main (prog)".

@@ -75,14 +75,20 @@ backend::ProfileParts parts_of(const ValgrindOptions& options) {
   return parts;
 }
 
-int profile(const ValgrindOptions& options) {
-  if (auto fits = check(options); !fits) return report_error(fits.error());
+/// Reports an error of the options. valgrind ends with 1 then, and tally with 2.
+int refuse(const Error& error, bool is_valgrind) {
+  const int code = report_error(error);
+  return is_valgrind && code == exit_bad_usage ? exit_no : code;
+}
+
+int profile(const ValgrindOptions& options, bool is_valgrind) {
+  if (auto fits = check(options); !fits) return refuse(fits.error(), is_valgrind);
   auto simulation = simulation_of(options);
-  if (!simulation) return report_error(simulation.error());
+  if (!simulation) return refuse(simulation.error(), is_valgrind);
   backend::ProfileOrder order;
   order.target.command = options.command;
   order.calls = follows_calls(options);
-  order.conditions.marks.as_valgrind = true;
+  order.conditions.as_valgrind = true;
   if (divides_parts(options)) order.parts = parts_of(options);
   auto events = event::parse_lists({join(events_of(options), ",")}, {}, event::Mode::user);
   if (!events) return report_error(events.error());
@@ -104,13 +110,13 @@ int profile(const ValgrindOptions& options) {
   return result;
 }
 
-int run(const std::vector<std::string>& arguments, Tool tool) {
+int run(const std::vector<std::string>& arguments, Tool tool, bool is_valgrind) {
   ValgrindOptions defaults;
   defaults.tool = tool;
   const auto options = parse_valgrind_options(all_words(arguments), std::move(defaults));
-  if (!options) return report_error(options.error());
+  if (!options) return refuse(options.error(), is_valgrind);
   if (options->wants_version) return print(fmt::format("valgrind-3.19.0.tally-{}\n", version()));
-  if (!options->wants_help) return profile(*options);
+  if (!options->wants_help) return profile(*options, is_valgrind);
   Page page;
   describe_callgrind(page);
   return print(page.text());
@@ -139,11 +145,8 @@ void describe_callgrind(Page& page) {
   page.footer(footer);
 }
 
-int run_callgrind(const std::vector<std::string>& arguments) { return run(arguments, Tool::callgrind); }
+int run_callgrind(const std::vector<std::string>& arguments) { return run(arguments, Tool::callgrind, false); }
 
-int run_valgrind_front(const std::vector<std::string>& arguments) {
-  const int code = run(arguments, Tool::memcheck);
-  return code == exit_bad_usage ? exit_no : code;
-}
+int run_valgrind_front(const std::vector<std::string>& arguments) { return run(arguments, Tool::memcheck, true); }
 
 }  // namespace tally::cli

@@ -115,7 +115,7 @@ void describe(Page& app, Options& options) {
   app.add_option("--meta", options.description,
                  "write a JSON description of the measurement to FILE (default for csv and hpctool with -o NAME: "
                  "NAME.meta.json)")
-      .value_name("FILE");
+      .output_file();
   add_label_option(app);
   add_model_options(app, options.model);
   add_quiet_option(app, options.quiet);

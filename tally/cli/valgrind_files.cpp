@@ -84,7 +84,10 @@ class Writer {
 
   /// Whether rows of this owner belong to the process. A program that executes itself has those of both.
   static bool is_of(const result::CodeOwner& owner, const Process& process) {
-    return owner.pid == process.pid && process.command.starts_with(owner.command);
+    constexpr std::size_t longest = 15;  // the kernel cuts the names of programs
+    return owner.pid == process.pid &&
+           (process.command == owner.command ||
+            (owner.command.size() == longest && process.command.starts_with(owner.command)));
   }
 
   bool executed_itself(const Process& process) const {

@@ -98,12 +98,12 @@ class Summary {
 
 std::string log_lines(std::int64_t process, const std::vector<std::string>& lines) {
   std::string text;
-  for (const std::string& line : lines) text += fmt::format("=={}== {}\n", process, line);
+  for (const std::string& line : lines) text += fmt::format("=={}== {}\n", process, printable(line));
   return text;
 }
 
 std::string log_warning(std::int64_t process, const std::string& text) {
-  return fmt::format("--{}-- warning: {}\n", process, text);
+  return fmt::format("--{}-- warning: {}\n", process, printable(text));
 }
 
 std::vector<std::string> collected_lines(const std::vector<NamedCount>& counts) {

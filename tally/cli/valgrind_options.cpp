@@ -93,9 +93,7 @@ constexpr ValgrindOption table[] = {
     {"run-libc-freeres", yes_no, harmless, ""},
     {"run-cxx-freeres", yes_no, harmless, ""},
     {"compress-pos", yes_no, harmless, ""},
-    {"skip-plt", yes_no, harmless, ""},
     {"skip-direct-rec", yes_no, harmless, ""},
-    {"separate-recs", "N", harmless, ""},
     {"demangle", yes_no, ignored, "names of C++ and Rust functions stay demangled"},
     {"time-stamp", yes_no, ignored, "messages have no time"},
     {"track-fds", "yes|no|all", ignored, "open files are not listed"},
@@ -109,6 +107,8 @@ constexpr ValgrindOption table[] = {
     {"xtree-memory-file", "FILE", ignored, "memory is not profiled"},
     {"fullpath-after", "PATH", ignored, "paths are whole"},
     {"debuginfo-server", "ADDRESS", ignored, "DEBUGINFOD_URLS and `tally profile --debuginfod` name servers"},
+    {"skip-plt", yes_no, ignored, "stubs of the linkage table are functions of their own"},
+    {"separate-recs", "N", ignored, "recursion is one function"},
     {"collect-jumps", yes_no, ignored, "the file has no jumps"},
     {"collect-systime", "UNIT", ignored, "the file has no system calls and their time (sysCount, sysTime, sysCpuTime)"},
     {"collect-bus", yes_no, ignored, "the file has no global bus events (Ge)"},
@@ -155,7 +155,8 @@ Result<CacheGeometry> geometry(std::string_view name, std::string_view value) {
   for (const auto& [text, number] :
        {std::pair{&parts[0], &made.bytes}, std::pair{&parts[1], &made.ways}, std::pair{&parts[2], &made.line}}) {
     const auto read = parse_integer(*text);
-    if (!read || *read < 1) return fail(bad_value(name, value, fmt::format("'{}' is not a size", printable(*text))));
+    if (!read || *read < 1 || *read > std::int64_t{1} << 30)
+      return fail(bad_value(name, value, fmt::format("'{}' is not a size", printable(*text))));
     *number = static_cast<std::uint64_t>(*read);
   }
   if (made.bytes % (made.ways * made.line) != 0)

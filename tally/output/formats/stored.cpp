@@ -206,8 +206,13 @@ StartConditions start_conditions(const Json& json) {
                      number<std::int64_t>(program.at("modified_s")), number<std::uint32_t>(program.at("modified_ns"))};
   start.directory = text(json, "directory");
   start.streams = json.at("streams").get<std::vector<std::string>>();
-  for (const Json& one : json.at("environment"))
-    start.environment.push_back({text(one, "name"), count(one.at("bytes")), number<std::uint32_t>(one.at("check"))});
+  constexpr std::int64_t longest_word = 32 * 4096;  // execve(2): MAX_ARG_STRLEN
+  for (const Json& one : json.at("environment")) {
+    const std::int64_t bytes = count(one.at("bytes"));
+    if (bytes < 0 || bytes > longest_word)
+      throw Json::out_of_range::create(406, "no variable of the environment has that length", &one);
+    start.environment.push_back({text(one, "name"), bytes, number<std::uint32_t>(one.at("check"))});
+  }
   return start;
 }
 

@@ -32,18 +32,19 @@ programs = {
     "sort": (["/usr/bin/sort", "--parallel=1", "-S", "8M", "numbers"], None, ["coreutils", "libssl3"]),
     "awk": (["/usr/bin/mawk", "{ s += length($0); n[substr($0, 1, 2)]++ } END { print s, length(n) }", "numbers"], None,
             ["mawk"]),
-    "sqlite3": (["/usr/bin/sqlite3", ":memory:"],
+    # It would search its settings in the home directory of the user database, which /etc/nsswitch.conf names.
+    "sqlite3": (["/usr/bin/sqlite3", "-init", "/dev/null", ":memory:"],
                 "create table t(a,b); with recursive c(x) as (select 1 union all select x+1 from c where x<3000) "
                 "insert into t select x*7919%3001, 'row'||x from c; select sum(a), max(b) from t where b like '%9%';",
-                ["sqlite3", "libsqlite3-0"]),
+                ["sqlite3", "libsqlite3-0", "libreadline8", "libtinfo6", "zlib1g"]),
     "perl": (["/usr/bin/perl", "-e", "my %h; $h{$_ % 997} .= $_ for 1..9000; print scalar(keys %h), length(join '', "
-              "sort values %h), \"\\n\""], None, ["perl-base"]),
+              "sort values %h), \"\\n\""], None, ["perl-base", "libcrypt1"]),
     "python3": ([python, "-P", "-s", "-S", "-B", "-c", "print(sum(len(str(i)) for i in range(9000)))"], None,
-                ["python3.11-minimal", "libpython3.11-minimal"]),
+                ["python3.11-minimal", "libpython3.11-minimal", "libexpat1", "zlib1g"]),
     "openssl": (["/usr/bin/openssl", "dgst", "-sha256", "numbers"], None, ["openssl", "libssl3"]),
     "jq": (["/usr/bin/jq", "-c", "[range(2000)] | map(. * 3) | add"], "null", ["jq", "libjq1", "libonig5"]),
     "gcc": (["/usr/lib/gcc/x86_64-linux-gnu/12/cc1", "-quiet", "-O2", "-fpreprocessed", "-o", "/dev/null", "records.i"], None,
-            ["cpp-12"]),
+            ["cpp-12", "libgmp10", "libisl23", "libmpc3", "libmpfr6", "libzstd1", "zlib1g"]),
 }
 for name in ["strings", "matrix", "records", "numbers"]:
     programs["own " + name] = (["./" + name + "_program"], None, ["gcc-12"])

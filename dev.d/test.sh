@@ -39,7 +39,8 @@ if [[ $suite == yes && $setup == yes ]]; then ./dev setup engine-suite; fi
 ./dev build --tests --preset "$preset" "${build[@]}"
 tree=build/$preset
 export TALLY_CACHE_DIR=$PWD/$tree/test-cache  # not the user's own: a build of the day's would push out what is kept
-run_ctest() { ctest --test-dir "$tree" --output-on-failure --no-tests=error -j "$(processors)" "$@"; }
+# One more than there are processors, because tests also wait.
+run_ctest() { ctest --test-dir "$tree" --output-on-failure --no-tests=error -j "$(($(processors) + 1))" "$@"; }
 
 # Every test with its time is kept in junit.xml; the slowest are printed before ctest's summary, which comes again.
 junit=$PWD/$tree/junit.xml

@@ -24,8 +24,8 @@ Command command_of(const Program& program) {
 std::string bare(const char* name) { return std::string(PROGRAMS) + "/" + name; }
 std::string libc(const char* name) { return std::string(LIBC_PROGRAMS) + "/" + name; }
 
-/// Every trace alone, a few, and more.
-constexpr int limits[] = {1, 3, 20};
+/// Every trace alone, and a few.
+constexpr int limits[] = {1, 20};
 
 class FlushTest : public testing::TestWithParam<Program> {};
 

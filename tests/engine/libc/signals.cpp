@@ -584,10 +584,11 @@ int main(int argc, char** argv) {
   const struct {
     const char* name;
     void (*run)();
-  } all[] = {{"nested", nested},     {"resets", resets},           {"stacks", stacks},   {"jumps", jumps},
-             {"contexts", contexts}, {"faults", faults},           {"steps", steps},     {"alignment", alignment},
-             {"waits", waits},       {"descriptors", descriptors}, {"timers", timers},   {"queued", queued},
-             {"storms", storms},     {"many", many},         {"pending", pending}, {"jobs", jobs}};
+  } all[] = {
+      {"nested", nested}, {"resets", resets}, {"stacks", stacks},       {"jumps", jumps}, {"contexts", contexts},
+      {"faults", faults}, {"steps", steps},   {"alignment", alignment}, {"waits", waits}, {"descriptors", descriptors},
+      {"timers", timers}, {"queued", queued}, {"storms", storms},       {"many", many},   {"pending", pending},
+      {"jobs", jobs}};
   if (argc > 1 && strcmp(argv[1], "inherited") == 0) {
     inherited(argc > 2, argv[0]);
     return 0;

@@ -78,7 +78,7 @@ void* busy(void* which) {
 void forks() {
   pthread_t threads[3];
   for (intptr_t i = 0; i < 3; ++i) check(pthread_create(&threads[i], nullptr, busy, reinterpret_cast<void*>(i)) == 0);
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 300; ++i) {
     const pid_t child = fork();
     check(child >= 0);
     if (child == 0) {

@@ -109,9 +109,9 @@ int main(int count, char** arguments) {
   if (count < 2) return 2;
   for (size_t i = 0; i < sizeof differences / sizeof differences[0]; i++) {
     if (!is_same(arguments[1], differences[i].name)) continue;
-    work(60000);
+    work(20000);
     if (differences[i].run != NULL) differences[i].run(arguments[2]);
-    work(60000);
+    work(20000);
     return 0;
   }
   return 2;

@@ -17,7 +17,7 @@ struct Results {
   /// Measures one of them.
   static void measure(const TemporaryFile& file, const Words& options, const Words& program) {
     const Finished run = tally(with(with({"stat", "-q", "--backend", "engine", "-e", "instructions", "--path-hash",
-                                          "--path-interval", "50000", "-o", file.path()},
+                                          "--path-interval", "20000", "-o", file.path()},
                                          options),
                                     with({"--"}, program)));
     EXPECT_EQ(run.code(), 0) << run.err;

@@ -76,7 +76,8 @@ Count total_of(const Shared& shared, std::size_t event, const Sums& sums) {
   if (!own.absent.empty()) return absent(own.absent);
   const std::uint64_t all = sums.entries + sums.dropped;
   if (sums.entries == 0)
-    return absent(all == 0 ? "no entry has ended" : "no entry read the counters in the same way at both ends");
+    return absent(all == 0 ? "no entry has ended"
+                           : "no entry counts: a region around it ended first, or its ends were read differently");
   const std::int64_t total = sums.events[event].total;
   Count count = detail::count_of(shared, event, total);
   if (sums.dropped == 0) return count;

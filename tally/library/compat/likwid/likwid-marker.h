@@ -18,6 +18,7 @@
 #define LIKWID_MARKER_GET(name, room, counts, seconds, entries) \
   likwid_markerGetRegion(name, room, counts, seconds, entries)
 #define LIKWID_MARKER_RESET(name) likwid_markerResetRegion(name)
+#define LIKWID_MARKER_WRITE_FILE(file)
 #define LIKWID_MARKER_CLOSE likwid_markerClose()
 #else
 #define LIKWID_MARKER_INIT
@@ -28,7 +29,40 @@
 #define LIKWID_MARKER_STOP(name)
 #define LIKWID_MARKER_GET(name, room, counts, seconds, entries)
 #define LIKWID_MARKER_RESET(name)
+#define LIKWID_MARKER_WRITE_FILE(file)
 #define LIKWID_MARKER_CLOSE
 #endif
+
+/* Graphics processors are not counted. The names of older and newer versions. */
+#define LIKWID_NVMARKER_INIT
+#define LIKWID_NVMARKER_THREADINIT
+#define LIKWID_NVMARKER_SWITCH
+#define LIKWID_NVMARKER_REGISTER(name)
+#define LIKWID_NVMARKER_START(name)
+#define LIKWID_NVMARKER_STOP(name)
+#define LIKWID_NVMARKER_GET(name, ...)
+#define LIKWID_NVMARKER_RESET(name)
+#define LIKWID_NVMARKER_WRITE_FILE(file)
+#define LIKWID_NVMARKER_CLOSE
+#define NVMON_MARKER_INIT
+#define NVMON_MARKER_THREADINIT
+#define NVMON_MARKER_SWITCH
+#define NVMON_MARKER_REGISTER(name)
+#define NVMON_MARKER_START(name)
+#define NVMON_MARKER_STOP(name)
+#define NVMON_MARKER_GET(name, ...)
+#define NVMON_MARKER_RESET(name)
+#define NVMON_MARKER_WRITE_FILE(file)
+#define NVMON_MARKER_CLOSE
+#define ROCMON_MARKER_INIT
+#define ROCMON_MARKER_THREADINIT
+#define ROCMON_MARKER_SWITCH
+#define ROCMON_MARKER_REGISTER(name)
+#define ROCMON_MARKER_START(name)
+#define ROCMON_MARKER_STOP(name)
+#define ROCMON_MARKER_GET(name, ...)
+#define ROCMON_MARKER_RESET(name)
+#define ROCMON_MARKER_WRITE_FILE(file)
+#define ROCMON_MARKER_CLOSE
 
 #endif

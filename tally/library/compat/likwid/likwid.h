@@ -47,4 +47,6 @@ TALLY_COMPAT_API void likwid_markerClose(void);
 }
 #endif
 
+#include "likwid-marker.h"
+
 #endif

@@ -98,13 +98,16 @@ void write_region_event(const Count& total, const std::string& event, const char
   *to = {c_count(total, texts.first, unit, texts.second), 0, 0, 0};
 }
 
-// Writes the count of a region of these counters. Returns whether it has the region.
-bool write_region(Shared& shared, std::string_view region, const EventName& asked, tally_region_count* to) {
+// Writes the count of a region of these counters. Returns whether it has the region. Errors: bad_usage if there is no
+// such event.
+Result<bool> write_region(Shared& shared, std::string_view region, const EventName& asked, tally_region_count* to) {
   for (const RegionResult& one : results_of(shared)) {
     if (one.name != region) continue;
     const RegionEvent* const event = event_of(one, asked);
     if (event == nullptr) {
+      if (const auto known = event::parse(asked.text()); !known) return fail(known.error());
       write_region_event(absent("this event was not requested: name it in TALLY_EVENTS"), asked.text(), "events", to);
+      to->entries = static_cast<long long>(one.all.entries);
       return true;
     }
     const auto index = static_cast<std::size_t>(event - one.all.events.data());
@@ -213,7 +216,9 @@ int tally_count_region(const char* region, const char* event, tally_region_count
   using namespace tally;
   const EventName asked = split_event_name(event);
   for (const auto& shared : detail::all_shared()) {
-    if (detail::write_region(*shared, region, asked, count)) return 0;
+    const auto written = detail::write_region(*shared, region, asked, count);
+    if (!written) return detail::fail_with(written.error());
+    if (*written) return 0;
   }
   const Error* const error = detail::why_no_regions();
   if (error == nullptr) {

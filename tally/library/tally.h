@@ -83,7 +83,7 @@ typedef struct tally_region_count {
 
 /** Writes a region's count of an event so far. The event's name may omit the mode. If nothing can be counted here, or
  * the event was not requested, the total is absent, with the reason. Returns 0, or -1 if no region of this name was
- * entered: see tally_error(). */
+ * entered or there is no such event: see tally_error(). */
 TALLY_C_API int tally_count_region(const char* region, const char* event, tally_region_count* count);
 
 /** Writes the calling thread's counts of a region so far, of every event in the order in which they are counted, at

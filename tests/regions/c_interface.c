@@ -72,6 +72,8 @@ static int counts_of_regions(void) {
     printf("%s %lld %lld %lld %lld %s %s\n", count.total.event, count.entries, count.total.value, count.least,
            count.most, count.total.trust, count.total.reason);
   }
+  if (tally_count_region("counted", "instructionz", &count) != -1 || strstr(tally_error(), "instructionz") == NULL)
+    return failed("count of an unknown event");
   if (tally_open("instructionz") != NULL || strstr(tally_error(), "instructionz") == NULL || *tally_hint() == 0)
     return failed("open of an unknown event");
   return 0;

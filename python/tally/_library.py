@@ -3,6 +3,7 @@ import ctypes
 import functools
 import os
 import pathlib
+import shutil
 
 SONAME = "libtally.so.0"
 MOST_EVENTS = 8
@@ -34,9 +35,19 @@ def _build_tree():
     return str(built[-1]) if built else None
 
 
+def _beside_command():
+    """Returns the library of the installation that the command `tally` in PATH belongs to, or None."""
+    command = shutil.which("tally")
+    if command is None:
+        return None
+    prefix = pathlib.Path(command).resolve().parents[1]
+    found = [*prefix.glob("lib/" + SONAME), *prefix.glob("lib/*/" + SONAME)]
+    return str(found[0]) if found else None
+
+
 def _open():
     chosen = os.environ.get("TALLY_LIBRARY")
-    places = [chosen] if chosen else [SONAME, _build_tree()]
+    places = [chosen] if chosen else [SONAME, _build_tree(), _beside_command()]
     failures = []
     for place in filter(None, places):
         try:

@@ -5,22 +5,34 @@ import inspect
 import json
 import os
 import tempfile
+import warnings
 
-from ._library import last_error, load
+from ._library import Error, last_error, load
 from ._results import Count, Counts
 
 _not_counted = {}  # name: why its regions could not begin
 
 
+def _nothing(_text):
+    return 0
+
+
 class region(contextlib.ContextDecorator):
     """Counts a part of the program under a name: `with tally.region("parse"):`, or `@tally.region("parse")` for each
     call of a function. Regions may nest and recurse; each thread has its own. If nothing can be counted here, the
-    program runs without counts, and regions() returns the reason. Raises Error if libtally is not found."""
+    program runs without counts, and regions() returns the reason. Warns once if libtally is not found."""
 
     def __init__(self, name):
         self.name = name
         self._text = name.encode()
-        library = load()
+        try:
+            library = load()
+        except Error as error:
+            if not _not_counted:
+                warnings.warn(f"regions are not counted: {error}", RuntimeWarning, stacklevel=2)
+            _not_counted.setdefault(name, error)
+            self._begin = self._end = _nothing
+            return
         self._begin = library.tally_region_begin
         self._end = library.tally_region_end
 
@@ -59,7 +71,13 @@ def _count_of(event):
 def regions():
     """Returns the regions so far as a dictionary from names to Region. A region that could not be counted has no
     entries, and the reason."""
-    library = load()
+    missing = {name: Region(name, 0, Counts(), str(why)) for name, why in _not_counted.items()}
+    try:
+        library = load()
+    except Error:
+        if missing:
+            return missing
+        raise
     with tempfile.TemporaryDirectory(prefix="tally-regions-") as place:
         path = os.path.join(place, "regions.json")
         if library.tally_dump(path.encode()) != 0:
@@ -68,6 +86,4 @@ def regions():
             known = json.load(text)["regions"]
     found = {one["region"]: Region(one["region"], one["entries"], Counts(map(_count_of, one["events"])))
              for one in known}
-    for name, why in _not_counted.items():
-        found.setdefault(name, Region(name, 0, Counts(), str(why)))
-    return found
+    return {**missing, **found}

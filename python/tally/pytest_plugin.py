@@ -10,7 +10,7 @@ import shutil
 import sys
 
 import pytest
-from _pytest.runner import runtestprotocol
+from _pytest.runner import call_and_report, runtestprotocol
 
 import tally as counting_package
 
@@ -183,10 +183,21 @@ class _Comparison:
             reports = runtestprotocol(item, nextitem=nextitem if run == self.runs else _Sibling(item), log=False)
             if not all(report.passed for report in reports):
                 break
+        if run < self.runs:
+            reports += self._end_early(item, nextitem, reports, run)
         for report in reports:
             item.ihook.pytest_runtest_logreport(report=report)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
         return True
+
+    def _end_early(self, item, nextitem, reports, run):
+        """Tears down what was left for the next run, and says in which run the test did not pass. Returns the report of
+        the teardown if that fails."""
+        for report in reports:
+            if report.failed and run > 1:
+                report.sections.append(("tally", f"in run {run} of {self.runs} (--tally-runs)"))
+        torn = call_and_report(item, "teardown", log=False, nextitem=nextitem)
+        return [] if torn.passed else [torn]
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item, call):

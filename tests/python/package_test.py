@@ -177,10 +177,24 @@ for _ in range(2):
         python("""
 import tally
 try:
-    tally.region("parse")
+    tally.count(lambda: 1)
     raise SystemExit("loaded")
 except tally.Error as error:
     assert "/nowhere.so" in error.message and "libtally0" in error.hint, error
+""", TALLY_LIBRARY="/nowhere.so")
+
+    def test_of_a_missing_library_do_not_stop_a_program_with_regions(self):
+        python("""
+import warnings
+import tally
+with warnings.catch_warnings(record=True) as warned:
+    warnings.simplefilter("always")
+    for name in ("parse", "parse", "write"):
+        with tally.region(name):
+            done = True
+assert done and len(warned) == 1 and "libtally0" in str(warned[0].message), warned
+regions = tally.regions()
+assert set(regions) == {"parse", "write"} and "/nowhere.so" in regions["write"].reason, regions
 """, TALLY_LIBRARY="/nowhere.so")
 
     def test_of_another_library(self):

@@ -47,6 +47,20 @@ def test_without_the_fixture():
 """
 
 
+STATE = """
+class TestState:
+    seen = []
+    def test_once(self, tally):
+        self.seen.append(1)
+        with tally:
+            pass
+        assert len(self.seen) == 1
+
+def test_innocent():
+    pass
+"""
+
+
 class Plugin(unittest.TestCase):
     def setUp(self):
         if programs.run([sys.executable, "-c", "import pytest"]).returncode != 0:
@@ -116,6 +130,12 @@ class WithEngine(Plugin):
     def test_fails_for_a_part_that_is_no_longer_counted(self):
         self.change("words.py", '@tally.region("add")', "")
         self.assertIn("add: instructions:u was", self.pytest("--tally-baseline", "counts.json", code=1))
+
+    def test_tears_down_after_a_failure_in_a_later_run(self):
+        (self.place / "test_state.py").write_text(STATE)
+        shown = self.pytest("--tally-save", "state.json", "test_state.py", code=1)
+        self.assertIn("1 failed, 1 passed", shown)
+        self.assertIn("in run 2 of 5 (--tally-runs)", shown)
 
     def test_keeps_a_failure_of_the_test(self):
         self.change("test_words.py", "3890", "1")

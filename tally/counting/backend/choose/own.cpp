@@ -66,7 +66,7 @@ Result<std::vector<OwnEvent>> engine_events(const std::vector<event::Event>& eve
                                             [[maybe_unused]] const channel::AskedModels& models) {
   std::vector<OwnEvent> own;
   bool any = false;
-  for (const event::Event& event : events) {
+  for ([[maybe_unused]] const event::Event& event : events) {
 #if TALLY_HAS_ENGINE
     const Count count = in_regions(event, models);
 #else

@@ -68,6 +68,11 @@ void add_launch_options(Page& page, backend::Conditions& conditions) {
       "--as-valgrind", conditions.as_valgrind,
       "engine only: answer the client requests of valgrind.h as valgrind does: RUNNING_ON_VALGRIND returns 1, "
       "VALGRIND_PRINTF prints, VALGRIND_NON_SIMD_CALL calls; without it they do what they do natively");
+  page.add_option("--marks", conditions.marks,
+                  "engine only: also honour this tool's marks: gem5 (m5_work_begin, m5_dump_stats and others), which "
+                  "are illegal instructions natively")
+      .value_name("TOOL")
+      .one_of({"gem5"});
   page.add_option("--pin", conditions.processor, "run the program on this CPU only, as `taskset -c` does")
       .value_name("CPU")
       .check(whole_number(0, INT_MAX));

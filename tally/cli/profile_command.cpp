@@ -144,7 +144,7 @@ Result<void> choose_samples(ProfileOptions& options, const report::ProfileFormat
 Result<backend::Choice> choose_backend(ProfileOptions& options, const report::ProfileFormat& format,
                                        const linux::HostMachine& machine) {
   const bool by_engine = backend::is_engine(options.backend) || options.model.simulation || options.order.parts ||
-                         options.order.conditions.presents_cpu() || options.order.conditions.as_valgrind ||
+                         options.order.conditions.presents_cpu() || options.order.conditions.answers_marks() ||
                          (options.backend == "auto" && format.needs_executions);
   auto events = event::parse_lists(options.event_lists.empty()
                                        ? std::vector<std::string>{usual_events(options, format, by_engine, machine)}

@@ -19,7 +19,7 @@ enum { dump = 0x43540000, zero, toggle, dump_at, start, stop };
 // request(words, otherwise): as VALGRIND_DO_CLIENT_REQUEST. section(n, first, second): a request, a loop, a request.
 // middle(words): jumps into the sequence.
 __asm__(
-    ".text\n.globl request, request_sequence, section, section_end, middle, ssc, sniper, sniper_name\n"
+    ".text\n.globl request, request_sequence, section, section_end, middle, ssc, sniper, sniper_name, sniper_marker\n"
     "request: mov %rdi, %rax\n mov %rsi, %rdx\nrequest_sequence: " SEQUENCE
     " mov %rdx, %rax\n ret\n"
     "middle: mov %rdi, %rax\n xor %edx, %edx\n jmp request_sequence + 4\n"
@@ -30,7 +30,8 @@ __asm__(
     " mov $0x222, %ebx\n .byte 0x64, 0x67, 0x90\n pop %rbx\n ret\n"
     "sniper: push %rbx\n mov $1, %eax\n xchg %bx, %bx\n mov %rdi, %rsi\n1: sub $1, %rsi\n jne 1b\n"
     " mov $2, %eax\n xchg %bx, %bx\n pop %rbx\n ret\n"
-    "sniper_name: push %rbx\n mov $13, %eax\n xor %ebx, %ebx\n mov %rdi, %rcx\n xchg %bx, %bx\n pop %rbx\n ret\n");
+    "sniper_name: push %rbx\n mov $13, %eax\n xor %ebx, %ebx\n mov %rdi, %rcx\n xchg %bx, %bx\n pop %rbx\n ret\n"
+    "sniper_marker: push %rbx\n mov $4, %eax\n mov %rdi, %rbx\n mov %rsi, %rcx\n xchg %bx, %bx\n pop %rbx\n ret\n");
 long request(const unsigned long* words, long otherwise);
 void middle(const unsigned long* words);
 void section(long n, const unsigned long* first, const unsigned long* second);
@@ -38,6 +39,7 @@ extern const char section_end[];
 void ssc(long n);
 void sniper(long n);
 void sniper_name(const char* name);
+void sniper_marker(unsigned long a, unsigned long b);
 
 static const Words starts = {start}, stops = {stop}, toggles = {toggle}, zeroes = {zero}, dumps = {dump};
 
@@ -158,6 +160,8 @@ int main(int argc, char** argv) {
     sniper(100);
     sniper_name("named");
     sniper(10);
+    sniper_marker(3, -1ul);
+    sniper(20);
   }
   if (strcmp(what, "start") == 0) {
     request(starts, 0);

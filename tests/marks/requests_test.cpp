@@ -83,7 +83,8 @@ TEST_P(Requests, are_seen_in_code_that_changes) {
 
 TEST_P(Requests, of_other_tools_are_seen) {
   EXPECT_EQ(regions("ssc"), (Regions{{"ssc", {1, 202}}}));
-  EXPECT_EQ(regions("sniper"), (Regions{{"named", {1, 202}}, {"roi", {1, 22}}}));
+  EXPECT_EQ(regions("sniper"),
+            (Regions{{"named", {1, 202}}, {"marker 3:18446744073709551615", {1, 22}}, {"roi", {1, 42}}}));
 }
 
 INSTANTIATE_TEST_SUITE_P(engine, Requests,

@@ -57,8 +57,12 @@ struct Conditions : linux::Conditions {
   bool wait_all = false;  ///< wait until every descendant has ended, not only the started process
   EngineTuning engine = {};
   bool as_valgrind = false;  ///< answer the client requests of valgrind.h as valgrind does (docs/guides/marks.md)
+  std::string marks;         ///< of which tool marks are honoured that are illegal instructions natively: "gem5", or ""
   std::string cpu_model;     ///< the processor that programs see: the name of a cpu::CpuModel; or "host", the real one
   std::string clock = "real";  ///< that programs read; or "counted": it counts their instructions
+  bool has_gem5_marks() const { return marks == "gem5"; }
+  /// Whether the program sees marks otherwise than natively, so that the engine is needed.
+  bool answers_marks() const { return as_valgrind || has_gem5_marks(); }
   bool counts_clock() const { return clock == "counted"; }
   bool presents_cpu() const { return !cpu_model.empty() && cpu_model != "host"; }
 };

@@ -1,5 +1,6 @@
 #include "tally/engine/guest/client_text.hpp"
 
+#include "tally/engine/decimal.hpp"
 #include "tally/engine/translate/entry.hpp"
 
 namespace tally::engine::guest {
@@ -50,12 +51,9 @@ class Lines {
 
  private:
   void begin() {
-    char digits[20];
-    u32 n = 0;
-    for (u64 v = static_cast<u64>(pid_); v != 0 || n == 0; v /= 10) digits[n++] = static_cast<char>('0' + v % 10);
     buffer_[used_++] = '*';
     buffer_[used_++] = '*';
-    while (n > 0) buffer_[used_++] = digits[--n];
+    used_ = static_cast<u32>(write_decimal(buffer_ + used_, static_cast<u64>(pid_)) - buffer_);
     buffer_[used_++] = '*';
     buffer_[used_++] = '*';
     buffer_[used_++] = ' ';

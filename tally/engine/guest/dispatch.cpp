@@ -3,6 +3,7 @@
 #include "tally/engine/guest/flush.hpp"
 #include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/signals.hpp"
+#include "tally/engine/instrument/parts.hpp"
 #include "tally/engine/instrument/windows.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/absent_code.hpp"
@@ -32,9 +33,8 @@ Outcome find_or_translate(Thread* t) {
   return outcome;
 }
 
-}  // namespace
-
-extern "C" void dispatch(Thread* t) {
+/// Finds or makes the trace at the thread's pc, with which the thread continues.
+Outcome prepare_trace(Thread* t) {
   if (t->link >= first_link) t->pc = link_target(t->link);
   if (t->link == by_jump && t->followed != 0) probes->jumped(t);
   windows_settle(t);
@@ -49,12 +49,30 @@ extern "C" void dispatch(Thread* t) {
     }
     if (code_may_be_absent()) {
       await_code(t);
-      if (t->pad != 0) return;  // pending work first
+      if (t->pad != 0) return Outcome::translated;  // pending work first: it does not need the trace
     }
     outcome = find_or_translate(t);
     if (outcome != Outcome::no_room) break;
     t->link = no_link;
     if (!flush(t)) break;
+  }
+  return outcome;
+}
+
+}  // namespace
+
+extern "C" void dispatch(Thread* t) {
+  Outcome outcome = prepare_trace(t);
+  while (outcome == Outcome::step && instrument::is_gem5_mark(t->pc)) {
+    t->past_check = 0;
+    t->link = no_link;
+    if (t->pad != 0) return;  // a pending signal comes first: its handler returns to the mark
+    instrument::pass_gem5_mark(t);
+    if (t->traces_itself != 0) {
+      t->pad |= pad_step;
+      return;
+    }
+    outcome = prepare_trace(t);
   }
   switch (outcome) {
     case Outcome::translated: return;

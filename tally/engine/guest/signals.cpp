@@ -9,6 +9,7 @@
 #include "tally/engine/guest/threads.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/instrument/model_code.hpp"
+#include "tally/engine/instrument/parts.hpp"
 #include "tally/engine/persist/store.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/absent_code.hpp"
@@ -160,10 +161,11 @@ void leave_from(Thread* t, Context* c) {
   note_left(t);
 }
 
-/// Only the engine may execute system calls of the program.
-bool is_syscall(u64 pc) {
+/// Only the engine may execute system calls of the program, and marks that no processor knows.
+bool must_execute(u64 pc) {
   u8 bytes[2] = {};
-  return read_code(pc, bytes, 2) == 2 && bytes[0] == 0x0f && bytes[1] == 0x05;
+  const bool is_syscall = read_code(pc, bytes, 2) == 2 && bytes[0] == 0x0f && bytes[1] == 0x05;
+  return is_syscall || instrument::is_gem5_mark(pc);
 }
 
 void at_pad(Thread* t, Context* c) {
@@ -172,7 +174,7 @@ void at_pad(Thread* t, Context* c) {
   t->pad = why & pad_route;  // handled on arrival
   if (why & pad_leave) return leave_from(t, c);
   if (is_asked_out(t)) step_aside_in_handler(t, c);
-  if (awaits_delivery(t) || (why & pad_route) || !(why & pad_step) || (t->traces_itself != 0 && is_syscall(t->pc)))
+  if (awaits_delivery(t) || (why & pad_route) || !(why & pad_step) || (t->traces_itself != 0 && must_execute(t->pc)))
     return arrived(t, c);
   t->stepping = one_instruction;
   c->flags |= trap_flag;

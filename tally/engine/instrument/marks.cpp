@@ -252,6 +252,10 @@ void marks_landed(Thread* t) {
   if (sp > m.watched_from || t->in_functions == 0) m.watched_from = t->followed = 0;
 }
 
+void pass_marks(Thread* t) {
+  if (marks_on()) pass_all(t);
+}
+
 extern "C" void marked(Thread* t) {
   // A pending signal comes first: its handler returns to the gate.
   if (t->pad == 0) {

@@ -31,6 +31,9 @@ bool marks_attach(Thread* t);
 /// Ends the open entries of a thread that ends. Its counts are exact; it is stopped, or is the caller.
 void marks_end(Thread* t);
 
+/// Handles the marks at the thread's pc, which is an instruction that the engine executes itself, without a trace.
+void pass_marks(Thread* t);
+
 extern "C" {
 /// Entered from a gate: rcx = the program's address; rcx and r11 are saved.
 void enter_mark();

@@ -1,6 +1,7 @@
 #include "tally/engine/instrument/parts.hpp"
 
 #include "tally/engine/code_log.hpp"
+#include "tally/engine/decimal.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/asked_values.hpp"
 #include "tally/engine/instrument/calls.hpp"
@@ -30,13 +31,31 @@ static_assert(parts_at + sizeof(ThreadParts) <= counters_at);
 
 ThreadParts& own(const Thread* t) { return *reinterpret_cast<ThreadParts*>(reinterpret_cast<u64>(t) + parts_at); }
 
+/// A work item of gem5 that is open.
+struct WorkItem {
+  u64 id;
+  u32 begun;  // how often, without the ends
+};
+constexpr u32 work_item_limit = 8;
+
+/// The name of a work item.
+struct WorkName {
+  char text[32] = "work ";
+  void set(u64 id) { *write_decimal(text + 5, id) = 0; }
+};
+
 /// The state of the process. The caller holds threads_lock.
 struct ProcessParts {
   bool is_used = false;     // a mark was executed
   bool is_decided = false;  // whether instrumentation and collection were on at the start
   bool instruments = true, collects_at_start = true;
-  u32 number = 1, label = 1;   // of the current part: see PartCounts
-  const char* name = nullptr;  // of what the last start separates
+  u32 number = 1, label = 1;             // of the current part: see PartCounts
+  const char* name = nullptr;            // of what the last start separates
+  WorkItem items[work_item_limit] = {};  // the last one is the innermost
+  u32 item_count = 0;
+  WorkName item_name;                 // of the innermost
+  bool instrumented = false;          // before the outermost began
+  const char* name_before = nullptr;  // the same
   u32 ended_count = 0;
   u32 ended[1u << 13] = {};  // records of threads that have ended in this part
 };
@@ -228,15 +247,20 @@ bool has_room_for_part() {
   return false;
 }
 
+/// Switches instrumentation on or off in all threads.
+void instrument(Thread* t, bool is_on, u32 instructions) {
+  all.instruments = is_on;
+  each_thread(t, [&](Thread* o) { update(o, o == t ? instructions : 0); });
+}
+
 void act(Thread* t, PartAction action, const char* name, u32 instructions) {
   all.is_used = true;
   switch (action) {
     case PartAction::start:
     case PartAction::stop:
       decide(t, action == PartAction::stop, true);
-      all.instruments = action == PartAction::start;
-      if (all.instruments) all.name = name;
-      each_thread(t, [&](Thread* o) { update(o, o == t ? instructions : 0); });
+      if (action == PartAction::start) all.name = name;
+      instrument(t, action == PartAction::start, instructions);
       break;
     case PartAction::toggle:
       decide(t, true, false);
@@ -253,6 +277,53 @@ void act(Thread* t, PartAction action, const char* name, u32 instructions) {
       if (has_room_for_part()) discard(t, instructions);
       break;
   }
+}
+
+/// Returns the index of an open work item; if there is none, the number of open items.
+u32 find_item(u64 id) {
+  u32 i = 0;
+  while (i < all.item_count && all.items[i].id != id) i++;
+  return i;
+}
+
+void name_innermost() {
+  all.item_name.set(all.items[all.item_count - 1].id);
+  all.name = all.item_name.text;
+}
+
+void begin_item(Thread* t, u64 id, u32 instructions) {
+  all.is_used = true;
+  decide(t, false, true);
+  const u32 i = find_item(id);
+  if (i < all.item_count) {
+    all.items[i].begun++;
+    return;
+  }
+  // The time of further items belongs to the innermost one.
+  if (all.item_count == work_item_limit || !has_room_for_part()) return;
+  if (all.item_count == 0) {
+    all.instrumented = all.instruments;
+    all.name_before = all.name;
+  }
+  if (all.instruments) dump(t, all.name, instructions);
+  all.items[all.item_count++] = {id, 1};
+  name_innermost();
+  if (!all.instruments) instrument(t, true, instructions);
+}
+
+void end_item(Thread* t, u64 id, u32 instructions) {
+  const u32 i = find_item(id);
+  if (i == all.item_count || --all.items[i].begun != 0) return;
+  const bool is_innermost = i + 1 == all.item_count;
+  all.item_count--;
+  for (u32 k = i; k < all.item_count; k++) all.items[k] = all.items[k + 1];
+  if (!is_innermost) return;
+  if (all.item_count == 0 && !all.instrumented) instrument(t, false, 0);
+  if (has_room_for_part()) dump(t, all.item_name.text, instructions);
+  if (all.item_count != 0)
+    name_innermost();
+  else
+    all.name = all.name_before;
 }
 
 /// Holds the other threads of the process, where their counts are exact. Returns whether there are any.
@@ -303,16 +374,35 @@ void parts_end(Thread* t) {
     all.ended[all.ended_count++] = p.record;
 }
 
-void change_parts(Thread* t, PartAction action, const char* name, u32 instructions) {
+namespace {
+
+/// Calls f with threads_lock, and if `concerns_all` while the other threads of the process are held.
+template <class F>
+void change(Thread* t, bool concerns_all, F&& f) {
   if (!parts_on()) return;
   prepare_values(t);  // takes cache_lock, which comes before threads_lock
-  // A toggle concerns one thread, but the first mark shows what was on in all.
-  const bool held = (action != PartAction::toggle || !all.is_decided) && hold_all(t);
+  const bool held = concerns_all && hold_all(t);
   {
     Guard guard(threads_lock);
-    act(t, action, name, instructions);
+    f();
   }
   if (held) give_turn(t);
+}
+
+}  // namespace
+
+void change_parts(Thread* t, PartAction action, const char* name, u32 instructions) {
+  // A toggle concerns one thread, but the first mark shows what was on in all.
+  const bool concerns_all = action != PartAction::toggle || !all.is_decided;
+  change(t, concerns_all, [&] { act(t, action, name, instructions); });
+}
+
+void begin_work_item(Thread* t, u64 id, u32 instructions) {
+  change(t, true, [&] { begin_item(t, id, instructions); });
+}
+
+void end_work_item(Thread* t, u64 id, u32 instructions) {
+  change(t, true, [&] { end_item(t, id, instructions); });
 }
 
 }  // namespace tally::engine::instrument

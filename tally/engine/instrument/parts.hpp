@@ -35,6 +35,17 @@ enum class PartAction : u8 {
 /// them.
 void change_parts(Thread* t, PartAction action, const char* name, u32 instructions);
 
+/// gem5's work item `id` begins or ends at the calling thread, as in change_parts(). A part begins with it and ends
+/// with it, named "work ID". It is open until it has ended as often as it has begun, so several threads may share it.
+/// Within another item it takes the place of that one.
+void begin_work_item(Thread* t, u64 id, u32 instructions);
+void end_work_item(Thread* t, u64 id, u32 instructions);
+
+/// Whether an operation of gem5 is at `pc` that is a mark in this run.
+bool is_gem5_mark(u64 pc);
+/// Handles the operation of gem5 at the thread's pc, and continues after it. The processor does not execute it.
+void pass_gem5_mark(Thread* t);
+
 /// Handles the mark at the thread's pc, if there is one. Returns whether the thread continues with its instructions;
 /// otherwise its pc has changed.
 bool handle_program_mark(Thread* t);

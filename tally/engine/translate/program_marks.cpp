@@ -37,6 +37,7 @@ ProgramMark mark_at(u64 pc) {
 
 void emit_mark_gate(Builder& b) {
   recorder.give_up();
+  if (settings().parts.on == 0 && settings().parts.as_valgrind == 0) return;
   if (b.trace.gate != 0) return;  // the gate of a marked address (instrument/marks.hpp) handles both
   static const u8 jump_r11[] = {0x41, 0xff, 0xe3};
   Emitter& e = b.e;

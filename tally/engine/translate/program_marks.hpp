@@ -29,7 +29,8 @@ inline u32 instructions_of(ProgramMark mark) { return mark == ProgramMark::valgr
 /// Offset of a mark's i-th instruction.
 inline u32 offset_in_mark(u32 i) { return 4 * i; }
 
-/// Emits the gate of a trace that starts with a mark, unless it has one. It preserves all registers and flags.
+/// Prepares a trace that starts with a mark: it is not stored, so stored code does not depend on whether marks have an
+/// effect. If they have, emits its gate, unless it has one. The gate preserves all registers and flags.
 void emit_mark_gate(Builder& b);
 
 extern "C" {

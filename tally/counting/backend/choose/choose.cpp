@@ -129,7 +129,7 @@ Result<Choice> choose_automatically(const AnOrder& order, const std::vector<even
   bool is_passed_over = false;
   const Conditions& conditions = conditions_of(order);
   const bool needs_engine = simulation || conditions.presents_cpu() || conditions.counts_clock() ||
-                            conditions.as_valgrind || hashes_paths(order);
+                            conditions.answers_marks() || hashes_paths(order);
   for (const Candidate* const one : candidates) {
     const Candidate& candidate = *one;
     if (!candidate.is_automatic()) continue;
@@ -174,6 +174,10 @@ Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const
     }
     if (conditions_of(order).as_valgrind && !backend->traits().is_engine) {
       return fail(Code::bad_usage, "--as-valgrind needs the engine: natively, nothing answers client requests",
+                  fmt::format("omit `--backend {}`", printable(name)));
+    }
+    if (conditions_of(order).has_gem5_marks() && !backend->traits().is_engine) {
+      return fail(Code::bad_usage, "--marks gem5 needs the engine: natively, these instructions are illegal",
                   fmt::format("omit `--backend {}`", printable(name)));
     }
     if (auto refused = backend->refuses(order)) return fail(*std::move(refused));

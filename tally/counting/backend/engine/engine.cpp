@@ -111,6 +111,7 @@ channel::PartSettings parts_of(const Job& job) {
   channel::PartSettings parts{};
   parts.on = job.count != nullptr || job.has_parts() ? 1 : 0;
   parts.as_valgrind = job.order.conditions.as_valgrind ? 1 : 0;
+  parts.gem5 = job.order.conditions.has_gem5_marks() ? 1 : 0;
   if (!job.has_parts()) return parts;
   parts.instrumentation = at_start(job.profile->parts->instrumentation);
   parts.collection = at_start(job.profile->parts->collection);

@@ -1,4 +1,4 @@
-// Programs that are marked for LIKWID and PAPI: their regions under the engine.
+// Programs that are marked for LIKWID, PAPI and ITT: their regions under the engine.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -105,6 +105,40 @@ TEST(Papi, RegionsAndReads) {
   EXPECT_GE(count(whole) - count(first) - count(second), 2 * 1000 * 3);
   EXPECT_EQ(ran.regions.at("team").at("entries"), TALLY_HAS_OPENMP ? 3 : 1);
   EXPECT_EQ(ran.process.at("rank"), nullptr);
+}
+
+TEST(Ittnotify, TasksFramesAndRegions) {
+  const Ran ran = run({MARKED_FOR_ITTNOTIFY}, {"INTEL_LIBITTNOTIFY64=" ITTNOTIFY});
+  EXPECT_EQ(ran.out, "a worker with a\ndone\n") << ran.err;
+  // work(n) executes 2 n + 1 instructions, and an entry some around it.
+  const auto expect = [&](const char* region, std::int64_t entries, std::int64_t work, std::int64_t most_around) {
+    ASSERT_TRUE(ran.regions.contains(region)) << region << ran.err;
+    const json& one = ran.regions.at(region);
+    EXPECT_EQ(one.at("entries"), entries) << region;
+    EXPECT_EQ(one.at("dropped"), 0) << region;
+    EXPECT_GE(count(one), 2 * work + entries) << region;
+    EXPECT_LE(count(one), 2 * work + entries * most_around) << region;
+  };
+  expect("app:inner", 2, 7000, 200);
+  expect("collected", 1, 2000, 200);
+  expect("app:inner region", 1, 500, 200);
+  expect("app:frame", 2, 1600, 200);
+  // Others begin and end within these.
+  expect("app:outer region", 1, 1100, 20000);
+  expect("app:parse", 5, 3 * 1000 + 7000 + 7000, 20000);
+  EXPECT_EQ(ran.regions.at("app:parse").at("threads").size(), 2U);
+  EXPECT_EQ(ran.regions.size(), 6U);
+}
+
+TEST(Ittnotify, WithoutALibraryNothingHappens) {
+  EXPECT_EQ(Running({"/usr/bin/env", "-u", "INTEL_LIBITTNOTIFY64", MARKED_FOR_ITTNOTIFY}).finish().out, "done\n");
+}
+
+TEST(Ittnotify, CollectsWithoutTally) {
+  const Words words{"/usr/bin/env", "INTEL_LIBITTNOTIFY64=" ITTNOTIFY, MARKED_FOR_ITTNOTIFY};
+  const Finished finished = Running(words).finish();
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_EQ(finished.out, "a worker with a\ndone\n");
 }
 
 TEST(Compat, NamesOfTheRealLibraries) {

@@ -167,7 +167,8 @@ Result<backend::Choice> choose_backend(ProfileOptions& options, const report::Pr
     return fail(Code::bad_usage, "--python needs the engine: samples do not follow Python's frames",
                 "add `--backend engine`");
   if (choice->backend->traits().is_engine)
-    if (const auto chosen = choose_python(options.order, options.python); !chosen) return fail(chosen.error());
+    if (const auto chosen = choose_python(options.order, options.python, format.name); !chosen)
+      return fail(chosen.error());
   if (options.event_lists.empty() && options.order.events.front().id == event::Id::cpu_clock)
     choice->notices.insert(choice->notices.begin(),
                            "no PMU of this machine can be sampled: cpu-clock (CPU time) is sampled instead of"

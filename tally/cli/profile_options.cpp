@@ -79,8 +79,8 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
       "--calls", options.order.calls,
       "also record calls, with call counts and inclusive counts; slower. Samples record call stacks by frame pointers");
   app.add_flag("--python", options.python,
-               "engine only: also print the functions of Python 3.11 programs; on by itself if PROGRAM is python or a "
-               "Python script");
+               "engine only: also count the functions of Python 3.11 programs, in the formats table, html, json and "
+               "callgrind; on by itself if PROGRAM is python or a Python script");
   app.add_option("--sort", options.sort,
                  "with --calls: sort rows by the counts of the function itself (own) or including callees")
       .value_name("own|callees");

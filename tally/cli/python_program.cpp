@@ -1,5 +1,7 @@
 #include "tally/cli/python_program.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -32,6 +34,11 @@ bool are_countable(const std::vector<event::Event>& events) {
          });
 }
 
+/// Whether a format contains Python functions. The others consist of calls or of instructions.
+bool can_show_python(std::string_view format) {
+  return format == "table" || format == "html" || format == "json" || format == "callgrind";
+}
+
 }  // namespace
 
 bool is_python_program(const std::vector<std::string>& command) {
@@ -43,8 +50,14 @@ bool is_python_program(const std::vector<std::string>& command) {
   return file && is_python_script(file->bytes());
 }
 
-Result<void> choose_python(backend::ProfileOrder& order, bool asked) {
-  const bool can = are_countable(order.events);
+Result<void> choose_python(backend::ProfileOrder& order, bool asked, std::string_view format) {
+  const bool can = are_countable(order.events) && can_show_python(format) && !order.parts;
+  if (asked && !can_show_python(format))
+    return fail(Code::bad_usage, fmt::format("--python: the format {} has no Python functions", format),
+                "use the format table, html, json or callgrind");
+  if (asked && order.parts)
+    return fail(Code::bad_usage, "--python and --parts cannot be used together: parts do not divide Python functions",
+                "omit one of them");
   if (asked && !can)
     return fail(Code::bad_usage, "--python needs at most 4 events, and none of a machine model",
                 "count the others in another run");

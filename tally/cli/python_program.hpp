@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tally/core/base/result.hpp"
@@ -12,8 +13,8 @@ namespace tally::cli {
 /// Whether the command starts a Python interpreter: by the name of its file, or by the first line of a script.
 bool is_python_program(const std::vector<std::string>& command);
 
-/// Selects whether Python functions are counted: `asked`, or, if the order allows it, for Python programs. Errors:
-/// bad_usage if they are asked for and the events do not allow it.
-Result<void> choose_python(backend::ProfileOrder& order, bool asked);
+/// Selects whether Python functions are counted: `asked`, or, if order and format allow it, for Python programs.
+/// Errors: bad_usage if they are asked for and the events, the format or parts do not allow it.
+Result<void> choose_python(backend::ProfileOrder& order, bool asked, std::string_view format);
 
 }  // namespace tally::cli

@@ -1,14 +1,18 @@
 // The functions of Python programs in profiles: CPython 3.11, by the frames that it stores.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "tests/cli/pages.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {
@@ -138,6 +142,121 @@ TEST_P(ProfilePython, WithCallsAndFromAShell) {
   EXPECT_FALSE(p.all.at("calls").empty());
 }
 
+std::string written(const std::string& python, const std::string& name, const Words& options) {
+  const TemporaryFile file(name);
+  Words words{"profile", "-q", "--backend", "engine", "--repeatable", "-o", file.path()};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), {"--", python, script});
+  const Finished finished = tally(words);
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  return file.content().value_or("");
+}
+
+// The numbers at the beginning of a line of callgrind_annotate's that contains `part`; empty if there is none.
+std::vector<std::int64_t> numbers_of_line(const std::string& text, const std::string& part) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(part) == std::string::npos) continue;
+    std::erase(line, ',');
+    std::vector<std::int64_t> numbers;
+    std::istringstream words(line);
+    for (std::string word; words >> word && (word == "." || std::isdigit(word.front()) != 0);)
+      numbers.push_back(word == "." ? 0 : std::stoll(word));
+    return numbers;
+  }
+  return {};
+}
+
+// The sums of the costs in a file of callgrind's with four events, without those of calls.
+std::vector<std::int64_t> sums_of_costs(const std::string& content) {
+  const bool has_addresses = content.find("\npositions: instr line\n") != std::string::npos;
+  std::vector<std::int64_t> sums(4);
+  std::istringstream lines(content);
+  bool is_call = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("calls=")) {
+      is_call = true;
+    } else if (!line.empty() && std::isdigit(line.front()) != 0 && !std::exchange(is_call, false)) {
+      std::istringstream words(line);
+      std::string position;
+      for (int i = has_addresses ? 2 : 1; i > 0; --i) words >> position;
+      std::int64_t count = 0;
+      for (std::size_t e = 0; e < sums.size() && words >> count; ++e) sums[e] += count;
+    }
+  }
+  return sums;
+}
+
+// Python functions have columns of their own: the sums of each column are the program's totals.
+TEST_P(ProfilePython, CallgrindCountsNothingTwice) {
+  const Profiled p = profiled({GetParam(), script}, {"-e", "instructions,loads"});
+  const bool has_reader = Running({"/bin/sh", "-c", "command -v callgrind_annotate"}).finish().code() == 0;
+  for (const Words& more : {Words{}, Words{"--asm"}, Words{"--calls"}}) {
+    Words options{"-e", "instructions,loads"};
+    options.insert(options.end(), more.begin(), more.end());
+    const TemporaryFile file("callgrind.out.1", written(GetParam(), "callgrind.out.python", options));
+    const std::string content = file.content().value_or("");
+    EXPECT_NE(content.find("\nevents: Ir Dr PyIr PyDr\n"), std::string::npos);
+    const std::vector<std::int64_t> sums = sums_of_costs(content);
+    EXPECT_EQ(sums[0], sums[2]);
+    EXPECT_EQ(sums[1], sums[3]);
+    EXPECT_GT(sums[1], 0);
+    const std::string totals = fmt::format(" {} {} {} {}\n", sums[0], sums[1], sums[2], sums[3]);
+    EXPECT_NE(content.find("\nsummary:" + totals), std::string::npos) << totals;
+    EXPECT_NE(content.find("\ntotals:" + totals), std::string::npos) << totals;
+    if (!has_reader) continue;
+    const std::string command = "callgrind_annotate --threshold=100 --show-percs=no --sort=PyIr,PyDr,Ir,Dr ";
+    const Finished read = Running({"/bin/sh", "-c", command + file.path()}).finish();
+    EXPECT_EQ(read.code(), 0);
+    EXPECT_EQ(read.err, "");
+    EXPECT_EQ(numbers_of_line(read.out, "PROGRAM TOTALS"), sums);
+    const std::vector<std::int64_t> fibonacci = numbers_of_line(read.out, ":fibonacci [Python]");
+    ASSERT_EQ(fibonacci.size(), 4u) << read.out;
+    EXPECT_EQ(fibonacci[0], 0) << "functions of the interpreter have them";
+    EXPECT_EQ(fibonacci[1], 0);
+    EXPECT_EQ(fibonacci[2], own(p, "fibonacci"));
+    EXPECT_FALSE(numbers_of_line(read.out, ":Größe.method [Python]").empty()) << read.out;
+    EXPECT_FALSE(numbers_of_line(read.out, "[outside Python functions]").empty()) << read.out;
+  }
+}
+
+// Other programs' files have no such columns.
+TEST(ProfilePythonFormats, CallgrindWithoutPython) {
+  const TemporaryFile file("callgrind.out.1");
+  ASSERT_EQ(
+      tally({"profile", "-q", "--backend", "engine", "-e", "instructions", "-o", file.path(), "--", "true"}).code(), 0);
+  EXPECT_NE(file.content().value_or("").find("\nevents: Ir\n"), std::string::npos);
+}
+
+TEST_P(ProfilePython, ThePageHasATable) {
+  const std::string page = written(GetParam(), "profile.html", {"-e", "instructions,loads"});
+  EXPECT_NE(page.find("<h2>Python functions</h2>"), std::string::npos);
+  if (browser().empty()) GTEST_SKIP() << "no browser here: ./dev setup test installs chromium where it is packaged";
+  const std::string shown = probe_output(render(page, R"(
+    const first = () => document.querySelector("#python tbody tr").textContent;
+    const sortBy = (name) => [...document.querySelectorAll("#python thead .link")].find((one) => one.textContent.startsWith(name)).click();
+    const data = JSON.parse(document.getElementById("profile-data").textContent);
+    const sum = data.python.reduce((all, row) => all + row.counts[0], 0);
+    const seen = [sum === data.views[0].totals[0], first().includes("[outside Python functions]")];
+    sortBy("inclusive");
+    seen.push(!first().includes("[outside Python functions]"));
+    const find = document.getElementById("find");
+    find.value = "functions.py";
+    find.dispatchEvent(new Event("input"));
+    sortBy("calls");
+    seen.push(/fibonacci.*1,973.*functions\.py:27$/.test(first()), document.querySelectorAll("#python tbody tr").length);
+    document.getElementById("more-python").click();
+    document.getElementById("seen").textContent = seen.join("|");
+  )"));
+  EXPECT_EQ(shown, "true|true|true|true|14");
+}
+
+TEST(ProfilePythonFormats, APageWithoutPython) {
+  const TemporaryFile file("profile.html");
+  ASSERT_EQ(tally({"profile", "-q", "--backend", "engine", "-o", file.path(), "--", "true"}).code(), 0);
+  EXPECT_EQ(file.content().value_or("").find("Python functions"), std::string::npos);
+}
+
 INSTANTIATE_TEST_SUITE_P(Interpreters, ProfilePython, testing::ValuesIn(interpreters()),
                          [](const auto& each) { return "python" + std::to_string(each.index); });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ProfilePython);
@@ -147,6 +266,13 @@ TEST(ProfilePythonOptions, OnlyWhereItCanCount) {
   EXPECT_EQ(models.code(), 2);
   EXPECT_NE(models.err.find("--python needs at most 4 events, and none of a machine model"), std::string::npos)
       << models.err;
+  const Finished folded =
+      tally({"profile", "-q", "--python", "--format", "folded", "--backend", "engine", "--", "true"});
+  EXPECT_EQ(folded.code(), 2);
+  EXPECT_NE(folded.err.find("--python: the format folded has no Python functions"), std::string::npos) << folded.err;
+  const Finished parts = tally({"profile", "-q", "--python", "--parts", "--format", "callgrind", "--", "true"});
+  EXPECT_EQ(parts.code(), 2);
+  EXPECT_NE(parts.err.find("--python and --parts cannot be used together"), std::string::npos) << parts.err;
   // Other programs have no such functions, and cost nothing more.
   EXPECT_TRUE(profiled({"true"}).functions.empty());
 }

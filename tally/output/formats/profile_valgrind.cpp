@@ -12,6 +12,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/profile_objects.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/analysis/python_functions.hpp"
 #include "tally/output/analysis/tail_calls.hpp"
 #include "tally/output/formats/profile_forms.hpp"
 
@@ -48,6 +49,15 @@ std::string numbers(const std::vector<std::int64_t>& counts) {
   return text;
 }
 
+/// Events of Python functions, which have columns of their own: what a Python function counted, functions of the
+/// interpreter counted as well, so that sums of one column would count it twice.
+std::vector<std::string> python_events(const result::Profile& profile) {
+  std::vector<std::string> names;
+  for (const result::Event& event : profile.stat.events)
+    if (!profile.python.empty()) names.push_back("Py" + event_name(event.total.name.base));
+  return names;
+}
+
 /// The path of a source file; "???", which callgrind writes, if it is unknown.
 std::string source_name(const result::Profile& profile, std::uint32_t source) {
   return source == 0 ? "???" : profile.sources[source];
@@ -70,10 +80,10 @@ std::vector<UnattributedCounts> unattributed_counts(const result::Profile& profi
   return all;
 }
 
-std::string totals(const result::Profile& profile) {
+std::vector<std::int64_t> totals(const result::Profile& profile) {
   std::vector<std::int64_t> all;
   for (const result::Event& event : profile.stat.events) all.push_back(event.total.count.value.value_or(0));
-  return numbers(all);
+  return all;
 }
 
 /// Calls between functions by call site and target, for all threads and stacks.
@@ -168,11 +178,17 @@ std::string callgrind_file(const result::Profile& profile, const CallgrindLayout
     return by_line ? fmt::format("{:#x} {}", address, line) : fmt::format("{:#x}", address);
   };
   std::string text = callgrind_head(profile, layout);
-  text += fmt::format("positions: {}\nevents: {}\nsummary:{}\n",
+  const std::vector<std::string> of_python = python_events(profile);
+  for (const std::string& event : of_python)
+    text += fmt::format("event: {} : {} by Python function\n", event, event.substr(2));
+  std::vector<std::int64_t> sums = totals(profile);
+  // With those outside Python functions, the same.
+  for (std::size_t e = 0; e < of_python.size(); ++e) sums.push_back(sums[e]);
+  text += fmt::format("positions: {}\nevents: {}{}{}\nsummary:{}\n",
                       !by_instruction ? "line"
                       : by_line       ? "instr line"
                                       : "instr",
-                      event_names(profile), totals(profile));
+                      event_names(profile), of_python.empty() ? "" : " ", join(of_python, " "), numbers(sums));
   // Threads are added up: by function, then by location; locations in the function's own file come first.
   using Location =
       std::tuple<bool, std::uint32_t, std::uint32_t, std::uint64_t>;  // is in another file; file, line, address
@@ -218,7 +234,17 @@ std::string callgrind_file(const result::Profile& profile, const CallgrindLayout
   for (const UnattributedCounts& unattributed : unattributed_counts(profile))
     text += fmt::format("\nob={}\nfl={}\nfn={}\n{}{}\n", objects.of(0, "???"), sources.of(0, "???"),
                         names.of(~0ull, unattributed.name), position(0, 0), numbers(unattributed.counts));
-  return text + "\ntotals:" + totals(profile) + "\n";
+  // Each with zeros in the columns of the other functions.
+  const std::vector<std::int64_t> zeros(of_python.size());
+  const auto add_python = [&](const std::string& file, const std::string& name, std::uint32_t line,
+                              const std::vector<std::int64_t>& counts) {
+    text += fmt::format("\nob={}\nfl={}\nfn={}\n{}{}{}\n", objects.of(0, "Python"), sources.of(0, file),
+                        names.of(~1ull, name), position(0, line), numbers(zeros), numbers(counts));
+  };
+  for (const result::PythonFunction& f : profile.python)
+    add_python(printable(f.file), printable(f.name), f.line, f.self);
+  if (!of_python.empty()) add_python("???", outside_python_name, 0, outside_python(profile));
+  return text + "\ntotals:" + numbers(sums) + "\n";
 }
 
 // By line, as valgrind does: many readers do not support instructions, and interpret addresses as lines.
@@ -259,7 +285,7 @@ std::string cachegrind_file(const result::Profile& profile, const std::vector<st
   }
   for (const UnattributedCounts& unattributed : unattributed_counts(profile))
     text += fmt::format("fl=???\nfn={}\n0{}\n", unattributed.name, numbers(unattributed.counts));
-  return text + "summary:" + totals(profile) + "\n";
+  return text + "summary:" + numbers(totals(profile)) + "\n";
 }
 
 std::string profile_cachegrind(const result::Profile& profile, const ProfileStyle&) {

@@ -10,6 +10,7 @@
 #include "tally/output/analysis/profile_objects.hpp"
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/analysis/python_functions.hpp"
 #include "tally/output/formats/profile_forms.hpp"
 #include "tally/output/html/assets.hpp"
 #include "tally/output/html/element.hpp"
@@ -255,6 +256,19 @@ Json views_json(const result::Profile& profile, const std::vector<std::size_t>& 
   return views;
 }
 
+/// Python functions, then what no Python function counted.
+Json python_json(const result::Profile& profile) {
+  Json all = Json::array();
+  for (const result::PythonFunction& f : profile.python)
+    all.push_back({{"name", f.name},
+                   {"place", location_of(f)},
+                   {"calls", f.calls},
+                   {"counts", f.self},
+                   {"inclusive", f.inclusive}});
+  if (!all.empty()) all.push_back({{"name", outside_python_name}, {"place", ""}, {"counts", outside_python(profile)}});
+  return all;
+}
+
 Json page_data(const result::Profile& profile, const ProfileStyle& style, std::vector<std::string>& newer) {
   Json data;
   std::vector<std::size_t> numbers;
@@ -266,6 +280,7 @@ Json page_data(const result::Profile& profile, const ProfileStyle& style, std::v
   }
   data["sampled"] = profile.is_sampled();
   data["functions"] = functions_json(profile, style, functions, newer);
+  data["python"] = python_json(profile);
   data["views"] = views_json(profile, numbers);
   return data;
 }
@@ -277,6 +292,14 @@ std::string in_script(const std::string& text) {
   return made;
 }
 
+/// A table that the script fills.
+std::string table_of(const char* id) {
+  return fmt::format(
+      "<div class=\"scroll\"><table class=\"functions\" id=\"{0}\"></table></div>\n<p><button type=\"button\" "
+      "class=\"link more\" id=\"more-{0}\"></button></p>\n",
+      id);
+}
+
 }  // namespace
 
 std::string profile_page(const ProfilePage& page) {
@@ -285,6 +308,8 @@ std::string profile_page(const ProfilePage& page) {
   body +=
       "<div class=\"bar\"><input class=\"find\" id=\"find\" type=\"search\" placeholder=\"find a function or file\" "
       "aria-label=\"find a function or file\"><span id=\"choices\"></span></div>\n";
+  if (!page.about_python.empty())
+    body += element("h2", "Python functions") + element("p", page.about_python, "soft") + table_of("python");
   body += element("h2", "Flame graph") + element("p", page.about_stacks, "soft");
   if (page.has_stacks)
     body +=
@@ -292,8 +317,7 @@ std::string profile_page(const ProfilePage& page) {
         "</label></p>\n<p id=\"zoom-line\" hidden><span id=\"zoom\"></span><button type=\"button\" class=\"link\" "
         "id=\"out\">Show all</button></p>\n<div id=\"flame\"></div>\n";
   body += "<section id=\"chosen\" aria-live=\"polite\"></section>\n" + element("h2", "Functions") +
-          "<div class=\"scroll\"><table id=\"functions\"></table></div>\n<p><button type=\"button\" class=\"link\" "
-          "id=\"more\"></button></p>\n<noscript><p>The table and the flame graph need JavaScript.</p></noscript>\n";
+          table_of("functions") + "<noscript><p>The tables and the flame graph need JavaScript.</p></noscript>\n";
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, "
@@ -320,6 +344,12 @@ std::string profile_html(const result::Profile& profile, const ProfileStyle& sty
       page.has_stacks
           ? "Each box is a function. Its width is its inclusive count; its callees are below it. Click to zoom."
           : "Calls were not recorded: use tally profile --calls --format html to see a flame graph.";
+  if (!profile.python.empty())
+    page.about_python =
+        std::string(
+            "Of all threads. A function's own counts contain the C code that it called, inclusive counts also "
+            "Python functions; calls contain resumptions of generators.") +
+        (profile.python_cut ? " Too many Python functions or calls: some are counted in their callers." : "");
   std::vector<std::string> newer;
   page.data = page_data(profile, style, newer);
   if (!newer.empty())

@@ -21,7 +21,8 @@ struct ProfilePage {
   std::vector<std::pair<std::string, std::string>> lines;  ///< below the title: the text, and its CSS class
   bool has_stacks = false;
   std::string about_stacks;
-  Json data;  ///< for profile.js
+  std::string about_python = {};  ///< a line above the table of Python functions; empty: the page has none
+  Json data;                      ///< for profile.js
 };
 
 /// The page of a difference, with `top` below its title.

@@ -149,9 +149,33 @@
     byId("zoom-line").hidden = !zoomed;
   }
 
-  // --- The table of functions. ---------------------------------------------------------------------------------------
-  let sortBy = 0, shown = 50, columns = [];
+  // --- Tables of functions. ------------------------------------------------------------------------------------------
   const nameColumn = { name: "function" };
+
+  // A table that is sorted by the column that is clicked. `columnsOf` lists the columns, `rowsOf` the rows as
+  // [row, name, location, action on a click at the name, another text to find].
+  function sortable(id, columnsOf, rowsOf) {
+    let sortBy = 0, shown = 50;
+    function draw() {
+      const columns = columnsOf(), words = wanted();
+      if (sortBy >= columns.length || columns[sortBy] === nameColumn) sortBy = 0;
+      const sorted = columns[sortBy];
+      const rows = rowsOf().filter(([, name, , , object]) => !words || name.toLowerCase().includes(words) || object.toLowerCase().includes(words))
+                           .sort(([a], [b]) => sorted.key(b) - sorted.key(a));
+      const head = make("thead"), body = make("tbody");
+      byId(id).replaceChildren(head, body);
+      head.append(rowOf([...columns.map((c, i) => c === nameColumn ? [c.name, "name"] : [c.name + (c === sorted ? " ▾" : ""), "number", () => {
+        sortBy = i;
+        draw();
+      }]), ["file"]], "th"));
+      for (const [r, name, location, onClick] of rows.slice(0, shown))
+        body.append(rowOf([...columns.map((c) => c === nameColumn ? [name, "name", onClick] : [c.cell(r), "number"]), [location, "file"]]));
+      byId("more-" + id).hidden = rows.length <= shown;
+      byId("more-" + id).textContent = `Show ${number(rows.length - shown)} more`;
+    }
+    byId("more-" + id).addEventListener("click", () => { shown += 500; draw(); });
+    return draw;
+  }
 
   function columnsOfChange(withCalls) {
     const e = event, list = [];
@@ -181,23 +205,25 @@
     return list;
   }
 
-  function drawTable() {
-    const words = wanted(), sorted = columns[sortBy];
-    const rows = view.rows.map((r) => [r, data.functions[r.f]])
-                     .filter(([, f]) => !words || f.name.toLowerCase().includes(words) || f.object.toLowerCase().includes(words))
-                     .sort(([a], [b]) => sorted.key(b) - sorted.key(a));
-    const table = byId("functions"), head = make("thead"), body = make("tbody");
-    table.replaceChildren(head, body);
-    head.append(rowOf([...columns.map((c, i) => c === nameColumn ? [c.name, "name"] : [c.name + (c === sorted ? " ▾" : ""), "number", () => {
-      sortBy = i;
-      drawTable();
-    }]), ["file"]], "th"));
-    for (const [r, f] of rows.slice(0, shown))
-      body.append(rowOf([...columns.map((c) => c === nameColumn ? [f.name, "name", () => choose(r.f, true)] : [c.cell(r), "number"]),
-                         [placeOf(f), "file"]]));
-    byId("more").hidden = rows.length <= shown;
-    byId("more").textContent = `Show ${number(rows.length - shown)} more`;
+  // Those of Python are of all threads.
+  function columnsOfPython() {
+    const part = (n) => data.views[0].totals[event] ? (100 * n / data.views[0].totals[event]).toFixed(2) + " %" : "";
+    const inclusive = (r) => r.inclusive ? r.inclusive[event] : -1;
+    return [{ name: "self", key: (r) => r.counts[event], cell: (r) => part(r.counts[event]) },
+            { name: "inclusive", key: inclusive, cell: (r) => r.inclusive ? part(inclusive(r)) : "" },
+            nameColumn,
+            ...data.events.map((name, k) => ({ name, key: (r) => r.counts[k], cell: (r) => count(r.counts[k], k) })),
+            { name: "inclusive", key: inclusive, cell: (r) => r.inclusive ? count(inclusive(r)) : "" },
+            { name: "calls", key: (r) => r.calls ?? -1, cell: (r) => r.calls === undefined ? "" : number(r.calls) }];
   }
+
+  const tables = [sortable("functions", () => (isChange ? columnsOfChange : columnsOfProfile)(view.calls.length > 0), () => view.rows.map((r) => {
+    const f = data.functions[r.f];
+    return [r, f.name, placeOf(f), () => choose(r.f, true), f.object];
+  }))];
+  if (data.python?.length > 0)
+    tables.push(sortable("python", columnsOfPython, () => data.python.map((r) => [r, r.name, r.place, undefined, r.place])));
+  const drawTables = () => tables.forEach((draw) => draw());
 
   // --- One function: its callers, callees, lines and instructions. ----------------------------------------------------
   let chosen = 0;
@@ -285,9 +311,7 @@
   function refresh() {
     zoomed = null;
     roots = byId("inverted")?.checked ? invertedTree() : callTree();
-    columns = isChange ? columnsOfChange(view.calls.length > 0) : columnsOfProfile(view.calls.length > 0);
-    if (sortBy >= columns.length || columns[sortBy] === nameColumn) sortBy = 0;
-    drawTable();
+    drawTables();
     drawStacks();
     if (data.functions.length > 0) choose(chosen);
   }
@@ -295,8 +319,7 @@
   chooser("event", data.events, (i) => { event = i; });
   chooser("thread", data.views.map((one) => one.name), (i) => { view = data.views[i]; });
   byId("inverted")?.addEventListener("change", refresh);
-  byId("find").addEventListener("input", () => { drawTable(); drawStacks(); });
-  byId("more").addEventListener("click", () => { shown += 500; drawTable(); });
+  byId("find").addEventListener("input", () => { drawTables(); drawStacks(); });
   byId("out")?.addEventListener("click", () => { zoomed = null; drawStacks(); });
   refresh();
 })();

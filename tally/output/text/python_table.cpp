@@ -8,14 +8,11 @@
 #include <vector>
 
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/python_functions.hpp"
 #include "tally/output/text/grid.hpp"
 
 namespace tally::report {
 namespace {
-
-std::string place_of(const result::PythonFunction& f) {
-  return f.line == 0 ? f.file : fmt::format("{}:{}", f.file, f.line);
-}
 
 std::string share(std::int64_t count, std::int64_t total) {
   return total > 0 ? fmt::format("{:.2f} %", 100.0 * static_cast<double>(count) / static_cast<double>(total)) : "";
@@ -33,9 +30,8 @@ std::string python_table(const result::Profile& profile, const ProfileStyle& sty
   std::sort(functions.begin(), functions.end(), [&](const auto* a, const auto* b) { return key(a) < key(b); });
 
   const std::size_t events = profile.event_count();
-  std::vector<std::int64_t> totals(events), outside(events), more(events);
-  for (std::size_t e = 0; e < events; ++e)
-    outside[e] = totals[e] = profile.stat.events[e].total.count.value.value_or(0);
+  std::vector<std::int64_t> totals(events), more(events);
+  for (std::size_t e = 0; e < events; ++e) totals[e] = profile.stat.events[e].total.count.value.value_or(0);
   std::vector<Column> columns{{"share", Align::right}};
   for (const auto& event : profile.stat.events) columns.push_back({event.total.name.text(), Align::right});
   columns.insert(
@@ -52,15 +48,12 @@ std::string python_table(const result::Profile& profile, const ProfileStyle& sty
   const std::size_t shown = style.most == 0 ? functions.size() : std::min(style.most, functions.size());
   for (std::size_t i = 0; i < functions.size(); ++i) {
     const result::PythonFunction& f = *functions[i];
-    for (std::size_t e = 0; e < events; ++e) {
-      outside[e] -= f.self[e];
-      if (i >= shown) more[e] += f.self[e];
-    }
-    if (i < shown) add(f.self, thousands(f.inclusive[0]), thousands(f.calls), f.name, place_of(f));
+    for (std::size_t e = 0; e < events && i >= shown; ++e) more[e] += f.self[e];
+    if (i < shown) add(f.self, thousands(f.inclusive[0]), thousands(f.calls), f.name, location_of(f));
   }
   if (shown < functions.size())
     add(more, "", "", fmt::format("{} more (--top 0 shows all)", functions.size() - shown), "");
-  add(outside, "", "", "[outside Python functions]", "");
+  add(outside_python(profile), "", "", outside_python_name, "");
   add(totals, "", "", "total", "");
   std::string text =
       grid.text(style.terminal) +

@@ -35,7 +35,7 @@ constexpr const char* footer =
     "\n"
     "Counts are exact and those of `tally profile --calls`: a REP string instruction is one instruction, and the "
     "dynamic linker's code runs as it does natively. With --cache-sim or --branch-sim the file has no calls; with "
-    "--toggle-collect or --instr-atstart=no it has no misses.\n"
+    "--toggle-collect it has no misses. Client requests divide both.\n"
     "\n"
     "Exit code: that of the program. If a signal ends the program, it ends tally, too.\n"
     "\n"

@@ -26,7 +26,9 @@ bool collects_all(const ValgrindOptions& options) {
 }
 
 bool is_simulated(const ValgrindOptions& options) {
-  return (options.simulates_caches() || options.models_branches) && collects_all(options);
+  if (!options.simulates_caches() && !options.models_branches) return false;
+  // Functions are collected by the calls of them. cachegrind's counts have no parts.
+  return options.tool == ValgrindOptions::Tool::callgrind ? options.toggles.empty() : collects_all(options);
 }
 
 bool follows_calls(const ValgrindOptions& options) {
@@ -34,9 +36,7 @@ bool follows_calls(const ValgrindOptions& options) {
   return !is_simulated(options) && (options.tool == ValgrindOptions::Tool::callgrind || !collects_all(options));
 }
 
-bool divides_parts(const ValgrindOptions& options) {
-  return options.tool == ValgrindOptions::Tool::callgrind && !is_simulated(options);
-}
+bool divides_parts(const ValgrindOptions& options) { return options.tool == ValgrindOptions::Tool::callgrind; }
 
 std::vector<std::string> events_of(const ValgrindOptions& options) {
   const bool caches = options.simulates_caches(), simulated = is_simulated(options);
@@ -81,15 +81,16 @@ std::vector<report::DerivedEvent> columns_of(const ValgrindOptions& options) {
 }
 
 std::vector<std::string> simulation_notes(const ValgrindOptions& options) {
-  if (is_simulated(options)) {
-    if (options.tool == ValgrindOptions::Tool::cachegrind) return {};
+  const bool is_callgrind = options.tool == ValgrindOptions::Tool::callgrind;
+  if (is_simulated(options) && is_callgrind)
     return {
-        "the file has no calls, and client requests do not divide it: tally simulates caches and branches only for a "
-        "whole run"};
-  }
-  if (options.simulates_caches() || options.models_branches)
-    return {"the file has no misses: tally simulates caches and branches only for a whole run"};
-  return {};
+        "the file has no calls: tally does not follow calls while it simulates; omit --cache-sim and --branch-sim to "
+        "have them"};
+  if (is_simulated(options) || (!options.simulates_caches() && !options.models_branches)) return {};
+  if (!is_callgrind) return {"the file has no misses: with this tool, tally simulates only whole runs"};
+  return {
+      "the file has no misses: --toggle-collect needs calls, which tally does not follow while it simulates; omit it, "
+      "and mark the code with client requests, such as CALLGRIND_TOGGLE_COLLECT, to have them"};
 }
 
 Result<std::optional<backend::Simulation>> simulation_of(const ValgrindOptions& options) {

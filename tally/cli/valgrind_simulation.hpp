@@ -15,13 +15,13 @@ namespace tally::cli {
 /// Whether counts are collected from the start of the program to its end.
 bool collects_all(const ValgrindOptions& options);
 
-/// Whether caches or the prediction of branches are simulated: only for a whole run, because models count at its end.
+/// Whether caches or the prediction of branches are simulated: not with --toggle-collect, which needs calls.
 bool is_simulated(const ValgrindOptions& options);
 
 /// Whether calls are followed: for callgrind, unless models run, which take their place in the engine.
 bool follows_calls(const ValgrindOptions& options);
 
-/// Whether client requests of the program divide the profile into parts: for callgrind, unless models run.
+/// Whether client requests of the program divide the profile into parts: for callgrind.
 bool divides_parts(const ValgrindOptions& options);
 
 /// The events of tally that the file needs. With calls at most backend's limit of four.

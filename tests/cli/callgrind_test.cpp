@@ -329,8 +329,8 @@ TEST_F(Callgrind, serves_the_runner_of_codspeed) {
     ++profiles;
     const CallgrindFile made = file(name);
     EXPECT_EQ(made.header.at("pid") + ".out", name);
-    EXPECT_EQ(join(made.events, " "), "Ir Dr Dw");
-    EXPECT_EQ(made.totals.at("Ir"), 0) << "no mark starts instrumentation";
+    EXPECT_EQ(join(made.events, " "), "Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw");
+    for (const auto& [event, total] : made.totals) EXPECT_EQ(total, 0) << "no mark starts instrumentation: " << event;
   }
   EXPECT_GE(profiles, 2u);
   const std::string log = TemporaryFile::read(path("valgrind.log")).value_or("");
@@ -360,6 +360,53 @@ TEST_F(Callgrind, divides_the_profile_at_client_requests) {
   const Finished loud =
       valgrind(with({"--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=/dev/null"}, program));
   EXPECT_EQ(fields_of(loud.err)["Collected"], std::to_string(std::accumulate(counts.begin(), counts.end(), 0)));
+}
+
+// tests/marks/requests.c, in which each line that is read for the first time is a miss.
+TEST_F(Callgrind, divides_misses_at_client_requests) {
+  for (const Words& more : {Words{}, Words{"--branch-sim=yes"}}) {
+    const Finished finished =
+        valgrind(with(with({"--tool=callgrind", "--instr-atstart=no", "--cache-sim=yes", "--I1=32768,8,64",
+                            "--D1=32768,8,64", "--LL=8388608,16,64", "--callgrind-out-file=" + path("out")},
+                           more),
+                      {REQUESTS, "misses"}));
+    ASSERT_EQ(finished.code(), 0) << finished.err;
+    ASSERT_EQ(files("out"), (Words{"out", "out.1", "out.2"}));
+    const auto counts = [&](const std::string& event) {
+      std::vector<std::int64_t> all;
+      for (const std::string& name : files("out")) all.push_back(file(name).totals.at(event));
+      return all;
+    };
+    using Counts = std::vector<std::int64_t>;
+    EXPECT_EQ(counts("Dr"), (Counts{150, 100, 50}));
+    EXPECT_EQ(counts("D1mr"), (Counts{0, 100, 50}));
+    EXPECT_EQ(counts("DLmr"), (Counts{0, 100, 50}));
+    EXPECT_EQ(counts("D1mw"), (Counts{0, 0, 0}));
+    EXPECT_EQ(counts("Ir"), (Counts{4 * 150 + 1, 4 * 100 + 1, 4 * 50 + 2}));
+    EXPECT_NE(finished.err.find("warning: the file has no calls"), std::string::npos) << finished.err;
+    EXPECT_EQ(finished.err.find("no misses"), std::string::npos) << finished.err;
+    const std::string collected = fields_of(finished.err)["Collected"];
+    EXPECT_TRUE(collected.starts_with("1204 300 0 ")) << collected;
+    if (!more.empty()) EXPECT_EQ(counts("Bc"), (Counts{150, 100, 50}));
+    if (have("callgrind_annotate"))
+      EXPECT_NE(read_by("callgrind_annotate", path("out.1")).find("PROGRAM TOTALS"), std::string::npos);
+    for (const std::string& name : files("out")) fs::remove(path(name));
+  }
+}
+
+TEST_F(Callgrind, divides_misses_of_threads_and_processes) {
+  const Finished finished = valgrind({"--tool=callgrind", "--collect-atstart=no", "--cache-sim=yes", "--D1=32768,8,64",
+                                      "--callgrind-out-file=" + path("out.%p"), REQUESTS, "misses of threads"});
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  std::vector<std::int64_t> misses, loads;
+  for (const std::string& name : files("out.")) {
+    misses.push_back(file(name).totals.at("D1mr"));
+    loads.push_back(file(name).totals.at("Dr"));
+  }
+  std::sort(misses.begin(), misses.end());
+  std::sort(loads.begin(), loads.end());
+  EXPECT_EQ(misses, (std::vector<std::int64_t>{7, 11, 200}));
+  EXPECT_EQ(loads, misses);
 }
 
 TEST_F(Callgrind, ends_with_the_code_of_the_program_whatever_it_is) {

@@ -17,15 +17,20 @@ enum { dump = 0x43540000, zero, toggle, dump_at, start, stop };
 #define SEQUENCE "rol $3, %rdi; rol $13, %rdi; rol $61, %rdi; rol $51, %rdi; xchg %rbx, %rbx\n"
 
 // request(words, otherwise): as VALGRIND_DO_CLIENT_REQUEST. section(n, first, second): a request, a loop, a request.
-// middle(words): jumps into the sequence.
+// middle(words): jumps into the sequence. read_lines(n, first, second, lines): a request, loads of n cache lines, a
+// request.
 __asm__(
-    ".text\n.globl request, request_sequence, section, section_end, middle, ssc, sniper, sniper_name, sniper_marker\n"
+    ".text\n.globl request, request_sequence, section, section_end, middle, read_lines, ssc, sniper, sniper_name\n"
+    ".globl sniper_marker\n"
     "request: mov %rdi, %rax\n mov %rsi, %rdx\nrequest_sequence: " SEQUENCE
     " mov %rdx, %rax\n ret\n"
     "middle: mov %rdi, %rax\n xor %edx, %edx\n jmp request_sequence + 4\n"
     "section: mov %rsi, %rax\n mov %rdx, %rcx\n " SEQUENCE
     " mov %rdi, %rsi\n1: sub $1, %rsi\n jne 1b\n mov %rcx, %rax\n " SEQUENCE
     " ret\nsection_end:\n"
+    "read_lines: mov %rsi, %rax\n mov %rcx, %rsi\n mov %rdx, %rcx\n " SEQUENCE
+    "1: mov (%rsi), %r8\n add $64, %rsi\n sub $1, %rdi\n jne 1b\n mov %rcx, %rax\n " SEQUENCE
+    " ret\n"
     "ssc: push %rbx\n mov $0x111, %ebx\n .byte 0x64, 0x67, 0x90\n mov %rdi, %rsi\n1: sub $1, %rsi\n jne 1b\n"
     " mov $0x222, %ebx\n .byte 0x64, 0x67, 0x90\n pop %rbx\n ret\n"
     "sniper: push %rbx\n mov $1, %eax\n xchg %bx, %bx\n mov %rdi, %rsi\n1: sub $1, %rsi\n jne 1b\n"
@@ -35,6 +40,7 @@ __asm__(
 long request(const unsigned long* words, long otherwise);
 void middle(const unsigned long* words);
 void section(long n, const unsigned long* first, const unsigned long* second);
+void read_lines(long n, const unsigned long* first, const unsigned long* second, const void* lines);
 extern const char section_end[];
 void ssc(long n);
 void sniper(long n);
@@ -75,6 +81,41 @@ static void with_sections(const unsigned long* first, const unsigned long* secon
   section(30, first, second);
   request(dumps, 0);
   section(10, first, second);
+}
+
+static char lines[4096][64] __attribute__((aligned(64)));
+
+/// Reads cache lines that were not read before, then some again.
+static void read_new_lines(void) {
+  request(starts, 0);
+  read_lines(300, stops, starts, lines[3000]);
+  read_lines(5, zeroes + 1, zeroes + 1, lines[2000]);
+  request(stops, 0);
+  request(zeroes, 0);
+  read_lines(100, starts, stops, lines[0]);
+  name("new");
+  read_lines(20, starts, stops, lines[100]);
+  read_lines(30, starts, stops, lines[120]);
+  name("new twice");
+  read_lines(150, starts, stops, lines[0]);
+}
+
+static void* read_toggled(void* first) {
+  read_lines(100, toggles, toggles, first);
+  return NULL;
+}
+
+static void read_in_threads(void) {
+  pthread_t thread[2];
+  for (int i = 0; i < 2; i++) pthread_create(&thread[i], NULL, read_toggled, lines[1000 * i]);
+  for (int i = 0; i < 2; i++) pthread_join(thread[i], NULL);
+  name("threads");
+  if (fork() == 0) {
+    read_lines(7, toggles, toggles, lines[2000]);
+    _exit(0);
+  }
+  wait(NULL);
+  read_lines(11, toggles, toggles, lines[3000]);
 }
 
 static void handle_by_section(int unused) {
@@ -130,6 +171,8 @@ int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "instrumentation") == 0) with_sections(starts, stops);
   if (strcmp(what, "collection") == 0) with_sections(toggles, toggles);
+  if (strcmp(what, "misses") == 0) read_new_lines();
+  if (strcmp(what, "misses of threads") == 0) read_in_threads();
   if (strcmp(what, "answers") == 0) {
     const Words running = {0x1001};
     printf("%ld %ld\n", request(running, 0), request(running, 7));

@@ -30,11 +30,18 @@ inline Values& values_of(channel::ModelValues& v) { return reinterpret_cast<Valu
 /// Rings with data for models that the command may run: access records and outcomes.
 inline constexpr u32 offloaded_rings = 2;
 
+/// Areas of a thread's tables of located values; 0: none yet.
+struct LocatedTables {
+  u32 outside;       // of what it counts in no part of the run
+  u32 part, within;  // the last part, and the area of what it counts there
+};
+
 /// A thread's model data, apart from the tables that generated code accesses.
 struct ColdModels {
   alignas(access_log_room) u64 access_log[access_log_room / 8];
   alignas(notes_room) models::Note note[notes_room / sizeof(models::Note)];
   alignas(notes_room) u32 outcome[notes_room / sizeof(u32)];
+  LocatedTables located;
   models::FirstLevels first;
   models::LowerLevels lower;
   models::Tlbs tlbs;

@@ -5,6 +5,7 @@
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/asked_values.hpp"
 #include "tally/engine/instrument/calls.hpp"
+#include "tally/engine/instrument/located_values.hpp"
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/countdown.hpp"
@@ -140,7 +141,9 @@ void enter_part(Thread* t, u32 label, u32 instructions) {
   if (t->part == 0) count_in_calls(t, instructions);
   calls_collect(t);
   collect_counts(t);
+  models_settle(t);
   code_log_enter_part(t, label);
+  located_values_enter_part(t, label);
   if (label != 0) leave_out_mark(t, instructions);
 }
 
@@ -361,7 +364,9 @@ void parts_attach(Thread* t, bool goes_on) {
   if (settings().models.on != 0) p.start.models = model_counts(t)->values;
   p.record = 0;
   p.entries = p.counts ? 1 : 0;
-  if (logs_code()) code_log_enter_part(t, p.counts ? all.label : 0);
+  if (!logs_code()) return;
+  code_log_enter_part(t, p.counts ? all.label : 0);
+  located_values_enter_part(t, t->part);
 }
 
 void parts_end(Thread* t) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tally/counting/backend/engine/models.hpp"
@@ -38,6 +39,7 @@ struct Player {
   RingMemory memory;
   linux::Mapping counts_memory, values_memory;
   Placed placed;
+  std::uint32_t area = 0;   // that `placed.table` is in; 0: none
   std::uint32_t begun = 0;  // NoteRing::begun of the thread that the models belong to
   std::unique_ptr<OffloadedModel> offloaded;
   bool forgotten = false;
@@ -224,6 +226,7 @@ class ModelWorkers::Work {
     } else {
       for (std::uint32_t i = 0; i < waiting; ++i) {
         if (i + 1 < waiting) player.fetch(ring.taken + 1);
+        map_values(player, number);
         if (closed = take_block(player); closed) break;
       }
     }
@@ -268,14 +271,15 @@ class ModelWorkers::Work {
       player.offloaded = fresh(player);
     }
     player.begun = begun;
-    map_values(player, number);
     return true;
   }
 
-  /// Maps the table of values of the thread that owns the ring now.
+  /// Maps the table of values of the thread that owns the ring now. A part of the run has its own: the thread changes
+  /// it after all earlier blocks were taken.
   void map_values(Player& player, std::uint32_t number) const {
     if (player.placed.statistics.count == 0) return;
     const std::uint32_t area = shared_.records.thread(channel::thread_of_ring(number)).statistics;
+    if (area == std::exchange(player.area, area)) return;
     auto memory = area != 0 && area < channel::area_limit
                       ? linux::map_shared(shared_.file.get(), channel::area_offset(area), channel::area_bytes)
                       : fail(Code::cannot_measure, "");

@@ -90,7 +90,7 @@ class ProfileReader {
     for (const CodeLogReader::Counts& calls : one.calls())
       add_calls(number, calls.area, owner(calls.process, calls.thread, label_of(calls)));
     for (const CodeLogReader::Counts& statistics : one.statistics())
-      add_values(number, statistics.area, owner(statistics.process, statistics.thread, 0));
+      add_values(number, statistics.area, owner(statistics.process, statistics.thread, statistics.part));
     for (const CodeLogReader::Counts& counts : one.counts())
       add_area(number, counts.area, owner(counts.process, counts.thread, counts.part));
     for (const CodeLogReader::Counts& python : one.python())

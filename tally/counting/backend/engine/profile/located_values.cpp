@@ -40,6 +40,9 @@ Result<channel::LocatedValues> located_values(const Job& job, const Modelling& m
       selected.push_back(index);
       break;
     }
+  if (modelling.needed.core && job.has_parts())
+    return fail(Code::bad_usage, "cycles of a model cannot be divided into parts of a run",
+                "count other events, or omit --parts");
   if (modelling.needed.core) selected.push_back(channel::placed_cycles);
   if (selected.size() > channel::located_value_limit)
     return fail(Code::cannot_measure, "too many modelled events to record at each instruction",

@@ -18,10 +18,10 @@ enum { dump = 0x43540000, zero, toggle, dump_at, start, stop };
 
 // request(words, otherwise): as VALGRIND_DO_CLIENT_REQUEST. section(n, first, second): a request, a loop, a request.
 // middle(words): jumps into the sequence. read_lines(n, first, second, lines): a request, loads of n cache lines, a
-// request.
+// request. move_bytes(n, first, second, from, to): a request, a string instruction, a request.
 __asm__(
-    ".text\n.globl request, request_sequence, section, section_end, middle, read_lines, ssc, sniper, sniper_name\n"
-    ".globl sniper_marker\n"
+    ".text\n.globl request, request_sequence, section, section_end, middle, read_lines, move_bytes\n"
+    ".globl ssc, sniper, sniper_name, sniper_marker\n"
     "request: mov %rdi, %rax\n mov %rsi, %rdx\nrequest_sequence: " SEQUENCE
     " mov %rdx, %rax\n ret\n"
     "middle: mov %rdi, %rax\n xor %edx, %edx\n jmp request_sequence + 4\n"
@@ -30,6 +30,9 @@ __asm__(
     " ret\nsection_end:\n"
     "read_lines: mov %rsi, %rax\n mov %rcx, %rsi\n mov %rdx, %rcx\n " SEQUENCE
     "1: mov (%rsi), %r8\n add $64, %rsi\n sub $1, %rdi\n jne 1b\n mov %rcx, %rax\n " SEQUENCE
+    " ret\n"
+    "move_bytes: mov %rsi, %rax\n mov %rdx, %r9\n mov %rdi, %r10\n " SEQUENCE
+    " mov %rcx, %rsi\n mov %r8, %rdi\n mov %r10, %rcx\n rep movsb\n mov %r9, %rax\n " SEQUENCE
     " ret\n"
     "ssc: push %rbx\n mov $0x111, %ebx\n .byte 0x64, 0x67, 0x90\n mov %rdi, %rsi\n1: sub $1, %rsi\n jne 1b\n"
     " mov $0x222, %ebx\n .byte 0x64, 0x67, 0x90\n pop %rbx\n ret\n"
@@ -41,6 +44,7 @@ long request(const unsigned long* words, long otherwise);
 void middle(const unsigned long* words);
 void section(long n, const unsigned long* first, const unsigned long* second);
 void read_lines(long n, const unsigned long* first, const unsigned long* second, const void* lines);
+void move_bytes(long n, const unsigned long* first, const unsigned long* second, const void* from, void* to);
 extern const char section_end[];
 void ssc(long n);
 void sniper(long n);
@@ -97,6 +101,8 @@ static void read_new_lines(void) {
   read_lines(20, starts, stops, lines[100]);
   read_lines(30, starts, stops, lines[120]);
   name("new twice");
+  move_bytes(64, starts, stops, lines[0], lines[1]);
+  name("moved");
   read_lines(150, starts, stops, lines[0]);
 }
 

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "tally/output/result/string_elements.hpp"
+
 namespace tally::report {
 namespace {
 
@@ -32,9 +34,14 @@ result::Profile profile_of_part(const result::Profile& profile, std::size_t part
   std::vector<std::int64_t> totals(events);
   for (std::size_t i = 0; i < profile.rows.size(); ++i) {
     if (!is_in(profile.rows[i].owner)) continue;
+    for (std::size_t e = 0; e < events; ++e) totals[e] += profile.count(i, e);
+    const result::ProfileFunction& function = profile.functions[profile.rows[i].function];
+    if (profile.objects[function.object].name == result::string_elements) {
+      for (std::size_t e = 0; e < events; ++e) made.repeated[e] += profile.count(i, e);
+      continue;
+    }
     made.rows.push_back(profile.rows[i]);
     append_values(made.counts, profile.counts, i, events);
-    for (std::size_t e = 0; e < events; ++e) totals[e] += profile.count(i, e);
   }
   // A call and those that led to it have one owner.
   std::vector<std::uint32_t> place(profile.calls.size(), result::CodeCall::no_parent);

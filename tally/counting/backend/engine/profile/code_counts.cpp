@@ -18,6 +18,7 @@
 #include "tally/counting/backend/engine/profile/python_functions.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
 #include "tally/output/result/call_sums.hpp"
+#include "tally/output/result/string_elements.hpp"
 
 namespace tally::backend::engine {
 namespace {
@@ -159,7 +160,8 @@ class ProfileReader {
     std::vector<std::uint64_t> counters((end - begin) / 8);
     if (!effort_.take_counter_bytes(counters.size() * 8)) return;
     if (counters.empty() || !linux::read_at(shared_.file.get(), begin, counters.data(), counters.size() * 8)) return;
-    for (std::uint32_t i = 1; i < channel::first_segment && i < counters.size(); ++i) add_repeated(i, counters[i]);
+    for (std::uint32_t i = 1; i < channel::first_segment && i < counters.size(); ++i)
+      add_repeated(i, counters[i], owner);
     for (std::uint32_t i = channel::first_segment; i < counters.size() && !effort_.is_spent();) {
       std::uint32_t next = i + 1;
       if (counters[i] != 0) {
@@ -217,11 +219,28 @@ class ProfileReader {
     }
   }
 
-  void add_repeated(std::uint32_t dynamic, std::uint64_t times) {
+  void add_repeated(std::uint32_t dynamic, std::uint64_t times, std::uint32_t owner) {
     const auto n = static_cast<std::int64_t>(times);
-    if (dynamic == channel::dynamic_load || dynamic == channel::dynamic_move) repeated_.add_to(channel::loads, 1, n);
-    if (dynamic == channel::dynamic_compare) repeated_.add_to(channel::loads, 2, n);
-    if (dynamic == channel::dynamic_store || dynamic == channel::dynamic_move) repeated_.add_to(channel::stores, 1, n);
+    if (n == 0) return;
+    channel::Totals& to = job_.has_parts() ? repeated_of_owners_[owner] : repeated_;
+    if (dynamic == channel::dynamic_load || dynamic == channel::dynamic_move) to.add_to(channel::loads, 1, n);
+    if (dynamic == channel::dynamic_compare) to.add_to(channel::loads, 2, n);
+    if (dynamic == channel::dynamic_store || dynamic == channel::dynamic_move) to.add_to(channel::stores, 1, n);
+  }
+
+  /// Adds a row for the accesses of string instructions of each owner, so that its part has them.
+  void add_string_elements() {
+    struct {
+      channel::CodeMapping mapping;
+      char path[64];
+    } made{};
+    made.mapping.head.bytes = sizeof made;
+    std::strncpy(made.path, result::string_elements, sizeof made.path - 1);
+    for (const auto& [owner, totals] : repeated_of_owners_) {
+      counted_[owner].push_back({0, files_.number(made.mapping), 0, 0, 0, InstructionCount::by_correction,
+                                 static_cast<std::int64_t>(corrections_.size()), 0});
+      corrections_.push_back(totals);
+    }
   }
 
   /// Returns the trace of a segment, and the log that contains it: this log, or one that it continues.
@@ -337,6 +356,7 @@ class ProfileReader {
   }
 
   void finish() {
+    add_string_elements();
     result_.files = files_.take();
     const std::size_t n = weights_.size();
     result_.inclusive = result::inclusive_counts(result_.calls, result_.self, n);
@@ -386,7 +406,8 @@ class ProfileReader {
   std::vector<channel::CodeValues> values_;
   std::vector<Weights> weights_;  // by event
   channel::Totals repeated_;
-  std::unordered_set<std::uint32_t> areas_;  // that were read
+  std::map<std::uint32_t, channel::Totals> repeated_of_owners_;  // instead, in a profile with parts
+  std::unordered_set<std::uint32_t> areas_;                      // that were read
   Effort effort_;
   PartsOfProcesses parts_;  // empty unless they are requested
   result::CodeCounts result_;

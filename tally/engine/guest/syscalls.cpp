@@ -18,6 +18,7 @@
 #include "tally/engine/guest/limits.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/presented_machine.hpp"
+#include "tally/engine/guest/presented_maps.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/protection_keys.hpp"
 #include "tally/engine/guest/rights.hpp"
@@ -101,7 +102,12 @@ s64 wait_with_fifth(Thread* t) { return run_with_mask(t, r8, t->gpr[r9]); }
 s64 wait_with_pair(Thread* t) { return run_with_mask_pair(t, r9); }
 s64 read_pending(Thread* t) { return emulate_sigpending(t, t->gpr[rdi], t->gpr[rsi]); }
 s64 wait_for_signal(Thread* t) { return emulate_sigtimedwait(t, t->gpr[rdi], t->gpr[rsi], t->gpr[r10]); }
+s64 read_at_or_into_many(Thread* t) {
+  const s64 r = read_presented_maps(t);
+  return r != not_a_list ? r : run(t);
+}
 s64 read_bytes(Thread* t) {
+  if (const s64 n = read_presented_maps(t); n != not_a_list) return n;
   const s64 r = read_from_descriptors() == 0 ? run(t) : emulate_read(t, t->gpr[rsi]);
   return random_is_fixed() && is_random_device(t->gpr[rdi]) ? with_fixed_bytes(r, t->gpr[rsi]) : r;
 }
@@ -160,7 +166,10 @@ s64 open_file(Thread* t) {
   // The flags are the first member of the structure. If it is not accessible, the kernel reports that.
   if (g[rax] == 437 /* openat2 */ && get(&flags, g[rdx], sizeof flags) != 0) flags = 0;
   const s64 presented = open_presented_file(t, flags);
-  return presented != no_file ? presented : emulate_open(t, flags);
+  if (presented != no_file) return presented;
+  const s64 r = emulate_open(t, flags);
+  if (!failed(r)) note_opened_file(static_cast<u64>(r), flags);
+  return r;
 }
 s64 written_to_first(Thread* t) { return emulate_write(t, t->gpr[rdi]); }
 s64 written_to_third(Thread* t) { return emulate_write(t, t->gpr[rdx]); }

@@ -10,7 +10,6 @@
 namespace tally::engine::translate {
 namespace {
 
-constexpr u32 arena_limit = 16;
 Arena arenas[arena_limit];
 u32 arena_count;
 
@@ -186,6 +185,11 @@ bool overlaps_arena(const AddressRange& s) {
   for (u32 i = 0; i < arena_count; i++)
     if (s.meets(arenas[i].base, arena_bytes)) return true;
   return false;
+}
+
+u32 arena_ranges(AddressRange* to) {
+  for (u32 i = 0; i < arena_count; i++) to[i] = {arenas[i].base, arenas[i].base + arena_bytes};
+  return arena_count;
 }
 
 void keep_clear(const AddressRange& s) {

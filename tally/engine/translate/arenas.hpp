@@ -16,6 +16,8 @@ struct AddressRange {
   bool meets(u64 a, u64 bytes) const { return start < a + bytes && a < end; }
 };
 
+inline constexpr u32 arena_limit = 16;
+
 /// Emits a jump into the engine at the arena's next free address, for use by code in the arena.
 u64 make_gate(Arena& a, void (*to)());
 
@@ -26,6 +28,8 @@ void release_arenas();
 
 /// Whether the range overlaps an arena. The caller must hold cache_lock, as for all functions below.
 bool overlaps_arena(const AddressRange& s);
+/// Copies the ranges of all arenas to `to`, which has room for arena_limit. Returns their number.
+u32 arena_ranges(AddressRange* to);
 /// Prevents new arenas in this range. Existing ones stay.
 void keep_clear(const AddressRange& s);
 /// The same while a system call of the program requests this range; only one at a time. An empty range ends it.

@@ -18,7 +18,8 @@ struct Range {
 
 std::vector<Range> readable_memory() {
   std::vector<Range> ranges;
-  std::FILE* const maps = std::fopen("/proc/self/maps", "r");
+  // The process does not see the engine's mappings in its own list, but another process does.
+  std::FILE* const maps = popen(("cat /proc/" + std::to_string(getpid()) + "/maps").c_str(), "r");
   char line[4096], readable = 0;
   Range range{};
   while (maps != nullptr && std::fgets(line, sizeof line, maps) != nullptr) {
@@ -26,7 +27,7 @@ std::vector<Range> readable_memory() {
         range.begin >> 63 == 0)
       ranges.push_back(range);
   }
-  if (maps != nullptr) std::fclose(maps);
+  if (maps != nullptr) pclose(maps);
   return ranges;
 }
 

@@ -1,0 +1,27 @@
+/// The lists of mappings in /proc/PID/maps, smaps and numa_maps, as they would be without the engine: without its own
+/// mappings, and with the program's protection of pages that the engine protects.
+#pragma once
+#include "tally/engine/base.hpp"
+
+namespace tally::engine::guest {
+
+/// `maps` has one line for each mapping, `smaps` several, and `numa_maps` one that begins with the start address only.
+enum class ListForm : u8 { maps, smaps, numa_maps };
+
+/// A list that was read completely. Only one exists, and it is replaced by the next one.
+struct MappingList {
+  const char* text = nullptr;
+  u64 bytes = 0;
+  ListForm form = ListForm::maps;
+
+  /// Whether the lines of a mapping begin at this offset.
+  bool starts_mapping(u64 at) const;
+  /// The offset at which the mapping of this offset ends.
+  u64 end_of_mapping(u64 at) const;
+};
+
+/// Reads the list of an open file from its beginning, without moving its position. Returns false if that is not
+/// possible, or if the list exceeds 64 MB. The caller must hold cache_lock and lock_code().
+bool read_mapping_list(u64 fd, ListForm form, MappingList& list);
+
+}  // namespace tally::engine::guest

@@ -13,6 +13,12 @@ using translate::ListedMapping;
 
 constexpr u64 most_bytes = 64 << 20;
 
+/// What was kept of a mapping, and the end address of that mapping.
+struct {
+  char text[16384];
+  u64 bytes, end;
+} rest;
+
 /// The kernel writes paths from this column on.
 constexpr u64 path_column = 73;
 
@@ -42,8 +48,10 @@ bool have_equal_file(const ListedMapping& a, const ListedMapping& b) {
 class ListWriter {
  public:
   bool init() {
-    if (text_ == nullptr) text_ = reinterpret_cast<char*>(try_reserve(most_bytes, read_write));
-    return text_ != nullptr;
+    if (text_ != nullptr) return true;
+    const u64 at = try_reserve(before_text + most_bytes, read_write);
+    if (at != 0) text_ = reinterpret_cast<char*>(at + before_text);
+    return at != 0;
   }
   void begin(ListForm form) {
     form_ = form;
@@ -63,7 +71,7 @@ class ListWriter {
     reader_.begin_line();
     return true;
   }
-  const char* text() const { return text_; }
+  char* text() const { return text_; }
   u64 bytes() const { return end_; }
 
  private:
@@ -193,6 +201,9 @@ class ListWriter {
     bool is_changed;  // its last page is protected by the engine
   };
 
+  /// Room for put_rest_first().
+  static constexpr u64 before_text = page_up(sizeof rest);
+
   char* text_ = nullptr;
   u64 end_ = 0, line_ = 0;
   ListForm form_ = ListForm::maps;
@@ -216,6 +227,48 @@ u64 MappingList::end_of_mapping(u64 at) const {
   if (at < bytes) at++;
   while (at < bytes && !starts_mapping(at)) at++;
   return at;
+}
+
+namespace {
+
+/// Returns an address of the mapping whose lines begin there: its end, or for numa_maps its start.
+u64 last_address(const char* line) {
+  u64 address = 0;
+  for (; *line != ' '; line++) {
+    if (*line == '-')
+      address = 0;
+    else
+      address = address << 4 | static_cast<u64>(*line <= '9' ? *line - '0' : *line - 'a' + 10);
+  }
+  return address;
+}
+
+}  // namespace
+
+bool keep_rest(const MappingList& list, u64 at) {
+  if (at == 0 || at > list.bytes) return false;
+  const u64 end = list.starts_mapping(at) ? at : list.end_of_mapping(at);
+  u64 start = end - 1;
+  while (!list.starts_mapping(start)) start--;
+  rest.bytes = end - at;
+  if (rest.bytes > sizeof rest.text) return false;
+  copy(rest.text, list.text + at, rest.bytes);
+  // The same mapping as before, if what was put first is not read completely.
+  const bool was_put_first = list.text[start] == ' ' || list.text[start] == '\n';
+  if (!was_put_first) rest.end = last_address(list.text + start);
+  return true;
+}
+
+u64 put_rest_first(MappingList& list) {
+  u64 from = 0;
+  while (from < list.bytes && last_address(list.text + from) <= rest.end) from = list.end_of_mapping(from);
+  // A line break or another character before it shows whether it begins a mapping.
+  char* const text = writer.text() + from - rest.bytes - 1;
+  *text = rest.bytes == 0 ? '\n' : ' ';
+  copy(text + 1, rest.text, rest.bytes);
+  list.text = text;
+  list.bytes += rest.bytes + 1 - from;
+  return 1;
 }
 
 bool read_mapping_list(u64 fd, ListForm form, MappingList& list) {

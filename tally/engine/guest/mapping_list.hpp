@@ -24,4 +24,10 @@ struct MappingList {
 /// possible, or if the list exceeds 64 MB. The caller must hold cache_lock and lock_code().
 bool read_mapping_list(u64 fd, ListForm form, MappingList& list);
 
+/// For a program that reads on at offset `at` while its mappings change. keep_rest() keeps the rest of the mapping of
+/// which a part was read; it returns false if that is not possible. In the list that is read then, put_rest_first()
+/// leaves out what was read before, and returns the offset at which the program continues.
+bool keep_rest(const MappingList& list, u64 at);
+u64 put_rest_first(MappingList& list);
+
 }  // namespace tally::engine::guest

@@ -8,6 +8,7 @@
 
 #include "tally/engine/guest/giving_way.hpp"
 #include "tally/engine/guest/leaving.hpp"
+#include "tally/engine/guest/presented_maps.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/stop_the_world.hpp"
@@ -243,6 +244,7 @@ s64 with_addresses(Thread* t, Call&& call) {
     lock_mappings_outside(t);
   }
   const s64 r = call();
+  note_changed_mappings();
   done_with_addresses();
   unlock_mappings();
   come_in(t);
@@ -290,6 +292,7 @@ void release_mappings_for_dead(u32 holder) { mappings_lock.release_for_dead(hold
 s64 emulate_madvise(Thread* t) {
   const u64* g = t->gpr;
   const s64 r = run(t);
+  note_changed_mappings();
   // After ENOMEM the advice was applied to the mapped parts.
   const bool done = !failed(r) || r == -ENOMEM;
   if (done && g[rax] == SYS_madvise) note_advice(g[rdi], g[rsi], g[rdx]);

@@ -31,9 +31,13 @@ u32 file_count;
 struct {
   MappingList list;
   ListFile file;
-  u64 next;  // the position after the last part
+  u64 first;    // the position of the first byte of the list
+  u64 next;     // the position after the last part
+  u32 changes;  // the number of changes of mappings before it was read
   bool is_complete;
 } current_list;
+
+u32 changes;
 
 /// Blocks changes of the code caches and of protected pages.
 struct ListGuard {
@@ -137,6 +141,22 @@ u64 end_of_read(const MappingList& list, u64 at, u64 wanted) {
   return end < limit ? end : limit;
 }
 
+/// Makes the current list that of the file, for a part at this position. Returns false if it cannot be read.
+bool prepare_list(u64 fd, const ListFile& file, u64 at) {
+  const u32 now = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
+  const bool goes_on = continues(file, at);
+  if (goes_on && current_list.changes == now) return true;
+  // As in the kernel, the rest of a mapping stays as it was, and the mappings at higher addresses are those of now.
+  const bool has_rest = goes_on && keep_rest(current_list.list, at - current_list.first);
+  current_list.is_complete = false;
+  if (!read_mapping_list(fd, file.form, current_list.list)) return false;
+  current_list.file = file;
+  current_list.first = has_rest ? at - put_rest_first(current_list.list) : 0;
+  current_list.changes = now;
+  current_list.is_complete = true;
+  return true;
+}
+
 /// The program's position in the file moves by `bytes`. Reading on is cheap for the kernel, while a seek lists all
 /// mappings up to there. The kernel's list is at least as long.
 void advance(u64 fd, u64 bytes) {
@@ -158,14 +178,10 @@ s64 read_part(u64 fd, const ListFile& file, u64 to, u64 bytes, const u64* at) {
     const s64 position = at != nullptr ? static_cast<s64>(*at) : kernel(SYS_lseek, fd, 0, SEEK_CUR);
     if (failed(position)) return position;
     const u64 from = static_cast<u64>(position);
-    if (!continues(file, from)) {
-      current_list.is_complete = false;
-      if (!read_mapping_list(fd, file.form, current_list.list)) return not_a_list;
-      current_list.file = file;
-      current_list.is_complete = true;
-    }
-    n = end_of_read(current_list.list, from, bytes < sizeof text ? bytes : sizeof text) - from;
-    copy(text, current_list.list.text + from, n);
+    if (!prepare_list(fd, file, from)) return not_a_list;
+    const u64 offset = from - current_list.first;
+    n = end_of_read(current_list.list, offset, bytes < sizeof text ? bytes : sizeof text) - offset;
+    copy(text, current_list.list.text + offset, n);
     current_list.next = from + n;
   }
   if (n == 0) return 0;
@@ -179,6 +195,8 @@ s64 read_part(u64 fd, const ListFile& file, u64 to, u64 bytes, const u64* at) {
 }
 
 }  // namespace
+
+void note_changed_mappings() { __atomic_add_fetch(&changes, 1, __ATOMIC_ACQ_REL); }
 
 void note_opened_file(u64 fd, u64 flags) {
   struct statfs file_system;

@@ -17,7 +17,7 @@ constexpr s32 monotonic = 1;
 /// In the order of VdsoFunction; all addresses 0 if the vdso has none.
 constexpr u32 functions = static_cast<u32>(VdsoFunction::none);
 const char* const function_names[functions] = {"__vdso_clock_gettime", "__vdso_gettimeofday", "__vdso_time",
-                                               "__vdso_getcpu", "__vdso_getrandom"};
+                                               "__vdso_clock_getres",  "__vdso_getcpu",       "__vdso_getrandom"};
 u64 function_at[functions];
 
 bool same(const char* a, const char* b) {

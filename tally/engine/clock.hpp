@@ -13,8 +13,16 @@ u64 clock_ns();
 void clock_unmapped(u64 start, u64 end);
 /// Whether the address is in the vdso.
 bool is_in_vdso(u64 pc);
-/// A function of the vdso whose result may differ from run to run.
-enum class VdsoFunction : u32 { get_clock, get_time_of_day, get_seconds, get_processor, get_random, none };
+/// A function of the vdso whose result may differ from run to run, or from machine to machine.
+enum class VdsoFunction : u32 {
+  get_clock,
+  get_time_of_day,
+  get_seconds,
+  get_resolution,
+  get_processor,
+  get_random,
+  none
+};
 /// Returns the function that starts at this address.
 VdsoFunction vdso_function_at(u64 pc);
 inline bool is_clock_function(u64 pc) { return vdso_function_at(pc) <= VdsoFunction::get_seconds; }

@@ -114,6 +114,7 @@ struct Thread {
   u64 clock_ns;                 // with Settings::counts_clock: its time in ns
   u64 processor_ns;             // the part of it that the thread did not wait
   s64 clock_seen;               // the instructions that both include
+  u64 shown_ns;                 // the latest processor time that another thread has read
   u64 vectors_in_frame;         // if it stopped in a handler: the frame's XSAVE area; 0 = they are in the processor
   alignas(16) u8 vectors[512];  // fxsave area, for the decoder
 };

@@ -13,6 +13,7 @@
 #include <sys/auxv.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,6 +34,18 @@ SEPARATE void read_clock(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   sink += (uint64_t)now.tv_nsec;
+}
+
+SEPARATE void read_host(void) {
+  struct utsname names;
+  uname(&names);
+  sink += (uint64_t)names.nodename[0];
+}
+
+SEPARATE void read_release(void) {
+  const int file = open("/proc/sys/kernel/osrelease", O_RDONLY);
+  sink += (uint64_t)file;
+  close(file);
 }
 
 SEPARATE void read_pid(void) { sink += (uint64_t)getpid(); }
@@ -79,15 +92,10 @@ SEPARATE void await_alarm(void) {
 static const struct {
   const char* name;
   void (*read)(void);
-} sources[] = {{"cpuid", query_processor},
-               {"rdtsc", read_time_stamp},
-               {"clock", read_clock},
-               {"pid", read_pid},
-               {"getrandom", read_random},
-               {"/dev/urandom", open_random},
-               {"file listing", list_directory},
-               {"thread race", share_futex},
-               {"signal", await_alarm}};
+} sources[] = {{"cpuid", query_processor},   {"rdtsc", read_time_stamp},    {"clock", read_clock},
+               {"host", read_host},          {"release", read_release},     {"pid", read_pid},
+               {"getrandom", read_random},   {"/dev/urandom", open_random}, {"file listing", list_directory},
+               {"thread race", share_futex}, {"signal", await_alarm}};
 
 // Prints random numbers of all kinds, and addresses on the stack.
 static void print_numbers(char** arguments) {
@@ -103,10 +111,26 @@ static void print_numbers(char** arguments) {
   printf("%lx %lx %lx %p %p\n", number[0], number[1], number[2], (void*)number, (void*)arguments[1]);
 }
 
+static void print_host(void) {
+  struct utsname names;
+  uname(&names);
+  char name[64] = "", release[64] = "", version[256] = "";
+  gethostname(name, sizeof name);
+  FILE* file = fopen("/proc/sys/kernel/osrelease", "r");
+  if (file == NULL || fgets(release, sizeof release, file) == NULL) exit(1);
+  fclose(file);
+  file = fopen("/proc/version", "r");
+  if (file == NULL || fgets(version, sizeof version, file) == NULL) exit(1);
+  fclose(file);
+  printf("%s %s %s %s %s %s\n%s\n%s%s", names.sysname, names.nodename, names.release, names.version, names.machine,
+         names.domainname, name, release, version);
+}
+
 // Any other name reads nothing.
 int main(int count, char** arguments) {
   for (unsigned i = 0; count > 1 && i < sizeof sources / sizeof sources[0]; i++)
     if (strcmp(sources[i].name, arguments[1]) == 0) sources[i].read();
   if (count > 1 && strcmp(arguments[1], "numbers") == 0) print_numbers(arguments);
+  if (count > 1 && strcmp(arguments[1], "names") == 0) print_host();
   return 0;
 }

@@ -60,11 +60,24 @@ TEST_P(Sources, are_counted_and_named_with_the_function_that_reads_them) {
 
 INSTANTIATE_TEST_SUITE_P(cli, Sources,
                          testing::Values(Read{"cpuid", "query_processor"}, Read{"rdtsc", "read_time_stamp"},
-                                         Read{"clock", "read_clock"}, Read{"pid", "read_pid"},
-                                         Read{"getrandom", "read_random"}, Read{"/dev/urandom", "open_random"},
-                                         Read{"file listing", "list_directory", 2}, Read{"thread race", "wake"},
-                                         Read{"signal", "await_alarm"}),
+                                         Read{"clock", "read_clock"}, Read{"host", "read_host"},
+                                         Read{"pid", "read_pid"}, Read{"getrandom", "read_random"},
+                                         Read{"/dev/urandom", "open_random"}, Read{"file listing", "list_directory", 2},
+                                         Read{"thread race", "wake"}, Read{"signal", "await_alarm"}),
                          [](const auto& one) { return std::string(one.param.function); });
+
+TEST(Sources, include_files_that_describe_the_machine) {
+  EXPECT_EQ(reads(nondeterminism({SOURCES, "release"}), "host"), reads(nondeterminism({SOURCES, "none"}), "host") + 1);
+}
+
+TEST(RepeatableRuns, have_the_same_host_and_kernel_on_every_machine) {
+  const Finished run = tally({"stat", "-q", "--backend", "engine", "--repeatable", "--", SOURCES, "names"});
+  EXPECT_EQ(run.out,
+            "Linux localhost 5.10.0 #1 SMP x86_64 (none)\nlocalhost\n5.10.0\n"
+            "Linux version 5.10.0 (root@localhost) #1 SMP\n");
+  const Finished real = tally({"stat", "-q", "--backend", "engine", "--", SOURCES, "names"});
+  EXPECT_EQ(real.out, tally({"stat", "-q", "--backend", "none", "--", SOURCES, "names"}).out);
+}
 
 TEST(Sources, of_a_killed_process_are_counted) {
   const std::string script = "kill -9 $$";

@@ -1,5 +1,7 @@
 // Programs that read a clock that counts their instructions (--clock counted).
 #include <cstdint>
+#include <cstdlib>
+#include <ctime>
 #include <map>
 #include <sstream>
 
@@ -58,6 +60,50 @@ TEST(Clocks, have_one_time_and_their_offsets) {
   EXPECT_EQ(read.at("day")[0], epoch);
   EXPECT_EQ(read.at("seconds"), (std::vector<std::int64_t>{epoch, epoch}));
   EXPECT_EQ(read.at("times")[0], boot * 100);
+}
+
+TEST_P(Clocks, answer_whatever_else_depends_on_time) {
+  const Counted first = run_counted(reading("others", GetParam()));
+  EXPECT_EQ(first.outcome.code, 0);
+  expect_same(run_counted(reading("others", GetParam())).outcome, first.outcome);
+  const auto read = numbers_in(first.outcome.out);
+  constexpr std::int64_t us = 1000, ms = 1000 * us, second = 1000 * ms;
+  using Numbers = std::vector<std::int64_t>;
+  for (const char* const clock : {"0", "1", "2", "5", "6", "7", "11"})
+    EXPECT_EQ(read.at("resolution of " + std::string(clock)), (Numbers{1, 1})) << clock;
+  const auto expect_between = [&](const char* name, std::size_t i, std::int64_t low, std::int64_t high) {
+    EXPECT_TRUE(read.at(name)[i] >= low && read.at(name)[i] < high) << name << ": " << read.at(name)[i];
+  };
+  // Some reads of the clock are the child's, too.
+  expect_between("wait4", 0, 30 * ms / us, 31 * ms / us);
+  expect_between("before the wait", 0, 30 * ms / us, 31 * ms / us);
+  expect_between("waitid", 0, 50 * ms / us, 51 * ms / us);
+  expect_between("children", 0, 100 * ms / us, 102 * ms / us);
+  for (const char* const name : {"wait4", "waitid", "children", "times of children"}) EXPECT_EQ(read.at(name)[1], 0);
+  EXPECT_EQ(read.at("times of children")[0], 10);
+  expect_between("clock of a thread", 0, 10, 12);
+  for (const char* const name : {"timerfd_gettime", "timer_gettime", "timer_settime"}) {
+    expect_between(name, 0, 999 * second + 990 * ms, 999 * second + 995 * ms);
+    EXPECT_EQ(read.at(name)[1], 7);
+  }
+  expect_between("getitimer", 0, 999'990'000, 999'995'000);
+  EXPECT_EQ(read.at("alarm")[0], 1000);
+  EXPECT_EQ(read.at("stopped")[0], 0);
+  EXPECT_EQ(read.at("sysinfo")[0], 10000);
+  EXPECT_NE(first.outcome.out.find("/proc/uptime: 10000."), std::string::npos) << first.outcome.out;
+  EXPECT_NE(first.outcome.out.find("/proc/stat: btime 1893446000\n"), std::string::npos);
+  const Numbers own = read.at("own stat");
+  ASSERT_EQ(own.size(), 10u) << first.outcome.out;
+  EXPECT_EQ((Numbers{own[1], own[2], own[3]}), (Numbers{0, 10, 0}));
+  EXPECT_EQ(own[4], 1'000'000);
+  EXPECT_GE(own[5], own[0]);
+}
+
+TEST(Clocks, leave_times_of_files_and_of_the_kernel) {
+  const std::int64_t real = std::time(nullptr);
+  const auto read = numbers_in(run_counted(reading("real")).outcome.out);
+  for (const char* const name : {"written", "touched", "adjtimex"})
+    EXPECT_LT(std::abs(read.at(name)[0] - real), 1000) << name;
 }
 
 TEST(Clocks, count_nothing_for_a_function_but_its_return) {

@@ -64,6 +64,14 @@ enum Leaving : uint32_t { leaving_none, leaving_asked, leaving_granted, leaving_
 /// How a process record ended; `end_code` is the exit code or the signal.
 enum class End : uint32_t { unknown, exited, signalled, executed };
 
+/// With Settings::counts_clock: times of a process by that clock, in ns, with those of the programs that it executed
+/// before.
+struct CountedTimes {
+  uint64_t started;   ///< when it started: a time of the run
+  uint64_t used;      ///< processor time
+  uint64_t children;  ///< processor time of the children that it has waited for, and of theirs
+};
+
 /// One program image in one process: a fork makes a new one, and so does an execve.
 struct Process {
   State state;
@@ -87,8 +95,10 @@ struct Process {
   uint32_t near_caches[10];  ///< arenas outside of that memory, now or before: address >> 20; 0: none
   uint32_t thread;           ///< index of the Thread of its first thread
   uint32_t before;           ///< earlier processes with this record: their counts are in it
+  CountedTimes counted;
+  uint64_t reserved[5];
 };
-static_assert(sizeof(Process) == 256);
+static_assert(sizeof(Process) == 320);
 
 /// Bytes of an arena of the code cache.
 inline constexpr uint64_t cache_bytes = 96ull << 20;
@@ -283,7 +293,8 @@ enum Dynamic : uint32_t {
   first_source,     ///< one read of a Source: counts no event
   first_segment = first_source + source_count
 };
-static_assert(first_segment <= 16);  // the counters of these share no low address bits with other slots: see placed()
+// The counters that generated code increments share no low address bits with other slots: see placed().
+static_assert(uint32_t{first_source} + source_clock < 16);
 
 /// The part of the file that is mapped as a whole: the records.
 struct Records {

@@ -19,6 +19,7 @@ enum Source : uint32_t {
   source_listing,             ///< getdents(2): directory entries, in the order of the file system
   source_race,                ///< a futex call of another thread than the last one at that address
   source_signal,              ///< a signal that the program did not send to itself
+  source_host,  ///< names, processors and memory of the machine: uname(2), sysinfo(2), files of /proc and /sys
   source_count
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "tally/core/base/text.hpp"
 #include "tally/engine/cpus/cpu_model.hpp"
@@ -108,6 +109,17 @@ channel::PresentedFiles machine_files(const CpuModel* model, std::string_view cp
   FileList list;
   list.add("/proc/cpuinfo", model != nullptr ? cpuinfo_of(*model) : first_of(cpuinfo));
   list.add("/proc/meminfo", memory_info());
+  list.add("/proc/loadavg", "0.00 0.00 0.00 1/1 1\n");
+  list.add("/proc/version", fmt::format("Linux version {} (root@{}) {}\n", channel::presented_release,
+                                        channel::presented_host, channel::presented_version));
+  const std::pair<const char*, const char*> names[] = {{"ostype", "Linux"},
+                                                       {"hostname", channel::presented_host},
+                                                       {"domainname", channel::presented_domain},
+                                                       {"osrelease", channel::presented_release},
+                                                       {"version", channel::presented_version},
+                                                       {"random/boot_id", "00000000-0000-4000-8000-000000000000"}};
+  for (const auto& [name, value] : names)
+    list.add(fmt::format("/proc/sys/kernel/{}", name), fmt::format("{}\n", value));
   for (const char* const name : {"online", "possible", "present"})
     list.add(fmt::format("/sys/devices/system/cpu/{}", name), "0\n");
   for (const char* const name : {"core_id", "physical_package_id", "thread_siblings_list", "core_siblings_list",

@@ -1,6 +1,7 @@
 #include "tally/engine/guest/counted_clock.hpp"
 
 #include "tally/engine/clock.hpp"
+#include "tally/engine/guest/counted_times.hpp"
 #include "tally/engine/guest/signals.hpp"
 
 namespace tally::engine::guest {
@@ -8,9 +9,7 @@ namespace {
 
 constexpr u64 second = 1'000'000'000;
 constexpr u64 read_ns = 1000;
-// 2030-01-01 00:00 UTC: later than the times of files, because `make` and others expect these in the past.
-constexpr u64 started_at = 1'893'456'000 * second;
-constexpr u64 booted_before = 10'000 * second, tai_offset = 37 * second;
+constexpr u64 tai_offset = 37 * second;
 
 enum Clock : s32 {
   realtime,
@@ -26,28 +25,13 @@ enum Clock : s32 {
   tai = 11
 };
 
-/// Processor time of the process.
-u64 process_ns;
-
-s64 instructions_of(Thread* t) {
-  const u64* const c = counters(t);
-  s64 n = records().thread(t->index).base.field[channel::instructions];
-  for (u32 i = channel::first_segment, end = segment_limit_so_far(); i < end; i++)
-    if (c[i] != 0) n += static_cast<s64>(c[i]) * segment(i).counts[channel::instructions];
-  return n;
-}
-
-void use_processor(Thread* t, u64 ns) {
-  t->clock_ns += ns;
-  t->processor_ns += ns;
-  __atomic_add_fetch(&process_ns, ns, __ATOMIC_RELAXED);
-}
-
 void advance(Thread* t) {
   const s64 now = instructions_of(t);
   // A call that did not begin is subtracted again.
-  if (now > t->clock_seen) use_processor(t, static_cast<u64>(now - t->clock_seen));
-  t->clock_seen = now;
+  const s64 more = now - t->clock_seen;
+  // First: another thread that reads the clock of this one adds what comes after it (running_time).
+  __atomic_store_n(&t->clock_seen, now, __ATOMIC_RELEASE);
+  if (more > 0) use_processor(t, static_cast<u64>(more));
 }
 
 /// Moves the later one of the thread's time and the run's forward to the other.
@@ -72,13 +56,13 @@ bool add_offset(s32 clock, u64& ns) {
   switch (clock) {
     case realtime:
     case realtime_coarse:
-    case realtime_alarm: ns += started_at; return true;
-    case tai: ns += started_at + tai_offset; return true;
+    case realtime_alarm: ns += clock_starts_at; return true;
+    case tai: ns += clock_starts_at + tai_offset; return true;
     case monotonic:
     case monotonic_raw:
     case monotonic_coarse:
     case boottime:
-    case boottime_alarm: ns += booted_before; return true;
+    case boottime_alarm: ns += clock_booted_before; return true;
     default: return false;
   }
 }
@@ -107,7 +91,7 @@ s64 get_clock_time(Thread* t, u64 clock, u64 to) {
 }
 
 s64 get_time_of_day(Thread* t, u64 to, u64 zone) {
-  const u64 ns = read_time(t) + started_at;
+  const u64 ns = read_time(t) + clock_starts_at;
   const Time time{static_cast<s64>(ns / second), static_cast<s64>(ns % second / 1000)};
   u64 minutes = 0;
   if (zone != 0) kernel(SYS_gettimeofday, 0, reinterpret_cast<u64>(&minutes));
@@ -116,34 +100,28 @@ s64 get_time_of_day(Thread* t, u64 to, u64 zone) {
 }
 
 s64 get_seconds(Thread* t, u64 to) {
-  const s64 seconds = static_cast<s64>((read_time(t) + started_at) / second);
+  const s64 seconds = static_cast<s64>((read_time(t) + clock_starts_at) / second);
   return to != 0 && put(to, &seconds, sizeof seconds) != 0 ? -EFAULT : seconds;
 }
 
-/// times(2): the process's time as user time, and the clock, in hundredths of a second.
-s64 get_times(Thread* t, u64 to) {
-  constexpr u64 tick = second / 100;
-  const u64 now = read_time(t) + booted_before;
-  const u64 times[4] = {__atomic_load_n(&process_ns, __ATOMIC_RELAXED) / tick, 0, 0, 0};
-  return to != 0 && put(to, times, sizeof times) != 0 ? -EFAULT : static_cast<s64>(now / tick);
-}
-
-/// getrusage(2): the times of the process or the thread, all of it user time. The kernel returns the rest.
-s64 get_usage(Thread* t, u64 of, u64 to) {
-  constexpr s32 self = 0, thread = 1, children = -1;
-  u8 usage[144];
-  const s64 r = kernel(SYS_getrusage, of, reinterpret_cast<u64>(usage));
-  if (r != 0) return r;
-  read_time(t);
-  u64 ns = 0;
-  if (static_cast<s32>(of) == self) ns = __atomic_load_n(&process_ns, __ATOMIC_RELAXED);
-  if (static_cast<s32>(of) == thread) ns = t->processor_ns;
-  const Time times[2] = {{static_cast<s64>(ns / second), static_cast<s64>(ns % second / 1000)}, {}};
-  if (static_cast<s32>(of) != children) copy(usage, times, sizeof times);
-  return put(to, usage, sizeof usage);
+s64 get_resolution(Thread* t, u64 clock, u64 to) {
+  u64 unused = 0;
+  const s32 own = own_clock(t, static_cast<s32>(clock));
+  const bool is_counted = own == process_time || own == thread_time || add_offset(own, unused);
+  Time finest{0, 1};
+  const s64 r = is_counted ? 0 : kernel(SYS_clock_getres, clock, reinterpret_cast<u64>(&finest));
+  return r == 0 && to != 0 ? put(to, &finest, sizeof finest) : r;
 }
 
 }  // namespace
+
+s64 instructions_of(Thread* t) {
+  const u64* const c = counters(t);
+  s64 n = records().thread(t->index).base.field[channel::instructions];
+  for (u32 i = channel::first_segment, end = segment_limit_so_far(); i < end; i++)
+    if (c[i] != 0) n += static_cast<s64>(c[i]) * segment(i).counts[channel::instructions];
+  return n;
+}
 
 void clock_begins(Thread* t, Thread* creator) {
   if (!clock_is_counted()) return;
@@ -151,13 +129,15 @@ void clock_begins(Thread* t, Thread* creator) {
   t->clock_ns =
       creator != nullptr ? creator->clock_ns : __atomic_load_n(&records().header().counted_ns, __ATOMIC_ACQUIRE);
   t->clock_seen = instructions_of(t);
-  t->processor_ns = 0;
+  t->processor_ns = t->shown_ns = 0;
+  if (creator == nullptr || creator->process != t->process) begin_times(t, creator == nullptr);
 }
 
 void clock_after_fork(Thread* t) {
   if (!clock_is_counted()) return;
   t->clock_seen = instructions_of(t);
-  t->processor_ns = process_ns = 0;
+  t->processor_ns = t->shown_ns = 0;
+  begin_times(t, false);
 }
 
 void publish_clock(Thread* t) {
@@ -169,9 +149,14 @@ void publish_clock(Thread* t) {
 bool read_clock(Thread* t, s32 clock, u64& ns) {
   clock = own_clock(t, clock);
   ns = 0;
+  if (clock < 0) {
+    if (!read_other_clock(t, clock, ns)) return false;
+    read_time(t);
+    return true;
+  }
   if (clock != process_time && clock != thread_time && !add_offset(clock, ns)) return false;
   const u64 now = read_time(t);
-  if (clock == process_time) ns = __atomic_load_n(&process_ns, __ATOMIC_RELAXED);
+  if (clock == process_time) ns = process_time_of(t);
   if (clock == thread_time) ns = t->processor_ns;
   if (clock != process_time && clock != thread_time) ns += now;
   return true;
@@ -199,7 +184,7 @@ u64 time_of(Thread* t) {
 
 void read_time_stamp(Thread* t) {
   // One tick for each ns.
-  const u64 ticks = read_time(t) + booted_before;
+  const u64 ticks = read_time(t) + clock_booted_before;
   t->gpr[rax] = static_cast<u32>(ticks);
   t->gpr[rdx] = ticks >> 32;
 }
@@ -211,6 +196,7 @@ void call_clock_function(Thread* t) {
     case VdsoFunction::get_clock: r = get_clock_time(t, g[rdi], g[rsi]); break;
     case VdsoFunction::get_time_of_day: r = get_time_of_day(t, g[rdi], g[rsi]); break;
     case VdsoFunction::get_seconds: r = get_seconds(t, g[rdi]); break;
+    case VdsoFunction::get_resolution: r = get_resolution(t, g[rdi], g[rsi]); break;
     default: break;
   }
   g[rax] = static_cast<u64>(r);
@@ -222,8 +208,7 @@ bool make_clock_call(Thread* t, u32 number, s64& r) {
     case SYS_clock_gettime: r = get_clock_time(t, g[rdi], g[rsi]); return true;
     case SYS_gettimeofday: r = get_time_of_day(t, g[rdi], g[rsi]); return true;
     case SYS_time: r = get_seconds(t, g[rdi]); return true;
-    case SYS_times: r = get_times(t, g[rdi]); return true;
-    case SYS_getrusage: r = get_usage(t, g[rdi], g[rsi]); return true;
+    case SYS_clock_getres: r = get_resolution(t, g[rdi], g[rsi]); return true;
     default: return false;
   }
 }

@@ -9,6 +9,10 @@
 
 namespace tally::engine::guest {
 
+/// When a run starts: 2030-01-01 00:00 UTC, later than the times of files, because `make` and others expect these in
+/// the past. In ns since 1970, and since the machine was started.
+inline constexpr u64 clock_starts_at = 1'893'456'000'000'000'000, clock_booted_before = 10'000'000'000'000;
+
 inline bool clock_is_counted() { return settings().counts_clock != 0; }
 
 /// The thread has its counters: its time starts at that of `creator`, which is the caller; null: at that of the run.
@@ -19,7 +23,7 @@ void clock_after_fork(Thread* t);
 void publish_clock(Thread* t);
 
 /// Returns the time of a clock in ns, as the thread reads it now; reading takes time. False if the engine does not
-/// count that clock: it does not exist, or measures another thread or process.
+/// count that clock: it does not exist, belongs to a device, or measures a process outside the run.
 bool read_clock(Thread* t, s32 clock, u64& ns);
 /// The same without reading: only for CLOCK_REALTIME, CLOCK_MONOTONIC and others that run always.
 bool clock_at(Thread* t, s32 clock, u64& ns);
@@ -29,6 +33,8 @@ void pass_time(Thread* t, u64 ns);
 void pass_time_until(Thread* t, u64 ns);
 /// The thread's time of the run.
 u64 time_of(Thread* t);
+/// The instructions that the thread has executed; about those if it is another thread, which runs.
+s64 instructions_of(Thread* t);
 
 /// Executes rdtsc or rdtscp. It has not retired yet.
 void read_time_stamp(Thread* t);

@@ -2,6 +2,7 @@
 
 #include "tally/engine/clock.hpp"
 #include "tally/engine/guest/counted_clock.hpp"
+#include "tally/engine/guest/counted_times.hpp"
 #include "tally/engine/guest/signals.hpp"
 
 namespace tally::engine::guest {
@@ -54,6 +55,26 @@ void forget_timers(TimerKind kind, u64 first, u64 last) {
   Guard guard(timers_lock);
   for (Timer& one : timers)
     if (one.kind == kind && one.id >= first && one.id <= last) one = {};
+}
+
+/// Returns the time until a timer expires next; 0 if it is unknown.
+u64 rest_of(Thread* t, TimerKind kind, u64 id) {
+  const u64 now = time_of(t);
+  Guard guard(timers_lock);
+  const Timer* const timer = timer_of(kind, id);
+  if (timer == nullptr) return 0;
+  if (timer->next > now) return timer->next - now;
+  // It has expired, and the program has not seen that yet.
+  return timer->interval != 0 ? timer->interval - (now - timer->next) % timer->interval : 1;
+}
+
+/// Replaces the rest in the setting of a timer that the kernel has written, if the timer runs.
+void put_rest(u64 rest, u64 to, u64 ns_of_part) {
+  Time timer[2]{};  // interval, rest
+  if (rest == 0 || to == 0 || get(timer, to, sizeof timer) != 0 || (timer[1].seconds | timer[1].part) == 0) return;
+  timer[1] = {static_cast<s64>(rest / second), static_cast<s64>(rest % second / ns_of_part)};
+  if ((timer[1].seconds | timer[1].part) == 0) timer[1].part = 1;
+  put(to, timer, sizeof timer);
 }
 
 void expire(Thread* t, TimerKind kind, u64 id, u64 times) {
@@ -205,9 +226,11 @@ s64 set_by_call(Thread* t, u32 number, Call call, TimerKind kind) {
     g[rsi] = flags & ~until;
     g[rdx] = reinterpret_cast<u64>(&timer);
   }
+  const u64 rest = g[r10] != 0 ? rest_of(t, kind, g[rdi]) : 0;
   const s64 r = call(t, number);
   g[rsi] = flags;
   g[rdx] = setting;
+  if (r == 0) put_rest(rest, g[r10], 1);
   if (r == 0) set_timer(t, kind, g[rdi], first, timer.interval.ns(1));
   return r;
 }
@@ -215,8 +238,26 @@ s64 set_by_call(Thread* t, u32 number, Call call, TimerKind kind) {
 s64 set_interval_timer(Thread* t, Call call) {
   Time timer[2]{};  // interval, first
   const bool is_known = t->gpr[rdi] == 0 /* ITIMER_REAL */ && get(timer, t->gpr[rsi], sizeof timer) == 0;
+  const u64 rest = t->gpr[rdi] == 0 && t->gpr[rdx] != 0 ? rest_of(t, TimerKind::interval, 0) : 0;
   const s64 r = call(t, SYS_setitimer);
+  if (r == 0) put_rest(rest, t->gpr[rdx], 1000);
   if (is_known && r == 0) set_timer(t, TimerKind::interval, 0, timer[1].ns(1000), timer[0].ns(1000));
+  return r;
+}
+
+/// alarm(2) returns the rest of the timer that it replaces, in whole seconds, and at least one.
+s64 set_alarm(Thread* t, Call call) {
+  const u64 rest = rest_of(t, TimerKind::interval, 0);
+  const s64 r = call(t, SYS_alarm);
+  set_timer(t, TimerKind::interval, 0, u64{static_cast<u32>(t->gpr[rdi])} * second, 0);
+  if (r <= 0 || rest == 0) return r;
+  return rest < second ? 1 : static_cast<s64>((rest + second / 2) / second);
+}
+
+/// timer_gettime(2), timerfd_gettime(2) and getitimer(2).
+s64 get_rest(Thread* t, u32 number, Call call, TimerKind kind, u64 id, u64 ns_of_part) {
+  const s64 r = call(t, number);
+  if (r == 0) put_rest(rest_of(t, kind, id), t->gpr[rsi], ns_of_part);
   return r;
 }
 
@@ -261,7 +302,7 @@ void note_timer_signal(Thread* t, const u8* info) {
 
 s64 make_call_with_counted_clock(Thread* t, u32 number, Call call) {
   s64 r = 0;
-  if (make_clock_call(t, number, r)) return r;
+  if (make_clock_call(t, number, r) || make_times_call(t, number, call, r)) return r;
   for (const Wait& one : waits)
     if (one.number == number) return make_wait(t, one, call);
   switch (number) {
@@ -280,10 +321,11 @@ s64 make_call_with_counted_clock(Thread* t, u32 number, Call call) {
     case SYS_timerfd_settime: return set_by_call(t, number, call, TimerKind::descriptor);
     case SYS_timer_settime: return set_by_call(t, number, call, TimerKind::posix);
     case SYS_setitimer: return set_interval_timer(t, call);
-    case SYS_alarm:
-      r = call(t, number);
-      set_timer(t, TimerKind::interval, 0, u64{static_cast<u32>(t->gpr[rdi])} * second, 0);
-      return r;
+    case SYS_alarm: return set_alarm(t, call);
+    case SYS_timerfd_gettime: return get_rest(t, number, call, TimerKind::descriptor, t->gpr[rdi], 1);
+    case SYS_timer_gettime: return get_rest(t, number, call, TimerKind::posix, t->gpr[rdi], 1);
+    case SYS_getitimer:
+      return t->gpr[rdi] == 0 ? get_rest(t, number, call, TimerKind::interval, 0, 1000) : call(t, number);
     default: return call(t, number);
   }
 }

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "tally/engine/guest/counted_clock.hpp"
+#include "tally/engine/guest/counted_times.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -23,14 +24,13 @@ void read_path(char (&to)[N], u64 path) {
 }
 
 /// Creates a nameless file with this content. Returns its descriptor or an error.
-s64 make_file(const channel::PresentedFiles::Content& content, u64 flags) {
+s64 make_file(const char* text, u32 bytes, u64 flags) {
   constexpr u64 closed_on_exec = 1;  // MFD_CLOEXEC
   const s64 file =
       kernel(SYS_memfd_create, reinterpret_cast<u64>("tally"), (flags & O_CLOEXEC) != 0 ? closed_on_exec : 0);
   if (failed(file)) return file;
   const u64 fd = static_cast<u64>(file);
-  if (kernel(SYS_pwrite64, fd, reinterpret_cast<u64>(content.text), content.bytes, 0) == s64{content.bytes})
-    return file;
+  if (kernel(SYS_pwrite64, fd, reinterpret_cast<u64>(text), bytes, 0) == s64{bytes}) return file;
   kernel(SYS_close, fd);
   return -ENOSPC;
 }
@@ -39,11 +39,19 @@ s64 make_file(const channel::PresentedFiles::Content& content, u64 flags) {
 
 s64 open_presented_file(Thread* t, u64 flags) {
   const u64* const g = t->gpr;
-  if (!machine_is_fixed() || (flags & (O_ACCMODE | O_PATH | O_DIRECTORY)) != O_RDONLY) return no_file;
+  if (!machine_is_fixed() && !clock_is_counted()) return no_file;
+  if ((flags & (O_ACCMODE | O_PATH | O_DIRECTORY)) != O_RDONLY) return no_file;
   char path[96];
   read_path(path, g[rax] == SYS_open ? g[rdi] : g[rsi]);
-  const channel::PresentedFiles::Content content = settings().files.find(path);
-  return content.text != nullptr ? make_file(content, flags) : no_file;
+  if (machine_is_fixed()) {
+    const channel::PresentedFiles::Content content = settings().files.find(path);
+    if (content.text != nullptr) return make_file(content.text, content.bytes, flags);
+  }
+  if (clock_is_counted()) {
+    char text[times_file_bytes];
+    if (const u32 bytes = write_times_file(t, path, text); bytes != 0) return make_file(text, bytes, flags);
+  }
+  return no_file;
 }
 
 s64 get_presented_affinity(Thread* t) {
@@ -73,8 +81,23 @@ s64 get_presented_processor(Thread* t) {
   return 0;
 }
 
+s64 get_presented_names(Thread* t) {
+  const s64 r = run(t);
+  if (!machine_is_fixed() || failed(r)) return r;
+  constexpr u64 name_bytes = 65;  // in struct new_utsname
+  const auto name = [&]<u64 n>(u64 index, const char(&text)[n]) {
+    char whole[name_bytes] = {};
+    copy(whole, text, n);
+    put(t->gpr[rdi] + index * name_bytes, whole, sizeof whole);
+  };
+  name(1, channel::presented_host);
+  name(2, channel::presented_release);
+  name(3, channel::presented_version);
+  name(5, channel::presented_domain);
+  return r;
+}
+
 s64 get_presented_memory(Thread* t) {
-  if (!machine_is_fixed()) return run(t);
   struct {
     s64 uptime;
     u64 loads[3], total, free, shared, buffers, swap, free_swap;
@@ -83,16 +106,22 @@ s64 get_presented_memory(Thread* t) {
     u32 unit, end;
   } info{};
   static_assert(sizeof info == 112);
+  if (!machine_is_fixed()) {
+    const s64 r = run(t);
+    if (r != 0 || !clock_is_counted() || get(&info, t->gpr[rdi], sizeof info) != 0) return r;
+  }
   u64 ns = 0;
   constexpr s32 monotonic = 1;
   constexpr u64 second = 1'000'000'000;
   if (clock_is_counted() && read_clock(t, monotonic, ns)) info.uptime = static_cast<s64>(ns / second);
   if (!clock_is_counted() && kernel(SYS_clock_gettime, monotonic, reinterpret_cast<u64>(&info)) != 0) return -EFAULT;
-  info.loads[0] = 0;
-  info.total = channel::presented_memory;
-  info.free = channel::presented_free_memory;
-  info.processes = 1;
-  info.unit = 1;
+  if (machine_is_fixed()) {
+    info.loads[0] = 0;
+    info.total = channel::presented_memory;
+    info.free = channel::presented_free_memory;
+    info.processes = 1;
+    info.unit = 1;
+  }
   return put(t->gpr[rdi], &info, sizeof info);
 }
 

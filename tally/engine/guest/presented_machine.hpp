@@ -7,15 +7,16 @@ namespace tally::engine::guest {
 
 inline bool machine_is_fixed() { return settings().repeatable != 0; }
 
-/// Opens a file that describes the machine: creates one with the presented content. Returns its descriptor or an error;
-/// no_file if the call in the thread's registers opens another file.
+/// Opens a file that describes the machine, or with a counted clock times: creates one with the presented content.
+/// Returns its descriptor or an error; no_file if the call in the thread's registers opens another file.
 inline constexpr s64 no_file = INT64_MIN;
 s64 open_presented_file(Thread* t, u64 flags);
 
-/// Make sched_getaffinity, sched_setaffinity, getcpu and sysinfo, whose arguments are in the thread's registers.
+/// Make sched_getaffinity, sched_setaffinity, getcpu, uname and sysinfo, whose arguments are in the thread's registers.
 s64 get_presented_affinity(Thread* t);
 s64 set_presented_affinity(Thread* t);
 s64 get_presented_processor(Thread* t);
+s64 get_presented_names(Thread* t);
 s64 get_presented_memory(Thread* t);
 
 }  // namespace tally::engine::guest

@@ -7,6 +7,7 @@
 #include "tally/engine/guest/counted_clock.hpp"
 #include "tally/engine/guest/counted_waits.hpp"
 #include "tally/engine/guest/fixed_random.hpp"
+#include "tally/engine/guest/presented_machine.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/guest/syscall_table.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -23,22 +24,42 @@ constexpr auto sources_of_calls = [] {
   for (u8& source : of) source = channel::source_count;
   const auto set = [&](Source source, auto... numbers) { ((of[numbers] = static_cast<u8>(source)), ...); };
   set(channel::source_random_call, SYS_getrandom);
-  set(channel::source_random_file, SYS_open, SYS_openat, 437 /* openat2 */);  // depends on the path
-  set(channel::source_clock, SYS_clock_gettime, SYS_gettimeofday, SYS_time, SYS_times, SYS_getrusage);
+  set(channel::source_random_file, SYS_open, SYS_openat, 437 /* openat2 */);  // or another, by the path
+  set(channel::source_clock, SYS_clock_gettime, SYS_gettimeofday, SYS_time, SYS_times, SYS_getrusage, SYS_timer_gettime,
+      SYS_timerfd_gettime, SYS_getitimer, SYS_wait4, SYS_waitid);
+  set(channel::source_host, SYS_uname, SYS_sysinfo);
   set(channel::source_pid, SYS_getpid, SYS_gettid, SYS_getppid, SYS_getpgrp, SYS_getpgid, SYS_getsid);
   set(channel::source_listing, SYS_getdents, SYS_getdents64);
   set(channel::source_race, SYS_futex, 449 /* futex_waitv */, 454 /* futex_wake */, 455 /* futex_wait */);
   return of;
 }();
 
-bool is_random_file(u64 path) {
-  static const char names[][16] = {"/dev/urandom", "/dev/random"};
-  for (const auto& name : names) {
-    u32 length = 0;
-    while (name[length] != 0) length++;
-    if (safe_compare(name, reinterpret_cast<const void*>(path), length + 1) == 0) return true;
+/// A file that opening reads a source. A path that ends with '/' stands for all files below it.
+struct SourceFile {
+  char path[32];
+  Source source;
+  bool varies;  ///< from run to run, not only from machine to machine
+};
+constexpr SourceFile source_files[] = {
+    {"/dev/urandom", channel::source_random_file, true}, {"/dev/random", channel::source_random_file, true},
+    {"/proc/uptime", channel::source_clock, true},       {"/proc/self/stat", channel::source_clock, true},
+    {"/proc/stat", channel::source_host, true},          {"/proc/loadavg", channel::source_host, true},
+    {"/proc/meminfo", channel::source_host, true},       {"/proc/cpuinfo", channel::source_host, true},
+    {"/proc/version", channel::source_host, false},      {"/proc/sys/kernel/random/", channel::source_host, true},
+    {"/proc/sys/kernel/", channel::source_host, false},  {"/sys/devices/system/cpu/", channel::source_host, false},
+};
+
+/// Returns the entry of the file that the thread is about to open, or null.
+const SourceFile* source_file(const Thread* t) {
+  char path[sizeof SourceFile::path] = {};
+  const u64 from = t->gpr[t->gpr[rax] == SYS_open ? rdi : rsi];
+  (void)safe_copy(path, reinterpret_cast<const void*>(from), sizeof path);
+  for (const SourceFile& file : source_files) {
+    u32 n = 0;
+    while (file.path[n] != 0 && path[n] == file.path[n]) n++;
+    if (file.path[n] == 0 && (path[n] == 0 || file.path[n - 1] == '/')) return &file;
   }
-  return false;
+  return nullptr;
 }
 
 /// The thread that made the last futex call at an address. Addresses that share an entry replace each other.
@@ -55,9 +76,18 @@ bool is_race(const Thread* t, u64 address) {
   return by_another;
 }
 
-bool reads(const Thread* t, u32 number, u32 source) {
-  if (source == channel::source_random_file) return is_random_file(t->gpr[number == SYS_open ? rdi : rsi]);
-  return source != channel::source_race || is_race(t, t->gpr[rdi]);
+/// Returns the source that the call reads, of the one that its number may read; source_count: none.
+u32 source_read(const Thread* t, u32 number, u32 source) {
+  const u64* const g = t->gpr;
+  bool reads = true;
+  if (source == channel::source_race) reads = is_race(t, g[rdi]);
+  if (number == SYS_wait4) reads = g[r10] != 0;
+  if (number == SYS_waitid) reads = g[r8] != 0;
+  if (source == channel::source_random_file) {
+    const SourceFile* const file = source_file(t);
+    return file != nullptr ? file->source : u32{channel::source_count};
+  }
+  return reads ? source : u32{channel::source_count};
 }
 
 constexpr u64 syscall_bytes = 2;
@@ -92,7 +122,12 @@ u64 hash_of_names(u64 buffer, u64 bytes, u64 name_at) {
 /// Returns a hash of what a call that reads a source has returned and written; 0: unknown.
 u64 value_of_call(const Thread* t, u32 source, s64 result) {
   const u64* g = t->gpr;
-  if (source == channel::source_race || source == channel::source_random_file) return 0;
+  if (source == channel::source_race) return 0;
+  if (sources_of_calls[g[rax]] == channel::source_random_file) {
+    const SourceFile* const file = source_file(t);
+    const bool is_fixed = source == channel::source_clock ? clock_is_counted() : machine_is_fixed();
+    return file != nullptr && file->varies && (source == channel::source_random_file || !is_fixed) ? 0 : 1;
+  }
   const u64 hash = channel::checksum_with(1, static_cast<u64>(result));
   if (result < 0) return hash;
   switch (g[rax]) {
@@ -100,6 +135,13 @@ u64 value_of_call(const Thread* t, u32 source, s64 result) {
     case SYS_clock_gettime: return hash_of(hash, g[rsi], 16);
     case SYS_gettimeofday: return hash_of(hash, g[rdi], 16);
     case SYS_getrusage: return hash_of(hash, g[rsi], 144);
+    case SYS_wait4: return hash_of(hash, g[r10], 32);
+    case SYS_waitid: return hash_of(hash, g[r8], 32);
+    case SYS_timer_gettime:
+    case SYS_timerfd_gettime:
+    case SYS_getitimer: return hash_of(hash, g[rsi], 32);
+    case SYS_uname: return hash_of(hash, g[rdi], 390);
+    case SYS_sysinfo: return hash_of(hash, g[rdi], 112);
     case SYS_getdents: return hash_of_names(g[rsi], static_cast<u64>(result), 18);
     case SYS_getdents64: return hash_of_names(g[rsi], static_cast<u64>(result), 19);
     default: return hash;
@@ -182,8 +224,9 @@ void answer_source(Thread* t, const Instruction& in) {
 
 u32 count_sources_of_call(Thread* t) {
   const u64 number = t->gpr[rax];
-  const u32 source = number < system_call_limit ? sources_of_calls[number] : u32{channel::source_count};
-  if (source == channel::source_count || !reads(t, static_cast<u32>(number), source)) return channel::source_count;
+  u32 source = number < system_call_limit ? sources_of_calls[number] : u32{channel::source_count};
+  if (source != channel::source_count) source = source_read(t, static_cast<u32>(number), source);
+  if (source == channel::source_count) return source;
   count_source(t, static_cast<Source>(source), t->pc - syscall_bytes);
   return source;
 }

@@ -319,6 +319,7 @@ s64 control_process(Thread* t) {
 }
 
 s64 memory_of_machine(Thread* t) { return get_presented_memory(t); }
+s64 names_of_machine(Thread* t) { return get_presented_names(t); }
 s64 get_processors(Thread* t) { return get_presented_affinity(t); }
 s64 set_processors(Thread* t) { return set_presented_affinity(t); }
 s64 get_processor(Thread* t) { return get_presented_processor(t); }

@@ -130,6 +130,7 @@ bool is_emulated(const Instruction& in) {
   if (is_in_vdso(in.pc) && vdso_return_after(in.pc) == 0) return false;
   const Source source = source_of(in);
   if (source == channel::source_clock || source == channel::source_time_stamp) return counts_clock;
+  if (is_in_vdso(in.pc) && vdso_function_at(in.pc) == VdsoFunction::get_resolution) return counts_clock;
   const bool is_random = source == channel::source_random_instruction ||
                          (is_in_vdso(in.pc) && vdso_function_at(in.pc) == VdsoFunction::get_random);
   return repeatable && (is_random || reads_processor_number(in));

@@ -10,15 +10,19 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/times.h>
+#include <sys/timex.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <initializer_list>
+#include <string>
 
 namespace {
 
@@ -213,6 +217,162 @@ void read_by_processes(const char* self, int depth, int64_t before) {
   printf("%d: after the child: %jd\n", depth, static_cast<intmax_t>(now()));
 }
 
+/// Prints the content of a file, and which file.
+void print_file(const std::string& path) {
+  FILE* const file = fopen(path.c_str(), "r");
+  char line[4096];
+  while (file != nullptr && fgets(line, sizeof line, file) != nullptr) printf("%s: %s", path.c_str(), line);
+  if (file != nullptr) fclose(file);
+}
+
+/// Prints the fields of /proc/PID/stat that are times: user and system time, those of children, and the start.
+void print_own_stat(const std::string& path) {
+  FILE* const file = fopen(path.c_str(), "r");
+  char line[4096] = {};
+  const bool has_line = file != nullptr && fgets(line, sizeof line, file) != nullptr;
+  if (file != nullptr) fclose(file);
+  const char* rest = has_line ? strrchr(line, ')') : nullptr;
+  printf("own stat:");
+  for (int field = 2; rest != nullptr; field++, rest = strchr(rest + 1, ' '))
+    if ((field >= 14 && field <= 17) || field == 22) printf(" %ld", atol(rest + 1));
+  printf("\n");
+}
+
+void use_processor(int64_t ns) {
+  for (const int64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ns; now(CLOCK_THREAD_CPUTIME_ID) < end;) {
+  }
+}
+
+void print_usage(const char* name, const rusage& usage) {
+  printf("%s: %jd %jd\n", name, static_cast<intmax_t>(usage.ru_utime.tv_sec * 1000000 + usage.ru_utime.tv_usec),
+         static_cast<intmax_t>(usage.ru_stime.tv_sec * 1000000 + usage.ru_stime.tv_usec));
+}
+
+/// Children use 30, 50 and 20 ms; the last one in a grandchild.
+void use_children() {
+  rusage usage{};
+  pid_t child = fork();
+  if (child == 0) use_processor(30 * ms), _exit(0);
+  wait4(child, nullptr, 0, &usage);
+  print_usage("wait4", usage);
+  child = fork();
+  if (child == 0) use_processor(50 * ms), _exit(0);
+  siginfo_t info;
+  waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
+  getrusage(RUSAGE_CHILDREN, &usage);
+  print_usage("before the wait", usage);
+  syscall(SYS_waitid, P_ALL, 0, &info, WEXITED, &usage);
+  print_usage("waitid", usage);
+  child = fork();
+  if (child == 0) {
+    const pid_t grandchild = fork();
+    if (grandchild == 0) use_processor(20 * ms), _exit(0);
+    waitpid(grandchild, nullptr, 0);
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  getrusage(RUSAGE_CHILDREN, &usage);
+  print_usage("children", usage);
+  tms used;
+  times(&used);
+  printf("times of children: %jd %jd\n", static_cast<intmax_t>(used.tms_cutime),
+         static_cast<intmax_t>(used.tms_cstime));
+}
+
+void* use_thread(void* until) {
+  use_processor(10 * ms);
+  pthread_barrier_wait(static_cast<pthread_barrier_t*>(until));
+  pthread_barrier_wait(static_cast<pthread_barrier_t*>(until));
+  return nullptr;
+}
+
+/// The clock of another thread, which waits.
+void read_clock_of_thread() {
+  pthread_barrier_t barrier;
+  pthread_barrier_init(&barrier, nullptr, 2);
+  pthread_t thread;
+  pthread_create(&thread, nullptr, use_thread, &barrier);
+  pthread_barrier_wait(&barrier);
+  clockid_t clock;
+  pthread_getcpuclockid(thread, &clock);
+  printf("clock of a thread: %jd\n", static_cast<intmax_t>(now(clock) / ms));
+  pthread_barrier_wait(&barrier);
+  pthread_join(thread, nullptr);
+}
+
+/// The rest of timers that are set to 1,000 s, after 5 ms of processor time.
+void read_timers() {
+  constexpr time_t first = 1000, interval = 7;
+  const itimerspec setting{{interval, 0}, {first, 0}};
+  itimerspec rest{};
+  const auto print = [&](const char* name) {
+    printf("%s: %jd %jd\n", name, static_cast<intmax_t>(ns_of(rest.it_value)),
+           static_cast<intmax_t>(rest.it_interval.tv_sec));
+  };
+  const int descriptor = timerfd_create(CLOCK_MONOTONIC, 0);
+  timerfd_settime(descriptor, 0, &setting, nullptr);
+  timer_t timer;
+  sigevent how{};
+  how.sigev_notify = SIGEV_NONE;
+  timer_create(CLOCK_REALTIME, &how, &timer);
+  timer_settime(timer, 0, &setting, nullptr);
+  const itimerval by_alarm{{interval, 0}, {first, 0}};
+  setitimer(ITIMER_REAL, &by_alarm, nullptr);
+  use_processor(5 * ms);
+  timerfd_gettime(descriptor, &rest);
+  print("timerfd_gettime");
+  timer_gettime(timer, &rest);
+  print("timer_gettime");
+  timer_settime(timer, 0, &setting, &rest);
+  print("timer_settime");
+  itimerval left{};
+  getitimer(ITIMER_REAL, &left);
+  printf("getitimer: %jd\n", static_cast<intmax_t>(left.it_value.tv_sec * 1000000 + left.it_value.tv_usec));
+  printf("alarm: %u\n", alarm(0));
+  const itimerspec none{};
+  timerfd_settime(descriptor, 0, &none, nullptr);
+  timerfd_gettime(descriptor, &rest);
+  print("stopped");
+}
+
+/// Prints what programs learn about time in other ways than by clocks.
+void read_others() {
+  for (const clockid_t clock : {0, 1, 2, 3, 4, 5, 6, 7, 11}) {
+    timespec by_vdso{}, by_call{};
+    clock_getres(clock, &by_vdso);
+    syscall(SYS_clock_getres, clock, &by_call);
+    printf("resolution of %d: %jd %jd\n", clock, static_cast<intmax_t>(ns_of(by_vdso)),
+           static_cast<intmax_t>(ns_of(by_call)));
+  }
+  use_children();
+  read_clock_of_thread();
+  read_timers();
+  struct sysinfo info;
+  sysinfo(&info);
+  printf("sysinfo: %ld\n", info.uptime);
+  print_file("/proc/uptime");
+  print_file("/proc/stat");
+  print_own_stat("/proc/self/stat");
+  print_own_stat("/proc/" + std::to_string(getpid()) + "/stat");
+}
+
+/// Prints times that are real, in seconds.
+void read_real() {
+  char name[] = "/tmp/tally-clocks-XXXXXX";
+  const int file = mkstemp(name);
+  if (write(file, name, 1) != 1) exit(1);
+  struct stat times;
+  fstat(file, &times);
+  printf("written: %jd\n", static_cast<intmax_t>(times.st_mtim.tv_sec));
+  futimens(file, nullptr);
+  fstat(file, &times);
+  printf("touched: %jd\n", static_cast<intmax_t>(times.st_mtim.tv_sec));
+  unlink(name);
+  timex state{};
+  adjtimex(&state);
+  printf("adjtimex: %jd\n", static_cast<intmax_t>(state.time.tv_sec));
+}
+
 volatile sig_atomic_t handled;
 void read_in_handler(int) {
   static int64_t last;
@@ -252,6 +412,8 @@ void read_with_signals() {
 int main(int count, char** words) {
   const char* const what = count > 1 ? words[1] : "";
   if (strcmp(what, "all") == 0) read_all();
+  if (strcmp(what, "others") == 0) read_others();
+  if (strcmp(what, "real") == 0) read_real();
   if (strcmp(what, "waits") == 0) wait_in_all_ways();
   if (strcmp(what, "polls") == 0) poll_clocks();
   if (strcmp(what, "threads") == 0) read_by_threads();

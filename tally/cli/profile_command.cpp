@@ -252,7 +252,7 @@ int profile(ProfileOptions& options) {
   code.started = std::move(started);
   stat->environment = measure::environment(machine);
   report_unasked(*stat);
-  report_models(*stat);
+  if (format->name != "table") report_models(*stat);
   stat->environment.provenance = provenance();
   hide_host(stat->environment, *format);
   const bool of_rows = format->has_lines || style->by == report::ProfileBy::line || !options.annotate.empty();

@@ -218,22 +218,24 @@ int sample(Options& options) {
   WindowRows rows(*format, std::move(*output));
   measure::WindowFilter chosen(options.choice);
   std::vector<std::string> absences;
-  Result<void> described;
+  std::optional<result::WindowsHead> measured;
   options.order.sink.on_begin = [&](const result::WindowsHead& head) {
     for (const result::EventCount& event : head.events)
       if (event.count.trust == Trust::absent)
         absences.push_back(fmt::format("{} is absent: {}", event.name.text(), event.count.reason));
     result::WindowsHead whole = head;
     whole.provenance = provenance();
-    if (options.order.conditions.presents_cpu()) whole.cpu_model = options.order.conditions.cpu_model;
+    const backend::Conditions& conditions = options.order.conditions;
+    if (conditions.presents_cpu()) whole.cpu_model = conditions.cpu_model;
+    if (conditions.counts_clock()) whole.clock = conditions.clock;
+    if (conditions.fixes_environment()) whole.program_environment = conditions.environment;
     whole.machine_model = choice->backend->traits().simulates;
     if (options.merged != 0) {
       whole.merged = true;
       whole.triggers.front().every = options.merged;
     }
     rows.begin(whole);
-    const auto describe = format->describe != nullptr ? format->describe : report::windows_description;
-    if (*description) described = (*description)->write(describe(whole) + "\n");
+    measured = std::move(whole);
   };
   if (may_speak) options.order.sink.on_news = [](const std::string& line) { say({line}); };
   WindowNames names;
@@ -254,8 +256,14 @@ int sample(Options& options) {
   const linux::Finishing finishing(*signals);
   merged.finish(take);
   auto written = rows.finish();
+  if (*description && measured) {
+    // Only the end shows what the programs have read.
+    if (stat && !stat->runs.empty()) measured->nondeterminism = stat->runs.front().nondeterminism;
+    const auto describe = format->describe != nullptr ? format->describe : report::windows_description;
+    const auto described = (*description)->write(describe(*measured) + "\n");
+    if (written && !described) written = described;
+  }
   if (!stat) return report_error(stat.error());
-  if (written && !described) written = described;
   if (vectors) {
     const auto vectors_written = vectors->finish();
     if (written && !vectors_written) written = vectors_written;

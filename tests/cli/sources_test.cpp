@@ -132,6 +132,18 @@ TEST(Sources, of_a_profile_are_listed) {
   EXPECT_EQ(profile["cpu_model"], "x86-64-v2");
 }
 
+TEST(Sources, of_windows_are_in_the_description) {
+  const TemporaryFile rows("windows.csv"), description("windows.json");
+  const Finished run =
+      tally({"sample", "-q", "--backend", "engine", "--every", "100k", "--clock", "counted", "--environment", "fixed",
+             "-o", rows.path(), "--meta", description.path(), "--", SOURCES, "pid"});
+  ASSERT_EQ(run.code(), 0) << run.err;
+  const json head = json::parse(description.content().value_or("null"));
+  EXPECT_EQ(entry(head["nondeterminism"], "pid")["caller"]["function"], "read_pid") << head;
+  EXPECT_EQ(head["clock"], "counted");
+  EXPECT_EQ(head["program_environment"], "fixed");
+}
+
 TEST(Sources, name_what_programs_got_instead) {
   const auto answers = [](const Words& options) {
     const TemporaryFile file("result.json");

@@ -255,6 +255,7 @@ Json object(const result::Stat& stat, const Style& style) {
   json["environment"] = environment_json(stat.environment);
   json["processor"] = value_or_null(stat.processor);
   add_models(json, stat);
+  add_unasked(json, stat);
   add_start(json, stat.start);
   json["runs_asked"] = stat.runs_asked;
   if (!stat.passes.empty()) json["passes"] = stat.passes;

@@ -31,13 +31,18 @@ inline Json environment_json(const result::Environment& environment) {
           {"tally", environment.tally_version}};
 }
 
-/// Adds what programs saw of the machine, what they executed without asking the processor, and the simulated machine.
-inline void add_models(Json& json, const result::Stat& stat) {
-  if (!stat.machine_model.empty()) json["machine_model"] = stat.machine_model;
-  if (!stat.clock.empty()) json["clock"] = stat.clock;
-  if (!stat.program_environment.empty()) json["program_environment"] = stat.program_environment;
+/// Adds what programs saw of the machine, and the simulated machine. `measured`: a result::Stat or WindowsHead.
+template <class Measured>
+void add_models(Json& json, const Measured& measured) {
+  if (!measured.machine_model.empty()) json["machine_model"] = measured.machine_model;
+  if (!measured.clock.empty()) json["clock"] = measured.clock;
+  if (!measured.program_environment.empty()) json["program_environment"] = measured.program_environment;
+  if (!measured.cpu_model.empty()) json["cpu_model"] = measured.cpu_model;
+}
+
+/// Adds what programs executed without asking the processor that they saw.
+inline void add_unasked(Json& json, const result::Stat& stat) {
   if (stat.cpu_model.empty()) return;
-  json["cpu_model"] = stat.cpu_model;
   json["unasked"] = Json::array();
   for (const result::UnaskedCode& one : stat.unasked)
     json["unasked"].push_back({{"feature", one.feature},

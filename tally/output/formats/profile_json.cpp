@@ -88,6 +88,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle& sty
   json["incomplete"] = profile.stat.incomplete;
   json["backend"] = profile.stat.backend;
   add_models(json, profile.stat);
+  add_unasked(json, profile.stat);
   if (!profile.stat.runs.empty()) add_sources(json, profile.stat.runs.front().nondeterminism);
   json["environment"] = environment_json(profile.stat.environment);
   json["inlines"] = profile.inlines_apart;

@@ -87,8 +87,9 @@ WindowsHead head_of(const Json& json) {
   head.merged = json.contains("merged");
   head.start = text(json, "start_at");
   head.stop = text(json, "stop_at");
-  head.cpu_model = text(json, "cpu_model");
-  head.machine_model = text(json, "machine_model");
+  read_models(json, head);
+  if (const auto sources = json.find("nondeterminism"); sources != json.end())
+    head.nondeterminism = read_sources(*sources);
   std::size_t next = 0;
   for (const Json& one : json.at("events")) {
     EventCount event;

@@ -12,7 +12,7 @@
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/output/formats/csv.hpp"
-#include "tally/output/formats/json_document.hpp"
+#include "tally/output/formats/json_values.hpp"
 #include "tally/output/formats/stat_format.hpp"
 #include "tally/output/formats/windows_file.hpp"
 #include "tally/output/text/grid.hpp"
@@ -284,8 +284,7 @@ Json description_of(const result::WindowsHead& head) {
     object["every"].push_back({{"event", trigger.event.text()}, {"count", trigger.every}});
     if (trigger.frequency != 0) object["every"].back()["frequency"] = trigger.frequency;
   }
-  if (!head.cpu_model.empty()) object["cpu_model"] = head.cpu_model;
-  if (!head.machine_model.empty()) object["machine_model"] = head.machine_model;
+  add_models(object, head);
   if (head.merged) object["merged"] = true;
   if (!head.start.empty()) object["start_at"] = head.start;
   if (!head.stop.empty()) object["stop_at"] = head.stop;
@@ -297,6 +296,7 @@ Json description_of(const result::WindowsHead& head) {
     if (!event.count.model.empty()) one["model"] = event.count.model;
     object["events"].push_back(std::move(one));
   }
+  add_sources(object, head.nondeterminism);
   return object;
 }
 

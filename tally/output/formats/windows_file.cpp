@@ -52,6 +52,11 @@ Json head_json(const WindowsHead& head) {
     json["triggers"].push_back({{"event", one.event.text()}, {"every", one.every}});
     if (one.frequency != 0) json["triggers"].back()["frequency"] = one.frequency;
   }
+  for (const auto& [key, value] : {std::pair{"cpu_model", head.cpu_model},
+                                   {"machine_model", head.machine_model},
+                                   {"clock", head.clock},
+                                   {"program_environment", head.program_environment}})
+    if (!value.empty()) json[key] = value;
   if (head.merged) json["merged"] = true;
   if (!head.start.empty()) json["start_at"] = head.start;
   if (!head.stop.empty()) json["stop_at"] = head.stop;
@@ -80,6 +85,7 @@ WindowsHead stored_head(const Json& json) {
     head.triggers.push_back({split_event_name(one.at("event").get<std::string>()),
                              number<std::uint64_t>(one.at("every")),
                              one.contains("frequency") ? number<std::uint64_t>(one.at("frequency")) : 0});
+  read_models(json, head);
   head.merged = json.contains("merged");
   head.start = text(json, "start_at");
   head.stop = text(json, "stop_at");

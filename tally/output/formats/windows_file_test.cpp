@@ -17,6 +17,10 @@ struct Row {
 WindowsHead head_of_two() {
   WindowsHead head;
   head.command = {"./prog", "a b"};
+  head.cpu_model = "x86-64-v2";
+  head.machine_model = "haswell";
+  head.clock = "counted";
+  head.program_environment = "fixed";
   head.triggers = {{{"instructions", Mode::user}, 50000}, {{"calls", Mode::user}, 7}};
   EventCount one{"instructions", {"instructions", Mode::user}, Unit::events, exact(0, Source::engine), ""};
   one.count.value.reset();

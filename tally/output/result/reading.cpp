@@ -78,11 +78,22 @@ std::vector<ReadSource> read_sources(const Json& json) {
   return sources;
 }
 
+namespace {
+
+template <class Measured>
+void read_models_of(const Json& json, Measured& measured) {
+  measured.cpu_model = json.value("cpu_model", "");
+  measured.machine_model = json.value("machine_model", "");
+  measured.clock = json.value("clock", "");
+  measured.program_environment = json.value("program_environment", "");
+}
+
+}  // namespace
+
+void read_models(const Json& json, WindowsHead& head) { read_models_of(json, head); }
+
 void read_models(const Json& json, Stat& stat) {
-  stat.cpu_model = json.value("cpu_model", "");
-  stat.machine_model = json.value("machine_model", "");
-  stat.clock = json.value("clock", "");
-  stat.program_environment = json.value("program_environment", "");
+  read_models_of(json, stat);
   for (const Json& one : json.value("unasked", Json::array()))
     stat.unasked.push_back({text(one, "feature"), text(one, "instruction"), text(one, "file"),
                             one.at("address").get<std::uint64_t>(), text(one, "function"),

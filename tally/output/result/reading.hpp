@@ -11,6 +11,7 @@
 
 #include "tally/core/base/json_text.hpp"
 #include "tally/output/result/stat.hpp"
+#include "tally/output/result/windows.hpp"
 
 namespace tally::result {
 
@@ -86,6 +87,8 @@ std::vector<ReadSource> read_sources(const Json& list);
 /// Reads the keys of the CPU model and the simulated machine: cpu_model, unasked, machine_model, clock,
 /// program_environment.
 void read_models(const Json& result, Stat& stat);
+/// The same without unasked.
+void read_models(const Json& result, WindowsHead& head);
 
 /// Why a text cannot be read, from the JSON library's exception, without the library's own terms.
 std::string parse_error_text(std::string_view text, std::string_view exception);

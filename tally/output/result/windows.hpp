@@ -59,10 +59,11 @@ struct WindowsHead {
   std::vector<EventCount> events;  ///< requested events: name, unit, and the trust of the counts in a window
   std::vector<std::optional<std::size_t>> places = {};  ///< of each event: index in Window::counts; empty: absent
   std::string start = {}, stop = {};  ///< locations where windows of threads begin and end; empty: with the thread
-  std::string cpu_model = {}, machine_model = {};  ///< as in Stat
-  bool merged = false;                             ///< rows are of processes: windows of their threads, merged by time
-  bool named = false;                              ///< windows have the function and line of their addresses
-  Provenance provenance = {};                      ///< files of the format binary do not contain it
+  std::string cpu_model = {}, machine_model = {}, clock = {}, program_environment = {};  ///< as in Stat
+  std::optional<std::vector<ReadSource>> nondeterminism = {};  ///< as in Run; known at the end
+  bool merged = false;         ///< rows are of processes: windows of their threads, merged by time
+  bool named = false;          ///< windows have the function and line of their addresses
+  Provenance provenance = {};  ///< files of the format binary do not contain it
   bool operator==(const WindowsHead&) const = default;
 };
 

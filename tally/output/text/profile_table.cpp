@@ -11,6 +11,7 @@
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/formats/profile_forms.hpp"
 #include "tally/output/text/grid.hpp"
+#include "tally/output/text/presented_machine.hpp"
 #include "tally/output/text/python_table.hpp"
 
 namespace tally::report {
@@ -259,6 +260,8 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   if (const std::string line = unnamed_share_line(profile); !line.empty()) text += fmt::format(" {}\n", line);
   for (const std::string& line : nameless_lines(profile)) text += fmt::format(" {}\n", line);
   for (const std::string& line : unread_lines(profile)) text += fmt::format(" {}\n", line);
+  if (const auto words = presented_machine(profile.stat); !words.empty())
+    text += fmt::format(" {} · {}\n", profile.stat.backend, join(words, " · "));
   return text;
 }
 

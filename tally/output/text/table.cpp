@@ -10,6 +10,7 @@
 #include "tally/output/text/footnotes.hpp"
 #include "tally/output/text/grid.hpp"
 #include "tally/output/text/metrics.hpp"
+#include "tally/output/text/presented_machine.hpp"
 #include "tally/output/text/processes.hpp"
 #include "tally/output/text/regions.hpp"
 
@@ -126,12 +127,7 @@ std::string footer(const result::Stat& stat) {
                      : by_pmu                 ? "PMU"
                      : stat.target.empty()    ? "run natively"
                                               : "the kernel's counters");
-  if (!stat.clock.empty()) parts.push_back("clock " + stat.clock);
-  if (!stat.program_environment.empty()) parts.push_back("environment " + stat.program_environment);
-  if (!stat.cpu_model.empty()) {
-    parts.push_back("CPU model " + stat.cpu_model);
-    parts.push_back(stat.machine_model.empty() ? "no machine model" : "machine model " + stat.machine_model);
-  }
+  for (std::string& words : presented_machine(stat)) parts.push_back(std::move(words));
   return fmt::format(" {}\n", join(parts, " · "));
 }
 

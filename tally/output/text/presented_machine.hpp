@@ -1,0 +1,23 @@
+// What programs saw instead of the real machine, and the simulated machine, as words of a table's last line.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tally/output/result/stat.hpp"
+
+namespace tally::report {
+
+/// "clock counted", "CPU model x86-64-v2", "no machine model" and others; empty if no option asked for any.
+inline std::vector<std::string> presented_machine(const result::Stat& stat) {
+  std::vector<std::string> words;
+  if (!stat.clock.empty()) words.push_back("clock " + stat.clock);
+  if (!stat.program_environment.empty()) words.push_back("environment " + stat.program_environment);
+  if (!stat.cpu_model.empty()) {
+    words.push_back("CPU model " + stat.cpu_model);
+    words.push_back(stat.machine_model.empty() ? "no machine model" : "machine model " + stat.machine_model);
+  }
+  return words;
+}
+
+}  // namespace tally::report

@@ -7,11 +7,14 @@ same on every machine. A row applies to the versions of packages that it names: 
 --update adds the rows that are missing, unless the runs of --repeat differ, and the name of this processor to the rows
 that agree. --host also prints the counts with the real processor. --vary: each run has another environment, another name
 of its directory, and every second one starts without address randomisation. Exit code 1: a count differs; 77: nothing
-could be compared. --tried-only: 77, too, if a count differs on a processor that no row names.
+could be compared. --tried-only: 77, too, if a count differs on a processor that no row names. If a count differs, the
+output lists what the program read that may differ, and the files that it opened, with their checksums.
 """
 import argparse
+import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -29,10 +32,10 @@ programs = {
     "bzip2": (["/bin/bzip2", "-c", "numbers"], None, ["bzip2", "libbz2-1.0"]),
     "gzip": (["/bin/gzip", "-nc", "numbers"], None, ["gzip"]),
     "xz": (["/usr/bin/xz", "-T1", "-1", "-c", "numbers"], None, ["xz-utils", "liblzma5"]),
-    "sort": (["/usr/bin/sort", "--parallel=1", "-S", "8M", "numbers"], None, ["coreutils", "libssl3"]),
+    "sort": (["/usr/bin/sort", "--parallel=1", "-S", "8M", "numbers"], None, ["coreutils"]),
     "awk": (["/usr/bin/mawk", "{ s += length($0); n[substr($0, 1, 2)]++ } END { print s, length(n) }", "numbers"], None,
             ["mawk"]),
-    # It would search its settings in the home directory of the user database, which /etc/nsswitch.conf names.
+    # Without -init it searches the user in /etc/passwd, for a file of settings in the home directory.
     "sqlite3": (["/usr/bin/sqlite3", "-init", "/dev/null", ":memory:"],
                 "create table t(a,b); with recursive c(x) as (select 1 union all select x+1 from c where x<3000) "
                 "insert into t select x*7919%3001, 'row'||x from c; select sum(a), max(b) from t where b like '%9%';",
@@ -43,11 +46,20 @@ programs = {
                 ["python3.11-minimal", "libpython3.11-minimal", "libexpat1", "zlib1g"]),
     "openssl": (["/usr/bin/openssl", "dgst", "-sha256", "numbers"], None, ["openssl", "libssl3"]),
     "jq": (["/usr/bin/jq", "-c", "[range(2000)] | map(. * 3) | add"], "null", ["jq", "libjq1", "libonig5"]),
-    "gcc": (["/usr/lib/gcc/x86_64-linux-gnu/12/cc1", "-quiet", "-O2", "-fpreprocessed", "-o", "/dev/null", "records.i"], None,
-            ["cpp-12", "libgmp10", "libisl23", "libmpc3", "libmpfr6", "libzstd1", "zlib1g"]),
+    # Without -nostdinc it searches directories of headers.
+    "gcc": (["/usr/lib/gcc/x86_64-linux-gnu/12/cc1", "-quiet", "-O2", "-nostdinc", "-fpreprocessed", "-o", "/dev/null",
+             "records.i"], None, ["cpp-12", "libisl23", "libmpc3", "libmpfr6", "libgmp10", "libzstd1", "zlib1g"]),
 }
 for name in ["strings", "matrix", "records", "numbers"]:
     programs["own " + name] = (["./" + name + "_program"], None, ["gcc-12"])
+
+
+# The dynamic linker would search its cache, which names all libraries of the machine.
+common_variables = {"LD_LIBRARY_PATH": "/lib/x86_64-linux-gnu"}
+# A variable is given to the program that needs it alone: each one makes all programs execute more instructions.
+variables = {"python3": {"PYTHONPATH": "/proc/self/cwd/modules"},
+             # The administrator may have changed /etc/ssl/openssl.cnf.
+             "openssl": {"OPENSSL_CONF": "/dev/null"}}
 
 
 def default_signals():
@@ -102,17 +114,60 @@ def prepare(folder):
     run([compiler, "-E", "-P", "-o", "records.i", "records.c"], cwd=folder)
 
 
+sources_read = {}  # of each program, in its last run
+
+
+def described(path):
+    """The path of a file with what it contains."""
+    if os.path.isdir(path):
+        return f"{path}: {len(os.listdir(path))} entries"
+    try:
+        with open(path, "rb") as file:
+            content = file.read() if os.path.isfile(path) else b""
+    except OSError as error:
+        return f"{path}: {error.strerror}"
+    return f"{path}: {len(content)} bytes, sha256 {hashlib.sha256(content).hexdigest()[:16]}"
+
+
+def files_of(program, folder):
+    """The files that a native run opens or looks for, outside of its directory."""
+    strace = shutil.which("strace")
+    if strace is None:
+        return ["unknown: strace is not installed"]
+    words, text, _ = programs[program]
+    trace = os.path.join(os.path.dirname(folder), "trace")
+    environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C", "TZ": "UTC0",
+                   "TERM": "dumb"} | common_variables | variables.get(program, {})
+    subprocess.run([strace, "-f", "-s", "1000", "-e", "trace=%file,connect", "-o", trace, *words], cwd=folder, check=False,
+                   env=environment, input=text or "", text=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    paths = set()
+    with open(trace, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            paths.update(re.findall(r'"(/[^"]+)"', line))
+    # Libraries are looked for in directories that exist nowhere.
+    return [described(path) for path in sorted(paths) if os.path.exists(path) and not path.startswith(("/proc/", "/dev/"))]
+
+
+def explain(program, folder):
+    """Prints what may have made a count differ."""
+    def name(code):
+        return "" if code is None else f"{code['function'] or '?'} of {code['file']}"
+    for one in sources_read.get(program, []):
+        by = " < ".join(filter(None, [name(one["first"]), name(one["caller"])]))
+        print(f"    read {one['source']}, {one['count']:,} times, answered by {one['answer'] or 'the machine'}; first {by}")
+    for line in files_of(program, folder):
+        print(f"    file {line}")
+
+
 def count(tally, model, program, folder, number=0):
     """`number`: of the variation; 0: none."""
     words, text, _ = programs[program]
     result = os.path.join(os.path.dirname(folder), "result.json")
+    own = common_variables | variables.get(program, {})
     command = [tally, "stat", "-q", "--backend", "engine", "--cpu-model", model, "--repeatable",
-               "--environment", "fixed,LD_LIBRARY_PATH" + (",PYTHONPATH" if program == "python3" else ""), "--clock", "counted", "-e", "instructions", "--format", "json",
-               "-o", result, "--", *words]
-    # The dynamic linker would search its cache, which names all libraries of the machine.
-    environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": "/nonexistent", "TALLY_CACHE_DIR": "",
-                   "LD_LIBRARY_PATH": "/lib/x86_64-linux-gnu",
-                   "PYTHONPATH": "/proc/self/cwd/modules"}
+               "--environment", ",".join(["fixed", *own]), "--clock", "counted", "-e", "instructions",
+               "--format", "json", "-o", result, "--", *words]
+    environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": "/nonexistent", "TALLY_CACHE_DIR": ""} | own
     if number > 0:
         environment |= {"VARIATION": "x" * (97 * number), "LANG": "en_GB.UTF-8", "USER": "u" * number}
         another = folder + "-" + "n" * (3 * number)
@@ -132,6 +187,7 @@ def count(tally, model, program, folder, number=0):
     with open(result, encoding="utf-8") as file:
         found = json.load(file)
     total = found["events"][0]
+    sources_read[program] = found["runs"][0].get("nondeterminism", [])
     return (total["value"], "") if total["trust"] == "exact" else (None, f"{total['trust']}: {total['reason']}")
 
 
@@ -188,6 +244,7 @@ def main():
                 if len(counts) > 1:
                     different += row is not None
                     print(f"{program}: {model}: the runs differ: {sorted(counts, key=str)}")
+                    explain(program, folder)
                 elif value is None:
                     print(f"{program}: {model}: skipped: {why}")
                 elif row is None:
@@ -202,6 +259,7 @@ def main():
                 else:
                     different += 1
                     print(f"{program}: {model}: {value:,} instead of {row[0]:,} ({', '.join(row[1])})")
+                    explain(program, folder)
             if options.host:
                 print(f"{program}: host: {count(options.tally, 'host', program, folder)[0] or 0:,}")
     if options.update:

@@ -61,7 +61,8 @@ TEST_P(StoredCodeTest, counts_the_same) {
 
 INSTANTIATE_TEST_SUITE_P(engine, StoredCodeTest,
                          testing::Values("echo one", "for i in 1 2 3 4; do /bin/echo $i; done",
-                                         "seq 1000; sed s/r/R/ /etc/hostname; wc -l /etc/passwd", "grep -c root /etc/passwd"),
+                                         "seq 1000; sed s/r/R/ /etc/hostname; wc -l /etc/passwd",
+                                         "grep -c root /etc/passwd"),
                          [](const auto& one) { return "program_" + std::to_string(one.index); });
 
 class StoredModelledTest : public StoredCodeTest {

@@ -101,6 +101,7 @@ struct Thread {
   u32 followed;                 // each of its indirect jumps enters the engine
   u32 until_replaced;           // number of searches until one writes its target into the jump table
   u32 past_gate;                // it has passed the gate of the trace at its pc
+  u32 resumes_past_gate;        // `resume` leads past that gate
   u32 in_steps;                 // it runs traces of one instruction each: see translate/countdown.hpp
   u32 past_check;               // it continues after the check of such a trace at its pc
   u32 in_call;                  // its registers are those of a system call that the kernel may be executing

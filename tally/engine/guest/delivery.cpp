@@ -173,7 +173,7 @@ void deliver(Thread* t, Context* c, int signal, u8* info) {
   t->gpr[rsp] = frame_at;
   t->flags = c->flags & ~(direction_flag | resume_flag | trap_flag);
   t->pc = a.handler;
-  t->past_check = 0;
+  t->past_check = t->past_gate = 0;
   t->link = no_link;
   set_mask(t, t->mask | a.mask | (a.flags & no_defer ? 0 : bit(signal)));
   on_engine_stack(t, go_on);

@@ -62,6 +62,7 @@ Outcome prepare_trace(Thread* t) {
 }  // namespace
 
 extern "C" void dispatch(Thread* t) {
+  t->resumes_past_gate = 0;
   Outcome outcome = prepare_trace(t);
   while (outcome == Outcome::step && instrument::is_gem5_mark(t->pc)) {
     t->past_check = 0;

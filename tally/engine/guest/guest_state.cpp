@@ -47,6 +47,7 @@ u64 restore_guest_state(Thread* t, Context* c, const CacheLocation& s) {
   if (trace.segments[s.place->segment].first == Segment::is_exit)
     return trace.pc + static_cast<u64>(static_cast<s64>(s.place->pc));
   correct_at(t, s);
+  t->past_gate = trace.gate != 0 && s.offset == trace.gate;
   const InstructionMapping& p = *s.place;
   if (s.offset >= p.offset) remove_path_branch(t, p);
   if (p.dynamic != 0 && s.offset == p.offset) {

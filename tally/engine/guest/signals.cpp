@@ -55,9 +55,24 @@ void enter_from(Thread* t, Context* c) {
   c->reg(rsp) = t->stack;
 }
 
+/// Only the engine may execute system calls of the program, and marks that no processor knows.
+bool must_execute(u64 pc) {
+  u8 bytes[2] = {};
+  const bool is_syscall = read_code(pc, bytes, 2) == 2 && bytes[0] == 0x0f && bytes[1] == 0x05;
+  return is_syscall || instrument::is_gem5_mark(pc);
+}
+
 /// Handles all pending requests at an address where the program has the registers of `c` and the pc c->ip, and then
 /// continues there.
 void arrived(Thread* t, Context* c) {
+  // A handler would return to a gate that the thread has passed: it executes the instruction behind it first.
+  if (t->past_gate != 0 && awaits_delivery(t) && t->traces_itself == 0 && !must_execute(c->ip)) {
+    t->pad |= pad_deliver;
+    t->pc = c->ip;
+    t->stepping = one_instruction;
+    c->flags |= trap_flag;
+    return;
+  }
   c->flags &= ~trap_flag;
   t->stepping = not_stepping;
   const bool routes = (t->pad & pad_route) != 0;
@@ -161,16 +176,10 @@ void leave_from(Thread* t, Context* c) {
   note_left(t);
 }
 
-/// Only the engine may execute system calls of the program, and marks that no processor knows.
-bool must_execute(u64 pc) {
-  u8 bytes[2] = {};
-  const bool is_syscall = read_code(pc, bytes, 2) == 2 && bytes[0] == 0x0f && bytes[1] == 0x05;
-  return is_syscall || instrument::is_gem5_mark(pc);
-}
-
 void at_pad(Thread* t, Context* c) {
   const u64 why = t->pad;
   c->ip = t->pc;
+  if (t->resumes_past_gate != 0) t->past_gate = 1;
   t->pad = why & pad_route;  // handled on arrival
   if (why & pad_leave) return leave_from(t, c);
   if (is_asked_out(t)) step_aside_in_handler(t, c);
@@ -227,6 +236,7 @@ void traces_itself(Thread* t, Context* c, u8* info) {
 void step_done(Thread* t, Context* c, u8* info) {
   if (t->stepping == one_instruction) {
     t->stepping = not_stepping;
+    t->past_gate = 0;
     if (c->cs != 0x33) {
       mark_partial(t, channel::partial_foreign_segment);
       finish_process(t);

@@ -81,6 +81,7 @@ void settle(Thread* t, Trace& trace, bool is_new) {
   if (is_new && trace.forwarding_jump != 0 && fits32(static_cast<s64>(trace.body - trace.forwarding_jump)))
     patch_forwarding_jump(trace.forwarding_jump, trace.body);
   t->resume = trace.body + (t->past_check != 0 ? trace.check : t->past_gate != 0 ? trace.gate : 0);
+  t->resumes_past_gate = t->past_gate;
   t->past_gate = t->past_check = 0;
   if (t->link == no_link) return;
   if (t->link == by_jump) {

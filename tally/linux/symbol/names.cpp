@@ -84,8 +84,8 @@ std::string_view without_result(std::string_view text) {
 std::string_view word_of(std::string_view symbol) {
   if (symbol.find("operator") != std::string_view::npos || symbol.find('{') != std::string_view::npos) return {};
   std::string_view name = symbol.substr(0, symbol.find_first_of("(<["));
-  const std::size_t scope = name.rfind("::");
-  if (scope != std::string_view::npos) name.remove_prefix(scope + 2);
+  const std::size_t scope = name.find_last_of(":.");
+  if (scope != std::string_view::npos) name.remove_prefix(scope + 1);
   const std::size_t begin = name.find_last_of(" ~");
   return begin == std::string_view::npos ? name : name.substr(begin + 1);
 }
@@ -175,12 +175,12 @@ std::vector<SymbolMatch> find(const Elf& elf, std::string_view symbol) {
   const std::string wanted = without_spaces(symbol);
   for (const Function& function : elf.functions) {
     const bool as_it_is = function.name == symbol;
-    if (!as_it_is && (!is_mangled(function.name) || function.name.find(word) == std::string_view::npos)) continue;
+    if (!as_it_is && function.name.find(word) == std::string_view::npos) continue;
     std::string name = demangled(function.name);
-    if (!as_it_is) {
+    if (!as_it_is && without_spaces(name) != wanted) {
       // Parts that the compiler split off are not functions of the source.
-      if (name.find(" [clone") != std::string::npos) continue;
-      if (without_spaces(name) != wanted && without_spaces(without_parameters(name)) != wanted) continue;
+      if (name == function.name || name.find(" [clone") != std::string::npos) continue;
+      if (without_spaces(without_parameters(name)) != wanted) continue;
     }
     // Aliases of the same code: the two forms of a constructor are often one.
     const bool known = std::any_of(found.begin(), found.end(), [&](const SymbolMatch& one) {

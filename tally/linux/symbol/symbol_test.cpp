@@ -56,6 +56,27 @@ TEST_F(OwnElf, FunctionsAreFoundByTheNamesOfTheirSource) {
   EXPECT_EQ(names("twice"), Names{});
 }
 
+TEST(FoundFunctions, have_the_names_that_tables_show) {
+  Elf elf;
+  for (const char* name : {"_RNvCs1_4prog4main", "_RNvXCs1_4progNtB2_1ANtB2_3Run3run", "_RINvCs1_4prog4workmEB2_",
+                           "_RINvCs1_4prog4workyEB2_", "_RNvNtNtCs1_3std2io5stdio6__print", "__list_MOD_sum",
+                           "camlStdlib__List__map_12", "main"})
+    elf.functions.push_back({.name = name, .address = elf.functions.size() + 1});
+  const auto symbols = [&](const char* name) {
+    std::vector<std::string> made;
+    for (const SymbolMatch& one : find(elf, name)) made.emplace_back(one.symbol);
+    return made;
+  };
+  for (const Function& function : elf.functions)
+    EXPECT_EQ(symbols(demangled(function.name).c_str()), Names{std::string(function.name)});
+  EXPECT_EQ(symbols("prog::main"), Names{"_RNvCs1_4prog4main"});
+  EXPECT_EQ(symbols("<prog::A as prog::Run>::run"), Names{"_RNvXCs1_4progNtB2_1ANtB2_3Run3run"});
+  EXPECT_EQ(symbols("prog::work::<u64>"), Names{"_RINvCs1_4prog4workyEB2_"});
+  EXPECT_EQ(symbols("std::io::stdio::_print"), Names{"_RNvNtNtCs1_3std2io5stdio6__print"});
+  EXPECT_EQ(symbols("Stdlib.List.map"), Names{"camlStdlib__List__map_12"});
+  EXPECT_EQ(symbols("work"), Names{});
+}
+
 TEST_F(OwnElf, OverloadsAreCandidates) {
   const auto found = find(*elf, "tally::symbol::Sample::twice");
   ASSERT_EQ(found.size(), 2u);

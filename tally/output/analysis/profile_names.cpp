@@ -9,21 +9,29 @@
 namespace tally::report {
 namespace {
 
-/// Replaces template arguments of long names with "<…>": C++ names may fill a page.
-std::string without_templates(const std::string& name) {
-  constexpr std::size_t long_name = 60;
-  if (name.size() <= long_name) return name;
+/// Replaces the outermost arguments in brackets with "<…>". A bracket at the beginning of a name of Rust,
+/// "<T as Trait>::f", has no arguments: those in it are replaced.
+std::string without_arguments(std::string_view name) {
   std::string text;
   int depth = 0;
+  std::size_t begin = 0;  // of the outermost bracket
   for (std::size_t i = 0; i < name.size(); ++i) {
     // "operator<", "operator->" and the like are not brackets.
     const bool is_operator = depth == 0 && text.ends_with("operator");
     const bool is_arrow = i > 0 && name[i] == '>' && name[i - 1] == '-';
-    if (name[i] == '<' && !is_operator && depth++ == 0) text += "<…>";
+    if (name[i] == '<' && !is_operator && depth++ == 0) begin = i;
     if (depth == 0) text += name[i];
-    if (name[i] == '>' && !is_operator && !is_arrow && depth > 0) depth--;
+    if (name[i] != '>' || is_operator || is_arrow || depth == 0 || --depth > 0) continue;
+    text += begin > 0 ? "<…>" : "<" + without_arguments(name.substr(1, i - 1)) + ">";
   }
+  if (depth > 0) text += "<…>";
   return text;
+}
+
+/// C++ names may fill a page.
+std::string without_templates(const std::string& name) {
+  constexpr std::size_t long_name = 60;
+  return name.size() <= long_name ? name : without_arguments(name);
 }
 
 std::string without_parameters(const std::string& name) {

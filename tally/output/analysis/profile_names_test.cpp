@@ -23,6 +23,14 @@ TEST(FunctionNames, keep_what_differs) {
   EXPECT_EQ(function_names(Names{one, other}, false), (Names{"void sort<" + many + ">", "void sort<" + many + "*>"}));
 }
 
+TEST(FunctionNames, of_rust_keep_their_types) {
+  const std::string from_iter =
+      "<alloc::vec::Vec<T> as alloc::vec::spec_from_iter::SpecFromIter<T, core::iter::Map<I, F>>>::from_iter";
+  EXPECT_EQ(function_names(Names{from_iter}, false),
+            (Names{"<alloc::vec::Vec<…> as alloc::vec::spec_from_iter::SpecFromIter<…>>::from_iter"}));
+  EXPECT_EQ(function_names(Names{"prog::work::<" + from_iter + ">"}, false), (Names{"prog::work::<…>"}));
+}
+
 TEST(Shortened, keeps_the_beginning_and_the_end) {
   EXPECT_EQ(shortened("abcdef", 6, 0), "abcdef");
   EXPECT_EQ(shortened("abcdef", 5, 0), "abcd…");

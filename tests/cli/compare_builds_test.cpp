@@ -77,6 +77,7 @@ TEST_F(CompareBuilds, finds_a_tenth_of_a_percent_in_one_of_200_functions) {
   const Finished typo = tally({"compare", before, after, "--fail-above", "instructions@f1370=1%"});
   EXPECT_EQ(typo.code(), 2);
   EXPECT_NE(typo.err.find("no function is called 'f1370'"), std::string::npos) << typo.err;
+  EXPECT_NE(typo.err.find("did you mean f137"), std::string::npos) << typo.err;
 }
 
 TEST_F(CompareBuilds, finds_no_change_of_identical_builds) {

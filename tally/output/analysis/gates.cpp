@@ -9,6 +9,7 @@
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/event_name.hpp"
+#include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/formats/comparison.hpp"
 
 namespace tally::report {
@@ -68,6 +69,16 @@ GateResult judge(const Gate& gate, const ComparedCount& row) {
   return result;
 }
 
+/// What to do about a name that no function of the two profiles has.
+std::string function_hint(const Comparison& comparison, const std::string& function) {
+  std::vector<std::string> names;
+  for (const Comparable* const side : {comparison.after, comparison.before})
+    for (const result::ProfileFunction& one : side->profile->functions) names.push_back(one.name);
+  const std::vector<std::string> similar = similar_functions(names, function);
+  return similar.empty() ? "`tally report FILE.json --top 0` lists the functions of a profile"
+                         : "did you mean " + join(similar, " or ") + "?";
+}
+
 /// Whether one of the two profiles has a function of this name.
 bool has_function(const Comparison& comparison, const std::string& function) {
   for (const Comparable* const side : {comparison.before, comparison.after})
@@ -95,7 +106,7 @@ Result<GateResult> judge_function(const Gate& gate, const Comparison& comparison
   }
   if (!has_function(comparison, gate.function))
     return fail(Code::bad_usage, fmt::format("{}: no function is called '{}'", named(gate), printable(gate.function)),
-                "`tally report FILE.json --top 0` lists the functions of a profile");
+                function_hint(comparison, gate.function));
   const auto row =
       std::find_if(comparison.functions.begin(), comparison.functions.end(), [&](const ComparedCount& one) {
         return is_event(one.event, gate.event) && is_subject(one.subject, gate.function);

@@ -141,6 +141,21 @@ std::vector<std::string> cut_names(std::vector<std::string> names) {
   return names;
 }
 
+std::vector<std::string> similar_functions(const std::vector<std::string>& names, std::string_view name) {
+  const bool is_scoped = name.find("::") != std::string_view::npos;
+  std::vector<std::string> keys;
+  std::map<std::string, std::string> whole;
+  for (const std::string& one : names) {
+    std::string known = without_parameters(one);
+    const std::size_t scope = is_scoped || known.find('<') != std::string::npos ? std::string::npos : known.rfind("::");
+    std::string key = scope == std::string::npos ? known : known.substr(scope + 2);
+    if (whole.try_emplace(key, std::move(known)).second) keys.push_back(std::move(key));
+  }
+  std::vector<std::string> similar;
+  for (const std::string& key : nearest(name, keys)) similar.push_back(whole.at(key));
+  return similar;
+}
+
 bool is_called(const std::string& function, std::string_view name) {
   if (function == name || function_name(function, false) == name) return true;
   std::string bare = function_name(function, false);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tally/output/result/profile.hpp"
@@ -24,6 +25,10 @@ inline constexpr std::size_t usual_name_width = 60;
 
 /// Cuts `text` to at most `most` characters (code points). "…" replaces characters before the last `end`, and counts.
 std::string shortened(const std::string& text, std::size_t most, std::size_t end);
+
+/// Returns the most similar names, without parameters, best first. They are compared without their scopes unless `name`
+/// has one: "parse" is similar to "prog::parse". Cost: an edit distance for each name.
+std::vector<std::string> similar_functions(const std::vector<std::string>& names, std::string_view name);
 
 /// Whether `name` denotes the function: in full, without parameters, or as "ns::sum" for "int ns::sum<int>(int)".
 bool is_called(const std::string& function, std::string_view name);

@@ -31,6 +31,13 @@ TEST(FunctionNames, of_rust_keep_their_types) {
   EXPECT_EQ(function_names(Names{"prog::work::<" + from_iter + ">"}, false), (Names{"prog::work::<…>"}));
 }
 
+TEST(SimilarFunctions, may_have_a_scope) {
+  const Names names{"main", "prog::parse(int)", "prog::sparse", "other::print"};
+  EXPECT_EQ(similar_functions(names, "parse"), (Names{"prog::parse", "prog::sparse"}));
+  EXPECT_EQ(similar_functions(names, "prog::pars"), (Names{"prog::parse", "prog::sparse"}));
+  EXPECT_EQ(similar_functions(names, "unknown"), Names{});
+}
+
 TEST(Shortened, keeps_the_beginning_and_the_end) {
   EXPECT_EQ(shortened("abcdef", 6, 0), "abcdef");
   EXPECT_EQ(shortened("abcdef", 5, 0), "abcd…");

@@ -88,6 +88,7 @@ int profile(const ValgrindOptions& options, bool is_valgrind) {
   backend::ProfileOrder order;
   order.target.command = options.command;
   order.calls = follows_calls(options);
+  if (order.calls) order.entered = options.toggles;
   order.conditions.as_valgrind = true;
   if (divides_parts(options)) order.parts = parts_of(options);
   auto events = event::parse_lists({join(events_of(options), ",")}, {}, event::Mode::user);

@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "tally/cli/valgrind_log.hpp"
 #include "tally/cli/valgrind_names.hpp"
 #include "tally/cli/valgrind_simulation.hpp"
+#include "tally/core/base/pattern.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/base/version.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/output/analysis/in_line.hpp"
+#include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/analysis/profile_parts.hpp"
 #include "tally/output/analysis/profile_selection.hpp"
 #include "tally/output/formats/valgrind_file.hpp"
@@ -71,8 +74,8 @@ class Writer {
       if (process.image == 0) return false;
       return !options_.traces_children || std::any_of(options_.skipped_children.begin(),
                                                       options_.skipped_children.end(), [&](const std::string& pattern) {
-                                                        return report::matches(pattern, process.command) ||
-                                                               report::matches(pattern, "/" + process.command);
+                                                        return matches_pattern(pattern, process.command) ||
+                                                               matches_pattern(pattern, "/" + process.command);
                                                       });
     });
     return all;
@@ -122,6 +125,7 @@ class Writer {
     if (!is_first(process)) return;
     for (const std::string& text : options_.notes) log += log_warning(process.pid, text);
     for (const std::string& text : simulation_notes(options_)) log += log_warning(process.pid, text);
+    if (follows_calls(options_)) warn_of_missing_functions(process);
     if (options_.verbose) log += log_lines(process.pid, profile_.stat.notices);
   }
 
@@ -147,6 +151,7 @@ class Writer {
       texts_[name] = report::cachegrind_file(report::InLineProfile(own).get(), descriptions(":         "));
     else
       add_part(own, process, name, {.number = 1, .trigger = "Program termination"});
+    warn_of_collection(process);
     summarize(own, process);
   }
 
@@ -165,10 +170,14 @@ class Writer {
       const bool is_apart = !part.is_last && !options_.combines_dumps;
       add_part(own, process, is_apart ? fmt::format("{}.{}", name, part.number) : name, part);
     }
+    warn_of_collection(process);
     const auto is_collected = [&](const result::CodeOwner& owner) {
       return is_of(owner, process) && owner.part != result::CodeOwner::no_part;
     };
-    summarize(finished(report::of_owners(profile_, is_collected, {}), process), process);
+    const result::Profile own = finished(report::of_owners(profile_, is_collected, {}), process);
+    divided_.clear();  // the sum of all parts is in no file
+    jumping_.clear();
+    summarize(own, process);
   }
 
   /// Whether the part has counts of another program that the process executed.
@@ -207,12 +216,48 @@ class Writer {
     const report::Collection collection{instruments && options_.collects_at_start.value_or(options_.toggles.empty()),
                                         instruments ? options_.toggles : std::vector<std::string>{}};
     report::Collected collected = report::collected(std::move(own), collection);
-    if (!collected.divided.empty())
-      log_of(process) += log_warning(
-          process.pid, fmt::format("{} also ran without collection: the file has the counts of the whole function at "
-                                   "its first line",
-                                   join(collected.divided, ", ")));
+    divided_.insert(collected.divided.begin(), collected.divided.end());
+    jumping_.insert(collected.jumping.begin(), collected.jumping.end());
     return std::move(collected.profile);
+  }
+
+  /// Names the functions whose lines the files of the process do not have, once for all of them.
+  void warn_of_collection(const Process& process) {
+    const auto names = [](const std::set<std::string>& all) {
+      return join(std::vector<std::string>(all.begin(), all.end()), ", ");
+    };
+    if (!divided_.empty())
+      log_of(process) += log_warning(
+          process.pid, fmt::format("{} also ran without collection: the file has the collected counts of the function "
+                                   "at its first line",
+                                   names(divided_)));
+    if (!jumping_.empty())
+      log_of(process) += log_warning(
+          process.pid, fmt::format("{} jumped to other functions (tail calls): the file has the counts of both at the "
+                                   "first line of the function that jumped",
+                                   names(jumping_)));
+    divided_.clear();
+    jumping_.clear();
+  }
+
+  /// Explains why nothing is collected for a function.
+  void warn_of_missing_functions(const Process& process) {
+    for (const std::string& pattern : options_.toggles) {
+      const auto is_it = [&](const result::ProfileFunction& function) {
+        return matches_pattern(pattern, function.name) || matches_pattern(pattern, function.linker_name);
+      };
+      if (std::any_of(profile_.functions.begin(), profile_.functions.end(), is_it)) continue;
+      std::vector<std::string> names;
+      for (const result::ProfileFunction& function : profile_.functions) names.push_back(function.name);
+      const std::vector<std::string> similar = report::similar_functions(names, pattern);
+      log_of(process) += log_warning(
+          process.pid,
+          fmt::format("--toggle-collect={}: no function of this name ran; {}", printable(pattern),
+                      similar.empty() ? "it may be inlined: `tally profile --inlines` lists inlined functions"
+                                      : "did you mean " + printable(join(similar, " or ")) + "?"));
+    }
+    for (const std::string& text : profile_.stat.notices)
+      if (text.starts_with("--toggle-collect")) log_of(process) += log_warning(process.pid, text);
   }
 
   /// A file for each thread, in the order of their IDs, which the kernel assigns in ascending order.
@@ -299,6 +344,7 @@ class Writer {
   std::map<std::string, std::string> texts_;               // by file name
   std::vector<std::pair<std::string, std::string>> logs_;  // by file name, in the order of the processes
   std::map<std::string, std::size_t> log_places_;
+  std::set<std::string> divided_, jumping_;  // see report::Collected
   std::optional<Error> failure_;
 };
 

@@ -133,6 +133,71 @@ TEST_F(Callgrind, collects_in_calls_of_functions) {
   EXPECT_EQ(file("none").totals.at("Ir"), 0) << "nothing in the program starts instrumentation";
 }
 
+// bench() executes 2,002 instructions. It is entered by a call, by a jump (a tail call), through a pointer, by two
+// jumps.
+constexpr const char* tail_calls = R"(
+#include <string.h>
+__asm__(".text\n.globl bench, wrapper, through, chain, after\n"
+        ".type bench, @function\nbench: mov $1000, %ecx\n1: dec %ecx\n jnz 1b\n ret\n.size bench, . - bench\n"
+        ".type wrapper, @function\nwrapper: jmp bench\n.size wrapper, . - wrapper\n"
+        ".type through, @function\nthrough: lea bench(%rip), %rax\n jmp *%rax\n.size through, . - through\n"
+        ".type chain, @function\nchain: jmp wrapper\n.size chain, . - chain\n"
+        ".type after, @function\nafter: mov $500, %ecx\n1: dec %ecx\n jnz 1b\n ret\n.size after, . - after\n");
+void bench(void), wrapper(void), through(void), chain(void), after(void);
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; i++) {
+    if (strcmp(argv[i], "call") == 0) bench();
+    if (strcmp(argv[i], "jump") == 0) wrapper();
+    if (strcmp(argv[i], "pointer") == 0) through();
+    if (strcmp(argv[i], "chain") == 0) chain();
+    after();
+  }
+  return 0;
+}
+)";
+
+TEST_F(Callgrind, collects_in_functions_that_jumps_enter) {
+  const TemporaryFile source("tail_calls.c", tail_calls);
+  const Finished built = Running({"/usr/bin/env", "cc", "-O1", "-g", "-o", path("prog"), source.path()}).finish();
+  ASSERT_EQ(built.code(), 0) << built.err;
+  const auto collected = [&](const std::string& function, const Words& what) {
+    const Finished finished = tally(
+        with({"callgrind", "--callgrind-out-file=" + path("out"), "--toggle-collect=" + function, path("prog")}, what));
+    EXPECT_EQ(finished.code(), 0) << finished.err;
+    EXPECT_EQ(finished.err.find("warning"), finished.err.npos) << finished.err;
+    return file("out").totals.at("Ir");
+  };
+  EXPECT_EQ(collected("bench", {"call"}), 2002);
+  EXPECT_EQ(collected("bench", {"jump"}), 2002);
+  EXPECT_EQ(collected("bench", {"pointer"}), 2002);
+  EXPECT_EQ(collected("bench", {"chain"}), 2002);
+  EXPECT_EQ(collected("bench", {"jump", "call", "chain", "pointer", "jump"}), 5 * 2002);
+  EXPECT_EQ(collected("be*h", {"jump"}), 2002);
+  const Finished jumping = tally({"callgrind", "--callgrind-out-file=" + path("out"), "--toggle-collect=wrapper",
+                                  path("prog"), "jump", "call", "chain"});
+  EXPECT_EQ(file("out").totals.at("Ir"), 2 * 2003);
+  EXPECT_NE(jumping.err.find("wrapper jumped to other functions"), std::string::npos) << jumping.err;
+}
+
+TEST_F(Callgrind, explains_why_nothing_is_collected) {
+  const Finished finished =
+      tally({"callgrind", "--callgrind-out-file=" + path("out"), "--toggle-collect=elevn", PROFILED});
+  EXPECT_EQ(finished.code(), 0) << "as with valgrind";
+  EXPECT_EQ(file("out").totals.at("Ir"), 0);
+  EXPECT_NE(finished.err.find("--toggle-collect=elevn: no function of this name ran; did you mean eleven"),
+            std::string::npos)
+      << finished.err;
+}
+
+TEST_F(Callgrind, warns_once_of_functions_without_lines) {
+  const Finished finished =
+      tally({"callgrind", "--callgrind-out-file=" + path("out"), "--toggle-collect=deep", PROFILED, "jump"});
+  const std::string text = "also ran without collection";
+  const std::size_t first = finished.err.find(text);
+  EXPECT_NE(first, std::string::npos) << finished.err;
+  EXPECT_EQ(finished.err.find(text, first + 1), std::string::npos) << finished.err;
+}
+
 TEST_F(Callgrind, simulates_the_caches_of_the_options) {
   const Finished finished =
       tally({"callgrind", "--callgrind-out-file=" + path("out"), "--cache-sim=yes", "--branch-sim=yes",

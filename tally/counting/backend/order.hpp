@@ -236,6 +236,9 @@ struct ProfileOrder : Order {
   bool calls = false;      ///< also record calls with inclusive counts (at most 4 events)
   bool python = false;  ///< also count functions of Python programs (CPython 3.11; at most 4 events, none of a model)
   std::optional<ProfileParts> parts = {};  ///< the engine only, and events that it counts itself
+  /// With `calls`: functions by name, * and ? as in a shell, that are called also if a jump enters them. Other calls
+  /// are call instructions. The engine only, and the first 255 functions of each process.
+  std::vector<std::string> entered = {};
 };
 
 }  // namespace tally::backend

@@ -46,6 +46,7 @@ enum MarkRole : uint32_t {
   mark_python,         ///< no mark: _PyEval_EvalFrameDefault of CPython 3.11; `mark` is its size
   mark_python_frame,   ///< set by the engine: an instruction there that stores the current frame
   mark_python_return,  ///< set by the engine: a return from there
+  mark_entered,        ///< no mark: a function whose entries by jumps are calls, if calls are followed
 };
 
 struct MarkPoint {

@@ -198,6 +198,14 @@ void emit_call(Builder& b, const Instruction& in, bool direct, u32 word) {
   e.dword(static_cast<u32>(b.arena.to_call[word % call_kinds] - e.here() - 4));
 }
 
+void emit_distance_to_active(Emitter& e, u64 target) {
+  e.load(r11, o_top);
+  load_at(e, r11, r11, frame_node);
+  load_at(e, r11, r11, offsetof(CallNode, target));
+  e.move_constant(rcx, 0 - target);
+  address_of(e, rcx, rcx, r11, 0, 0, false);
+}
+
 bool emit_return(Builder& b, const Instruction& in) {
   Emitter& e = b.e;
   if (in.opcode == 0xc2) {

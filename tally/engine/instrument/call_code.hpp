@@ -10,7 +10,8 @@
 
 namespace tally::engine::translate {
 struct Builder;
-}
+struct Emitter;
+}  // namespace tally::engine::translate
 
 namespace tally::engine::instrument {
 
@@ -61,6 +62,9 @@ void make_call_code(Arena& a);
 void emit_call(Builder& b, const Instruction& in, bool direct, u32 word);
 /// The same for a return that has popped its address into rcx, with r11 free. True if the code continues at the target.
 bool emit_return(Builder& b, const Instruction& in);
+
+/// Emits code that sets rcx to 0 if the innermost call executes the function at `target`; r11 is lost, flags are not.
+void emit_distance_to_active(Emitter& e, u64 target);
 
 /// Bytes that a return has removed in addition to its address, from `word` of code that does not continue itself.
 inline u32 removed_bytes(u32 word) { return word >> recent_shift; }

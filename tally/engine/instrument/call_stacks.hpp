@@ -64,6 +64,18 @@ class CallStacks {
     has_lost_ = false;
     return false;
   }
+  /// Handles a jump to a function whose return address is below `above`, and removes frames that were left. True if the
+  /// function that jumped has the innermost frame now: its return will be that of the function that is entered.
+  bool jump(u64 above) {
+    Stack& s = stacks_[current_];
+    const Frame* outer = s.top;
+    while (outer != s.frames && outer->above < above) outer--;
+    if (outer == s.frames || outer->above != above) return false;
+    pop_below(s, above);
+    return true;
+  }
+  /// Replaces the node of the innermost frame.
+  void replace(CallNode* node) { stacks_[current_].top->node = node; }
   void enter(CallNode* node) { stacks_[current_].frames[0].node = node; }
   /// Returns the node that was executed before the last select() or return_to() that entered a stack.
   CallNode* left() const { return left_; }

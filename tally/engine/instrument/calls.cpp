@@ -403,6 +403,28 @@ void calls_handler(Thread* t, u64 sp, u64 base, u64 bytes) {
   if (calls_on()) own(t).stacks.begin_handler(sp + 8, base, bytes);
 }
 
+void calls_entered(Thread* t, u64 target) {
+  if (!calls_on()) return;
+  ThreadCalls& c = own(t);
+  if (c.stacks.node()->target == target) return;
+  begin_change(t, c);
+  const u64 above = t->gpr[rsp] + 8;
+  // The address of the jump is unknown: the function that jumped is known by its beginning.
+  const auto enter_from = [&](CallNode* from) { return enter_node(c, from, from->target, target); };
+  if (c.stacks.jump(above)) {
+    c.stacks.replace(enter_from(c.stacks.selected()));
+  } else {
+    if (c.stacks.select(above)) c.stacks.enter(&c.nodes[0]);
+    if (c.stacks.make_room()) {
+      c.stacks.push(above, enter_from(c.stacks.selected()));
+    } else {
+      c.nodes[0].is_recursive |= channel::calls_too_deep;
+      c.stacks.lost();
+    }
+  }
+  c.stacks.end();
+}
+
 void calls_asked(Thread* t, u32 word) {
   const ModelThread& m = *model_thread(t);
   const u64 above = m.stack + 8;  // the code that asks was called by the trace, below the program's stack pointer

@@ -33,6 +33,10 @@ u64 calls_key();
 /// stack if the handler begins on one; else 0.
 void calls_handler(Thread* t, u64 sp, u64 base, u64 bytes);
 
+/// Called at the first instruction of a function that was entered by a jump, at `target`: it counts as a call by the
+/// function that is being executed, and replaces it until the return.
+void calls_entered(Thread* t, u64 target);
+
 /// Called from generated code at a call or return.
 void calls_asked(Thread* t, u32 word);
 

@@ -3,6 +3,7 @@
 #include "tally/engine/channel/hash.hpp"
 #include "tally/engine/command.hpp"
 #include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/call_code.hpp"
 #include "tally/engine/instrument/marks.hpp"
 #include "tally/engine/instrument/python_frames.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
@@ -130,23 +131,33 @@ void record_first(const Instruction& in) {
 
 void emit_gate(Builder& b, const Instruction& in) {
   // A gate at a mere return address is needed only while a marked function is open. It must not change the flags.
-  bool always = slot_of(b.trace.pc).done != 0 || begins_mark(in);
-  for (u32 i = 0; i < given_points.count; i++)
-    always |= given_points.point[i].address == b.trace.pc && given_points.point[i].role != channel::mark_leaves;
+  // Calls of functions that are also entered by jumps are known already.
+  bool always = slot_of(b.trace.pc).done != 0 || begins_mark(in), entered = false;
+  for (u32 i = 0; i < given_points.count; i++) {
+    if (given_points.point[i].address != b.trace.pc) continue;
+    const u32 role = given_points.point[i].role;
+    entered |= role == channel::mark_entered;
+    always |= role != channel::mark_leaves && role != channel::mark_entered;
+  }
+  always |= entered && slot_of(b.trace.pc).returns != 0;
   Emitter& e = b.e;
   e.store(rcx, o_borrowed_rcx);
+  e.store(r11, o_borrowed_r11);
   u8* skip = nullptr;
   if (!always) {
-    e.load(rcx, offsetof(Thread, in_functions));
+    if (entered)
+      emit_distance_to_active(e, b.trace.pc);
+    else
+      e.load(rcx, offsetof(Thread, in_functions));
     e.byte(0xe3);  // jrcxz
     skip = e.p;
     e.byte(0);
   }
-  e.store(r11, o_borrowed_r11);
   e.move_constant(rcx, b.trace.pc);
   e.jump(b.arena.to_mark);
   if (!always) {
     *skip = static_cast<u8>(e.p - skip - 1);
+    if (entered) e.load(r11, o_borrowed_r11);
     e.load(rcx, o_borrowed_rcx);
   }
   b.trace.gate = b.offset();

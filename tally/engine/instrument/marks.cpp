@@ -1,6 +1,7 @@
 #include "tally/engine/instrument/marks.hpp"
 
 #include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/calls.hpp"
 #include "tally/engine/instrument/marked_addresses.hpp"
 #include "tally/engine/instrument/parts.hpp"
 #include "tally/engine/instrument/python_frames.hpp"
@@ -209,8 +210,11 @@ void pass_all(Thread* t) {
     for (u32 i = 0; i < given_marks().count; i++)
       if (given_marks().point[i].address == t->pc && given_marks().point[i].role == role)
         pass(t, role, counts(t, given_marks().point[i].mark), now);
-  for (u32 i = 0; i < given_marks().count; i++)
-    if (given_marks().point[i].address == t->pc && given_marks().point[i].role == channel::mark_leaves) watch(t);
+  for (u32 i = 0; i < given_marks().count; i++) {
+    if (given_marks().point[i].address != t->pc) continue;
+    if (given_marks().point[i].role == channel::mark_leaves) watch(t);
+    if (given_marks().point[i].role == channel::mark_entered) calls_entered(t, t->pc);
+  }
 }
 
 }  // namespace

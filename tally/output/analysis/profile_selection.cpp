@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "tally/core/base/pattern.hpp"
 #include "tally/output/analysis/tail_calls.hpp"
 #include "tally/output/result/call_sums.hpp"
 
@@ -63,8 +64,8 @@ class Collector {
       : profile_(profile), at_start_(collection.at_start) {
     for (const result::ProfileFunction& function : profile.functions)
       switches_.push_back(std::any_of(collection.switches.begin(), collection.switches.end(), [&](const auto& pattern) {
-        return matches(pattern, function.name) ||
-               (!function.linker_name.empty() && matches(pattern, function.linker_name));
+        return matches_pattern(pattern, function.name) ||
+               (!function.linker_name.empty() && matches_pattern(pattern, function.linker_name));
       }));
     for (std::size_t i = 0; i < profile.calls.size(); ++i) is_on_.push_back(is_on_after(i));
     each_self(profile, [&](std::size_t call, std::uint32_t function, const Counts& self) {
@@ -135,26 +136,6 @@ FunctionRows rows_from(const result::Profile& profile, std::size_t begin) {
 
 }  // namespace
 
-bool matches(std::string_view pattern, std::string_view name) {
-  std::size_t p = 0, n = 0, star = pattern.npos, resume = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = n;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
-      ++p;
-      ++n;
-    } else if (star != pattern.npos) {
-      p = star + 1;
-      n = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
-
 result::Profile of_owners(const result::Profile& profile, const std::function<bool(const result::CodeOwner&)>& keeps,
                           const Counts& totals) {
   const std::size_t events = profile.event_count();
@@ -194,7 +175,7 @@ Collected collected(result::Profile profile, const Collection& collection) {
       continue;
     }
     const result::ProfileFunction& function = profile.functions[first.function];
-    result.divided.push_back(function.name);
+    (part[0] > all.sum[0] ? result.jumping : result.divided).push_back(function.name);
     rows.push_back({.owner = first.owner,
                     .function = first.function,
                     .source = function.source,
@@ -211,8 +192,10 @@ Collected collected(result::Profile profile, const Collection& collection) {
   profile.counts = std::move(counts);
   keep_calls(profile, [&](std::size_t i) { return any(inclusive.data() + i * events, events); });
   set_totals(profile, totals);
-  std::sort(result.divided.begin(), result.divided.end());
-  result.divided.erase(std::unique(result.divided.begin(), result.divided.end()), result.divided.end());
+  for (std::vector<std::string>* const names : {&result.divided, &result.jumping}) {
+    std::sort(names->begin(), names->end());
+    names->erase(std::unique(names->begin(), names->end()), names->end());
+  }
   result.profile = std::move(profile);
   return result;
 }

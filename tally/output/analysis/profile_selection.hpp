@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tally/output/result/profile.hpp"
@@ -29,13 +28,13 @@ struct Collected {
   result::Profile profile;
   /// Functions that ran both with and without collection: their counts are exact, but not divided among lines.
   std::vector<std::string> divided;
+  /// Functions whose calls counted more than the function: it jumped to others (tail calls), whose counts are with its
+  /// own, and not divided either.
+  std::vector<std::string> jumping;
 };
 
 /// Returns the counts that were collected. A recursive call of a function switches nothing. Needs the profile's calls,
 /// which must have all of its events. Cost: proportional to rows and calls.
 Collected collected(result::Profile profile, const Collection& collection);
-
-/// Whether a name matches a pattern: `*` stands for any text, `?` for one character.
-bool matches(std::string_view pattern, std::string_view name);
 
 }  // namespace tally::report

@@ -57,17 +57,6 @@ std::int64_t first_of(const result::Profile& profile, std::uint32_t function) {
   return sum;
 }
 
-TEST(Patterns, have_stars_and_question_marks) {
-  EXPECT_TRUE(matches("parse", "parse"));
-  EXPECT_FALSE(matches("parse", "parser"));
-  EXPECT_TRUE(matches("*::bench::*", "crate::bench::run"));
-  EXPECT_TRUE(matches("p?rse*", "parse(int)"));
-  EXPECT_FALSE(matches("p?rse*", "prse"));
-  EXPECT_TRUE(matches("*", ""));
-  EXPECT_TRUE(matches("a*b*c", "aXbXbc"));
-  EXPECT_FALSE(matches("a*b*c", "aXbXb"));
-}
-
 TEST(Selection, has_one_process_with_its_counts) {
   Builder b({"main", "work"});
   b.row(0, 0, 3, 10, 1);

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "tally/core/base/pattern.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/engine/profile/located_values.hpp"
 #include "tally/linux/files/code_files.hpp"
@@ -29,6 +30,9 @@ constexpr const char* leaving_functions[] = {"longjmp",
                                              "_Unwind_Resume",
                                              "_Unwind_Resume_or_Rethrow",
                                              "_Unwind_ForcedUnwind"};
+
+constexpr const char* too_many_entered =
+    "--toggle-collect names more than 255 functions: tally does not see when a jump enters the others";
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -58,6 +62,8 @@ Marker::Marker(const Job& job) : has_python_(job.has_python()) {
                         static_cast<std::uint32_t>(mark.to ? channel::mark_from : channel::mark_function)});
     if (mark.to) targets_.push_back({mark.to->place, mark.to->text, i, channel::mark_to});
   }
+  for (const std::string& pattern : job.entered())
+    targets_.push_back({.place = {.symbol = pattern}, .text = pattern, .mark = 0, .role = channel::mark_entered});
   if (!job.has_window_bounds()) return;
   const WindowBounds& bounds = job.windows->bounds;
   if (bounds.start) targets_.push_back({bounds.start->place, bounds.start->text, 0, channel::mark_starts});
@@ -66,6 +72,13 @@ Marker::Marker(const Job& job) : has_python_(job.has_python()) {
 
 void Marker::find_marks(const symbol::Elf& elf, const Target& target, std::size_t place, Module& in) const {
   if (!symbol::is_file(target.place, in.name)) return;
+  if (target.is_pattern()) {
+    for (const symbol::Function& function : elf.functions)
+      if (!function.chosen_late && (matches_pattern(target.text, function.name) ||
+                                    matches_pattern(target.text, symbol::demangled(function.name))))
+        in.addresses[place].push_back(function.address);
+    return;
+  }
   if (target.place.symbol.empty()) {
     in.addresses[place] = {target.place.offset};
     return;
@@ -130,6 +143,7 @@ Result<void> Marker::check_program(const std::string& path) {
   if (!program.trouble.empty()) return {};  // a script, or a file that the kernel will refuse
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     const Target& target = targets_[i];
+    if (target.is_pattern()) continue;
     if (program.problems[i]) return fail(*program.problems[i]);
     if (program.dynamic || !program.addresses[i].empty()) continue;
     const auto near = similar_names(target);
@@ -141,10 +155,21 @@ Result<void> Marker::check_program(const std::string& path) {
   return {};
 }
 
+void Marker::note(const std::string& text) {
+  if (std::find(notices_.begin(), notices_.end(), text) == notices_.end()) notices_.push_back(text);
+}
+
 channel::MarkPoints Marker::points_of(pid_t process) {
   channel::MarkPoints points{};
   const auto add = [&](std::uint64_t address, std::uint32_t mark, std::uint32_t role) {
     if (points.count < std::size(points.point)) points.point[points.count++] = {address, mark, role};
+  };
+  // Several names may have one address.
+  const auto add_entered = [&](std::uint64_t address) {
+    const auto end = points.point + points.count;
+    if (std::any_of(points.point, end, [&](const channel::MarkPoint& one) { return one.address == address; })) return;
+    if (points.count == std::size(points.point)) note(too_many_entered);
+    add(address, 0, channel::mark_entered);
   };
   struct Mapped {
     const Module* module;
@@ -172,12 +197,14 @@ channel::MarkPoints Marker::points_of(pid_t process) {
       if (!target.problem) target.problem = one.module->problems[i];
       const auto& addresses = one.module->addresses[i];
       if (addresses.empty() || taken == one.module) continue;
+      if (target.is_pattern()) {
+        for (const std::uint64_t address : addresses) add_entered(address + one.bias);
+        continue;
+      }
       if (taken != nullptr) {
-        const std::string note =
-            fmt::format("'{}' is a function of {} and of {}: tally counts the first one ({}:{} names the other)",
-                        printable(target.text), printable(taken->name), printable(one.module->name),
-                        printable(one.module->name), printable(target.text));
-        if (std::find(notices_.begin(), notices_.end(), note) == notices_.end()) notices_.push_back(note);
+        note(fmt::format("'{}' is a function of {} and of {}: tally counts the first one ({}:{} names the other)",
+                         printable(target.text), printable(taken->name), printable(one.module->name),
+                         printable(one.module->name), printable(target.text)));
         continue;
       }
       taken = one.module;
@@ -211,10 +238,9 @@ void Marker::note_aliases(const channel::MarkPoints& points) {
         const auto found = std::find_if(targets_.begin(), targets_.end(), of_mark);
         return printable(found == targets_.end() ? "" : found->text);
       };
-      std::string note = fmt::format(
+      note(fmt::format(
           "'{}' and '{}' are names of one address, which the linker gave to both: they count the same calls",
-          text_of(one.mark), text_of(other.mark));
-      if (std::find(notices_.begin(), notices_.end(), note) == notices_.end()) notices_.push_back(std::move(note));
+          text_of(one.mark), text_of(other.mark)));
     }
 }
 
@@ -274,7 +300,7 @@ std::vector<std::string> Marker::similar_names(const Target& target) const {
 std::vector<std::string> Marker::missing() const {
   std::vector<std::string> notes;
   for (const Target& target : targets_) {
-    if (target.found) continue;
+    if (target.found || target.is_pattern()) continue;
     if (target.problem) {
       const auto lines = split(target.problem->message, '\n');
       std::vector<std::string> parts;
@@ -380,7 +406,9 @@ void choose_counters(const std::vector<MarkedEvent>& events, channel::Marks& mar
 channel::Marks marks_of(const Job& job, const Modelling& modelling) {
   channel::Marks marks{};
   marks.count = static_cast<std::uint32_t>(job.code_regions().size());
-  marks.on = marks.count > 0 || job.has_rdpmc() || job.has_window_bounds() || job.has_python() ? 1 : 0;
+  marks.on = marks.count > 0 || job.has_rdpmc() || job.has_window_bounds() || job.has_python() || !job.entered().empty()
+                 ? 1
+                 : 0;
   marks.rdpmc = job.has_rdpmc() ? 1 : 0;
   marks.python = job.has_python() ? 1 : 0;
   // Needed by marks, and by regions of the program's own, which are not known yet.

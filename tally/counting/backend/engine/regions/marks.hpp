@@ -49,6 +49,8 @@ class Marker {
     std::uint32_t mark, role;
     bool found = false;
     std::optional<Error> problem = {};
+    /// Whether the text is a pattern, which any number of functions match.
+    bool is_pattern() const { return role == channel::mark_entered; }
   };
   /// A Python interpreter in a file.
   struct Python {
@@ -74,6 +76,7 @@ class Marker {
 
   using ModuleKey = std::pair<std::string, std::optional<linux::FileState>>;  ///< its path, and the file's state
 
+  void note(const std::string& text);
   void note_aliases(const channel::MarkPoints& points);
   const Module& module(const std::string& path, pid_t process);
   void find_marks(const symbol::Elf& elf, const Target& target, std::size_t place, Module& in) const;

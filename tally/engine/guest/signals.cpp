@@ -65,7 +65,7 @@ bool must_execute(u64 pc) {
 /// Handles all pending requests at an address where the program has the registers of `c` and the pc c->ip, and then
 /// continues there.
 void arrived(Thread* t, Context* c) {
-  // A handler would return to a gate that the thread has passed: it executes the instruction behind it first.
+  // A handler would return to a gate that the thread has passed: it executes the instruction after it first.
   if (t->past_gate != 0 && awaits_delivery(t) && t->traces_itself == 0 && !must_execute(c->ip)) {
     t->pad |= pad_deliver;
     t->pc = c->ip;

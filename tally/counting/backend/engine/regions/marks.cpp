@@ -143,9 +143,8 @@ Result<void> Marker::check_program(const std::string& path) {
   if (!program.trouble.empty()) return {};  // a script, or a file that the kernel will refuse
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     const Target& target = targets_[i];
-    if (target.is_pattern()) continue;
     if (program.problems[i]) return fail(*program.problems[i]);
-    if (program.dynamic || !program.addresses[i].empty()) continue;
+    if (target.is_pattern() || program.dynamic || !program.addresses[i].empty()) continue;
     const auto near = similar_names(target);
     return fail(
         Code::bad_usage,
@@ -164,7 +163,6 @@ channel::MarkPoints Marker::points_of(pid_t process) {
   const auto add = [&](std::uint64_t address, std::uint32_t mark, std::uint32_t role) {
     if (points.count < std::size(points.point)) points.point[points.count++] = {address, mark, role};
   };
-  // Several names may have one address.
   const auto add_entered = [&](std::uint64_t address) {
     const auto end = points.point + points.count;
     if (std::any_of(points.point, end, [&](const channel::MarkPoint& one) { return one.address == address; })) return;

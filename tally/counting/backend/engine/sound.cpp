@@ -100,7 +100,8 @@ std::uint32_t claimed(const Channel& shared, std::uint32_t in_header, std::uint3
       const linux::DataRange range = linux::next_data(file, offset_of(i), end);
       if (range.begin == range.end) break;
       i = std::max(i, static_cast<std::uint32_t>((range.begin - offset) / sizeof(Record)));
-      written_to = static_cast<std::uint32_t>((range.end - offset) / sizeof(Record));
+      // A record may be in two pages, of which one was written.
+      written_to = static_cast<std::uint32_t>((range.end - offset + sizeof(Record) - 1) / sizeof(Record));
       if (i > in_header || i - last > most_free) break;
     }
     if (!is_free(record(i))) last = i;

@@ -479,8 +479,12 @@ TEST_F(Callgrind, divides_misses_of_threads_and_processes) {
   const Words original =
       with(with({"/usr/bin/env", "valgrind", "-q"}, options), {"--callgrind-out-file=" + path("its.%p")});
   ASSERT_EQ(Running(with(original, program)).finish().code(), 0);
-  for (const char* event : {"Dr", "Dw", "I1mr", "D1mr", "D1mw", "DLmr"})
+  for (const char* event : {"Dr", "Dw", "D1mr", "D1mw", "DLmr"})
     EXPECT_EQ(counts("its.", event), counts("out.", event)) << event;
+  // A section begins within a block, whose lines callgrind fetches before it.
+  const auto its = counts("its.", "I1mr"), ours = counts("out.", "I1mr");
+  ASSERT_EQ(its.size(), ours.size());
+  for (std::size_t i = 0; i < its.size(); i++) EXPECT_NEAR(its[i], ours[i], 1);
 }
 
 TEST_F(Callgrind, profile_divides_misses_and_refuses_cycles) {

@@ -16,7 +16,10 @@ TEST_P(ScribblesTest, no_count_is_exact) {
     // Records of all ones make the engine fail: it reports it, and the program ends.
     if (std::string(GetParam()) != "records") expect_same(counted.outcome, native);
     EXPECT_FALSE(counted.exact) << counted.counts.instructions;
-    EXPECT_NE(counted.problem.find("written over"), std::string::npos) << counted.problem;
+    // Processes whose records are zeroes look as if they had not started.
+    EXPECT_TRUE(counted.problem.find("written over") != std::string::npos ||
+                counted.problem.find("ran natively") != std::string::npos)
+        << counted.problem;
   }
 }
 

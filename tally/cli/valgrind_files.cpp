@@ -158,7 +158,7 @@ class Writer {
   /// The profile of a process or a part as its file has it.
   result::Profile finished(result::Profile own, const Process& process) {
     own.stat.command = process.image > 0 ? std::vector{process.command} : profile_.stat.command;
-    return report::with_columns(in_collection(std::move(own), process), columns_of(options_));
+    return report::with_columns(in_collection(std::move(own)), columns_of(options_));
   }
 
   /// A file for each part that the program's client requests ended, or all parts in one. The summary has their sums.
@@ -207,7 +207,7 @@ class Writer {
   }
 
   /// The counts between the switches of --toggle-collect.
-  result::Profile in_collection(result::Profile own, const Process& process) {
+  result::Profile in_collection(result::Profile own) {
     if (collects_all(options_)) return own;
     // Client requests switch instrumentation, and collection without --toggle-collect: see add_parts().
     const bool is_divided = divides_parts(options_);

@@ -424,7 +424,8 @@ TEST_F(Callgrind, divides_the_profile_at_client_requests) {
   // "Collected" is the sum.
   const Finished loud =
       valgrind(with({"--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=/dev/null"}, program));
-  EXPECT_EQ(fields_of(loud.err)["Collected"], std::to_string(std::accumulate(counts.begin(), counts.end(), 0)));
+  EXPECT_EQ(fields_of(loud.err)["Collected"],
+            std::to_string(std::accumulate(counts.begin(), counts.end(), std::int64_t{0})));
 }
 
 // tests/marks/requests.c, in which each line that is read for the first time is a miss.
@@ -484,7 +485,7 @@ TEST_F(Callgrind, divides_misses_of_threads_and_processes) {
   // A section begins within a block, whose lines callgrind fetches before it.
   const auto its = counts("its.", "I1mr"), ours = counts("out.", "I1mr");
   ASSERT_EQ(its.size(), ours.size());
-  for (std::size_t i = 0; i < its.size(); i++) EXPECT_NEAR(its[i], ours[i], 1);
+  for (std::size_t i = 0; i < its.size(); i++) EXPECT_LE(std::abs(its[i] - ours[i]), 1);
 }
 
 TEST_F(Callgrind, profile_divides_misses_and_refuses_cycles) {

@@ -136,8 +136,15 @@ TEST_P(WindowRun, windows_by_time_have_at_least_the_period) {
                                   1'000'000, "task-clock,page-faults");
   ASSERT_TRUE(recording.outcome) << recording.outcome.error().message;
   EXPECT_GT(recording.rows.size(), 2u);
-  for (const Row& row : recording.rows)
-    if (!row.cut) EXPECT_GE(row.length, 900'000);
+  // A late interrupt makes its window longer and the next one shorter.
+  std::int64_t all = 0, windows = 0;
+  for (const Row& row : recording.rows) {
+    if (row.cut) continue;
+    EXPECT_GE(row.length, 500'000);
+    all += row.length;
+    ++windows;
+  }
+  EXPECT_GE(all, 900'000 * windows);
   EXPECT_EQ(sum_of(recording, 1), recording.outcome->counts[1].count.value);
 }
 

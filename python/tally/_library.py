@@ -60,9 +60,24 @@ def _open():
 
 
 @functools.lru_cache(maxsize=None)
+def _loaded():
+    """Returns the library, or the Error if it cannot be used: a failure is remembered, too."""
+    try:
+        return _declared(_open())
+    except Error as error:
+        return error
+
+
 def load():
     """Returns the library. Raises Error if it is not found, or older than this package."""
-    library = _open()
+    library = _loaded()
+    if isinstance(library, Error):
+        raise library
+    return library
+
+
+def _declared(library):
+    """Declares the functions of the library. Raises Error if it lacks one."""
     text, pointer = ctypes.c_char_p, ctypes.c_void_p
     try:
         for name, result, arguments in [

@@ -34,20 +34,41 @@ constexpr auto sources_of_calls = [] {
   return of;
 }();
 
+/// What makes the content of a file the same in each run.
+enum class FixedBy : u8 { nothing, machine, clock, both, itself };
+
 /// A file that opening reads a source. A path that ends with '/' stands for all files below it.
 struct SourceFile {
-  char path[32];
+  char path[40];
   Source source;
-  bool varies;  ///< from run to run, not only from machine to machine
+  FixedBy fixed_by;
 };
 constexpr SourceFile source_files[] = {
-    {"/dev/urandom", channel::source_random_file, true}, {"/dev/random", channel::source_random_file, true},
-    {"/proc/uptime", channel::source_clock, true},       {"/proc/self/stat", channel::source_clock, true},
-    {"/proc/stat", channel::source_host, true},          {"/proc/loadavg", channel::source_host, true},
-    {"/proc/meminfo", channel::source_host, true},       {"/proc/cpuinfo", channel::source_host, true},
-    {"/proc/version", channel::source_host, false},      {"/proc/sys/kernel/random/", channel::source_host, true},
-    {"/proc/sys/kernel/", channel::source_host, false},  {"/sys/devices/system/cpu/", channel::source_host, false},
+    {"/dev/urandom", channel::source_random_file, FixedBy::nothing},
+    {"/dev/random", channel::source_random_file, FixedBy::nothing},
+    {"/proc/uptime", channel::source_clock, FixedBy::clock},
+    {"/proc/self/stat", channel::source_clock, FixedBy::clock},
+    {"/proc/stat", channel::source_host, FixedBy::both},
+    {"/proc/loadavg", channel::source_host, FixedBy::machine},
+    {"/proc/meminfo", channel::source_host, FixedBy::machine},
+    {"/proc/cpuinfo", channel::source_host, FixedBy::machine},
+    {"/proc/version", channel::source_host, FixedBy::itself},
+    {"/proc/sys/kernel/random/boot_id", channel::source_host, FixedBy::machine},
+    {"/proc/sys/kernel/random/", channel::source_host, FixedBy::nothing},
+    {"/proc/sys/kernel/", channel::source_host, FixedBy::itself},
+    {"/sys/devices/system/cpu/", channel::source_host, FixedBy::itself},
 };
+
+bool is_fixed(const SourceFile& file) {
+  switch (file.fixed_by) {
+    case FixedBy::nothing: return false;
+    case FixedBy::machine: return machine_is_fixed();
+    case FixedBy::clock: return clock_is_counted();
+    case FixedBy::both: return machine_is_fixed() && clock_is_counted();
+    case FixedBy::itself: return true;
+  }
+  return false;
+}
 
 /// Returns the entry of the file that the thread is about to open, or null.
 const SourceFile* source_file(const Thread* t) {
@@ -125,8 +146,7 @@ u64 value_of_call(const Thread* t, u32 source, s64 result) {
   if (source == channel::source_race) return 0;
   if (sources_of_calls[g[rax]] == channel::source_random_file) {
     const SourceFile* const file = source_file(t);
-    const bool is_fixed = source == channel::source_clock ? clock_is_counted() : machine_is_fixed();
-    return file != nullptr && file->varies && (source == channel::source_random_file || !is_fixed) ? 0 : 1;
+    return file != nullptr && !is_fixed(*file) ? 0 : 1;
   }
   const u64 hash = channel::checksum_with(1, static_cast<u64>(result));
   if (result < 0) return hash;
@@ -135,7 +155,7 @@ u64 value_of_call(const Thread* t, u32 source, s64 result) {
     case SYS_clock_gettime: return hash_of(hash, g[rsi], 16);
     case SYS_gettimeofday: return hash_of(hash, g[rdi], 16);
     case SYS_getrusage: return hash_of(hash, g[rsi], 144);
-    case SYS_wait4: return hash_of(hash, g[r10], 32);
+    case SYS_wait4: return result == 0 ? 1 : hash_of(1, g[r10], 32);  // the result is a process ID
     case SYS_waitid: return hash_of(hash, g[r8], 32);
     case SYS_timer_gettime:
     case SYS_timerfd_gettime:

@@ -24,14 +24,24 @@ channel::CountedTimes& times_of(Thread* t) { return process_record(t).counted; }
 
 u64 load(const u64& from) { return __atomic_load_n(&from, __ATOMIC_RELAXED); }
 
-/// Returns the newest record of a process, except record `but`; null if the last ones have none.
+/// Returns the newest record of a process, one that has not ended if there is one, except record `but`; null if the
+/// last ones have none.
 channel::Process* record_of(s64 pid, u32 but = 0) {
   constexpr u32 searched = 1u << 16;
   const u32 newest = __atomic_load_n(&records().header().next_process, __ATOMIC_RELAXED);
-  for (u32 i = newest, n = 0; i > 0 && n < searched; i--, n++)
-    if (i < channel::process_limit && i != but && records().process(i).pid == pid) return &records().process(i);
-  return nullptr;
+  channel::Process* ended = nullptr;
+  for (u32 i = newest < channel::process_limit ? newest : channel::process_limit - 1, n = 0; i > 0 && n < searched;
+       i--, n++) {
+    channel::Process& record = records().process(i);
+    if (i == but || record.pid != pid) continue;
+    if (record.state != channel::State::ended) return &record;
+    if (ended == nullptr) ended = &record;
+  }
+  return ended;
 }
+
+/// Whether the kernel knows no process of this number any more.
+bool has_ended(s64 pid) { return kernel(SYS_kill, static_cast<u64>(pid), 0) == -ESRCH; }
 
 /// The thread's processor time while it may run. It never decreases.
 u64 running_time(Thread* o) {
@@ -83,10 +93,8 @@ s64 add_child(Thread* t, s64 pid, u64 usage) {
   const channel::Process* const child = record_of(pid);
   if (child == nullptr) return 0;
   const u64 ns = load(child->counted.used) + load(child->counted.children);
-  constexpr s64 no_process = -ESRCH;
   // A stopped child still exists, and one that was waited for without its removal.
-  if (kernel(SYS_kill, static_cast<u64>(pid), 0) == no_process)
-    __atomic_add_fetch(&times_of(t).children, ns, __ATOMIC_RELAXED);
+  if (has_ended(pid)) __atomic_add_fetch(&times_of(t).children, ns, __ATOMIC_RELAXED);
   return usage != 0 ? put_usage(usage, ns) : 0;
 }
 
@@ -222,7 +230,7 @@ bool read_other_clock(Thread* t, s32 clock, u64& ns) {
   if (clock >= 0 || (clock & kind) != by_scheduler) return false;
   const s64 id = ~(clock >> 3);
   if ((clock & of_thread) == 0) {
-    const channel::Process* const other = record_of(id);
+    const channel::Process* const other = has_ended(id) ? nullptr : record_of(id);
     if (other != nullptr) ns = load(other->counted.used);
     return other != nullptr;
   }

@@ -1,5 +1,6 @@
 #include "tally/engine/guest/mapping_list.hpp"
 
+#include "tally/engine/decimal.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/translate/arenas.hpp"
 #include "tally/engine/translate/process_maps.hpp"
@@ -28,14 +29,7 @@ u32 hexadecimal(char* to, u64 value, u32 digits) {
   return digits;
 }
 
-u32 decimal(char* to, u64 value) {
-  char digits[20];
-  u32 n = 0, out = 0;
-  do digits[n++] = static_cast<char>('0' + value % 10);
-  while ((value /= 10) != 0);
-  while (n > 0) to[out++] = digits[--n];
-  return out;
-}
+u32 decimal(char* to, u64 value) { return static_cast<u32>(write_decimal(to, value) - to); }
 
 bool have_equal_file(const ListedMapping& a, const ListedMapping& b) {
   if (a.inode != b.inode || a.device_major != b.device_major || a.device_minor != b.device_minor) return false;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "tally/engine/decimal.hpp"
 #include "tally/engine/guest/mapping_list.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/inherited.hpp"
@@ -26,6 +27,7 @@ struct ListFile {
 constexpr u32 file_limit = 256;
 ListFile files[file_limit];
 u32 file_count;
+bool has_other_devices;  // than that of the first file: another /proc
 
 /// The list that is being read, under lock_code(). It is kept for the next part, as far as a program reads in sequence.
 struct {
@@ -57,9 +59,7 @@ char* append(char* to, const char* text) {
   return to;
 }
 char* append(char* to, u64 number) {
-  u64 unit = 1;
-  while (number / unit >= 10) unit *= 10;
-  for (; unit > 0; unit /= 10) *to++ = static_cast<char>('0' + number / unit % 10);
+  to = write_decimal(to, number);
   *to = 0;
   return to;
 }
@@ -106,16 +106,25 @@ bool is_own_number(const struct stat& file, u64 number) {
   return kernel(SYS_tgkill, static_cast<u64>(kernel(SYS_getpid)), number, 0) == 0;
 }
 
+/// The entry of a file, or null. The caller must hold lock_code().
+ListFile* entry_of(u64 device, u64 inode) {
+  const u32 n = file_count < file_limit ? file_count : file_limit;
+  for (u32 i = 0; i < n; i++)
+    if (files[i].inode == inode && files[i].device == device) return &files[i];
+  return nullptr;
+}
+
 bool find_file(u64 fd, ListFile& found) {
   struct stat s;
-  if (kernel(SYS_fstat, fd, reinterpret_cast<u64>(&s)) != 0) return false;
+  // Most files are on other devices, which needs no lock.
+  if (kernel(SYS_fstat, fd, reinterpret_cast<u64>(&s)) != 0 ||
+      (s.st_dev != __atomic_load_n(&files[0].device, __ATOMIC_RELAXED) && !has_other_devices))
+    return false;
   lock_code();
-  const u32 n = file_count < file_limit ? file_count : file_limit;
-  u32 i = 0;
-  while (i < n && (files[i].inode != s.st_ino || files[i].device != s.st_dev)) i++;
-  if (i < n) found = files[i];
+  const ListFile* const entry = entry_of(s.st_dev, s.st_ino);
+  if (entry != nullptr) found = *entry;
   unlock_code();
-  return i < n;
+  return entry != nullptr;
 }
 
 /// Whether the current list is that of this file, and the program continues to read it here.
@@ -215,11 +224,13 @@ void note_opened_file(u64 fd, u64 flags) {
   file.device = s.st_dev;
   file.inode = s.st_ino;
   lock_code();
-  const u32 n = file_count < file_limit ? file_count : file_limit;
-  u32 i = 0;
-  while (i < n && (files[i].inode != file.inode || files[i].device != file.device)) i++;
-  files[i < n ? i : file_count % file_limit] = file;
-  if (i == n) __atomic_store_n(&file_count, file_count + 1, __ATOMIC_RELEASE);
+  if (ListFile* const entry = entry_of(file.device, file.inode)) {
+    *entry = file;
+  } else {
+    if (file_count != 0 && file.device != files[0].device) has_other_devices = true;
+    files[file_count % file_limit] = file;
+    __atomic_store_n(&file_count, file_count + 1, __ATOMIC_RELEASE);
+  }
   unlock_code();
 }
 
@@ -243,8 +254,8 @@ s64 read_presented_maps(Thread* t) {
       return sum != 0 ? static_cast<s64>(sum) : bad_address;
     if (vector[1] == 0) continue;
     const s64 n = read_part(fd, file, vector[0], vector[1], offset);
-    if (n == not_a_list || (failed(n) && sum == 0)) return n;
-    if (failed(n)) break;
+    if ((n == not_a_list || failed(n)) && sum == 0) return n;
+    if (n == not_a_list || failed(n)) break;
     at += static_cast<u64>(n);
     sum += static_cast<u64>(n);
     if (static_cast<u64>(n) < vector[1]) break;

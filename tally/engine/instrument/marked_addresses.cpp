@@ -142,7 +142,7 @@ void emit_gate(Builder& b, const Instruction& in) {
   always |= entered && slot_of(b.trace.pc).returns != 0;
   Emitter& e = b.e;
   e.store(rcx, o_borrowed_rcx);
-  e.store(r11, o_borrowed_r11);
+  if (always || entered) e.store(r11, o_borrowed_r11);
   u8* skip = nullptr;
   if (!always) {
     if (entered)
@@ -152,6 +152,7 @@ void emit_gate(Builder& b, const Instruction& in) {
     e.byte(0xe3);  // jrcxz
     skip = e.p;
     e.byte(0);
+    if (!entered) e.store(r11, o_borrowed_r11);
   }
   e.move_constant(rcx, b.trace.pc);
   e.jump(b.arena.to_mark);

@@ -140,6 +140,11 @@ int main(void) {
   for (int i = 0; i < 3; i++) task(parse, 1000);
   if (resume) resume();
   work(2000);
+  // A second resume has no effect.
+  if (task_begin) task_begin(app, none, none, string_handle_create("kept"));
+  if (resume) resume();
+  work(100);
+  if (task_end) task_end(app);
   if (pause_collection) pause_collection();
   if (task_begin) task_begin(app, none, none, parse);
   task(inner, 3000);

@@ -70,7 +70,9 @@ void frame_begin(const Domain* domain, Id* id) {
 void frame_end(const Domain* domain, Id* id) { end(Kind::frame, domain, id); }
 
 void resume() {
-  end(Kind::collection, nullptr, nullptr);  // as in ITT, it may already be on
+  const auto is_collection = [](const Open& one) { return one.kind == Kind::collection; };
+  const bool is_on = open_regions != nullptr && std::any_of(open_regions->begin(), open_regions->end(), is_collection);
+  if (is_on) return;
   begin(Kind::collection, nullptr, {}, "collected");
 }
 void pause() { end(Kind::collection, nullptr, nullptr); }

@@ -4,6 +4,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/counting/profile/code_names.hpp"
+#include "tally/output/text/presented_machine.hpp"
 
 namespace tally::cli {
 namespace {
@@ -34,12 +35,7 @@ void report_unasked(result::Stat& stat) {
 }
 
 void report_models(result::Stat& stat) {
-  if (!stat.clock.empty()) stat.notices.push_back(fmt::format("clock {}", stat.clock));
-  if (!stat.program_environment.empty())
-    stat.notices.push_back(fmt::format("environment {}", printable(stat.program_environment)));
-  if (stat.cpu_model.empty()) return;
-  const std::string machine = stat.machine_model.empty() ? "no machine model" : "machine model " + stat.machine_model;
-  stat.notices.push_back(fmt::format("CPU model {}, {}", stat.cpu_model, machine));
+  if (const auto words = report::presented_machine(stat); !words.empty()) stat.notices.push_back(join(words, " · "));
 }
 
 }  // namespace tally::cli

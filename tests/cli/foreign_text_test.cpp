@@ -147,6 +147,7 @@ TEST_F(ForeignTexts, stored_profiles_are_escaped_when_they_are_read) {
     std::string text = file->content().value_or("");
     for (std::size_t at = 0; (at = text.find("eleven", at)) != std::string::npos; at += 6)
       text.replace(at, 6, "\\u001b[31me");
+    text.insert(text.find('{') + 1, R"("clock": "\u001b[31mcounted", "cpu_model": "\u001b[31mzen4",)");
     std::ofstream(file->path()) << text;
   }
   for (const Words& files : {Words{one.path()}, Words{one.path(), other.path()}})

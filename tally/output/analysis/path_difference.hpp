@@ -27,8 +27,7 @@ struct PathComparison {
 };
 
 /// Threads correspond to each other if their programs, the numbers of their processes among those of the program, and
-/// their numbers in the process are the same. Errors: bad_usage if the
-/// intervals of two threads do not fit.
+/// their numbers in the process are the same. Errors: bad_usage if the intervals of two threads do not fit.
 Result<PathComparison> compare_paths(const result::Run& before, const result::Run& after);
 
 /// "thread 2 of sort (process 3)".

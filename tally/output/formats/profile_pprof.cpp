@@ -9,6 +9,7 @@
 #include "tally/output/formats/gzip.hpp"
 #include "tally/output/formats/profile_forms.hpp"
 #include "tally/output/formats/protobuf.hpp"
+#include "tally/output/result/string_elements.hpp"
 
 namespace tally::report {
 namespace {
@@ -37,7 +38,7 @@ class Pprof {
     }
     if (profile_.calls.empty()) {
       for (std::size_t i = 0; i < profile_.rows.size(); ++i) add_row(i, {location_of_row(i)});
-      add_sample({pseudo("[elements of string instructions]")}, profile_.repeated, nullptr);
+      add_sample({pseudo(result::string_elements)}, profile_.repeated, nullptr);
       add_sample({pseudo("[not at any place]")}, profile_.unplaced, nullptr);
     } else {
       add_stacks();
@@ -245,8 +246,7 @@ class Pprof {
     placed_.resize(events_);
     for (std::size_t e = 0; e < events_; ++e)
       rest[e] = profile_.stat.events[e].total.count.value.value_or(0) - placed_[e];
-    add_sample({pseudo(rest == profile_.repeated ? "[elements of string instructions]" : "[not at any place]")}, rest,
-               nullptr);
+    add_sample({pseudo(rest == profile_.repeated ? result::string_elements : "[not at any place]")}, rest, nullptr);
   }
 
   void add_mapping(std::uint32_t o) {

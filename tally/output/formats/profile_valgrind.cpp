@@ -15,6 +15,7 @@
 #include "tally/output/analysis/python_functions.hpp"
 #include "tally/output/analysis/tail_calls.hpp"
 #include "tally/output/formats/profile_forms.hpp"
+#include "tally/output/result/string_elements.hpp"
 
 namespace tally::report {
 namespace {
@@ -73,9 +74,8 @@ struct UnattributedCounts {
 };
 std::vector<UnattributedCounts> unattributed_counts(const result::Profile& profile) {
   std::vector<UnattributedCounts> all;
-  for (const UnattributedCounts& unattributed :
-       {UnattributedCounts{"[elements of string instructions]", profile.repeated},
-        UnattributedCounts{"[not at any place]", profile.unplaced}})
+  for (const UnattributedCounts& unattributed : {UnattributedCounts{result::string_elements, profile.repeated},
+                                                 UnattributedCounts{"[not at any place]", profile.unplaced}})
     if (unattributed.any()) all.push_back(unattributed);
   return all;
 }

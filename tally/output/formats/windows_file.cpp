@@ -12,6 +12,7 @@
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/output/formats/columns.hpp"
+#include "tally/output/formats/json_values.hpp"
 #include "tally/output/result/reading.hpp"
 
 namespace tally::result {
@@ -52,11 +53,7 @@ Json head_json(const WindowsHead& head) {
     json["triggers"].push_back({{"event", one.event.text()}, {"every", one.every}});
     if (one.frequency != 0) json["triggers"].back()["frequency"] = one.frequency;
   }
-  for (const auto& [key, value] : {std::pair{"cpu_model", head.cpu_model},
-                                   {"machine_model", head.machine_model},
-                                   {"clock", head.clock},
-                                   {"program_environment", head.program_environment}})
-    if (!value.empty()) json[key] = value;
+  report::add_models(json, head);
   if (head.merged) json["merged"] = true;
   if (!head.start.empty()) json["start_at"] = head.start;
   if (!head.stop.empty()) json["stop_at"] = head.stop;

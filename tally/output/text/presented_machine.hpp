@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tally/core/base/text.hpp"
 #include "tally/output/result/stat.hpp"
 
 namespace tally::report {
@@ -11,11 +12,11 @@ namespace tally::report {
 /// "clock counted", "CPU model x86-64-v2", "no machine model" and others; empty if no option asked for any.
 inline std::vector<std::string> presented_machine(const result::Stat& stat) {
   std::vector<std::string> words;
-  if (!stat.clock.empty()) words.push_back("clock " + stat.clock);
-  if (!stat.program_environment.empty()) words.push_back("environment " + stat.program_environment);
+  if (!stat.clock.empty()) words.push_back("clock " + printable(stat.clock));
+  if (!stat.program_environment.empty()) words.push_back("environment " + printable(stat.program_environment));
   if (!stat.cpu_model.empty()) {
-    words.push_back("CPU model " + stat.cpu_model);
-    words.push_back(stat.machine_model.empty() ? "no machine model" : "machine model " + stat.machine_model);
+    words.push_back("CPU model " + printable(stat.cpu_model));
+    words.push_back(stat.machine_model.empty() ? "no machine model" : "machine model " + printable(stat.machine_model));
   }
   return words;
 }

@@ -9,6 +9,7 @@
 #include "tally/output/analysis/profile_difference.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/formats/json_values.hpp"
+#include "tally/output/result/string_elements.hpp"
 #include "tally/output/text/grid.hpp"
 
 namespace tally::report {
@@ -100,7 +101,7 @@ class Table {
     }
     if (more_rows > 0) add_row(grid, more, {fmt::format("{} more (--top 0 shows all)", thousands(more_rows))});
     if (same_rows > 0) add_row(grid, same, {fmt::format("{} unchanged", thousands(same_rows))});
-    add_rest(grid, difference_.before->repeated, difference_.after->repeated, "[elements of string instructions]");
+    add_rest(grid, difference_.before->repeated, difference_.after->repeated, result::string_elements);
     add_rest(grid, difference_.before->unplaced, difference_.after->unplaced, "[not at any place]");
     Change total = none();
     for (std::size_t e = 0; e < difference_.events.size(); ++e) {

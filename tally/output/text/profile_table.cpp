@@ -10,6 +10,7 @@
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/formats/profile_forms.hpp"
+#include "tally/output/result/string_elements.hpp"
 #include "tally/output/text/grid.hpp"
 #include "tally/output/text/presented_machine.hpp"
 #include "tally/output/text/python_table.hpp"
@@ -223,7 +224,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
     }
   add_rest(numbers, grid, more, more_samples, fmt::format("{} more (--top 0 shows all)", sums.size() - shown),
            by_function);
-  add_rest(numbers, grid, profile.repeated, {}, "[elements of string instructions]", by_function);
+  add_rest(numbers, grid, profile.repeated, {}, result::string_elements, by_function);
   add_rest(numbers, grid, profile.unplaced, {}, "[not at any place: see below]", by_function);
   std::vector<std::string> cells(numbers.columns().size() - events.size());
   for (const std::size_t e : events)
@@ -261,7 +262,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   for (const std::string& line : nameless_lines(profile)) text += fmt::format(" {}\n", line);
   for (const std::string& line : unread_lines(profile)) text += fmt::format(" {}\n", line);
   if (const auto words = presented_machine(profile.stat); !words.empty())
-    text += fmt::format(" {} · {}\n", profile.stat.backend, join(words, " · "));
+    text += fmt::format(" {} · {}\n", printable(profile.stat.backend), join(words, " · "));
   return text;
 }
 

@@ -1,11 +1,12 @@
-# tally_test(NAME SOURCES … [LIBRARIES …] [LABELS …] [ALONE] [OPTIMISED]): a GoogleTest program whose cases ctest lists one
-# by one. ALONE: it runs while nothing else does. Tests are not optimised, which halves the time that the compiler takes;
-# OPTIMISED: this one is, for it measures its own code, or would run for long.
+# tally_test(NAME SOURCES … [LIBRARIES …] [LABELS …] [LONG …] [ALONE] [OPTIMISED]): a GoogleTest program whose cases ctest
+# lists one by one. LONG: patterns of the cases that have the label `long` instead. ALONE: it runs while nothing else does. Tests are
+# not optimised, which halves the time that the compiler takes; OPTIMISED: this one is, for it measures its own code, or
+# would run for long.
 tally_find(GTest libgtest-dev)
 include(GoogleTest)
 tally_precompiled_kind(test OPTIONS -O0 HEADERS <gtest/gtest.h> LIBRARIES GTest::gtest)
 function(tally_test name)
-  cmake_parse_arguments(test "ALONE;OPTIMISED" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(test "ALONE;OPTIMISED" "" "SOURCES;LIBRARIES;LABELS;LONG" ${ARGN})
   add_executable(${name} ${test_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
@@ -15,9 +16,6 @@ function(tally_test name)
     tally_precompiled(${name} test)
   endif()
   set(properties TIMEOUT 300)
-  if(test_LABELS)
-    list(APPEND properties LABELS "${test_LABELS}")
-  endif()
   if(test_ALONE)
     list(APPEND properties RUN_SERIAL TRUE)
   endif()
@@ -26,8 +24,14 @@ function(tally_test name)
   if(CMAKE_CROSSCOMPILING)
     return()
   endif()
-  gtest_discover_tests(
-    ${name} TEST_PREFIX "${name}/" NO_PRETTY_VALUES
-    DISCOVERY_TIMEOUT 60
-    PROPERTIES ${properties})
+  list(JOIN test_LONG ":" long)
+  set(labels)
+  if(test_LABELS)
+    set(labels LABELS "${test_LABELS}")
+  endif()
+  set(how TEST_PREFIX "${name}/" NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
+  gtest_discover_tests(${name} TEST_FILTER "*-${long}" ${how} ${labels})
+  if(long)
+    gtest_discover_tests(${name} TEST_FILTER "${long}" ${how} LABELS long)
+  endif()
 endfunction()

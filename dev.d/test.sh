@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs every test; ctest's own summary comes last.
+# Installs what is missing, builds, and runs the tests; ctest's own summary comes last.
 #
-# usage: ./dev test [--quick | --engine-suite] [-R REGEX] [--preset NAME] [--no-setup] [-- CTEST OPTIONS]
+# usage: ./dev test [--all | --engine-suite] [-R REGEX] [--preset NAME] [--no-setup] [-- CTEST OPTIONS]
 #
-#   --quick         leaves out the tests labelled `long`
+#   --all           also the tests labelled `long`, which take about as long as all others
 #   --engine-suite  only the everyday programs of tests/engine/suite, all of them: installs those that Debian has, takes
 #                   most of an hour, and writes build/PRESET/costs-and-limits.md, a new docs/guides/costs-and-limits.md;
 #                   then ten minutes of the torture program
-#   -R REGEX        only tests whose name matches; `ctest --test-dir build/release -N` lists the names
+#   -R REGEX        only tests whose name matches, long ones, too; `ctest --test-dir build/release -N` lists the names
 #   --preset NAME   release (the default), dev or asan
 #   --no-setup      takes the installed packages as they are
 #
-# examples: ./dev test            ./dev test -R layers            ./dev test --preset asan --quick
+# examples: ./dev test            ./dev test -R layers            ./dev test --preset asan
 source dev.d/common
 
 preset=release
@@ -19,12 +19,12 @@ build=()
 chosen=()
 setup=yes
 suite=no
-left_out=suite-long
+left_out='long|suite-long'
 while (($#)); do
   case $1 in
-    --quick) left_out='long|suite-long' ;;
+    --all) left_out=suite-long ;;
     --engine-suite) suite=yes ;;
-    -R) [[ ${2-} ]] || misuse "-R wants a regular expression"; chosen+=(-R "$2"); shift ;;
+    -R) [[ ${2-} ]] || misuse "-R wants a regular expression"; chosen+=(-R "$2"); left_out=suite-long; shift ;;
     --preset) preset=${2-}; [[ $preset ]] || misuse "--preset wants a name"; shift ;;
     --preset=*) preset=${1#*=} ;;
     --no-setup) setup=no; build+=(--no-setup) ;;
@@ -41,6 +41,8 @@ tree=build/$preset
 export TALLY_CACHE_DIR=$PWD/$tree/test-cache  # not the user's own: a build of the day's would push out what is kept
 # One more than there are processors, because tests also wait.
 run_ctest() { ctest --test-dir "$tree" --output-on-failure --no-tests=error -j "$(($(processors) + 1))" "$@"; }
+
+count_long() { ctest --test-dir "$tree" -N -L '^long$' | sed -n 's/^Total Tests: //p'; }
 
 # Every test with its time is kept in junit.xml; the slowest are printed before ctest's summary, which comes again.
 junit=$PWD/$tree/junit.xml
@@ -76,6 +78,7 @@ if [[ $suite == no ]]; then
   if [[ -x $tree/tests/differential ]]; then say "$("$tree/tests/differential" --extensions)"; fi
   rm -f "$failed_log"
   code=0
+  if [[ $left_out == 'long|'* ]]; then say "left out: the tests that take long ($(count_long); ./dev test --all runs them)"; fi
   run_and_list_slowest -LE "^($left_out)\$" "${chosen[@]}" || code=$?
   ((code == 0)) || passes_alone || exit "$code"
   exit 0

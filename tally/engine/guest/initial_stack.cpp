@@ -3,6 +3,8 @@
 #include <elf.h>
 #include <linux/resource.h>
 
+#include "tally/engine/guest/presented_cpu.hpp"
+
 namespace tally::engine::guest {
 namespace {
 
@@ -13,6 +15,32 @@ constexpr u64 words_bytes = 64 << 10, arguments_bytes = 64 << 10, environment_by
 constexpr u64 moved_bytes = words_bytes + arguments_bytes + environment_bytes;
 constexpr u64 line = 64;
 constexpr u64 random_bytes = 16;  // of AT_RANDOM
+
+/// The entries of the auxiliary vector that a program gets, in this order, whatever its kernel passes. The loops over
+/// them and the alignment of the stack would depend on others, such as the sizes for rseq, which Linux passes
+/// since 6.3. Without AT_SYSINFO_EHDR the program makes system calls instead of calling the vdso. Symbols and code of
+/// the vdso differ between kernels; the dynamic linker searches it in each program.
+constexpr u64 minimal_signal_stack = 51;  // AT_MINSIGSTKSZ
+constexpr u64 presented_entries[] = {minimal_signal_stack,
+                                     AT_HWCAP,
+                                     AT_PAGESZ,
+                                     AT_CLKTCK,
+                                     AT_PHDR,
+                                     AT_PHENT,
+                                     AT_PHNUM,
+                                     AT_BASE,
+                                     AT_FLAGS,
+                                     AT_ENTRY,
+                                     AT_UID,
+                                     AT_EUID,
+                                     AT_GID,
+                                     AT_EGID,
+                                     AT_SECURE,
+                                     AT_RANDOM,
+                                     AT_HWCAP2,
+                                     AT_EXECFN,
+                                     AT_PLATFORM};
+constexpr u64 most_entry_words = 2 * (sizeof presented_entries / sizeof *presented_entries + 1);
 
 u64 string_bytes(u64 address) {
   u64 n = 1;
@@ -59,6 +87,21 @@ Extent extent_of(u64 sp) {
   return {static_cast<u64>(p + 2 - first), top};
 }
 
+/// Writes the presented entries of an auxiliary vector.
+void copy_entries(u64* to, const u64* from) {
+  for (const u64 type : presented_entries) {
+    const u64* p = from;
+    while (p[0] != AT_NULL && p[0] != type) p += 2;
+    u64 value = p[1];
+    if (p[0] == AT_NULL) value = type == minimal_signal_stack ? presented_signal_stack_bytes() : 0;
+    if (p[0] == AT_NULL && value == 0) continue;
+    *to++ = type;
+    *to++ = value;
+  }
+  to[0] = AT_NULL;
+  to[1] = 0;
+}
+
 bool stack_may_grow_to(u64 address, u64 top) {
   rlimit64 stack{};
   constexpr u64 spare = 512 << 10;
@@ -73,7 +116,8 @@ u64 settle_initial_stack(u64 sp) {
   const Extent extent = extent_of(sp);
   // The lowest of the old contents may be anywhere in the last megabyte.
   const u64 top = (extent.top + unit - 1) & ~(unit - 1), to = top - unit - moved_bytes;
-  if (extent.words * 8 > words_bytes || to + moved_bytes > sp || !stack_may_grow_to(to, top)) return sp;
+  if ((extent.words + most_entry_words) * 8 > words_bytes || to + moved_bytes > sp || !stack_may_grow_to(to, top))
+    return sp;
   Part arguments(to + words_bytes, arguments_bytes), environment(to + words_bytes + arguments_bytes, environment_bytes);
   copy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(sp), extent.words * 8);
   u64* p = reinterpret_cast<u64*>(to) + 1;
@@ -85,7 +129,9 @@ u64 settle_initial_stack(u64 sp) {
   for (p += *p != 0 ? 1 : 0; *p != 0; p++) move(*p, arguments.add_string(*p));
   for (p++; *p != 0; p++) move(*p, environment.add_string(*p));
   u64* path = nullptr;
-  for (p++; p[0] != AT_NULL; p += 2) {
+  p++;
+  copy_entries(p, reinterpret_cast<u64*>(sp) + (p - reinterpret_cast<u64*>(to)));
+  for (; p[0] != AT_NULL; p += 2) {
     if (p[0] == AT_RANDOM) move(p[1], arguments.add(p[1], random_bytes));
     if (p[0] == AT_PLATFORM) move(p[1], arguments.add_string(p[1]));
     if (p[0] == AT_EXECFN) path = p + 1;

@@ -40,13 +40,12 @@ void identify(Thread* t) {
   t->gpr[rdx] = answer.edx;
 }
 
-/// What the kernel reports for a processor with this state: on Linux 6.18, 940 bytes more than the state.
-u64 least_stack_bytes() {
-  constexpr u64 rest = 940, alignment = 16;
-  return (presented_frame_bytes() + rest + alignment - 1) & ~(alignment - 1);
-}
-
 }  // namespace
+
+u64 presented_signal_stack_bytes() {
+  constexpr u64 rest = 940, alignment = 16;
+  return presents_cpu ? (presented_frame_bytes() + rest + alignment - 1) & ~(alignment - 1) : 0;
+}
 
 void presented_cpu_init(u64* auxiliary) {
   const channel::PresentedCpu& cpu = settings().cpu;
@@ -56,7 +55,7 @@ void presented_cpu_init(u64* auxiliary) {
   constexpr u64 may_write_bases = 2;  // HWCAP2_FSGSBASE
   for (u64* p = auxiliary; *p != AT_NULL; p += 2) {
     if (p[0] == AT_HWCAP) p[1] = channel::answer_cpuid(cpu, 1, 0).edx;
-    if (p[0] == AT_MINSIGSTKSZ) p[1] = least_stack_bytes();
+    if (p[0] == AT_MINSIGSTKSZ) p[1] = presented_signal_stack_bytes();
     if (p[0] == AT_HWCAP2) p[1] &= cpu.features.has(channel::Feature::fsgsbase) ? may_write_bases : 0;
   }
 }

@@ -8,4 +8,8 @@ namespace tally::engine::guest {
 /// of the program runs.
 void presented_cpu_init(u64* auxiliary);
 
+/// Returns what the kernel reports as AT_MINSIGSTKSZ for the presented processor: on Linux 6.18, 940 bytes more than
+/// its state. 0 if the real processor is presented.
+u64 presented_signal_stack_bytes();
+
 }  // namespace tally::engine::guest

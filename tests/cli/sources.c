@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -126,11 +128,49 @@ static void print_host(void) {
          names.domainname, name, release, version);
 }
 
+// Prints the types of the auxiliary vector.
+static void print_entries(void) {
+  char** end = environ;
+  while (*end != NULL) end++;
+  for (const uint64_t* entry = (const uint64_t*)(end + 1); entry[0] != AT_NULL; entry += 2) printf("%lu ", entry[0]);
+  printf("\n");
+}
+
+// Prints the size of a block of a file in /proc, by each call that returns it.
+static void print_block_size(void) {
+  const char* const path = "/proc/version";
+  struct stat file[3];
+  struct statx extended;
+  const int opened = open(path, O_RDONLY);
+  if (syscall(SYS_stat, path, &file[0]) != 0 || syscall(SYS_lstat, path, &file[1]) != 0 ||
+      fstat(opened, &file[2]) != 0 || statx(AT_FDCWD, path, 0, STATX_BASIC_STATS, &extended) != 0)
+    exit(1);
+  printf("%ld %ld %ld %u\n", (long)file[0].st_blksize, (long)file[1].st_blksize, (long)file[2].st_blksize,
+         extended.stx_blksize);
+}
+
+// Prints whether each new mapping is directly below the last one, and whether one that cannot grow is moved there.
+static void print_placement(void) {
+  const size_t page = 4096;
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+  char* const first = mmap(NULL, page, PROT_READ, flags, -1, 0);
+  char* const second = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, flags, -1, 0);
+  munmap(first, page);
+  char* const third = mmap(NULL, page, PROT_READ, flags, -1, 0);
+  second[0] = 'a';
+  mprotect(second, page, PROT_READ);  // so that the kernel cannot merge it with the next
+  char* const moved = mremap(third, page, 3 * page, MREMAP_MAYMOVE);
+  printf("%ld %ld %ld %c\n", (long)(first - second), (long)(second - third), (long)(third - moved), second[0]);
+}
+
 // Any other name reads nothing.
 int main(int count, char** arguments) {
   for (unsigned i = 0; count > 1 && i < sizeof sources / sizeof sources[0]; i++)
     if (strcmp(sources[i].name, arguments[1]) == 0) sources[i].read();
   if (count > 1 && strcmp(arguments[1], "numbers") == 0) print_numbers(arguments);
   if (count > 1 && strcmp(arguments[1], "names") == 0) print_host();
+  if (count > 1 && strcmp(arguments[1], "placement") == 0) print_placement();
+  if (count > 1 && strcmp(arguments[1], "entries") == 0) print_entries();
+  if (count > 1 && strcmp(arguments[1], "block size") == 0) print_block_size();
   return 0;
 }

@@ -79,6 +79,35 @@ TEST(RepeatableRuns, have_the_same_host_and_kernel_on_every_machine) {
   EXPECT_EQ(real.out, tally({"stat", "-q", "--backend", "none", "--", SOURCES, "names"}).out);
 }
 
+TEST(RepeatableRuns, get_the_same_auxiliary_vector_from_every_kernel) {
+  const auto entries = [](const std::vector<std::string>& options) {
+    std::vector<std::string> words = {"stat", "-q", "--backend", "engine"};
+    words.insert(words.end(), options.begin(), options.end());
+    for (const char* word : {"--", SOURCES, "entries"}) words.emplace_back(word);
+    return tally(words).out;
+  };
+  const std::string fixed = "16 6 17 3 4 5 7 8 9 11 12 13 14 23 25 26 31 15 \n";
+  // AT_MINSIGSTKSZ, 51, of the presented processor; else the kernel's, since Linux 5.14.
+  EXPECT_EQ(entries({"--repeatable", "--cpu-model", "x86-64-v2"}), "51 " + fixed);
+  const std::string repeatable = entries({"--repeatable"});
+  EXPECT_TRUE(repeatable == "51 " + fixed || repeatable == fixed) << repeatable;
+  EXPECT_EQ(entries({}), tally({"stat", "-q", "--backend", "none", "--", SOURCES, "entries"}).out);
+}
+
+TEST(RepeatableRuns, get_new_memory_below_all_older_memory) {
+  const Finished run = tally({"stat", "-q", "--backend", "engine", "--repeatable", "--", SOURCES, "placement"});
+  EXPECT_EQ(run.out, "8192 4096 12288 a\n");
+  const Finished real = tally({"stat", "-q", "--backend", "engine", "--", SOURCES, "placement"});
+  EXPECT_NE(real.out, run.out);
+}
+
+TEST(RepeatableRuns, see_the_same_size_of_blocks_on_every_file_system) {
+  const Finished run = tally({"stat", "-q", "--backend", "engine", "--repeatable", "--", SOURCES, "block size"});
+  EXPECT_EQ(run.out, "4096 4096 4096 4096\n");
+  const Finished real = tally({"stat", "-q", "--backend", "engine", "--", SOURCES, "block size"});
+  EXPECT_EQ(real.out, "1024 1024 1024 1024\n");
+}
+
 TEST(Sources, of_a_killed_process_are_counted) {
   const std::string script = "kill -9 $$";
   const TemporaryFile file("result.json");

@@ -1,7 +1,9 @@
 #include "tally/engine/guest/presented_machine.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
+#include <cstddef>
 #include <initializer_list>
 
 #include "tally/engine/guest/counted_clock.hpp"
@@ -94,6 +96,21 @@ s64 get_presented_names(Thread* t) {
   name(2, channel::presented_release);
   name(3, channel::presented_version);
   name(5, channel::presented_domain);
+  return r;
+}
+
+s64 get_presented_metadata(Thread* t) {
+  const u64* const g = t->gpr;
+  const s64 r = run(t);
+  if (!machine_is_fixed() || failed(r)) return r;
+  // The C library's buffers, and Python's, have the size of a block, which file systems choose: up to megabytes.
+  constexpr u64 block_bytes = 4096;
+  if (g[rax] == SYS_statx) {
+    constexpr u64 block_bytes_at = 4;  // in struct statx: 32 bits
+    put(g[r8] + block_bytes_at, &block_bytes, 4);
+  } else {
+    put((g[rax] == SYS_newfstatat ? g[rdx] : g[rsi]) + offsetof(struct stat, st_blksize), &block_bytes, 8);
+  }
   return r;
 }
 

@@ -7,6 +7,7 @@
 #include "tally/engine/guest/fixed_random.hpp"
 #include "tally/engine/guest/initial_stack.hpp"
 #include "tally/engine/guest/output_buffers.hpp"
+#include "tally/engine/guest/placement.hpp"
 #include "tally/engine/guest/presented_cpu.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/signals.hpp"
@@ -146,6 +147,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   Thread* t = first_thread(first);
   set_gs(reinterpret_cast<u64>(t));
   presented_cpu_init(auxiliary);
+  placement_init();
   keep_descriptors_over_exec(false);
   channel::Process& process = process_record(t);
   const char* base = base_name(name);

@@ -17,6 +17,7 @@
 #include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/limits.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
+#include "tally/engine/guest/placement.hpp"
 #include "tally/engine/guest/presented_machine.hpp"
 #include "tally/engine/guest/presented_maps.hpp"
 #include "tally/engine/guest/processes.hpp"
@@ -141,13 +142,13 @@ s64 queue_to_process(Thread* t) { return send_with_info(t, rdx, t->gpr[rdi], t->
 
 /// The code of a mapped file may contain region marks.
 s64 map(Thread* t) {
-  const s64 r = emulate_mapping(t);
+  const s64 r = map_placed(t);
   constexpr u64 executable = 4, anonymous = 0x20;
   if (marks_on() && !failed(r) && t->vfork_child == 0 && (t->gpr[rdx] & executable) && !(t->gpr[r10] & anonymous))
     learn_marks(t);
   return r;
 }
-s64 change_mapping(Thread* t) { return emulate_mapping(t); }
+s64 change_mapping(Thread* t) { return t->gpr[rax] == SYS_mremap ? remap_placed(t) : emulate_mapping(t); }
 s64 move_break(Thread* t) { return emulate_break(t); }
 s64 advise(Thread* t) { return emulate_madvise(t); }
 s64 make_change_seen(Thread* t) { return emulate_membarrier(t); }
@@ -320,6 +321,7 @@ s64 control_process(Thread* t) {
 
 s64 memory_of_machine(Thread* t) { return get_presented_memory(t); }
 s64 names_of_machine(Thread* t) { return get_presented_names(t); }
+s64 metadata_of_file(Thread* t) { return get_presented_metadata(t); }
 s64 get_processors(Thread* t) { return get_presented_affinity(t); }
 s64 set_processors(Thread* t) { return set_presented_affinity(t); }
 s64 get_processor(Thread* t) { return get_presented_processor(t); }

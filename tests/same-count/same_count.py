@@ -79,13 +79,27 @@ def version_of(package):
         return ""
 
 
+def small_numbers(folder):
+    """How many device and inode numbers are at most 256, of what Python asks about when it starts: they need no memory."""
+    paths = ["/usr/lib/python3.11", "/usr/lib/python3.11/os.py", "/usr/lib/python3.11/lib-dynload", folder,
+             os.path.join(folder, "modules"), os.path.join(folder, "modules/encodings")]
+    found = [os.stat(path) for path in paths if os.path.exists(path)]
+    return sum(number <= 256 for one in found for number in (one.st_dev, one.st_ino))
+
+
 def processor():
     facts = {}
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         for line in file:
             key, _, value = line.partition(":")
             facts.setdefault(key.strip(), value.strip())
-    return f"{facts['model name']} ({facts['cpu family']}/{facts['model']}/{facts['stepping']})"
+    name = facts["model name"].replace(",", "")  # names are separated by commas
+    try:
+        with open("/sys/class/dmi/id/sys_vendor", encoding="utf-8") as file:
+            machine = " in QEMU" if file.read().strip() == "QEMU" else ""
+    except OSError:
+        machine = ""
+    return f"{name} ({facts['cpu family']}/{facts['model']}/{facts['stepping']}){machine}"
 
 
 def prepare(folder):
@@ -237,6 +251,8 @@ def main():
             if not os.path.exists(path) or any(not version_of(package) for package in [*packages, *libc]):
                 print(f"{program}: skipped: not installed ({versions})")
                 continue
+            if program == "python3":
+                versions += f" small-file-numbers={small_numbers(folder)}"
             for model in models:
                 counts = {count(options.tally, model, program, folder, i if options.vary else 0)
                           for i in range(options.repeat)}

@@ -3,7 +3,7 @@
 #
 # usage: ./dev processor [--timeout S] NAME [-- COMMAND …]
 #
-# NAME is one of `qemu-system-x86_64 -cpu help`, such as Haswell-noTSX, Penryn or EPYC; QEMU emulates no AVX-512. The machine
+# NAME is one of `qemu-system-x86_64 -cpu help`, such as Haswell-noTSX, Nehalem or EPYC; QEMU emulates no AVX-512. The machine
 # has Debian's kernel and the files of this machine: it can change them, and loses the changes. Only what COMMAND
 # writes to its working directory stays, in build/processor. COMMAND runs as root; `tally` is build/release/tally. Without
 # COMMAND, tests/same-count compares the counts of its programs, which takes half an hour. The exit code is that of
@@ -30,7 +30,7 @@ done
 [[ $name =~ ^[A-Za-z0-9._-]+$ ]] || misuse "processor wants a name such as Haswell-noTSX"
 unavailable() { say "$@"; exit 77; }
 have qemu-system-x86_64 && have cpio || unavailable "qemu-system-x86_64 or cpio is missing: ./dev setup processor installs them"
-qemu-system-x86_64 -cpu help | grep -qE "^x86 $name( |$)" || misuse "QEMU has no processor '$name': qemu-system-x86_64 -cpu help lists them"
+qemu-system-x86_64 -cpu help | grep -qE "^(x86)? *$name( |$)" || misuse "QEMU has no processor '$name': qemu-system-x86_64 -cpu help lists them"
 
 cache=${TALLY_PROCESSOR_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/tally/processor}
 # The modules that reach this machine's files, in the order in which they are loaded.
@@ -40,8 +40,8 @@ fetch_kernel() {
   have apt-get && have dpkg-deb || unavailable "there is no apt here that could fetch a kernel"
   rm -rf "$cache.new"
   mkdir -p "$cache.new/modules" || unavailable "$cache.new cannot be made: TALLY_PROCESSOR_CACHE names another folder"
-  package=$(LC_ALL=C apt-cache depends linux-image-amd64 | awk '/Depends: linux-image/ { print $2; exit }')
-  [[ $package ]] || unavailable "apt knows no linux-image-amd64"
+  package=$(LC_ALL=C apt-cache depends linux-image-amd64 | awk '/Depends: linux-image/ { print $2; exit }') || true
+  [[ $package ]] || unavailable "apt knows no linux-image-amd64: this is for Debian 12 and later, after apt-get update"
   say "fetching $package and busybox-static into $cache"
   (cd "$cache.new" && apt-get -q download "$package" busybox-static >&2) || unavailable "apt could not fetch them (its own words stand above)"
   for package in "$cache.new"/*.deb; do dpkg-deb -x "$package" "$cache.new/unpacked"; done
@@ -59,7 +59,13 @@ fetch_kernel() {
 }
 [[ -f $cache/vmlinuz && -f $cache/busybox ]] || fetch_kernel
 
+[[ -x build/release/tally ]] || die "there is no build/release/tally: ./dev build makes it"
 files=$PWD/build/processor
+mkdir -p "$PWD/build"
+# One at a time in this tree: the files are the last one's.
+exec {run_lock}>"$files.lock"
+flock "$run_lock"
+rm -rf "$files"
 mkdir -p "$files"
 boot=$(mktemp -d)
 trap 'rm -rf "$boot"' EXIT
@@ -112,7 +118,6 @@ chmod 755 "$boot/archive/init"
 } >"$boot/archive/command"
 (cd "$boot/archive" && find . | cpio -o -H newc --quiet) >"$boot/first"
 
-rm -f "$files"/.status
 : >"$files/.output"
 : >"$files/.errors"
 tail -f --pid=$$ -n +1 "$files/.output" &

@@ -160,7 +160,12 @@ static void print_placement(void) {
   second[0] = 'a';
   mprotect(second, page, PROT_READ);  // so that the kernel cannot merge it with the next
   char* const moved = mremap(third, page, 3 * page, MREMAP_MAYMOVE);
-  printf("%ld %ld %ld %c\n", (long)(first - second), (long)(second - third), (long)(third - moved), second[0]);
+  printf("%ld %ld %ld %c", (long)(first - second), (long)(second - third), (long)(third - moved), second[0]);
+  munmap(moved, 3 * page);
+  char* const again = mmap(NULL, 2 * page, PROT_READ, flags, -1, 0);
+  const int file = open("/proc/self/exe", O_RDONLY);
+  const void* const validated = mmap(NULL, page, PROT_READ, MAP_SHARED_VALIDATE, file, 0);
+  printf(" %ld %d\n", (long)(moved - again), validated != MAP_FAILED);
 }
 
 // Any other name reads nothing.

@@ -96,7 +96,7 @@ TEST(RepeatableRuns, get_the_same_auxiliary_vector_from_every_kernel) {
 
 TEST(RepeatableRuns, get_new_memory_below_all_older_memory) {
   const Finished run = tally({"stat", "-q", "--backend", "engine", "--repeatable", "--", SOURCES, "placement"});
-  EXPECT_EQ(run.out, "8192 4096 12288 a\n");
+  EXPECT_EQ(run.out, "8192 4096 12288 a -4096 1\n");
   const Finished real = tally({"stat", "-q", "--backend", "engine", "--", SOURCES, "placement"});
   EXPECT_NE(real.out, run.out);
 }

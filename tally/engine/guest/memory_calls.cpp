@@ -8,6 +8,7 @@
 
 #include "tally/engine/guest/giving_way.hpp"
 #include "tally/engine/guest/leaving.hpp"
+#include "tally/engine/guest/placement.hpp"
 #include "tally/engine/guest/presented_maps.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/signals.hpp"
@@ -190,7 +191,7 @@ s64 call_and_note(Thread* t) {
   __atomic_store_n(&t->in_call, 1, __ATOMIC_SEQ_CST);
   if (call->before == Before::lift) unwatch_range(a, n);
   if (call->before == Before::suspend) begin_protecting(a, n);
-  const s64 r = program_syscall(t);
+  const s64 r = call_with_placement(t);
   if (call->after == After::is_protected && r == -ENOMEM) note_protection(a, n, -1);  // a part has changed
   if (!failed(r)) note_done(t, call->after, static_cast<u64>(r), n);
   __atomic_store_n(&t->in_call, 0, __ATOMIC_RELEASE);

@@ -3,39 +3,76 @@
 #include <linux/resource.h>
 #include <sys/mman.h>
 
-#include "tally/engine/guest/giving_way.hpp"
-#include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/presented_machine.hpp"
+#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/translate/arenas.hpp"
+#include "tally/engine/translate/entry.hpp"
 
 namespace tally::engine::guest {
 namespace {
 
-/// New memory is below all older memory, and nothing is placed in gaps. The kernel chooses for what does not fit, and
-/// for larger mappings.
-constexpr u64 lowest = 0x7f0000000000, most_bytes = 1ull << 36, unit = 1 << 20;
+/// New memory is below all that was placed before. An address is used again if what was placed last is unmapped first.
+/// The kernel chooses for what does not fit, and for larger mappings.
+constexpr u64 lowest = 0x7f0000000000, most_bytes = 1ull << 36;
 u64 next;
+
+void replace_next(u64 from, u64 to) {
+  __atomic_compare_exchange_n(&next, &from, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
 
 /// Returns the address of so much new memory, or 0 if the kernel chooses.
 u64 take(u64 bytes) {
   if (next == 0 || bytes == 0 || bytes > most_bytes) return 0;
+  constexpr u64 step = 16 << 20;
   const u64 size = page_up(bytes);
   u64 before = __atomic_load_n(&next, __ATOMIC_RELAXED), at;
   do {
     at = before - size;
-    {
-      Guard guard(cache_lock);
-      while (at >= lowest && overlaps_arena({at, at + size})) at -= unit;
-    }
-    if (at < lowest || at > before) return 0;
+    Guard guard(cache_lock);
+    while (at >= lowest && overlaps_arena({at, at + size})) at -= step;
+    if (at < lowest) return 0;
   } while (!__atomic_compare_exchange_n(&next, &before, at, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   return at;
 }
+void give_back(u64 at, u64 bytes) { replace_next(at, at + page_up(bytes)); }
 
 /// Something is at `at` that the engine does not know. Continues below it soon.
 void pass(u64 at) {
   constexpr u64 step = 64 << 20;
-  u64 expected = at;
-  __atomic_compare_exchange_n(&next, &expected, at - step, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  replace_next(at, at - step);
+}
+
+/// Makes an mmap for which the kernel chooses. What is placed later is below.
+s64 map_anywhere(Thread* t) {
+  const s64 r = program_syscall(t);
+  const u64 at = static_cast<u64>(r), before = __atomic_load_n(&next, __ATOMIC_RELAXED);
+  if (!failed(r) && at >= lowest && at < before) replace_next(before, at);
+  return r;
+}
+
+s64 map_placed(Thread* t) {
+  u64* const g = t->gpr;
+  const u64 flags = g[r10], bytes = g[rsi];
+  constexpr u64 other_rules = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_GROWSDOWN | MAP_HUGETLB;
+  if (next == 0 || g[rdi] != 0 || (flags & other_rules) != 0) return program_syscall(t);
+  constexpr u32 most_tries = 64;
+  for (u32 tries = 0; tries < most_tries; tries++) {
+    const u64 at = take(bytes);
+    if (at == 0) break;
+    // A hint alone is not enough: for 2 MB and more, Linux 6.7 and later wants 2 MB of free memory behind it.
+    g[rdi] = at;
+    g[r10] = flags | MAP_FIXED_NOREPLACE;
+    const s64 r = program_syscall(t);
+    g[rdi] = 0;
+    g[r10] = flags;
+    if (!failed(r)) return r;
+    if (r != -EEXIST) give_back(at, bytes);
+    // A file of huge pages has other addresses; MAP_SHARED_VALIDATE does not know the flag.
+    if (r == -EINVAL || r == -EOPNOTSUPP) break;
+    if (r != -EEXIST) return r;
+    pass(at);
+  }
+  return map_anywhere(t);
 }
 
 /// Reserves so much memory. Returns its address, or 0.
@@ -46,65 +83,67 @@ u64 reserve(u64 bytes) {
   const s64 r = kernel(SYS_mmap, at, bytes, PROT_NONE, flags, ~u64{0}, 0);
   if (r == static_cast<s64>(at)) return at;
   if (!failed(r)) kernel(SYS_munmap, static_cast<u64>(r), bytes);
-  pass(at);
+  if (failed(r) && r != -EEXIST)
+    give_back(at, bytes);
+  else
+    pass(at);
   return 0;
+}
+
+/// Growing in place, if that is possible, is what the kernel tries first, too.
+s64 remap_placed(Thread* t) {
+  u64* const g = t->gpr;
+  const u64 flags = g[r10], fifth = g[r8], bytes = g[rdx];
+  if (next == 0 || flags != MREMAP_MAYMOVE || g[rsi] == 0 || page_up(bytes) <= page_up(g[rsi]))
+    return program_syscall(t);
+  g[r10] = 0;
+  const s64 in_place = program_syscall(t);
+  g[r10] = flags;
+  if (in_place != -ENOMEM) return in_place;
+  const u64 at = reserve(bytes);
+  if (at == 0) return program_syscall(t);
+  g[r10] = MREMAP_MAYMOVE | MREMAP_FIXED;
+  g[r8] = at;
+  const s64 moved = program_syscall(t);
+  g[r10] = flags;
+  g[r8] = fifth;
+  if (!failed(moved)) return moved;
+  kernel(SYS_munmap, at, bytes);
+  give_back(at, bytes);
+  return program_syscall(t);
+}
+
+s64 unmap_placed(Thread* t) {
+  const s64 r = program_syscall(t);
+  if (!failed(r) && t->gpr[rdi] == next) give_back(t->gpr[rdi], t->gpr[rsi]);
+  return r;
 }
 
 }  // namespace
 
 void placement_init() {
+  constexpr u64 unknown = 0xffffffff, no_randomization = 0x0040000;
   rlimit64 stack{};
-  // The kernel's own rule: a gap of the largest size of the stack below the highest address. Without a limit it places
-  // from below.
-  constexpr u64 highest = 0x7ffffffff000, least_gap = 128 << 20, most_gap = highest / 6 * 5;
-  if (!machine_is_fixed() || kernel(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<u64>(&stack)) != 0) return;
-  if (stack.rlim_cur > most_gap) return;
-  const u64 gap = stack.rlim_cur < least_gap ? least_gap : stack.rlim_cur;
-  // The dynamic linker and the vdso are in the megabyte above.
+  if (!machine_is_fixed() || (static_cast<u64>(kernel(SYS_personality, unknown)) & no_randomization) == 0 ||
+      kernel(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<u64>(&stack)) != 0)
+    return;
+  // The kernel's own rule: a gap of the largest size of the stack, and a guard, below the highest address. For a larger
+  // limit it places from below.
+  constexpr u64 highest = 0x7ffffffff000, least_gap = 128 << 20, most_gap = highest / 6 * 5, guard = 1 << 20;
+  if (stack.rlim_cur > most_gap - guard) return;
+  const u64 gap = stack.rlim_cur + guard < least_gap ? least_gap : stack.rlim_cur + guard;
+  // The dynamic linker and the vdso are in the megabyte above, in most cases.
+  constexpr u64 unit = 1 << 20;
   next = (highest - gap) & ~(unit - 1);
 }
 
-s64 map_placed(Thread* t) {
-  u64* const g = t->gpr;
-  const u64 flags = g[r10];
-  constexpr u64 other_rules = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_GROWSDOWN | MAP_HUGETLB;
-  constexpr u32 most_tries = 64;
-  for (u32 tries = 0; g[rdi] == 0 && (flags & other_rules) == 0 && tries < most_tries; tries++) {
-    const u64 at = take(g[rsi]);
-    if (at == 0) break;
-    // A hint alone is not enough: for 2 MB and more, Linux 6.7 and later wants 2 MB of free memory behind it.
-    g[rdi] = at;
-    g[r10] = flags | MAP_FIXED_NOREPLACE;
-    const s64 r = emulate_mapping(t);
-    g[rdi] = 0;
-    g[r10] = flags;
-    // EINVAL: of a file of huge pages, for example.
-    if (r == -EINVAL) break;
-    if (r != -EEXIST) return r;
-    pass(at);
+s64 call_with_placement(Thread* t) {
+  switch (t->gpr[rax]) {
+    case SYS_mmap: return map_placed(t);
+    case SYS_mremap: return remap_placed(t);
+    case SYS_munmap: return unmap_placed(t);
+    default: return program_syscall(t);
   }
-  return emulate_mapping(t);
-}
-
-s64 remap_placed(Thread* t) {
-  u64* const g = t->gpr;
-  const u64 flags = g[r10], fifth = g[r8];
-  if (next == 0 || flags != MREMAP_MAYMOVE || g[rsi] == 0 || page_up(g[rdx]) <= page_up(g[rsi]))
-    return emulate_mapping(t);
-  g[r10] = 0;
-  const s64 in_place = emulate_mapping(t);
-  g[r10] = flags;
-  if (in_place != -ENOMEM) return in_place;
-  const u64 at = reserve(g[rdx]);
-  if (at == 0) return emulate_mapping(t);
-  g[r10] = MREMAP_MAYMOVE | MREMAP_FIXED;
-  g[r8] = at;
-  const s64 moved = emulate_mapping(t);
-  g[r10] = flags;
-  g[r8] = fifth;
-  if (!failed(moved)) return moved;
-  kernel(SYS_munmap, at, g[rdx]);
-  return emulate_mapping(t);
 }
 
 }  // namespace tally::engine::guest

@@ -17,7 +17,6 @@
 #include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/limits.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
-#include "tally/engine/guest/placement.hpp"
 #include "tally/engine/guest/presented_machine.hpp"
 #include "tally/engine/guest/presented_maps.hpp"
 #include "tally/engine/guest/processes.hpp"
@@ -142,13 +141,13 @@ s64 queue_to_process(Thread* t) { return send_with_info(t, rdx, t->gpr[rdi], t->
 
 /// The code of a mapped file may contain region marks.
 s64 map(Thread* t) {
-  const s64 r = map_placed(t);
+  const s64 r = emulate_mapping(t);
   constexpr u64 executable = 4, anonymous = 0x20;
   if (marks_on() && !failed(r) && t->vfork_child == 0 && (t->gpr[rdx] & executable) && !(t->gpr[r10] & anonymous))
     learn_marks(t);
   return r;
 }
-s64 change_mapping(Thread* t) { return t->gpr[rax] == SYS_mremap ? remap_placed(t) : emulate_mapping(t); }
+s64 change_mapping(Thread* t) { return emulate_mapping(t); }
 s64 move_break(Thread* t) { return emulate_break(t); }
 s64 advise(Thread* t) { return emulate_madvise(t); }
 s64 make_change_seen(Thread* t) { return emulate_membarrier(t); }

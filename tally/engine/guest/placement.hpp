@@ -1,5 +1,5 @@
-/// Addresses of new memory with Settings::repeatable. Where a kernel puts it depends on its version (the size of the vdso's
-/// data, alignment for huge pages since Linux 6.7), and programs hash and sort addresses. So the engine chooses.
+/// Addresses of new memory with Settings::repeatable. Where a kernel puts it depends on its version (the size of the
+/// vdso's data, alignment for huge pages since Linux 6.7), and programs hash and sort addresses. So the engine chooses.
 #pragma once
 #include "tally/engine/records.hpp"
 

@@ -59,7 +59,7 @@ s64 map_placed(Thread* t) {
   for (u32 tries = 0; tries < most_tries; tries++) {
     const u64 at = take(bytes);
     if (at == 0) break;
-    // A hint alone is not enough: for 2 MB and more, Linux 6.7 and later wants 2 MB of free memory behind it.
+    // A hint alone is not enough: for 2 MB and more, Linux 6.7 and later wants 2 MB of free memory after it.
     g[rdi] = at;
     g[r10] = flags | MAP_FIXED_NOREPLACE;
     const s64 r = program_syscall(t);

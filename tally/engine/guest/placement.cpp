@@ -1,7 +1,7 @@
 #include "tally/engine/guest/placement.hpp"
 
-#include <linux/resource.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "tally/engine/guest/presented_machine.hpp"
 #include "tally/engine/guest/signals.hpp"
@@ -123,7 +123,7 @@ s64 unmap_placed(Thread* t) {
 
 void placement_init() {
   constexpr u64 unknown = 0xffffffff, no_randomization = 0x0040000;
-  rlimit64 stack{};
+  struct rlimit stack = {};
   if (!machine_is_fixed() || (static_cast<u64>(kernel(SYS_personality, unknown)) & no_randomization) == 0 ||
       kernel(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<u64>(&stack)) != 0)
     return;

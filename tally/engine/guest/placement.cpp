@@ -14,39 +14,32 @@ namespace {
 /// New memory is below all that was placed before. An address is used again if what was placed last is unmapped first.
 /// The kernel chooses for what does not fit, and for larger mappings.
 constexpr u64 lowest = 0x7f0000000000, most_bytes = 1ull << 36;
-u64 next;
-
-void replace_next(u64 from, u64 to) {
-  __atomic_compare_exchange_n(&next, &from, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-}
+u64 next;  // changes under the mappings lock
 
 /// Returns the address of so much new memory, or 0 if the kernel chooses.
 u64 take(u64 bytes) {
   if (next == 0 || bytes == 0 || bytes > most_bytes) return 0;
   constexpr u64 step = 16 << 20;
   const u64 size = page_up(bytes);
-  u64 before = __atomic_load_n(&next, __ATOMIC_RELAXED), at;
-  do {
-    at = before - size;
-    Guard guard(cache_lock);
-    while (at >= lowest && overlaps_arena({at, at + size})) at -= step;
-    if (at < lowest) return 0;
-  } while (!__atomic_compare_exchange_n(&next, &before, at, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  return at;
+  u64 at = next - size;
+  Guard guard(cache_lock);
+  while (at >= lowest && overlaps_arena({at, at + size})) at -= step;
+  if (at < lowest) return 0;
+  return next = at;
 }
-void give_back(u64 at, u64 bytes) { replace_next(at, at + page_up(bytes)); }
 
-/// Something is at `at` that the engine does not know. Continues below it soon.
-void pass(u64 at) {
+/// What was to be at the address that was taken last is not there. If something else is, which the engine does not
+/// know, continues below it soon.
+void give_back(u64 at, u64 bytes, bool is_free) {
   constexpr u64 step = 64 << 20;
-  replace_next(at, at - step);
+  next = is_free ? at + page_up(bytes) : at - step;
 }
 
 /// Makes an mmap for which the kernel chooses. What is placed later is below.
 s64 map_anywhere(Thread* t) {
   const s64 r = program_syscall(t);
-  const u64 at = static_cast<u64>(r), before = __atomic_load_n(&next, __ATOMIC_RELAXED);
-  if (!failed(r) && at >= lowest && at < before) replace_next(before, at);
+  const u64 at = static_cast<u64>(r);
+  if (!failed(r) && at >= lowest && at < next) next = at;
   return r;
 }
 
@@ -66,11 +59,10 @@ s64 map_placed(Thread* t) {
     g[rdi] = 0;
     g[r10] = flags;
     if (!failed(r)) return r;
-    if (r != -EEXIST) give_back(at, bytes);
+    give_back(at, bytes, r != -EEXIST);
     // A file of huge pages has other addresses; MAP_SHARED_VALIDATE does not know the flag.
     if (r == -EINVAL || r == -EOPNOTSUPP) break;
     if (r != -EEXIST) return r;
-    pass(at);
   }
   return map_anywhere(t);
 }
@@ -83,10 +75,7 @@ u64 reserve(u64 bytes) {
   const s64 r = kernel(SYS_mmap, at, bytes, PROT_NONE, flags, ~u64{0}, 0);
   if (r == static_cast<s64>(at)) return at;
   if (!failed(r)) kernel(SYS_munmap, static_cast<u64>(r), bytes);
-  if (failed(r) && r != -EEXIST)
-    give_back(at, bytes);
-  else
-    pass(at);
+  give_back(at, bytes, failed(r) && r != -EEXIST);
   return 0;
 }
 
@@ -109,13 +98,13 @@ s64 remap_placed(Thread* t) {
   g[r8] = fifth;
   if (!failed(moved)) return moved;
   kernel(SYS_munmap, at, bytes);
-  give_back(at, bytes);
+  give_back(at, bytes, true);
   return program_syscall(t);
 }
 
 s64 unmap_placed(Thread* t) {
   const s64 r = program_syscall(t);
-  if (!failed(r) && t->gpr[rdi] == next) give_back(t->gpr[rdi], t->gpr[rsi]);
+  if (!failed(r) && t->gpr[rdi] == next) give_back(next, t->gpr[rsi], true);
   return r;
 }
 

@@ -1,7 +1,7 @@
 # tally_test(NAME SOURCES … [LIBRARIES …] [LABELS …] [LONG …] [ALONE] [OPTIMISED]): a GoogleTest program whose cases ctest
-# lists one by one. LONG: patterns of the cases that have the label `long` instead. ALONE: it runs while nothing else does. Tests are
-# not optimised, which halves the time that the compiler takes; OPTIMISED: this one is, for it measures its own code, or
-# would run for long.
+# lists one by one. LONG: patterns of the cases that have the label `long` instead. ALONE: it runs while nothing else does.
+# Tests are not optimised, which halves the time that the compiler takes; OPTIMISED: this one is, for it measures its own
+# code, or would run for long.
 tally_find(GTest libgtest-dev)
 include(GoogleTest)
 tally_precompiled_kind(test OPTIONS -O0 HEADERS <gtest/gtest.h> LIBRARIES GTest::gtest)

@@ -100,7 +100,6 @@ boot=$(mktemp -d)
 trap 'rm -rf "$boot"' EXIT
 
 # The guest's first archive: one program, the modules, and what to do.
-quoted() { printf "'%s' " "${@//\'/\'\\\'\'}"; }
 chmod 755 "$boot"
 mkdir -p "$boot/bin" "$boot/etc"
 cp "$cache/root/usr/bin/busybox" "$boot/bin/"

@@ -4,10 +4,10 @@
 # usage: ./dev processor [--timeout S] NAME [-- COMMAND …]
 #
 # NAME is one of `qemu-system-x86_64 -cpu help`, such as Haswell-noTSX, Nehalem or EPYC; QEMU emulates no AVX-512. The machine
-# has Debian's kernel and the files of this machine: it can change them, and loses the changes. Only what COMMAND
-# writes to its working directory stays, in build/processor. COMMAND runs as root; `tally` is build/release/tally. Without
-# COMMAND, tests/same-count compares the counts of its programs, which takes half an hour. The exit code is that of
-# COMMAND; 125: the machine failed; 77: there is no machine, for the reason that is said.
+# has Debian's kernel and this machine's files. What COMMAND changes is lost at the end, except what it writes to its working
+# directory, build/processor. COMMAND runs as root; `tally` is build/release/tally. Without COMMAND, tests/same-count
+# compares the counts of its programs, which takes about five minutes. The exit code is that of COMMAND; 125: the machine
+# failed; 77: there is no machine, for the reason that is said.
 #
 #   --timeout S     gives up after S seconds (3600)
 #
@@ -76,7 +76,6 @@ cp -r "$cache/modules" "$boot/archive/"
 if ((${#command[@]} == 0)); then
   command=(python3 -B "$PWD/tests/same-count/same_count.py" "$PWD/build/release/tally")
 fi
-quoted() { printf "'%s' " "${@//\'/\'\\\'\'}"; }
 
 # The first program: this machine's files below a layer that is lost at the end, and the command in them.
 cat >"$boot/archive/init" <<END

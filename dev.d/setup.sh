@@ -3,8 +3,8 @@
 #
 # usage: ./dev setup [--list] [PURPOSE …]
 #
-# PURPOSE is build (the default), demo, test, guest, processor, engine-suite, suites, bench or lint; dev.d/packages names the packages of each
-# and says why. Runs apt-get without questions, as root or with sudo; does nothing, and needs no network, where nothing is
+# PURPOSE is build (the default), demo, test, guest, processor, engine-suite, suites, bench or lint; dev.d/packages names
+# the packages of each and says why. Runs apt-get without questions, as root or with sudo; does nothing, and needs no network, where nothing is
 # missing. With test comes guest, and with guest what ./dev guest boots (./dev guest --help).
 #
 #   --list   prints what is missing, installs nothing

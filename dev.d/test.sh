@@ -3,7 +3,7 @@
 #
 # usage: ./dev test [--all | --engine-suite] [-R REGEX] [--preset NAME] [--no-setup] [-- CTEST OPTIONS]
 #
-#   --all           also the tests labelled `long`, which take about as long as all others
+#   --all           also the tests labelled `long`
 #   --engine-suite  only the everyday programs of tests/engine/suite, all of them: installs those that Debian has, takes
 #                   most of an hour, and writes build/PRESET/costs-and-limits.md, a new docs/guides/costs-and-limits.md;
 #                   then ten minutes of the torture program

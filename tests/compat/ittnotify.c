@@ -67,7 +67,7 @@ static struct {
   unsigned long major, minor, build;
   volatile long initialized, has_mutex, count;
   pthread_mutex_t mutex;
-  void* library;
+  void* collector;
   void* error_handler;
   const char** path;
   struct function* functions;
@@ -101,9 +101,9 @@ static string_handle* string_handle_create(const char* text) {
 static void initialize(void) {
   const char* const name = getenv("INTEL_LIBITTNOTIFY64");
   if (name == NULL) return;
-  global.library = dlopen(name, RTLD_LAZY);
-  if (global.library == NULL) fprintf(stderr, "%s\n", dlerror()), exit(1);
-  void (*const init)(void*, int) = (void (*)(void*, int))dlsym(global.library, "__itt_api_init");
+  global.collector = dlopen(name, RTLD_LAZY);
+  if (global.collector == NULL) fprintf(stderr, "%s\n", dlerror()), exit(1);
+  void (*const init)(void*, int) = (void (*)(void*, int))dlsym(global.collector, "__itt_api_init");
   if (init != NULL) init(&global, 0x7fffffff);
   global.initialized = 1;
 }

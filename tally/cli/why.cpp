@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -230,10 +232,12 @@ class Explanation {
     return nullptr;
   }
 
-  /// Whether a number of runs of a command take the same path through the range.
-  Result<bool> agree(const Rerun& rerun, int runs) {
+  /// Whether a number of runs of a command take the same path through the range. With `clock_differs`, the last one
+  /// starts in another second than the first: programs seed with seconds.
+  Result<bool> agree(const Rerun& rerun, int runs, bool clock_differs) {
     std::optional<RecordedRun> one;
     for (int i = 0; i < runs; ++i) {
+      if (clock_differs && i == runs - 1) std::this_thread::sleep_for(std::chrono::milliseconds(1010));
       auto run = record(rerun, part_, signals_);
       if (!run) return fail(run.error());
       if (!one)
@@ -329,9 +333,11 @@ class Explanation {
   Result<Cause> cause_in_runs(const PartedRuns& runs, const std::vector<std::size_t>& differing, int agreeing) {
     const std::uint64_t at = runs.parting.instructions;
     if (!first_.is_repeatable()) {
+      const bool clock_differs =
+          last_read(runs.before, differing, [](const Read& one) { return one.source == "clock"; }) != nullptr;
       Rerun fixed = first_;
       fixed.fix_addresses();
-      const auto same = first_.has_fixed_addresses() ? Result<bool>(false) : agree(fixed, agreeing);
+      const auto same = first_.has_fixed_addresses() ? Result<bool>(false) : agree(fixed, agreeing, clock_differs);
       if (!same) return fail(same.error());
       if (*same)
         return Cause{
@@ -340,7 +346,7 @@ class Explanation {
                          agreeing)},
             Removed::addresses};
       fixed.make_repeatable();
-      const auto random = agree(fixed, agreeing);
+      const auto random = agree(fixed, agreeing, clock_differs);
       if (!random) return fail(random.error());
       if (*random) {
         const Read* const read =

@@ -84,6 +84,8 @@ bool give_counters(Thread* t, u32 process, bool goes_on = false) {
     record.base = record.final;
     record.before++;
   }
+  // The block of a thread that ended, or of a fork's parent, knows other counters.
+  if (has_running_totals(t)) forget_totals(t);
   if (!models_attach(t, goes_on) || (reads_running_totals() && !totals_attach(t)) || !marks_attach(t) ||
       !running_cycles_attach(t, again) || !windows_attach(t) || !calls_attach(t, goes_on) || !python_attach(t, goes_on))
     return false;
@@ -111,7 +113,7 @@ void fold(Thread* t) {
       __atomic_add_fetch(&own_records.shared.header().sources[i].count, n, __ATOMIC_RELAXED);
   for (u32 i = 0; i < own_records.segments; i++)
     if (c[i] != 0) c[i] = 0;
-  if (has_running_totals(t)) totals_folded(t);
+  if (has_running_totals(t)) forget_totals(t);
   windows_folded(t);
 }
 

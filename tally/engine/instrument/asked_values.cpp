@@ -7,6 +7,10 @@
 namespace tally::engine::instrument {
 
 channel::Totals asked_totals(Thread* t) {
+  if (totals_asked(t)) {
+    read_executions(t);
+    return running_totals(t);
+  }
   channel::Totals totals = channel::sum(counters(t), &segment(0), segment_limit_so_far());
   totals.add(records().thread(t->index).base);
   return totals;
@@ -22,7 +26,6 @@ channel::CountedValues counted_values(Thread* t, bool waits) {
   models_settle(t);
   values.models = model_counts(t)->values;
   if (!reads_cycles() || !has_running_totals(t)) return values;
-  read_executions(t);
   values.cycles = running_cycles(t, waits);
   return values;
 }

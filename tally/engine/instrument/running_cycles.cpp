@@ -103,7 +103,9 @@ bool running_cycles_asked(Thread* t) {
     running_cycles_init();
     translate::cache_lock.release();
   }
-  return totals_asked(t) && running_cycles_attach(t, true);
+  if (!totals_asked(t)) return false;
+  if (own(t).list == nullptr) forget_totals(t);  // what was read before now has not been reported
+  return running_cycles_attach(t, true);
 }
 
 bool running_cycles_attach(Thread* t, bool goes_on) {

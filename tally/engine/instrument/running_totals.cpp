@@ -23,6 +23,14 @@ void read_chunk(Thread* t, u32 chunk) {
   }
 }
 
+// Whether any of `counters_per_touch` counters changed. Most have not, so nothing branches on a single one.
+bool differ(const u64* seen, const u64* now) {
+  u64 changed = 0;
+#pragma GCC unroll 8
+  for (u32 i = 0; i < counters_per_touch; i++) changed |= seen[i] ^ now[i];
+  return changed != 0;
+}
+
 }  // namespace
 
 void (*on_executions)(Thread* t, u32 segment, u64 times);
@@ -31,7 +39,7 @@ bool totals_attach(Thread* t) {
   RunningTotals& m = own(t);
   if (m.seen == nullptr) m.seen = reinterpret_cast<u64*>(try_reserve(counters_bytes, read_write));
   if (m.seen == nullptr) return false;
-  totals_folded(t);
+  forget_totals(t);
   return true;
 }
 
@@ -40,11 +48,20 @@ bool has_running_totals(const Thread* t) { return own(t).seen != nullptr; }
 bool totals_asked(Thread* t) { return has_running_totals(t) || totals_attach(t); }
 
 void read_executions(Thread* t) {
+  const u64* const seen = own(t).seen;
+  const u64* const now = counters(t);
   const u32 chunks = (segment_limit_so_far() + counters_per_touch - 1) / counters_per_touch;
-  for (u32 i = 0; i < chunks; i++) read_chunk(t, i);
+  for (u32 i = 0; i < chunks; i++)
+    if (differ(seen + i * counters_per_touch, now + i * counters_per_touch)) read_chunk(t, i);
 }
 
-void totals_folded(Thread* t) {
+channel::Totals running_totals(const Thread* t) {
+  channel::Totals all = own(t).running;
+  all.add(records().thread(t->index).base);
+  return all;
+}
+
+void forget_totals(Thread* t) {
   RunningTotals& m = own(t);
   m.running = {};
   discard_pages(m.seen, counters_bytes);
@@ -70,9 +87,7 @@ channel::Totals totals_of(Thread* t) {
       if (touched(t)[w * 8 + k] != 0) read_chunk(t, w * 8 + k);
     words[w] = 0;
   }
-  channel::Totals all = own(t).running;
-  all.add(records().thread(t->index).base);
-  return all;
+  return running_totals(t);
 }
 
 void read_events(Thread* t, EventSums& sums, bool waits) {

@@ -32,8 +32,10 @@ bool totals_asked(Thread* t);
 bool has_running_totals(const Thread* t);
 /// Reports to on_executions what the thread has executed since its counters were last read. Reads all of them.
 void read_executions(Thread* t);
-/// Called after the counters of a thread were added to its record and zeroed.
-void totals_folded(Thread* t);
+/// Returns what a thread had counted when its counters were last read.
+channel::Totals running_totals(const Thread* t);
+/// Forgets what was read: the counters were added to the thread's record and zeroed, or are to be read from the start.
+void forget_totals(Thread* t);
 /// Emits the mark that belongs to the increment of segment `number`. Changes no flags.
 void emit_touched(translate::Builder& b, u32 number);
 

@@ -1,4 +1,5 @@
 // Implements tally.h: one Counters for the process, and a list of open regions for each thread.
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <exception>
@@ -41,12 +42,28 @@ thread_local constinit Shared* known __attribute__((tls_model("initial-exec"))) 
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
+[[gnu::noinline]] void around_named(Counters&) {
+  tally_literal_begin(TALLY_AROUND_NOTHING);
+  tally_region_begin(TALLY_NOTHING);
+  tally_region_end(TALLY_NOTHING);
+  tally_literal_end(TALLY_AROUND_NOTHING);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+[[gnu::noinline]] void around_new(Counters&, const char* place) {
+  tally_literal_begin(TALLY_AROUND_NOTHING);
+  tally_literal_begin(place);
+  tally_literal_end(place);
+  tally_literal_end(TALLY_AROUND_NOTHING);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
 // Never closed: threads may be in regions until the program's last instruction.
 Expected<Counters>* open_counters_for_marks() {
   auto* const opened = new Expected<Counters>(Counters::open());
   if (*opened) {
     known = &Access::shared(**opened);
-    calibrate(**opened, empty, around);
+    calibrate(**opened, {empty, around, around_named, around_new});
   } else {
     why_not_opened = &opened->error();
   }
@@ -77,18 +94,26 @@ inline Thread* marking_thread() {
   return shared == nullptr ? nullptr : this_thread(*shared);
 }
 
+void add_marks(Thread& thread) {
+  std::unique_ptr<MarkBlock> block(new (std::nothrow) MarkBlock);
+  if (block == nullptr) return;
+  Mark* below = thread.top;
+  for (Mark& mark : block->marks) {
+    mark.below = below;
+    below = below->above = &mark;
+  }
+  block->next = std::exchange(thread.marks, nullptr);
+  thread.marks = std::move(block);
+}
+
 // Returns the mark after the innermost one, for a begin to use. Null without memory.
 Mark* next_mark(Thread& thread) {
-  Mark& top = *thread.top;
-  if (top.above == nullptr) {
-    top.above = new (std::nothrow) Mark;
-    if (top.above != nullptr) top.above->below = &top;
-  }
-  return top.above;
+  if (thread.top->above == nullptr) add_marks(thread);
+  return thread.top->above;
 }
 
 Record& by_place(Thread& thread, const char* name) { return find_record(thread, Access::in_place(name)); }
-Record& by_letters(Thread& thread, const char* name) { return find_record(thread, std::string_view(name)); }
+Record& by_letters(Thread& thread, const char* name) { return find_record(thread, name); }
 
 // One function for both kinds of names, so that the code after the read is the same.
 [[gnu::noinline]] int begin_mark(const char* name, Record& (*find)(Thread&, const char*)) {
@@ -109,14 +134,41 @@ bool is_named(const Mark& mark, const char* name, bool is_literal) {
   return (is_literal && mark.name == name) || record->text == name || record == &mark.open.thread->unnamed;
 }
 
+// Returns the innermost mark of this name; the one before the outermost if there is none.
+Mark* find_mark(Thread& thread, const char* name, bool is_literal) {
+  Mark* mark = thread.top;
+  while (mark != &thread.bottom && !is_named(*mark, name, is_literal)) mark = mark->below;
+  return mark;
+}
+
+// The same for a name that is compared by its characters, after the counters were read. What it costs is excluded from
+// the regions around the innermost one: all start values move, and so must the values that were read.
+Mark* find_mark(Thread& thread, const char* name, Reached& reached) {
+  const Open& open = thread.top->open;
+  Numbers start;
+  std::copy_n(open.start, thread.events, start.begin());
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  // Otherwise a signal handler has moved start values since, and leave() drops the entry.
+  const bool unmoved = reached.moves == thread.moves;
+  Mark* mark = nullptr;
+  {
+    const bool has_outer = thread.innermost != nullptr && thread.innermost->outer != nullptr;
+    const Excluded excluded(thread, nullptr, has_outer || thread.has_readings);
+    mark = find_mark(thread, name, false);
+  }
+  if (unmoved) reached.moves = thread.moves;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  for (std::uint32_t i = 0; i < thread.events; ++i) reached.now[i] += open.start[i] - start[i];
+  return mark;
+}
+
 // Reads the counters first: the search for the region that ends is not counted.
 [[gnu::noinline]] int end_mark(const char* name, bool is_literal) {
   Thread* const thread = marking_thread();
   if (thread == nullptr) return failed;
   Reached reached;
   read_end(*thread, reached);
-  Mark* mark = thread->top;
-  while (mark != &thread->bottom && !is_named(*mark, name, is_literal)) mark = mark->below;
+  Mark* const mark = is_literal ? find_mark(*thread, name, true) : find_mark(*thread, name, reached);
   if (mark == &thread->bottom) {
     return fail_with("no region with the name '" + printable(name) + "' is open in this thread");
   }

@@ -38,6 +38,12 @@ Middle middle(std::vector<std::int64_t>& all) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
+[[gnu::noinline]] void around_named_region(Counters& counters) {
+  const Region region{counters, TALLY_AROUND_NOTHING};
+  const Region inner{counters, std::string_view(TALLY_NOTHING)};
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
 // Calls `enter` repeatedly. Returns the counts of each entry, by event, from the record's totals.
 template <class Enter>
 std::vector<std::vector<std::int64_t>> entries(Thread& thread, const Record& record, Enter enter) {
@@ -76,6 +82,13 @@ std::vector<std::vector<std::int64_t>> readings(Counters& counters, const Thread
   return counters.read() - before;
 }
 
+[[gnu::noinline]] Values two_readings_in_two_regions(Counters& counters) {
+  const Region region{counters, TALLY_AROUND_NOTHING};
+  const Region inner{counters, TALLY_NOTHING};
+  const Values before = counters.read();
+  return counters.read() - before;
+}
+
 [[gnu::noinline]] Values around_a_beginning(Counters& counters) {
   const Values before = counters.read();
   const Region region{counters, TALLY_NOTHING};
@@ -83,30 +96,33 @@ std::vector<std::vector<std::int64_t>> readings(Counters& counters, const Thread
 }
 
 // Enters a literal for the first time. It is found by its address, so its characters may be known.
-[[gnu::noinline]] void around_a_new_one(Counters& counters, Literal name) {
-  const Region region{counters, TALLY_NOTHING};
-  const Region inner{counters, name};
+[[gnu::noinline]] void around_new_region(Counters& counters, const char* place) {
+  const Region region{counters, TALLY_AROUND_NOTHING};
+  const Region inner{counters, Access::in_place(place)};
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
 // Readings and new records measure their own cost each time, except what is outside of their two counter reads.
 // Measures that part.
-void calibrate_readings(Counters& counters, Thread& thread) {
+void calibrate_readings(Counters& counters, Thread& thread, const Entries& as_program) {
   Overhead& overhead = thread.shared->overhead[static_cast<std::size_t>(thread.path)];
   const auto take = [&](Numbers& to, std::vector<std::vector<std::int64_t>> values) {
     for (std::uint32_t e = 0; e < thread.events; ++e) to[e] = middle(values[e]).value;
   };
-  overhead.reading = overhead.per_open = overhead.begun = overhead.making = {};
+  overhead.reading = overhead.first_open = overhead.more_open = {};
+  overhead.begun = overhead.making = overhead.finding = {};
   take(overhead.reading, readings(counters, thread, two_readings));
-  take(overhead.per_open, readings(counters, thread, two_readings_in_a_region));
+  take(overhead.first_open, readings(counters, thread, two_readings_in_a_region));
+  take(overhead.more_open, readings(counters, thread, two_readings_in_two_regions));
   take(overhead.begun, readings(counters, thread, around_a_beginning));
   static const char places[warm_up + measurements] = {};
   const char* next = places;
-  Numbers with_it{};
-  take(with_it, entries(thread, find_record(thread, std::string_view(TALLY_NOTHING)),
-                        [&] { around_a_new_one(counters, Access::in_place(next++)); }));
-  for (std::uint32_t e = 0; e < thread.events; ++e)
-    overhead.making[e] = with_it[e] - overhead.own[e] - overhead.nested[e];
+  const auto take_difference = [&](Numbers& to, auto enter) {
+    take(to, entries(thread, find_record(thread, TALLY_AROUND_NOTHING), enter));
+    for (std::uint32_t e = 0; e < thread.events; ++e) to[e] -= overhead.own[e] + overhead.nested[e];
+  };
+  take_difference(overhead.making, [&] { as_program.around_new(counters, next++); });
+  take_difference(overhead.finding, [&] { as_program.around_named(counters); });
 }
 
 [[gnu::noinline]] void forget(linux::UserCounter* counters, std::uint32_t events) {
@@ -135,11 +151,12 @@ void calibrate_again(Thread& thread) {
 }
 
 // Returns whether an interrupt disturbed it.
-bool calibrate_once(Counters& counters, Thread& thread, Enter empty, Enter around) {
+bool calibrate_once(Counters& counters, Thread& thread, const Entries& as_program) {
   Overhead& overhead = thread.shared->overhead[static_cast<std::size_t>(thread.path)];
   const Path path = thread.path;
-  auto own = entries(thread, find_record(thread, std::string_view(TALLY_NOTHING)), [&] { empty(counters); });
-  auto both = entries(thread, find_record(thread, std::string_view(TALLY_AROUND_NOTHING)), [&] { around(counters); });
+  auto own = entries(thread, find_record(thread, std::string_view(TALLY_NOTHING)), [&] { as_program.empty(counters); });
+  auto both = entries(thread, find_record(thread, std::string_view(TALLY_AROUND_NOTHING)),
+                      [&] { as_program.around(counters); });
   if (thread.path != path || own.empty() || own.front().empty() || both.front().empty()) return false;
   bool interrupted = false;
   for (std::uint32_t e = 0; e < thread.events; ++e) {
@@ -155,26 +172,26 @@ bool calibrate_once(Counters& counters, Thread& thread, Enter empty, Enter aroun
   return interrupted;
 }
 
-void calibrate_path(Counters& counters, Thread& thread, Enter empty, Enter around) {
-  around(counters);
-  for (int i = 0; i < tries && calibrate_once(counters, thread, empty, around); ++i) {
+void calibrate_path(Counters& counters, Thread& thread, const Entries& as_program) {
+  as_program.around(counters);
+  for (int i = 0; i < tries && calibrate_once(counters, thread, as_program); ++i) {
   }
-  calibrate_readings(counters, thread);
+  calibrate_readings(counters, thread, as_program);
 }
 
 }  // namespace
 
-void calibrate(Counters& counters, Enter empty, Enter around) {
+void calibrate(Counters& counters, const Entries& as_program) {
   Thread* const thread = this_thread(Access::shared(counters));
   if (thread == nullptr) return;
   const Path own = thread->path;
   // A thread that can no longer read in user mode uses system calls: their cost is then known.
   if (own == Path::user) {
     take_path(*thread, Path::group);
-    calibrate_path(counters, *thread, empty, around);
+    calibrate_path(counters, *thread, as_program);
     take_path(*thread, own);
   }
-  calibrate_path(counters, *thread, empty, around);
+  calibrate_path(counters, *thread, as_program);
   if (own == Path::user) calibrate_again(*thread);
   const std::lock_guard guard(thread->shared->lock);
   for (auto& known : thread->by_name) known.clear();
@@ -188,10 +205,13 @@ void calibrate(Counters& counters, Enter empty, Enter around) {
 void begin_at_nothing(Thread& thread) {
   Numbers now;
   if (!read_now(thread, now.data())) return;
-  for (std::uint32_t i = 0; i < thread.events; ++i) thread.aside[i] += now[i] - not_own(thread, i);
+  const Numbers cost = not_own(thread);
+  for (std::uint32_t i = 0; i < thread.events; ++i) thread.aside[i] += now[i] - cost[i];
 }
 
-void calibrate(Counters& counters) { calibrate(counters, empty_region, around_region); }
+void calibrate(Counters& counters) {
+  calibrate(counters, {empty_region, around_region, around_named_region, around_new_region});
+}
 
 void calibrate_reading(Counters& counters, const std::function<Numbers()>& between) {
   Thread* const thread = this_thread(Access::shared(counters));

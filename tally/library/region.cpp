@@ -78,10 +78,10 @@ void move_open(Thread& thread, std::size_t event) noexcept {
 // Takes another path after a failed read. Open entries began on the old path; ended ones keep its overhead.
 std::uint64_t fail_over(Thread& thread, Path path) noexcept {
   ++thread.turns;
-  Numbers cost{};
-  for (std::uint32_t i = 0; i < thread.events; ++i) cost[i] = not_own(thread, i);
+  const Numbers before = not_own(thread);
   take_path(thread, path);
-  for (std::uint32_t i = 0; i < thread.events; ++i) thread.aside[i] += cost[i] - not_own(thread, i);
+  const Numbers after = not_own(thread);
+  for (std::uint32_t i = 0; i < thread.events; ++i) thread.aside[i] += before[i] - after[i];
   return not_read;
 }
 
@@ -147,13 +147,32 @@ inline void start(Open& open, Thread& thread, Record& record) noexcept {
   }
 }
 
-// Adds one counted entry.
+// Walks over open entries at the same cost for each: it is subtracted as a product.
+std::int64_t count_open(const Thread& thread) noexcept {
+  std::int64_t open = 0;
+  for (const Open* one = thread.innermost; one != nullptr; one = one->outer) ++open;
+  return open;
+}
+
+const Overhead& overhead_of(const Record& record, const Open& open) noexcept {
+  return open.thread->shared->overhead[static_cast<std::size_t>(record.path)];
+}
+
+// How many entries ended in this one, which has ended too.
+std::int64_t entries_within(const Open& open) noexcept {
+  return static_cast<std::int64_t>(open.thread->ended - open.ended - 1);
+}
+
+// Adds one counted entry. Its extremes are kept without the overhead of the entries within it, whose number varies.
 template <std::size_t events, bool extremes>
 void take(Record& record, const Open& open, const std::int64_t* now) noexcept {
   std::int64_t one[events + 1];
   for (std::size_t i = 0; i < events; ++i) one[i] = now[i] - open.start[i];
   for (std::size_t i = 0; i < events; ++i) record.total[i].add(one[i]);
   if constexpr (extremes) {
+    const Overhead& overhead = overhead_of(record, open);
+    const std::int64_t inner = entries_within(open);
+    for (std::size_t i = 0; i < events; ++i) one[i] -= inner * overhead.nested[i];
     for (std::size_t i = 0; i < events; ++i) record.least[i].lower(one[i]);
     for (std::size_t i = 0; i < events; ++i) record.most[i].raise(one[i]);
   }
@@ -163,9 +182,8 @@ void take(Record& record, const Open& open, const std::int64_t* now) noexcept {
 template <std::size_t events, bool extremes>
 void take_into_histogram(Record& record, const Open& open, const std::int64_t* now) noexcept {
   take<events, extremes>(record, open, now);
-  const Thread& thread = *open.thread;
-  const Overhead& overhead = thread.shared->overhead[static_cast<std::size_t>(record.path)];
-  const auto inner = static_cast<std::int64_t>(thread.ended - open.ended - 1);
+  const Overhead& overhead = overhead_of(record, open);
+  const std::int64_t inner = entries_within(open);
   for (std::size_t i = 0; i < events; ++i) {
     const std::int64_t own = now[i] - open.start[i] - overhead.own[i] - inner * overhead.nested[i];
     (*record.histograms)[i][bucket_of(own)].add(1);
@@ -197,31 +215,39 @@ bool read_now(Thread& thread, std::int64_t* to) noexcept {
   }
 }
 
-std::int64_t not_own(const Thread& thread, std::size_t event) noexcept {
+Numbers not_own(const Thread& thread) noexcept {
   const Overhead& overhead = thread.shared->overhead[static_cast<std::size_t>(thread.path)];
-  std::int64_t cost = thread.aside[event] + static_cast<std::int64_t>(thread.ended) * overhead.nested[event];
-  for (const Open* open = thread.innermost; open != nullptr; open = open->outer) cost += overhead.begun[event];
+  const std::int64_t open = count_open(thread);
+  Numbers cost{};
+  for (std::uint32_t i = 0; i < thread.events; ++i) {
+    cost[i] = thread.aside[i] + static_cast<std::int64_t>(thread.ended) * overhead.nested[i] + open * overhead.begun[i];
+  }
   return cost;
 }
 
-Excluded::Excluded(Thread& thread, Numbers Overhead::*around) noexcept : thread_(thread), around_(around) {
-  if (thread.path == Path::none) return;
+Excluded::Excluded(Thread& thread, Numbers Overhead::*around, bool needed) noexcept : thread_(thread), around_(around) {
+  if (!needed || thread.path == Path::none) return;
   // If the first read fails, the thread has another path for the second.
   known_ = read_now(thread, before_.data()) || read_now(thread, before_.data());
-  for (std::uint32_t i = 0; i < thread.events; ++i) not_own_[i] = not_own(thread, i);
+  not_own_ = not_own(thread);
 }
 
 Excluded::~Excluded() {
   Numbers after;
   if (!known_ || !read_now(thread_, after.data())) return;
   const Overhead& overhead = thread_.shared->overhead[static_cast<std::size_t>(thread_.path)];
+  const Numbers not_own_now = not_own(thread_);
+  const std::int64_t open = count_open(thread_);
+  Numbers cost{};
   for (std::uint32_t i = 0; i < thread_.events; ++i) {
     // The difference of not_own() contains copied pages and signal handlers already.
-    std::int64_t cost = after[i] - before_[i] - (not_own(thread_, i) - not_own_[i]) + (overhead.*around_)[i];
-    for (const Open* open = thread_.innermost; open != nullptr; open = open->outer) cost += overhead.per_open[i];
-    thread_.aside[i] += cost;
-    for (Open* open = thread_.innermost; open != nullptr; open = open->outer) open->start[i] += cost;
+    cost[i] = after[i] - before_[i] - (not_own_now[i] - not_own_[i]);
+    if (around_ != nullptr) cost[i] += (overhead.*around_)[i];
+    if (open != 0) cost[i] += overhead.first_open[i] + (open - 1) * overhead.more_open[i];
+    thread_.aside[i] += cost[i];
   }
+  for (Open* one = thread_.innermost; one != nullptr; one = one->outer)
+    for (std::uint32_t i = 0; i < thread_.events; ++i) one->start[i] += cost[i];
 }
 
 void begin(Open& open, Shared& shared, Literal name) noexcept {
@@ -253,21 +279,21 @@ inline void leave(Open& open, std::uint64_t moves, const std::int64_t* now) noex
   std::atomic_signal_fence(std::memory_order_seq_cst);
   const std::uint64_t inner = thread.ended - open.ended;
   ++thread.ended;
-  if (record.depth != 1) {
-    --record.depth;
-    record.recursive.add(1);
-    return;
-  }
+  // A recursive entry executes the same instructions as others: the regions around it subtract the same for both.
+  Record* const records[] = {&record, &thread.recursive};
+  const bool is_recursive = record.depth != 1;
+  Record& to = *records[is_recursive ? 1 : 0];
+  record.recursive.add(is_recursive ? 1 : 0);
   if (thread.moves == moves && thread.turns == open.turns) [[likely]] {
-    record.entries.add(1);
-    record.inner.add(static_cast<std::int64_t>(inner));
-    record.take(record, open, now);
+    to.entries.add(1);
+    to.inner.add(static_cast<std::int64_t>(inner));
+    to.take(to, open, now);
   } else {
-    record.dropped.add(1);
+    to.dropped.add(1);
   }
   // Until here, a signal handler that enters the same region is nested in it.
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  record.depth = 0;
+  --record.depth;
 }
 
 void leave(Open& open, const Reached& reached) noexcept { leave(open, reached.moves, reached.now); }

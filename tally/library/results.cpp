@@ -48,17 +48,15 @@ void add(Sums& sums, const Record& record, const Overhead& overhead, const detai
   for (std::size_t i = 0; i < sums.events.size(); ++i) {
     Sum& sum = sums.events[i];
     const std::int64_t nested = record.inner.get() * overhead.nested[i];
-    // Uses the average number of inner entries: exact only if each entry had the same number of them.
-    const std::int64_t nested_each = nested / entries;
     const std::int64_t subtracted = entries * overhead.own[i] + nested;
-    const std::int64_t least = record.least[i].get() - overhead.own[i] - nested_each;
-    const std::int64_t most = record.most[i].get() - overhead.own[i] - nested_each;
+    const std::int64_t least = record.least[i].get() - overhead.own[i];
+    const std::int64_t most = record.most[i].get() - overhead.own[i];
     sum.read += record.total[i].get();
     sum.overhead += subtracted;
     sum.total += record.total[i].get() - subtracted;
     sum.least = first ? least : std::min(sum.least, least);
     sum.most = first ? most : std::max(sum.most, most);
-    sum.each = std::max(sum.each, overhead.own[i] + nested_each);
+    sum.each = std::max(sum.each, overhead.own[i] + nested / entries);
     sum.spread = std::max(sum.spread, overhead.own_spread[i]);
     if (histograms != nullptr) add(sum, (*histograms)[i]);
   }

@@ -152,14 +152,23 @@ Record& make_record(Thread& thread, Name name, std::uint64_t key) noexcept {
   thread.busy = true;
   Record* record = nullptr;
   {
-    std::optional<Excluded> excluded;
-    if (thread.innermost != nullptr || thread.has_readings) excluded.emplace(thread, &Overhead::making);
+    const Excluded excluded(thread, &Overhead::making, is_observed(thread));
     const std::lock_guard guard(thread.shared->lock);
     record = &record_of(thread, name);
     if (key != 0) keep_slot(thread, key, *record);
   }
   thread.busy = false;
   return *record;
+}
+
+// `name`: its length is computed in here, too.
+template <class Name>
+Record& find_by_characters(Thread& thread, Name name) noexcept {
+  if (thread.busy) return thread.unnamed;
+  const Excluded excluded(thread, &Overhead::finding, is_observed(thread));
+  const auto& known = thread.by_name[static_cast<std::size_t>(thread.path)];
+  const auto found = known.find(std::string_view(name));
+  return found != known.end() ? *found->second : make_record(thread, name, 0);
 }
 
 // Opens the thread's events as one group.
@@ -238,7 +247,7 @@ Thread* find_thread(Shared& shared) noexcept {
   thread->openmp_number = linux::openmp_number();
   thread->events = static_cast<std::uint32_t>(shared.events.size());
   if (!shared.options.histograms.empty()) thread->histograms.emplace_back();
-  ready(*thread, thread->unnamed);
+  for (Record* const record : {&thread->unnamed, &thread->recursive}) ready(*thread, *record);
   thread->slots.resize(64);
   thread->mask = 63;
   take_path(*thread, Path::none);
@@ -265,12 +274,8 @@ Record& find_record(Thread& thread, Literal name) noexcept {
   return make_record(thread, name.text(), key);
 }
 
-Record& find_record(Thread& thread, std::string_view name) noexcept {
-  const auto& known = thread.by_name[static_cast<std::size_t>(thread.path)];
-  if (thread.busy) return thread.unnamed;
-  const auto found = known.find(name);
-  return found != known.end() ? *found->second : make_record(thread, name, 0);
-}
+Record& find_record(Thread& thread, std::string_view name) noexcept { return find_by_characters(thread, name); }
+Record& find_record(Thread& thread, const char* name) noexcept { return find_by_characters(thread, name); }
 
 bool reset_records(Thread& thread, std::string_view name) {
   for (const Record& record : thread.records)
@@ -286,10 +291,6 @@ bool reset_records(Thread& thread, std::string_view name) {
       for (Number& bucket : (*record.histograms)[i]) bucket.set(0);
   }
   return true;
-}
-
-Thread::~Thread() {
-  for (const Mark* mark = bottom.above; mark != nullptr;) delete std::exchange(mark, mark->above);
 }
 
 Shared::~Shared() {

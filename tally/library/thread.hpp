@@ -91,6 +91,12 @@ struct Mark {
   Mark* above = nullptr;
 };
 
+/// Marks are made together, at a thread's first region: making one later would count in the regions around it.
+struct MarkBlock {
+  std::array<Mark, 64> marks;
+  std::unique_ptr<MarkBlock> next;
+};
+
 /// The state of one thread for one Counters.
 struct Thread {
   Read read = nullptr;
@@ -120,23 +126,25 @@ struct Thread {
   std::array<std::map<std::string, Record*, std::less<>>, path_count> by_name;
   std::deque<Histograms> histograms;  ///< empty if none were requested; else the first one is that of all other regions
   Record unnamed;                     ///< for entries without a record
+  Record recursive;                   ///< takes recursive entries, and is in no result
   Mark bottom;                        ///< before the outermost mark
   Mark* top = &bottom;
+  std::unique_ptr<MarkBlock> marks;
 
   Thread() = default;
   Thread(const Thread&) = delete;
   Thread& operator=(const Thread&) = delete;
-  ~Thread();
 };
 
 /// What a begin and an end cost on one path: in the entry itself (own), and in the region around it (nested).
 struct Overhead {
   Numbers own{}, own_spread{};
   Numbers nested{}, nested_spread{};
-  Numbers begun{};     ///< part of `nested` before the entry has begun
-  Numbers reading{};   ///< what Counters::read() costs outside its own two reads of the counters
-  Numbers making{};    ///< the same for creating a record
-  Numbers per_open{};  ///< in both, for each open region
+  Numbers begun{};                    ///< part of `nested` before the entry has begun
+  Numbers reading{};                  ///< what Counters::read() costs outside its own two reads of the counters
+  Numbers making{};                   ///< the same for creating a record
+  Numbers finding{};                  ///< the same for finding a record by the characters of its name
+  Numbers first_open{}, more_open{};  ///< in all three, for the first open region and for each further one
   bool known = false;
 };
 
@@ -199,15 +207,19 @@ void drop(Open& open) noexcept;
 /// Reads the counters of the calling thread by its path. Returns false on failure; the path has then changed.
 bool read_now(Thread& thread, std::int64_t* to) noexcept;
 
-/// Returns what the counters contain of an event that is not the program's: readings, creation of records, ended
-/// regions, begins of open ones.
-std::int64_t not_own(const Thread& thread, std::size_t event) noexcept;
+/// Returns what the counters contain that is not the program's, by event: readings, creation of records, ended regions,
+/// begins of open ones.
+Numbers not_own(const Thread& thread) noexcept;
+
+/// Whether open regions or readings count what the thread executes now.
+inline bool is_observed(const Thread& thread) { return thread.innermost != nullptr || thread.has_readings; }
 
 /// Excludes what is counted during its lifetime, from open regions and from the difference of two readings.
 class Excluded {
  public:
-  /// `around`: the cost outside its own two reads of the counters.
-  Excluded(Thread& thread, Numbers Overhead::*around) noexcept;
+  /// `around`: the cost outside its own two reads of the counters; null if it is subtracted elsewhere. Does nothing
+  /// unless `needed`.
+  Excluded(Thread& thread, Numbers Overhead::*around, bool needed = true) noexcept;
   ~Excluded();
   Excluded(const Excluded&) = delete;
   Excluded& operator=(const Excluded&) = delete;
@@ -235,9 +247,12 @@ inline Thread* this_thread(Shared& shared) noexcept {
   return find_thread(shared);
 }
 
-/// Returns the record of a name. The cost of creating one is not counted in the regions around it.
+/// Returns the record of a name. The cost of creating one, and of comparing characters, is not counted in the regions
+/// around it.
 Record& find_record(Thread& thread, Literal name) noexcept;
 Record& find_record(Thread& thread, std::string_view name) noexcept;
+/// The same for a text that ends with a zero.
+Record& find_record(Thread& thread, const char* name) noexcept;
 
 /// Sets the counts and entries of a region of the calling thread to none. Returns false while an entry is open.
 bool reset_records(Thread& thread, std::string_view name);
@@ -279,13 +294,21 @@ void begin_at_nothing(Thread& thread);
 /// Adds what the difference of two readings contains to the cost of a reading. `between` returns that difference.
 void calibrate_reading(Counters& counters, const std::function<Numbers()>& between);
 
-/// Measures what entries and readings cost the calling thread, on each path that it may take: an entry into an empty
-/// region, and one into a region that contains an empty one. It uses names that no program uses, and discards all
-/// counts so far.
+/// Entries into regions as a program makes them, to measure their cost.
+struct Entries {
+  using Enter = void (*)(Counters&);
+  Enter empty;         ///< into an empty region
+  Enter around;        ///< into a region that contains an empty one
+  Enter around_named;  ///< the same, where the empty one is found by the characters of its name
+  /// The same, where the empty one is a literal that is entered for the first time.
+  void (*around_new)(Counters&, const char* place);
+};
+
+/// Measures what entries and readings cost the calling thread, on each path that it may take. It uses names that no
+/// program uses, and discards all counts so far.
 #define TALLY_NOTHING "tally: nothing"
 #define TALLY_AROUND_NOTHING "tally: around nothing"
-using Enter = void (*)(Counters&);
-void calibrate(Counters& counters, Enter empty, Enter around);
+void calibrate(Counters& counters, const Entries& as_program);
 /// The same for Region.
 void calibrate(Counters& counters);
 

@@ -74,6 +74,61 @@ TEST_P(RegionsOfC, count_to_the_instruction) {
   EXPECT_EQ(most, known);
 }
 
+/// What the entries of regions counted, by region: smallest, largest and sum, one event after the other.
+std::map<std::string, std::vector<std::int64_t>> counts_of_nested_regions() {
+  const TemporaryFile file("result.json");
+  const Finished counted =
+      Running({"/usr/bin/env", "TALLY_EVENTS=instructions,branches", TALLY_COMMAND, "stat", "-q", "--backend", "engine",
+               "-e", "instructions", "--format", "json", "-o", file.path(), "--", NESTED_REGIONS})
+          .finish();
+  EXPECT_EQ(counted.code(), 0) << counted.err;
+  std::map<std::string, std::vector<std::int64_t>> counts;
+  const json result = json::parse(file.content().value_or(""));
+  for (const json& region : result.at("regions").at(0).at("regions")) {
+    for (const json& event : region.at("events"))
+      for (const char* const what : {"least", "most", "value"})
+        counts[region.at("region")].push_back(event.at(what).get<std::int64_t>());
+  }
+  return counts;
+}
+
+// What the library does for inner regions depends on the length of names, on how many are known and on the depth: none
+// of it is in the regions around, in the first entry either.
+TEST(NestedRegions, leave_nothing_of_the_library_in_the_regions_around) {
+  auto counts = counts_of_nested_regions();
+  const std::vector<std::int64_t> around = counts["around 1"];
+  ASSERT_EQ(around.size(), 6u);
+  const std::vector<std::int64_t> inner = counts["a"];
+  const std::int64_t between = around[1] - around[0] - inner[0];
+  EXPECT_GE(between, 1);
+  EXPECT_LE(between, 8) << "the calls of the inner region, in two of three entries";
+  for (const std::size_t event : {0u, 3u}) EXPECT_EQ(around[event + 2], around[event] + 2 * around[event + 1]);
+  for (const char* const length : {"5", "31", "33", "64", "200"})
+    EXPECT_EQ(counts["around " + std::string(length)], around) << length;
+}
+
+// As a recursive entry is not counted itself, its end executes less, unless it is made to execute the same.
+TEST(NestedRegions, may_be_recursive) {
+  auto counts = counts_of_nested_regions();
+  for (const std::size_t event : {0u, 3u}) {
+    const auto at = [&](int depth) { return counts["recursive " + std::to_string(depth)].at(event + 1); };
+    EXPECT_GE(at(1) - at(0), 11) << "a loop of ten, and a call";
+    for (int depth = 1; depth < 4; ++depth) EXPECT_EQ(at(depth) - at(depth - 1), at(1) - at(0)) << depth;
+  }
+}
+
+TEST(NestedRegions, may_be_deep) {
+  auto counts = counts_of_nested_regions();
+  for (int depth = 0; depth < 8; ++depth) {
+    const std::vector<std::int64_t> region = counts["deep " + std::to_string(depth)];
+    const std::vector<std::int64_t> innermost = counts["deep 7"], next = counts["deep 6"];
+    ASSERT_EQ(region.size(), 6u) << depth;
+    EXPECT_EQ(region[0], region[1]) << depth << ": the first entry, which creates records, and the second";
+    EXPECT_EQ(region[0] - innermost[0], (7 - depth) * (next[0] - innermost[0])) << depth;
+    EXPECT_LE(next[0] - innermost[0], 40) << "the calls of the inner region and of the function around it";
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(compilers, RegionsOfC, testing::Values("gcc", "clang"),
                          [](const auto& one) { return std::string(one.param); });
 #endif
@@ -194,17 +249,17 @@ WalksRun walked(const Words& options) {
   return result;
 }
 
-// Each entry of `first` walks over 256 untouched lines, `again` over the same, and `both` is around them.
+// Each entry of `first` walks over 128 untouched lines, `again` over the same, and `both` is around them.
 TEST(StatRegions, have_modelled_counts) {
   WalksRun one = walked({"--model", "haswell", "--models-by", "both", "-e", "L1-dcache-load-misses,branch-misses"});
   const json& first = one.events["first"]["L1-dcache-load-misses:u"];
   // The entry that creates the library's data for the name may push a line or two of the library out. The addresses of
   // its variables decide this, and differ from build to build.
   constexpr std::int64_t pushed_out = 2;
-  EXPECT_GE(first.at("value"), 2 * 4 * 256);
-  EXPECT_LE(first.at("value"), 2 * (4 * 256 + pushed_out));
-  EXPECT_EQ(first.at("least"), 256);
-  EXPECT_LE(first.at("most"), 256 + pushed_out);
+  EXPECT_GE(first.at("value"), 2 * 4 * 128);
+  EXPECT_LE(first.at("value"), 2 * (4 * 128 + pushed_out));
+  EXPECT_EQ(first.at("least"), 128);
+  EXPECT_LE(first.at("most"), 128 + pushed_out);
   EXPECT_EQ(first.at("trust"), "modelled");
   EXPECT_EQ(first.at("model"), "haswell caches, fast");
   EXPECT_EQ(one.events["first"]["branch-misses:u"].at("model"), "gshare, fast");
@@ -212,14 +267,14 @@ TEST(StatRegions, have_modelled_counts) {
   EXPECT_TRUE(one.events["first"]["loads:u"].at("model").is_null());
   for (const json& thread : one.regions["first"].at("threads")) {
     const auto misses = thread.at("events").at(1).at("value").get<std::int64_t>();
-    EXPECT_GE(misses, 4 * 256) << "each has a first level of its own";
-    EXPECT_LE(misses, 4 * 256 + pushed_out);
+    EXPECT_GE(misses, 4 * 128) << "each has a first level of its own";
+    EXPECT_LE(misses, 4 * 128 + pushed_out);
   }
   EXPECT_EQ(one.events["again"]["L1-dcache-load-misses:u"].at("least"), 0);
   // The library's data for a name is created at its first entry, and uses some lines.
   const json& both = one.events["both"]["L1-dcache-load-misses:u"];
-  EXPECT_GE(both.at("least"), 256);
-  EXPECT_LE(both.at("least"), 256 + 8);
+  EXPECT_GE(both.at("least"), 128);
+  EXPECT_LE(both.at("least"), 128 + 8);
   EXPECT_NE(one.all.at("notices").dump().find("the plain models agree"), std::string::npos) << one.all.at("notices");
 }
 
@@ -228,8 +283,8 @@ TEST(StatRegions, have_cycles_of_the_core_model) {
   const json& first = some.events["first"]["cycles:u"];
   const json& both = some.events["both"]["cycles:u"];
   EXPECT_EQ(first.at("trust"), "modelled");
-  // Eight entries of 256 loads, all of which miss.
-  EXPECT_GE(first.at("value"), 8 * 256);
+  // Eight entries of 128 loads, all of which miss.
+  EXPECT_GE(first.at("value"), 8 * 128);
   EXPECT_GE(both.at("value"), first.at("value"));
   EXPECT_LT(some.events["again"]["cycles:u"].at("value"), first.at("value"));
 }
@@ -280,7 +335,7 @@ TEST(StatRegions, name_the_model_in_the_table) {
                                 .finish();
   const std::size_t regions = finished.err.find("\nfirst: 4 entries\n");
   ASSERT_NE(regions, std::string::npos) << finished.err;
-  const std::regex row(R"(1,02\d +256\.\d\d +256 +25\d  model haswell caches, fast\n)");
+  const std::regex row(R"(51\d +128\.\d\d +128 +1[23]\d  model haswell caches, fast\n)");
   EXPECT_TRUE(std::regex_search(finished.err.substr(regions), row)) << finished.err;
 }
 #endif

@@ -8,9 +8,9 @@
 
 namespace {
 
-constexpr std::size_t line = 64, lines = 256, entries = 4;
+constexpr std::size_t line = 64, lines = 128, entries = 4;
 
-// Four lines for each set of a first level of 32 KB in eight ways: the library's lines still fit.
+// Two lines for each set of a first level of 32 KB in eight ways: the library's lines still fit.
 struct Area {
   alignas(4096) unsigned char bytes[entries][lines * line];
 };

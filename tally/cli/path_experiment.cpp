@@ -1,6 +1,7 @@
 #include "tally/cli/path_experiment.hpp"
 
 #include <algorithm>
+#include <thread>
 
 namespace tally::cli {
 namespace {
@@ -94,13 +95,15 @@ std::optional<Parting> parting(const RecordedRun& before, const RecordedRun& aft
 }
 
 Result<std::optional<PartedRuns>> find_parting(const Rerun& before, const Rerun& after, PathPart& part,
-                                               std::uint64_t to, linux::Signals& signals) {
+                                               std::uint64_t to, std::chrono::milliseconds between,
+                                               linux::Signals& signals) {
   while (true) {
     const std::uint64_t length = to - part.from;
     part.every = length <= recorded_step_limit ? 1 : (length + window_limit - 1) / window_limit;
     part.most = (length + part.every - 1) / part.every;
     auto first = record(before, part, signals);
     if (!first) return fail(first.error());
+    std::this_thread::sleep_for(between);
     auto second = record(after, part, signals);
     if (!second) return fail(second.error());
     const auto found = parting(*first, *second, part);

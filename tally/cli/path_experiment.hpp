@@ -1,6 +1,7 @@
 // Runs two commands again to find the instruction at which their paths part, and what was read before.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,13 +46,14 @@ Result<RecordedRun> record(const Rerun& rerun, const PathPart& part, linux::Sign
 std::optional<Parting> parting(const RecordedRun& before, const RecordedRun& after, const PathPart& part);
 
 /// Records the range, in narrower and narrower parts, in both commands until it finds where they part. `part` gets the
-/// last part. Returns nothing if they do not part there. Errors: those of record().
+/// last part. Waits `between` the two runs. Returns nothing if they do not part there. Errors: those of record().
 struct PartedRuns {
   RecordedRun before, after;
   Parting parting;
 };
 Result<std::optional<PartedRuns>> find_parting(const Rerun& before, const Rerun& after, PathPart& part,
-                                               std::uint64_t to, linux::Signals& signals);
+                                               std::uint64_t to, std::chrono::milliseconds between,
+                                               linux::Signals& signals);
 
 /// The numbers of reads up to `instructions` that both runs made in the same place, and whose values differ or are
 /// unknown.

@@ -30,6 +30,9 @@ constexpr int runs_until_parting = 12;
 /// How often the commands run again to find a difference that not every run has.
 constexpr int attempts = 6;
 
+// After it, the clock shows another second.
+constexpr auto a_second = std::chrono::milliseconds(1010);
+
 std::string instructions(std::uint64_t number) { return thousands(static_cast<std::int64_t>(number)); }
 
 bool is_random(const std::string& source) {
@@ -99,11 +102,13 @@ class Explanation {
   }
 
   /// Runs both commands until two of their runs part in the range. Returns the last ones that part before it if all do.
+  /// In every second attempt both start in different seconds.
   Result<std::optional<PartedRuns>> find(std::uint64_t from, std::uint64_t to) {
     std::optional<PartedRuns> found;
     for (int i = 0; i < attempts && (!found || found->parting.is_earlier); ++i) {
       part_.from = from;
-      auto parted = find_parting(first_, second_, part_, to, signals_);
+      auto parted =
+          find_parting(first_, second_, part_, to, i % 2 == 1 ? a_second : std::chrono::milliseconds(0), signals_);
       if (!parted) return fail(parted.error());
       if (*parted) found = *std::move(parted);
       // Elsewhere in each run: as far back as can be recorded.
@@ -237,7 +242,7 @@ class Explanation {
   Result<bool> agree(const Rerun& rerun, int runs, bool clock_differs) {
     std::optional<RecordedRun> one;
     for (int i = 0; i < runs; ++i) {
-      if (clock_differs && i == runs - 1) std::this_thread::sleep_for(std::chrono::milliseconds(1010));
+      if (clock_differs && i == runs - 1) std::this_thread::sleep_for(a_second);
       auto run = record(rerun, part_, signals_);
       if (!run) return fail(run.error());
       if (!one)

@@ -31,6 +31,11 @@ SEPARATE void hash_with_clock(const char* unused) {
   work((uint64_t)now.tv_nsec % 997);
 }
 
+SEPARATE void seed_by_second(const char* unused) {
+  (void)unused;
+  work((uint64_t)time(NULL) % 997);
+}
+
 SEPARATE void seed_by_random(const char* unused) {
   (void)unused;
   uint64_t number = 0;
@@ -87,6 +92,7 @@ static const struct {
   void (*run)(const char* argument);
 } differences[] = {{"pid", seed_by_pid},
                    {"clock", hash_with_clock},
+                   {"second", seed_by_second},
                    {"random", seed_by_random},
                    {"processor", choose_by_processor},
                    {"variable", choose_by_variable},

@@ -58,6 +58,7 @@ TEST_P(PlantedDifferences, are_named_with_their_function) {
 INSTANTIATE_TEST_SUITE_P(cli, PlantedDifferences,
                          testing::Values(Planted{"pid", "pid, read in", "seed_by_pid"},
                                          Planted{"clock", "clock, read in", "hash_with_clock"},
+                                         Planted{"second", "clock, read in", "seed_by_second"},
                                          Planted{"random", "getrandom, read in", "seed_by_random", {}, STATIC_PARTING},
                                          Planted{"addresses", "addresses: ", "order_by_address", {}, STATIC_PARTING},
                                          Planted{"lock", "thread", "share_lock"}),

@@ -57,6 +57,19 @@ missing=()
 for package in $(packages ""); do installed "$package" || missing+=("$package"); done
 wished=()
 for package in $(packages "?"); do installed "$package" || wished+=("$package"); done
+
+# Not by a pipe into grep -q: it leaves early, and apt-cache then fails at its next line.
+available() { [[ $(LC_ALL=C apt-cache policy "$1" 2>/dev/null) =~ Candidate:\ [^\(] ]]; }
+# Without removing others: libnode-dev needs Debian's nodejs, which conflicts with NodeSource's.
+installable() { apt-get -qq --simulate --no-remove --no-install-recommends install "$@" &>/dev/null; }
+if ((${#wished[@]})) && ! installable "${wished[@]}"; then
+  for i in "${!wished[@]}"; do
+    if available "${wished[i]}" && ! installable "${wished[i]}"; then
+      say "${wished[i]} conflicts with installed packages: what needs it may be skipped"
+      unset "wished[i]"
+    fi
+  done
+fi
 if ((${#missing[@]} + ${#wished[@]} == 0)); then
   fill_guest
   exit 0
@@ -73,8 +86,6 @@ say "installing for ${purposes[*]}: ${missing[*]} ${wished[*]}"
 # A mirror that does not answer may be one that is not needed: the install itself decides.
 apt update || say "apt-get update failed; going on with the package lists that are here"
 
-# Not by a pipe into grep -q: it leaves early, and apt-cache then fails at its next line.
-available() { [[ $(LC_ALL=C apt-cache policy "$1" 2>/dev/null) =~ Candidate:\ [^\(] ]]; }
 for package in "${wished[@]}"; do
   if available "$package"; then missing+=("$package"); else say "$package is not packaged here: what needs it is skipped"; fi
 done

@@ -147,16 +147,45 @@ TEST(Compat, NamesOfTheRealLibraries) {
     EXPECT_TRUE(std::filesystem::exists(std::string(BUILT "/compat/") + name)) << name;
 }
 
-TEST(Compat, Fortran) {
-  if (!std::filesystem::exists("/usr/bin/gfortran")) GTEST_SKIP() << "gfortran is missing";
+// Compiles a Fortran program of this directory, and runs it.
+Ran run_fortran(const Words& words) {
   const TemporaryFile program("marked");
-  const Finished built = Running({"/usr/bin/gfortran", "-O1", SOURCES "/likwid.f90", "-o", program.path(),
-                                  "-L" BUILT "/compat", "-L" BUILT, "-llikwid", "-lpapi", "-ltally"})
-                             .finish();
-  ASSERT_EQ(built.code(), 0) << built.err;
-  const Ran ran = run({program.path()});
-  EXPECT_EQ(ran.regions.at("sum").at("entries"), 1) << ran.err;
-  EXPECT_EQ(ran.regions.at("padded").at("entries"), 1) << "blanks at the end are not part of a name";
+  Words all{"/usr/bin/gfortran", "-O1", "-J", program.folder(), "-o", program.path()};
+  all.insert(all.end(), words.begin(), words.end());
+  all.insert(all.end(), {"-L" BUILT "/compat", "-L" BUILT, "-llikwid", "-lpapi", "-ltally"});
+  const Finished built = Running(all).finish();
+  EXPECT_EQ(built.code(), 0) << built.err;
+  return built.code() == 0 ? run({program.path()}) : Ran{};
+}
+
+TEST(Compat, FortranModuleOfLikwid) {
+  if (!std::filesystem::exists("/usr/bin/gfortran")) GTEST_SKIP() << "gfortran is missing";
+  const Ran ran = run_fortran({BUILT "/include/tally/compat/likwid/likwid.f90", SOURCES "/likwid.f90"});
+  ASSERT_TRUE(ran.regions.contains("sum")) << "blanks at the end are not part of a name" << ran.out << ran.err;
+  const json& sum = ran.regions.at("sum");
+  EXPECT_EQ(sum.at("entries"), 3);
+  EXPECT_EQ(sum.at("dropped"), 0);
+  EXPECT_GE(count(sum), 3 * 1000 * 3);
+  EXPECT_LE(count(sum), 3 * 1000 * 12);
+  EXPECT_EQ(ran.regions.at("around").at("entries"), 3);
+  EXPECT_EQ(ran.regions.at("emptied").at("entries"), 0);
+  EXPECT_EQ(ran.out, "2 events, " + std::to_string(count(sum)) + ", entries 3\n");
+}
+
+TEST(Compat, FortranHeadersOfPapi) {
+  if (!std::filesystem::exists("/usr/bin/gfortran")) GTEST_SKIP() << "gfortran is missing";
+  for (const std::string header : {"f90papi.h", "f77papi.h", "fpapi.h"}) {
+    SCOPED_TRACE(header);
+    const Ran ran =
+        run_fortran({"-I" BUILT "/include/tally/compat/papi", "-DHEADER=\"" + header + "\"", SOURCES "/papi.F"});
+    ASSERT_TRUE(ran.regions.contains("sum")) << ran.out << ran.err;
+    const json &sum = ran.regions.at("sum"), &after = ran.regions.at("sum, after read 1");
+    EXPECT_EQ(sum.at("entries"), 2);
+    EXPECT_EQ(sum.at("dropped"), 0);
+    EXPECT_GE(count(after), 2 * 500 * 3);
+    EXPECT_LE(count(after), 2 * 500 * 8);
+    EXPECT_GE(count(sum) - count(after), 2 * 1000 * 3);
+  }
 }
 
 }  // namespace

@@ -1,19 +1,40 @@
-! The marker interface from Fortran, as its users declare it.
+! Regions marked with LIKWID's Fortran module, and read by the program.
 program marked
+  use likwid
   implicit none
-  integer :: i, code
-  real(8) :: total
-  external :: likwid_markerinit, likwid_markerstartregion, likwid_markerstopregion, likwid_markerclose
-  external :: papif_hl_region_begin, papif_hl_region_end
+  character(20) :: name
+  integer :: entries, i, room
+  double precision :: events(8), seconds
+  real, volatile :: total
+
   total = 0
-  call likwid_markerinit()
-  call likwid_markerstartregion('sum')
-  do i = 1, 1000
-    total = total + i
+  call likwid_markerInit()
+  call likwid_markerThreadInit()
+  name = 'sum'
+  call likwid_markerRegisterRegion(name)
+  do i = 1, 3
+    call likwid_markerStartRegion('around')
+    call likwid_markerStartRegion(name)
+    call add(1000)
+    call likwid_markerStopRegion('sum')
+    call likwid_markerStopRegion('around')
   end do
-  call likwid_markerstopregion('sum')
-  call papif_hl_region_begin('padded   ', code)
-  call papif_hl_region_end('padded', code)
-  call likwid_markerclose()
-  print *, total, code
+  call likwid_markerNextGroup()
+  room = size(events)
+  call likwid_markerGetRegion('sum', room, events, seconds, entries)
+  print '(i0, a, i0, a, i0)', room, ' events, ', int(events(1)), ', entries ', entries
+  call likwid_markerStartRegion('emptied')
+  call likwid_markerStopRegion('emptied')
+  call likwid_markerResetRegion('emptied   ')
+  call likwid_markerClose()
+
+contains
+
+  subroutine add(rounds)
+    integer, intent(in) :: rounds
+    integer :: round
+    do round = 1, rounds
+      total = total + round
+    end do
+  end subroutine
 end program

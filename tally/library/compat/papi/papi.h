@@ -25,7 +25,7 @@ extern "C" {
 
 #define PAPI_VERSION_NUMBER(major, minor, revision, increment) \
   ((major) << 24 | (minor) << 16 | (revision) << 8 | (increment))
-#define PAPI_VER_CURRENT PAPI_VERSION_NUMBER(7, 0, 0, 0)
+#define PAPI_VER_CURRENT 0x07000000
 
 /** Begin and end a region of the calling thread. Return PAPI_OK; PAPI_EMISC if nothing can be counted, or no region of
  * this name is open. */

@@ -1,10 +1,12 @@
 // Programs that are marked for LIKWID, PAPI and ITT: their regions under the engine.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "tests/cli/program.hpp"
@@ -31,7 +33,7 @@ Ran run(const Words& program, const Words& variables = {}) {
   EXPECT_EQ(finished.code(), 0) << finished.err;
   Ran ran{finished.out, finished.err, {}, {}};
   const json all = json::parse(file.content().value_or("{}"));
-  for (const json& one : all.at("regions")) {
+  for (const json& one : all.value("regions", json::array())) {
     ran.process = one;
     for (const json& region : one.at("regions")) ran.regions[region.at("region")] = region;
   }
@@ -105,6 +107,45 @@ TEST(Papi, RegionsAndReads) {
   EXPECT_GE(count(whole) - count(first) - count(second), 2 * 1000 * 3);
   EXPECT_EQ(ran.regions.at("team").at("entries"), TALLY_HAS_OPENMP ? 3 : 1);
   EXPECT_EQ(ran.process.at("rank"), nullptr);
+}
+
+TEST(Papi, EventSets) {
+  const Ran ran = run({MARKED_FOR_PAPI_EVENTS});
+  EXPECT_FALSE(holds(ran.out, "failed")) << ran.out << ran.err;
+  std::istringstream lines(ran.out);
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "instructions: 0, cycles: -7, counters: 8");
+  std::array<std::int64_t, 3> instructions{}, branches{};
+  for (std::size_t i = 0; i < 3; ++i) lines >> instructions[i] >> branches[i];
+  // Rounds cost the same each time.
+  EXPECT_EQ(instructions[2] - instructions[1], instructions[1] - instructions[0]) << ran.out;
+  EXPECT_EQ(branches[1] - branches[0], 1000) << ran.out;
+  const std::int64_t work = instructions[1] - instructions[0];
+  EXPECT_GE(work, 3000);
+  EXPECT_LE(work, 5000);
+  EXPECT_LE(instructions[0] - work, 100) << "around the work";
+  std::int64_t first = 0, second = 0, sum = 0, last = 0;
+  lines >> line >> first >> second >> sum >> last;
+  EXPECT_LE(first - work, 100);
+  EXPECT_LE(second - 2 * work, 400);
+  EXPECT_LE(sum - 5 - 2 * work, 400);
+  EXPECT_GE(sum - 5, 2 * work);
+  EXPECT_LE(last, work + 400) << "since the last accum";
+  EXPECT_TRUE(holds(ran.out, "\ndone\n")) << ran.out;
+}
+
+TEST(Papi, EventsWithoutASource) {
+  const Words words{"/usr/bin/env", "LD_LIBRARY_PATH=" BUILT "/compat:" BUILT, MARKED_FOR_PAPI_EVENTS};
+  const Finished native = Running(words).finish();
+  EXPECT_EQ(native.code(), 0) << native.err;
+  if (Running({TALLY_COMMAND, "doctor"}).finish().code() == 0) GTEST_SKIP() << "this machine has a PMU";
+  EXPECT_TRUE(holds(native.out, "instructions: -7, cycles: -7, counters: 0\n")) << native.out;
+  EXPECT_TRUE(holds(native.out, "`tally stat -- PROGRAM`")) << native.out;
+  // The simulated machine counts cycles if it is asked to.
+  Words modelled{words[0],  words[1], TALLY_COMMAND, "stat", "-q",        "--backend", "engine", "--model",
+                 "haswell", "-e",     "cycles",      "-o",   "/dev/null", "--",        words[2]};
+  EXPECT_TRUE(holds(Running(modelled).finish().out, "instructions: 0, cycles: 0, counters: 8\n"));
 }
 
 TEST(Ittnotify, TasksFramesAndRegions) {
@@ -186,6 +227,18 @@ TEST(Compat, FortranHeadersOfPapi) {
     EXPECT_LE(count(after), 2 * 500 * 8);
     EXPECT_GE(count(sum) - count(after), 2 * 1000 * 3);
   }
+}
+
+TEST(Compat, FortranEventSetsOfPapi) {
+  if (!std::filesystem::exists("/usr/bin/gfortran")) GTEST_SKIP() << "gfortran is missing";
+  const Ran ran = run_fortran({"-I" BUILT "/include/tally/compat/papi", SOURCES "/papi_events.F"});
+  std::istringstream numbers(ran.out);
+  std::int64_t instructions = 0, branches = 0;
+  numbers >> instructions >> branches;
+  EXPECT_GE(instructions, 3000) << ran.out << ran.err;
+  EXPECT_LE(instructions, 8000) << ran.out;
+  EXPECT_GE(branches, 1000) << ran.out;
+  EXPECT_LE(branches, 1300) << ran.out;  // with the dynamic linker, which finds the first PAPIF_stop
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ int PAPI_hl_stop() { return PAPI_OK; }
 
 int PAPI_library_init(int version) { return version; }
 
-const char* PAPI_strerror(int code) { return code == PAPI_OK ? "No error" : tally_error(); }
+int PAPI_thread_init(unsigned long (*)()) { return PAPI_OK; }
 
 // What Fortran's compilers call: the code comes last, before the hidden length of the name.
 extern "C" {
@@ -65,4 +65,5 @@ void papif_hl_read_(const char* region, int* code, std::size_t length) {
   *code = PAPI_hl_read(fortran_name(region, length).c_str());
 }
 void papif_hl_stop_(int* code) { *code = PAPI_hl_stop(); }
+void papif_library_init_(int* version) { *version = PAPI_library_init(*version); }
 }

@@ -1,13 +1,16 @@
-# Writes the constants of papi.h for Fortran: f90papi.h, f77papi.h, and fpapi.h for sources that are preprocessed. Sets
-# TALLY_PAPI_FORTRAN to the files.
+# Writes the constants of PAPI's headers for Fortran: f90papi.h, f77papi.h, and fpapi.h for sources that are
+# preprocessed; and papi_presets.inc, the codes and names of presets for event_sets.cpp. Sets TALLY_PAPI_FORTRAN to the
+# files for Fortran.
 set(folder "${CMAKE_BINARY_DIR}/include/tally/compat/papi")
 set(f90 "! Constants of PAPI for Fortran, over tally: include 'f90papi.h'. See docs/guides/from-papi.md.\n")
 string(REPLACE "f90" "f77" f77 "${f90}")
 string(REPLACE "include 'f90papi.h'" "#include \"fpapi.h\"" cpp "${f90}")
+set(presets "")
 file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/papi.h" lines REGEX "^#define PAPI_[A-Z0-9_]+ ")
-foreach(line IN LISTS lines)
+file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/papiStdEventDefs.h" preset_lines REGEX "^#define PAPI_[A-Z0-9_]+ ")
+foreach(line IN LISTS lines preset_lines)
   if(NOT line MATCHES "^#define (PAPI_[A-Z0-9_]+) \\(?(\\(int\\))?(-?[0-9a-fx]+)\\)?$")
-    message(FATAL_ERROR "papi.h: fortran.cmake cannot read the constant of: ${line}")
+    message(FATAL_ERROR "constants.cmake cannot read the constant of: ${line}")
   endif()
   set(name "${CMAKE_MATCH_1}")
   math(EXPR value "${CMAKE_MATCH_3}")
@@ -23,4 +26,9 @@ endforeach()
 file(CONFIGURE OUTPUT "${folder}/f90papi.h" CONTENT "${f90}" @ONLY)
 file(CONFIGURE OUTPUT "${folder}/f77papi.h" CONTENT "${f77}" @ONLY)
 file(CONFIGURE OUTPUT "${folder}/fpapi.h" CONTENT "${cpp}" @ONLY)
+foreach(line IN LISTS preset_lines)
+  string(REGEX REPLACE "^#define ([A-Z0-9_]+) .*" "    {\\1, \"\\1\"},\n" row "${line}")
+  string(APPEND presets "${row}")
+endforeach()
+file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/papi_presets.inc" CONTENT "${presets}" @ONLY)
 set(TALLY_PAPI_FORTRAN "${folder}/f90papi.h" "${folder}/f77papi.h" "${folder}/fpapi.h")

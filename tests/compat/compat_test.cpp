@@ -193,7 +193,8 @@ Ran run_fortran(const Words& words) {
   const TemporaryFile program("marked");
   Words all{"/usr/bin/gfortran", "-O1", "-J", program.folder(), "-o", program.path()};
   all.insert(all.end(), words.begin(), words.end());
-  all.insert(all.end(), {"-L" BUILT "/compat", "-L" BUILT, "-llikwid", "-lpapi", "-ltally"});
+  const std::string libraries = BUILT "/compat";
+  all.insert(all.end(), {"-L" + libraries, "-L", BUILT, "-llikwid", "-lpapi", "-ltally"});
   const Finished built = Running(all).finish();
   EXPECT_EQ(built.code(), 0) << built.err;
   return built.code() == 0 ? run({program.path()}) : Ran{};

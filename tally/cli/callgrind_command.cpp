@@ -88,7 +88,9 @@ int profile(const ValgrindOptions& options, bool is_valgrind) {
   backend::ProfileOrder order;
   order.target.command = options.command;
   order.calls = follows_calls(options);
-  if (order.calls) order.entered = options.toggles;
+  for (const auto* const names : {&options.toggles, &options.skipped_functions})
+    order.entered.insert(order.entered.end(), names->begin(), names->end());
+  order.entered_files = options.skipped_objects;
   order.conditions.as_valgrind = true;
   if (divides_parts(options)) order.parts = parts_of(options);
   auto events = event::parse_lists({join(events_of(options), ",")}, {}, event::Mode::user);

@@ -19,6 +19,7 @@
 #include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/analysis/profile_parts.hpp"
 #include "tally/output/analysis/profile_selection.hpp"
+#include "tally/output/analysis/profile_skipping.hpp"
 #include "tally/output/formats/valgrind_file.hpp"
 
 namespace tally::cli {
@@ -125,7 +126,7 @@ class Writer {
     if (!is_first(process)) return;
     for (const std::string& text : options_.notes) log += log_warning(process.pid, text);
     for (const std::string& text : simulation_notes(options_)) log += log_warning(process.pid, text);
-    if (follows_calls(options_)) warn_of_missing_functions(process);
+    warn_of_missing_functions(process);
     if (options_.verbose) log += log_lines(process.pid, profile_.stat.notices);
   }
 
@@ -158,7 +159,7 @@ class Writer {
   /// The profile of a process or a part as its file has it.
   result::Profile finished(result::Profile own, const Process& process) {
     own.stat.command = process.image > 0 ? std::vector{process.command} : profile_.stat.command;
-    return report::with_columns(in_collection(std::move(own)), columns_of(options_));
+    return report::with_columns(without_skipped(in_collection(std::move(own))), columns_of(options_));
   }
 
   /// A file for each part that the program's client requests ended, or all parts in one. The summary has their sums.
@@ -175,8 +176,7 @@ class Writer {
       return is_of(owner, process) && owner.part != result::CodeOwner::no_part;
     };
     const result::Profile own = finished(report::of_owners(profile_, is_collected, {}), process);
-    divided_.clear();  // the sum of all parts is in no file
-    jumping_.clear();
+    forget_functions();  // the sum of all parts is in no file
     summarize(own, process);
   }
 
@@ -221,6 +221,15 @@ class Writer {
     return std::move(collected.profile);
   }
 
+  /// The counts of functions that --fn-skip and --obj-skip name are those of their callers.
+  result::Profile without_skipped(result::Profile own) {
+    const report::FunctionChoice choice{options_.skipped_functions, options_.skipped_objects};
+    if (!choice.any() || !follows_calls(options_)) return own;
+    report::Skipped skipped = report::without_functions(std::move(own), choice);
+    kept_.insert(skipped.kept.begin(), skipped.kept.end());
+    return std::move(skipped.profile);
+  }
+
   /// Names the functions whose lines the files of the process do not have, once for all of them.
   void warn_of_collection(const Process& process) {
     const auto names = [](const std::set<std::string>& all) {
@@ -236,28 +245,50 @@ class Writer {
           process.pid, fmt::format("{} jumped to other functions (tail calls): the file has the counts of both at the "
                                    "first line of the function that jumped",
                                    names(jumping_)));
-    divided_.clear();
-    jumping_.clear();
-  }
-
-  /// Explains why nothing is collected for a function.
-  void warn_of_missing_functions(const Process& process) {
-    for (const std::string& pattern : options_.toggles) {
-      const auto is_it = [&](const result::ProfileFunction& function) {
-        return matches_pattern(pattern, function.name) || matches_pattern(pattern, function.linker_name);
-      };
-      if (std::any_of(profile_.functions.begin(), profile_.functions.end(), is_it)) continue;
-      std::vector<std::string> names;
-      for (const result::ProfileFunction& function : profile_.functions) names.push_back(function.name);
-      const std::vector<std::string> similar = report::similar_functions(names, pattern);
+    if (!kept_.empty())
       log_of(process) += log_warning(
           process.pid,
-          fmt::format("--toggle-collect={}: no function of this name ran; {}", printable(pattern),
-                      similar.empty() ? "it may be inlined: `tally profile --inlines` lists inlined functions"
-                                      : "did you mean " + printable(join(similar, " or ")) + "?"));
+          fmt::format("{} cannot be skipped completely: unknown functions jumped there (tail calls)", names(kept_)));
+    forget_functions();
+  }
+
+  void forget_functions() {
+    for (std::set<std::string>* const names : {&divided_, &jumping_, &kept_}) names->clear();
+  }
+
+  /// Explains why nothing is collected or skipped for a name.
+  void warn_of_missing_functions(const Process& process) {
+    for (const auto& [option, patterns] :
+         {std::pair{"--toggle-collect", &options_.toggles}, {"--fn-skip", &options_.skipped_functions}})
+      for (const std::string& pattern : *patterns) {
+        if (std::any_of(profile_.functions.begin(), profile_.functions.end(),
+                        [&](const auto& function) { return report::matches_any({pattern}, function); }))
+          continue;
+        std::vector<std::string> names;
+        for (const result::ProfileFunction& function : profile_.functions) names.push_back(function.name);
+        warn_of_missing(process, option, pattern, "no function of this name ran",
+                        report::similar_functions(names, pattern),
+                        "it may be inlined: `tally profile --inlines` lists inlined functions");
+      }
+    for (const std::string& path : options_.skipped_objects) {
+      const std::vector<result::ProfileObject>& objects = profile_.objects;
+      if (std::any_of(objects.begin(), objects.end(),
+                      [&](const auto& object) { return report::is_file_at(object, path); }))
+        continue;
+      std::vector<std::string> names;
+      for (const result::ProfileObject& object : objects) names.push_back(object.name);
+      warn_of_missing(process, "--obj-skip", path, "no code of this file ran", nearest(path, names),
+                      "it is the path of a program or library");
     }
     for (const std::string& text : profile_.stat.notices)
       if (text.starts_with("--toggle-collect")) log_of(process) += log_warning(process.pid, text);
+  }
+
+  void warn_of_missing(const Process& process, const char* option, const std::string& value, const char* what,
+                       const std::vector<std::string>& similar, const char* if_none) {
+    log_of(process) += log_warning(
+        process.pid, fmt::format("{}={}: {}; {}", option, printable(value), what,
+                                 similar.empty() ? if_none : "did you mean " + printable(join(similar, " or ")) + "?"));
   }
 
   /// A file for each thread, in the order of their IDs, which the kernel assigns in ascending order.
@@ -345,6 +376,7 @@ class Writer {
   std::vector<std::pair<std::string, std::string>> logs_;  // by file name, in the order of the processes
   std::map<std::string, std::size_t> log_places_;
   std::set<std::string> divided_, jumping_;  // see report::Collected
+  std::set<std::string> kept_;               // see report::Skipped
   std::optional<Error> failure_;
 };
 

@@ -38,6 +38,9 @@ constexpr ValgrindOption table[] = {
     {"collect-atstart", yes_no, used, "collect from the start (default: yes, with --toggle-collect no)"},
     {"toggle-collect", "FUNCTION", used,
      "collect only in calls of this function; a pattern with * and ?; may be repeated"},
+    {"fn-skip", "FUNCTION", used,
+     "add the counts of this function to its callers; a pattern with * and ?; may be repeated"},
+    {"obj-skip", "FILE", used, "the same for all functions of this program or library; may be repeated"},
     {"dump-instr", yes_no, used, "write the counts of each instruction (default: no)"},
     {"dump-line", yes_no, used, "write the counts of each source line (default: yes)"},
     {"compress-strings", yes_no, used, "write names once and then by number (default: yes)"},
@@ -113,9 +116,6 @@ constexpr ValgrindOption table[] = {
     {"collect-systime", "UNIT", ignored, "the file has no system calls and their time (sysCount, sysTime, sysCpuTime)"},
     {"collect-bus", yes_no, ignored, "the file has no global bus events (Ge)"},
     {"separate-callers", "N", ignored, "functions are not separated by their callers"},
-    {"fn-skip", "FUNCTION", ignored, "the function keeps its own counts; valgrind adds them to its caller"},
-    {"obj-skip", "OBJECT", ignored,
-     "functions of the object keep their own counts; valgrind adds them to their callers"},
     {"cycle-estimation", yes_no, ignored, "the file has no estimated cycles; `tally profile -e cycles` has them"},
     {"trace-children-skip-by-arg", "PATTERNS", refused, "use --trace-children-skip"},
     {"dump-every-bb", "N", refused, "use marks in the program, or `tally sample --every N`"},
@@ -278,10 +278,13 @@ class Reader {
       for (std::string& pattern : split(value, ',')) options_.skipped_children.push_back(std::move(pattern));
       return {};
     }
-    if (name == "toggle-collect") {
-      options_.toggles.push_back(value);
-      return {};
-    }
+    for (const auto& [of, names] : {std::pair{"toggle-collect", &options_.toggles},
+                                    {"fn-skip", &options_.skipped_functions},
+                                    {"obj-skip", &options_.skipped_objects}})
+      if (name == of) {
+        names->push_back(value);
+        return {};
+      }
     return set_switch(name, value);
   }
 

@@ -31,7 +31,9 @@ struct ValgrindOptions {
   bool models_branches = false;
   std::optional<CacheGeometry> i1 = {}, d1 = {}, ll = {};
   std::optional<bool> instruments_at_start = {}, collects_at_start = {};
-  std::vector<std::string> toggles = {};  ///< patterns of function names
+  std::vector<std::string> toggles = {};            ///< patterns of function names
+  std::vector<std::string> skipped_functions = {};  ///< the same: functions whose counts belong to their callers
+  std::vector<std::string> skipped_objects = {};    ///< files, the same for their functions
   bool dump_instructions = false, dump_lines = true;
   bool compresses_names = true, combines_dumps = false, separates_threads = false;
   bool wants_help = false, wants_version = false;

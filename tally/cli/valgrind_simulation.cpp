@@ -82,15 +82,20 @@ std::vector<report::DerivedEvent> columns_of(const ValgrindOptions& options) {
 
 std::vector<std::string> simulation_notes(const ValgrindOptions& options) {
   const bool is_callgrind = options.tool == ValgrindOptions::Tool::callgrind;
+  std::vector<std::string> notes;
   if (is_simulated(options) && is_callgrind)
-    return {
+    notes.emplace_back(
         "the file has no calls: tally does not follow calls while it simulates; omit --cache-sim and --branch-sim to "
-        "have them"};
-  if (is_simulated(options) || (!options.simulates_caches() && !options.models_branches)) return {};
-  if (!is_callgrind) return {"the file has no misses: with this tool, tally simulates only whole runs"};
-  return {
-      "the file has no misses: --toggle-collect needs calls, which tally does not follow while it simulates; omit it, "
-      "and mark the code with client requests, such as CALLGRIND_TOGGLE_COLLECT, to have them"};
+        "have them");
+  if (!is_simulated(options) && (options.simulates_caches() || options.models_branches))
+    notes.emplace_back(
+        is_callgrind
+            ? "the file has no misses: --toggle-collect needs calls, which tally does not follow while it simulates; "
+              "omit it, and mark the code with client requests, such as CALLGRIND_TOGGLE_COLLECT, to have them"
+            : "the file has no misses: with this tool, tally simulates only whole runs");
+  if (!follows_calls(options) && !(options.skipped_functions.empty() && options.skipped_objects.empty()))
+    notes.emplace_back("--fn-skip and --obj-skip are ignored: without calls, the callers of functions are unknown");
+  return notes;
 }
 
 Result<std::optional<backend::Simulation>> simulation_of(const ValgrindOptions& options) {

@@ -49,6 +49,39 @@ std::map<std::string, std::string> fields_of(const std::string& log) {
   return fields;
 }
 
+/// What a file with uncompressed names has of functions; recursion is one function.
+struct CallgrindFunctions {
+  struct Call {
+    std::int64_t calls = 0, inclusive = 0;
+    bool operator==(const Call&) const = default;
+  };
+  std::map<std::string, std::int64_t> self;
+  std::map<std::pair<std::string, std::string>, Call> calls;
+
+  explicit CallgrindFunctions(const std::string& text) {
+    std::string function, callee;
+    std::int64_t count = 0;
+    const auto name_in = [](const std::string& line) {
+      const std::string name = line.substr(line.find('=') + 1);
+      return name.substr(0, name.find('\''));
+    };
+    for (const std::string& line : split(text, '\n')) {
+      if (line.starts_with("fn=")) function = name_in(line);
+      if (line.starts_with("cfn=")) callee = name_in(line);
+      if (line.starts_with("calls=")) count = std::stoll(line.substr(6));
+      if (line.empty() || line[0] < '0' || line[0] > '9') continue;
+      const std::int64_t cost = std::stoll(line.substr(line.find(' ')));
+      if (count == 0) {
+        self[function] += cost;
+        continue;
+      }
+      calls[{function, callee}].calls += count;
+      calls[{function, callee}].inclusive += cost;
+      count = 0;
+    }
+  }
+};
+
 class Callgrind : public testing::Test {
  protected:
   Callgrind() : folder_("files") {
@@ -196,6 +229,74 @@ TEST_F(Callgrind, warns_once_of_functions_without_lines) {
   const std::size_t first = finished.err.find(text);
   EXPECT_NE(first, std::string::npos) << finished.err;
   EXPECT_EQ(finished.err.find(text, first + 1), std::string::npos) << finished.err;
+}
+
+// helper() is called by functions, in a recursion, and by a jump; it calls leaf().
+constexpr const char* skipped_functions = R"(
+#define N __attribute__((noinline))
+volatile unsigned sum;
+N void leaf(unsigned n) { for (unsigned i = 0; i < n; i++) sum += i; }
+N void helper(unsigned n) { leaf(n); sum++; }
+__asm__(".text\n.globl jumps\n.type jumps, @function\njumps: add $1, %edi\n jmp helper\n.size jumps, . - jumps\n");
+void jumps(unsigned n);
+N void middle(unsigned n) { helper(n); helper(2 * n); jumps(n); sum++; }
+N void even(unsigned n);
+N void odd(unsigned n) { helper(n); if (n > 0) even(n - 1); sum++; }
+N void even(unsigned n) { helper(n); if (n > 0) odd(n - 1); sum++; }
+int main(void) { middle(10); even(6); sum++; return 0; }
+)";
+
+TEST_F(Callgrind, adds_skipped_functions_to_their_callers) {
+  const TemporaryFile source("skipped.c", skipped_functions);
+  const Finished built = Running({"/usr/bin/env", "cc", "-O1", "-g", "-o", path("prog"), source.path()}).finish();
+  ASSERT_EQ(built.code(), 0) << built.err;
+  const auto functions = [&](const Words& command, const Words& options) {
+    const Finished finished =
+        Running(with(with(command, {"-q", "--tool=callgrind", "--compress-strings=no", "--compress-pos=no",
+                                    "--toggle-collect=main", "--callgrind-out-file=" + path("out")}),
+                     with(options, {path("prog")})))
+            .finish();
+    EXPECT_EQ(finished.code(), 0) << finished.err;
+    // Without them, the jump to helper() is unknown.
+    if (!options.empty()) EXPECT_EQ(finished.err.find("warning"), finished.err.npos) << finished.err;
+    return CallgrindFunctions(TemporaryFile::read(path("out")).value_or(""));
+  };
+  const CallgrindFunctions all = functions({front_}, {});
+  ASSERT_EQ(all.self.count("helper"), 1u);
+  const auto sum_of = [](const CallgrindFunctions& of) {
+    return std::accumulate(of.self.begin(), of.self.end(), std::int64_t{0},
+                           [](std::int64_t sum, const auto& function) { return sum + function.second; });
+  };
+  const bool compares = have("valgrind");
+  for (const Words& options :
+       {Words{"--fn-skip=helper"}, Words{"--fn-skip=h?lp*", "--fn-skip=even"},
+        Words{"--fn-skip=helper", "--fn-skip=leaf"}, Words{"--fn-skip=helper", "--fn-skip=middle"}}) {
+    const CallgrindFunctions ours = functions({front_}, options);
+    EXPECT_EQ(sum_of(ours), sum_of(all)) << "the total stays";
+    EXPECT_EQ(ours.self.size(), all.self.size() - options.size());
+    if (!compares) continue;
+    const CallgrindFunctions theirs = functions({"/usr/bin/env", "valgrind"}, options);
+    EXPECT_EQ(ours.self, theirs.self) << join(options, " ");
+    for (const auto& [call, counts] : theirs.calls) {
+      if (call.first != "middle" && call.second != "middle") continue;
+      EXPECT_EQ(ours.calls.at(call), counts) << call.first << " " << call.second;
+    }
+  }
+  const CallgrindFunctions skipped = functions({front_}, {"--fn-skip=helper"});
+  EXPECT_EQ(skipped.calls.at({"middle", "leaf"}).calls, 2);
+  EXPECT_EQ(skipped.calls.at({"jumps", "leaf"}).calls, 1);
+  EXPECT_EQ(skipped.calls.at({"main", "middle"}), all.calls.at({"main", "middle"}));
+  // All functions of the program: the file has the caller of main.
+  EXPECT_EQ(functions({front_}, {"--obj-skip=" + path("prog")}).self.count("middle"), 0u);
+  const Finished missing = valgrind({"-q", "--tool=callgrind", "--callgrind-out-file=" + path("out"), "--fn-skip=helpr",
+                                     "--obj-skip=" + path("prg"), path("prog")});
+  EXPECT_NE(missing.err.find("--fn-skip=helpr: no function of this name ran; did you mean helper"), std::string::npos)
+      << missing.err;
+  EXPECT_NE(missing.err.find("prg: no code of this file ran; did you mean " + path("prog")), std::string::npos)
+      << missing.err;
+  const Finished simulated = valgrind({"-q", "--tool=callgrind", "--callgrind-out-file=" + path("out"),
+                                       "--cache-sim=yes", "--fn-skip=helper", path("prog")});
+  EXPECT_NE(simulated.err.find("--fn-skip and --obj-skip are ignored"), std::string::npos) << simulated.err;
 }
 
 TEST_F(Callgrind, simulates_the_caches_of_the_options) {

@@ -239,6 +239,7 @@ struct ProfileOrder : Order {
   /// With `calls`: functions by name, * and ? as in a shell, that are called also if a jump enters them. Other calls
   /// are call instructions. The engine only, and the first 255 functions of each process.
   std::vector<std::string> entered = {};
+  std::vector<std::string> entered_files = {};  ///< the same for the functions of these files, exported ones first
 };
 
 }  // namespace tally::backend

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "tally/core/base/pattern.hpp"
 #include "tally/core/base/text.hpp"
 
 namespace tally::report {
@@ -154,6 +155,13 @@ std::vector<std::string> similar_functions(const std::vector<std::string>& names
   std::vector<std::string> similar;
   for (const std::string& key : nearest(name, keys)) similar.push_back(whole.at(key));
   return similar;
+}
+
+bool matches_any(const std::vector<std::string>& patterns, const result::ProfileFunction& function) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    return matches_pattern(pattern, function.name) ||
+           (!function.linker_name.empty() && matches_pattern(pattern, function.linker_name));
+  });
 }
 
 bool is_called(const std::string& function, std::string_view name) {

@@ -30,6 +30,9 @@ std::string shortened(const std::string& text, std::size_t most, std::size_t end
 /// has one: "parse" is similar to "prog::parse". Cost: an edit distance for each name.
 std::vector<std::string> similar_functions(const std::vector<std::string>& names, std::string_view name);
 
+/// Whether a pattern with * and ? matches the function's name, or its name for the linker.
+bool matches_any(const std::vector<std::string>& patterns, const result::ProfileFunction& function);
+
 /// Whether `name` denotes the function: in full, without parameters, or as "ns::sum" for "int ns::sum<int>(int)".
 bool is_called(const std::string& function, std::string_view name);
 

@@ -4,7 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "tally/core/base/pattern.hpp"
+#include "tally/output/analysis/kept_calls.hpp"
+#include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/analysis/tail_calls.hpp"
 #include "tally/output/result/call_sums.hpp"
 
@@ -15,27 +16,6 @@ using Counts = std::vector<std::int64_t>;
 
 bool any(const std::int64_t* counts, std::size_t number) {
   return std::any_of(counts, counts + number, [](std::int64_t n) { return n != 0; });
-}
-
-/// Keeps the calls for which `keeps` is true, and their numbers. A call whose parent is not kept is below the nearest
-/// one that is.
-void keep_calls(result::Profile& profile, const std::function<bool(std::size_t)>& keeps) {
-  const std::size_t events = profile.event_count();
-  std::vector<result::ProfileCall> calls;
-  Counts self;
-  std::vector<std::uint32_t> place(profile.calls.size());
-  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
-    result::ProfileCall call = profile.calls[i];
-    if (call.parent != result::CodeCall::no_parent) call.parent = place[call.parent];
-    place[i] = keeps(i) ? static_cast<std::uint32_t>(calls.size()) : call.parent;
-    if (!keeps(i)) continue;
-    calls.push_back(call);
-    self.insert(self.end(), profile.self.begin() + static_cast<std::ptrdiff_t>(i * events),
-                profile.self.begin() + static_cast<std::ptrdiff_t>((i + 1) * events));
-  }
-  profile.calls = std::move(calls);
-  profile.inclusive = result::inclusive_counts(profile.calls, self, events);
-  profile.self = std::move(self);
 }
 
 /// Sets the totals, and the counts without a location so that everything adds up.
@@ -63,10 +43,7 @@ class Collector {
   Collector(const result::Profile& profile, const Collection& collection)
       : profile_(profile), at_start_(collection.at_start) {
     for (const result::ProfileFunction& function : profile.functions)
-      switches_.push_back(std::any_of(collection.switches.begin(), collection.switches.end(), [&](const auto& pattern) {
-        return matches_pattern(pattern, function.name) ||
-               (!function.linker_name.empty() && matches_pattern(pattern, function.linker_name));
-      }));
+      switches_.push_back(matches_any(collection.switches, function));
     for (std::size_t i = 0; i < profile.calls.size(); ++i) is_on_.push_back(is_on_after(i));
     each_self(profile, [&](std::size_t call, std::uint32_t function, const Counts& self) {
       if (is_on_[call] == at_start_) return;

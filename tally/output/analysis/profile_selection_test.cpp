@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tally/output/analysis/profile_columns.hpp"
+#include "tally/output/analysis/profile_skipping.hpp"
 
 namespace tally::report {
 namespace {
@@ -37,7 +38,8 @@ struct Builder {
   }
   std::uint32_t call(std::uint32_t owner, std::uint32_t parent, std::uint32_t caller, std::uint32_t callee,
                      std::int64_t self) {
-    profile.calls.push_back({.owner = owner, .parent = parent, .caller = caller, .callee = callee, .calls = 1});
+    profile.calls.push_back(
+        {.owner = owner, .parent = parent, .caller = caller, .callee = callee, .site = 0x2000, .line = 8, .calls = 1});
     profile.self.insert(profile.self.end(), {self, 2 * self});
     profile.inclusive.insert(profile.inclusive.end(), {self, 2 * self});
     return static_cast<std::uint32_t>(profile.calls.size() - 1);
@@ -130,6 +132,59 @@ TEST(Collection, that_never_begins_is_empty) {
   EXPECT_EQ(totals(made.profile), (Counts{0, 0}));
   EXPECT_TRUE(made.profile.rows.empty());
   EXPECT_TRUE(made.profile.calls.empty());
+}
+
+TEST(Skipping, adds_counts_to_the_call_instruction) {
+  const Skipped made = without_functions(nested().profile, {.functions = {"out*"}});
+  EXPECT_EQ(totals(made.profile), totals(nested().profile));
+  EXPECT_TRUE(made.kept.empty());
+  EXPECT_EQ(first_of(made.profile, 0), 110);
+  EXPECT_EQ(first_of(made.profile, 1), 0);
+  ASSERT_EQ(made.profile.rows.size(), 4u);
+  EXPECT_EQ(made.profile.rows[1].line, 8u) << "of the call";
+  EXPECT_EQ(made.profile.count(1, 0), 10);
+  ASSERT_EQ(made.profile.calls.size(), 3u);
+  EXPECT_EQ(made.profile.calls[1].caller, 0u) << "main calls what outer called";
+  EXPECT_EQ(made.profile.calls[1].parent, 0u);
+  EXPECT_EQ(made.profile.inclusive[0], 118);
+}
+
+TEST(Skipping, of_a_function_and_its_caller_adds_both_to_the_next_caller) {
+  const Skipped made = without_functions(nested().profile, {.functions = {"outer", "inner"}});
+  EXPECT_EQ(first_of(made.profile, 0), 118);
+  EXPECT_EQ(made.profile.calls.size(), 1u);
+  EXPECT_EQ(made.profile.inclusive[0], 118);
+}
+
+TEST(Skipping, leaves_the_function_with_which_a_thread_began) {
+  Builder b({"start", "work"});
+  b.row(0, 0, 3, 5, 10);
+  b.row(0, 1, 3, 30, 60);
+  b.call(0, none, 0, 1, 30);
+  const Skipped made = without_functions(b.profile, {.objects = {"/bin/prog"}});
+  EXPECT_EQ(first_of(made.profile, 0), 35);
+  EXPECT_TRUE(made.profile.calls.empty());
+  // Without a known caller, it is the function itself.
+  b.profile.calls[0].site = 0;
+  EXPECT_EQ(first_of(without_functions(b.profile, {.functions = {"work"}}).profile, 1), 30);
+}
+
+// f counts 10 in each call, and jumps to g, which counts 5: f's call has 15.
+TEST(Skipping, leaves_counts_after_jumps_where_they_are) {
+  Builder b({"start", "f", "g"});
+  b.row(0, 0, 3, 7, 14);
+  b.row(0, 1, 3, 10, 20);
+  b.row(0, 2, 3, 5, 10);
+  const std::uint32_t main = b.call(0, none, 0, 0, 7);
+  b.call(0, main, 0, 1, 15);
+  const Skipped made = without_functions(b.profile, {.functions = {"f"}});
+  EXPECT_EQ(first_of(made.profile, 0), 17);
+  EXPECT_EQ(first_of(made.profile, 2), 5);
+  EXPECT_EQ(made.profile.inclusive[0], 22);
+  const Skipped entered = without_functions(b.profile, {.functions = {"g"}});
+  EXPECT_EQ(first_of(entered.profile, 2), 5) << "no call of it is known";
+  EXPECT_EQ(entered.kept, std::vector<std::string>{"g"});
+  EXPECT_EQ(totals(entered.profile), totals(b.profile));
 }
 
 TEST(Columns, are_sums_of_events) {

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "tally/output/analysis/take_share.hpp"
+
 namespace tally::report {
 namespace {
 
@@ -99,17 +101,6 @@ class Shares {
       const std::int64_t here = std::min(sums_[{key.owner, callee}].surplus(), one.counted), more = one.counted - here;
       one.share = take_share(of_likely, likely, here) + take_share(others, left, more);
     }
-  }
-
-  /// Returns `what` * `some` / `all`, and subtracts it from `what`, and `some` from `all`.
-  static std::int64_t take_share(std::int64_t& what, std::int64_t& all, std::int64_t some) {
-    if (all <= 0 || some <= 0) return 0;
-    const auto part = some >= all ? what
-                                  : static_cast<std::int64_t>(static_cast<double>(what) * static_cast<double>(some) /
-                                                              static_cast<double>(all));
-    what -= part;
-    all -= some;
-    return part;
   }
 
   void share(std::size_t i, std::unordered_map<std::size_t, std::vector<TailShare>>& by_call) {

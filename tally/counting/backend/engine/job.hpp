@@ -29,10 +29,7 @@ struct Job {
   bool has_rdpmc() const { return regions != nullptr && regions->rdpmc; }
   bool hashes_paths() const { return windows != nullptr && windows->path.has_value(); }
   bool has_calls() const { return profile != nullptr && profile->calls; }
-  const std::vector<std::string>& entered() const {
-    static const std::vector<std::string> none;
-    return has_calls() ? profile->entered : none;
-  }
+  bool has_entered() const { return has_calls() && !(profile->entered.empty() && profile->entered_files.empty()); }
   bool has_python() const { return profile != nullptr && profile->python; }
   bool has_parts() const { return profile != nullptr && profile->parts.has_value(); }
   bool has_window_bounds() const { return windows != nullptr && windows->bounds.any(); }

@@ -32,7 +32,8 @@ constexpr const char* leaving_functions[] = {"longjmp",
                                              "_Unwind_ForcedUnwind"};
 
 constexpr const char* too_many_entered =
-    "--toggle-collect names more than 255 functions: tally does not see when a jump enters the others";
+    "--toggle-collect, --fn-skip and --obj-skip match more than 255 functions: tally does not see when a jump enters "
+    "the others";
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -62,8 +63,12 @@ Marker::Marker(const Job& job) : has_python_(job.has_python()) {
                         static_cast<std::uint32_t>(mark.to ? channel::mark_from : channel::mark_function)});
     if (mark.to) targets_.push_back({mark.to->place, mark.to->text, i, channel::mark_to});
   }
-  for (const std::string& pattern : job.entered())
-    targets_.push_back({.place = {.symbol = pattern}, .text = pattern, .mark = 0, .role = channel::mark_entered});
+  if (job.has_entered()) {
+    for (const std::string& pattern : job.profile->entered)
+      targets_.push_back({.place = {.symbol = pattern}, .text = pattern, .mark = 0, .role = channel::mark_entered});
+    for (const std::string& path : job.profile->entered_files)
+      targets_.push_back({.place = {.file = file_name(path)}, .text = "*", .mark = 0, .role = channel::mark_entered});
+  }
   if (!job.has_window_bounds()) return;
   const WindowBounds& bounds = job.windows->bounds;
   if (bounds.start) targets_.push_back({bounds.start->place, bounds.start->text, 0, channel::mark_starts});
@@ -73,10 +78,12 @@ Marker::Marker(const Job& job) : has_python_(job.has_python()) {
 void Marker::find_marks(const symbol::Elf& elf, const Target& target, std::size_t place, Module& in) const {
   if (!symbol::is_file(target.place, in.name)) return;
   if (target.is_pattern()) {
-    for (const symbol::Function& function : elf.functions)
-      if (!function.chosen_late && (matches_pattern(target.text, function.name) ||
-                                    matches_pattern(target.text, symbol::demangled(function.name))))
-        in.addresses[place].push_back(function.address);
+    for (const bool local : {false, true})
+      for (const symbol::Function& function : elf.functions)
+        if (function.local == local && !function.chosen_late &&
+            (matches_pattern(target.text, function.name) ||
+             matches_pattern(target.text, symbol::demangled(function.name))))
+          in.addresses[place].push_back(function.address);
     return;
   }
   if (target.place.symbol.empty()) {
@@ -404,7 +411,8 @@ void choose_counters(const std::vector<MarkedEvent>& events, channel::Marks& mar
 channel::Marks marks_of(const Job& job, const Modelling& modelling) {
   channel::Marks marks{};
   marks.count = static_cast<std::uint32_t>(job.code_regions().size());
-  marks.on = marks.count > 0 || job.has_rdpmc() || job.has_window_bounds() || job.has_python() || !job.entered().empty()
+  marks.on = marks.count > 0 || job.has_rdpmc() || job.has_window_bounds() || job.has_python() || job.has_entered() ||
+                     job.has_toggles()
                  ? 1
                  : 0;
   marks.rdpmc = job.has_rdpmc() ? 1 : 0;

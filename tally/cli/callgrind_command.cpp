@@ -34,8 +34,8 @@ constexpr const char* footer =
     "memory checks and translation are accepted.\n"
     "\n"
     "Counts are exact and those of `tally profile --calls`: a REP string instruction is one instruction, and the "
-    "dynamic linker's code runs as it does natively. With --cache-sim or --branch-sim the file has no calls; with "
-    "--toggle-collect it has no misses. Client requests divide both.\n"
+    "dynamic linker's code runs as it does natively. With --cache-sim or --branch-sim the file has no calls. "
+    "--toggle-collect and client requests divide counts and misses.\n"
     "\n"
     "Exit code: that of the program. If a signal ends the program, it ends tally, too.\n"
     "\n"
@@ -65,13 +65,15 @@ Result<void> check(const ValgrindOptions& options) {
   return check_file_names(options);
 }
 
-/// --toggle-collect is applied to the counts afterwards: see write_valgrind_files().
+/// Without a simulation, --toggle-collect is applied to the counts of calls afterwards: see write_valgrind_files().
 backend::ProfileParts parts_of(const ValgrindOptions& options) {
   using AtStart = backend::ProfileParts::AtStart;
   const auto state = [](bool is_on) { return is_on ? AtStart::on : AtStart::off; };
   backend::ProfileParts parts;
   parts.instrumentation = state(options.instruments_at_start.value_or(true));
-  parts.collection = state(options.collects_at_start.value_or(true) || !options.toggles.empty());
+  const bool is_later = follows_calls(options) && !options.toggles.empty();
+  parts.collection = state(is_later || options.collects_at_start.value_or(options.toggles.empty()));
+  if (!is_later) parts.toggles = options.toggles;
   return parts;
 }
 

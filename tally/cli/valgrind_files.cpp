@@ -208,7 +208,7 @@ class Writer {
 
   /// The counts between the switches of --toggle-collect.
   result::Profile in_collection(result::Profile own) {
-    if (collects_all(options_)) return own;
+    if (collects_all(options_) || (is_simulated(options_) && divides_parts(options_))) return own;
     // Client requests switch instrumentation, and collection without --toggle-collect: see add_parts().
     const bool is_divided = divides_parts(options_);
     if (is_divided && options_.toggles.empty()) return own;

@@ -27,8 +27,8 @@ bool collects_all(const ValgrindOptions& options) {
 
 bool is_simulated(const ValgrindOptions& options) {
   if (!options.simulates_caches() && !options.models_branches) return false;
-  // Functions are collected by the calls of them. cachegrind's counts have no parts.
-  return options.tool == ValgrindOptions::Tool::callgrind ? options.toggles.empty() : collects_all(options);
+  // cachegrind's counts have no parts.
+  return options.tool == ValgrindOptions::Tool::callgrind || collects_all(options);
 }
 
 bool follows_calls(const ValgrindOptions& options) {
@@ -88,11 +88,7 @@ std::vector<std::string> simulation_notes(const ValgrindOptions& options) {
         "the file has no calls: tally does not follow calls while it simulates; omit --cache-sim and --branch-sim to "
         "have them");
   if (!is_simulated(options) && (options.simulates_caches() || options.models_branches))
-    notes.emplace_back(
-        is_callgrind
-            ? "the file has no misses: --toggle-collect needs calls, which tally does not follow while it simulates; "
-              "omit it, and mark the code with client requests, such as CALLGRIND_TOGGLE_COLLECT, to have them"
-            : "the file has no misses: with this tool, tally simulates only whole runs");
+    notes.emplace_back("the file has no misses: with this tool, tally simulates only whole runs");
   if (!follows_calls(options) && !(options.skipped_functions.empty() && options.skipped_objects.empty()))
     notes.emplace_back("--fn-skip and --obj-skip are ignored: without calls, the callers of functions are unknown");
   return notes;

@@ -227,6 +227,9 @@ struct ProfileParts {
   /// What is on when a program starts. `automatic`: the first mark decides; what it switches on was off before.
   enum class AtStart { automatic, on, off };
   AtStart instrumentation = AtStart::automatic, collection = AtStart::automatic;
+  /// Functions by name, * and ? as in a shell: each call of one, except in a call of the same function, switches the
+  /// collection of its thread, and its end switches it back. The first 255 functions of each process.
+  std::vector<std::string> toggles = {};
   bool operator==(const ProfileParts&) const = default;
 };
 

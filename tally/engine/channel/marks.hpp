@@ -47,6 +47,7 @@ enum MarkRole : uint32_t {
   mark_python_frame,   ///< set by the engine: an instruction there that stores the current frame
   mark_python_return,  ///< set by the engine: a return from there
   mark_entered,        ///< no mark: a function whose entries by jumps are calls, if calls are followed
+  mark_toggles,        ///< no mark: a function whose calls switch the collection of their thread (parts.hpp)
 };
 
 struct MarkPoint {

@@ -86,7 +86,7 @@ bool give_counters(Thread* t, u32 process, bool goes_on = false) {
   }
   // The block of a thread that ended, or of a fork's parent, knows other counters.
   if (has_running_totals(t)) forget_totals(t);
-  if (!models_attach(t, goes_on) || (reads_running_totals() && !totals_attach(t)) || !marks_attach(t) ||
+  if (!models_attach(t, goes_on) || (reads_running_totals() && !totals_attach(t)) || !marks_attach(t, goes_on) ||
       !running_cycles_attach(t, again) || !windows_attach(t) || !calls_attach(t, goes_on) || !python_attach(t, goes_on))
     return false;
   parts_attach(t, goes_on);

@@ -15,10 +15,24 @@ namespace {
 
 using channel::MarkCounts;
 
+/// An active call of a function: the address of its return address, and the return address.
+struct ActiveCall {
+  u64 sp, back;
+};
+
+/// An active call of a function that switches collection.
+struct Toggle {
+  u64 function;
+  ActiveCall call;
+};
+
 /// The mark state of a thread.
 struct ThreadMarks {
   u64 watched_from;  // the stack pointer at a call of a function that may leave others; 0: jumps are not watched
+  u64 toggle_count;
+  Toggle toggles[sizeof channel::MarkPoints::point / sizeof(channel::MarkPoint)];  // of each function at most one
 };
+static_assert(marks_at + sizeof(ThreadMarks) <= mark_counts_at);
 
 ThreadMarks& own(const Thread* t) { return *reinterpret_cast<ThreadMarks*>(reinterpret_cast<u64>(t) + marks_at); }
 MarkCounts& counts(Thread* t, u32 mark) {
@@ -78,10 +92,63 @@ void each_open(Thread* t, F&& f) {
 /// The most that `ret n` removes from the stack.
 constexpr u64 most_returned = 8 + 0xffff;
 
-void end_returned(Thread* t, EventSnapshot& now) {
+/// Whether the thread has just returned from the call.
+bool has_returned(const Thread* t, ActiveCall call) {
   const u64 sp = t->gpr[rsp];
+  return call.back == t->pc && sp > call.sp && sp - call.sp <= most_returned;
+}
+
+/// Whether the thread has left the call by a jump.
+bool was_left(const Thread* t, ActiveCall call) {
+  const u64 sp = t->gpr[rsp];
+  return sp > call.sp && on_signal_stack(t, sp) == on_signal_stack(t, call.sp);
+}
+
+/// Whether the call is active when its function is entered again. False if it was left unnoticed.
+bool is_active(Thread* t, ActiveCall call) {
+  u64 back = 0;
+  const bool intact = safe_copy(&back, reinterpret_cast<const void*>(call.sp), 8) == 0 && back == call.back;
+  return intact && !was_left(t, call);
+}
+
+/// Returns the call whose first instruction is next; its return address is marked. An `sp` of 0: it cannot be.
+ActiveCall begin_call(Thread* t) {
+  ActiveCall call{t->gpr[rsp], 0};
+  const bool is_marked =
+      safe_copy(&call.back, reinterpret_cast<const void*>(call.sp), 8) == 0 && mark_return(call.back);
+  return is_marked ? call : ActiveCall{};
+}
+
+/// Ends the calls that switched collection for which `is_over` is true, from the last one on.
+template <class F>
+void end_toggles(Thread* t, F&& is_over) {
+  ThreadMarks& m = own(t);
+  for (u64 i = m.toggle_count; i-- > 0;) {
+    if (!is_over(m.toggles[i])) continue;
+    for (u64 k = i + 1; k < m.toggle_count; k++) m.toggles[k - 1] = m.toggles[k];
+    m.toggle_count--;
+    t->in_functions--;
+    toggle_collection(t);
+  }
+}
+
+void enter_toggle(Thread* t) {
+  ThreadMarks& m = own(t);
+  const u64 function = t->pc;
+  end_toggles(t, [&](const Toggle& toggle) { return toggle.function == function && !is_active(t, toggle.call); });
+  for (u64 i = 0; i < m.toggle_count; i++)
+    if (m.toggles[i].function == function) return;
+  const ActiveCall call = begin_call(t);
+  if (call.sp == 0) return;
+  m.toggles[m.toggle_count++] = {function, call};
+  t->in_functions++;
+  toggle_collection(t);
+}
+
+void end_returned(Thread* t, EventSnapshot& now) {
+  end_toggles(t, [&](const Toggle& toggle) { return has_returned(t, toggle.call); });
   each_open(t, [&](MarkCounts& c) {
-    if (c.back != t->pc || sp <= c.sp || sp - c.sp > most_returned) return;
+    if (!has_returned(t, {c.sp, c.back})) return;
     end(c, now.values());
     close(t, c);
   });
@@ -89,11 +156,8 @@ void end_returned(Thread* t, EventSnapshot& now) {
 
 /// Handles an entry while another one is open. True if it is recursive; false if the function was left unnoticed.
 bool is_still_open(Thread* t, MarkCounts& c) {
-  const u64 sp = t->gpr[rsp];
-  u64 back = 0;
-  const bool intact = safe_copy(&back, reinterpret_cast<const void*>(c.sp), 8) == 0 && back == c.back;
-  if (intact && (sp <= c.sp || on_signal_stack(t, sp) != on_signal_stack(t, c.sp))) {
-    c.recursive += sp != c.sp;  // a jump to the function's own beginning is not a call
+  if (is_active(t, {c.sp, c.back})) {
+    c.recursive += t->gpr[rsp] != c.sp;  // a jump to the function's own beginning is not a call
     return true;
   }
   c.dropped++;
@@ -103,15 +167,14 @@ bool is_still_open(Thread* t, MarkCounts& c) {
 
 void enter_function(Thread* t, MarkCounts& c, EventSnapshot& now) {
   if (c.open != 0 && is_still_open(t, c)) return;
-  u64 back = 0;
-  if (safe_copy(&back, reinterpret_cast<const void*>(t->gpr[rsp]), 8) != 0) return;
-  if (!mark_return(back)) {
+  const ActiveCall call = begin_call(t);
+  if (call.sp == 0) {
     c.dropped++;
     return;
   }
   begin(c, now.values());
-  c.sp = t->gpr[rsp];
-  c.back = back;
+  c.sp = call.sp;
+  c.back = call.back;
   t->in_functions++;
 }
 
@@ -125,6 +188,7 @@ void pass(Thread* t, u32 role, MarkCounts& c, EventSnapshot& now) {
       begin(c, now.values());
       break;
     case channel::mark_function: enter_function(t, c, now); break;
+    case channel::mark_toggles: enter_toggle(t); break;
     case channel::mark_stops: windows_stop(t); break;
     case channel::mark_starts: windows_start(t); break;
     default: break;
@@ -204,8 +268,8 @@ void pass_all(Thread* t) {
     if (given_marks().point[i].address == t->pc && is_python(given_marks().point[i]))
       python_reached(t, given_marks().point[i], now.values());
   // Entries that end at an address end before others begin there.
-  static const u32 roles[] = {channel::mark_stops, channel::mark_to, channel::mark_starts, channel::mark_from,
-                              channel::mark_function};
+  static const u32 roles[] = {channel::mark_stops, channel::mark_to,       channel::mark_starts,
+                              channel::mark_from,  channel::mark_function, channel::mark_toggles};
   for (const u32 role : roles)
     for (u32 i = 0; i < given_marks().count; i++)
       if (given_marks().point[i].address == t->pc && given_marks().point[i].role == role)
@@ -219,14 +283,15 @@ void pass_all(Thread* t) {
 
 }  // namespace
 
-bool marks_attach(Thread* t) {
+bool marks_attach(Thread* t, bool goes_on) {
   if (!marks_on()) return true;
   const s64 page =
       kernel(SYS_mmap, reinterpret_cast<u64>(&counts(t, 0)), channel::mark_counts_bytes, read_write,
              MAP_SHARED | MAP_FIXED, inherited(channel::inherited_channel), channel::mark_counts_offset(t->index));
   if (failed(page)) return false;
   own(t).watched_from = t->followed = 0;
-  t->in_functions = 0;
+  if (!goes_on) own(t).toggle_count = 0;
+  t->in_functions = own(t).toggle_count;
   t->past_gate = 0;
   return true;
 }
@@ -248,8 +313,9 @@ void marks_landed(Thread* t) {
   const u64 sp = t->gpr[rsp];
   if (on_signal_stack(t, sp) != on_signal_stack(t, m.watched_from)) return;
   EventSnapshot now(t);
+  end_toggles(t, [&](const Toggle& toggle) { return was_left(t, toggle.call); });
   each_open(t, [&](MarkCounts& c) {
-    if (sp <= c.sp || on_signal_stack(t, sp) != on_signal_stack(t, c.sp)) return;
+    if (!was_left(t, {c.sp, c.back})) return;
     end(c, now.values());
     close(t, c);
   });

@@ -26,8 +26,9 @@ void marks_init();
 /// Asks the command which addresses are marked. The thread's state is that of the program; it holds no lock.
 void learn_marks(Thread* t);
 
-/// Prepares a thread that has its channel record, with no open entries. False without memory.
-bool marks_attach(Thread* t);
+/// Prepares a thread that has its channel record, with no open entries. `goes_on`: after a fork, it continues the calls
+/// of its parent that switch collection. False without memory.
+bool marks_attach(Thread* t, bool goes_on);
 /// Ends the open entries of a thread that ends. Its counts are exact; it is stopped, or is the caller.
 void marks_end(Thread* t);
 

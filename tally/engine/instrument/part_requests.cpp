@@ -27,8 +27,6 @@ enum Request : u64 {
   cachegrind_stop,
 };
 
-constexpr const char* collected = "collected";
-
 /// A string of the program, cut at the length of a name.
 struct ProgramText {
   char text[sizeof channel::PartCounts::name] = {};

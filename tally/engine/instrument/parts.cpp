@@ -402,6 +402,8 @@ void change_parts(Thread* t, PartAction action, const char* name, u32 instructio
   change(t, concerns_all, [&] { act(t, action, name, instructions); });
 }
 
+void toggle_collection(Thread* t) { change_parts(t, PartAction::toggle, collected, 0); }
+
 void begin_work_item(Thread* t, u64 id, u32 instructions) {
   change(t, true, [&] { begin_item(t, id, instructions); });
 }

@@ -30,10 +30,16 @@ enum class PartAction : u8 {
   dump,    ///< the part ends
 };
 
+/// The name of what callgrind's and cachegrind's marks separate.
+inline constexpr const char* collected = "collected";
+
 /// Carries out the action of a mark of `instructions` instructions, at which the calling thread is. `name`: of a dump,
 /// or null; of a start, what it separates. Holds the other threads of the process meanwhile, if the action concerns
 /// them.
 void change_parts(Thread* t, PartAction action, const char* name, u32 instructions);
+
+/// Switches the collection of the calling thread, at an address that is no mark.
+void toggle_collection(Thread* t);
 
 /// gem5's work item `id` begins or ends at the calling thread, as in change_parts(). A part begins with it and ends
 /// with it, named "work ID". It is open until it has ended as often as it has begun, so several threads may share it.

@@ -31,6 +31,7 @@ struct Job {
   bool has_calls() const { return profile != nullptr && profile->calls; }
   bool has_entered() const { return has_calls() && !(profile->entered.empty() && profile->entered_files.empty()); }
   bool has_python() const { return profile != nullptr && profile->python; }
+  bool has_toggles() const { return has_parts() && !profile->parts->toggles.empty(); }
   bool has_parts() const { return profile != nullptr && profile->parts.has_value(); }
   bool has_window_bounds() const { return windows != nullptr && windows->bounds.any(); }
   bool is_timed() const { return count != nullptr && count->timing.any(); }

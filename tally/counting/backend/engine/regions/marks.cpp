@@ -31,6 +31,8 @@ constexpr const char* leaving_functions[] = {"longjmp",
                                              "_Unwind_Resume_or_Rethrow",
                                              "_Unwind_ForcedUnwind"};
 
+constexpr const char* too_many_toggles =
+    "--toggle-collect matches more than 255 functions: the file does not have the calls of the others";
 constexpr const char* too_many_entered =
     "--toggle-collect, --fn-skip and --obj-skip match more than 255 functions: tally does not see when a jump enters "
     "the others";
@@ -62,6 +64,11 @@ Marker::Marker(const Job& job) : has_python_(job.has_python()) {
     targets_.push_back({mark.from.place, mark.from.text, i,
                         static_cast<std::uint32_t>(mark.to ? channel::mark_from : channel::mark_function)});
     if (mark.to) targets_.push_back({mark.to->place, mark.to->text, i, channel::mark_to});
+  }
+  if (job.has_toggles()) {
+    any_function_ = true;
+    for (const std::string& pattern : job.profile->parts->toggles)
+      targets_.push_back({.place = {.symbol = pattern}, .text = pattern, .mark = 0, .role = channel::mark_toggles});
   }
   if (job.has_entered()) {
     for (const std::string& pattern : job.profile->entered)
@@ -170,11 +177,12 @@ channel::MarkPoints Marker::points_of(pid_t process) {
   const auto add = [&](std::uint64_t address, std::uint32_t mark, std::uint32_t role) {
     if (points.count < std::size(points.point)) points.point[points.count++] = {address, mark, role};
   };
-  const auto add_entered = [&](std::uint64_t address) {
+  const auto add_matching = [&](std::uint64_t address, std::uint32_t role) {
     const auto end = points.point + points.count;
     if (std::any_of(points.point, end, [&](const channel::MarkPoint& one) { return one.address == address; })) return;
-    if (points.count == std::size(points.point)) note(too_many_entered);
-    add(address, 0, channel::mark_entered);
+    if (points.count == std::size(points.point))
+      note(role == channel::mark_toggles ? too_many_toggles : too_many_entered);
+    add(address, 0, role);
   };
   struct Mapped {
     const Module* module;
@@ -203,7 +211,7 @@ channel::MarkPoints Marker::points_of(pid_t process) {
       const auto& addresses = one.module->addresses[i];
       if (addresses.empty() || taken == one.module) continue;
       if (target.is_pattern()) {
-        for (const std::uint64_t address : addresses) add_entered(address + one.bias);
+        for (const std::uint64_t address : addresses) add_matching(address + one.bias, target.role);
         continue;
       }
       if (taken != nullptr) {

@@ -50,7 +50,7 @@ class Marker {
     bool found = false;
     std::optional<Error> problem = {};
     /// Whether the text is a pattern, which any number of functions match.
-    bool is_pattern() const { return role == channel::mark_entered; }
+    bool is_pattern() const { return role == channel::mark_entered || role == channel::mark_toggles; }
   };
   /// A Python interpreter in a file.
   struct Python {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <regex>
 #include <sstream>
 
@@ -60,7 +61,7 @@ struct CallgrindFunctions {
 
   explicit CallgrindFunctions(const std::string& text) {
     std::string function, callee;
-    std::int64_t count = 0;
+    std::optional<std::int64_t> count;
     const auto name_in = [](const std::string& line) {
       const std::string name = line.substr(line.find('=') + 1);
       return name.substr(0, name.find('\''));
@@ -71,13 +72,13 @@ struct CallgrindFunctions {
       if (line.starts_with("calls=")) count = std::stoll(line.substr(6));
       if (line.empty() || line[0] < '0' || line[0] > '9') continue;
       const std::int64_t cost = std::stoll(line.substr(line.find(' ')));
-      if (count == 0) {
+      if (!count) {
         self[function] += cost;
         continue;
       }
-      calls[{function, callee}].calls += count;
+      calls[{function, callee}].calls += *count;
       calls[{function, callee}].inclusive += cost;
-      count = 0;
+      count.reset();
     }
   }
 };
@@ -527,6 +528,20 @@ TEST_F(Callgrind, divides_the_profile_at_client_requests) {
       valgrind(with({"--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=/dev/null"}, program));
   EXPECT_EQ(fields_of(loud.err)["Collected"],
             std::to_string(std::accumulate(counts.begin(), counts.end(), std::int64_t{0})));
+}
+
+TEST_F(Callgrind, counts_a_call_in_the_part_that_made_it) {
+  const Words options{"-q", "--tool=callgrind", "--instr-atstart=no", "--compress-strings=no",
+                      "--callgrind-out-file=" + path("out")};
+  ASSERT_EQ(valgrind(with(options, {REQUESTS, "instrumentation"})).code(), 0);
+  for (const std::string& name : files("out")) {
+    const CallgrindFunctions made(TemporaryFile::read(path(name)).value_or(""));
+    for (const auto& [call, counts] : made.calls) {
+      if (call.second != "main") continue;
+      EXPECT_EQ(counts.calls, 0) << name << ": main was called before instrumentation began";
+      EXPECT_GT(counts.inclusive, 0) << name;
+    }
+  }
 }
 
 // tests/marks/requests.c, in which each line that is read for the first time is a miss.

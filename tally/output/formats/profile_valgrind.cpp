@@ -96,7 +96,10 @@ struct Arc {
 struct ArcCounts {
   std::uint64_t target;
   std::int64_t calls = 0;
+  bool knows_calls = false;
   std::vector<std::int64_t> inclusive;
+  /// 0 for a call that another part made. An unknown number, of samples and jumps, is 1: callgrind_annotate ignores 0.
+  std::int64_t written_calls() const { return knows_calls ? calls : std::max<std::int64_t>(calls, 1); }
 };
 using Arcs = std::map<std::uint32_t, std::map<Arc, ArcCounts>>;  // by caller
 
@@ -122,7 +125,11 @@ Arcs arcs_of(const result::Profile& profile, bool by_instruction) {
     arc.inclusive.resize(events);
     for (std::size_t e = 0; e < events; ++e) arc.inclusive[e] += counts[e];
   };
-  for (const result::ProfileCall& call : profile.calls) arc_of(call, call.callee).calls += call.calls;
+  for (const result::ProfileCall& call : profile.calls) {
+    ArcCounts& arc = arc_of(call, call.callee);
+    arc.calls += call.calls;
+    arc.knows_calls = !profile.is_sampled();
+  }
   std::vector<std::size_t> seen(profile.functions.size());  // number of the walk that last visited the function
   std::size_t visit = 0;
   each_self(profile, [&](std::size_t i, std::uint32_t function, const std::vector<std::int64_t>& self) {
@@ -224,11 +231,10 @@ std::string callgrind_file(const result::Profile& profile, const CallgrindLayout
     for (const auto& [arc, counts] : from->second) {
       const result::ProfileFunction& callee = profile.functions[arc.callee];
       go_to(arc.source);
-      text +=
-          fmt::format("cob={}\ncfi={}\ncfn={}\ncalls={} {}\n{}{}\n", objects.of(0, object_names[callee.object]),
-                      sources.of(0, source_name(profile, callee.source)), names.of(arc.callee, callee.name),
-                      std::max<std::int64_t>(counts.calls, 1),  // unknown for samples, and readers ignore 0
-                      position(counts.target, callee.line), position(arc.site, arc.line), numbers(counts.inclusive));
+      text += fmt::format("cob={}\ncfi={}\ncfn={}\ncalls={} {}\n{}{}\n", objects.of(0, object_names[callee.object]),
+                          sources.of(0, source_name(profile, callee.source)), names.of(arc.callee, callee.name),
+                          counts.written_calls(), position(counts.target, callee.line), position(arc.site, arc.line),
+                          numbers(counts.inclusive));
     }
   }
   for (const UnattributedCounts& unattributed : unattributed_counts(profile))

@@ -42,6 +42,14 @@ thread_local constinit Shared* known __attribute__((tls_model("initial-exec"))) 
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
+[[gnu::noinline]] void around_named_begin(Counters&) {
+  tally_literal_begin(TALLY_AROUND_NOTHING);
+  tally_region_begin(TALLY_NOTHING);
+  tally_literal_end(TALLY_NOTHING);
+  tally_literal_end(TALLY_AROUND_NOTHING);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
 [[gnu::noinline]] void around_named(Counters&) {
   tally_literal_begin(TALLY_AROUND_NOTHING);
   tally_region_begin(TALLY_NOTHING);
@@ -63,7 +71,7 @@ Expected<Counters>* open_counters_for_marks() {
   auto* const opened = new Expected<Counters>(Counters::open());
   if (*opened) {
     known = &Access::shared(**opened);
-    calibrate(**opened, {empty, around, around_named, around_new});
+    calibrate(**opened, {empty, around, around_named_begin, around_named, around_new});
   } else {
     why_not_opened = &opened->error();
   }
@@ -95,6 +103,7 @@ inline Thread* marking_thread() {
 }
 
 void add_marks(Thread& thread) {
+  const Excluded excluded(thread, &Overhead::making, is_observed(thread));
   std::unique_ptr<MarkBlock> block(new (std::nothrow) MarkBlock);
   if (block == nullptr) return;
   Mark* below = thread.top;
@@ -116,7 +125,7 @@ Record& by_place(Thread& thread, const char* name) { return find_record(thread, 
 Record& by_letters(Thread& thread, const char* name) { return find_record(thread, name); }
 
 // One function for both kinds of names, so that the code after the read is the same.
-[[gnu::noinline]] int begin_mark(const char* name, Record& (*find)(Thread&, const char*)) {
+[[gnu::noinline, gnu::noclone]] int begin_mark(const char* name, Record& (*find)(Thread&, const char*)) {
   Thread* const thread = marking_thread();
   if (thread == nullptr) return failed;
   Mark* const mark = next_mark(*thread);
@@ -134,27 +143,21 @@ bool is_named(const Mark& mark, const char* name, bool is_literal) {
   return (is_literal && mark.name == name) || record->text == name || record == &mark.open.thread->unnamed;
 }
 
-// Returns the innermost mark of this name; the one before the outermost if there is none.
-Mark* find_mark(Thread& thread, const char* name, bool is_literal) {
-  Mark* mark = thread.top;
-  while (mark != &thread.bottom && !is_named(*mark, name, is_literal)) mark = mark->below;
-  return mark;
-}
-
-// The same for a name that is compared by its characters, after the counters were read. What it costs is excluded from
-// the regions around the innermost one: all start values move, and so must the values that were read.
-Mark* find_mark(Thread& thread, const char* name, Reached& reached) {
+// Returns the innermost mark of this name; the one before the outermost if there is none. What the search costs after
+// the counters were read is excluded from the regions around the innermost one: all start values move, and so must the
+// values that were read.
+Mark* find_mark(Thread& thread, const char* name, bool is_literal, Reached& reached) {
   const Open& open = thread.top->open;
   Numbers start;
   std::copy_n(open.start, thread.events, start.begin());
   std::atomic_signal_fence(std::memory_order_seq_cst);
   // Otherwise a signal handler has moved start values since, and leave() drops the entry.
   const bool unmoved = reached.moves == thread.moves;
-  Mark* mark = nullptr;
+  Mark* mark = thread.top;
   {
     const bool has_outer = thread.innermost != nullptr && thread.innermost->outer != nullptr;
-    const Excluded excluded(thread, nullptr, has_outer || thread.has_readings);
-    mark = find_mark(thread, name, false);
+    const Excluded excluded(thread, &Overhead::ending, has_outer || thread.has_readings);
+    while (mark != &thread.bottom && !is_named(*mark, name, is_literal)) mark = mark->below;
   }
   if (unmoved) reached.moves = thread.moves;
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -163,18 +166,19 @@ Mark* find_mark(Thread& thread, const char* name, Reached& reached) {
 }
 
 // Reads the counters first: the search for the region that ends is not counted.
-[[gnu::noinline]] int end_mark(const char* name, bool is_literal) {
+[[gnu::noinline, gnu::noclone]] int end_mark(const char* name, bool is_literal) {
   Thread* const thread = marking_thread();
   if (thread == nullptr) return failed;
   Reached reached;
   read_end(*thread, reached);
-  Mark* const mark = is_literal ? find_mark(*thread, name, true) : find_mark(*thread, name, reached);
+  const bool is_top = is_literal && thread->top->name == name;
+  Mark* const mark = is_top ? thread->top : find_mark(*thread, name, is_literal, reached);
   if (mark == &thread->bottom) {
     return fail_with("no region with the name '" + printable(name) + "' is open in this thread");
   }
   for (Mark* inner = thread->top; inner != mark; inner = inner->below) drop(inner->open);
-  thread->top = mark->below;
   leave(mark->open, reached);
+  thread->top = mark->below;  // not before: a signal handler's region would use the mark while it is open
   return 0;
 }
 

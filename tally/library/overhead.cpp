@@ -110,7 +110,7 @@ void calibrate_readings(Counters& counters, Thread& thread, const Entries& as_pr
     for (std::uint32_t e = 0; e < thread.events; ++e) to[e] = middle(values[e]).value;
   };
   overhead.reading = overhead.first_open = overhead.more_open = {};
-  overhead.begun = overhead.making = overhead.finding = {};
+  overhead.begun = overhead.making = overhead.finding = overhead.ending = {};
   take(overhead.reading, readings(counters, thread, two_readings));
   take(overhead.first_open, readings(counters, thread, two_readings_in_a_region));
   take(overhead.more_open, readings(counters, thread, two_readings_in_two_regions));
@@ -122,7 +122,8 @@ void calibrate_readings(Counters& counters, Thread& thread, const Entries& as_pr
     for (std::uint32_t e = 0; e < thread.events; ++e) to[e] -= overhead.own[e] + overhead.nested[e];
   };
   take_difference(overhead.making, [&] { as_program.around_new(counters, next++); });
-  take_difference(overhead.finding, [&] { as_program.around_named(counters); });
+  take_difference(overhead.finding, [&] { as_program.around_named_begin(counters); });
+  take_difference(overhead.ending, [&] { as_program.around_named(counters); });
 }
 
 [[gnu::noinline]] void forget(linux::UserCounter* counters, std::uint32_t events) {
@@ -210,7 +211,7 @@ void begin_at_nothing(Thread& thread) {
 }
 
 void calibrate(Counters& counters) {
-  calibrate(counters, {empty_region, around_region, around_named_region, around_new_region});
+  calibrate(counters, {empty_region, around_region, around_named_region, around_named_region, around_new_region});
 }
 
 void calibrate_reading(Counters& counters, const std::function<Numbers()>& between) {

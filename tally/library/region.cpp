@@ -1,5 +1,6 @@
 // Begins and ends regions: the code that every entry executes.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "tally/engine/channel/asking.hpp"
@@ -117,13 +118,22 @@ std::uint64_t read_user(Thread& thread, std::int64_t* to) noexcept {
 
 // Reads by system call or from the engine. If that fails, nothing can be read any more.
 std::uint64_t read_otherwise(Thread& thread, std::int64_t* to) noexcept {
-  if (thread.path == Path::group && read_group(thread, to)) return thread.moves;
-  if (thread.path == Path::engine && read_engine(thread, to)) return thread.moves;
-  return fail_over(thread, Path::none);
+  for (;;) {
+    const std::uint64_t moves = thread.moves;
+    const bool is_read = (thread.path == Path::group && read_group(thread, to)) ||
+                         (thread.path == Path::engine && read_engine(thread, to));
+    if (!is_read) return fail_over(thread, Path::none);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    // Otherwise a signal handler was excluded after the values were read, and `to` may be of an open entry.
+    if (thread.moves == moves) return moves;
+  }
 }
 
-// The last step of every begin: no code of this library follows the read.
-inline void start(Open& open, Thread& thread, Record& record) noexcept {
+// Not a value of Thread::turns: the entry cannot be counted.
+constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
+// The last step of every begin. What follows the read is a part of the overhead: one copy of it, for all begins.
+[[gnu::noinline, gnu::noclone]] void start(Open& open, Thread& thread, Record& record) noexcept {
   open.thread = &thread;
   open.record = &record;
   open.outer = thread.innermost;
@@ -133,6 +143,10 @@ inline void start(Open& open, Thread& thread, Record& record) noexcept {
   ++record.depth;
   // If it fails, the path has changed, and this entry is dropped at its end.
   (void)thread.read(thread, open.start);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  // A signal handler's regions may be before or after the read: the entry is dropped.
+  if (thread.ended != open.ended) [[unlikely]]
+    open.turns = never;
 }
 
 [[gnu::noinline]] void begin_new(Open& open, Thread& thread, Literal name) noexcept {
@@ -158,20 +172,19 @@ const Overhead& overhead_of(const Record& record, const Open& open) noexcept {
   return open.thread->shared->overhead[static_cast<std::size_t>(record.path)];
 }
 
-// How many entries ended in this one, which has ended too.
-std::int64_t entries_within(const Open& open) noexcept {
-  return static_cast<std::int64_t>(open.thread->ended - open.ended - 1);
+std::int64_t entries_within(const Open& open, const Reached& reached) noexcept {
+  return static_cast<std::int64_t>(reached.ended - open.ended);
 }
 
 // Adds one counted entry. Its extremes are kept without the overhead of the entries within it, whose number varies.
 template <std::size_t events, bool extremes>
-void take(Record& record, const Open& open, const std::int64_t* now) noexcept {
+void take(Record& record, const Open& open, const Reached& reached) noexcept {
   std::int64_t one[events + 1];
-  for (std::size_t i = 0; i < events; ++i) one[i] = now[i] - open.start[i];
+  for (std::size_t i = 0; i < events; ++i) one[i] = reached.now[i] - open.start[i];
   for (std::size_t i = 0; i < events; ++i) record.total[i].add(one[i]);
   if constexpr (extremes) {
     const Overhead& overhead = overhead_of(record, open);
-    const std::int64_t inner = entries_within(open);
+    const std::int64_t inner = entries_within(open, reached);
     for (std::size_t i = 0; i < events; ++i) one[i] -= inner * overhead.nested[i];
     for (std::size_t i = 0; i < events; ++i) record.least[i].lower(one[i]);
     for (std::size_t i = 0; i < events; ++i) record.most[i].raise(one[i]);
@@ -180,12 +193,12 @@ void take(Record& record, const Open& open, const std::int64_t* now) noexcept {
 
 // Also adds it to its bucket, without the overhead of this entry and of those within it.
 template <std::size_t events, bool extremes>
-void take_into_histogram(Record& record, const Open& open, const std::int64_t* now) noexcept {
-  take<events, extremes>(record, open, now);
+void take_into_histogram(Record& record, const Open& open, const Reached& reached) noexcept {
+  take<events, extremes>(record, open, reached);
   const Overhead& overhead = overhead_of(record, open);
-  const std::int64_t inner = entries_within(open);
+  const std::int64_t inner = entries_within(open, reached);
   for (std::size_t i = 0; i < events; ++i) {
-    const std::int64_t own = now[i] - open.start[i] - overhead.own[i] - inner * overhead.nested[i];
+    const std::int64_t own = reached.now[i] - open.start[i] - overhead.own[i] - inner * overhead.nested[i];
     (*record.histograms)[i][bucket_of(own)].add(1);
   }
 }
@@ -242,12 +255,13 @@ Excluded::~Excluded() {
   for (std::uint32_t i = 0; i < thread_.events; ++i) {
     // The difference of not_own() contains copied pages and signal handlers already.
     cost[i] = after[i] - before_[i] - (not_own_now[i] - not_own_[i]);
-    if (around_ != nullptr) cost[i] += (overhead.*around_)[i];
+    cost[i] += (overhead.*around_)[i];
     if (open != 0) cost[i] += overhead.first_open[i] + (open - 1) * overhead.more_open[i];
     thread_.aside[i] += cost[i];
   }
   for (Open* one = thread_.innermost; one != nullptr; one = one->outer)
     for (std::uint32_t i = 0; i < thread_.events; ++i) one->start[i] += cost[i];
+  ++thread_.moves;  // a read that a signal handler interrupted with this is repeated, or its entry dropped
 }
 
 void begin(Open& open, Shared& shared, Literal name) noexcept {
@@ -269,25 +283,30 @@ void begin_named(Open& open, Shared& shared, std::string_view name) noexcept {
 
 void enter(Open& open, Thread& thread, Record& record) noexcept { start(open, thread, record); }
 
-void read_end(Thread& thread, Reached& reached) noexcept { reached.moves = thread.read(thread, reached.now); }
+void read_end(Thread& thread, Reached& reached) noexcept {
+  reached.ended = thread.ended;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  reached.moves = thread.read(thread, reached.now);
+}
 
-inline void leave(Open& open, std::uint64_t moves, const std::int64_t* now) noexcept {
+void leave(Open& open, const Reached& reached) noexcept {
   Thread& thread = *open.thread;
   Record& record = *open.record;
   // From here on nothing changes its start values.
   thread.innermost = open.outer;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  const std::uint64_t inner = thread.ended - open.ended;
+  // The read may contain a signal handler's entries or not.
+  const bool is_known = thread.moves == reached.moves && thread.turns == open.turns && thread.ended == reached.ended;
   ++thread.ended;
   // A recursive entry executes the same instructions as others: the regions around it subtract the same for both.
   Record* const records[] = {&record, &thread.recursive};
   const bool is_recursive = record.depth != 1;
   Record& to = *records[is_recursive ? 1 : 0];
   record.recursive.add(is_recursive ? 1 : 0);
-  if (thread.moves == moves && thread.turns == open.turns) [[likely]] {
+  if (is_known) [[likely]] {
     to.entries.add(1);
-    to.inner.add(static_cast<std::int64_t>(inner));
-    to.take(to, open, now);
+    to.inner.add(entries_within(open, reached));
+    to.take(to, open, reached);
   } else {
     to.dropped.add(1);
   }
@@ -296,19 +315,23 @@ inline void leave(Open& open, std::uint64_t moves, const std::int64_t* now) noex
   --record.depth;
 }
 
-void leave(Open& open, const Reached& reached) noexcept { leave(open, reached.moves, reached.now); }
-
 void end(Open& open) noexcept {
   if (open.thread == nullptr) [[unlikely]]
     return;
-  std::int64_t now[most_events];
-  const std::uint64_t moves = open.thread->read(*open.thread, now);
-  leave(open, moves, now);
+  Reached reached;
+  read_end(*open.thread, reached);
+  leave(open, reached);
 }
 
 void drop(Open& open) noexcept {
   if (open.thread == nullptr) return;
-  open.thread->innermost = open.outer;
+  Thread& thread = *open.thread;
+  thread.innermost = open.outer;
+  // No end of it will be subtracted from the regions around.
+  const Overhead& overhead = thread.shared->overhead[static_cast<std::size_t>(thread.path)];
+  for (std::uint32_t i = 0; i < thread.events; ++i) thread.aside[i] += overhead.begun[i];
+  for (Open* outer = open.outer; outer != nullptr; outer = outer->outer)
+    for (std::uint32_t i = 0; i < thread.events; ++i) outer->start[i] += overhead.begun[i];
   --open.record->depth;
   open.record->dropped.add(1);
 }

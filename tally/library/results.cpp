@@ -75,13 +75,18 @@ Count total_of(const Shared& shared, std::size_t event, const Sums& sums) {
   const std::uint64_t all = sums.entries + sums.dropped;
   if (sums.entries == 0)
     return absent(all == 0 ? "no entry has ended"
-                           : "no entry counts: a region around it ended first, or its ends were read differently");
+                           : "no entry counts: a region around it ended first, its ends were read differently, or a "
+                             "signal handler with "
+                             "regions interrupted a read");
   const std::int64_t total = sums.events[event].total;
   Count count = detail::count_of(shared, event, total);
   if (sums.dropped == 0) return count;
-  return downgraded(std::move(count), Trust::partial,
-                    fmt::format("without {} of {} entries: begin and end were read differently, or one was not read",
-                                sums.dropped, all));
+  return downgraded(
+      std::move(count), Trust::partial,
+      fmt::format(
+          "without {} of {} entries: begin and end were read differently, or a read failed or was interrupted by "
+          "a signal handler with regions",
+          sums.dropped, all));
 }
 
 RegionCounts counts_of(const Shared& shared, const Sums& sums) {

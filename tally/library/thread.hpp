@@ -55,8 +55,15 @@ using Read = std::uint64_t (*)(Thread&, std::int64_t*) noexcept;
 inline constexpr std::uint64_t not_read = 0;
 Read read_of(Path path, std::uint32_t events, Serialize serialize);
 
-/// Adds an ended entry, from the counter values at its end. Unrolled, too.
-using Take = void (*)(Record&, const Open&, const std::int64_t*) noexcept;
+/// What a read at the end of an entry returns.
+struct Reached {
+  std::uint64_t ended;  ///< Thread::ended before the read
+  std::uint64_t moves;  ///< as Read returns it
+  std::int64_t now[most_events];
+};
+
+/// Adds an ended entry. Unrolled, too.
+using Take = void (*)(Record&, const Open&, const Reached&) noexcept;
 Take take_of(std::uint32_t events, const Options& options);
 
 /// How many entries had which count, for each event.
@@ -100,7 +107,7 @@ struct MarkBlock {
 /// The state of one thread for one Counters.
 struct Thread {
   Read read = nullptr;
-  std::uint64_t moves = not_read + 1;  ///< how often the offset of a counter changed
+  std::uint64_t moves = not_read + 1;  ///< how often start values of open entries changed, such as by a new offset
   Open* innermost = nullptr;
   std::uint64_t ended = 0;  ///< entries ended so far
   std::uint64_t turns = 0;  ///< changes after which open entries cannot be counted: counters lost the PMU for a while,
@@ -143,8 +150,9 @@ struct Overhead {
   Numbers begun{};                    ///< part of `nested` before the entry has begun
   Numbers reading{};                  ///< what Counters::read() costs outside its own two reads of the counters
   Numbers making{};                   ///< the same for creating a record
-  Numbers finding{};                  ///< the same for finding a record by the characters of its name
-  Numbers first_open{}, more_open{};  ///< in all three, for the first open region and for each further one
+  Numbers finding{};                  ///< the same for finding a record by the characters of its name, at a begin
+  Numbers ending{};                   ///< the same for finding an open entry, at an end
+  Numbers first_open{}, more_open{};  ///< in all four, for the first open region and for each further one
   bool known = false;
 };
 
@@ -194,10 +202,6 @@ extern thread_local constinit Here here __attribute__((tls_model("initial-exec")
 
 /// The parts of begin() and end(): enter() begins an entry, read_end() reads the counters at its end, leave() ends it.
 void enter(Open& open, Thread& thread, Record& record) noexcept;
-struct Reached {
-  std::uint64_t moves;  ///< as Read returns it
-  std::int64_t now[most_events];
-};
 void read_end(Thread& thread, Reached& reached) noexcept;
 void leave(Open& open, const Reached& reached) noexcept;
 
@@ -217,8 +221,7 @@ inline bool is_observed(const Thread& thread) { return thread.innermost != nullp
 /// Excludes what is counted during its lifetime, from open regions and from the difference of two readings.
 class Excluded {
  public:
-  /// `around`: the cost outside its own two reads of the counters; null if it is subtracted elsewhere. Does nothing
-  /// unless `needed`.
+  /// `around`: the cost outside its own two reads of the counters. Does nothing unless `needed`.
   Excluded(Thread& thread, Numbers Overhead::*around, bool needed = true) noexcept;
   ~Excluded();
   Excluded(const Excluded&) = delete;
@@ -297,9 +300,10 @@ void calibrate_reading(Counters& counters, const std::function<Numbers()>& betwe
 /// Entries into regions as a program makes them, to measure their cost.
 struct Entries {
   using Enter = void (*)(Counters&);
-  Enter empty;         ///< into an empty region
-  Enter around;        ///< into a region that contains an empty one
-  Enter around_named;  ///< the same, where the empty one is found by the characters of its name
+  Enter empty;               ///< into an empty region
+  Enter around;              ///< into a region that contains an empty one
+  Enter around_named_begin;  ///< the same, where the empty one is found by the characters of its name at its begin
+  Enter around_named;        ///< the same, where it is found so at both ends
   /// The same, where the empty one is a literal that is entered for the first time.
   void (*around_new)(Counters&, const char* place);
 };

@@ -1,6 +1,8 @@
-/* Regions inside regions: by names of many lengths, in some entries only, recursive, and eight deep. */
+/* Regions inside regions: by names of many lengths, in some entries only, recursive, eight deep, in signal handlers. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include <tally/tally.h>
 
@@ -64,8 +66,49 @@ static void inside_one_another(void) {
   for (int entry = 0; entry < 2; ++entry) enter_from(name, 0);
 }
 
+static void handle(int signal) {
+  (void)signal;
+  tally_region_begin("handler");
+  work(50);
+  tally_region_end("handler");
+}
+
+/* Signals interrupt reads of the counters, too. */
+static void interrupted(void) {
+  handle(0);
+  const struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+  const struct itimerval often = {{0, 1500}, {0, 1500}}, never = {{0, 0}, {0, 0}};
+  sigaction(SIGALRM, &action, NULL);
+  setitimer(ITIMER_REAL, &often, NULL);
+  for (int i = 0; i < 20000; ++i) {
+    tally_region_begin("interrupted");
+    work(10);
+    tally_region_end("interrupted");
+  }
+  setitimer(ITIMER_REAL, &never, NULL);
+}
+
+/* Begins by address and by characters, ends by the other one, and one that never ends. */
+static void mixed(void) {
+  for (int entry = 0; entry < 2; ++entry) {
+    tally_region_begin("around mixed");
+    tally_literal_begin("mixed");
+    tally_region_end("mixed");
+    tally_region_begin("mixed");
+    tally_literal_end("mixed");
+    tally_region_end("around mixed");
+    tally_region_begin("around dropped");
+    tally_region_begin("mixed");
+    tally_region_begin("dropped");
+    tally_region_end("mixed");
+    tally_region_end("around dropped");
+  }
+}
+
 int main(void) {
   around_names();
+  mixed();
+  interrupted();
   around_recursion();
   inside_one_another();
   return 0;

@@ -25,7 +25,7 @@ channel::CountedValues counted_values(Thread* t, bool waits) {
   if (settings().models.on == 0) return values;
   models_settle(t);
   values.models = model_counts(t)->values;
-  if (!reads_cycles() || !has_running_totals(t)) return values;
+  if (!has_running_cycles(t)) return values;
   values.cycles = running_cycles(t, waits);
   return values;
 }

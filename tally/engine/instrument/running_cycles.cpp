@@ -56,6 +56,7 @@ void add_listed_costs(ThreadCycles& c) {
 void executed(Thread* t, u32 number, u64 times) {
   if (number < channel::first_segment) return;
   ThreadCycles& c = own(t);
+  if (c.list == nullptr) return;  // of a thread that did not ask for cycles: read again if it does
   const u64 n = static_cast<u64>(instructions_of(number)) * times;
   const u64 all = __atomic_add_fetch(&all_executed[number], times, __ATOMIC_RELAXED);
   __atomic_add_fetch(&all_instructions, n, __ATOMIC_RELAXED);
@@ -84,6 +85,9 @@ void run_model(bool waits) {
   translate::cache_lock.release();
 }
 
+/// False without memory, and if samples follow executions (window_vectors.cpp).
+bool is_ready() { return on_executions == executed && all_executed != nullptr && costs != nullptr; }
+
 }  // namespace
 
 bool asks_cycles;
@@ -103,10 +107,16 @@ bool running_cycles_asked(Thread* t) {
     running_cycles_init();
     translate::cache_lock.release();
   }
-  if (!totals_asked(t)) return false;
-  if (own(t).list == nullptr) forget_totals(t);  // what was read before now has not been reported
-  return running_cycles_attach(t, true);
+  const bool is_new = own(t).list == nullptr;
+  if (!is_ready() || !totals_asked(t) || !running_cycles_attach(t, true)) return false;
+  if (is_new) {  // what was read before now has not been reported
+    forget_totals(t);
+    read_executions(t);
+  }
+  return true;
 }
+
+bool has_running_cycles(const Thread* t) { return is_ready() && own(t).list != nullptr; }
 
 bool running_cycles_attach(Thread* t, bool goes_on) {
   if (!reads_cycles()) return true;
@@ -118,7 +128,7 @@ bool running_cycles_attach(Thread* t, bool goes_on) {
     c.listed = 0;
     c.instructions = c.unseen = 0;
   }
-  return c.list != nullptr && on_executions != nullptr;
+  return c.list != nullptr && is_ready();
 }
 
 void running_cycles_before_fold(Thread* t) {

@@ -22,6 +22,8 @@ bool running_cycles_attach(Thread* t, bool goes_on);
 /// Prepares a thread that asks for cycles by itself: from now on its process keeps the data for them. False without
 /// memory, or if the core model is not requested.
 bool running_cycles_asked(Thread* t);
+/// Whether running_cycles() can be called for the thread.
+bool has_running_cycles(const Thread* t);
 /// Called before the counters of a thread are zeroed.
 void running_cycles_before_fold(Thread* t);
 /// Discards all costs, because segments get other numbers. The caller holds cache_lock.

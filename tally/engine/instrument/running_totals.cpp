@@ -94,7 +94,7 @@ void read_events(Thread* t, EventSums& sums, bool waits) {
   const channel::Marks& marks = settings().marks;
   const channel::Totals all = totals_of(t);
   if (marks.modelled != 0) models_settle(t);
-  const s64 cycles = reads_cycles() ? running_cycles(t, waits) : 0;
+  const s64 cycles = has_running_cycles(t) ? running_cycles(t, waits) : 0;
   const u64* const models = reinterpret_cast<const u64*>(&model_counts(t)->values);
   for (u32 e = 0; e < marks.events; e++) {
     s64 sum = 0;

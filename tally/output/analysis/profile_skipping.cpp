@@ -34,7 +34,8 @@ class Choice {
     std::set<std::string> others;
     for (std::uint32_t i = 0; i < profile.functions.size(); ++i) {
       const result::ProfileFunction& function = profile.functions[i];
-      const bool is_it = is_chosen_object[function.object] || matches_any(choice.functions, function);
+      const bool is_it = (is_chosen_object[function.object] && !is_in_linkage_table(function)) ||
+                         matches_any(choice.functions, function);
       whole_.push_back(i);
       is_chosen_.push_back(is_it);
       if (is_it)
@@ -42,11 +43,10 @@ class Choice {
       else
         others.insert(linker_name(function));
     }
-    constexpr std::string_view entry = "@plt";
     for (std::uint32_t i = 0; i < profile.functions.size(); ++i) {
       std::string name = linker_name(profile.functions[i]);
-      if (!name.ends_with(entry)) continue;
-      name.resize(name.size() - entry.size());
+      if (!name.ends_with(linked)) continue;
+      name.resize(name.size() - linked.size());
       const auto function = chosen.find(name);
       if (function == chosen.end() || others.contains(name)) continue;
       is_chosen_[i] = true;
@@ -65,6 +65,13 @@ class Choice {
   }
 
  private:
+  static constexpr std::string_view linked = "@plt";
+
+  /// Calls through a linkage table are calls of functions of other objects.
+  static bool is_in_linkage_table(const result::ProfileFunction& function) {
+    return function.name.ends_with(linked) || function.name.starts_with("[.plt");
+  }
+
   static const std::string& linker_name(const result::ProfileFunction& function) {
     return function.linker_name.empty() ? function.name : function.linker_name;
   }

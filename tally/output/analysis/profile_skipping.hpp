@@ -11,7 +11,7 @@ namespace tally::report {
 /// Chooses functions.
 struct FunctionChoice {
   std::vector<std::string> functions = {};  ///< patterns of their names, with * and ? as in a shell
-  std::vector<std::string> objects = {};    ///< paths of files: all functions in them
+  std::vector<std::string> objects = {};    ///< paths of files: all functions in them, without their linkage tables
   bool any() const { return !functions.empty() || !objects.empty(); }
 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <tally/tally.h>
 
-enum { most_events = 8, most_arguments = 3 };
+enum { most_events = 8, most_arguments = 2 };
 
 // Returns the text of a string; the caller frees it. Null if there is no memory for it.
 static char* copy_text(napi_env env, napi_value string) {
@@ -46,32 +46,23 @@ static napi_value last_error(napi_env env, napi_callback_info info) {
   return texts;
 }
 
-// region(name, function, notCounted): calls the function in a region, and returns what it returns. Calls notCounted
-// first if the region cannot begin.
-static napi_value region(napi_env env, napi_callback_info info) {
-  napi_value arguments[most_arguments];
+// Calls a function of libtally with a text. Returns whether it succeeded.
+static napi_value call_with_text(napi_env env, napi_callback_info info, int (*function)(const char*)) {
+  napi_value arguments[most_arguments], succeeded = NULL;
   read_arguments(env, info, arguments);
-  char* const name = copy_text(env, arguments[0]);
-  if (name == NULL) return NULL;
-  const napi_value undefined = make_undefined(env);
-  napi_value returned = NULL;
-  if (tally_region_begin(name) != 0) napi_call_function(env, undefined, arguments[2], 0, NULL, NULL);
-  napi_call_function(env, undefined, arguments[1], 0, NULL, &returned);
-  tally_region_end(name);
-  free(name);
-  return returned;
+  char* const text = copy_text(env, arguments[0]);
+  if (text == NULL) return NULL;
+  napi_get_boolean(env, function(text) == 0, &succeeded);
+  free(text);
+  return succeeded;
 }
 
+// begin(name), end(name): return whether the region began, or ended.
+static napi_value begin(napi_env env, napi_callback_info info) { return call_with_text(env, info, tally_region_begin); }
+static napi_value end(napi_env env, napi_callback_info info) { return call_with_text(env, info, tally_region_end); }
+
 // dump(file): writes the regions so far. Returns whether that succeeded.
-static napi_value dump(napi_env env, napi_callback_info info) {
-  napi_value arguments[most_arguments], written = NULL;
-  read_arguments(env, info, arguments);
-  char* const file = copy_text(env, arguments[0]);
-  if (file == NULL) return NULL;
-  napi_get_boolean(env, tally_dump(file) == 0, &written);
-  free(file);
-  return written;
-}
+static napi_value dump(napi_env env, napi_callback_info info) { return call_with_text(env, info, tally_dump); }
 
 static void close_counters(napi_env env, void* counters, void* hint) {
   (void)env, (void)hint;
@@ -136,7 +127,8 @@ static void add_function(napi_env env, napi_value exports, const char* name, nap
 
 NAPI_MODULE_INIT() {
   add_function(env, exports, "lastError", last_error);
-  add_function(env, exports, "region", region);
+  add_function(env, exports, "begin", begin);
+  add_function(env, exports, "end", end);
   add_function(env, exports, "dump", dump);
   add_function(env, exports, "open", open_counters);
   add_function(env, exports, "count", count);

@@ -16,5 +16,7 @@ try {
     { cwd: __dirname, stdio: 'inherit' });
 } catch (error) {
   console.error(`tally: cannot compile the addon: ${error.message}`);
+  console.error('tally: it needs a C compiler, tally/tally.h and libtally.so: install libtally-dev, or name their ' +
+    'directories in CPATH and LIBRARY_PATH');
   process.exit(1);
 }

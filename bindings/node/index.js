@@ -42,7 +42,7 @@ const lastError = () => new TallyError(...addon.lastError());
 
 // An asynchronous function or a generator returns before its code runs: its call alone would be counted.
 function checkFunction(call) {
-  if (typeof call !== 'function') throw new TypeError(`${call} is not a function`);
+  if (typeof call !== 'function') throw new TypeError(`${call} is not a function: it is the code to count`);
   if (types.isAsyncFunction(call) || types.isGeneratorFunction(call)) {
     throw new TypeError(`${call.name || 'the function'} returns before its code runs, so it cannot be counted: ` +
       'count code within it that neither awaits nor yields');
@@ -51,17 +51,37 @@ function checkFunction(call) {
 
 function checkReturned(returned) {
   if (types.isPromise(returned)) {
+    returned.catch(() => {}); // the error is the TypeError: Node.js ends programs with rejections that nobody handles
     throw new TypeError('the function returned a promise, and what it awaits was not counted: ' +
       'count code that does not await');
   }
   return returned;
 }
 
-function region(name, call) {
-  checkFunction(call);
-  if (isLoaded) {
-    return checkReturned(addon.region(`${name}`, call, () => notCounted.set(name, notCounted.get(name) ?? lastError())));
+function checkName(name) {
+  if (typeof name !== 'string' || name === '' || name.includes('\0')) {
+    throw new TypeError('the name of a region is a string that is not empty and has no zero');
   }
+}
+
+// Begins and ends the region in JavaScript: called from the addon, each level of a recursion would take the stack of
+// some thirty.
+function callInRegion(name, call) {
+  if (!addon.begin(name)) {
+    notCounted.set(name, notCounted.get(name) ?? lastError());
+    return call();
+  }
+  try {
+    return call();
+  } finally {
+    addon.end(name);
+  }
+}
+
+function region(name, call) {
+  checkName(name);
+  checkFunction(call);
+  if (isLoaded) return checkReturned(callInRegion(name, call));
   if (notCounted.size === 0) process.emitWarning(`regions are not counted: ${addon.message}`);
   notCounted.set(name, addon);
   return checkReturned(call());

@@ -36,6 +36,11 @@ function testRegions() {
   for (let i = 0; i < 3; i++) assert.strictEqual(tally.region('rounds', () => rounds(1000)), sum);
   assert.throws(() => tally.region('throws', () => { throw new RangeError('thrown'); }), RangeError);
   tally.region('outer', () => tally.region('inner', () => rounds(1000)));
+  const descend = (depth) => (depth === 0 ? 0 : 1 + tally.region('descend', () => descend(depth - 1)));
+  assert.strictEqual(descend(2000), 2000); // the stack is large enough
+  for (const name of ['', 'a\0b', undefined]) assert.throws(() => tally.region(name, () => 1), TypeError);
+  assert.throws(() => tally.region(() => 1), TypeError);
+  assert.throws(() => tally.region('rejects', () => Promise.reject(new Error('handled'))), TypeError);
 }
 
 function testErrors() {

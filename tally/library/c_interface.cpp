@@ -125,7 +125,7 @@ Record& by_place(Thread& thread, const char* name) { return find_record(thread, 
 Record& by_letters(Thread& thread, const char* name) { return find_record(thread, name); }
 
 // One function for both kinds of names, so that the code after the read is the same.
-[[gnu::noinline, gnu::noclone]] int begin_mark(const char* name, Record& (*find)(Thread&, const char*)) {
+TALLY_ONE_COPY int begin_mark(const char* name, Record& (*find)(Thread&, const char*)) {
   Thread* const thread = marking_thread();
   if (thread == nullptr) return failed;
   Mark* const mark = next_mark(*thread);
@@ -166,7 +166,7 @@ Mark* find_mark(Thread& thread, const char* name, bool is_literal, Reached& reac
 }
 
 // Reads the counters first: the search for the region that ends is not counted.
-[[gnu::noinline, gnu::noclone]] int end_mark(const char* name, bool is_literal) {
+TALLY_ONE_COPY int end_mark(const char* name, bool is_literal) {
   Thread* const thread = marking_thread();
   if (thread == nullptr) return failed;
   Reached reached;

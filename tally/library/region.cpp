@@ -133,7 +133,7 @@ std::uint64_t read_otherwise(Thread& thread, std::int64_t* to) noexcept {
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
 // The last step of every begin. What follows the read is a part of the overhead: one copy of it, for all begins.
-[[gnu::noinline, gnu::noclone]] void start(Open& open, Thread& thread, Record& record) noexcept {
+TALLY_ONE_COPY void start(Open& open, Thread& thread, Record& record) noexcept {
   open.thread = &thread;
   open.record = &record;
   open.outer = thread.innermost;

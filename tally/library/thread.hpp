@@ -23,6 +23,14 @@
 #include "tally/linux/perf/user_counter.hpp"
 #include "tally/linux/process/self.hpp"
 
+/// For functions of which the code after a read must be the same in all calls: gcc copies functions for constant
+/// arguments.
+#ifdef __clang__
+#define TALLY_ONE_COPY [[gnu::noinline]]
+#else
+#define TALLY_ONE_COPY [[gnu::noinline, gnu::noclone]]
+#endif
+
 namespace tally::detail {
 
 /// How counters are read. Both ends of an entry use the same path.

@@ -13,8 +13,6 @@
 namespace tally::test {
 namespace {
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 #if TALLY_HAS_ENGINE
 
 using nlohmann::json;

@@ -23,8 +23,6 @@ using nlohmann::json;
     GTEST_SKIP() << "the kernel refuses perf_event_open here";         \
   }
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 json result_of(const Words& words) {
   Words all{"stat", "-q", "--format", "json", "-o", "-"};
   all.insert(all.end(), words.begin(), words.end());

@@ -11,8 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 class Bench : public testing::Test {
  protected:
   void suite(const std::string& loop_end, const std::string& more = "") {

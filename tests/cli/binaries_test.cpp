@@ -17,8 +17,6 @@ std::string readelf(const std::string& options, const std::string& file) {
   return Running({"/bin/sh", "-c", "LC_ALL=C readelf " + options + " -W " + file}).finish().out;
 }
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 // The programs that were built; some need libraries that may be missing.
 std::vector<std::string> programs() {
   std::vector<std::string> found;

@@ -54,14 +54,15 @@ class Control : public testing::Test {
 };
 
 // The program needs some instructions to send a command and to read the answer.
-constexpr double few = 500;
+constexpr double few_instructions = 500;
 
 TEST_F(Control, counts_between_enable_and_disable) {
   for (const char* const channel : {"fd:8,9", "fifo:commands,answers"}) {
     const Finished finished = controlled({"-j", "-D", "-1", "--backend", "engine", "-e", "instructions"},
                                          {"100", "20", "100", "3", "100"}, channel);
     EXPECT_EQ(finished.code(), 0) << finished.err;
-    EXPECT_NEAR(count_of(finished.err, "instructions:u"), 230'000 + few / 2, few) << finished.err;
+    EXPECT_NEAR(count_of(finished.err, "instructions:u"), 230'000 + few_instructions / 2, few_instructions)
+        << finished.err;
     EXPECT_NE(finished.err.find(R"("trust":"exact")"), std::string::npos) << finished.err;
   }
 }
@@ -91,7 +92,8 @@ TEST_F(Control, counts_each_process_and_thread) {
 TEST_F(Control, says_that_models_count_the_whole_run) {
   const Finished finished =
       controlled({"-j", "-D", "-1", "--model", "haswell", "-e", "instructions,L1-dcache-load-misses"});
-  EXPECT_NEAR(count_of(finished.err, "instructions:u"), 230'000 + few / 2, few) << finished.err;
+  EXPECT_NEAR(count_of(finished.err, "instructions:u"), 230'000 + few_instructions / 2, few_instructions)
+      << finished.err;
   EXPECT_NE(finished.err.find("covers the whole run"), std::string::npos) << finished.err;
 }
 

@@ -13,11 +13,9 @@ namespace {
 
 using nlohmann::json;
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 // Forty events and few payloads: this takes a second.
-const Words few{"discover",  "--events", "0..0x27",   "--payload", "load-miss",
-                "--payload", "call",     "--payload", "divide"};
+const Words small_sweep{"discover",  "--events", "0..0x27",   "--payload", "load-miss",
+                        "--payload", "call",     "--payload", "divide"};
 
 bool has_assembler() { return !holds(tally({"stat", "-q", "--asm", "nop"}).err, "install it"); }
 #define NEEDS_AN_ASSEMBLER() \
@@ -45,7 +43,7 @@ TEST(Discover, finds_a_secret_map_with_fewer_errors_than_the_document) {
 
 TEST(Discover, repeats_to_the_bit) {
   NEEDS_AN_ASSEMBLER();
-  const Words words = with(few, {"--json"});
+  const Words words = with(small_sweep, {"--json"});
   setenv("SOURCE_DATE_EPOCH", "0", 1);
   const std::string first = tally(words).out;
   EXPECT_EQ(first, tally(words).out);
@@ -67,7 +65,7 @@ json answer_of(const std::string& text) {
 TEST(Discover, continues_and_checks_kept_results) {
   NEEDS_AN_ASSEMBLER();
   const TemporaryFile file("found.jsonl");
-  const std::string whole = tally(with(few, {"--json", "-o", file.path()})).out;
+  const std::string whole = tally(with(small_sweep, {"--json", "-o", file.path()})).out;
   const std::string text = *file.content();
   // Interrupted in the middle of a line.
   const TemporaryFile part("part.jsonl", text.substr(0, text.size() / 2));
@@ -85,7 +83,7 @@ TEST(Discover, continues_with_a_users_payload) {
   NEEDS_AN_ASSEMBLER();
   const TemporaryFile file("found.jsonl");
   const Words own = {"--payload", "nop; nop; nop", "--control", "nop; nop"};
-  const std::string whole = tally(with(with(few, own), {"--json", "-o", file.path()})).out;
+  const std::string whole = tally(with(with(small_sweep, own), {"--json", "-o", file.path()})).out;
   const std::string text = *file.content();
   const TemporaryFile part("part.jsonl", text.substr(0, text.size() / 2));
   const Finished resumed = tally({"discover", "--resume", part.path(), "--json"});
@@ -95,7 +93,7 @@ TEST(Discover, continues_with_a_users_payload) {
 
 TEST(Discover, takes_one_instruction_as_a_payload) {
   NEEDS_AN_ASSEMBLER();
-  const std::string found = tally(with(few, {"--payload", "mfence", "--control", "nop", "--json"})).out;
+  const std::string found = tally(with(small_sweep, {"--payload", "mfence", "--control", "nop", "--json"})).out;
   EXPECT_TRUE(holds(found, "own-1")) << found;
   const Finished neither = tally({"discover", "--payload", "multipli"});
   EXPECT_EQ(neither.code(), 2);
@@ -106,7 +104,7 @@ TEST(Discover, takes_one_instruction_as_a_payload) {
 TEST(Discover, uses_the_counters_that_are_free) {
   NEEDS_AN_ASSEMBLER();
   for (const char* which : {"0-2,5", "0x27"}) {
-    const json result = json::parse(tally(with(few, {"--json", "--counters", which})).out, nullptr, false);
+    const json result = json::parse(tally(with(small_sweep, {"--json", "--counters", which})).out, nullptr, false);
     ASSERT_FALSE(result.is_discarded());
     std::set<int> used;
     for (const json& event : result["events"]) {
@@ -119,7 +117,7 @@ TEST(Discover, uses_the_counters_that_are_free) {
 TEST(Discover, is_drawn_as_a_map_of_events_and_payloads) {
   NEEDS_AN_ASSEMBLER();
   const TemporaryFile file("found.jsonl");
-  EXPECT_EQ(tally(with(few, {"-o", file.path()})).code(), 0);
+  EXPECT_EQ(tally(with(small_sweep, {"-o", file.path()})).code(), 0);
   const Finished page = tally({"report", file.path(), "-o", "-"});
   EXPECT_EQ(page.code(), 0) << page.err;
   EXPECT_TRUE(holds(page.out, "What 40 events count"));
@@ -135,7 +133,7 @@ TEST(Discover, names_the_payload_that_would_decide) {
 
 TEST(Discover, accepts_the_users_code) {
   NEEDS_AN_ASSEMBLER();
-  const Finished finished = tally(with(few, {"--payload", "nop; nop", "--control", "nop", "--all"}));
+  const Finished finished = tally(with(small_sweep, {"--payload", "nop; nop", "--control", "nop", "--all"}));
   EXPECT_EQ(finished.code(), 0) << finished.err;
   EXPECT_TRUE(holds(finished.out, "copies of the payload")) << finished.out;
 }

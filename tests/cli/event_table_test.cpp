@@ -6,8 +6,6 @@
 namespace tally::test {
 namespace {
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 constexpr const char* table = R"([{"EventCode": "0xC4", "UMask": "0x00", "EventName": "MADE_UP.BRANCHES",
   "BriefDescription": "branches of a made-up core", "Counter": "0,1,2,3", "Errata": "MU7"}])";
 

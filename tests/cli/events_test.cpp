@@ -14,8 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(Events, list_every_event_of_the_table_with_its_trust_here) {
   const Finished finished = tally({"events"});
   EXPECT_EQ(finished.code(), 0);

@@ -20,8 +20,6 @@ const Words hostile_words{"\xff", "two\nlines", "\x1b[31mred", "cut \xe5\x90",
                           "\xc2\x9b"
                           "1m"};
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 /// Whether a terminal would show it unchanged, line by line.
 bool is_printable(const std::string& text) { return ForeignText(text).in_lines() == text; }
 

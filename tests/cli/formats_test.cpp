@@ -12,8 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 constexpr const char* header =
     "run,interval_ns,pid,tid,cpu,region,event,value,trust,running_percent,error_percent,model,reason,"
     "command,parent,end,least,most\r\n";

@@ -16,8 +16,6 @@ Words stored_in(const std::string& file, const Words& more = {}) {
   return with(with({"stat", "-q", "--backend", "none", "-e", "page-faults", "--history", file}, more), {"--", "true"});
 }
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(History, shows_what_stat_stored) {
   const TemporaryFile file("bench.db");
   for (const char* label : {"one", "two", "three"})

@@ -11,8 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 /// A program with handwritten debug information: `entries` are those of its unit, in assembly.
 std::string program_with(const std::string& entries) {
   return R"(.text

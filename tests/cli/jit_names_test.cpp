@@ -26,8 +26,6 @@ std::string rows_of(const std::string& folder, const Words& program, const Words
   return finished.err;
 }
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 const char* const fibonacci_js =
     "const fibonacci = n => (n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2));\nconsole.log(fibonacci(22));\n";
 

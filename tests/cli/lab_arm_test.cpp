@@ -5,20 +5,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tests/cli/program.hpp"
+#include "tests/cli/lab.hpp"
 
 #if TALLY_HAS_LAB
 namespace tally::test {
 namespace {
 
 using Json = nlohmann::json;
-
-bool has_arm_assembler() { return Running({"/bin/sh", "-c", "command -v aarch64-linux-gnu-as"}).finish().code() == 0; }
-
-#define TALLY_NEEDS_ARM_ASSEMBLER() \
-  if (!has_arm_assembler()) GTEST_SKIP() << "aarch64-linux-gnu-as is not installed: nothing assembles the programs"
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 Json run_of(Words words) {
   words.insert(words.begin(), {"lab", "--json"});
@@ -37,14 +30,6 @@ Json program(const std::string& text, Words words = {}) {
   const TemporaryFile file("program.s", ".arch armv8-a\n.include \"lab.inc\"\n.globl _start\n_start:\n" + text);
   words.push_back(file.path());
   return run_of(words);
-}
-
-std::string output_of(const Json& run) {
-  std::string text;
-  for (const Json& entry : run["entries"]) {
-    if (entry["kind"] == "output") text += entry["text"];
-  }
-  return text;
 }
 
 /// The values read from the counters, in order.

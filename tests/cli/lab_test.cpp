@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tests/cli/program.hpp"
+#include "tests/cli/lab.hpp"
 
 namespace tally::test {
 namespace {
@@ -20,18 +20,11 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 #if TALLY_HAS_LAB
 bool has_nasm() { return Running({"/bin/sh", "-c", "command -v nasm"}).finish().code() == 0; }
 
 #define TALLY_NEEDS_NASM() \
   if (!has_nasm()) GTEST_SKIP() << "nasm is not installed: nothing assembles the programs"
-
-bool has_arm_assembler() { return Running({"/bin/sh", "-c", "command -v aarch64-linux-gnu-as"}).finish().code() == 0; }
-
-#define TALLY_NEEDS_ARM_ASSEMBLER() \
-  if (!has_arm_assembler()) GTEST_SKIP() << "aarch64-linux-gnu-as is not installed: nothing assembles the programs"
 
 Finished lab(Words words) {
   words.insert(words.begin(), "lab");
@@ -109,14 +102,6 @@ Json json_of(const std::string& example, Words options = {}) {
 int count_of(const Json& run, const std::string& kind) {
   return static_cast<int>(std::count_if(run["entries"].begin(), run["entries"].end(),
                                         [&](const Json& entry) { return entry["kind"] == kind; }));
-}
-
-std::string output_of(const Json& run) {
-  std::string text;
-  for (const Json& entry : run["entries"]) {
-    if (entry["kind"] == "output") text += entry["text"];
-  }
-  return text;
 }
 
 TEST(LabNotes, e15_2a_c_the_function_is_counted_as_777_in_either_order) {

@@ -15,8 +15,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 // The smallest run that still is a curve.
 const Words small_curve{"memory", "curve", "--from", "4K", "--to", "16K", "--mappings", "1", "--batches", "2"};
 

@@ -21,6 +21,4 @@ Modelled run_modelled(const Words& options, const Words& command, const std::str
 /// Whether the build contains a program with a known answer.
 std::string workload(const std::string& name);
 
-inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 }  // namespace tally::test

@@ -9,8 +9,6 @@
 
 namespace tally::test {
 
-inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 std::string content_of(const std::string& path);
 
 /// The path of a browser; empty if there is none.

@@ -16,8 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-Finished shell(const std::string& command) { return Running({"/bin/sh", "-c", command}).finish(); }
-
 /// A program or library with one function of this name that executes 12,015 instructions or more, and a folder for all.
 class ProfileIdentity : public testing::Test {
  protected:

@@ -16,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Finished shell(const std::string& command) { return Running({"/bin/sh", "-c", command}).finish(); }
-
 class ProfileKept : public testing::Test {
  protected:
   void SetUp() override {

@@ -10,8 +10,6 @@
 namespace tally::test {
 namespace {
 
-Finished shell(const std::string& command) { return Running({"/bin/sh", "-c", command}).finish(); }
-
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 class ProfileReaders : public testing::Test {

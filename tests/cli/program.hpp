@@ -80,6 +80,12 @@ Finished tally(const Words& arguments, const Environment& environment = {});
 /// `tally` and arguments as one list, for Running.
 Words tally_words(const Words& arguments);
 
+/// A command of the shell, from its start to its end.
+inline Finished shell(const std::string& command) { return Running({"/bin/sh", "-c", command}).finish(); }
+
+/// Whether `part` occurs in `text`.
+inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 /// A file in a new folder, which is removed with it at the end.
 class TemporaryFile {
  public:

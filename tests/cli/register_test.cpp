@@ -13,8 +13,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 std::string output_of(const Words& words) {
   Words all{"register"};
   all.insert(all.end(), words.begin(), words.end());

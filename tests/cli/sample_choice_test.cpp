@@ -12,7 +12,7 @@
 namespace tally::test {
 namespace {
 
-std::vector<std::vector<std::string>> rows_of(const std::string& csv) {
+std::vector<std::vector<std::string>> cells_by_row(const std::string& csv) {
   std::vector<std::vector<std::string>> rows;
   std::istringstream text(csv);
   std::string line;
@@ -24,7 +24,7 @@ std::vector<std::vector<std::string>> rows_of(const std::string& csv) {
   }
   return rows;
 }
-constexpr std::size_t number = 1, program = 4;
+constexpr std::size_t window_number = 1, program = 4;
 
 class SampleChoice : public testing::Test {
  protected:
@@ -46,13 +46,13 @@ TEST_F(SampleChoice, selects_programs_by_their_names) {
   const TemporaryFile file("w.csv");
   const Finished only = sample({"--only", "wc", "--only", "ls"}, file.path());
   std::set<std::string> programs;
-  for (const auto& row : rows_of(file.content().value_or(""))) programs.insert(row.at(program));
+  for (const auto& row : cells_by_row(file.content().value_or(""))) programs.insert(row.at(program));
   EXPECT_EQ(programs, (std::set<std::string>{"ls", "wc"}));
   EXPECT_NE(only.err.find("left out: "), std::string::npos) << only.err;
   EXPECT_NE(only.err.find(" of sh"), std::string::npos) << only.err;
   sample({"--not", "wc"}, file.path());
   programs.clear();
-  for (const auto& row : rows_of(file.content().value_or(""))) programs.insert(row.at(program));
+  for (const auto& row : cells_by_row(file.content().value_or(""))) programs.insert(row.at(program));
   EXPECT_TRUE(programs.contains("ls"));
   EXPECT_FALSE(programs.contains("wc"));
   const Finished none = sample({"--only", "gzip"}, file.path());
@@ -64,7 +64,7 @@ TEST_F(SampleChoice, native_windows_are_chosen_alike) {
   const Finished finished = tally({"sample", "--backend", "perf", "--every", "1", "--by", "page-faults", "--only", "ls",
                                    "-o", file.path(), "--", "/bin/sh", "-c", "ls / >/dev/null; true"});
   if (finished.code() != 0) GTEST_SKIP() << finished.err;
-  const auto rows = rows_of(file.content().value_or(""));
+  const auto rows = cells_by_row(file.content().value_or(""));
   ASSERT_FALSE(rows.empty());
   for (const auto& row : rows) EXPECT_EQ(row.at(program), "ls");
 }
@@ -72,10 +72,10 @@ TEST_F(SampleChoice, native_windows_are_chosen_alike) {
 TEST_F(SampleChoice, skips_windows_and_limits_their_number) {
   const TemporaryFile file("w.csv");
   sample({"--only", "wc", "--skip", "1", "--windows", "2"}, file.path());
-  const auto rows = rows_of(file.content().value_or(""));
+  const auto rows = cells_by_row(file.content().value_or(""));
   ASSERT_EQ(rows.size(), 2u);
-  EXPECT_EQ(rows[0].at(number), "2");
-  EXPECT_EQ(rows[1].at(number), "3");
+  EXPECT_EQ(rows[0].at(window_number), "2");
+  EXPECT_EQ(rows[1].at(window_number), "3");
 }
 
 TEST_F(SampleChoice, the_outputs_name_selects_its_form) {
@@ -114,7 +114,7 @@ TEST_F(SampleChoice, where_names_the_function_of_an_address) {
   EXPECT_EQ(finished.code(), 0) << finished.err;
   constexpr std::size_t process = 5, thread = 6, trigger = 9, function = 11;
   int inside = 0, named = 0;
-  for (const auto& row : rows_of(file.content().value_or(""))) {
+  for (const auto& row : cells_by_row(file.content().value_or(""))) {
     ASSERT_EQ(row.size(), 15u);
     if (row[process] == row[thread] || row[trigger] == "end") continue;
     ++inside;
@@ -124,7 +124,7 @@ TEST_F(SampleChoice, where_names_the_function_of_an_address) {
   EXPECT_GE(named, inside - 3) << "but for the thread's beginning and end";
   const std::string rows = file.content().value_or("");
   EXPECT_EQ(tally({"export", file.path(), "-o", lines.path()}).code(), 0);
-  EXPECT_EQ(rows_of(tally({"export", lines.path()}).out).size(), rows_of(rows).size());
+  EXPECT_EQ(cells_by_row(tally({"export", lines.path()}).out).size(), cells_by_row(rows).size());
   EXPECT_NE(tally({"export", lines.path()}).out.find("count_down"), std::string::npos);
 }
 
@@ -141,7 +141,7 @@ TEST_F(SampleChoice, every_form_is_exported_to_the_same_rows) {
   const TemporaryFile binary("w.bin"), lines("w.jsonl"), csv("w.csv");
   sample({"--only", "wc"}, binary.path());
   const std::string rows = tally({"export", binary.path()}).out;
-  EXPECT_GT(rows_of(rows).size(), 2u);
+  EXPECT_GT(cells_by_row(rows).size(), 2u);
   EXPECT_EQ(tally({"export", binary.path(), "-o", lines.path()}).code(), 0);
   EXPECT_EQ(tally({"export", lines.path()}).out, rows);
   EXPECT_EQ(tally({"export", lines.path(), "-o", csv.path()}).code(), 0);
@@ -161,7 +161,7 @@ TEST_F(SampleChoice, merged_rows_are_of_processes_and_their_sums_are_the_threads
   constexpr std::size_t process = 5, trigger = 10, instructions = 8, length = 3;
   std::map<std::string, std::set<std::string>> series;
   std::map<std::string, long> sums, ends;
-  for (const auto& row : rows_of(file.content().value_or(""))) {
+  for (const auto& row : cells_by_row(file.content().value_or(""))) {
     series[row.at(process) + row.at(program)].insert(row.at(0));
     sums[row.at(program)] += std::stol(row.at(instructions));
     EXPECT_EQ(row.at(length), row.at(instructions));
@@ -175,7 +175,7 @@ TEST_F(SampleChoice, merged_rows_are_of_processes_and_their_sums_are_the_threads
   for (const auto& [of, end_count] : ends) EXPECT_EQ(end_count, 1) << of;
   EXPECT_FALSE(sums.empty());
   long threads = 0, processes = 0;
-  for (const auto& row : rows_of(apart.content().value_or(""))) threads += std::stol(row.at(instructions));
+  for (const auto& row : cells_by_row(apart.content().value_or(""))) threads += std::stol(row.at(instructions));
   for (const auto& [of, sum] : sums) processes += sum;
   EXPECT_NEAR(static_cast<double>(processes), static_cast<double>(threads), 0.02 * static_cast<double>(threads))
       << "two runs of threads that wait for each other";
@@ -187,7 +187,7 @@ TEST_F(SampleChoice, merged_rows_of_one_thread_are_the_threads) {
                       "-e",     "instructions,loads", "--every", "8000", "-o"};
   tally(with(options, {file.path(), "--merged", "--", "/bin/true"}));
   tally(with(options, {apart.path(), "--", "/bin/true"}));
-  const auto merged = rows_of(file.content().value_or("")), threads = rows_of(apart.content().value_or(""));
+  const auto merged = cells_by_row(file.content().value_or("")), threads = cells_by_row(apart.content().value_or(""));
   ASSERT_EQ(merged.size(), threads.size());
   ASSERT_GT(merged.size(), 5u);
   for (std::size_t i = 0; i < merged.size(); ++i)

@@ -16,12 +16,12 @@ bool have(const std::string& program) {
 }
 
 /// A line that is typed, a word that must be offered, and one that must not; empty for none of these.
-struct Case {
+struct Completion {
   std::string line, offered, not_offered;
 };
 
 /// Both shells complete the same.
-std::vector<Case> cases(const std::string& file) {
+std::vector<Completion> cases(const std::string& file) {
   return {
       {"tally st", "stat", "sample"},
       {"tally --v", "--version", ""},
@@ -49,7 +49,7 @@ std::vector<Case> cases(const std::string& file) {
   };
 }
 
-void expect_offers(const std::string& shell, const Case& one, const Words& offers) {
+void expect_offers(const std::string& shell, const Completion& one, const Words& offers) {
   const auto has = [&](const std::string& word) {
     // zsh offers the last name of a path.
     return std::any_of(offers.begin(), offers.end(), [&](const std::string& offer) {
@@ -64,7 +64,7 @@ void expect_offers(const std::string& shell, const Case& one, const Words& offer
 TEST(FishCompletion, offers_commands_options_values_and_what_the_program_completes) {
   if (!have("fish")) GTEST_SKIP() << "fish is not installed";
   const TemporaryFile script("tally.fish", tally({"--print-fish-completion"}).out);
-  for (const Case& one : cases(script.path())) {
+  for (const Completion& one : cases(script.path())) {
     if (one.line.find("git") != std::string::npos && !have("git")) continue;
     const Finished finished = Running({"/usr/bin/env", "HOME=" + script.folder(), "fish", "-c",
                                        "source $argv[1]; complete -C $argv[2]", script.path(), one.line})
@@ -80,11 +80,11 @@ TEST(FishCompletion, offers_commands_options_values_and_what_the_program_complet
 TEST(ZshCompletion, offers_commands_options_values_and_what_the_program_completes) {
   if (!have("zsh")) GTEST_SKIP() << "zsh is not installed";
   const TemporaryFile script("_tally", tally({"--print-zsh-completion"}).out);
-  std::vector<Case> all = cases(script.path());
-  if (!have("git")) std::erase_if(all, [](const Case& one) { return one.line.find("git") != std::string::npos; });
+  std::vector<Completion> all = cases(script.path());
+  if (!have("git")) std::erase_if(all, [](const Completion& one) { return one.line.find("git") != std::string::npos; });
   Words words{"/usr/bin/env", "HOME=" + script.folder(), "timeout",      "60", "zsh",
               "-f",           TALLY_ZSH_OFFERS,          script.folder()};
-  for (const Case& one : all) words.push_back(one.line);
+  for (const Completion& one : all) words.push_back(one.line);
   const Finished finished = Running(words).finish();
   EXPECT_EQ(finished.code(), 0) << finished.err;
   std::size_t index = 0;

@@ -8,8 +8,6 @@
 namespace tally::test {
 namespace {
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(Usage, help_and_version_go_to_standard_output) {
   for (const Words& words : {Words{"--help"},
                              {"-h"},

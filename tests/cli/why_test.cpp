@@ -25,8 +25,6 @@ struct Results {
   Finished why() const { return tally({"compare", "--why", before.path(), after.path()}); }
 };
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 struct Planted {
   const char* name;
   const char* cause;                 ///< in the line about the cause

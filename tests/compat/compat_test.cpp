@@ -45,8 +45,6 @@ std::int64_t count(const json& counts, std::size_t event = 0) {
   return counts.at("events").at(event).at("value").get<std::int64_t>();
 }
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(Likwid, RegionsCountAsThoseOfTally) {
   const Ran ran = run({MARKED_FOR_LIKWID});
   ASSERT_TRUE(ran.regions.contains("inner")) << ran.out << ran.err;

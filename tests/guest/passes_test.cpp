@@ -16,8 +16,6 @@ using Words = test::Words;
 constexpr const char* eleven =
     "instructions,cycles,instructions:k,cycles:k,instructions:uk,cycles:uk,r08,r11,r08:k,r11:k,page-faults";
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 std::int64_t instructions_of(std::uint64_t n) {
   return static_cast<std::int64_t>(known("countdown", n).counts.instructions);
 }

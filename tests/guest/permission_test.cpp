@@ -36,8 +36,6 @@ class Shared {
   std::string path;
 };
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(Permission, at_3_nothing_is_counted_and_the_level_is_named) {
   TALLY_NEEDS_GUEST();
   const Setting level = paranoid(3);

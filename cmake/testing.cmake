@@ -1,11 +1,10 @@
 # GoogleTest programs as tests of ctest.
 #
-# tally_test(NAME SOURCES … [LIBRARIES …] [LABELS …] [LONG …] [CASES] [ALONE] [OPTIMISED])
+# tally_test(NAME SOURCES … [LIBRARIES …] [LONG …] [CASES] [ALONE] [OPTIMISED])
 # NAME is one test of ctest, because most programs need less time than 50 starts of them. With CASES ctest lists each case
 # as NAME/CASE, so that long cases run side by side and fail one by one; cases that start programs belong there.
-# LONG: patterns of cases that have the label `long` instead: they run with `./dev test --all`. ALONE: runs while nothing
-# else does. Tests are not optimised, which halves the compile time; OPTIMISED: this one is, because its own code runs
-# for long.
+# LONG: patterns of cases that only `./dev test --all` runs; * is all. ALONE: runs while nothing else does. Tests are not
+# optimised, which halves the compile time; OPTIMISED: this one is, because its own code runs for long.
 #
 # Time limits only stop tests that hang (tally_hang_s). `./dev test` limits the processor time of each process, which does
 # not depend on what else the machine does.
@@ -25,8 +24,27 @@ function(tally_test_library name)
   tally_precompiled(${name} test)
 endfunction()
 
+# Each test has its directory as a label, relative to the root (tests/cli), by which `./dev test DIRECTORY` selects;
+# long:tests/cli if only `./dev test --all` runs it.
+function(tally_test_directory out)
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE directory)
+  set(${out} "${directory}" PARENT_SCOPE)
+endfunction()
+
+# tally_script_test(NAME COMMAND … [LABELS …] [LONG] [PROPERTIES …]): a test that is any command. Exit code 77: skipped.
+function(tally_script_test name)
+  cmake_parse_arguments(test "LONG" "" "COMMAND;LABELS;PROPERTIES" ${ARGN})
+  tally_test_directory(directory)
+  if(test_LONG)
+    string(PREPEND directory "long:")
+  endif()
+  add_test(NAME ${name} COMMAND ${test_COMMAND})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${tally_hang_s} SKIP_RETURN_CODE 77 LABELS "${test_LABELS};${directory}"
+                                          ${test_PROPERTIES})
+endfunction()
+
 function(tally_test name)
-  cmake_parse_arguments(test "CASES;ALONE;OPTIMISED" "" "SOURCES;LIBRARIES;LABELS;LONG" ${ARGN})
+  cmake_parse_arguments(test "CASES;ALONE;OPTIMISED" "" "SOURCES;LIBRARIES;LONG" ${ARGN})
   add_executable(${name} ${test_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
@@ -42,28 +60,36 @@ function(tally_test name)
   if(CMAKE_CROSSCOMPILING)
     return()
   endif()
+  tally_test_directory(directory)
   set(properties TIMEOUT ${tally_hang_s})
   if(test_ALONE)
     list(APPEND properties RUN_SERIAL TRUE)
   endif()
   list(JOIN test_LONG ":" long)
-  if(test_CASES)
-    # The cases of our parameterised tests have names; pretty values would print each parameter after its name.
-    set(how TEST_PREFIX "${name}/" NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
-    set(labels)
-    if(test_LABELS)
-      set(labels LABELS "${test_LABELS}")
-    endif()
-    gtest_discover_tests(${name} TEST_FILTER "*-${long}" ${how} ${labels})
-    if(long)
-      gtest_discover_tests(${name} TEST_FILTER "${long}" ${how} LABELS long)
-    endif()
-  else()
-    add_test(NAME ${name} COMMAND ${name} "--gtest_filter=*-${long}")
-    set_tests_properties(${name} PROPERTIES ${properties} LABELS "${test_LABELS}")
-    if(long)
-      add_test(NAME ${name}/long COMMAND ${name} "--gtest_filter=${long}")
-      set_tests_properties(${name}/long PROPERTIES ${properties} LABELS long)
-    endif()
+  set(filter "*-${long}")
+  set(suffix "")
+  set(kinds directory)
+  if(long STREQUAL "*")
+    set(kinds long)
+  elseif(long)
+    list(APPEND kinds long)
   endif()
+  foreach(kind IN LISTS kinds)
+    if(kind STREQUAL "long")
+      set(filter "${long}")
+      if(NOT long STREQUAL "*")
+        set(suffix /long)
+      endif()
+      string(PREPEND directory "long:")
+    endif()
+    if(test_CASES)
+      # The cases of our parameterised tests have names; pretty values would print each parameter after its name. One
+      # label: the files that gtest_discover_tests writes lose all but the first.
+      gtest_discover_tests(${name} TEST_PREFIX "${name}/" NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 TEST_FILTER "${filter}"
+                           PROPERTIES ${properties} LABELS "${directory}")
+    else()
+      add_test(NAME ${name}${suffix} COMMAND ${name} "--gtest_filter=${filter}")
+      set_tests_properties(${name}${suffix} PROPERTIES ${properties} LABELS "${directory}")
+    endif()
+  endforeach()
 endfunction()

@@ -7,6 +7,7 @@
 
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/core/base/holds_testing.hpp"
 #include "tally/core/base/text.hpp"
 
 namespace tally::cli {
@@ -33,8 +34,6 @@ std::string without_escapes(std::string text) {
   std::erase(text, '\'');
   return text;
 }
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 template <class Check>
 void for_each_option(const Check& check) {

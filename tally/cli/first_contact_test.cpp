@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tally/core/base/holds_testing.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/event.hpp"
 
@@ -17,8 +18,6 @@ linux::HostMachine guest() {
   machine.hypervisor = true;
   return machine;
 }
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(FirstContact, has_five_lines_that_fit_a_terminal) {
   for (const Counting counting : {Counting::by_pmu, Counting::by_engine, Counting::by_kernel, Counting::nothing}) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tally/core/base/holds_testing.hpp"
 #include "tally/counting/backend/choose/choose.hpp"
 #include "tally/hardware/event/event.hpp"
 
@@ -26,8 +27,6 @@ std::string refusal(const measure::StatOptions& options, const char* name = "eng
   EXPECT_NE(checked.error().hint, "");
   return checked.error().message;
 }
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(NativeTimes, need_a_command_from_its_start_to_its_end) {
   measure::StatOptions attached = order("loads,duration_time");

@@ -29,13 +29,13 @@ std::size_t lines(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-Finished shell(const std::string& script, const Words& arguments = {}) {
+Finished shell_with_tally(const std::string& script, const Words& arguments = {}) {
   Words words{"/bin/sh", "-c", script, TALLY_COMMAND};
   words.insert(words.end(), arguments.begin(), arguments.end());
   return Running(words).finish();
 }
 
-bool have(const std::string& program) { return shell("command -v " + program).code() == 0; }
+bool have(const std::string& program) { return shell_with_tally("command -v " + program).code() == 0; }
 
 TEST(Formats, the_outputs_name_selects_the_format_and_format_overrides_it) {
   const TemporaryFile object("a.json"), lines_file("a.jsonl"), rows("a.csv"), table("b.json");
@@ -111,23 +111,23 @@ TEST(Formats, binary_formats_are_not_for_terminals) {
         tally + " profile -q -e cpu-clock --format pprof -o - -- true",
         tally + " sample -q --every 1 --by page-faults -e page-faults --format binary -o - -- true",
         tally + " export --format binary " + windows.path()}) {
-    const Finished shown = shell("script -qec '" + command + "' /dev/null");
+    const Finished shown = shell_with_tally("script -qec '" + command + "' /dev/null");
     EXPECT_EQ(shown.code(), 2) << command << shown.out;
     EXPECT_TRUE(holds(shown.out, "refusing to write binary data to a terminal")) << command << shown.out;
     EXPECT_TRUE(holds(shown.out, "use `-o FILE`")) << shown.out;
   }
-  EXPECT_EQ(shell(tally + " export --format binary " + windows.path()).out, windows.content());
-  EXPECT_TRUE(shell(tally + " profile -q -e cpu-clock --format pprof -- true").err.starts_with("\x1f\x8b"));
+  EXPECT_EQ(shell_with_tally(tally + " export --format binary " + windows.path()).out, windows.content());
+  EXPECT_TRUE(shell_with_tally(tally + " profile -q -e cpu-clock --format pprof -- true").err.starts_with("\x1f\x8b"));
 }
 
 TEST(Formats, tables_fit_the_terminal_and_are_complete_elsewhere) {
   if (!have("script") || !have("stty")) GTEST_SKIP() << "script or stty is not installed";
   const std::string command = " export --format table --per-process " + std::string(TALLY_GOLDEN) + "/processes.json";
   const std::string long_name = "/usr/lib/gcc/x86_64-linux-gnu/12/cc1plus";
-  EXPECT_TRUE(holds(shell("\"$0\"" + command).out, long_name));
+  EXPECT_TRUE(holds(shell_with_tally("\"$0\"" + command).out, long_name));
   for (const std::size_t columns : {60u, 80u, 200u}) {
     const std::string text =
-        shell("script -qec \"stty cols " + std::to_string(columns) + "; $0" + command + "\" /dev/null").out;
+        shell_with_tally("script -qec \"stty cols " + std::to_string(columns) + "; $0" + command + "\" /dev/null").out;
     EXPECT_EQ(holds(text, long_name), columns != 60) << text;
     for (const char* number : {"90,000", "89,108", "17,821", "26,732", "8,910"})
       EXPECT_TRUE(holds(text, number)) << number << " in\n" << text;
@@ -148,7 +148,8 @@ TEST(Formats, other_tables_fit_the_terminal_too) {
        {std::string("export --format table " TALLY_GOLDEN "/memory.json"),
         "sample " + page_faults + " -o - --format table -- true", std::string("watch --batch -n 1 -I 20"),
         std::string("verify --list"), std::string("stat -q --model haswell --asm 'imul r12, r11' -o -")}) {
-    const std::string text = shell("script -qec \"stty cols 60; $0 " + words + " 2>/dev/null\" /dev/null").out;
+    const std::string text =
+        shell_with_tally("script -qec \"stty cols 60; $0 " + words + " 2>/dev/null\" /dev/null").out;
     EXPECT_GT(lines(text), 2u) << words << text;
     for (const std::string& line : split(text, '\n')) {
       if (words.starts_with("watch") && line.find(": ") != std::string::npos) continue;  // facts of the machine
@@ -294,8 +295,9 @@ TEST(Formats, results_that_cannot_be_written_are_shown) {
 
 TEST(Formats, a_program_that_removes_the_folder_of_the_results_does_not_hide_them) {
   for (const std::string format : {"table", "csv", "json"}) {
-    const Finished removed = shell("folder=$(mktemp -d) && \"$0\" stat -q --backend none -e major-faults --format " +
-                                   format + " -o \"$folder/x\" -- rm -rf \"$folder\"");
+    const Finished removed =
+        shell_with_tally("folder=$(mktemp -d) && \"$0\" stat -q --backend none -e major-faults --format " + format +
+                         " -o \"$folder/x\" -- rm -rf \"$folder\"");
     EXPECT_EQ(removed.code(), 125) << format;
     EXPECT_TRUE(holds(removed.err, "removed meanwhile")) << removed.err;
     EXPECT_TRUE(holds(removed.err, " major-faults ")) << removed.err;
@@ -415,7 +417,7 @@ TEST(Formats, metrics_count_what_they_need) {
 TEST(Formats, quiet_hides_the_notice_about_the_backend) {
   EXPECT_EQ(tally({"stat", "-q", "-e", "loads,page-faults", "-o", "/dev/null", "--", "true"}).err, "");
   const auto with = [](const std::string& value) {
-    return shell("TALLY_QUIET=" + value + " \"$0\" stat -e loads,page-faults -o /dev/null -- true").err;
+    return shell_with_tally("TALLY_QUIET=" + value + " \"$0\" stat -e loads,page-faults -o /dev/null -- true").err;
   };
   EXPECT_EQ(with("1"), "");
   EXPECT_NE(with("0"), "");
@@ -431,10 +433,11 @@ TEST(Formats, runs_read_a_file_again_and_a_pipe_only_once) {
   EXPECT_EQ(redirected.out, "two\ntwo\ntwo\n")
       << "each run reads from where the first began, not from the end of the last";
   EXPECT_FALSE(holds(redirected.err, "standard input is")) << redirected.err;
-  const Finished piped = shell("echo one | \"$0\"" + options + "cat");
+  const Finished piped = shell_with_tally("echo one | \"$0\"" + options + "cat");
   EXPECT_EQ(piped.out, "one\n");
   EXPECT_TRUE(holds(piped.err, "standard input is a pipe")) << piped.err;
-  EXPECT_FALSE(holds(shell("echo one | \"$0\" stat -q --backend none -e page-faults cat").err, "standard input is"));
+  EXPECT_FALSE(
+      holds(shell_with_tally("echo one | \"$0\" stat -q --backend none -e page-faults cat").err, "standard input is"));
 }
 
 TEST(Formats, a_quiet_run_is_exported_without_the_notices_of_its_backend) {
@@ -456,7 +459,7 @@ TEST(Formats, pandas_reads_the_rows_as_they_are) {
   const Words python{"/usr/bin/env", "python3", "-c", "import pandas"};
   const bool in_path = Running(python).finish().code() == 0;
   const std::string interpreter = in_path ? "/usr/bin/env python3" : "/usr/bin/python3";
-  if (!in_path && shell(interpreter + " -c 'import pandas'").code() != 0) {
+  if (!in_path && shell_with_tally(interpreter + " -c 'import pandas'").code() != 0) {
     GTEST_SKIP() << "pandas is not installed (package python3-pandas)";
   }
   const TemporaryFile file("rows.csv");

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tally/core/base/holds_testing.hpp"
+
 namespace tally::test {
 
 using Words = std::vector<std::string>;
@@ -82,9 +84,6 @@ Words tally_words(const Words& arguments);
 
 /// A command of the shell, from its start to its end.
 inline Finished shell(const std::string& command) { return Running({"/bin/sh", "-c", command}).finish(); }
-
-/// Whether `part` occurs in `text`.
-inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// A file in a new folder, which is removed with it at the end.
 class TemporaryFile {

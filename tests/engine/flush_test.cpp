@@ -25,7 +25,7 @@ std::string bare(const char* name) { return std::string(PROGRAMS) + "/" + name; 
 std::string libc(const char* name) { return std::string(LIBC_PROGRAMS) + "/" + name; }
 
 /// Every trace alone, and a few.
-constexpr int limits[] = {1, 20};
+constexpr int cache_limits[] = {1, 20};
 
 class FlushTest : public testing::TestWithParam<Program> {};
 
@@ -34,7 +34,7 @@ TEST_P(FlushTest, changes_no_count) {
   const Outcome native = run_native(command);
   const Counted unlimited = run_counted(command);
   expect_same(unlimited.outcome, native);
-  for (const int limit : limits) {
+  for (const int limit : cache_limits) {
     SCOPED_TRACE(testing::Message() << "cache limit " << limit);
     const Counted counted = run_counted(command, 0, limit);
     expect_same(counted.outcome, native);

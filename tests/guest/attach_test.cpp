@@ -21,8 +21,6 @@ namespace {
 
 using Words = test::Words;
 
-constexpr std::int64_t few = 1000;
-constexpr std::int64_t many = 1000000;
 constexpr std::int64_t difference = 2 * (many - few);
 
 // Two instructions a turn.

@@ -43,4 +43,8 @@ Counted counted(const test::Words& options, const test::Words& command);
 std::map<std::string, std::int64_t> counted_by_perf(const std::string& events, const test::Words& options,
                                                     const test::Words& command);
 
+/// Turns of a short loop, and of one that is counted for long enough.
+constexpr std::int64_t few = 1000;
+constexpr std::int64_t many = 1000000;
+
 }  // namespace tally::hardware_test

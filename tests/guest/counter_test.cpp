@@ -12,10 +12,10 @@
 namespace tally::hardware_test {
 namespace {
 
-constexpr linux::PerfEvent instructions{linux::perf_type_hardware, 1, true};
+constexpr linux::PerfEvent counted_instructions{linux::perf_type_hardware, 1, true};
 
 std::uint64_t counted(const std::string& program) {
-  const linux::PerfCounter counter = linux::open_counter(instructions, linux::next_program);
+  const linux::PerfCounter counter = linux::open_counter(counted_instructions, linux::next_program);
   const pid_t child = fork();
   if (child == 0) {
     execl(program.c_str(), program.c_str(), nullptr);

@@ -8,9 +8,6 @@
 namespace tally::hardware_test {
 namespace {
 
-constexpr std::int64_t few = 1000;
-constexpr std::int64_t many = 1000000;
-
 std::int64_t instructions_of(int processes, int threads, std::int64_t turns) {
   return counted({"-e", "instructions"},
                  {WORKERS, std::to_string(processes), std::to_string(threads), std::to_string(turns)})

@@ -26,7 +26,7 @@ struct ProfileRun {
   }
 };
 
-ProfileRun sampled(const Words& options, const Words& command) {
+ProfileRun sampled_profile(const Words& options, const Words& command) {
   const test::TemporaryFile file("samples.json");
   Words words{"profile", "-q", "--format", "json", "-o", file.path()};
   words = test::with(test::with(std::move(words), options), {"--"});
@@ -49,10 +49,10 @@ constexpr const char* turns = "2000000";
 
 TEST(Profile, by_cycles_has_the_shares_of_functions) {
   TALLY_NEEDS_PMU();
-  const ProfileRun one = sampled({"-e", "cycles", "--every", "50000"}, {SHARES, turns});
+  const ProfileRun one = sampled_profile({"-e", "cycles", "--every", "50000"}, {SHARES, turns});
   expect_shares(one);
   const Json& event = one.json["events"][0];
-  EXPECT_EQ(event["trust"], "sampled") << event["reason"];
+  EXPECT_EQ(event["trust"], "sampled_profile") << event["reason"];
   EXPECT_TRUE(event["sampling"]["by_hardware"]);
   EXPECT_TRUE(event["sampling"]["user_only"]);
   EXPECT_EQ(event["sampling"]["lost"], 0);
@@ -68,7 +68,7 @@ TEST(Profile, by_cycles_has_the_shares_of_functions) {
 
 TEST(Profile, by_frequency_and_of_several_events) {
   TALLY_NEEDS_PMU();
-  const ProfileRun one = sampled({"-e", "cycles,instructions"}, {SHARES, "20000000"});
+  const ProfileRun one = sampled_profile({"-e", "cycles,instructions"}, {SHARES, "20000000"});
   expect_shares(one, 0);
   expect_shares(one, 1);
   EXPECT_EQ(one.json["events"][0]["sampling"]["frequency"], 3989);
@@ -76,7 +76,7 @@ TEST(Profile, by_frequency_and_of_several_events) {
 
 TEST(Profile, uses_cycles_if_there_is_a_pmu) {
   TALLY_NEEDS_PMU();
-  const ProfileRun one = sampled({}, {SHARES, turns});
+  const ProfileRun one = sampled_profile({}, {SHARES, turns});
   ASSERT_TRUE(one.json.is_object()) << one.finished.err;
   EXPECT_EQ(one.json["events"][0]["name"], "cycles:u");
   EXPECT_EQ(one.json["backend"], "perf");
@@ -84,7 +84,7 @@ TEST(Profile, uses_cycles_if_there_is_a_pmu) {
 
 TEST(Profile, has_calls_by_frame_pointers) {
   TALLY_NEEDS_PMU();
-  const ProfileRun one = sampled({"--calls", "-e", "cycles", "--every", "50000"}, {SHARES, turns});
+  const ProfileRun one = sampled_profile({"--calls", "-e", "cycles", "--every", "50000"}, {SHARES, turns});
   ASSERT_TRUE(one.json.is_object()) << one.finished.err;
   double by_both = 0;
   for (const Json& call : one.json["calls"]) {
@@ -98,7 +98,7 @@ TEST(Profile, has_the_kernels_functions) {
   TALLY_NEEDS_GUEST();
   const Setting open_to_all = paranoid(-1);
   const ProfileRun one =
-      sampled({"-e", "cycles:k", "--every", "20000"}, {"/bin/sh", "-c", "for i in 1 2 3 4 5; do (true); done"});
+      sampled_profile({"-e", "cycles:k", "--every", "20000"}, {"/bin/sh", "-c", "for i in 1 2 3 4 5; do (true); done"});
   ASSERT_TRUE(one.json.is_object()) << one.finished.err;
   double kernels = 0;
   for (const Json& function : one.json["functions"])

@@ -12,7 +12,7 @@
 namespace tally::measure {
 namespace {
 
-constexpr int exited(int code) { return code << 8; }
+constexpr int status_of_exit(int code) { return code << 8; }
 
 // Counts each event as the length of its name, and reads a byte of standard input.
 class Executions final : public backend::Backend {
@@ -24,7 +24,7 @@ class Executions final : public backend::Backend {
     char one = 0;
     read_bytes += ::read(STDIN_FILENO, &one, 1) > 0 ? 1 : 0;
     backend::Counts outcome;
-    outcome.wait_status = ++runs == fails_in ? exited(3) : 0;
+    outcome.wait_status = ++runs == fails_in ? status_of_exit(3) : 0;
     for (const event::Event& event : order.events) {
       const auto value = static_cast<std::int64_t>(event::name(event).size());
       const bool has_room = std::ssize(outcome.counts) < room;
@@ -153,7 +153,7 @@ TEST_F(InPasses, a_failure_ends_them_and_the_rest_is_absent) {
   EXPECT_EQ(executions_.runs, 2);
   EXPECT_TRUE(outcome->counts[0].count.value);
   EXPECT_FALSE(outcome->counts[2].count.value);
-  EXPECT_EQ(outcome->wait_status, exited(3));
+  EXPECT_EQ(outcome->wait_status, status_of_exit(3));
   EXPECT_EQ(outcome->notices, std::vector<std::string>{"2 of 3 passes were executed"});
 }
 

@@ -12,7 +12,7 @@ namespace tally::engine::translate {
 namespace {
 
 using Bytes = std::vector<u8>;
-constexpr u64 pc = 0x401000;
+constexpr u64 decoded_at = 0x401000;
 
 class Decode : public EngineThreadTest {
  protected:
@@ -26,7 +26,7 @@ class Decode : public EngineThreadTest {
   static bool decodes(const Bytes& bytes, Instruction& in, u64 available = 15) {
     u8 all[16] = {};
     std::memcpy(all, bytes.data(), bytes.size());
-    return decode(pc, all, available, in);
+    return decode(decoded_at, all, available, in);
   }
 };
 
@@ -201,17 +201,17 @@ TEST_F(Decode, needs_all_bytes_and_at_most_15) {
 }
 
 TEST_F(Decode, adds_displacements_to_the_next_instruction) {
-  EXPECT_EQ(of({0x74, 0x05}).target(), pc + 2 + 5);
-  EXPECT_EQ(of({0xeb, 0xfe}).target(), pc);
-  EXPECT_EQ(of({0xe9, 0xfb, 0xff, 0xff, 0x7f}).target(), pc + 5 + 0x7ffffffb);
+  EXPECT_EQ(of({0x74, 0x05}).target(), decoded_at + 2 + 5);
+  EXPECT_EQ(of({0xeb, 0xfe}).target(), decoded_at);
+  EXPECT_EQ(of({0xe9, 0xfb, 0xff, 0xff, 0x7f}).target(), decoded_at + 5 + 0x7ffffffb);
   const Instruction load = of({0x48, 0x8b, 0x05, 0x10, 0, 0, 0});
   EXPECT_TRUE(load.rip_relative());
-  EXPECT_EQ(load.rip_operand(), pc + 7 + 0x10);
+  EXPECT_EQ(load.rip_operand(), decoded_at + 7 + 0x10);
   // An immediate operand is between the displacement and the next instruction.
-  EXPECT_EQ(of({0xc7, 0x05, 0x10, 0, 0, 0, 1, 0, 0, 0}).rip_operand(), pc + 10 + 0x10);
+  EXPECT_EQ(of({0xc7, 0x05, 0x10, 0, 0, 0, 1, 0, 0, 0}).rip_operand(), decoded_at + 10 + 0x10);
   EXPECT_FALSE(of({0x48, 0x8b, 0x45, 0x10}).rip_relative());
   // With 32 address bits the sum is cut.
-  EXPECT_EQ(of({0x67, 0x48, 0x8b, 0x05, 0x00, 0x00, 0x00, 0x80}).rip_operand(), u32(pc + 8 - 0x80000000));
+  EXPECT_EQ(of({0x67, 0x48, 0x8b, 0x05, 0x00, 0x00, 0x00, 0x80}).rip_operand(), u32(decoded_at + 8 - 0x80000000));
 }
 
 TEST_F(Decode, finds_the_flags_that_are_read_and_always_written) {

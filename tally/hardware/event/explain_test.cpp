@@ -7,9 +7,9 @@
 namespace tally::event {
 namespace {
 
-const Sources on_haswell{"/nowhere", "hsw"};
+const Sources haswell_only{"/nowhere", "hsw"};
 
-Explanation explained(const char* text) { return explain(*parse(text, on_haswell)); }
+Explanation explained(const char* text) { return explain(*parse(text, haswell_only)); }
 
 std::map<std::string, std::uint64_t> fields(const Explanation& one) {
   std::map<std::string, std::uint64_t> all;

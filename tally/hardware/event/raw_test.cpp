@@ -8,7 +8,7 @@ namespace tally::event {
 namespace {
 
 const Sources nowhere{"/nowhere", "hsw"};
-const Sources on_zen{"/nowhere", "amd64_fam19h_zen4"};
+const Sources zen_only{"/nowhere", "amd64_fam19h_zen4"};
 
 struct Case {
   const char* text;
@@ -100,7 +100,7 @@ TEST(Codes, report_the_event_that_they_count) {
 }
 
 TEST(Codes, a_note_reports_another_vendors_processor) {
-  const auto event = parse("r00c4", on_zen);
+  const auto event = parse("r00c4", zen_only);
   ASSERT_EQ(event->notes.size(), 1u);
   EXPECT_NE(event->notes[0].find("RETIRED_TAKEN_BRANCH_INSTRUCTIONS"), std::string::npos) << event->notes[0];
   EXPECT_TRUE(parse("r00c4", nowhere)->notes.empty());

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "tally/core/base/holds_testing.hpp"
 #include "tally/hardware/pmu/draw.hpp"
 #include "tally/hardware/pmu/fuzz.hpp"
 
@@ -23,8 +24,6 @@ std::string refusal(const std::string& text, const Choice& choice = {}) {
   EXPECT_EQ(request.error().code, Code::bad_usage);
   return request.error().message + " | " + request.error().hint;
 }
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(Number, parses_every_notation) {
   EXPECT_EQ(parse_number("0x38D"), 0x38DU);

@@ -24,7 +24,7 @@ namespace {
 
 // Runs in a child: the filter does not apply to this process.
 template <class Body>
-int in_child(Body body) {
+int exit_code_of_child(Body body) {
   const pid_t child = fork();
   if (child == 0) _exit(body());
   int status = 0;
@@ -49,7 +49,7 @@ TEST(PerfGate, the_kernel_checks_flags_before_permissions) {
   if (survey.seccomp != 0) GTEST_SKIP() << "a filter of system calls may answer here";
   if (!survey.machine.perf_event_paranoid) GTEST_SKIP() << "this kernel has no perf";
   EXPECT_EQ(perf_gate_errno(), EINVAL);
-  EXPECT_EQ(in_child([] { return setuid(65534) != 0 ? 200 : perf_gate_errno(); }), EINVAL);
+  EXPECT_EQ(exit_code_of_child([] { return setuid(65534) != 0 ? 200 : perf_gate_errno(); }), EINVAL);
 }
 
 TEST(PerfCounter, of_the_next_program_counts_nothing_of_this_one) {
@@ -63,7 +63,7 @@ TEST(PerfCounter, of_the_next_program_counts_nothing_of_this_one) {
   ASSERT_TRUE(before);
   EXPECT_EQ(before->value, 0u);
   EXPECT_EQ(before->enabled.count(), 0);
-  EXPECT_EQ(in_child([] { return execl("/bin/sh", "sh", "-c", ":", nullptr); }), 0);
+  EXPECT_EQ(exit_code_of_child([] { return execl("/bin/sh", "sh", "-c", ":", nullptr); }), 0);
   EXPECT_GT(counter.read()->value, 0u);
 }
 
@@ -74,7 +74,7 @@ TEST(FaultLog, records_every_fault_of_the_next_program) {
   // A child that inherits it, too; the kernel copies 1.5 MiB of its variables to the stack.
   const std::string much(100'000, 'x');
   for (int i = 0; i < 15; ++i) setenv(("TALLY_MUCH_" + std::to_string(i)).c_str(), much.c_str(), 1);
-  EXPECT_EQ(in_child([] { return execl("/bin/sh", "sh", "-c", "/bin/true; :", nullptr); }), 0);
+  EXPECT_EQ(exit_code_of_child([] { return execl("/bin/sh", "sh", "-c", "/bin/true; :", nullptr); }), 0);
   for (int i = 0; i < 15; ++i) unsetenv(("TALLY_MUCH_" + std::to_string(i)).c_str());
   const FaultPlaces places = log->finish();
   std::int64_t faults = 0, on_stacks = 0;
@@ -89,12 +89,12 @@ TEST(FaultLog, records_every_fault_of_the_next_program) {
 
 TEST(PerfGate, a_seccomp_filter_answers_instead) {
   for (const int answer : {EPERM, ENOSYS}) {
-    EXPECT_EQ(in_child([&] { return refuse_perf(answer) ? perf_gate_errno() : 200; }), answer);
+    EXPECT_EQ(exit_code_of_child([&] { return refuse_perf(answer) ? perf_gate_errno() : 200; }), answer);
   }
 }
 
 TEST(Probes, a_seccomp_filter_is_in_the_survey_and_in_every_attempt) {
-  EXPECT_EQ(in_child([] {
+  EXPECT_EQ(exit_code_of_child([] {
               if (!refuse_perf(EPERM)) return 200;
               const Survey survey = read_counting();
               const Probes probes = try_counting(survey);

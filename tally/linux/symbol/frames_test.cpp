@@ -12,13 +12,13 @@
 namespace tally::symbol {
 namespace {
 
-std::string own_bytes() {
+std::string own_program() {
   std::ifstream file("/proc/self/exe", std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
 TEST(Frames, begin_where_functions_do) {
-  const std::string bytes = own_bytes();
+  const std::string bytes = own_program();
   const std::vector<Frame> frames = frames_of(bytes);
   const auto elf = read_elf(bytes);
   ASSERT_TRUE(elf);
@@ -40,7 +40,7 @@ TEST(Frames, begin_where_functions_do) {
 }
 
 TEST(Frames, of_damaged_files_end) {
-  const std::string bytes = own_bytes();
+  const std::string bytes = own_program();
   EXPECT_TRUE(frames_of("").empty());
   EXPECT_TRUE(frames_of("\x7f"
                         "ELF")

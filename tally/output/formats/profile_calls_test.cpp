@@ -14,10 +14,10 @@ namespace {
 constexpr std::uint32_t none = result::CodeCall::no_parent;
 
 /// A profile of one event whose rows are the functions' calls.
-struct ProfileBuilder {
+struct CallsBuilder {
   result::Profile profile;
 
-  explicit ProfileBuilder(const std::vector<std::string>& functions) {
+  explicit CallsBuilder(const std::vector<std::string>& functions) {
     profile.stat.command = {"prog"};
     result::Event event;
     event.total.event = "instructions";
@@ -61,7 +61,7 @@ struct ProfileBuilder {
 /// even() calls odd(), and odd() calls even(): own counts of a function plus those of its calls are its inclusive
 /// counts.
 TEST(ProfileCalls, of_functions_that_call_each_other_add_up) {
-  ProfileBuilder builder({"main", "even", "odd"});
+  CallsBuilder builder({"main", "even", "odd"});
   const std::uint32_t outer = builder.call(none, 0, 1, 10), odd = builder.call(outer, 1, 2, 100);
   builder.call(odd, 2, 1, 1000, 0, true);
   const std::vector<std::int64_t> counts = counts_of_calls(builder.profile);
@@ -102,7 +102,7 @@ struct CallgrindSums {
 };
 
 TEST(ProfileCallgrind, adds_up_in_both_directions) {
-  ProfileBuilder builder({"main", "even", "odd"});
+  CallsBuilder builder({"main", "even", "odd"});
   const std::uint32_t outer = builder.call(none, 0, 1, 10), odd = builder.call(outer, 1, 2, 100);
   builder.call(odd, 2, 1, 1000, 0, true);
   const CallgrindSums sums(builder.profile);
@@ -114,7 +114,7 @@ TEST(ProfileCallgrind, adds_up_in_both_directions) {
 
 /// even() calls odd(), which jumps to even(): 900 of the 1,000 that the call of odd() counted are even()'s own.
 TEST(ProfileCallgrind, adds_up_where_functions_jump_to_each_other) {
-  ProfileBuilder builder({"main", "even", "odd", "other"});
+  CallsBuilder builder({"main", "even", "odd", "other"});
   const std::uint32_t outer = builder.call(none, 0, 1, 10), odd = builder.call(outer, 1, 2, 1000);
   builder.call(odd, 1, 3, 7);  // from even(), in the call of odd()
   builder.profile.counts = {910, 100, 7};
@@ -130,7 +130,7 @@ TEST(ProfileCallgrind, adds_up_where_functions_jump_to_each_other) {
 /// Counts that another function may have counted as well are not subtracted from a call: first() jumps to leaf(), which
 /// nobody calls.
 TEST(ProfileCallgrind, keeps_what_functions_count_elsewhere) {
-  ProfileBuilder builder({"main", "first", "leaf", "other"});
+  CallsBuilder builder({"main", "first", "leaf", "other"});
   builder.call(none, 0, 1, 500);
   const std::uint32_t again = builder.call(none, 0, 1, 20);
   builder.call(again, 2, 3, 40);  // from leaf(), in the call of first()
@@ -142,7 +142,7 @@ TEST(ProfileCallgrind, keeps_what_functions_count_elsewhere) {
 
 /// A program that was rebuilt while it ran is two files with the same path.
 TEST(ProfileObjects, are_distinguished_if_they_share_a_name) {
-  ProfileBuilder builder({"main", "work"});
+  CallsBuilder builder({"main", "work"});
   builder.profile.functions.push_back({"work", 1, 0x2000});
   const std::uint32_t main = builder.call(none, 0, 0, 5);
   builder.call(main, 0, 1, 10);
@@ -163,7 +163,7 @@ TEST(ProfileObjects, are_distinguished_if_they_share_a_name) {
 }
 
 TEST(ProfileFolded, keeps_overloads_apart) {
-  ProfileBuilder builder({"main", "f(int)", "f(bool)", "g(int)"});
+  CallsBuilder builder({"main", "f(int)", "f(bool)", "g(int)"});
   const std::uint32_t main = builder.call(none, 0, 0, 0);
   builder.call(main, 0, 1, 6004);
   builder.call(main, 0, 2, 1503);
@@ -172,7 +172,7 @@ TEST(ProfileFolded, keeps_overloads_apart) {
 }
 
 TEST(ProfileFolded, joins_threads_of_one_name) {
-  ProfileBuilder builder({"start", "work"});
+  CallsBuilder builder({"start", "work"});
   builder.profile.owners.push_back({7, "prog", 8, "worker"});
   builder.profile.owners.push_back({7, "prog", 9, "worker"});
   builder.profile.owners.push_back({7, "prog", 10, "prog"});
@@ -183,7 +183,7 @@ TEST(ProfileFolded, joins_threads_of_one_name) {
 }
 
 TEST(ProfileCallgrind, has_lines_and_instructions_if_requested) {
-  ProfileBuilder builder({"main", "f(int)"});
+  CallsBuilder builder({"main", "f(int)"});
   builder.call(none, 0, 1, 12);
   builder.profile.rows.front().line = 3;
   const std::string by_line = profile_callgrind(builder.profile, {});
@@ -195,7 +195,7 @@ TEST(ProfileCallgrind, has_lines_and_instructions_if_requested) {
 }
 
 TEST(ProfileTable, is_not_widened_by_one_long_name) {
-  ProfileBuilder builder({"short", std::string(1'000'000, 'x')});
+  CallsBuilder builder({"short", std::string(1'000'000, 'x')});
   builder.call(none, 0, 0, 5);
   builder.call(none, 0, 1, 5);
   const std::string table = profile_table(builder.profile, {});
@@ -207,7 +207,7 @@ TEST(ProfileTable, is_not_widened_by_one_long_name) {
 }
 
 TEST(ProfileTable, is_not_widened_by_one_long_name_of_a_file) {
-  ProfileBuilder builder({"short", "other"});
+  CallsBuilder builder({"short", "other"});
   builder.call(none, 0, 0, 5);
   builder.call(none, 0, 1, 5);
   builder.profile.objects.front().name = "/" + std::string(255, 'n');

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tally/core/base/holds_testing.hpp"
 #include "tally/output/formats/golden_testing.hpp"
 #include "tally/output/formats/memory_testing.hpp"
 #include "tally/output/formats/profile_forms.hpp"
@@ -20,8 +21,6 @@ namespace tally::report {
 namespace {
 
 using Json = nlohmann::json;
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // The data of each chart of a page.
 std::vector<Json> charts(const std::string& page) {

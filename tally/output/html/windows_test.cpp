@@ -1,6 +1,7 @@
 // The text of pages of windows. tests/cli/report_windows_test.cpp checks in a browser how they are drawn.
 #include <gtest/gtest.h>
 
+#include "tally/core/base/holds_testing.hpp"
 #include "tally/output/analysis/phases.hpp"
 #include "tally/output/formats/memory_testing.hpp"
 #include "tally/output/html/html.hpp"
@@ -9,8 +10,6 @@
 
 namespace tally::report {
 namespace {
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // Two alternating loops of ten windows each, in two threads; the second thread's last window is cut.
 result::Windows sample_windows() {

@@ -18,7 +18,7 @@ Grid sample_grid() {
   return grid;
 }
 
-std::size_t widest(const std::string& text) {
+std::size_t widest_line(const std::string& text) {
   std::size_t most = 0;
   for (const std::string& line : split(text, '\n')) most = std::max(most, display_width(line));
   return most;
@@ -32,7 +32,7 @@ void expect_numbers(const std::string& text) {
 
 TEST(GridInATerminal, of_60_columns_has_two_tables) {
   const std::string text = sample_grid().text(60);
-  EXPECT_LE(widest(text), 60u);
+  EXPECT_LE(widest_line(text), 60u);
   expect_numbers(text);
   EXPECT_EQ(text,
             " function                 share  instructions:u      loads:u\n"
@@ -47,7 +47,7 @@ TEST(GridInATerminal, of_60_columns_has_two_tables) {
 
 TEST(GridInATerminal, of_80_columns_begins_with_the_name) {
   const std::string text = sample_grid().text(80);
-  EXPECT_LE(widest(text), 80u);
+  EXPECT_LE(widest_line(text), 80u);
   expect_numbers(text);
   EXPECT_TRUE(text.starts_with(" function "));
   EXPECT_NE(text.find("\n std::"), std::string::npos);

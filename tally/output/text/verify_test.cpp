@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tally/core/base/holds_testing.hpp"
 #include "tally/output/formats/stored.hpp"
 #include "tally/output/html/html.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 using result::EventGrade;
 using result::Verdict;
 
-result::Verify sample() {
+result::Verify verified_sample() {
   result::Verify verify;
   verify.backend = "perf";
   verify.environment.cpu = "A <processor>";
@@ -58,20 +59,18 @@ result::Verify sample() {
   return verify;
 }
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(VerifyReport, begins_with_the_answer_and_reports_what_failed) {
-  const std::string text = verify_text(sample(), false);
+  const std::string text = verify_text(verified_sample(), false);
   EXPECT_TRUE(holds(text, "Some counts of the PMU cpu cannot be trusted: 1 of 3 checks failed.")) << text;
   EXPECT_TRUE(holds(text, "count conditional-branches:u instead")) << text;
   EXPECT_TRUE(holds(text, "measured 1,000,008, tolerance 64")) << text;
   EXPECT_TRUE(holds(text, "G19: no multiplexing here")) << text;
   EXPECT_FALSE(holds(text, "loop_movsb 1000000")) << text;
-  EXPECT_TRUE(holds(verify_text(sample(), true), "loop_movsb 1000000"));
+  EXPECT_TRUE(holds(verify_text(verified_sample(), true), "loop_movsb 1000000"));
 }
 
 TEST(VerifyReport, names_noise_and_an_interrupt) {
-  result::Verify verify = sample();
+  result::Verify verify = verified_sample();
   verify.noise = "seed=1,irq=0.25,fault=1";
   verify.incomplete = true;
   EXPECT_TRUE(holds(verify_answer(verify), "seed=1,irq=0.25,fault=1"));
@@ -80,7 +79,7 @@ TEST(VerifyReport, names_noise_and_an_interrupt) {
 
 // In version 1 of the schema the engine is called "sim".
 TEST(VerifyReport, a_file_of_the_first_version_is_read) {
-  result::Verify verify = sample();
+  result::Verify verify = verified_sample();
   verify.backend = "sim";
   std::string json = verify_json(verify);
   const std::string current = "tally-verify/2";
@@ -93,18 +92,18 @@ TEST(VerifyReport, a_file_of_the_first_version_is_read) {
 }
 
 TEST(VerifyReport, its_json_can_be_read_back) {
-  const std::string json = verify_json(sample());
+  const std::string json = verify_json(verified_sample());
   ASSERT_TRUE(result::is_verify(json));
   const auto read = result::read_verify(json, "verify.json");
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(*read, sample());
+  EXPECT_EQ(*read, verified_sample());
   EXPECT_FALSE(result::read_verify("{\"schema\": \"tally-verify/3\"}", "x"));
   EXPECT_FALSE(result::read_verify(json.substr(0, json.size() / 2), "x"));
   EXPECT_FALSE(result::is_verify("{\"schema\": \"tally-stat/2\"}"));
 }
 
 TEST(VerifyReport, its_page_has_the_grades_and_all_checks) {
-  const std::string page = html_page({{"verify.json", sample()}});
+  const std::string page = html_page({{"verify.json", verified_sample()}});
   EXPECT_TRUE(holds(page, "Counters verified: A &lt;processor&gt;"));
   EXPECT_TRUE(holds(page, "microcode 0x2b"));
   EXPECT_TRUE(holds(page, "unusable"));

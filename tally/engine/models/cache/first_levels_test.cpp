@@ -65,7 +65,7 @@ class Filter {
 /// References of first levels that hit are not compared here.
 void forget_hits(HierarchyCounts& counts) { counts.l1i.fetches = counts.l1d.loads = counts.l1d.stores = 0; }
 
-class FirstLevelsTest : public testing::TestWithParam<std::uint32_t> {};
+class FirstLevelsTest : public ::testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(FirstLevelsTest, count_the_same_as_the_whole_hierarchy) {
   HierarchyShape shape;
@@ -93,7 +93,7 @@ TEST_P(FirstLevelsTest, count_the_same_as_the_whole_hierarchy) {
   EXPECT_GT(expected.l1d_across.load_misses, 100u);
   EXPECT_GT(expected.llc.load_misses, 100u);
 }
-INSTANTIATE_TEST_SUITE_P(ways, FirstLevelsTest, testing::Values(1, 2, 8, 12, 16));
+INSTANTIATE_TEST_SUITE_P(ways, FirstLevelsTest, ::testing::Values(1, 2, 8, 12, 16));
 
 }  // namespace
 }  // namespace tally::models

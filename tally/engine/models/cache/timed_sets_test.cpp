@@ -70,7 +70,7 @@ std::vector<Note> some_notes(std::mt19937_64& random, unsigned line_bits) {
   return notes;
 }
 
-class TimedSetsTest : public testing::TestWithParam<Shapes> {};
+class TimedSetsTest : public ::testing::TestWithParam<Shapes> {};
 
 TEST_P(TimedSetsTest, miss_the_same_lines_as_lists) {
   std::mt19937_64 random(1);
@@ -91,10 +91,10 @@ TEST_P(TimedSetsTest, miss_the_same_lines_as_lists) {
 
 INSTANTIATE_TEST_SUITE_P(
     shapes, TimedSetsTest,
-    testing::Values(Shapes{{.sets = 64, .ways = 8}, {.sets = 64, .ways = 12}},
-                    Shapes{{.sets = 32, .ways = 4, .line_bits = 12}, {.sets = 16, .ways = 4, .line_bits = 12}},
-                    Shapes{{.sets = 1, .ways = 64}, {.sets = 3, .ways = 1}},
-                    Shapes{{.sets = 96, .ways = 6, .line_bits = 5}, {.sets = 128, .ways = 16, .line_bits = 5}}));
+    ::testing::Values(Shapes{{.sets = 64, .ways = 8}, {.sets = 64, .ways = 12}},
+                      Shapes{{.sets = 32, .ways = 4, .line_bits = 12}, {.sets = 16, .ways = 4, .line_bits = 12}},
+                      Shapes{{.sets = 1, .ways = 64}, {.sets = 3, .ways = 1}},
+                      Shapes{{.sets = 96, .ways = 6, .line_bits = 5}, {.sets = 128, .ways = 16, .line_bits = 5}}));
 
 TEST(TimedSets, PresentLinesNeedNoSearch) {
   Both both({{.sets = 64, .ways = 8}, {.sets = 64, .ways = 8}});

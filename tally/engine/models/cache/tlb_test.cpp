@@ -14,10 +14,10 @@ namespace {
 using testing::OwnTlbs;
 using testing::pages;
 
-TlbShape small() { return {.itlb = pages(4, 4), .dtlb = pages(4, 4), .stlb = pages(16, 8)}; }
+TlbShape small_tlbs() { return {.itlb = pages(4, 4), .dtlb = pages(4, 4), .stlb = pages(16, 8)}; }
 
 TEST(Tlbs, PagesThatFitAreTranslatedOnce) {
-  OwnTlbs own(small());
+  OwnTlbs own(small_tlbs());
   for (int round = 0; round < 5; ++round)
     for (std::uint64_t i = 0; i < 0x10000; i += 8) own.view.access(i, 8, Access::load);
   EXPECT_EQ(own.view.counts().dtlb, (LevelCounts{.loads = 40960, .load_misses = 16}));
@@ -25,7 +25,7 @@ TEST(Tlbs, PagesThatFitAreTranslatedOnce) {
 }
 
 TEST(Tlbs, TheSecondLevelHoldsMore) {
-  OwnTlbs own(small());
+  OwnTlbs own(small_tlbs());
   for (int round = 0; round < 5; ++round)
     for (std::uint64_t page = 0; page < 128; ++page) own.view.access(page * 4096, 8, Access::store);
   EXPECT_EQ(own.view.counts().dtlb, (LevelCounts{.stores = 640, .store_misses = 640}));
@@ -33,7 +33,7 @@ TEST(Tlbs, TheSecondLevelHoldsMore) {
 }
 
 TEST(Tlbs, CodeAndDataShareTheSecondLevel) {
-  OwnTlbs own(small());
+  OwnTlbs own(small_tlbs());
   own.view.access(0x5000, 4, Access::fetch);
   own.view.access(0x5000, 4, Access::load);
   EXPECT_EQ(own.view.counts().itlb, (LevelCounts{.fetches = 1, .fetch_misses = 1}));
@@ -42,20 +42,20 @@ TEST(Tlbs, CodeAndDataShareTheSecondLevel) {
 }
 
 TEST(Tlbs, AnAccessAcrossPagesIsTwoAcrossLinesOne) {
-  OwnTlbs own(small());
+  OwnTlbs own(small_tlbs());
   own.view.access(0x5ffc, 8, Access::load);
   own.view.access(0x503c, 8, Access::load);
   EXPECT_EQ(own.view.counts().dtlb, (LevelCounts{.loads = 3, .load_misses = 2}));
 }
 
 TEST(Tlbs, AnAccessBeyondTheLastAddressIsOne) {
-  OwnTlbs own(small());
+  OwnTlbs own(small_tlbs());
   own.view.access(~std::uint64_t{3}, 8, Access::load);
   EXPECT_EQ(own.view.counts().dtlb, (LevelCounts{.loads = 1, .load_misses = 1}));
 }
 
 TEST(Tlbs, AModificationIsTranslatedForBoth) {
-  OwnTlbs own(small());
+  OwnTlbs own(small_tlbs());
   own.view.access(0x5000, 8, Access::modify);
   EXPECT_EQ(own.view.counts().dtlb, (LevelCounts{.loads = 1, .load_misses = 1, .stores = 1}));
 }
@@ -65,7 +65,7 @@ TEST(Tlbs, BatchesMissTheSameAsSingleAccesses) {
   for (const auto& [sets, replacement] :
        {std::pair{16u, Replacement::lru}, std::pair{1u, Replacement::lru}, std::pair{3u, Replacement::lru},
         std::pair{128u, Replacement::lru}, std::pair{4u, Replacement::tree_plru}}) {
-    TlbShape shape = small();
+    TlbShape shape = small_tlbs();
     shape.dtlb = {sets, 4, 12, replacement, true, false};
     shape.itlb = {sets, 2, 12, replacement, true, false};
     OwnTlbs one(shape), all(shape);

@@ -8,12 +8,10 @@
 #include "tally/tools/memory/analysis/points.hpp"
 #include "tally/tools/memory/analysis/shape.hpp"
 #include "tally/tools/memory/analysis/simulated_testing.hpp"
+#include "tally/tools/memory/analysis/sizes_testing.hpp"
 
 namespace tally::memory {
 namespace {
-
-constexpr double kib = 1024;
-constexpr double mib = 1024 * kib;
 
 // Three levels of 48 K, 2 M and 32 M, and translations of 96 pages (384 K), with two percent of noise.
 Curve machine(Random& random) {
@@ -48,7 +46,7 @@ Witnesses known() {
 
 // SlopingRise for a level of 1 M in 8 ways, similar to a virtual machine (AMD EPYC, Zen 4; a missed translation costs 2
 // ns there) with a translation buffer of 72 pages and a shared level after it, and memory from 16 M on.
-Curve sloping_machine() {
+Curve modelled_slope() {
   Curve curve;
   for (const std::uint64_t bytes : size_grid(64 << 10, 128 << 20, 8, 64)) {
     const auto size = static_cast<double>(bytes);
@@ -61,7 +59,7 @@ Curve sloping_machine() {
 }
 
 TEST(Levels, between_slopes_have_the_right_size) {
-  const Curve curve = sloping_machine();
+  const Curve curve = modelled_slope();
   const auto plateaus = find_plateaus(curve);
   ASSERT_GE(plateaus.size(), 3u);
   Witnesses witnesses;
@@ -82,7 +80,7 @@ TEST(Levels, between_slopes_have_the_right_size) {
 
 // A missed translation makes a plateau of its own before the cache ends.
 TEST(Levels, between_slopes_start_before_missed_translations) {
-  const Curve curve = sloping_machine();
+  const Curve curve = modelled_slope();
   const auto plateaus = find_plateaus(curve);
   ASSERT_GE(plateaus.size(), 3u);
   std::size_t first = 0;
@@ -354,7 +352,7 @@ TEST(Levels, before_a_final_rise_suggest_a_longer_curve) {
 
 // For a sloping rise the frames of the curve are chance; a step does not depend on them.
 TEST(Levels, that_slope_use_scattered_rings) {
-  const Curve curve = sloping_machine();
+  const Curve curve = modelled_slope();
   const auto plateaus = find_plateaus(curve);
   const auto levels_with = [&](std::vector<Capacity> scattered) {
     Witnesses witnesses;

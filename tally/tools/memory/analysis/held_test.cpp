@@ -5,23 +5,24 @@
 namespace tally::memory {
 namespace {
 
-constexpr std::int64_t kib = 1024;
-constexpr std::int64_t mib = 1024 * kib;
+constexpr std::int64_t kib_bytes = 1024;
+constexpr std::int64_t mib_bytes = 1024 * kib_bytes;
 
-const std::vector<KnownCache> desktop{{1, 48 * kib, false}, {2, mib, false}, {3, 32 * mib, true}};
+const std::vector<KnownCache> desktop{{1, 48 * kib_bytes, false}, {2, mib_bytes, false}, {3, 32 * mib_bytes, true}};
 
 TEST(Held, only_sizes_of_the_shared_level_are_checked) {
   const HeldRange range = held_range(desktop);
-  EXPECT_FALSE(range.holds(2 * mib));
-  EXPECT_TRUE(range.holds(2 * mib + 64));
-  EXPECT_TRUE(range.holds(16 * mib));
-  EXPECT_FALSE(range.holds(16 * mib + 64));
+  EXPECT_FALSE(range.holds(2 * mib_bytes));
+  EXPECT_TRUE(range.holds(2 * mib_bytes + 64));
+  EXPECT_TRUE(range.holds(16 * mib_bytes));
+  EXPECT_FALSE(range.holds(16 * mib_bytes + 64));
 }
 
 TEST(Held, requires_a_shared_level) {
-  for (const auto& reported : {std::vector<KnownCache>{}, {{1, 32 * kib, false}, {2, mib, false}}, {{3, mib, true}}}) {
-    EXPECT_FALSE(held_range(reported).holds(mib / 4));
-    EXPECT_FALSE(held_range(reported).holds(8 * mib));
+  for (const auto& reported :
+       {std::vector<KnownCache>{}, {{1, 32 * kib_bytes, false}, {2, mib_bytes, false}}, {{3, mib_bytes, true}}}) {
+    EXPECT_FALSE(held_range(reported).holds(mib_bytes / 4));
+    EXPECT_FALSE(held_range(reported).holds(8 * mib_bytes));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "tally/tools/memory/analysis/findings.hpp"
 #include "tally/tools/memory/analysis/levels.hpp"
 #include "tally/tools/memory/analysis/simulated_testing.hpp"
+#include "tally/tools/memory/analysis/sizes_testing.hpp"
 #include "tally/tools/memory/analysis/slopes.hpp"
 
 namespace tally::memory {
@@ -15,8 +16,6 @@ namespace {
 
 using Misses = std::function<double(double size_bytes, Random& random)>;
 
-constexpr double kib = 1024;
-constexpr double mib = 1024 * kib;
 // 8 per octave (1.0905), plus rounding to whole lines.
 constexpr double grid_step = 1.092;
 
@@ -128,7 +127,7 @@ TEST(Plateaus, a_disturbed_octave_changes_nothing) {
 }
 
 // Measured on a virtual machine (AMD EPYC, Zen 4): after the last level more and more translations miss.
-Curve sloping_machine() {
+Curve measured_slope() {
   const std::vector<std::pair<double, double>> measured{
       {34, 3.73},    {38, 3.85},    {45, 3.83},    {64, 3.81},    {83, 3.83},    {107, 3.82},   {128, 3.8},
       {152, 3.83},   {181, 3.93},   {215, 3.86},   {256, 3.81},   {279, 3.82},   {304, 4.31},   {332, 4.35},
@@ -145,7 +144,7 @@ Curve sloping_machine() {
 }
 
 TEST(Plateaus, a_sloping_level_between_flat_ones_is_found) {
-  const Curve curve = sloping_machine();
+  const Curve curve = measured_slope();
   const auto plateaus = find_plateaus(curve);
   ASSERT_EQ(plateaus.size(), 3u);
   EXPECT_NEAR(plateaus[0].ns, 3.83, 0.02);
@@ -189,7 +188,7 @@ TEST(Capacity, of_a_measured_level_between_slopes_is_within_a_step) {
 }
 
 TEST(Plateaus, a_sloping_level_may_have_a_disturbed_size) {
-  Curve curve = sloping_machine();
+  Curve curve = measured_slope();
   for (CurvePoint& point : curve) {
     if (point.size_bytes == 2896 * kib) point.ns *= 1.5;
   }

@@ -11,11 +11,11 @@
 #include "tally/core/stats/random.hpp"
 #include "tally/tools/memory/analysis/levels.hpp"
 #include "tally/tools/memory/analysis/shape.hpp"
+#include "tally/tools/memory/analysis/sizes_testing.hpp"
 
 namespace tally::memory {
 namespace {
 
-constexpr double mib = 1 << 20;
 const RiseSurroundings around{3.8, 4096, {72 * 4096, 0}};
 
 // t = below + translation + m·(miss + drain·R·t), solved for t.

@@ -9,14 +9,11 @@
 #include "tally/tools/memory/analysis/lens.hpp"
 #include "tally/tools/memory/analysis/levels.hpp"
 #include "tally/tools/memory/analysis/simulated_testing.hpp"
+#include "tally/tools/memory/analysis/sizes_testing.hpp"
 #include "tally/tools/memory/analysis/tails.hpp"
 
 namespace tally::memory {
 namespace {
-
-constexpr double kib = 1024;
-constexpr double mib = 1024 * kib;
-constexpr double gib = 1024 * mib;
 
 // ns per line of cold reads, blocks of 64 bytes, one module.
 const std::vector<SizeTime> single{

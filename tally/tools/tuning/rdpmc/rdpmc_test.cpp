@@ -29,15 +29,15 @@ const Tree desktop{{"proc/sys/kernel/arch", "x86_64"},
                    {"sys/bus/event_source/devices/cpu/rdpmc", "1"},
                    {"run/lock/other", ""}};
 
-const Tree hybrid{{"proc/sys/kernel/arch", "x86_64"},
-                  {"sys/devices/system/cpu/online", "0-5"},
-                  {"sys/bus/event_source/devices/cpu_core/type", "4"},
-                  {"sys/bus/event_source/devices/cpu_core/cpus", "0-3"},
-                  {"sys/bus/event_source/devices/cpu_core/rdpmc", "1"},
-                  {"sys/bus/event_source/devices/cpu_atom/type", "10"},
-                  {"sys/bus/event_source/devices/cpu_atom/cpus", "4-7"},
-                  {"sys/bus/event_source/devices/cpu_atom/rdpmc", "0"},
-                  {"run/lock/other", ""}};
+const Tree hybrid_tree{{"proc/sys/kernel/arch", "x86_64"},
+                       {"sys/devices/system/cpu/online", "0-5"},
+                       {"sys/bus/event_source/devices/cpu_core/type", "4"},
+                       {"sys/bus/event_source/devices/cpu_core/cpus", "0-3"},
+                       {"sys/bus/event_source/devices/cpu_core/rdpmc", "1"},
+                       {"sys/bus/event_source/devices/cpu_atom/type", "10"},
+                       {"sys/bus/event_source/devices/cpu_atom/cpus", "4-7"},
+                       {"sys/bus/event_source/devices/cpu_atom/rdpmc", "0"},
+                       {"run/lock/other", ""}};
 
 constexpr int events_of_a_processor = 8;
 
@@ -281,7 +281,7 @@ TEST_F(Rdpmc, reports_a_counter_that_the_kernel_moves) {
 }
 
 TEST_F(Rdpmc, each_kind_of_cores_has_its_switch_and_its_processors) {
-  lay_out(hybrid);
+  lay_out(hybrid_tree);
   const auto started = switch_on("cycles");
   ASSERT_TRUE(started) << started.error().message;
   // 6 and 7 are offline.

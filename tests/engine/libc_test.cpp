@@ -5,47 +5,48 @@
 namespace tally::engine_test {
 namespace {
 
-struct Case {
+struct LibcCase {
   const char* name;
   std::vector<std::string> words = {};
   int code = 0;
   std::string input = {};
 };
 
-std::ostream& operator<<(std::ostream& stream, const Case& one) { return stream << one.name; }
+std::ostream& operator<<(std::ostream& stream, const LibcCase& one) { return stream << one.name; }
 
-std::string built(const char* name) { return std::string(LIBC_PROGRAMS) + "/" + name; }
+std::string libc_program(const char* name) { return std::string(LIBC_PROGRAMS) + "/" + name; }
 
-Command command_of(const Case& one) {
+Command command_of(const LibcCase& one) {
   Command command;
   command.words = one.words;
   command.input = one.input;
   return command;
 }
 
-const auto name_of = [](const auto& one) { return std::string(one.param.name); };
+const auto libc_name = [](const auto& one) { return std::string(one.param.name); };
 
 /// Short enough to be single-stepped.
-class SteppedLibcTest : public testing::TestWithParam<Case> {};
+class SteppedLibcTest : public testing::TestWithParam<LibcCase> {};
 
 TEST_P(SteppedLibcTest, counts_what_the_stepper_counts) {
   expect_as_stepped(command_of(GetParam()), GetParam().code, true);
 }
 
 INSTANTIATE_TEST_SUITE_P(engine, SteppedLibcTest,
-                         testing::Values(Case{"true_", {"/bin/true"}}, Case{"echo", {"/bin/echo", "hi"}},
-                                         Case{"false_", {"/bin/false"}, 1},
-                                         Case{"hello_dynamic", {built("hello_dynamic"), "you"}},
-                                         Case{"hello_static", {built("hello_static"), "you"}},
-                                         Case{"work_static", {built("work_static")}},
-                                         Case{"jumps_dynamic", {built("jumps_dynamic")}, 3},
-                                         Case{"jumps_static", {built("jumps_static")}, 3},
-                                         Case{"handles_static", {built("handles_static")}, 3},
-                                         Case{"streams_static", {built("streams_static")}, 5, "some\ninput\n"}),
-                         name_of);
+                         testing::Values(LibcCase{"true_", {"/bin/true"}}, LibcCase{"echo", {"/bin/echo", "hi"}},
+                                         LibcCase{"false_", {"/bin/false"}, 1},
+                                         LibcCase{"hello_dynamic", {libc_program("hello_dynamic"), "you"}},
+                                         LibcCase{"hello_static", {libc_program("hello_static"), "you"}},
+                                         LibcCase{"work_static", {libc_program("work_static")}},
+                                         LibcCase{"jumps_dynamic", {libc_program("jumps_dynamic")}, 3},
+                                         LibcCase{"jumps_static", {libc_program("jumps_static")}, 3},
+                                         LibcCase{"handles_static", {libc_program("handles_static")}, 3},
+                                         LibcCase{
+                                             "streams_static", {libc_program("streams_static")}, 5, "some\ninput\n"}),
+                         libc_name);
 
 /// Programs that are too long to single-step. Their counts must be the same in each run, with every block size.
-class LibcTest : public testing::TestWithParam<Case> {};
+class LibcTest : public testing::TestWithParam<LibcCase> {};
 
 TEST_P(LibcTest, counts_one_total) {
   const Command command = command_of(GetParam());
@@ -64,15 +65,15 @@ TEST_P(LibcTest, counts_one_total) {
 }
 
 INSTANTIATE_TEST_SUITE_P(engine, LibcTest,
-                         testing::Values(Case{"work_dynamic", {built("work_dynamic")}},
-                                         Case{"throws_dynamic", {built("throws_dynamic")}},
-                                         Case{"throws_static", {built("throws_static")}},
-                                         Case{"handles_dynamic", {built("handles_dynamic")}, 3},
-                                         Case{"streams_dynamic", {built("streams_dynamic")}, 5, "a\nb\n"}),
-                         name_of);
+                         testing::Values(LibcCase{"work_dynamic", {libc_program("work_dynamic")}},
+                                         LibcCase{"throws_dynamic", {libc_program("throws_dynamic")}},
+                                         LibcCase{"throws_static", {libc_program("throws_static")}},
+                                         LibcCase{"handles_dynamic", {libc_program("handles_dynamic")}, 3},
+                                         LibcCase{"streams_dynamic", {libc_program("streams_dynamic")}, 5, "a\nb\n"}),
+                         libc_name);
 
 /// Programs whose threads alternate in any order. Their counts may differ; the visible results must be the same.
-class ThreadedLibcTest : public testing::TestWithParam<Case> {};
+class ThreadedLibcTest : public testing::TestWithParam<LibcCase> {};
 
 TEST_P(ThreadedLibcTest, behaves_as_natively) {
   const Command command = command_of(GetParam());
@@ -88,9 +89,9 @@ TEST_P(ThreadedLibcTest, behaves_as_natively) {
 }
 
 INSTANTIATE_TEST_SUITE_P(engine, ThreadedLibcTest,
-                         testing::Values(Case{"workers_dynamic", {built("workers_dynamic")}},
-                                         Case{"workers_static", {built("workers_static")}}),
-                         name_of);
+                         testing::Values(LibcCase{"workers_dynamic", {libc_program("workers_dynamic")}},
+                                         LibcCase{"workers_static", {libc_program("workers_static")}}),
+                         libc_name);
 
 }  // namespace
 }  // namespace tally::engine_test

@@ -10,7 +10,7 @@ namespace tally::engine_test {
 namespace {
 
 /// IN is replaced by the path of a text file, DIR by a directory of the test's own, which is emptied before each run.
-struct Case {
+struct RealCase {
   const char* name;
   std::vector<std::string> words;
   std::string input = {};
@@ -23,7 +23,7 @@ struct Case {
   bool killed = false;                  ///< SIGKILL leaves no time to finish a count
 };
 
-std::ostream& operator<<(std::ostream& stream, const Case& one) { return stream << one.name; }
+std::ostream& operator<<(std::ostream& stream, const RealCase& one) { return stream << one.name; }
 
 /// A text that compresses and sorts like text, the same every time.
 std::string text(size_t bytes) {
@@ -52,10 +52,10 @@ void replace(std::string& word, const std::string& what, const std::string& by) 
     word.replace(at, what.size(), by);
 }
 
-class RealTest : public testing::TestWithParam<Case> {
+class RealTest : public testing::TestWithParam<RealCase> {
  protected:
   void SetUp() override {
-    const Case& one = GetParam();
+    const RealCase& one = GetParam();
     std::vector<std::string> needs = one.needs;
     needs.push_back(one.words[0]);
     for (const std::string& program : needs) {
@@ -119,7 +119,7 @@ TEST_P(RealTest, behaves_as_natively) {
   }
 }
 
-const Case cases[] = {
+const RealCase real_cases[] = {
     {"bzip2", {"bzip2", "-c", "IN"}},
     {"bunzip2", {"sh", "-c", "bzip2 -c IN | bunzip2"}, "", 0, false, "", {"bzip2"}},
     {"gzip", {"gzip", "-nc", "IN"}},
@@ -208,7 +208,7 @@ const Case cases[] = {
      .killed = true},
 };
 
-INSTANTIATE_TEST_SUITE_P(engine, RealTest, testing::ValuesIn(cases),
+INSTANTIATE_TEST_SUITE_P(engine, RealTest, testing::ValuesIn(real_cases),
                          [](const auto& one) { return std::string(one.param.name); });
 
 TEST(NotPrograms, end_with_the_codes_of_a_shell) {

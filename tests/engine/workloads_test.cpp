@@ -9,15 +9,15 @@
 namespace tally::engine_test {
 namespace {
 
-struct Case {
+struct WorkloadCase {
   std::string file;
   std::string_view workload;
   workload::Parameters parameters;
 };
 
-std::ostream& operator<<(std::ostream& stream, const Case& one) { return stream << one.file; }
+std::ostream& operator<<(std::ostream& stream, const WorkloadCase& one) { return stream << one.file; }
 
-Counts by_formula(const Case& one) {
+Counts by_formula(const WorkloadCase& one) {
   const workload::Counts known = workload::find(one.workload)->expected(one.parameters);
   return {.instructions = known.instructions,
           .conditional = known.conditional,
@@ -33,8 +33,8 @@ Counts by_formula(const Case& one) {
 }
 
 /// All cases, or those of at most N steps: a REP takes one for each access.
-std::vector<Case> cases(uint64_t most) {
-  std::vector<Case> list;
+std::vector<WorkloadCase> workload_cases(uint64_t most) {
+  std::vector<WorkloadCase> list;
   for (const workload::Workload& one : workload::all()) {
     const std::string name(one.name);
     const bool linked = name.starts_with("loop_") || name.starts_with("rep_") || name.starts_with("fact");
@@ -48,20 +48,20 @@ std::vector<Case> cases(uint64_t most) {
   list.push_back({"stride_64_4096", "stride", {.bytes = 4096, .stride = 64}});
   list.push_back({"stride_1_1048576", "stride", {.bytes = 1048576, .stride = 1}});
   list.push_back({"stride_1024_1048576", "stride", {.bytes = 1048576, .stride = 1024}});
-  std::erase_if(list, [most](const Case& one) {
+  std::erase_if(list, [most](const WorkloadCase& one) {
     const Counts counts = by_formula(one);
     return most != 0 && counts.instructions + counts.loads + counts.stores > most;
   });
   return list;
 }
 
-Command command_of(const Case& one) {
+Command command_of(const WorkloadCase& one) {
   Command command;
   command.words = {std::string(WORKLOADS) + "/" + one.file};
   return command;
 }
 
-class WorkloadTest : public testing::TestWithParam<Case> {};
+class WorkloadTest : public testing::TestWithParam<WorkloadCase> {};
 
 TEST_P(WorkloadTest, engine_counts_the_formula) {
   for (const int size : block_sizes) {
@@ -74,7 +74,7 @@ TEST_P(WorkloadTest, engine_counts_the_formula) {
 }
 
 /// The same for cases that a single-stepper can follow.
-class SmallWorkloadTest : public testing::TestWithParam<Case> {};
+class SmallWorkloadTest : public testing::TestWithParam<WorkloadCase> {};
 
 TEST_P(SmallWorkloadTest, stepper_counts_the_formula) {
   const Counted stepped = run_stepped(command_of(GetParam()));
@@ -82,14 +82,14 @@ TEST_P(SmallWorkloadTest, stepper_counts_the_formula) {
   expect_counts(stepped.counts, by_formula(GetParam()));
 }
 
-const auto name_of = [](const auto& one) { return one.param.file; };
+const auto workload_name = [](const auto& one) { return one.param.file; };
 
-INSTANTIATE_TEST_SUITE_P(engine, WorkloadTest, testing::ValuesIn(cases(0)), name_of);
-INSTANTIATE_TEST_SUITE_P(engine, SmallWorkloadTest, testing::ValuesIn(cases(25000)), name_of);
+INSTANTIATE_TEST_SUITE_P(engine, WorkloadTest, testing::ValuesIn(workload_cases(0)), workload_name);
+INSTANTIATE_TEST_SUITE_P(engine, SmallWorkloadTest, testing::ValuesIn(workload_cases(25000)), workload_name);
 
 /// Programs as tally ships them, small enough for the single-stepper. `region` needs rdpmc, which natively faults.
-std::vector<Case> shipped_cases() {
-  std::vector<Case> list;
+std::vector<WorkloadCase> shipped_cases() {
+  std::vector<WorkloadCase> list;
   for (const workload::Workload& one : workload::all()) {
     workload::Parameters few{.n = 20, .bytes = 4096, .stride = 64, .k = 7, .seed = 12345};
     if (one.name == "region") continue;
@@ -100,7 +100,7 @@ std::vector<Case> shipped_cases() {
   return list;
 }
 
-class ShippedTest : public testing::TestWithParam<Case> {};
+class ShippedTest : public testing::TestWithParam<WorkloadCase> {};
 
 TEST_P(ShippedTest, stepper_and_engine_count_the_formula) {
   const auto folder = linux::ScratchFolder::make();
@@ -118,7 +118,7 @@ TEST_P(ShippedTest, stepper_and_engine_count_the_formula) {
   expect_exact(counted);
 }
 
-INSTANTIATE_TEST_SUITE_P(engine, ShippedTest, testing::ValuesIn(shipped_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(engine, ShippedTest, testing::ValuesIn(shipped_cases()), workload_name);
 
 }  // namespace
 }  // namespace tally::engine_test

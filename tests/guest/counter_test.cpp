@@ -14,7 +14,7 @@ namespace {
 
 constexpr linux::PerfEvent counted_instructions{linux::perf_type_hardware, 1, true};
 
-std::uint64_t counted(const std::string& program) {
+std::uint64_t instructions_counted(const std::string& program) {
   const linux::PerfCounter counter = linux::open_counter(counted_instructions, linux::next_program);
   const pid_t child = fork();
   if (child == 0) {
@@ -30,7 +30,7 @@ std::uint64_t counted(const std::string& program) {
 TEST(Counter, a_known_loop_is_counted_to_the_instruction) {
   TALLY_NEEDS_PMU();
   const KnownProgram loop = known("countdown", 1000000);
-  const std::uint64_t value = counted(loop.path);
+  const std::uint64_t value = instructions_counted(loop.path);
   EXPECT_GE(value, loop.counts.instructions);
   EXPECT_LE(value, loop.counts.instructions + (is_guest() ? 0 : 2000));
 }

@@ -66,7 +66,7 @@ void do_what_lists_do(Vectors by, std::uint32_t ways, std::uint32_t code_ways) {
 void do_what_lists_do(Vectors by) {
   for (const std::uint32_t ways : {4, 8, 12, 16}) {
     for (const std::uint32_t code_ways : {4, 8, 12, 16}) {
-      SCOPED_TRACE(testing::Message() << ways << " " << code_ways);
+      SCOPED_TRACE(::testing::Message() << ways << " " << code_ways);
       do_what_lists_do(by, ways, code_ways);
     }
   }

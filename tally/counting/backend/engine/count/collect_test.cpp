@@ -10,7 +10,7 @@
 namespace tally::backend::engine {
 namespace {
 
-channel::Totals totals() {
+channel::Totals some_totals() {
   channel::Totals t;
   t.field[channel::instructions] = 1000;
   t.field[channel::loads] = 300;
@@ -29,31 +29,32 @@ channel::Totals totals() {
 
 TEST(Collector, branches_are_the_sum_of_their_kinds) {
   using event::Id;
-  EXPECT_EQ(value_of(Id::branches, totals()), 70 + 63);
-  EXPECT_EQ(value_of(Id::conditional_not_taken, totals()), 30);
-  EXPECT_EQ(value_of(Id::branches_taken, totals()), 40 + 63);
-  EXPECT_EQ(value_of(Id::near_branches_taken, totals()), 40 + 63 - 32);
-  EXPECT_EQ(value_of(Id::calls, totals()), 12);
-  EXPECT_EQ(value_of(Id::branches, totals()),
-            *value_of(Id::branches_taken, totals()) + *value_of(Id::conditional_not_taken, totals()));
+  EXPECT_EQ(value_of(Id::branches, some_totals()), 70 + 63);
+  EXPECT_EQ(value_of(Id::conditional_not_taken, some_totals()), 30);
+  EXPECT_EQ(value_of(Id::branches_taken, some_totals()), 40 + 63);
+  EXPECT_EQ(value_of(Id::near_branches_taken, some_totals()), 40 + 63 - 32);
+  EXPECT_EQ(value_of(Id::calls, some_totals()), 12);
+  EXPECT_EQ(value_of(Id::branches, some_totals()),
+            *value_of(Id::branches_taken, some_totals()) + *value_of(Id::conditional_not_taken, some_totals()));
 }
 
 TEST(Collector, every_hardware_event_has_a_value_of_its_own) {
   for (const event::Definition& definition : event::all()) {
     const bool retired = definition.id == event::Id::retired_loads || definition.id == event::Id::retired_stores;
     if (definition.kind == event::Kind::hardware || retired) {
-      EXPECT_NE(value_of(definition.id, totals()).value_or(0), 0) << definition.name;
+      EXPECT_NE(value_of(definition.id, some_totals()).value_or(0), 0) << definition.name;
     } else {
       const bool modelled = needed_by(definition.id).any() && !needed_by(definition.id).core;
-      EXPECT_EQ(value_of(definition.id, totals()).has_value(), modelled) << definition.name << ": not counted is not 0";
+      EXPECT_EQ(value_of(definition.id, some_totals()).has_value(), modelled)
+          << definition.name << ": not counted is not 0";
     }
   }
 }
 
 TEST(Collector, a_count_is_exact_unless_there_is_a_reason) {
   const event::Event instructions = *event::parse("instructions");
-  EXPECT_EQ(count_of(instructions, {totals(), ""}), exact(1000, Source::engine));
-  const Count partial = count_of(instructions, {totals(), "it was killed"});
+  EXPECT_EQ(count_of(instructions, {some_totals(), ""}), exact(1000, Source::engine));
+  const Count partial = count_of(instructions, {some_totals(), "it was killed"});
   EXPECT_EQ(partial.trust, Trust::partial);
   EXPECT_EQ(partial.value, 1000);
   EXPECT_EQ(partial.reason, "it was killed");
@@ -61,7 +62,7 @@ TEST(Collector, a_count_is_exact_unless_there_is_a_reason) {
 
 TEST(Collector, counts_without_the_models_of_some_threads_are_partial) {
   const Simulation simulation{.machine = *machine::named("haswell", "/")};
-  CollectedTotals tally{totals(), ""};
+  CollectedTotals tally{some_totals(), ""};
   tally.models.l1d.load_misses = 5;
   const auto count_named = [&](const char* name) { return count_of(*event::parse(name), tally, &simulation); };
   EXPECT_EQ(count_named("L1-dcache-load-misses").trust, Trust::modelled);
@@ -78,26 +79,27 @@ TEST(Collector, counts_without_the_models_of_some_threads_are_partial) {
 }
 
 TEST(Collector, the_kernel_side_is_absent) {
-  const Count count = count_of(*event::parse("instructions:k"), {totals(), ""});
+  const Count count = count_of(*event::parse("instructions:k"), {some_totals(), ""});
   EXPECT_EQ(count.trust, Trust::absent);
   EXPECT_FALSE(count.value);
   EXPECT_FALSE(count.reason.empty());
 }
 
 TEST(Collector, both_modes_lack_the_kernels_part) {
-  const Count count = count_of(*event::parse("instructions:uk"), {totals(), ""});
+  const Count count = count_of(*event::parse("instructions:uk"), {some_totals(), ""});
   EXPECT_EQ(count.trust, Trust::partial);
   EXPECT_EQ(count.value, 1000);
   EXPECT_NE(count.reason.find("the kernel's part"), std::string::npos);
 }
 
 TEST(Collector, codes_are_counted_if_the_table_has_their_event) {
-  EXPECT_EQ(count_of(*event::parse("r00c4"), {totals(), ""}), exact(133, Source::engine));
-  EXPECT_EQ(count_of(*event::parse("0x4101C2"), {totals(), ""}).trust, Trust::absent);
-  const Count loads = count_of(*event::parse("r81d0"), {totals(), ""});
-  EXPECT_EQ(loads.value, value_of(event::Id::loads, totals()));
+  EXPECT_EQ(count_of(*event::parse("r00c4"), {some_totals(), ""}), exact(133, Source::engine));
+  EXPECT_EQ(count_of(*event::parse("0x4101C2"), {some_totals(), ""}).trust, Trust::absent);
+  const Count loads = count_of(*event::parse("r81d0"), {some_totals(), ""});
+  EXPECT_EQ(loads.value, value_of(event::Id::loads, some_totals()));
   EXPECT_EQ(loads.trust, Trust::modelled) << "Intel counts micro-operations there";
-  EXPECT_EQ(count_of(*event::parse("0x14100C0"), {totals(), ""}).trust, Trust::absent) << "cycles with an instruction";
+  EXPECT_EQ(count_of(*event::parse("0x14100C0"), {some_totals(), ""}).trust, Trust::absent)
+      << "cycles with an instruction";
 }
 
 TEST(Collector, the_outlook_has_the_trust_of_the_count) {
@@ -119,11 +121,11 @@ TEST(Collector, the_outlook_has_the_trust_of_the_count) {
 // If the kernel describes no caches, there is no machine model unless the user names one.
 TEST(Collector, without_a_machine_model_the_reason_suggests_one) {
   for (const char* name : {"cycles", "branch-misses", "LLC-load-misses", "r412e"}) {
-    const Count count = count_of(*event::parse(name), {totals(), ""});
+    const Count count = count_of(*event::parse(name), {some_totals(), ""});
     EXPECT_EQ(count.trust, Trust::absent) << name;
     EXPECT_NE(count.reason.find("name a model with --model"), std::string::npos) << name << ": " << count.reason;
   }
-  const Count of_no_model = count_of(*event::parse("r01c2"), {totals(), ""});
+  const Count of_no_model = count_of(*event::parse("r01c2"), {some_totals(), ""});
   EXPECT_EQ(of_no_model.reason.find("--model"), std::string::npos) << of_no_model.reason;
 }
 
@@ -150,7 +152,7 @@ TEST(Collector, the_guide_explains_every_reason_with_the_same_words) {
 }
 
 TEST(Collector, events_that_depend_on_the_machine_are_absent) {
-  const Count count = count_of(*event::parse("cycles"), {totals(), ""});
+  const Count count = count_of(*event::parse("cycles"), {some_totals(), ""});
   EXPECT_EQ(count.trust, Trust::absent);
   EXPECT_NE(count.reason.find("PMU"), std::string::npos);
 }

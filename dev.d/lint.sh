@@ -50,7 +50,7 @@ else
 fi
 
 say "layers"
-cmake -P tests/layers/check_layers.cmake || failed+=(layers)
+python3 -B tests/layers/check_layers.py || failed+=(layers)
 
 sources=()
 for file in "${files[@]}"; do [[ $file == *.cpp ]] && sources+=("$file"); done

@@ -6,11 +6,11 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
-# Older ones lack parts of C++20 that the directories use; said here, because their own errors would not say it.
+# Older compilers lack parts of C++20 that tally uses, and their own errors do not name the reason.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
   message(FATAL_ERROR "g++ ${CMAKE_CXX_COMPILER_VERSION} is too old: tally needs g++ 12 (package g++ of Debian 12)")
 endif()
-# The command is run from the top of the build tree, its engine lies beside it in libexec.
+# The command is at the top of the build tree, its engine in libexec.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 
 add_library(tally_warnings INTERFACE)
@@ -18,7 +18,7 @@ target_compile_options(tally_warnings INTERFACE -Wall -Wextra -Wshadow -Wconvers
 # g++ 12 sees overlapping copies in std::string's own operator+ (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(tally_warnings INTERFACE -Wno-restrict)
-  # Beside precompiled headers it also reports what it otherwise leaves out in headers of the system.
+  # With precompiled headers it also prints warnings for system headers.
   target_compile_options(tally_warnings INTERFACE -Wno-stringop-overflow -Wno-array-bounds)
 endif()
 # Run-time checks of our own directories and tests. Not in CMAKE_CXX_FLAGS and not for every target: the freestanding engine has

@@ -1,9 +1,10 @@
-# What makes a mistake harder to use, for every program and library of ours but the engine, which runs without a C library
-# in the measured program (no canary, no fortified functions; it is bound at once, and its code is never writable).
+# Options that make a mistake harder to exploit, for every program and library of tally except the engine. The engine runs
+# without a C library in the measured program: it has no canary and no fortified functions, is bound at once, and its code
+# is never writable.
 #
-# tally_hardened(TARGET [STATIC]): an executable that lies at an address of the kernel's choice, whose relocations are
-# read-only before main(), whose stack is not executable, and whose functions check the stack and the sizes of what they
-# copy. Sanitizers check more by themselves.
+# tally_hardened(TARGET [STATIC]): an executable that the kernel loads at a random address, whose relocations are read-only
+# before main(), whose stack is not executable, and whose functions check the stack and the sizes of copies. Sanitizers
+# check more.
 add_library(tally_hardening INTERFACE)
 if(NOT TALLY_SANITIZE AND NOT TALLY_FUZZERS)
   target_compile_options(tally_hardening INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fstack-protector-strong>

@@ -1,6 +1,6 @@
 # What `cmake --install` installs: the command, its engine, man pages and completion. Included where the command is made.
 #
-# The command finds its engine from where it lies itself, so that the installed tree can be moved as a whole.
+# The command finds its engine relative to its own path, so that the installed tree can be moved as a whole.
 include(GNUInstallDirs)
 install(TARGETS tally RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 if(TARGET tally_backend_engine)
@@ -46,7 +46,7 @@ foreach(name IN LISTS sources ITEMS "")
     DEPENDS tally VERBATIM)
   list(APPEND pages "${man}/${page}.1")
 endforeach()
-# Where each shell looks for completion, below share.
+# The directory below share from which each shell reads completion.
 set(bash "bash-completion/completions/tally")
 set(zsh "zsh/site-functions/_tally")
 set(fish "fish/vendor_completions.d/tally.fish")

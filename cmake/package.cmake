@@ -5,7 +5,7 @@ set_target_properties(tally_library PROPERTIES EXPORT_NAME tally)
 target_include_directories(tally_library INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 tally_portable_library(tally_library)
 install(TARGETS tally_library EXPORT tally LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-# The front doors, and what they include. Users know them by paths without the top-level directory: tally/tally.hpp,
+# The public headers, and what they include. Users know them by paths without the top-level directory: tally/tally.hpp,
 # tally/base/error.hpp. So what is installed, and what programs of the build tree use, are copies that include each other
 # by these paths.
 foreach(header library/tally.h library/tally.hpp library/testing.hpp library/gtest.hpp library/catch2.hpp library/benchmark.hpp core/base/api.hpp core/base/error.hpp core/base/expected.hpp core/base/units.hpp core/count/count.hpp core/count/event_name.hpp core/count/region.hpp core/count/source.hpp core/count/trust.hpp)
@@ -26,8 +26,8 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tallyConfigVersion.cmake" DESTINATION
 
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" OUTPUT_VARIABLE libdir)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" OUTPUT_VARIABLE up)
-# From where the file lies itself, so that the installed tree can be moved as a whole. /usr is written as it is, because
-# pkg-config prints no options for it then.
+# Relative to the file itself, so that the installed tree can be moved as a whole. /usr stays absolute, because pkg-config
+# prints no options for it then.
 set(pc_prefix "\${pcfiledir}/${up}")
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
   set(pc_prefix /usr)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What tally itself costs: everyday programs alone and under `tally stat`, in turns, with the median of five.
+# Measures the cost of tally: runs everyday programs alone and under `tally stat`, in turns; prints the median of five.
 #
 # usage: ./dev bench [--runs N] [--json FILE] [--no-setup] [PROGRAM …] [-- STAT OPTIONS]
 #        ./dev bench everyday [--runs N] [--no-peers] [ROW …]
@@ -10,27 +10,30 @@
 #        ./dev bench --lab
 #
 #   --runs N      runs of each side (default 5)
-#   --json FILE   every single time too, as JSON (`-` is stdout)
+#   --json FILE   also write every time, as JSON (`-` is stdout)
+#   --no-setup    use the installed packages
 #   PROGRAM       only these: bzip2, xz, gzip, sqlite3, python3, perl, 'python3 pass', 'gcc -O2', 'git --version', true,
-#                 'perf stat' (two software events of /bin/true, beside perf), '1 thread', '2 threads';
-#                 'bzip2 windows' (and gzip, sqlite3, python3, perl): `tally sample --every 50000` beside `tally stat`;
-#                 'bzip2 profile' (and sqlite3, python3, perl): `tally profile` beside `tally stat`; 'bzip2 calls'
-#                 and 'bzip2 callgrind': `tally profile --calls` beside the program alone, and beside callgrind
-#   everyday      instead: processor time of everyday programs: native, under tally without and with kept translations, and
-#                 under callgrind, cachegrind, exp-bbv or qemu-user, with the goals; much shorter with
-#                 --no-peers. ROW is a name of the table, such as 'java hello'. Says what to install for the rows it skips
-#   --models      instead: the plain models of caches and predictors, what a walk through memory misses in them and what
-#                 an access costs; MODEL is a name or a file (default haswell, which takes half a minute)
-#   --reads       instead: what one reading of counters costs in retired instructions, user mode and kernel, by tally, the
-#                 kernel's system calls and PAPI; in the machine of ./dev guest, where that is exact and repeats
-#   regions       the half of that which is about regions: begin and end by tally, read(), ioctl() and PAPI, two and four events
-#   --memory      instead: the latency of 1, 8 and 256 MiB by an independent chase and by `tally memory`, in turns, five pairs;
-#                 a pair is void where tally calls the machine contended
-#   --lab         instead: how fast the register lab runs loops, and what an exact overflow costs there
-#   --no-setup    takes the installed packages as they are
+#                 'perf stat' (two software events of /bin/true, compared with perf), '1 thread', '2 threads';
+#                 'bzip2 windows' (and gzip, sqlite3, python3, perl): `tally sample --every 50000` and `tally stat`;
+#                 'bzip2 profile' (and sqlite3, python3, perl): `tally profile` and `tally stat`; 'bzip2 calls'
+#                 and 'bzip2 callgrind': `tally profile --calls` and the program alone, or callgrind
 #
-# What stands after -- is handed to `tally stat`, for instance -- -e instructions. Close other programs first: on a busy
-# machine the wall time of both sides means little, and the spread in the table shows it.
+# Instead of these:
+#
+#   everyday      processor time of everyday programs: native, under tally without and with kept translations, and
+#                 under callgrind, cachegrind, exp-bbv or qemu-user, with the goals; much shorter with
+#                 --no-peers. ROW is a name of the table, such as 'java hello'. Prints which packages skipped rows need
+#   --models      the plain models of caches and predictors: misses of a walk through memory, and the cost of an access;
+#                 MODEL is a name or a file (default haswell, which takes half a minute)
+#   --reads       the cost of one reading of counters in retired instructions, user mode and kernel, by tally, the
+#                 kernel's system calls and PAPI; in the machine of ./dev guest, where it is exact and repeats
+#   regions       the part of --reads for regions: begin and end by tally, read(), ioctl() and PAPI, two and four events
+#   --memory      the latency of 1, 8 and 256 MiB by an independent chase and by `tally memory`, in turns, five pairs;
+#                 a pair is void if tally reports that the machine is contended
+#   --lab         the speed of the register lab in loops, and the cost of an exact overflow there
+#
+# Words after -- are options of `tally stat`, for example -- -e instructions. Close other programs first: on a busy
+# machine the wall time of both sides means little, and the table shows a large spread.
 source dev.d/common
 
 if [[ ${1-} == --models ]]; then
@@ -46,7 +49,7 @@ if [[ ${1-} == --lab ]]; then
   exec build/release/bench_lab
 fi
 if [[ ${1-} == --reads || ${1-} == regions ]]; then
-  # PAPI refuses to count at Debian's own level, and on processors that libpfm4 does not know.
+  # PAPI refuses to count at Debian's default level, and on processors that libpfm4 does not know.
   exec ./dev guest --cpu neoverse-n1 --paranoid 1 --target bench_reads -- \
     sh -c 'echo 1 >/proc/sys/kernel/perf_user_access; exec "$0" "$1"' "$PWD/build/guest/bench_reads" "$1"
 fi

@@ -4,11 +4,11 @@
 # usage: ./dev build [--preset NAME] [--tests] [--clean] [--no-setup] [TARGET …]
 #
 #   --preset NAME   release (the default), dev, asan or tidy: see CMakePresets.json; builds in build/NAME
-#   --tests         the tests too; a tree that was built with tests goes on having them
-#   --clean         begins with an empty build/NAME
-#   --no-setup      takes the installed packages as they are
+#   --tests         also build the tests; a tree that was built with tests keeps them
+#   --clean         start with an empty build/NAME
+#   --no-setup      use the installed packages
 #
-# ccache is used where it is installed.
+# Uses ccache if it is installed.
 source dev.d/common
 
 preset=release
@@ -18,12 +18,12 @@ setup=yes
 targets=()
 while (($#)); do
   case $1 in
-    --preset) preset=${2-}; [[ $preset ]] || misuse "--preset wants a name"; shift ;;
+    --preset) preset=${2-}; [[ $preset ]] || misuse "--preset needs a name"; shift ;;
     --preset=*) preset=${1#*=} ;;
     --tests) tests=yes ;;
     --clean) clean=yes ;;
     --no-setup) setup=no ;;
-    -*) misuse "build does not know the option $1" ;;
+    -*) misuse "build does not support the option $1" ;;
     *) targets+=("$1") ;;
   esac
   shift
@@ -39,7 +39,7 @@ tree=build/$preset
 if [[ $clean == yes ]]; then rm -rf "$tree"; fi
 if have ccache && [[ ! ${CMAKE_CXX_COMPILER_LAUNCHER-} ]]; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 
-# Without tests GoogleTest need not be there; the choice is made once for a tree, and widened when asked.
+# A tree without tests needs no GoogleTest. --tests adds the tests to a tree; nothing removes them.
 options=()
 if [[ $tests == yes ]]; then
   options+=(-DTALLY_TESTS=ON)

@@ -1,27 +1,26 @@
 #!/usr/bin/env bash
-# Runs a command, or the tests that need hardware counters, in a virtual machine that has some.
+# Runs a command, or the tests that need hardware counters, in a virtual machine with counters.
 #
 # usage: ./dev guest [options] [-- COMMAND …]
 #
 # The machine is an arm64 one: QEMU emulates its processor with counters of instructions and cycles, exact to the
-# instruction, on any host. tally and its tests are cross-built in build/guest (everything but the engine). COMMAND runs
-# as root in build/guest/files: what it leaves there stays, and `tally`, `perf` and busybox's commands are in its PATH.
-# The repository is there, to be read. Without COMMAND the tests run. The exit code is that of COMMAND or the tests; 125: the
-# machine failed; 77: there is no machine, for the reason that is said.
+# instruction, on any host. tally and its tests are cross-built in build/guest, without the engine. COMMAND runs as root in
+# build/guest/files, which keeps its files; `tally`, `perf` and busybox's commands are in its PATH, and the repository is
+# mounted read-only. Without COMMAND the tests run. The exit code is that of COMMAND or the tests; 125: the machine failed;
+# 77: the machine cannot be started, and the reason is printed.
 #
 #   --cpu NAME      the processor: max (the default), neoverse-n1, cortex-a72, …
-#   --smp N         so many processors (1); with more a count of instructions has those of the others in it
-#   --paranoid N    kernel.perf_event_paranoid; without it Debian's default, 3
-#   --user          COMMAND runs as an ordinary user
+#   --smp N         number of processors (1); if it is more, a count of instructions includes those of the others
+#   --paranoid N    kernel.perf_event_paranoid (default 3, as in Debian)
+#   --user          run COMMAND as an ordinary user
 #   --no-pmu        a processor without counters
-#   --timeout S     gives up after S seconds (240)
-#   --fetch         only fetches what the machine is made of, where that is not there; --refresh: again
-#   --target NAME   builds this too, for COMMAND
-#   --no-build      takes build/guest as it is
+#   --timeout S     stop after S seconds (240)
+#   --fetch         only fetch the kernel and the libraries, if they are missing; --refresh: fetch them again
+#   --target NAME   also build this target, for COMMAND
+#   --no-build      use build/guest without building
 #
-# Kernel and libraries are Debian's, of the host's own release, fetched once by apt into a folder of their own
-# (~/.cache/tally/guest, or TALLY_GUEST_CACHE); from then on no network is needed. With TALLY_GUEST_REQUIRED=1 exit code 77
-# becomes 1.
+# apt fetches Debian's kernel and libraries, of the host's release, once into a directory of their own
+# (~/.cache/tally/guest, or TALLY_GUEST_CACHE); later runs need no network. With TALLY_GUEST_REQUIRED=1 exit code 77 becomes 1.
 #
 # examples: ./dev guest            ./dev guest --smp 2 -- tally stat -e instructions,cycles -- perf --version
 source dev.d/common
@@ -32,7 +31,7 @@ targets=(guest)
 command=()
 while (($#)); do
   case $1 in
-    --cpu | --smp | --paranoid | --timeout | --target) [[ ${2-} ]] || misuse "$1 wants a value" ;;&
+    --cpu | --smp | --paranoid | --timeout | --target) [[ ${2-} ]] || misuse "$1 needs a value" ;;&
     --cpu) cpu=$2; shift ;;
     --smp) smp=$2; shift ;;
     --paranoid) paranoid=$2; shift ;;
@@ -43,17 +42,17 @@ while (($#)); do
     --fetch) what=fetch ;;
     --refresh) what=refresh ;;
     --no-build) build=no ;;
-    --) shift; command=("$@"); (($#)) || misuse "there is no command behind --"; break ;;
-    *) misuse "guest does not know $1" ;;
+    --) shift; command=("$@"); (($#)) || misuse "a command is missing after --"; break ;;
+    *) misuse "guest does not support $1" ;;
   esac
   shift
 done
-[[ $cpu =~ ^[a-z0-9-]+$ ]] || misuse "--cpu wants a name such as max or neoverse-n1"
-[[ $smp =~ ^[1-8]$ ]] || misuse "--smp wants a number from 1 to 8"
-[[ $paranoid =~ ^(-?[0-9])?$ ]] || misuse "--paranoid wants a number such as 2 or -1"
-[[ $limit =~ ^[0-9]+$ ]] || misuse "--timeout wants seconds"
+[[ $cpu =~ ^[a-z0-9-]+$ ]] || misuse "--cpu needs a name such as max or neoverse-n1"
+[[ $smp =~ ^[1-8]$ ]] || misuse "--smp needs a number from 1 to 8"
+[[ $paranoid =~ ^(-?[0-9])?$ ]] || misuse "--paranoid needs a number such as 2 or -1"
+[[ $limit =~ ^[0-9]+$ ]] || misuse "--timeout needs seconds"
 
-# There is no machine: not the test's fault, where nobody insists on it.
+# Ends as skipped, or as failed if the guest is required.
 unavailable() {
   say "$@"
   if [[ ${TALLY_GUEST_REQUIRED-} == 1 ]]; then exit 1; fi
@@ -62,28 +61,28 @@ unavailable() {
 
 release=$(. /etc/os-release 2>/dev/null && echo "${ID-linux}-${VERSION_CODENAME-${VERSION_ID-unknown}}")
 cache=${TALLY_GUEST_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/tally/guest}/$release
-mkdir -p "$(dirname "$cache")" 2>/dev/null || unavailable "$(dirname "$cache") cannot be made: TALLY_GUEST_CACHE names another folder"
-# Held while the machine runs: another tree that wants other packages in there waits for its end.
+mkdir -p "$(dirname "$cache")" 2>/dev/null || unavailable "cannot create $(dirname "$cache"): set TALLY_GUEST_CACHE to another directory"
+# Locked while the machine runs: another tree that needs other packages there waits until it ends.
 exec {cache_lock}>"$cache.lock"
 flock -s "$cache_lock"
 if [[ $what == refresh ]] || ! guest_is_complete "$cache"; then
   flock "$cache_lock"
   if [[ $what == refresh ]] || ! guest_is_complete "$cache"; then
-    fetch_guest "$cache" || unavailable "there is no guest: its kernel and libraries are not in $cache, and could not be fetched"
+    fetch_guest "$cache" || unavailable "the guest cannot be started: its kernel and libraries are not in $cache, and could not be fetched"
   fi
   flock -s "$cache_lock"
 fi
 if [[ $what != run ]]; then exit 0; fi
 
-have qemu-system-aarch64 || unavailable "there is no qemu-system-aarch64: ./dev setup guest installs it"
-have cpio || unavailable "there is no cpio: ./dev setup guest installs it"
+have qemu-system-aarch64 || unavailable "qemu-system-aarch64 is missing: ./dev setup guest installs it"
+have cpio || unavailable "cpio is missing: ./dev setup guest installs it"
 tree=build/guest
-# One at a time in this tree: the files are the last one's.
+# One machine at a time in this tree, because they share the directory for files.
 mkdir -p "$tree"
 exec {run_lock}>"$tree/guest.lock"
 flock "$run_lock"
 if [[ $build == yes ]]; then
-  have aarch64-linux-gnu-g++ || unavailable "there is no aarch64-linux-gnu-g++: ./dev setup guest installs it"
+  have aarch64-linux-gnu-g++ || unavailable "aarch64-linux-gnu-g++ is missing: ./dev setup guest installs it"
   have cmake && have ninja || die "cmake or ninja is missing: ./dev setup installs them"
   if have ccache && [[ ! ${CMAKE_CXX_COMPILER_LAUNCHER-} ]]; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
   cmake -S . -B "$tree" -G Ninja --toolchain "$PWD/cmake/aarch64.cmake" --log-level=NOTICE -DTALLY_GUEST_ROOT="$cache/root" \
@@ -99,7 +98,7 @@ chmod 777 "$files"  # for --user
 boot=$(mktemp -d)
 trap 'rm -rf "$boot"' EXIT
 
-# The guest's first archive: one program, the modules, and what to do.
+# The guest's first archive: one program, the modules, settings and the command.
 chmod 755 "$boot"
 mkdir -p "$boot/bin" "$boot/etc"
 cp "$cache/root/usr/bin/busybox" "$boot/bin/"
@@ -124,7 +123,7 @@ machine() {
     2>"$tree/boot/qemu.log" || echo $? >"$tree/boot/failed"
 }
 rm -f "$tree/boot/failed" "$tree/boot/console.log"
-# The guest's two streams are this script's: QEMU wants them open for writing alone, so pipes stand between.
+# The guest's two streams are this script's, through pipes, because QEMU requires streams that are open only for writing.
 { { machine 8>&1 9>&7 | cat >&6; } 7>&1 | cat >&2; } 6>&1
 
 last_words() { tail -n 15 "$tree/boot/console.log" 2>/dev/null | tr -d '\r' >&2 || true; cat "$tree/boot/qemu.log" >&2; }
@@ -133,7 +132,7 @@ if [[ ! -f $files/.status ]]; then
   if [[ -f $tree/boot/failed && $(<"$tree/boot/failed") == 124 ]]; then say "the guest did not end within $limit s (--timeout)"
   elif grep -q 'Kernel panic' "$tree/boot/console.log" 2>/dev/null; then say "the guest's kernel panicked"
   elif [[ -f $tree/boot/failed ]]; then say "QEMU failed (exit code $(<"$tree/boot/failed"))"
-  else say "the guest ended without a verdict"; fi
+  else say "the guest ended without an exit code"; fi
   say "its console is in $tree/boot/console.log"
   exit 125
 fi

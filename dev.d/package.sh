@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Builds what is released, from the last commit: Debian packages, and an archive that runs on any distribution.
+# Builds the release from the last commit: Debian packages, and an archive that runs on any distribution.
 #
 # usage: ./dev package [--no-setup] [deb | rebuild | tarball | arm64 | check] …      (default: deb tarball)
 #
 #   deb       build/package/*.deb: tally, tally-lab, libtally0, libtally-dev, python3-tally and their debug symbols, and the source package
-#   rebuild   builds the source package again, in another directory: every package must be the same, bit for bit
+#   rebuild   the source package again, in another directory: every package must be the same, bit for bit
 #   tarball   build/package/tally-VERSION-linux-x86_64.tar.xz: one directory that can be moved, with a list of what is linked
 #   arm64     the packages for 64-bit Arm, cross-built; without the engine
-#   check     installs and tries them in clean systems (tests/packages); needs root
+#   check     install and try them in clean systems (tests/packages); needs root
 #
-# The same commit gives the same files, bit for bit. What is not committed is not packaged.
+# The same commit produces the same files, bit for bit. Changes that are not committed are not packaged.
 source dev.d/common
 
 setup=yes
@@ -18,7 +18,7 @@ for word in "$@"; do
   case $word in
     deb | rebuild | tarball | arm64 | check) wanted+=("$word") ;;
     --no-setup) setup=no ;;
-    *) misuse "package does not have '$word'" ;;
+    *) misuse "package does not support '$word'" ;;
   esac
 done
 ((${#wanted[@]})) || wanted=(deb tarball)

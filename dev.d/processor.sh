@@ -7,9 +7,9 @@
 # has Debian's kernel and this machine's files. What COMMAND changes is lost at the end, except what it writes to its working
 # directory, build/processor. COMMAND runs as root; `tally` is build/release/tally. Without COMMAND, tests/same-count
 # compares the counts of its programs, which takes about five minutes. The exit code is that of COMMAND; 125: the machine
-# failed; 77: there is no machine, for the reason that is said.
+# failed; 77: the machine cannot be started, and the reason is printed.
 #
-#   --timeout S     gives up after S seconds (3600)
+#   --timeout S     stop after S seconds (3600)
 #
 # The kernel is fetched once by apt, into ~/.cache/tally/processor or TALLY_PROCESSOR_CACHE (70 MB).
 #
@@ -20,14 +20,14 @@ limit=3600 name=''
 command=()
 while (($#)); do
   case $1 in
-    --timeout) [[ ${2-} =~ ^[0-9]+$ ]] || misuse "--timeout wants seconds"; limit=$2; shift ;;
-    --) shift; command=("$@"); (($#)) || misuse "there is no command behind --"; break ;;
-    -*) misuse "processor does not know $1" ;;
-    *) [[ ! $name ]] || misuse "there are two processors: $name and $1"; name=$1 ;;
+    --timeout) [[ ${2-} =~ ^[0-9]+$ ]] || misuse "--timeout needs seconds"; limit=$2; shift ;;
+    --) shift; command=("$@"); (($#)) || misuse "a command is missing after --"; break ;;
+    -*) misuse "processor does not support $1" ;;
+    *) [[ ! $name ]] || misuse "two processors were given: $name and $1"; name=$1 ;;
   esac
   shift
 done
-[[ $name =~ ^[A-Za-z0-9._-]+$ ]] || misuse "processor wants a name such as Haswell-noTSX"
+[[ $name =~ ^[A-Za-z0-9._-]+$ ]] || misuse "processor needs a name such as Haswell-noTSX"
 unavailable() { say "$@"; exit 77; }
 have qemu-system-x86_64 && have cpio || unavailable "qemu-system-x86_64 or cpio is missing: ./dev setup processor installs them"
 qemu-system-x86_64 -cpu help | grep -qE "^(x86)? *$name( |$)" || misuse "QEMU has no processor '$name': qemu-system-x86_64 -cpu help lists them"
@@ -37,13 +37,13 @@ cache=${TALLY_PROCESSOR_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/tally/pro
 modules=(virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci netfs fscache 9pnet 9pnet_virtio 9p overlay)
 fetch_kernel() {
   local package
-  have apt-get && have dpkg-deb || unavailable "there is no apt here that could fetch a kernel"
+  have apt-get && have dpkg-deb || unavailable "apt is not available to fetch a kernel"
   rm -rf "$cache.new"
-  mkdir -p "$cache.new/modules" || unavailable "$cache.new cannot be made: TALLY_PROCESSOR_CACHE names another folder"
+  mkdir -p "$cache.new/modules" || unavailable "cannot create $cache.new: set TALLY_PROCESSOR_CACHE to another directory"
   package=$(LC_ALL=C apt-cache depends linux-image-amd64 | awk '/Depends: linux-image/ { print $2; exit }') || true
-  [[ $package ]] || unavailable "apt knows no linux-image-amd64: this is for Debian 12 and later, after apt-get update"
+  [[ $package ]] || unavailable "apt has no package linux-image-amd64: run apt-get update, on Debian 12 or later"
   say "fetching $package and busybox-static into $cache"
-  (cd "$cache.new" && apt-get -q download "$package" busybox-static >&2) || unavailable "apt could not fetch them (its own words stand above)"
+  (cd "$cache.new" && apt-get -q download "$package" busybox-static >&2) || unavailable "apt could not fetch them (see its message above)"
   for package in "$cache.new"/*.deb; do dpkg-deb -x "$package" "$cache.new/unpacked"; done
   mv "$cache.new"/unpacked/boot/vmlinuz-* "$cache.new/vmlinuz"
   mv "$cache.new/unpacked/bin/busybox" "$cache.new/" 2>/dev/null || mv "$cache.new/unpacked/usr/bin/busybox" "$cache.new/"
@@ -59,10 +59,10 @@ fetch_kernel() {
 }
 [[ -f $cache/vmlinuz && -f $cache/busybox ]] || fetch_kernel
 
-[[ -x build/release/tally ]] || die "there is no build/release/tally: ./dev build makes it"
+[[ -x build/release/tally ]] || die "build/release/tally is missing: run ./dev build"
 files=$PWD/build/processor
 mkdir -p "$PWD/build"
-# One at a time in this tree: the files are the last one's.
+# One machine at a time in this tree, because they share the directory for files.
 exec {run_lock}>"$files.lock"
 flock "$run_lock"
 rm -rf "$files"
@@ -133,7 +133,7 @@ kill %1 %2 2>/dev/null || true
 if [[ ! -f $files/.status ]]; then
   tail -n 15 "$boot/console" | tr -d '\r' >&2 || true
   grep -v 'warning: TCG' "$boot/messages" >&2 || true
-  if ((failed == 124)); then say "the machine did not end within $limit s (--timeout)"; else say "the machine ended without a verdict"; fi
+  if ((failed == 124)); then say "the machine did not end within $limit s (--timeout)"; else say "the machine ended without an exit code"; fi
   exit 125
 fi
 exit "$(<"$files/.status")"

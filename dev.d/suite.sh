@@ -3,11 +3,11 @@
 #
 # usage: ./dev suite [--no-setup] rr|valgrind|stress-ng|perf [PROGRAM …]
 #
-# Takes the suite as a Debian source package, with a list of sources of its own: the system's is left as it is. Unpacks and
-# builds it outside of this tree, in TALLY_SUITES (default: ~/.cache/tally-suites). Prints for each program: same, partial
-# (the engine's reason), differs, or left out with the reason. tests/suites/NAME.expected lists the differences that are
-# known, each with its reason; any other makes the exit code 1. Where no source can be had the suite is skipped, with the
-# reason (exit code 77). It is no part of ./dev test.
+# Fetches the suite as a Debian source package, with its own list of sources; the list of the system does not change.
+# Unpacks and builds it outside of this tree, in TALLY_SUITES (default: ~/.cache/tally-suites). Prints for each program:
+# same, partial (the engine's reason), differs, or left out with the reason. tests/suites/NAME.expected lists the known
+# differences, each with its reason; with any other difference the exit code is 1. If the source is not available the suite
+# is skipped, with the reason (exit code 77). ./dev test does not run suites.
 #
 # examples: ./dev suite valgrind            ./dev suite rr ptrace_signals
 source dev.d/common
@@ -18,7 +18,7 @@ suite=${1-}
 case $suite in
   rr | valgrind | stress-ng) package=$suite ;;
   perf) package=linux ;;
-  *) misuse "suite takes one of: rr, valgrind, stress-ng, perf" ;;
+  *) misuse "suite needs one of: rr, valgrind, stress-ng, perf" ;;
 esac
 shift
 skip() { say "SKIPPED: $suite: $*"; exit 77; }
@@ -30,7 +30,7 @@ have apt-get && have dpkg-source || skip "apt-get and dpkg-source (package dpkg-
 place=${TALLY_SUITES:-${XDG_CACHE_HOME:-$HOME/.cache}/tally-suites}/$suite
 mkdir -p "$place/apt/sources" "$place/apt/lists/partial"
 if ! compgen -G "$place/source/*" >/dev/null; then
-  # The machine's own sources, as those of source packages.
+  # The system's sources, changed to those of source packages.
   for file in /etc/apt/sources.list.d/*.sources; do
     if [[ -f $file ]]; then sed 's/^Types:.*/Types: deb-src/' "$file" >"$place/apt/sources/$(basename "$file")"; fi
   done

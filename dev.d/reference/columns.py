@@ -12,7 +12,7 @@ def fit(text):
         if code or len(line) <= COLUMNS or line.lstrip().startswith(("|", "#", "<!--")):
             lines.append(line)
             continue
-        # What stands between backticks stays in one line.
+        # Code between backticks stays in one line.
         words = re.sub(r"`[^`]*`", lambda span: span.group().replace(" ", "\0"), line).split(" ")
         indent = "  " if line.startswith("- ") else ""
         row = words[0]

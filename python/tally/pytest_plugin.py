@@ -173,8 +173,8 @@ class _Comparison:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item, nextitem):
-        """Runs a test with the fixture several times: where a string or a list happens to lie in memory changes the
-        count of one run. The last run is reported, or the first one that does not pass."""
+        """Runs a test with the fixture several times: the address of a string or a list changes the count of
+        one run. The last run is reported, or the first one that does not pass."""
         if "tally" not in getattr(item, "fixturenames", ()):
             return None
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
@@ -196,7 +196,7 @@ class _Comparison:
         for report in reports:
             if report.failed and run > 1:
                 report.sections.append(("tally", f"in run {run} of {self.runs} (--tally-runs)"))
-        # The hooks of a teardown have run already: only what the class, the module and the session have set up is left.
+        # The hooks of a teardown have run: only the setup of the class, the module and the session is left to tear down.
         call = CallInfo.from_call(lambda: item.session._setupstate.teardown_exact(nextitem), when="teardown")
         return [] if call.excinfo is None else [item.ihook.pytest_runtest_makereport(item=item, call=call)]
 

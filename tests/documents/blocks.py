@@ -98,7 +98,7 @@ def read(root, document):
             raise ValueError(f"{document}:{begun + 1}: an example's comment belongs directly above a block")
         at += 1
     if comment:
-        raise ValueError(f"{document}: an example's comment stands at the end, above no block")
+        raise ValueError(f"{document}: the document ends with an example's comment, without a block below it")
     return blocks
 
 

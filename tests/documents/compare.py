@@ -42,14 +42,14 @@ def words_pattern(text, exactly):
 
 
 def line_pattern(line, marks):
-    pieces = [plain(line)]
+    parts = [plain(line)]  # None where any text may be
     for given in ["…"] + marks["may differ"]:
         given = plain(given)
-        pieces = [part for piece in pieces for part in
-                  (re.split("(" + re.escape(given) + ")", piece) if piece is not None else [None])]
-        pieces = [None if piece == given else piece for piece in pieces]
+        parts = [text for part in parts for text in
+                 (re.split("(" + re.escape(given) + ")", part) if part is not None else [None])]
+        parts = [None if part == given else part for part in parts]
     exactly = marks.get("numbers") == "exactly"
-    pattern = "".join(r"[^\n]*" if piece is None else words_pattern(piece, exactly) for piece in pieces)
+    pattern = "".join(r"[^\n]*" if part is None else words_pattern(part, exactly) for part in parts)
     # If only spaces around an omission are left of a line, these may be missing too.
     return re.sub(r"(\\ )?\[\^\\n\]\*(\\ )?", lambda m: r"[^\n]*", pattern)
 

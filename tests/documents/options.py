@@ -52,7 +52,7 @@ def commands(root, document):
 def words_of(command):
     try:
         return shlex.split(command)
-    except ValueError:  # a quote that is not closed: `…` stands in the middle of it
+    except ValueError:  # a quote that is not closed, because it contains `…`
         return command.split()
 
 

@@ -44,7 +44,7 @@ def environment(tally, root, place):
         "HOME": os.path.join(place, "home"),
         "LC_ALL": "C.UTF-8",
         "TALLY_CACHE_DIR": cache,
-        "ROOT": root,  # where the repository lies, and its build: for inputs/
+        "ROOT": root,  # the repository and its build: for inputs/
         "BUILD": os.path.dirname(tally),
     }
 
@@ -117,18 +117,18 @@ def run_example(block, all_blocks, tally, root, show):
         code, printed = shell(script(block), place, variables)
         if show:
             print(printed.replace(MARK, "\n---- "))
-        pieces = printed.split(MARK)
-        if len(pieces) != 2 * len(steps) + 1:
+        outputs = printed.split(MARK)
+        if len(outputs) != 2 * len(steps) + 1:
             raise Wrong(f"the commands ended with {code}:\n{printed}")
-        judge(block, steps, pieces)
+        judge(block, steps, outputs)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def judge(block, steps, pieces):
+def judge(block, steps, outputs):
     ends = [len(steps) - 1 - back for back, (command, _) in enumerate(reversed(steps)) if not command.startswith("echo ")]
     for number, (command, shown) in enumerate(steps):
-        printed, code = pieces[2 * number], int(pieces[2 * number + 1])
+        printed, code = outputs[2 * number], int(outputs[2 * number + 1])
         wanted = int(block.marks.get("exit", 0)) if number == ends[0] else 0
         wrong = []
         if code != wanted:

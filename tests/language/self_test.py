@@ -43,11 +43,19 @@ class Language(unittest.TestCase):
     def test_prose_of_a_document(self):
         self.assertEqual(found("a.md", DOCUMENT), [("documents", 1, "runs already"), ("documents", 1, "anew")])
 
+    def test_all_words_of_a_script(self):
+        script = "#!/bin/sh\n# The bytes behind it.\necho 'it stands here' # look_at is a name\n"
+        expected = [("scripts", 2, "behind"), ("scripts", 3, "stands")]
+        for path in ("dev", "dev.d/guest/init", "ci/gate", "a/CMakeLists.txt", "cmake/a.cmake", "a/a.py", "a.sh"):
+            self.assertEqual(found(path, script), expected)
+
     def test_an_area_is_a_document_or_a_directory(self):
         document = language.Use("documents", "docs/a.md", 1, "anew", "again")
         source = language.Use("names", "tally/core/base/text.hpp", 1, "anew", "again")
         self.assertEqual(language.area_of(document), "documents docs/a.md")
+        script = language.Use("scripts", "dev", 1, "anew", "again")
         self.assertEqual(language.area_of(source), "names tally/core/base")
+        self.assertEqual(language.area_of(script), "scripts .")
 
     def test_more_than_recorded_fails_and_fewer_does_not(self):
         self.assertEqual(language.check({"names tally/a": 2}, {"names tally/a": 1}, []), 1)

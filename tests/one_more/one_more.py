@@ -191,8 +191,8 @@ def table():
     """For each kind: its new files, and the lines in others."""
     rows = ["| one more | new files | lines elsewhere |", "|---|---|---|"]
     for kind, of_kind in added.items():
-        files = ", ".join(f"`{name}`" for name, behind, _ in of_kind if not behind)
-        edited = [name for name, behind, _ in of_kind if behind]
+        files = ", ".join(f"`{name}`" for name, anchor, _ in of_kind if not anchor)
+        edited = [name for name, anchor, _ in of_kind if anchor]
         lines = ", ".join(f"{edited.count(name)} in `{name}`" for name in dict.fromkeys(edited))
         rows.append(f"| {kind} | {files or 'none'} | {lines or 'none'} |")
     return "\n".join(rows) + "\n"
@@ -219,18 +219,18 @@ def copy():
 
 
 def add(texts):
-    for name, behind, lines in everything():
-        if not behind:
+    for name, anchor, lines in everything():
+        if not anchor:
             if name in texts:
-                sys.exit(f"{name} is there already: give one_more.py another name for it")
+                sys.exit(f"{name} exists already: change its name in one_more.py")
             texts[name] = lines.encode()
             continue
         text = texts[name].decode()
-        at = text.find(behind)
+        at = text.find(anchor)
         if at < 0:
-            sys.exit(f"{name} has no '{behind}' any more: one_more.py and CONTRIBUTING.md have to follow")
+            sys.exit(f"{name} no longer has '{anchor}': update one_more.py and CONTRIBUTING.md")
         # If an item ends with a bracket or a word, the next item continues its line; else it is a new line.
-        end = at + len(behind)
+        end = at + len(anchor)
         if lines.startswith("&") or lines.startswith(" ") and not lines.startswith("  "):
             text = text[:end] + lines + text[end:]
         else:
@@ -271,8 +271,8 @@ def main():
         if ran.returncode != 0 or expected not in ran.stdout + ran.stderr:
             wrong += 1
             print(f"tally {' '.join(arguments)}: exit code {ran.returncode}, without '{expected}':\n{ran.stdout}{ran.stderr}")
-    files = {name for name, behind, _ in everything() if behind}
-    print(json.dumps({"new files": sum(not behind for _, behind, _ in everything()), "files edited": len(files)}))
+    files = {name for name, anchor, _ in everything() if anchor}
+    print(json.dumps({"new files": sum(not anchor for _, anchor, _ in everything()), "files edited": len(files)}))
     sys.exit(1 if wrong else 0)
 
 

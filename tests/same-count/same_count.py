@@ -144,7 +144,7 @@ def described(path):
 
 
 def files_of(program, folder):
-    """The files that a native run opens or looks for, outside of its directory."""
+    """The files that a native run opens or searches for, outside of its directory."""
     strace = shutil.which("strace")
     if strace is None:
         return ["unknown: strace is not installed"]
@@ -158,7 +158,7 @@ def files_of(program, folder):
     with open(trace, encoding="utf-8", errors="replace") as file:
         for line in file:
             paths.update(re.findall(r'"(/[^"]+)"', line))
-    # Libraries are looked for in directories that exist nowhere.
+    # The linker searches for libraries in directories that do not exist.
     return [described(path) for path in sorted(paths) if os.path.exists(path) and not path.startswith(("/proc/", "/dev/"))]
 
 

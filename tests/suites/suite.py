@@ -210,7 +210,7 @@ def main():
     suite, source, build, tally, *chosen = sys.argv[1:]
     os.makedirs(build, exist_ok=True)
     known = expected(suite)
-    counts, new, gone = {}, [], []
+    counts, new, same_now = {}, [], []
     for program in suites[suite](os.path.abspath(source), os.path.abspath(build)):
         if chosen and program.name not in chosen:
             continue
@@ -220,12 +220,12 @@ def main():
         elif word == "differs":
             new.append(program.name)
         elif program.name in known and word in ("same", "partial"):
-            gone.append(program.name)
+            same_now.append(program.name)
         counts[word] = counts.get(word, 0) + 1
         print(f"{word:9} {program.name}{': ' + reason if reason else ''}", flush=True)
     print(f"\n{suite}: " + ", ".join(f"{n} {word}" for word, n in sorted(counts.items())))
-    if gone:
-        print(f"no longer different, take them out of {suite}.expected: {' '.join(gone)}")
+    if same_now:
+        print(f"no longer different, take them out of {suite}.expected: {' '.join(same_now)}")
     if new:
         print(f"new differences: {' '.join(new)}")
     return 1 if new else 0

@@ -3,9 +3,9 @@
 #
 # usage: ./dev setup [--list] [PURPOSE …]
 #
-# PURPOSE is build (the default), demo, test, guest, processor, engine-suite, suites, bench or lint; dev.d/packages names
-# the packages of each and says why. Runs apt-get without questions, as root or with sudo; does nothing, and needs no network, where nothing is
-# missing. With test comes guest, and with guest what ./dev guest boots (./dev guest --help).
+# PURPOSE is build (the default), demo, test, all, guest, processor, engine-suite, suites, bench, lint, tidy, …:
+# dev.d/packages lists the packages of each purpose with the reasons. Runs apt-get without questions, as root or with
+# sudo; does nothing, and needs no network, if no package is missing. guest also fetches what ./dev guest boots.
 #
 #   --list   prints what is missing, installs nothing
 #
@@ -24,9 +24,8 @@ for word in "$@"; do
   esac
 done
 ((${#purposes[@]})) || purposes=(build)
-if [[ " ${purposes[*]} " == *" test "* ]]; then purposes+=(guest); fi
 
-# What the guest is made of is no package of this machine. Without it the tests in the guest are skipped.
+# The guest's kernel and libraries are not packages of this machine. Without them the tests in the guest are skipped.
 fill_guest() {
   if [[ " ${purposes[*]} " != *" guest "* || $list == yes ]]; then return; fi
   TALLY_GUEST_REQUIRED='' ./dev guest --fetch || say "the tests that need hardware counters will be skipped"

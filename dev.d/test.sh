@@ -1,92 +1,135 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs the tests; ctest's own summary comes last.
+# Installs missing packages, builds, and runs the tests.
 #
-# usage: ./dev test [--all | --engine-suite] [-R REGEX] [--preset NAME] [--no-setup] [-- CTEST OPTIONS]
+# usage: ./dev test [--all | --engine-suite] [-R REGEX] [--preset NAME] [--no-setup] [DIRECTORY …] [-- CTEST OPTIONS]
 #
-#   --all           also the tests labelled `long`
+#   DIRECTORY       build and run only the tests of these directories and of the directories above them: tally/output, or
+#                   tests/cli. tests/directories.txt lists which directories below tests/ test which below tally/
+#   --all           also the tests that take long, every block size and seed, and the guest; installs what all tests use
 #   --engine-suite  only the everyday programs of tests/engine/suite, all of them: installs those that Debian has, takes
 #                   most of an hour, and writes build/PRESET/costs-and-limits.md, a new docs/guides/costs-and-limits.md;
 #                   then ten minutes of the torture program
-#   -R REGEX        only tests whose name matches, long ones, too; `ctest --test-dir build/release -N` lists the names
+#   -R REGEX        only tests whose names match, also long ones; `ctest --test-dir build/release -N` lists the names
 #   --preset NAME   release (the default), dev or asan
-#   --no-setup      takes the installed packages as they are
+#   --no-setup      do not install packages
 #
-# examples: ./dev test            ./dev test -R layers            ./dev test --preset asan
+# Each process of a test may use 10 minutes of processor time (an hour with --all), whatever else the machine does. The
+# processor seconds of the build and of the tests, the slowest tests and the skipped ones are printed; ctest's summary is
+# last.
+#
+# examples: ./dev test            ./dev test tally/cli            ./dev test -R layers            ./dev test --preset asan
 source dev.d/common
 
 preset=release
 build=()
-chosen=()
+selected=()
+directories=()
 setup=yes
 suite=no
-left_out='long|suite-long'
+all=no
+excluded='long:.*|suite-long'
 while (($#)); do
   case $1 in
-    --all) left_out=suite-long ;;
+    --all) all=yes; excluded=suite-long ;;
     --engine-suite) suite=yes ;;
-    -R) [[ ${2-} ]] || misuse "-R wants a regular expression"; chosen+=(-R "$2"); left_out=suite-long; shift ;;
-    --preset) preset=${2-}; [[ $preset ]] || misuse "--preset wants a name"; shift ;;
+    -R) [[ ${2-} ]] || misuse "-R needs a regular expression"; selected+=(-R "$2"); excluded=suite-long; shift ;;
+    --preset) preset=${2-}; [[ $preset ]] || misuse "--preset needs a name"; shift ;;
     --preset=*) preset=${1#*=} ;;
-    --no-setup) setup=no; build+=(--no-setup) ;;
-    --) shift; chosen+=("$@"); break ;;
-    *) misuse "test does not know $1" ;;
+    --no-setup) setup=no ;;
+    --) shift; selected+=("$@"); break ;;
+    -*) misuse "test does not support the option $1" ;;
+    *) [[ -d $1 ]] || misuse "there is no directory $1"; directories+=("${1%/}") ;;
   esac
   shift
 done
 known_preset "$preset"
-
-if [[ $suite == yes && $setup == yes ]]; then ./dev setup engine-suite; fi
-./dev build --tests --preset "$preset" "${build[@]}"
 tree=build/$preset
-export TALLY_CACHE_DIR=$PWD/$tree/test-cache  # not the user's own: a build of the day's would push out what is kept
-# One more than there are processors, because tests also wait.
-run_ctest() { ctest --test-dir "$tree" --output-on-failure --no-tests=error -j "$(($(processors) + 1))" "$@"; }
 
-count_long() { ctest --test-dir "$tree" -N -L '^long$' | sed -n 's/^Total Tests: //p'; }
+if [[ $setup == yes ]]; then
+  purposes=(build test)
+  if [[ $all == yes ]]; then purposes+=(all tidy); fi
+  if [[ $suite == yes ]]; then purposes+=(engine-suite); fi
+  if [[ $all == yes ]] || tests/guest/unless_unchanged --changed; then purposes+=(guest); fi
+  ./dev setup "${purposes[@]}"
+fi
 
-# Every test with its time is kept in junit.xml; the slowest are printed before ctest's summary, which comes again.
+# Processor seconds, user and system, of the commands that this shell has run: proc(5), cutime and cstime.
+processor_s() {
+  local fields
+  read -ra fields <"/proc/$$/stat"
+  echo $(((fields[15] + fields[16]) / $(getconf CLK_TCK)))
+}
+costs=
+cost_s=$(processor_s)
+began_s=$SECONDS
+# add_cost WHAT: WHAT, which just ended, has cost as much as has been used since the last call.
+add_cost() {
+  costs+="${costs:+; }$1 $(($(processor_s) - cost_s)) processor seconds in $(((SECONDS - began_s) / 60)) min $(((SECONDS - began_s) % 60)) s"
+  cost_s=$(processor_s)
+  began_s=$SECONDS
+}
+
+options=(--tests --no-setup --preset "$preset")
+if ((${#directories[@]})); then
+  ./dev build "${options[@]}" help >/dev/null  # configures, which writes the list of directories with tests
+  mapfile -t tested < <(python3 -B tests/directories.py "$tree" "${directories[@]}")
+  ((${#tested[@]})) || die "no tests in ${directories[*]} or above"
+  say "tests of ${tested[*]}"
+  targets=("${tested[@]//\//-}")
+  ./dev build "${options[@]}" "${targets[@]/#/tests-of-}"
+  selected+=(-L "^(long:)?($(IFS='|'; echo "${tested[*]}"))\$")
+else
+  ./dev build "${options[@]}"
+fi
+add_cost build
+
+# Not the user's own kept translations, which those of a new build would replace.
+export TALLY_CACHE_DIR=$PWD/$tree/test-cache
+if [[ $all == yes ]]; then export TALLY_TEST_FULL=1; fi
+limit_s=600
+if [[ $all == yes || $suite == yes ]]; then limit_s=3600; fi
+# One more than there are processors, because tests also wait. The soft limit: a test may raise it.
+run_ctest() {
+  (
+    ulimit -S -t "$limit_s"
+    exec ctest --test-dir "$tree" --output-on-failure --no-tests=error -j "$(($(processors) + 1))" "$@"
+  )
+}
+
+if [[ $suite == yes ]]; then
+  rm -rf "$tree/engine-suite"
+  code=0
+  run_ctest -L '^suite$' "${selected[@]}" || code=$?
+  if ((${#selected[@]} == 0)); then TALLY_TORTURE_SECONDS=600 run_ctest -R '^torture_test/' || code=$?; fi
+  python3 -B tests/engine/suite/page.py "$tree/engine-suite" docs/guides/costs-and-limits.md >"$tree/costs-and-limits.md"
+  say "the results are in $tree/costs-and-limits.md"
+  exit "$code"
+fi
+
+if [[ -x $tree/tests/differential ]]; then say "$("$tree/tests/differential" --extensions)"; fi
+if [[ $excluded == 'long:'* ]]; then
+  say "excluded: tests that take long ($(ctest --test-dir "$tree" -N -L '^long:' | sed -n 's/^Total Tests: //p')); ./dev test --all runs them"
+fi
 junit=$PWD/$tree/junit.xml
 log=$tree/Testing/Temporary/run.log
-slowest() {
-  sed -nE 's/.*<testcase name="([^"]*)".* time="([0-9.]+)".*/\2 \1/p' "$junit" | sort -rn | head -n 20 |
-    awk '{ seconds = $1; $1 = ""; printf "%8.1f s %s\n", seconds, $0 }'
-}
-run_and_list_slowest() {
-  local code=0
-  mkdir -p "$(dirname "$log")"
-  run_ctest --output-junit "$junit" "$@" | tee "$log" || code=$?
-  if [[ -s $junit ]]; then
-    say "the slowest tests of this run ($junit has all):"
-    slowest
-    sed -n '/tests passed, .* failed out of/,$p' "$log"
-  fi
-  return "$code"
-}
-
-# Who measures the machine itself (time, caches, what others do) may be wrong beside other tests: up to three such tests
-# are tried again, alone, and must pass three times. What the engine counts and its models say has no second chance.
-counts_exactly='^([0-9]+:)?(engine_|suite/|differential/|torture_test/|backend_engine_test/|models_test/|channel_test/|marks_test/)'
 failed_log=$tree/Testing/Temporary/LastTestsFailed.log
-passes_alone() {
-  [[ -s $failed_log ]] && (($(wc -l <"$failed_log") <= 3)) || return 1
-  ! grep -qE "$counts_exactly" "$failed_log" || return 1
-  say "failed beside other tests, and is tried three times alone: $(cut -d: -f2- "$failed_log" | paste -sd ' ')"
-  ctest --test-dir "$tree" --output-on-failure --rerun-failed --repeat until-fail:3
-}
-
-if [[ $suite == no ]]; then
-  if [[ -x $tree/tests/differential ]]; then say "$("$tree/tests/differential" --extensions)"; fi
-  rm -f "$failed_log"
-  code=0
-  if [[ $left_out == 'long|'* ]]; then say "left out: the tests that take long ($(count_long); ./dev test --all runs them)"; fi
-  run_and_list_slowest -LE "^($left_out)\$" "${chosen[@]}" || code=$?
-  ((code == 0)) || passes_alone || exit "$code"
-  exit 0
-fi
-rm -rf "$tree/engine-suite"
+rm -f "$failed_log" "$junit"
+mkdir -p "$(dirname "$log")"
 code=0
-run_ctest -L '^suite$' "${chosen[@]}" || code=$?
-if ((${#chosen[@]} == 0)); then TALLY_TORTURE_SECONDS=600 run_ctest -R '^torture_test/' || code=$?; fi
-python3 -B tests/engine/suite/page.py "$tree/engine-suite" docs/guides/costs-and-limits.md >"$tree/costs-and-limits.md"
-say "the results are in $tree/costs-and-limits.md"
-exit "$code"
+run_ctest --output-junit "$junit" --test-output-size-passed 1000000 -LE "^($excluded)\$" "${selected[@]}" | tee "$log" || code=$?
+add_cost tests
+if [[ -s $junit ]]; then
+  python3 -B tests/summary.py "$junit" >&2
+  say "all times: $junit"
+fi
+say "cost: $costs"
+sed -n '/tests passed, .* failed out of/,$p' "$log"
+((code != 0)) || exit 0
+
+# A test that measures the machine itself (time, caches, other programs) may fail while others run: up to three such tests
+# run again alone, and must pass three times. Tests of what the engine counts and its models get no second chance.
+counts_exactly='^([0-9]+:)?(engine_|suite/|differential/|torture_test/|marks_test/|(backend_engine|models|channel)_test$)'
+[[ -s $failed_log ]] && (($(wc -l <"$failed_log") <= 3)) || exit "$code"
+! grep -qE "$counts_exactly" "$failed_log" || exit "$code"
+say "failed while other tests ran; now three times alone: $(cut -d: -f2- "$failed_log" | paste -sd ' ')"
+ctest --test-dir "$tree" --output-on-failure --rerun-failed --repeat until-fail:3

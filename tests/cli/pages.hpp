@@ -26,7 +26,7 @@ std::string page_of(const Words& files);
 class Browser : public testing::Test {
  protected:
   void SetUp() override {
-    if (browser().empty()) GTEST_SKIP() << "no browser here: ./dev setup test installs chromium where it is packaged";
+    if (browser().empty()) GTEST_SKIP() << "no browser: ./dev setup all installs chromium where it is packaged";
   }
 };
 

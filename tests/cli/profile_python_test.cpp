@@ -231,7 +231,7 @@ TEST(ProfilePythonFormats, CallgrindWithoutPython) {
 TEST_P(ProfilePython, ThePageHasATable) {
   const std::string page = written(GetParam(), "profile.html", {"-e", "instructions,loads"});
   EXPECT_NE(page.find("<h2>Python functions</h2>"), std::string::npos);
-  if (browser().empty()) GTEST_SKIP() << "no browser here: ./dev setup test installs chromium where it is packaged";
+  if (browser().empty()) GTEST_SKIP() << "no browser: ./dev setup all installs chromium where it is packaged";
   const std::string shown = probe_output(render(page, R"(
     const first = () => document.querySelector("#python tbody tr").textContent;
     const sortBy = (name) => [...document.querySelectorAll("#python thead .link")].find((one) => one.textContent.startsWith(name)).click();

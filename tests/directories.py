@@ -28,7 +28,9 @@ def main():
     uses, tested = {}, set()
     for kind, name, *others in rows(os.path.join(build, "directories.txt")):
         if kind == "uses":
-            uses.setdefault(name, set()).update(others)
+            for directory in (name, *others):
+                uses.setdefault(directory, set())
+            uses[name].update(others)
         else:
             tested.add(name)
 

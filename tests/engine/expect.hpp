@@ -1,13 +1,19 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <span>
+
+#include "tally/core/base/full_run_testing.hpp"
 #include "tests/engine/run.hpp"
 
 namespace tally::engine_test {
 
-/// Blocks of one instruction, of a few, of more than most programs have in a row; and traces that are re-created along
-/// executed paths.
-inline constexpr int block_sizes[] = {1, 3, 64, reoptimized};
+/// Blocks of one instruction, and traces that are re-created along executed paths; in a full run also blocks of a few
+/// instructions, and of more than most programs have in a row.
+inline std::span<const int> block_sizes() {
+  static constexpr int sizes[] = {1, reoptimized, 3, 64};
+  return std::span(sizes).first(test::in_full_run(4, 2));
+}
 
 /// Equal in everything that is visible of a run from outside.
 inline void expect_same(const Outcome& engine, const Outcome& native) {
@@ -31,7 +37,7 @@ inline void expect_as_stepped(const Command& command, int code, bool exact) {
   const Counted stepped = run_stepped(command);
   ASSERT_TRUE(stepped.exact) << stepped.problem;
   expect_same(stepped.outcome, native);
-  for (const int size : block_sizes) {
+  for (const int size : block_sizes()) {
     SCOPED_TRACE(testing::Message() << "block size " << size);
     const Counted counted = run_counted(command, size);
     expect_same(counted.outcome, native);

@@ -22,7 +22,7 @@ using nlohmann::json;
 
 // Counts of one copy by the events' full names, and dependency chains by theirs.
 std::map<std::string, double> counts_of_copy(const std::string& code, const Words& options) {
-  // The counts of a copy do not depend on the rounds, and a virtual machine takes 25 µs for each CPUID.
+  // The counts of a copy do not depend on the rounds, and CPUID is slow in a virtual machine.
   const std::string rounds = is_full_run() ? "1000" : "50";
   const Finished finished = tally(with(
       {"stat", "-q", "--model", "haswell", "--format", "json", "-o", "-", "--rounds", rounds, "--asm", code}, options));

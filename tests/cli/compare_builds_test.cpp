@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "tally/core/base/full_run_testing.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {
@@ -82,7 +83,7 @@ TEST_F(CompareBuilds, finds_a_tenth_of_a_percent_in_one_of_200_functions) {
 
 TEST_F(CompareBuilds, finds_no_change_of_identical_builds) {
   const std::string source = two_hundred_functions(-1), before = profile("old", source);
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < in_full_run(30, 8); ++i) {
     const std::string after = path("new") + ".json";
     if (i == 0)
       profile("new", source);

@@ -66,7 +66,7 @@ TEST_P(CpuModelTest, is_what_the_program_sees) {
 /// Every part of the translation: blocks of one instruction, reoptimized code, code of an earlier run of another model.
 TEST(CpuModels, are_seen_by_every_kind_of_translation) {
   const Counted first = run_counted(seeing("x86-64", {seen_program()}));
-  for (const int size : block_sizes) {
+  for (const int size : block_sizes()) {
     const Counted counted = run_counted(seeing("x86-64", {seen_program()}), size);
     expect_same(counted.outcome, first.outcome);
     EXPECT_EQ(counted.outcome.code, 0);

@@ -49,7 +49,7 @@ TEST_P(KeysEverywhere, are_requested_and_fault_as_natively_even_if_unsupported) 
   const Command command = keys(GetParam());
   const Outcome native = run_native(command);
   EXPECT_EQ(native.out, "1\n");
-  for (const int size : block_sizes) {
+  for (const int size : block_sizes()) {
     const Counted counted = run_counted(command, size);
     expect_same(counted.outcome, native);
     expect_exact(counted);
@@ -72,7 +72,7 @@ TEST_P(KeysCounted, runs_translated_and_counts_exactly) {
   const Command command = keys(GetParam());
   const Outcome native = run_native(command);
   ASSERT_EQ(native.code, 0);
-  for (const int size : block_sizes) {
+  for (const int size : block_sizes()) {
     const Counted counted = run_counted(command, size);
     expect_same(counted.outcome, native);
     expect_exact(counted);
@@ -90,7 +90,7 @@ TEST_P(KeysNative, continues_natively_by_name) {
   const Outcome native = run_native(command);
   // The kernel cannot read all of a frame that denies it key 0.
   if (native.code != 128 + SIGSEGV || GetParam() != std::string("return-none")) ASSERT_EQ(native.out, "500500\n");
-  for (const int size : block_sizes) {
+  for (const int size : block_sizes()) {
     const Counted counted = run_counted(command, size);
     expect_same(counted.outcome, native);
     EXPECT_FALSE(counted.exact);

@@ -56,7 +56,7 @@ TEST_P(LibcTest, counts_one_total) {
   expect_same(first.outcome, native);
   expect_exact(first);
   EXPECT_GT(first.counts.instructions, 10000u);
-  for (const int size : block_sizes) {
+  for (const int size : block_sizes()) {
     SCOPED_TRACE(testing::Message() << "block size " << size);
     const Counted counted = run_counted(command, size);
     expect_same(counted.outcome, native);
@@ -79,7 +79,7 @@ TEST_P(ThreadedLibcTest, behaves_as_natively) {
   const Command command = command_of(GetParam());
   const Outcome native = run_native(command);
   ASSERT_EQ(native.code, GetParam().code) << native.err;
-  for (const int size : block_sizes) {
+  for (const int size : block_sizes()) {
     SCOPED_TRACE(testing::Message() << "block size " << size);
     const Counted counted = run_counted(command, size);
     expect_same(counted.outcome, native);

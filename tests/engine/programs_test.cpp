@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(ends, ProgramTest,
 /// Not under the stepper, which learns too late that threads end at an execve. Every program image runs the same
 /// instructions, 6,000 of them in the loops of three threads.
 TEST(ExecOfAThread, keeps_the_counts_of_all_threads) {
-  for (const int size : block_sizes) {
+  for (const int size : block_sizes()) {
     uint64_t before = 0;
     uint64_t difference = 0;
     for (const char* times : {"1", "2", "3", "4"}) {
@@ -72,7 +72,7 @@ TEST(ExecOfAThread, keeps_the_counts_of_all_threads) {
 /// The number of instructions of a thread in an endless loop is not fixed.
 TEST(ExecOfAThread, loses_nothing_whether_it_fails_or_not) {
   for (const char* mode : {"s", "f"}) {
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < test::in_full_run(20, 6); ++i) {
       const Counted counted = run_counted(command_of({"exec_thread", {"3", mode}}), i % 2);
       EXPECT_EQ(counted.outcome.code, 7) << counted.outcome.err;
       expect_exact(counted);
@@ -85,8 +85,8 @@ TEST(OddForms, do_what_they_do_natively) {
   const Command command = command_of({"odd_forms"});
   const Outcome native = run_native(command);
   ASSERT_EQ(native.code, 0) << native.err;
-  const Counts first = run_counted(command, block_sizes[0]).counts;
-  for (const int size : block_sizes) {
+  const Counts first = run_counted(command, block_sizes()[0]).counts;
+  for (const int size : block_sizes()) {
     const Counted counted = run_counted(command, size);
     expect_same(counted.outcome, native);
     expect_counts(counted.counts, first);
@@ -118,7 +118,7 @@ TEST_P(TimerTest, counts_a_fixed_part_and_the_handler_runs) {
   const Outcome stepped_native = run_native(quiet);
   ASSERT_EQ(stepped_native.code, 0);
   const uint64_t quiet_rounds = timed.per_round != 0 ? numbers(stepped.outcome.out).at(1) : 0;
-  for (const int size : block_sizes) {
+  for (const int size : block_sizes()) {
     SCOPED_TRACE(testing::Message() << "block size " << size);
     const Counted counted = run_counted(busy, size);
     ASSERT_EQ(counted.outcome.code, 0) << counted.outcome.err;

@@ -125,6 +125,8 @@ std::string event_list() {
 
 }  // namespace
 
+bool uses_model() { return std::getenv("TALLY_TEST_MODEL") != nullptr; }
+
 Outcome run_native(const Command& command) { return run(command.words, command, Scratch()); }
 
 Counted run_stepped(const Command& command) {
@@ -233,12 +235,14 @@ std::vector<std::string> tally_words(const Command& command, const std::string& 
     words.push_back("--cache-limit");
     words.push_back(std::to_string(cache_limit));
   }
-  if (const char* model = std::getenv("TALLY_TEST_MODEL")) {
+  const char* const model = std::getenv("TALLY_TEST_MODEL");
+  if (model != nullptr && !command.without_model) {
     for (const char* word : {"--model", model, "--llc", "private", "-e", modelled}) words.emplace_back(word);
     if (std::getenv("TALLY_TEST_KEPT") == nullptr)
       for (const char* word : {"--models-by", "both"}) words.emplace_back(word);
   }
-  if (const char* precision = std::getenv("TALLY_TEST_PRECISION")) {
+  const char* const precision = std::getenv("TALLY_TEST_PRECISION");
+  if (precision != nullptr && !command.without_model) {
     words.emplace_back("--precision");
     words.emplace_back(precision);
   }

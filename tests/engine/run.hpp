@@ -20,6 +20,7 @@ struct Command {
       "PERL_HASH_SEED=0",   "HOME=/nonexistent", std::string("TALLY_CACHE_DIR=") + TALLY_TEST_CACHE};
   std::string directory = "/";
   std::vector<std::string> options;  ///< options of tally
+  bool without_model = false;        ///< leaves out the machine model that uses_model() reports
 };
 
 /// The visible results of a run.
@@ -41,6 +42,9 @@ struct Counted {
   bool exact = false;                             ///< every count has the trust "exact"
   std::string problem;                            ///< why there are no counts, or what is not exact
 };
+
+/// Whether TALLY_TEST_MODEL names a machine model for all runs of tally.
+bool uses_model();
 
 /// Runs it natively.
 Outcome run_native(const Command& command);

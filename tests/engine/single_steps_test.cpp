@@ -15,7 +15,7 @@ Command program(const char* name, std::vector<std::string> arguments = {}) {
 TEST(SingleSteps, are_none_for_meaningless_bits_and_far_returns) {
   const Command command = program("meaningless_bits");
   expect_as_stepped(command, 0, true);
-  for (const int size : block_sizes) EXPECT_EQ(run_counted(command, size).single_stepped, 0u) << size;
+  for (const int size : block_sizes()) EXPECT_EQ(run_counted(command, size).single_stepped, 0u) << size;
 }
 
 TEST(SingleSteps, are_counted) {

@@ -64,7 +64,7 @@ Command command_of(const WorkloadCase& one) {
 class WorkloadTest : public testing::TestWithParam<WorkloadCase> {};
 
 TEST_P(WorkloadTest, engine_counts_the_formula) {
-  for (const int size : block_sizes) {
+  for (const int size : block_sizes()) {
     SCOPED_TRACE(testing::Message() << "block size " << size);
     const Counted counted = run_counted(command_of(GetParam()), size);
     EXPECT_EQ(counted.outcome.code, 0);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tally/core/base/full_run_testing.hpp"
 #include "tally/output/formats/golden_testing.hpp"
 #include "tally/output/formats/sample_testing.hpp"
 #include "tally/output/formats/stat_format.hpp"
@@ -182,7 +183,7 @@ TEST(Stored, with_other_values_is_an_error_or_a_result) {
     std::vector<std::string> places;
     const auto flat = whole.flatten();
     for (const auto& [place, value] : flat.items()) places.push_back(place);
-    for (int round = 0; round < 1'000; ++round) {
+    for (int round = 0; round < test::in_full_run(1'000, 150); ++round) {
       nlohmann::json damaged = whole;
       nlohmann::json::json_pointer place(places[random.below(places.size())]);
       for (std::uint64_t up = random.below(3); up > 0 && !place.parent_pointer().empty(); --up) place.pop_back();

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <random>
 
+#include "tally/core/base/full_run_testing.hpp"
 #include "tally/tools/lab/machine_testing.hpp"
 
 namespace tally::lab {
@@ -294,7 +295,7 @@ void compare(const std::string& program, Settings settings, int bits, const std:
 
 TEST(LabDifferential, random_programs_do_the_same_in_blocks_and_one_by_one) {
   TALLY_NEEDS_NASM();
-  unsigned first = 1, last = 40;
+  unsigned first = 1, last = test::in_full_run(40, 15);
   if (const char* const seeds = std::getenv("TALLY_LAB_SEEDS")) std::sscanf(seeds, "%u..%u", &first, &last);
   for (unsigned seed = first; seed <= last; ++seed) {
     const int bits = seed % 3 == 0 ? 64 : 32;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "tally/core/base/full_run_testing.hpp"
 #include "tests/engine/run.hpp"
 
 namespace {
@@ -28,13 +29,14 @@ void show_difference(const std::string& native, const std::string& engine) {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 3) {
-    fmt::print(stderr, "usage: signal_fuzz_compare FIRST_SEED SECONDS\n");
+  if (count != 2 && count != 3) {
+    fmt::print(stderr, "usage: signal_fuzz_compare FIRST_SEED [SECONDS]\n");
     return 2;
   }
+  const int seconds = count == 3 ? std::atoi(words[2]) : tally::test::in_full_run(30, 8);
   constexpr std::uint64_t seeds_per_run = 50;
   std::uint64_t seed = std::strtoull(words[1], nullptr, 10);
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(std::atoi(words[2]));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   std::uint64_t done = 0;
   do {
     Command command;

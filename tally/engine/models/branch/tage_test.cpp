@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tally/core/base/full_run_testing.hpp"
 #include "tally/engine/models/branch/bimodal.hpp"
 #include "tally/engine/models/branch/branches_testing.hpp"
 #include "tally/engine/models/branch/gshare.hpp"
@@ -206,7 +207,8 @@ TEST(Tage, PredictsCorrelatedBranchesAsTheReference) {
 TEST(Tage, AgesAsTheReference) {
   Compared compared;
   std::uint32_t noise = 1;
-  for (unsigned epoch = 0; epoch < 60; ++epoch) {
+  const unsigned epochs = tally::test::in_full_run(60u, 15u);
+  for (unsigned epoch = 0; epoch < epochs; ++epoch) {
     for (unsigned round = 0; round < 60; ++round) {
       for (unsigned branch = 0; branch < 600 && !::testing::Test::HasFatalFailure(); ++branch) {
         const bool taken = (branch * 2654435761u >> (round + epoch) % 7 & 1) != 0;
@@ -216,7 +218,7 @@ TEST(Tage, AgesAsTheReference) {
     for (int i = 0; i < 20'000 && !::testing::Test::HasFatalFailure(); ++i)
       compared.branch(0x401000 + epoch * 0x10000 + next(noise) % 100 * 20, (next(noise) & 1) != 0);
   }
-  EXPECT_GE(compared.agings(), 10);
+  EXPECT_GE(compared.agings(), static_cast<int>(epochs / 6));
 }
 
 }  // namespace

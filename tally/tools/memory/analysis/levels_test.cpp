@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "tally/core/base/full_run_testing.hpp"
 #include "tally/tools/memory/analysis/dismissal.hpp"
 #include "tally/tools/memory/analysis/findings.hpp"
 #include "tally/tools/memory/analysis/levels.hpp"
@@ -215,11 +216,16 @@ struct Coverage {
   double widest = 0;
   int narrow = 0;             // intervals that are no wider than a quarter
   std::vector<double> found;  // relative to the true capacity
+
+  double share(int of_cases) const { return static_cast<double>(of_cases) / cases; }
 };
+
+// A level takes up to a tenth of a second, so a default run tries few of them.
+int most_cases() { return test::in_full_run(100, 20); }
 
 // `curve_with` gets capacities from 1 to 16 MiB.
 Coverage coverage_of_curves(const std::function<Curve(double capacity, Random& random)>& curve_with, double reach_share,
-                            double translation_ns, std::uint64_t seed, int cases = 100) {
+                            double translation_ns, std::uint64_t seed, int cases) {
   Coverage coverage;
   Random random(seed);
   for (int i = 0; i < cases; ++i) {
@@ -247,7 +253,7 @@ Coverage coverage_of_curves(const std::function<Curve(double capacity, Random& r
 }
 
 Coverage coverage_of(const std::function<Misses(double)>& level, double step_share, std::uint64_t seed,
-                     int cases = 100) {
+                     int cases = most_cases()) {
   const auto curve_with = [&](double capacity, Random& random) {
     return curve_of(size_grid(64 << 10, static_cast<std::uint64_t>(16 * capacity), 8, 64), 4, {{level(capacity), 32}},
                     step_share, random);
@@ -290,10 +296,10 @@ TEST(Capacity, of_page_colours_between_slopes_is_in_its_interval) {
     const auto curve_with = [ways = ways](double capacity, Random& random) {
       return sloping_curve(capacity, colours(capacity, ways), 0.02, random);
     };
-    const Coverage coverage = coverage_of_curves(curve_with, 0.25, translation_ns, 5);
-    EXPECT_GE(coverage.covered, 95) << ways;
+    const Coverage coverage = coverage_of_curves(curve_with, 0.25, translation_ns, 5, most_cases());
+    EXPECT_GE(coverage.share(coverage.covered), 0.95) << ways;
     // With scattered timings, other replacement policies may fit a little better; then the interval is wider.
-    EXPECT_GE(coverage.narrow, 85) << ways;
+    EXPECT_GE(coverage.share(coverage.narrow), 0.85) << ways;
     EXPECT_LE(coverage.widest, 0.55) << ways;
   }
 }
@@ -301,11 +307,12 @@ TEST(Capacity, of_page_colours_between_slopes_is_in_its_interval) {
 // One curve does not show the replacement policy: these levels seem up to a quarter larger or a tenth smaller than they
 // are; with an LRU model only, up to two fifths.
 TEST(Capacity, of_page_colours_with_other_replacement_is_near) {
+  const int cases = test::in_full_run(25, 5);
   for (const Victim victim : {Victim::any, Victim::not_recent}) {
     for (const int ways : {8, 16}) {
       const Coverage coverage =
-          coverage_of([&](double capacity) { return colours_by(victim, capacity, ways); }, 0.02, 7, 25);
-      ASSERT_EQ(coverage.found.size(), 25u);
+          coverage_of([&](double capacity) { return colours_by(victim, capacity, ways); }, 0.02, 7, cases);
+      ASSERT_EQ(coverage.found.size(), static_cast<std::size_t>(cases));
       const auto [least, most] = std::minmax_element(coverage.found.begin(), coverage.found.end());
       EXPECT_GE(*least, 0.9) << static_cast<int>(victim) << ", " << ways;
       EXPECT_LE(*most, 1.25) << static_cast<int>(victim) << ", " << ways;
@@ -350,7 +357,7 @@ Coverage coverage_of_scattered(std::optional<Victim> victim, int ways, bool cont
   const auto of_set = misses_by_lines(victim, ways);
   Coverage coverage;
   Random random(9);
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < test::in_full_run(10, 5); ++i) {
     const double capacity = (8 << random.uniform(0, 1)) * ways * 4 * kib;
     const double around = capacity * (0.85 + 0.4 * random.unit());
     const auto whole = [](double bytes) { return static_cast<std::uint64_t>(bytes / 4096) * 4096; };
@@ -372,7 +379,7 @@ TEST(Capacity, of_scattered_lines_does_not_depend_on_frames) {
   for (const int ways : {8, 16}) {
     for (const bool contiguous : {false, true}) {
       const Coverage coverage = coverage_of_scattered({}, ways, contiguous);
-      EXPECT_GE(coverage.covered, 9) << ways << contiguous;
+      EXPECT_GE(coverage.share(coverage.covered), 0.9) << ways << contiguous;
       EXPECT_LE(coverage.widest, 0.15) << ways << contiguous;
       for (const double found : coverage.found) EXPECT_NEAR(found, 1, 0.03) << ways << contiguous;
     }
@@ -395,20 +402,20 @@ TEST(Capacity, of_scattered_lines_with_other_replacement_is_near) {
 
 TEST(Capacity, of_lru_levels_is_in_its_interval) {
   const Coverage coverage = coverage_of(lru, 0.02, 1);
-  EXPECT_GE(coverage.covered, 95);
+  EXPECT_GE(coverage.share(coverage.covered), 0.95);
   EXPECT_LE(coverage.widest, grid_step - 1);
 }
 
 TEST(Capacity, of_random_replacement_is_in_its_interval) {
   const Coverage coverage = coverage_of(random_replacement, 0.02, 2);
-  EXPECT_GE(coverage.covered, 95);
+  EXPECT_GE(coverage.share(coverage.covered), 0.95);
   EXPECT_LE(coverage.widest, 0.25);
 }
 
 TEST(Capacity, of_page_colours_is_in_its_interval) {
   for (const int ways : {8, 16}) {
     const Coverage coverage = coverage_of([&](double capacity) { return colours(capacity, ways); }, 0.02, 3);
-    EXPECT_GE(coverage.covered, 95) << ways;
+    EXPECT_GE(coverage.share(coverage.covered), 0.95) << ways;
     EXPECT_LE(coverage.widest, 0.25) << ways;
   }
 }
@@ -416,7 +423,7 @@ TEST(Capacity, of_page_colours_is_in_its_interval) {
 TEST(Capacity, with_prefetchers_is_in_its_interval) {
   for (const Prefetcher prefetcher : {Prefetcher::pair, Prefetcher::next_line, Prefetcher::streamer}) {
     const Coverage coverage = coverage_of([&](double capacity) { return prefetched(capacity, prefetcher); }, 0.02, 4);
-    EXPECT_GE(coverage.covered, 95) << static_cast<int>(prefetcher);
+    EXPECT_GE(coverage.share(coverage.covered), 0.95) << static_cast<int>(prefetcher);
     EXPECT_LE(coverage.widest, 0.25) << static_cast<int>(prefetcher);
   }
 }

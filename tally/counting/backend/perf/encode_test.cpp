@@ -14,7 +14,11 @@ linux::PmuDevice arm() {
           .is_core = true};
 }
 
-Encoded encoded(const char* text) { return encode(*event::parse(text), {arm()}).front(); }
+// Codes mean events of the machine's processor, which is not the one that the test runs on.
+Encoded encoded(const char* text) {
+  const event::Sources sources{.root = "/nowhere", .own_pmu = "no such processor", .own_family = event::Family::arm};
+  return encode(*event::parse(text, sources), {arm()}).front();
+}
 
 TEST(Encode, generic_events_by_the_kernels_numbers_in_their_mode) {
   const Encoded user = encoded("instructions");

@@ -9,6 +9,9 @@
 namespace tally::event {
 namespace {
 
+// A machine whose kernel names no events, and whose processor has no table: only the built-in and the vendors' names.
+const Sources no_machine{"/nowhere", "no such processor"};
+
 TEST(Table, names_are_unique_and_parse_to_their_row) {
   std::set<std::string_view> names;
   for (const Definition& line : all()) {
@@ -55,7 +58,7 @@ TEST(Parse, unknown_names_suggest_the_nearest_of_all_sources) {
       {"zzzzzzzzzzzzzzzzzz", "`tally events`"},
   };
   for (const auto& one : cases) {
-    const auto event = parse(one.text);
+    const auto event = parse(one.text, no_machine);
     ASSERT_FALSE(event) << one.text;
     EXPECT_EQ(event.error().code, Code::bad_usage);
     EXPECT_NE(event.error().message.find(std::string("'") + one.text + "'"), std::string::npos)
@@ -63,6 +66,15 @@ TEST(Parse, unknown_names_suggest_the_nearest_of_all_sources) {
     EXPECT_NE(event.error().hint.find(one.hint), std::string::npos) << one.text << ": " << event.error().hint;
     EXPECT_LT(event.error().hint.size(), 200u) << "an error is no list";
   }
+}
+
+TEST(Parse, unknown_names_suggest_those_of_the_machines_processor_first) {
+  const auto hint = [](const char* processor) {
+    return parse("UOPS_RETIRD:SLOT", {"/nowhere", processor}).error().hint;
+  };
+  if (!pfm::find_pmu("icl")) GTEST_SKIP() << "this libpfm4 has no tables of x86 processors";
+  EXPECT_EQ(hint("icl"), "did you mean UOPS_RETIRED:SLOTS?");
+  EXPECT_EQ(hint("hsw"), "did you mean UOPS_RETIRED:ALL, UOPS_RETIRED:ANY?");
 }
 
 TEST(Parse, suffixes_are_checked) {
@@ -168,17 +180,15 @@ TEST(ParseLists, a_groups_modifiers_are_for_members_without_their_own) {
 
 TEST(Parse, a_tracepoint_is_refused_with_the_reason) {
   // Most users cannot read the list of tracepoints.
-  Sources nothing_readable;
-  nothing_readable.root = "/nonexistent";
   for (const char* name :
        {"sched:sched_switch", "syscalls:sys_enter_read", "irq_vectors:local_timer_entry", "kmem:*"}) {
-    const auto event = parse(name, nothing_readable);
+    const auto event = parse(name, no_machine);
     ASSERT_FALSE(event) << name;
     EXPECT_NE(event.error().message.find("is a tracepoint of the kernel"), std::string::npos) << event.error().message;
   }
-  EXPECT_NE(parse("sched:sched_switch", nothing_readable).error().hint.find("count context-switches instead"),
+  EXPECT_NE(parse("sched:sched_switch", no_machine).error().hint.find("count context-switches instead"),
             std::string::npos);
-  EXPECT_EQ(parse("UOPS_NONSENSE:ALL", nothing_readable).error().message.find("tracepoint"), std::string::npos);
+  EXPECT_EQ(parse("UOPS_NONSENSE:ALL", no_machine).error().message.find("tracepoint"), std::string::npos);
 }
 
 TEST(ParseLists, unmatched_braces_and_slashes_are_an_error) {

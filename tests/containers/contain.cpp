@@ -1,24 +1,30 @@
 // Runs a command as a container does: with the rules of a seccomp profile, another root directory, another user.
 //
-// usage: contain [--profile FILE] [--last-syscall N] [--read-only] [--root DIRECTORY] [--user ID] COMMAND [ARGUMENT...]
+// usage: contain [--profile FILE] [--last-syscall N] [--read-only] [--keep DIRECTORY] [--root DIRECTORY] [--user ID]
+//                COMMAND [ARGUMENT...]
 //
 //   --profile FILE     refuse the system calls of FILE (docker.txt explains the format)
 //   --last-syscall N   system calls with a number above N fail with ENOSYS, as on a kernel that does not have them
 //   --read-only        the root directory cannot be written to, and there is no /tmp and no HOME; needs root
+//   --keep DIRECTORY   with --read-only: everybody can read this directory, wherever it is
 //   --root DIRECTORY   the command's root directory; needs root
 //   --user ID          the command's user and group, without other groups; needs root
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -73,9 +79,43 @@ void make_read_only(const char* root) {
   check(mount(nullptr, root, nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr), root);
 }
 
+constexpr const char* temporary_directories[] = {"/tmp", "/dev/shm", "/var/tmp", "/run"};
+
+bool is_temporary_directory(const std::string& path) {
+  return std::find(std::begin(temporary_directories), std::end(temporary_directories), path) !=
+         std::end(temporary_directories);
+}
+
+bool is_reachable_by_others(const std::string& path) {
+  struct stat status {};
+  check(stat(path.c_str(), &status), path);
+  return (status.st_mode & S_IXOTH) != 0;
+}
+
+// The directory may be below one that is hidden, or that is closed to other users, such as /root. There, an empty file
+// system is mounted that has nothing but the way to the directory.
+void show(int directory, const std::string& path) {
+  std::string covered;
+  for (std::size_t end = 0; end != std::string::npos;) {
+    end = path.find('/', end + 1);
+    const std::string part = path.substr(0, end);
+    if (covered.empty() && (is_temporary_directory(part) || !is_reachable_by_others(part))) {
+      check(mount("contain", part.c_str(), "tmpfs", 0, "mode=755"), part);
+      covered = part;
+    } else if (!covered.empty()) {
+      check(mkdir(part.c_str(), 0755), part);
+    }
+  }
+  if (covered.empty()) return;
+  const std::string source = "/proc/self/fd/" + std::to_string(directory);
+  check(mount(source.c_str(), path.c_str(), nullptr, MS_BIND | MS_REC, nullptr), path);
+  for (const std::string& mounted : {path, covered})
+    check(mount(nullptr, mounted.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr), mounted);
+}
+
 // Nothing can be created in the directories of temporary files, which other file systems are mounted on.
 void hide_temporary_directories() {
-  for (const char* other : {"/tmp", "/dev/shm", "/var/tmp", "/run"})
+  for (const char* other : temporary_directories)
     if (mount("/proc/self/fdinfo", other, nullptr, MS_BIND, nullptr) < 0 && errno != ENOENT) fail(other, errno);
   unsetenv("HOME");
   unsetenv("TMPDIR");
@@ -90,6 +130,7 @@ int main(int argc, char** argv) {
   if (!filter) fail("seccomp_init", ENOMEM);
   bool filtered = false;
   const char* root = nullptr;
+  const char* kept = nullptr;
   std::optional<unsigned> user;
   bool read_only = false;
   int i = 1;
@@ -109,6 +150,8 @@ int main(int argc, char** argv) {
       for (int number = std::atoi(value) + 1; number <= last_syscall_number; ++number)
         seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), number, 0);
       filtered = true;
+    } else if (option == "--keep") {
+      kept = value;
     } else if (option == "--root") {
       root = value;
     } else if (option == "--user") {
@@ -123,7 +166,12 @@ int main(int argc, char** argv) {
     check(chroot(root), root);
     check(chdir("/"), "/");
   }
-  if (read_only) hide_temporary_directories();
+  if (read_only) {
+    const int directory = kept ? open(kept, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (kept) check(directory, kept);
+    hide_temporary_directories();
+    if (kept) show(directory, kept);
+  }
   if (user) {
     check(setgroups(0, nullptr), "setgroups");
     check(setresgid(*user, *user, *user), "setresgid");

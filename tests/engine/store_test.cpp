@@ -67,15 +67,6 @@ INSTANTIATE_TEST_SUITE_P(engine, StoredCodeTest,
 
 class StoredModelledTest : public StoredCodeTest {
  protected:
-  /// Runs again if the number of digits of process IDs changed meanwhile, which changes a shell's counts: on a busy
-  /// machine this may happen during these runs.
-  static void run_comparably(const std::function<void()>& runs) {
-    for (int tries = 0; tries < 3; ++tries) {
-      const std::size_t before = test::digits_of_process_numbers();
-      runs();
-      if (test::digits_of_process_numbers() == before) return;
-    }
-  }
   static std::vector<std::string> options(const char* precision) {
     // A vfork child would access the levels that it shares with its parent in another order.
     const char* const events =
@@ -96,7 +87,7 @@ TEST_P(StoredModelledTest, has_the_same_modelled_counts) {
     plain.options.insert(plain.options.end(), {"--models-by", "each"});
     Counted expected;
     std::vector<Counted> runs;
-    run_comparably([&] {
+    test::run_with_equal_process_numbers([&] {
       expected = run_counted(plain);
       runs.clear();
       // The last time with code that was re-created.

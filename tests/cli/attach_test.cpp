@@ -65,11 +65,11 @@ TEST(Attach, the_default_events_of_a_process_include_its_cpu_time) {
 
 TEST(Attach, the_end_of_a_process_is_reported) {
   TALLY_NEEDS_COUNTERS();
-  Running program({"/bin/sleep", "1"});
-  const Finished ended = tally({"stat", "-e", "task-clock", "-p", std::to_string(program.pid())});
-  const std::string end = "process " + std::to_string(program.pid()) + " ended after ";
-  EXPECT_TRUE(holds(ended.out + ended.err, end)) << ended.out << ended.err;
-  program.finish();
+  EXPECT_TRUE(is_true_with_time([](int factor) {
+    Running program({"/bin/sleep", std::to_string(factor)});
+    const Finished ended = tally({"stat", "-e", "task-clock", "-p", std::to_string(program.pid())});
+    return holds(ended.out + ended.err, "process " + std::to_string(program.pid()) + " ended after ");
+  }));
   const Finished stopped = tally({"stat", "-e", "task-clock", "-p", std::to_string(getpid()), "--timeout", "20"});
   EXPECT_FALSE(holds(stopped.out + stopped.err, "ended after")) << stopped.out << stopped.err;
 }
@@ -138,8 +138,8 @@ TEST(Attach, an_interrupt_ends_it_and_keeps_every_count) {
 
 TEST(Timing, intervals_add_up_to_the_whole) {
   TALLY_NEEDS_COUNTERS();
-  const json result = result_of(
-      {"-e", "page-faults,task-clock", "-I", "20", "--", "sh", "-c", "for i in 1 2 3 4 5 6; do sleep 0.02; done"});
+  const json result = result_of({"-e", "page-faults,task-clock", "-I", "20", "--", "sh", "-c",
+                                 "i=0; while [ $i -lt 25 ]; do i=$((i+1)); sleep 0.02; done"});
   std::int64_t faults = 0;
   std::int64_t before = 0;
   for (const json& interval : result["intervals"]) {
@@ -163,7 +163,7 @@ TEST(Timing, intervals_are_printed_while_the_program_runs) {
   Running counting(
       tally_words({"stat", "-q", "-x", ",", "-o", "-", "-e", "task-clock", "-I", "20", "--", "sleep", "1000"}));
   ASSERT_TRUE(counting.wait_for_output("task-clock"));
-  EXPECT_TRUE(holds(counting.output(), "0.02")) << counting.output();
+  EXPECT_GE(std::atof(counting.output().c_str()), 0.02) << counting.output();
   counting.signal(SIGTERM);
   EXPECT_TRUE(holds(counting.finish().out, "task-clock"));
 }
@@ -171,8 +171,12 @@ TEST(Timing, intervals_are_printed_while_the_program_runs) {
 TEST(Timing, a_delay_leaves_the_beginning_out) {
   TALLY_NEEDS_COUNTERS();
   const json all = result_of({"-e", "page-faults", "--", "sleep", "0.2"});
-  const json later = result_of({"-e", "page-faults,user_time", "--delay", "100", "--", "sleep", "0.2"});
-  EXPECT_LT(value(later, 0), value(all, 0) / 2);
+  json later;
+  EXPECT_TRUE(is_true_with_time([&](int factor) {
+    later = result_of({"-e", "page-faults,user_time", "--delay", std::to_string(100 * factor), "--", "sleep",
+                       std::to_string(0.2 * factor)});
+    return value(later, 0) < value(all, 0) / 2;
+  })) << later;
   EXPECT_EQ(later["events"][1]["trust"], "partial");
   const json never = result_of({"-e", "page-faults", "--delay", "60000", "--", "true"});
   EXPECT_EQ(never["events"][0]["trust"], "absent");
@@ -255,11 +259,13 @@ TEST(EngineTiming, a_delay_leaves_the_beginning_out) {
   const json later = result_of(with({"--backend", "engine", "-e", "instructions", "--delay", "60000", "--"}, {"true"}));
   EXPECT_EQ(later["events"][0]["trust"], "absent");
   const TemporaryFile mark("mark");
-  const json delayed =
-      result_of(with({"--backend", "engine", "-e", "instructions,user_time", "--delay", "1000", "--per-process", "--"},
-                     {"sh", "-c", "j=0; while [ $j -lt 20000 ]; do j=$((j+1)); done; sleep 3; :"}));
-  EXPECT_LT(value(delayed, 0), value(all, 0) / 2);
-  EXPECT_GT(value(delayed, 0), 0);
+  json delayed;
+  EXPECT_TRUE(is_true_with_time([&](int factor) {
+    delayed = result_of({"--backend", "engine", "-e", "instructions,user_time", "--delay", std::to_string(500 * factor),
+                         "--per-process", "--", "sh", "-c",
+                         "j=0; while [ $j -lt 20000 ]; do j=$((j+1)); done; sleep " + std::to_string(factor) + "; :"});
+    return value(delayed, 0) < value(all, 0) / 2 && value(delayed, 0) > 0;
+  })) << delayed;
   EXPECT_EQ(delayed["events"][0]["trust"], "exact");
   EXPECT_EQ(delayed["events"][1]["trust"], "partial");
   std::int64_t sum = 0;
@@ -270,11 +276,14 @@ TEST(EngineTiming, a_delay_leaves_the_beginning_out) {
 TEST(EngineTiming, a_time_out_ends_the_program_and_the_counts) {
   const TemporaryFile fifo("fifo");
   ASSERT_EQ(mkfifo(fifo.path().c_str(), 0600), 0);
-  const json result =
-      result_of({"--backend", "engine", "-e", "instructions,loads", "--timeout", "300", "--", "sh", "-c",
-                 "trap 'j=0; while [ $j -lt 100000 ]; do j=$((j+1)); done; exit 7' TERM; exec 3<>" + fifo.path() +
-                     "; read x <&3; read x <&3"});
-  EXPECT_EQ(result["exit_code"], 7);
+  json result;
+  EXPECT_TRUE(is_true_with_time([&](int factor) {
+    result = result_of({"--backend", "engine", "-e", "instructions,loads", "--timeout", std::to_string(300 * factor),
+                        "--", "sh", "-c",
+                        "trap 'j=0; while [ $j -lt 100000 ]; do j=$((j+1)); done; exit 7' TERM; exec 3<>" +
+                            fifo.path() + "; read x <&3; read x <&3"});
+    return result["exit_code"] == 7;
+  })) << result;
   EXPECT_EQ(result["events"][0]["trust"], "exact") << result["events"][0]["reason"];
   EXPECT_LT(value(result, 0), 2000000) << "what it executed after the time-out is not counted";
 }

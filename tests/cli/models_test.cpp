@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "tests/cli/modelled.hpp"
 
@@ -388,7 +389,7 @@ TEST(Models, what_a_killed_program_offloaded_is_counted) {
 constexpr const char* work = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; ";
 
 bool appears(const std::string& path) {
-  for (int i = 0; i < 3000; ++i) {
+  for (const auto end = std::chrono::steady_clock::now() + longest_wait; std::chrono::steady_clock::now() < end;) {
     if (access(path.c_str(), F_OK) == 0) return true;
     usleep(10'000);
   }

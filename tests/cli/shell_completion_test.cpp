@@ -82,7 +82,7 @@ TEST(ZshCompletion, offers_commands_options_values_and_what_the_program_complete
   const TemporaryFile script("_tally", tally({"--print-zsh-completion"}).out);
   std::vector<Case> all = cases(script.path());
   if (!have("git")) std::erase_if(all, [](const Case& one) { return one.line.find("git") != std::string::npos; });
-  Words words{"/usr/bin/env", "HOME=" + script.folder(), "timeout",      "60", "zsh",
+  Words words{"/usr/bin/env", "HOME=" + script.folder(), "timeout",      "1200", "zsh",
               "-f",           TALLY_ZSH_OFFERS,          script.folder()};
   for (const Case& one : all) words.push_back(one.line);
   const Finished finished = Running(words).finish();

@@ -23,7 +23,7 @@ TEST(Trust, a_pipe_in_the_state_folder_does_not_block) {
   const TemporaryFile home("home");
   fs::create_directories(home.path() + "/.cache/tally");
   ASSERT_EQ(mkfifo((home.path() + "/.cache/tally/verify-none.json").c_str(), 0600), 0);
-  const Finished finished = run_shell("unset TALLY_CACHE_DIR XDG_CACHE_HOME; HOME=" + home.path() + " timeout 60 " +
+  const Finished finished = run_shell("unset TALLY_CACHE_DIR XDG_CACHE_HOME; HOME=" + home.path() + " timeout 1200 " +
                                       command + " stat -q --backend none -o /dev/null -- true");
   EXPECT_EQ(finished.code(), 0) << finished.err;
 }

@@ -34,7 +34,7 @@ class Terminal {
   // Reads the screen until two readings contain the text, because the first may be in the middle of a redraw; returns
   // the last screen.
   std::string wait_for(const std::string& what) const {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto end = std::chrono::steady_clock::now() + longest_wait;
     for (bool seen = false;;) {
       const std::string now = text();
       const bool sees = now.find(what) != std::string::npos;

@@ -10,7 +10,7 @@ Command sharers(std::vector<std::string> words) {
   command.words = std::move(words);
   command.words.insert(command.words.begin(), std::string(LIBC_PROGRAMS) + "/sharers_dynamic");
   command.environment.push_back("TALLY_ENGINE_TEST=fail");
-  command.options = {"--timeout", "100000"};
+  command.options = {"--timeout", "1000000"};
   return command;
 }
 

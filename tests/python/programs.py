@@ -18,7 +18,7 @@ def run(words, place=None, **more):
     if "PATH" not in more:
         variables["PATH"] = os.path.dirname(TALLY) + ":" + variables["PATH"]
     return subprocess.run(words, cwd=place, env=variables, text=True, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=250, check=False)
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=1500, check=False)
 
 
 def python(text, under=(), **more):

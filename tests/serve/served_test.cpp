@@ -17,10 +17,10 @@ namespace {
 
 std::string shell_output(const std::string& command) { return Running({"/bin/sh", "-c", command}).finish().out; }
 
-// Waits until the condition is true; false if it is not within half a minute.
+// Waits until the condition is true; false if it never is.
 template <class Condition>
 bool wait_until(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto end = std::chrono::steady_clock::now() + longest_wait;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
     usleep(20'000);
@@ -177,7 +177,7 @@ TEST(Serve, a_prometheus_server_has_the_values_and_sees_a_restart) {
   auto served = std::make_unique<Served>(machine.root());
   const int port = served->port();
   const TemporaryFile config("prometheus.yml",
-                             "global: {scrape_interval: 200ms, scrape_timeout: 200ms}\nscrape_configs:\n- job_name: "
+                             "global: {scrape_interval: 1s, scrape_timeout: 1s}\nscrape_configs:\n- job_name: "
                              "tally\n  static_configs:\n  - targets: ['127.0.0.1:" +
                                  std::to_string(port) + "']\n");
   const int own = free_port();
@@ -185,21 +185,25 @@ TEST(Serve, a_prometheus_server_has_the_values_and_sees_a_restart) {
   Running prometheus({"/bin/sh", "-c",
                       "exec prometheus --config.file=" + config.path() + " --storage.tsdb.path=" + config.folder() +
                           "/data --web.listen-address=127.0.0.1:" + std::to_string(own)});
-  if (!wait_until([&] { return query_prometheus(own, "tally_context_switches_total") == "4711"; })) {
+  // On a busy machine a scrape may take longer than its limit, and the server has no values until the next one.
+  const auto becomes = [&](const std::string& query, const std::string& value) {
+    return wait_until([&] { return query_prometheus(own, query) == value; });
+  };
+  if (!becomes("tally_context_switches_total", "4711")) {
     prometheus.signal(15);
     FAIL() << prometheus.finish().err << served->scrape().value_or("no answer");
   }
-  EXPECT_EQ(query_prometheus(own, "tally_cgroup_cpu_seconds_total%7Bcgroup=%22/group1%22%7D"), "1");
-  EXPECT_EQ(query_prometheus(own, "tally_cpu_seconds_total%7Bmode=%22steal%22%7D"), "0.3");
-  EXPECT_EQ(query_prometheus(own, "up"), "1");
+  EXPECT_TRUE(becomes("tally_cgroup_cpu_seconds_total%7Bcgroup=%22/group1%22%7D", "1"));
+  EXPECT_TRUE(becomes("tally_cpu_seconds_total%7Bmode=%22steal%22%7D", "0.3"));
+  EXPECT_TRUE(becomes("up", "1"));
   EXPECT_EQ(query_prometheus(own, "tally_cpu_instructions_total"), std::nullopt);
   EXPECT_TRUE(
       wait_until([&] { return std::atof(query_prometheus(own, "tally_readings_total").value_or("0").c_str()) > 3; }));
   served.reset();
-  EXPECT_TRUE(wait_until([&] { return query_prometheus(own, "up") == "0"; }));
+  EXPECT_TRUE(becomes("up", "0"));
   served = std::make_unique<Served>(machine.root(), port);
-  EXPECT_TRUE(wait_until([&] { return query_prometheus(own, "resets(tally_readings_total%5B1m%5D)") == "1"; }));
-  EXPECT_EQ(query_prometheus(own, "resets(tally_context_switches_total%5B1m%5D)"), "0")
+  EXPECT_TRUE(becomes("resets(tally_readings_total%5B1h%5D)", "1"));
+  EXPECT_EQ(query_prometheus(own, "resets(tally_context_switches_total%5B1h%5D)"), "0")
       << "the kernel continues to count";
   prometheus.signal(15);
   prometheus.finish();

@@ -28,21 +28,24 @@ void expect(bool condition, int number) {
 }
 
 TEST(Finishing, the_first_signal_asks_to_stop_and_the_second_ends) {
-  EXPECT_EQ(in_child([] {
-              auto signals = Signals::watch();
-              expect(signals.has_value(), 1);
-              {
-                const Finishing outer(*signals);
-                const Finishing inner(*signals);
-                expect(!is_interrupted(), 2);
-                raise(SIGTERM);
-                expect(is_interrupted(), 3);
-                raise(SIGTERM);  // the same one: timeout(1) sends it twice
-              }
-              expect(is_interrupted() && finishing_interrupted_by() == SIGTERM, 4);
-              expect(signals->interrupted_by() == SIGTERM, 5);
-            }),
-            0);
+  const auto raise_twice = [] {
+    auto signals = Signals::watch();
+    expect(signals.has_value(), 1);
+    {
+      const Finishing outer(*signals);
+      const Finishing inner(*signals);
+      expect(!is_interrupted(), 2);
+      raise(SIGTERM);
+      expect(is_interrupted(), 3);
+      raise(SIGTERM);  // the same one: timeout(1) sends it twice
+    }
+    expect(is_interrupted() && finishing_interrupted_by() == SIGTERM, 4);
+    expect(signals->interrupted_by() == SIGTERM, 5);
+  };
+  // A busy machine may stop the child between both for so long that they are two signals.
+  int end = -SIGTERM;
+  for (int tries = 0; tries < 10 && end == -SIGTERM; ++tries) end = in_child(raise_twice);
+  EXPECT_EQ(end, 0);
   EXPECT_EQ(in_child([] {
               auto signals = Signals::watch();
               const Finishing finishing(*signals);
@@ -59,7 +62,7 @@ TEST(Finishing, a_blocked_system_call_is_ended) {
               const Finishing finishing(*signals);
               int ends[2];
               expect(pipe(ends) == 0, 1);
-              alarm(1);  // in case it is not ended
+              alarm(1200);  // in case it is not ended
               const pid_t parent = getpid();
               if (fork() == 0) {
                 usleep(50'000);

@@ -14,7 +14,7 @@ case did its work; `trust: exact` (the default), `trust: any`, or words of the r
 `compare: out err` (the default) streams that are the same; `keep: REGEX` only these lines are compared; `sorted:` in
 any order; `each: WORDS` (may be repeated): a case for each word, which replaces $each in it; `brief:` a list in the page
 instead of a table; `replace: REGEX => TEXT` (may be repeated) what differs from run to run; `times: N` runs under tally;
-`limit: N` seconds natively (180; ten times that under tally); `root:` needs root.
+`root:` needs root.
 
 The shell text runs by `sh -eu` in an empty directory; $CACHE is a directory that is kept. Exit code 77 means that the
 case cannot be run here; the last line of standard error says why.
@@ -25,13 +25,13 @@ import os
 
 FLAGS = ("short", "sorted", "root", "brief")
 LISTS = ("needs", "package", "each", "compare")
-KEYS = ("title", "code", "says", "trust", "keep", "times", "limit")
+KEYS = ("title", "code", "says", "trust", "keep", "times")
 
 
 class Case:
     def __init__(self, group, name, what, defaults):
         self.group, self.name, self.what = group, name, what
-        self.title, self.code, self.says, self.trust, self.keep, self.times, self.limit = group, 0, "", "exact", "", 1, 180
+        self.title, self.code, self.says, self.trust, self.keep, self.times = group, 0, "", "exact", "", 1
         self.short = self.sorted = self.root = self.brief = False
         self.needs, self.package, self.each, self.compare, self.replace = [], [], [], ["out", "err"], []
         self.prepare = self.run = ""
@@ -51,7 +51,7 @@ class Case:
             setattr(self, key, getattr(self, key) + value.split())
         elif key == "replace":
             self.replace = self.replace + [tuple(part.strip() for part in value.split("=>"))]
-        elif key in ("code", "times", "limit"):
+        elif key in ("code", "times"):
             setattr(self, key, int(value))
         elif key in KEYS:
             setattr(self, key, value)

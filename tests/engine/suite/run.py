@@ -24,6 +24,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cases as case_files
 
+LIMIT = 1500  # seconds of a run: one that takes longer hangs. Less than the limit of ctest, to report and end it
 SKIPPED = 77  # what a case's own shell text, and this program, say for "cannot be run here"
 SEARCH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -79,7 +80,7 @@ def cpu_of_children():
     return used.ru_utime + used.ru_stime
 
 
-def execute(words, place, limit):
+def execute(words, place):
     """Runs `words` in place/work with files as its streams: nothing can fill up, and both runs see the same kind."""
     environment = {
         "PATH": SEARCH,
@@ -97,7 +98,7 @@ def execute(words, place, limit):
         process = subprocess.Popen(words, cwd=os.path.join(place, "work"), env=environment, stdin=subprocess.DEVNULL,
                                    stdout=out, stderr=err, start_new_session=True)
         try:
-            code = process.wait(limit)
+            code = process.wait(LIMIT)
         except subprocess.TimeoutExpired:
             code = None
         wall, cpu = time.monotonic() - begun, cpu_of_children() - cpu
@@ -131,7 +132,7 @@ def prepare(case, place):
     empty(place)
     if not case.prepare:
         return
-    made = execute(["sh", "-eu", "-c", case.prepare], place, case.limit)
+    made = execute(["sh", "-eu", "-c", case.prepare], place)
     if made.code == SKIPPED:
         raise Skip((made.err.strip() or "its preparation says so").splitlines()[-1])
     if made.code != 0:
@@ -204,7 +205,7 @@ def judge(case, tally):
     result = {"name": case.name, "group": case.group, "verdict": "skipped"}
     try:
         prepare(case, place)
-        native = execute(["sh", "-eu", script], place, case.limit)
+        native = execute(["sh", "-eu", script], place)
         if native.code == SKIPPED:
             raise Skip((native.err.strip() or "it says so itself").splitlines()[-1])
         problems = []
@@ -219,7 +220,7 @@ def judge(case, tally):
             if os.path.exists(counts_file):
                 os.unlink(counts_file)
             words = [tally, "stat", "--backend", "engine", "--format", "json", "-o", counts_file, "--", "sh", "-eu", script]
-            counted = execute(words, place, case.limit * 10)
+            counted = execute(words, place)
             instructions, trust, reason = counts(counts_file)
             problems = differences(case, native, counted)
             if wrong := trust_differs(case, trust, reason):

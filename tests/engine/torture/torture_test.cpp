@@ -52,7 +52,7 @@ TEST_P(TortureTest, makes_no_difference) {
   const Outcome native = run_native(command);
   ASSERT_EQ(native.code, 0) << native.err;
   ASSERT_EQ(native.out, "no difference\n");
-  // Another seed each minute, and none longer: a run that hangs is ended after 100 seconds.
+  // Another seed each minute.
   const WithModel simulated(GetParam().models);
   const int all = seconds() / torture_runs;
   for (int done = 0; done < all; done += 60) {

@@ -1,5 +1,6 @@
 // Machine models: known answers, both ways to run the models compared on real programs, and the notices.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -463,6 +464,16 @@ TEST(Models, a_program_continues_if_no_worker_reads_its_access_records) {
   EXPECT_TRUE(appears(left_over.path()));
   (void)tally(kills);
   EXPECT_TRUE(appears(orphaned.path()));
+}
+
+TEST(Models, the_plain_models_are_not_compared_while_a_process_runs) {
+  const Modelled left = run_modelled({"--model", "haswell", "--models-by", "both", "-e", "L1-dcache-load-misses"},
+                                     {"/bin/sh", "-c", "sleep 1000 >/dev/null 2>&1 &"});
+  EXPECT_TRUE(holds(left.notices, "the plain models agree")) << left.notices;
+  const std::string living = "sleep (";
+  const std::size_t at = left.notices.find(living);
+  ASSERT_NE(at, std::string::npos) << left.notices;
+  kill(std::stoi(left.notices.substr(at + living.size())), SIGKILL);
 }
 
 TEST(Models, a_last_level_that_threads_share_is_reported_to_depend_on_chance) {

@@ -138,7 +138,8 @@ class Collector {
     tally.models = counts.values;
     tally.core = counts.core;
     tally.unseen = counts.unseen;
-    if (modelling_.settings.compared != 0 && counts.without == 0 && !difference_)
+    // An unfinished thread is ahead in one of both ways.
+    if (modelling_.settings.compared != 0 && counts.without == 0 && tally.reason.empty() && !difference_)
       difference_ = engine::difference(counts.values, counts.plain);
   }
 

@@ -10,11 +10,12 @@
 
 namespace tally::test {
 
-/// A wait that takes longer will never end. Less than the limit of ctest, so that a test can report what did not happen.
+/// A wait that takes longer will never end. Less than the limit of ctest, so that a test can report what did not
+/// happen.
 inline constexpr std::chrono::minutes longest_wait{20};
 
-/// Whether a statement is true that needs a program to have got somewhere after some time. It gets a factor for that time:
-/// ten and a hundred times as long if it is false, because a busy machine runs the program late.
+/// Whether a statement is true that needs a program to have got somewhere after some time. It gets a factor for that
+/// time: ten and a hundred times as long if it is false, because a busy machine runs the program late.
 template <class Statement>
 bool is_true_with_time(Statement statement) {
   for (const int factor : {1, 10, 100})

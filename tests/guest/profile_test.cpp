@@ -52,7 +52,7 @@ TEST(Profile, by_cycles_has_the_shares_of_functions) {
   const ProfileRun one = sampled_profile({"-e", "cycles", "--every", "50000"}, {SHARES, turns});
   expect_shares(one);
   const Json& event = one.json["events"][0];
-  EXPECT_EQ(event["trust"], "sampled_profile") << event["reason"];
+  EXPECT_EQ(event["trust"], "sampled") << event["reason"];
   EXPECT_TRUE(event["sampling"]["by_hardware"]);
   EXPECT_TRUE(event["sampling"]["user_only"]);
   EXPECT_EQ(event["sampling"]["lost"], 0);

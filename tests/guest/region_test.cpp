@@ -139,7 +139,8 @@ TEST_F(CountedRegions, threads_count_their_own) {
 }
 
 TEST_F(CountedRegions, a_thread_between_processors_takes_its_counts_along) {
-  cpu_set_t processors[2];
+  cpu_set_t allowed, processors[2];
+  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
   for (int i = 0; i < 2; ++i) {
     CPU_ZERO(&processors[i]);
     CPU_SET(sysconf(_SC_NPROCESSORS_ONLN) > 1 ? i : 0, &processors[i]);
@@ -147,6 +148,7 @@ TEST_F(CountedRegions, a_thread_between_processors_takes_its_counts_along) {
   away(*counters, processors[0]);
   open();  // the first call allocates; it is not measured
   for (int i = 0; i < repetitions; ++i) away(*counters, processors[i % 2]);
+  ASSERT_EQ(sched_setaffinity(0, sizeof allowed, &allowed), 0);  // for the tests after this one
   const RegionResult counted = result("away");
   const RegionEvent& instructions = counted.all.events.at(0);
   EXPECT_EQ(counted.all.dropped, 0u);

@@ -72,7 +72,7 @@ void describe(Page& page, Options& options) {
       .value_name("N")
       .check(whole_number(0));
   page.add_flag("--all", options.all, "show events and functions without change, too");
-  page.add_flag("--force", options.force, "compare results of different programs");
+  page.add_flag("--force", options.force, "compare results of different programs, and decide gates although settings differ");
   page.add_flag("--why", options.why,
                 "results of tally stat --path-hash: run both commands again, and show where their executions part and "
                 "what made them differ");
@@ -185,7 +185,7 @@ int run_compare(const std::vector<std::string>& arguments) {
       report_error(*different);
       return exit_not_comparable;
     }
-  auto comparison = report::compare(*before, *after);
+  auto comparison = report::compare(*before, *after, options.force);
   if (!comparison) return report_error(comparison.error());
   report::JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}, .provenance = provenance()};
   auto results = report::evaluate(*gates, judged.comparison);

@@ -83,14 +83,18 @@ double mann_whitney(const std::vector<double>& a, const std::vector<double>& b) 
 std::optional<Shift> shift_interval(const std::vector<double>& a, const std::vector<double>& b) {
   constexpr std::size_t most_pairs = 4'000'000;
   if (a.empty() || b.empty() || a.size() > most_pairs / b.size()) return std::nullopt;
-  const std::size_t outer = outside(a.size(), b.size());
-  if (outer == 0) return std::nullopt;
   std::vector<double> differences;
   differences.reserve(a.size() * b.size());
   for (const double before : a)
     for (const double after : b) differences.push_back(after - before);
-  std::sort(differences.begin(), differences.end());
-  return Shift{differences[outer - 1], differences[differences.size() - outer]};
+  return interval_of_pairs(differences, a.size(), b.size());
+}
+
+std::optional<Shift> interval_of_pairs(std::vector<double>& pairs, std::size_t n, std::size_t m) {
+  std::sort(pairs.begin(), pairs.end());
+  const std::size_t outer = outside(n, m);
+  if (outer == 0 || pairs.empty()) return std::nullopt;
+  return Shift{pairs[outer - 1], pairs[pairs.size() - outer]};
 }
 
 std::vector<double> benjamini_hochberg(const std::vector<double>& probabilities) {

@@ -46,6 +46,13 @@ struct Measure {
   std::string how_to_repeat = {};              ///< what records several runs; empty: -r 10
 };
 
+/// How a result was counted: a setting that decides counts.
+struct Setting {
+  std::string name;            ///< "--cpu-model", "backend"
+  std::string value;           ///< in words
+  bool is_of_models = false;   ///< it only decides modelled counts
+};
+
 /// A result as it is compared.
 struct Comparable {
   std::vector<std::string> command = {};
@@ -54,6 +61,8 @@ struct Comparable {
   std::size_t runs = 1;
   bool incomplete = false;
   std::optional<bool> repeatable = {};  ///< run with --repeatable; empty: unknown
+  bool is_single_threaded = false;      ///< no process had a second thread
+  std::vector<Setting> settings = {};   ///< of results of tally; the same names in the same order in each
   std::string failure = {};  ///< how the program failed: "exit code 1", "SIGSEGV"; empty: it did not, or it is unknown
   std::string note = {};     ///< why its values may mislead; empty if they do not
   std::vector<Measure> measures = {};

@@ -15,6 +15,12 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 
 add_library(tally_warnings INTERFACE)
 target_compile_options(tally_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion)
+# Off by default, because other compilers have other warnings. The default comes from the environment, so that CI can switch it
+# on for every command of ./dev.
+option(TALLY_WERROR "Treat warnings as errors" "$ENV{TALLY_WERROR}")
+if(TALLY_WERROR)
+  target_compile_options(tally_warnings INTERFACE -Werror)
+endif()
 # g++ 12 sees overlapping copies in std::string's own operator+ (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(tally_warnings INTERFACE -Wno-restrict)

@@ -1,7 +1,30 @@
-option(TALLY_UNITY "Compile the sources of a directory eight at a time, for a shorter first build" ON)
+option(TALLY_UNITY "Compile the sources of a directory twelve at a time, for a shorter first build" ON)
 # With it, a source sees names that it does not use. The presets dev and tidy warn of those that shadow others.
 add_library(tally_unity_warnings INTERFACE)
 target_compile_options(tally_unity_warnings INTERFACE -Wno-shadow -Wno-subobject-linkage)
+
+# How much the compiler optimizes a directory in the release build. The directories of tally_cold (tally/CMakeLists.txt) finish
+# in a moment, so the compiler's time counts: -O1. Those of tally_hot execute once per modelled access: -O3, the build type's
+# own. The others: -O2.
+#
+# tally_compile_as_directory(TARGET cold|standard|hot): sets the options that the sources of a directory, and the headers
+# precompiled for them, have in common.
+function(tally_compile_as_directory target level)
+  # Position-independent for the shared library, which exports only what tally/core/base/api.hpp marks.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_link_libraries(${target} PRIVATE tally_warnings tally_checks tally_hardening)
+  if(level STREQUAL "cold")
+    target_compile_options(${target} PRIVATE -O1)
+  elseif(level STREQUAL "standard")
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
+  endif()
+endfunction()
+
+# The headers of all directories that print with fmt, once for each of the two levels that they have.
+foreach(level cold standard)
+  tally_precompiled_kind(${level} LIBRARIES tally_fmt HEADERS <fmt/format.h>)
+  tally_compile_as_directory(tally_precompiled_${level} ${level})
+endforeach()
 
 # tally_directory(NAME [SEPARATE] [SOURCES …] [DEPENDS directory…] [LIBRARIES target…] [TESTS … [OPTIMISED]])
 #
@@ -14,23 +37,22 @@ function(tally_directory name)
   list(TRANSFORM directory_DEPENDS PREPEND tally_)
   list(TRANSFORM directory_LIBRARIES REPLACE "^fmt::fmt$" tally_fmt)
   if(directory_SOURCES)
+    set(level standard)
+    if(name IN_LIST tally_cold)
+      set(level cold)
+    elseif(name IN_LIST tally_hot)
+      set(level hot)
+    endif()
     add_library(tally_${name} STATIC ${directory_SOURCES})
+    tally_compile_as_directory(tally_${name} ${level})
     target_include_directories(tally_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
-    # For the shared library, which shows what tally/core/base/api.hpp marks.
-    set_target_properties(tally_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
-                                                   VISIBILITY_INLINES_HIDDEN ON)
-    target_link_libraries(tally_${name} PUBLIC ${directory_DEPENDS} PRIVATE tally_warnings tally_checks tally_hardening ${directory_LIBRARIES})
+    target_link_libraries(tally_${name} PUBLIC ${directory_DEPENDS} PRIVATE ${directory_LIBRARIES})
     if(TALLY_UNITY AND NOT directory_SEPARATE)
-      set_target_properties(tally_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+      set_target_properties(tally_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
       target_link_libraries(tally_${name} PRIVATE tally_unity_warnings)
     endif()
-    # Precompiled headers take as long as they save in eight sources.
-    list(LENGTH directory_SOURCES sources)
-    if(sources GREATER 8)
-      target_precompile_headers(tally_${name} PRIVATE ${standard_headers})
-      if("tally_fmt" IN_LIST directory_LIBRARIES)
-        target_precompile_headers(tally_${name} PRIVATE <fmt/format.h>)
-      endif()
+    if("tally_fmt" IN_LIST directory_LIBRARIES AND NOT level STREQUAL "hot")
+      tally_precompiled(tally_${name} ${level})
     endif()
   else()
     add_library(tally_${name} INTERFACE)
@@ -44,11 +66,4 @@ function(tally_directory name)
     endif()
     tally_test(${name}_test SOURCES ${directory_TESTS} LIBRARIES tally_${name} ${directory_LIBRARIES} ${optimised})
   endif()
-endfunction()
-
-# tally_cold(DIRECTORY …): what these do is done in a moment, so they are compiled for the compiler's time.
-function(tally_cold)
-  foreach(directory IN LISTS ARGN)
-    target_compile_options(tally_${directory} PRIVATE -O1)
-  endforeach()
 endfunction()

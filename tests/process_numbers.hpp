@@ -2,7 +2,7 @@
 ///
 /// A shell writes its parent's ID into $PPID when it starts, which takes it 19 instructions a digit (dash 0.5.12): runs
 /// with other numbers of digits are not comparable. The number of digits changes at any time, because all programs of
-/// the machine use up the IDs: with the usual limit of 32768, a build beside the tests does it several times a minute.
+/// the machine use up the IDs: with the usual limit of 32768, a build next to the tests does it several times a minute.
 /// So every program that is linked with process_numbers.cpp runs a test again if it failed while the number changed.
 #pragma once
 #include <functional>

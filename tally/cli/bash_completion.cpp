@@ -46,7 +46,7 @@ std::string value_arms() {
   return arms;
 }
 
-std::string word_arms() {
+std::string bash_word_arms() {
   std::string arms;
   for (const CompletionSet& set : completion_sets()) {
     Words words;
@@ -75,7 +75,7 @@ std::string command_words() {
 
 // Works with bash alone; with the package bash-completion the measured program's own completion is used after its
 // name.
-constexpr const char* logic = R"bash(
+constexpr const char* bash_logic = R"bash(
 # Completes the last item of a list that is separated by commas.
 _tally_list() {
   local typed=$1 before=
@@ -162,8 +162,8 @@ std::string bash_completion() {
                       program_pattern());
   text +=
       fmt::format("# What the value of an option is.\n_tally_kind() {{\n  case $1 in\n{}  esac\n}}\n\n", value_arms());
-  text += fmt::format("_tally_words() {{\n  case $1 in\n{}  esac\n}}\n", word_arms());
-  return text + logic;
+  text += fmt::format("_tally_words() {{\n  case $1 in\n{}  esac\n}}\n", bash_word_arms());
+  return text + bash_logic;
 }
 
 }  // namespace tally::cli

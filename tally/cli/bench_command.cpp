@@ -32,13 +32,13 @@ std::string one_line(std::string_view message) {
   return join(lines, "; ");
 }
 
-struct Options {
+struct BenchOptions {
   std::vector<std::string> files, only;
   std::string output = "tally-results", baseline, history, label, comment;
   bool list = false;
 };
 
-constexpr const char* footer =
+constexpr const char* bench_footer =
     "SUITE is a TOML file. Each [[benchmark]] has a name, a command (a list of words) and, if you like, directory, "
     "events, profile, repeats, repeatable, fail-above and warn-above; [defaults] has the same keys for all of them. "
     "tally runs each benchmark with `tally stat`, or with `tally profile` if it has `profile = true`, writes the "
@@ -52,7 +52,7 @@ constexpr const char* footer =
     "  tally bench -o new --baseline old --comment comment.md\n"
     "  tally bench suite.toml --only parse --history bench.db\n";
 
-void describe(Page& page, Options& options) {
+void describe(Page& page, BenchOptions& options) {
   page.head("Count the programs of a suite, and compare them with earlier results.", "tally bench [options] [SUITE]");
   page.add_option("SUITE", options.files, "the suite (default: tally-bench.toml)");
   page.add_option("-o,--output", options.output, "write the results to this directory (default: tally-results)")
@@ -65,7 +65,7 @@ void describe(Page& page, Options& options) {
   page.add_option("--comment", options.comment, "write the comparisons as Markdown to FILE").value_name("FILE");
   page.add_option("--only", options.only, "run only this benchmark; may be repeated").value_name("NAME").repeated();
   page.add_flag("--list", options.list, "list the benchmarks, and exit");
-  page.footer(footer);
+  page.footer(bench_footer);
 }
 
 // What became of a benchmark.
@@ -78,7 +78,7 @@ struct Outcome {
 
 class Runner {
  public:
-  Runner(const Options& options, std::string folder) : options_(options), folder_(std::move(folder)) {}
+  Runner(const BenchOptions& options, std::string folder) : options_(options), folder_(std::move(folder)) {}
 
   Result<Outcome> run(const Benchmark& benchmark) {
     Outcome outcome{.benchmark = &benchmark, .text = {}, .markdown = {}};
@@ -156,7 +156,7 @@ class Runner {
     return outcome;
   }
 
-  const Options& options_;
+  const BenchOptions& options_;
   std::string folder_;
   std::string tally_ = linux::own_folder() + "/tally";
 };
@@ -193,7 +193,7 @@ std::string comment_of(std::vector<Outcome> outcomes) {
   return omitted == 0 ? text : text + fmt::format("{} benchmarks are omitted because the comment is long.\n", omitted);
 }
 
-Result<std::vector<Benchmark>> chosen_benchmarks(const Options& options, const std::string& path) {
+Result<std::vector<Benchmark>> chosen_benchmarks(const BenchOptions& options, const std::string& path) {
   const auto text = linux::read_file(path);
   if (!text) return fail(text.error());
   auto suite = parse_suite(*text, path);
@@ -225,12 +225,12 @@ int list(const std::vector<Benchmark>& suite) {
 }  // namespace
 
 void describe_bench(Page& page) {
-  static Options unused;
+  static BenchOptions unused;
   describe(page, unused);
 }
 
 int run_bench(const std::vector<std::string>& arguments) {
-  Options options;
+  BenchOptions options;
   Page page;
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;

@@ -11,7 +11,7 @@
 namespace tally::cli {
 namespace {
 
-constexpr const char* example =
+constexpr const char* suite_example =
     "for example: [[benchmark]] and below it: name = \"parse\" and command = [\"./prog\", \"-p\"]";
 
 class Suite {
@@ -23,9 +23,10 @@ class Suite {
       const toml::table document = toml::parse(text, name_);
       if (auto read = read_document(document); !read) return fail(read.error());
     } catch (const toml::parse_error& error) {
-      return fail(wrong(error.source(), printable(std::string(error.description())), example));
+      return fail(wrong(error.source(), printable(std::string(error.description())), suite_example));
     }
-    if (benchmarks_.empty()) return fail(Code::bad_usage, fmt::format("{}: the file has no benchmark", name_), example);
+    if (benchmarks_.empty())
+      return fail(Code::bad_usage, fmt::format("{}: the file has no benchmark", name_), suite_example);
     return std::move(benchmarks_);
   }
 
@@ -60,12 +61,12 @@ class Suite {
     if (table == nullptr) return fail(wrong(node.source(), "a benchmark is not a table", "write [[benchmark]]"));
     Benchmark one = defaults_;
     if (auto read = read_table(*table, one, true); !read) return read;
-    if (one.name.empty()) return fail(wrong(node.source(), "the benchmark has no name", example));
+    if (one.name.empty()) return fail(wrong(node.source(), "the benchmark has no name", suite_example));
     if (one.name.find('/') != std::string::npos || one.name.starts_with('.'))
       return fail(wrong(node.source(), fmt::format("the name '{}' is no file name", printable(one.name)),
                         "use a name without '/' that does not begin with '.'"));
     if (one.command.empty())
-      return fail(wrong(node.source(), fmt::format("'{}' has no command", printable(one.name)), example));
+      return fail(wrong(node.source(), fmt::format("'{}' has no command", printable(one.name)), suite_example));
     if (one.is_profile && one.repeats > 1)
       return fail(wrong(node.source(), fmt::format("'{}' has several repeats and a profile", printable(one.name)),
                         "a profile records one run: remove 'repeats' or 'profile'"));
@@ -118,7 +119,7 @@ class Suite {
 
   Result<void> read_text(const toml::key& key, const toml::node& value, std::string& to) const {
     if (!value.is_string())
-      return fail(wrong(key.source(), fmt::format("'{}' is not a text", std::string(key.str())), example));
+      return fail(wrong(key.source(), fmt::format("'{}' is not a text", std::string(key.str())), suite_example));
     to = value.as_string()->get();
     return {};
   }

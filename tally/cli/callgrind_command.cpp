@@ -28,7 +28,7 @@ namespace {
 
 using Tool = ValgrindOptions::Tool;
 
-constexpr const char* footer =
+constexpr const char* callgrind_footer =
     "Options have the form --NAME=VALUE. VALGRIND_OPTS in the environment has more of them. Options that tally does "
     "not support are named in a warning; those that would change counts are errors. Options of valgrind for debuggers, "
     "memory checks and translation are accepted.\n"
@@ -147,7 +147,7 @@ void describe_callgrind(Page& page) {
     Option added = page.add_option(names, value, text).value_name(std::string(option.value));
     if (option.value == "yes|no") added.words({"yes", "no"});
   }
-  page.footer(footer);
+  page.footer(callgrind_footer);
 }
 
 int run_callgrind(const std::vector<std::string>& arguments) { return run(arguments, Tool::callgrind, false); }

@@ -20,7 +20,7 @@
 namespace tally::cli {
 namespace {
 
-struct Options {
+struct CompareOptions {
   std::vector<std::string> files;
   GateOptions gates;
   std::string by, format, output;
@@ -38,7 +38,7 @@ constexpr const char* about =
     "processes and threads (--by).\n"
     "\n";
 
-constexpr const char* examples =
+constexpr const char* compare_examples =
     "Gates:\n"
     "  --fail-above instructions=1%         at most 1 % more instructions\n"
     "  --fail-above branch-misses@parse=5%  of the function or region parse\n"
@@ -58,7 +58,7 @@ constexpr const char* examples =
     "  tally compare old.json new.json\n"
     "  tally compare old.json new.json --fail-above instructions=1% -o comment.md\n";
 
-void describe(Page& page, Options& options) {
+void describe(Page& page, CompareOptions& options) {
   page.head("Compare two results of a program, and fail if a count grew by more than a limit.",
             "tally compare [options] OLD NEW");
   page.add_option("FILE", options.files, "the result before, then the result after");
@@ -77,7 +77,7 @@ void describe(Page& page, Options& options) {
                 "results of tally stat --path-hash: run both commands again, and show where their executions part and "
                 "what made them differ");
   add_history_options(page, options.history);
-  page.footer(about + comparable_lines() + "\n" + examples);
+  page.footer(about + comparable_lines() + "\n" + compare_examples);
 }
 
 // The counts that a history stores.
@@ -95,7 +95,7 @@ Result<result::Stat> read_counts(const std::string& name) {
 }
 
 // Explains why two results differ, instead of comparing their counts.
-int explain(const Options& options) {
+int explain(const CompareOptions& options) {
   if (options.gates.any() || !options.by.empty() || !options.format.empty() || !options.output.empty() ||
       !options.history.file.empty())
     return report_error({Code::bad_usage, "--why cannot be combined with gates, --by, --format, -o and --history",
@@ -131,7 +131,7 @@ Result<report::ComparedRows> rows_of(const std::string& by) {
               "use function, line, process or thread");
 }
 
-int write(const report::JudgedComparison& judged, const Options& options, report::ComparedRows rows) {
+int write(const report::JudgedComparison& judged, const CompareOptions& options, report::ComparedRows rows) {
   const auto format = report::choose_format(report::comparison_formats(), options.format, options.output, "table");
   if (!format) return report_error(format.error());
   report::ComparisonStyle style{.shows_unchanged = options.all,
@@ -150,12 +150,12 @@ int write(const report::JudgedComparison& judged, const Options& options, report
 }  // namespace
 
 void describe_compare(Page& page) {
-  static Options unused;
+  static CompareOptions unused;
   describe(page, unused);
 }
 
 int run_compare(const std::vector<std::string>& arguments) {
-  Options options;
+  CompareOptions options;
   Page page;
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;

@@ -11,23 +11,23 @@
 namespace tally::cli {
 namespace {
 
-using Words = std::vector<CompletionWord>;
+using CompletionWords = std::vector<CompletionWord>;
 
-Words event_words() {
-  Words words;
+CompletionWords event_words() {
+  CompletionWords words;
   for (const event::Definition& definition : event::all()) words.push_back({definition.name, definition.what});
   return words;
 }
 
-Words metric_words() {
-  Words words{{"list", "print the names"}, {"all", "all metrics that can be computed"}};
+CompletionWords metric_words() {
+  CompletionWords words{{"list", "print the names"}, {"all", "all metrics that can be computed"}};
   for (const MetricDefinition& metric : metric_table()) words.push_back({metric.name, metric.what});
   return words;
 }
 
-Words backend_words() {
+CompletionWords backend_words() {
   static const std::vector<std::string> names = backend::backend_names();
-  Words words;
+  CompletionWords words;
   for (const std::string& name : names) words.push_back({name, ""});
   return words;
 }

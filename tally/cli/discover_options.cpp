@@ -14,7 +14,7 @@
 namespace tally::cli {
 namespace {
 
-constexpr const char* footer =
+constexpr const char* discover_footer =
     "tally runs short code sequences of known content (payloads) in several sizes, each next to a control that differs "
     "in one respect, and counts every event in all of them. The count per copy of a payload shows what the event "
     "counts. Events that no payload distinguishes are reported as aliases, together with a payload that would "
@@ -154,7 +154,7 @@ void describe_discover_options(Page& page, DiscoverOptions& options) {
       "--score", options.score,
       "with --backend engine: compare the result with the secret event map, and with the M1 framework's algorithm");
   page.add_flag("--list", options.list, "list the payloads and exit");
-  page.footer(footer);
+  page.footer(discover_footer);
 }
 
 // The payloads of the library that the user named, with their controls, and the user's own.

@@ -7,11 +7,11 @@
 namespace tally::cli {
 namespace {
 
-struct Options {
+struct DoctorOptions {
   bool json = false;
 };
 
-constexpr const char* footer =
+constexpr const char* doctor_footer =
     "The report starts with the answer. What to do, what can be counted without a PMU, the evidence, and facts about "
     "processor, kernel and permissions follow. tally doctor changes nothing on this machine.\n"
     "\n"
@@ -21,22 +21,22 @@ constexpr const char* footer =
     "  tally doctor\n"
     "  tally doctor --json | jq .cause\n";
 
-void describe(Page& page, Options& options) {
+void describe(Page& page, DoctorOptions& options) {
   page.head("Check whether hardware events can be counted here. If not, explain why and what to do.",
             "tally doctor [options]");
   page.add_flag("--json", options.json, "print one JSON object");
-  page.footer(footer);
+  page.footer(doctor_footer);
 }
 
 }  // namespace
 
 void describe_doctor(Page& page) {
-  static Options unused;
+  static DoctorOptions unused;
   describe(page, unused);
 }
 
 int run_doctor(const std::vector<std::string>& arguments) {
-  Options options;
+  DoctorOptions options;
   Page page;
   describe(page, options);
   if (const auto done = page.read(arguments)) return *done;

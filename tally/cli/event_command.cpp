@@ -11,13 +11,13 @@
 namespace tally::cli {
 namespace {
 
-struct Options {
+struct EventOptions {
   std::vector<std::string> events;
   bool json = false;
   EventTable table;
 };
 
-void describe(Page& page, Options& options) {
+void describe(Page& page, EventOptions& options) {
   page.head("Explain an event: what it counts, where it is available, how it is encoded, and its known errors.",
             "tally event [options] EVENT...");
   page.add_option("EVENT", options.events, "event names or codes, as for `tally stat -e`");
@@ -35,12 +35,12 @@ void describe(Page& page, Options& options) {
 }  // namespace
 
 void describe_event(Page& page) {
-  static Options unused;
+  static EventOptions unused;
   describe(page, unused);
 }
 
 int run_event(const std::vector<std::string>& arguments) {
-  Options options;
+  EventOptions options;
   Page page;
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;

@@ -14,14 +14,14 @@
 namespace tally::cli {
 namespace {
 
-struct Options {
+struct EventsOptions {
   std::vector<std::string> patterns;
   bool all = false;
   bool json = false;
   EventTable table;
 };
 
-void describe(Page& page, Options& options) {
+void describe(Page& page, EventsOptions& options) {
   page.head("List the events that can be counted here, and how reliable each count is.",
             "tally events [options] [PATTERN...]");
   page.add_option("PATTERN", options.patterns,
@@ -53,14 +53,14 @@ backend::Outlook outlook_of(const event::Entry& entry, const event::Sources& sou
   return event ? backend::outlook(*event) : backend::Outlook{Trust::absent, event.error().message, Source::none};
 }
 
-std::string search_hint(const Options& options) {
+std::string search_hint(const EventsOptions& options) {
   if (options.all || !options.patterns.empty()) return "";
   return "\n"
          "`tally events PATTERN` also searches the events of this processor, with --all those of all processors.\n"
          "`tally event NAME` explains one event.\n";
 }
 
-int report_no_match(const Options& options) {
+int report_no_match(const EventsOptions& options) {
   say({fmt::format("no event matches {}", printable(join(options.patterns, ", "))),
        options.all
            ? "`tally events` lists the events that exist on every machine"
@@ -71,12 +71,12 @@ int report_no_match(const Options& options) {
 }  // namespace
 
 void describe_events(Page& page) {
-  static Options unused;
+  static EventsOptions unused;
   describe(page, unused);
 }
 
 int run_events(const std::vector<std::string>& arguments) {
-  Options options;
+  EventsOptions options;
   Page page;
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;

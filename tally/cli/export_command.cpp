@@ -26,15 +26,15 @@
 namespace tally::cli {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::vector<std::string> files;
   ResultOptions results;
 };
 
 // The kinds that it reads, in the order in which they are tried. Rows of HPCTool are read as runs.
-constexpr report::Kind kinds[] = {report::Kind::stat, report::Kind::memory, report::Kind::windows};
+constexpr report::Kind exported_kinds[] = {report::Kind::stat, report::Kind::memory, report::Kind::windows};
 
-constexpr const char* examples =
+constexpr const char* export_examples =
     "A file holds one result, or one result per line, as written by --append. Several results are written one after "
     "the other, with their runs numbered consecutively. --per-process and --per-thread need a file that contains "
     "processes and threads. Each row of an HPCTool file is a run.\n"
@@ -50,17 +50,17 @@ constexpr const char* examples =
 // The output formats of each kind.
 std::string format_table() {
   std::string text = "Formats:\n";
-  for (const report::Kind kind : kinds)
+  for (const report::Kind kind : exported_kinds)
     text += fmt::format("  {:<12}  {}\n", report::source_name(kind), report::format_names(report::formats_of(kind)));
   return text;
 }
 
-void describe(Page& page, Options& options) {
+void describe(Page& page, ExportOptions& options) {
   page.head("Convert stored results of tally stat, tally sample, tally memory or HPCTool to another format.",
             "tally export [options] FILE…");
   page.add_option("FILE", options.files, "a file with stored results, in one of the formats below");
   add_result_options(page, options.results, "csv", "(default: standard output)");
-  page.footer(report::reader_lines(all_formats(), kinds) + "\n" + format_table() + "\n" + examples);
+  page.footer(report::reader_lines(all_formats(), exported_kinds) + "\n" + format_table() + "\n" + export_examples);
 }
 
 // The error for results that only other commands read.
@@ -87,14 +87,14 @@ Result<void> check_known(const report::StoredFile& file) {
   return {};
 }
 
-Result<std::vector<result::Stat>> read_all(const std::vector<std::string>& files) {
+Result<std::vector<result::Stat>> read_stats(const std::vector<std::string>& files) {
   std::vector<result::Stat> all;
   for (const std::string& name : files) {
     const auto file = read_stored(name);
     if (!file) return fail(file.error());
-    if (report::recognised_format(all_formats(), {kinds, 1}, *file) == nullptr)
+    if (report::recognised_format(all_formats(), {exported_kinds, 1}, *file) == nullptr)
       if (auto known = check_known(*file); !known) return fail(known.error());
-    auto results = stored_results(*file, {kinds, 1});
+    auto results = stored_results(*file, {exported_kinds, 1});
     if (!results) return fail(results.error());
     for (result::AnyResult& one : *results) all.push_back(std::get<result::Stat>(std::move(one)));
   }
@@ -102,7 +102,7 @@ Result<std::vector<result::Stat>> read_all(const std::vector<std::string>& files
 }
 
 // Exports one result of `tally memory`; the output is the same as from `tally memory` itself.
-int export_memory(const std::vector<result::AnyResult>& results, const Options& options) {
+int export_memory(const std::vector<result::AnyResult>& results, const ExportOptions& options) {
   const ResultOptions& how = options.results;
   const auto format = report::choose_format(report::memory_formats(), how.format, how.output, "csv");
   if (!format) return report_error(format.error());
@@ -126,7 +126,7 @@ int export_memory(const std::vector<result::AnyResult>& results, const Options& 
 }
 
 // The output format for a file of windows. Errors: bad_usage.
-Result<const report::WindowFormat*> window_format_of(const Options& options) {
+Result<const report::WindowFormat*> window_format_of(const ExportOptions& options) {
   const ResultOptions& how = options.results;
   const auto format = report::choose_format(report::window_formats(), how.format, how.output, "csv");
   if (!format) return format;
@@ -160,7 +160,7 @@ int write_windows(const ResultOptions& how, const report::WindowFormat& format, 
 }
 
 // Exports a binary file of windows row by row, because it can be larger than the memory.
-int export_binary(const Options& options) {
+int export_binary(const ExportOptions& options) {
   const auto format = window_format_of(options);
   if (!format) return report_error(format.error());
   auto file = linux::InputFile::open(options.files.front());
@@ -180,7 +180,7 @@ int export_binary(const Options& options) {
 }
 
 // Exports windows that were stored as text.
-int export_windows(const result::Windows& windows, const Options& options) {
+int export_windows(const result::Windows& windows, const ExportOptions& options) {
   const auto format = window_format_of(options);
   if (!format) return report_error(format.error());
   if (!windows.notices.empty()) say(windows.notices);
@@ -202,12 +202,12 @@ bool is_file_of_windows(const std::string& path) {
 }  // namespace
 
 void describe_export(Page& page) {
-  static Options unused;
+  static ExportOptions unused;
   describe(page, unused);
 }
 
 int run_export(const std::vector<std::string>& arguments) {
-  Options options;
+  ExportOptions options;
   Page page;
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;
@@ -218,7 +218,7 @@ int run_export(const std::vector<std::string>& arguments) {
     return report_error(apart.error());
   if (is_file_of_windows(options.files.front())) return export_binary(options);
   if (const auto file = read_stored(options.files.front())) {
-    const report::Format* const format = report::recognised_format(all_formats(), kinds, *file);
+    const report::Format* const format = report::recognised_format(all_formats(), exported_kinds, *file);
     if (format != nullptr && format->kind != report::Kind::stat) {
       const auto results = stored_results(*file, format);
       if (!results) return report_error(results.error());
@@ -226,7 +226,7 @@ int run_export(const std::vector<std::string>& arguments) {
       return export_windows(std::get<result::Windows>(results->front()), options);
     }
   }
-  const auto stats = read_all(options.files);
+  const auto stats = read_stats(options.files);
   if (!stats) return report_error(stats.error());
   auto destination = Destination::open(options.results, "csv", linux::Output::standard_output());
   if (!destination) return report_error(destination.error());

@@ -10,7 +10,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-std::string quoted(std::string_view text) {
+std::string fish_quoted(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\\' || c == '\'') result += '\\';
@@ -23,10 +23,10 @@ std::string quoted(std::string_view text) {
 std::string value_arguments(const CompletionValue& value) {
   switch (value.kind) {
     case CompletionValue::Kind::file: return " -r -F";
-    case CompletionValue::Kind::words: return " -x -a " + quoted(join(value.words, " "));
+    case CompletionValue::Kind::words: return " -x -a " + fish_quoted(join(value.words, " "));
     case CompletionValue::Kind::set: {
       const std::string words = fmt::format("__tally_words {}", value.set->value_name);
-      return " -x -a " + quoted(value.set->is_list ? "(__tally_list (" + words + "))" : "(" + words + ")");
+      return " -x -a " + fish_quoted(value.set->is_list ? "(__tally_list (" + words + "))" : "(" + words + ")");
     }
     case CompletionValue::Kind::none: break;
   }
@@ -48,7 +48,7 @@ std::string option_line(const Command& command, const OptionDescription& option)
   }
   for (const std::string& name : option.names)
     line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-  return line + value_arguments(value) + " -d " + quoted(option.text) + "\n";
+  return line + value_arguments(value) + " -d " + fish_quoted(option.text) + "\n";
 }
 
 std::string command_lines(const Command& command) {
@@ -77,12 +77,12 @@ std::string value_option_arms() {
   return arms;
 }
 
-std::string word_arms() {
+std::string fish_word_arms() {
   std::string arms;
   for (const CompletionSet& set : completion_sets()) {
     arms += fmt::format("        case {}\n            printf '%s\\t%s\\n'", set.value_name);
     for (const CompletionWord& word : set.words())
-      arms += fmt::format(" \\\n                {} {}", quoted(word.text), quoted(word.meaning));
+      arms += fmt::format(" \\\n                {} {}", fish_quoted(word.text), fish_quoted(word.meaning));
     arms += "\n";
   }
   return arms;
@@ -98,7 +98,7 @@ std::string programs_condition() {
   return join(names, " ");
 }
 
-constexpr const char* logic = R"fish(
+constexpr const char* fish_logic = R"fish(
 # Completes the last item of a list that is separated by commas.
 function __tally_list
     set -l before (string replace -r '^-[^=]*=' '' -- (commandline -ct) | string match -r '^.*,')
@@ -172,11 +172,11 @@ std::string fish_completion() {
   std::string text = "# fish completion of tally, printed by the command itself.\n\n";
   text += fmt::format("# The commands that run a program.\nset -g __tally_programs {}\n\n", programs_condition());
   text += fmt::format("function __tally_value_options\n    switch $argv[1]\n{}    end\nend\n\n", value_option_arms());
-  text += fmt::format("function __tally_words\n    switch $argv[1]\n{}    end\nend\n", word_arms());
-  text += logic;
+  text += fmt::format("function __tally_words\n    switch $argv[1]\n{}    end\nend\n", fish_word_arms());
+  text += fish_logic;
   for (const Command& command : commands()) {
     for (const char* place : {"__tally_at_command", "'__tally_in help'"})
-      text += fmt::format("complete -c tally -n {} -a {} -d {}\n", place, command.name, quoted(command.summary));
+      text += fmt::format("complete -c tally -n {} -a {} -d {}\n", place, command.name, fish_quoted(command.summary));
   }
   text += "complete -c tally -n __tally_at_command -a help -d 'print the help of a command'\n";
   for (const Command& command : commands()) text += "\n" + command_lines(command);

@@ -14,12 +14,12 @@
 namespace tally::cli {
 namespace {
 
-constexpr report::Kind kinds[] = {report::Kind::profile, report::Kind::windows, report::Kind::memory,
-                                  report::Kind::regions, report::Kind::stat};
+constexpr report::Kind compared_kinds[] = {report::Kind::profile, report::Kind::windows, report::Kind::memory,
+                                           report::Kind::regions, report::Kind::stat};
 
 /// Reads a file of tally or, if no format of tally recognises it, of another tool.
 Result<report::Comparable> read_any(const report::StoredFile& file) {
-  const report::Format* const format = report::recognised_format(all_formats(), kinds, file);
+  const report::Format* const format = report::recognised_format(all_formats(), compared_kinds, file);
   if (format == nullptr)
     for (const report::OtherTool& tool : report::other_tools())
       if (tool.recognise(file.text)) return tool.read(file.text, file.name);
@@ -74,7 +74,7 @@ Result<std::vector<report::Gate>> read_gates(const GateOptions& options) {
 }
 
 std::string comparable_lines() {
-  std::string text = report::reader_lines(all_formats(), kinds);
+  std::string text = report::reader_lines(all_formats(), compared_kinds);
   for (const report::OtherTool& tool : report::other_tools()) text += fmt::format("  {}\n", tool.name);
   return text;
 }

@@ -12,7 +12,7 @@
 namespace tally::cli {
 namespace {
 
-constexpr const char* example = "for example: [fail-above] and below it: instructions = \"1%\"";
+constexpr const char* gates_example = "for example: [fail-above] and below it: instructions = \"1%\"";
 
 class GatesFile {
  public:
@@ -23,14 +23,14 @@ class GatesFile {
       const toml::table document = toml::parse(text, name_);
       for (const auto& [key, value] : document) keep(add_table(key, value));
     } catch (const toml::parse_error& error) {
-      return fail(wrong(error.source(), printable(std::string(error.description())), example));
+      return fail(wrong(error.source(), printable(std::string(error.description())), gates_example));
     }
     if (!errors_.empty()) return fail(report::joined_errors(errors_));
     // A table has its keys in the order of the alphabet; people read them in the order of the file.
     std::stable_sort(lines_.begin(), lines_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<report::Gate> gates;
     for (auto& [line, gate] : lines_) gates.push_back(std::move(gate));
-    if (gates.empty()) return fail(Code::bad_usage, fmt::format("{}: the file has no gate", name_), example);
+    if (gates.empty()) return fail(Code::bad_usage, fmt::format("{}: the file has no gate", name_), gates_example);
     return gates;
   }
 
@@ -50,7 +50,7 @@ class GatesFile {
                         "the tables are [fail-above] and [warn-above]"));
     const toml::table* const table = value.as_table();
     if (table == nullptr)
-      return fail(wrong(key.source(), fmt::format("'{}' is not a table", std::string(key.str())), example));
+      return fail(wrong(key.source(), fmt::format("'{}' is not a table", std::string(key.str())), gates_example));
     for (const auto& [name, limit] : *table) keep(add_gate(name, limit, is_hard));
     return {};
   }

@@ -18,14 +18,14 @@
 namespace tally::cli {
 namespace {
 
-struct Options {
+struct HistoryCommandOptions {
   std::vector<std::string> files;
   std::string format, output, name, event, label;
   std::int64_t last = 0;
   bool list = false;
 };
 
-constexpr const char* footer =
+constexpr const char* history_footer =
     "FILE is a history that `tally stat --history FILE` or `tally compare --history FILE` wrote. Each event of each "
     "program is a series. tally prints its trend and the results at which its level changed. Exact counts of different "
     "machines are one series; others are one for each processor.\n"
@@ -43,7 +43,7 @@ constexpr const char* footer =
     "  tally history bench.db --format bencher -o result.json\n"
     "  tally report bench.db -o history.html\n";
 
-void describe(Page& page, Options& options) {
+void describe(Page& page, HistoryCommandOptions& options) {
   page.head("Show how the counts of programs changed over time.", "tally history [options] FILE");
   page.add_option("FILE", options.files, "the history");
   page.add_flag("--list", options.list, "list the stored results");
@@ -56,7 +56,7 @@ void describe(Page& page, Options& options) {
   const auto formats = report::common(report::history_formats());
   add_format_option(page, options.format, formats, report::format_help(formats, "table"));
   add_output_option(page, options.output);
-  page.footer(report::format_lines(formats) + "\n" + footer);
+  page.footer(report::format_lines(formats) + "\n" + history_footer);
 }
 
 // With or without the mode: "instructions" is also "instructions:u".
@@ -64,7 +64,7 @@ bool is_of(const std::string& event, const std::string& asked) {
   return event == asked || split_event_name(event).base == asked;
 }
 
-void keep_asked(result::History& history, const Options& options) {
+void keep_asked(result::History& history, const HistoryCommandOptions& options) {
   std::erase_if(history.entries, [&](const result::HistoryEntry& entry) {
     return (!options.name.empty() && entry.name != options.name) ||
            (!options.label.empty() && entry.provenance.label != options.label);
@@ -82,7 +82,7 @@ void keep_asked(result::History& history, const Options& options) {
   history.entries = std::move(kept);
 }
 
-Error nothing_left(const Options& options) {
+Error nothing_left(const HistoryCommandOptions& options) {
   return {Code::bad_usage, fmt::format("'{}' has no such results", options.files.front()),
           fmt::format("`tally history {} --list` lists the results", options.files.front()), 0};
 }
@@ -90,12 +90,12 @@ Error nothing_left(const Options& options) {
 }  // namespace
 
 void describe_history(Page& page) {
-  static Options unused;
+  static HistoryCommandOptions unused;
   describe(page, unused);
 }
 
 int run_history(const std::vector<std::string>& arguments) {
-  Options options;
+  HistoryCommandOptions options;
   Page page;
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;

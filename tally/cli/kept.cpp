@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t most_bytes = 16 << 20;  // a verification has about 30 KB
 
-std::string name_of(const std::string& backend) { return "verify-" + backend + ".json"; }
+std::string kept_name(const std::string& backend) { return "verify-" + backend + ".json"; }
 constexpr const char* old_engine_name = "verify-sim.json";
 
 }  // namespace
@@ -20,7 +20,7 @@ void store_verification(const result::Verify& verify) {
   const std::string path = linux::cache_folder();
   if (path.empty()) return;
   if (const auto folder = linux::StateFolder::open(path, true))
-    (void)folder->write(name_of(verify.backend), report::verify_json(verify));
+    (void)folder->write(kept_name(verify.backend), report::verify_json(verify));
 }
 
 std::vector<std::string> verification_remarks(const result::Stat& stat) {
@@ -28,7 +28,7 @@ std::vector<std::string> verification_remarks(const result::Stat& stat) {
   if (path.empty()) return {};
   const auto folder = linux::StateFolder::open(path, false);
   if (!folder) return {};
-  std::string name = name_of(stat.backend);
+  std::string name = kept_name(stat.backend);
   auto text = folder->read(name, most_bytes);
   if (!text && stat.backend == "engine") text = folder->read(name = old_engine_name, most_bytes);
   if (!text) return {};

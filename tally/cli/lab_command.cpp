@@ -16,7 +16,7 @@
 namespace tally::cli {
 namespace {
 
-struct Options {
+struct LabOptions {
   std::string file;
   std::vector<std::string> statements;
   std::string model;
@@ -42,7 +42,7 @@ struct Options {
   bool barriers = false;
 };
 
-constexpr const char* footer =
+constexpr const char* lab_footer =
     R"(The program runs at CPL 0 on an emulated processor whose performance monitoring registers behave as the manuals
 describe. tally explains each write to such a register and what is wrong with it, and reports the exact location of each
 overflow and interrupt.
@@ -90,7 +90,7 @@ Examples:
   tally lab -e 'msr pmcr_el0:E; msr pmcntenset_el0, 1; mrs pmevcntr0_el0'
 )";
 
-void describe(Page& page, Options& options) {
+void describe(Page& page, LabOptions& options) {
   page.head("Run bare-metal code on an emulated processor, and report what its PMU registers do.",
             "tally lab [options] FILE | -e STATEMENTS | -i");
   std::vector<std::string> names;
@@ -140,7 +140,7 @@ void describe(Page& page, Options& options) {
   page.add_flag("--barriers", options.barriers,
                 "apple-m1: control registers take effect at the next ISB, and read as garbage before");
   page.add_flag("--overcount", options.overcount, "count each interrupt as an instruction, as in erratum HSD11");
-  page.footer(footer);
+  page.footer(lab_footer);
 }
 
 Result<std::string> find_lab() {
@@ -153,7 +153,7 @@ Result<std::string> find_lab() {
               "install libunicorn-dev libzydis-dev nasm) and build again");
 }
 
-Result<std::vector<std::string>> words_for_lab(const Options& options) {
+Result<std::vector<std::string>> words_for_lab(const LabOptions& options) {
   std::vector<std::string> words;
   const auto add = [&](std::string_view name, const auto& value) {
     words.push_back(fmt::format("--{}={}", name, value));
@@ -225,12 +225,12 @@ Result<std::vector<std::string>> words_for_lab(const Options& options) {
 }  // namespace
 
 void describe_lab(Page& page) {
-  static Options unused;
+  static LabOptions unused;
   describe(page, unused);
 }
 
 int run_lab(const std::vector<std::string>& arguments) {
-  Options options;
+  LabOptions options;
   Page page;
   describe(page, options);
   if (const auto done = page.read(arguments)) return *done;

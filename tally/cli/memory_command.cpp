@@ -24,7 +24,7 @@
 namespace tally::cli {
 namespace {
 
-struct Options {
+struct MemoryOptions {
   std::string task = "levels";
   std::string format;
   std::string output;
@@ -112,7 +112,7 @@ std::string footer() {
          "  tally memory levels --pages 4k --time-budget 120\n";
 }
 
-void describe(Page& page, Options& options) {
+void describe(Page& page, MemoryOptions& options) {
   page.head(
       "Measure the memory hierarchy of this machine: capacity, latency, line size and ways of caches, TLBs, and how "
       "reliable each number is.",
@@ -195,7 +195,7 @@ Result<const Flavour*> flavour_of(std::span<const Flavour> all, const Flavour& u
               "there are: " + join(names, ", "));
 }
 
-Result<void> set_flavours(const Options& options, memory::Plan& plan) {
+Result<void> set_flavours(const MemoryOptions& options, memory::Plan& plan) {
   const auto store = flavour_of(memory::stores(), memory::usual_store(), options.store, "--store");
   if (!store) return fail(store.error());
   const auto load = flavour_of(memory::loads(), memory::usual_load(), options.load, "--load");
@@ -219,7 +219,7 @@ Result<std::vector<std::uint64_t>> sizes_of(const std::vector<std::string>& word
   return sizes;
 }
 
-Result<void> set_sweep(const Options& options, memory::Plan& plan) {
+Result<void> set_sweep(const MemoryOptions& options, memory::Plan& plan) {
   const auto all = presets();
   const auto preset =
       std::find_if(all.begin(), all.end(), [&](const Preset& one) { return one.name == options.preset; });
@@ -244,7 +244,7 @@ Result<void> set_sweep(const Options& options, memory::Plan& plan) {
 }
 
 // Checks the options and converts them to a plan.
-Result<memory::Plan> plan_of(Options options) {
+Result<memory::Plan> plan_of(MemoryOptions options) {
   memory::Plan plan = std::move(options.plan);
   const auto pages = linux::page_kind_of(options.pages);
   if (!pages) {
@@ -286,7 +286,7 @@ Result<memory::Plan> plan_of(Options options) {
 }
 
 // Two results in one file would overwrite each other.
-Result<void> check_outputs(const Options& options) {
+Result<void> check_outputs(const MemoryOptions& options) {
   if (options.page.empty() || options.output.empty() || !linux::same_file(options.output, options.page)) return {};
   return fail(Code::bad_usage, fmt::format("-o and --html name the same file, '{}'", printable(options.page)),
               "--format html -o FILE writes the page");
@@ -304,12 +304,12 @@ void print_outcome(const result::Memory& result) {
 }  // namespace
 
 void describe_memory(Page& page) {
-  static Options unused;
+  static MemoryOptions unused;
   describe(page, unused);
 }
 
 int run_memory(const std::vector<std::string>& arguments) {
-  Options options;
+  MemoryOptions options;
   Page page;
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;

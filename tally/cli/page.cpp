@@ -15,7 +15,7 @@ namespace tally::cli {
 namespace {
 
 // Extracts "tally stat" from "tally stat [options] …".
-std::string name_of(const std::string& usage) { return usage.substr(0, usage.find(' ', usage.find(' ') + 1)); }
+std::string command_name_of(const std::string& usage) { return usage.substr(0, usage.find(' ', usage.find(' ') + 1)); }
 
 // "-e, --event EVENTS", or a positional argument's name.
 std::string entry_of(const OptionDescription& option) {
@@ -230,7 +230,7 @@ std::string Page::options_hint(const std::string& unknown) const {
   }
   const auto near = unknown.starts_with("--") ? nearest(unknown, names) : std::vector<std::string>{};
   return fmt::format("{}`{} --help` lists the options",
-                     near.empty() ? "" : fmt::format("did you mean {}? ", near.front()), name_of(usage_));
+                     near.empty() ? "" : fmt::format("did you mean {}? ", near.front()), command_name_of(usage_));
 }
 
 std::string Page::text() const {

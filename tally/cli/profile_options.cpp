@@ -16,7 +16,7 @@
 namespace tally::cli {
 namespace {
 
-constexpr const char* examples =
+constexpr const char* profile_examples =
     "Without a PMU the engine executes the program and counts exactly: the counts of all rows add up to those of tally "
     "stat. With a PMU, and for the kernel's software events (cpu-clock, task-clock, page-faults), the program runs "
     "natively and is sampled; the table shows an error interval. --backend engine counts exactly on any x86-64 "
@@ -118,7 +118,7 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   add_host_option(app);
   add_quiet_option(app, options.quiet);
   add_engine_tuning(app, options.order.conditions.engine);
-  app.footer(report::format_lines(formats) + "\n" + examples);
+  app.footer(report::format_lines(formats) + "\n" + profile_examples);
 }
 
 Result<report::ProfileStyle> style_of(const ProfileOptions& options) {

@@ -11,23 +11,23 @@
 namespace tally::cli {
 namespace {
 
-struct Options {
+struct RdpmcOptions {
   std::string word;
   std::vector<std::string> events;
   std::string root = "/";
 };
 
 // Every vendor's processors can count these at once, and have a counter left.
-constexpr const char* usual_events = "instructions,cycles,branches";
+constexpr const char* rdpmc_events = "instructions,cycles,branches";
 
-constexpr const char* footer =
+constexpr const char* rdpmc_footer =
     R"(To read counters with the rdpmc instruction, without a library or a driver, a program needs two things: permission from
 the kernel, and counters that are set up.
 
   on      permits rdpmc for every program, opens the events on every CPU with
           priority over other users, and prints which value of ECX reads which
           event. A background process holds the counters.
-  status  prints this table for the current counters.
+  status  prints this rdpmc_table for the current counters.
   off     ends the background process, which closes the counters and restores
           the kernel's setting.
 
@@ -50,18 +50,18 @@ Examples:
   sudo tally rdpmc off
 )";
 
-void describe(Page& page, Options& options) {
+void describe(Page& page, RdpmcOptions& options) {
   page.head("Let every program read hardware counters with the rdpmc instruction.",
             "tally rdpmc on|off|status [options]");
   page.add_option("ACTION", options.word, "on, off or status, see below");
   page.add_option("-e,--event", options.events,
-                  fmt::format("with on: count these events, as for tally stat (default: {})", usual_events))
+                  fmt::format("with on: count these events, as for tally stat (default: {})", rdpmc_events))
       .value_name("LIST");
   page.add_option("--root", options.root, "the directory that contains sys/ and run/").value_name("FOLDER").hidden();
-  page.footer(footer);
+  page.footer(rdpmc_footer);
 }
 
-std::string table(const std::vector<rdpmc::Row>& rows) {
+std::string rdpmc_table(const std::vector<rdpmc::Row>& rows) {
   std::size_t width = std::string_view("event").size();
   for (const rdpmc::Row& row : rows) width = std::max(width, display_width(row.event));
   std::string text = fmt::format(" {:<10}  {:<{}}  bits  processors\n", "ECX", "event", width);
@@ -98,7 +98,7 @@ std::string text_of(const rdpmc::RdpmcStatus& standing) {
     const std::string heading = is_changed ? "The current setting was not made by tally:\n" + switches_text(standing)
                                            : "Every program can execute rdpmc. ";
     return fmt::format("{}Process {} holds the counters; `tally rdpmc off` ends it.\n\n{}", heading,
-                       standing.held->holder.number, table(standing.held->rows));
+                       standing.held->holder.number, rdpmc_table(standing.held->rows));
   }
   const std::string heading = standing.left
                                   ? fmt::format(
@@ -115,7 +115,7 @@ A counter counts everything that its CPU executes: keep your program on one CPU 
 twice, and subtract modulo 2 to the power of its bits. It may be moved: `tally rdpmc status` prints its current number.
 )";
 
-Result<rdpmc::RdpmcStatus> run_action(const Options& options) {
+Result<rdpmc::RdpmcStatus> run_action(const RdpmcOptions& options) {
   if (options.word != "on" && !options.events.empty()) {
     return fail(Code::bad_usage, "-e needs the action on", "tally rdpmc on -e LIST");
   }
@@ -125,7 +125,7 @@ Result<rdpmc::RdpmcStatus> run_action(const Options& options) {
     event::Sources sources;
     sources.root = options.root;
     const auto events =
-        event::parse_lists(options.events.empty() ? std::vector<std::string>{usual_events} : options.events, sources);
+        event::parse_lists(options.events.empty() ? std::vector<std::string>{rdpmc_events} : options.events, sources);
     if (!events) return fail(events.error());
     return rdpmc::on(*events, options.root);
   }
@@ -137,12 +137,12 @@ Result<rdpmc::RdpmcStatus> run_action(const Options& options) {
 }  // namespace
 
 void describe_rdpmc(Page& page) {
-  static Options unused;
+  static RdpmcOptions unused;
   describe(page, unused);
 }
 
 int run_rdpmc(const std::vector<std::string>& arguments) {
-  Options options;
+  RdpmcOptions options;
   Page page;
   describe(page, options);
   if (const auto done = page.read(arguments)) return *done;

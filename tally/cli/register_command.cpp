@@ -14,7 +14,7 @@
 namespace tally::cli {
 namespace {
 
-struct Options {
+struct RegisterOptions {
   std::vector<std::string> requests;
   std::string model;
   std::string version;
@@ -49,7 +49,7 @@ constexpr const char* text =
     "  tally register --list cpuid\n"
     "  sudo tally register 0x38D --cpu 0\n";
 
-void describe(Page& page, Options& options) {
+void describe(Page& page, RegisterOptions& options) {
   page.head("Decode, encode, draw and check values of PMU registers.", "tally register [options] REQUEST...");
   page.add_option("REQUEST", options.requests, "registers and values, see below");
   page.add_flag("--list", options.list,
@@ -69,7 +69,7 @@ void describe(Page& page, Options& options) {
   page.footer(text);
 }
 
-Result<pmu::Choice> choice_of(const Options& options) {
+Result<pmu::Choice> choice_of(const RegisterOptions& options) {
   pmu::Choice choice;
   if (options.model.empty()) return choice;
   choice.model = pmu::model_of(options.model);
@@ -81,7 +81,7 @@ Result<pmu::Choice> choice_of(const Options& options) {
 }
 
 // Parses a request. --version is checked against the register's model, which is known only after parsing.
-Result<pmu::Request> request_of(const std::string& word, const Options& options, pmu::Choice choice) {
+Result<pmu::Request> request_of(const std::string& word, const RegisterOptions& options, pmu::Choice choice) {
   if (options.version.empty()) return pmu::parse_request(word, choice);
   const auto place = pmu::register_named(word, choice);
   if (!place) return fail(place.error());
@@ -108,7 +108,7 @@ Result<pmu::Request> with_this_machine(pmu::Request request) {
 }
 
 // Replaces the value by the register's value on a CPU of this machine.
-Result<pmu::Request> with_live_value(pmu::Request request, const Options& options) {
+Result<pmu::Request> with_live_value(pmu::Request request, const RegisterOptions& options) {
   for (pmu::Value& value : request.values) {
     const pmu::Register& reg = *value.place.reg;
     if (reg.space != pmu::Space::msr || request.leaf) {
@@ -127,7 +127,7 @@ Result<pmu::Request> with_live_value(pmu::Request request, const Options& option
   return request;
 }
 
-int list(const Options& options, const pmu::Choice& choice) {
+int list(const RegisterOptions& options, const pmu::Choice& choice) {
   std::vector<std::string> patterns = options.requests;
   if (patterns.empty()) patterns.emplace_back();
   std::vector<pmu::RegisterInstance> places;
@@ -145,7 +145,7 @@ int list(const Options& options, const pmu::Choice& choice) {
   return print(report::register_json(shown, provenance()));
 }
 
-std::string answer(const std::vector<report::ShownRegister>& shown, const Options& options) {
+std::string answer(const std::vector<report::ShownRegister>& shown, const RegisterOptions& options) {
   const auto lines = options.ascii ? pmu::Lines::ascii : pmu::Lines::unicode;
   std::string all;
   for (const report::ShownRegister& one : shown) {
@@ -158,12 +158,12 @@ std::string answer(const std::vector<report::ShownRegister>& shown, const Option
 }  // namespace
 
 void describe_register(Page& page) {
-  static Options unused;
+  static RegisterOptions unused;
   describe(page, unused);
 }
 
 int run_register(const std::vector<std::string>& arguments) {
-  Options options;
+  RegisterOptions options;
   Page page;
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;

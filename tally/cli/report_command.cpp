@@ -24,21 +24,21 @@
 namespace tally::cli {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::vector<std::string> files;
   std::string output, vectors;
   ProfileReport profiles;
 };
 
 // The kinds that it reads, in the order in which they are tried.
-constexpr report::Kind kinds[] = {report::Kind::profile, report::Kind::windows, report::Kind::discovery,
-                                  report::Kind::memory,  report::Kind::lab,     report::Kind::verify,
-                                  report::Kind::regions, report::Kind::stat};
+constexpr report::Kind reported_kinds[] = {report::Kind::profile, report::Kind::windows, report::Kind::discovery,
+                                           report::Kind::memory,  report::Kind::lab,     report::Kind::verify,
+                                           report::Kind::regions, report::Kind::stat};
 
 // The output format for results other than profiles.
 constexpr report::Format page_format{report::Kind::stat, "html", ".html .htm", "a page"};
 
-constexpr const char* examples =
+constexpr const char* report_examples =
     "The page is a single file that needs no network. Latency curves of several files share one chart. Two profiles, "
     "or several results of tally stat, are compared: without -o a table of the differences is printed; -o PAGE.html "
     "writes a page.\n"
@@ -64,7 +64,7 @@ constexpr const char* examples =
     "  tally report before.json after.json --by line --top 0\n"
     "  tally report before.json after.json -o changes.html\n";
 
-void describe(Page& page, Options& options) {
+void describe(Page& page, ReportOptions& options) {
   page.head("Make an HTML page of stored results, or compare profiles or counts.",
             "tally report [options] -o PAGE.html FILE…\n  tally report [options] BEFORE.json AFTER.json");
   page.add_option("FILE", options.files, "a file with stored results, in one of the formats below");
@@ -74,7 +74,7 @@ void describe(Page& page, Options& options) {
       .value_name("FILE");
   add_host_option(page);
   add_profile_options(page, options.profiles);
-  page.footer(report::reader_lines(all_formats(), kinds) + "\n" + examples);
+  page.footer(report::reader_lines(all_formats(), reported_kinds) + "\n" + report_examples);
 }
 
 bool is_of_tally(std::string_view text) { return text.find("\"schema\"") != std::string_view::npos; }
@@ -91,7 +91,7 @@ Error unknown_file(const report::StoredFile& file) {
 
 // Null for tally's own JSON. An error if the file is in no format that tally reads.
 Result<const report::Format*> format_of(const report::StoredFile& file) {
-  const report::Format* const format = report::recognised_format(all_formats(), kinds, file);
+  const report::Format* const format = report::recognised_format(all_formats(), reported_kinds, file);
   if (auto why = unreadable_file_error(file)) return fail(*std::move(why));
   if (format == nullptr && !is_of_tally(file.text)) return fail(unknown_file(file));
   return format;
@@ -121,7 +121,7 @@ void add(result::AnyResult result, const std::string& name, LoadedResults& all) 
       result);
 }
 
-Result<LoadedResults> read_all(const std::vector<std::string>& names) {
+Result<LoadedResults> load_all(const std::vector<std::string>& names) {
   LoadedResults all;
   std::vector<report::StoredFile> files;
   std::size_t profiles = 0;
@@ -166,7 +166,7 @@ Result<void> read_vectors(const std::string& path, std::vector<report::NamedResu
 }
 
 // Whether the page can be written there. Errors: bad_usage.
-Result<void> check_page_output(const Options& options) {
+Result<void> check_page_output(const ReportOptions& options) {
   if (options.output.empty() && linux::Output::standard_output().is_terminal())
     return fail(Code::bad_usage, "refusing to write a page to a terminal", "use `-o page.html`");
   if (auto apart = check_not_read(options.output, options.files); !apart) return apart;
@@ -181,7 +181,7 @@ int write_page(const std::string& text, const std::string& path) {
   return written ? exit_ok : report_error(written.error());
 }
 
-int report_history(const Options& options) {
+int report_history(const ReportOptions& options) {
   if (options.files.size() != 1 || options.profiles.any() || !options.vectors.empty())
     return report_error({Code::bad_usage, "a history cannot be combined with other files or with options of profiles",
                          "tally report bench.db -o history.html", 0});
@@ -195,12 +195,12 @@ int report_history(const Options& options) {
 }  // namespace
 
 void describe_report(Page& page) {
-  static Options unused;
+  static ReportOptions unused;
   describe(page, unused);
 }
 
 int run_report(const std::vector<std::string>& arguments) {
-  Options options;
+  ReportOptions options;
   Page page;
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;
@@ -208,7 +208,7 @@ int run_report(const std::vector<std::string>& arguments) {
     return report_error({Code::bad_usage, "missing FILE", "for example: tally report result.json -o page.html", 0});
   }
   if (is_history(options.files.front())) return report_history(options);
-  auto results = read_all(options.files);
+  auto results = load_all(options.files);
   if (!results) return report_error(results.error());
   const auto& profiles = results->profiles;
   if (!profiles.empty() && !options.vectors.empty())

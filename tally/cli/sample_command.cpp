@@ -33,7 +33,7 @@
 namespace tally::cli {
 namespace {
 
-struct Options {
+struct SampleOptions {
   std::vector<std::string> event_lists;
   WindowOptions windows;
   std::uint64_t merged = 0;  // length of a process's window; 0: windows are per thread
@@ -44,7 +44,7 @@ struct Options {
   backend::WindowOrder order;
 };
 
-constexpr const char* examples =
+constexpr const char* sample_examples =
     "Windows cover the whole run; they are not statistical samples. `tally profile -e cpu-clock` samples.\n"
     "\n"
     "Each thread has its own windows. The last window of a thread may be incomplete. The rows of a thread are in order "
@@ -69,7 +69,7 @@ std::string no_path(const std::string& text) {
 }
 std::string not_negative(const std::string& text) { return text.starts_with('-') ? "must not be negative" : ""; }
 
-void describe(Page& app, Options& options) {
+void describe(Page& app, SampleOptions& options) {
   app.head("Record a time series: count each thread in windows of N instructions or other events, one row per window.",
            "tally sample [options] --every N [--by EVENT] [--] PROGRAM [arguments]");
   app.prefix_command();
@@ -120,11 +120,11 @@ void describe(Page& app, Options& options) {
   add_model_options(app, options.model);
   add_quiet_option(app, options.quiet);
   add_engine_tuning(app, options.order.conditions.engine);
-  app.footer(report::format_lines(formats) + "\n" + examples);
+  app.footer(report::format_lines(formats) + "\n" + sample_examples);
 }
 
 // Opens the file with the JSON description of the rows; nothing if none is written. Errors: those of linux::Output.
-Result<std::optional<linux::Output>> open_description(const Options& options, const report::WindowFormat& format,
+Result<std::optional<linux::Output>> open_description(const SampleOptions& options, const report::WindowFormat& format,
                                                       const linux::Output& rows) {
   std::string path = options.description;
   if (path.empty() && format.describe != nullptr && rows.is_file()) path = options.output + ".meta.json";
@@ -138,7 +138,7 @@ Result<std::optional<linux::Output>> open_description(const Options& options, co
 }
 
 // Prints the format if the file name's extension belongs to no format.
-void print_chosen_format(const Options& options, const report::WindowFormat& format) {
+void print_chosen_format(const SampleOptions& options, const report::WindowFormat& format) {
   const std::string_view name = options.output;
   if (!options.format.empty() || format.endings.empty() || report::matched_name_length(format, name) != 0) return;
   const std::size_t dot = name.substr(name.rfind('/') + 1).find('.');
@@ -147,7 +147,8 @@ void print_chosen_format(const Options& options, const report::WindowFormat& for
 }
 
 // Checks that the backend and the format support --where and --bbv. Errors: bad_usage.
-Result<void> check_where(const Options& options, const backend::Backend& backend, const report::WindowFormat& format) {
+Result<void> check_where(const SampleOptions& options, const backend::Backend& backend,
+                         const report::WindowFormat& format) {
   if (!options.vectors.empty() && !backend.traits().is_engine)
     return fail(Code::bad_usage, "--bbv needs the engine: a PMU does not report which blocks ran in a window",
                 "add `--backend engine`, and use windows of instructions, loads, stores or branches");
@@ -164,7 +165,7 @@ Result<void> check_where(const Options& options, const backend::Backend& backend
 }
 
 // Checks the options of --wait. Errors: bad_usage.
-Result<void> check_waiting(const Options& options) {
+Result<void> check_waiting(const SampleOptions& options) {
   const std::string example = "for example: tally sample -a --only gzip --wait --every 1ms";
   if (options.everywhere && !options.waits) return fail(Code::bad_usage, "-a needs --only and --wait", example);
   if (options.waits && options.choice.only.empty())
@@ -175,7 +176,7 @@ Result<void> check_waiting(const Options& options) {
   return {};
 }
 
-int sample(Options& options) {
+int sample(SampleOptions& options) {
   const auto chosen_format = report::choose_format(report::window_formats(), options.format, options.output,
                                                    options.output.empty() ? "table" : "csv");
   if (!chosen_format) return report_error(chosen_format.error());
@@ -284,12 +285,12 @@ int sample(Options& options) {
 }  // namespace
 
 void describe_sample(Page& page) {
-  static Options unused;
+  static SampleOptions unused;
   describe(page, unused);
 }
 
 int run_sample(const std::vector<std::string>& arguments) {
-  Options options;
+  SampleOptions options;
   Page app;
   describe(app, options);
   if (const auto code = app.read(arguments)) return *code;

@@ -11,14 +11,14 @@
 namespace tally::cli {
 namespace {
 
-struct Options {
+struct ServeOptions {
   std::string listen = "127.0.0.1:9797";
   int interval_ms = 1000;
   bool no_groups = false;
   std::string root = "/";
 };
 
-constexpr const char* footer =
+constexpr const char* serve_footer =
     R"(Run one exporter per machine; Prometheus reads http://ADDRESS/metrics. The machine is read once per interval, however
 many clients ask. A metric without a source on this machine has no series; tally_absent_info gives the reason. Names
 and units follow Prometheus (seconds, bytes, joules, _total).
@@ -34,7 +34,7 @@ Examples:
   curl http://127.0.0.1:9797/metrics
 )";
 
-void describe(Page& page, Options& options) {
+void describe(Page& page, ServeOptions& options) {
   page.head("Export the metrics of tally watch to Prometheus over HTTP.", "tally serve [options]");
   page.add_option("--listen", options.listen, "address and port, or a port on 127.0.0.1 (default: 127.0.0.1:9797)")
       .value_name("ADDRESS");
@@ -43,7 +43,7 @@ void describe(Page& page, Options& options) {
       .check(whole_number(100, 3'600'000));
   page.add_flag("--no-groups", options.no_groups, "do not export control groups");
   page.add_option("--root", options.root, "the directory that contains proc/ and sys/").value_name("FOLDER").hidden();
-  page.footer(footer);
+  page.footer(serve_footer);
 }
 
 // Accepts only an address and a port: the server library would accept a richer syntax.
@@ -75,12 +75,12 @@ Result<std::string> find_serve() {
 }  // namespace
 
 void describe_serve(Page& page) {
-  static Options unused;
+  static ServeOptions unused;
   describe(page, unused);
 }
 
 int run_serve(const std::vector<std::string>& arguments) {
-  Options options;
+  ServeOptions options;
   Page page;
   describe(page, options);
   if (const auto done = page.read(arguments)) return *done;

@@ -25,7 +25,7 @@ std::vector<event::Event> usual_events() {
   return events ? *std::move(events) : std::vector<event::Event>{};
 }
 
-Result<void> check(const ResultOptions& results) {
+Result<void> check_snippet(const ResultOptions& results) {
   if (results.append || results.separator || !results.description.empty() || results.style.per_process ||
       results.style.per_thread) {
     return fail(Code::bad_usage, "--append, -x, --meta, --per-process and --per-thread cannot be used with --asm",
@@ -56,7 +56,7 @@ void add_code_options(Page& page, CodeOptions& options) {
 }
 
 int count_code(const CodeOptions& code, CodeRequest request) {
-  if (const auto checked = check(request.results); !checked) return report_error(checked.error());
+  if (const auto checked = check_snippet(request.results); !checked) return report_error(checked.error());
   const auto format =
       report::choose_format(report::snippet_formats(), request.results.format, request.results.output, "table");
   if (!format) return report_error(format.error());

@@ -38,7 +38,7 @@
 namespace tally::cli {
 namespace {
 
-struct Options {
+struct StatOptions {
   std::vector<std::string> event_lists;
   std::vector<std::string> metric_lists;
   std::string backend = "auto", noise;
@@ -73,7 +73,7 @@ constexpr const char* about_events =
     "counted at the same time. `tally event NAME` explains an event.\n"
     "\n";
 
-constexpr const char* examples =
+constexpr const char* stat_examples =
     "Baseline:\n"
     "  tally stat -o base.json -- ./prog      # the main branch\n"
     "  tally stat --baseline base.json --fail-above instructions=1% -- ./prog\n"
@@ -100,7 +100,7 @@ constexpr const char* examples =
     "  tally stat --model haswell --asm 'imul r12, r11'\n";
 
 // Adds the options for what is counted, and when.
-void add_target_options(Page& app, Options& options) {
+void add_target_options(Page& app, StatOptions& options) {
   app.add_option("-p,--pid", options.processes,
                  "attach to running processes; includes threads and children they start later")
       .value_name("PIDS");
@@ -129,7 +129,7 @@ void add_target_options(Page& app, Options& options) {
 }
 
 // Adds the options to the page; they are stored in `options`. The arguments after them are the command.
-void describe(Page& app, Options& options) {
+void describe(Page& app, StatOptions& options) {
   app.head("Count events for a command or for running processes, and grade each count.",
            "tally stat [options] ([--] PROGRAM [arguments] | --asm CODE)");
   // Everything from the first argument that is not an option belongs to the program, verbatim.
@@ -172,14 +172,14 @@ void describe(Page& app, Options& options) {
   add_result_options(app, options.results, "table", "(default: standard error)");
   add_baseline_options(app, options.baseline);
   add_engine_tuning(app, options.stat.count.conditions.engine);
-  app.footer(about_events + report::format_lines(report::common(report::stat_formats())) + "\n" + examples);
+  app.footer(about_events + report::format_lines(report::common(report::stat_formats())) + "\n" + stat_examples);
 }
 
 std::optional<Nanoseconds> milliseconds(std::optional<int> number) {
   return number ? std::optional<Nanoseconds>(std::chrono::milliseconds(*number)) : std::nullopt;
 }
 
-Result<void> choose_parts(Options& options) {
+Result<void> choose_parts(StatOptions& options) {
   if (!options.per_core && !options.per_socket) return {};
   if (options.per_core && options.per_socket) {
     return fail(Code::bad_usage, "--per-core and --per-socket cannot be used together", "use only one of them");
@@ -193,7 +193,7 @@ Result<void> choose_parts(Options& options) {
   return {};
 }
 
-Result<void> choose_target(Options& options) {
+Result<void> choose_target(StatOptions& options) {
   backend::Attachment& attachment = options.stat.count.target.attachment;
   auto& processes = attachment.processes;
   auto& threads = attachment.threads;
@@ -223,7 +223,7 @@ Result<void> choose_target(Options& options) {
   return options.control.choose(options.stat.count);
 }
 
-Result<void> choose_events(Options& options) {
+Result<void> choose_events(StatOptions& options) {
   if (const auto loaded = options.table.load(); !loaded) return loaded;
   auto metrics = parse_metrics(options.metric_lists);
   if (!metrics) return fail(metrics.error());
@@ -241,7 +241,7 @@ Result<void> choose_events(Options& options) {
 }
 
 // The error if the command cannot be executed several times with the same result.
-std::optional<Error> why_no_passes(const Options& options) {
+std::optional<Error> why_no_passes(const StatOptions& options) {
   const auto refused = [](const std::string& what) {
     return Error{Code::bad_usage, what, "`--multiplex` counts all events in one run; or count fewer events", 0};
   };
@@ -259,7 +259,7 @@ std::optional<Error> why_no_passes(const Options& options) {
 }
 
 // The error for counts of single processes that a PMU cannot provide.
-std::optional<Error> why_no_processes(const Options& options, const backend::Backend& backend) {
+std::optional<Error> why_no_processes(const StatOptions& options, const backend::Backend& backend) {
   if (!options.stat.count.processes || !backend.traits().has_pmu_counters) return std::nullopt;
   if (!options.stat.count.target.attachment.processors.empty()) {
     return Error{Code::bad_usage, "--per-process and --per-thread cannot be used with -a, -C or --cgroup",
@@ -269,7 +269,7 @@ std::optional<Error> why_no_processes(const Options& options, const backend::Bac
 }
 
 // Chooses how to count more events than counters; fails unless the user chose a method. Returns the messages to print.
-Result<std::vector<std::string>> choose_passes(Options& options, const backend::Backend& backend) {
+Result<std::vector<std::string>> choose_passes(StatOptions& options, const backend::Backend& backend) {
   const std::vector<event::Event>& events = options.stat.count.events;
   const event::Plan plan = backend.plan(events, options.stat.count.count_interrupts);
   if (!plan.too_large.empty()) {
@@ -311,7 +311,7 @@ int write_compared(result::Stat& stat, const std::optional<Baseline>& baseline, 
 }
 
 // Counts and writes the result. Returns tally's exit code. `options` was checked.
-int count(Options& options) {
+int count(StatOptions& options) {
   const auto baseline = Baseline::open(options.baseline, options.stat.count.target.command, options.results.output);
   if (!baseline) return report_error(baseline.error());
   const linux::HostMachine machine = linux::read_host_machine();
@@ -387,7 +387,7 @@ int count(Options& options) {
 }
 
 // Counts code instead of a command. Options for running a command do not apply.
-int count_assembly(Options& options) {
+int count_assembly(StatOptions& options) {
   const measure::StatOptions& stat = options.stat;
   if (!stat.count.target.command.empty() || stat.count.target.attachment.any() || stat.count.timing.delay ||
       stat.count.timing.interval || stat.count.timing.control != nullptr || !stat.regions.empty() ||
@@ -412,7 +412,7 @@ int count_assembly(Options& options) {
   return count_code(options.code, std::move(request));
 }
 
-Result<void> choose_command(const Page& app, Options& options) {
+Result<void> choose_command(const Page& app, StatOptions& options) {
   auto command =
       command_of(app, options.stat.count.target.attachment.any() || options.code.any(), "tally stat -- ls -l");
   if (command && options.from_script) {
@@ -427,7 +427,7 @@ Result<void> choose_command(const Page& app, Options& options) {
 }  // namespace
 
 Result<measure::StatOptions> read_stat_options(const std::vector<std::string>& arguments) {
-  Options options;
+  StatOptions options;
   Page app;
   describe(app, options);
   if (app.read(arguments)) return fail(Code::bad_usage, "the stored command line of tally is not one of tally stat");
@@ -438,12 +438,12 @@ Result<measure::StatOptions> read_stat_options(const std::vector<std::string>& a
 }
 
 void describe_stat(Page& page) {
-  static Options unused;
+  static StatOptions unused;
   describe(page, unused);
 }
 
 int run_stat(const std::vector<std::string>& arguments) {
-  Options options;
+  StatOptions options;
   Page app;
   describe(app, options);
   if (const auto code = app.read(arguments)) return *code;

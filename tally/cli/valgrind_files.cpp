@@ -28,7 +28,7 @@ namespace {
 using Tool = ValgrindOptions::Tool;
 using result::Process;
 
-const char* variable(const std::string& name) { return secure_getenv(name.c_str()); }
+const char* environment_variable(const std::string& name) { return secure_getenv(name.c_str()); }
 
 std::string output_template(const ValgrindOptions& options) {
   if (!options.output.empty()) return options.output;
@@ -103,9 +103,10 @@ class Writer {
 
   std::string& log_of(const Process& process) {
     // The names were checked before the run.
-    const std::string name = options_.log_file.empty()
-                                 ? ""
-                                 : file_name_of("--log-file", options_.log_file, process.pid, variable).value_or("");
+    const std::string name =
+        options_.log_file.empty()
+            ? ""
+            : file_name_of("--log-file", options_.log_file, process.pid, environment_variable).value_or("");
     const auto [entry, is_new] = log_places_.try_emplace(name, logs_.size());
     if (is_new) logs_.emplace_back(name, "");
     return logs_[entry->second].second;
@@ -142,7 +143,7 @@ class Writer {
 
   void add_process(const Process& process) {
     const std::string name =
-        file_name_of("--callgrind-out-file", output_template(options_), process.pid, variable).value_or("");
+        file_name_of("--callgrind-out-file", output_template(options_), process.pid, environment_variable).value_or("");
     texts_.erase(name);
     if (divides_parts(options_)) return add_parts(process, name);
     result::Profile own = report::of_owners(
@@ -384,9 +385,10 @@ class Writer {
 
 Result<void> check_file_names(const ValgrindOptions& options) {
   const char* const name = options.tool == Tool::callgrind ? "--callgrind-out-file" : "--cachegrind-out-file";
-  if (const auto fits = file_name_of(name, output_template(options), 0, variable); !fits) return fail(fits.error());
+  if (const auto fits = file_name_of(name, output_template(options), 0, environment_variable); !fits)
+    return fail(fits.error());
   if (options.log_file.empty()) return {};
-  const auto fits = file_name_of("--log-file", options.log_file, 0, variable);
+  const auto fits = file_name_of("--log-file", options.log_file, 0, environment_variable);
   return fits ? Result<void>() : fail(fits.error());
 }
 

@@ -16,7 +16,7 @@ using enum OptionUse;
 constexpr std::string_view yes_no = "yes|no";
 
 // To support another option, add a row here and read it in Reader::set().
-constexpr ValgrindOption table[] = {
+constexpr ValgrindOption valgrind_table[] = {
     {"tool", "TOOL", used, "callgrind or cachegrind"},
     {"callgrind-out-file", "FILE", used,
      "write the profile of each process to FILE (default: callgrind.out.%p): %p is the process ID, %q{NAME} an "
@@ -130,9 +130,9 @@ constexpr ValgrindOption table[] = {
 /// The row of an option; null if tally does not know it. Options such as --separate-callers2=f end with a number.
 const ValgrindOption* row_of(std::string_view name) {
   const auto find = [](std::string_view text) {
-    const auto* const found =
-        std::find_if(std::begin(table), std::end(table), [&](const auto& r) { return r.name == text; });
-    return found == std::end(table) ? nullptr : found;
+    const auto* const found = std::find_if(std::begin(valgrind_table), std::end(valgrind_table),
+                                           [&](const auto& r) { return r.name == text; });
+    return found == std::end(valgrind_table) ? nullptr : found;
   };
   if (const ValgrindOption* const row = find(name)) return row;
   if (!name.starts_with("separate-")) return nullptr;
@@ -312,7 +312,7 @@ class Reader {
 
 }  // namespace
 
-std::span<const ValgrindOption> valgrind_options() { return table; }
+std::span<const ValgrindOption> valgrind_options() { return valgrind_table; }
 
 Result<ValgrindOptions> parse_valgrind_options(const std::vector<std::string>& words, ValgrindOptions defaults) {
   return Reader(std::move(defaults)).read(words);

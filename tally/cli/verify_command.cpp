@@ -31,7 +31,7 @@
 namespace tally::cli {
 namespace {
 
-struct Options {
+struct VerifyOptions {
   bool list = false;
   std::string folder;
   std::vector<std::string> programs;
@@ -49,7 +49,7 @@ struct Options {
   std::vector<std::string> command;
 };
 
-constexpr const char* footer =
+constexpr const char* verify_footer =
     "tally runs programs whose exact counts are known, counts them with the PMU or the engine, and grades each event:\n"
     "\n"
     "  exact        equal to the known count in every run\n"
@@ -74,7 +74,7 @@ constexpr const char* footer =
     "  tally verify --write programs -n 500000\n"
     "  tally verify -- /bin/true\n";
 
-void describe(Page& page, Options& options) {
+void describe(Page& page, VerifyOptions& options) {
   page.head("Check whether counts on this machine can be trusted, with programs whose exact counts are known.",
             "tally verify [options] [-- PROGRAM [arguments]]");
   // The arguments after the options are a program of the user.
@@ -114,7 +114,7 @@ void describe(Page& page, Options& options) {
       .value_name("BYTES");
   page.add_option("--seed", options.parameters.seed, "with --write: random seed of the program branches_random")
       .value_name("SEED");
-  page.footer(footer);
+  page.footer(verify_footer);
 }
 
 std::string program_list() {
@@ -125,7 +125,7 @@ std::string program_list() {
   return grid.text(linux::terminal_columns(linux::Stream::output));
 }
 
-int write_to_directory(const Options& options) {
+int write_to_directory(const VerifyOptions& options) {
   const auto trials = verify::chosen({options.programs, options.parameters});
   if (!trials) return report_error(trials.error());
   const auto written = verify::write_programs(options.folder, *trials);
@@ -135,7 +135,7 @@ int write_to_directory(const Options& options) {
                            printable(options.folder), printable(options.folder)));
 }
 
-Result<std::vector<event::Event>> events_of(const Options& options) {
+Result<std::vector<event::Event>> events_of(const VerifyOptions& options) {
   if (options.event_lists.empty()) return verify::all_events();
   auto events = event::parse_lists(options.event_lists);
   if (!events) return events;
@@ -150,7 +150,7 @@ Result<std::vector<event::Event>> events_of(const Options& options) {
 }
 
 // Opens the output file before anything is measured; nothing: standard output.
-Result<std::optional<linux::Output>> destination_of(const Options& options) {
+Result<std::optional<linux::Output>> destination_of(const VerifyOptions& options) {
   std::optional<linux::Output> output;
   if (options.output.empty() || options.output == "-") return output;
   auto opened = linux::Output::open_file(options.output);
@@ -160,7 +160,7 @@ Result<std::optional<linux::Output>> destination_of(const Options& options) {
 }
 
 // Writes the result. Returns the exit code that answers whether the checks passed.
-int finish(const result::Verify& result, const Options& options, std::optional<linux::Output>& output,
+int finish(const result::Verify& result, const VerifyOptions& options, std::optional<linux::Output>& output,
            linux::Signals& signals) {
   const std::size_t terminal = output ? 0 : linux::terminal_columns(linux::Stream::output);
   const std::string text = options.written->write(result, options.all, terminal);
@@ -180,7 +180,7 @@ int finish(const result::Verify& result, const Options& options, std::optional<l
   return exit_cannot_measure;
 }
 
-int verify_counts(const Options& options) {
+int verify_counts(const VerifyOptions& options) {
   verify::Options asked;
   asked.quick = options.quick;
   auto events = events_of(options);
@@ -275,7 +275,7 @@ Result<void> check_budget(backend::Backend& engine, const verify::ProgramOptions
               fmt::format("--budget {} allows it", std::chrono::duration_cast<std::chrono::seconds>(time).count() + 1));
 }
 
-int verify_program(const Options& options) {
+int verify_program(const VerifyOptions& options) {
   verify::ProgramOptions asked;
   asked.command = options.command;
   asked.input = linux::Input::read_position();
@@ -313,12 +313,12 @@ int verify_program(const Options& options) {
 }  // namespace
 
 void describe_verify(Page& page) {
-  static Options unused;
+  static VerifyOptions unused;
   describe(page, unused);
 }
 
 int run_verify(const std::vector<std::string>& arguments) {
-  Options options;
+  VerifyOptions options;
   Page page;
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;

@@ -11,7 +11,7 @@
 namespace tally::cli {
 namespace {
 
-constexpr const char* footer =
+constexpr const char* watch_footer =
     R"(Rows are CPUs, sockets and the whole system; --per process and --per group add processes and control groups. Columns
 are those of Intel PCM, and metrics of the kernel that need no PMU: page faults, context switches, waiting, steal time,
 memory pressure. A cell without a source is empty, never 0. --legend and the keys ? and w show the source of each
@@ -102,7 +102,7 @@ void describe_watch_options(Page& page, WatchOptions& options) {
   page.add_option("--root", options.asked.root, "the directory that contains proc/ and sys/")
       .value_name("FOLDER")
       .hidden();
-  page.footer(footer);
+  page.footer(watch_footer);
 }
 
 Result<void> understand(const Page& page, WatchOptions& options) {

@@ -20,7 +20,7 @@ std::string escaped(std::string_view text, std::string_view special) {
   return result;
 }
 
-std::string quoted(std::string_view text) {
+std::string zsh_quoted(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\'') {
@@ -35,7 +35,7 @@ std::string quoted(std::string_view text) {
 // An item of _describe: 'WORD:MEANING'.
 std::string described(std::string_view word, std::string_view meaning) {
   const std::string name = escaped(word, "\\:");
-  return quoted(meaning.empty() ? name : fmt::format("{}:{}", name, meaning));
+  return zsh_quoted(meaning.empty() ? name : fmt::format("{}:{}", name, meaning));
 }
 
 // The action of _arguments for a value.
@@ -54,12 +54,13 @@ Words specifications(const OptionDescription& option) {
   const CompletionValue value = completion_value(option);
   const std::string argument =
       value.name.empty() ? "" : fmt::format(":{}:{}", escaped(value.name, "\\:"), action(value));
-  if (option.is_positional()) return {quoted("*" + argument)};
+  if (option.is_positional()) return {zsh_quoted("*" + argument)};
   const std::string prefix = option.is_repeatable ? "*" : fmt::format("({})", join(option.names, " "));
   Words all;
   for (const std::string& name : option.names) {
     const char* separator = value.name.empty() ? "" : name.starts_with("--") ? "=" : "+";
-    all.push_back(quoted(fmt::format("{}{}{}[{}]{}", prefix, name, separator, escaped(option.text, "\\[]"), argument)));
+    all.push_back(
+        zsh_quoted(fmt::format("{}{}{}[{}]{}", prefix, name, separator, escaped(option.text, "\\[]"), argument)));
   }
   return all;
 }
@@ -89,7 +90,7 @@ std::string command_function(const Command& command) {
   return fmt::format("_tally_{}() {{\n  {}\n}}\n", command.name, join(lines, " \\\n    "));
 }
 
-constexpr const char* logic = R"zsh(
+constexpr const char* zsh_logic = R"zsh(
 # _arguments leaves the -- before the program in the words.
 _tally_program() {
   if [[ $words[1] == -- ]]; then
@@ -133,7 +134,7 @@ std::string zsh_completion() {
                       described("help", "print the help of a command"));
   for (const CompletionSet& set : completion_sets()) text += set_function(set) + "\n";
   for (const Command& command : commands()) text += command_function(command) + "\n";
-  return text + logic;
+  return text + zsh_logic;
 }
 
 }  // namespace tally::cli

@@ -136,7 +136,7 @@ TEST(Attach, an_interrupt_ends_it_and_keeps_every_count) {
 
 TEST(Timing, intervals_add_up_to_the_whole) {
   TALLY_NEEDS_COUNTERS();
-  const json result = result_of({"-e", "page-faults,task-clock", "-I", "20", "--", "sh", "-c",
+  const json result = result_of({"-e", "page-faults:u,task-clock", "-I", "20", "--", "sh", "-c",
                                  "i=0; while [ $i -lt 25 ]; do i=$((i+1)); sleep 0.02; done"});
   std::int64_t faults = 0;
   std::int64_t before = 0;
@@ -151,7 +151,7 @@ TEST(Timing, intervals_add_up_to_the_whole) {
 
 TEST(Timing, the_last_interval_ends_with_the_program) {
   TALLY_NEEDS_COUNTERS();
-  const json result = result_of({"-e", "page-faults", "-I", "60000", "--", "true"});
+  const json result = result_of({"-e", "page-faults:u", "-I", "60000", "--", "true"});
   ASSERT_EQ(result["intervals"].size(), 1u);
   EXPECT_EQ(result["intervals"][0]["events"][0]["value"], result["events"][0]["value"]);
 }
@@ -168,15 +168,15 @@ TEST(Timing, intervals_are_printed_while_the_program_runs) {
 
 TEST(Timing, a_delay_leaves_the_beginning_out) {
   TALLY_NEEDS_COUNTERS();
-  const json all = result_of({"-e", "page-faults", "--", "sleep", "0.2"});
+  const json all = result_of({"-e", "page-faults:u", "--", "sleep", "0.2"});
   json later;
   EXPECT_TRUE(is_true_with_time([&](int factor) {
-    later = result_of({"-e", "page-faults,user_time", "--delay", std::to_string(100 * factor), "--", "sleep",
+    later = result_of({"-e", "page-faults:u,user_time", "--delay", std::to_string(100 * factor), "--", "sleep",
                        std::to_string(0.2 * factor)});
     return value(later, 0) < value(all, 0) / 2;
   })) << later;
   EXPECT_EQ(later["events"][1]["trust"], "partial");
-  const json never = result_of({"-e", "page-faults", "--delay", "60000", "--", "true"});
+  const json never = result_of({"-e", "page-faults:u", "--delay", "60000", "--", "true"});
   EXPECT_EQ(never["events"][0]["trust"], "absent");
 }
 
@@ -207,6 +207,8 @@ TEST(EngineTiming, intervals_are_exact_and_add_up) {
       result_of(with({"--backend", "engine", "-e", "instructions,loads,page-faults", "-I", "5", "--"}, working));
   ASSERT_GE(result["intervals"].size(), 3u);
   for (std::size_t row = 0; row < 3; ++row) {
+    // Where the kernel refuses to count it, it is known at the end only.
+    if (row == 2 && result["events"][row]["source"] == "wait4") continue;
     std::int64_t sum = 0;
     for (const std::int64_t value : of_event(result["intervals"], row)) sum += value;
     EXPECT_EQ(sum, value(result, row)) << row;

@@ -101,7 +101,7 @@ TEST(Formats, an_unknown_extension_is_refused) {
 TEST(Formats, binary_formats_are_not_for_terminals) {
   if (!have("script")) GTEST_SKIP() << "script is not installed";
   const TemporaryFile windows("w.bin");
-  ASSERT_EQ(tally({"sample", "-q", "--every", "1", "--by", "page-faults", "-e", "page-faults", "-o", windows.path(),
+  ASSERT_EQ(tally({"sample", "-q", "--every", "1", "--by", "page-faults:u", "-e", "page-faults:u", "-o", windows.path(),
                    "--", "true"})
                 .code(),
             0);
@@ -143,7 +143,7 @@ TEST(Formats, tables_fit_the_terminal_and_are_complete_elsewhere) {
 
 TEST(Formats, other_tables_fit_the_terminal_too) {
   if (!have("script") || !have("stty")) GTEST_SKIP() << "script or stty is not installed";
-  const std::string page_faults = "-q --every 1 --by page-faults -e page-faults,task-clock,context-switches";
+  const std::string page_faults = "-q --every 1 --by page-faults:u -e page-faults:u,task-clock";
   for (const std::string& words :
        {std::string("export --format table " TALLY_GOLDEN "/memory.json"),
         "sample " + page_faults + " -o - --format table -- true", std::string("watch --batch -n 1 -I 20"),
@@ -185,8 +185,8 @@ TEST(Formats, threads_that_were_stored_without_their_processes_have_their_counts
 
 TEST(Formats, unsupported_files_are_refused_with_their_kind) {
   const TemporaryFile trace("t.json"), profile("p.json");
-  ASSERT_EQ(tally({"sample", "-q", "--every", "1", "--by", "page-faults", "-e", "page-faults", "-o", trace.path(), "--",
-                   "true"})
+  ASSERT_EQ(tally({"sample", "-q", "--every", "1", "--by", "page-faults:u", "-e", "page-faults:u", "-o", trace.path(),
+                   "--", "true"})
                 .code(),
             0);
   for (const char* command : {"report", "export"}) {

@@ -64,7 +64,8 @@ TEST(NativeWindows, page_faults_end_them_without_a_pmu_and_the_program_runs_nati
 }
 
 TEST(NativeWindows, what_a_pmu_would_count_is_absent_and_the_rest_is_counted) {
-  const Finished finished = sample({"--every", "1ms", "-e", "page-faults,peak-memory", "--format", "jsonl", "-o", "-"});
+  const Finished finished =
+      sample({"--every", "1ms", "-e", "page-faults:u,peak-memory", "--format", "jsonl", "-o", "-"});
   if (refused(finished)) GTEST_SKIP() << finished.err;
   const auto head = nlohmann::json::parse(split(finished.out, '\n').front(), nullptr, false);
   ASSERT_FALSE(head.is_discarded()) << finished.err;
@@ -206,7 +207,9 @@ TEST(NativeWindows, a_program_that_is_not_running_yet_is_waited_for) {
   // It waits for its input, so that it exists when counters are opened; other running processes cause faults, too.
   Running running(sample_words(
       {"-a", "--only", name, "--wait", "--every", "1", "--by", "page-faults", "--format", "csv", "-o", "-"}));
-  ASSERT_TRUE(running.wait_for_output("waiting for " + name)) << running.output();
+  const bool waits = running.wait_for_output("waiting for " + name);
+  if (running.output().find("the kernel refuses") != std::string::npos) GTEST_SKIP() << running.output();
+  ASSERT_TRUE(waits) << running.output();
   int go[2];
   ASSERT_EQ(pipe(go), 0);
   const pid_t child = fork();

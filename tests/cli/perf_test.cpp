@@ -44,14 +44,14 @@ TEST(ComparedWithPerf, page_faults_and_task_clock_agree) {
     words.insert(words.end(), busy.begin(), busy.end());
     return Running(words).finish();
   };
-  const Words perf{"/usr/bin/env", "perf", "stat", "-x", ",", "-e", "page-faults,task-clock", "--"};
+  const Words perf{"/usr/bin/env", "perf", "stat", "-x", ",", "-e", "page-faults:u,task-clock", "--"};
   if (const Finished tried = run(perf); tried.code() != 0 || statistics(tried.err).size() != 2)
     GTEST_SKIP() << "perf does not count here: " << tried.err;
   Range faults[2], clock[2];
   for (int round = 0; round < 5; ++round) {
     const auto theirs = statistics(run(perf).err);
     const Finished finished =
-        run({TALLY_COMMAND, "stat", "-q", "--backend", "perf", "-x", ",", "-e", "page-faults,task-clock", "--"});
+        run({TALLY_COMMAND, "stat", "-q", "--backend", "perf", "-x", ",", "-e", "page-faults:u,task-clock", "--"});
     ASSERT_EQ(finished.code(), 0) << finished.err;
     const auto ours = statistics(finished.err);
     ASSERT_EQ(theirs.size(), 2u);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
@@ -42,5 +43,9 @@ std::string without_controls(std::string json) {
   }
   return made;
 }
+
+template std::string json_text<nlohmann::ordered_json>(const nlohmann::ordered_json&, int);
+template nlohmann::ordered_json parse_json<nlohmann::ordered_json>(std::string_view);
+template nlohmann::ordered_json parse_json_or_discard<nlohmann::ordered_json>(std::string_view);
 
 }  // namespace tally

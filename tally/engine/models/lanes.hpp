@@ -119,12 +119,12 @@ class VectorLanes {
       return int{tables[std::size_t{i} * size + (places[i / 4] >> i % 4 * 16 & 0xffff)]};
     };
     __m128i first = _mm_cvtsi32_si128(number(0)), second = _mm_cvtsi32_si128(number(4));
-    first = _mm_insert_epi16(first, number(1), 1);
-    second = _mm_insert_epi16(second, number(5), 1);
-    first = _mm_insert_epi16(first, number(2), 2);
-    second = _mm_insert_epi16(second, number(6), 2);
-    first = _mm_insert_epi16(first, number(3), 3);
-    second = _mm_insert_epi16(second, number(7), 3);
+    first = _mm_insert_epi16(first, static_cast<short>(number(1)), 1);
+    second = _mm_insert_epi16(second, static_cast<short>(number(5)), 1);
+    first = _mm_insert_epi16(first, static_cast<short>(number(2)), 2);
+    second = _mm_insert_epi16(second, static_cast<short>(number(6)), 2);
+    first = _mm_insert_epi16(first, static_cast<short>(number(3)), 3);
+    second = _mm_insert_epi16(second, static_cast<short>(number(7)), 3);
     return VectorLanes(_mm_unpacklo_epi64(first, second));
   }
   void store(Lanes16& lanes) const { _mm_store_si128(reinterpret_cast<__m128i*>(&lanes), vector_); }

@@ -6,7 +6,7 @@ namespace {
 
 // perf: `perf list` and perf-list(1), "Hardware event" and "Hardware cache event". PAPI: its preset events with the
 // same description. libpfm4: the PMU "perf", which contains the kernel's generic events.
-constexpr Alias table[] = {
+constexpr Alias alias_table[] = {
     {"branch-instructions", Id::branches, "perf"},
     {"branch-loads", Id::branches, "perf"},
     {"cpu-cycles", Id::cycles, "perf"},
@@ -61,6 +61,6 @@ constexpr Alias table[] = {
 
 }  // namespace
 
-std::span<const Alias> aliases() { return table; }
+std::span<const Alias> aliases() { return alias_table; }
 
 }  // namespace tally::event

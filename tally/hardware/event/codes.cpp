@@ -18,13 +18,13 @@ constexpr std::uint32_t intel = old | core | recent | atom;
 constexpr std::uint32_t big = core | recent;
 constexpr std::uint32_t zen = of(Family::amd_zen);
 constexpr std::uint32_t amd = of(Family::amd) | zen;
-constexpr auto none = std::nullopt;
+constexpr auto unnamed = std::nullopt;
 
 // Sources: Intel SDM vol. 3B, "Pre-defined Architectural Performance Events"; Intel's event tables (intel/perfmon) of
 // Haswell, Skylake, Ice Lake and Goldmont; AMD's PPR for family 17h and 19h; libpfm4's tables, which agree.
 // Event code 00 selects nothing on a programmable counter: Intel's tables use it for events of fixed counters
 // (fixed_counters.hpp).
-constexpr KnownCode table[] = {
+constexpr KnownCode code_table[] = {
     {intel, 0xC0, 0x00, "INST_RETIRED.ANY_P", Id::instructions, ""},
     {core, 0xC0, 0x01, "INST_RETIRED.PREC_DIST", Id::instructions, "on Nehalem and Westmere INST_RETIRED.ANY_P"},
     {big | atom, 0x00, 0x01, "INST_RETIRED.ANY", Id::instructions, ""},
@@ -33,7 +33,7 @@ constexpr KnownCode table[] = {
     {intel, 0x3C, 0x01, "CPU_CLK_UNHALTED.REF_XCLK", Id::ref_cycles,
      "its rate differs between processors: that of the bus, of a crystal, or of the time stamp counter"},
     {big | atom, 0x00, 0x03, "CPU_CLK_UNHALTED.REF_TSC", Id::ref_cycles, ""},
-    {big, 0x00, 0x04, "TOPDOWN.SLOTS", none, "Ice Lake and later"},
+    {big, 0x00, 0x04, "TOPDOWN.SLOTS", unnamed, "Ice Lake and later"},
     {intel, 0xC4, 0x00, "BR_INST_RETIRED.ALL_BRANCHES", Id::branches, ""},
     {intel, 0xC5, 0x00, "BR_MISP_RETIRED.ALL_BRANCHES", Id::branch_misses, ""},
     {intel, 0x2E, 0x4F, "LONGEST_LAT_CACHE.REFERENCE", Id::cache_references, ""},
@@ -48,7 +48,7 @@ constexpr KnownCode table[] = {
     {recent, 0xC4, 0x01, "BR_INST_RETIRED.COND_TAKEN", Id::conditional_taken,
      "before Ice Lake the same code also counts the ones that are not taken"},
     {recent, 0xC4, 0x10, "BR_INST_RETIRED.COND_NTAKEN", Id::conditional_not_taken, ""},
-    {recent, 0xC4, 0x80, "BR_INST_RETIRED.INDIRECT", none, "the sum of indirect-jumps and indirect-calls"},
+    {recent, 0xC4, 0x80, "BR_INST_RETIRED.INDIRECT", unnamed, "the sum of indirect-jumps and indirect-calls"},
     {big, 0xC4, 0x02, "BR_INST_RETIRED.NEAR_CALL", Id::calls, ""},
     {big, 0xC4, 0x08, "BR_INST_RETIRED.NEAR_RETURN", Id::returns, ""},
     {big, 0xC4, 0x20, "BR_INST_RETIRED.NEAR_TAKEN", Id::near_branches_taken, ""},
@@ -59,7 +59,7 @@ constexpr KnownCode table[] = {
     {atom, 0xC4, 0xFD, "BR_INST_RETIRED.REL_CALL", Id::direct_calls, ""},
     {atom, 0xC4, 0xFB, "BR_INST_RETIRED.IND_CALL", Id::indirect_calls, ""},
     {atom, 0xC4, 0xF7, "BR_INST_RETIRED.RETURN", Id::returns, ""},
-    {atom, 0xC4, 0xEB, "BR_INST_RETIRED.NON_RETURN_IND", none, "the sum of indirect-jumps and indirect-calls"},
+    {atom, 0xC4, 0xEB, "BR_INST_RETIRED.NON_RETURN_IND", unnamed, "the sum of indirect-jumps and indirect-calls"},
     {atom, 0xC4, 0xBF, "BR_INST_RETIRED.FAR_BRANCH", Id::far_branches, ""},
 
     {core, 0xD0, 0x81, "MEM_UOPS_RETIRED.ALL_LOADS", Id::retired_loads,
@@ -91,8 +91,8 @@ constexpr KnownCode table[] = {
     {big, 0x24, 0x21, "L2_RQSTS.DEMAND_DATA_RD_MISS", Id::l2_load_misses,
      "requests, including those of loads that did not retire"},
 
-    {core, 0xC2, 0x02, "UOPS_RETIRED.RETIRE_SLOTS", none, ""},
-    {core, 0xCB, 0x01, "HW_INTERRUPTS.RECEIVED", none, "each of them adds one to instructions and to branches"},
+    {core, 0xC2, 0x02, "UOPS_RETIRED.RETIRE_SLOTS", unnamed, ""},
+    {core, 0xCB, 0x01, "HW_INTERRUPTS.RECEIVED", unnamed, "each of them adds one to instructions and to branches"},
 
     {amd, 0xC0, 0x00, "RETIRED_INSTRUCTIONS", Id::instructions, ""},
     {amd, 0xC2, 0x00, "RETIRED_BRANCH_INSTRUCTIONS", Id::branches, ""},
@@ -100,28 +100,28 @@ constexpr KnownCode table[] = {
     {amd, 0xC4, 0x00, "RETIRED_TAKEN_BRANCH_INSTRUCTIONS", Id::branches_taken, ""},
     {amd, 0xC6, 0x00, "RETIRED_FAR_CONTROL_TRANSFERS", Id::far_branches, ""},
     {amd, 0xC8, 0x00, "RETIRED_NEAR_RETURNS", Id::returns, ""},
-    {zen, 0x2C, 0x00, "INTERRUPTS_TAKEN", none, "each of them adds one to instructions and to branches"},
+    {zen, 0x2C, 0x00, "INTERRUPTS_TAKEN", unnamed, "each of them adds one to instructions and to branches"},
     {zen, 0xD1, 0x00, "RETIRED_CONDITIONAL_BRANCH_INSTRUCTIONS", Id::conditional_branches, ""},
     {amd, 0x76, 0x00, "CYCLES_NOT_IN_HALT", Id::cycles, ""},
 };
 
 }  // namespace
 
-std::span<const KnownCode> known_codes() { return table; }
+std::span<const KnownCode> known_codes() { return code_table; }
 
 std::optional<KnownCode> known_code(const Encoding& encoding) {
   if (!is_x86(encoding.family) || event_code(encoding) > 0xFF) return std::nullopt;
-  const auto line = std::find_if(std::begin(table), std::end(table), [&](const KnownCode& one) {
+  const auto line = std::find_if(std::begin(code_table), std::end(code_table), [&](const KnownCode& one) {
     return (one.families & of(encoding.family)) && one.event == event_code(encoding) &&
            one.umask == unit_mask(encoding);
   });
-  if (line != std::end(table)) return *line;
+  if (line != std::end(code_table)) return *line;
   if (encoding.family != Family::intel_core) return std::nullopt;
   const auto event = static_cast<std::uint8_t>(event_code(encoding));
   const auto umask = static_cast<std::uint8_t>(unit_mask(encoding));
   const pmu::intel::EventCode* other = pmu::intel::find_event(event, umask);
   if (!other) return std::nullopt;
-  return KnownCode{core, event, umask, other->name, none, other->pitfall};
+  return KnownCode{core, event, umask, other->name, unnamed, other->pitfall};
 }
 
 std::optional<Id> counterpart(const Encoding& encoding) {

@@ -15,7 +15,7 @@ namespace {
 // Names and unit masks: Intel's event tables (intel/perfmon), "Counter": "Fixed counter 0" and so on. Configs: the
 // kernel's arch/x86/events/intel/core.c, FIXED_EVENT_CONSTRAINT: 0x00c0 and 0x003c choose fixed counters 0 and 1 on
 // every processor; the kernel defines 0x0300 and 0x0400.
-constexpr FixedEvent table[] = {
+constexpr FixedEvent fixed_table[] = {
     {"INST_RETIRED.ANY", 0x01, 0, 0x00C0},      {"CPU_CLK_UNHALTED.THREAD", 0x02, 1, 0x003C},
     {"CPU_CLK_UNHALTED.CORE", 0x02, 1, 0x003C}, {"CPU_CLK_UNHALTED.REF_TSC", 0x03, 2, 0x0300},
     {"TOPDOWN.SLOTS", 0x04, 3, 0x0400},
@@ -26,17 +26,17 @@ constexpr FixedEvent table[] = {
 const FixedEvent* fixed_event(const Encoding& encoding) {
   const bool has_fixed = is_x86(encoding.family) && !is_amd(encoding.family) && encoding.family != Family::intel_old;
   if (!has_fixed || event_code(encoding) != 0 || is_conditional(encoding)) return nullptr;
-  const auto found = std::find_if(std::begin(table), std::end(table),
+  const auto found = std::find_if(std::begin(fixed_table), std::end(fixed_table),
                                   [&](const FixedEvent& line) { return line.umask == unit_mask(encoding); });
-  return found == std::end(table) ? nullptr : found;
+  return found == std::end(fixed_table) ? nullptr : found;
 }
 
 const FixedEvent* fixed_event(std::string_view name) {
   std::string with_dots = lower(name);
   std::replace(with_dots.begin(), with_dots.end(), ':', '.');
-  const auto found = std::find_if(std::begin(table), std::end(table),
+  const auto found = std::find_if(std::begin(fixed_table), std::end(fixed_table),
                                   [&](const FixedEvent& line) { return lower(line.name) == with_dots; });
-  return found == std::end(table) ? nullptr : found;
+  return found == std::end(fixed_table) ? nullptr : found;
 }
 
 std::uint64_t kernel_config(const Encoding& encoding) {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "tally/core/base/json_problem.hpp"
+#include "tally/core/base/json_text.hpp"
 #include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/parsers.hpp"
@@ -15,7 +16,7 @@
 namespace tally::event {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 // Parses a number in a string, in either base: "0x3C", "2". "0xB7,0xBB" means that either code works.
 std::uint64_t number_of(const Json& entry, const char* field) {
@@ -108,7 +109,7 @@ class Standard {
  public:
   explicit Standard(std::span<const std::string> tables) {
     for (const std::string& text : tables) {
-      const Json json = Json::parse(text, nullptr, false);
+      const Json json = parse_json_or_discard<Json>(text);
       if (!json.is_array()) continue;
       for (const Json& entry : json) {
         if (entry.is_object() && entry.contains("EventName"))
@@ -137,7 +138,7 @@ Result<GivenTable> parse_given(std::string_view text, std::string_view origin, s
   table.provenance = "the vendor's";
   std::map<std::string, int> left_out;
   try {
-    const Json json = Json::parse(text);
+    const Json json = parse_json<Json>(text);
     const Json* entries = &json;
     if (json.is_object()) {
       if (!json.contains("Events")) throw std::runtime_error("it has no Events");

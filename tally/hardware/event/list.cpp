@@ -9,7 +9,8 @@
 namespace tally::event {
 namespace {
 
-constexpr const char* usage = "separate names with commas and put groups in braces: -e instructions,{loads,stores}";
+constexpr const char* list_usage =
+    "separate names with commas and put groups in braces: -e instructions,{loads,stores}";
 
 class Splitter {
  public:
@@ -27,7 +28,7 @@ class Splitter {
 
  private:
   Error wrong_here(std::string_view what) const {
-    return {Code::bad_usage, fmt::format("{} in '{}'", what, printable(list_)), usage, 0};
+    return {Code::bad_usage, fmt::format("{} in '{}'", what, printable(list_)), list_usage, 0};
   }
   tl::unexpected<Error> wrong(std::string_view what) const { return fail(wrong_here(what)); }
 

@@ -19,7 +19,7 @@ struct Line {
 };
 
 // To add a pitfall, add a line.
-constexpr Line table[] = {
+constexpr Line pitfall_table[] = {
     {Id::instructions,
      {"a PMU adds one for each page fault and each interrupt that hits user mode (two on the programmable counters of "
       "Sandy "
@@ -150,7 +150,7 @@ Class class_of(const Event& event) {
 
 std::vector<Pitfall> pitfalls(const Event& event) {
   std::vector<Pitfall> found;
-  for (const Line& line : table) {
+  for (const Line& line : pitfall_table) {
     if (line.id == event.id) found.push_back(line.pitfall);
   }
   if (!event.encoding) return found;

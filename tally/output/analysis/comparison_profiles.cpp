@@ -34,9 +34,9 @@ std::vector<bool> generated_differently(const ProfileDifference& difference) {
 }
 
 /// The counts of two profiles, event by event.
-class ProfileComparison {
+class ProfileRowChanges {
  public:
-  explicit ProfileComparison(const ProfileDifference& difference) : difference_(difference) {}
+  explicit ProfileRowChanges(const ProfileDifference& difference) : difference_(difference) {}
 
   /// The rows of functions or lines that changed; `names`: of each.
   std::vector<ComparedCount> rows_of(const std::vector<Change>& changes, const std::vector<std::string>& names) const {
@@ -150,7 +150,7 @@ Result<void> compare_profiles(Comparison& comparison) {
   if (!difference) return fail(difference.error());
   if (std::string caution = difference->caution(); !caution.empty()) comparison.warnings.push_back(std::move(caution));
   const std::vector<std::string> names = difference->names(false);
-  const ProfileComparison profiles(*difference);
+  const ProfileRowChanges profiles(*difference);
   comparison.functions = profiles.rows_of(difference->functions, names);
   const std::vector<bool> generated = generated_differently(*difference);
   std::set<std::string> generated_names;

@@ -133,6 +133,10 @@ std::string file_name(std::string_view path) {
   return std::string(slash == std::string_view::npos || path.starts_with('[') ? path : path.substr(slash + 1));
 }
 
+std::int64_t total_count(const result::Profile& profile, std::size_t event) {
+  return profile.stat.events[event].total.count.value.value_or(0);
+}
+
 std::string location_of(const result::Profile& profile, std::uint32_t source, std::uint32_t line) {
   return line == 0 ? "" : fmt::format("{}:{}", file_name(profile.sources[source]), line);
 }

@@ -46,6 +46,9 @@ std::vector<CallSum> calls_between(const result::Profile& profile);
 /// Inclusive counts of each function and event. 0 for functions without recorded calls.
 std::vector<std::int64_t> inclusive_of_functions(const result::Profile& profile);
 
+/// The count of an event in the whole program; 0 if it is absent.
+std::int64_t total_count(const result::Profile& profile, std::size_t event);
+
 /// "main.c:12"; empty if the line is unknown.
 std::string location_of(const result::Profile& profile, std::uint32_t source, std::uint32_t line);
 

@@ -18,7 +18,7 @@ using result::Json;
 /// The object that a text is; null if it is something else, discarded if it is not complete.
 Json object_of(std::string_view text) {
   if (!trimmed(text.substr(0, 100)).starts_with('{')) return nullptr;
-  Json json = Json::parse(text, nullptr, false);
+  Json json = parse_json_or_discard<Json>(text);
   return json.is_object() || json.is_discarded() ? json : Json(nullptr);
 }
 
@@ -32,7 +32,7 @@ bool has_first_key(std::string_view text, std::string_view key) {
 Result<Comparable> read_json(std::string_view text, const std::string& name, const char* tool,
                              Comparable (*read)(const Json&)) {
   try {
-    Comparable comparable = read(Json::parse(text));
+    Comparable comparable = read(parse_json<Json>(text));
     if (!comparable.measures.empty()) return comparable;
     return fail(Code::bad_usage, fmt::format("'{}': the result of {} is empty", printable(name), tool));
   } catch (const Json::exception& exception) {

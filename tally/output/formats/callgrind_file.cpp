@@ -54,7 +54,7 @@ class CallgrindReader {
 
   result::Profile take() {
     for (std::size_t e = 0; e < events_.size(); ++e) {
-      result::EventCount total{.event = events_[e], .name = split_event_name(events_[e])};
+      result::EventCount total{.event = events_[e], .name = split_event_name(events_[e]), .count = {}};
       const bool modelled = is_modelled(events_[e]);
       total.count.value = totals_[e];
       total.count.trust = !is_valgrind_ ? Trust::counted : modelled ? Trust::modelled : Trust::exact;

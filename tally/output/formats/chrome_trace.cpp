@@ -19,9 +19,10 @@ class ChromeTrace final : public WindowWriter {
  public:
   void begin(const result::WindowsHead& head, std::string& to) override {
     head_ = head;
-    for (const result::EventCount& event : head.events) names_.push_back(json_text(nlohmann::json(event.name.text())));
+    for (const result::EventCount& event : head.events)
+      names_.push_back(json_text(nlohmann::ordered_json(event.name.text())));
     for (const result::WindowTrigger& one : head.triggers)
-      triggers_.push_back(json_text(nlohmann::json(one.event.text())));
+      triggers_.push_back(json_text(nlohmann::ordered_json(one.event.text())));
     to += chrome_trace_begin;
   }
 

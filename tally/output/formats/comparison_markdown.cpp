@@ -9,7 +9,7 @@ namespace tally::report {
 namespace {
 
 constexpr std::size_t longest_comment = 60'000;
-constexpr std::size_t most_rows = 200;
+constexpr std::size_t most_details = 200;
 
 const char* mark(Verdict verdict) {
   switch (verdict) {
@@ -61,10 +61,10 @@ std::string comparison_markdown(const JudgedComparison& judged, const Comparison
     text += "\n";
   }
   ComparisonStyle details = style;
-  details.most_rows = most_rows;
+  details.most_rows = most_details;
   const auto rows = shown_rows(comparison, details);
   std::string end;
-  if (rows.size() == most_rows) end += fmt::format("The {} largest changes are shown.\n", most_rows);
+  if (rows.size() == most_details) end += fmt::format("The {} largest changes are shown.\n", most_details);
   for (const std::string& warning : comparison.warnings) end += fmt::format("\n{}\n", markdown_text(warning));
   end += fmt::format("\n`{}`\n", markdown_text(shell_words(comparison.after->command)));
   if (rows.empty()) return text + end;

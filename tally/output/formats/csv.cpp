@@ -16,10 +16,10 @@ namespace tally::report {
 namespace {
 
 // The contract: docs/reference/stat-csv.md. Changing it requires a new version there.
-const std::vector<std::string> header{"run",           "interval_ns", "pid",    "tid",     "cpu",
-                                      "region",        "event",       "value",  "trust",   "running_percent",
-                                      "error_percent", "model",       "reason", "command", "parent",
-                                      "end",           "least",       "most"};
+const std::vector<std::string> stat_header{"run",           "interval_ns", "pid",    "tid",     "cpu",
+                                           "region",        "event",       "value",  "trust",   "running_percent",
+                                           "error_percent", "model",       "reason", "command", "parent",
+                                           "end",           "least",       "most"};
 
 std::string quoted(std::string_view field, std::string_view separator) {
   const bool plain = field.find_first_of("\"\r\n") == std::string_view::npos &&
@@ -33,19 +33,14 @@ std::string quoted(std::string_view field, std::string_view separator) {
   return text + '"';
 }
 
-template <class T>
-std::string text_of(const std::optional<T>& value) {
-  return value ? fmt::format("{}", *value) : "";
-}
-
 // Writes the rows of one result.
-class Rows {
+class StatRows {
  public:
-  Rows(const result::Stat& stat, const Style& style)
+  StatRows(const result::Stat& stat, const Style& style)
       : stat_(stat), style_(style), whole_(command_text(stat).empty() ? style.command : command_text(stat)) {}
 
   std::string text() {
-    if (style_.header) add(header);
+    if (style_.header) add(stat_header);
     for (std::size_t i = 0; i < stat_.runs.size(); ++i) {
       run_ = style_.first_run + static_cast<int>(i);
       complete_ = stat_.runs[i].complete;
@@ -68,7 +63,7 @@ class Rows {
   }
 
   std::string text_of_interval(const result::Interval& interval) {
-    if (style_.header) add(header);
+    if (style_.header) add(stat_header);
     run_ = style_.first_run + interval.run - 1;
     add_interval(interval);
     return std::move(text_);
@@ -77,7 +72,7 @@ class Rows {
  private:
   // Missing cells at the end are empty.
   void add(std::vector<std::string> cells) {
-    cells.resize(header.size());
+    cells.resize(stat_header.size());
     text_ += csv_row(cells, style_.separator) + "\r\n";
   }
 
@@ -85,8 +80,8 @@ class Rows {
     for (const result::EventCount& one : counts) {
       const Count count =
           complete_ ? one.count : downgraded(one.count, Trust::partial, std::string(result::interrupted));
-      add({std::to_string(run_), interval_, pid, tid, cpu_, "", one.name.text(), text_of(count.value),
-           std::string(name(count.trust)), text_of(running_percent(count)), text_of(count.error_percent), count.model,
+      add({std::to_string(run_), interval_, pid, tid, cpu_, "", one.name.text(), csv_text(count.value),
+           std::string(name(count.trust)), csv_text(running_percent(count)), csv_text(count.error_percent), count.model,
            count.reason, command_, parent_, end_});
     }
   }
@@ -104,7 +99,7 @@ class Rows {
       Ratio ratio = metric.ratio;
       if (metric.summary) ratio.value = metric.runs[run];
       if (!ratio.value) ratio.trust = Trust::absent;
-      add({std::to_string(run_), "", "", "", "", "", metric.name, text_of(ratio.value), std::string(name(ratio.trust)),
+      add({std::to_string(run_), "", "", "", "", "", metric.name, csv_text(ratio.value), std::string(name(ratio.trust)),
            "", "", ratio.model, ratio.reason, whole_});
     }
   }
@@ -143,11 +138,11 @@ std::string command_text(const result::Stat& stat) {
   return stat.command.empty() ? stat.target : shell_words(stat.command);
 }
 
-const std::vector<std::string>& stat_columns() { return header; }
+const std::vector<std::string>& stat_columns() { return stat_header; }
 
 std::string interval_csv(const result::Interval& interval, const Style& style) {
   static const result::Stat none;
-  return Rows(none, style).text_of_interval(interval);
+  return StatRows(none, style).text_of_interval(interval);
 }
 
 std::string csv_row(const std::vector<std::string>& fields, std::string_view separator) {
@@ -180,11 +175,11 @@ std::optional<std::vector<std::string>> take_csv_row(std::string_view& text, cha
   return fields;
 }
 
-Result<std::string> csv(const result::Stat& stat, const Style& style) { return Rows(stat, style).text(); }
+Result<std::string> csv(const result::Stat& stat, const Style& style) { return StatRows(stat, style).text(); }
 
 Result<Style> append_csv(std::string_view existing, Style style) {
   std::string_view rest = existing;
-  const std::string expected = csv_row(header, style.separator);
+  const std::string expected = csv_row(stat_header, style.separator);
   if (!rest.starts_with(expected + "\r\n") && !rest.starts_with(expected + "\n")) {
     const std::string found(rest.substr(0, rest.find_first_of("\r\n")));
     return fail(Code::bad_usage,

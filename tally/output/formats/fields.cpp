@@ -34,9 +34,9 @@ void add_metric(Cells& cells, const result::Metric* metric) {
   cells.push_back(!metric ? "" : metric->per.empty() ? metric->name + (share ? " (%)" : "") : relation(*metric));
 }
 
-class Lines {
+class FieldLines {
  public:
-  Lines(const result::Stat& stat, const Style& style) : stat_(stat), style_(style) {}
+  FieldLines(const result::Stat& stat, const Style& style) : stat_(stat), style_(style) {}
 
   std::string text_of_interval(const result::Interval& interval) {
     time_ = fmt::format("{}.{:09}", interval.end.count() / 1'000'000'000, interval.end.count() % 1'000'000'000);
@@ -47,7 +47,8 @@ class Lines {
   std::string text() {
     if (style_.intervals) {
       for (const result::Run& run : stat_.runs) {
-        for (const result::Interval& interval : run.intervals) text_ += Lines(stat_, style_).text_of_interval(interval);
+        for (const result::Interval& interval : run.intervals)
+          text_ += FieldLines(stat_, style_).text_of_interval(interval);
       }
     }
     for (const result::Event& row : stat_.events) add_event(row);
@@ -97,14 +98,14 @@ class Lines {
 
 std::string interval_fields(const result::Interval& interval, const Style& style) {
   static const result::Stat none;
-  return Lines(none, style).text_of_interval(interval);
+  return FieldLines(none, style).text_of_interval(interval);
 }
 
 Result<std::string> fields(const result::Stat& stat, const Style& style) {
   if (style.per_process || style.per_thread) {
     return fail(Code::bad_usage, "the fields of -x cannot represent processes and threads", "use `--format csv`");
   }
-  return Lines(stat, style).text();
+  return FieldLines(stat, style).text();
 }
 
 }  // namespace tally::report

@@ -11,7 +11,7 @@
 namespace tally::report {
 namespace {
 
-constexpr std::size_t width = 80;  // of help texts
+constexpr std::size_t help_width = 80;  // of help texts
 
 // ".gz" of "out/a.json.gz"; empty if the file name has no dot, or nothing before it.
 std::string_view ending_of(std::string_view path) {
@@ -119,7 +119,7 @@ std::string format_lines(const std::vector<const Format*>& formats) {
     std::string line = fmt::format("  {:<{}}  {:<{}}  ", format->name, widest, format->endings, widest_endings);
     const std::string indent(line.size(), ' ');
     // A wide column of endings must leave enough room for the text.
-    const std::size_t room = width - std::min<std::size_t>(line.size(), width / 2);
+    const std::size_t room = help_width - std::min<std::size_t>(line.size(), help_width / 2);
     for (const std::string& part : wrapped(format->summary, room)) {
       text += line + part + "\n";
       line = indent;
@@ -136,7 +136,8 @@ std::string reader_lines(const std::vector<const Format*>& formats, std::span<co
     std::vector<const Format*> read;
     for (const Format* format : formats)
       if (format->kind == kind && format->read != nullptr) read.push_back(format);
-    if (!read.empty()) text += hanging(fmt::format("  {:<{}}  ", source_name(kind), widest), format_names(read), width);
+    if (!read.empty())
+      text += hanging(fmt::format("  {:<{}}  ", source_name(kind), widest), format_names(read), help_width);
   }
   return text;
 }

@@ -14,8 +14,6 @@
 namespace tally::report {
 namespace {
 
-const char* unit_name(Unit unit) { return unit == Unit::nanoseconds ? "ns" : unit == Unit::bytes ? "bytes" : "events"; }
-
 Json value_json(const SeriesValue& value) {
   return {{"result", value.entry->number},
           {"processor", text_or_null(value.entry->processor)},
@@ -82,7 +80,7 @@ std::string bencher_json(const result::History& history, const result::Provenanc
   return json_text(json, 1) + "\n";
 }
 
-constexpr HistoryFormat rows[] = {
+constexpr HistoryFormat formats_of_history[] = {
     {{Kind::stat, "table", "", "for people"}, history_table},
     {{Kind::stat, "json", ".json", "one JSON object with every series and change"}, history_json},
     {{Kind::stat, "benchmark-action", "", "the last values, for github-action-benchmark (customSmallerIsBetter)"},
@@ -92,6 +90,6 @@ constexpr HistoryFormat rows[] = {
 
 }  // namespace
 
-std::span<const HistoryFormat> history_formats() { return rows; }
+std::span<const HistoryFormat> history_formats() { return formats_of_history; }
 
 }  // namespace tally::report

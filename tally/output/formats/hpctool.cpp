@@ -12,7 +12,7 @@ namespace tally::report {
 namespace {
 
 constexpr std::size_t others = 4;
-const std::vector<std::string> header{"ins", "l_cycle", "ref_cycle", "event1", "event2", "event3", "event4"};
+const std::vector<std::string> hpctool_fields{"ins", "l_cycle", "ref_cycle", "event1", "event2", "event3", "event4"};
 constexpr std::array<std::string_view, 3> fixed{"instructions", "cycles", "ref-cycles"};
 
 // The indices of the seven events in the order of the columns.
@@ -50,7 +50,7 @@ std::vector<EventName> names(const result::Stat& stat) {
 
 }  // namespace
 
-std::string hpctool_header() { return csv_row(header, ","); }
+std::string hpctool_header() { return csv_row(hpctool_fields, ","); }
 
 Result<std::vector<std::size_t>> hpctool_places(const std::vector<EventName>& events) { return places(events); }
 
@@ -66,7 +66,7 @@ Result<std::string> hpctool(const result::Stat& stat, const Style& style) {
   }
   const auto order = places(names(stat));
   if (!order) return fail(order.error());
-  std::string text = style.header ? csv_row(header, ",") + "\r\n" : "";
+  std::string text = style.header ? csv_row(hpctool_fields, ",") + "\r\n" : "";
   for (const result::Run& run : stat.runs) {
     std::vector<std::string> cells;
     for (const std::size_t place : *order) {
@@ -88,13 +88,14 @@ std::vector<std::pair<std::string, std::string>> hpctool_columns(const result::S
   std::vector<std::pair<std::string, std::string>> columns;
   const std::vector<EventName> events = names(stat);
   const auto order = places(events);
-  for (std::size_t i = 0; order && i < order->size(); ++i) columns.emplace_back(header[i], events[(*order)[i]].text());
+  for (std::size_t i = 0; order && i < order->size(); ++i)
+    columns.emplace_back(hpctool_fields[i], events[(*order)[i]].text());
   return columns;
 }
 
 Result<Style> append_hpctool(std::string_view existing, Style style) {
   const std::string found(existing.substr(0, existing.find_first_of("\r\n")));
-  const std::string expected = csv_row(header, ",");
+  const std::string expected = csv_row(hpctool_fields, ",");
   if (found != expected) {
     return fail(Code::bad_usage,
                 fmt::format("cannot append: the file begins with '{}'", printable(found.substr(0, 200))),

@@ -9,7 +9,7 @@ namespace {
 
 double seconds(Nanoseconds time) { return static_cast<double>(time.count()) / 1e9; }
 
-std::string trust_text(const Count& count) {
+std::string count_trust_text(const Count& count) {
   std::string text(name(count.trust));
   if (!count.reason.empty()) text += ": " + count.reason;
   return text;
@@ -25,7 +25,7 @@ std::string interval_lines(const result::Interval& interval, const Style& style)
   for (const result::EventCount& one : interval.counts) {
     const std::string value = one.count.value ? value_text(*one.count.value, one.unit) : "-";
     text += run + fmt::format(" {:>10.3f} {:>20}  {:<28} {}\n", seconds(interval.end), value, one.name.text(),
-                              trust_text(one.count));
+                              count_trust_text(one.count));
   }
   return text;
 }

@@ -8,15 +8,6 @@
 namespace tally::report {
 namespace {
 
-const char* unit_name(Unit unit) {
-  switch (unit) {
-    case Unit::nanoseconds: return "ns";
-    case Unit::bytes: return "bytes";
-    case Unit::events: break;
-  }
-  return "events";
-}
-
 const char* end_name(result::End end) {
   switch (end) {
     case result::End::exited: return "exited";
@@ -292,7 +283,7 @@ std::string description(const result::Stat& stat, const Style& style, const Stat
 
 Result<Style> append_json(std::string_view existing, Style style) {
   const std::string_view first = existing.substr(0, existing.find('\n'));
-  const Json line = Json::parse(first, nullptr, false);
+  const Json line = parse_json_or_discard<Json>(first);
   if (!line.is_object() || !line.contains("schema")) {
     return fail(Code::bad_usage, "cannot append: the file does not have one JSON object per line",
                 "use another file: with `--append`, tally creates it in this form");

@@ -11,6 +11,16 @@
 
 namespace tally::report {
 
+/// The word for a unit in all JSON formats.
+inline const char* unit_name(Unit unit) {
+  switch (unit) {
+    case Unit::nanoseconds: return "ns";
+    case Unit::bytes: return "bytes";
+    case Unit::events: break;
+  }
+  return "events";
+}
+
 inline Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 template <class T>

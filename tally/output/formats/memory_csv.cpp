@@ -14,72 +14,73 @@ namespace tally::report {
 namespace {
 
 template <class T>
-std::string text_of(const std::optional<T>& value) {
-  return value ? fmt::format("{}", *value) : "";
+std::string member_text(const std::optional<T>& value) {
+  return csv_text(value);
 }
-std::string text_of(const std::string& value) { return value; }
+std::string member_text(const std::string& value) { return value; }
 template <class Number>
   requires std::is_arithmetic_v<Number>
-std::string text_of(Number value) {
+std::string member_text(Number value) {
   return std::to_string(value);
 }
 
-struct Column {
+struct PointColumn {
   const char* name;
   std::string (*text)(const result::MemoryPoint& point);
 };
 
 template <auto member>
 std::string field(const result::MemoryPoint& point) {
-  return text_of(point.*member);
+  return member_text(point.*member);
 }
 
 // The contract: docs/reference/memory-csv.md. Changing it requires a new version there.
 using Point = result::MemoryPoint;
 constexpr std::array columns{
-    Column{"task", field<&Point::task>},
-    Column{"quantity", field<&Point::quantity>},
-    Column{"mode", field<&Point::mode>},
-    Column{"order", field<&Point::order>},
-    Column{"region", field<&Point::region_bytes>},
-    Column{"block", field<&Point::block_bytes>},
-    Column{"stride", field<&Point::stride_bytes>},
-    Column{"n", field<&Point::count>},
-    Column{"regions", field<&Point::regions>},
-    Column{"laps", [](const Point& point) { return point.laps > 0 ? std::to_string(point.laps) : std::string(); }},
-    Column{"pages_asked", field<&Point::pages_asked>},
-    Column{"pages_got", field<&Point::pages_got>},
-    Column{"node", field<&Point::node>},
-    Column{"threads", field<&Point::threads>},
-    Column{"store", field<&Point::store>},
-    Column{"load", field<&Point::load>},
-    Column{"fence", field<&Point::fence>},
-    Column{"seed", field<&Point::seed>},
-    Column{"mappings", field<&Point::mappings>},
-    Column{"batches", field<&Point::batches>},
-    Column{"rejected", field<&Point::rejected>},
-    Column{"ns_median", field<&Point::ns>},
-    Column{"ns_min", field<&Point::ns_min>},
-    Column{"ns_lo", field<&Point::ns_low>},
-    Column{"ns_hi", field<&Point::ns_high>},
-    Column{"cycles", field<&Point::cycles>},
-    Column{"mb_per_second", field<&Point::mb_per_second>},
-    Column{"flags", [](const Point& point) { return join(point.flags, "; "); }},
-    Column{"mappings_kept", field<&Point::mappings_kept>},
-    Column{"from_memory", field<&Point::from_memory>},
+    PointColumn{"task", field<&Point::task>},
+    PointColumn{"quantity", field<&Point::quantity>},
+    PointColumn{"mode", field<&Point::mode>},
+    PointColumn{"order", field<&Point::order>},
+    PointColumn{"region", field<&Point::region_bytes>},
+    PointColumn{"block", field<&Point::block_bytes>},
+    PointColumn{"stride", field<&Point::stride_bytes>},
+    PointColumn{"n", field<&Point::count>},
+    PointColumn{"regions", field<&Point::regions>},
+    PointColumn{"laps", [](const Point& point) { return point.laps > 0 ? std::to_string(point.laps) : std::string(); }},
+    PointColumn{"pages_asked", field<&Point::pages_asked>},
+    PointColumn{"pages_got", field<&Point::pages_got>},
+    PointColumn{"node", field<&Point::node>},
+    PointColumn{"threads", field<&Point::threads>},
+    PointColumn{"store", field<&Point::store>},
+    PointColumn{"load", field<&Point::load>},
+    PointColumn{"fence", field<&Point::fence>},
+    PointColumn{"seed", field<&Point::seed>},
+    PointColumn{"mappings", field<&Point::mappings>},
+    PointColumn{"batches", field<&Point::batches>},
+    PointColumn{"rejected", field<&Point::rejected>},
+    PointColumn{"ns_median", field<&Point::ns>},
+    PointColumn{"ns_min", field<&Point::ns_min>},
+    PointColumn{"ns_lo", field<&Point::ns_low>},
+    PointColumn{"ns_hi", field<&Point::ns_high>},
+    PointColumn{"cycles", field<&Point::cycles>},
+    PointColumn{"mb_per_second", field<&Point::mb_per_second>},
+    PointColumn{"flags", [](const Point& point) { return join(point.flags, "; "); }},
+    PointColumn{"mappings_kept", field<&Point::mappings_kept>},
+    PointColumn{"from_memory", field<&Point::from_memory>},
 };
 
 }  // namespace
 
 std::string memory_csv(const result::Memory& memory) {
   std::vector<std::string> cells;
-  for (const Column& column : columns) cells.emplace_back(column.name);
+  for (const PointColumn& column : columns) cells.emplace_back(column.name);
   for (const auto& count : result::memory_counts) cells.emplace_back(count.name);
   std::string text = csv_row(cells, ",") + "\r\n";
   for (const Point& point : memory.points) {
     cells.clear();
-    for (const Column& column : columns) cells.push_back(column.text(point));
-    for (const auto& count : result::memory_counts) cells.push_back(text_of(memory.count_of(point.counts, count.name)));
+    for (const PointColumn& column : columns) cells.push_back(column.text(point));
+    for (const auto& count : result::memory_counts)
+      cells.push_back(member_text(memory.count_of(point.counts, count.name)));
     text += csv_row(cells, ",") + "\r\n";
   }
   return text;

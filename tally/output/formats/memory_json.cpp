@@ -10,11 +10,6 @@
 namespace tally::report {
 namespace {
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 Json counts_json(const result::Memory& memory, const std::vector<double>& counted) {
   Json counts;
   for (const auto& count : result::memory_counts) {
@@ -45,47 +40,47 @@ Json point_json(const result::Memory& memory, const result::MemoryPoint& point) 
           {"laps", point.laps > 0 ? Json(point.laps) : Json(nullptr)},
           {"pages_asked", point.pages_asked},
           {"pages_got", text_or_null(point.pages_got)},
-          {"node", or_null(point.node)},
+          {"node", value_or_null(point.node)},
           {"threads", point.threads},
           {"store", text_or_null(point.store)},
           {"load", text_or_null(point.load)},
           {"fence", text_or_null(point.fence)},
           {"seed", point.seed},
           {"mappings", point.mappings},
-          {"mappings_kept", or_null(point.mappings_kept)},
-          {"from_memory", or_null(point.from_memory)},
+          {"mappings_kept", value_or_null(point.mappings_kept)},
+          {"from_memory", value_or_null(point.from_memory)},
           {"batches", point.batches},
           {"rejected", point.rejected},
-          {"ns", or_null(point.ns)},
-          {"ns_min", or_null(point.ns_min)},
-          {"ns_low", or_null(point.ns_low)},
-          {"ns_high", or_null(point.ns_high)},
-          {"cycles", or_null(point.cycles)},
-          {"mb_per_second", or_null(point.mb_per_second)},
+          {"ns", value_or_null(point.ns)},
+          {"ns_min", value_or_null(point.ns_min)},
+          {"ns_low", value_or_null(point.ns_low)},
+          {"ns_high", value_or_null(point.ns_high)},
+          {"cycles", value_or_null(point.cycles)},
+          {"mb_per_second", value_or_null(point.mb_per_second)},
           {"flags", point.flags},
           {"counts", counts_json(memory, point.counts)}};
 }
 
 Json level_json(const result::Memory& memory, const result::MemoryLevel& level) {
   return {{"name", level.name},
-          {"capacity_bytes", or_null(level.capacity_bytes)},
-          {"capacity_low_bytes", or_null(level.capacity_low)},
-          {"capacity_high_bytes", or_null(level.capacity_high)},
-          {"reported_bytes", or_null(level.reported_bytes)},
+          {"capacity_bytes", value_or_null(level.capacity_bytes)},
+          {"capacity_low_bytes", value_or_null(level.capacity_low)},
+          {"capacity_high_bytes", value_or_null(level.capacity_high)},
+          {"reported_bytes", value_or_null(level.reported_bytes)},
           {"snapped", level.snapped},
           {"effective", level.effective},
           {"rise", text_or_null(level.shape)},
-          {"half_rise_bytes", or_null(level.half_bytes)},
-          {"knee_bytes", or_null(level.knee_bytes)},
+          {"half_rise_bytes", value_or_null(level.half_bytes)},
+          {"knee_bytes", value_or_null(level.knee_bytes)},
           {"contended", level.contended},
           {"seen", !level.unseen},
           {"ns", level.ns > 0 ? Json(level.ns) : Json()},
-          {"ns_low", or_null(level.ns_low)},
-          {"ns_high", or_null(level.ns_high)},
-          {"cycles", or_null(level.cycles)},
-          {"line_bytes", or_null(level.line_bytes)},
-          {"ways", or_null(level.ways)},
-          {"sets", or_null(level.sets)},
+          {"ns_low", value_or_null(level.ns_low)},
+          {"ns_high", value_or_null(level.ns_high)},
+          {"cycles", value_or_null(level.cycles)},
+          {"line_bytes", value_or_null(level.line_bytes)},
+          {"ways", value_or_null(level.ways)},
+          {"sets", value_or_null(level.sets)},
           {"counts", counts_json(memory, level.counts)},
           {"grade", name(level.grade)},
           {"because", level.because}};
@@ -95,8 +90,8 @@ Json tlb_json(const result::MemoryTlb& tlb) {
   return {{"name", tlb.name},
           {"seen", !tlb.unseen},
           {"entries", tlb.unseen ? Json() : Json(tlb.entries)},
-          {"ways", or_null(tlb.ways)},
-          {"sets", or_null(tlb.sets)},
+          {"ways", value_or_null(tlb.ways)},
+          {"sets", value_or_null(tlb.sets)},
           {"granule_bytes", tlb.granule_bytes},
           {"penalty_ns", tlb.unseen ? Json() : Json(tlb.penalty_ns)},
           {"grade", name(tlb.grade)},
@@ -118,14 +113,17 @@ Json map_json(const result::MemoryMap& map) {
 
 Json ratio_json(const result::MemoryRatio& ratio) {
   return {{"name", ratio.name},      {"region_bytes", ratio.region_bytes}, {"block_bytes", ratio.block_bytes},
-          {"value", ratio.value},    {"low", or_null(ratio.low)},          {"high", or_null(ratio.high)},
+          {"value", ratio.value},    {"low", value_or_null(ratio.low)},    {"high", value_or_null(ratio.high)},
           {"verdict", ratio.verdict}};
 }
 
 Json memory_environment(const result::Environment& environment) {
-  return {{"cpu", text_or_null(environment.cpu)},          {"architecture", text_or_null(environment.architecture)},
-          {"kernel", text_or_null(environment.kernel)},    {"microcode", text_or_null(environment.microcode)},
-          {"hypervisor", or_null(environment.hypervisor)}, {"governor", text_or_null(environment.governor)},
+  return {{"cpu", text_or_null(environment.cpu)},
+          {"architecture", text_or_null(environment.architecture)},
+          {"kernel", text_or_null(environment.kernel)},
+          {"microcode", text_or_null(environment.microcode)},
+          {"hypervisor", value_or_null(environment.hypervisor)},
+          {"governor", text_or_null(environment.governor)},
           {"tally_version", environment.tally_version}};
 }
 
@@ -160,7 +158,7 @@ std::string memory_json(const result::Memory& memory) {
   json["levels"] = array_of(memory.levels, [&](const result::MemoryLevel& level) { return level_json(memory, level); });
   json["tlbs"] = array_of(memory.tlbs, tlb_json);
   json["controls"] = array_of(memory.controls, [](const result::MemoryControl& one) {
-    return Json{{"name", one.name}, {"value", or_null(one.number)}, {"unit", text_or_null(one.unit)}};
+    return Json{{"name", one.name}, {"value", value_or_null(one.number)}, {"unit", text_or_null(one.unit)}};
   });
   json["histograms"] = array_of(memory.histograms, histogram_json);
   json["maps"] = array_of(memory.maps, map_json);

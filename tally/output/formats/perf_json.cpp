@@ -101,7 +101,7 @@ Result<Comparable> read_perf_json(std::string_view text, const std::string& name
     if (line.empty() || line.starts_with('#')) continue;
     std::string problem;
     try {
-      problem = lines.add(Json::parse(line));
+      problem = lines.add(parse_json<Json>(line));
     } catch (const Json::exception& exception) {
       problem = result::parse_error_text(line, exception.what());
     }

@@ -21,7 +21,6 @@ using pmu::Register;
 using pmu::RegisterInstance;
 using pmu::Remark;
 using pmu::Slot;
-using pmu::Value;
 
 std::string bits_text(const Slot& slot) {
   const Field& field = *slot.field;
@@ -39,7 +38,7 @@ std::string content_text(const Field& field, std::uint64_t content) {
 }
 
 // Describes the field if its value does not; with its versions if none was selected.
-std::string about(const Value& value, const Field& field, std::string text) {
+std::string about(const pmu::Value& value, const Field& field, std::string text) {
   const Register& reg = *value.place.reg;
   const std::string versions =
       value.version || field.since <= reg.since ? "" : pmu::version_text(*value.place.model, field.since, field.until);
@@ -48,11 +47,11 @@ std::string about(const Value& value, const Field& field, std::string text) {
   return text;
 }
 
-struct Row {
+struct FieldRow {
   std::string bits, name, content, text;
 };
 
-Row row_of(const Value& value, const Slot& slot, bool has_value) {
+FieldRow row_of(const pmu::Value& value, const Slot& slot, bool has_value) {
   const Field& field = *slot.field;
   if (pmu::is_run(field)) {
     const std::uint64_t run = value.bits >> field.lsb & pmu::low_ones(field.count);
@@ -72,7 +71,7 @@ Row row_of(const Value& value, const Slot& slot, bool has_value) {
 // Interleaved fields with several bits per counter are shown for counters that have a bit set.
 bool is_interleaved(const Field& field) { return field.count > 1 && field.stride > field.width; }
 
-bool counter_is_unused(const Value& value, const Slot& slot) {
+bool counter_is_unused(const pmu::Value& value, const Slot& slot) {
   if (!is_interleaved(*slot.field)) return false;
   for (const Slot& other : pmu::slots(*value.place.reg, value.version)) {
     if (is_interleaved(*other.field) && other.index == slot.index && other.of(value.bits) != 0) return false;
@@ -80,8 +79,8 @@ bool counter_is_unused(const Value& value, const Slot& slot) {
   return true;
 }
 
-std::string fields_text(const Value& value, bool has_value) {
-  std::vector<Row> rows;
+std::string fields_text(const pmu::Value& value, bool has_value) {
+  std::vector<FieldRow> rows;
   std::uint64_t unused = 0;
   const bool upper_half = !has_value || value.bits >> 32 != 0;
   for (const Slot& slot : pmu::slots(*value.place.reg, value.version)) {
@@ -96,18 +95,18 @@ std::string fields_text(const Value& value, bool has_value) {
   }
   std::reverse(rows.begin(), rows.end());
   std::size_t bits = 4, names = 5, contents = has_value ? 5 : 0;
-  for (const Row& row : rows) {
+  for (const FieldRow& row : rows) {
     bits = std::max(bits, row.bits.size());
     names = std::max(names, row.name.size());
     if (has_value) contents = std::max(contents, row.content.size());
   }
-  const auto line = [&](const Row& row) {
+  const auto line = [&](const FieldRow& row) {
     std::string start = fmt::format(" {:<{}}  {:<{}}", row.bits, bits, row.name, names);
     if (has_value) start += fmt::format("  {:>{}}", row.content, contents);
     return hanging(start + "  ", row.text);
   };
   std::string text = line({"bits", "field", "value", "meaning"});
-  for (const Row& row : rows) text += line(row);
+  for (const FieldRow& row : rows) text += line(row);
   if (!upper_half && value.place.reg->width > 32) text += " 63:32 are 0\n";
   if (unused != 0) {
     text += has_value ? fmt::format(" all fields of counters {} are 0\n", pmu::ranges(unused))
@@ -155,7 +154,7 @@ const char* space_name(pmu::Space space) {
 std::string source_text(const pmu::Source& source) { return fmt::format("{}, {}", source.document, source.section); }
 
 // The assumed version, and how to select one.
-std::string assumed(const Value& value) {
+std::string assumed(const pmu::Value& value) {
   const pmu::Model& model = *value.place.model;
   if (model.versions.empty()) return std::string(model.title);
   if (!value.version) {
@@ -168,7 +167,7 @@ std::string assumed(const Value& value) {
   return std::string(model.title);
 }
 
-std::string properties(const Value& value) {
+std::string properties(const pmu::Value& value) {
   const Register& reg = *value.place.reg;
   std::string text = hanging(" access: ", access_name(reg.access));
   if (!reg.reset.empty()) text += hanging(" reset:  ", std::string(reg.reset));
@@ -203,7 +202,7 @@ std::string register_text(const ShownRegister& shown, pmu::Lines lines) {
 
 namespace {
 
-Json field_json(const Value& value, const Slot& slot, bool has_value) {
+Json field_json(const pmu::Value& value, const Slot& slot, bool has_value) {
   const std::uint64_t content = slot.of(value.bits);
   Json json;
   json["field"] = slot.name();
@@ -218,7 +217,7 @@ Json field_json(const Value& value, const Slot& slot, bool has_value) {
   return json;
 }
 
-Json register_object(const Value& value, bool has_value) {
+Json register_object(const pmu::Value& value, bool has_value) {
   const Register& reg = *value.place.reg;
   Json json;
   json["register"] = name(value.place);

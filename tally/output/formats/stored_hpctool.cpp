@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/output/formats/stored.hpp"
 
@@ -125,8 +126,8 @@ HpctoolNames hpctool_names(std::string_view description) {
   HpctoolNames names{"instructions", "cycles", "ref-cycles", "event1", "event2", "event3", "event4"};
   // With --append there is one object per line, all with the same columns.
   const std::string first(trimmed(description.substr(0, description.find('\n'))));
-  auto json = nlohmann::json::parse(description, nullptr, false);
-  if (json.is_discarded()) json = nlohmann::json::parse(first, nullptr, false);
+  auto json = parse_json_or_discard<nlohmann::ordered_json>(description);
+  if (json.is_discarded()) json = parse_json_or_discard<nlohmann::ordered_json>(first);
   if (!json.is_object() || !json.contains("columns") || !json["columns"].is_object()) return names;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const auto found = json["columns"].find(columns[i]);

@@ -65,7 +65,7 @@ bool is_lab(std::string_view text) { return text.substr(0, 200).find("\"tally_la
 
 Result<LabRun> read_lab(std::string_view text, const std::string& file) {
   try {
-    const Json json = Json::parse(text);
+    const Json json = parse_json<Json>(text);
     if (number<int>(json.at("tally_lab")) != lab_version) {
       return fail(Code::bad_usage, fmt::format("'{}' was written by a later version of tally lab", printable(file)));
     }

@@ -190,7 +190,7 @@ bool is_profile(std::string_view text) { return text.find("\"tally-profile/") !=
 
 Result<Profile> read_profile(std::string_view text, const std::string& name) {
   try {
-    const Json json = Json::parse(text);
+    const Json json = parse_json<Json>(text);
     if (!is_schema(result::text(json, "schema"), profile_schema))
       return fail(Code::bad_usage, fmt::format("'{}' does not have the schema {}/2", printable(name), profile_schema));
     return profile_of(json);
@@ -204,7 +204,7 @@ Result<Profile> read_profile(std::string_view text, const std::string& name) {
 
 std::vector<ProfileThread> read_profile_threads(std::string_view text) {
   std::vector<ProfileThread> threads;
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parse_json_or_discard<Json>(text);
   if (!json.is_object()) return threads;
   try {
     for (const Json& row : json.at("threads")) {

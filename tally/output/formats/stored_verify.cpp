@@ -83,7 +83,7 @@ bool is_verify(std::string_view text) { return text.find("\"tally-verify/") != s
 
 Result<Verify> read_verify(std::string_view text, const std::string& name) {
   try {
-    const Json json = Json::parse(text);
+    const Json json = parse_json<Json>(text);
     if (!is_schema(result::text(json, "schema"), verify_schema)) {
       return fail(Code::bad_usage, fmt::format("'{}' does not have the schema {}/2", printable(name), verify_schema));
     }

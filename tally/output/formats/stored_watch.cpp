@@ -100,7 +100,7 @@ Result<Recording> parse_recording(const std::string& text) {
     if (trimmed(lines[at]).empty()) continue;
     const bool is_cut = at + 1 == lines.size();  // no line end
     try {
-      const Json json = Json::parse(lines[at]);
+      const Json json = parse_json<Json>(lines[at]);
       if (json.at("schema") != "tally-watch/1") {
         return fail(Code::bad_usage, fmt::format("line {} does not have the schema tally-watch/1", at + 1),
                     "`tally watch --record FILE` writes such files");

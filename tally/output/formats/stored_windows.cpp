@@ -112,7 +112,7 @@ WindowsHead head_of(const Json& json) {
 std::optional<WindowsHead> described(std::string_view description) {
   if (description.empty()) return std::nullopt;
   try {
-    return head_of(Json::parse(description));
+    return head_of(parse_json<Json>(description));
   } catch (const Json::exception&) {
     return std::nullopt;
   }
@@ -256,7 +256,7 @@ void json_window(const Json& json, WindowsHead& head, Window& window, std::vecto
 Result<Windows> read_json_lines(std::string_view text, const std::string& name) {
   std::size_t line = 1;
   try {
-    WindowsCollector collector(head_of(Json::parse(take_line(text))));
+    WindowsCollector collector(head_of(parse_json<Json>(take_line(text))));
     WindowCheck check;
     Window window;
     std::vector<std::int64_t> counts;
@@ -265,7 +265,7 @@ Result<Windows> read_json_lines(std::string_view text, const std::string& name) 
       const bool is_cut = text.find('\n') == std::string_view::npos;
       const std::string_view one = take_line(text);
       if (one.empty()) continue;
-      const Json json = Json::parse(one, nullptr, !is_cut);
+      const Json json = is_cut ? parse_json_or_discard<Json>(one) : parse_json<Json>(one);
       if (json.is_discarded()) {
         Windows made = collector.take();
         made.incomplete = true;

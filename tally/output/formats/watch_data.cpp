@@ -13,7 +13,7 @@ namespace {
 using result::WatchRow;
 using result::WatchTable;
 
-std::string number(double value) { return fmt::format("{:.10g}", value); }
+std::string full_number(double value) { return fmt::format("{:.10g}", value); }
 
 Json cell_json(const WatchTable& table, const result::WatchCell& cell) {
   if (cell.value) return {{"value", *cell.value}, {"reason", nullptr}};
@@ -73,7 +73,7 @@ std::string watch_csv(const WatchTable& table) {
     std::vector<std::string> absent;
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const result::WatchCell& cell = row.cells[i];
-      fields.push_back(cell.value ? number(*cell.value) : "");
+      fields.push_back(cell.value ? full_number(*cell.value) : "");
       if (!cell.value && cell.reason < table.reasons.size()) {
         absent.push_back(table.columns[i].name + "=" + table.reasons[cell.reason].code);
       }

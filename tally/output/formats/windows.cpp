@@ -25,12 +25,12 @@ std::string trigger_of(const result::WindowsHead& head, const result::Window& wi
   return window.trigger ? head.triggers[*window.trigger].event.text() : "end";
 }
 
-std::string quoted_json(const std::string& text) { return json_text(nlohmann::json(text)); }
+std::string quoted_json(const std::string& text) { return json_text(Json(text)); }
 
 /// One aligned line per window. The program's name identifies the process; the trigger is named if there are several.
-class Table final : public WindowWriter {
+class WindowTable final : public WindowWriter {
  public:
-  explicit Table(std::size_t terminal) : terminal_(terminal == 0 ? 0 : std::max(terminal, least_terminal)) {}
+  explicit WindowTable(std::size_t terminal) : terminal_(terminal == 0 ? 0 : std::max(terminal, least_terminal)) {}
 
   void begin(const result::WindowsHead& head, std::string& to) override {
     head_ = head;
@@ -302,7 +302,9 @@ Json description_of(const result::WindowsHead& head) {
 
 }  // namespace
 
-std::unique_ptr<WindowWriter> make_window_table(std::size_t terminal) { return std::make_unique<Table>(terminal); }
+std::unique_ptr<WindowWriter> make_window_table(std::size_t terminal) {
+  return std::make_unique<WindowTable>(terminal);
+}
 std::unique_ptr<WindowWriter> make_window_csv() { return std::make_unique<Csv>(); }
 std::unique_ptr<WindowWriter> make_window_lines() { return std::make_unique<JsonLines>(); }
 std::unique_ptr<WindowWriter> make_window_hpctool() { return std::make_unique<Hpctool>(); }

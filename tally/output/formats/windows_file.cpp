@@ -232,7 +232,7 @@ Result<void> WindowsDecoder::read_head() {
   if (!*got || fnv_hash32({bytes.data(), bytes.size()}) != part.sum)
     return damaged("the checksum of the header is wrong", at);
   try {
-    const Json json = Json::parse(std::string_view(bytes.data(), bytes.size()));
+    const Json json = parse_json<Json>(std::string_view(bytes.data(), bytes.size()));
     head_ = stored_head(json);
     counts_ = number<std::size_t>(json.at("counts"));
   } catch (const Json::exception&) {

@@ -2,22 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/output/formats/json_values.hpp"
 #include "tally/output/html/element.hpp"
 #include "tally/output/text/numbers.hpp"
 
 namespace tally::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // If there are more, page.js hides all but the first six.
 constexpr std::size_t most_series = 12;
-
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json scale_json(const Scale& scale) {
   Json bounds = Json::object();
@@ -30,7 +25,7 @@ Json series_json(const ChartSeries& series) {
   Json points = Json::array();
   for (const ChartPoint& point : series.points) {
     points.push_back(
-        Json::array({point.x, point.y, or_null(point.low), or_null(point.high), point.hollow, point.note}));
+        Json::array({point.x, point.y, value_or_null(point.low), value_or_null(point.high), point.hollow, point.note}));
   }
   return {{"name", series.name},
           {"color", series.color},

@@ -12,7 +12,7 @@
 namespace tally::report {
 namespace {
 
-std::string gates_list(const std::vector<GateResult>& gates) {
+std::string gates_html(const std::vector<GateResult>& gates) {
   std::string items;
   for (const GateResult& gate : gates) {
     const bool is_soft_failure = gate.state == GateResult::State::failed && !gate.gate.is_hard;
@@ -47,7 +47,7 @@ std::string verdict_section(const JudgedComparison& judged, const ComparisonStyl
   const Comparison& comparison = judged.comparison;
   std::string text = judged.verdict();
   const bool is_bad = text.starts_with("failed") || text.starts_with("worse");
-  std::string html = element("p", text, is_bad ? "verdict bad" : "verdict") + gates_list(judged.gates);
+  std::string html = element("p", text, is_bad ? "verdict bad" : "verdict") + gates_html(judged.gates);
   const auto counts = shown_counts(comparison, style);
   if (counts.empty()) html += element("p", "No event changed.", "soft");
   html += counts_table(counts) + rows_table_of(comparison, style);

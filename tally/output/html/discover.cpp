@@ -19,7 +19,7 @@ using result::Slope;
 
 std::string id_of(const DiscoveredEvent& event) { return "event-" + raw_code(event.code); }
 
-std::string number(double value) { return fmt::format("{:.3g}", value); }
+std::string three_digits(double value) { return fmt::format("{:.3g}", value); }
 
 // From pale to dark by the logarithm of 0.01 to 10 events per copy; also readable in greyscale.
 std::string style_of(const Slope& slope) {
@@ -34,7 +34,7 @@ std::string style_of(const Slope& slope) {
 std::string cell_text(const Slope& slope) {
   if (slope.value < 0.003 || slope.low <= 0) return "";
   const bool wide = slope.high - slope.low > 0.2 * slope.value;
-  return number(slope.value) + (wide ? "?" : "");
+  return three_digits(slope.value) + (wide ? "?" : "");
 }
 
 std::string row(const DiscoveredEvent& event) {
@@ -43,7 +43,7 @@ std::string row(const DiscoveredEvent& event) {
   for (const Slope& slope : event.slopes) {
     html += fmt::format("<td class=\"number\"{} title=\"{}\">{}</td>", style_of(slope),
                         escaped(fmt::format("{} in {}: {} to {} per copy", raw_code(event.code), slope.payload,
-                                            number(slope.low), number(slope.high))),
+                                            three_digits(slope.low), three_digits(slope.high))),
                         cell_text(slope));
   }
   return html + "</tr>\n";
@@ -72,9 +72,9 @@ std::string map(const result::Discovery& discovery) {
 std::string contrasts(const DiscoveredEvent& event) {
   HtmlTable table({"payload", "control", "differs in", "#by", "#measured", "#from", "#to", "#p", "verdict"});
   for (const auto& one : event.contrasts) {
-    table.add({one.payload, one.control, one.coordinate, number(one.expected), fmt::format("{:.4f}", one.difference),
-               fmt::format("{:.4f}", one.low), fmt::format("{:.4f}", one.high), fmt::format("{:.2g}", one.p),
-               std::string(name(one.verdict))});
+    table.add({one.payload, one.control, one.coordinate, three_digits(one.expected),
+               fmt::format("{:.4f}", one.difference), fmt::format("{:.4f}", one.low), fmt::format("{:.4f}", one.high),
+               fmt::format("{:.2g}", one.p), std::string(name(one.verdict))});
   }
   return table.html();
 }

@@ -16,7 +16,7 @@ namespace {
 using result::LabEntry;
 using result::LabRun;
 
-constexpr std::size_t most_rows = 2000;
+constexpr std::size_t most_entries = 2000;
 constexpr std::size_t most_lines = 4000;
 
 // Notes are shown only once.
@@ -51,7 +51,7 @@ std::string rows_of(const LabRun& run) {
   std::set<std::string> shown;
   std::size_t count = 0;
   for (const LabEntry& entry : run.entries) {
-    if (!is_shown(entry) || ++count > most_rows) continue;
+    if (!is_shown(entry) || ++count > most_entries) continue;
     const std::string fault = entry.fault.empty() ? "" : element("p", "refused: " + entry.fault, "wrong");
     rows += fmt::format(
         "<tr class=\"{}\" tabindex=\"0\" data-at=\"{}\" data-address=\"{}\" data-kind=\"{}\" data-name=\"{}\" "
@@ -61,9 +61,9 @@ std::string rows_of(const LabRun& run) {
         escaped(description_of(entry)), element("span", entry.meaning, "soft meaning"), fault,
         remarks_html(entry.remarks, shown));
   }
-  if (count > most_rows) {
+  if (count > most_entries) {
     rows += fmt::format("<tr><td></td><td></td><td>… {} more are in the file</td></tr>",
-                        thousands(static_cast<std::int64_t>(count - most_rows)));
+                        thousands(static_cast<std::int64_t>(count - most_entries)));
   }
   return rows;
 }

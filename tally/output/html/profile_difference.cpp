@@ -152,10 +152,6 @@ Json arcs_json(const ProfileDifference& difference) {
   return all;
 }
 
-std::int64_t total(const result::Profile& profile, std::size_t event) {
-  return profile.stat.events[event].total.count.value.value_or(0);
-}
-
 }  // namespace
 
 std::string difference_html(const ProfileDifference& difference, const ProfileStyle& style) {
@@ -179,8 +175,8 @@ std::string difference_page(const ProfileDifference& difference, const ProfileSt
   page.data["events"] = difference.events;
   Json view{{"name", "all threads"}, {"totals", Json::array()}, {"totals_before", Json::array()}};
   for (std::size_t e = 0; e < difference.events.size(); ++e) {
-    const std::int64_t before = total(*difference.before, difference.event_index_before[e]);
-    const std::int64_t after = total(*difference.after, difference.event_index_after[e]);
+    const std::int64_t before = total_count(*difference.before, difference.event_index_before[e]);
+    const std::int64_t after = total_count(*difference.after, difference.event_index_after[e]);
     view["totals"].push_back(after);
     view["totals_before"].push_back(before);
     const Unit unit = difference.after->stat.events[difference.event_index_after[e]].total.unit;

@@ -34,7 +34,7 @@ bool is_source_name(const std::string& path) {
          std::find(std::begin(endings), std::end(endings), std::string_view(name).substr(dot + 1)) != std::end(endings);
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> split_lines(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -52,7 +52,7 @@ const std::vector<std::string>& SourceText::file(const std::string& path, const 
   const std::optional<SourceFile> file = read_(path, object);
   if (!file) return found->second;
   if (file->is_newer) newer_.emplace_back(file_name(path));
-  return found->second = lines_of(file->text);
+  return found->second = split_lines(file->text);
 }
 
 std::string SourceText::line(const std::string& path, const std::string& object, std::uint32_t line) {

@@ -10,13 +10,12 @@
 namespace tally::report {
 namespace {
 
-std::string number(const std::optional<std::int64_t>& value) { return value ? thousands(*value) : "-"; }
-
 std::string events_table(const RegionResult& region) {
   HtmlTable table({"event", "#total", "#per entry", "#minimum", "#maximum", "per", "trust"});
   for (const RegionEvent& event : region.all.events) {
-    table.add({event.event.text(), number(event.total.value), per_entry_text(event, region.all.entries),
-               number(event.least), number(event.most), row_metric_text(region.all, event.event), trust_text(event)});
+    table.add({event.event.text(), number_or_dash(event.total.value), per_entry_text(event, region.all.entries),
+               number_or_dash(event.least), number_or_dash(event.most), row_metric_text(region.all, event.event),
+               trust_text(event)});
   }
   return table.html();
 }
@@ -39,7 +38,7 @@ std::string threads_table(const RegionResult& region) {
   for (const RegionThread& thread : region.threads) {
     std::vector<std::string> cells{std::to_string(thread.thread),
                                    thousands(static_cast<std::int64_t>(thread.counts.entries))};
-    for (const RegionEvent& event : thread.counts.events) cells.push_back(number(event.total.value));
+    for (const RegionEvent& event : thread.counts.events) cells.push_back(number_or_dash(event.total.value));
     table.add(std::move(cells));
   }
   return folded(plural(static_cast<std::int64_t>(region.threads.size()), "thread", "threads"), table.html());

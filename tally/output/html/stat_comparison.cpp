@@ -61,7 +61,7 @@ bool ranges_overlap(const Event& a, const Event& b) {
 }
 
 /// "exact", or the trust of each result if they differ.
-std::string trust_text(const std::vector<std::string>& all) {
+std::string trusts_text(const std::vector<std::string>& all) {
   const bool same = std::all_of(all.begin(), all.end(), [&](const std::string& one) { return one == all.front(); });
   return same ? all.front() : join(all, " / ");
 }
@@ -98,7 +98,7 @@ std::vector<std::string> event_row(const std::vector<NamedStat>& stats, const Ev
     if (from != to && ranges_overlap(*first, *event)) note = "the ranges of the runs overlap";
   }
   values.insert(values.end(), changes.begin(), changes.end());
-  values.insert(values.end(), {trust_text(all_trusts), note});
+  values.insert(values.end(), {trusts_text(all_trusts), note});
   return values;
 }
 
@@ -134,7 +134,7 @@ std::vector<std::string> metric_row(const std::vector<NamedStat>& stats, const s
     changes.push_back(both ? ratio_text(*first->ratio.value, *metric->ratio.value) : "");
   }
   values.insert(values.end(), changes.begin(), changes.end());
-  values.insert(values.end(), {trust_text(all_trusts), ""});
+  values.insert(values.end(), {trusts_text(all_trusts), ""});
   return values;
 }
 

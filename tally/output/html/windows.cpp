@@ -20,7 +20,7 @@ using result::Windows;
 using result::WindowSeries;
 
 // Tables on a page are limited to what people read.
-constexpr std::size_t most_rows = 40;
+constexpr std::size_t most_thread_rows = 40;
 
 std::string count_of(std::size_t number, const char* one, const char* many) {
   const auto value = static_cast<std::int64_t>(number);
@@ -125,7 +125,7 @@ std::string threads_table(const Windows& windows) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return windows.series[a].rows() > windows.series[b].rows(); });
-  for (std::size_t i = 0; i < std::min(order.size(), most_rows); ++i) {
+  for (std::size_t i = 0; i < std::min(order.size(), most_thread_rows); ++i) {
     const WindowSeries& series = windows.series[order[i]];
     std::vector<std::string> cells{series.program, std::to_string(series.pid), std::to_string(series.tid),
                                    thousands(static_cast<std::int64_t>(series.rows()))};
@@ -137,9 +137,9 @@ std::string threads_table(const Windows& windows) {
     table.add(std::move(cells));
   }
   std::string html = element("h3", "Threads") + table.html();
-  if (order.size() > most_rows)
-    html +=
-        element("p", fmt::format("Shows the {} threads with the most windows of {}.", most_rows, order.size()), "soft");
+  if (order.size() > most_thread_rows)
+    html += element(
+        "p", fmt::format("Shows the {} threads with the most windows of {}.", most_thread_rows, order.size()), "soft");
   return html;
 }
 
@@ -159,7 +159,7 @@ bool adds_information(const BoundMetric& metric) {
 }
 
 // Function and line; empty if unknown.
-std::string location_of(const Windows& windows, const WindowSeries& series, std::size_t row) {
+std::string location_text(const Windows& windows, const WindowSeries& series, std::size_t row) {
   if (series.functions.empty()) return {};
   const std::string& line = windows.words[series.lines[row]];
   return windows.words[series.functions[row]] + (line.empty() ? "" : ", " + line);
@@ -180,7 +180,7 @@ std::string phase_row(const Windows& windows, const Phases& phases, std::size_t 
   html += fmt::format("<td><button type=\"button\" data-show=\"{},{}\">window {}</button> of {}</td><td>{} {}</td>",
                       phase.series, phase.row, series.numbers[phase.row], escaped(thread_text(series)),
                       address == 0 ? "" : fmt::format("<code>{:#x}</code>", static_cast<std::uint64_t>(address)),
-                      escaped(location_of(windows, series, phase.row)));
+                      escaped(location_text(windows, series, phase.row)));
   // Counts per millisecond, or per 1,000 events of the trigger.
   const double unit_length = is_timed(windows) ? 1e6 : 1000;
   for (std::size_t i = 0; i < windows.head.events.size(); ++i) {

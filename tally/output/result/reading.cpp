@@ -3,6 +3,13 @@
 #include "tally/core/base/json_problem.hpp"
 #include "tally/core/base/text.hpp"
 
+// Compiled here with JSON_DIAGNOSTICS.
+namespace tally {
+template std::string json_text<result::Json>(const result::Json&, int);
+template result::Json parse_json<result::Json>(std::string_view);
+template result::Json parse_json_or_discard<result::Json>(std::string_view);
+}  // namespace tally
+
 namespace tally::result {
 
 std::string current_backend_name(std::string name) { return name == "sim" ? "engine" : std::move(name); }
@@ -16,13 +23,13 @@ bool is_schema(std::string_view schema, std::string_view name) {
 std::vector<Json> objects(std::string_view text) {
   std::vector<Json> lines;
   if (Json::accept(text)) {
-    lines.push_back(Json::parse(text));
+    lines.push_back(parse_json<Json>(text));
     return lines;
   }
   for (const std::string& line : split(text, '\n')) {
     if (trimmed(line).empty()) continue;
     // Neither form: report errors of the whole text, because one object is the usual form.
-    lines.push_back(Json::parse(Json::accept(line) ? std::string_view(line) : text));
+    lines.push_back(parse_json<Json>(Json::accept(line) ? std::string_view(line) : text));
   }
   return lines;
 }

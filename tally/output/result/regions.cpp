@@ -95,7 +95,7 @@ bool is_regions(std::string_view text) {
 
 Result<ProgramRegions> read_regions(std::string_view text) {
   try {
-    const Json json = Json::parse(text);
+    const Json json = parse_json<Json>(text);
     if (json.at("schema") == "tally-regions/1") return program_regions(json);
     return fail(Code::bad_usage, fmt::format("its schema is {}", json_text(json["schema"])));
   } catch (const Json::exception& exception) {

@@ -19,7 +19,7 @@ using result::DiscoveredEvent;
 using result::EventClass;
 using result::Match;
 
-constexpr std::size_t usual_width = 110;
+constexpr std::size_t usual_discovery_width = 110;
 
 bool is_once(double weight) { return std::abs(weight - 1) < 0.03; }
 
@@ -217,7 +217,7 @@ std::string what_it_counts(const DiscoveredEvent& event) {
 }
 
 std::string discover_text(const result::Discovery& discovery, bool all, std::size_t terminal) {
-  const std::size_t width = prose_width(usual_width, terminal);
+  const std::size_t width = prose_width(usual_discovery_width, terminal);
   std::string text = head(discovery, width) + "\n";
   Grid grid({{"event"}, {"counts"}, {"counters"}, {"payloads"}, {"remarks"}});
   for (const DiscoveredEvent& event : discovery.events) {

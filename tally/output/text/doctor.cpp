@@ -11,14 +11,14 @@
 namespace tally::report {
 namespace {
 
-constexpr std::size_t width = 80;  // columns of the narrowest common terminal
+constexpr std::size_t doctor_width = 80;  // columns of the narrowest common terminal
 
 std::string steps(const result::Diagnosis& diagnosis) {
   if (diagnosis.next.empty()) return {};
   std::string text = "\n What to do\n";
   int number = 0;
   for (const result::Step& step : diagnosis.next) {
-    text += hanging(fmt::format("   {}. ", ++number), step.text, width);
+    text += hanging(fmt::format("   {}. ", ++number), step.text, doctor_width);
     for (const std::string& command : step.commands)
       text += command.empty() ? "\n" : fmt::format("        {}\n", command);
   }
@@ -26,7 +26,7 @@ std::string steps(const result::Diagnosis& diagnosis) {
 }
 
 // The trust, its source and the reason.
-std::string trust_text(const result::CountableEvents& row) {
+std::string countable_text(const result::CountableEvents& row) {
   std::string text(name(row.trust));
   if (!row.source.empty()) text += " (" + row.source + ")";
   if (!row.reason.empty()) text += ": " + row.reason;
@@ -39,14 +39,14 @@ std::string countable(const result::Diagnosis& diagnosis) {
   std::string text = "\n What tally counts here\n";
   for (const result::CountableEvents& row : diagnosis.countable) {
     const std::string padding(column - display_width(row.what), ' ');
-    text += hanging(fmt::format("   {}{}  ", row.what, padding), trust_text(row), width);
+    text += hanging(fmt::format("   {}{}  ", row.what, padding), countable_text(row), doctor_width);
   }
   return text;
 }
 
 std::string evidence(const result::Diagnosis& diagnosis) {
   std::string text = "\n Why\n";
-  for (const std::string& line : diagnosis.evidence) text += hanging("   - ", printable(line), width);
+  for (const std::string& line : diagnosis.evidence) text += hanging("   - ", printable(line), doctor_width);
   return text;
 }
 
@@ -63,7 +63,7 @@ std::string facts(const result::FactGroup& group) {
   std::string text = fmt::format("\n {}\n", heading(group.name));
   for (const result::Fact& fact : group.facts) {
     const std::string padding(column - display_width(fact.name), ' ');
-    text += hanging(fmt::format("   {}{}  ", fact.name, padding), fact.text, width);
+    text += hanging(fmt::format("   {}{}  ", fact.name, padding), fact.text, doctor_width);
   }
   return text;
 }
@@ -93,8 +93,8 @@ std::string doctor_text(const result::Diagnosis& diagnosis) {
   std::string text = "\n";
   text += hanging(
       " ", diagnosis.hardware ? "Hardware events can be counted here." : "Hardware events cannot be counted here.",
-      width);
-  text += hanging(" ", diagnosis.verdict, width);
+      doctor_width);
+  text += hanging(" ", diagnosis.verdict, doctor_width);
   text += steps(diagnosis) + countable(diagnosis) + evidence(diagnosis);
   for (const result::FactGroup& group : diagnosis.facts) text += facts(group);
   return text + "\n";

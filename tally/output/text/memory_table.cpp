@@ -11,7 +11,7 @@ namespace {
 
 using result::Memory;
 
-constexpr std::size_t usual_width = 100;
+constexpr std::size_t usual_memory_width = 100;
 
 // The reasons of each level, below the table.
 std::string reasons_text(const Memory& memory, std::size_t width) {
@@ -36,7 +36,7 @@ std::string controls_text(const Memory& memory, std::size_t terminal) {
 }  // namespace
 
 std::string memory_table(const Memory& memory, std::size_t terminal) {
-  const std::size_t width = prose_width(usual_width, terminal);
+  const std::size_t width = prose_width(usual_memory_width, terminal);
   std::string text = "\n";
   // The points of the task levels are for programs, and for people as a curve.
   if (memory.task != "levels") text += point_rows(memory).text(terminal);

@@ -16,11 +16,11 @@ constexpr std::size_t most_columns = 4;
 // The events that rows show first if there are many.
 constexpr std::string_view preferred[] = {"instructions", "branches", "loads", "stores"};
 
-using Counts = std::vector<result::EventCount>;
+using EventCounts = std::vector<result::EventCount>;
 
 // The counts of every process, and of every thread if requested, in the order of their rows.
-std::vector<const Counts*> blocks_of(const result::Stat& stat, const Style& style) {
-  std::vector<const Counts*> blocks;
+std::vector<const EventCounts*> blocks_of(const result::Stat& stat, const Style& style) {
+  std::vector<const EventCounts*> blocks;
   for (const result::Run& run : stat.runs) {
     for (const result::Process& process : run.processes) {
       if (!has_only_threads(process)) blocks.push_back(&process.counts);
@@ -33,11 +33,11 @@ std::vector<const Counts*> blocks_of(const result::Stat& stat, const Style& styl
 
 // The events that are absent from every row for the same reason: event → reason. They are reported once, below all
 // rows.
-std::map<std::string, std::string> absent_everywhere(const std::vector<const Counts*>& blocks) {
+std::map<std::string, std::string> absent_everywhere(const std::vector<const EventCounts*>& blocks) {
   std::map<std::string, std::string> absent;
   if (blocks.empty()) return absent;
   for (const result::EventCount& one : *blocks.front()) {
-    const bool everywhere = std::all_of(blocks.begin(), blocks.end(), [&](const Counts* block) {
+    const bool everywhere = std::all_of(blocks.begin(), blocks.end(), [&](const EventCounts* block) {
       return std::any_of(block->begin(), block->end(), [&](const result::EventCount& other) {
         return other.name == one.name && other.count.trust == Trust::absent && other.count.reason == one.count.reason;
       });
@@ -47,7 +47,7 @@ std::map<std::string, std::string> absent_everywhere(const std::vector<const Cou
   return absent;
 }
 
-std::string absent_text(const Counts& order, const std::map<std::string, std::string>& absent) {
+std::string absent_text(const EventCounts& order, const std::map<std::string, std::string>& absent) {
   std::map<std::string, std::vector<std::string>> events;
   for (const result::EventCount& one : order) {
     const std::string name = one.name.text();
@@ -61,7 +61,7 @@ std::string absent_text(const Counts& order, const std::map<std::string, std::st
 }
 
 // The events whose counts the rows show: few enough to fit a line.
-std::vector<EventName> columns_of(const std::vector<const Counts*>& blocks,
+std::vector<EventName> columns_of(const std::vector<const EventCounts*>& blocks,
                                   const std::map<std::string, std::string>& absent) {
   std::vector<EventName> events;
   for (const result::EventCount& one : *blocks.front()) {
@@ -77,15 +77,15 @@ std::vector<EventName> columns_of(const std::vector<const Counts*>& blocks,
   return events;
 }
 
-const result::EventCount* find(const Counts& counts, const EventName& event) {
+const result::EventCount* find(const EventCounts& counts, const EventName& event) {
   const auto found = std::find_if(counts.begin(), counts.end(), [&](const auto& one) { return one.name == event; });
   return found == counts.end() ? nullptr : &*found;
 }
 
 // Collects the rows.
-class Rows {
+class ProcessRows {
  public:
-  Rows(const result::Stat& stat, std::vector<EventName> events, Footnotes& notes)
+  ProcessRows(const result::Stat& stat, std::vector<EventName> events, Footnotes& notes)
       : events_(std::move(events)), notes_(notes), grid_(headings(stat)), several_runs_(stat.runs_asked > 1) {}
 
   void add(std::size_t run, const result::Process& process) {
@@ -111,7 +111,8 @@ class Rows {
 
   std::string number_of(std::size_t run) const { return several_runs_ ? std::to_string(run) : ""; }
 
-  void add(std::vector<std::string> cells, const Counts& counts, const std::string& end, const std::string& command) {
+  void add(std::vector<std::string> cells, const EventCounts& counts, const std::string& end,
+           const std::string& command) {
     const Count* worst_one = nullptr;
     for (const EventName& event : events_) {
       const result::EventCount* one = find(counts, event);
@@ -146,18 +147,18 @@ std::string end_text(const result::Process& process) {
 }
 
 std::string processes_block(const result::Stat& stat, const Style& style, Footnotes& notes) {
-  const std::vector<const Counts*> blocks = blocks_of(stat, style);
+  const std::vector<const EventCounts*> blocks = blocks_of(stat, style);
   if (blocks.empty()) return {};
   const auto absent = absent_everywhere(blocks);
   const std::vector<EventName> events = columns_of(blocks, absent);
   // Reasons are printed below the table even if only one row has them: otherwise the columns after them would not
   // align.
-  for (const Counts* block : blocks) {
+  for (const EventCounts* block : blocks) {
     for (const result::EventCount& one : *block) {
       for (int twice = 0; twice < 2; ++twice) notes.announce(one.count);
     }
   }
-  Rows rows(stat, events, notes);
+  ProcessRows rows(stat, events, notes);
   for (std::size_t i = 0; i < stat.runs.size(); ++i) {
     for (const result::Process& process : stat.runs[i].processes) {
       const bool has_own_row = !has_only_threads(process);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t context = 3;  // lines shown before and after executed lines
 
 /// The counts of the lines of one source file.
-using Lines = std::map<std::uint32_t, std::vector<std::int64_t>>;
+using LineRows = std::map<std::uint32_t, std::vector<std::int64_t>>;
 
 bool is_source(std::string_view path, std::string_view name) {
   return path == name ||
@@ -31,7 +31,7 @@ std::string source_line(std::string_view line) {
   return shortened(ForeignText(text).in_line(), most, 0);
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> shown_lines(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = text.find('\n', at);
@@ -74,10 +74,10 @@ class Annotation {
   }
 
  private:
-  std::string file_text(const std::string& path, const std::string& object, const Lines& lines,
+  std::string file_text(const std::string& path, const std::string& object, const LineRows& lines,
                         const SourceReader& read) const {
     const std::optional<SourceFile> whole = read(path, object);
-    const std::vector<std::string> source = whole ? lines_of(whole->text) : std::vector<std::string>{};
+    const std::vector<std::string> source = whole ? shown_lines(whole->text) : std::vector<std::string>{};
     std::vector<Column> columns;
     for (const result::Event& event : profile_.stat.events) columns.push_back({event.total.name.text(), Align::right});
     columns.push_back({"line", Align::right});
@@ -114,7 +114,7 @@ class Annotation {
   const result::Profile& profile_;
   std::string name_;
   bool found_ = false;
-  std::map<std::uint32_t, Lines> files_;            // by the index of the source file
+  std::map<std::uint32_t, LineRows> files_;         // by the index of the source file
   std::map<std::uint32_t, std::uint32_t> objects_;  // an object that each source file is part of
 };
 

@@ -61,7 +61,7 @@ std::vector<std::string> name_cells(const ProfileDifference& difference, const C
   }
 }
 
-std::vector<Column> name_columns(ProfileBy by) {
+std::vector<Column> difference_name_columns(ProfileBy by) {
   switch (by) {
     case ProfileBy::line:
       return {{"line", Align::left, 0, true}, {"function", Align::left, usual_name_width}, {"file"}};
@@ -70,9 +70,10 @@ std::vector<Column> name_columns(ProfileBy by) {
   }
 }
 
-class Table {
+class DifferenceTable {
  public:
-  Table(const ProfileDifference& difference, const ProfileStyle& style) : difference_(difference), style_(style) {}
+  DifferenceTable(const ProfileDifference& difference, const ProfileStyle& style)
+      : difference_(difference), style_(style) {}
 
   std::string text() {
     std::vector<Column> columns{{"difference", Align::right}, {"", Align::right},     {"interval", Align::right}, {""},
@@ -80,7 +81,7 @@ class Table {
     for (std::size_t e = 1; e < difference_.events.size(); ++e)
       columns.push_back({difference_.events[e], Align::right});
     if (style_.by == ProfileBy::function) columns.push_back({"entered", Align::right});
-    for (Column& column : name_columns(style_.by)) columns.push_back(std::move(column));
+    for (Column& column : difference_name_columns(style_.by)) columns.push_back(std::move(column));
     Grid grid(std::move(columns));
     std::vector<std::string> function_names = difference_.names(style_.whole_names);
     if (!style_.whole_names) function_names = cut_names(std::move(function_names));
@@ -257,7 +258,7 @@ Json change_json(const ProfileDifference& difference, const Change& change) {
 }  // namespace
 
 std::string difference_table(const ProfileDifference& difference, const ProfileStyle& style) {
-  return Table(difference, style).text();
+  return DifferenceTable(difference, style).text();
 }
 
 std::string difference_json(const ProfileDifference& difference, const ProfileStyle&) {

@@ -23,10 +23,6 @@ std::string share(std::int64_t part, std::int64_t whole) {
   return fmt::format("{:.2f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-std::int64_t total(const result::Profile& profile, std::size_t event) {
-  return profile.stat.events[event].total.count.value.value_or(0);
-}
-
 std::vector<std::size_t> counted(const result::Profile& profile) {
   std::vector<std::size_t> events;
   for (std::size_t e = 0; e < profile.event_count(); ++e)
@@ -101,7 +97,7 @@ class Numbers {
     const std::size_t first = events_.front();
     std::vector<std::string> made;
     const auto add_share = [&](std::optional<std::int64_t> count) {
-      made.push_back(count ? share(*count, total(profile_, first)) : "");
+      made.push_back(count ? share(*count, total_count(profile_, first)) : "");
       if (profile_.is_sampled())
         made.push_back(count && !samples.empty() ? interval_text(profile_, first, *count) : "");
     };
@@ -228,7 +224,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   add_rest(numbers, grid, profile.unplaced, {}, "[not at any place: see below]", by_function);
   std::vector<std::string> cells(numbers.columns().size() - events.size());
   for (const std::size_t e : events)
-    cells.push_back(thousands(numbers.has_samples_only(e) ? all_samples[e] : total(profile, e)));
+    cells.push_back(thousands(numbers.has_samples_only(e) ? all_samples[e] : total_count(profile, e)));
   if (by_function) cells.emplace_back();
   cells.emplace_back("total");
   grid.add(std::move(cells));

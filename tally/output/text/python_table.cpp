@@ -14,7 +14,7 @@
 namespace tally::report {
 namespace {
 
-std::string share(std::int64_t count, std::int64_t total) {
+std::string percent_of_total(std::int64_t count, std::int64_t total) {
   return total > 0 ? fmt::format("{:.2f} %", 100.0 * static_cast<double>(count) / static_cast<double>(total)) : "";
 }
 
@@ -40,7 +40,7 @@ std::string python_table(const result::Profile& profile, const ProfileStyle& sty
   Grid grid(columns);
   const auto add = [&](const std::vector<std::int64_t>& counts, std::string all, std::string calls, std::string name,
                        std::string place) {
-    std::vector<std::string> cells{share(counts[0], totals[0])};
+    std::vector<std::string> cells{percent_of_total(counts[0], totals[0])};
     for (const std::int64_t count : counts) cells.push_back(thousands(count));
     cells.insert(cells.end(), {std::move(all), std::move(calls), std::move(name), std::move(place)});
     grid.add(std::move(cells));

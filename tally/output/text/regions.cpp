@@ -15,8 +15,6 @@
 namespace tally::report {
 namespace {
 
-std::string number(const std::optional<std::int64_t>& value) { return value ? thousands(*value) : "-"; }
-
 std::string remark(Trust trust, const std::string& model, const std::string& reason) {
   std::string word(name(trust));
   if (trust == Trust::modelled && !model.empty()) word = "model " + printable(model);
@@ -37,12 +35,12 @@ std::string asked_metrics(const RegionCounts& counts, std::size_t terminal) {
   return any ? grid.text(terminal) : "";
 }
 
-constexpr std::size_t most_rows = 20;
+constexpr std::size_t most_buckets = 20;
 constexpr std::size_t widest_bar = 40;
 
 // Limits the buckets to the rows of a screen: merges neighbours by powers of two if there are more.
 std::vector<RegionBucket> shown(const std::vector<RegionBucket>& all) {
-  if (all.size() <= most_rows) return all;
+  if (all.size() <= most_buckets) return all;
   std::vector<RegionBucket> rows;
   for (const RegionBucket& one : all) {
     if (rows.empty() || std::bit_width(static_cast<std::uint64_t>(rows.back().least)) !=
@@ -93,17 +91,17 @@ std::string threads_text(const result::ProgramRegions& program, const RegionResu
     std::string id = thread_text(program, thread.thread);
     std::string entries = thousands(static_cast<std::int64_t>(thread.counts.entries));
     for (const RegionEvent& event : thread.counts.events) {
-      grid.add({std::exchange(id, ""), std::exchange(entries, ""), event.event.text(), number(event.total.value),
-                per_entry_text(event, thread.counts.entries), trust_text(event)});
+      grid.add({std::exchange(id, ""), std::exchange(entries, ""), event.event.text(),
+                number_or_dash(event.total.value), per_entry_text(event, thread.counts.entries), trust_text(event)});
     }
   }
   return grid.text(terminal);
 }
 
 // Collects the rows of a region, or of one thread's part of it.
-class Rows {
+class RegionRows {
  public:
-  Rows(std::string run, std::string pid, std::string command, std::string region)
+  RegionRows(std::string run, std::string pid, std::string command, std::string region)
       : run_(std::move(run)), pid_(std::move(pid)), command_(std::move(command)), region_(std::move(region)) {}
 
   void add(const RegionCounts& counts, const std::string& tid) {
@@ -159,6 +157,8 @@ std::string per_entry_text(const RegionEvent& event, std::uint64_t entries) {
   return fmt::format("{}{}.{:02}", each < 0 ? "-" : "", thousands(hundredths / 100), hundredths % 100);
 }
 
+std::string number_or_dash(const std::optional<std::int64_t>& value) { return value ? thousands(*value) : "-"; }
+
 std::string entries_text(const RegionResult& region) {
   std::string text = plural(static_cast<std::int64_t>(region.all.entries), "entry", "entries");
   if (region.all.recursive > 0) text += fmt::format(", plus {} recursive", region.all.recursive);
@@ -178,8 +178,9 @@ std::string region_text(const RegionResult& region, std::size_t terminal) {
              {"per"},
              {"trust"}});
   for (const RegionEvent& event : region.all.events) {
-    grid.add({event.event.text(), number(event.total.value), per_entry_text(event, region.all.entries),
-              number(event.least), number(event.most), row_metric_text(region.all, event.event), trust_text(event)});
+    grid.add({event.event.text(), number_or_dash(event.total.value), per_entry_text(event, region.all.entries),
+              number_or_dash(event.least), number_or_dash(event.most), row_metric_text(region.all, event.event),
+              trust_text(event)});
   }
   text += "\n" + grid.text(terminal) + asked_metrics(region.all, terminal);
   for (const RegionEvent& event : region.all.events) text += histogram_text(event, terminal);
@@ -204,7 +205,7 @@ std::vector<std::vector<std::string>> region_rows(const result::ProgramRegions& 
   const std::string path = program.command.empty() ? "" : program.command.front();
   const std::string program_name = path.substr(path.rfind('/') + 1);  // as in the rows of processes
   for (const RegionResult& region : program.regions) {
-    Rows rows(std::to_string(run), std::to_string(program.pid), program_name, region.name);
+    RegionRows rows(std::to_string(run), std::to_string(program.pid), program_name, region.name);
     rows.add(region.all, "");
     for (const RegionThread& thread : region.threads) rows.add(thread.counts, std::to_string(thread.thread));
     for (auto& row : rows.rows) all.push_back(std::move(row));

@@ -1,6 +1,8 @@
 // Formats the counts of regions of a program.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +25,9 @@ std::string trust_text(const RegionEvent& event);
 
 /// The average per entry: "213.00"; "-" without entries or a count.
 std::string per_entry_text(const RegionEvent& event, std::uint64_t entries);
+
+/// "1,000"; "-" without a value.
+std::string number_or_dash(const std::optional<std::int64_t>& value);
 
 /// "1,000 entries, 2 dropped": the number of entries, and of those that are in no count.
 std::string entries_text(const RegionResult& region);

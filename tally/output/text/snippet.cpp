@@ -31,7 +31,7 @@ std::string code_text(const std::string& code) {
   return text.size() > most ? text.substr(0, most) + "…" : text;
 }
 
-std::string trust_text(const Ratio& each) {
+std::string ratio_trust_text(const Ratio& each) {
   std::string text(name(each.trust));
   if (each.trust == Trust::modelled && !each.model.empty()) text = "model " + each.model;
   if (!each.reason.empty()) text += ": " + each.reason;
@@ -54,7 +54,7 @@ std::string snippet_table(const result::Snippet& snippet, std::size_t terminal) 
   Grid grid({{"event"}, {"each", Align::right}, {"least", Align::right}, {"most", Align::right}, {"trust"}});
   for (const result::PerCopy& one : snippet.events) {
     grid.add({one.name.text(), each_text(one.each.value), one.low ? each_text(one.low) : "",
-              one.high ? each_text(one.high) : "", trust_text(one.each)});
+              one.high ? each_text(one.high) : "", ratio_trust_text(one.each)});
   }
   text += grid.text(terminal);
   if (!snippet.chains.empty()) {

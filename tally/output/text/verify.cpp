@@ -15,9 +15,8 @@ namespace {
 
 using result::Check;
 using result::EventGrade;
-using result::Verdict;
 
-constexpr std::size_t usual_width = 110;
+constexpr std::size_t usual_verify_width = 110;
 
 std::string counter_text(const result::Verify& verify) {
   if (verify.backend == "engine") return "the engine";
@@ -28,38 +27,39 @@ std::string counter_text(const result::Verify& verify) {
 }
 
 // All checks of one goal in one row: the worst verdict, and the number of checks.
-struct Row {
+struct GoalRow {
   std::string goal, what;
-  std::map<Verdict, int> verdicts;
+  std::map<result::Verdict, int> verdicts;
   int runs = 0;
   std::vector<std::string> inconclusive;  // reasons
 };
 
-std::vector<Row> rows(const result::Verify& verify) {
-  std::vector<Row> rows;
+std::vector<GoalRow> goal_rows(const result::Verify& verify) {
+  std::vector<GoalRow> rows;
   for (const Check& check : verify.checks) {
     auto row = std::find_if(rows.begin(), rows.end(),
-                            [&check](const Row& one) { return one.goal == check.goal && one.what == check.what; });
-    if (row == rows.end()) row = rows.insert(rows.end(), Row{check.goal, check.what, {}, 0, {}});
+                            [&check](const GoalRow& one) { return one.goal == check.goal && one.what == check.what; });
+    if (row == rows.end()) row = rows.insert(rows.end(), GoalRow{check.goal, check.what, {}, 0, {}});
     ++row->verdicts[check.verdict];
     row->runs += check.runs;
     const bool is_listed =
         std::find(row->inconclusive.begin(), row->inconclusive.end(), check.why) != row->inconclusive.end();
-    if (check.verdict == Verdict::inconclusive && !is_listed) row->inconclusive.push_back(check.why);
+    if (check.verdict == result::Verdict::inconclusive && !is_listed) row->inconclusive.push_back(check.why);
   }
   return rows;
 }
 
 // "pass", "FAIL, 3 of 12", "pass, 2 inconclusive".
-std::string verdict_text(const Row& row) {
+std::string verdict_text(const GoalRow& row) {
   int all = 0;
   for (const auto& [verdict, count] : row.verdicts) all += count;
-  const auto count = [&row](Verdict verdict) {
+  const auto count = [&row](result::Verdict verdict) {
     const auto found = row.verdicts.find(verdict);
     return found == row.verdicts.end() ? 0 : found->second;
   };
-  if (const int failed = count(Verdict::fail)) return all == 1 ? "FAIL" : fmt::format("FAIL, {} of {}", failed, all);
-  const int inconclusive = count(Verdict::inconclusive);
+  if (const int failed = count(result::Verdict::fail))
+    return all == 1 ? "FAIL" : fmt::format("FAIL, {} of {}", failed, all);
+  const int inconclusive = count(result::Verdict::inconclusive);
   if (inconclusive == all) return "inconclusive";
   return inconclusive ? fmt::format("pass, {} inconclusive", inconclusive) : "pass";
 }
@@ -67,7 +67,7 @@ std::string verdict_text(const Row& row) {
 std::string failures(const result::Verify& verify, std::size_t width) {
   std::string text;
   for (const Check& check : verify.checks) {
-    if (check.verdict != Verdict::fail) continue;
+    if (check.verdict != result::Verdict::fail) continue;
     std::string line = fmt::format("{} {}: {}.", check.goal, check.what, check.why);
     if (check.expected && check.measured) {
       line += fmt::format(" {}expected {}, measured {}, tolerance {} ({})",
@@ -79,9 +79,9 @@ std::string failures(const result::Verify& verify, std::size_t width) {
   return text.empty() ? "" : "\n What failed\n" + text;
 }
 
-std::string reasons(const std::vector<Row>& rows, std::size_t width) {
+std::string reasons(const std::vector<GoalRow>& rows, std::size_t width) {
   std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
-  for (const Row& row : rows) {
+  for (const GoalRow& row : rows) {
     for (const std::string& why : row.inconclusive) {
       auto at = std::find_if(by_reason.begin(), by_reason.end(), [&why](const auto& one) { return one.first == why; });
       if (at == by_reason.end()) at = by_reason.insert(at, {why, {}});
@@ -134,7 +134,7 @@ std::string grades(const result::Verify& verify, std::size_t terminal) {
     text = grades_grid(verify, 0).text(terminal);
   if (!absent.empty()) text += "\n Absent\n";
   for (const auto& [why, events] : absent)
-    text += hanging("   - ", join(events, ", ") + ": " + why, prose_width(usual_width, terminal));
+    text += hanging("   - ", join(events, ", ") + ": " + why, prose_width(usual_verify_width, terminal));
   return text;
 }
 
@@ -159,9 +159,9 @@ std::string method_text(const std::string& backend) {
 
 std::string program_answer(const result::Verify& verify) {
   const auto failed = std::count_if(verify.compared.begin(), verify.compared.end(),
-                                    [](const auto& one) { return one.verdict == Verdict::fail; });
+                                    [](const auto& one) { return one.verdict == result::Verdict::fail; });
   const auto judged = std::count_if(verify.compared.begin(), verify.compared.end(),
-                                    [](const auto& one) { return one.verdict != Verdict::inconclusive; });
+                                    [](const auto& one) { return one.verdict != result::Verdict::inconclusive; });
   std::string text = fmt::format("{}: {} and {} ", printable(shell_words(verify.command)), method_text(verify.backend),
                                  method_text(verify.other));
   text += judged == 0 ? "could not be compared."
@@ -188,11 +188,12 @@ std::string compared_text(const result::Verify& verify, std::size_t terminal) {
     grid.add({one.event, one.exact ? thousands(*one.exact) : "", added(one.spread),
               one.other ? thousands(*one.other) : "", added(one.by_faults), added(one.by_interrupts),
               one.left ? thousands(*one.left) : "", added(one.allowed),
-              one.verdict == Verdict::fail ? "FAIL" : std::string(name(one.verdict))});
+              one.verdict == result::Verdict::fail ? "FAIL" : std::string(name(one.verdict))});
   }
   std::string text = grid.text(terminal);
   for (const result::ComparedEvent& one : verify.compared) {
-    if (!one.why.empty()) text += hanging("   - " + one.event + ": ", one.why, prose_width(usual_width, terminal));
+    if (!one.why.empty())
+      text += hanging("   - " + one.event + ": ", one.why, prose_width(usual_verify_width, terminal));
   }
   return text;
 }
@@ -234,20 +235,20 @@ std::string verify_answer(const result::Verify& verify) {
   std::vector<std::string> parts;
   for (const auto& [grade, count] : by_grade) parts.push_back(fmt::format("{} {}", count, name(grade)));
   const auto failed = std::count_if(verify.checks.begin(), verify.checks.end(),
-                                    [](const Check& check) { return check.verdict == Verdict::fail; });
+                                    [](const Check& check) { return check.verdict == result::Verdict::fail; });
   const auto open = std::count_if(verify.checks.begin(), verify.checks.end(),
-                                  [](const Check& check) { return check.verdict == Verdict::inconclusive; });
+                                  [](const Check& check) { return check.verdict == result::Verdict::inconclusive; });
   std::string text;
   switch (verdict(verify)) {
-    case Verdict::pass:
+    case result::Verdict::pass:
       text = fmt::format("The counts of {} can be trusted as graded: none of {} checks failed{}.", counter_text(verify),
                          verify.checks.size(), open ? fmt::format(", {} inconclusive", open) : "");
       break;
-    case Verdict::fail:
+    case result::Verdict::fail:
       text = fmt::format("Some counts of {} cannot be trusted: {} of {} checks failed.", counter_text(verify), failed,
                          verify.checks.size());
       break;
-    case Verdict::inconclusive:
+    case result::Verdict::inconclusive:
       text = fmt::format("The counts of {} could not be checked.", counter_text(verify));
       break;
   }
@@ -258,14 +259,14 @@ std::string verify_answer(const result::Verify& verify) {
 }
 
 std::string verify_text(const result::Verify& verify, bool all, std::size_t terminal) {
-  const std::size_t width = prose_width(usual_width, terminal);
-  const std::vector<Row> goals = rows(verify);
+  const std::size_t width = prose_width(usual_verify_width, terminal);
+  const std::vector<GoalRow> goals = goal_rows(verify);
   std::string text = "\n" + hanging(" ", verify_answer(verify), width);
   if (!verify.command.empty()) text += "\n" + compared_text(verify, terminal);
   if (!verify.events.empty()) text += "\n" + grades(verify, terminal);
   text += failures(verify, width);
   Grid grid({{"goal"}, {"what"}, {"verdict"}, {"runs", Align::right}});
-  for (const Row& row : goals) {
+  for (const GoalRow& row : goals) {
     grid.add({row.goal, row.what, verdict_text(row), row.runs ? thousands(row.runs) : ""});
   }
   if (!goals.empty()) text += "\n" + grid.text(terminal) + reasons(goals, width);

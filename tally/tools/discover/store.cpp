@@ -125,7 +125,7 @@ Result<Record> read_record(std::string_view text) {
     text.remove_prefix(end + 1);
     ++number;
     try {
-      const Json json = Json::parse(line);
+      const Json json = parse_json<Json>(line);
       if (number == 1) {
         if (!result::is_schema(json.value("schema", ""), "tally-discover")) {
           return fail(Code::bad_usage,

@@ -82,7 +82,7 @@ std::optional<pmu::Frequency> time_stamp_frequency(const Facts& facts) {
   return pmu::Frequency{*facts.probes.time_stamp_hertz, "measured"};
 }
 
-FactGroup processor(const Facts& facts) {
+FactGroup processor_facts(const Facts& facts) {
   Group group("processor");
   group.text("name", facts.survey.machine.cpu);
   group.text("architecture", facts.survey.machine.architecture);
@@ -107,7 +107,7 @@ FactGroup processor(const Facts& facts) {
   return group.take();
 }
 
-FactGroup virtualisation(const Facts& facts) {
+FactGroup virtualisation_facts(const Facts& facts) {
   const linux::Survey& survey = facts.survey;
   Group group("virtualisation");
   if (facts.processor) {
@@ -147,7 +147,7 @@ std::string paranoid_text(std::int64_t level) {
   return fmt::format("{}: without privilege: nothing", level);
 }
 
-FactGroup kernel(const Facts& facts) {
+FactGroup kernel_facts(const Facts& facts) {
   const linux::Survey& survey = facts.survey;
   Group group("kernel");
   group.text("release", survey.machine.kernel);
@@ -176,7 +176,7 @@ FactGroup kernel(const Facts& facts) {
   return group.take();
 }
 
-FactGroup rights(const Facts& facts) {
+FactGroup rights_facts(const Facts& facts) {
   const linux::Survey& survey = facts.survey;
   const linux::Probes& probes = facts.probes;
   Group group("rights");
@@ -214,7 +214,7 @@ FactGroup rights(const Facts& facts) {
   return group.take();
 }
 
-FactGroup engine(const Facts& facts) {
+FactGroup engine_facts(const Facts& facts) {
   Group group("engine");
   const auto& counted = facts.trial.instructions;
   group.flag("works", counted.has_value(),
@@ -252,7 +252,8 @@ std::string errno_name(int os_errno) {
 }
 
 std::vector<FactGroup> describe(const Facts& facts) {
-  return {processor(facts), virtualisation(facts), kernel(facts), rights(facts), engine(facts)};
+  return {processor_facts(facts), virtualisation_facts(facts), kernel_facts(facts), rights_facts(facts),
+          engine_facts(facts)};
 }
 
 }  // namespace tally::doctor

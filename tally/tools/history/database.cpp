@@ -87,7 +87,7 @@ std::int64_t pragma(sqlite3* handle, const char* sql) {
 
 std::vector<std::string> words_of(const std::string& json) {
   std::vector<std::string> words;
-  const Json list = Json::parse(json, nullptr, false);
+  const Json list = parse_json_or_discard<Json>(json);
   if (!list.is_array()) return words;
   for (const Json& word : list)
     if (word.is_string()) words.push_back(word.get<std::string>());

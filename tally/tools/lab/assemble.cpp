@@ -170,7 +170,7 @@ bool is_for_gnu_as(const std::string& source) {
   return false;
 }
 
-tl::unexpected<Error> refuse(const std::string& name, const std::string& source, const std::string& output) {
+tl::unexpected<Error> refuse_source(const std::string& name, const std::string& source, const std::string& output) {
   std::vector<std::string> parts = reported_all(name, source, output);
   if (parts.empty()) parts.push_back(trimmed(output));
   return fail(Code::bad_usage, join(parts, "\n       "),
@@ -306,7 +306,7 @@ Result<Image> assemble(const std::string& name, const std::string& text, int bit
     return fail(Code::not_found, "assembly needs the program nasm, which is not installed",
                 "install it: sudo apt-get install nasm");
   }
-  if (nasm.status != 0) return refuse(name, text, output);
+  if (nasm.status != 0) return refuse_source(name, text, output);
   image.warnings = reported_all(name, text, output);
   const std::string bytes = read_file(scratch.path / "out");
   const Map map = read_map(read_file(scratch.path / "map"));

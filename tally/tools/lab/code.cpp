@@ -7,7 +7,6 @@
 namespace tally::lab {
 namespace {
 
-constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t longest = 15;  // bytes of an instruction
 
 }  // namespace
@@ -25,7 +24,7 @@ const Instruction& LabX86::decoded(std::uint64_t address) {
 // Marks the bytes of an instruction or of a translated block as code.
 void LabX86::mark_code(std::uint64_t address, std::uint64_t size) {
   for (std::uint64_t done = 0; done < size;) {
-    const std::uint64_t here = std::min(size - done, page - (address + done) % page);
+    const std::uint64_t here = std::min(size - done, page_bytes - (address + done) % page_bytes);
     if (const auto place = memory_place(address + done); place && *place + here <= code_bytes_.size()) {
       const auto first = code_bytes_.begin() + static_cast<std::ptrdiff_t>(*place);
       std::fill(first, first + static_cast<std::ptrdiff_t>(here), true);
@@ -78,12 +77,12 @@ void LabX86::forget_blocks() {
 
 // Removes the translations of the written range, at all of its addresses.
 void LabX86::remove_translations(uc_engine* uc) const {
-  const std::uint64_t first = first_dirty_ & ~(page - 1), last = last_dirty_ | (page - 1);
+  const std::uint64_t first = first_dirty_ & ~(page_bytes - 1), last = last_dirty_ | (page_bytes - 1);
   if (first < last) uc_ctl_remove_cache(uc, first, last + 1);
   for (const Alias& alias : aliases_) {
     for (std::size_t i = 0; i < alias.places.size(); ++i) {
-      const std::uint64_t at = alias.begin + i * page;
-      if (alias.places[i] >= first && alias.places[i] <= last) uc_ctl_remove_cache(uc, at, at + page);
+      const std::uint64_t at = alias.begin + i * page_bytes;
+      if (alias.places[i] >= first && alias.places[i] <= last) uc_ctl_remove_cache(uc, at, at + page_bytes);
     }
   }
 }

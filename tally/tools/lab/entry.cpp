@@ -8,7 +8,6 @@
 namespace tally::lab {
 namespace {
 
-constexpr std::uint64_t interrupt_flag = 1U << 9;
 constexpr std::uint64_t trap_flag = 1U << 8;
 
 std::string name_of(int vector) {

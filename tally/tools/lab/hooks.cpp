@@ -14,12 +14,10 @@ namespace {
 
 using pmu::emulated::Signal;
 
-LabX86& of(void* machine) { return *static_cast<LabX86*>(machine); }
-
 }  // namespace
 
 void LabX86::on_interrupt(uc_engine*, std::uint32_t vector, void* machine) {
-  LabX86& self = of(machine);
+  LabX86& self = machine_of(machine);
   const bool is_software = self.running_ && self.running_->kind == Kind::software_interrupt;
   Arrival arrival;
   arrival.vector = static_cast<int>(vector);
@@ -43,7 +41,7 @@ void LabX86::on_interrupt(uc_engine*, std::uint32_t vector, void* machine) {
 }
 
 bool LabX86::on_invalid(uc_engine* uc, void* machine) {
-  of(machine).note_invalid();
+  machine_of(machine).note_invalid();
   // Returning true ends the run in Unicorn 2.0.1; run() continues it.
   uc_emu_stop(uc);
   return true;
@@ -55,7 +53,7 @@ void LabX86::note_invalid() {
 }
 
 bool LabX86::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, std::int64_t, void* machine) {
-  LabX86& self = of(machine);
+  LabX86& self = machine_of(machine);
   if (self.reveal(address)) return true;
   const std::string_view what = type == UC_MEM_FETCH_UNMAPPED   ? "fetches an instruction from"
                                 : type == UC_MEM_WRITE_UNMAPPED ? "writes to"
@@ -80,7 +78,7 @@ bool LabX86::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, s
 
 // The hook for accesses is active only while a counter counts them, so that other blocks need no check.
 void LabX86::on_access(uc_engine*, uc_mem_type type, std::uint64_t address, int size, std::int64_t, void* machine) {
-  LabX86& self = of(machine);
+  LabX86& self = machine_of(machine);
   if (type == UC_MEM_WRITE) {
     if (const auto place = self.memory_place(address)) self.written(*place, static_cast<std::uint64_t>(size));
   }

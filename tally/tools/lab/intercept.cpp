@@ -16,13 +16,6 @@ constexpr std::uint32_t local_vector_msr = 0x834;
 constexpr std::uint64_t user_rdpmc = 1U << 8;  // CR4.PCE
 constexpr std::uint64_t general_protection = 13;
 
-// Returns the register's entry in the tables; nothing if they do not have it.
-std::optional<pmu::RegisterInstance> place_of(std::uint32_t index) {
-  const auto place = pmu::find_register(fmt::format("{:#x}", index), &pmu::intel_model);
-  if (!place || place->reg->space != pmu::Space::msr) return std::nullopt;
-  return *place;
-}
-
 // Registers of the emulated processor itself: EFER, those of the system calls, the bases of FS and GS.
 bool is_emulators(std::uint32_t index) {
   return (index >= 0xC000'0080 && index <= 0xC000'0084) || (index >= 0xC000'0100 && index <= 0xC000'0102);
@@ -30,11 +23,17 @@ bool is_emulators(std::uint32_t index) {
 
 }  // namespace
 
+std::optional<pmu::RegisterInstance> find_msr(std::uint32_t index) {
+  const auto place = pmu::find_register(fmt::format("{:#x}", index), &pmu::intel_model);
+  if (!place || place->reg->space != pmu::Space::msr) return std::nullopt;
+  return *place;
+}
+
 // A handler writes the same values repeatedly, so the remarks about a value are cached.
 const std::vector<pmu::Remark>& LabX86::remarks_of(std::uint32_t index, std::uint64_t value) {
   const auto [at, is_new] = remarks_.try_emplace({index, value});
   if (is_new) {
-    if (const auto place = place_of(index)) at->second = pmu::check({*place, value, pmu_.profile().version});
+    if (const auto place = find_msr(index)) at->second = pmu::check({*place, value, pmu_.profile().version});
   }
   return at->second;
 }

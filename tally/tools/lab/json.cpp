@@ -153,7 +153,7 @@ Json timeline_of(const Timeline& timeline, const Computer& machine) {
 std::string json_text(const std::vector<Entry>& entries, const End& end, const Computer& machine,
                       const std::vector<pmu::Remark>& remarks, const Timeline& timeline,
                       const std::string& provenance) {
-  const Json given = Json::parse(provenance, nullptr, false);
+  const Json given = parse_json_or_discard<Json>(provenance);
   Json out = {
       {"tally_lab", 1},
       {"provenance", given.is_object() ? given : Json(nullptr)},

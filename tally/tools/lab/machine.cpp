@@ -18,10 +18,7 @@ using pmu::emulated::Happening;
 using pmu::emulated::Sent;
 using pmu::emulated::Signal;
 
-constexpr std::uint64_t interrupt_flag = 1U << 9;
 constexpr std::uint64_t calm_enough = 64;  // instructions without an event before whole blocks are tried
-
-LabX86& of(void* machine) { return *static_cast<LabX86*>(machine); }
 
 std::string_view fate(Sent sent) {
   switch (sent) {
@@ -189,7 +186,9 @@ End LabX86::run() {
   return *end_;
 }
 
-void LabX86::on_code(uc_engine*, std::uint64_t address, std::uint32_t, void* machine) { of(machine).before(address); }
+void LabX86::on_code(uc_engine*, std::uint64_t address, std::uint32_t, void* machine) {
+  machine_of(machine).before(address);
+}
 
 // The lab's own instructions are not counted.
 bool LabX86::in_rom(std::uint64_t address) {

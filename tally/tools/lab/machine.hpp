@@ -304,6 +304,15 @@ class LabX86 : public Computer {
   std::uint64_t stack_before_ = 0;  // of a call that is executing
 };
 
+inline constexpr std::uint64_t page_bytes = 4096;
+inline constexpr std::uint64_t interrupt_flag = 1U << 9;  ///< RFLAGS.IF
+
+/// The machine whose hook the emulator calls.
+inline LabX86& machine_of(void* machine) { return *static_cast<LabX86*>(machine); }
+
+/// Returns the MSR of that number; nothing if the tables do not have it.
+std::optional<pmu::RegisterInstance> find_msr(std::uint32_t index);
+
 /// Returns the numbers of a profile's counters, general-purpose ones first.
 std::vector<int> counter_numbers(const pmu::emulated::Profile& profile);
 

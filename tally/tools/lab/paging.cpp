@@ -8,7 +8,6 @@
 namespace tally::lab {
 namespace {
 
-constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t most_at_once = 256 << 20;  // bytes of a region
 constexpr std::uint64_t paging = 1U << 31;         // CR0.PG
 constexpr std::uint64_t large_pages = 1U << 4;     // CR4.PSE
@@ -62,20 +61,21 @@ std::optional<std::uint64_t> LabX86::hidden_page(std::uint64_t address) const {
 // Maps the memory page of this virtual address and its neighbours for the emulator. Returns whether there is one.
 bool LabX86::reveal(std::uint64_t address) {
   if (!is_paging()) return false;
-  std::uint64_t begin = address & ~(page - 1), size = 0;
+  std::uint64_t begin = address & ~(page_bytes - 1), size = 0;
   if (!hidden_page(begin)) return false;
-  while (begin >= page && size < most_at_once / 2 && hidden_page(begin - page)) begin -= page, size += page;
-  size += page;
-  while (begin + size != 0 && size < most_at_once && hidden_page(begin + size)) size += page;
+  while (begin >= page_bytes && size < most_at_once / 2 && hidden_page(begin - page_bytes))
+    begin -= page_bytes, size += page_bytes;
+  size += page_bytes;
+  while (begin + size != 0 && size < most_at_once && hidden_page(begin + size)) size += page_bytes;
   std::vector<linux::FileRange> ranges;
   std::vector<std::uint64_t> places;
-  for (std::uint64_t at = 0; at < size; at += page) {
+  for (std::uint64_t at = 0; at < size; at += page_bytes) {
     const std::uint64_t from = *physical(begin + at);
     places.push_back(from);
     if (!ranges.empty() && ranges.back().offset + ranges.back().bytes == from) {
-      ranges.back().bytes += page;
+      ranges.back().bytes += page_bytes;
     } else {
-      ranges.push_back({from, page});
+      ranges.push_back({from, page_bytes});
     }
   }
   auto host = linux::map_ranges(memory_file_.get(), ranges);
@@ -89,7 +89,8 @@ bool LabX86::reveal(std::uint64_t address) {
 std::optional<std::uint64_t> LabX86::memory_place(std::uint64_t address) const {
   if (address < memory_size()) return address;
   for (const Alias& alias : aliases_) {
-    if (address - alias.begin < alias.size) return alias.places[(address - alias.begin) / page] + address % page;
+    if (address - alias.begin < alias.size)
+      return alias.places[(address - alias.begin) / page_bytes] + address % page_bytes;
   }
   return std::nullopt;
 }
@@ -97,7 +98,7 @@ std::optional<std::uint64_t> LabX86::memory_place(std::uint64_t address) const {
 // Every change of the memory map makes the emulator drop its translated addresses.
 void LabX86::forget_pages(uc_engine* uc) {
   constexpr std::uint64_t unused = 0xFEF0'0000;
-  if (uc_mem_map(uc, unused, page, UC_PROT_ALL) == UC_ERR_OK) uc_mem_unmap(uc, unused, page);
+  if (uc_mem_map(uc, unused, page_bytes, UC_PROT_ALL) == UC_ERR_OK) uc_mem_unmap(uc, unused, page_bytes);
 }
 
 // Called after a write to a control register or an invalidation: addresses may map to other pages now.
@@ -116,7 +117,7 @@ void LabX86::repage() {
   }
   aliases_.clear();
   if (!is_paging()) return;
-  for (std::uint64_t address = 0; address < memory_size(); address += page) {
+  for (std::uint64_t address = 0; address < memory_size(); address += page_bytes) {
     const auto at = physical(address);
     if (!at || *at == address) continue;
     end(End::Reason::fault, at_,

@@ -50,7 +50,7 @@ Words split_first(const std::string& text) {
   return {lower(text.substr(0, blank)), trimmed(text.substr(blank))};
 }
 
-tl::unexpected<Error> refuse(const std::string& statement, const std::string& what, const std::string& hint) {
+tl::unexpected<Error> refuse_statement(const std::string& statement, const std::string& what, const std::string& hint) {
   return fail(Code::bad_usage, fmt::format("'{}': {}", printable(statement), what), hint);
 }
 
@@ -79,19 +79,19 @@ Result<std::string> write_register(const std::string& statement, const std::stri
     if (value) return load_and("wrmsr", *number, *value);
   }
   const auto request = pmu::parse_request(spec, {&pmu::intel_model, std::nullopt});
-  if (!request) return refuse(statement, request.error().message, request.error().hint);
+  if (!request) return refuse_statement(statement, request.error().message, request.error().hint);
   if (!request->has_value || request->values.size() != 1) {
-    return refuse(statement, "a value is missing", "wrmsr REGISTER VALUE, as wrmsr 0x38f 1");
+    return refuse_statement(statement, "a value is missing", "wrmsr REGISTER VALUE, as wrmsr 0x38f 1");
   }
   const pmu::Value& value = request->values.front();
-  if (value.place.reg->space != pmu::Space::msr) return refuse(statement, "WRMSR writes only MSRs", "");
+  if (value.place.reg->space != pmu::Space::msr) return refuse_statement(statement, "WRMSR writes only MSRs", "");
   return load_and("wrmsr", index_of(value.place), value.bits);
 }
 
 Result<std::string> read_register(const std::string& statement, const std::string& rest) {
   if (const auto number = parse_number(rest)) return load_and("rdmsr", *number, std::nullopt);
   const auto place = pmu::find_register(rest, &pmu::intel_model);
-  if (!place) return refuse(statement, place.error().message, place.error().hint);
+  if (!place) return refuse_statement(statement, place.error().message, place.error().hint);
   return load_and("rdmsr", index_of(*place), std::nullopt);
 }
 
@@ -99,16 +99,18 @@ Result<std::string> read_counter(const std::string& statement, const std::string
   const Words words = split_first(rest);
   const bool fixed = words.first == "fixed";
   const auto number = parse_number(fixed ? words.rest : rest);
-  if (!number) return refuse(statement, "not a counter", "rdpmc 0 reads IA32_PMC0, rdpmc fixed 0 IA32_FIXED_CTR0");
+  if (!number)
+    return refuse_statement(statement, "not a counter", "rdpmc 0 reads IA32_PMC0, rdpmc fixed 0 IA32_FIXED_CTR0");
   return load_and("rdpmc", *number | (fixed ? 0x4000'0000 : 0), std::nullopt);
 }
 
 Result<std::string> repeat(const std::string& statement, const std::string& rest) {
   const Words words = split_first(rest);
   const auto times = parse_number(words.first);
-  if (!times) return refuse(statement, "how often?", "run N INSTRUCTION, as run 100 nop");
+  if (!times) return refuse_statement(statement, "how often?", "run N INSTRUCTION, as run 100 nop");
   if (*times > most_repetitions) {
-    return refuse(statement, fmt::format("more than {} times", thousands(most_repetitions)), "write a loop in a file");
+    return refuse_statement(statement, fmt::format("more than {} times", thousands(most_repetitions)),
+                            "write a loop in a file");
   }
   // In a line with TIMES, $ is the address of the first one.
   if (words.rest.find('$') != std::string::npos) return fmt::format("%rep {}\n  {}\n%endrep\n", *times, words.rest);

@@ -11,12 +11,6 @@
 namespace tally::lab {
 namespace {
 
-std::optional<pmu::RegisterInstance> place_of(std::uint32_t index) {
-  const auto place = pmu::find_register(fmt::format("{:#x}", index), &pmu::intel_model);
-  if (!place || place->reg->space != pmu::Space::msr) return std::nullopt;
-  return *place;
-}
-
 // Describes what a counter currently counts.
 std::string event_of(int number, const pmu::emulated::IntelPmu& pmu) {
   static constexpr const char* fixed[] = {"instructions retired", "core cycles", "reference cycles", "slots"};
@@ -46,7 +40,7 @@ std::string LabX86::headline() const {
 }
 
 std::string LabX86::register_name(std::uint32_t number) const {
-  const auto place = place_of(number);
+  const auto place = find_msr(number);
   // The manuals' name up to version 3.
   if (number == 0x390 && pmu_.profile().version < 4) return "IA32_PERF_GLOBAL_OVF_CTRL";
   return place ? pmu::name(*place) : fmt::format("MSR {:X}H", number);
@@ -60,7 +54,7 @@ std::string LabX86::counter_name(std::uint32_t number) const {
 
 // The meaning of a counter depends on its value, not on what was written.
 std::optional<pmu::Value> LabX86::value(const Entry& entry) const {
-  const auto place = place_of(entry.number);
+  const auto place = find_msr(entry.number);
   if (!place) return std::nullopt;
   const bool is_counter = entry.kind == Entry::Kind::write && entry.number >= 0xC1 && entry.number < 0xC9;
   return pmu::Value{*place, is_counter ? entry.kept : entry.value, pmu_.profile().version};

@@ -65,7 +65,7 @@ std::vector<std::int64_t> values_of(const std::vector<Count>& counts) {
   return values;
 }
 
-ComparedEvent concluded(ComparedEvent one, Verdict verdict, std::string why) {
+ComparedEvent concluded_event(ComparedEvent one, Verdict verdict, std::string why) {
   one.verdict = verdict;
   one.why = std::move(why);
   return one;
@@ -75,12 +75,14 @@ ComparedEvent compared(const event::Event& event, const std::vector<Count>& exac
                        Nanoseconds longest) {
   ComparedEvent one;
   one.event = name_of(event.id);
-  if (const std::string why = why_unjudged(exact); !why.empty()) return concluded(one, Verdict::inconclusive, why);
+  if (const std::string why = why_unjudged(exact); !why.empty())
+    return concluded_event(one, Verdict::inconclusive, why);
   const std::vector<std::int64_t> exact_values = values_of(exact);
   const auto [least, most] = std::minmax_element(exact_values.begin(), exact_values.end());
   one.exact = stats::whole_median(exact_values);
   one.spread = *most - *least;
-  if (const std::string why = why_unjudged(other); !why.empty()) return concluded(one, Verdict::inconclusive, why);
+  if (const std::string why = why_unjudged(other); !why.empty())
+    return concluded_event(one, Verdict::inconclusive, why);
   one.other = stats::whole_median(values_of(other));
   const Nature nature = known(event.id)->nature;
   const bool other_is_exact = other.front().trust == Trust::exact;
@@ -104,18 +106,18 @@ ComparedEvent compared(const event::Event& event, const std::vector<Count>& exac
   one.by_interrupts = stats::whole_median(interrupts);
   one.left = stats::whole_median(left);
   if (nature == Nature::accesses && !other_is_exact) {
-    return concluded(one, Verdict::inconclusive,
-                     "processors count these as instructions, micro-operations or dispatches");
+    return concluded_event(one, Verdict::inconclusive,
+                           "processors count these as instructions, micro-operations or dispatches");
   }
   const std::int64_t slack = other_is_exact || nature == Nature::immune ? 0 : start_and_stop;
   one.allowed = slack + one.spread + unknown;
   const std::int64_t least_allowed = -slack - one.spread;
-  if (*one.left >= least_allowed && *one.left <= one.allowed) return concluded(one, Verdict::pass, "");
+  if (*one.left >= least_allowed && *one.left <= one.allowed) return concluded_event(one, Verdict::pass, "");
   std::string why = fmt::format("{} are left over", thousands(*one.left));
   if (event.id == event::Id::instructions && *one.left > 0) {
     why += "; a PMU that counts each iteration of a REP would differ so (goal G6)";
   }
-  return concluded(one, Verdict::fail, why);
+  return concluded_event(one, Verdict::fail, why);
 }
 
 }  // namespace

@@ -220,7 +220,7 @@ class ModelWorkers::Work {
     const std::uint32_t waiting = player.memory.waiting();
     if (waiting > channel::note_blocks) {
       pass_over(player);
-    } else if (waiting != 0 && !begin(player, number)) {
+    } else if (waiting != 0 && !begin(player)) {
       is_stuck = true;
       std::this_thread::yield();
     } else {
@@ -248,7 +248,7 @@ class ModelWorkers::Work {
   }
 
   /// Prepares models for the thread that now owns the ring. Returns false if those of its parent are not available yet.
-  bool begin(Player& player, std::uint32_t number) {
+  bool begin(Player& player) {
     NoteRing& ring = player.ring();
     const std::uint32_t begun = __atomic_load_n(&ring.begun, __ATOMIC_ACQUIRE);
     if (player.offloaded != nullptr && player.begun == begun) return true;

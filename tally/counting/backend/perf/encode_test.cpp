@@ -45,7 +45,10 @@ TEST(Encode, codes_that_the_pmu_does_not_list_are_doubted) {
 }
 
 TEST(Encode, events_of_other_processors_are_reported) {
-  EXPECT_NE(encoded("hsw::UOPS_RETIRED:ALL").why_none.find("Intel"), std::string::npos);
+  // encode() itself asks which processor this is.
+  const event::pfm::Pmu* const own = event::own_pmu({});
+  const char* const other = own && own->name == "hsw" ? "skl::UOPS_RETIRED:ALL" : "hsw::UOPS_RETIRED:ALL";
+  EXPECT_NE(encoded(other).why_none.find("Intel"), std::string::npos);
   EXPECT_NE(encoded("r10000c4").why_none.find("16 bits"), std::string::npos);
   EXPECT_FALSE(encode(*event::parse("instructions"), {}).front().why_none.empty());
 }

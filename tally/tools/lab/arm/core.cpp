@@ -8,6 +8,7 @@
 #include "tally/hardware/pmu/codec.hpp"
 #include "tally/hardware/pmu/emulated/apple_pmu.hpp"
 #include "tally/hardware/pmu/emulated/arm_pmu.hpp"
+#include "tally/tools/lab/arm/pmu_registers.hpp"
 
 namespace tally::lab::arm {
 namespace {
@@ -15,11 +16,8 @@ namespace {
 using pmu::system_register;
 using pmu::emulated::Answer;
 
-constexpr std::uint64_t control = system_register(3, 3, 9, 12, 0);
-constexpr std::uint64_t enabled = system_register(3, 3, 9, 12, 1);
 constexpr std::uint64_t cycle_count = system_register(3, 3, 9, 13, 0);
 constexpr std::uint64_t first_count = system_register(3, 3, 14, 8, 0);
-constexpr std::uint64_t first_type = system_register(3, 3, 14, 12, 0);
 constexpr int cycle_bit = 31;
 constexpr std::uint64_t long_cycles = 1 << 6;
 
@@ -65,8 +63,8 @@ class PmuV3 : public Core {
            event == pmu::emulated::sw_increment;
   }
   std::vector<CounterState> counters() const override {
-    const std::uint64_t on = (get(control) & 1) != 0 ? get(enabled) : 0;
-    const int top = (get(control) & long_cycles) != 0 ? 64 : 32;
+    const std::uint64_t on = (get(pmcr) & 1) != 0 ? get(pmcntenset) : 0;
+    const int top = (get(pmcr) & long_cycles) != 0 ? 64 : 32;
     std::vector<CounterState> all = {{counter_name(cycle_bit), get(cycle_count), "cycles", (on >> cycle_bit & 1) != 0,
                                       top, (known_ >> cycle_bit & 1) != 0}};
     for (int i = 0; i < profile().counters; ++i) {
@@ -81,8 +79,8 @@ class PmuV3 : public Core {
   std::uint64_t get(std::uint64_t number) const { return pmu_.read(number, 1).value; }
 
   std::string event_of(int counter) const {
-    const auto place = place_of(first_type + static_cast<std::uint64_t>(counter));
-    const std::uint64_t event = get(first_type + static_cast<std::uint64_t>(counter)) & 0xFFFF;
+    const auto place = place_of(first_pmevtyper + static_cast<std::uint64_t>(counter));
+    const std::uint64_t event = get(first_pmevtyper + static_cast<std::uint64_t>(counter)) & 0xFFFF;
     if (!place) return {};
     for (const pmu::Meaning& one : place->reg->fields.front().values) {
       if (one.value == event) return std::string(one.text);
@@ -93,8 +91,8 @@ class PmuV3 : public Core {
   // Remembers the counters that software has set; others hold an undefined value from reset.
   void remember(std::uint64_t number, std::uint64_t value) {
     constexpr std::uint64_t all_events = 0x7FFF'FFFF;
-    if (number == control && (value & 2) != 0) known_ |= all_events;
-    if (number == control && (value & 4) != 0) known_ |= 1ULL << cycle_bit;
+    if (number == pmcr && (value & 2) != 0) known_ |= all_events;
+    if (number == pmcr && (value & 4) != 0) known_ |= 1ULL << cycle_bit;
     if (number == cycle_count) known_ |= 1ULL << cycle_bit;
     if (number >= first_count && number < first_count + 31) known_ |= 1ULL << (number - first_count);
     if (number == system_register(3, 3, 9, 13, 2)) known_ |= 1ULL << (get(system_register(3, 3, 9, 12, 5)) & 31);

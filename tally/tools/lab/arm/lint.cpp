@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tally/hardware/pmu/codec.hpp"
+#include "tally/tools/lab/arm/pmu_registers.hpp"
 
 namespace tally::lab::arm {
 namespace {
@@ -14,15 +15,12 @@ using pmu::system_register;
 constexpr pmu::Source monitors{"Arm ARM (DDI 0487)", "The Performance Monitors Extension"};
 constexpr pmu::Source asahi{"Asahi Linux documentation", "HW: ARM System Registers"};
 
-constexpr std::uint64_t control = system_register(3, 3, 9, 12, 0);
-constexpr std::uint64_t enable_set = system_register(3, 3, 9, 12, 1);
 constexpr std::uint64_t enable_clear = system_register(3, 3, 9, 12, 2);
 constexpr std::uint64_t overflow_clear = system_register(3, 3, 9, 12, 3);
 constexpr std::uint64_t interrupt_clear = system_register(3, 0, 9, 14, 2);
 constexpr std::uint64_t cycle_filter = system_register(3, 3, 14, 15, 7);
 constexpr std::uint64_t interrupt_set = system_register(3, 0, 9, 14, 1);
 constexpr std::uint64_t selected_type = system_register(3, 3, 9, 13, 1);
-constexpr std::uint64_t first_type = system_register(3, 3, 14, 12, 0);
 constexpr int most = 31;
 
 void say(std::vector<Remark>& remarks, Severity severity, std::string text, const pmu::Source& source) {
@@ -36,11 +34,12 @@ void Linter::written_pmuv3(const Entry& entry, const Core& core, std::vector<Rem
   const std::uint64_t number = entry.number;
   const bool by_selection = written_.contains(selected_type);
   const auto counters = core.counters();  // the cycle counter first
-  if (number == enable_set) {
+  if (number == pmcntenset) {
     std::uint64_t unknown_type = 0, unknown_count = 0;
     for (int i = 0; i < core.profile().counters; ++i) {
       if ((entry.value >> i & 1) == 0) continue;
-      if (!written_.contains(first_type + static_cast<std::uint64_t>(i)) && !by_selection) unknown_type |= 1ULL << i;
+      if (!written_.contains(first_pmevtyper + static_cast<std::uint64_t>(i)) && !by_selection)
+        unknown_type |= 1ULL << i;
       if (!counters[static_cast<std::size_t>(i) + 1].is_known) unknown_count |= 1ULL << i;
     }
     if (unknown_type != 0) {
@@ -63,12 +62,12 @@ void Linter::written_pmuv3(const Entry& entry, const Core& core, std::vector<Rem
       say(remarks, Severity::note, "the cycle counter continues from an unknown reset value: PMCR_EL0.C zeroes it",
           monitors);
     }
-  } else if (number == control && (entry.value & 1) != 0 && !written_.contains(enable_set) &&
+  } else if (number == pmcr && (entry.value & 1) != 0 && !written_.contains(pmcntenset) &&
              !written_.contains(enable_clear)) {
     say(remarks, Severity::note,
         "which counters are enabled is unknown after reset: a write of all ones to PMCNTENCLR_EL0 disables them all",
         monitors);
-  } else if (number == control && (entry.value & 1) != 0 && !written_.contains(interrupt_clear)) {
+  } else if (number == pmcr && (entry.value & 1) != 0 && !written_.contains(interrupt_clear)) {
     say(remarks, Severity::caution,
         "which counters interrupt, and which have overflowed, is unknown after reset: write all ones to "
         "PMINTENCLR_EL1 and PMOVSCLR_EL0 before",
@@ -78,8 +77,8 @@ void Linter::written_pmuv3(const Entry& entry, const Core& core, std::vector<Rem
         "overflow flags are unknown after reset, and one that is set interrupts at once: clear them by PMOVSCLR_EL0 "
         "before",
         monitors);
-  } else if (number >= first_type && number < first_type + most) {
-    const auto counter = static_cast<std::size_t>(number - first_type);
+  } else if (number >= first_pmevtyper && number < first_pmevtyper + most) {
+    const auto counter = static_cast<std::size_t>(number - first_pmevtyper);
     const std::uint32_t event = entry.value & 0x3FF;
     if (counter + 1 >= counters.size()) {
       say(remarks, Severity::caution, fmt::format("there is no counter {}: the write has no effect", counter),

@@ -15,18 +15,18 @@ namespace {
 
 constexpr std::uint64_t turns = 2000;
 
-struct alignas(256) Line {
+struct alignas(256) SharedLine {
   std::atomic<std::uint64_t> turn{0};
 };
 
 // Several lines, because the address of a line selects the part of a last level, or the memory, that it belongs to.
 struct Page {
   static constexpr std::uint64_t count = 16;
-  Line line[count];
+  SharedLine line[count];
 };
 
 // The partner thread: answers every odd number with the next one.
-void answer(Line& line, std::uint64_t last) {
+void answer(SharedLine& line, std::uint64_t last) {
   for (std::uint64_t turn = 1; turn < last; turn += 2) {
     while (line.turn.load(std::memory_order_acquire) != turn) {
     }
@@ -35,7 +35,7 @@ void answer(Line& line, std::uint64_t last) {
 }
 
 // ns from one processor to the other, for each batch in which this thread was not disturbed.
-MappingSample ping_pong(Runner& runner, int partner, Line& line) {
+MappingSample ping_pong(Runner& runner, int partner, SharedLine& line) {
   const int batches = 1 + runner.plan().batches;
   const std::uint64_t last = 2 * turns * static_cast<std::uint64_t>(batches);
   std::jthread other([&] {

@@ -167,7 +167,9 @@ std::vector<Setting> settings_of(const Stat& stat) {
           {"--cpu-model", text(stat.cpu_model, "the real processor")},
           {"--environment", text(stat.program_environment, "tally's own")},
           {"--clock", text(stat.clock, "real")},
-          {"--repeatable", !repeatable ? "unknown" : *repeatable ? "on" : "off"},
+          {"--repeatable", !repeatable   ? "unknown"
+                           : *repeatable ? "on"
+                                         : "off"},
           {"--model", text(stat.machine_model, "none"), true},
           {"--precision", option_value(words, "--precision", "fast"), true},
           {"--prefetch", option_value(words, "--prefetch", "off"), true},

@@ -48,9 +48,9 @@ struct Measure {
 
 /// How a result was counted: a setting that decides counts.
 struct Setting {
-  std::string name;            ///< "--cpu-model", "backend"
-  std::string value;           ///< in words
-  bool is_of_models = false;   ///< it only decides modelled counts
+  std::string name;           ///< "--cpu-model", "backend"
+  std::string value;          ///< in words
+  bool is_of_models = false;  ///< it only decides modelled counts
 };
 
 /// A result as it is compared.

@@ -117,7 +117,8 @@ ComparedCount compare_measure(const Comparable& before, const Comparable& after,
   return row;
 }
 
-/// Whether there are enough runs, and every run of one side is above all of the other: no chance, for any number of rows.
+/// Whether there are enough runs, and every run of one side is above all of the other: no chance, for any number of
+/// rows.
 bool are_apart(const ComparedCount& row) {
   const std::vector<Value>&before = row.measure_before->runs, &after = row.measure_after->runs;
   if (before.size() < fewest_repeats || after.size() < fewest_repeats) return false;

@@ -49,7 +49,7 @@ RepeatedValue repeated_value(const Measure* measure, Value value, const Comparab
   const bool counts_exactly = measure == nullptr || measure->trust == Trust::exact || measure->trust == Trust::modelled;
   RepeatedValue repeated{{}, counts_exactly && side.repeatable == true && side.is_single_threaded};
   if (measure != nullptr) repeated.runs.assign(measure->runs.begin(), measure->runs.end());
-  if (repeated.runs.empty()) repeated.runs.push_back(static_cast<double>(value));
+  if (repeated.runs.size() < 2) repeated.runs = {static_cast<double>(value)};
   return repeated;
 }
 
@@ -102,16 +102,14 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
   const LimitVerdict verdict = judge_growth(growth, gate.limit);
   if (verdict == LimitVerdict::unknown) {
     const auto runs = runs_to_decide(before, after, more_is_better, gate.is_relative, gate.limit);
-    return undecided(std::move(result),
-                     fmt::format("the 99 % interval is {}; about {} runs on each side would decide",
-                                 interval_text(growth, gate.is_relative),
-                                 runs ? std::to_string(*runs) : std::string("more than 1,000")));
+    return undecided(std::move(result), fmt::format("the 99 % interval is {}; about {} runs on each side would decide",
+                                                    interval_text(growth, gate.is_relative),
+                                                    runs ? std::to_string(*runs) : std::string("more than 1,000")));
   }
   if (verdict == LimitVerdict::above) result.state = GateResult::State::failed;
   result.text += fmt::format(", {} {}", verdict == LimitVerdict::above ? "above" : "within", limit);
   if (!growth.basis.empty()) result.text += ", " + growth.basis;
-  if (!growth.is_point())
-    result.text += fmt::format(" (99 % interval: {})", interval_text(growth, gate.is_relative));
+  if (!growth.is_point()) result.text += fmt::format(" (99 % interval: {})", interval_text(growth, gate.is_relative));
   return result;
 }
 

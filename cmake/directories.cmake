@@ -1,7 +1,7 @@
 option(TALLY_UNITY "Compile the sources of a directory twelve at a time, for a shorter first build" ON)
 # With it, a source sees names that it does not use. The presets dev and tidy warn of those that shadow others.
 add_library(tally_unity_warnings INTERFACE)
-target_compile_options(tally_unity_warnings INTERFACE -Wno-shadow -Wno-subobject-linkage)
+target_compile_options(tally_unity_warnings INTERFACE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 
 # How much the compiler optimizes a directory in the release build. The directories of tally_cold (tally/CMakeLists.txt) finish
 # in a moment, so the compiler's time counts: -O1. Those of tally_hot execute once per modelled access: -O3, the build type's
@@ -18,6 +18,11 @@ function(tally_compile_as_directory target level)
   elseif(level STREQUAL "standard")
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
   endif()
+endfunction()
+
+# tally_hot_sources(SOURCE …): sources of another directory that are compiled as those of tally_hot, by themselves.
+function(tally_hot_sources)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3> SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # The headers of all directories that print with fmt, once for each of the two levels that they have.

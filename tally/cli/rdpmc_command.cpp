@@ -27,7 +27,7 @@ the kernel, and counters that are set up.
   on      permits rdpmc for every program, opens the events on every CPU with
           priority over other users, and prints which value of ECX reads which
           event. A background process holds the counters.
-  status  prints this rdpmc_table for the current counters.
+  status  prints this table for the current counters.
   off     ends the background process, which closes the counters and restores
           the kernel's setting.
 

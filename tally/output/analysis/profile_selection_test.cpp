@@ -24,7 +24,8 @@ struct Builder {
       profile.stat.events.push_back(event);
     }
     profile.repeated = profile.unplaced = {0, 0};
-    profile.owners = {{.pid = 7, .command = "prog", .tid = 7}, {.pid = 8, .command = "child", .tid = 8}};
+    profile.owners = {{.pid = 7, .command = "prog", .tid = 7, .thread = {}},
+                      {.pid = 8, .command = "child", .tid = 8, .thread = {}}};
     profile.sources = {"", "prog.c"};
     profile.objects.push_back({"/bin/prog"});
     for (const std::string& name : functions)

@@ -123,7 +123,7 @@ int explain(const CompareOptions& options) {
   return explain_difference(runs[0], runs[1]);
 }
 
-int exit_code_of(const report::JudgedComparison& judged, const Options& options) {
+int exit_code_of(const report::JudgedComparison& judged, const CompareOptions& options) {
   using State = report::GateResult::State;
   if (judged.any(State::failed, true)) return exit_no;
   return judged.any(State::undecided, true) ? undecided_exit_code(options.gates.undecided) : int{exit_ok};

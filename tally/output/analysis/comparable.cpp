@@ -300,6 +300,15 @@ Result<Comparable> comparable_of(result::AnyResult any) {
               "`tally compare --help` lists those that can");
 }
 
+void set_threads(Comparable& comparable, std::vector<result::ProfileThread> threads) {
+  std::map<std::int64_t, std::int64_t> first;  // of each process
+  comparable.is_single_threaded =
+      !threads.empty() && std::all_of(threads.begin(), threads.end(), [&](const result::ProfileThread& one) {
+        return first.try_emplace(one.owner.pid, one.owner.tid).first->second == one.owner.tid;
+      });
+  comparable.threads = std::move(threads);
+}
+
 Result<void> check_values(const Comparable& comparable) {
   const auto fits = [](const Measure& measure, Value value) {
     constexpr Value most = std::numeric_limits<std::int64_t>::max();

@@ -32,9 +32,9 @@ Baseline::Outcome not_judged(const std::string& file, const char* state, const E
 }
 
 /// The state of the whole, and the exit code.
-std::pair<const char*, int> outcome_of(const report::JudgedComparison& judged) {
+std::pair<const char*, int> outcome_of(const report::JudgedComparison& judged, int undecided_code) {
   if (judged.any(State::failed, true)) return {"failed", exit_no};
-  if (judged.any(State::undecided, true)) return {"undecided", exit_cannot_measure};
+  if (judged.any(State::undecided, true)) return {"undecided", undecided_code};
   return {"passed", exit_ok};
 }
 
@@ -61,7 +61,7 @@ Result<std::optional<Baseline>> Baseline::open(const BaselineOptions& options, c
   if (const auto apart = check_not_read(output, {options.file}); !apart) return fail(apart.error());
   auto before = read_comparable(options.file);
   if (!before) return fail(before.error());
-  Baseline baseline(options.file, *std::move(before), *std::move(gates));
+  Baseline baseline(options.file, *std::move(before), *std::move(gates), undecided_exit_code(options.gates.undecided));
   std::vector<std::string> events;
   for (const report::Measure& measure : baseline.before_.measures) events.push_back(measure.name);
   std::vector<Error> errors;
@@ -100,7 +100,7 @@ Baseline::Outcome Baseline::judge(const result::Stat& stat, std::size_t terminal
   auto results = report::evaluate(gates_, judged.comparison);
   if (!results) return not_judged(file_, "usage", results.error(), exit_bad_usage);
   judged.gates = *std::move(results);
-  const auto [state, code] = outcome_of(judged);
+  const auto [state, code] = outcome_of(judged, undecided_code_);
   Outcome outcome{.verdict = {.baseline = file_, .state = state, .text = judged.verdict(), .gates = {}},
                   .table = report::comparison_table(judged, {.terminal = terminal}),
                   .exit_code = code};

@@ -46,12 +46,13 @@ class Baseline {
   Outcome judge(const result::Stat& stat, std::size_t terminal) const;
 
  private:
-  Baseline(std::string file, report::Comparable before, std::vector<report::Gate> gates)
-      : file_(std::move(file)), before_(std::move(before)), gates_(std::move(gates)) {}
+  Baseline(std::string file, report::Comparable before, std::vector<report::Gate> gates, int undecided_code)
+      : file_(std::move(file)), before_(std::move(before)), gates_(std::move(gates)), undecided_code_(undecided_code) {}
 
   std::string file_;
   report::Comparable before_;
   std::vector<report::Gate> gates_;
+  int undecided_code_;  ///< the exit code if no gate failed and one is undecided
 };
 
 }  // namespace tally::cli

@@ -8,6 +8,7 @@
 #include "tally/cli/bench_check.hpp"
 #include "tally/cli/bench_suite.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/gate_options.hpp"
 #include "tally/cli/history_file.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/progress.hpp"
@@ -34,7 +35,7 @@ std::string one_line(std::string_view message) {
 
 struct BenchOptions {
   std::vector<std::string> files, only;
-  std::string output = "tally-results", baseline, history, label, comment;
+  std::string output = "tally-results", baseline, history, label, comment, undecided = "3";
   bool list = false;
 };
 
@@ -63,6 +64,7 @@ void describe(Page& page, BenchOptions& options) {
       .value_name("FILE");
   page.add_option("--label", options.label, "store this text with the results").value_name("LABEL");
   page.add_option("--comment", options.comment, "write the comparisons as Markdown to FILE").value_name("FILE");
+  add_undecided_option(page, options.undecided);
   page.add_option("--only", options.only, "run only this benchmark; may be repeated").value_name("NAME").repeated();
   page.add_flag("--list", options.list, "list the benchmarks, and exit");
   page.footer(bench_footer);
@@ -138,7 +140,8 @@ class Runner {
   }
 
   Result<Outcome> compared(Outcome outcome, const std::string& before) const {
-    std::vector<std::string> words{tally_, "compare", before, path_in(options_.output, *outcome.benchmark)};
+    std::vector<std::string> words{
+        tally_, "compare", before, path_in(options_.output, *outcome.benchmark), "--undecided", options_.undecided};
     for (const auto& [option, gates] :
          {std::pair{"--fail-above", &outcome.benchmark->fail_above}, {"--warn-above", &outcome.benchmark->warn_above}})
       for (const std::string& gate : *gates) words.insert(words.end(), {option, gate});

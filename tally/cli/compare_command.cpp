@@ -43,14 +43,20 @@ constexpr const char* compare_examples =
     "  --fail-above instructions=1%         at most 1 % more instructions\n"
     "  --fail-above branch-misses@parse=5%  of the function or region parse\n"
     "  --fail-above page-faults=100         at most 100 more\n"
+    "A gate asks whether one count grew by more than its limit. It passes if the whole 99 % interval of the growth is "
+    "within the limit, fails if all of it is above, and is undecided otherwise. Exact and modelled counts decide with "
+    "one "
+    "run on each side if both were counted with --repeatable and the program has one thread, or with 4 runs that "
+    "agree; "
+    "other counts need 5 runs or more.\n"
     "\n"
     "Exit codes:\n"
     "  0  every gate passed, or there is none\n"
     "  1  a gate of --fail-above failed\n"
     "  2  wrong options, an unreadable file, or a gate whose event, function or\n"
     "     region is not in both files: functions are in results of tally profile\n"
-    "  3  not comparable: different programs; or a gate is undecided: count more\n"
-    "     runs, for example with tally stat -r 10\n"
+    "  3  not comparable: different programs; or a gate is undecided: count with\n"
+    "     --repeatable, or more runs (tally stat -r 10)\n"
     "\n"
     "Examples:\n"
     "  tally profile -o old.json -- ./prog    # before the change\n"
@@ -72,7 +78,8 @@ void describe(Page& page, CompareOptions& options) {
       .value_name("N")
       .check(whole_number(0));
   page.add_flag("--all", options.all, "show events and functions without change, too");
-  page.add_flag("--force", options.force, "compare results of different programs");
+  page.add_flag("--force", options.force,
+                "compare results of different programs, and decide gates although settings differ");
   page.add_flag("--why", options.why,
                 "results of tally stat --path-hash: run both commands again, and show where their executions part and "
                 "what made them differ");
@@ -116,10 +123,10 @@ int explain(const CompareOptions& options) {
   return explain_difference(runs[0], runs[1]);
 }
 
-int exit_code_of(const report::JudgedComparison& judged) {
+int exit_code_of(const report::JudgedComparison& judged, const CompareOptions& options) {
   using State = report::GateResult::State;
   if (judged.any(State::failed, true)) return exit_no;
-  return judged.any(State::undecided, true) ? static_cast<int>(exit_not_comparable) : static_cast<int>(exit_ok);
+  return judged.any(State::undecided, true) ? undecided_exit_code(options.gates.undecided) : int{exit_ok};
 }
 
 Result<report::ComparedRows> rows_of(const std::string& by) {
@@ -144,7 +151,7 @@ int write(const report::JudgedComparison& judged, const CompareOptions& options,
   const std::string text = (*format)->write(judged, style);
   if (const int written = write_text(options.output, text); written != exit_ok) return written;
   if (to_file) say({judged.verdict()});
-  return exit_code_of(judged);
+  return exit_code_of(judged, options);
 }
 
 }  // namespace
@@ -185,7 +192,7 @@ int run_compare(const std::vector<std::string>& arguments) {
       report_error(*different);
       return exit_not_comparable;
     }
-  auto comparison = report::compare(*before, *after);
+  auto comparison = report::compare(*before, *after, options.force);
   if (!comparison) return report_error(comparison.error());
   report::JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}, .provenance = provenance()};
   auto results = report::evaluate(*gates, judged.comparison);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "tally/cli/command.hpp"
 #include "tally/cli/gates_file.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/stored.hpp"
@@ -29,7 +30,7 @@ Result<report::Comparable> read_any(const report::StoredFile& file) {
     return fail(Code::bad_usage,
                 fmt::format("'{}' holds {} results: compare files with one", printable(file.name), results->size()));
   auto comparable = report::comparable_of(std::move(results->front()));
-  if (comparable && comparable->profile != nullptr) comparable->threads = result::read_profile_threads(file.text);
+  if (comparable && comparable->profile != nullptr) report::set_threads(*comparable, result::read_profile_threads(file.text));
   return comparable;
 }
 
@@ -52,6 +53,18 @@ void add_gate_options(Page& page, GateOptions& options) {
       .repeated();
   page.add_option("--gates", options.file, "read more gates from FILE, for example tally-gates.toml")
       .value_name("FILE");
+  add_undecided_option(page, options.undecided);
+}
+
+void add_undecided_option(Page& page, std::string& undecided) {
+  page.add_option("--undecided", undecided, "exit code if a gate is undecided: 3 (default), fail (1), pass (0)")
+      .value_name("CODE")
+      .one_of({"3", "fail", "pass"});
+}
+
+int undecided_exit_code(const std::string& undecided) {
+  if (undecided == "pass") return exit_ok;
+  return undecided == "fail" ? int{exit_no} : int{exit_not_comparable};
 }
 
 Result<std::vector<report::Gate>> read_gates(const GateOptions& options) {

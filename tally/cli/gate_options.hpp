@@ -15,12 +15,17 @@ class Page;
 /// The options as given.
 struct GateOptions {
   std::vector<std::string> hard, soft;
-  std::string file;  ///< with more gates
+  std::string file;             ///< with more gates
+  std::string undecided = "3";  ///< the exit code of undecided gates: "fail", "pass", "3"
   bool any() const { return !hard.empty() || !soft.empty() || !file.empty(); }
 };
 
-/// Adds `--fail-above`, `--warn-above` and `--gates`.
+/// Adds `--fail-above`, `--warn-above`, `--gates` and `--undecided`.
 void add_gate_options(Page& page, GateOptions& options);
+/// Adds `--undecided` alone.
+void add_undecided_option(Page& page, std::string& undecided);
+/// The exit code if no gate failed and one is undecided.
+int undecided_exit_code(const std::string& undecided);
 
 /// Reads all gates, those of the command line first. Errors: bad_usage.
 Result<std::vector<report::Gate>> read_gates(const GateOptions& options);

@@ -8,14 +8,15 @@
 namespace tally::test {
 namespace {
 
-// A result of one exact event of `./prog`, as `tally stat` writes it.
+// A result of one exact event of `./prog`, which has one thread, as `tally stat --repeatable` writes it.
 std::string stored(std::int64_t instructions, const std::string& program = "./prog") {
   const TemporaryFile file("stat.json");
   const Finished counted =
-      tally({"stat", "-q", "--backend", "none", "-e", "page-faults", "-o", file.path(), "--", "true"});
+      tally({"stat", "-q", "--backend", "none", "--repeatable", "-e", "page-faults", "-o", file.path(), "--", "true"});
   EXPECT_EQ(counted.code(), 0) << counted.err;
   auto document = nlohmann::ordered_json::parse(*file.content());
   document["command"] = {program};
+  document["runs"][0]["processes"] = document["runs"][0]["threads"] = 1;
   auto& event = document["events"][0];
   event["event"] = event["name"] = "instructions:u";
   event["value"] = instructions;

@@ -56,8 +56,13 @@ std::vector<double> lower_tails(std::size_t n, std::size_t m) {
 /// How many of the least and of the largest differences of pairs are outside of the 99 % interval.
 std::size_t outside(std::size_t n, std::size_t m) {
   if (n <= exact_limit && m <= exact_limit) {
+    // Many rows have equally many runs.
+    thread_local std::size_t last_n = 0, last_m = 0, last = 0;
+    if (n == last_n && m == last_m) return last;
     const std::vector<double> tails = lower_tails(n, m);
-    return static_cast<std::size_t>(std::upper_bound(tails.begin(), tails.end(), 0.005) - tails.begin());
+    last_n = n;
+    last_m = m;
+    return last = static_cast<std::size_t>(std::upper_bound(tails.begin(), tails.end(), 0.005) - tails.begin());
   }
   const double pairs = static_cast<double>(n) * static_cast<double>(m);
   const double deviation = std::sqrt(pairs / 12 * static_cast<double>(n + m + 1));
@@ -83,14 +88,18 @@ double mann_whitney(const std::vector<double>& a, const std::vector<double>& b) 
 std::optional<Shift> shift_interval(const std::vector<double>& a, const std::vector<double>& b) {
   constexpr std::size_t most_pairs = 4'000'000;
   if (a.empty() || b.empty() || a.size() > most_pairs / b.size()) return std::nullopt;
-  const std::size_t outer = outside(a.size(), b.size());
-  if (outer == 0) return std::nullopt;
   std::vector<double> differences;
   differences.reserve(a.size() * b.size());
   for (const double before : a)
     for (const double after : b) differences.push_back(after - before);
-  std::sort(differences.begin(), differences.end());
-  return Shift{differences[outer - 1], differences[differences.size() - outer]};
+  return interval_of_pairs(differences, a.size(), b.size());
+}
+
+std::optional<Shift> interval_of_pairs(std::vector<double>& pairs, std::size_t n, std::size_t m) {
+  std::sort(pairs.begin(), pairs.end());
+  const std::size_t outer = outside(n, m);
+  if (outer == 0 || pairs.empty()) return std::nullopt;
+  return Shift{pairs[outer - 1], pairs[pairs.size() - outer]};
 }
 
 std::vector<double> benjamini_hochberg(const std::vector<double>& probabilities) {

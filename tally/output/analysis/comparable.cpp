@@ -135,13 +135,51 @@ std::string failure_of(const Stat& stat) {
   return stat.exit_code.value_or(0) == 0 ? "" : fmt::format("exit code {}", *stat.exit_code);
 }
 
+/// The words of tally's own command line; empty if it is unknown.
+std::vector<std::string> own_words(const Stat& stat) {
+  const std::vector<std::string>& words = stat.environment.provenance.command_line;
+  if (words.size() <= stat.command.size() || stat.command.empty()) return {};
+  // The last words are those of the program.
+  return {words.begin(), words.end() - static_cast<std::ptrdiff_t>(stat.command.size())};
+}
+
 /// Whether tally ran the program with --repeatable, by tally's command line; nothing if that is unknown.
 std::optional<bool> is_repeatable(const Stat& stat) {
-  const std::vector<std::string>& words = stat.environment.provenance.command_line;
-  if (words.size() <= stat.command.size() || stat.command.empty()) return std::nullopt;
-  // The last words are those of the program.
-  const auto end = words.end() - static_cast<std::ptrdiff_t>(stat.command.size());
-  return std::find(words.begin(), end, "--repeatable") != end;
+  const std::vector<std::string> words = own_words(stat);
+  if (words.empty()) return std::nullopt;
+  return std::find(words.begin(), words.end(), "--repeatable") != words.end();
+}
+
+/// The value of an option, "--prefetch on" or "--prefetch=on".
+std::string option_value(const std::vector<std::string>& words, const std::string& option, std::string otherwise) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == option && i + 1 < words.size()) return words[i + 1];
+    if (words[i].starts_with(option + "=")) return words[i].substr(option.size() + 1);
+  }
+  return otherwise;
+}
+
+std::vector<Setting> settings_of(const Stat& stat) {
+  const std::vector<std::string> words = own_words(stat);
+  const auto text = [](const std::string& value, const char* otherwise) { return value.empty() ? otherwise : value; };
+  const auto repeatable = is_repeatable(stat);
+  return {{"backend", stat.backend},
+          {"--cpu-model", text(stat.cpu_model, "the real processor")},
+          {"--environment", text(stat.program_environment, "tally's own")},
+          {"--clock", text(stat.clock, "real")},
+          {"--repeatable", !repeatable   ? "unknown"
+                           : *repeatable ? "on"
+                                         : "off"},
+          {"--model", text(stat.machine_model, "none"), true},
+          {"--precision", option_value(words, "--precision", "fast"), true},
+          {"--prefetch", option_value(words, "--prefetch", "off"), true},
+          {"version of tally", stat.environment.tally_version, true}};
+}
+
+bool is_single_threaded(const Stat& stat) {
+  return !stat.runs.empty() && std::all_of(stat.runs.begin(), stat.runs.end(), [](const result::Run& run) {
+    return run.thread_count && run.thread_count == run.process_count;
+  });
 }
 
 Comparable of_stat(const Stat& stat) {
@@ -151,6 +189,8 @@ Comparable of_stat(const Stat& stat) {
                         .runs = stat.runs.size(),
                         .incomplete = stat.incomplete,
                         .repeatable = is_repeatable(stat),
+                        .is_single_threaded = is_single_threaded(stat),
+                        .settings = settings_of(stat),
                         .failure = failure_of(stat)};
   add_events(stat, comparable);
   add_metrics(stat, comparable);
@@ -258,6 +298,15 @@ Result<Comparable> comparable_of(result::AnyResult any) {
   }
   return fail(Code::bad_usage, "results of this kind cannot be compared",
               "`tally compare --help` lists those that can");
+}
+
+void set_threads(Comparable& comparable, std::vector<result::ProfileThread> threads) {
+  std::map<std::int64_t, std::int64_t> first;  // of each process
+  comparable.is_single_threaded =
+      !threads.empty() && std::all_of(threads.begin(), threads.end(), [&](const result::ProfileThread& one) {
+        return first.try_emplace(one.owner.pid, one.owner.tid).first->second == one.owner.tid;
+      });
+  comparable.threads = std::move(threads);
 }
 
 Result<void> check_values(const Comparable& comparable) {

@@ -46,6 +46,13 @@ struct Measure {
   std::string how_to_repeat = {};              ///< what records several runs; empty: -r 10
 };
 
+/// How a result was counted: a setting that decides counts.
+struct Setting {
+  std::string name;           ///< "--cpu-model", "backend"
+  std::string value;          ///< in words
+  bool is_of_models = false;  ///< it only decides modelled counts
+};
+
 /// A result as it is compared.
 struct Comparable {
   std::vector<std::string> command = {};
@@ -54,6 +61,8 @@ struct Comparable {
   std::size_t runs = 1;
   bool incomplete = false;
   std::optional<bool> repeatable = {};  ///< run with --repeatable; empty: unknown
+  bool is_single_threaded = false;      ///< no process had a second thread; false if that is unknown
+  std::vector<Setting> settings = {};   ///< of results of tally; the same names in the same order in each
   std::string failure = {};  ///< how the program failed: "exit code 1", "SIGSEGV"; empty: it did not, or it is unknown
   std::string note = {};     ///< why its values may mislead; empty if they do not
   std::vector<Measure> measures = {};
@@ -63,6 +72,9 @@ struct Comparable {
 
 /// The quantities of a result of tally. Errors: bad_usage for a kind of result that cannot be compared.
 Result<Comparable> comparable_of(result::AnyResult result);
+
+/// Sets the threads of a profile, and whether no process had a second one.
+void set_threads(Comparable& comparable, std::vector<result::ProfileThread> threads);
 
 /// Checks that whole numbers, and so their differences, are in the range of std::int64_t. Errors: bad_usage.
 Result<void> check_values(const Comparable& comparable);

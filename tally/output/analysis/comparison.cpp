@@ -89,9 +89,12 @@ ComparedCount compare_measure(const Comparable& before, const Comparable& after,
                     .better = old_measure.better,
                     .before = old_measure.value,
                     .after = new_measure.value,
-                    .trust = trusts(old_measure.trust, new_measure.trust)};
+                    .trust = trusts(old_measure.trust, new_measure.trust),
+                    .measure_before = &old_measure,
+                    .measure_after = &new_measure};
   if (std::string why = why_incomparable(before, after, old_measure, new_measure); !why.empty()) {
     leave_undecided(row, std::move(why));
+    row.is_incomparable = true;
     return row;
   }
   const Trust worse = worst(old_measure.trust, new_measure.trust);
@@ -114,6 +117,16 @@ ComparedCount compare_measure(const Comparable& before, const Comparable& after,
   return row;
 }
 
+/// Whether there are enough runs, and every run of one side is above all of the other: no chance, for any number of
+/// rows.
+bool are_apart(const ComparedCount& row) {
+  const std::vector<Value>&before = row.measure_before->runs, &after = row.measure_after->runs;
+  if (before.size() < fewest_repeats || after.size() < fewest_repeats) return false;
+  const auto [old_least, old_most] = std::minmax_element(before.begin(), before.end());
+  const auto [new_least, new_most] = std::minmax_element(after.begin(), after.end());
+  return *old_most < *new_least || *new_most < *old_least;
+}
+
 /// Rows whose difference may be chance, after the correction for all rows that were tested.
 void correct_for_number(std::vector<ComparedCount>& rows) {
   std::vector<double> probabilities;
@@ -124,7 +137,7 @@ void correct_for_number(std::vector<ComparedCount>& rows) {
   for (ComparedCount& row : rows) {
     if (!row.probability) continue;
     row.probability = adjusted[next++];
-    if (*row.probability < significance) continue;
+    if (*row.probability < significance || are_apart(row)) continue;
     row.is_different = false;
     row.verdict = Verdict::same;
     row.reason.clear();
@@ -164,6 +177,25 @@ void compare_measures(Comparison& comparison) {
   for (const auto& [names, where] : {std::pair{&removed, "before"}, {&added, "after"}})
     if (!names->empty())
       comparison.warnings.push_back(fmt::format("only in the result {}: {}", where, names_text(*names)));
+}
+
+/// Names the settings that differ. Those of models do not matter if nothing is modelled.
+void compare_settings(Comparison& comparison, bool forced) {
+  const auto is_modelled = [](const Measure& measure) { return measure.trust == Trust::modelled; };
+  const auto& measures = comparison.before->measures;
+  const bool has_models = std::any_of(measures.begin(), measures.end(), is_modelled);
+  std::vector<std::string> all;
+  for (const Setting& before : comparison.before->settings)
+    for (const Setting& after : comparison.after->settings) {
+      if (before.name != after.name || before.value == after.value || before.value == "unknown" ||
+          after.value == "unknown" || (before.is_of_models && !has_models))
+        continue;
+      all.push_back(fmt::format("{} ({} → {})", before.name, printable(before.value), printable(after.value)));
+      if (!forced) (before.is_of_models ? comparison.other_models : comparison.other_settings).push_back(before.name);
+    }
+  if (!all.empty())
+    comparison.warnings.push_back(
+        fmt::format("the results were counted with other settings: {}: count both in the same way", join(all, ", ")));
 }
 
 }  // namespace
@@ -235,7 +267,7 @@ std::optional<Error> not_comparable(const Comparable& before, const Comparable& 
                "--force compares them anyway", 0};
 }
 
-Result<Comparison> compare(const Comparable& before, const Comparable& after) {
+Result<Comparison> compare(const Comparable& before, const Comparable& after, bool forced) {
   Comparison comparison{.before = &before, .after = &after};
   compare_measures(comparison);
   if (comparison.counts.empty())
@@ -244,11 +276,7 @@ Result<Comparison> compare(const Comparable& before, const Comparable& after) {
   for (const Comparable* const side : {&before, &after})
     if (side->incomplete)
       comparison.warnings.push_back(fmt::format("the result {} is incomplete", side == &before ? "before" : "after"));
-  if (before.repeatable && after.repeatable && *before.repeatable != *after.repeatable)
-    comparison.warnings.push_back(fmt::format(
-        "only the result {} was counted with --repeatable, which changes the environment of the program and "
-        "so a few counts: count both in the same way",
-        *before.repeatable ? "before" : "after"));
+  compare_settings(comparison, forced);
   if (!before.note.empty()) comparison.warnings.push_back(before.note);
   if (!after.note.empty() && after.note != before.note) comparison.warnings.push_back(after.note);
   if (before.profile != nullptr && after.profile != nullptr) {

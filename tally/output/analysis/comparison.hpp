@@ -34,8 +34,10 @@ struct ComparedCount {
   std::optional<double> probability = {};        ///< that the runs differ by chance, adjusted for the number of rows
   bool is_different = false;                     ///< the change is more than chance
   Verdict verdict = Verdict::undecided;
-  std::string reason = {};  ///< why it is undecided
-  std::string label = {};   ///< of a function: "code generation", if its source and calls are the same
+  std::string reason = {};                                            ///< why it is undecided
+  bool is_incomparable = false;                                       ///< no number of runs decides: `reason`
+  const Measure *measure_before = nullptr, *measure_after = nullptr;  ///< null: a row of profiles
+  std::string label = {};  ///< of a function: "code generation", if its source and calls are the same
 
   /// after − before; 0 if one is missing.
   Value change() const { return before && after ? *after - *before : 0; }
@@ -57,6 +59,9 @@ struct Comparison {
   /// The same of source lines, processes and threads; of the last two only if a side has several.
   std::vector<ComparedCount> lines = {}, processes = {}, threads = {};
   std::vector<std::string> warnings = {};  ///< why the comparison may mislead
+  /// Settings that differ and decide every count, or modelled counts: "--cpu-model (zen4 → haswell)". Gates of these
+  /// counts are undecided.
+  std::vector<std::string> other_settings = {}, other_models = {};
 
   const std::vector<ComparedCount>& rows(ComparedRows which) const;
 };
@@ -71,8 +76,8 @@ std::optional<Error> not_comparable(const Comparable& before, const Comparable& 
 ///
 /// Exact counts of single runs need no statistics. Several runs are compared by rank (mann_whitney), values with an
 /// interval by their standard errors, with a correction for the number of rows. Counts of a PMU or of the kernel, times
-/// and modelled counts of one run are undecided, and so are all but exact counts of different processors. Errors:
-/// bad_usage if no quantity is in both.
-Result<Comparison> compare(const Comparable& before, const Comparable& after);
+/// and modelled counts of one run are undecided, and so are all but exact counts of different processors. `forced`:
+/// gates decide even if the results were counted with other settings. Errors: bad_usage if no quantity is in both.
+Result<Comparison> compare(const Comparable& before, const Comparable& after, bool forced = false);
 
 }  // namespace tally::report

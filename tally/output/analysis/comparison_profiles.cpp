@@ -73,6 +73,7 @@ class ProfileRowChanges {
       if (!row.is_different) row.verdict = Verdict::same;
     } else if (trust != Trust::exact && before.environment.cpu != after.environment.cpu) {
       leave_undecided(row, other_processors);
+      row.is_incomparable = true;
     }
     return row;
   }

@@ -190,6 +190,14 @@ TEST(Gates, are_parsed) {
     EXPECT_FALSE(parse_gate(wrong, true)) << wrong;
 }
 
+/// One run with --repeatable of a program with one thread.
+Comparable repeatable(const Series& series) {
+  Stat stat = stat_of({series});
+  stat.environment.provenance.command_line = {"tally", "stat", "--repeatable", "--", "/old/prog", "input"};
+  for (result::Run& run : stat.runs) run.process_count = run.thread_count = 1;
+  return *comparable_of(stat);
+}
+
 GateResult judged(const std::string& text, const Comparable& before, const Comparable& after) {
   static Comparison comparison;
   comparison = *compare(before, after);
@@ -197,8 +205,7 @@ GateResult judged(const std::string& text, const Comparable& before, const Compa
 }
 
 TEST(Gates, fail_above_their_limit) {
-  const Comparable before = *comparable_of(stat_of({{"instructions:u", {1000}}})),
-                   after = *comparable_of(stat_of({{"instructions:u", {1010}}}));
+  const Comparable before = repeatable({"instructions:u", {1000}}), after = repeatable({"instructions:u", {1010}});
   using State = GateResult::State;
   EXPECT_EQ(judged("instructions=1%", before, after).state, State::passed);
   EXPECT_EQ(judged("instructions=0.9%", before, after).state, State::failed);
@@ -213,7 +220,58 @@ TEST(Gates, do_not_pass_what_is_undecided) {
   const Comparable before = *comparable_of(stat_of({{"cycles:u", {1000}, Trust::counted}}));
   const Comparable after = *comparable_of(stat_of({{"cycles:u", {2000}, Trust::counted}}));
   EXPECT_EQ(judged("cycles=1%", before, after).state, GateResult::State::undecided);
-  EXPECT_EQ(judged("cycles=200%", before, after).state, GateResult::State::passed);
+  EXPECT_EQ(judged("cycles=200%", before, after).state, GateResult::State::undecided);
+}
+
+TEST(Gates, decide_single_runs_only_if_they_repeat) {
+  using State = GateResult::State;
+  const Comparable plain = *comparable_of(stat_of({{"instructions:u", {1000}}})),
+                   more = *comparable_of(stat_of({{"instructions:u", {1800}}}));
+  EXPECT_EQ(judged("instructions=1%", plain, more).state, State::undecided);
+  const GateResult passed =
+      judged("instructions=1%", repeatable({"instructions:u", {1000}}), repeatable({"instructions:u", {1001}}));
+  EXPECT_EQ(passed.state, State::passed);
+  EXPECT_NE(passed.text.find("by one run each"), std::string::npos) << passed.text;
+  EXPECT_EQ(judged("L1-dcache-load-misses=1%", repeatable({"L1-dcache-load-misses", {1000}, Trust::modelled}),
+                   repeatable({"L1-dcache-load-misses", {1020}, Trust::modelled}))
+                .state,
+            State::failed);
+  Comparable threads = repeatable({"instructions:u", {1000}});
+  threads.is_single_threaded = false;
+  EXPECT_EQ(judged("instructions=1%", threads, threads).state, State::undecided);
+}
+
+// Rows of other events do not matter to a gate: 5 runs against 5 of 18 events.
+TEST(Gates, do_not_pass_a_large_change_among_many_rows) {
+  std::vector<Series> old_rows, new_rows;
+  for (int i = 0; i < 18; ++i) {
+    old_rows.push_back({"event-" + std::to_string(i), {1000, 1001, 1003, 1002, 1005}});
+    new_rows.push_back(old_rows.back());
+  }
+  new_rows[7].values = {1800, 1801, 1802, 1803, 1805};
+  const Comparable before = *comparable_of(stat_of(old_rows)), after = *comparable_of(stat_of(new_rows));
+  const GateResult result = judged("event-7=1%", before, after);
+  EXPECT_EQ(result.state, GateResult::State::failed) << result.text;
+  EXPECT_EQ(judged("event-8=1%", before, after).state, GateResult::State::passed);
+  EXPECT_EQ(compare(before, after)->counts[7].verdict, Verdict::worse);
+}
+
+TEST(Gates, are_undecided_if_settings_differ) {
+  const Comparable before = repeatable({"instructions:u", {1000}});
+  Comparable after = before;
+  for (Setting& setting : after.settings)
+    if (setting.name == "--cpu-model") setting.value = "haswell";
+  const GateResult result = judged("instructions=1%", before, after);
+  EXPECT_EQ(result.state, GateResult::State::undecided);
+  EXPECT_NE(result.text.find("--cpu-model differs"), std::string::npos) << result.text;
+  EXPECT_NE(compare(before, after)->warnings.at(0).find("--cpu-model (the real processor → haswell)"),
+            std::string::npos);
+  const Comparison forced = *compare(before, after, true);
+  EXPECT_EQ(evaluate({*parse_gate("instructions=1%", true)}, forced)->front().state, GateResult::State::passed);
+  for (Setting& setting : (after = before).settings)
+    if (setting.name == "--prefetch") setting.value = "on";
+  EXPECT_EQ(judged("instructions=1%", before, after).state, GateResult::State::passed)
+      << "it decides modelled counts only";
 }
 
 // A name may come from a hostile program.

@@ -9,6 +9,7 @@
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/event_name.hpp"
+#include "tally/output/analysis/growth.hpp"
 #include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/formats/comparison.hpp"
 
@@ -43,29 +44,72 @@ std::string grew(const ComparedCount& row) {
                      change_text(row), relative ? fmt::format(", {:+.2f} %", 100 * *relative) : "");
 }
 
-bool is_above(const Gate& gate, const ComparedCount& row) {
-  if (!row.before || !row.after) return true;
-  if (!gate.is_relative) return row.growth() > static_cast<Value>(gate.limit);
-  // Anything is infinitely more than nothing.
-  if (*row.before == 0) return row.growth() > 0;
-  return row.growth() / std::abs(*row.before) > static_cast<Value>(gate.limit);
+/// The runs of one side; a single value if there are none.
+RepeatedValue repeated_value(const Measure* measure, Value value, const Comparable& side) {
+  const bool counts_exactly = measure == nullptr || measure->trust == Trust::exact || measure->trust == Trust::modelled;
+  RepeatedValue repeated{{}, counts_exactly && side.repeatable == true && side.is_single_threaded};
+  if (measure != nullptr) repeated.runs.assign(measure->runs.begin(), measure->runs.end());
+  if (repeated.runs.size() < 2) repeated.runs = {static_cast<double>(value)};
+  return repeated;
 }
 
-GateResult judge(const Gate& gate, const ComparedCount& row) {
+/// A change that has an interval, but no runs: of a sampled function, or of values with 95 % intervals.
+std::optional<Growth> growth_by_interval(const Gate& gate, const ComparedCount& row) {
+  const bool is_profile = row.measure_before == nullptr;
+  const bool has_intervals = !is_profile && row.measure_before->interval && row.measure_after->interval &&
+                             row.measure_before->runs.size() < 2 && row.measure_after->runs.size() < 2;
+  if (!row.interval || !(is_profile || has_intervals)) return std::nullopt;
+  const double sign = row.better == Better::more ? -1 : 1;
+  const double unit = gate.is_relative ? std::abs(static_cast<double>(*row.before)) : 1;
+  const auto [low, high] = std::minmax(sign * static_cast<double>(row.interval->low) / unit,
+                                       sign * static_cast<double>(row.interval->high) / unit);
+  return Growth{low, high};
+}
+
+/// "+0.12 % to +3.4 %", or "+12 to +340" in the quantity's unit.
+std::string interval_text(const Growth& growth, bool is_relative) {
+  if (is_relative) return fmt::format("{:+.2f} % to {:+.2f} %", 100 * growth.low, 100 * growth.high);
+  return fmt::format("{:+.6g} to {:+.6g}", growth.low, growth.high);
+}
+
+GateResult undecided(GateResult result, const std::string& why) {
+  result.state = GateResult::State::undecided;
+  result.text += fmt::format(", undecided: {}", why);
+  return result;
+}
+
+GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& comparison) {
   GateResult result{.gate = gate, .count = &row, .text = grew(row)};
-  const bool above = is_above(gate, row);
+  if (!row.before || !row.after || row.is_incomparable) return undecided(std::move(result), row.reason);
+  std::vector<std::string> settings = comparison.other_settings;
+  if (row.measure_before != nullptr && worst(row.measure_before->trust, row.measure_after->trust) == Trust::modelled)
+    settings.insert(settings.end(), comparison.other_models.begin(), comparison.other_models.end());
+  if (!settings.empty())
+    return undecided(std::move(result), fmt::format("{} differ{}: count both in the same way, or use --force",
+                                                    join(settings, ", "), settings.size() == 1 ? "s" : ""));
+  const bool more_is_better = row.better == Better::more;
+  const RepeatedValue before = repeated_value(row.measure_before, *row.before, *comparison.before);
+  const RepeatedValue after = repeated_value(row.measure_after, *row.after, *comparison.after);
+  GrowthOrReason found = std::string();
+  if (const auto growth = growth_by_interval(gate, row))
+    found = *growth;
+  else
+    found = growth_between(before, after, more_is_better, gate.is_relative);
+  if (const auto* const why = std::get_if<std::string>(&found))
+    return undecided(std::move(result), row.reason.empty() ? *why : row.reason);
+  const Growth& growth = std::get<Growth>(found);
   const std::string limit = gate.text.substr(gate.text.rfind('=') + 1);
-  if (!above) {
-    result.text += fmt::format(", within {}", limit);
-  } else if (row.is_different) {
-    result.state = GateResult::State::failed;
-    result.text += fmt::format(", above {}", limit);
-  } else if (row.verdict == Verdict::undecided) {
-    result.state = GateResult::State::undecided;
-    result.text += fmt::format(", undecided: {}", row.reason);
-  } else {
-    result.text += ", may be chance";
+  const LimitVerdict verdict = judge_growth(growth, gate.limit);
+  if (verdict == LimitVerdict::unknown) {
+    const auto runs = runs_to_decide(before, after, more_is_better, gate.is_relative, gate.limit);
+    return undecided(std::move(result), fmt::format("the 99 % interval is {}; about {} runs on each side would decide",
+                                                    interval_text(growth, gate.is_relative),
+                                                    runs ? std::to_string(*runs) : std::string("more than 1,000")));
   }
+  if (verdict == LimitVerdict::above) result.state = GateResult::State::failed;
+  result.text += fmt::format(", {} {}", verdict == LimitVerdict::above ? "above" : "within", limit);
+  if (!growth.basis.empty()) result.text += ", " + growth.basis;
+  if (!growth.is_point()) result.text += fmt::format(" (99 % interval: {})", interval_text(growth, gate.is_relative));
   return result;
 }
 
@@ -113,7 +157,7 @@ Result<GateResult> judge_function(const Gate& gate, const Comparison& comparison
       });
   if (row == comparison.functions.end())
     return GateResult{.gate = gate, .text = fmt::format("{} of {}: unchanged", gate.event, gate.function)};
-  return judge(gate, *row);
+  return judge(gate, *row, comparison);
 }
 
 /// The rows that a gate limits: those of its subject; without one, the whole program, or every benchmark.
@@ -132,7 +176,7 @@ std::vector<const ComparedCount*> limited_rows(const Gate& gate, const Compariso
 Result<void> evaluate_one(const Gate& gate, const Comparison& comparison, std::vector<GateResult>& results) {
   if (auto found = check_event(gate, names_of(comparison, &ComparedCount::event), "both results"); !found) return found;
   const auto rows = limited_rows(gate, comparison);
-  for (const ComparedCount* const row : rows) results.push_back(judge(gate, *row));
+  for (const ComparedCount* const row : rows) results.push_back(judge(gate, *row, comparison));
   if (!rows.empty()) return {};
   auto result = judge_function(gate, comparison);
   if (!result) return fail(result.error());

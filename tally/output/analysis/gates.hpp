@@ -41,10 +41,10 @@ struct GateResult {
 /// "passed", "failed", "undecided".
 std::string_view name(GateResult::State state);
 
-/// Evaluates gates. A quantity that grew by more than its limit fails (one of which more is better: that shrank); one
-/// whose change may be chance passes; one that is undecided and grew by more than its limit is undecided. A gate
-/// without subject limits the whole program; in results of benchmarks every one of them. Errors: bad_usage for events
-/// and subjects that are not in both results, all of them.
+/// Evaluates gates. A gate asks about one quantity, so other rows do not matter. It passes if the whole 99 % interval
+/// of the growth (of the decrease, if more is better) is within the limit, fails if the whole interval is above it, and
+/// is undecided otherwise (growth_between). A gate without subject limits the whole program; in results of benchmarks
+/// every one of them. Errors: bad_usage for events and subjects that are not in both results, all of them.
 Result<std::vector<GateResult>> evaluate(const std::vector<Gate>& gates, const Comparison& comparison);
 
 }  // namespace tally::report

@@ -74,11 +74,17 @@ struct Conditions : linux::Conditions {
   bool presents_cpu() const { return !cpu_model.empty() && cpu_model != "host"; }
 };
 
+/// Finds the functions that have a name in a file, by names that the file's own symbols lack: those of its debug file,
+/// and of its linkage table ("puts@plt"). `path`: as this process sees the file.
+using FunctionFinder =
+    std::function<std::vector<symbol::SymbolMatch>(const std::string& path, const std::string& name)>;
+
 /// The part that all orders have in common.
 struct Order {
   Target target;
   Conditions conditions;
-  std::vector<event::Event> events;  ///< the result has a count, or a reason for its absence, for each of them
+  std::vector<event::Event> events;    ///< the result has a count, or a reason for its absence, for each of them
+  FunctionFinder find_functions = {};  ///< for code regions; may be empty
 };
 
 /// Restricts counting to part of the run, and divides it into intervals.

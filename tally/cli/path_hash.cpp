@@ -76,10 +76,14 @@ void describe_differences(result::Stat& stat, const backend::CountOrder& order) 
   std::vector<std::string> read;
   for (const result::ReadSource& one : *stat.runs.front().nondeterminism)
     if (!is_usual(one)) read.push_back(fmt::format("{} (first in {})", one.source, report::reader_text(one)));
-  if (read.empty()) return;
-  stat.notices.push_back(
-      fmt::format("the runs differ, and the program read: {}. `tally compare --why` shows which of them matters",
-                  join(read, "; ")));
+  // Other addresses are the usual cause; many programs read random numbers without effect on their counts.
+  std::vector<std::string> causes;
+  if (!order.conditions.repeatable && linux::addresses_are_randomized())
+    causes.emplace_back("each run has other addresses (address randomisation, which `--repeatable` turns off)");
+  if (!read.empty()) causes.push_back("the program read: " + join(read, "; "));
+  if (causes.empty()) return;
+  stat.notices.push_back(fmt::format("the runs differ, and {}{}", join(causes, ", and "),
+                                     read.empty() ? "" : ". `tally compare --why` shows which of them matters"));
 }
 
 }  // namespace tally::cli

@@ -2,12 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
+#include "tally/counting/profile/find_functions.hpp"
+
 namespace tally::cli {
 
 Result<backend::CodeRegion::Point> point_of(const std::string& text) {
   auto place = symbol::parse_code_address(text);
   if (!place) return fail(place.error());
   return backend::CodeRegion::Point{std::move(*place), text};
+}
+
+backend::FunctionFinder function_finder() {
+  return [names = std::make_shared<profile::FunctionNames>()](const std::string& path, const std::string& name) {
+    return names->find(path, name);
+  };
 }
 
 void add_region_options(Page& app, RegionOptions& options) {

@@ -22,6 +22,9 @@ void add_region_options(Page& app, RegionOptions& options);
 /// Parses a function or location of a program. Errors: bad_usage.
 Result<backend::CodeRegion::Point> point_of(const std::string& text);
 
+/// Returns the search for functions by the names that profiles print: see backend::FunctionFinder.
+backend::FunctionFinder function_finder();
+
 /// Converts the options to regions. Errors: bad_usage.
 Result<void> choose_regions(const RegionOptions& options, std::vector<backend::CodeRegion>& regions);
 

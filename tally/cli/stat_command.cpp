@@ -464,6 +464,7 @@ int run_stat(const std::vector<std::string>& arguments) {
   if (const auto chosen = options.path.choose(options.stat.count); !chosen) return report_error(chosen.error());
   if (const auto chosen = choose_regions(options.regions, options.stat.regions); !chosen)
     return report_error(chosen.error());
+  if (!options.stat.regions.empty()) options.stat.count.find_functions = function_finder();
   options.stat.rdpmc = options.regions.rdpmc;
   options.stat.count.processes = options.results.style.per_process || options.results.style.per_thread;
   if (!options.code.any() && (!options.code.init.empty() || options.code.unroll || options.code.rounds)) {

@@ -260,8 +260,8 @@ Result<void> check_budget(backend::Backend& engine, const verify::ProgramOptions
                           linux::Signals& signals) {
   backend::CountOrder order;
   order.target.command = asked.command;
+  order.conditions = asked.conditions;
   order.conditions.signals = &signals;
-  order.conditions.repeatable = true;
   order.events = *event::parse_lists({"instructions"});
   asked.input.rewind();
   const auto outcome = engine.run(order);
@@ -293,6 +293,7 @@ int verify_program(const VerifyOptions& options) {
   if (!engine) return report_error(engine.error());
   auto other = choose_second_counter(asked.events, machine);
   if (!other) return report_error(other.error());
+  asked.conditions = verify::shared_conditions(other->steps());
   auto output = destination_of(options);
   if (!output) return report_error(output.error());
   auto signals = linux::Signals::watch();

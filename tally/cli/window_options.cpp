@@ -119,6 +119,7 @@ Result<void> choose_bounds(const WindowOptions& options, backend::WindowOrder& o
     return {};
   };
   if (auto start = choose(options.start, order.bounds.start); !start) return start;
+  order.find_functions = function_finder();
   return choose(options.stop, order.bounds.stop);
 }
 

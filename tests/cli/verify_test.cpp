@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tally/core/base/full_run_testing.hpp"
 #include "tests/cli/host.hpp"
 #include "tests/cli/program.hpp"
 
@@ -217,6 +218,63 @@ TEST(Verify, a_program_is_counted_in_two_ways) {
   EXPECT_EQ(tally({"verify", "--"}).code(), 2);
   EXPECT_EQ(tally({"verify", "--", "/nonexistent"}).code(), 127);
   std::filesystem::remove_all(folder);
+}
+
+/// A program that behaves the same in each run, and the command that builds it.
+struct SourceProgram {
+  const char* name;
+  const char* file;
+  const char* text;
+  const char* build;  ///< of `source` in the working directory: the program `prog`
+};
+
+std::ostream& operator<<(std::ostream& stream, const SourceProgram& one) { return stream << one.name; }
+
+constexpr const char* c_source =
+    "#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\n#include <unistd.h>\n"
+    "int main(void) { char* p = malloc(5000); for (int i = 0; i < 5000; i++) p[i] = (char)(i * 7);\n"
+    "  unsigned s = 0; for (int i = 0; i < 5000; i++) s = s * 31 + (unsigned char)p[i];\n"
+    "  printf(\"%u %d %ld\\n\", s, time(0) > 0, sysconf(_SC_NPROCESSORS_ONLN)); free(p); return 3; }\n";
+constexpr const char* cpp_source =
+    "#include <iostream>\n#include <map>\n#include <string>\n"
+    "int main() { std::map<std::string, int> all; for (int i = 0; i < 20; ++i) all[std::to_string(i)] += i;\n"
+    "  std::cout << all.size() << std::endl; }\n";
+constexpr const char* rust_source =
+    "fn main() { let mut all: Vec<String> = (0..20).map(|i| i.to_string()).collect(); all.sort();\n"
+    "  println!(\"{}\", all.join(\" \")); }\n";
+
+class VerifyProgram : public testing::TestWithParam<SourceProgram> {};
+
+// Both methods run a program under the same conditions: it has a C library, whose code depends on them.
+TEST_P(VerifyProgram, with_a_library_agrees) {
+  if (Json::parse(tally({"doctor", "--json"}).out)["hardware"].get<bool>()) GTEST_SKIP() << "there is a PMU";
+  // Its start alone is a million instructions.
+  if (GetParam().name == std::string("cpp") && !is_full_run()) GTEST_SKIP() << "only in ./dev test --all";
+  const TemporaryFile source(GetParam().file, GetParam().text);
+  const Finished built = shell("cd " + source.folder() + " && " + GetParam().build + " " + GetParam().file);
+  if (built.code() != 0) GTEST_SKIP() << "it cannot be built here: " << built.err;
+  const std::string program = source.folder() + "/prog";
+  const Finished finished =
+      tally({"verify", "--budget", "600", "--json", "-o", source.folder() + "/result.json", "--", program});
+  EXPECT_EQ(finished.code(), 0) << finished.err << TemporaryFile::read(source.folder() + "/result.json").value_or("");
+  std::filesystem::remove(source.folder() + "/result.json");
+  std::filesystem::remove(program);
+}
+
+INSTANTIATE_TEST_SUITE_P(Built, VerifyProgram,
+                         testing::Values(SourceProgram{"c", "p.c", c_source, "cc -O1 -o prog"},
+                                         SourceProgram{"c_static", "p.c", c_source, "cc -O1 -static -o prog"},
+                                         SourceProgram{"cpp", "p.cpp", cpp_source, "c++ -O1 -o prog"},
+                                         SourceProgram{"cpp_static", "p.cpp", cpp_source, "c++ -O1 -static -o prog"},
+                                         SourceProgram{"rust", "p.rs", rust_source, "rustc -O -o prog"}),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+TEST(Verify, a_program_of_the_distribution_agrees) {
+  if (Json::parse(tally({"doctor", "--json"}).out)["hardware"].get<bool>()) GTEST_SKIP() << "there is a PMU";
+  for (const Words& program : {Words{"/bin/true"}, Words{"/bin/sh", "-c", "/bin/echo a; exit 0"}}) {
+    const Finished finished = tally(with({"verify", "--budget", "600", "--"}, program));
+    EXPECT_EQ(finished.code(), 0) << program.front() << finished.out << finished.err;
+  }
 }
 
 TEST(Verify, a_long_program_is_stepped_through_only_on_request) {

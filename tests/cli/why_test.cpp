@@ -143,11 +143,22 @@ TEST(Why, says_that_a_difference_cannot_be_reproduced) {
 
 TEST(Repetitions, with_different_exact_counts_name_what_was_read) {
   const Words stat{"stat", "-q", "--backend", "engine", "-e", "instructions", "-r", "3"};
-  const Finished differ = tally(with(stat, {"--", PARTING, "random"}));
+  const Words fixed = with({"/usr/bin/env", "setarch", "-R"}, tally_words(with(stat, {"--", PARTING, "random"})));
+  const Finished differ = Running(fixed).finish();
   EXPECT_TRUE(holds(differ.err, "the runs differ, and the program read: ")) << differ.err;
   EXPECT_TRUE(holds(differ.err, "called by seed_by_random (parting)")) << differ.err;
   const Finished equal = tally(with(stat, {"--repeatable", "--", PARTING, "random"}));
   EXPECT_FALSE(holds(equal.err, "the runs differ")) << equal.err;
+}
+
+TEST(Repetitions, with_different_exact_counts_name_randomised_addresses_first) {
+  if (TemporaryFile::read("/proc/sys/kernel/randomize_va_space") == "0\n") GTEST_SKIP() << "the kernel fixes addresses";
+  const Finished differ =
+      tally({"stat", "-q", "--backend", "engine", "-e", "instructions", "-r", "3", "--", PARTING, "random"});
+  EXPECT_TRUE(holds(differ.err,
+                    "the runs differ, and each run has other addresses (address randomisation, which "
+                    "`--repeatable` turns off), and the program read: "))
+      << differ.err;
 }
 
 TEST(Why, is_refused_with_gates_and_for_other_files) {

@@ -214,6 +214,29 @@ TEST(FunctionRegions, TheTableAndRowsShowEntries) {
   EXPECT_NE(rows.err.find(",down,instructions:u,54,exact"), std::string::npos) << rows.err;
 }
 
+/// Without symbols, tally names functions by their file and address.
+TEST(FunctionRegions, AreFoundByEachNameThatAProfilePrints) {
+  const TemporaryFile file("profile.json");
+  const Finished profile =
+      tally({"profile", "-q", "--backend", "engine", "-e", "instructions", "-o", file.path(), "--", STRIPPED, "known"});
+  ASSERT_EQ(profile.code(), 0) << profile.err;
+  const json functions = json::parse(file.content().value_or(""), nullptr, false)["functions"];
+  const std::string prefix = "parts_stripped+";
+  int found = 0;
+  for (const json& function : functions) {
+    const std::string name = function["name"];
+    if (!name.starts_with(prefix + "0x")) continue;
+    ++found;
+    const std::string address = name.substr(prefix.size());
+    const Counted result({"-e", "instructions", "--repeatable", "--function", name, "--from", name, "--to", address},
+                         {STRIPPED, "known"});
+    EXPECT_GT(result.of(name).entries, 0) << name;
+    const Counted by_address({"-e", "instructions", "--repeatable", "--function", address}, {STRIPPED, "known"});
+    EXPECT_EQ(result.of(name), by_address.of(address));
+  }
+  EXPECT_GT(found, 2) << functions;
+}
+
 TEST(FunctionRegions, MissingFunctionsAreReportedWithTheFilesThatWereSearched) {
   const Finished finished = tally(stat_words({"-e", "instructions", "--function", "knwon"}, {PARTS, "known"}));
   EXPECT_EQ(finished.code(), 125);

@@ -60,18 +60,31 @@ struct Conditions : linux::Conditions {
   std::string marks;         ///< of which tool marks are honoured that are illegal instructions natively: "gem5", or ""
   std::string cpu_model;     ///< the processor that programs see: the name of a cpu::CpuModel; or "host", the real one
   std::string clock = "real";  ///< that programs read; or "counted": it counts their instructions
+  /// With `repeatable`: under the engine, programs see the real machine, kernel and random numbers, as natively.
+  bool shows_real_machine = false;
+  /// Under the engine and the single-stepper, programs find no vdso: they read clocks by system calls. The code of the
+  /// vdso starts again when the kernel updates the clock meanwhile, so that its count depends on its speed.
+  bool hides_vdso = false;
   bool has_gem5_marks() const { return marks == "gem5"; }
   /// Whether the program sees marks otherwise than natively, so that the engine is needed.
   bool answers_marks() const { return as_valgrind || has_gem5_marks(); }
   bool counts_clock() const { return clock == "counted"; }
+  /// Whether programs under the engine see a fixed machine and kernel, and random numbers from a fixed seed.
+  bool presents_machine() const { return repeatable && !shows_real_machine; }
   bool presents_cpu() const { return !cpu_model.empty() && cpu_model != "host"; }
 };
+
+/// Finds the functions that have a name in a file, by names that the file's own symbols lack: those of its debug file,
+/// and of its linkage table ("puts@plt"). `path`: as this process sees the file.
+using FunctionFinder =
+    std::function<std::vector<symbol::SymbolMatch>(const std::string& path, const std::string& name)>;
 
 /// The part that all orders have in common.
 struct Order {
   Target target;
   Conditions conditions;
-  std::vector<event::Event> events;  ///< the result has a count, or a reason for its absence, for each of them
+  std::vector<event::Event> events;    ///< the result has a count, or a reason for its absence, for each of them
+  FunctionFinder find_functions = {};  ///< for code regions; may be empty
 };
 
 /// Restricts counting to part of the run, and divides it into intervals.

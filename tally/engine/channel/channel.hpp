@@ -24,7 +24,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other if it differs.
-inline constexpr uint32_t layout_version = 29;
+inline constexpr uint32_t layout_version = 30;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// Why the counts of a process are partial. Bits; the command has the text for each.
@@ -189,6 +189,7 @@ struct Settings {
   uint32_t process_limit;     ///< for tests: most process records; 0: as many as exist
   uint32_t keeps_files;       ///< with logs_code, 1: the command keeps the files that code is mapped from
   uint32_t repeatable;        ///< 1: random numbers from a fixed seed, and an initial stack with fixed addresses
+  uint32_t hides_vdso;        ///< 1: programs find no vdso; with `repeatable` they never do
   uint32_t counts_clock;      ///< 1: the time that programs read is computed from their instructions
   PresentedCpu cpu;           ///< the processor that programs see
   PresentedFiles files;       ///< with `repeatable`

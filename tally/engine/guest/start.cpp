@@ -147,6 +147,9 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   Thread* t = first_thread(first);
   set_gs(reinterpret_cast<u64>(t));
   presented_cpu_init(auxiliary);
+  if (settings().hides_vdso != 0)
+    for (p = auxiliary; *p != AT_NULL; p += 2)
+      if (*p == AT_SYSINFO_EHDR) *p = AT_IGNORE;
   placement_init();
   keep_descriptors_over_exec(false);
   channel::Process& process = process_record(t);

@@ -1,13 +1,17 @@
-// stepper [--json FILE] [--every N --rows FILE] [--aslr] PROGRAM [ARGUMENT…]: runs a program one instruction at a time
-// and counts.
+// stepper [--json FILE] [--every N --rows FILE] [--aslr] [--no-vdso] PROGRAM [ARGUMENT…]: runs a program one
+// instruction at a time and counts.
+#include <elf.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -31,6 +35,7 @@ struct Options {
   const char* rows = nullptr;
   uint64_t every = 0;
   bool aslr = false;
+  bool hides_vdso = false;
   char** command = nullptr;
 };
 
@@ -51,12 +56,31 @@ Options parse(int argc, char** argv) {
       options.rows = argv[++i];
     } else if (option == "--aslr") {
       options.aslr = true;
+    } else if (option == "--no-vdso") {
+      options.hides_vdso = true;
     } else {
       return {};
     }
   }
   if (i < argc) options.command = argv + i;
   return options;
+}
+
+constexpr int exec_stop = SIGTRAP | (PTRACE_EVENT_EXEC << 8);
+
+/// Hides the vdso from a program that is stopped in its execve. Its code starts again if the kernel has updated the
+/// clock meanwhile, which is likely when it is stepped.
+void hide_vdso(pid_t process) {
+  constexpr long code_segment_64bit = 0x33;
+  if (ptrace(PTRACE_PEEKUSER, process, offsetof(user, regs.cs), nullptr) != code_segment_64bit) return;
+  const auto word = [process](uint64_t address) { return ptrace(PTRACE_PEEKDATA, process, address, nullptr); };
+  // The stack that the kernel prepared: count, arguments, 0, environment, 0, auxiliary vector.
+  auto at = static_cast<uint64_t>(ptrace(PTRACE_PEEKUSER, process, offsetof(user, regs.rsp), nullptr));
+  at += sizeof(long) * (static_cast<uint64_t>(word(at)) + 2);
+  errno = 0;
+  while (word(at) != 0 && errno == 0) at += sizeof(long);
+  for (at += sizeof(long); word(at) != AT_NULL && errno == 0; at += 2 * sizeof(long))
+    if (word(at) == AT_SYSINFO_EHDR) ptrace(PTRACE_POKEDATA, process, at, long{AT_IGNORE});
 }
 
 struct Ending {
@@ -66,10 +90,13 @@ struct Ending {
 
 class Run {
  public:
-  Run(pid_t root, Rows rows) : root_(root), rows_(rows) {}
+  Run(pid_t root, Rows rows, bool hides_vdso) : root_(root), rows_(rows), hides_vdso_(hides_vdso) {}
 
   /// Resumes the root process, which is stopped in its execve.
-  void start() { tracees_.emplace(root_, Tracee(root_, cache_, rows_)).first->second.resume(0); }
+  void start() {
+    if (hides_vdso_) hide_vdso(root_);
+    tracees_.emplace(root_, Tracee(root_, cache_, rows_)).first->second.resume(0);
+  }
 
   void drive() {
     int status = 0;
@@ -100,6 +127,7 @@ class Run {
     }
     // fork, clone and exec events arrive in the middle of the system call.
     if (status >> 16 != 0) {
+      if (hides_vdso_ && status >> 8 == exec_stop) hide_vdso(tid);
       found->second.go_on();
       return;
     }
@@ -110,6 +138,7 @@ class Run {
   pid_t root_;
   DecodeCache cache_;
   Rows rows_;
+  bool hides_vdso_;
   std::map<pid_t, Tracee> tracees_;
   Counts counts_;
   Ending ending_;
@@ -161,7 +190,7 @@ bool reach_program(pid_t child) {
          PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK);
   ptrace(PTRACE_CONT, child, nullptr, nullptr);
   waitpid(child, &status, 0);
-  return WIFSTOPPED(status) && status >> 8 == (SIGTRAP | (PTRACE_EVENT_EXEC << 8));
+  return WIFSTOPPED(status) && status >> 8 == exec_stop;
 }
 
 }  // namespace
@@ -169,7 +198,8 @@ bool reach_program(pid_t child) {
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
   if (options.command == nullptr) {
-    std::fprintf(stderr, "usage: stepper [--json FILE] [--every N --rows FILE] [--aslr] PROGRAM [ARGUMENT...]\n");
+    std::fprintf(stderr,
+                 "usage: stepper [--json FILE] [--every N --rows FILE] [--aslr] [--no-vdso] PROGRAM [ARGUMENT...]\n");
     return own_failure;
   }
   stay_on_one_cpu();
@@ -187,7 +217,7 @@ int main(int argc, char** argv) {
       return own_failure;
     }
   }
-  Run run(child, rows);
+  Run run(child, rows, options.hides_vdso);
   run.start();
   run.drive();
   if (rows.file != nullptr) std::fclose(rows.file);

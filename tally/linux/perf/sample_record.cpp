@@ -40,6 +40,7 @@ SampleRecord sample_record(const RingRecord& record) {
   if (record.type == PERF_RECORD_SAMPLE) return sample_of(record);
   if (record.body.size() < trailer_bytes) return {};
   SampleRecord made{perf_record(record, trailer_bytes)};
+  if (record.type == PERF_RECORD_MMAP2) made.what = SampleRecord::Kind::mapped;
   made.processor = number_at<std::int32_t>(record.body, record.body.size() - trailer_bytes + 24);
   return made;
 }

@@ -24,7 +24,8 @@ struct SampleRecord : PerfRecord {
   void values(std::int64_t* to) const { std::memcpy(to, raw.data(), raw.size()); }
 };
 
-/// Like perf_record(), and also decodes samples: the values of the group when a period was complete. Pure.
+/// Like perf_record(), and also decodes samples, the values of the group when a period was complete, and of mappings
+/// the process. Pure.
 SampleRecord sample_record(const RingRecord& record);
 
 }  // namespace tally::linux

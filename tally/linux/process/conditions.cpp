@@ -107,6 +107,11 @@ std::vector<std::string> fixed_environment(const std::vector<std::string>& own, 
   return environment;
 }
 
+bool addresses_are_randomized() {
+  const int own = personality(ask_only);
+  return (own < 0 || (own & ADDR_NO_RANDOMIZE) == 0) && content("/proc/sys/kernel/randomize_va_space") != "0";
+}
+
 Result<FixedAddresses> FixedAddresses::hold() {
   const int before = personality(ask_only);
   if (before < 0 || personality(static_cast<unsigned long>(before) | ADDR_NO_RANDOMIZE) < 0) {

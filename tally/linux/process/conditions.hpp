@@ -43,6 +43,10 @@ std::vector<std::string> kept_variables(const std::string& environment);
 /// of `kept`. Pure.
 std::vector<std::string> fixed_environment(const std::vector<std::string>& own, const std::vector<std::string>& kept);
 
+/// Whether programs that this process executes get other addresses each time: by the kernel's setting, and by what the
+/// process inherits (`setarch -R`).
+bool addresses_are_randomized();
+
 /// During its lifetime, programs that this process and its children execute get no address randomization.
 class FixedAddresses {
  public:

@@ -169,6 +169,12 @@ bool is_file(const CodeAddress& place, std::string_view file_name) {
   return file_name.starts_with(place.file) && file_name.substr(place.file.size()).starts_with('.');
 }
 
+bool is_address_in(const CodeAddress& place, std::string_view file_name, const Elf& elf) {
+  return place.symbol == file_name &&
+         std::any_of(elf.executable.begin(), elf.executable.end(),
+                     [&](const Segment& one) { return place.offset - one.address < one.bytes; });
+}
+
 std::vector<SymbolMatch> find(const Elf& elf, std::string_view symbol) {
   std::vector<SymbolMatch> found;
   const std::string_view word = word_of(symbol);
@@ -187,7 +193,8 @@ std::vector<SymbolMatch> find(const Elf& elf, std::string_view symbol) {
       return one.address == function.address && one.name == name;
     });
     if (!known)
-      found.push_back({std::move(name), function.address, function.chosen_late, function.local, function.name});
+      found.push_back(
+          {std::move(name), function.address, function.chosen_late, function.local, std::string(function.name)});
   }
   return found;
 }

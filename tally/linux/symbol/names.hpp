@@ -33,13 +33,17 @@ Result<CodeAddress> parse_code_address(std::string_view text);
 /// Whether a file of this name (without directories) matches: "libz" and "libz.so.1" match "libz.so.1.2.13".
 bool is_file(const CodeAddress& place, std::string_view file_name);
 
+/// Whether this is a name that tally prints for a function without a symbol: the file's name, "+0x", and an address in
+/// its code. Symbols have priority over such names.
+bool is_address_in(const CodeAddress& place, std::string_view file_name, const Elf& elf);
+
 /// A function of a file that a symbol may refer to. Several with the same full name are forms of one function
 /// (constructors), or several static functions.
 struct SymbolMatch {
   std::string name;       ///< demangled, with parameters
   std::uint64_t address;  ///< as in the file
   bool chosen_late, local;
-  std::string_view symbol;
+  std::string symbol;  ///< as in the file
 };
 std::vector<SymbolMatch> find(const Elf& elf, std::string_view symbol);
 

@@ -145,5 +145,13 @@ TEST(Places, FilesMatchByTheBeginningOfTheirNames) {
   EXPECT_FALSE(is_file({"libz", "f", 0}, "libzstd.so.1"));
 }
 
+TEST(Places, MayBeNamesOfFunctionsWithoutASymbol) {
+  const Elf elf{.functions = {}, .executable = {{.offset = 0x1000, .bytes = 0x3000, .address = 0x401000}}};
+  EXPECT_TRUE(is_address_in({"", "gzip", 0x403fff}, "gzip", elf));
+  EXPECT_FALSE(is_address_in({"", "gzip", 0x404000}, "gzip", elf));
+  EXPECT_FALSE(is_address_in({"", "gzip", 0x10}, "gzip", elf));
+  EXPECT_FALSE(is_address_in({"", "gzip", 0x403fff}, "bzip2", elf));
+}
+
 }  // namespace
 }  // namespace tally::symbol

@@ -7,6 +7,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/core/stats/median.hpp"
+#include "tally/linux/process/disturbance.hpp"
 #include "tally/linux/process/spawn.hpp"
 #include "tally/tools/verify/judge.hpp"
 
@@ -26,8 +27,8 @@ Result<Counted> count(backend::Backend& backend, const ProgramOptions& options, 
                       result::Verify& result) {
   backend::CountOrder order;
   order.target.command = options.command;
+  order.conditions = options.conditions;
   order.conditions.signals = &signals;
-  order.conditions.repeatable = true;
   order.count_interrupts = true;
   const std::vector<event::Pass> passes = backend.plan(options.events, order.count_interrupts).passes;
   Counted counted;
@@ -121,6 +122,16 @@ ComparedEvent compared(const event::Event& event, const std::vector<Count>& exac
 }
 
 }  // namespace
+
+backend::Conditions shared_conditions(bool stepped) {
+  backend::Conditions conditions;
+  conditions.repeatable = true;
+  conditions.shows_real_machine = true;
+  if (!stepped) return conditions;
+  conditions.hides_vdso = true;
+  conditions.processor = linux::quietest_processor();
+  return conditions;
+}
 
 bool is_known(const event::Event& event) {
   return event.mode == event::Mode::user && !event.encoding && known(event.id) != nullptr;

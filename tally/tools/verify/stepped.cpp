@@ -67,7 +67,9 @@ Result<backend::Counts> Stepped::run(const backend::CountOrder& order) {
   if (!folder) return fail(folder.error());
   const std::string file = folder->path() + "/counts";
   backend::CountOrder native = order;
-  native.target.command = {program_, "--json", file, "--"};
+  native.target.command = {program_, "--json", file};
+  if (order.conditions.hides_vdso) native.target.command.emplace_back("--no-vdso");
+  native.target.command.emplace_back("--");
   native.target.command.insert(native.target.command.end(), order.target.command.begin(), order.target.command.end());
   native.events.clear();
   auto outcome = native_.run(native);

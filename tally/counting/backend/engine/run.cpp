@@ -257,8 +257,9 @@ Result<void> present_machine(const Conditions& conditions, channel::Settings& se
     model = *found;
     settings.cpu = cpu::present(*model, cpu::host_state_layout());
   }
-  settings.repeatable = conditions.repeatable ? 1 : 0;
-  if (conditions.repeatable)
+  settings.repeatable = conditions.presents_machine() ? 1 : 0;
+  settings.hides_vdso = conditions.hides_vdso ? 1 : 0;
+  if (conditions.presents_machine())
     settings.files = cpu::machine_files(model, linux::content("/proc/cpuinfo"),
                                         linux::other_libraries(linux::content("/etc/ld.so.cache")));
   settings.counts_clock = conditions.counts_clock() ? 1 : 0;

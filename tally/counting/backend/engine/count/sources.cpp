@@ -112,8 +112,8 @@ std::string answer_of(std::size_t source, const Conditions& conditions) {
     case channel::source_clock: return conditions.counts_clock() ? "instruction count" : "";
     case channel::source_random_instruction:
     case channel::source_random_call:
-    case channel::source_random_file: return conditions.repeatable ? "fixed seed" : "";
-    case channel::source_host: return conditions.repeatable ? "fixed machine" : "";
+    case channel::source_random_file: return conditions.presents_machine() ? "fixed seed" : "";
+    case channel::source_host: return conditions.presents_machine() ? "fixed machine" : "";
     default: return "";
   }
 }

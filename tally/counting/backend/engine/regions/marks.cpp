@@ -39,6 +39,10 @@ constexpr const char* too_many_entered =
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+/// It runs before the libraries are mapped, and has functions of the same names as the C library. So its functions
+/// without exported symbols need its name: "ld-linux-x86-64.so.2:openaux".
+bool is_dynamic_linker(const std::string& file) { return file.starts_with("ld-"); }
+
 }  // namespace
 
 Marker::Python Marker::python_of(std::string_view file) {
@@ -56,7 +60,7 @@ Marker::Python Marker::python_of(std::string_view file) {
   return python;
 }
 
-Marker::Marker(const Job& job) : has_python_(job.has_python()) {
+Marker::Marker(const Job& job) : find_functions_(job.order.find_functions), has_python_(job.has_python()) {
   for (std::uint32_t i = 0; i < job.code_regions().size(); ++i) {
     const CodeRegion& mark = job.code_regions()[i];
     if (mark.trap != CodeRegion::Trap::none) continue;
@@ -82,7 +86,8 @@ Marker::Marker(const Job& job) : has_python_(job.has_python()) {
   if (bounds.stop) targets_.push_back({bounds.stop->place, bounds.stop->text, 0, channel::mark_stops});
 }
 
-void Marker::find_marks(const symbol::Elf& elf, const Target& target, std::size_t place, Module& in) const {
+void Marker::find_marks(const symbol::Elf& elf, const std::string& file, const Target& target, std::size_t place,
+                        Module& in) const {
   if (!symbol::is_file(target.place, in.name)) return;
   if (target.is_pattern()) {
     for (const bool local : {false, true})
@@ -97,7 +102,11 @@ void Marker::find_marks(const symbol::Elf& elf, const Target& target, std::size_
     in.addresses[place] = {target.place.offset};
     return;
   }
-  const auto found = symbol::find(elf, target.place.symbol);
+  auto found = symbol::find(elf, target.place.symbol);
+  if (found.empty() && symbol::is_address_in(target.place, in.name, elf)) in.addresses[place] = {target.place.offset};
+  if (found.empty() && in.addresses[place].empty() && find_functions_ && !target.found &&
+      (!is_dynamic_linker(in.name) || !target.place.file.empty()))
+    found = find_functions_(file, target.place.symbol);
   // An older version of the same name may be an ordinary function (memcpy of glibc), which no program calls.
   if (std::any_of(found.begin(), found.end(), [](const symbol::SymbolMatch& one) { return one.chosen_late; })) {
     in.problems[place] =
@@ -131,7 +140,7 @@ const Marker::Module& Marker::module(const std::string& path, pid_t process) {
     made.functions = elf->functions.size();
     made.stripped = elf->stripped;
     made.dynamic = elf->dynamic;
-    for (std::size_t i = 0; i < targets_.size(); ++i) find_marks(*elf, targets_[i], i, made);
+    for (std::size_t i = 0; i < targets_.size(); ++i) find_marks(*elf, root + path, targets_[i], i, made);
     for (const symbol::Function& function : elf->functions) {
       const auto is = [&](const char* name) { return function.name == name; };
       if (any_function_ && std::any_of(std::begin(leaving_functions), std::end(leaving_functions), is))
@@ -324,6 +333,16 @@ std::vector<std::string> Marker::missing() const {
     if (modules_.empty()) {
       notes.push_back(
           fmt::format("no program ran under the engine, so '{}' was not searched for", printable(target.text)));
+      continue;
+    }
+    const auto files = by_order();
+    const auto linker = std::find_if(files.begin(), files.end(), [&](const Module* one) {
+      return is_dynamic_linker(one->name) && target.place.file.empty() && find_functions_ &&
+             !target.place.symbol.empty() && !find_functions_(one->path, target.place.symbol).empty();
+    });
+    if (linker != files.end()) {
+      notes.push_back(fmt::format("'{}' is only a function of the dynamic linker: name it '{}:{}'",
+                                  printable(target.text), printable((*linker)->name), printable(target.text)));
       continue;
     }
     const auto near = similar_names(target);

@@ -79,12 +79,15 @@ class Marker {
   void note(const std::string& text);
   void note_aliases(const channel::MarkPoints& points);
   const Module& module(const std::string& path, pid_t process);
-  void find_marks(const symbol::Elf& elf, const Target& target, std::size_t place, Module& in) const;
+  /// `file`: the path of the module, as this process sees it.
+  void find_marks(const symbol::Elf& elf, const std::string& file, const Target& target, std::size_t place,
+                  Module& in) const;
   bool is_in(const Target& target, const Module& in, const std::string& program) const;
   std::vector<const Module*> by_order() const;
   std::string searched_files() const;
   std::vector<std::string> similar_names(const Target& target) const;
 
+  FunctionFinder find_functions_;
   std::vector<Target> targets_;
   std::map<ModuleKey, Module> modules_;
   std::vector<std::string> notices_;

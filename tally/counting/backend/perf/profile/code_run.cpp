@@ -15,6 +15,7 @@
 #include "tally/counting/backend/native.hpp"
 #include "tally/counting/backend/perf/profile/code_counters.hpp"
 #include "tally/counting/backend/perf/profile/code_samples.hpp"
+#include "tally/counting/backend/perf/taken_counters.hpp"
 #include "tally/counting/backend/perf/window_reader.hpp"
 #include "tally/linux/files/code_files.hpp"
 #include "tally/linux/files/files.hpp"
@@ -64,6 +65,8 @@ class CodeRun {
     reader_->finish();
     take(std::numeric_limits<std::int64_t>::max());
     result::CodeCounts code = samples_.finish();
+    // Counters of all that runs stay, whatever it executes.
+    const std::string lost = order_.target.attachment.processors.empty() ? taken_.why() : "";
     for (std::size_t e = 0; e < events_.events.size(); ++e) {
       result::EventSampling how = events_.events[e].sampling;
       const result::EventSampling& came = code.sampling[e];
@@ -81,11 +84,8 @@ class CodeRun {
       for (std::size_t row = 0; row < code.rows.size(); ++row) sum += code.counts[row * events_.events.size() + e];
       code.sampling[e] = how;
       Count count = downgrade_if_running(count_of(events_.events[e], how, total, sum), left);
-      const std::string lost =
-          command == nullptr || !left.ended
-              ? ""
-              : why_counters_were_lost(total.enabled, command->usage, order_.target.command.front());
-      if (!lost.empty()) {
+      if (!lost.empty() && command == nullptr) count = downgraded(std::move(count), Trust::partial, lost);
+      if (!lost.empty() && command != nullptr) {
         count = count_of_lost(order_.events[e], *command, std::move(count), lost);
         count.value = std::max(count.value.value_or(0), sum);
         code.unplaced[e] = *count.value - sum;
@@ -102,7 +102,10 @@ class CodeRun {
 
  private:
   void take(std::int64_t until_ns) {
-    counters_.take(until_ns, [this](const linux::CodeRecord& record) { samples_.see(record); });
+    counters_.take(until_ns, [this](const linux::CodeRecord& record) {
+      samples_.see(record);
+      taken_.see(record);
+    });
   }
 
   static Count count_of(const CodeEvents::SampledEvent& one, const result::EventSampling& how,
@@ -131,6 +134,7 @@ class CodeRun {
   const CodeEvents& events_;
   CodeCounters counters_;
   CodeSamples samples_;
+  TakenCounters taken_;
   std::unique_ptr<WindowReader> reader_;
 };
 

@@ -138,12 +138,13 @@ Result<std::vector<PerfCounter>> WindowGroups::open_group(std::int32_t thread, i
   PerfTarget target{thread, processor, true, start};
   target.whole_group = true;
   PerfSampling sampling = sampling_of(events_);
-  sampling.report_threads = true;
+  // TakenCounters needs the mappings.
+  sampling.report_threads = sampling.report_mappings = true;
   sampling.wakeup_bytes = static_cast<std::uint32_t>(std::max(ring_bytes_, least_pages * linux::page_bytes()) / 4);
   std::vector<PerfCounter> group;
   group.push_back(linux::open_sampled(events_.trigger, target, sampling));
   if (!group.front()) return std::vector<PerfCounter>(std::move(group));
-  sampling.report_threads = false;
+  sampling.report_threads = sampling.report_mappings = false;
   sampling.report_counts = true;
   sampling.period = 0;
   sampling.by_frequency = false;

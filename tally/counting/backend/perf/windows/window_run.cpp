@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
-#include "tally/counting/backend/lost_counters.hpp"
 #include "tally/counting/backend/native.hpp"
+#include "tally/counting/backend/perf/taken_counters.hpp"
 #include "tally/counting/backend/perf/window_reader.hpp"
 #include "tally/counting/backend/perf/windows/traced_windows.hpp"
 #include "tally/counting/backend/perf/windows/window_groups.hpp"
@@ -131,11 +131,7 @@ class InheritedWindows final : public WindowSource {
     return counts;
   }
 
-  std::optional<Nanoseconds> longest_enabled() const override {
-    Nanoseconds longest{0};
-    for (const linux::PerfValue& one : totals_) longest = std::max(longest, one.enabled);
-    return longest;
-  }
+  std::string why_lost() const override { return taken_.why(); }
 
   std::vector<std::string> notices() const override {
     std::vector<std::string> notes;
@@ -166,7 +162,10 @@ class InheritedWindows final : public WindowSource {
     });
   }
   void take(std::int64_t until_ns) {
-    groups_.take(until_ns, [this](const linux::SampleRecord& record) { maker_->see(record); });
+    groups_.take(until_ns, [this](const linux::SampleRecord& record) {
+      maker_->see(record);
+      taken_.see(record);
+    });
   }
 
   const WindowOrder& order_;
@@ -174,6 +173,7 @@ class InheritedWindows final : public WindowSource {
   WindowGroups groups_;
   std::vector<std::pair<std::int32_t, std::int32_t>> roots_;
   std::optional<WindowMaker> maker_;
+  TakenCounters taken_;
   std::vector<std::optional<std::size_t>> places_;
   std::vector<linux::PerfValue> totals_;
   std::mutex mutex_;  // guards the maker and the groups once there is a reader
@@ -203,9 +203,7 @@ Result<WindowTotals> run_command(const WindowOrder& order, const WindowEvents& e
   windows->finish();
   const RunStatistics statistics = native.statistics();
   WindowTotals outcome{native.outcome(statistics)};
-  const auto enabled = left.ended ? windows->longest_enabled() : std::nullopt;
-  const std::string lost =
-      enabled ? why_counters_were_lost(*enabled, statistics.usage, order.target.command.front()) : std::string();
+  const std::string lost = windows->why_lost();
   if (!lost.empty()) outcome.missing.push_back("windows are missing: " + lost);
   const auto notes = windows->notices();
   outcome.notices.insert(outcome.notices.begin(), notes.begin(), notes.end());

@@ -27,9 +27,9 @@ class WindowSource {
   /// Returns the count of each requested event over the whole run. After finish().
   virtual std::vector<Count> counts() const = 0;
 
-  /// Returns the longest time that a counter was on, in all threads together; nothing if the threads do not share
-  /// inherited counters. After finish().
-  virtual std::optional<Nanoseconds> longest_enabled() const { return std::nullopt; }
+  /// Returns why the kernel took counters away; empty if it did not, or if the threads do not share inherited counters.
+  /// After finish().
+  virtual std::string why_lost() const { return ""; }
 
   /// Returns notes on the method and on problems.
   virtual std::vector<std::string> notices() const = 0;

@@ -62,7 +62,7 @@ GateResult judge(const Gate& gate, const ComparedCount& row) {
     result.text += fmt::format(", above {}", limit);
   } else if (row.verdict == Verdict::undecided) {
     result.state = GateResult::State::undecided;
-    result.text += fmt::format(", undecided: {}", row.reason);
+    if (row.before && row.after) result.text += fmt::format(", undecided: {}", row.reason);
   } else {
     result.text += ", may be chance";
   }

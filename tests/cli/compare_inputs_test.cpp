@@ -1,8 +1,11 @@
 // `tally compare` with results of every kind, of tally and of other tools: recognised by their content.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 
+#include "tally/core/base/text.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {
@@ -95,9 +98,10 @@ TEST(CompareInputs, reads_google_benchmark) {
 }
 
 std::string perf_json(double instructions, int runs) {
-  std::string text = "# started on Fri Nov 27 07:24:00 2026\n\n";
+  std::string text;
   for (int i = 0; i < runs; ++i)
-    text += json{{"counter-value", std::to_string(instructions * around(1)[static_cast<std::size_t>(i)])},
+    text += "# started on Fri Nov 27 07:24:00 2026\n\n" +
+            json{{"counter-value", std::to_string(instructions * around(1)[static_cast<std::size_t>(i)])},
                  {"unit", ""},
                  {"event", "instructions:u"},
                  {"event-runtime", 1000},
@@ -162,7 +166,7 @@ TEST(CompareInputs, reports_damaged_files_of_other_tools) {
   refused("# callgrind format\nevents: Ir\nfn=(1) f\n1 x\n", callgrind(1));
   refused("# callgrind format\nevents: Ir\n1 5\n", callgrind(1));
   refused("# callgrind format\nevents: Ir\n", callgrind(1));
-  refused(R"({"results":[{"command":"a","mean":"x","median":"x"}]})", hyperfine(1));
+  refused(R"({"results":[{"command":"a","mean":1}]})", hyperfine(1));
   refused(R"({"context":{},"benchmarks":[{"name":1,"real_time":"x"}]})", google_benchmark(1, 1));
   refused(R"({"context":{},"benchmarks":[]})", google_benchmark(1, 1));
   refused(R"({"counter-value":"1","event":3})", perf_json(1, 1));
@@ -186,6 +190,180 @@ TEST(CompareInputs, names_the_tool_of_a_file_that_ends_early) {
       EXPECT_NE(finished.err.find(tool), std::string::npos) << finished.err;
       EXPECT_NE(finished.err.find("ends early"), std::string::npos) << finished.err;
     }
+}
+
+// Checks that a quantity has no value in the result after, for this reason, and that a gate on it is undecided.
+void expect_not_counted(const std::string& before, const std::string& after, const std::string& event,
+                        const std::string& of, const std::string& reason) {
+  const json one = row(compared(before, after), event, of);
+  EXPECT_TRUE(one["before"].is_number()) << one;
+  EXPECT_TRUE(one["after"].is_null()) << one;
+  EXPECT_EQ(one["verdict"], "undecided") << one;
+  EXPECT_NE(one["reason"].dump().find(reason), std::string::npos) << one;
+  const TemporaryFile old_file("old", before), new_file("new", after);
+  const Finished gated = tally({"compare", old_file.path(), new_file.path(), "--fail-above", event + "=5%"});
+  EXPECT_EQ(gated.code(), 3) << gated.out;
+  EXPECT_NE(gated.out.find("undecided: " + event), std::string::npos) << gated.out;
+  // The table shows the row without --all.
+  const Finished table = tally({"compare", old_file.path(), new_file.path()});
+  EXPECT_NE(table.out.find(reason), std::string::npos) << table.out;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size()) text.replace(at, from.size(), to);
+  return text;
+}
+
+// google-benchmark's form of two benchmarks. `change`: changes the ten runs of the second one, by their number.
+std::string two_benchmarks(const std::function<void(json&, int)>& change = {}) {
+  json runs = json::array();
+  for (int family = 0; family < 2; ++family)
+    for (int i = 0; i < 10; ++i) {
+      const double ns = (family + 1) * 100 * around(1)[static_cast<std::size_t>(i)];
+      json run{{"name", family == 0 ? "first" : "second"},
+               {"family_index", family},
+               {"per_family_instance_index", 0},
+               {"run_type", "iteration"},
+               {"repetitions", 10},
+               {"repetition_index", i},
+               {"iterations", 100},
+               {"real_time", ns},
+               {"cpu_time", ns},
+               {"time_unit", "ns"},
+               {"rate", 0.5}};
+      if (change && family == 1) change(run, i);
+      if (!run.is_null()) runs.push_back(std::move(run));
+    }
+  return json{{"context", {{"executable", "./bench"}}}, {"benchmarks", runs}}.dump();
+}
+
+TEST(CompareInputs, compares_no_benchmark_that_did_not_run) {
+  const std::string before = two_benchmarks();
+  const auto expect = [&](const std::string& reason, const std::function<void(json&, int)>& change) {
+    expect_not_counted(before, two_benchmarks(change), "real_time", "second", reason);
+  };
+  expect("skipped: no input", [](json& run, int) {
+    run.update({{"skipped", true}, {"skip_message", "no input"}, {"real_time", 0.0}, {"cpu_time", 0.0}});
+    run.erase("rate");
+  });
+  expect("failed in 1 of 10 runs: no input", [](json& run, int number) {
+    if (number == 7) run.update({{"error_occurred", true}, {"error_message", "no input"}});
+  });
+  expect("it is not in the result", [](json& run, int) { run = nullptr; });
+  expect("several benchmarks have this name", [](json& run, int number) { run["family_index"] = 1 + number % 2; });
+  expect("several benchmarks have this name", [](json& run, int number) { run["repetition_index"] = number / 2; });
+  expect("the unit 'min' is unknown", [](json& run, int) { run["time_unit"] = "min"; });
+  expect("'null' is not a number", [](json& run, int) { run["real_time"] = nullptr; });
+  // A counter of a benchmark that failed has no value either.
+  const std::string failed = two_benchmarks([](json& run, int) {
+    run.update({{"error_occurred", true}, {"error_message", "no input"}});
+    run.erase("rate");
+  });
+  expect_not_counted(before, failed, "rate", "second", "it is not in the result");
+  EXPECT_EQ(row(compared(failed, before), "rate", "second")["verdict"], "undecided");
+  // The library writes these words, and decimal commas in other locales, which are not JSON.
+  for (const char* const word : {"NaN", "-NaN", "Infinity", "-Infinity", "1,5e+02"})
+    for (const char* const key : {"real_time", "rate"}) {
+      const auto one_run = [&](json& run, int number) {
+        if (number == 3) run[key] = "@";
+      };
+      expect_not_counted(before, replaced(two_benchmarks(one_run), "\"@\"", word), key, "second",
+                         fmt::format("'{}' is not a number", word));
+    }
+}
+
+TEST(CompareInputs, reads_aggregates_next_to_a_benchmark_that_failed) {
+  const auto medians = [](bool failed) {
+    json runs = json::array({{{"name", "first_median"},
+                              {"run_name", "first"},
+                              {"run_type", "aggregate"},
+                              {"aggregate_name", "median"},
+                              {"real_time", 5.0},
+                              {"time_unit", "ns"}}});
+    if (failed)  // the library then writes the runs
+      runs.push_back({{"name", "second"},
+                      {"run_name", "second"},
+                      {"run_type", "iteration"},
+                      {"real_time", 0.0},
+                      {"error_occurred", true},
+                      {"error_message", "no input"}});
+    else
+      runs.push_back({{"name", "second_median"},
+                      {"run_name", "second"},
+                      {"run_type", "aggregate"},
+                      {"aggregate_name", "median"},
+                      {"real_time", 9.0},
+                      {"time_unit", "ns"}});
+    return json{{"context", {{"executable", "./bench"}}}, {"benchmarks", runs}}.dump();
+  };
+  expect_not_counted(medians(false), medians(true), "real_time", "second", "failed: no input");
+  EXPECT_EQ(row(compared(medians(false), medians(true)), "real_time", "first")["after"], 5.0);
+}
+
+std::string hyperfine_results(const std::vector<std::pair<std::string, json>>& commands_and_codes) {
+  json results = json::array();
+  for (const auto& [command, codes] : commands_and_codes)
+    results.push_back({{"command", command},
+                       {"mean", 0.1},
+                       {"median", 0.1},
+                       {"user", 0.1},
+                       {"times", around(0.1)},
+                       {"exit_codes", codes}});
+  return json{{"results", results}}.dump();
+}
+
+TEST(CompareInputs, compares_no_command_whose_runs_failed) {
+  const json success = std::vector<int>(10, 0), crashes = std::vector<int>(10, 139), signals(10, nullptr);
+  json one_failed = success;
+  one_failed[4] = 2;
+  const std::string before = hyperfine_results({{"./prog", success}});
+  for (const auto& [codes, reason] : {std::pair{crashes, "with exit code 139 after"},
+                                      {signals, "with a signal after"},
+                                      {one_failed, "1 of 10 runs failed: exit code 2"}}) {
+    for (const char* const event : {"time", "user"})
+      expect_not_counted(before, hyperfine_results({{"./prog", codes}}), event, "", reason);
+    const std::string two = hyperfine_results({{"./prog", success}, {"./other", success}});
+    expect_not_counted(two, hyperfine_results({{"./prog", codes}, {"./other", success}}), "time", "./prog", reason);
+  }
+  const json warnings = compared(before, hyperfine_results({{"./prog", crashes}}))["warnings"];
+  EXPECT_NE(warnings.dump().find("10 of 10 runs failed: exit code 139"), std::string::npos) << warnings;
+  // A program that ends with the same code in every run of both results is compared, as in results of tally.
+  const std::string found_nothing = hyperfine_results({{"grep x file", std::vector<int>(10, 1)}});
+  EXPECT_EQ(row(compared(found_nothing, found_nothing), "time")["verdict"], "same");
+  // hyperfine ends at the first failure, and exports the commands before it.
+  const std::string three = hyperfine_results({{"a", success}, {"b", success}, {"c", success}});
+  expect_not_counted(three, hyperfine_results({{"a", success}, {"b", success}}), "time", "c", "not in the result");
+  expect_not_counted(three, hyperfine_results({{"a", success}, {"b", success}, {"b", success}, {"c", success}}), "time",
+                     "b", "several results have this command");
+  expect_not_counted(before, replaced(before, "\"times\":[", "\"times\":[null,"), "time", "", "'null' is not a number");
+}
+
+TEST(CompareInputs, compares_no_event_that_perf_did_not_count) {
+  const std::string before = perf_json(1e6, 10);
+  const auto expect = [&](const std::string& after, const std::string& reason) {
+    expect_not_counted(before, after, "instructions:u", "", reason);
+  };
+  const std::string one_value = std::to_string(1e6 * around(1)[3]);
+  expect(replaced(before, one_value, "<not counted>"), "1 of 10 runs: perf wrote <not counted>");
+  expect(replaced(before, ".", ","), "LC_ALL=C");  // as in a locale with decimal commas
+  // The same event twice in each of ten runs is not twenty runs, with and without the comments.
+  std::string twice, uncommented;
+  for (const std::string& line : split(before, '\n')) {
+    const std::string lines = (line + "\n") + (line.find("instructions:u") != line.npos ? line + "\n" : "");
+    twice += lines;
+    if (line.starts_with('{')) uncommented += lines;
+  }
+  expect(twice, "the event is several times in one run");
+  expect(uncommented, "the event is several times in one run");
+  // Control groups of one CPU are different counts.
+  const auto groups = [&](double b) {
+    std::string text;
+    for (const auto& [group, count] : {std::pair{"a", 1e6}, {"b", b}})
+      text +=
+          replaced(perf_json(count, 1), R"({"counter)", fmt::format(R"({{"cpu":"0","cgroup":"{}","counter)", group));
+    return text;
+  };
+  EXPECT_EQ(row(compared(groups(2e6), groups(3e6)), "instructions:u", "0 b")["before"].get<double>(), 2e6 * 0.9955);
 }
 
 TEST(CompareInputs, reads_windows) {

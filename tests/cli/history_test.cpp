@@ -38,6 +38,32 @@ TEST(History, shows_what_stat_stored) {
   EXPECT_EQ(tally({"history", file.path(), "--name", "other"}).code(), 2);
 }
 
+// An exact count has no noise: each difference is a change.
+TEST(History, names_steps_and_patterns_of_exact_counts) {
+  const TemporaryFile file("bench.db"), page("page.html");
+  int number = 0;
+  for (const char* const rounds : {"100", "100", "200", "100", "101", "102", "103"})
+    ASSERT_EQ(tally({"stat", "-q", "--repeatable", "-e", "instructions", "--history", file.path(), "--name", "loop",
+                     "--label", std::to_string(++number), "-o", "/dev/null", "--", "sh", "-c",
+                     "i=0; while [ $i -lt \"$0\" ]; do i=$((i + 1)); done", rounds})
+                  .code(),
+              0);
+  const Json series = Json::parse(tally({"history", file.path(), "--format", "json"}).out)["series"][0];
+  ASSERT_EQ(series["changes"].size(), 5u) << series;
+  EXPECT_EQ(series["changes"][0]["before"], series["values"][1]["value"]);
+  ASSERT_EQ(series["patterns"].size(), 2u) << series;
+  EXPECT_EQ(series["patterns"][0]["pattern"], "spike");
+  EXPECT_EQ(series["patterns"][0]["result"], 3);
+  EXPECT_EQ(series["patterns"][1]["pattern"], "creep");
+  EXPECT_EQ(series["patterns"][1]["steps"], 3);
+  EXPECT_EQ(series["patterns"][1]["last_result"], 7);
+  EXPECT_EQ(series["patterns"][1]["after"], series["values"][6]["value"]);
+  const std::string table = tally({"history", file.path()}).out;
+  EXPECT_TRUE(holds(table, " spike ") && holds(table, " creep ")) << table;
+  ASSERT_EQ(tally({"report", file.path(), "-o", page.path()}).code(), 0);
+  EXPECT_TRUE(holds(*page.content(), "<td>creep</td>"));
+}
+
 TEST(History, has_a_page) {
   const TemporaryFile file("bench.db"), page("page.html");
   for (const char* label : {"<one>", "two"}) ASSERT_EQ(tally(stored_in(file.path(), {"--label", label})).code(), 0);

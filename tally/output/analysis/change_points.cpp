@@ -9,6 +9,9 @@
 namespace tally::report {
 namespace {
 
+// Fewest values of a segment: one or two can be outliers.
+constexpr std::size_t shortest = 3;
+
 // The cost of a growing segment: the sum of absolute deviations from its median, from two heaps around it.
 class SegmentCost {
  public:
@@ -61,7 +64,6 @@ double scale_of(std::span<const double> values) {
   std::vector<double> differences;
   for (std::size_t i = 1; i < values.size(); ++i) differences.push_back(std::abs(values[i] - values[i - 1]));
   constexpr double deviation_of_median = 0.6745, mean_of_deviation = 0.7979;
-  // Of two middle ones the lower: of three exact counts, two equal ones show that there is no noise.
   const double noise =
       lower_median(std::move(differences)) / (std::sqrt(2.0) * deviation_of_median) * mean_of_deviation;
   return std::max(noise, 5e-5 * std::abs(upper_median({values.begin(), values.end()})));
@@ -76,9 +78,9 @@ double upper_median(std::vector<double> values) {
   return *middle;
 }
 
-std::vector<std::size_t> change_points(std::span<const double> values, std::size_t shortest) {
+std::vector<std::size_t> change_points(std::span<const double> values) {
   const std::size_t n = values.size();
-  if (n < 2 * shortest || n < 2) return {};
+  if (n < 2 * shortest) return {};
   const double penalty = 3 * std::log(static_cast<double>(n)) * scale_of(values);
   constexpr double never = std::numeric_limits<double>::infinity();
   std::vector<double> best(n + 1, never);  // of the first i values

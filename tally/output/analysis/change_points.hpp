@@ -1,4 +1,4 @@
-// Finds the points at which the level of a series changes.
+// Finds the points at which the level of a noisy series changes.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,8 @@ namespace tally::report {
 /// regressions with least absolutes deviation, 1998), which single outliers hardly change. The scale is estimated from
 /// the median difference of neighbours, so that changes of level do not increase it. A change costs 3 ln n scales.
 ///
-/// `shortest`: fewest values of a segment. 1 suits exact counts, of which one alone is reliable; 3 suits others: an
-/// outlier is no segment. Cost: quadratic in the length of the longest segment.
-std::vector<std::size_t> change_points(std::span<const double> values, std::size_t shortest);
+/// A segment has at least three values: an outlier is no segment. Cost: quadratic in the length of the longest segment.
+std::vector<std::size_t> change_points(std::span<const double> values);
 
 /// The median of values; of two middle ones, the upper one.
 double upper_median(std::vector<double> values);

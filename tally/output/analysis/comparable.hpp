@@ -44,6 +44,7 @@ struct Measure {
   std::vector<Value> runs = {};                ///< of each run
   std::optional<ValueInterval> interval = {};  ///< of a result that has no runs
   std::string how_to_repeat = {};              ///< what records several runs; empty: -r 10
+  std::string failure = {};                    ///< how every run failed: "exit code 1"; empty: they succeeded
 };
 
 /// How a result was counted: a setting that decides counts.
@@ -64,7 +65,8 @@ struct Comparable {
   bool is_single_threaded = false;      ///< no process had a second thread; false if that is unknown
   std::vector<Setting> settings = {};   ///< of results of tally; the same names in the same order in each
   std::string failure = {};  ///< how the program failed: "exit code 1", "SIGSEGV"; empty: it did not, or it is unknown
-  std::string note = {};     ///< why its values may mislead; empty if they do not
+  bool lists_benchmarks = false;  ///< it is a list of benchmarks: those that are missing did not run
+  std::string note = {};          ///< why its values may mislead; empty if they do not
   std::vector<Measure> measures = {};
   std::shared_ptr<const result::Profile> profile = {};  ///< null: no counts of functions
   std::vector<result::ProfileThread> threads = {};      ///< of the profile

@@ -65,6 +65,10 @@ std::string why_incomparable(const Comparable& before, const Comparable& after, 
     const std::string& reason = is_before ? old_measure.reason : new_measure.reason;
     return fmt::format("not counted {}{}", is_before ? "before" : "after", reason.empty() ? "" : ": " + reason);
   }
+  if (old_measure.failure != new_measure.failure) {
+    const auto text = [](const Measure& one) { return one.failure.empty() ? "success" : one.failure; };
+    return fmt::format("every run ended with {} before and with {} after", text(old_measure), text(new_measure));
+  }
   if (old_measure.unit != new_measure.unit || old_measure.is_fraction != new_measure.is_fraction ||
       old_measure.fraction_unit != new_measure.fraction_unit)
     return "the units differ";
@@ -77,6 +81,12 @@ std::string why_incomparable(const Comparable& before, const Comparable& after, 
 
 std::string needs_runs() { return fmt::format("needs at least {} runs on each side: -r 10", fewest_repeats); }
 
+/// The value, if the runs ended as those of the other result.
+std::optional<Value> comparable_value(const Measure& one, const Measure& other) {
+  const bool failed = !one.failure.empty() && one.failure != other.failure;
+  return one.trust == Trust::absent || failed ? std::nullopt : one.value;
+}
+
 /// One quantity of both results. Sets `probability` if it is tested, with the verdict if the sides differ.
 ComparedCount compare_measure(const Comparable& before, const Comparable& after, const Measure& old_measure,
                               const Measure& new_measure) {
@@ -87,8 +97,8 @@ ComparedCount compare_measure(const Comparable& before, const Comparable& after,
                     .is_metric = old_measure.is_metric,
                     .fraction_unit = old_measure.fraction_unit,
                     .better = old_measure.better,
-                    .before = old_measure.value,
-                    .after = new_measure.value,
+                    .before = comparable_value(old_measure, new_measure),
+                    .after = comparable_value(new_measure, old_measure),
                     .trust = trusts(old_measure.trust, new_measure.trust),
                     .measure_before = &old_measure,
                     .measure_after = &new_measure};
@@ -152,28 +162,49 @@ std::string names_text(const std::vector<std::string>& names) {
   return join(first, ", ") + (names.size() > most ? fmt::format(" and {} more", names.size() - most) : "");
 }
 
+/// A quantity that the other list of benchmarks does not have: it did not run.
+Measure missing(Measure measure) {
+  measure.trust = Trust::absent;
+  measure.reason = "it is not in the result";
+  return measure;
+}
+
+/// Whether a result has a quantity of the measure's benchmark.
+bool has_subject(const Comparable& result, const Measure& measure) {
+  return std::any_of(result.measures.begin(), result.measures.end(),
+                     [&](const Measure& one) { return one.subject == measure.subject; });
+}
+
 /// Compares what is in both results; warns about the rest.
 void compare_measures(Comparison& comparison) {
+  const Comparable &before = *comparison.before, &after = *comparison.after;
+  const bool are_benchmarks = before.lists_benchmarks && after.lists_benchmarks;
   std::map<std::pair<std::string, std::string>, const Measure*> others;
-  for (const Measure& measure : comparison.after->measures)
-    others.try_emplace({measure.subject, measure.name}, &measure);
+  for (const Measure& measure : after.measures) others.try_emplace({measure.subject, measure.name}, &measure);
   std::vector<std::string> removed, added;
   const auto label = [](const Measure& one) {
     return one.subject.empty() ? one.name : one.name + " of " + one.subject;
   };
   for (const bool is_metric : {false, true})
-    for (const Measure& measure : comparison.before->measures) {
+    for (const Measure& measure : before.measures) {
       if (measure.is_metric != is_metric) continue;
       const auto other = others.find({measure.subject, measure.name});
-      if (other == others.end()) {
-        if (!is_metric) removed.push_back(label(measure));
-        continue;
+      if (other != others.end()) {
+        comparison.counts.push_back(compare_measure(before, after, measure, *other->second));
+        others.erase(other);
+      } else if (are_benchmarks) {
+        comparison.counts.push_back(compare_measure(before, after, measure, missing(measure)));
+      } else if (!is_metric) {
+        removed.push_back(label(measure));
       }
-      comparison.counts.push_back(compare_measure(*comparison.before, *comparison.after, measure, *other->second));
-      others.erase(other);
     }
-  for (const Measure& measure : comparison.after->measures)
-    if (!measure.is_metric && others.count({measure.subject, measure.name}) != 0) added.push_back(label(measure));
+  for (const Measure& measure : after.measures) {
+    if (measure.is_metric || others.count({measure.subject, measure.name}) == 0) continue;
+    if (are_benchmarks && has_subject(before, measure))
+      comparison.counts.push_back(compare_measure(before, after, missing(measure), measure));
+    else
+      added.push_back(label(measure));
+  }
   for (const auto& [names, where] : {std::pair{&removed, "before"}, {&added, "after"}})
     if (!names->empty())
       comparison.warnings.push_back(fmt::format("only in the result {}: {}", where, names_text(*names)));

@@ -80,7 +80,11 @@ GateResult undecided(GateResult result, const std::string& why) {
 
 GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& comparison) {
   GateResult result{.gate = gate, .count = &row, .text = grew(row)};
-  if (!row.before || !row.after || row.is_incomparable) return undecided(std::move(result), row.reason);
+  if (!row.before || !row.after) {
+    result.state = GateResult::State::undecided;  // with the reason in its text
+    return result;
+  }
+  if (row.is_incomparable) return undecided(std::move(result), row.reason);
   std::vector<std::string> settings = comparison.other_settings;
   if (row.measure_before != nullptr && worst(row.measure_before->trust, row.measure_after->trust) == Trust::modelled)
     settings.insert(settings.end(), comparison.other_models.begin(), comparison.other_models.end());

@@ -11,13 +11,19 @@
 namespace tally::report {
 namespace {
 
-// Fewest values of a level of a series that is not exact: one or two can be outliers.
-constexpr std::size_t shortest_noisy_level = 3;
+void find_steps(HistorySeries& series) {
+  std::vector<std::int64_t> values;
+  for (const SeriesValue& one : series.values) values.push_back(*one.count->value);
+  for (const std::size_t at : steps_of(values))
+    series.changes.push_back(
+        {.at = at, .before = static_cast<double>(values[at - 1]), .after = static_cast<double>(values[at])});
+  series.patterns = patterns_of(values);
+}
 
 void find_changes(HistorySeries& series) {
   std::vector<double> values;
   for (const SeriesValue& one : series.values) values.push_back(static_cast<double>(*one.count->value));
-  std::vector<std::size_t> bounds = change_points(values, series.is_exact ? 1 : shortest_noisy_level);
+  std::vector<std::size_t> bounds = change_points(values);
   bounds.insert(bounds.begin(), 0);
   bounds.push_back(values.size());
   const auto level = [&](std::size_t segment) {
@@ -52,7 +58,7 @@ std::vector<HistorySeries> series_of(const result::History& history) {
       series.values.push_back({&entry, &count});
     }
   }
-  for (HistorySeries& series : all) find_changes(series);
+  for (HistorySeries& series : all) series.is_exact ? find_steps(series) : find_changes(series);
   return all;
 }
 

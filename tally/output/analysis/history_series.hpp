@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tally/output/analysis/exact_steps.hpp"
 #include "tally/output/result/history.hpp"
 
 namespace tally::report {
@@ -15,11 +16,10 @@ struct SeriesValue {
   const result::HistoryCount* count = nullptr;
 };
 
-/// A change of the level of a series.
+/// A change of the level of a series; of exact counts every step.
 struct SeriesChange {
   std::size_t at = 0;            ///< index of the first value of the new level
-  double before = 0, after = 0;  ///< medians of the levels
-  double relative() const { return before == 0 ? 0 : (after - before) / before; }
+  double before = 0, after = 0;  ///< medians of the levels; of exact counts the values
 };
 
 /// Exact counts of different processors are one series; other counts are one series for each processor.
@@ -28,8 +28,9 @@ struct HistorySeries {
   std::string processor;  ///< empty for exact counts
   Unit unit = Unit::events;
   bool is_exact = false;
-  std::vector<SeriesValue> values;    ///< without missing ones, by date
-  std::vector<SeriesChange> changes;  ///< in order of time
+  std::vector<SeriesValue> values;           ///< without missing ones, by date
+  std::vector<SeriesChange> changes;         ///< in order of time
+  std::vector<SeriesPattern> patterns = {};  ///< of exact counts, in order of time
 };
 
 /// The series of a history, by the first entry that has them. The history must live as long as they.

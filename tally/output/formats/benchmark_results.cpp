@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "tally/core/base/text.hpp"
@@ -19,6 +21,7 @@ using result::Json;
 Json object_of(std::string_view text) {
   if (!trimmed(text.substr(0, 100)).starts_with('{')) return nullptr;
   Json json = parse_json_or_discard<Json>(text);
+  if (json.is_discarded()) json = parse_json_or_discard<Json>(quote_wrong_numbers(text));
   return json.is_object() || json.is_discarded() ? json : Json(nullptr);
 }
 
@@ -29,10 +32,12 @@ bool has_first_key(std::string_view text, std::string_view key) {
 }
 
 /// Reads a text with `read`, which may throw Json::exception.
-Result<Comparable> read_json(std::string_view text, const std::string& name, const char* tool,
+Result<Comparable> read_json(std::string_view file, const std::string& name, const char* tool,
                              Comparable (*read)(const Json&)) {
+  const std::string text = quote_wrong_numbers(file);
   try {
     Comparable comparable = read(parse_json<Json>(text));
+    comparable.lists_benchmarks = true;
     if (!comparable.measures.empty()) return comparable;
     return fail(Code::bad_usage, fmt::format("'{}': the result of {} is empty", printable(name), tool));
   } catch (const Json::exception& exception) {
@@ -44,44 +49,58 @@ Result<Comparable> read_json(std::string_view text, const std::string& name, con
   }
 }
 
+/// What a file contains where a number belongs: a text, or null.
+std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : json_text(value); }
+
 // google-benchmark: https://github.com/google/benchmark/blob/main/docs/user_guide.md, "Output Formats".
 
 constexpr const char* benchmark_repeats = "several repetitions on each side: --benchmark_repetitions=10";
 
+/// 0 if the unit is unknown.
 double nanoseconds_per(const std::string& unit) {
-  return unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1;
+  return unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : unit == "ns" ? 1 : 0;
 }
 
 /// The keys of a benchmark that are no counters of the user.
 bool is_own_key(const std::string& key) {
   for (const char* own : {"family_index", "per_family_instance_index", "repetitions", "repetition_index", "threads",
-                          "iterations", "real_time", "cpu_time"})
+                          "iterations", "label"})
     if (key == own) return true;
   return false;
 }
 
-/// Values by benchmark and quantity.
+/// The values of benchmarks, by name and quantity.
 class Benchmarks {
  public:
   explicit Benchmarks(Comparable& to) : to_(to) {}
 
-  /// Adds a run, or a median that stands for several runs.
-  void add(const Json& run, bool is_run) {
-    const std::string subject = run.contains("run_name") ? result::text(run, "run_name") : result::text(run, "name");
-    if (run.value("error_occurred", false)) {
-      Measure& failed = measure(subject, "real_time");
-      failed.trust = Trust::absent;
-      failed.reason = result::text(run, "error_message");
+  /// Adds a run, or the median of the runs, which is used if the file does not have the runs.
+  void add(const Json& run) {
+    const bool is_run = run.value("run_type", "iteration") == "iteration";
+    if (!is_run && run.value("aggregate_name", "") != "median") return;
+    const std::string name = run.contains("run_name") ? result::text(run, "run_name") : result::text(run, "name");
+    Benchmark& benchmark = benchmarks_[name];
+    benchmark.add(run, is_run);
+    const bool failed = run.value("error_occurred", false);
+    if (failed || run.value("skipped", false)) {
+      ++benchmark.failed;
+      benchmark.end = failed ? "failed" : "skipped";
+      benchmark.message = result::text(run, failed ? "error_message" : "skip_message");
+      for (const char* const time : {"real_time", "cpu_time"}) measure(name, time);
       return;
     }
     const double factor = nanoseconds_per(run.value("time_unit", "ns"));
     for (const auto& [key, value] : run.items()) {
-      if (!value.is_number()) continue;
       const bool is_time = key == "real_time" || key == "cpu_time";
-      if (!is_time && is_own_key(key)) continue;
-      Measure& one = measure(subject, key);
-      if (is_time) one.fraction_unit = "ns";
-      if (key.ends_with("_per_second")) one.better = Better::more;
+      const bool is_number = value.is_number() && (!is_time || factor > 0);
+      if (!is_time && (is_own_key(key) || !(is_number || (value.is_string() && is_wrong_number(text_of(value))))))
+        continue;
+      Measure& one = measure(name, key);
+      if (!is_number) {
+        one.reason = value.is_number() ? fmt::format("the unit '{}' is unknown", result::text(run, "time_unit"))
+                                       : not_a_number(text_of(value));
+        continue;
+      }
       const Value number = static_cast<Value>(value.get<double>()) * (is_time ? factor : 1);
       if (is_run)
         one.runs.push_back(number);
@@ -90,17 +109,61 @@ class Benchmarks {
     }
   }
 
+  /// Computes the values, when all runs were added.
+  void finish() {
+    for (Measure& one : to_.measures) {
+      const std::string problem = benchmarks_[one.subject].problem();
+      if (!problem.empty() || !one.reason.empty())
+        mark_absent(one, problem.empty() ? one.reason : problem);
+      else if (!one.runs.empty())
+        one.value = stats::wide_median(one.runs);
+      to_.runs = std::max(to_.runs, one.runs.size());
+    }
+  }
+
  private:
+  /// The runs of one name.
+  struct Benchmark {
+    std::size_t runs = 0, failed = 0;
+    std::string end = {}, message = {};       ///< of a failed run: "skipped"
+    std::set<std::string> instances = {};     ///< the benchmarks that have the name
+    std::set<std::int64_t> repetitions = {};  ///< numbers of the runs
+    bool is_repeated = false;                 ///< several benchmarks have the name
+
+    void add(const Json& run, bool is_run) {
+      instances.insert(fmt::format("{}/{}", run.value("family_index", std::int64_t{0}),
+                                   run.value("per_family_instance_index", std::int64_t{0})));
+      is_repeated = is_repeated || instances.size() > 1;
+      if (!is_run) return;
+      ++runs;
+      const auto number = result::optional<std::int64_t>(run, "repetition_index");
+      is_repeated = is_repeated || (number && !repetitions.insert(*number).second);
+    }
+    /// Why the benchmark cannot be compared; empty if it can.
+    std::string problem() const {
+      if (is_repeated) return "several benchmarks have this name";
+      if (failed == 0) return "";
+      const std::string which = failed >= runs ? "" : fmt::format(" in {} of {} runs", failed, runs);
+      return fmt::format("{}{}{}{}", end, which, message.empty() ? "" : ": ", message);
+    }
+  };
+
   Measure& measure(const std::string& subject, const std::string& name) {
     const auto [entry, is_new] = places_.try_emplace({subject, name}, to_.measures.size());
-    if (is_new) {
-      to_.measures.push_back({.subject = subject, .name = name, .is_fraction = true, .trust = Trust::counted});
-      to_.measures.back().how_to_repeat = benchmark_repeats;
-    }
-    return to_.measures[entry->second];
+    Measure& one = is_new ? to_.measures.emplace_back() : to_.measures[entry->second];
+    if (!is_new) return one;
+    one.subject = subject;
+    one.name = name;
+    one.is_fraction = true;
+    one.trust = Trust::counted;
+    one.how_to_repeat = benchmark_repeats;
+    if (name == "real_time" || name == "cpu_time") one.fraction_unit = "ns";
+    if (name.ends_with("_per_second")) one.better = Better::more;
+    return one;
   }
 
   Comparable& to_;
+  std::map<std::string, Benchmark> benchmarks_;
   std::map<std::pair<std::string, std::string>, std::size_t> places_;
 };
 
@@ -120,26 +183,18 @@ Comparable google_benchmark(const Json& json) {
   comparable.environment.cpu = processor_of(context);
   if (result::text(context, "library_build_type") == "debug") comparable.note = "google-benchmark was built as DEBUG";
   Benchmarks benchmarks(comparable);
-  bool has_runs = false;
-  for (const Json& run : json.at("benchmarks"))
-    if (run.value("run_type", "iteration") == "iteration") {
-      benchmarks.add(run, true);
-      has_runs = true;
-    }
-  if (!has_runs)
-    for (const Json& run : json.at("benchmarks"))
-      if (run.value("aggregate_name", "") == "median") benchmarks.add(run, false);
-  for (Measure& measure : comparable.measures) {
-    if (!measure.value && !measure.runs.empty()) measure.value = stats::wide_median(measure.runs);
-    if (!measure.value) measure.trust = Trust::absent;
-    comparable.runs = std::max(comparable.runs, measure.runs.size());
-  }
+  for (const Json& run : json.at("benchmarks")) benchmarks.add(run);
+  benchmarks.finish();
   return comparable;
 }
 
 // hyperfine --export-json: times in seconds.
 
-Value nanoseconds(const Json& seconds) { return std::round(static_cast<Value>(seconds.get<double>()) * 1e9L); }
+/// Nothing if the file has no number.
+std::optional<Value> nanoseconds(const Json& seconds) {
+  if (!seconds.is_number()) return std::nullopt;
+  return std::round(static_cast<Value>(seconds.get<double>()) * 1e9L);
+}
 
 Measure hyperfine_time(const std::string& subject, const char* name) {
   Measure measure{.subject = subject, .name = name, .unit = Unit::nanoseconds, .trust = Trust::counted};
@@ -147,19 +202,56 @@ Measure hyperfine_time(const std::string& subject, const char* name) {
   return measure;
 }
 
-void add_hyperfine(const Json& one, const std::string& subject, Comparable& to) {
-  Measure time = hyperfine_time(subject, "time");
-  for (const Json& value : one.value("times", Json::array())) time.runs.push_back(nanoseconds(value));
-  time.value = time.runs.empty() ? nanoseconds(one.at("median")) : stats::wide_median(time.runs);
-  to.runs = std::max(to.runs, time.runs.size());
-  to.measures.push_back(std::move(time));
-  for (const char* const name : {"user", "system"}) {
-    const auto mean = one.find(name);
-    if (mean == one.end() || !mean->is_number()) continue;
-    Measure measure = hyperfine_time(subject, name);
-    measure.value = nanoseconds(*mean);
-    to.measures.push_back(std::move(measure));
+/// How the runs of a command ended that did not succeed.
+struct FailedRuns {
+  std::size_t failed = 0, all = 0;
+  std::set<std::string> ends = {};  ///< "exit code 1"
+
+  bool are_all_equal() const { return failed == all && ends.size() == 1; }
+  std::string text() const {
+    return fmt::format("{} of {} runs failed: {}", failed, all,
+                       join(std::vector<std::string>(ends.begin(), ends.end()), ", "));
   }
+};
+
+FailedRuns failed_runs(const Json& one) {
+  FailedRuns runs;
+  const auto codes = one.find("exit_codes");
+  if (codes == one.end() || !codes->is_array()) return runs;
+  for (const Json& code : *codes) {
+    ++runs.all;
+    if (code == 0) continue;
+    ++runs.failed;
+    runs.ends.insert(code.is_null() ? "a signal" : fmt::format("exit code {}", code.get<std::int64_t>()));
+  }
+  return runs;
+}
+
+void add_hyperfine(const Json& one, const std::string& subject, bool is_repeated, Comparable& to) {
+  const FailedRuns failed = failed_runs(one);
+  const std::string problem = is_repeated                                    ? "several results have this command"
+                              : failed.failed > 0 && !failed.are_all_equal() ? failed.text()
+                                                                             : "";
+  const auto add = [&](Measure measure, const Json& value) {
+    if (!measure.value) measure.value = nanoseconds(value);
+    if (failed.are_all_equal()) measure.failure = *failed.ends.begin();
+    if (measure.reason.empty() && !measure.value) measure.reason = not_a_number(text_of(value));
+    if (!problem.empty() || !measure.reason.empty()) mark_absent(measure, problem.empty() ? measure.reason : problem);
+    to.measures.push_back(std::move(measure));
+  };
+  Measure time = hyperfine_time(subject, "time");
+  for (const Json& value : one.value("times", Json::array())) {
+    const auto number = nanoseconds(value);
+    if (number) time.runs.push_back(*number);
+    if (!number) time.reason = not_a_number(text_of(value));
+  }
+  to.runs = std::max(to.runs, time.runs.size());
+  if (!time.runs.empty()) time.value = stats::wide_median(time.runs);
+  add(std::move(time), one.at("median"));
+  for (const char* const name : {"user", "system"})
+    if (const auto mean = one.find(name); mean != one.end()) add(hyperfine_time(subject, name), *mean);
+  if (failed.failed > 0)
+    to.note += fmt::format("{}{}{}", to.note.empty() ? "" : "; ", subject.empty() ? "" : subject + ": ", failed.text());
 }
 
 Comparable hyperfine(const Json& json) {
@@ -167,8 +259,14 @@ Comparable hyperfine(const Json& json) {
   const Json& results = json.at("results");
   if (results.size() == 1) comparable.command = split(results[0].at("command").get<std::string>(), ' ');
   comparable.target = "hyperfine";
-  for (const Json& one : results)
-    add_hyperfine(one, results.size() == 1 ? "" : one.at("command").get<std::string>(), comparable);
+  std::map<std::string, std::size_t> commands;
+  for (const Json& one : results) ++commands[one.at("command").get<std::string>()];
+  for (const Json& one : results) {
+    const std::string command = one.at("command").get<std::string>();
+    std::size_t& number = commands[command];
+    if (number != 0) add_hyperfine(one, results.size() == 1 ? "" : command, number > 1, comparable);
+    number = 0;
+  }
   return comparable;
 }
 

@@ -57,7 +57,8 @@ std::string interval_text(const ComparedCount& count);
 std::string change_text(const ComparedCount& count);
 /// "+2.13 %"; empty if there is none, or nothing to relate it to.
 std::string relative_text(const ComparedCount& count);
-/// The rows to show: all, or those that are better, worse or undecided. Metrics only if they are better or worse.
+/// The rows to show: all, or those that are better, worse or undecided, or have a value in one result only. Metrics
+/// only if they are better or worse.
 std::vector<const ComparedCount*> shown_counts(const Comparison& comparison, const ComparisonStyle& style);
 /// "function", "line", "process", "thread".
 std::string_view name(ComparedRows rows);

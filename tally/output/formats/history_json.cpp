@@ -14,6 +14,21 @@
 namespace tally::report {
 namespace {
 
+Json relative_change(double before, double after) {
+  return before == 0 ? Json(nullptr) : Json((after - before) / before);
+}
+
+Json pattern_json(const HistorySeries& series, const SeriesPattern& pattern) {
+  return {
+      {"pattern", name(pattern.pattern)},
+      {"result", series.values[pattern.first].entry->number},
+      {"last_result", series.values[pattern.last].entry->number},
+      {"steps", pattern.steps},
+      {"before", pattern.before},
+      {"after", pattern.after},
+      {"relative_change", relative_change(static_cast<double>(pattern.before), static_cast<double>(pattern.after))}};
+}
+
 Json value_json(const SeriesValue& value) {
   return {{"result", value.entry->number},
           {"processor", text_or_null(value.entry->processor)},
@@ -39,7 +54,9 @@ std::string history_json(const result::History& history, const result::Provenanc
       one["changes"].push_back({{"result", series.values[change.at].entry->number},
                                 {"before", change.before},
                                 {"after", change.after},
-                                {"relative_change", change.before == 0 ? Json(nullptr) : Json(change.relative())}});
+                                {"relative_change", relative_change(change.before, change.after)}});
+    one["patterns"] = Json::array();
+    for (const SeriesPattern& pattern : series.patterns) one["patterns"].push_back(pattern_json(series, pattern));
     json["series"].push_back(std::move(one));
   }
   return json_text(json, 1) + "\n";

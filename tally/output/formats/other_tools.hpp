@@ -20,6 +20,19 @@ struct OtherTool {
 
 std::span<const OtherTool> other_tools();
 
+/// Quotes what some tools write for numbers although it is not JSON: NaN, Infinity, and 1,5 of a locale with decimal
+/// commas. So the rest of the file can be read.
+std::string quote_wrong_numbers(std::string_view json);
+
+/// Whether a text is such a number.
+bool is_wrong_number(std::string_view text);
+
+/// The reason why a text or null, where a number belongs, cannot be compared.
+std::string not_a_number(std::string_view text);
+
+/// Removes the values of a quantity that was not measured.
+void mark_absent(Measure& measure, std::string reason);
+
 bool is_google_benchmark(std::string_view text);
 Result<Comparable> read_google_benchmark(std::string_view text, const std::string& name);
 

@@ -28,11 +28,13 @@ std::optional<Value> count_of(const Json& line, bool is_time) {
   return std::round(static_cast<Value>(number) * (is_time ? 1e6L : 1));
 }
 
-/// The subject of the count, in addition to the event: a core, a CPU, a thread, a control group.
+/// What is counted in addition to the event: a core, a CPU, a thread, a control group.
 std::string subject_of(const Json& line) {
-  for (const char* const key : {"socket", "die", "core", "node", "cpu", "thread", "cgroup"})
-    if (const auto found = line.find(key); found != line.end() && found->is_string()) return found->get<std::string>();
-  return "";
+  std::vector<std::string> words;
+  for (const char* const key : {"socket", "die", "cluster", "cache", "core", "node", "cpu", "thread", "cgroup"})
+    if (const auto found = line.find(key); found != line.end() && found->is_string())
+      words.push_back(found->get<std::string>());
+  return join(words, " ");
 }
 
 class PerfLines {
@@ -44,25 +46,47 @@ class PerfLines {
     const std::string unit = result::text(line, "unit");
     const bool is_time = unit == "msec" || unit == "ns";
     const std::string name = line.at("event").get<std::string>();
-    const auto [entry, is_new] = places_.try_emplace({subject_of(line), name}, comparable_.measures.size());
+    const auto [entry, is_new] = series_.try_emplace({subject_of(line), name}, Series{comparable_.measures.size()});
     if (is_new) {
       comparable_.measures.push_back({.subject = subject_of(line), .name = name, .trust = Trust::counted});
       comparable_.measures.back().how_to_repeat = perf_repeats;
       if (is_time) comparable_.measures.back().unit = Unit::nanoseconds;
     }
-    Measure& measure = comparable_.measures[entry->second];
-    const auto value = count_of(line, unit == "msec");
-    if (value) measure.runs.push_back(*value);
-    if (!value) measure.reason = trimmed_brackets(result::text(line, "counter-value"));
-    if (line.value("pcnt-running", 100.0) < 100) measure.trust = worst(measure.trust, Trust::scaled);
+    Series& series = entry->second;
+    Measure& measure = comparable_.measures[series.place];
+    ++series.lines;
+    if (const auto value = count_of(line, unit == "msec")) {
+      measure.runs.push_back(*value);
+    } else {
+      ++series.missing;
+      const std::string text = result::text(line, "counter-value");
+      measure.reason = text.starts_with('<') ? "perf wrote " + text : not_a_number(text);
+    }
+    if (const auto share = line.find("pcnt-running"); share != line.end() && share->is_number() && *share < 100)
+      measure.trust = worst(measure.trust, Trust::scaled);
+    // Files of `tally stat -j` have the trust.
+    if (const auto trust = line.find("trust"); trust != line.end()) {
+      measure.trust = worst(measure.trust, result::trust(*trust));
+      if (const std::string reason = result::text(line, "reason"); !reason.empty()) measure.reason = reason;
+    }
     if (line.contains("variance")) has_means_ = true;
     return "";
   }
 
+  /// Adds a line that starts with '#': perf writes one at the start of each run.
+  void add_comment(std::string_view line) { starts_ += line.starts_with("# started on") ? 1 : 0; }
+
   Comparable take() {
-    for (Measure& measure : comparable_.measures) {
+    const std::size_t all = run_count();
+    for (const auto& [key, series] : series_) {
+      Measure& measure = comparable_.measures[series.place];
       if (!measure.runs.empty()) measure.value = stats::wide_median(measure.runs);
-      if (!measure.value) measure.trust = Trust::absent;
+      if (series.lines > all)
+        mark_absent(measure, "the event is several times in one run");
+      else if (series.missing != 0)
+        mark_absent(measure, series.missing == series.lines
+                                 ? measure.reason
+                                 : fmt::format("{} of {} runs: {}", series.missing, series.lines, measure.reason));
       comparable_.runs = std::max(comparable_.runs, measure.runs.size());
       // The means of several runs are no runs.
       if (has_means_) measure.runs.clear();
@@ -72,13 +96,23 @@ class PerfLines {
   }
 
  private:
-  static std::string trimmed_brackets(std::string text) {
-    if (text.starts_with('<') && text.ends_with('>')) text = text.substr(1, text.size() - 2);
-    return text;
+  /// The lines of one event and subject.
+  struct Series {
+    std::size_t place;  ///< of its measure
+    std::size_t lines = 0, missing = 0;
+  };
+
+  /// Without the comments, the fewest lines of an event.
+  std::size_t run_count() const {
+    std::size_t fewest = starts_;
+    if (starts_ == 0)
+      for (const auto& [key, series] : series_) fewest = fewest == 0 ? series.lines : std::min(fewest, series.lines);
+    return fewest;
   }
 
   Comparable comparable_;
-  std::map<std::pair<std::string, std::string>, std::size_t> places_;
+  std::map<std::pair<std::string, std::string>, Series> series_;
+  std::size_t starts_ = 0;
   bool has_means_ = false;
 };
 
@@ -98,10 +132,11 @@ Result<Comparable> read_perf_json(std::string_view text, const std::string& name
   std::size_t number = 0;
   for (const std::string& line : split(text, '\n')) {
     ++number;
+    if (line.starts_with('#')) lines.add_comment(line);
     if (line.empty() || line.starts_with('#')) continue;
     std::string problem;
     try {
-      problem = lines.add(parse_json<Json>(line));
+      problem = lines.add(parse_json<Json>(quote_wrong_numbers(line)));
     } catch (const Json::exception& exception) {
       problem = result::parse_error_text(line, exception.what());
     }

@@ -18,6 +18,27 @@ std::string note_of(const ComparedCount& count) {
   return count.probability ? fmt::format("p = {:.3g}", *count.probability) : "";
 }
 
+/// Whether an event may have changed, or one result does not have its value.
+bool is_undecided_change(const ComparedCount& count) {
+  return count.verdict == Verdict::undecided && !count.is_metric &&
+         (count.change() != 0 || count.before.has_value() != count.after.has_value());
+}
+
+/// "2 events without change (--all shows them)": the events that the table does not show; empty if it shows all.
+std::string hidden_text(const Comparison& comparison, const ComparisonStyle& style) {
+  std::int64_t same = 0, uncounted = 0;
+  const auto shown = shown_counts(comparison, style);
+  for (const ComparedCount& count : comparison.counts) {
+    if (count.is_metric || std::find(shown.begin(), shown.end(), &count) != shown.end()) continue;
+    ++(count.before || count.after ? same : uncounted);
+  }
+  std::vector<std::string> texts;
+  if (same > 0) texts.push_back(plural(same, "event", "events") + " without change");
+  if (uncounted > 0) texts.push_back(plural(uncounted, "event", "events") + " not counted in either result");
+  if (texts.empty() || style.shows_unchanged || style.all_option.empty()) return join(texts, ", ");
+  return fmt::format("{} ({} shows them)", join(texts, ", "), style.all_option);
+}
+
 void add_counts(Grid& grid, const std::vector<const ComparedCount*>& counts) {
   for (const ComparedCount* const count : counts)
     grid.add({count->event, count->subject, count_text(count->before, *count), count_text(count->after, *count),
@@ -87,7 +108,7 @@ std::vector<const ComparedCount*> shown_counts(const Comparison& comparison, con
   std::vector<const ComparedCount*> shown;
   for (const ComparedCount& count : comparison.counts)
     if (style.shows_unchanged || count.verdict == Verdict::better || count.verdict == Verdict::worse ||
-        (count.verdict == Verdict::undecided && count.change() != 0 && !count.is_metric))
+        is_undecided_change(count))
       shown.push_back(&count);
   return shown;
 }
@@ -146,9 +167,10 @@ std::string JudgedComparison::verdict() const {
   if (!gates.empty()) return "passed: every gate";
   for (const auto wanted : {Verdict::worse, Verdict::better, Verdict::undecided})
     for (const ComparedCount& count : comparison.counts)
-      if (count.verdict == wanted && count.change() != 0 && !count.is_metric)
-        return fmt::format("{}: {}{} {}{}", name(wanted), count.event,
-                           count.subject.empty() ? "" : " of " + count.subject, change_text(count),
+      if (count.verdict == wanted && !count.is_metric && (count.change() != 0 || is_undecided_change(count)))
+        return fmt::format("{}: {}{}{} {}{}", name(wanted), count.event,
+                           count.subject.empty() ? "" : " of " + count.subject, count.change() != 0 ? "" : ":",
+                           count.change() != 0 ? change_text(count) : count.reason,
                            relative_text(count).empty() ? "" : fmt::format(" ({})", relative_text(count)));
   return "same: no count differs";
 }
@@ -168,15 +190,8 @@ std::string comparison_table(const JudgedComparison& judged, const ComparisonSty
              {"note"}});
   add_counts(grid, counts);
   std::string text = "\n" + (counts.empty() ? std::string() : grid.text(style.terminal));
-  const auto is_event = [](const ComparedCount& count) { return !count.is_metric; };
-  const auto events = std::count_if(comparison.counts.begin(), comparison.counts.end(), is_event);
-  const auto shown = std::count_if(counts.begin(), counts.end(), [&](const auto* count) { return is_event(*count); });
-  if (const std::int64_t left = events - shown; left > 0)
-    text += prose_line(
-        fmt::format(
-            "{} without change{}", plural(left, "event", "events"),
-            style.shows_unchanged || style.all_option.empty() ? "" : fmt::format(" ({} shows them)", style.all_option)),
-        style.terminal);
+  if (const std::string hidden = hidden_text(comparison, style); !hidden.empty())
+    text += prose_line(hidden, style.terminal);
   text += rows_table(comparison, style);
   for (const std::string& warning : comparison.warnings)
     text += prose_line("note: " + printable(warning), style.terminal);

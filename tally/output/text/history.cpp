@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/history_series.hpp"
@@ -33,7 +34,11 @@ std::string level_text(double level, Unit unit) { return value_text(static_cast<
 
 }  // namespace
 
-std::string percent_change(double relative) { return fmt::format("{:+.2f} %", relative * 100); }
+std::string percent_change(double before, double after) {
+  if (before == 0) return "";
+  const double percent = 100 * (after - before) / before;
+  return std::abs(percent) < 0.01 ? fmt::format("{:+.2g} %", percent) : fmt::format("{:+.2f} %", percent);
+}
 
 std::string history_table(const result::History& history, const result::Provenance&, std::size_t terminal) {
   const std::vector<HistorySeries> all = series_of(history);
@@ -47,7 +52,16 @@ std::string history_table(const result::History& history, const result::Provenan
                 {"before", Align::right},
                 {"after", Align::right},
                 {"change", Align::right}});
-  bool has_changes = false;
+  Grid patterns({{"name"},
+                 {"event"},
+                 {"pattern"},
+                 {"steps", Align::right},
+                 {"since"},
+                 {"until"},
+                 {"before", Align::right},
+                 {"after", Align::right},
+                 {"change", Align::right}});
+  bool has_changes = false, has_patterns = false;
   for (const HistorySeries& one : all) {
     series.add({one.name, one.event, std::to_string(one.values.size()),
                 value_text(*one.values.front().count->value, one.unit),
@@ -55,12 +69,20 @@ std::string history_table(const result::History& history, const result::Provenan
     for (const SeriesChange& change : one.changes) {
       const result::HistoryEntry& entry = *one.values[change.at].entry;
       changes.add({one.name, one.event, entry_text(entry), entry.provenance.date, level_text(change.before, one.unit),
-                   level_text(change.after, one.unit), percent_change(change.relative())});
+                   level_text(change.after, one.unit), percent_change(change.before, change.after)});
       has_changes = true;
+    }
+    for (const SeriesPattern& pattern : one.patterns) {
+      patterns.add({one.name, one.event, std::string(name(pattern.pattern)), std::to_string(pattern.steps),
+                    entry_text(*one.values[pattern.first].entry), entry_text(*one.values[pattern.last].entry),
+                    value_text(pattern.before, one.unit), value_text(pattern.after, one.unit),
+                    percent_change(static_cast<double>(pattern.before), static_cast<double>(pattern.after))});
+      has_patterns = true;
     }
   }
   return "\n" + series.text(terminal) + "\n" +
-         (has_changes ? " Changes\n\n" + changes.text(terminal) : " No change was found.\n");
+         (has_changes ? " Changes\n\n" + changes.text(terminal) : " No change was found.\n") +
+         (has_patterns ? "\n Patterns\n\n" + patterns.text(terminal) : "");
 }
 
 std::string history_list(const result::History& history, std::size_t terminal) {

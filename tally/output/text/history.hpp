@@ -8,8 +8,8 @@
 
 namespace tally::report {
 
-/// "+2.13 %".
-std::string percent_change(double relative);
+/// "+2.13 %", "+0.00013 %"; empty if there is nothing to relate it to.
+std::string percent_change(double before, double after);
 
 /// A row with the trend of each series, and the changes.
 std::string history_table(const result::History& history, const result::Provenance& provenance, std::size_t terminal);

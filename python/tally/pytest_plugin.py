@@ -4,7 +4,7 @@
     pytest --tally-baseline counts.json      fails a test whose counts grew by more than --tally-limit
 
 Counts of Python code depend on where the interpreter has placed its objects, and so on everything that it executed
-before. The process that counts therefore executes the same until the last test, whether it saves or compares: these
+before. The process that counts therefore does the same until the last test, whether it saves or compares: these
 options are not on its command line, and it reads the baseline after the last test. Other files and tests still move
 objects. To reduce what that changes, the interpreter's cache of attributes is empty when a part begins, and the cost of
 counting is measured in each test. --tally-least covers the rest.

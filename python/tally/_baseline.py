@@ -77,6 +77,13 @@ class Change:
             return 0.0 if self.now <= 0 else float("inf")
         return 100 * (self.now - self.before) / self.before
 
+    def is_growth(self, percent, least):
+        """Returns whether the count grew by more than `percent` and by `least` events, or is no longer counted."""
+        return self.now is None or self.percent > percent and self.now - self.before >= least
+
+    def is_fall(self, percent, least):
+        return self.now is not None and self.percent < -percent and self.before - self.now >= least
+
     def text(self):
         if self.now is None:
             return f"{self.name}: {self.event} was {self.before:,}, and is not counted now"

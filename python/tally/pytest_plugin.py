@@ -2,11 +2,22 @@
 
     pytest --tally-save counts.json          writes the counts of the tests that use the fixture
     pytest --tally-baseline counts.json      fails a test whose counts grew by more than --tally-limit
+
+Counts of Python code depend on where the interpreter has placed its objects, and so on everything that it executed
+before. The process that counts therefore does the same until the last test, whether it saves or compares: these
+options are not on its command line, and it reads the baseline after the last test. Other files and tests still move
+objects. To reduce what that changes, the interpreter's cache of attributes is empty when a part begins, and the cost of
+counting is measured in each test. --tally-least covers the rest.
 """
+import dataclasses
+import functools
 import gc
+import json
 import os
 import platform
+import shlex
 import shutil
+import statistics
 import sys
 
 import pytest
@@ -17,7 +28,11 @@ import tally as counting_package
 from . import _baseline
 
 _PROPERTY = "tally"
-_STARTED = "TALLY_PYTEST"  # in the environment of the pytest that this plugin started under `tally stat`
+# In the environment of the pytest that this plugin started under `tally stat`: the options below as JSON, later "1".
+_STARTED = "TALLY_PYTEST"
+# Options that must not change what the tests execute.
+_OPTIONS = ("--tally-baseline", "--tally-save", "--tally-limit", "--tally-least")
+_SIZE = 4096  # of the JSON with blanks after it, so that the environment has the same size in each run
 
 
 def pytest_addoption(parser):
@@ -25,6 +40,9 @@ def pytest_addoption(parser):
     group.addoption("--tally-baseline", metavar="FILE", help="fail tests whose counts grew since FILE was written")
     group.addoption("--tally-save", metavar="FILE", help="write the counts of the tests that ran and passed to FILE")
     group.addoption("--tally-limit", metavar="PERCENT", default="1%", help="growth that is not a failure (default: 1%%)")
+    group.addoption("--tally-least", metavar="N", type=int, default=1000,
+                    help="growth by fewer events is not a failure: where the interpreter places its objects changes "
+                         "counts by some hundred (default: 1000)")
     group.addoption("--tally-runs", metavar="N", type=int, default=5,
                     help="run each test with the fixture N times, and keep the smallest counts (default: 5)")
     group.addoption("--tally-events", metavar="EVENTS", default="instructions",
@@ -35,15 +53,33 @@ def _is_wanted(config):
     return config.option.tally_baseline or config.option.tally_save
 
 
+def _without_options(words):
+    """Returns the words of a command line without _OPTIONS and their values."""
+    kept, rest = [], iter(words)
+    for word in rest:
+        if word == "--":
+            return [*kept, word, *rest]
+        if word in _OPTIONS:
+            next(rest, None)
+        elif word.partition("=")[0] not in _OPTIONS:
+            kept.append(word)
+    return kept
+
+
 def _command_line(config):
-    """Returns the command that started this pytest, or None if a program called pytest.main()."""
+    """Returns the command that started this pytest, without _OPTIONS. None if a program called pytest.main()."""
     if list(config.invocation_params.args) != sys.argv[1:]:
         return None
     known = getattr(sys, "orig_argv", None)
     if known:
-        return [sys.executable, *known[1:]]
+        return [sys.executable, *_without_options(known[1:])]
     started = ["-m", "pytest"] if os.path.basename(sys.argv[0]) == "__main__.py" else [sys.argv[0]]
-    return [sys.executable, *started, *sys.argv[1:]]
+    return [sys.executable, *started, *_without_options(sys.argv[1:])]
+
+
+def _options_of(option):
+    text = json.dumps([option.tally_baseline, option.tally_save, option.tally_limit, option.tally_least])
+    return text.ljust(-(-len(text) // _SIZE) * _SIZE)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -57,18 +93,94 @@ def pytest_cmdline_main(config):
     tally = shutil.which("tally")
     if tally is None:
         raise pytest.UsageError("--tally-baseline and --tally-save need the command `tally`, which is not in PATH")
+    text = _options_of(config.option)
+    _Options(text, "")
+    if "PYTEST_ADDOPTS" in os.environ:
+        added = _without_options(shlex.split(os.environ["PYTEST_ADDOPTS"]))
+        os.environ["PYTEST_ADDOPTS"] = " ".join(map(shlex.quote, added))
+    os.environ[_STARTED] = text
     backend = ["--backend", "engine"] if platform.machine() == "x86_64" else ["--backend", "none"]
-    os.environ[_STARTED] = "1"
     os.execv(tally, [tally, "stat", "-q", "--repeatable", *backend, "-o", os.devnull, "--", *command])
 
 
+def _passed_options(config):
+    """Returns the options of the pytest that started this one, as text: reading them here would allocate memory."""
+    if hasattr(config, "workerinput"):
+        return config.workerinput.get(_STARTED)
+    text = os.environ.get(_STARTED, "")
+    if not text.startswith("["):
+        return None
+    os.environ[_STARTED] = "1"  # for the pytest that a test starts: it has its own options
+    return text
+
+
 def pytest_configure(config):
-    if _is_wanted(config):
+    text = _passed_options(config)
+    if text is None and _is_wanted(config):
+        text = _options_of(config.option)
+        _Options(text, "")
+    if text is not None:
         os.environ["TALLY_EVENTS"] = config.option.tally_events
-        config.pluginmanager.register(_Comparison(config), "tally-comparison")
+        config.pluginmanager.register(_Comparison(config, text), "tally-comparison")
 
 
-class Tally:
+# The interpreter's cache of attributes: its entries replace each other according to the addresses of names.
+_clear_cache = getattr(sys, "_clear_internal_caches", None) or getattr(sys, "_clear_type_cache", lambda: None)
+
+
+def _nothing():
+    pass
+
+
+class _Part:
+    """Counts a part of the program, which begins with an empty cache of attributes."""
+
+    counts = counting_package.Counts()
+
+    def __enter__(self):
+        self._prepare()
+        self._open = counting_package.counting()
+        _clear_cache()
+        self.counts = self._open.__enter__()
+        return self
+
+    def __exit__(self, *raised):
+        self._open.__exit__(*raised)
+        self._finish()
+        return False
+
+    def _prepare(self):
+        pass
+
+    def _finish(self):
+        pass
+
+
+def _count_part():
+    with _Part() as part:
+        pass
+    return part.counts
+
+
+def _count_call(events):
+    _clear_cache()
+    return counting_package.count(_nothing, events)
+
+
+def _cost(count_nothing):
+    """Returns what counting itself costs in this test, by event: that depends on the interpreter's memory, too."""
+    measured = [list(count_nothing().values()) for _ in range(3)]
+    return {counts[0].event: int(statistics.median(count.value for count in counts))
+            for counts in zip(*measured) if counts[0].value is not None}
+
+
+def _without(cost, counts):
+    return counting_package.Counts(
+        [dataclasses.replace(count, value=count.value - cost[count.event]) if count.event in cost else count
+         for count in counts.values()], counts.returned)
+
+
+class Tally(_Part):
     """The fixture: counts parts of the test, in the ways of the package `tally`."""
 
     Error = counting_package.Error
@@ -76,8 +188,7 @@ class Tally:
     def __init__(self, name):
         self.counts = counting_package.Counts()  #: of the last `with tally:` or count()
         self._name = name
-        self._kept, self._before = {}, {}
-        self._open = None
+        self._kept, self._before, self._cost = {}, {}, {}
 
     def region(self, name):
         """Counts a named part of the test: `with tally.region("parse"):`."""
@@ -85,19 +196,18 @@ class Tally:
 
     def count(self, function, events=None):
         """Counts one call of a function: see tally.count()."""
-        self.counts = counting_package.count(function, events)
+        cost = _cost(lambda: _count_call(events))
+        _clear_cache()
+        self.counts = _without(cost, counting_package.count(function, events))
         self._keep(getattr(function, "__qualname__", None) or repr(function))
         return self.counts
 
-    def __enter__(self):
-        self._open = counting_package.counting()
-        self.counts = self._open.__enter__()
-        return self
+    def _prepare(self):
+        self._cost = _cost(_count_part)
 
-    def __exit__(self, *raised):
-        self._open.__exit__(*raised)
+    def _finish(self):
+        self.counts = _without(self._cost, self.counts)
         self._keep(self._name)
-        return False
 
     def _keep(self, name):
         _baseline.add(self._kept, name.replace(".<locals>", ""), self.counts.values())
@@ -125,6 +235,14 @@ def tally(request):
         gc.enable()
 
 
+@pytest.hookimpl(hookwrapper=True, trylast=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Clears the cache for the regions of a test with the fixture, after the last hook."""
+    if "tally" in getattr(pyfuncitem, "fixturenames", ()):
+        _clear_cache()
+    yield
+
+
 class _Sibling:
     """Looks like a next test in the same class or module: what they have set up stays for the next run of a test."""
 
@@ -135,18 +253,13 @@ class _Sibling:
         return self._parents
 
 
-class _Comparison:
-    """Compares the counts of the tests with the baseline, and saves them."""
+class _Options:
+    """The values of _OPTIONS, with the content of the baseline. Raises UsageError if one of them is wrong."""
 
-    def __init__(self, config):
-        self.save, self.file = config.option.tally_save, config.option.tally_baseline
-        self.limit = self._limit_of(config.option.tally_limit)
-        self.baseline = self._read(self.file) if self.file else None
-        self.runs = config.option.tally_runs
-        if self.runs < 1:
-            raise pytest.UsageError(f"--tally-runs {self.runs}: not a number of runs")
-        self.tests, self.less, self.new = {}, [], []
-        self.counted = []  # by the runs of the current test
+    def __init__(self, text, directory):
+        self.file, self.save, limit, self.least = json.loads(text)
+        self.limit = self._limit_of(limit)
+        self.baseline = self._read(os.path.join(directory, self.file)) if self.file else None
 
     @staticmethod
     def _limit_of(text):
@@ -165,19 +278,40 @@ class _Comparison:
         except (OSError, ValueError) as error:
             raise pytest.UsageError(f"--tally-baseline: {error}; write the file with --tally-save {file}") from None
 
-    def pytest_report_header(self):
-        if self.baseline and self.baseline["python"] != platform.python_version():
-            return [f"tally: {self.file} has the counts of Python {self.baseline['python']}, which executes other "
-                    f"instructions than this Python {platform.python_version()}"]
-        return []
+    def changes(self, test, counts):
+        known = self.baseline["tests"].get(test, {}) if self.baseline else {}
+        return _baseline.changes(known, counts)
+
+
+class _Comparison:
+    """Compares the counts of the tests with the baseline, and saves them."""
+
+    def __init__(self, config, text):
+        self.text, self.directory = text, str(config.invocation_params.dir)
+        self.runs = config.option.tally_runs
+        if self.runs < 1:
+            raise pytest.UsageError(f"--tally-runs {self.runs}: not a number of runs")
+        self.tests, self.less, self.new = {}, [], []
+        self.counted = []  # by the runs of the current test
+        self.unreported = []  # tests that have been counted, with their reports
+
+    @functools.cached_property
+    def options(self):
+        """Reads the baseline. Use it only after the last test."""
+        return _Options(self.text, self.directory)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node):
+        """Passes the options to a process of pytest-xdist."""
+        node.workerinput[_STARTED] = self.text
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item, nextitem):
         """Runs a test with the fixture several times: the address of a string or a list changes the count of
-        one run. The last run is reported, or the first one that does not pass."""
+        one run. The last run is reported, or the first one that does not pass. Counts are compared and reported after
+        the last test."""
         if "tally" not in getattr(item, "fixturenames", ()):
             return None
-        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         self.counted = []
         for run in range(1, self.runs + 1):
             reports = runtestprotocol(item, nextitem=nextitem if run == self.runs else _Sibling(item), log=False)
@@ -185,10 +319,35 @@ class _Comparison:
                 break
         if run < self.runs:
             reports += self._end_early(item, nextitem, reports, run)
+        if len(self.counted) == self.runs:
+            self.unreported.append((item, reports))
+        else:
+            self._report(item, reports)
+        return True
+
+    @staticmethod
+    def _report(item, reports):
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         for report in reports:
             item.ihook.pytest_runtest_logreport(report=report)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-        return True
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtestloop(self):
+        yield
+        for item, reports in self.unreported:
+            for report in reports:
+                self._compare(report)
+            self._report(item, reports)
+
+    def _compare(self, report):
+        grown = [change.text() for name, counts in report.user_properties if name == _PROPERTY
+                 for change in self.options.changes(report.nodeid, counts)
+                 if change.is_growth(self.options.limit, self.options.least)]
+        if grown and report.when == "call":
+            report.outcome = "failed"
+            report.longrepr = "\n".join(grown + [f"The limit is {self.options.limit:g} %. If the growth is intended, "
+                                                 f"save new counts: --tally-save {self.options.file}"])
 
     def _end_early(self, item, nextitem, reports, run):
         """Tears down what was left for the next run, and says in which run the test did not pass. Returns the report of
@@ -218,15 +377,6 @@ class _Comparison:
         counts = _baseline.smallest(self.counted)
         # The report brings them to the process that writes them, if pytest-xdist runs the tests in others.
         report.user_properties.append((_PROPERTY, counts))
-        grown = [change.text() for change in self._changes(item.nodeid, counts) if change.percent > self.limit]
-        if grown:
-            report.outcome = "failed"
-            report.longrepr = "\n".join(grown + [f"The limit is {self.limit:g} %. If the growth is intended, "
-                                                 f"save new counts: --tally-save {self.file}"])
-
-    def _changes(self, test, counts):
-        known = self.baseline["tests"].get(test, {}) if self.baseline else {}
-        return _baseline.changes(known, counts)
 
     def pytest_runtest_logreport(self, report):
         if report.when != "call" or not report.passed:
@@ -235,25 +385,31 @@ class _Comparison:
             if name != _PROPERTY:
                 continue
             self.tests[report.nodeid] = counts
-            if self.baseline and report.nodeid not in self.baseline["tests"]:
+            options = self.options
+            if options.baseline and report.nodeid not in options.baseline["tests"]:
                 self.new.append(report.nodeid)
-            self.less += [f"{report.nodeid}: {change.text()}" for change in self._changes(report.nodeid, counts)
-                          if change.percent < -self.limit]
+            self.less += [f"{report.nodeid}: {change.text()}" for change in options.changes(report.nodeid, counts)
+                          if change.is_fall(options.limit, options.least)]
 
     def pytest_sessionfinish(self, session):
-        if self.save and not hasattr(session.config, "workerinput"):
+        if self.options.save and not hasattr(session.config, "workerinput"):
             try:
-                _baseline.write(self.save, self.tests, platform.python_version())
+                _baseline.write(os.path.join(self.directory, self.options.save), self.tests, platform.python_version())
             except OSError as error:
                 raise pytest.UsageError(f"--tally-save: {error}") from None
 
     def pytest_terminal_summary(self, terminalreporter):
-        if not (self.less or self.new or self.save):
+        options = self.options
+        other = options.baseline and options.baseline["python"] != platform.python_version()
+        if not (self.less or self.new or options.save or other):
             return
         terminalreporter.section("tally")
+        if other:
+            terminalreporter.line(f"{options.file} has the counts of Python {options.baseline['python']}, which executes "
+                                  f"other instructions than this Python {platform.python_version()}")
         for line in self.less:
             terminalreporter.line(line)
         for test in self.new:
-            terminalreporter.line(f"{test}: not in {self.file}; add it with --tally-save {self.file}")
-        if self.save:
-            terminalreporter.line(f"counts of {len(self.tests)} tests are in {self.save}")
+            terminalreporter.line(f"{test}: not in {options.file}; add it with --tally-save {options.file}")
+        if options.save:
+            terminalreporter.line(f"counts of {len(self.tests)} tests are in {options.save}")

@@ -68,7 +68,7 @@ struct StatOptions {
 
 constexpr const char* about_events =
     "EVENTS are names listed by `tally events` (instructions, branches, loads, page-faults), names of perf (cs, "
-    "LLC-loads), of libpfm4 (BR_INST_RETIRED:CONDITIONAL) or of the kernel (cpu/event=0xc4,umask=0x1/), or codes "
+    "LLC-loads), of libpfm4 (hsw::BR_INST_RETIRED:CONDITIONAL) or of the kernel (cpu/event=0xc4,umask=0x1/), or codes "
     "(r01c4, 0x4101C4). :u counts user mode (the default), :k the kernel, :uk both. {a,b} is a group: its events are "
     "counted at the same time. `tally event NAME` explains an event.\n"
     "\n";

@@ -56,6 +56,22 @@ void add_from_environment(const char* variable, std::vector<std::string>& to) {
   }
 }
 
+// Leaves out what is wrong in TALLY_METRICS, so that the regions are counted all the same. The error is printed at the
+// end.
+void add_metrics_from_environment(std::vector<std::string>& to) {
+  std::vector<std::string> chosen;
+  add_from_environment("TALLY_METRICS", chosen);
+  for (std::string& metric : chosen) {
+    if (const auto parsed = parse_metrics({metric}); !parsed) {
+      Error error = parsed.error();
+      error.message = "TALLY_METRICS: " + error.message;
+      detail::print_at_end(std::move(error));
+    } else {
+      to.push_back(std::move(metric));
+    }
+  }
+}
+
 // What the tally command requests when it runs this program under the engine, which counts all of it at once.
 struct AskedByCommand {
   std::vector<std::string> events, metrics;
@@ -80,7 +96,7 @@ Expected<Counters> opened(const std::vector<std::string>& names, Options options
   shared->id = ++last_id;
   shared->options = std::move(options);
   add_from_environment("TALLY_HISTOGRAMS", shared->options.histograms);
-  add_from_environment("TALLY_METRICS", shared->options.metrics);
+  add_metrics_from_environment(shared->options.metrics);
   auto metrics = parse_metrics(shared->options.metrics);
   if (!metrics) return as_error(metrics.error());
   shared->metrics = *std::move(metrics);

@@ -26,6 +26,7 @@ struct Kept {
   bool is_child = false;                          // a forked child: its parent's file is not its own
   bool any_opened = false;                        // at least one Counters was opened
   std::optional<Error> why_none;                  // the first reason why a Counters was not opened
+  std::optional<Error> wrong;                     // the first error that did not keep a Counters from opening
   std::vector<RegionResult> results;              // of Counters that were destroyed
 };
 Kept& kept() {
@@ -111,6 +112,7 @@ void at_end() {
   const Kept& known = kept();
   const result::ProgramRegions program = known.any_opened ? all_regions() : this_program();
   const bool are_shown = handed_over(known, program);
+  if (known.wrong) print_to_stderr(*known.wrong);
   // The command prints the table itself.
   if (!known.place.empty() && !(are_shown && known.place == "table")) report_end(known, program);
 }
@@ -129,6 +131,11 @@ void watch_end(const Error* failed) {
   kept().place = place == nullptr ? "" : place;
   kept().gathered = linux::gathered_in();
   if (!kept().place.empty() || kept().gathered) (void)std::atexit(at_end);
+}
+
+void print_at_end(Error error) {
+  const std::lock_guard guard(kept().lock);
+  if (!kept().wrong) kept().wrong = std::move(error);
 }
 
 void keep(Shared& shared) {

@@ -12,6 +12,9 @@ namespace tally::detail {
 /// counters were not opened, or null; reported instead of the regions if none were opened.
 void watch_end(const Error* failed);
 
+/// Prints the first such error when the regions are written at the end.
+void print_at_end(Error error);
+
 /// Keeps the results of a Counters that is destroyed before the program ends, if they will be written.
 void keep(Shared& shared);
 

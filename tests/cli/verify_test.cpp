@@ -322,6 +322,13 @@ TEST(Noise, of_any_program_is_listed_and_repeats) {
   EXPECT_NE(one.dump().find("seed=7,irq=20,fault=1"), std::string::npos) << one;
   EXPECT_GE(one["value"], plain["value"]);
 }
+
+TEST(Noise, of_a_program_without_a_formula_has_no_page_faults) {
+  const Finished table = tally(
+      {"stat", "-q", "--backend", "engine", "-e", "instructions", "--noise", "seed=7,irq=200", "--", "/bin/true"});
+  EXPECT_TRUE(holds(table.err, " interrupts\n")) << table.err;
+  EXPECT_FALSE(holds(table.err, "page fault")) << table.err;
+}
 #endif
 
 }  // namespace

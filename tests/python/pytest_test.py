@@ -60,6 +60,45 @@ def test_innocent():
     pass
 """
 
+START = """
+import os, sys
+
+def test_start(tally):
+    with tally:
+        pass
+    with open("starts", "a", encoding="utf-8") as file:
+        print(sys.orig_argv, sorted((name, len(value)) for name, value in os.environ.items()), file=file)
+"""
+
+# Their counts depend on where the interpreter has placed names and classes.
+SMALL = """
+import copy, dataclasses, enum, fractions, string, textwrap
+
+def test_enum(tally):
+    with tally:
+        enum.Enum("E", "a b c")
+
+def test_dataclass(tally):
+    with tally:
+        dataclasses.make_dataclass("C", ["x", "y"])(1, 2)
+
+def test_fill(tally):
+    with tally:
+        textwrap.fill("word " * 20, 30)
+
+def test_fraction(tally):
+    with tally:
+        fractions.Fraction(30, 7) + 1
+
+def test_copy(tally):
+    with tally:
+        copy.deepcopy({"a": [1, 2, {"b": 3}]})
+
+def test_template(tally):
+    with tally:
+        string.Template("$a").substitute(a=30)
+"""
+
 
 class Plugin(unittest.TestCase):
     def setUp(self):
@@ -106,6 +145,36 @@ class WithEngine(Plugin):
         for _ in range(3):
             self.assertIn("4 passed", self.pytest("--tally-baseline", "counts.json", "--tally-limit", "0.5%"))
 
+    def test_starts_alike_to_save_and_to_compare(self):
+        (self.place / "test_start.py").write_text(START)
+        for options in (["--tally-save", "start.json"], ["--tally-limit=2", "--tally-baseline=start.json"]):
+            self.assertIn("1 passed", self.pytest("test_start.py", *options))
+        first, second = (self.place / "starts").read_text().split("\n")[::5][:2]
+        self.assertEqual(first, second)
+
+    def test_unchanged_small_tests_pass(self):
+        (self.place / "test_small.py").write_text(SMALL)
+        self.pytest("--tally-save", "small.json", "test_small.py")
+        (self.place / "other.txt").write_text("")
+        shown = self.pytest("--tally-baseline", "small.json", "test_small.py")
+        self.assertIn("6 passed", shown)
+        self.assertNotIn(" fell ", shown)
+
+    def test_ignores_growth_by_few_events(self):
+        before = json.loads(WithEngine.saved)
+        before["tests"]["test_words.py::test_join"]["test_join"]["instructions:u"]["value"] -= 500
+        (self.place / "counts.json").write_text(json.dumps(before))
+        options = ["test_words.py::test_join", "--tally-baseline", "counts.json", "--tally-limit", "0.1"]
+        self.assertIn("1 passed", self.pytest(*options))
+        shown = self.pytest(*options, "--tally-least", "100", code=1)
+        self.assertIn("test_join: instructions:u grew by", shown)
+
+    def test_finds_its_options_in_the_environment(self):
+        shown = self.pytest("test_words.py::test_join", PYTEST_ADDOPTS="-q --tally-baseline counts.json")
+        self.assertIn("1 passed", shown)
+        shown = self.pytest("test_words.py::test_join", code=4, PYTEST_ADDOPTS="-q --tally-baseline missing.json")
+        self.assertIn("missing.json", shown)
+
     def test_fails_and_names_what_grew_by_a_percent(self):
         self.change("test_words.py", "rounds(20000)", "rounds(20220)")
         shown = self.pytest("--tally-baseline", "counts.json", code=1)
@@ -115,8 +184,8 @@ class WithEngine(Plugin):
         self.assertIn("4 passed", self.pytest("--tally-baseline", "counts.json", "--tally-limit", "2"))
 
     def test_fails_and_names_the_marked_function(self):
-        self.change("words.py", "for word in words:", "for word in words + words[:5]:")
-        self.change("test_words.py", "3890", "3890 + 10")
+        self.change("words.py", "for word in words:", "for word in words + words[:20]:")
+        self.change("test_words.py", "3890", "3890 + 50")
         shown = self.pytest("--tally-baseline", "counts.json", code=1)
         self.assertRegex(shown, r"\nadd: instructions:u grew by [\d.]+ %")
 

@@ -121,6 +121,16 @@ TEST(RegionOutput, the_environment_enables_histograms_and_metrics) {
   EXPECT_NE(csv.find(",twice,"), std::string::npos) << csv;
 }
 
+TEST(RegionOutput, a_wrong_metric_in_the_environment_is_reported_and_left_out) {
+  const Finished finished = Running({"/usr/bin/env", "TALLY_OUTPUT=table",
+                                     "TALLY_METRICS=IPX,wrong=page-faults +,bytes=4096*page-faults", MARKED, "3", "1"})
+                                .finish();
+  if (finished.code() == cannot_count) GTEST_SKIP() << finished.out;
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_NE(finished.err.find("tally: TALLY_METRICS: unknown metric 'IPX'\n"), std::string::npos) << finished.err;
+  EXPECT_NE(finished.err.find(" bytes   "), std::string::npos) << finished.err;
+}
+
 TEST(RegionOutput, csv_has_the_columns_of_stat) {
   const TemporaryFile file("regions.csv");
   TALLY_MARKED(finished, file.path(), {"7"});

@@ -34,23 +34,27 @@ class FormulaParser {
 
   tl::unexpected<Error> wrong(const std::string& what) const {
     return fail(Code::bad_usage, fmt::format("'{}' is not a formula: {}", printable(text_), what),
-                "a formula consists of event names, numbers, parentheses, and + - * / between spaces: "
+                "a formula consists of event names, numbers, parentheses, and + - * /, with spaces around - and / "
+                "after a name: "
                 "1000 * branch-misses / instructions");
   }
 
-  // The next word; a parenthesis is a word. Empty at the end.
+  // The next word: a parenthesis, an operator, a number or a name. Empty at the end. Names contain '-' and '/'.
   std::string_view next() {
-    while (position_ < text_.size() && text_[position_] == ' ') ++position_;
-    const std::size_t begin = position_;
-    if (position_ < text_.size() && is_parenthesis(text_[position_])) {
-      ++position_;
-    } else {
-      while (position_ < text_.size() && text_[position_] != ' ' && !is_parenthesis(text_[position_])) ++position_;
-    }
-    return text_.substr(begin, position_ - begin);
+    position_ = std::min(text_.find_first_not_of(' ', position_), text_.size());
+    const std::string_view rest = text_.substr(position_);
+    std::size_t length = std::min(rest.find_first_of(starts_with_digit(rest) ? " ()*+-/" : " ()*+"), rest.size());
+    const bool has_exponent = length > 1 && (rest[length - 1] == 'e' || rest[length - 1] == 'E');
+    if (starts_with_digit(rest) && has_exponent && length < rest.size() && (rest[length] == '+' || rest[length] == '-'))
+      length = std::min(rest.find_first_of(" ()*+-/", length + 1), rest.size());
+    if (!rest.empty() && (length == 0 || operator_of(rest.substr(0, 1)))) length = 1;
+    position_ += length;
+    return rest.substr(0, length);
   }
 
-  static bool is_parenthesis(char c) { return c == '(' || c == ')'; }
+  static bool starts_with_digit(std::string_view word) {
+    return !word.empty() && (word.front() == '.' || (word.front() >= '0' && word.front() <= '9'));
+  }
 
   static std::optional<Kind> operator_of(std::string_view word) {
     if (word == "+") return Kind::plus;
@@ -91,7 +95,7 @@ class FormulaParser {
   }
 
   Result<void> value(std::string_view word) {
-    if (word.front() != '.' && (word.front() < '0' || word.front() > '9')) {
+    if (!starts_with_digit(word)) {
       // The event of a PMU contains two: cpu/event=0xc0/.
       const bool is_odd = std::count(word.begin(), word.end(), '/') % 2 == 1;
       if (is_odd && word.ends_with('/')) return wrong("something is missing after its '/'");

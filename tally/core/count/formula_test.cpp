@@ -32,6 +32,23 @@ TEST(Formula, takes_the_characters_of_names_as_they_are) {
   EXPECT_EQ(formula->names(), (std::vector<std::string>{"branch-misses:u", "cpu/event=0xc4,umask=0x1/"}));
 }
 
+TEST(Formula, needs_spaces_only_where_a_name_could_go_on) {
+  const struct {
+    const char* text;
+    const char* spaced;
+  } cases[] = {{"64*cache-misses", "64 * cache-misses"},
+               {"cache-misses*64/instructions", "cache-misses * 64 / instructions"},
+               {"(loads+stores)/instructions", "(loads + stores) / instructions"},
+               {"1e+3*a-2", "1e+3 * a-2"},
+               {"1e-3*a -2", "1e-3 * a - 2"},
+               {"64*cpu/event=0xc4,umask=0x1/", "64 * cpu/event=0xc4,umask=0x1/"}};
+  for (const auto& one : cases) {
+    const auto formula = Formula::parse(one.text);
+    ASSERT_TRUE(formula) << formula.error().message;
+    EXPECT_EQ(formula->text(), one.spaced);
+  }
+}
+
 TEST(Formula, reports_where_it_is_wrong) {
   const struct {
     const char* text;

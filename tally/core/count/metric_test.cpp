@@ -84,7 +84,7 @@ TEST(ParseMetrics, errors_have_a_hint) {
                {"zzzzzzzzzz", "--metrics list"},     {"", "--metrics list"},
                {"BRANCH", "branch-miss-rate"},       {"FLOPS_DP", "floating-point"},
                {"mine=", "a formula consists of"},   {"mine=2 * 3", "for example"},
-               {"IPC,a=b / c", "its own --metrics"}, {"mine=a b", "between spaces"}};
+               {"IPC,a=b / c", "its own --metrics"}, {"mine=a b", "with spaces around"}};
   for (const auto& one : cases) {
     const auto metrics = parse_metrics({one.text});
     ASSERT_FALSE(metrics) << one.text;

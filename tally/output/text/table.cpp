@@ -74,10 +74,11 @@ std::string corrections_block(const result::Stat& stat, std::size_t terminal) {
     if (!correction || correction->each == 0) continue;
     any = true;
     const std::string faults = plural(correction->page_faults, "page fault", "page faults");
-    const std::string what =
-        correction->interrupts
-            ? fmt::format("{} and {}", faults, plural(*correction->interrupts, "interrupt", "interrupts"))
-            : faults + "; interrupts are still included";
+    std::string what = faults + "; interrupts are still included";
+    if (correction->interrupts) {
+      const std::string interrupts = plural(*correction->interrupts, "interrupt", "interrupts");
+      what = correction->page_faults == 0 ? interrupts : faults + " and " + interrupts;
+    }
     grid.add({row.total.name.text(), thousands(correction->corrected),
               fmt::format("{} for each of {}", correction->each, what)});
   }

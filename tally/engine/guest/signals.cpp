@@ -2,10 +2,10 @@
 // handler.
 #include "tally/engine/guest/delivery.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
-#include "tally/engine/guest/dispatch.hpp"
 #include "tally/engine/guest/failing.hpp"
 #include "tally/engine/guest/guest_state.hpp"
 #include "tally/engine/guest/leaving.hpp"
+#include "tally/engine/guest/single_steps.hpp"
 #include "tally/engine/guest/threads.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/instrument/model_code.hpp"
@@ -19,8 +19,6 @@
 
 namespace tally::engine::guest {
 namespace {
-
-enum Stepping : u32 { not_stepping, to_boundary, one_instruction };
 
 bool in_engine(u64 rip) { return rip - image_base < image_header().bytes; }
 
@@ -68,10 +66,7 @@ void arrived(Thread* t, Context* c) {
   // A handler would return to a gate that the thread has passed: it executes the instruction after it first.
   if (t->past_gate != 0 && awaits_delivery(t) && t->traces_itself == 0 && !must_execute(c->ip)) {
     t->pad |= pad_deliver;
-    t->pc = c->ip;
-    t->stepping = one_instruction;
-    c->flags |= trap_flag;
-    return;
+    return begin_step(t, c);
   }
   c->flags &= ~trap_flag;
   t->stepping = not_stepping;
@@ -185,8 +180,7 @@ void at_pad(Thread* t, Context* c) {
   if (is_asked_out(t)) step_aside_in_handler(t, c);
   if (awaits_delivery(t) || (why & pad_route) || !(why & pad_step) || (t->traces_itself != 0 && must_execute(t->pc)))
     return arrived(t, c);
-  t->stepping = one_instruction;
-  c->flags |= trap_flag;
+  begin_step(t, c);
 }
 
 /// Raises the program's own fault or trap. A failed return from a handler sets no new trap: the kernel then shows the
@@ -244,7 +238,7 @@ void step_done(Thread* t, Context* c, u8* info) {
       c->flags &= ~trap_flag;
       return leave_from(t, c);
     }
-    count_stepped(t, c);
+    count_stepped(t, c, true);
     return t->traces_itself != 0 ? trap_after(t, c, info) : enter_from(t, c);
   }
   CacheLocation location;
@@ -269,9 +263,7 @@ bool synchronous(int signal, const u8* info) {
 /// Code that cannot be read may still be executable. At its own address the instruction does what it does natively.
 void execute_unread(Thread* t, Context* c) {
   if (t->signal != 0 || is_asked_out(t)) return arrived(t, c);
-  t->pc = c->ip;
-  t->stepping = one_instruction;
-  c->flags |= trap_flag;
+  begin_step(t, c);
 }
 
 void asynchronous(Thread* t, Context* c, int signal, u8* info);
@@ -280,7 +272,7 @@ void fault(Thread* t, Context* c, int signal, u8* info) {
   const u64 rip = c->ip;
   CacheLocation location;
   if (t->stepping == one_instruction) {
-    t->stepping = not_stepping;
+    count_stepped(t, c, false);
   } else if (locate(rip, location)) {
     c->ip = restore_guest_state(t, c, location);
     if (compares(location)) return execute_unread(t, c);
@@ -313,9 +305,8 @@ void written(Thread* t, Context* c) {
   if (awaits_delivery(t) || !locate(c->ip, location) || location.place->dynamic != 0) return;
   if (!location.trace->dead && !cache_is_damaged()) return;
   c->ip = restore_guest_state(t, c, location);
-  t->pc = c->ip;
-  t->stepping = one_instruction;
-  c->flags |= trap_flag;
+  allow_faults();
+  begin_step(t, c);
 }
 
 /// Keeps a signal that was sent until the program's state is exact: in the engine's pending set, or as the one that the
@@ -346,7 +337,10 @@ void asynchronous(Thread* t, Context* c, int signal, u8* info) {
   const u64 rip = c->ip;
   allow_faults();
   CacheLocation location;
-  if (!waits && t->stepping == one_instruction && !in_engine(rip)) return arrived(t, c);
+  if (!waits && t->stepping == one_instruction && !in_engine(rip)) {
+    count_stepped(t, c, false);
+    return arrived(t, c);
+  }
   if (!waits && locate(rip, location) && (location.exact || compares(location))) {
     c->ip = restore_guest_state(t, c, location);
     return arrived(t, c);

@@ -202,29 +202,39 @@ void trap_after(Thread* t, Context* c, u8* info) {
   raise_trap(t, c, sigtrap, info);
 }
 
-/// Whether the instruction before this location sets the flags from the stack: the trap then comes after the next one.
-bool is_after_popf(const CacheLocation& s) {
-  if (s.index == 0) return false;
-  u8 opcode = 0;
-  const u64 pc = s.trace->pc + static_cast<u64>(static_cast<s64>(s.trace->places[s.index - 1].pc));
-  return read_code(pc, &opcode, 1) == 1 && opcode == popf_opcode;
+/// Continues with the next instruction alone; the trap after it is the program's.
+void begin_tracing(Thread* t, Context* c) {
+  t->traces_itself = 1;
+  t->pad |= pad_step;
+  enter_from(t, c);
 }
 
-/// Handles the first trap after the program has set the trap flag by `popf`.
-void traces_itself(Thread* t, Context* c, u8* info) {
-  CacheLocation location;
-  if (model_thread(t)->active != 0) return;  // continue with the flag set
-  if (!in_generated_code(c->ip)) {
-    // In the engine: the next instruction is executed alone, and the trap after it is the program's.
-    t->flags &= ~trap_flag;
-    c->flags &= ~trap_flag;
-    t->traces_itself = 1;
-    t->pad |= pad_step;
-    return;
+/// Changes a location in the `nop` after a popf, or after that `nop`, to that of the next instruction, with the
+/// registers as at the popf. Returns false for other locations.
+bool leads_from_popf(CacheLocation& s) {
+  constexpr u32 nop_bytes = 1;
+  for (u32 i = s.index + 1; i-- > 0;) {
+    u8 bytes[16];
+    Instruction in;
+    const u64 pc = s.trace->pc + static_cast<u64>(static_cast<s64>(s.trace->places[i].pc));
+    const u32 n = read_code(pc, bytes, 15);
+    if (n == 0 || !decode(pc, bytes, n, in)) return false;
+    const u32 nop = s.trace->places[i].offset + in.length;
+    if (is_popf(in) && nop + nop_bytes == s.offset) {
+      s = {s.trace, &s.trace->places[i + 1], i + 1, nop, false};
+      return true;
+    }
+    if (s.trace->places[i].offset != s.offset) return false;
   }
-  if (!locate(c->ip, location) || !location.exact || is_after_popf(location)) return;  // continue with the flag set
+  return false;
+}
+
+/// Handles the trap after the copy of a popf that set the trap flag.
+void traces_itself(Thread* t, Context* c) {
+  CacheLocation location;
+  if (!locate(c->ip, location) || !leads_from_popf(location)) return;  // continue with the flag set
   c->ip = restore_guest_state(t, c, location);
-  trap_after(t, c, info);
+  begin_tracing(t, c);
 }
 
 void step_done(Thread* t, Context* c, u8* info) {
@@ -239,7 +249,8 @@ void step_done(Thread* t, Context* c, u8* info) {
       return leave_from(t, c);
     }
     count_stepped(t, c, true);
-    return t->traces_itself != 0 ? trap_after(t, c, info) : enter_from(t, c);
+    if (t->traces_itself != 0) return trap_after(t, c, info);
+    return has_loaded_flags(t) && (c->flags & trap_flag) ? begin_tracing(t, c) : enter_from(t, c);
   }
   CacheLocation location;
   if (!in_generated_code(c->ip)) {
@@ -382,7 +393,7 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
   allow_faults();
   if (signal == sigtrap && code == 2) {
     if (t->stepping != not_stepping) return step_done(t, c, info);
-    return traces_itself(t, c, info);
+    return traces_itself(t, c);
   }
   if (signal == sigsegv && rip == reinterpret_cast<u64>(landing_pad)) return return_failed(t, c, info);
   c->ip = give_up_reading(t, rip);

@@ -144,4 +144,10 @@ void count_stepped(Thread* t, Context* after, bool has_trapped) {
   }
 }
 
+bool has_loaded_flags(const Thread* t) {
+  Instruction in;
+  return t->stepped.available != 0 && decode(t->pc, t->stepped.bytes, t->stepped.available, in) &&
+         (is_popf(in) || is_iret(in));
+}
+
 }  // namespace tally::engine::guest

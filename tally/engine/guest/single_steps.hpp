@@ -13,4 +13,7 @@ void begin_step(Thread* t, Context* c);
 /// arrived instead.
 void count_stepped(Thread* t, Context* after, bool has_trapped);
 
+/// Whether the last instruction that it counted loads the flags: the trap flag afterwards is the program's.
+bool has_loaded_flags(const Thread* t);
+
 }  // namespace tally::engine::guest

@@ -25,7 +25,7 @@ constexpr uint8_t before[] = {
     0x49, 0x89, 0xf6,                                            // mov r14, rsi
     0x49, 0x89, 0xd5,                                            // mov r13, rdx
     0x48, 0x89, 0xe5,                                            // mov rbp, rsp
-    0x51, 0x9d, 0x90, 0x90,                                      // push rcx; popfq; nop; nop
+    0x51, 0x9d,                                                  // push rcx; popfq
 };
 constexpr uint8_t after[] = {
     0x48, 0x89, 0xec,                                                  // mov rsp, rbp

@@ -39,12 +39,23 @@ enum Link : u64 { no_link = 0, by_jump = 1 /* an indirect one */, first_link = 2
 /// Meaning of the next `int3` at the landing pad.
 enum Pad : u64 { pad_deliver = 1, pad_step = 2, pad_stop = 4, pad_leave = 8, pad_route = 16 };
 
+/// Why a thread has the trap flag set: a value of Thread::stepping.
+enum Stepping : u32 { not_stepping, to_boundary, one_instruction };
+
 /// Why a signal that interrupted a system call is not delivered: another thread took it, or the program ignores it.
 enum Woken : u32 { woken_for_another = 1, woken_by_ignored = 2, woken_to_leave = 4 };
 
 /// The hash of a thread's path (channel::path_step), and the hash before the last branch.
 struct PathHash {
   u64 now, before;
+};
+
+/// An instruction that a thread executes at its own address, with what it needs to count its accesses.
+struct SteppedInstruction {
+  u8 bytes[16];
+  u32 available;  // number of valid bytes; 0 = they could not be read
+  u64 counter;    // RCX before it
+  u64 elements;   // a gather's or scatter's mask before it, one bit for each element
 };
 
 struct Thread {
@@ -81,10 +92,11 @@ struct Thread {
   u32 forced_sigsegv;     // a frame could not be read: the program gets the kernel's SIGSEGV
   u32 woken_in_vain;      // bits of Woken: signals that are not delivered to this thread
   u32 signal;             // a signal that the kernel delivered and the program has not received yet, 0 = none
-  u32 stepping;           // the trap flag is set, to reach a boundary or to run one instruction
-  u32 traces_itself;      // the program has set the trap flag: SIGTRAP after each instruction
-  AltStack alt;           // the program's own; the kernel has the engine's
-  Trap last_trap;         // shown in signal frames until the next trap
+  u32 stepping;           // a Stepping
+  SteppedInstruction stepped;
+  u32 traces_itself;  // the program has set the trap flag: SIGTRAP after each instruction
+  AltStack alt;       // the program's own; the kernel has the engine's
+  Trap last_trap;     // shown in signal frames until the next trap
   Actions* actions;
   u32 index;    // index of its channel::Thread
   u32 process;  // index of its channel::Process

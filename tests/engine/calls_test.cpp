@@ -108,5 +108,17 @@ INSTANTIATE_TEST_SUITE_P(
                     Call{"memory_by_directory"}, Call{"emptied_file", "", 7}, Call{"descriptors_of_others"}),
     [](const auto& one) { return std::string(one.param.name); });
 
+TEST(Parents, of_orphans_are_those_of_a_native_run) {
+  Command command;
+  command.words = {std::string(PROGRAMS) + "/orphan"};
+  const Outcome native = run_native(command);
+  ASSERT_EQ(native.code, 0) << native.err;
+  for (const int size : block_sizes()) {
+    const Counted counted = run_counted(command, size);
+    expect_same(counted.outcome, native);
+    expect_exact(counted);
+  }
+}
+
 }  // namespace
 }  // namespace tally::engine_test

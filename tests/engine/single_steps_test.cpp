@@ -38,6 +38,17 @@ TEST(SingleSteps, count_branches_as_without) {
   expect_as_stepped(program("stepped_branches"), 0, true);
 }
 
+// The trap comes after the instruction that follows the one that sets the flag, whatever that is.
+TEST(SingleSteps, begin_after_the_next_instruction) {
+  const Outcome native = run_native(program("first_trap"));
+  ASSERT_EQ(native.code, 0) << native.err;
+  for (const int size : {0, 1, 3}) {
+    const Counted counted = run_counted(program("first_trap"), size);
+    expect_same(counted.outcome, native);
+    expect_exact(counted);
+  }
+}
+
 // A compiler reads it to find out whether it may use the register.
 TEST(GsBase, may_be_read) {
   const Command command = program("reads_gs_base");

@@ -154,6 +154,7 @@ struct Announcement {
 enum EngineRequest : uint32_t {
   request_take_over,  ///< take over the program that is about to be executed
   request_marks,      ///< write the MarkPoints of the process, which has mapped code
+  request_adopter,    ///< determine Header::adopter
   request_keep_file,  ///< keep the file, which has mapped code; its descriptor comes with the message (SCM_RIGHTS)
 };
 
@@ -238,7 +239,9 @@ struct Header {
   uint64_t environment_bytes;  ///< of the first program, at its start
   uint64_t counted_ns;         ///< with Settings::counts_clock: the latest time that a thread has read, or ended at
   uint32_t next_part;          ///< number of PartCounts that were claimed
-  uint32_t reserved;
+  int32_t command_pid;         ///< the command, which adopts orphans
+  int32_t first_pid;           ///< the process that the command started
+  int32_t adopter;             ///< the process that adopts orphans without the command; 0: not determined
   SourceRecord sources[source_count];
   UnaskedSite unasked[unasked_site_limit];  ///< in the order of their translation
   uint64_t kept_files[kept_file_limit];     ///< check_of() each file that the command was asked to keep; 0: free

@@ -1,5 +1,4 @@
-#include "tally/engine/guest/dispatch.hpp"
-
+// Lookup of the code cache address for a program address; every entry into the engine uses it.
 #include "tally/engine/guest/flush.hpp"
 #include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/signals.hpp"
@@ -87,76 +86,6 @@ extern "C" void dispatch(Thread* t) {
     case Outcome::no_room:
     case Outcome::no_space: leave(t, channel::partial_code_space);
   }
-}
-
-namespace {
-
-/// Whether a conditional branch was taken. If its target is the next instruction, the address does not show it: then
-/// the flags do, which no branch changes, or the remaining value of rcx.
-bool was_taken(const Instruction& in, Context* after) {
-  if (after->ip != in.next()) return true;
-  if (in.immediate != 0) return false;
-  const auto flag = [after](u64 bit) { return (after->flags & bit) != 0; };
-  const bool less = flag(sign) != flag(overflow);
-  const u64 counter = in.address_bits == 32 ? static_cast<u32>(after->reg(rcx)) : after->reg(rcx);
-  if ((in.opcode & 0xf0) == 0xe0) switch (in.opcode) {
-      case 0xe0: return counter != 0 && !flag(zero);
-      case 0xe1: return counter != 0 && flag(zero);
-      case 0xe2: return counter != 0;
-      default: return counter == 0;
-    }
-  const bool holds[] = {flag(overflow), flag(carry),  flag(zero), flag(carry) || flag(zero),
-                        flag(sign),     flag(parity), less,       flag(zero) || less};
-  return holds[(in.opcode & 15) / 2] != (in.opcode % 2 != 0);
-}
-
-}  // namespace
-
-void count_stepped(Thread* t, Context* after) {
-  windows_step(t);
-  if (t->traces_itself == 0) __atomic_add_fetch(&process_record(t).single_stepped, 1, __ATOMIC_RELAXED);
-  u8 bytes[16];
-  channel::Totals delta;
-  delta.field[channel::instructions] = 1;
-  if ((t->pc & ~0xc00ull) == 0xffffffffff600000) {
-    mark_partial(t, channel::partial_vsyscall);
-    return correct(t, t->pc, delta);
-  }
-  const u32 n = read_code(t->pc, bytes, 15);
-  Instruction in;
-  if (n == 0 || !decode(t->pc, bytes, n, in)) {
-    mark_partial(t, n == 0 ? channel::partial_unread_code : channel::partial_undecoded);
-    return correct(t, t->pc, delta);
-  }
-  delta.field[channel::loads] = in.loads;
-  delta.field[channel::stores] = in.stores;
-  if (in.plain_field != 0) delta.field[in.plain_field] = 1;
-  instrumentation->stepped(t, in);
-  if (const channel::Source source = source_of(in); source != channel::source_count) count_source(t, source, t->pc);
-  // Zydis lists xbegin and xend as conditional branches, but they are not.
-  if (in.kind == Kind::plain || in.kind == Kind::emulated || in.kind == Kind::transaction)
-    return correct(t, t->pc, delta);
-  const ZydisDecodedInstruction raw = Details(in).raw;
-  const bool prefixed_near =
-      raw.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR || raw.meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT;
-  const bool direct = raw.raw.imm[0].is_relative;
-  switch (raw.meta.category) {
-    case ZYDIS_CATEGORY_COND_BR:
-      delta.field[channel::conditional] = 1;
-      delta.field[channel::taken] = was_taken(in, after);
-      break;
-    case ZYDIS_CATEGORY_UNCOND_BR:
-      delta.field[!prefixed_near ? channel::far : direct ? channel::direct_jumps : channel::indirect_jumps] = 1;
-      break;
-    case ZYDIS_CATEGORY_CALL:
-      delta.field[!prefixed_near ? channel::far : direct ? channel::direct_calls : channel::indirect_calls] = 1;
-      break;
-    case ZYDIS_CATEGORY_RET: delta.field[prefixed_near ? channel::returns : channel::far] = 1; break;
-    case ZYDIS_CATEGORY_SYSCALL:
-    case ZYDIS_CATEGORY_SYSRET: delta.field[channel::far] = 1; break;
-    default: break;
-  }
-  correct(t, t->pc, delta);
 }
 
 }  // namespace tally::engine::guest

@@ -16,24 +16,23 @@ u32 opmask_offset() {
   return b;
 }
 
-/// Returns the number of elements that a gather or scatter at `p` still has to process, according to its mask.
-u32 mask_elements(const InstructionMapping& p, Context* c) {
-  const u8* fp = reinterpret_cast<const u8*>(c->fpstate);
-  u32 n = 0;
-  if (p.pad[1] == 0) {
-    const u64 mask = *reinterpret_cast<const u64*>(fp + opmask_offset() + 8 * p.pad[2]);
-    return bits_set(mask & ((1ull << p.pad[0]) - 1));
-  }
-  const u32 step = p.pad[1] / 8u;
-  for (u32 i = 0; i < p.pad[0]; i++) {
-    const u32 last = i * step + step - 1;  // the byte with the sign of element i
-    const u8 b = last < 16 ? fp[160 + 16 * p.pad[2] + last] : fp[576 + 16 * p.pad[2] + last - 16];
-    n += b >> 7;
-  }
-  return n;
-}
-
 }  // namespace
+
+u64 remaining_elements(const ElementMask& mask, const Context* c) {
+  const u8* fp = reinterpret_cast<const u8*>(c->fpstate);
+  if (mask.element_bits == 0) {
+    const u64 bits = *reinterpret_cast<const u64*>(fp + opmask_offset() + 8 * mask.number);
+    return bits & ((1ull << mask.elements) - 1);
+  }
+  u64 remaining = 0;
+  const u32 step = mask.element_bits / 8u;
+  for (u32 i = 0; i < mask.elements; i++) {
+    const u32 last = i * step + step - 1;  // the byte with the sign of element i
+    const u8 b = last < 16 ? fp[160 + 16 * mask.number + last] : fp[576 + 16 * mask.number + last - 16];
+    remaining |= u64{b} >> 7 << i;
+  }
+  return remaining;
+}
 
 bool compares(const CacheLocation& s) {
   return s.trace->compared != 0 &&
@@ -54,7 +53,7 @@ u64 restore_guest_state(Thread* t, Context* c, const CacheLocation& s) {
     const u32 number = p.dynamic & 0x3f;
     u64 n = c->reg(rcx);
     if (p.dynamic & 0x80) n = static_cast<u32>(n);
-    if (p.dynamic & 0x40) n = mask_elements(p, c);
+    if (p.dynamic & 0x40) n = bits_set(remaining_elements({p.pad[0], p.pad[1], p.pad[2]}, c));
     add_run_time_count(t, number, -static_cast<s64>(n));
   }
   if (s.offset >= p.offset) {

@@ -5,6 +5,16 @@
 
 namespace tally::engine::guest {
 
+/// The mask of a gather or scatter.
+struct ElementMask {
+  u8 elements;
+  u8 element_bits;  // of a vector mask; 0: an opmask register
+  u8 number;        // of the register
+};
+
+/// Returns the elements that are still to be processed, one bit for each.
+u64 remaining_elements(const ElementMask& mask, const Context* c);
+
 /// Whether the position is in the comparison at the start of a trace, after it saved the registers that it borrows. The
 /// program's state is then the state at the trace's address.
 bool compares(const CacheLocation& s);

@@ -331,6 +331,19 @@ s64 emulate_exec(Thread* t) {
   return r;
 }
 
+s64 emulate_getppid(Thread* t) {
+  const s64 parent = run(t);
+  channel::Header& header = records().header();
+  if (parent != header.command_pid || kernel(SYS_getpid) == header.first_pid) return parent;
+  if (__atomic_load_n(&header.adopter, __ATOMIC_RELAXED) == 0) {
+    go_out(t);
+    ask_command(t, channel::request_adopter);
+    come_in(t);
+  }
+  const s64 adopter = __atomic_load_n(&header.adopter, __ATOMIC_RELAXED);
+  return adopter != 0 ? adopter : parent;
+}
+
 s64 emulate_exit(Thread* t, u64 status) {
   if (t->vfork_child == 0 && is_last(t)) emulate_exit_group(t, status);
   block_all();

@@ -13,6 +13,9 @@ s64 emulate_clone3(Thread* t, u64 arguments, u64 size);
 /// means that the call must be restarted.
 s64 emulate_exec(Thread* t);
 
+/// Emulates getppid(2): an orphan sees the process that would have adopted it without the command.
+s64 emulate_getppid(Thread* t);
+
 /// Returns only if a signal must be delivered first, with restart_counts.
 s64 emulate_exit(Thread* t, u64 status);
 [[noreturn]] void emulate_exit_group(Thread* t, u64 status);

@@ -2,10 +2,10 @@
 // handler.
 #include "tally/engine/guest/delivery.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
-#include "tally/engine/guest/dispatch.hpp"
 #include "tally/engine/guest/failing.hpp"
 #include "tally/engine/guest/guest_state.hpp"
 #include "tally/engine/guest/leaving.hpp"
+#include "tally/engine/guest/single_steps.hpp"
 #include "tally/engine/guest/threads.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/instrument/model_code.hpp"
@@ -19,8 +19,6 @@
 
 namespace tally::engine::guest {
 namespace {
-
-enum Stepping : u32 { not_stepping, to_boundary, one_instruction };
 
 bool in_engine(u64 rip) { return rip - image_base < image_header().bytes; }
 
@@ -68,10 +66,7 @@ void arrived(Thread* t, Context* c) {
   // A handler would return to a gate that the thread has passed: it executes the instruction after it first.
   if (t->past_gate != 0 && awaits_delivery(t) && t->traces_itself == 0 && !must_execute(c->ip)) {
     t->pad |= pad_deliver;
-    t->pc = c->ip;
-    t->stepping = one_instruction;
-    c->flags |= trap_flag;
-    return;
+    return begin_step(t, c);
   }
   c->flags &= ~trap_flag;
   t->stepping = not_stepping;
@@ -185,8 +180,7 @@ void at_pad(Thread* t, Context* c) {
   if (is_asked_out(t)) step_aside_in_handler(t, c);
   if (awaits_delivery(t) || (why & pad_route) || !(why & pad_step) || (t->traces_itself != 0 && must_execute(t->pc)))
     return arrived(t, c);
-  t->stepping = one_instruction;
-  c->flags |= trap_flag;
+  begin_step(t, c);
 }
 
 /// Raises the program's own fault or trap. A failed return from a handler sets no new trap: the kernel then shows the
@@ -208,29 +202,39 @@ void trap_after(Thread* t, Context* c, u8* info) {
   raise_trap(t, c, sigtrap, info);
 }
 
-/// Whether the instruction before this location sets the flags from the stack: the trap then comes after the next one.
-bool is_after_popf(const CacheLocation& s) {
-  if (s.index == 0) return false;
-  u8 opcode = 0;
-  const u64 pc = s.trace->pc + static_cast<u64>(static_cast<s64>(s.trace->places[s.index - 1].pc));
-  return read_code(pc, &opcode, 1) == 1 && opcode == popf_opcode;
+/// Continues with the next instruction alone; the trap after it is the program's.
+void begin_tracing(Thread* t, Context* c) {
+  t->traces_itself = 1;
+  t->pad |= pad_step;
+  enter_from(t, c);
 }
 
-/// Handles the first trap after the program has set the trap flag by `popf`.
-void traces_itself(Thread* t, Context* c, u8* info) {
-  CacheLocation location;
-  if (model_thread(t)->active != 0) return;  // continue with the flag set
-  if (!in_generated_code(c->ip)) {
-    // In the engine: the next instruction is executed alone, and the trap after it is the program's.
-    t->flags &= ~trap_flag;
-    c->flags &= ~trap_flag;
-    t->traces_itself = 1;
-    t->pad |= pad_step;
-    return;
+/// Changes a location in the `nop` after a popf, or after that `nop`, to that of the next instruction, with the
+/// registers as at the popf. Returns false for other locations.
+bool leads_from_popf(CacheLocation& s) {
+  constexpr u32 nop_bytes = 1;
+  for (u32 i = s.index + 1; i-- > 0;) {
+    u8 bytes[16];
+    Instruction in;
+    const u64 pc = s.trace->pc + static_cast<u64>(static_cast<s64>(s.trace->places[i].pc));
+    const u32 n = read_code(pc, bytes, 15);
+    if (n == 0 || !decode(pc, bytes, n, in)) return false;
+    const u32 nop = s.trace->places[i].offset + in.length;
+    if (is_popf(in) && nop + nop_bytes == s.offset) {
+      s = {s.trace, &s.trace->places[i + 1], i + 1, nop, false};
+      return true;
+    }
+    if (s.trace->places[i].offset != s.offset) return false;
   }
-  if (!locate(c->ip, location) || !location.exact || is_after_popf(location)) return;  // continue with the flag set
+  return false;
+}
+
+/// Handles the trap after the copy of a popf that set the trap flag.
+void traces_itself(Thread* t, Context* c) {
+  CacheLocation location;
+  if (!locate(c->ip, location) || !leads_from_popf(location)) return;  // continue with the flag set
   c->ip = restore_guest_state(t, c, location);
-  trap_after(t, c, info);
+  begin_tracing(t, c);
 }
 
 void step_done(Thread* t, Context* c, u8* info) {
@@ -244,8 +248,9 @@ void step_done(Thread* t, Context* c, u8* info) {
       c->flags &= ~trap_flag;
       return leave_from(t, c);
     }
-    count_stepped(t, c);
-    return t->traces_itself != 0 ? trap_after(t, c, info) : enter_from(t, c);
+    count_stepped(t, c, true);
+    if (t->traces_itself != 0) return trap_after(t, c, info);
+    return has_loaded_flags(t) && (c->flags & trap_flag) ? begin_tracing(t, c) : enter_from(t, c);
   }
   CacheLocation location;
   if (!in_generated_code(c->ip)) {
@@ -269,9 +274,7 @@ bool synchronous(int signal, const u8* info) {
 /// Code that cannot be read may still be executable. At its own address the instruction does what it does natively.
 void execute_unread(Thread* t, Context* c) {
   if (t->signal != 0 || is_asked_out(t)) return arrived(t, c);
-  t->pc = c->ip;
-  t->stepping = one_instruction;
-  c->flags |= trap_flag;
+  begin_step(t, c);
 }
 
 void asynchronous(Thread* t, Context* c, int signal, u8* info);
@@ -280,7 +283,7 @@ void fault(Thread* t, Context* c, int signal, u8* info) {
   const u64 rip = c->ip;
   CacheLocation location;
   if (t->stepping == one_instruction) {
-    t->stepping = not_stepping;
+    count_stepped(t, c, false);
   } else if (locate(rip, location)) {
     c->ip = restore_guest_state(t, c, location);
     if (compares(location)) return execute_unread(t, c);
@@ -313,9 +316,8 @@ void written(Thread* t, Context* c) {
   if (awaits_delivery(t) || !locate(c->ip, location) || location.place->dynamic != 0) return;
   if (!location.trace->dead && !cache_is_damaged()) return;
   c->ip = restore_guest_state(t, c, location);
-  t->pc = c->ip;
-  t->stepping = one_instruction;
-  c->flags |= trap_flag;
+  allow_faults();
+  begin_step(t, c);
 }
 
 /// Keeps a signal that was sent until the program's state is exact: in the engine's pending set, or as the one that the
@@ -346,7 +348,10 @@ void asynchronous(Thread* t, Context* c, int signal, u8* info) {
   const u64 rip = c->ip;
   allow_faults();
   CacheLocation location;
-  if (!waits && t->stepping == one_instruction && !in_engine(rip)) return arrived(t, c);
+  if (!waits && t->stepping == one_instruction && !in_engine(rip)) {
+    count_stepped(t, c, false);
+    return arrived(t, c);
+  }
   if (!waits && locate(rip, location) && (location.exact || compares(location))) {
     c->ip = restore_guest_state(t, c, location);
     return arrived(t, c);
@@ -388,7 +393,7 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
   allow_faults();
   if (signal == sigtrap && code == 2) {
     if (t->stepping != not_stepping) return step_done(t, c, info);
-    return traces_itself(t, c, info);
+    return traces_itself(t, c);
   }
   if (signal == sigsegv && rip == reinterpret_cast<u64>(landing_pad)) return return_failed(t, c, info);
   c->ip = give_up_reading(t, rip);

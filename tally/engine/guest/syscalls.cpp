@@ -83,6 +83,7 @@ s64 clone(Thread* t) {
 }
 s64 clone3(Thread* t) { return emulate_clone3(t, t->gpr[rdi], t->gpr[rsi]); }
 s64 execute(Thread* t) { return emulate_exec(t); }
+s64 read_parent(Thread* t) { return emulate_getppid(t); }
 
 // --- signals --------------------------------------------------------------------------------------------------------
 

@@ -120,7 +120,12 @@ void describe_vector_memory(const Decoded& decoded, Instruction& result) {
 }
 
 uint8_t condition_of(const Decoded& decoded) {
-  if (decoded.head.meta.category != ZYDIS_CATEGORY_COND_BR || decoded.operands[0].imm.value.s != 0)
+  // The address does not show it if the branch leads to the next instruction, or if it has an operand-size prefix: AMD
+  // processors then read a shorter displacement.
+  const bool by_address =
+      decoded.operands[0].imm.value.s != 0 && !(decoded.head.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE);
+  if (decoded.head.meta.category != ZYDIS_CATEGORY_COND_BR || by_address ||
+      decoded.head.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY || is_of_transactions(decoded.head.mnemonic))
     return condition_by_address;
   const uint8_t opcode = decoded.head.opcode;
   return (opcode & 0xf0) == 0xe0 ? opcode : opcode & 15;
@@ -137,7 +142,12 @@ Special special_of(const Decoded& decoded) {
     case ZYDIS_MNEMONIC_POPF:
     case ZYDIS_MNEMONIC_POPFQ: return Special::pop_flags;
     case ZYDIS_MNEMONIC_SYSCALL: return Special::syscall;
-    case ZYDIS_MNEMONIC_CPUID: return Special::emulated;
+    case ZYDIS_MNEMONIC_CPUID:
+    case ZYDIS_MNEMONIC_SGDT:
+    case ZYDIS_MNEMONIC_SIDT:
+    case ZYDIS_MNEMONIC_SLDT:
+    case ZYDIS_MNEMONIC_SMSW:
+    case ZYDIS_MNEMONIC_STR: return Special::emulated;
     case ZYDIS_MNEMONIC_INT:
     case ZYDIS_MNEMONIC_INT1:
     case ZYDIS_MNEMONIC_INT3: return Special::trap;

@@ -28,7 +28,8 @@ enum class Special : uint8_t {
   syscall,          ///< would leave the stepper's trap flag in r11
   trap,             ///< int3, int n, icebp: retires, then raises a signal
   stack_segment,    ///< the processor delays the trap until after the next instruction
-  emulated,         ///< the same if the hypervisor executes it and omits the trap (seen for cpuid on AMD processors)
+  emulated,         ///< the same if the hypervisor executes it and omits the trap (seen for cpuid on AMD processors),
+                    ///< or if the kernel executes it, because user mode must not (UMIP)
 };
 
 /// The mask of a gather or scatter.
@@ -53,7 +54,7 @@ struct Instruction {
   uint8_t stores = 0;           ///< the same
   bool narrow_counter = false;  ///< a REP or loop that counts in ECX
   uint8_t condition =
-      condition_by_address;  ///< of a branch to the next instruction: 0 to 15 (jcc), e0 to e3 (loop, jrcxz)
+      condition_by_address;  ///< of a branch whose address does not show it: 0 to 15 (jcc), e0 to e3 (loop, jrcxz)
   ElementMask mask;
 };
 

@@ -76,6 +76,8 @@ TEST(StepperDecode, finds_instructions_that_need_special_treatment) {
       {Special::stack_segment, {0x8e, 0xd0}},                   // mov ss, eax
       {Special::none, {0x8e, 0xd8}},                            // mov ds, eax
       {Special::emulated, {0x0f, 0xa2}},                        // cpuid
+      {Special::emulated, {0x0f, 0x01, 0x00}},                  // sgdt [rax]
+      {Special::emulated, {0x0f, 0x01, 0xe0}},                  // smsw eax
       {Special::none, {0xf3, 0x90}},                            // pause
       {Special::gather, {0xc4, 0xe2, 0x71, 0x90, 0x04, 0x10}},  // vpgatherdd
   };
@@ -87,6 +89,8 @@ TEST(StepperDecode, finds_the_condition_of_a_branch) {
   EXPECT_EQ(of({0x7f, 0}).condition, 15);
   EXPECT_EQ(of({0x7f, 1}).condition, condition_by_address);
   EXPECT_EQ(of({0x0f, 0x80, 1, 0, 0, 0}).condition, condition_by_address);
+  EXPECT_EQ(of({0x66, 0x74, 1}).condition, 4);
+  EXPECT_EQ(of({0x66, 0xe2, 1}).condition, 0xe2);
   // To the next instruction both outcomes lead to the same address: the flags decide.
   EXPECT_EQ(of({0x0f, 0x80, 0, 0, 0, 0}).condition, 0);
   EXPECT_EQ(of({0xe2, 0}).condition, 0xe2);

@@ -147,10 +147,10 @@ void Tracee::step_done(int trap_code) {
   if (of_creator) return;
   if (std::exchange(needless_restart_, false) && restarting_) return;
   retire(after);
-  const bool forgotten = pending_.special == Special::emulated && after.rip != before_.rip + pending_.length;
   if (pending_.special == Special::push_flags) hide_trap_flag_on_stack(after);
-  if (pending_.special == Special::stack_segment || forgotten) {
-    // One trap for two instructions.
+  // One trap for several instructions.
+  while (pending_.special == Special::stack_segment ||
+         (pending_.special == Special::emulated && after.rip != before_.rip + pending_.length)) {
     before_.rip += pending_.length;
     size_t length = 0;
     const auto bytes = read_code(tid_, before_.rip, length);
@@ -185,9 +185,10 @@ void Tracee::account(const user_regs_struct& after) {
     return;
   }
   const bool by_elements = pending_.special == Special::gather || pending_.special == Special::scatter;
-  if (by_elements && after.rip == before_.rip) {
-    // A trap after completed elements is delivered instead of the next element's fault (SDM volume 2, VPGATHERDD).
-    count_elements(mask_before_ & ~read_mask());
+  if (pending_.length > 0 && pending_.flow == Flow::next && after.rip == before_.rip) {
+    // A trap after completed elements is delivered instead of the next element's fault (SDM volume 2, VPGATHERDD). The
+    // rows of a tile are elements, too, and its load counts when it is complete.
+    if (by_elements) count_elements(mask_before_ & ~read_mask());
     return;
   }
   ++counts_.instructions;

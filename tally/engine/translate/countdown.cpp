@@ -70,9 +70,8 @@ u64 emit_window_exit(Builder& b, u64 from, u32 word, bool rcx_is_saved) {
 /// The usual maximum of loads, and of stores, of an instruction.
 constexpr u32 usual_accesses = 2;
 /// What generated code passes to identify a countdown: its trigger; or, with the number of the trace above these bits,
-/// the check of a trace in steps or the first check of another trace; or the middle of a trace in steps.
-constexpr u32 trigger_bits = 2, steps_word = 1u << trigger_bits, middle_word = 2u << trigger_bits;
-constexpr u32 first_word = steps_word | middle_word;
+/// the check of a trace in steps or the first check of another trace.
+constexpr u32 trigger_bits = 2, steps_word = 1u << trigger_bits, first_word = 3u << trigger_bits;
 constexpr u32 trace_shift = trigger_bits + 2;
 static_assert(channel::window_trigger_limit <= 1u << trigger_bits);
 
@@ -233,17 +232,6 @@ void emit_check(Builder& b, const Instruction& in) {
   b.trace.check = b.offset();
 }
 
-void emit_second_check(Builder& b) {
-  recorder.give_up();
-  // Both are counted already.
-  Emitter& e = b.e;
-  const u64 from = e.here();
-  e.store(rcx, o_spill1);
-  for (u32 k = 0; k < windows().triggers; k++)
-    leave_if_negative(e, countdown_of(k), emit_window_exit(b, from, middle_word, true));
-  e.load(rcx, o_spill1);
-}
-
 CountdownExit reached(u64 from, u64 word) {
   CountdownExit r{};
   if ((word & first_word) == first_word) {
@@ -255,7 +243,7 @@ CountdownExit reached(u64 from, u64 word) {
     return r;
   }
   if (!locate(from, r.location)) die("a countdown outside of all traces at", from);
-  r.triggers = word == middle_word ? 0 : static_cast<u32>(word) + 1;
+  r.triggers = static_cast<u32>(word) + 1;
   // The next instruction to execute: the last one that has a place at or before this offset was executed.
   if (r.location.place->offset <= r.location.offset) r.location.index++;
   r.location.place = &r.location.trace->places[r.location.index];

@@ -46,9 +46,8 @@ void emit_countdown(Builder& b, u32 number, bool flags_dead);
 /// Whether a trace that is not in steps needs a check before its first instruction; emits that check.
 bool looks_first(const Instruction& first);
 void emit_first_check(Builder& b, const Instruction& first);
-/// Emits the check of a trace in steps, for this instruction; and that of its second one, if the first is a popf.
+/// Emits the check of a trace in steps, for this instruction.
 void emit_check(Builder& b, const Instruction& in);
-void emit_second_check(Builder& b);
 
 /// Where a thread left a trace for a countdown.
 struct CountdownExit {

@@ -235,7 +235,7 @@ bool implicit_access(const ZydisDecodedInstruction& i) {
   const u8 o = i.opcode;
   return (o >= 0x50 && o <= 0x5f) || o == 0x68 || o == 0x6a || o == 0x8f || o == 0x9c || o == 0x9d ||
          (o >= 0xa0 && o <= 0xa7) || (o >= 0xaa && o <= 0xaf) || (o >= 0xc8 && o <= 0xcb) || o == 0xcf || o == 0xd7 ||
-         (o >= 0x6c && o <= 0x6f) || o == 0xff;
+         (o >= 0x6c && o <= 0x6f) || o == 0xc2 || o == 0xc3 || o == 0xe8 || o == 0xff;
 }
 
 void accesses_of(Instruction& in, const ZydisDecodedInstruction& raw, const ZydisDecoderContext& context) {

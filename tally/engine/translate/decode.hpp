@@ -74,8 +74,11 @@ struct Instruction {
   }
 };
 
-/// This instruction may set the trap flag, which takes effect after the next instruction.
-inline constexpr u8 popf_opcode = 0x9d;
+/// Whether the instruction is a popf. It may set the trap flag, which takes effect after the next instruction. In its
+/// copy that is a `nop`.
+inline bool is_popf(const Instruction& in) { return in.legacy && in.map == Map::one_byte && in.opcode == 0x9d; }
+/// Whether the instruction is an iret.
+inline bool is_iret(const Instruction& in) { return in.legacy && in.map == Map::one_byte && in.opcode == 0xcf; }
 
 void decoder_init();
 /// Whether programs see another processor than the real one (channel::PresentedCpu).

@@ -269,6 +269,7 @@ void emit_copy(Builder& b, const Instruction& in, u32 segment) {
     copy_limited_state(b, in, segment);
   else
     copy_plain(b, in, segment);
+  if (is_popf(in)) b.e.byte(0x90);
 }
 
 namespace {

@@ -48,9 +48,6 @@ bool read_instruction(Code& code, u64 pc, Instruction& out, bool& readable);
 /// there, because the following code may have changed.
 bool serializes(const Instruction& in);
 
-/// A popf may set the trap flag. The trap comes after the next instruction, which must be in the same trace.
-inline bool is_popf(const Instruction& in) { return in.legacy && in.map == Map::one_byte && in.opcode == popf_opcode; }
-
 inline bool far_away(u64 pc, u64 target) { return !fits32(static_cast<s64>(target - pc)); }
 
 /// All arithmetic flags: counter_flags and the carry.

@@ -247,8 +247,6 @@ TEST_F(Reading, ends_a_trace_after_a_serializing_instruction) {
   EXPECT_TRUE(serializes(decoded({0x0f, 0x01, 0xe8})));   // serialize
   EXPECT_FALSE(serializes(decoded({0x0f, 0x01, 0xd0})));  // xgetbv
   EXPECT_FALSE(serializes(decoded({0xa2, 0, 0, 0, 0, 0, 0, 0, 0})));
-  EXPECT_TRUE(is_popf(decoded({0x9d})));
-  EXPECT_FALSE(is_popf(decoded(pushf)));
 }
 
 TEST_F(Reading, reaches_2_gb) {

@@ -87,7 +87,7 @@ class Reoptimizer {
   }
 
   void read(const Arena& arena) {
-    while (n_ < instruction_limit || (n_ == instruction_limit && is_popf(in_[n_ - 1]))) {
+    while (n_ < instruction_limit) {
       Instruction& in = in_[n_];
       bool readable = false;
       if (n_ > 0 && probes->begins_at(at_)) break;

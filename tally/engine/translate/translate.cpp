@@ -147,8 +147,7 @@ class Translator {
   u32 read_segment(u32 segment, const Arena& arena) {
     u32 n = 0;
     last_ = Kind::plain;
-    while (n < segment_instructions &&
-           (total_ + n < limit_ || (n == 0 && segment == 0) || (n > 0 && is_popf(in_[n - 1])))) {
+    while (n < segment_instructions && (total_ + n < limit_ || (n == 0 && segment == 0))) {
       if (code_.watch(at_) && !compared_) break;
       bool readable = false;
       Instruction& in = in_[n];
@@ -201,7 +200,6 @@ class Translator {
         counted = b.offset();
       }
       if (i == n) break;
-      if (steps_ && i == 1 && !is_instrumented) emit_second_check(b);
       if (is_instrumented) instrumentation->before(b, i, i + 1 == n && last_ != Kind::plain && !is_conditional(last_));
       emit_instruction(b, i, i + 1 == n, segment, increment, number, counted);
       if (is_instrumented) instrumentation->after(b, i);

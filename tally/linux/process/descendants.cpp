@@ -1,8 +1,11 @@
 #include "tally/linux/process/descendants.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,6 +13,7 @@
 #include <system_error>
 
 #include "tally/core/base/text.hpp"
+#include "tally/linux/descriptor.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/system.hpp"
@@ -36,6 +40,27 @@ bool has_child() {
 }  // namespace
 
 void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+pid_t adopter_without_this() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return 0;
+  const Descriptor read_end(ends[0]);
+  Descriptor write_end(ends[1]);
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const pid_t parent = getpid();
+    if (fork() != 0) _exit(0);
+    while (getppid() == parent) sched_yield();
+    const pid_t adopter = getppid();
+    _exit(write(ends[1], &adopter, sizeof adopter) == sizeof adopter ? 0 : 1);
+  }
+  if (child > 0) retry([&] { return waitpid(child, nullptr, 0); });
+  adopt_orphans();
+  write_end.reset();
+  pid_t adopter = 0;
+  return retry([&] { return read(ends[0], &adopter, sizeof adopter); }) == sizeof adopter ? adopter : 0;
+}
 
 Descendants::Descendants() : others_(has_child() ? children() : std::vector<pid_t>{}) {}
 

@@ -11,6 +11,11 @@ namespace tally::linux {
 /// Makes this process adopt orphans among its descendants, instead of init.
 void adopt_orphans();
 
+/// Returns the process that would adopt orphans if this one did not: init, or a nearer one that requested it. 0 on
+/// failure. Linux does not show it, so a child leaves an orphan for it. A descendant that becomes an orphan during this
+/// half millisecond is adopted there, too. Must be called after adopt_orphans().
+pid_t adopter_without_this();
+
 /// Distinguishes descendants of programs that start from now on from earlier children of this process (a shell with
 /// children may have executed tally). Misses none only after adopt_orphans().
 class Descendants {

@@ -58,6 +58,7 @@ struct ChildSide {
     std::uint32_t& answer = self.header->first_answer;
     __atomic_store_n(&answer, static_cast<std::uint32_t>(Answer::asked), __ATOMIC_RELEASE);
     const pid_t pid = linux::own_pid();
+    self.header->first_pid = pid;
     const channel::Announcement announcement{0, 0, 0, pid, pid, channel::request_take_over, self.first_fd};
     if (!linux::announce(self.first_fd + static_cast<int>(channel::inherited_socket), &announcement,
                          sizeof announcement))
@@ -109,6 +110,7 @@ class Server final : public Observer {
       if (a.process >= channel::process_limit || a.thread >= channel::thread_limit) continue;
       const bool granted = a.request == channel::request_keep_file ? keep(std::move(file))
                            : a.request == channel::request_marks   ? write_marks(a, *sender)
+                           : a.request == channel::request_adopter ? find_adopter()
                                                                    : take_over(a, *sender);
       channel::Header& header = shared_.records.header();
       std::uint32_t& answer = a.thread == 0 ? header.first_answer : shared_.records.thread(a.thread).answer;
@@ -149,6 +151,12 @@ class Server final : public Observer {
   bool write_marks(const channel::Announcement& a, pid_t sender) {
     const channel::MarkPoints points = marker_.points_of(sender);
     return linux::write_at(shared_.file.get(), channel::mark_points_offset(a.process), &points, sizeof points);
+  }
+
+  bool find_adopter() {
+    std::int32_t& adopter = shared_.records.header().adopter;
+    if (adopter == 0) __atomic_store_n(&adopter, linux::adopter_without_this(), __ATOMIC_RELAXED);
+    return adopter != 0;
   }
 
   void ran_natively(const std::string& what, const std::string& why) {
@@ -226,6 +234,7 @@ Result<Channel> Channel::make() {
   created.records.base = created.mapping.data();
   created.records.header().magic = channel::magic;
   created.records.header().layout_version = channel::layout_version;
+  created.records.header().command_pid = linux::own_pid();
   return created;
 }
 

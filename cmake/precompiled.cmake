@@ -5,7 +5,7 @@
 set(standard_headers <algorithm> <array> <chrono> <cstdint> <cstring> <functional> <map> <memory> <optional> <set> <span>
                      <string> <string_view> <utility> <vector>)
 
-# ccache keeps what was compiled with precompiled headers only where it is told that it may (its manual, "Precompiled
+# ccache stores objects that were compiled with precompiled headers only with a setting (its manual, "Precompiled
 # headers").
 if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "^[^;]*ccache$")
   set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros ${CMAKE_CXX_COMPILER_LAUNCHER})

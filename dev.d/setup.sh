@@ -95,6 +95,6 @@ if ((${#absent[@]})); then
 fi
 if ((${#missing[@]})); then
   apt install --no-install-recommends "${missing[@]}" ||
-    die "apt-get could not install ${missing[*]} (its own words stand above). Is the network reachable?"
+    die "apt-get could not install ${missing[*]} (see its message above). Is the network reachable?"
 fi
 fill_guest

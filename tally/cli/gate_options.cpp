@@ -30,7 +30,8 @@ Result<report::Comparable> read_any(const report::StoredFile& file) {
     return fail(Code::bad_usage,
                 fmt::format("'{}' holds {} results: compare files with one", printable(file.name), results->size()));
   auto comparable = report::comparable_of(std::move(results->front()));
-  if (comparable && comparable->profile != nullptr) report::set_threads(*comparable, result::read_profile_threads(file.text));
+  if (comparable && comparable->profile != nullptr)
+    report::set_threads(*comparable, result::read_profile_threads(file.text));
   return comparable;
 }
 

@@ -13,8 +13,8 @@ include(GoogleTest)
 set(tally_hang_s 1800)
 # GoogleTest's macros are an if without braces, and EXPECT_NEAR converts counts to double.
 add_library(tally_test_warnings INTERFACE)
-target_link_libraries(tally_test_warnings INTERFACE tally_warnings)
-target_compile_options(tally_test_warnings INTERFACE -Wno-dangling-else -Wno-conversion)
+target_compile_options(tally_test_warnings INTERFACE $<TARGET_PROPERTY:tally_warnings,INTERFACE_COMPILE_OPTIONS>
+                                                     -Wno-dangling-else -Wno-conversion)
 # Nearly half of the tests read JSON: parsing its header takes as long as compiling such a test.
 tally_precompiled_kind(test OPTIONS -O0 HEADERS <gtest/gtest.h> <nlohmann/json.hpp> LIBRARIES GTest::gtest nlohmann_json::nlohmann_json)
 

@@ -127,12 +127,15 @@ std::string function_hint(const Comparison& comparison, const std::string& funct
                          : "did you mean " + join(similar, " or ") + "?";
 }
 
-/// Whether one of the two profiles has a function of this name.
-bool has_function(const Comparison& comparison, const std::string& function) {
-  for (const Comparable* const side : {comparison.before, comparison.after})
-    for (const result::ProfileFunction& one : side->profile->functions)
-      if (is_subject(one.name, function)) return true;
-  return false;
+/// Whether a result has a function of this name.
+bool has_function(const Comparable& side, const std::string& function) {
+  return std::any_of(side.profile->functions.begin(), side.profile->functions.end(),
+                     [&](const result::ProfileFunction& one) { return is_subject(one.name, function); });
+}
+
+/// Whether a row is of this function: rows have short names, "parse", if no other function shares them.
+bool is_row_of(const ComparedCount& row, const std::string& function) {
+  return is_subject(row.subject, function) || row.subject == function.substr(0, function.find('('));
 }
 
 std::vector<std::string> names_of(const Comparison& comparison, std::string ComparedCount::*name) {
@@ -152,15 +155,21 @@ Result<GateResult> judge_function(const Gate& gate, const Comparison& comparison
                                    "`tally bench` with `profile = true`"
                                  : "in both results: " + join(subjects, ", "));
   }
-  if (!has_function(comparison, gate.function))
+  const bool was_there = has_function(*comparison.before, gate.function);
+  const bool is_there = has_function(*comparison.after, gate.function);
+  if (!was_there && !is_there)
     return fail(Code::bad_usage, fmt::format("{}: no function is called '{}'", named(gate), printable(gate.function)),
                 function_hint(comparison, gate.function));
-  const auto row =
-      std::find_if(comparison.functions.begin(), comparison.functions.end(), [&](const ComparedCount& one) {
-        return is_event(one.event, gate.event) && is_subject(one.subject, gate.function);
-      });
-  if (row == comparison.functions.end())
-    return GateResult{.gate = gate, .text = fmt::format("{} of {}: unchanged", gate.event, gate.function)};
+  const auto row = std::find_if(
+      comparison.functions.begin(), comparison.functions.end(),
+      [&](const ComparedCount& one) { return is_event(one.event, gate.event) && is_row_of(one, gate.function); });
+  if (row == comparison.functions.end()) {
+    GateResult result{.gate = gate, .text = fmt::format("{} of {}", gate.event, gate.function)};
+    if (was_there != is_there)
+      return undecided(std::move(result), fmt::format("only the result {} has it", was_there ? "before" : "after"));
+    result.text += ": unchanged";  // rows are those that changed
+    return result;
+  }
   return judge(gate, *row, comparison);
 }
 

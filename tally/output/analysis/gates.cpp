@@ -44,10 +44,12 @@ std::string grew(const ComparedCount& row) {
                      change_text(row), relative ? fmt::format(", {:+.2f} %", 100 * *relative) : "");
 }
 
-/// The runs of one side; a single value if there are none.
-RepeatedValue repeated_value(const Measure* measure, Value value, const Comparable& side) {
-  const bool counts_exactly = measure == nullptr || measure->trust == Trust::exact || measure->trust == Trust::modelled;
-  RepeatedValue repeated{{}, counts_exactly && side.repeatable == true && side.is_single_threaded};
+/// The runs of one side; a single value if there are none. A function of a profile has no runs, and what differs
+/// between runs without --repeatable (addresses, the environment) is mostly in functions of the dynamic linker.
+RepeatedValue repeated_value(const ComparedCount& row, const Measure* measure, Value value, const Comparable& side) {
+  const bool counts_exactly = row.trust == name(Trust::exact) || row.trust == name(Trust::modelled);
+  const bool repeats = measure == nullptr || side.repeatable == true;
+  RepeatedValue repeated{{}, counts_exactly && repeats && side.is_single_threaded};
   if (measure != nullptr) repeated.runs.assign(measure->runs.begin(), measure->runs.end());
   if (repeated.runs.size() < 2) repeated.runs = {static_cast<double>(value)};
   return repeated;
@@ -92,8 +94,8 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
     return undecided(std::move(result), fmt::format("{} differ{}: count both in the same way, or use --force",
                                                     join(settings, ", "), settings.size() == 1 ? "s" : ""));
   const bool more_is_better = row.better == Better::more;
-  const RepeatedValue before = repeated_value(row.measure_before, *row.before, *comparison.before);
-  const RepeatedValue after = repeated_value(row.measure_after, *row.after, *comparison.after);
+  const RepeatedValue before = repeated_value(row, row.measure_before, *row.before, *comparison.before);
+  const RepeatedValue after = repeated_value(row, row.measure_after, *row.after, *comparison.after);
   GrowthOrReason found = std::string();
   if (const auto growth = growth_by_interval(gate, row))
     found = *growth;

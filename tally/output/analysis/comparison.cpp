@@ -11,6 +11,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/core/stats/ranks.hpp"
 #include "tally/output/analysis/comparison_profiles.hpp"
+#include "tally/output/analysis/growth.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 
 namespace tally::report {
@@ -79,7 +80,7 @@ std::string why_incomparable(const Comparable& before, const Comparable& after, 
   return "";
 }
 
-std::string needs_runs() { return fmt::format("needs at least {} runs on each side: -r 10", fewest_repeats); }
+std::string needs_runs() { return fmt::format("needs at least {} runs on each side: -r 10", fewest_runs); }
 
 /// The value, if the runs ended as those of the other result.
 std::optional<Value> comparable_value(const Measure& one, const Measure& other) {
@@ -99,14 +100,14 @@ ComparedCount compare_measure(const Comparable& before, const Comparable& after,
                     .better = old_measure.better,
                     .before = comparable_value(old_measure, new_measure),
                     .after = comparable_value(new_measure, old_measure),
-                    .trust = trusts(old_measure.trust, new_measure.trust),
-                    .measure_before = &old_measure,
-                    .measure_after = &new_measure};
+                    .trust = trusts(old_measure.trust, new_measure.trust)};
   if (std::string why = why_incomparable(before, after, old_measure, new_measure); !why.empty()) {
     leave_undecided(row, std::move(why));
     row.is_incomparable = true;
     return row;
   }
+  row.measure_before = &old_measure;
+  row.measure_after = &new_measure;
   const Trust worse = worst(old_measure.trust, new_measure.trust);
   const bool is_repeated = old_measure.runs.size() > 1 || new_measure.runs.size() > 1;
   const bool is_constant = all_equal(old_measure.runs) && all_equal(new_measure.runs);
@@ -114,7 +115,7 @@ ComparedCount compare_measure(const Comparable& before, const Comparable& after,
     decide(row);
   } else if (old_measure.interval && new_measure.interval && !is_repeated && worse != Trust::partial) {
     compare_intervals(row, *old_measure.interval, *new_measure.interval);
-  } else if (old_measure.runs.size() >= fewest_repeats && new_measure.runs.size() >= fewest_repeats) {
+  } else if (old_measure.runs.size() >= fewest_runs && new_measure.runs.size() >= fewest_runs) {
     compare_runs(row, old_measure, new_measure);
   } else if (worse == Trust::partial && !is_repeated) {
     const std::string& reason = old_measure.trust == Trust::partial ? old_measure.reason : new_measure.reason;
@@ -131,7 +132,7 @@ ComparedCount compare_measure(const Comparable& before, const Comparable& after,
 /// rows.
 bool are_apart(const ComparedCount& row) {
   const std::vector<Value>&before = row.measure_before->runs, &after = row.measure_after->runs;
-  if (before.size() < fewest_repeats || after.size() < fewest_repeats) return false;
+  if (before.size() < fewest_runs || after.size() < fewest_runs) return false;
   const auto [old_least, old_most] = std::minmax_element(before.begin(), before.end());
   const auto [new_least, new_most] = std::minmax_element(after.begin(), after.end());
   return *old_most < *new_least || *new_most < *old_least;
@@ -216,14 +217,15 @@ void compare_settings(Comparison& comparison, bool forced) {
   const auto& measures = comparison.before->measures;
   const bool has_models = std::any_of(measures.begin(), measures.end(), is_modelled);
   std::vector<std::string> all;
-  for (const Setting& before : comparison.before->settings)
-    for (const Setting& after : comparison.after->settings) {
-      if (before.name != after.name || before.value == after.value || before.value == "unknown" ||
-          after.value == "unknown" || (before.is_of_models && !has_models))
-        continue;
-      all.push_back(fmt::format("{} ({} → {})", before.name, printable(before.value), printable(after.value)));
-      if (!forced) (before.is_of_models ? comparison.other_models : comparison.other_settings).push_back(before.name);
-    }
+  const auto &old_settings = comparison.before->settings, &new_settings = comparison.after->settings;
+  for (std::size_t i = 0; i < std::min(old_settings.size(), new_settings.size()); ++i) {
+    const Setting &before = old_settings[i], &after = new_settings[i];
+    if (before.value == after.value || before.value == "unknown" || after.value == "unknown" ||
+        (before.is_of_models && !has_models))
+      continue;
+    all.push_back(fmt::format("{} ({} → {})", before.name, printable(before.value), printable(after.value)));
+    if (!forced) (before.is_of_models ? comparison.other_models : comparison.other_settings).push_back(before.name);
+  }
   if (!all.empty())
     comparison.warnings.push_back(
         fmt::format("the results were counted with other settings: {}: count both in the same way", join(all, ", ")));

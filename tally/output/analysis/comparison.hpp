@@ -17,9 +17,6 @@ namespace tally::report {
 enum class Verdict : std::uint8_t { same, better, worse, undecided };
 std::string_view name(Verdict verdict);
 
-/// Repeats on each side from which a test of ranks can find a difference at 1 %.
-inline constexpr std::size_t fewest_repeats = 5;
-
 /// One quantity of both results.
 struct ComparedCount {
   std::string event;         ///< its full name
@@ -34,9 +31,10 @@ struct ComparedCount {
   std::optional<double> probability = {};        ///< that the runs differ by chance, adjusted for the number of rows
   bool is_different = false;                     ///< the change is more than chance
   Verdict verdict = Verdict::undecided;
-  std::string reason = {};                                            ///< why it is undecided
-  bool is_incomparable = false;                                       ///< no number of runs decides: `reason`
-  const Measure *measure_before = nullptr, *measure_after = nullptr;  ///< null: a row of profiles
+  std::string reason = {};       ///< why it is undecided
+  bool is_incomparable = false;  ///< no number of runs decides: `reason`
+  /// Null: it is incomparable, or a row of profiles.
+  const Measure *measure_before = nullptr, *measure_after = nullptr;
   std::string label = {};  ///< of a function: "code generation", if its source and calls are the same
 
   /// after − before; 0 if one is missing.
@@ -59,8 +57,7 @@ struct Comparison {
   /// The same of source lines, processes and threads; of the last two only if a side has several.
   std::vector<ComparedCount> lines = {}, processes = {}, threads = {};
   std::vector<std::string> warnings = {};  ///< why the comparison may mislead
-  /// Settings that differ and decide every count, or modelled counts: "--cpu-model (zen4 → haswell)". Gates of these
-  /// counts are undecided.
+  /// Names of the settings that differ and decide every count, or modelled counts. Gates on these counts are undecided.
   std::vector<std::string> other_settings = {}, other_models = {};
 
   const std::vector<ComparedCount>& rows(ComparedRows which) const;

@@ -60,7 +60,7 @@ std::optional<Growth> growth_by_interval(const Gate& gate, const ComparedCount& 
   const bool is_profile = row.measure_before == nullptr;
   const bool has_intervals = !is_profile && row.measure_before->interval && row.measure_after->interval &&
                              row.measure_before->runs.size() < 2 && row.measure_after->runs.size() < 2;
-  if (!row.interval || !(is_profile || has_intervals)) return std::nullopt;
+  if (!row.interval || !(is_profile || has_intervals) || (gate.is_relative && *row.before == 0)) return std::nullopt;
   const double sign = row.better == Better::more ? -1 : 1;
   const double unit = gate.is_relative ? std::abs(static_cast<double>(*row.before)) : 1;
   const auto [low, high] = std::minmax(sign * static_cast<double>(row.interval->low) / unit,
@@ -96,20 +96,19 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
   const bool more_is_better = row.better == Better::more;
   const RepeatedValue before = repeated_value(row, row.measure_before, *row.before, *comparison.before);
   const RepeatedValue after = repeated_value(row, row.measure_after, *row.after, *comparison.after);
-  GrowthOrReason found = std::string();
-  if (const auto growth = growth_by_interval(gate, row))
-    found = *growth;
-  else
-    found = growth_between(before, after, more_is_better, gate.is_relative);
+  const auto by_interval = growth_by_interval(gate, row);
+  const GrowthOrReason found =
+      by_interval ? GrowthOrReason(*by_interval) : growth_between(before, after, more_is_better, gate.is_relative);
   if (const auto* const why = std::get_if<std::string>(&found))
     return undecided(std::move(result), row.reason.empty() ? *why : row.reason);
   const Growth& growth = std::get<Growth>(found);
   const std::string limit = gate.text.substr(gate.text.rfind('=') + 1);
   const LimitVerdict verdict = judge_growth(growth, gate.limit);
   if (verdict == LimitVerdict::unknown) {
+    const std::string interval = "the 99 % interval is " + interval_text(growth, gate.is_relative);
+    if (by_interval) return undecided(std::move(result), interval + "; a longer measurement would decide");
     const auto runs = runs_to_decide(before, after, more_is_better, gate.is_relative, gate.limit);
-    return undecided(std::move(result), fmt::format("the 99 % interval is {}; about {} runs on each side would decide",
-                                                    interval_text(growth, gate.is_relative),
+    return undecided(std::move(result), fmt::format("{}; about {} runs on each side would decide", interval,
                                                     runs ? std::to_string(*runs) : std::string("more than 1,000")));
   }
   if (verdict == LimitVerdict::above) result.state = GateResult::State::failed;

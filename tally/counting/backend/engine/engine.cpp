@@ -12,6 +12,7 @@
 #include "tally/counting/backend/engine/model_workers.hpp"
 #include "tally/counting/backend/engine/profile/code_counts.hpp"
 #include "tally/counting/backend/engine/profile/located_values.hpp"
+#include "tally/counting/backend/engine/regions/marked_events.hpp"
 #include "tally/counting/backend/engine/regions/marks.hpp"
 #include "tally/counting/backend/engine/run.hpp"
 #include "tally/counting/backend/engine/windows/thread_paths.hpp"

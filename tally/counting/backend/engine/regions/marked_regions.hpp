@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tally/counting/backend/engine/regions/marks.hpp"
+#include "tally/counting/backend/engine/regions/marked_events.hpp"
 
 namespace tally::backend::engine {
 

@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstring>
 #include <map>
 #include <set>
 
 #include "tally/core/base/pattern.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/counting/backend/engine/profile/located_values.hpp"
 #include "tally/linux/files/code_files.hpp"
 
 namespace tally::backend::engine {
@@ -352,182 +349,6 @@ std::vector<std::string> Marker::missing() const {
                                              : "; did you mean " + join(near, " or ") + "?"));
   }
   return notes;
-}
-
-namespace {
-
-std::string too_many() { return fmt::format("functions can count at most {} events", channel::mark_event_limit); }
-
-}  // namespace
-
-std::vector<MarkedEvent> marked_events(const Job& job, const Modelling& modelling) {
-  std::vector<MarkedEvent> made;
-  if (job.hashes_paths()) return made;
-  // The triggers of windows occupy event slots, too.
-  const std::size_t triggers = job.windows != nullptr ? job.windows->triggers.size() : 0;
-  const std::uint32_t limit = channel::mark_event_limit - static_cast<std::uint32_t>(triggers);
-  std::uint32_t slots = 0;
-  for (const event::Event& event : job.events()) {
-    if (!event::has_modes(event::definition(event.id).kind)) {
-      if (!job.has_usual_events()) made.push_back({&event, {}, "the kernel reports it only for the whole command"});
-      continue;
-    }
-    const Count count = count_of(event, {}, modelling.simulation ? &*modelling.simulation : nullptr);
-    MarkedEvent one{&event, {}, "", false};
-    if (count.trust == Trust::absent) {
-      one.reason = count.reason;
-    } else if (needed_by(event.id).core && job.windows != nullptr) {
-      one.is_cycles = true;
-    } else if (needed_by(event.id).core && job.has_calls()) {
-      one.reason = "cycles of the core model are not available for calls";
-    } else if (slots == limit) {
-      one.reason = too_many();
-    } else {
-      one.place = slots++;
-    }
-    made.push_back(std::move(one));
-  }
-  return made;
-}
-
-void weigh(event::Id id, std::int8_t* weight) {
-  for (std::uint32_t i = 0; i < channel::mark_values; ++i) {
-    channel::Totals totals;
-    std::array<std::uint64_t, channel::mark_values - channel::mark_fields> models{};
-    if (i < channel::mark_fields) {
-      totals.field[i] = 1;
-    } else {
-      models[i - channel::mark_fields] = 1;
-    }
-    weight[i] = static_cast<std::int8_t>(value_of(id, totals, std::bit_cast<channel::ModelValues>(models)).value_or(0));
-  }
-}
-
-namespace {
-
-// Returns the number of an event's fixed counter in Intel's manuals.
-std::optional<std::size_t> fixed_counter(event::Id id) {
-  switch (id) {
-    case event::Id::instructions: return 0;
-    case event::Id::cycles: return 1;
-    case event::Id::ref_cycles: return 2;
-    default: return std::nullopt;
-  }
-}
-
-// Sets which row rdpmc reads for each counter.
-void choose_counters(const std::vector<MarkedEvent>& events, channel::Marks& marks) {
-  std::size_t programmable = 0;
-  for (const MarkedEvent& one : events) {
-    if (!event::has_modes(event::definition(one.event->id).kind)) continue;
-    const auto row = static_cast<std::uint8_t>(one.place ? *one.place + 1 : 0);
-    if (const auto fixed = fixed_counter(one.event->id)) {
-      marks.fixed[*fixed] = row;
-    } else if (programmable < std::size(marks.selector)) {
-      marks.selector[programmable++] = row;
-    }
-  }
-  // Instructions are always counted.
-  if (marks.fixed[0] != 0 || marks.events == channel::mark_event_limit) return;
-  weigh(event::Id::instructions, marks.weight[marks.events]);
-  marks.fixed[0] = static_cast<std::uint8_t>(++marks.events);
-}
-
-}  // namespace
-
-channel::Marks marks_of(const Job& job, const Modelling& modelling) {
-  channel::Marks marks{};
-  marks.count = static_cast<std::uint32_t>(job.code_regions().size());
-  marks.on = marks.count > 0 || job.has_rdpmc() || job.has_window_bounds() || job.has_python() || job.has_entered() ||
-                     job.has_toggles()
-                 ? 1
-                 : 0;
-  marks.rdpmc = job.has_rdpmc() ? 1 : 0;
-  marks.python = job.has_python() ? 1 : 0;
-  // Needed by marks, and by regions of the program's own, which are not known yet.
-  for (std::size_t i = 0; modelling.needed.core && i < std::size(marks.miss_cycles); ++i)
-    marks.miss_cycles[i] = static_cast<std::int32_t>(weight_of(event::Id::cycles, i, modelling));
-  if (marks.on == 0 && job.windows == nullptr && !job.has_calls()) return marks;
-  if (marks.count > 0) {
-    const CodeRegion::Trap trap = job.code_regions().back().trap;
-    marks.trap = trap == CodeRegion::Trap::int2e  ? channel::trap_int2e
-                 : trap == CodeRegion::Trap::int3 ? channel::trap_int3
-                                                  : channel::no_trap;
-  }
-  const auto events = marked_events(job, modelling);
-  for (const MarkedEvent& one : events) {
-    if (!one.place) continue;
-    marks.events = *one.place + 1;
-    marks.modelled |= needed_by(one.event->id).any() ? 1u : 0u;
-    if (needed_by(one.event->id).core) {
-      marks.cycles_rows |= 1u << *one.place;
-    } else {
-      weigh(one.event->id, marks.weight[*one.place]);
-    }
-  }
-  if (job.has_rdpmc()) choose_counters(events, marks);
-  return marks;
-}
-
-namespace {
-
-struct Counter {
-  std::uint32_t selector;
-  std::string name;    // of the event that it counts, or would count
-  std::string reason;  // why it is missing
-};
-
-// Returns all possible counters, in the order of Intel's manual.
-std::vector<Counter> counters_of(const Job& job, const Modelling& modelling) {
-  std::vector<Counter> fixed{
-      {0x40000000, "instructions", ""}, {0x40000001, "cycles", ""}, {0x40000002, "ref-cycles", ""}};
-  std::vector<Counter> others;
-  std::uint32_t slots = 0;
-  bool has_instructions = false;
-  for (const MarkedEvent& one : marked_events(job, modelling)) {
-    if (!event::has_modes(event::definition(one.event->id).kind)) continue;
-    slots += one.place ? 1 : 0;
-    has_instructions = has_instructions || (one.place && fixed_counter(one.event->id) == 0);
-    const std::string name = event::name(*one.event);
-    if (const auto place = fixed_counter(one.event->id)) {
-      fixed[*place] = {fixed[*place].selector, name, one.reason};
-    } else if (others.size() < std::size(channel::Marks{}.selector)) {
-      others.push_back({static_cast<std::uint32_t>(others.size()), name, one.reason});
-    }
-  }
-  // Instructions are always counted, if there is a free slot.
-  if (!has_instructions)
-    fixed[0] = {fixed[0].selector, "instructions", slots == channel::mark_event_limit ? too_many() : ""};
-  for (Counter& one : fixed)
-    if (one.name == "cycles" || one.name == "ref-cycles") one.reason = "not among the events that -e names";
-  others.insert(others.end(), fixed.begin(), fixed.end());
-  return others;
-}
-
-}  // namespace
-
-std::string readable_counters(const Job& job, const Modelling& modelling) {
-  struct Missing {
-    std::vector<std::string> selectors, names;
-    std::string reason;
-  };
-  std::vector<std::string> available;
-  std::vector<Missing> missing;
-  for (const Counter& one : counters_of(job, modelling)) {
-    std::string selector = one.selector < 4 ? std::to_string(one.selector) : fmt::format("{:#x}", one.selector);
-    if (one.reason.empty()) {
-      available.push_back(fmt::format("{} for {}", selector, printable(one.name)));
-      continue;
-    }
-    if (missing.empty() || missing.back().reason != one.reason) missing.push_back({{}, {}, one.reason});
-    missing.back().selectors.push_back(std::move(selector));
-    missing.back().names.push_back(printable(one.name));
-  }
-  std::vector<std::string> absences;
-  for (const Missing& one : missing)
-    absences.push_back(fmt::format("{} ({}: {})", join(one.selectors, " or "), join(one.names, ", "), one.reason));
-  return fmt::format("rdpmc reads counter {}; any other ends the program by SIGSEGV{}{}", join(available, ", "),
-                     absences.empty() ? "" : ": there is no ", join(absences, ", no "));
 }
 
 }  // namespace tally::backend::engine

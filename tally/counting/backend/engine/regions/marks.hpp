@@ -1,4 +1,4 @@
-// Resolves the functions and addresses of regions in programs under the engine, and selects the events counted there.
+// Resolves the functions and addresses of regions in programs under the engine.
 #pragma once
 
 #include <cstdint>
@@ -95,24 +95,5 @@ class Marker {
   bool has_python_ = false;
   std::set<std::uint32_t> python_versions_;
 };
-
-/// Returns the engine's settings: the number of marks, and the events to count at them. `modelling`: the available
-/// models.
-channel::Marks marks_of(const Job& job, const Modelling& modelling);
-
-/// Sets the weight of each of the engine's numbers in an event, which is a sum of them: channel::mark_values weights.
-void weigh(event::Id id, std::int8_t* weight);
-
-/// Returns one sentence on which counters rdpmc reads, and which are missing.
-std::string readable_counters(const Job& job, const Modelling& modelling);
-
-/// An event of the job with its index among those that marks count; without one, the reason.
-struct MarkedEvent {
-  const event::Event* event;
-  std::optional<std::uint32_t> place;
-  std::string reason;
-  bool is_cycles = false;  ///< it has no index, but windows can compute it
-};
-std::vector<MarkedEvent> marked_events(const Job& job, const Modelling& modelling);
 
 }  // namespace tally::backend::engine

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "tally/counting/backend/engine/regions/marks.hpp"
+#include "tally/counting/backend/engine/regions/marked_events.hpp"
 #include "tally/engine/channel/parts.hpp"
 
 namespace tally::backend::engine {

@@ -15,7 +15,7 @@
 #include "tally/counting/backend/engine/count/snapshot.hpp"
 #include "tally/counting/backend/engine/count/sources.hpp"
 #include "tally/counting/backend/engine/profile/code_whereabouts.hpp"
-#include "tally/counting/backend/engine/regions/marks.hpp"
+#include "tally/counting/backend/engine/regions/marked_events.hpp"
 #include "tally/counting/backend/engine/ring_memory.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
 #include "tally/counting/backend/engine/windows/code_vectors.hpp"

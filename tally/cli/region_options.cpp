@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "tally/counting/profile/find_functions.hpp"
+#include "tally/counting/profile/function_names.hpp"
 
 namespace tally::cli {
 

@@ -1,4 +1,4 @@
-#include "tally/counting/profile/find_functions.hpp"
+#include "tally/counting/profile/function_names.hpp"
 
 namespace tally::profile {
 

@@ -71,7 +71,7 @@ add_cost() {
 
 options=(--tests --no-setup --preset "$preset")
 if ((${#directories[@]})); then
-  ./dev build "${options[@]}" help >/dev/null  # configures, which writes the list of directories with tests
+  cmake --preset "$preset" --log-level=WARNING -DTALLY_TESTS=ON >/dev/null  # writes the list of directories with tests
   mapfile -t tested < <(python3 -B tests/directories.py "$tree" "${directories[@]}")
   ((${#tested[@]})) || die "no tests in ${directories[*]} or above"
   say "tests of ${tested[*]}"

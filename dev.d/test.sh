@@ -72,12 +72,16 @@ add_cost() {
 options=(--tests --no-setup --preset "$preset")
 if ((${#directories[@]})); then
   cmake --preset "$preset" --log-level=WARNING -DTALLY_TESTS=ON >/dev/null  # writes the list of directories with tests
-  mapfile -t tested < <(python3 -B tests/directories.py "$tree" "${directories[@]}")
+  tested=()
+  others=()
+  while IFS= read -r line; do
+    if [[ $line == -* ]]; then others+=("${line#-}"); else tested+=("$line"); fi
+  done < <(python3 -B tests/directories.py "$tree" "${directories[@]}")
   ((${#tested[@]})) || die "no tests in ${directories[*]} or above"
-  say "tests of ${tested[*]}"
+  say "tests of ${tested[*]}${others[*]:+, without those of other directories (tests/directories.txt)}"
   targets=("${tested[@]//\//-}")
   ./dev build "${options[@]}" "${targets[@]/#/tests-of-}"
-  selected+=(-L "^(long:)?($(IFS='|'; echo "${tested[*]}"))\$")
+  selected+=(-L "^(long:)?($(IFS='|'; echo "${tested[*]}"))\$" ${others[0]:+-E "$(IFS='|'; echo "${others[*]}")"})
 else
   ./dev build "${options[@]}"
 fi

@@ -1,4 +1,4 @@
-"""Prints the directories whose tests `./dev test DIRECTORY …` runs, one on a line.
+"""Prints the directories whose tests `./dev test DIRECTORY …` runs, one on a line, and "-REGEX" for tests to leave out.
 
 usage: directories.py BUILD DIRECTORY …
 
@@ -41,10 +41,15 @@ def main():
         found.update(sorted(around, key=len)[-1:])
     while above := {name for name, others in uses.items() if name not in found and found & others}:
         found |= above
+    excluded = []
     for name, *others in rows(os.path.join(HERE, "directories.txt")):
-        if any(is_within(directory, other) or is_within(other, directory) for directory in chosen for other in others):
+        expression = others.pop(0) if name == "case" else ""
+        is_tested = any(is_within(directory, other) or is_within(other, directory) for directory in chosen for other in others)
+        if expression and not is_tested and all(is_within(directory, "tally") for directory in chosen):
+            excluded.append("-" + expression)
+        elif is_tested and not expression:
             found.add(name)
-    print("\n".join(sorted(found & tested)))
+    print("\n".join([*sorted(found & tested), *excluded]))
 
 
 main()

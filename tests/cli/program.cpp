@@ -59,6 +59,7 @@ Running::Running(const Words& words, const Environment& environment) {
   const int in = open(input.path().c_str(), O_RDONLY | O_CLOEXEC);
   const Pipe out;
   const Pipe err;
+  const Pipe executed;  // ends as soon as the command has replaced this program
   if (environment.has_terminal) terminal_ = open_terminal();
   pid_ = fork();
   if (pid_ == 0) {
@@ -92,6 +93,11 @@ Running::Running(const Words& words, const Environment& environment) {
   close(in);
   close(out.ends[1]);
   close(err.ends[1]);
+  close(executed.ends[1]);
+  char none;
+  while (read(executed.ends[0], &none, 1) < 0 && errno == EINTR) {
+  }
+  close(executed.ends[0]);
   out_ = out.ends[0];
   err_ = err.ends[0];
 }

@@ -26,6 +26,9 @@ struct JudgedComparison {
   std::string verdict() const;
 };
 
+/// How many rows or gates that are within their limits are shown.
+inline constexpr std::size_t most_within_limits = 20;
+
 struct ComparisonStyle {
   bool shows_unchanged = false;
   std::string_view all_option = {};  ///< the command's option that shows unchanged events; empty: it has none
@@ -58,8 +61,15 @@ std::string change_text(const ComparedCount& count);
 /// "+2.13 %"; empty if there is none, or nothing to relate it to.
 std::string relative_text(const ComparedCount& count);
 /// The rows to show: all, or those that are better, worse or undecided, or have a value in one result only. Metrics
-/// only if they are better or worse.
-std::vector<const ComparedCount*> shown_counts(const Comparison& comparison, const ComparisonStyle& style);
+/// only if they are better or worse. Rows that passed their gates are below the others, at most `most_within_limits`.
+std::vector<const ComparedCount*> shown_counts(const JudgedComparison& judged, const ComparisonStyle& style);
+/// A line about one gate, or about those that are left out.
+struct GateLine {
+  std::string_view state;  ///< "passed", "FAILED", "warning" (a soft gate failed), "undecided"
+  std::string text;
+};
+/// Gates that passed are below the others: at most `most_within_limits`, then how many more there are.
+std::vector<GateLine> gate_lines(const std::vector<GateResult>& gates);
 /// "function", "line", "process", "thread".
 std::string_view name(ComparedRows rows);
 /// The rows of profiles to show of the first event that has some, at most `style.most_rows`.

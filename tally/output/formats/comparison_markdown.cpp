@@ -1,6 +1,8 @@
 // `tally compare --format markdown`: a comment for a pull request.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "tally/core/base/text.hpp"
 #include "tally/output/formats/comparison.hpp"
 #include "tally/output/formats/markdown.hpp"
@@ -11,10 +13,14 @@ namespace {
 constexpr std::size_t longest_comment = 60'000;
 constexpr std::size_t most_details = 200;
 
-const char* mark(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::worse: return "🔴 worse";
-    case Verdict::better: return "🟢 better";
+/// The verdict, with a coloured mark unless the change is too small to be seen: "+0.00 %".
+const char* mark(const ComparedCount& count) {
+  constexpr double smallest_marked = 0.000'05;
+  const auto relative = count.relative_change();
+  const bool is_marked = !relative || std::abs(*relative) >= smallest_marked;
+  switch (count.verdict) {
+    case Verdict::worse: return is_marked ? "🔴 worse" : "worse";
+    case Verdict::better: return is_marked ? "🟢 better" : "better";
     case Verdict::same: return "same";
     case Verdict::undecided: break;
   }
@@ -23,7 +29,7 @@ const char* mark(Verdict verdict) {
 
 std::string row(const ComparedCount& count, const std::string& first, const std::string& last) {
   return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", first, count_text(count.before, count),
-                     count_text(count.after, count), change_text(count), relative_text(count), mark(count.verdict),
+                     count_text(count.after, count), change_text(count), relative_text(count), mark(count),
                      markdown_text(last));
 }
 
@@ -41,9 +47,8 @@ const char* heading(ComparedRows rows) {
 
 std::string gates_list(const std::vector<GateResult>& gates) {
   std::string text;
-  for (const GateResult& gate : gates) {
-    text += fmt::format("- {} {}\n", gate_mark(name(gate.state), gate.gate.is_hard), markdown_text(gate.text));
-  }
+  for (const GateLine& gate : gate_lines(gates))
+    text += fmt::format("- {} {}\n", gate_mark(gate.state, gate.state != "warning"), markdown_text(gate.text));
   return text.empty() ? "" : text + "\n";
 }
 
@@ -52,7 +57,7 @@ std::string gates_list(const std::vector<GateResult>& gates) {
 std::string comparison_markdown(const JudgedComparison& judged, const ComparisonStyle& style) {
   const Comparison& comparison = judged.comparison;
   std::string text = fmt::format("**tally: {}**\n\n", markdown_text(judged.verdict())) + gates_list(judged.gates);
-  const auto counts = shown_counts(comparison, style);
+  const auto counts = shown_counts(judged, style);
   if (!counts.empty()) {
     text += fmt::format(fmt::runtime(table_head), "event", "trust");
     for (const ComparedCount* const count : counts)

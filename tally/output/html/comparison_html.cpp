@@ -14,10 +14,7 @@ namespace {
 
 std::string gates_html(const std::vector<GateResult>& gates) {
   std::string items;
-  for (const GateResult& gate : gates) {
-    const bool is_soft_failure = gate.state == GateResult::State::failed && !gate.gate.is_hard;
-    items += element("li", fmt::format("{}: {}", is_soft_failure ? "warning" : name(gate.state), gate.text));
-  }
+  for (const GateLine& gate : gate_lines(gates)) items += element("li", fmt::format("{}: {}", gate.state, gate.text));
   return items.empty() ? "" : "<ul>\n" + items + "</ul>\n";
 }
 
@@ -48,7 +45,7 @@ std::string verdict_section(const JudgedComparison& judged, const ComparisonStyl
   std::string text = judged.verdict();
   const bool is_bad = text.starts_with("failed") || text.starts_with("worse");
   std::string html = element("p", text, is_bad ? "verdict bad" : "verdict") + gates_html(judged.gates);
-  const auto counts = shown_counts(comparison, style);
+  const auto counts = shown_counts(judged, style);
   if (counts.empty()) html += element("p", "No event changed.", "soft");
   html += counts_table(counts) + rows_table_of(comparison, style);
   for (const std::string& warning : comparison.warnings) html += element("p", warning, "soft");

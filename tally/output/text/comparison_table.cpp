@@ -18,6 +18,17 @@ std::string note_of(const ComparedCount& count) {
   return count.probability ? fmt::format("p = {:.3g}", *count.probability) : "";
 }
 
+/// Whether a gate limits the row, and the row is within all its limits.
+bool is_within_limits(const ComparedCount& count, const std::vector<GateResult>& gates) {
+  bool is_limited = false;
+  for (const GateResult& gate : gates) {
+    if (gate.count != &count) continue;
+    if (gate.state != GateResult::State::passed) return false;
+    is_limited = true;
+  }
+  return is_limited;
+}
+
 /// Whether an event may have changed, or one result does not have its value.
 bool is_undecided_change(const ComparedCount& count) {
   return count.verdict == Verdict::undecided && !count.is_metric &&
@@ -25,14 +36,16 @@ bool is_undecided_change(const ComparedCount& count) {
 }
 
 /// "2 events without change (--all shows them)": the events that the table does not show; empty if it shows all.
-std::string hidden_text(const Comparison& comparison, const ComparisonStyle& style) {
-  std::int64_t same = 0, uncounted = 0;
-  const auto shown = shown_counts(comparison, style);
-  for (const ComparedCount& count : comparison.counts) {
+std::string hidden_text(const JudgedComparison& judged, const ComparisonStyle& style) {
+  std::int64_t within = 0, same = 0, uncounted = 0;
+  const auto shown = shown_counts(judged, style);
+  for (const ComparedCount& count : judged.comparison.counts) {
     if (count.is_metric || std::find(shown.begin(), shown.end(), &count) != shown.end()) continue;
-    ++(count.before || count.after ? same : uncounted);
+    const bool is_counted = count.before || count.after;
+    ++(!is_counted ? uncounted : count.change() != 0 && is_within_limits(count, judged.gates) ? within : same);
   }
   std::vector<std::string> texts;
+  if (within > 0) texts.push_back(plural(within, "more change", "more changes") + " within the limit");
   if (same > 0) texts.push_back(plural(same, "event", "events") + " without change");
   if (uncounted > 0) texts.push_back(plural(uncounted, "event", "events") + " not counted in either result");
   if (texts.empty() || style.shows_unchanged || style.all_option.empty()) return join(texts, ", ");
@@ -69,18 +82,6 @@ std::string rows_table(const Comparison& comparison, const ComparisonStyle& styl
   return "\n" + grid.text(style.terminal);
 }
 
-std::string gate_lines(const std::vector<GateResult>& gates, std::size_t terminal) {
-  std::string text;
-  for (const GateResult& gate : gates) {
-    const char* const state = gate.state == GateResult::State::passed      ? "passed"
-                              : gate.state == GateResult::State::undecided ? "undecided"
-                              : gate.gate.is_hard                          ? "FAILED"
-                                                                           : "warning";
-    text += prose_line(fmt::format("{}: {}", state, printable(gate.text)), terminal);
-  }
-  return text.empty() ? "" : "\n" + text;
-}
-
 }  // namespace
 
 std::string count_text(const std::optional<Value>& value, const ComparedCount& of) {
@@ -104,13 +105,31 @@ std::string relative_text(const ComparedCount& count) {
   return relative && *relative != 0 ? fmt::format("{:+.2f} %", 100 * *relative) : "";
 }
 
-std::vector<const ComparedCount*> shown_counts(const Comparison& comparison, const ComparisonStyle& style) {
-  std::vector<const ComparedCount*> shown;
-  for (const ComparedCount& count : comparison.counts)
+std::vector<const ComparedCount*> shown_counts(const JudgedComparison& judged, const ComparisonStyle& style) {
+  std::vector<const ComparedCount*> shown, within;
+  for (const ComparedCount& count : judged.comparison.counts)
     if (style.shows_unchanged || count.verdict == Verdict::better || count.verdict == Verdict::worse ||
         is_undecided_change(count))
-      shown.push_back(&count);
+      (is_within_limits(count, judged.gates) ? within : shown).push_back(&count);
+  if (!style.shows_unchanged && within.size() > most_within_limits) within.resize(most_within_limits);
+  shown.insert(shown.end(), within.begin(), within.end());
   return shown;
+}
+
+std::vector<GateLine> gate_lines(const std::vector<GateResult>& gates) {
+  std::vector<GateLine> lines, passed;
+  for (const GateResult& gate : gates) switch (gate.state) {
+      case GateResult::State::passed: passed.push_back({"passed", gate.text}); break;
+      case GateResult::State::failed: lines.push_back({gate.gate.is_hard ? "FAILED" : "warning", gate.text}); break;
+      case GateResult::State::undecided: lines.push_back({"undecided", gate.text}); break;
+    }
+  const std::size_t all = passed.size();
+  if (all > most_within_limits) {
+    passed.resize(most_within_limits);
+    passed.push_back({"passed", fmt::format("{} more", all - most_within_limits)});
+  }
+  lines.insert(lines.end(), passed.begin(), passed.end());
+  return lines;
 }
 
 std::string_view name(ComparedRows rows) {
@@ -177,7 +196,7 @@ std::string JudgedComparison::verdict() const {
 
 std::string comparison_table(const JudgedComparison& judged, const ComparisonStyle& style) {
   const Comparison& comparison = judged.comparison;
-  const auto counts = shown_counts(comparison, style);
+  const auto counts = shown_counts(judged, style);
   Grid grid({{"event"},
              {"of"},
              {"before", Align::right},
@@ -190,13 +209,16 @@ std::string comparison_table(const JudgedComparison& judged, const ComparisonSty
              {"note"}});
   add_counts(grid, counts);
   std::string text = "\n" + (counts.empty() ? std::string() : grid.text(style.terminal));
-  if (const std::string hidden = hidden_text(comparison, style); !hidden.empty())
+  if (const std::string hidden = hidden_text(judged, style); !hidden.empty())
     text += prose_line(hidden, style.terminal);
   text += rows_table(comparison, style);
   for (const std::string& warning : comparison.warnings)
     text += prose_line("note: " + printable(warning), style.terminal);
-  return text + gate_lines(judged.gates, style.terminal) + "\n" +
-         prose_line(printable(judged.verdict()), style.terminal);
+  const std::vector<GateLine> gates = gate_lines(judged.gates);
+  if (!gates.empty()) text += "\n";
+  for (const GateLine& gate : gates)
+    text += prose_line(fmt::format("{}: {}", gate.state, printable(gate.text)), style.terminal);
+  return text + "\n" + prose_line(printable(judged.verdict()), style.terminal);
 }
 
 }  // namespace tally::report

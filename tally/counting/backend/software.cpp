@@ -20,10 +20,12 @@ Count peak_memory(const linux::Usage& usage) {
                              bytes_text(usage.peak_floor_bytes)));
 }
 
-/// User time or system time. Most kernels divide the time of a process by what it did at the ticks of the clock.
+/// User time or system time. Most kernels divide the time of a process by what it did at the ticks of the clock, 100 to
+/// 1,000 in a second: a short process may have been in one of both at every tick.
 Count part_of_time(std::chrono::nanoseconds part, std::chrono::nanoseconds other) {
   Count count = counted(part.count(), Source::wait4);
-  if ((part.count() == 0) != (other.count() == 0))
+  constexpr auto ten_ticks = std::chrono::milliseconds(100);
+  if ((part.count() == 0) != (other.count() == 0) && part + other < ten_ticks)
     count.reason = "too short for the kernel's clock ticks: only user_time + system_time is precise";
   return count;
 }

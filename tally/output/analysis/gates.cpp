@@ -63,9 +63,9 @@ std::optional<Growth> growth_by_interval(const Gate& gate, const ComparedCount& 
   if (!row.interval || !(is_profile || has_intervals) || (gate.is_relative && *row.before == 0)) return std::nullopt;
   const double sign = row.better == Better::more ? -1 : 1;
   const double unit = gate.is_relative ? std::abs(static_cast<double>(*row.before)) : 1;
-  const auto [low, high] = std::minmax(sign * static_cast<double>(row.interval->low) / unit,
-                                       sign * static_cast<double>(row.interval->high) / unit);
-  return Growth{low, high};
+  const double one = sign * static_cast<double>(row.interval->low) / unit;
+  const double other = sign * static_cast<double>(row.interval->high) / unit;
+  return Growth{std::min(one, other), std::max(one, other)};
 }
 
 /// "+0.12 % to +3.4 %", or "+12 to +340" in the quantity's unit.

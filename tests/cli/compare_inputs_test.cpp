@@ -57,6 +57,41 @@ TEST(CompareInputs, reads_hyperfine) {
   EXPECT_EQ(row(compared(hyperfine(0.5), hyperfine(0.5)), "time")["verdict"], "same");
 }
 
+// As pytest-benchmark writes it; `stats` has the rounds.
+std::string pytest_benchmark(const json& stats) {
+  const json benchmark{{"name", "test_parse"}, {"fullname", "test_a.py::test_parse"}, {"stats", stats}};
+  return R"({"machine_info": {"cpu": {"brand_raw": "x"}}, "benchmarks": [)" + benchmark.dump() + "]}";
+}
+
+json rounds(double seconds) { return {{"median", seconds}, {"rounds", 10}, {"data", around(seconds)}}; }
+
+TEST(CompareInputs, reads_pytest_benchmark) {
+  const auto time = [](const json& comparison) { return row(comparison, "time", "test_a.py::test_parse"); };
+  const json worse = time(compared(pytest_benchmark(rounds(0.5)), pytest_benchmark(rounds(0.55))));
+  EXPECT_EQ(worse["verdict"], "worse");
+  EXPECT_NEAR(worse["change"].get<double>(), 5e7, 1e6);
+  EXPECT_EQ(time(compared(pytest_benchmark(rounds(0.5)), pytest_benchmark(rounds(0.5))))["verdict"], "same");
+  const std::string only_median = pytest_benchmark({{"median", 0.5}});
+  EXPECT_EQ(time(compared(only_median, pytest_benchmark({{"median", 0.9}})))["verdict"], "undecided");
+}
+
+std::string criterion(double nanoseconds) {
+  const json estimate{
+      {"confidence_interval",
+       {{"confidence_level", 0.95}, {"lower_bound", 0.99 * nanoseconds}, {"upper_bound", 1.01 * nanoseconds}}},
+      {"point_estimate", nanoseconds},
+      {"standard_error", 0.005 * nanoseconds}};
+  return json{{"mean", estimate}, {"median", estimate}, {"median_abs_dev", estimate}, {"slope", nullptr}}.dump();
+}
+
+TEST(CompareInputs, reads_criterion) {
+  EXPECT_EQ(row(compared(criterion(500), criterion(550)), "time")["verdict"], "worse");
+  EXPECT_EQ(row(compared(criterion(500), criterion(501)), "time")["verdict"], "same");
+  const TemporaryFile before("old", criterion(500)), after("new", criterion(550)), near("near", criterion(505));
+  EXPECT_EQ(tally({"compare", before.path(), after.path(), "--fail-above", "time=5%"}).code(), 1);
+  EXPECT_EQ(tally({"compare", before.path(), near.path(), "--fail-above", "time=1%"}).code(), 3);
+}
+
 std::string google_benchmark(double parse_ns, double items) {
   json runs = json::array();
   for (const double factor : around(1)) {
@@ -180,6 +215,8 @@ TEST(CompareInputs, names_the_tool_of_a_file_that_ends_early) {
       {R"({"context":{"executable":"./bench"},"benchmarks":[{"name":"a","real_time":1},{"name":"b"}]})",
        "a result of google-benchmark"},
       {hyperfine(1), "a result of hyperfine"},
+      {pytest_benchmark(rounds(1)), "a result of pytest-benchmark"},
+      {criterion(1), "a result of Criterion"},
       {perf_json(1, 1), "a result of perf stat -j"},
       {callgrind(1), "a complete file of callgrind"}};
   for (const auto& [text, tool] : whole)
@@ -310,6 +347,18 @@ std::string hyperfine_results(const std::vector<std::pair<std::string, json>>& c
                        {"times", around(0.1)},
                        {"exit_codes", codes}});
   return json{{"results", results}}.dump();
+}
+
+TEST(CompareInputs, compares_no_rounds_that_are_no_numbers) {
+  const std::string before = pytest_benchmark(rounds(0.5));
+  std::string no_number = before;
+  const auto at = no_number.rfind("0.4");
+  ASSERT_NE(at, std::string::npos);
+  no_number.replace(at, no_number.find_first_of(",]", at) - at, "NaN");
+  expect_not_counted(before, no_number, "time", "test_a.py::test_parse", "NaN");
+  json repeated = json::parse(before);
+  repeated["benchmarks"].push_back(repeated["benchmarks"][0]);
+  expect_not_counted(before, repeated.dump(), "time", "test_a.py::test_parse", "several benchmarks");
 }
 
 TEST(CompareInputs, compares_no_command_whose_runs_failed) {

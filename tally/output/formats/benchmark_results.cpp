@@ -1,4 +1,4 @@
-// The JSON results of google-benchmark and hyperfine.
+// The JSON results of google-benchmark, hyperfine, pytest-benchmark and Criterion.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -270,6 +270,94 @@ Comparable hyperfine(const Json& json) {
   return comparable;
 }
 
+// pytest-benchmark --benchmark-json: times of rounds in seconds.
+
+/// The rounds of one process depend on each other: medians of this many parts are compared.
+constexpr std::size_t most_parts = 20;
+
+std::vector<Value> medians_of_parts(const std::vector<Value>& values) {
+  if (values.size() <= most_parts) return values;
+  std::vector<Value> medians;
+  for (std::size_t part = 0; part < most_parts; ++part) {
+    const auto at = [&](std::size_t i) {
+      return values.begin() + static_cast<std::ptrdiff_t>(values.size() * i / most_parts);
+    };
+    medians.push_back(stats::wide_median({at(part), at(part + 1)}));
+  }
+  return medians;
+}
+
+Measure timed(const std::string& subject, const char* how_to_repeat) {
+  Measure measure{.subject = subject, .name = "time", .trust = Trust::counted};
+  measure.is_fraction = true;
+  measure.fraction_unit = "ns";
+  measure.how_to_repeat = how_to_repeat;
+  return measure;
+}
+
+Measure pytest_time(const Json& benchmark, const std::string& subject) {
+  Measure time = timed(subject, "the rounds of both sides: --benchmark-json stores them, --benchmark-save does not");
+  const Json& stats = benchmark.at("stats");
+  std::vector<Value> rounds;
+  for (const Json& value : stats.value("data", Json::array({stats.at("median")}))) {
+    if (value.is_number())
+      rounds.push_back(static_cast<Value>(value.get<double>()) * 1e9L);
+    else
+      time.reason = not_a_number(text_of(value));
+  }
+  if (rounds.empty() && time.reason.empty()) time.reason = "it has no rounds";
+  if (!time.reason.empty()) {
+    mark_absent(time, time.reason);
+    return time;
+  }
+  time.value = stats::wide_median(rounds);
+  if (rounds.size() > 1) time.runs = medians_of_parts(rounds);
+  return time;
+}
+
+Comparable pytest_benchmark(const Json& json) {
+  Comparable comparable;
+  comparable.target = "pytest-benchmark";
+  const Json& machine = json.at("machine_info");
+  if (const auto cpu = machine.find("cpu"); cpu != machine.end() && cpu->is_object())
+    comparable.environment.cpu = result::text(*cpu, "brand_raw");
+  std::map<std::string, std::size_t> places;
+  for (const Json& benchmark : json.at("benchmarks")) {
+    const std::string subject = result::text(benchmark, benchmark.contains("fullname") ? "fullname" : "name");
+    const auto [place, is_new] = places.try_emplace(subject, comparable.measures.size());
+    if (is_new) {
+      comparable.measures.push_back(pytest_time(benchmark, subject));
+      comparable.runs = std::max(comparable.runs, comparable.measures.back().runs.size());
+    } else {
+      mark_absent(comparable.measures[place->second], "several benchmarks have this name");
+    }
+  }
+  return comparable;
+}
+
+// Criterion: target/criterion/NAME/new/estimates.json, times of an iteration in nanoseconds.
+
+Comparable criterion(const Json& json) {
+  Comparable comparable;
+  comparable.target = "Criterion";
+  const auto slope = json.find("slope");  // Criterion's own estimate, unless every sample had as many iterations
+  const Json& estimate = slope != json.end() && slope->is_object() ? *slope : json.at("mean");
+  Measure time = timed("", "a longer measurement: --measurement-time");
+  const Json& interval = estimate.at("confidence_interval");
+  const Json *const low = &interval.at("lower_bound"), *const high = &interval.at("upper_bound"),
+                    *const value = &estimate.at("point_estimate");
+  for (const Json* const one : {value, low, high})
+    if (!one->is_number() && time.reason.empty()) mark_absent(time, not_a_number(text_of(*one)));
+  if (interval.value("confidence_level", 0.95) != 0.95)
+    mark_absent(time, "its interval is not one of 95 %: run it without --confidence-level");
+  if (time.reason.empty()) {
+    time.value = value->get<double>();
+    time.interval = ValueInterval{low->get<double>(), high->get<double>()};
+  }
+  comparable.measures.push_back(std::move(time));
+  return comparable;
+}
+
 }  // namespace
 
 bool is_google_benchmark(std::string_view text) {
@@ -293,6 +381,26 @@ bool is_hyperfine(std::string_view text) {
 
 Result<Comparable> read_hyperfine(std::string_view text, const std::string& name) {
   return read_json(text, name, "hyperfine", hyperfine);
+}
+
+bool is_pytest_benchmark(std::string_view text) {
+  const Json json = object_of(text);
+  if (json.is_discarded()) return has_first_key(text, "machine_info");
+  return json.is_object() && json.contains("machine_info") && json.contains("benchmarks");
+}
+
+Result<Comparable> read_pytest_benchmark(std::string_view text, const std::string& name) {
+  return read_json(text, name, "pytest-benchmark", pytest_benchmark);
+}
+
+bool is_criterion(std::string_view text) {
+  const Json json = object_of(text);
+  if (json.is_discarded()) return has_first_key(text, "mean");
+  return json.is_object() && json.contains("mean") && json.contains("median_abs_dev");
+}
+
+Result<Comparable> read_criterion(std::string_view text, const std::string& name) {
+  return read_json(text, name, "Criterion", criterion);
 }
 
 }  // namespace tally::report

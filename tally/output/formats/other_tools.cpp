@@ -35,6 +35,8 @@ std::span<const OtherTool> other_tools() {
   static constexpr OtherTool tools[] = {
       {"google-benchmark --benchmark_format=json", is_google_benchmark, read_google_benchmark},
       {"hyperfine --export-json", is_hyperfine, read_hyperfine},
+      {"pytest-benchmark --benchmark-json", is_pytest_benchmark, read_pytest_benchmark},
+      {"Criterion.rs estimates.json", is_criterion, read_criterion},
       {"perf stat -j", is_perf_json, read_perf_json},
       {"valgrind --tool=callgrind", is_callgrind, read_callgrind},
   };
@@ -79,6 +81,7 @@ void mark_absent(Measure& measure, std::string reason) {
   measure.reason = std::move(reason);
   measure.value.reset();
   measure.runs.clear();
+  measure.interval.reset();
 }
 
 }  // namespace tally::report

@@ -39,6 +39,12 @@ Result<Comparable> read_google_benchmark(std::string_view text, const std::strin
 bool is_hyperfine(std::string_view text);
 Result<Comparable> read_hyperfine(std::string_view text, const std::string& name);
 
+bool is_pytest_benchmark(std::string_view text);
+Result<Comparable> read_pytest_benchmark(std::string_view text, const std::string& name);
+
+bool is_criterion(std::string_view text);
+Result<Comparable> read_criterion(std::string_view text, const std::string& name);
+
 bool is_perf_json(std::string_view text);
 Result<Comparable> read_perf_json(std::string_view text, const std::string& name);
 

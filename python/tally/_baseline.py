@@ -41,15 +41,15 @@ def difference(later, earlier):
     return between
 
 
-def smallest(runs):
-    """Returns the smallest count of each event of each part of the last run."""
-    least = {}
+def of_runs(runs, choose=min):
+    """Returns one count of each event of each part of the last run: the smallest, or what `choose` takes."""
+    chosen = {}
     for name, events in runs[-1].items():
         for event, count in events.items():
             values = [run.get(name, {}).get(event, {}).get("value") for run in runs]
             known = [value for value in values if value is not None]
-            least.setdefault(name, {})[event] = {**count, "value": min(known) if known else None}
-    return least
+            chosen.setdefault(name, {})[event] = {**count, "value": choose(known) if known else None}
+    return chosen
 
 
 def why_absent(counts):

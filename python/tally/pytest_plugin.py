@@ -7,7 +7,9 @@ Counts of Python code depend on where the interpreter has placed its objects, an
 before. The process that counts therefore does the same until the last test, whether it saves or compares: these
 options are not on its command line, and it reads the baseline after the last test. Other files and tests still move
 objects. To reduce what that changes, the interpreter's cache of attributes is empty when a part begins, and the cost of
-counting is measured in each test. --tally-least covers the rest.
+counting is measured in each test. What remains is measured: a second process, whose objects are elsewhere, counts tests
+that are saved and tests that grew. The larger count is saved; a test fails only if the smaller one grew. --tally-least
+covers the rest.
 """
 import dataclasses
 import functools
@@ -18,7 +20,9 @@ import platform
 import shlex
 import shutil
 import statistics
+import subprocess
 import sys
+import tempfile
 
 import pytest
 from _pytest.runner import CallInfo, runtestprotocol
@@ -30,6 +34,8 @@ from . import _baseline
 _PROPERTY = "tally"
 # In the environment of the pytest that this plugin started under `tally stat`: the options below as JSON, later "1".
 _STARTED = "TALLY_PYTEST"
+# In the environment of the second process: the tests that it counts, as JSON.
+_ONLY = "TALLY_PYTEST_ONLY"
 # Options that must not change what the tests execute.
 _OPTIONS = ("--tally-baseline", "--tally-save", "--tally-limit", "--tally-least")
 _SIZE = 4096  # of the JSON with blanks after it, so that the environment has the same size in each run
@@ -78,7 +84,11 @@ def _command_line(config):
 
 
 def _options_of(option):
-    text = json.dumps([option.tally_baseline, option.tally_save, option.tally_limit, option.tally_least])
+    return _options_text(option.tally_baseline, option.tally_save, option.tally_limit, option.tally_least)
+
+
+def _options_text(*values):
+    text = json.dumps(values)
     return text.ljust(-(-len(text) // _SIZE) * _SIZE)
 
 
@@ -292,6 +302,9 @@ class _Comparison:
         if self.runs < 1:
             raise pytest.UsageError(f"--tally-runs {self.runs}: not a number of runs")
         self.tests, self.less, self.new = {}, [], []
+        is_distributed = hasattr(config, "workerinput") or getattr(config.option, "numprocesses", None)
+        self.command = None if is_distributed else _command_line(config)  # of a second process
+        self.only = json.loads(os.environ.pop(_ONLY, "null"))
         self.counted = []  # by the runs of the current test
         self.unreported = []  # tests that have been counted, with their reports
 
@@ -304,6 +317,10 @@ class _Comparison:
     def pytest_configure_node(self, node):
         """Passes the options to a process of pytest-xdist."""
         node.workerinput[_STARTED] = self.text
+
+    def pytest_collection_modifyitems(self, items):
+        if self.only is not None:
+            items[:] = [item for item in items if item.nodeid in self.only]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item, nextitem):
@@ -335,15 +352,47 @@ class _Comparison:
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtestloop(self):
         yield
+        again = self._count_again([item.nodeid for item, reports in self.unreported
+                                   if self.options.save or any(map(self._growth, reports))])
         for item, reports in self.unreported:
             for report in reports:
-                self._compare(report)
+                self._compare(report, again.get(item.nodeid))
             self._report(item, reports)
 
-    def _compare(self, report):
-        grown = [change.text() for name, counts in report.user_properties if name == _PROPERTY
-                 for change in self.options.changes(report.nodeid, counts)
-                 if change.is_growth(self.options.limit, self.options.least)]
+    def _count_again(self, tests):
+        """Returns the counts of these tests in a second process, by test; nothing if there are too many for one
+        variable of the environment."""
+        only = json.dumps(tests)
+        if not tests or self.command is None or self.only is not None or len(only) > 100_000:
+            return {}
+        with tempfile.TemporaryDirectory() as directory:
+            file = os.path.join(directory, "counts.json")
+            environment = {**os.environ, _ONLY: only, _STARTED: _options_text(None, file, "0", 0)}
+            subprocess.run(self.command, env=environment, cwd=self.directory, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+            try:
+                return _baseline.read(file)["tests"]
+            except (OSError, ValueError):
+                return {}
+
+    def _growth(self, report):
+        """Returns what grew too much, in words."""
+        return [change.text() for name, counts in report.user_properties if name == _PROPERTY
+                for change in self.options.changes(report.nodeid, counts)
+                if change.is_growth(self.options.limit, self.options.least)]
+
+    @staticmethod
+    def _set_counts(report, counts):
+        report.user_properties = [(name, counts if name == _PROPERTY else value)
+                                  for name, value in report.user_properties]
+
+    def _compare(self, report, again):
+        first = dict(report.user_properties).get(_PROPERTY)
+        if first and again:
+            self._set_counts(report, _baseline.of_runs([again, first]))
+        grown = self._growth(report)
+        if first and again and self.options.save:
+            self._set_counts(report, _baseline.of_runs([again, first], max))
         if grown and report.when == "call":
             report.outcome = "failed"
             report.longrepr = "\n".join(grown + [f"The limit is {self.options.limit:g} %. If the growth is intended, "
@@ -374,7 +423,7 @@ class _Comparison:
         self.counted.append(counts)
         if len(self.counted) < self.runs:
             return
-        counts = _baseline.smallest(self.counted)
+        counts = _baseline.of_runs(self.counted)
         # The report brings them to the process that writes them, if pytest-xdist runs the tests in others.
         report.user_properties.append((_PROPERTY, counts))
 

@@ -160,6 +160,15 @@ class WithEngine(Plugin):
         self.assertIn("6 passed", shown)
         self.assertNotIn(" fell ", shown)
 
+    def test_passes_what_grew_in_one_process_only(self):
+        self.change("test_words.py", "words.rounds(20000)", "words.rounds(30000 if longer.exists() else 20000)")
+        self.change("test_words.py", "    pass", "    longer.unlink(missing_ok=True)")  # in the last test
+        self.change("test_words.py", "import words", "import pathlib, words\nlonger = pathlib.Path('longer')")
+        self.pytest("--tally-save", "counts.json")
+        (self.place / "longer").write_text("")
+        self.assertIn("4 passed", self.pytest("--tally-baseline", "counts.json"))
+        self.assertFalse((self.place / "longer").exists())
+
     def test_ignores_growth_by_few_events(self):
         before = json.loads(WithEngine.saved)
         before["tests"]["test_words.py::test_join"]["test_join"]["instructions:u"]["value"] -= 500

@@ -241,6 +241,30 @@ TEST(Gates, decide_single_runs_only_if_they_repeat) {
   EXPECT_EQ(judged("instructions=1%", threads, threads).state, State::undecided);
 }
 
+TEST(Gates, judge_the_interval_of_results_without_runs) {
+  const auto timed = [](Value value) {
+    Comparable result = *comparable_of(stat_of({{"time", {static_cast<std::int64_t>(value)}, Trust::counted}}));
+    result.measures.front().runs.clear();
+    result.measures.front().interval = ValueInterval{value - 10, value + 10};
+    return result;
+  };
+  using State = GateResult::State;
+  EXPECT_EQ(judged("time=5%", timed(1000), timed(1100)).state, State::failed);
+  EXPECT_EQ(judged("time=5%", timed(1000), timed(1010)).state, State::passed);
+  EXPECT_EQ(judged("time=1%", timed(1000), timed(1010)).state, State::undecided);
+  EXPECT_EQ(judged("time=50", timed(1000), timed(1100)).state, State::failed);
+}
+
+TEST(Gates, decide_by_thousands_of_runs) {
+  Series old_runs{"time", {}, Trust::counted};
+  for (int i = 0; i < 20'000; ++i) old_runs.values.push_back(100'000 + i * 7919 % 1000);
+  Series new_runs = old_runs;
+  for (auto& value : new_runs.values) value += 3000;
+  const Comparable before = *comparable_of(stat_of({old_runs})), after = *comparable_of(stat_of({new_runs}));
+  EXPECT_EQ(judged("time=1%", before, after).state, GateResult::State::failed);
+  EXPECT_EQ(judged("time=5%", before, after).state, GateResult::State::passed);
+}
+
 // Rows of other events do not matter to a gate: 5 runs against 5 of 18 events.
 TEST(Gates, do_not_pass_a_large_change_among_many_rows) {
   std::vector<Series> old_rows, new_rows;

@@ -44,13 +44,22 @@ std::string grew(const ComparedCount& row) {
                      change_text(row), relative ? fmt::format(", {:+.2f} %", 100 * *relative) : "");
 }
 
+/// At most 2,000 of the runs, evenly spaced: all pairs of both sides are compared.
+std::vector<double> thinned(const std::vector<Value>& runs) {
+  constexpr std::size_t most = 2000;
+  const std::size_t step = runs.size() / most + 1;
+  std::vector<double> kept;
+  for (std::size_t i = 0; i < runs.size(); i += step) kept.push_back(static_cast<double>(runs[i]));
+  return kept;
+}
+
 /// The runs of one side; a single value if there are none. A function of a profile has no runs, and what differs
 /// between runs without --repeatable (addresses, the environment) is mostly in functions of the dynamic linker.
 RepeatedValue repeated_value(const ComparedCount& row, const Measure* measure, Value value, const Comparable& side) {
   const bool counts_exactly = row.trust == name(Trust::exact) || row.trust == name(Trust::modelled);
   const bool repeats = measure == nullptr || side.repeatable == true;
   RepeatedValue repeated{{}, counts_exactly && repeats && side.is_single_threaded};
-  if (measure != nullptr) repeated.runs.assign(measure->runs.begin(), measure->runs.end());
+  if (measure != nullptr) repeated.runs = thinned(measure->runs);
   if (repeated.runs.size() < 2) repeated.runs = {static_cast<double>(value)};
   return repeated;
 }

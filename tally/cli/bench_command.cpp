@@ -70,6 +70,9 @@ void describe(Page& page, BenchOptions& options) {
   page.footer(bench_footer);
 }
 
+// The result of a benchmark that is missing: renamed, or removed.
+constexpr const char* missing_text = "undecided: it is only in the baseline; remove its file there if that is intended";
+
 // What became of a benchmark.
 struct Outcome {
   const Benchmark* benchmark = nullptr;
@@ -164,6 +167,20 @@ class Runner {
   std::string tally_ = linux::own_folder() + "/tally";
 };
 
+// The benchmarks of the baseline that are not in the suite, in order of their names.
+std::vector<std::string> only_in_baseline(const std::string& folder, const std::vector<Benchmark>& suite) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().stem().string();
+    if (entry.path().extension() == ".json" &&
+        std::none_of(suite.begin(), suite.end(), [&](const Benchmark& one) { return one.name == name; }))
+      names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 int exit_code_of(const std::vector<Outcome>& outcomes) {
   const auto any = [&](auto&& is) { return std::any_of(outcomes.begin(), outcomes.end(), is); };
   if (any([](const Outcome& one) { return !one.has_run; })) return exit_cannot_measure;
@@ -172,18 +189,20 @@ int exit_code_of(const std::vector<Outcome>& outcomes) {
   return exit_ok;
 }
 
-std::string table_of(const std::vector<Outcome>& outcomes) {
+std::string table_of(const std::vector<Outcome>& outcomes, const std::vector<std::string>& missing) {
   report::Grid rows({{"benchmark"}, {"result"}});
   for (const Outcome& one : outcomes) rows.add({one.benchmark->name, one.text.empty() ? "counted" : one.text});
+  for (const std::string& name : missing) rows.add({name, missing_text});
   return "\n" + rows.text(linux::terminal_columns(linux::Stream::output)) + "\n";
 }
 
 // One comment of all comparisons: those that failed first. At most 60,000 characters, which GitHub accepts.
-std::string comment_of(std::vector<Outcome> outcomes) {
+std::string comment_of(std::vector<Outcome> outcomes, const std::vector<std::string>& missing) {
   constexpr std::size_t most = 60'000;
   std::stable_sort(outcomes.begin(), outcomes.end(),
                    [](const Outcome& a, const Outcome& b) { return (a.code != exit_ok) > (b.code != exit_ok); });
   std::string text;
+  for (const std::string& name : missing) text += fmt::format("### {}\n\n{}\n\n", printable(name), missing_text);
   std::size_t omitted = 0;
   for (const Outcome& one : outcomes) {
     const std::string body = one.markdown.empty() ? one.text.empty() ? "counted\n" : one.text + "\n" : one.markdown;
@@ -266,10 +285,14 @@ int run_bench(const std::vector<std::string>& arguments) {
     outcomes.push_back(*std::move(outcome));
   }
   progress.clear();
+  std::vector<std::string> missing;
+  if (!options.baseline.empty() && options.only.empty()) missing = only_in_baseline(options.baseline, *suite);
   if (!options.comment.empty())
-    if (const int written = write_text(options.comment, comment_of(outcomes)); written != exit_ok) return written;
-  const int printed = print(table_of(outcomes));
-  return printed != exit_ok ? printed : exit_code_of(outcomes);
+    if (const int written = write_text(options.comment, comment_of(outcomes, missing)); written != exit_ok)
+      return written;
+  if (const int printed = print(table_of(outcomes, missing)); printed != exit_ok) return printed;
+  const int code = exit_code_of(outcomes);
+  return code == exit_ok && !missing.empty() ? undecided_exit_code(options.undecided) : code;
 }
 
 }  // namespace tally::cli

@@ -80,7 +80,7 @@ constexpr const char* stat_examples =
     "\n"
     "Gates are those of `tally compare`. A program that fails keeps its exit code. If it exits with 0: 1 a gate "
     "failed, "
-    "125 the results are not comparable or a gate is undecided, 2 a gate is wrong or its event is missing. The key "
+    "3 a gate is undecided, 125 the results are not comparable, 2 a gate is wrong or its event is missing. The key "
     "`gate` of the JSON result says which.\n"
     "\n"
     "Exit code: that of the program, or 128+N if signal N killed it; 2 bad usage, 125 tally could not measure or "

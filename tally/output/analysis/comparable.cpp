@@ -178,7 +178,7 @@ std::vector<Setting> settings_of(const Stat& stat) {
 
 bool is_single_threaded(const Stat& stat) {
   return !stat.runs.empty() && std::all_of(stat.runs.begin(), stat.runs.end(), [](const result::Run& run) {
-    return run.thread_count && run.thread_count == run.process_count;
+    return run.thread_count == 1 && run.process_count == 1;
   });
 }
 
@@ -206,6 +206,8 @@ Comparable of_regions(const result::ProgramRegions& program) {
   RegionSums regions;
   regions.add(program, 0);
   regions.move_to(comparable);
+  for (Measure& measure : comparable.measures)
+    measure.how_to_repeat = "the regions in a result of `tally stat -r 5 -o FILE.json`";
   return comparable;
 }
 
@@ -235,6 +237,7 @@ Comparable of_windows(const result::Windows& windows) {
           measure.reason = "a window is partial";
         }
       }
+      measure.how_to_repeat = "several runs: compare results of `tally stat -r 5`";
       comparable.measures.push_back(std::move(measure));
     }
   return comparable;
@@ -301,11 +304,7 @@ Result<Comparable> comparable_of(result::AnyResult any) {
 }
 
 void set_threads(Comparable& comparable, std::vector<result::ProfileThread> threads) {
-  std::map<std::int64_t, std::int64_t> first;  // of each process
-  comparable.is_single_threaded =
-      !threads.empty() && std::all_of(threads.begin(), threads.end(), [&](const result::ProfileThread& one) {
-        return first.try_emplace(one.owner.pid, one.owner.tid).first->second == one.owner.tid;
-      });
+  comparable.is_single_threaded = threads.size() == 1;
   comparable.threads = std::move(threads);
 }
 

@@ -62,7 +62,7 @@ struct Comparable {
   std::size_t runs = 1;
   bool incomplete = false;
   std::optional<bool> repeatable = {};  ///< run with --repeatable; empty: unknown
-  bool is_single_threaded = false;      ///< no process had a second thread; false if that is unknown
+  bool is_single_threaded = false;      ///< one process with one thread; false if that is unknown
   std::vector<Setting> settings = {};   ///< of results of tally; the same names in the same order in each
   std::string failure = {};  ///< how the program failed: "exit code 1", "SIGSEGV"; empty: it did not, or it is unknown
   bool lists_benchmarks = false;  ///< it is a list of benchmarks: those that are missing did not run
@@ -75,7 +75,7 @@ struct Comparable {
 /// The quantities of a result of tally. Errors: bad_usage for a kind of result that cannot be compared.
 Result<Comparable> comparable_of(result::AnyResult result);
 
-/// Sets the threads of a profile, and whether no process had a second one.
+/// Sets the threads of a profile, and whether it is only one.
 void set_threads(Comparable& comparable, std::vector<result::ProfileThread> threads);
 
 /// Checks that whole numbers, and so their differences, are in the range of std::int64_t. Errors: bad_usage.

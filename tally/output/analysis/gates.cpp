@@ -59,6 +59,13 @@ RepeatedValue repeated_value(const ComparedCount& row, const Measure* measure, V
   const bool counts_exactly = row.trust == name(Trust::exact) || row.trust == name(Trust::modelled);
   const bool repeats = measure == nullptr || side.repeatable == true;
   RepeatedValue repeated{{}, counts_exactly && repeats && side.is_single_threaded};
+  if (measure != nullptr && !measure->how_to_repeat.empty())
+    repeated.how_to_decide = "needs " + measure->how_to_repeat;
+  else if (repeats && !side.is_single_threaded)
+    repeated.how_to_decide =
+        measure == nullptr ? "a gate of the whole program, counted with `tally stat -r 5`: it has several threads "
+                             "or processes, so the counts of its functions may differ from run to run"
+                           : "the program has several threads or processes: count both 5 times (-r 5)";
   if (measure != nullptr) repeated.runs = thinned(measure->runs);
   if (repeated.runs.size() < 2) repeated.runs = {static_cast<double>(value)};
   return repeated;
@@ -100,8 +107,9 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
   if (row.measure_before != nullptr && worst(row.measure_before->trust, row.measure_after->trust) == Trust::modelled)
     settings.insert(settings.end(), comparison.other_models.begin(), comparison.other_models.end());
   if (!settings.empty())
-    return undecided(std::move(result), fmt::format("{} differ{}: count both in the same way, or use --force",
-                                                    join(settings, ", "), settings.size() == 1 ? "s" : ""));
+    return undecided(std::move(result),
+                     fmt::format("{} differ{}: count both in the same way (`tally compare --force` ignores it)",
+                                 join(settings, ", "), settings.size() == 1 ? "s" : ""));
   const bool more_is_better = row.better == Better::more;
   const RepeatedValue before = repeated_value(row, row.measure_before, *row.before, *comparison.before);
   const RepeatedValue after = repeated_value(row, row.measure_after, *row.after, *comparison.after);

@@ -41,18 +41,17 @@ GrowthOrReason growth_between(const RepeatedValue& before, const RepeatedValue& 
   const double first = growth_of_pair(before.runs.front(), after.runs.front(), more_is_better, is_relative);
   if (agree && before.runs.size() == 1 && after.runs.size() == 1) {
     if (are_repeatable) return Growth{first, first, "by one run each"};
-    return fmt::format("one run on each side: count both with --repeatable, or {} times (-r {})", fewest_runs,
-                       fewest_runs);
+    return "one run on each side: " + (before.is_repeatable ? after : before).how_to_decide;
   }
   if (agree && fewest >= 2 && (are_repeatable || first == 0 || fewest >= fewest_agreeing_runs))
     return Growth{first, first};
   if (agree && fewest >= 2)
     return fmt::format("{} runs that agree may do so by chance: count with --repeatable, or {} times (-r {})", fewest,
                        fewest_agreeing_runs, fewest_agreeing_runs);
+  if (fewest < fewest_runs) return fmt::format("needs at least {} runs on each side (-r {})", fewest_runs, fewest_runs);
   std::vector<double> growths = growths_of_pairs(before, after, more_is_better, is_relative);
-  const auto interval = stats::interval_of_pairs(growths, before.runs.size(), after.runs.size());
-  if (!interval) return fmt::format("needs at least {} runs on each side (-r {})", fewest_runs, fewest_runs);
-  Growth growth{interval->low, interval->high};
+  const auto interval = *stats::interval_of_pairs(growths, before.runs.size(), after.runs.size());
+  Growth growth{interval.low, interval.high};
   if (growth.is_point()) {
     // The runs do not agree, so it is no point: to the next values.
     const auto [low, high] = std::equal_range(growths.begin(), growths.end(), growth.low);

@@ -20,7 +20,9 @@ struct Growth {
 /// One side of a comparison.
 struct RepeatedValue {
   std::vector<double> runs;    ///< at least one
-  bool is_repeatable = false;  ///< each run counts the same: --repeatable, no threads, an exact or modelled count
+  bool is_repeatable = false;  ///< each run counts the same: --repeatable, one thread, an exact or modelled count
+  /// What decides a single run that is not repeatable.
+  std::string how_to_decide = "count both with --repeatable, or 5 times (-r 5)";
 };
 
 /// A growth, or why its interval is unknown and what to do.

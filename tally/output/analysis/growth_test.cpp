@@ -70,6 +70,13 @@ INSTANTIATE_TEST_SUITE_P(runs, GrowthOf,
                                                                                       15, 16, 17, 18, 19, 20},
                                                              std::vector<std::size_t>{1, 2, 3, 5, 10, 20})));
 
+TEST(Growth, needs_five_runs_on_both_sides) {
+  const std::vector<double> many{1.00, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07, 1.08, 1.09};
+  EXPECT_EQ(verdict_of({many}, {{1.50, 1.51}}), LimitVerdict::unknown);
+  EXPECT_EQ(verdict_of({{0.90, 0.91, 0.92, 0.93}}, {many}), LimitVerdict::unknown);
+  EXPECT_EQ(verdict_of({many}, {{1.50, 1.51, 1.52, 1.53, 1.54}}), LimitVerdict::above);
+}
+
 TEST(Growth, is_a_point_if_enough_runs_agree) {
   const auto growth = [](std::size_t runs, bool repeatable, double after) {
     return growth_between({std::vector<double>(runs, 1000), repeatable}, {std::vector<double>(runs, after), repeatable},

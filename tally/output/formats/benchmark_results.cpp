@@ -52,6 +52,8 @@ Result<Comparable> read_json(std::string_view file, const std::string& name, con
 /// What a file contains where a number belongs: a text, or null.
 std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : json_text(value); }
 
+constexpr const char* no_time = "it is not above 0: no time was measured";
+
 // google-benchmark: https://github.com/google/benchmark/blob/main/docs/user_guide.md, "Output Formats".
 
 constexpr const char* benchmark_repeats = "several repetitions on each side: --benchmark_repetitions=10";
@@ -102,6 +104,7 @@ class Benchmarks {
         continue;
       }
       const Value number = static_cast<Value>(value.get<double>()) * (is_time ? factor : 1);
+      if (is_time && number <= 0) one.reason = no_time;
       if (is_run)
         one.runs.push_back(number);
       else
@@ -236,6 +239,7 @@ void add_hyperfine(const Json& one, const std::string& subject, bool is_repeated
     if (!measure.value) measure.value = nanoseconds(value);
     if (failed.are_all_equal()) measure.failure = *failed.ends.begin();
     if (measure.reason.empty() && !measure.value) measure.reason = not_a_number(text_of(value));
+    if (measure.name == "time" && measure.value && *measure.value <= 0) measure.reason = no_time;
     if (!problem.empty() || !measure.reason.empty()) mark_absent(measure, problem.empty() ? measure.reason : problem);
     to.measures.push_back(std::move(measure));
   };
@@ -311,7 +315,10 @@ Measure pytest_time(const Json& benchmark, const std::string& subject) {
     return time;
   }
   time.value = stats::wide_median(rounds);
-  if (rounds.size() > 1) time.runs = medians_of_parts(rounds);
+  if (*time.value <= 0)
+    mark_absent(time, no_time);
+  else if (rounds.size() > 1)
+    time.runs = medians_of_parts(rounds);
   return time;
 }
 

@@ -254,7 +254,10 @@ Result<Comparable> read_callgrind(std::string_view text, const std::string& name
   }
   if (!reader.has_end()) return wrong("it ends early, without the line 'totals:'");
   if (!reader.has_counts()) return wrong("it has no counts");
-  return comparable_of(reader.take());
+  auto comparable = comparable_of(reader.take());
+  // Its runs have fixed addresses, and one thread at a time: counts of one run each are compared.
+  if (comparable) comparable->repeatable = comparable->is_single_threaded = true;
+  return comparable;
 }
 
 }  // namespace tally::report

@@ -183,6 +183,11 @@ std::string JudgedComparison::verdict() const {
       if (gate.state == state && gate.gate.is_hard)
         return fmt::format("{}: {}{}", state == GateResult::State::failed ? "failed" : "undecided", gate.text,
                            largest_change(comparison, gate.count));
+  if (any(GateResult::State::failed, false)) {
+    const auto first = std::find_if(gates.begin(), gates.end(),
+                                    [](const GateResult& gate) { return gate.state == GateResult::State::failed; });
+    return fmt::format("passed, with a warning: {}{}", first->text, largest_change(comparison, first->count));
+  }
   if (!gates.empty()) return "passed: every gate";
   for (const auto wanted : {Verdict::worse, Verdict::better, Verdict::undecided})
     for (const ComparedCount& count : comparison.counts)

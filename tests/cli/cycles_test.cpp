@@ -137,12 +137,12 @@ TEST(Cycles, of_a_program_that_was_killed_say_so) {
   EXPECT_TRUE(reason.starts_with("the core model saw 0 % of the instructions")) << reason;
 }
 
-// The thread that ends the process has the cycles of all threads.
-TEST(Cycles, of_one_of_several_threads_are_not_reported_as_its_own) {
+// The core model runs when the process ends, on the code of all threads together.
+TEST(Cycles, of_one_of_several_threads_are_absent) {
   const json result = run({"-e", "cycles,instructions", "--per-thread"}, {PROFILED, "threads"});
   EXPECT_EQ(event_of(result, "cycles:u")["trust"], "modelled");
   ASSERT_GT(result["threads"].size(), 1u);
-  for (const json& thread : result["threads"]) EXPECT_EQ(event_of(thread, "cycles:u")["trust"], "partial") << thread;
+  for (const json& thread : result["threads"]) EXPECT_EQ(event_of(thread, "cycles:u")["trust"], "absent") << thread;
 }
 
 TEST(Cycles, report_the_share_without_timing_data) {

@@ -37,6 +37,8 @@ Count modelled(const event::Event& event, const CollectedTotals& tally, const Si
     return absent(
         fmt::format("not enough memory for the table of the last level ({}; see `ulimit -v`)", bytes_text(bytes)));
   }
+  if (is_time && tally.core_is_elsewhere)
+    return absent("the core model adds up the code of all threads of a process: --per-process has their total");
   const auto value =
       is_time ? cycles_of(tally.core, tally.models, simulation) : value_of(event.id, tally.totals, tally.models);
   if (!value) return absent("no model counts it");
@@ -48,9 +50,6 @@ Count modelled(const event::Event& event, const CollectedTotals& tally, const Si
   Count count = exact(*value, Source::engine);
   count.trust = Trust::modelled;
   count.model = model_of(event.id, simulation);
-  if (is_time && tally.core_is_elsewhere)
-    return downgraded(count, Trust::partial,
-                      "the core model covers all threads of a process together: one thread has their total");
   // If a process is killed, its segments are not added up. Signals and faults leave some segments in the middle.
   const auto all = static_cast<std::uint64_t>(tally.totals.field[channel::instructions]);
   if (is_time && tally.core.instructions < all - all / 100) {

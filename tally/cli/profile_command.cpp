@@ -31,6 +31,7 @@
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/signals.hpp"
 #include "tally/linux/process/tool.hpp"
+#include "tally/output/analysis/jumped_functions.hpp"
 #include "tally/output/analysis/profile_inlines.hpp"
 #include "tally/output/analysis/profile_objects.hpp"
 #include "tally/output/analysis/profile_parts.hpp"
@@ -269,7 +270,7 @@ int profile(ProfileOptions& options) {
     made.stat.notices.push_back(stat->notices.back());
   }
   if (options.inlines && format->inlined == report::InlineRepresentation::functions)
-    made = report::with_inlined_functions(made);
+    made = report::with_inlined_functions(format->name == "html" ? report::with_jumped_functions(made) : made);
   const bool has_parts = !made.parts.empty();
   std::string text = has_parts ? "" : format->write(made, *style);
   const auto source = options.annotate.empty()

@@ -7,6 +7,7 @@
 
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/jumped_functions.hpp"
 #include "tally/output/analysis/profile_objects.hpp"
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
@@ -53,7 +54,14 @@ std::vector<PageCall> page_calls(const result::Profile& profile, const std::vect
 
 std::vector<std::vector<std::int64_t>> inclusive_by_function(const result::Profile& profile,
                                                              const std::vector<std::size_t>& events) {
-  const std::vector<std::int64_t> all = inclusive_of_functions(profile);
+  std::vector<std::int64_t> all = inclusive_of_functions(profile);
+  if (!profile.calls.empty())
+    // What ran outside of all recorded calls is at least its own callee.
+    for (const ProfileSum& sum : sums_of(profile, ProfileBy::function))
+      for (std::size_t e = 0; e < profile.event_count(); ++e) {
+        std::int64_t& inclusive = all[sum.function * profile.event_count() + e];
+        inclusive = std::max(inclusive, sum.counts[e]);
+      }
   std::vector<std::vector<std::int64_t>> made(profile.functions.size());
   for (std::size_t f = 0; f < made.size(); ++f)
     for (const std::size_t event : events) made[f].push_back(all[f * profile.event_count() + event]);
@@ -220,7 +228,8 @@ Json view_json(const result::Profile& profile, const std::string& name, const st
     view["calls"].push_back(
         {{"parent", call.parent}, {"f", call.function}, {"calls", call.calls}, {"self", call.self}});
   for (const CallSum& sum : calls_between(profile))
-    view["arcs"].push_back({{"caller", numbers[sum.caller]},
+    if (sum.calls != 0 || sum.caller != sum.callee)
+      view["arcs"].push_back({{"caller", numbers[sum.caller]},
                             {"callee", numbers[sum.callee]},
                             {"calls", sum.calls},
                             {"inclusive", sum.inclusive}});
@@ -327,7 +336,8 @@ std::string profile_page(const ProfilePage& page) {
       escaped(page.title), page_style(), profile_style(), body, in_script(json_text(page.data)), profile_script());
 }
 
-std::string profile_html(const result::Profile& profile, const ProfileStyle& style) {
+std::string profile_html(const result::Profile& of, const ProfileStyle& style) {
+  const result::Profile profile = with_jumped_functions(of);
   ProfilePage page;
   page.title = "Profile of " + (profile.stat.command.empty() ? profile.stat.target : shell_words(profile.stat.command));
   page.lines.emplace_back(environment_line(profile.stat.environment), "soft");
@@ -342,7 +352,9 @@ std::string profile_html(const result::Profile& profile, const ProfileStyle& sty
   page.has_stacks = !profile.calls.empty();
   page.about_stacks =
       page.has_stacks
-          ? "Each box is a function. Its width is its inclusive count; its callees are below it. Click to zoom."
+          ? "Each box is a function. Its width is its inclusive count; its callees are below it. Functions that were "
+            "reached by jumps (tail calls) are below the function that was called, with 0 calls and estimated counts. "
+            "Click to zoom."
           : "Calls were not recorded: use tally profile --calls --format html to see a flame graph.";
   if (!profile.python.empty())
     page.about_python =

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/jumped_functions.hpp"
 #include "tally/output/analysis/profile_difference.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/html/profile.hpp"
@@ -158,7 +159,12 @@ std::string difference_html(const ProfileDifference& difference, const ProfileSt
   return difference_page(difference, style, "");
 }
 
-std::string difference_page(const ProfileDifference& difference, const ProfileStyle& style, std::string top) {
+std::string difference_page(const ProfileDifference& of, const ProfileStyle& style, std::string top) {
+  const result::Profile before_jumps = with_jumped_functions(*of.before),
+                        after_jumps = with_jumped_functions(*of.after);
+  ProfileDifference difference = of;
+  difference.before = &before_jumps;
+  difference.after = &after_jumps;
   ProfilePage page;
   page.top = std::move(top);
   const std::string before_command = shell_words(difference.before->stat.command),

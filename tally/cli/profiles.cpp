@@ -16,6 +16,7 @@
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/files/terminal.hpp"
 #include "tally/output/analysis/profile_difference.hpp"
+#include "tally/output/analysis/whole_functions.hpp"
 #include "tally/output/formats/profile.hpp"
 
 namespace tally::cli {
@@ -66,7 +67,9 @@ Result<std::string> text_of(std::vector<result::Profile> profiles, const report:
   const auto format = report::choose_format(report::difference_formats(), options.format, output, "table");
   if (!format) return fail(format.error());
   for (result::Profile& profile : profiles) hide_host(profile.stat.environment, **format);
-  const auto difference = report::difference_of(profiles[0], profiles[1]);
+  const report::WholeFunctions before(profiles[0]), after(profiles[1]);
+  const auto difference = style.whole_names ? report::difference_of(profiles[0], profiles[1])
+                                            : report::difference_of(before.get(), after.get());
   if (!difference) return fail(difference.error());
   return (*format)->write(*difference, style);
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tally/core/base/full_run_testing.hpp"
+#include "tally/core/base/text.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {
@@ -79,6 +80,97 @@ TEST_F(CompareBuilds, finds_a_tenth_of_a_percent_in_one_of_200_functions) {
   EXPECT_EQ(typo.code(), 2);
   EXPECT_NE(typo.err.find("no function is called 'f1370'"), std::string::npos) << typo.err;
   EXPECT_NE(typo.err.find("did you mean f137"), std::string::npos) << typo.err;
+}
+
+// A static function with a loop, in two files; `copy` is its symbol in the first file.
+std::string function_called(const std::string& symbol, int rounds) {
+  return fmt::format(
+      "static unsigned helper(unsigned x) __asm__(\"{0}\");\n"
+      "__attribute__((noinline, used)) static unsigned helper(unsigned x) {{\n"
+      "  for (unsigned i = 0; i < {1}; i++) x = x * 1103515245 + 7;\n  return x;\n}}\n"
+      "int main(void) {{\n  unsigned x = 1;\n  for (int i = 0; i < 10; i++) x = helper(x);\n  return x == 0;\n}}\n",
+      symbol, rounds);
+}
+
+TEST_F(CompareBuilds, copies_that_the_compiler_made_belong_to_their_function) {
+  const std::string before = profile("old", function_called("helper", 100));
+  for (const char* const symbol : {"helper.constprop.0", "helper.isra.0.part.1", "helper.llvm.1234"}) {
+    SCOPED_TRACE(symbol);
+    const std::string after = profile("new", function_called(symbol, 200));
+    const json comparison = compared(before, after);
+    ASSERT_EQ(comparison["functions"].size(), 1u) << comparison["functions"];
+    EXPECT_EQ(comparison["functions"][0]["function"], "helper");
+    EXPECT_EQ(tally({"compare", before, after, "--fail-above", "instructions@helper=1%"}).code(), 1);
+    EXPECT_EQ(tally({"compare", before, after, "--fail-above", std::string("instructions@") + symbol + "=1%"}).code(),
+              1);
+    EXPECT_TRUE(holds(tally({"report", after}).out, " helper  "));
+    EXPECT_TRUE(holds(tally({"report", "--full-names", after}).out, std::string(symbol)));
+    const Finished counted =
+        tally({"stat", "-q", "-e", "instructions", "--function", "helper", "--", path("new") + "/prog"});
+    EXPECT_TRUE(holds(counted.err, "helper: 10 entries")) << counted.err;
+  }
+}
+
+TEST_F(CompareBuilds, static_functions_of_one_name_keep_their_own_copies) {
+  std::ofstream(path("old") + "/other.c") << "static int helper(int n) __asm__(\"helper.constprop.0\");\n"
+                                             "static int whole(int n) __asm__(\"helper\");\n"
+                                             "static int __attribute__((noinline, used)) helper(int n) { return n; }\n"
+                                             "static int __attribute__((noinline, used)) whole(int n) { return n; }\n"
+                                             "int other(int n) { return helper(n) + whole(n); }\n";
+  for (const char* const debug : {"-g", "-g0"}) {
+    SCOPED_TRACE(debug);
+    const std::string of = profile("old",
+                                   "int other(int);\n__attribute__((noinline, used)) static int helper(int n) {\n"
+                                   "  return n;\n}\nint main(void) { return other(1) + helper(2) + helper(3) - 7; }\n",
+                                   path("old") + "/other.c " + debug);
+    std::map<std::int64_t, int> entered;
+    for (const std::string& line : split(tally({"report", "--top", "0", of}).out, '\n'))
+      if (line.find(" helper ") != std::string::npos) entered[line.find(" 2  helper ") != std::string::npos ? 2 : 0]++;
+    EXPECT_EQ(entered[2], 2) << "both are entered twice: one at its copy";
+    EXPECT_EQ(entered[0], 0);
+  }
+}
+
+TEST_F(CompareBuilds, every_printed_name_can_be_a_gate) {
+  std::ofstream(path("old") + "/more.cc")
+      << "#include <functional>\n#include <string>\n#include <vector>\n"
+         "namespace { __attribute__((noinline)) int hidden(int n) { return n + 1; } }\n"
+         "struct Point { int x;\n"
+         "  __attribute__((noinline)) bool operator==(const Point& o) const { return x == o.x; }\n"
+         "  __attribute__((noinline)) int operator()(int n) & { return n; }\n"
+         "  __attribute__((noinline)) explicit operator std::vector<int>() const { return {x}; } };\n"
+         "template <class T> __attribute__((noinline)) T of_a_kind(const std::vector<std::vector<T>>& v) {\n"
+         "  return v.size() + T(1); }\n"
+         "__attribute__((noinline)) void over(int) { asm(\"\"); }\n"
+         "__attribute__((noinline)) void over(long) { asm(\"\"); }\n"
+         "__attribute__((noinline)) int call(std::function<int(int)> f) { return f(3); }\n"
+         "extern \"C\" int more() {\n  Point p{1}, q{2};\n  over(1); over(1L);\n"
+         "  return hidden(p == q) + p(2) + std::vector<int>(p).size() + of_a_kind<double>({}) +\n"
+         "         call([&](int n) { return n + p.x; });\n}\n";
+  const std::string of =
+      profile("old", "int more(void);\nint main(void) { return more() == 0; }\n", path("old") + "/more.cc -lstdc++");
+  Words compare{"compare", of, of}, stat{"stat", "-q", "-e", "instructions"};
+  std::vector<std::string> names;
+  for (const std::string& line : split(tally({"report", "--top", "0", of}).out, '\n')) {
+    // share, count, entered, name, file, line
+    const std::size_t end = line.find("  prog");
+    if (end == std::string::npos || line.find("[.") != std::string::npos) continue;
+    const std::string cells = trimmed(line.substr(0, end));
+    names.push_back(cells.substr(cells.rfind("  ") + 2));
+  }
+  EXPECT_GT(names.size(), 12u);
+  for (const std::string& name : names) {
+    const Finished gate = tally({"compare", of, of, "--fail-above", "instructions@" + name + "=1%"});
+    EXPECT_EQ(gate.code(), 0) << name << "\n" << gate.err;
+  }
+  for (std::size_t i = 0; i < names.size(); i += 8) {
+    Words words = stat;
+    for (std::size_t k = i; k < std::min(i + 8, names.size()); ++k) words.insert(words.end(), {"--function", names[k]});
+    words.insert(words.end(), {"--", path("old") + "/prog"});
+    const Finished counted = tally(words);
+    for (std::size_t k = i; k < std::min(i + 8, names.size()); ++k)
+      EXPECT_TRUE(holds(counted.err, names[k] + ": ")) << names[k] << "\n" << counted.err;
+  }
 }
 
 TEST_F(CompareBuilds, finds_no_change_of_identical_builds) {

@@ -17,6 +17,7 @@
 #include "tally/counting/profile/debug_info.hpp"
 #include "tally/counting/profile/file_bounds.hpp"
 #include "tally/counting/profile/linked_functions.hpp"
+#include "tally/linux/symbol/clones.hpp"
 #include "tally/linux/symbol/frames.hpp"
 #include "tally/linux/symbol/names.hpp"
 #include "tally/linux/symbol/other_names.hpp"
@@ -28,6 +29,8 @@ struct Symbol {
   std::uint64_t address, bytes;
   std::string_view name;
   int binding;
+  std::uint32_t unit;  // of a local symbol: the index of its STT_FILE symbol
+  bool is_ifunc;
 };
 
 // A malicious file may make its names larger than itself: with many symbols of one long name, or countless sections.
@@ -133,18 +136,23 @@ class Names final : public CodeNames {
   void read_symbols() {
     const int count = dwfl_module_getsymtab(module_);
     std::vector<Symbol> symbols;
+    std::uint32_t unit = 0;
     bool has_ada = false;
     for (int i = 1; i < count; ++i) {
       GElf_Sym symbol;
       GElf_Addr address = 0;
       const char* const name = dwfl_module_getsym_info(module_, i, &symbol, &address, nullptr, nullptr, nullptr);
       const int type = GELF_ST_TYPE(symbol.st_info);
+      if (name != nullptr && type == STT_FILE) unit = static_cast<std::uint32_t>(i);
       // The runtime of GNAT.
       has_ada = has_ada || (name != nullptr && std::string_view(name).starts_with("__gnat_"));
       // Functions in assembly may have no type.
       const bool is_code = type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && is_executable(address));
       if (name == nullptr || *name == 0 || !is_code || symbol.st_shndx == SHN_UNDEF) continue;
-      symbols.push_back({address, symbol.st_size, {name, strnlen(name, most_name)}, GELF_ST_BIND(symbol.st_info)});
+      const int binding = GELF_ST_BIND(symbol.st_info);
+      symbols.push_back(
+          {address, symbol.st_size, {name, strnlen(name, most_name)}, binding, binding == STB_LOCAL ? unit : 0,
+           type == STT_GNU_IFUNC});
     }
     std::sort(symbols.begin(), symbols.end(), [](const Symbol& a, const Symbol& b) {
       return a.address != b.address ? a.address < b.address : rank(a) < rank(b);
@@ -152,6 +160,8 @@ class Names final : public CodeNames {
     std::size_t name_bytes = 0;
     std::vector<NamedCode> linked = linked_functions(elf_);
     std::size_t next_linked = 0;
+    std::vector<symbol::CloneSymbol> own;  // of functions_ that are no linkage table entries
+    std::vector<std::size_t> own_indices;
     // Adds linkage table entries without a symbol of their own, up to an address.
     const auto add_linked = [&](std::uint64_t end) {
       for (; next_linked < linked.size() && linked[next_linked].address <= end; ++next_linked)
@@ -170,9 +180,14 @@ class Names final : public CodeNames {
       auto ada = has_ada ? symbol::ada_name(name) : std::nullopt;
       functions_.push_back(
           {ada ? *std::move(ada) : symbol::demangled(name), symbols[i].address, symbols[i].bytes, false});
+      if (symbols[i].is_ifunc) functions_.back().name += ifunc_suffix;
       if (functions_.back().name != name) functions_.back().linker_name = name;
+      own.push_back({name, symbols[i].address, symbols[i].unit});
+      own_indices.push_back(functions_.size() - 1);
     }
     add_linked(~std::uint64_t{0});
+    const std::vector<std::uint64_t> clones = symbol::functions_of_clones(own);
+    for (std::size_t i = 0; i < own.size(); ++i) functions_[own_indices[i]].clone_of = clones[i];
     const std::vector<symbol::Frame> frames = frames_of_file();
     const auto frame_after = [&](std::uint64_t address) {
       return std::upper_bound(frames.begin(), frames.end(), address,

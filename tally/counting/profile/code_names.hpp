@@ -12,12 +12,17 @@
 
 namespace tally::profile {
 
+/// Ends the names of functions that choose one of several implementations at startup: "memcpy@ifunc".
+inline constexpr std::string_view ifunc_suffix = "@ifunc";
+
 /// A function; or, if no function is known, the section that contains the code, such as "[.plt]".
 struct NamedCode {
   std::string name;  ///< demangled, with parameters
   std::uint64_t address = 0, bytes = 0;
   bool is_section = false;
   std::string linker_name = {};  ///< empty if it equals `name`
+  /// Of a copy or part that the compiler made: the address of its function (symbol::functions_of_clones); else 0.
+  std::uint64_t clone_of = 0;
   bool operator==(const NamedCode&) const = default;
 };
 

@@ -8,6 +8,7 @@
 
 #include "tally/counting/profile/code_names.hpp"
 #include "tally/linux/files/input.hpp"
+#include "tally/linux/symbol/clones.hpp"
 #include "tally/linux/symbol/elf.hpp"
 #include "tally/linux/symbol/names.hpp"
 
@@ -61,9 +62,14 @@ class Names final : public CodeNames {
     auto elf = symbol::read_elf(bytes_);
     if (!elf) return fail(elf.error());
     elf_ = *std::move(elf);
-    for (const symbol::Function& one : elf_.functions)
-      if (functions_.empty() || functions_.back().address != one.address)
-        functions_.push_back({symbol::demangled(one.name), one.address, 0, false});
+    std::vector<symbol::CloneSymbol> symbols;
+    for (const symbol::Function& one : elf_.functions) {
+      if (!functions_.empty() && functions_.back().address == one.address) continue;
+      functions_.push_back({symbol::demangled(one.name), one.address, 0, false});
+      symbols.push_back({one.name, one.address, one.unit});
+    }
+    const std::vector<std::uint64_t> clones = symbol::functions_of_clones(symbols);
+    for (std::size_t i = 0; i < clones.size(); ++i) functions_[i].clone_of = clones[i];
     for (std::size_t i = 0; i < functions_.size(); ++i) {
       const NamedCode part = section_of(functions_[i].address);
       const std::uint64_t end = i + 1 < functions_.size() ? functions_[i + 1].address : part.address + part.bytes;

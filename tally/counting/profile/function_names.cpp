@@ -1,18 +1,41 @@
 #include "tally/counting/profile/function_names.hpp"
 
+#include <algorithm>
+
+#include "tally/core/base/clone_name.hpp"
+#include "tally/output/analysis/profile_names.hpp"
+
 namespace tally::profile {
 
-std::vector<symbol::SymbolMatch> FunctionNames::find(const std::string& path, const std::string& name) {
-  if (path != path_) {
+const CodeNames* FunctionNames::names_of(const std::string& path) {
+  constexpr std::size_t kept = 3;
+  auto known = std::find_if(files_.begin(), files_.end(), [&](const auto& file) { return file.first == path; });
+  if (known == files_.end()) {
     auto names = CodeNames::open(path);
-    names_ = names ? *std::move(names) : nullptr;
-    path_ = path;
+    files_.emplace(files_.begin(), path, names ? *std::move(names) : nullptr);
+    if (files_.size() > kept) files_.pop_back();
+    return files_.front().second.get();
   }
+  std::rotate(files_.begin(), known, known + 1);
+  return files_.front().second.get();
+}
+
+std::vector<symbol::SymbolMatch> FunctionNames::find(const std::string& path, const std::string& name) {
   std::vector<symbol::SymbolMatch> found;
-  if (names_ == nullptr) return found;
-  for (const NamedCode& one : names_->functions())
-    if (one.name == name || one.linker_name == name || symbol::without_parameters(one.name) == name)
-      found.push_back({one.name, one.address, false, true, one.linker_name});
+  const CodeNames* const names = names_of(path);
+  if (names == nullptr) return found;
+  for (const NamedCode& one : names->functions()) {
+    const CloneName whole = clone_name(one.name), linker_name = clone_name(one.linker_name);
+    if (one.name == name || one.linker_name == name) {
+      const bool is_chosen_late = one.name != name && one.name.ends_with(ifunc_suffix);
+      found.push_back({one.name, one.address, is_chosen_late, true, one.linker_name});
+    } else if (std::max(whole.kind, linker_name.kind) != CloneKind::piece &&
+               (report::is_called(one.name, name) || linker_name.function == name ||
+                symbol::without_parameters(whole.function) == name)) {
+      found.push_back({std::string(whole.function), one.address, false, true, std::string(linker_name.function),
+                       one.clone_of});
+    }
+  }
   return found;
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -22,6 +21,7 @@
 #include "tally/counting/profile/vdso.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/process/finishing.hpp"
+#include "tally/output/analysis/sort_rows.hpp"
 
 namespace tally::profile {
 namespace {
@@ -64,7 +64,9 @@ class Resolver {
     result_.python_cut = code_.python_cut;
     result_.sampling = std::move(code_.sampling);
     if (result_.is_sampled()) fold_recursion(result_);
-    sort_rows();
+    result_.counts = std::move(code_.counts);
+    result_.samples = std::move(code_.samples);
+    report::sort_rows(result_);
     if (lines_.chosen)
       for (const std::uint32_t chosen : lines_.chosen(result_)) add_line(chosen);
     for (std::size_t i = 0; i < objects_.size(); ++i)
@@ -267,7 +269,7 @@ class Resolver {
     }
     const auto [place, is_new] = object.functions.try_emplace(code.address ^ key_of_process, result_.functions.size());
     if (is_new) {
-      result_.functions.push_back({code.name, file, code.address, 0, 0, 0, code.linker_name});
+      result_.functions.push_back({code.name, file, code.address, 0, 0, 0, code.linker_name, code.clone_of});
       // Skips sections, and linkage table entries, which have no source: the search would read all units.
       if (!code.is_section && !code.name.ends_with("@plt") && object.names != nullptr)
         with_source_.insert(place->second);
@@ -312,33 +314,6 @@ class Resolver {
     const bool is_last = next == names.functions().data() + names.functions().size();
     const std::uint64_t end = function->address + function->bytes;
     return is_last ? end : std::min(end, next->address);
-  }
-
-  void sort_rows() {
-    std::vector<std::size_t> order(result_.rows.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto key = [&](std::size_t i) {
-      const result::ProfileRow& row = result_.rows[i];
-      return std::tuple(row.owner, row.function, row.address);
-    };
-    const auto before = [&](std::size_t a, std::size_t b) { return key(a) < key(b); };
-    if (std::is_sorted(order.begin(), order.end(), before)) {
-      result_.counts = std::move(code_.counts);
-      result_.samples = std::move(code_.samples);
-      return;
-    }
-    std::sort(order.begin(), order.end(), before);
-    std::vector<result::ProfileRow> rows;
-    const std::size_t events = code_.events.size();
-    rows.reserve(order.size());
-    result_.counts.reserve(code_.counts.size());
-    for (const std::size_t i : order) {
-      rows.push_back(result_.rows[i]);
-      for (std::size_t e = 0; e < events; ++e) result_.counts.push_back(code_.counts[i * events + e]);
-      if (!code_.samples.empty())
-        for (std::size_t e = 0; e < events; ++e) result_.samples.push_back(code_.samples[i * events + e]);
-    }
-    result_.rows = std::move(rows);
   }
 
   result::CodeCounts code_;

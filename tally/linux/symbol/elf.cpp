@@ -43,17 +43,20 @@ constexpr std::size_t most_name = 4096;
 
 void add_functions(const Bytes& file, const Elf64_Shdr& table, std::string_view names, std::vector<Function>& to) {
   const std::uint64_t count = table.sh_size / sizeof(Elf64_Sym);
+  std::uint32_t unit = 0;  // of the local symbols that follow
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto symbol = file.at<Elf64_Sym>(table.sh_offset + i * sizeof(Elf64_Sym));
     if (!symbol) return;
     const unsigned type = ELF64_ST_TYPE(symbol->st_info);
+    if (type == STT_FILE) unit = static_cast<std::uint32_t>(i);
     // Functions written in assembly may have no type.
     const bool is_code = type == STT_FUNC || type == STT_GNU_IFUNC;
     if (!is_code || symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0) continue;
     std::string_view name = text_at(names, symbol->st_name).substr(0, most_name);
     name = name.substr(0, name.find('@', 1));
     if (name.empty()) continue;
-    to.push_back({name, symbol->st_value, type == STT_GNU_IFUNC, ELF64_ST_BIND(symbol->st_info) == STB_LOCAL});
+    const bool is_local = ELF64_ST_BIND(symbol->st_info) == STB_LOCAL;
+    to.push_back({name, symbol->st_value, type == STT_GNU_IFUNC, is_local, is_local ? unit : 0});
   }
 }
 

@@ -16,6 +16,7 @@ struct Function {
   std::uint64_t address = 0;  ///< as in the file
   bool chosen_late = false;   ///< STT_GNU_IFUNC: the code at the address selects the function
   bool local = false;         ///< visible in one source file only
+  std::uint32_t unit = 0;     ///< that source file: the index of its STT_FILE symbol; 0: unknown
   bool operator==(const Function&) const = default;
 };
 

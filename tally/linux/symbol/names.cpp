@@ -1,6 +1,8 @@
 #include "tally/linux/symbol/names.hpp"
 
+#include "tally/core/base/clone_name.hpp"
 #include "tally/core/base/parse_text.hpp"
+#include "tally/linux/symbol/clones.hpp"
 #include "tally/linux/symbol/other_names.hpp"
 #include "tally/linux/symbol/rust_names.hpp"
 
@@ -175,26 +177,49 @@ bool is_address_in(const CodeAddress& place, std::string_view file_name, const E
                      [&](const Segment& one) { return place.offset - one.address < one.bytes; });
 }
 
+namespace {
+
+/// Which of `elf.functions` are clones, by their address and name (functions_of_clones).
+std::vector<std::uint64_t> clones_of(const Elf& elf) {
+  std::vector<CloneSymbol> symbols;
+  for (const Function& one : elf.functions) symbols.push_back({one.name, one.address, one.unit});
+  return functions_of_clones(symbols);
+}
+
+}  // namespace
+
 std::vector<SymbolMatch> find(const Elf& elf, std::string_view symbol) {
   std::vector<SymbolMatch> found;
+  std::vector<std::uint64_t> functions;  // of clones; empty: none was found yet
   const std::string_view word = word_of(symbol);
   const std::string wanted = without_spaces(symbol);
-  for (const Function& function : elf.functions) {
+  for (std::size_t i = 0; i < elf.functions.size(); ++i) {
+    const Function& function = elf.functions[i];
     const bool as_it_is = function.name == symbol;
     if (!as_it_is && function.name.find(word) == std::string_view::npos) continue;
-    std::string name = demangled(function.name);
+    std::string name = demangled(function.name), linker_name(function.name);
+    std::uint64_t function_of_clone = 0;
     if (!as_it_is && without_spaces(name) != wanted) {
-      // Parts that the compiler split off are not functions of the source.
-      if (name == function.name || name.find(" [clone") != std::string::npos) continue;
-      if (without_spaces(without_parameters(name)) != wanted) continue;
+      // Copies and parts of a function are found by its name. Pieces have no entries.
+      const CloneName clone = clone_name(function.name);
+      if (clone.kind == CloneKind::piece) continue;
+      if (clone.kind != CloneKind::none) {
+        if (functions.empty()) functions = clones_of(elf);
+        function_of_clone = functions[i];
+        linker_name = clone.function;
+        name = demangled(linker_name);
+      }
+      const bool is_wanted = linker_name == symbol || without_spaces(name) == wanted ||
+                             (name != linker_name && without_spaces(without_parameters(name)) == wanted);
+      if (!is_wanted) continue;
     }
     // Aliases of the same code: the two forms of a constructor are often one.
     const bool known = std::any_of(found.begin(), found.end(), [&](const SymbolMatch& one) {
       return one.address == function.address && one.name == name;
     });
     if (!known)
-      found.push_back(
-          {std::move(name), function.address, function.chosen_late, function.local, std::string(function.name)});
+      found.push_back({std::move(name), function.address, function.chosen_late, function.local, std::move(linker_name),
+                       function_of_clone});
   }
   return found;
 }
@@ -202,9 +227,13 @@ std::vector<SymbolMatch> find(const Elf& elf, std::string_view symbol) {
 std::optional<Error> ambiguity(const std::vector<SymbolMatch>& found, std::string_view symbol,
                                std::string_view file_name) {
   const auto is_other = [&](const SymbolMatch& one) {
+    const auto function = [](const SymbolMatch& match) { return match.clone_of != 0 ? match.clone_of : match.address; };
+    if (function(one) == function(found.front())) return false;
     // Forms of a constructor or destructor differ only in the mangled name; static functions differ in neither.
     return one.name != found.front().name || one.symbol == found.front().symbol;
   };
+  // The table that shortened it showed one executed function: all that it may be count together.
+  if (symbol.find("…") != std::string_view::npos) return std::nullopt;
   if (found.size() < 2 || std::none_of(found.begin() + 1, found.end(), is_other)) return std::nullopt;
   std::vector<std::string> lines;
   bool by_name = true;

@@ -44,10 +44,16 @@ struct SymbolMatch {
   std::uint64_t address;  ///< as in the file
   bool chosen_late, local;
   std::string symbol;  ///< as in the file
+  /// Of a copy or part that the compiler made (core/base/clone_name.hpp), whose names are then those of its function:
+  /// the function's address, or that of its first copy.
+  std::uint64_t clone_of = 0;
 };
+
+/// Returns the functions of this name, with or without parameters, and their copies; a copy alone by its own name.
 std::vector<SymbolMatch> find(const Elf& elf, std::string_view symbol);
 
-/// Returns an error if these are not one function, with the candidates and how to select one; else nothing.
+/// Returns an error if these are not one function, with the candidates and how to select one; else nothing, also for a
+/// name that "…" shortens.
 std::optional<Error> ambiguity(const std::vector<SymbolMatch>& found, std::string_view symbol,
                                std::string_view file_name);
 

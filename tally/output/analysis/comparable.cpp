@@ -10,6 +10,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/core/stats/median.hpp"
+#include "tally/output/analysis/whole_functions.hpp"
 #include "tally/output/text/numbers.hpp"
 
 namespace tally::report {
@@ -296,7 +297,7 @@ Result<Comparable> comparable_of(result::AnyResult any) {
   if (const auto* const memory = std::get_if<result::Memory>(&any)) return of_memory(*memory);
   if (auto* const profile = std::get_if<result::Profile>(&any)) {
     Comparable comparable = of_stat(profile->stat);
-    comparable.profile = std::make_shared<const result::Profile>(std::move(*profile));
+    comparable.profile = std::make_shared<const result::Profile>(WholeFunctions(*profile).get());
     return comparable;
   }
   return fail(Code::bad_usage, "results of this kind cannot be compared",

@@ -35,7 +35,8 @@ struct ComparedCount {
   bool is_incomparable = false;  ///< no number of runs decides: `reason`
   /// Null: it is incomparable, or a row of profiles.
   const Measure *measure_before = nullptr, *measure_after = nullptr;
-  std::string label = {};  ///< of a function: "code generation", if its source and calls are the same
+  std::string label = {};   ///< of a function: "code generation", if its source and calls are the same
+  std::size_t index = 0;    ///< of a function: in Comparison::all_functions
 
   /// after − before; 0 if one is missing.
   Value change() const { return before && after ? *after - *before : 0; }
@@ -43,6 +44,13 @@ struct ComparedCount {
   Value growth() const { return better == Better::more ? -change() : change(); }
   /// The change relative to before; nothing if that is missing or 0.
   std::optional<double> relative_change() const;
+};
+
+/// A function of one or both profiles.
+struct ComparedFunction {
+  std::string name;     ///< in full, with parameters
+  std::string subject;  ///< as rows name it
+  bool was_there = false, is_there = false;
 };
 
 /// Parts of a program whose profiles are compared.
@@ -54,6 +62,7 @@ struct Comparison {
   std::vector<ComparedCount> counts = {};  ///< events, then metrics
   /// Functions whose counts changed, the largest change of the first event first; empty without profiles.
   std::vector<ComparedCount> functions = {};
+  std::vector<ComparedFunction> all_functions = {};  ///< also those that did not change
   /// The same of source lines, processes and threads; of the last two only if a side has several.
   std::vector<ComparedCount> lines = {}, processes = {}, threads = {};
   std::vector<std::string> warnings = {};  ///< why the comparison may mislead

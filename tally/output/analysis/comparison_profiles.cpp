@@ -43,7 +43,10 @@ class ProfileRowChanges {
     std::vector<ComparedCount> rows;
     for (std::size_t e = 0; e < difference_.events.size(); ++e)
       for (std::size_t i = 0; i < changes.size(); ++i)
-        if (changes[i].by(e) != 0) rows.push_back(row_of(e, changes[i], names[i]));
+        if (changes[i].by(e) != 0) {
+          rows.push_back(row_of(e, changes[i], names[i]));
+          rows.back().index = i;
+        }
     return sorted(std::move(rows));
   }
 
@@ -152,6 +155,11 @@ Result<void> compare_profiles(Comparison& comparison) {
   const std::vector<std::string> names = difference->names(false);
   const ProfileRowChanges profiles(*difference);
   comparison.functions = profiles.rows_of(difference->functions, names);
+  const std::vector<std::string> whole_names = difference->names(true);
+  for (std::size_t f = 0; f < names.size(); ++f) {
+    const Change& change = difference->functions[f];
+    comparison.all_functions.push_back({whole_names[f], names[f], change.before.is_present, change.after.is_present});
+  }
   const std::vector<bool> generated = generated_differently(*difference);
   std::set<std::string> generated_names;
   for (std::size_t f = 0; f < names.size(); ++f)

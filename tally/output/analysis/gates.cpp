@@ -30,9 +30,9 @@ bool is_event(const std::string& name, const std::string& event) {
   return name == event || split_event_name(name).base == event;
 }
 
-/// A function or region by its name, with or without parameters.
+/// A function, region or benchmark by its name, with or without parameters.
 bool is_subject(const std::string& name, const std::string& subject) {
-  return name == subject || name.substr(0, name.find('(')) == subject;
+  return name == subject || is_called(name, subject);
 }
 
 std::string grew(const ComparedCount& row) {
@@ -138,22 +138,21 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
 /// What to do about a name that no function of the two profiles has.
 std::string function_hint(const Comparison& comparison, const std::string& function) {
   std::vector<std::string> names;
-  for (const Comparable* const side : {comparison.after, comparison.before})
-    for (const result::ProfileFunction& one : side->profile->functions) names.push_back(one.name);
+  for (const ComparedFunction& one : comparison.all_functions) names.push_back(one.name);
   const std::vector<std::string> similar = similar_functions(names, function);
   return similar.empty() ? "`tally report FILE.json --top 0` lists the functions of a profile"
                          : "did you mean " + join(similar, " or ") + "?";
 }
 
-/// Whether a result has a function of this name.
-bool has_function(const Comparable& side, const std::string& function) {
-  return std::any_of(side.profile->functions.begin(), side.profile->functions.end(),
-                     [&](const result::ProfileFunction& one) { return is_subject(one.name, function); });
-}
-
-/// Whether a row is of this function: rows have short names, "parse", if no other function shares them.
-bool is_row_of(const ComparedCount& row, const std::string& function) {
-  return is_subject(row.subject, function) || row.subject == function.substr(0, function.find('('));
+/// The functions of this name: as the comparison prints it, else as the table of a profile or other tools do.
+std::vector<std::size_t> functions_called(const Comparison& comparison, const std::string& name) {
+  std::vector<std::size_t> printed, called;
+  for (std::size_t i = 0; i < comparison.all_functions.size(); ++i) {
+    const ComparedFunction& one = comparison.all_functions[i];
+    if (one.subject == name || one.name == name) printed.push_back(i);
+    if (is_called(one.name, name)) called.push_back(i);
+  }
+  return printed.empty() ? called : printed;
 }
 
 std::vector<std::string> names_of(const Comparison& comparison, std::string ComparedCount::*name) {
@@ -164,8 +163,23 @@ std::vector<std::string> names_of(const Comparison& comparison, std::string Comp
   return names;
 }
 
-/// A gate of a function, in the table of functions.
-Result<GateResult> judge_function(const Gate& gate, const Comparison& comparison) {
+/// A gate of one function, in the table of functions.
+GateResult judge_function(const Gate& gate, std::size_t index, const Comparison& comparison) {
+  const ComparedFunction& function = comparison.all_functions[index];
+  const auto row =
+      std::find_if(comparison.functions.begin(), comparison.functions.end(),
+                   [&](const ComparedCount& one) { return is_event(one.event, gate.event) && one.index == index; });
+  GateResult result{.gate = gate, .text = fmt::format("{} of {}", gate.event, function.subject)};
+  if (function.was_there != function.is_there)
+    return undecided(std::move(result),
+                     fmt::format("only the result {} has it", function.was_there ? "before" : "after"));
+  if (row != comparison.functions.end()) return judge(gate, *row, comparison);
+  result.text += ": unchanged";  // rows are those that changed
+  return result;
+}
+
+/// A gate of functions: every function of the name.
+Result<void> judge_functions(const Gate& gate, const Comparison& comparison, std::vector<GateResult>& results) {
   if (comparison.before->profile == nullptr || comparison.after->profile == nullptr) {
     const std::vector<std::string> subjects = names_of(comparison, &ComparedCount::subject);
     return fail(Code::bad_usage, fmt::format("{}: '{}' is not in both results", named(gate), printable(gate.function)),
@@ -173,22 +187,12 @@ Result<GateResult> judge_function(const Gate& gate, const Comparison& comparison
                                    "`tally bench` with `profile = true`"
                                  : "in both results: " + join(subjects, ", "));
   }
-  const bool was_there = has_function(*comparison.before, gate.function);
-  const bool is_there = has_function(*comparison.after, gate.function);
-  if (!was_there && !is_there)
+  const auto functions = functions_called(comparison, gate.function);
+  if (functions.empty())
     return fail(Code::bad_usage, fmt::format("{}: no function is called '{}'", named(gate), printable(gate.function)),
                 function_hint(comparison, gate.function));
-  const auto row = std::find_if(
-      comparison.functions.begin(), comparison.functions.end(),
-      [&](const ComparedCount& one) { return is_event(one.event, gate.event) && is_row_of(one, gate.function); });
-  if (row == comparison.functions.end()) {
-    GateResult result{.gate = gate, .text = fmt::format("{} of {}", gate.event, gate.function)};
-    if (was_there != is_there)
-      return undecided(std::move(result), fmt::format("only the result {} has it", was_there ? "before" : "after"));
-    result.text += ": unchanged";  // rows are those that changed
-    return result;
-  }
-  return judge(gate, *row, comparison);
+  for (const std::size_t one : functions) results.push_back(judge_function(gate, one, comparison));
+  return {};
 }
 
 /// The rows that a gate limits: those of its subject; without one, the whole program, or every benchmark.
@@ -209,10 +213,7 @@ Result<void> evaluate_one(const Gate& gate, const Comparison& comparison, std::v
   const auto rows = limited_rows(gate, comparison);
   for (const ComparedCount* const row : rows) results.push_back(judge(gate, *row, comparison));
   if (!rows.empty()) return {};
-  auto result = judge_function(gate, comparison);
-  if (!result) return fail(result.error());
-  results.push_back(*std::move(result));
-  return {};
+  return judge_functions(gate, comparison, results);
 }
 
 }  // namespace

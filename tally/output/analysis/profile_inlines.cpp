@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <tuple>
 
+#include "tally/output/analysis/sort_rows.hpp"
 #include "tally/output/result/call_sums.hpp"
 
 namespace tally::report {
@@ -40,7 +40,7 @@ class Inliner {
     result_.inclusive = result::inclusive_counts(result_.calls, result_.self, events_);
     for (result::ProfileRow& row : result_.rows)
       if (row.inlined != ProfileInline::none) row.function = from_.inlines[row.inlined].function;
-    sort_rows();
+    sort_rows(result_);
     return std::move(result_);
   }
 
@@ -120,27 +120,6 @@ class Inliner {
       }
       parts.unassigned[e] -= own_count;
     }
-  }
-
-  void sort_rows() {
-    std::vector<std::size_t> order(result_.rows.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto key = [&](std::size_t i) {
-      const result::ProfileRow& row = result_.rows[i];
-      return std::tuple(row.owner, row.function, row.address);
-    };
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
-    std::vector<result::ProfileRow> rows;
-    std::vector<std::int64_t> counts, samples;
-    for (const std::size_t i : order) {
-      rows.push_back(result_.rows[i]);
-      for (std::size_t e = 0; e < events_; ++e) counts.push_back(result_.count(i, e));
-      for (std::size_t e = 0; result_.is_sampled() && e < events_; ++e)
-        samples.push_back(result_.samples[i * events_ + e]);
-    }
-    result_.samples = std::move(samples);
-    result_.rows = std::move(rows);
-    result_.counts = std::move(counts);
   }
 
   const Profile& from_;

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "tally/core/base/clone_name.hpp"
 #include "tally/core/base/pattern.hpp"
 #include "tally/core/base/text.hpp"
 
@@ -158,17 +159,42 @@ std::vector<std::string> similar_functions(const std::vector<std::string>& names
 }
 
 bool matches_any(const std::vector<std::string>& patterns, const result::ProfileFunction& function) {
+  const std::string_view whole = clone_name(function.name).function;
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-    return matches_pattern(pattern, function.name) ||
+    return matches_pattern(pattern, function.name) || matches_pattern(pattern, whole) ||
            (!function.linker_name.empty() && matches_pattern(pattern, function.linker_name));
   });
 }
 
+namespace {
+
+/// Whether a text has the form of a shortened name, in which each "…" replaces some text.
+bool matches_shortened(std::string_view text, std::string_view name) {
+  constexpr std::string_view gap = "…";
+  const std::size_t first = name.find(gap);
+  if (first == std::string_view::npos || !text.starts_with(name.substr(0, first))) return false;
+  text.remove_prefix(first);
+  name.remove_prefix(first + gap.size());
+  for (std::size_t at = name.find(gap); at != std::string_view::npos; at = name.find(gap)) {
+    const std::size_t found = text.find(name.substr(0, at));
+    if (found == std::string_view::npos) return false;
+    text.remove_prefix(found + at);
+    name.remove_prefix(at + gap.size());
+  }
+  return text.ends_with(name);
+}
+
+}  // namespace
+
 bool is_called(const std::string& function, std::string_view name) {
-  if (function == name || function_name(function, false) == name) return true;
-  std::string bare = function_name(function, false);
-  if (const std::size_t bracket = bare.find('<'); bracket != std::string::npos && bracket > 0) bare.resize(bracket);
-  return bare.size() > name.size() && bare.ends_with(name) && bare[bare.size() - name.size() - 1] == ' ';
+  // A copy or part has its own name and that of its function.
+  const std::string whole(clone_name(function).function), wanted(clone_name(name).function);
+  const std::string bare = without_parameters(whole);
+  for (const std::string& form : {function, whole, bare, without_templates(whole), without_templates(bare)})
+    if (form == name || form == wanted || matches_shortened(form, name)) return true;
+  const std::string end = " " + std::string(name);
+  return bare.ends_with(end) || without_arguments(bare).ends_with(end) ||
+         std::string_view(bare).substr(0, std::max<std::size_t>(bare.find('<'), 1)).ends_with(end);
 }
 
 }  // namespace tally::report

@@ -33,7 +33,8 @@ std::vector<std::string> similar_functions(const std::vector<std::string>& names
 /// Whether a pattern with * and ? matches the function's name, or its name for the linker.
 bool matches_any(const std::vector<std::string>& patterns, const result::ProfileFunction& function);
 
-/// Whether `name` denotes the function: in full, without parameters, or as "ns::sum" for "int ns::sum<int>(int)".
+/// Whether `name` denotes the function: in full, in a form that tables print (shortened by "…", without parameters), as
+/// "ns::sum" for "int ns::sum<int>(int)", or as a copy of it that the compiler made (core/base/clone_name.hpp).
 bool is_called(const std::string& function, std::string_view name);
 
 }  // namespace tally::report

@@ -31,6 +31,38 @@ TEST(FunctionNames, of_rust_keep_their_types) {
   EXPECT_EQ(function_names(Names{"prog::work::<" + from_iter + ">"}, false), (Names{"prog::work::<…>"}));
 }
 
+TEST(IsCalled, by_every_name_that_a_table_prints) {
+  const std::string many = "std::vector<std::basic_string<char>, std::allocator<std::basic_string<char>>>";
+  for (const std::string& name :
+       {std::string("main"), std::string("(anonymous namespace)::f(int)"), std::string("A::operator()(int) const"),
+        std::string("A::operator<(A const&) const"), std::string("operator\"\" _km(long double)"),
+        std::string("A::operator std::vector<int>() const"), std::string("part@module(int)"),
+        std::string("main::{lambda(int)#1}::operator()(int) const"), "void ns::sort<" + many + ">(" + many + ")",
+        std::string("<alloc::vec::Vec<T> as core::ops::Drop>::drop"), std::string("prog::main::{closure#0}"),
+        std::string("github.com/a/b.(*T).f"), std::string("main.f[go.shape.int]"), std::string("_D4prog4mainFZv"),
+        std::string("puts@plt"), std::string("gzip+0x4290"), std::string(300, 'x') + "end(int)"}) {
+    for (const bool whole : {false, true}) EXPECT_TRUE(is_called(name, function_name(name, whole))) << name;
+    EXPECT_TRUE(is_called(name, cut_names({function_name(name, false)}).front())) << name;
+  }
+  EXPECT_TRUE(is_called("int ns::sum<int>(int)", "ns::sum<int>"));
+  EXPECT_TRUE(is_called("int ns::sum<int>(int)", "ns::sum"));
+}
+
+TEST(IsCalled, by_no_other_name) {
+  EXPECT_FALSE(is_called("ns::sum(int)", "sum"));
+  EXPECT_FALSE(is_called("sum(int)", "sum(long)"));
+  EXPECT_FALSE(is_called("summary(int)", "sum…y(long)"));
+  EXPECT_FALSE(is_called("(anonymous namespace)::f(int)", ""));
+  EXPECT_FALSE(is_called("helper.constprop.0", "help"));
+}
+
+TEST(IsCalled, copies_and_parts_by_the_name_of_their_function) {
+  for (const char* const name : {"helper.constprop.0", "helper.isra.0.cold", "helper"})
+    for (const char* const called : {"helper", "helper.part.0"}) EXPECT_TRUE(is_called(name, called)) << name;
+  EXPECT_TRUE(is_called("ns::f(int) [clone .isra.0]", "ns::f"));
+  EXPECT_TRUE(is_called("ns::f(int) [clone .isra.0]", "ns::f(int) [clone .isra.0]"));
+}
+
 TEST(SimilarFunctions, may_have_a_scope) {
   const Names names{"main", "prog::parse(int)", "prog::sparse", "other::print"};
   EXPECT_EQ(similar_functions(names, "parse"), (Names{"prog::parse", "prog::sparse"}));

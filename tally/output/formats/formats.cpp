@@ -5,6 +5,7 @@
 
 #include "tally/output/analysis/in_line.hpp"
 #include "tally/output/analysis/profile_difference.hpp"
+#include "tally/output/analysis/whole_functions.hpp"
 #include "tally/output/formats/chrome_trace.hpp"
 #include "tally/output/formats/comparison.hpp"
 #include "tally/output/formats/intervals.hpp"
@@ -111,7 +112,7 @@ constexpr MemoryFormat memory_rows[] = {
 
 constexpr ProfileFormat profile_rows[] = {
     {{Kind::profile, "table", "", "for people"},
-     in_line<profile_table>,
+     of_whole_functions<in_line<profile_table>>,
      false,
      false,
      InlineRepresentation::functions,
@@ -128,13 +129,13 @@ constexpr ProfileFormat profile_rows[] = {
      false,
      InlineRepresentation::lines},
     {{Kind::profile, "folded", ".folded .collapsed", "one line per stack, for flamegraph.pl"},
-     in_line<profile_folded>,
+     of_whole_functions<in_line<profile_folded>>,
      false,
      true},
-    {{Kind::profile, "speedscope", ".speedscope.json", "for speedscope.app"}, in_line<profile_speedscope>, false, true},
+    {{Kind::profile, "speedscope", ".speedscope.json", "for speedscope.app"}, of_whole_functions<in_line<profile_speedscope>>, false, true},
     {{Kind::profile, "pprof", ".pb.gz .pprof .pgo", "profile.proto, for go tool pprof and pprof", nullptr, nullptr,
       true},
-     in_line<profile_pprof>,
+     of_whole_functions<in_line<profile_pprof>>,
      true,
      false,
      InlineRepresentation::frames},
@@ -145,7 +146,7 @@ constexpr ProfileFormat profile_rows[] = {
      InlineRepresentation::frames,
      true},
     {{Kind::profile, "html", ".html", "a page with flame graph, functions, source lines and callers"},
-     in_line<profile_html>,
+     of_whole_functions<in_line<profile_html>>,
      true,
      false,
      InlineRepresentation::functions,

@@ -137,6 +137,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle& sty
     one["name"] = f.name;
     one["object"] = f.object;
     one["address"] = f.address;
+    if (f.clone_of != 0) one["clone_of"] = f.clone_of;
     one["entered"] = profile.is_sampled() ? Json(nullptr) : Json(f.entered);
     one["source"] = f.source;
     one["line"] = f.line;

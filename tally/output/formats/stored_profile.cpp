@@ -111,6 +111,7 @@ void read_functions(const Json& json, Profile& profile) {
     function.entered = optional_count(one, "entered").value_or(0);  // missing for samples
     function.source = index(one.at("source"), profile.sources.size());
     function.line = number<std::uint32_t>(one.at("line"));
+    if (one.contains("clone_of")) function.clone_of = number<std::uint64_t>(one.at("clone_of"));
     function.source_digest = digest(one, "source_digest");
     function.code_digest = digest(one, "code_digest");
     profile.functions.push_back(std::move(function));

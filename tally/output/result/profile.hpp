@@ -32,6 +32,8 @@ struct ProfileFunction {
   std::uint32_t source = 0;      ///< index in Profile::sources: where it begins
   std::uint32_t line = 0;        ///< 0: unknown
   std::string linker_name = {};  ///< if it differs from `name`
+  /// Of a copy or part that the compiler made: the address of its function (or of that's first copy); 0: none, unknown.
+  std::uint64_t clone_of = 0;
   /// Of a stored profile: digests of the text of its lines and of its executed code; 0: unknown.
   std::uint64_t source_digest = 0, code_digest = 0;
   bool operator==(const ProfileFunction&) const = default;

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/profile_objects.hpp"
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/analysis/whole_functions.hpp"
 #include "tally/output/formats/profile_forms.hpp"
 #include "tally/output/result/string_elements.hpp"
 #include "tally/output/text/grid.hpp"
@@ -170,12 +172,18 @@ std::string trust_lines(const result::Stat& stat) {
 
 }  // namespace
 
-std::vector<std::uint32_t> shown_functions(const result::Profile& profile, const ProfileStyle& style) {
+std::vector<std::uint32_t> shown_functions(const result::Profile& of, const ProfileStyle& style) {
+  std::optional<WholeFunctions> whole;
+  if (!style.whole_names) whole.emplace(of);
+  const result::Profile& profile = whole ? whole->get() : of;
   const std::vector<std::size_t> events = counted(profile);
   if (events.empty() || style.by != ProfileBy::function) return {};
   const std::vector<ProfileSum> sums = sorted_sums(profile, style, events.front(), inclusive_of_rows(profile, style));
+  std::set<std::uint32_t> shown;
+  for (std::size_t i = 0; i < shown_rows(style, sums); ++i) shown.insert(sums[i].function);
   std::vector<std::uint32_t> functions;
-  for (std::size_t i = 0; i < shown_rows(style, sums); ++i) functions.push_back(sums[i].function);
+  for (std::uint32_t f = 0; f < of.functions.size(); ++f)
+    if (shown.count(whole ? whole->index_of(f) : f) != 0) functions.push_back(f);
   return functions;
 }
 

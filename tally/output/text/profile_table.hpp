@@ -8,7 +8,7 @@
 
 namespace tally::report {
 
-/// Returns the functions whose source lines the table shows, in its order; none if its rows are not functions.
+/// Returns the functions whose source lines the table shows, and their clones; none if its rows are not functions.
 std::vector<std::uint32_t> shown_functions(const result::Profile& profile, const ProfileStyle& style);
 
 }  // namespace tally::report

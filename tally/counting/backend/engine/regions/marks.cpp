@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "tally/core/base/clone_name.hpp"
 #include "tally/core/base/pattern.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/code_files.hpp"
@@ -34,11 +35,22 @@ constexpr const char* too_many_entered =
     "--toggle-collect, --fn-skip and --obj-skip match more than 255 functions: tally does not see when a jump enters "
     "the others";
 
+/// Whether a pattern matches a function's name. Copies that the compiler made have the names of their function, too.
+bool is_matched(const std::string& pattern, std::string_view symbol) {
+  if (matches_pattern(pattern, symbol) || matches_pattern(pattern, symbol::demangled(symbol))) return true;
+  const CloneName clone = clone_name(symbol);
+  return clone.kind != CloneKind::none && clone.kind != CloneKind::piece &&
+         (matches_pattern(pattern, clone.function) || matches_pattern(pattern, symbol::demangled(clone.function)));
+}
+
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// It runs before the libraries are mapped, and has functions of the same names as the C library. So its functions
-/// without exported symbols need its name: "ld-linux-x86-64.so.2:openaux".
+/// It runs before the libraries are mapped, and has functions of the same names as the C library. So the names of those
+/// need the file's: "ld-linux-x86-64.so.2:strcmp".
 bool is_dynamic_linker(const std::string& file) { return file.starts_with("ld-"); }
+
+/// The C library of a dynamic linker is next to it.
+std::string c_library_of(const std::string& linker) { return linker.substr(0, linker.rfind('/') + 1) + "libc.so.6"; }
 
 }  // namespace
 
@@ -89,9 +101,7 @@ void Marker::find_marks(const symbol::Elf& elf, const std::string& file, const T
   if (target.is_pattern()) {
     for (const bool local : {false, true})
       for (const symbol::Function& function : elf.functions)
-        if (function.local == local && !function.chosen_late &&
-            (matches_pattern(target.text, function.name) ||
-             matches_pattern(target.text, symbol::demangled(function.name))))
+        if (function.local == local && !function.chosen_late && is_matched(target.text, function.name))
           in.addresses[place].push_back(function.address);
     return;
   }
@@ -101,9 +111,11 @@ void Marker::find_marks(const symbol::Elf& elf, const std::string& file, const T
   }
   auto found = symbol::find(elf, target.place.symbol);
   if (found.empty() && symbol::is_address_in(target.place, in.name, elf)) in.addresses[place] = {target.place.offset};
-  if (found.empty() && in.addresses[place].empty() && find_functions_ && !target.found &&
-      (!is_dynamic_linker(in.name) || !target.place.file.empty()))
-    found = find_functions_(file, target.place.symbol);
+  if (found.empty() && in.addresses[place].empty() && find_functions_ && !target.found) {
+    const bool is_of_c_library = is_dynamic_linker(in.name) && target.place.file.empty() &&
+                                 !find_functions_(c_library_of(file), target.place.symbol).empty();
+    if (!is_of_c_library) found = find_functions_(file, target.place.symbol);
+  }
   // An older version of the same name may be an ordinary function (memcpy of glibc), which no program calls.
   if (std::any_of(found.begin(), found.end(), [](const symbol::SymbolMatch& one) { return one.chosen_late; })) {
     in.problems[place] =
@@ -115,7 +127,10 @@ void Marker::find_marks(const symbol::Elf& elf, const std::string& file, const T
   }
   in.problems[place] = symbol::ambiguity(found, target.place.symbol, in.name);
   if (in.problems[place]) return;
-  for (const symbol::SymbolMatch& one : found) in.addresses[place].push_back(one.address + target.place.offset);
+  // An offset is of the function itself: its copies have other instructions.
+  for (const symbol::SymbolMatch& one : found)
+    if (one.clone_of == 0 || target.place.offset == 0)
+      in.addresses[place].push_back(one.address + target.place.offset);
 }
 
 const Marker::Module& Marker::module(const std::string& path, pid_t process) {
@@ -221,6 +236,8 @@ channel::MarkPoints Marker::points_of(pid_t process) {
         continue;
       }
       if (taken != nullptr) {
+        // The dynamic linker has copies of many functions.
+        if (is_dynamic_linker(one.module->name)) continue;
         note(fmt::format("'{}' is a function of {} and of {}: tally counts the first one ({}:{} names the other)",
                          printable(target.text), printable(taken->name), printable(one.module->name),
                          printable(one.module->name), printable(target.text)));
@@ -330,6 +347,12 @@ std::vector<std::string> Marker::missing() const {
     if (modules_.empty()) {
       notes.push_back(
           fmt::format("no program ran under the engine, so '{}' was not searched for", printable(target.text)));
+      continue;
+    }
+    if (const std::string& name = target.place.symbol; name.starts_with('[') && name.ends_with(']')) {
+      notes.push_back(
+          fmt::format("'{}' is code outside of known functions, which has no entry: --from and --to accept addresses",
+                      printable(target.text)));
       continue;
     }
     const auto files = by_order();

@@ -7,6 +7,9 @@ namespace {
 
 using pmu::emulated::Signal;
 
+// Opcodes of the branches that test RCX: LOOPNE, LOOPE, LOOP, JCXZ.
+constexpr std::uint8_t first_loop = 0xE0, loop_if_equal = 0xE1, loop_always = 0xE2, count_zero = 0xE3;
+
 ZydisDecoder decoder_for(int bits) {
   ZydisDecoder decoder;
   if (bits == 64) {
@@ -85,7 +88,11 @@ bool is_multiplication(ZydisMnemonic mnemonic) {
 
 void describe_branch(Instruction& out, const ZydisDecodedInstruction& raw) {
   switch (raw.meta.category) {
-    case ZYDIS_CATEGORY_COND_BR: out.is_branch = out.is_conditional = true; break;
+    case ZYDIS_CATEGORY_COND_BR:
+      out.is_branch = out.is_conditional = true;
+      out.condition = raw.opcode >= first_loop && raw.opcode <= count_zero ? raw.opcode : raw.opcode & 0xF;
+      out.count_bits = raw.address_width;
+      break;
     case ZYDIS_CATEGORY_UNCOND_BR: out.is_branch = true; break;
     case ZYDIS_CATEGORY_CALL: out.is_branch = out.is_call = true; break;
     case ZYDIS_CATEGORY_RET: out.is_branch = out.is_return = true; break;
@@ -113,6 +120,19 @@ pmu::emulated::Work Instruction::work() const {
   work[Signal::loads] = loads;
   work[Signal::stores] = stores;
   return work;
+}
+
+// Conditions: Intel SDM vol. 2, appendix B, "Encoding of Conditional Test (tttn) Field".
+bool Instruction::was_taken(std::uint64_t flags, std::uint64_t count) const {
+  const auto flag = [&](int bit) { return (flags >> bit & 1) != 0; };
+  const bool carry = flag(0), parity = flag(2), zero = flag(6), sign = flag(7), overflow = flag(11);
+  if (condition >= first_loop) {
+    const bool is_zero = count << (64 - count_bits) == 0;
+    if (condition == count_zero) return is_zero;
+    return !is_zero && (condition == loop_always || zero == (condition == loop_if_equal));
+  }
+  const bool tests[] = {overflow, carry, zero, carry || zero, sign, parity, sign != overflow, zero || sign != overflow};
+  return tests[condition / 2] != ((condition & 1) != 0);
 }
 
 Instruction decode(std::span<const std::uint8_t> bytes, std::uint64_t address, int bits) {

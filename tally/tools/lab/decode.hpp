@@ -37,6 +37,8 @@ struct Instruction {
   bool repeats = false;  ///< a REP prefix: counts as one instruction, however many iterations the emulator reports
   bool is_branch = false;
   bool is_conditional = false;
+  std::uint8_t condition = 0;   ///< of a conditional branch: the low four bits of Jcc, or the opcode of LOOP or JCXZ
+  std::uint8_t count_bits = 0;  ///< of LOOP and JCXZ: 16, 32 or 64 bits of RCX
   bool is_call = false;
   bool is_return = false;
   bool is_far = false;
@@ -46,6 +48,8 @@ struct Instruction {
 
   /// Returns what it counts in one execution, without branch directions and cache results.
   pmu::emulated::Work work() const;
+  /// Whether a conditional branch that just ran was taken, from RFLAGS and RCX after it.
+  bool was_taken(std::uint64_t flags, std::uint64_t count) const;
 };
 
 /// Decodes for 16, 32 or 64 bits.

@@ -27,7 +27,7 @@ void LabX86::on_interrupt(uc_engine*, std::uint32_t vector, void* machine) {
     arrival.is_software = true;
     arrival.from = self.running_->address;
     // An INT that its gate refuses does not retire.
-    if (self.cpl_ <= self.gate_of(arrival.vector).level) self.finish(arrival.back + 1);  // it continues elsewhere
+    if (self.cpl_ <= self.gate_of(arrival.vector).level) self.finish();
     self.running_.reset();
   } else {
     self.restarts_ = true;

@@ -59,9 +59,8 @@ void LabX86::intercept(const Instruction& instruction) {
       return;
   }
   running_ = instruction;
-  const std::uint64_t next = instruction.address + instruction.length;
-  finish(next);
-  set(UC_X86_REG_RIP, next);
+  finish();
+  set(UC_X86_REG_RIP, instruction.address + instruction.length);
 }
 
 void LabX86::read_msr(const Instruction& instruction) {
@@ -73,7 +72,7 @@ void LabX86::read_msr(const Instruction& instruction) {
     return;
   }
   if (pmu::emulated::IntelPmu::owns(index) || index == local_vector_msr || cpl_ > 0) {
-    answer = pmu_.rdmsr(index, cpl_);
+    answer = pmu_.rdmsr(index, cpl_, work_of(instruction));
     if (answer && settings_.reads) {
       Entry read = entry(Entry::Kind::read);
       read.number = index;
@@ -85,7 +84,7 @@ void LabX86::read_msr(const Instruction& instruction) {
     answer = other_msr(index);
     if (answer) {
       running_ = instruction;
-      finish(next);
+      finish();
     }
   }
   if (!answer) {
@@ -115,7 +114,7 @@ void LabX86::write_msr(const Instruction& instruction) {
   }
   if (cpl_ == 0 && write_apic(index, value)) {
     running_ = instruction;
-    finish(next);
+    finish();
     set(UC_X86_REG_RIP, next);
     return;
   }
@@ -123,7 +122,7 @@ void LabX86::write_msr(const Instruction& instruction) {
   write.number = index;
   write.value = value;
   write.remarks = remarks_of(index, value);
-  const pmu::emulated::Answer answer = pmu_.wrmsr(index, value, cpl_);
+  const pmu::emulated::Answer answer = pmu_.wrmsr(index, value, cpl_, work_of(instruction));
   if (answer) ++instructions_;
   if (!answer) {
     write.text = *answer.fault;
@@ -157,7 +156,7 @@ void LabX86::read_counter(const Instruction& instruction) {
   const bool user_may = (get(UC_X86_REG_CR4) & user_rdpmc) != 0;
   Entry read = entry(Entry::Kind::rdpmc);
   read.number = ecx;
-  const pmu::emulated::Answer answer = pmu_.rdpmc(ecx, cpl_, user_may);
+  const pmu::emulated::Answer answer = pmu_.rdpmc(ecx, cpl_, user_may, work_of(instruction));
   if (!answer) {
     read.text = *answer.fault;
     note(read);
@@ -206,7 +205,7 @@ void LabX86::halt(const Instruction& instruction) {
   }
   const std::uint64_t next = instruction.address + instruction.length;
   running_ = instruction;
-  finish(next);
+  finish();
   // Halted until the timer interrupt: the counters stop, time continues.
   if (timer_.is_running() && interrupts_enabled() && !pmu_.has_interrupt(true)) {
     if (timer_.deadline > pmu_.time_stamp()) pmu_.halt(timer_.deadline - pmu_.time_stamp());

@@ -194,7 +194,7 @@ void LabX86::on_code(uc_engine*, std::uint64_t address, std::uint32_t, void* mac
 bool LabX86::in_rom(std::uint64_t address) {
   if (address < layout::rom || address >= layout::rom_end) return false;
   if (address == layout::leave) {
-    finish(address);
+    finish();
     end(End::Reason::returned, at_, "the program returned");
   } else if (address == layout::to_kernel && arrival_) {
     const Arrival arrival = *arrival_;
@@ -229,7 +229,7 @@ void LabX86::before(std::uint64_t address) {
     return;
   }
   const bool falls_through = running_ && !running_->is_branch && running_->address + running_->length == address;
-  finish(address);
+  finish();
   // The written memory may be code at another address too, and the emulator invalidates translations at one address
   // only.
   if (repages_ || (forgets_ && !aliases_.empty())) {
@@ -305,15 +305,15 @@ void LabX86::check_surroundings(const Instruction& instruction) {
   note(step);
 }
 
-// Retires the instruction that the emulator executed; the next one is at `next`.
-void LabX86::finish(std::uint64_t next) {
+// Retires the instruction that the emulator executed.
+void LabX86::finish() {
   if (!running_) return;
   const Instruction done = *running_;
   running_.reset();
-  pmu::emulated::Work work = done.work();
-  const bool taken = done.is_branch && next != done.address + done.length;
+  pmu::emulated::Work work = work_of(done);
+  // The target of a branch can be the next instruction, so the next address does not show whether it was taken.
+  const bool taken = done.is_conditional ? done.was_taken(get(UC_X86_REG_RFLAGS), get(UC_X86_REG_RCX)) : done.is_branch;
   if (taken) work[Signal::taken_branches] = 1;
-  if (settings_.width > 1) work[Signal::core_cycles] = cycles_of(done);
   if (done.is_conditional && pmu_.counts(Signal::mispredicts, cpl_)) {
     // Two bits for each branch, as in the declared model: 2 and 3 predict taken.
     std::uint8_t& state = directions_[done.address];
@@ -352,7 +352,9 @@ void LabX86::note_segment() {
 
 // Several instructions retire per cycle, in order; each multiplication waits for the previous one. So a loop takes the
 // longer of its instructions and its chain of products.
-std::uint64_t LabX86::cycles_of(const Instruction& instruction) {
+pmu::emulated::Work LabX86::work_of(const Instruction& instruction) {
+  pmu::emulated::Work work = instruction.work();
+  if (settings_.width == 1) return work;
   const auto width = static_cast<std::uint64_t>(settings_.width);
   const std::uint64_t before = retired_ / width;
   ++issued_;
@@ -362,7 +364,9 @@ std::uint64_t LabX86::cycles_of(const Instruction& instruction) {
     product_ready_ = done;
   }
   retired_ = std::max(retired_ + 1, done);
-  return retired_ / width - before;
+  work[Signal::core_cycles] = retired_ / width - before;
+  work.ends_cycle = retired_ % width == 0;
+  return work;
 }
 
 // Delivers an interrupt before the instruction at `address`. Returns whether there was one.

@@ -146,7 +146,7 @@ class LabX86 : public Computer {
   void before(std::uint64_t address);
   bool is_begun_again(std::uint64_t address) const;
   void note_invalid();
-  void finish(std::uint64_t next);
+  void finish();
   bool interrupted(std::uint64_t address);
   bool in_rom(std::uint64_t address);
   bool is_past_end(std::uint64_t address, bool falls_through) const;
@@ -155,7 +155,7 @@ class LabX86 : public Computer {
   void end(End::Reason reason, std::uint64_t address, std::string message, std::string hint = {});
   End limit_reached(std::uint64_t address) const;
 
-  std::uint64_t cycles_of(const Instruction& instruction);
+  pmu::emulated::Work work_of(const Instruction& instruction);
   void note_segment();
 
   // fast.cpp
@@ -272,7 +272,7 @@ class LabX86 : public Computer {
   std::uint8_t line_control_ = 0;                               // of the serial port
   std::uint16_t firmware_item_ = 0;                             // fw_cfg: the selected item, and the read offset
   std::uint32_t firmware_at_ = 0;
-  std::uint64_t issued_ = 0;  // in quarters of a cycle, if several instructions retire per cycle: see cycles_of()
+  std::uint64_t issued_ = 0;  // in quarters of a cycle, if several instructions retire per cycle: see work_of()
   std::uint64_t retired_ = 0;
   std::uint64_t product_ready_ = 0;
 

@@ -316,6 +316,36 @@ TEST(LabMachine, V6_every_kind_of_branch_counts_once) {
       39U);
 }
 
+// Every condition with every combination of OF, SF, ZF, PF and CF; SETcc shows what the processor decides.
+TEST(LabMachine, V6_a_branch_to_the_next_instruction_is_taken_if_its_condition_holds) {
+  TALLY_NEEDS_NASM();
+  std::string all;
+  for (const char* condition :
+       {"o", "no", "c", "nc", "z", "nz", "be", "a", "s", "ns", "pe", "po", "l", "ge", "le", "g"}) {
+    const std::string name = condition;
+    all += "  push eax\n  popfd\n  j" + name + " $+2\n  set" + name + " dl\n  movzx edx, dl\n  add esi, edx\n";
+  }
+  const Ran run =
+      ran("  mov esi, 0\n  mov edi, 0\n  WRITE_MSR IA32_PERFEVTSEL0, 4320C4h\n.next:\n"
+          "  mov eax, edi\n  and eax, 11b\n  lea eax, [eax * 4]\n  and eax, 1100b\n  mov ebx, eax\n  and ebx, 100b\n"
+          "  shr eax, 3\n  or eax, ebx\n"                                     // CF, PF
+          "  mov ebx, edi\n  and ebx, 1100b\n  shl ebx, 4\n  or eax, ebx\n"   // ZF, SF
+          "  mov ebx, edi\n  and ebx, 10000b\n  shl ebx, 7\n  or eax, ebx\n"  // OF
+          "  or eax, 2\n" +
+          all + "  inc edi\n  cmp edi, 32\n  jb .next\n  WRITE_MSR IA32_PERFEVTSEL0, 0\n  mov [200000h], esi\n  hlt\n");
+  EXPECT_EQ(run.counter(0), run.machine->memory(0x200000, 4) + 31);
+  EXPECT_EQ(run.machine->memory(0x200000, 4), 16U * 32 / 2);
+  // LOOP, LOOPE, LOOPNE with ZF 1, JECXZ and JCXZ, a jump, a call and a return.
+  const auto taken = [](const std::string& code) {
+    return ran("  WRITE_MSR IA32_PERFEVTSEL0, 4320C4h\n" + code + "  WRITE_MSR IA32_PERFEVTSEL0, 0\n  hlt\n")
+        .counter(0);
+  };
+  EXPECT_EQ(taken("  mov ecx, 3\n  loop $+2\n  loop $+2\n  loop $+2\n"), 2U);
+  EXPECT_EQ(taken("  mov ecx, 9\n  cmp ecx, 9\n  loope $+2\n  loopne $+2\n"), 1U);
+  EXPECT_EQ(taken("  mov ecx, 10000h\n  jecxz $+2\n  jcxz $+3\n  loop $+2, cx\n"), 2U);
+  EXPECT_EQ(taken("  jmp $+2\n  jmp near $+5\n  call $+5\n  add dword [esp], 5\n  ret\n"), 4U);
+}
+
 TEST(LabMachine, V8_an_instruction_that_faults_retires_once_when_it_is_done) {
   TALLY_NEEDS_NASM();
   const Ran run = ran(

@@ -199,6 +199,37 @@ TEST(EmulatedCounting, V3_edges_count_stalls_not_the_cycles_of_them) {
   EXPECT_EQ(pmu.get(0xC2), 5U);
 }
 
+TEST(EmulatedCounting, V3_instructions_of_one_cycle_count_together) {
+  Bench pmu;
+  pmu.set(0x186, instructions_always | 4ULL << 24);               // cycles with four instructions
+  pmu.set(0x187, instructions_always | 1ULL << 24);               // cycles with an instruction
+  pmu.set(0x188, instructions_always | 4ULL << 24 | 1ULL << 23);  // cycles with fewer than four
+  pmu.set(0x189, instructions_always | 1ULL << 24 | 1ULL << 18);  // how often cycles with an instruction begin
+  Work joins = one_instruction(0);                                // retires in the cycle that the next one ends
+  joins.ends_cycle = false;
+  Work late = one_instruction(3);  // the cycle that had begun and two empty ones, then a cycle that has not ended
+  late.ends_cycle = false;
+  for (int i = 0; i < 100; ++i) pmu.retire(i % 4 == 3 ? one_instruction(1) : joins, 0);
+  EXPECT_EQ(pmu.get(0xC1), 25U);
+  EXPECT_EQ(pmu.get(0xC2), 25U);
+  EXPECT_EQ(pmu.get(0xC3), 0U);
+  EXPECT_EQ(pmu.get(0xC4), 1U);
+  pmu.retire(joins, 0);
+  pmu.retire(late, 0);
+  EXPECT_EQ(pmu.get(0xC2), 26U);
+  EXPECT_EQ(pmu.get(0xC3), 3U);
+  pmu.retire(one_instruction(1), 0);
+  EXPECT_EQ(pmu.get(0xC1), 25U);
+  EXPECT_EQ(pmu.get(0xC2), 27U);
+  EXPECT_EQ(pmu.get(0xC3), 4U);
+  EXPECT_EQ(pmu.get(0xC4), 2U);
+  pmu.retire(joins, 0);
+  pmu.set(0x186, 0);
+  pmu.set(0x186, instructions_always | 2ULL << 24);
+  pmu.retire(one_instruction(1), 0);
+  EXPECT_EQ(pmu.get(0xC1), 25U);  // of that cycle it saw one instruction only
+}
+
 TEST(EmulatedCounting, V4_any_counts_the_sibling_thread_if_the_bit_exists) {
   Bench pmu;
   pmu.set(0x186, instructions_always | 1ULL << 21);

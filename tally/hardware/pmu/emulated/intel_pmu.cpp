@@ -13,6 +13,8 @@ constexpr std::uint64_t branches_frozen = 1ULL << 58;
 constexpr std::uint64_t freeze_branches = 1ULL << 11;
 constexpr std::uint64_t freeze_counters = 1ULL << 12;
 
+constexpr std::uint64_t slots_per_cycle = 4;
+
 constexpr Signal fixed_signals[] = {Signal::instructions, Signal::core_cycles, Signal::reference_cycles, Signal::slots};
 
 }  // namespace
@@ -93,32 +95,40 @@ void IntelPmu::choose_active() {
       if (is_enabled(number) && counts_at(number, level)) active_[level].push_back(number);
     }
   }
+  // A counter that was stopped within a cycle has lost the events of that cycle.
+  for (int number = 0; number < slots_total; ++number) {
+    if (!is_counting(number, 0) && !is_counting(number, 3)) counters_[static_cast<std::size_t>(number)].in_cycle = 0;
+  }
 }
 
-// How much an instruction adds to a counter. A counter with a counter mask or edge detection evaluates each cycle: all
-// of an instruction's events occur in its last cycle; earlier cycles have only the clock.
-std::uint64_t IntelPmu::counted(Counter& counter, const Work& work) const {
-  const std::uint64_t events = work[counter.signal];
-  if (!counter.by_cycle()) return events;
-  const std::uint64_t cycles = std::max<std::uint64_t>(work[Signal::core_cycles], 1);
+// How much cycles with this number of events each add to a counter with a counter mask or edge detection.
+std::uint64_t IntelPmu::end_cycles(Counter& counter, std::uint64_t events, std::uint64_t cycles) {
+  if (cycles == 0) return 0;
   const bool is_clock = counter.signal == Signal::core_cycles || counter.signal == Signal::reference_cycles;
-  const auto holds = [&](std::uint64_t in_cycle) {
-    const bool enough = in_cycle >= std::max<std::uint64_t>(counter.cmask, 1);
-    return counter.inverted ? !enough : enough;
-  };
-  const bool before = holds(is_clock ? 1 : 0);
-  const bool last = holds(is_clock ? 1 : events);
-  std::uint64_t level = 0;
-  std::uint64_t edges = 0;
-  if (cycles > 1) {
-    level += before ? cycles - 1 : 0;
-    edges += before && !counter.was_true ? 1 : 0;
-    counter.was_true = before;
+  if (is_clock) events = 1;
+  if (counter.signal == Signal::slots) events = slots_per_cycle;
+  const bool is_true = (events >= std::max<std::uint64_t>(counter.cmask, 1)) != counter.inverted;
+  const bool rises = is_true && !counter.was_true;
+  counter.was_true = is_true;
+  if (counter.edge) return rises ? 1 : 0;
+  return is_true ? cycles : 0;
+}
+
+// How much an instruction adds to a counter. All of its events occur in the cycle in which it retires.
+std::uint64_t IntelPmu::counted(Counter& counter, const Work& work) {
+  if (!counter.by_cycle()) return work[counter.signal];
+  std::uint64_t added = 0;
+  const std::uint64_t cycles = work[Signal::core_cycles];
+  const std::uint64_t before = work.ends_cycle && cycles > 0 ? cycles - 1 : cycles;
+  if (before > 0) {
+    added += end_cycles(counter, counter.in_cycle, 1) + end_cycles(counter, 0, before - 1);
+    counter.in_cycle = 0;
   }
-  level += last ? 1 : 0;
-  edges += last && !counter.was_true ? 1 : 0;
-  counter.was_true = last;
-  return counter.edge ? edges : level;
+  counter.in_cycle += work[counter.signal];
+  if (before == cycles) return added;
+  added += end_cycles(counter, counter.in_cycle, 1);
+  counter.in_cycle = 0;
+  return added;
 }
 
 // Adds events and returns whether the counter overflowed.
@@ -137,7 +147,7 @@ Work IntelPmu::with_clock(const Work& work) {
   const std::uint64_t reference = clock_rest_ / behaviour_.clock.current;
   clock_rest_ %= behaviour_.clock.current;
   timed[Signal::reference_cycles] = reference;
-  timed[Signal::slots] = 4 * core;
+  timed[Signal::slots] = slots_per_cycle * core;
   time_stamp_ += reference;
   maximum_ += reference;
   actual_ += core;
@@ -202,7 +212,7 @@ void IntelPmu::freeze() {
 std::uint64_t IntelPmu::room(const Work& most, int cpl) const {
   if (pmi_in_ >= 0) return 0;
   Work each_most = most;
-  each_most[Signal::slots] = 4 * most[Signal::core_cycles];
+  each_most[Signal::slots] = slots_per_cycle * most[Signal::core_cycles];
   // Rounded up, plus one that may remain from earlier instructions.
   const Clock& clock = behaviour_.clock;
   each_most[Signal::reference_cycles] =

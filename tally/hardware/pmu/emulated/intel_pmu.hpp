@@ -48,9 +48,9 @@ class IntelPmu {
   /// Execute RDMSR, WRMSR and RDPMC at privilege level `cpl`, and retire them. An instruction that faults does not
   /// retire. `value` is EDX:EAX. RDPMC reads before it retires. WRMSR retires under the old settings: a write that
   /// enables a counter is not counted, one that disables it is.
-  Answer rdmsr(std::uint32_t index, int cpl = 0);
-  Answer wrmsr(std::uint32_t index, std::uint64_t value, int cpl = 0);
-  Answer rdpmc(std::uint32_t ecx, int cpl = 0, bool user_may = true);
+  Answer rdmsr(std::uint32_t index, int cpl = 0, const Work& work = one_instruction());
+  Answer wrmsr(std::uint32_t index, std::uint64_t value, int cpl = 0, const Work& work = one_instruction());
+  Answer rdpmc(std::uint32_t ecx, int cpl = 0, bool user_may = true, const Work& work = one_instruction());
 
   /// Access registers without an instruction: for diagrams and memory-mapped registers.
   Answer read(std::uint32_t index) const;
@@ -102,7 +102,8 @@ class IntelPmu {
     bool edge = false;
     bool inverted = false;
     std::uint64_t cmask = 0;
-    bool was_true = false;  // whether the condition held in the last cycle, for edges
+    bool was_true = false;       // whether the condition held in the last cycle, for edges
+    std::uint64_t in_cycle = 0;  // events of the cycle that has not ended
 
     bool by_cycle() const { return cmask != 0 || edge; }
   };
@@ -122,7 +123,8 @@ class IntelPmu {
   bool counts_at(int number, int cpl) const;
   void choose_events();
   void choose_active();
-  std::uint64_t counted(Counter& counter, const Work& work) const;
+  static std::uint64_t counted(Counter& counter, const Work& work);
+  static std::uint64_t end_cycles(Counter& counter, std::uint64_t events, std::uint64_t cycles);
   bool add(int number, std::uint64_t events);
   void count(const Work& work, int cpl, bool sibling);
   Work with_clock(const Work& work);

@@ -204,22 +204,22 @@ Answer IntelPmu::write(std::uint32_t index, std::uint64_t value) {
   return {};
 }
 
-Answer IntelPmu::rdmsr(std::uint32_t index, int cpl) {
+Answer IntelPmu::rdmsr(std::uint32_t index, int cpl, const Work& work) {
   if (cpl > 0) return fault("RDMSR requires CPL 0");
   Answer access = read(index);
-  if (access) retire(one_instruction(), cpl);
+  if (access) retire(work, cpl);
   return access;
 }
 
-Answer IntelPmu::wrmsr(std::uint32_t index, std::uint64_t value, int cpl) {
+Answer IntelPmu::wrmsr(std::uint32_t index, std::uint64_t value, int cpl, const Work& work) {
   if (cpl > 0) return fault("WRMSR requires CPL 0");
   if (auto why = refused(index, value)) return fault(std::move(*why));
-  retire(one_instruction(), cpl);
+  retire(work, cpl);
   apply(index, value);
   return {};
 }
 
-Answer IntelPmu::rdpmc(std::uint32_t ecx, int cpl, bool user_may) {
+Answer IntelPmu::rdpmc(std::uint32_t ecx, int cpl, bool user_may, const Work& work) {
   if (cpl > 0 && !user_may) return fault("RDPMC at CPL > 0 while CR4.PCE is 0");
   const std::uint32_t number = ecx & 0xFFFF;
   const std::uint32_t type = ecx >> 16;
@@ -233,7 +233,7 @@ Answer IntelPmu::rdpmc(std::uint32_t ecx, int cpl, bool user_may) {
   } else {
     return fault(fmt::format("RDPMC with ECX = {:#x}: there is no such counter", ecx));
   }
-  retire(one_instruction(), cpl);
+  retire(work, cpl);
   return access;
 }
 

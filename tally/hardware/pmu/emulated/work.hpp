@@ -35,6 +35,9 @@ inline constexpr std::size_t signal_count = static_cast<std::size_t>(Signal::cou
 /// The number of times each signal occurred in one or several instructions.
 struct Work {
   std::array<std::uint64_t, signal_count> times{};
+  /// Whether the last of the core cycles is the one in which the instruction retires. If not, the cycles end before,
+  /// and it retires in the next one, together with instructions that follow.
+  bool ends_cycle = true;
 
   std::uint64_t& operator[](Signal signal) { return times[static_cast<std::size_t>(signal)]; }
   std::uint64_t operator[](Signal signal) const { return times[static_cast<std::size_t>(signal)]; }

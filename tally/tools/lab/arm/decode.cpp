@@ -58,6 +58,24 @@ void decode_memory(Instruction& out) {
 
 }  // namespace
 
+bool Instruction::is_taken(std::uint64_t tested) const {
+  if (tests_register()) {
+    const bool inverts = (word >> 24 & 1) != 0;  // CBNZ, TBNZ
+    const bool tests_bit = (word >> 25 & 1) != 0;
+    const bool is_wide = word >> 31 != 0;
+    const std::uint64_t bit = std::uint64_t{word >> 31} << 5 | bits(word, 23, 19);
+    const std::uint64_t value = tests_bit ? tested >> bit & 1 : is_wide ? tested : tested & 0xFFFF'FFFF;
+    return (value == 0) != inverts;
+  }
+  const auto flag = [&](int at) { return (tested >> at & 1) != 0; };
+  const bool negative = flag(31), zero = flag(30), carry = flag(29), overflow = flag(28);
+  const bool conditions[] = {
+      zero, carry, negative, overflow, carry && !zero, negative == overflow, negative == overflow && !zero, true};
+  const std::uint32_t condition = word & 0xF;
+  constexpr std::uint32_t always = 0b1111;  // the inverse of AL, which is always, too
+  return condition == always || conditions[condition / 2] != ((condition & 1) != 0);
+}
+
 Instruction decode(std::uint32_t word, std::uint64_t address) {
   Instruction out;
   out.address = address;

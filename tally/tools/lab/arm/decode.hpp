@@ -35,6 +35,11 @@ struct Instruction {
   bool reads() const { return (word >> 21 & 1) != 0; }
   unsigned general() const { return word & 31; }
   std::uint64_t system_number() const { return word >> 5 & 0xFFFF; }
+
+  // For conditional branches. CBZ, CBNZ, TBZ and TBNZ test the general register; B.cond tests PSTATE.
+  bool tests_register() const { return word >> 24 != 0x54; }
+  /// Whether the branch is taken; `tested`: the general register, or PSTATE.
+  bool is_taken(std::uint64_t tested) const;
 };
 
 Instruction decode(std::uint32_t word, std::uint64_t address);

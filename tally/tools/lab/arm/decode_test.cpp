@@ -71,6 +71,43 @@ TEST(ArmDecode, branches_by_their_kind) {
   EXPECT_EQ(decode(0xD69F03E0, 0).kind, Kind::exception_return) << "eret";
 }
 
+TEST(ArmDecode, conditions_of_branches) {
+  constexpr std::uint64_t n = 1U << 31, z = 1 << 30, c = 1 << 29, v = 1 << 28;
+  const auto taken = [](std::uint32_t word, std::uint64_t tested) { return decode(word, 0).is_taken(tested); };
+  struct Row {
+    std::uint32_t condition;
+    bool (*holds)(bool n, bool z, bool c, bool v);
+  };
+  static constexpr Row rows[] = {
+      {0x0, [](bool, bool z, bool, bool) { return z; }},
+      {0x2, [](bool, bool, bool c, bool) { return c; }},
+      {0x4, [](bool n, bool, bool, bool) { return n; }},
+      {0x6, [](bool, bool, bool, bool v) { return v; }},
+      {0x8, [](bool, bool z, bool c, bool) { return c && !z; }},
+      {0xA, [](bool n, bool, bool, bool v) { return n == v; }},
+      {0xC, [](bool n, bool z, bool, bool v) { return !z && n == v; }},
+  };
+  for (std::uint64_t flags = 0; flags < 16; ++flags) {
+    for (const Row& row : rows) {
+      const std::uint64_t state = flags << 28;
+      const bool holds = row.holds((state & n) != 0, (state & z) != 0, (state & c) != 0, (state & v) != 0);
+      EXPECT_EQ(taken(0x54000020 | row.condition, state), holds) << row.condition << " " << flags;
+      EXPECT_EQ(taken(0x54000021 | row.condition, state), !holds) << row.condition << " " << flags;
+    }
+    EXPECT_TRUE(taken(0x5400002E, flags << 28)) << "b.al";
+    EXPECT_TRUE(taken(0x5400002F, flags << 28)) << "b.nv";
+  }
+  constexpr std::uint64_t high = 1ULL << 40;
+  EXPECT_FALSE(taken(0xB4000020, high)) << "cbz x0";
+  EXPECT_TRUE(taken(0x34000020, high)) << "cbz w0";
+  EXPECT_TRUE(taken(0xB5000020, high)) << "cbnz x0";
+  EXPECT_FALSE(taken(0x35000020, high)) << "cbnz w0";
+  EXPECT_FALSE(taken(0xB6400020, high)) << "tbz x0, #40";
+  EXPECT_TRUE(taken(0xB7400020, high)) << "tbnz x0, #40";
+  EXPECT_TRUE(taken(0x36180020, high)) << "tbz w0, #3";
+  EXPECT_FALSE(taken(0x36180020, 8)) << "tbz w0, #3";
+}
+
 TEST(ArmDecode, system_instructions) {
   EXPECT_EQ(decode(0xD40000E1, 0).kind, Kind::supervisor_call) << "svc #7";
   EXPECT_EQ(decode(0xD5033FDF, 0).kind, Kind::barrier) << "isb";

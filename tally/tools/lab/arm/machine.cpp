@@ -174,7 +174,7 @@ void LabArm::before(std::uint64_t address) {
     uc_emu_stop(uc_);
     return;
   }
-  finish(address);
+  finish();
   if (address == layout::leave) {
     end(End::Reason::returned, at_, "the program returned");
     return;
@@ -217,17 +217,17 @@ void LabArm::check_surroundings(const Instruction& instruction) {
   note(step);
 }
 
-void LabArm::finish(std::uint64_t next) {
+void LabArm::finish() {
   if (!running_) return;
   const Instruction done = *running_;
   running_.reset();
-  retire(done, next);
+  retire(done);
   if (done.kind != Kind::exception_return) return;
   level_ = static_cast<int>(get(UC_ARM64_REG_PSTATE) >> 2 & 3);
   note(entry(Entry::Kind::leave));
 }
 
-void LabArm::retire(const Instruction& instruction, std::uint64_t next) {
+void LabArm::retire(const Instruction& instruction) {
   RetiredInstruction done;
   done.cycles = instruction.cycles;
   done.accesses = tags_.references();
@@ -237,7 +237,13 @@ void LabArm::retire(const Instruction& instruction, std::uint64_t next) {
   done.is_call = instruction.is_call;
   done.is_return = instruction.is_return;
   done.is_indirect = instruction.is_indirect;
-  done.is_taken = instruction.is_branch && next != instruction.address + 4;
+  // The target of a branch can be the next instruction, so the next address does not show whether it was taken. The
+  // branch does not change what it tests.
+  done.is_taken = instruction.is_branch;
+  if (instruction.is_conditional) {
+    done.is_taken =
+        instruction.is_taken(instruction.tests_register() ? general(instruction.general()) : get(UC_ARM64_REG_PSTATE));
+  }
   done.is_load = instruction.is_load;
   done.is_store = instruction.is_store;
   done.is_vector = instruction.is_vector;

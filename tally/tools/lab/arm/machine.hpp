@@ -81,8 +81,8 @@ class LabArm : public Computer {
   Result<bool> start();
   void before(std::uint64_t address);
   void check_surroundings(const Instruction& instruction);
-  void finish(std::uint64_t next);
-  void retire(const Instruction& instruction, std::uint64_t next);
+  void finish();
+  void retire(const Instruction& instruction);
   void report_overflows(std::uint64_t before);
   bool interrupted(std::uint64_t address);
   const Instruction& decoded(std::uint64_t address);

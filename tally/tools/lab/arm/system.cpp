@@ -58,7 +58,7 @@ bool LabArm::intercept(const Instruction& instruction) {
   switch (instruction.kind) {
     case Kind::system_register: return access(instruction);
     case Kind::supervisor_call: {
-      retire(instruction, next);
+      retire(instruction);
       const std::uint32_t number = instruction.word >> 5 & 0xFFFF;
       constexpr std::uint32_t from_supervisor_call = 0x15U << 26 | 1U << 25;
       enter(Exception::synchronous, next, from_supervisor_call | number, fmt::format("SVC #{}", number));
@@ -66,7 +66,7 @@ bool LabArm::intercept(const Instruction& instruction) {
     }
     case Kind::wait: wait(instruction); return true;
     case Kind::hint_wait:
-      retire(instruction, next);
+      retire(instruction);
       set(UC_ARM64_REG_PC, next);
       return true;
     case Kind::barrier: core_->synchronize(); return false;
@@ -96,7 +96,7 @@ bool LabArm::access(const Instruction& instruction) {
     const auto value = other_register(number);
     if (!value) return false;  // the emulator executes it
     answer.value = *value;
-    retire(instruction, next);
+    retire(instruction);
   } else if (instruction.reads()) {
     answer = core_->read(number, level_);
     const bool is_count = core_->is_counter(number);
@@ -105,13 +105,13 @@ bool LabArm::access(const Instruction& instruction) {
     read.value = answer.value;
     read.text = answer.fault.value_or("");
     if (is_count || settings_.reads) note(read);
-    if (answer) retire(instruction, next);
+    if (answer) retire(instruction);
   } else {
     // It retires under the settings before the write.
     const std::uint64_t value = general(instruction.general());
     const bool exists = core_->place_of(number).has_value();
     const bool is_allowed = exists && (level_ > 0 || core_->read(number, 0));
-    if (is_allowed) retire(instruction, next);
+    if (is_allowed) retire(instruction);
     const std::uint64_t before = core_->overflows();
     answer = core_->write(number, value, level_);
     Entry write = entry(Entry::Kind::write);
@@ -120,7 +120,7 @@ bool LabArm::access(const Instruction& instruction) {
     write.text = answer.fault.value_or("");
     if (answer) {
       write.kept = core_->read(number, 1).value;
-      if (!is_allowed) retire(instruction, next);  // write-only at EL0
+      if (!is_allowed) retire(instruction);  // write-only at EL0
       write.remarks = pmu::check({*core_->place_of(number), value, core_->profile().version});
     }
     note(write);
@@ -152,7 +152,7 @@ void LabArm::refuse(const Instruction& instruction, const std::string& why, bool
 
 void LabArm::wait(const Instruction& instruction) {
   const std::uint64_t next = instruction.address + 4;
-  retire(instruction, next);
+  retire(instruction);
   set(UC_ARM64_REG_PC, next);
   // An interrupt wakes the core even if it is masked.
   if (core_->line() == Line::none) end(End::Reason::halted, instruction.address, "the program waits for an interrupt");

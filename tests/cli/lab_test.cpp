@@ -409,6 +409,25 @@ TEST(LabFiles, a_multiboot_program_in_a_64_bit_file_comes_to_its_own_verdict_on_
   }
 }
 
+// Programs with tables of their own, which print a line for each thing that is as the manual says, do the same in every
+// way of running them.
+TEST(LabFiles, exceptions_and_real_mode_are_the_same_in_blocks_one_by_one_and_traced) {
+  TALLY_NEEDS_NASM();
+  for (const std::string name : {"exceptions", "realmode"}) {
+    const TemporaryFile image(name + ".elf", "");
+    const std::string source = std::string(TALLY_LAB_EXAMPLES) + "/../../tests/lab/" + name + ".asm";
+    ASSERT_EQ(Running({"/bin/sh", "-c", "nasm -f bin -o " + image.path() + " " + source}).finish().code(), 0);
+    std::string first;
+    for (const char* const way : {"--explain", "--single", "--trace"}) {
+      const Finished finished = lab({"--quiet", way, "--max-instructions", "1000000", image.path()});
+      EXPECT_EQ(finished.code(), 0) << name << way << finished.out << finished.err;
+      if (first.empty()) first = finished.out;
+      EXPECT_EQ(finished.out, first) << way;
+    }
+    EXPECT_GT(std::count(first.begin(), first.end(), '\n'), 20) << first;
+  }
+}
+
 // What a program prints is shown at once, and a signal ends the run and keeps what it printed until then.
 TEST(LabFiles, output_comes_as_it_is_printed_and_survives_a_signal) {
   TALLY_NEEDS_NASM();

@@ -10,7 +10,7 @@
 namespace tally::lab {
 namespace {
 
-// Intel SDM vol. 3A, "Segment Descriptors", "Call Gates": flat segments for both levels, a TSS, and a gate to CPL 0.
+// Intel SDM vol. 3A, "Segment Descriptors", flat segments for both levels, and a TSS.
 constexpr std::uint64_t code_64 = 0x00AF'9B00'0000'FFFF;
 constexpr std::uint64_t code_32 = 0x00CF'9B00'0000'FFFF;
 constexpr std::uint64_t data = 0x00CF'9300'0000'FFFF;
@@ -20,19 +20,12 @@ std::uint64_t tss_descriptor() {
   return 0x0000'8900'0000'0067 | (layout::tss & 0xFF'FFFF) << 16 | (layout::tss >> 24) << 56;
 }
 
-std::uint64_t call_gate() {
-  const std::uint64_t type = 0xEC00;  // present, DPL 3, call gate
-  return (layout::to_kernel & 0xFFFF) | std::uint64_t{layout::kernel_code} << 16 | type << 32 |
-         (layout::to_kernel >> 16) << 48;
-}
-
 }  // namespace
 
 void LabX86::lay_out_tables() {
   if (image_.bits == 16) return;
   const std::uint64_t code = image_.bits == 64 ? code_64 : code_32;
-  const std::uint64_t descriptors[] = {0, code,        data, code | for_users, data | for_users, tss_descriptor(),
-                                       0, call_gate(), 0,    code_32};
+  const std::uint64_t descriptors[] = {0, code, data, code | for_users, data | for_users, tss_descriptor(), 0, code_32};
   for (std::size_t i = 0; i < std::size(descriptors); ++i) poke(layout::gdt + 8 * i, descriptors[i], 8);
   uc_x86_mmr gdtr{0, layout::gdt, sizeof descriptors - 1, 0};
   uc_reg_write(uc_, UC_X86_REG_GDTR, &gdtr);
@@ -70,11 +63,16 @@ std::uint64_t LabX86::lay_out_boot_information(std::uint64_t at) {
   return at + 4;
 }
 
+// Lets the lab end a run. With an end address the emulator probes its page when a run starts, which faults and leaves
+// its traces in CR2 and in the next exception.
+void LabX86::run_without_end(uc_engine* uc) { uc_ctl_exits_enable(uc); }
+
 Result<bool> LabX86::start() {
   const uc_mode mode = image_.bits == 64 ? UC_MODE_64 : image_.bits == 32 ? UC_MODE_32 : UC_MODE_16;
   if (const uc_err error = uc_open(UC_ARCH_X86, mode, &uc_); error != UC_ERR_OK) {
     return fail(Code::cannot_measure, fmt::format("cannot start the emulator: {}", uc_strerror(error)), "");
   }
+  run_without_end(uc_);
   // The memory is a file, so that its pages can also be mapped at other addresses; unused pages cost nothing.
   auto file = linux::make_memory_file("tally-lab", memory_size());
   if (!file) return fail(file.error());
@@ -101,6 +99,8 @@ Result<bool> LabX86::start() {
     }
     std::memcpy(memory_ + part.address, part.bytes.data(), part.bytes.size());
   }
+  uc_context_alloc(uc_, &kernel_);
+  uc_context_alloc(uc_, &system_);
   lay_out_tables();
   add_hooks();
   const std::uint64_t stack = image_.bits == 16 ? 0x7000 : layout::stack;
@@ -119,24 +119,18 @@ Result<bool> LabX86::start() {
   if (image_.is_multiboot) at = lay_out_boot_information(at);
   if (image_.bits == 64) memory_[at++] = 0x48;
   memory_[at++] = 0xCB;
-  // The exit from CPL 3: a far call through the gate, CALL FAR [pointer].
-  const std::uint8_t call[] = {0xFF, 0x1C, 0x25};
-  std::uint64_t from = layout::from_user;
-  memory_[from++] = call[0];
-  if (image_.bits == 64) {
-    memory_[from++] = call[1];
-    memory_[from++] = call[2];
-  } else {
-    memory_[from++] = 0x1D;
-  }
-  poke(from, layout::gate_pointer, 4);
-  poke(layout::gate_pointer + 4, layout::gate_selector, 2);
+  memory_[layout::interrupt_return] = 0xCF;
   const int word = word_bytes();
   poke(stack - static_cast<std::uint64_t>(word), layout::leave, word);
   poke(stack - 3 * static_cast<std::uint64_t>(word), image_.entry, word);
   poke(stack - 2 * static_cast<std::uint64_t>(word), image_.is_multiboot ? layout::narrow_code : layout::kernel_code,
        word);
-  if (image_.is_multiboot) code_bits_ = 32;
+  if (image_.is_multiboot) {
+    code_bits_ = 32;
+    // The emulator's 64-bit mode has enabled long mode already.
+    uc_x86_msr efer{0xC000'0080, 0};
+    uc_reg_write(uc_, UC_X86_REG_MSR, &efer);
+  }
   set(UC_X86_REG_RSP, stack - 3 * static_cast<std::uint64_t>(word));
   set(UC_X86_REG_RAX, layout::kernel_data);
   set(UC_X86_REG_RIP, layout::boot);

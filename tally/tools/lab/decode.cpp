@@ -22,9 +22,16 @@ ZydisDecoder decoder_for(int bits) {
   return decoder;
 }
 
-bool loads_stack_segment(const ZydisDecodedInstruction& raw, const ZydisDecodedOperand* operands) {
-  return (raw.mnemonic == ZYDIS_MNEMONIC_MOV || raw.mnemonic == ZYDIS_MNEMONIC_POP) && raw.operand_count > 0 &&
-         operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[0].reg.value == ZYDIS_REGISTER_SS;
+// Returns the segment register that an instruction loads, in any of its operands: MOV, POP, LDS and the like.
+ZydisRegister loaded_segment(const ZydisDecodedInstruction& raw, const ZydisDecodedOperand* operands) {
+  for (int i = 0; i < raw.operand_count; ++i) {
+    if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+        (operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 &&
+        ZydisRegisterGetClass(operands[i].reg.value) == ZYDIS_REGCLASS_SEGMENT) {
+      return operands[i].reg.value;
+    }
+  }
+  return ZYDIS_REGISTER_NONE;
 }
 
 // LIDT, LGDT, LTR, SWAPGS, MOV to a debug register …: the following instructions of a block may change.
@@ -78,7 +85,11 @@ Kind kind_of(const ZydisDecodedInstruction& raw, const ZydisDecodedOperand* oper
       ZydisRegisterGetClass(operands[0].reg.value) == ZYDIS_REGCLASS_CONTROL) {
     return Kind::paging;
   }
-  if (loads_stack_segment(raw, operands)) return Kind::enable;
+  const ZydisRegister segment = loaded_segment(raw, operands);
+  if (segment != ZYDIS_REGISTER_NONE) {
+    const bool is_move = raw.mnemonic == ZYDIS_MNEMONIC_MOV || raw.mnemonic == ZYDIS_MNEMONIC_POP;
+    return segment == ZYDIS_REGISTER_SS && is_move ? Kind::enable : Kind::segment;
+  }
   return changes_system(raw) ? Kind::system : Kind::plain;
 }
 
@@ -150,12 +161,18 @@ Instruction decode(std::span<const std::uint8_t> bytes, std::uint64_t address, i
   out.repeats = (raw.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
   out.cycles = is_multiplication(raw.mnemonic) ? 3 : 1;
   describe_branch(out, raw);
+  if (raw.meta.category == ZYDIS_CATEGORY_RET && out.is_far && out.kind == Kind::far) {
+    out.far_return_bytes = raw.operand_width / 8;
+    out.drops = static_cast<std::uint16_t>(raw.raw.imm[0].value.u);
+  }
   for (int i = 0; i < raw.operand_count; ++i) {
     const ZydisDecodedOperand& operand = operands[i];
     // LEA and NOP have memory operands that they do not access.
     if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.mem.type != ZYDIS_MEMOP_TYPE_MEM) continue;
     if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0) ++out.loads;
     if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) ++out.stores;
+    out.modifies = out.modifies || ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 &&
+                                    (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0);
   }
   if (raw.meta.category == ZYDIS_CATEGORY_WIDENOP || raw.meta.category == ZYDIS_CATEGORY_NOP)
     out.loads = out.stores = 0;

@@ -24,6 +24,7 @@ enum class Kind : std::uint8_t {
   interrupt_return,
   far,        ///< changes the code segment, and so possibly the privilege level
   enable,     ///< STI, MOV SS, POP SS: no interrupt before the next instruction
+  segment,    ///< loads another segment register
   system,     ///< tables, system segments, intentional #UD: the emulator executes it, in a block of its own
   paging,     ///< MOV to a control register, INVLPG: addresses may map to other pages afterwards
   port,       ///< IN, OUT: the emulator executes it with the lab's devices
@@ -42,8 +43,11 @@ struct Instruction {
   bool is_call = false;
   bool is_return = false;
   bool is_far = false;
+  std::uint8_t far_return_bytes = 0;  ///< of a far return: the size of the offset on the stack
+  std::uint16_t drops = 0;            ///< bytes of arguments that it removes
   std::uint8_t loads = 0;
   std::uint8_t stores = 0;
+  bool modifies = false;    ///< loads and stores one operand
   std::uint8_t cycles = 1;  ///< by the declared rule: 3 for a multiplication, otherwise 1
 
   /// Returns what it counts in one execution, without branch directions and cache results.

@@ -13,6 +13,8 @@ constexpr std::uint32_t debug_port = 0xE9;
 constexpr std::uint32_t firmware_select = 0x510;
 constexpr std::uint32_t firmware_data = 0x511;
 constexpr std::uint32_t exit_port = 0xF4;
+// QEMU's pc-testdev: four ports, one for each byte of a register.
+constexpr std::uint32_t test_port = 0xE0, test_port_end = 0xE4;
 
 constexpr std::uint64_t local_vector = 0x340;
 
@@ -86,6 +88,7 @@ void LabX86::ring_timer() {
 std::uint32_t LabX86::on_in(uc_engine*, std::uint32_t port, int, void* machine) {
   LabX86& self = *static_cast<LabX86*>(machine);
   constexpr std::uint32_t transmitter_empty = 0x60;
+  if (port >= test_port && port < test_port_end) return self.test_register_ >> (8 * (port - test_port));
   switch (port) {
     case serial_status: return transmitter_empty;
     case serial + 3: return self.line_control_;
@@ -111,7 +114,7 @@ std::uint8_t LabX86::read_firmware() {
   return at < 8 ? static_cast<std::uint8_t>(item >> (8 * at)) : 0;
 }
 
-void LabX86::on_out(uc_engine*, std::uint32_t port, int, std::uint32_t value, void* machine) {
+void LabX86::on_out(uc_engine*, std::uint32_t port, int size, std::uint32_t value, void* machine) {
   LabX86& self = *static_cast<LabX86*>(machine);
   constexpr std::uint8_t divisor_latch = 0x80;
   if (port == serial + 3) {
@@ -125,6 +128,10 @@ void LabX86::on_out(uc_engine*, std::uint32_t port, int, std::uint32_t value, vo
     // Terminals expect a carriage return before a line feed; it is dropped here.
     if (static_cast<char>(value) != '\r') self.output_ += static_cast<char>(value);
     if (self.output_.ends_with('\n')) self.flush_output();
+  } else if (port >= test_port && port < test_port_end) {
+    const std::uint32_t shift = 8 * (port - test_port);
+    const auto mask = static_cast<std::uint32_t>(((1ULL << (8 * size)) - 1) << shift);
+    self.test_register_ = (self.test_register_ & ~mask) | (value << shift & mask);
   } else if (port == exit_port) {
     // The instruction is done; the run ends before the next one.
     self.end_ = ended_itself(self.at_, value);

@@ -39,7 +39,8 @@ void add(Work& sum, const Work& part, std::uint64_t times) {
 }  // namespace
 
 bool LabX86::may_run_fast() const {
-  if (!settings_.blocks || settings_.steps || settings_.width > 1 || image_.bits == 16 || is_shadowed_ || arrival_)
+  if (!settings_.blocks || settings_.steps || settings_.width > 1 || code_bits_ == 16 || code_base_ != 0 ||
+      is_shadowed_ || arrival_)
     return false;
   if (!pmu_.apic().is_idle() || instructions_ < single_until_) return false;
   // Events that depend on more than the instructions themselves.
@@ -72,6 +73,7 @@ Result<bool> LabX86::start_fast() {
   if (uc_open(UC_ARCH_X86, mode, &fast_) != UC_ERR_OK || uc_context_alloc(uc_, &context_) != UC_ERR_OK) {
     return fail(Code::cannot_measure, "cannot start the emulator a second time", "");
   }
+  run_without_end(fast_);
   // The APIC's page is not mapped: the other emulator executes an instruction that accesses it.
   uc_mem_map_ptr(fast_, 0, memory_size(), UC_PROT_ALL, memory_);
   for (const Alias& alias : aliases_) uc_mem_map_ptr(fast_, alias.begin, alias.size, UC_PROT_ALL, alias.host.data());
@@ -112,7 +114,9 @@ void LabX86::run_fast() {
     if (how != Leave::may_go_on) break;
   }
   uc_context_restore(uc_, context_);
+  uc_context_save(uc_, system_);
   set(UC_X86_REG_RIP, at);
+  entered_.reset();
   ++switches_;
   calm_ = 0;
 }
@@ -123,7 +127,7 @@ LabX86::Leave LabX86::run_blocks(std::uint64_t from, std::uint64_t budget) {
   last_block_ = nullptr;
   is_astray_ = false;
   leave_ = Leave::astray;
-  uc_emu_start(fast_, from, ~0ULL, 0, 0);
+  uc_emu_start(fast_, from, 0, 0, 0);
   if (is_astray_) leave_ = Leave::astray;
   if (leave_ == Leave::astray) go_astray();
   return leave_;

@@ -16,28 +16,61 @@ using pmu::emulated::Signal;
 
 }  // namespace
 
-void LabX86::on_interrupt(uc_engine*, std::uint32_t vector, void* machine) {
+void LabX86::on_interrupt(uc_engine* uc, std::uint32_t vector, void* machine) {
   LabX86& self = machine_of(machine);
-  const bool is_software = self.running_ && self.running_->kind == Kind::software_interrupt;
+  if (self.end_ || self.arrival_) {
+    uc_emu_stop(uc);
+    return;
+  }
   Arrival arrival;
   arrival.vector = static_cast<int>(vector);
-  if (is_software) {
+  if (self.running_ && self.running_->kind == Kind::software_interrupt) {
     arrival.back = self.running_->address + self.running_->length;
     arrival.why = fmt::format("INT {:X}H", vector);
     arrival.is_software = true;
     arrival.from = self.running_->address;
-    // An INT that its gate refuses does not retire.
-    if (self.cpl_ <= self.gate_of(arrival.vector).level) self.finish();
-    self.running_.reset();
   } else {
-    self.restarts_ = true;
-    self.running_.reset();  // it does not retire
+    self.restarts_ = arrival.is_emulated = true;
+    self.note_completed(arrival.vector);
     arrival.back = self.at_;
-    // Exceptions that push an error code. The emulator does not report the code, so it is 0.
-    static const std::set<std::uint32_t> with_error = {8, 10, 11, 12, 13, 14, 17};
-    if (with_error.contains(vector)) arrival.error = 0;
+    arrival.error = self.error_code(arrival.vector);
+    self.running_.reset();  // it does not retire
   }
   self.arrive(arrival);
+}
+
+// The instruction before the exception retired if that is a trap, or a fault of the fetch of the next instruction.
+void LabX86::note_completed(int vector) {
+  constexpr std::uint64_t single_step = 1U << 14;  // DR6.BS
+  constexpr std::uint64_t longest = 15;            // bytes of an instruction
+  const std::uint64_t next = get(UC_X86_REG_RIP) + code_base_;
+  const bool is_fetch = vector == 14 && next != at_ && get(UC_X86_REG_CR2) - next < longest;
+  const bool is_trap = vector == 1 && ((get(UC_X86_REG_DR6) & single_step) != 0 || next != at_);
+  if (!is_fetch && !is_trap) return;
+  const bool is_iteration = running_ && running_->repeats && next == at_;
+  if (!is_iteration) finish();
+  at_ = next;
+}
+
+// Returns the error code of an exception that pushes one. The emulator does not report it. Source: Intel SDM vol. 3A,
+// "Page-Fault Exceptions". Those of selectors are 0 here.
+std::optional<std::uint32_t> LabX86::error_code(int vector) {
+  static const std::set<int> with_error = {8, 10, 11, 12, 13, 14, 17};
+  if (!with_error.contains(vector)) return std::nullopt;
+  if (vector != 14) return 0;
+  const std::uint64_t address = get(UC_X86_REG_CR2);
+  const bool is_fetch = !running_;
+  const auto is_near = [&](int pointer) { return address - (get(pointer) - 16) < 32; };
+  // Of an instruction that loads and stores at different addresses, the store is at RSP or RDI.
+  const bool is_store =
+      !is_fetch && running_->stores != 0 &&
+      (running_->loads == 0 || running_->modifies || is_near(UC_X86_REG_RSP) || is_near(UC_X86_REG_RDI));
+  std::uint32_t code = physical(address) ? 1 : 0;
+  if (is_store) code |= 2;
+  if (cpl_ > 0) code |= 4;
+  constexpr std::uint64_t smep = 1U << 20;  // CR4.SMEP
+  if (is_fetch && (get(UC_X86_REG_CR4) & smep) != 0) code |= 16;
+  return code;
 }
 
 bool LabX86::on_invalid(uc_engine* uc, void* machine) {

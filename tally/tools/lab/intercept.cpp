@@ -53,6 +53,14 @@ void LabX86::intercept(const Instruction& instruction) {
       if (instruction.kind == Kind::rdtscp) set(UC_X86_REG_RCX, 0);
       break;
     }
+    case Kind::interrupt_return:
+    case Kind::far:
+      if (instruction.far_return_bytes != 0 && mode() == Mode::real) {
+        return_far(instruction);
+        return;
+      }
+      if (cpl_ == 0) uc_context_save(uc_, kernel_);
+      [[fallthrough]];
     default:
       // Executed by the emulator, and processed when it is done.
       running_ = instruction;
@@ -60,7 +68,24 @@ void LabX86::intercept(const Instruction& instruction) {
   }
   running_ = instruction;
   finish();
-  set(UC_X86_REG_RIP, instruction.address + instruction.length);
+  jump_to(instruction.address + instruction.length);
+}
+
+// A far return in real mode. Unicorn 2.0.1 sets RIP before it reads CS, and the hook of that read resets it.
+void LabX86::return_far(const Instruction& instruction) {
+  const std::uint64_t before = get(UC_X86_REG_RSP), base = segment_base(get(UC_X86_REG_SS));
+  const std::uint64_t bytes = instruction.far_return_bytes;
+  const auto pop = [&](std::uint64_t at, int size) {
+    const std::uint64_t address = base + ((before + at) & 0xFFFF);
+    tags_.access(address);
+    return peek(address, size);
+  };
+  const std::uint64_t offset = pop(0, static_cast<int>(bytes));
+  const auto selector = static_cast<std::uint16_t>(pop(bytes, 2));
+  running_ = instruction;
+  finish();
+  set(UC_X86_REG_RSP, (before & ~0xFFFFULL) | ((before + 2 * bytes + instruction.drops) & 0xFFFF));
+  enter_code(selector, offset);
 }
 
 void LabX86::read_msr(const Instruction& instruction) {
@@ -93,7 +118,7 @@ void LabX86::read_msr(const Instruction& instruction) {
   }
   set(UC_X86_REG_RAX, answer.value & 0xFFFF'FFFF);
   set(UC_X86_REG_RDX, answer.value >> 32);
-  set(UC_X86_REG_RIP, next);
+  jump_to(next);
 }
 
 pmu::emulated::Answer LabX86::other_msr(std::uint32_t index) {
@@ -115,7 +140,7 @@ void LabX86::write_msr(const Instruction& instruction) {
   if (cpl_ == 0 && write_apic(index, value)) {
     running_ = instruction;
     finish();
-    set(UC_X86_REG_RIP, next);
+    jump_to(next);
     return;
   }
   Entry write = entry(Entry::Kind::write);
@@ -132,7 +157,7 @@ void LabX86::write_msr(const Instruction& instruction) {
   }
   if (pmu::emulated::IntelPmu::owns(index)) write.kept = pmu_.read(index).value;
   note(write);
-  set(UC_X86_REG_RIP, next);
+  jump_to(next);
 }
 
 // Writes IA32_APIC_BASE and, where it enables them, registers of the x2APIC, except the local vector of the counters,
@@ -168,7 +193,7 @@ void LabX86::read_counter(const Instruction& instruction) {
   note(read);
   set(UC_X86_REG_RAX, answer.value & 0xFFFF'FFFF);
   set(UC_X86_REG_RDX, answer.value >> 32);
-  set(UC_X86_REG_RIP, instruction.address + instruction.length);
+  jump_to(instruction.address + instruction.length);
 }
 
 // Executes CPUID for programs that search for a PMU. Source: Intel SDM vol. 2A, CPUID.
@@ -212,11 +237,11 @@ void LabX86::halt(const Instruction& instruction) {
     ring_timer();
   }
   if (pmu_.has_interrupt(interrupts_enabled())) {
-    set(UC_X86_REG_RIP, next);
+    jump_to(next);
     return;
   }
   end(End::Reason::halted, instruction.address, "the program halted");
-  set(UC_X86_REG_RIP, next);
+  jump_to(next);
 }
 
 }  // namespace tally::lab

@@ -12,10 +12,8 @@ inline constexpr std::uint64_t tss = 0x2000;
 // The lab's own few instructions. They are not counted.
 inline constexpr std::uint64_t rom = 0x3000;
 inline constexpr std::uint64_t boot = 0x3000;
-inline constexpr std::uint64_t leave = 0x3100;         ///< return address of the program; a return here ends it
-inline constexpr std::uint64_t from_user = 0x3200;     ///< leaves CPL 3 through the call gate
-inline constexpr std::uint64_t gate_pointer = 0x3280;  ///< its operand
-inline constexpr std::uint64_t to_kernel = 0x3300;     ///< target of the call gate
+inline constexpr std::uint64_t leave = 0x3100;             ///< return address of the program; a return here ends it
+inline constexpr std::uint64_t interrupt_return = 0x3200;  ///< an IRET that enters a handler
 inline constexpr std::uint64_t rom_end = 0x4000;
 
 inline constexpr std::uint64_t boot_information = 0x4000;  ///< of multiboot
@@ -31,7 +29,6 @@ inline constexpr std::uint64_t apic_size = 0x1000;
 inline constexpr std::uint16_t kernel_code = 0x08;
 inline constexpr std::uint16_t kernel_data = 0x10;
 inline constexpr std::uint16_t tss_selector = 0x28;
-inline constexpr std::uint16_t gate_selector = 0x38 | 3;
-inline constexpr std::uint16_t narrow_code = 0x48;  ///< 32 bits in a 64-bit processor
+inline constexpr std::uint16_t narrow_code = 0x38;  ///< 32 bits in a 64-bit processor
 
 }  // namespace tally::lab::layout

@@ -65,6 +65,8 @@ LabX86::LabX86(const Image& image, const Settings& settings, Listener listener)
 
 LabX86::~LabX86() {
   if (context_) uc_context_free(context_);
+  if (kernel_) uc_context_free(kernel_);
+  if (system_) uc_context_free(system_);
   if (fast_) uc_close(fast_);
   if (uc_) uc_close(uc_);
 }
@@ -92,6 +94,9 @@ int LabX86::named(int reg) const {
     case UC_X86_REG_RBX: return UC_X86_REG_EBX;
     case UC_X86_REG_RCX: return UC_X86_REG_ECX;
     case UC_X86_REG_RDX: return UC_X86_REG_EDX;
+    case UC_X86_REG_RSI: return UC_X86_REG_ESI;
+    case UC_X86_REG_RDI: return UC_X86_REG_EDI;
+    case UC_X86_REG_RBP: return UC_X86_REG_EBP;
     case UC_X86_REG_RSP: return UC_X86_REG_ESP;
     case UC_X86_REG_RIP: return UC_X86_REG_EIP;
     case UC_X86_REG_RFLAGS: return UC_X86_REG_EFLAGS;
@@ -153,12 +158,14 @@ void LabX86::end(End::Reason reason, std::uint64_t address, std::string message,
   uc_emu_stop(uc_);
 }
 
+// In its 16-bit mode the emulator subtracts the base of CS from the address at which it starts.
+std::uint64_t LabX86::start_base() const { return image_.bits == 16 ? (get(UC_X86_REG_CS) & 0xFFFF) << 4 : 0; }
+
 End LabX86::run() {
   end_.reset();
   while (!end_) {
     restarts_ = had_round_ = false;
-    // Without an end address: the lab ends the run.
-    const uc_err error = uc_emu_start(uc_, get(UC_X86_REG_RIP), ~0ULL, 0, 0);
+    const uc_err error = uc_emu_start(uc_, get(UC_X86_REG_RIP) + start_base(), 0, 0, 0);
     if (end_) break;
     if (repages_) {
       repages_ = false;
@@ -168,7 +175,7 @@ End LabX86::run() {
       run_fast();
     } else if (forgets_ && !aliases_.empty()) {
       forget_code();
-    } else if (error == UC_ERR_OK && !restarts_ && !fault_) {
+    } else if (error == UC_ERR_OK && !restarts_ && !fault_ && !arrival_) {
       // A stop without a request: the emulator does not support the instruction, in a state that came from the other
       // emulator. Unicorn 2.0.1 calls no hook in this case.
       note_invalid();
@@ -177,6 +184,11 @@ End LabX86::run() {
       const Arrival met = *fault_;
       fault_.reset();
       arrive(met);
+    }
+    if (arrival_) {
+      const Arrival arrival = *arrival_;
+      arrival_.reset();
+      enter(arrival);
     } else if (error != UC_ERR_OK && !end_) {
       end(End::Reason::fault, at_,
           fmt::format("the emulator stopped at {}: {}", image_.place(at_), uc_strerror(error)));
@@ -196,11 +208,6 @@ bool LabX86::in_rom(std::uint64_t address) {
   if (address == layout::leave) {
     finish();
     end(End::Reason::returned, at_, "the program returned");
-  } else if (address == layout::to_kernel && arrival_) {
-    const Arrival arrival = *arrival_;
-    arrival_.reset();
-    cpl_ = 0;
-    enter(arrival, gate_of(arrival.vector), true);
   }
   return true;
 }
@@ -213,11 +220,17 @@ bool LabX86::is_past_end(std::uint64_t address, bool falls_through) const {
 
 // Called before each instruction: retires the previous one, delivers interrupts, and executes some instructions itself.
 void LabX86::before(std::uint64_t address) {
-  if (end_) {
+  if (!end_ && linux::noted_signal() != 0) end_ = stopped_by_signal(address);
+  if (end_ || arrival_) {
     uc_emu_stop(uc_);
     return;
   }
   if (in_rom(address)) return;
+  if (is_entering_) {
+    is_entering_ = false;
+    note_segment();
+    uc_context_save(uc_, system_);
+  }
   const bool is_same = is_begun_again(address);
   // An iteration of a repeated instruction completes first, because it may have been restarted.
   if (restarts_ && (!is_same || had_round_)) {
@@ -229,7 +242,9 @@ void LabX86::before(std::uint64_t address) {
     return;
   }
   const bool falls_through = running_ && !running_->is_branch && running_->address + running_->length == address;
+  const bool was_system = running_ && running_->kind != Kind::plain && running_->kind != Kind::port;
   finish();
+  if (was_system) uc_context_save(uc_, system_);
   // The written memory may be code at another address too, and the emulator invalidates translations at one address
   // only.
   if (repages_ || (forgets_ && !aliases_.empty())) {
@@ -253,16 +268,12 @@ void LabX86::before(std::uint64_t address) {
     return;
   }
   recent_[instructions_ % recent_.size()] = address;
-  if (linux::noted_signal() != 0) {
-    end_ = stopped_by_signal(address);
-    uc_emu_stop(uc_);
-    return;
-  }
   if (instructions_ >= settings_.max_instructions) {
     end_ = limit_reached(address);
     uc_emu_stop(uc_);
     return;
   }
+  entered_.reset();
   const Instruction instruction = decoded(address);  // a copy, because the code below may change the original
   check_surroundings(instruction);
   tags_.clear_counts();
@@ -330,24 +341,6 @@ void LabX86::finish() {
   pmu_.retire(work, level);
   ++instructions_;
   if (done.kind == Kind::interrupt_return) note(entry(Entry::Kind::leave));
-}
-
-// Handles a change of the code segment: its privilege level, and whether its code is 64-bit. Source: Intel SDM vol. 3A,
-// "Segment Descriptors".
-void LabX86::note_segment() {
-  const std::uint64_t selector = get(UC_X86_REG_CS);
-  cpl_ = static_cast<int>(selector & 3);
-  if (image_.bits != 64) return;
-  uc_x86_mmr gdtr{};
-  uc_reg_read(uc_, UC_X86_REG_GDTR, &gdtr);
-  const std::uint64_t descriptor = peek(gdtr.base + (selector & ~7ULL), 8);
-  const bool is_wide = (descriptor >> 53 & 1) != 0, is_narrow = (descriptor >> 54 & 1) != 0;
-  const int bits = is_wide ? 64 : is_narrow ? 32 : 16;
-  if (bits == code_bits_) return;
-  code_bits_ = bits;
-  // Decoded bytes may be other instructions now.
-  instructions_seen_.clear();
-  forget_blocks();
 }
 
 // Several instructions retire per cycle, in order; each multiplication waits for the previous one. So a loop takes the

@@ -5,6 +5,7 @@
 #include <unicorn/unicorn.h>
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -81,19 +82,28 @@ class LabX86 : public Computer {
   struct Arrival {
     int vector = 0;
     std::optional<std::uint32_t> error;
-    std::uint64_t back = 0;    // return address
-    std::string why;           // message if there is no handler
-    bool is_software = false;  // INT n
-    std::uint64_t from = 0;    // address of the INT
+    std::uint64_t back = 0;                      // return address
+    std::string why;                             // message if there is no handler
+    bool is_software = false;                    // INT n
+    bool is_emulated = false;                    // an exception that the emulator raised
+    std::optional<std::uint64_t> accessed = {};  // CR2 of a page fault of the delivery
+    std::uint64_t from = 0;                      // address of the INT
   };
   struct Gate {
-    bool present = false;
+    bool is_valid = false;  // within the table, and of a type that enters a handler
+    bool is_present = false;
     std::uint16_t selector = 0;
     std::uint64_t handler = 0;
     bool clears_interrupts = true;
     int stack = 0;  // IST
     int level = 0;  // DPL
   };
+  struct Stack {
+    std::uint64_t segment = 0;
+    std::uint64_t pointer = 0;
+  };
+  // The mode of the processor decides the form of its tables and frames: real, protected, or long mode.
+  enum class Mode : std::uint8_t { real, narrow, wide };
 
   // How a run of whole blocks ended.
   enum class Leave : std::uint8_t {
@@ -130,6 +140,7 @@ class LabX86 : public Computer {
 
   // boot.cpp
   Result<bool> start();
+  static void run_without_end(uc_engine* uc);
   void lay_out_tables();
   std::uint64_t lay_out_boot_information(std::uint64_t at);
   void add_hooks();
@@ -146,6 +157,8 @@ class LabX86 : public Computer {
   void before(std::uint64_t address);
   bool is_begun_again(std::uint64_t address) const;
   void note_invalid();
+  void note_completed(int vector);
+  std::optional<std::uint32_t> error_code(int vector);
   void finish();
   bool interrupted(std::uint64_t address);
   bool in_rom(std::uint64_t address);
@@ -156,7 +169,8 @@ class LabX86 : public Computer {
   End limit_reached(std::uint64_t address) const;
 
   pmu::emulated::Work work_of(const Instruction& instruction);
-  void note_segment();
+  std::uint64_t start_base() const;
+  void jump_to(std::uint64_t address) { set(UC_X86_REG_RIP, address - code_base_); }
 
   // fast.cpp
   bool may_run_fast() const;
@@ -195,15 +209,26 @@ class LabX86 : public Computer {
   void read_counter(const Instruction& instruction);
   void identify();
   void halt(const Instruction& instruction);
+  void return_far(const Instruction& instruction);
   pmu::emulated::Answer other_msr(std::uint32_t index);
   bool write_apic(std::uint32_t index, std::uint64_t value);
 
   // entry.cpp
-  void arrive(const Arrival& arrival);
-  void enter(const Arrival& arrival, const Gate& gate, bool from_user);
+  Mode mode() const;
+  std::uint64_t descriptor(std::uint64_t selector) const;
+  std::uint64_t segment_base(std::uint64_t selector) const;
+  int code_bits_of(std::uint64_t selector) const;
+  void note_segment();
+  void arrive(const Arrival& first);
+  std::optional<Arrival> refusal_of(const Arrival& arrival, const Gate& gate) const;
+  void enter(const Arrival& arrival);
+  void enter_code(std::uint16_t selector, std::uint64_t offset);
+  void restore(uc_context* state);
   Gate gate_of(int vector) const;
-  void push(std::uint64_t value);
-  void unhandled(const Arrival& arrival);
+  Stack stack_of(const Gate& gate) const;
+  std::optional<std::uint64_t> hole_in(const Stack& stack) const;
+  void push(std::uint64_t value, int bytes);
+  void shut_down(const Arrival& arrival, const std::string& reason);
 
   // paging.cpp
   bool is_paging() const;
@@ -243,7 +268,10 @@ class LabX86 : public Computer {
   Linter linter_;
   uc_engine* uc_ = nullptr;
   std::uint8_t* memory_ = nullptr;
-  int code_bits_ = 64;  // of the code segment
+  int code_bits_ = 64;            // of the code segment
+  std::uint64_t code_base_ = 0;   // of the code segment: RIP plus this is the address
+  uc_context* kernel_ = nullptr;  // the state of the processor before it last left CPL 0
+  uc_context* system_ = nullptr;  // and after it last changed more than general registers
   linux::Descriptor memory_file_;
   linux::Mapping memory_mapping_;
   std::vector<Alias> aliases_;
@@ -256,7 +284,9 @@ class LabX86 : public Computer {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<pmu::Remark>> remarks_;
   int cpl_ = 0;
   bool is_shadowed_ = false;        // after STI or MOV SS: no interrupt before the next instruction
-  std::optional<Arrival> arrival_;  // waits until the processor is at CPL 0
+  std::optional<Arrival> arrival_;  // waits until the emulator stops, to leave CPL 3
+  bool is_entering_ = true;         // instructions of the lab execute, which change segments
+  std::bitset<256> entered_;        // vectors that were entered since the last instruction
   std::optional<Arrival> fault_;    // occurred where it cannot be delivered
   std::optional<End> end_;
   std::uint64_t instructions_ = 0;
@@ -270,6 +300,7 @@ class LabX86 : public Computer {
   Timer timer_;
   std::uint64_t apic_base_ = 0xFEE0'0000 | 1U << 11 | 1U << 8;  // IA32_APIC_BASE: enabled, boot processor
   std::uint8_t line_control_ = 0;                               // of the serial port
+  std::uint32_t test_register_ = 0;                             // of four ports that return what was written
   std::uint16_t firmware_item_ = 0;                             // fw_cfg: the selected item, and the read offset
   std::uint32_t firmware_at_ = 0;
   std::uint64_t issued_ = 0;  // in quarters of a cycle, if several instructions retire per cycle: see work_of()

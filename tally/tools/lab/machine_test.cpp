@@ -357,6 +357,45 @@ TEST(LabMachine, V8_an_instruction_that_faults_retires_once_when_it_is_done) {
   EXPECT_EQ(run.counter(0), 6 + around);
 }
 
+// The emulator took the second one for a double fault.
+TEST(LabMachine, U14_the_same_exception_may_come_again) {
+  TALLY_NEEDS_NASM();
+  const std::string program =
+      "  mov esi, 0\n  mov edi, on_division\n  call set_interrupt_handler\n  mov esi, 13\n  mov edi, on_protection\n"
+      "  call set_interrupt_handler\n  mov esi, 0\n  mov edx, 0\n  mov eax, 5\n  xor ecx, ecx\n  div ecx\n  xor ecx, "
+      "ecx\n"
+      "  div ecx\n  mov ax, 0FFF8h\n  mov ds, ax\n  mov ds, ax\n  xor ecx, ecx\n  div ecx\n  mov eax, esi\n"
+      "  out EXIT_PORT, al\non_division:\n  inc esi\n  mov ecx, 1\n  iret\non_protection:\n  add esi, 16\n  add esp, "
+      "4\n"
+      "  add dword [esp], 2\n  iret\n";
+  for (const bool blocks : {false, true}) {
+    Settings settings;
+    settings.blocks = blocks;
+    const Ran run = ran(program, settings);
+    EXPECT_EQ(run.end.reason, End::Reason::exited) << run.end.message;
+    EXPECT_EQ(run.end.code, 2 * 16 + 3);
+  }
+}
+
+// The handler of page faults is in a page that is missing.
+TEST(LabMachine, a_handler_that_cannot_be_fetched_shuts_the_processor_down) {
+  TALLY_NEEDS_NASM();
+  for (const bool blocks : {false, true}) {
+    Settings settings;
+    settings.blocks = blocks;
+    const Ran run =
+        ran("  mov esi, 14\n  mov edi, 700000h\n  call set_interrupt_handler\n  mov dword [300000h], 83h\n"
+            "  mov eax, cr4\n  or eax, 10h\n  mov cr4, eax\n  mov eax, 300000h\n  mov cr3, eax\n  mov eax, cr0\n"
+            "  or eax, 80000000h\n  mov cr0, eax\n  mov eax, [700000h]\n  hlt\n",
+            settings);
+    EXPECT_EQ(run.end.reason, End::Reason::fault) << run.end.message;
+    EXPECT_NE(run.end.message.find("#PF"), std::string::npos) << run.end.message;
+    EXPECT_NE(run.end.hint.find("cannot execute the handler of vector EH at 700000H"), std::string::npos)
+        << run.end.hint;
+    EXPECT_EQ(run.count(Entry::Kind::enter), 1);
+  }
+}
+
 TEST(LabMachine, V9_pause_cpuid_and_halt_count_one_each) {
   TALLY_NEEDS_NASM();
   EXPECT_EQ(ran(start + "  pause\n" + stop).counter(0), 1 + around);

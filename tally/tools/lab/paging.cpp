@@ -16,14 +16,14 @@ constexpr std::uint64_t present = 1, is_page = 1U << 7;
 
 }  // namespace
 
-bool LabX86::is_paging() const { return image_.bits != 16 && (get(UC_X86_REG_CR0) & paging) != 0; }
+bool LabX86::is_paging() const { return (get(UC_X86_REG_CR0) & paging) != 0; }
 
 // Returns no value if the page is unmapped.
 std::optional<std::uint64_t> LabX86::physical(std::uint64_t address) const {
   if (!is_paging()) return address;
   const std::uint64_t control = get(UC_X86_REG_CR4);
   const bool is_wide = (control & wide_entries) != 0;
-  const int levels = !is_wide ? 2 : image_.bits == 64 ? 4 : 3;
+  const int levels = !is_wide ? 2 : mode() == Mode::wide ? 4 : 3;
   const int index_bits = is_wide ? 9 : 10;
   const std::uint64_t size = is_wide ? 8 : 4;
   // With three levels the top table has four entries and is aligned to 32 bytes only.

@@ -139,7 +139,8 @@ void describe(Page& page, LabOptions& options) {
                 "execute instruction by instruction instead of in blocks: slower, same counts");
   page.add_flag("--barriers", options.barriers,
                 "apple-m1: control registers take effect at the next ISB, and read as garbage before");
-  page.add_flag("--overcount", options.overcount, "count each interrupt as an instruction, as in erratum HSD11");
+  page.add_flag("--overcount", options.overcount,
+                "count the end of each return to user mode there as one instruction and branch, as many processors do");
   page.footer(lab_footer);
 }
 

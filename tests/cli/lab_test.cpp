@@ -569,6 +569,33 @@ TEST(LabErrors, a_typing_error_is_reported_with_its_line_and_a_suggestion) {
   EXPECT_FALSE(holds(finished.err, "program.asm:4:")) << finished.err;
 }
 
+// Listing 15-7 of the perfmon notes, whose name lab.inc also defines, and a constant of the program.
+TEST(LabNotes, e15_7_a_program_may_define_names_of_the_lab) {
+  TALLY_NEEDS_NASM();
+  const Finished finished = lab_of(
+      "%include \"lab.inc\"\nEOI equ 0B4h\n  mov esi, IA32_PMC0\n  call write_counter_maximum\n  mov ecx, IA32_PMC0\n"
+      "  rdmsr\n  call put_hex\n  call dump_pmc\n  mov al, EOI\n  out EXIT_PORT, al\n"
+      "write_counter_maximum:\n  call support_full_write\n  mov edi, 0FFFFh\n  mov edx, 0\n  test eax, eax\n"
+      "  cmovnz edx, edi\n  mov eax, 0FFFFFFFFh\n  mov ecx, esi\n  wrmsr\n  ret\ncounters: dd 0\n",
+      {"--quiet", "--model", "nehalem-v3"});
+  EXPECT_EQ(finished.code(), 0xB4) << finished.err;
+  EXPECT_TRUE(holds(finished.out, "0000FFFFFFFFFFFFH")) << finished.out;
+  EXPECT_TRUE(holds(finished.out, "IA32_PMC0 = 0000FFFFFFFFFFFFH")) << finished.out;
+}
+
+TEST(LabErrors, an_interrupt_of_the_timer_is_named_and_no_handler_of_the_counters) {
+  TALLY_NEEDS_NASM();
+  const Finished finished = lab_of(
+      "%include \"lab.inc\"\n  mov esi, 40h\n  mov edi, on_timer\n  call set_interrupt_handler\n"
+      "  mov dword [APIC_BASE + LVT_TIMER], 40h\n  mov dword [APIC_BASE + APIC_TIMER_COUNT], 100\n  sti\n"
+      "  mov ecx, 200\n.again:\n  loop .again\n  hlt\non_timer:\n  mov dword [APIC_BASE + EOI], 0\n  iret\n");
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_TRUE(
+      holds(finished.out, "vector 40H is taken before this instruction, at CPL 0 (an interrupt of the APIC's timer)"))
+      << finished.out;
+  EXPECT_FALSE(holds(finished.out, "masked")) << finished.out;
+}
+
 TEST(LabErrors, the_syntax_of_gnu_as_is_recognised) {
   TALLY_NEEDS_NASM();
   const Finished finished = lab_of("  .globl _start\n_start:\n  mov %eax, %ebx\n");

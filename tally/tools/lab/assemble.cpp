@@ -286,11 +286,11 @@ Result<Image> assemble(const std::string& name, const std::string& text, int bit
   const fs::path user = scratch.path / name_for_nasm(name);
   const fs::path wrapper = scratch.path / "lab.wrapper";
   std::ofstream(user) << text;
-  std::ofstream(scratch.path / "lab.inc") << include_text(image.bits);
+  std::ofstream(scratch.path / "lab.inc") << without_names_of(text, include_text(image.bits));
   std::string head =
       fmt::format("bits {}\n[map all {}]\n%include \"lab.constants\"\n", image.bits, (scratch.path / "map").string());
   if (!has_origin) head += fmt::format("org {:#x}\n", image.bits == 16 ? 0x7C00 : 0x10'0000);
-  std::ofstream(scratch.path / "lab.constants") << constants_text();
+  std::ofstream(scratch.path / "lab.constants") << without_names_of(text, constants_text());
   std::ofstream(wrapper) << head << "%include " << quoted(user.filename().string()) << "\n";
   // A program may define names that lab.inc also defines.
   std::vector<std::string> command = {"nasm", "-w-pp-macro-redef-multi", "-w-number-overflow", "-f", "bin"};

@@ -108,7 +108,7 @@ Result<std::unique_ptr<Computer>> make_computer(const Options& options, const Im
   }
   all.behaviour.clock = {options.base, options.current};
   all.behaviour.skid = static_cast<int>(options.skid);
-  all.behaviour.overcount_on_irq = options.overcount;
+  all.behaviour.overcount = options.overcount;
   all.width = static_cast<int>(options.width);
   all.blocks = !options.single;
   auto made = LabX86::make(image, all, std::move(listener));

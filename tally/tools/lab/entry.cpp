@@ -250,6 +250,7 @@ void LabX86::enter(const Arrival& arrival) {
   what.number = static_cast<std::uint32_t>(arrival.vector);
   what.address = arrival.back;
   what.text = arrival.why;
+  what.value = arrival.is_perfmon ? 1 : 0;
   const Mode now = mode();
   const Gate gate = gate_of(arrival.vector);
   const Stack stack = stack_of(gate);

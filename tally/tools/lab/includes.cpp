@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+#include <set>
+
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/pmu/model.hpp"
 #include "tally/tools/lab/include_files.hpp"
@@ -23,6 +27,52 @@ std::string constants_text() {
 }
 
 std::string include_text(int bits) { return std::string(bits == 64 ? include_64_file : include_32_file) + macros_file; }
+
+namespace {
+
+bool is_of_name(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '.' || letter == '$' ||
+         letter == '@' || letter == '#' || letter == '?' || letter == '~';
+}
+
+// Returns the names that a program defines, as `NAME:` or `NAME equ`.
+std::set<std::string> definitions_in(const std::string& program) {
+  std::set<std::string> names;
+  for (const std::string& line : split(program, '\n')) {
+    const std::string statement = trimmed(line.substr(0, line.find(';')));
+    if (statement.starts_with(".")) continue;  // a local label
+    const auto end = std::find_if_not(statement.begin(), statement.end(), is_of_name);
+    const std::string rest = lower(trimmed(std::string(end, statement.end())));
+    if (rest.starts_with(":") || rest.starts_with("equ ")) names.emplace(statement.begin(), end);
+  }
+  return names;
+}
+
+}  // namespace
+
+// Quotes and comments contain text, not names.
+std::string without_names_of(const std::string& program, const std::string& included) {
+  const std::set<std::string> names = definitions_in(program);
+  std::string text;
+  for (auto at = included.begin(); at != included.end();) {
+    if (*at == '\'' || *at == ';') {
+      const auto closing = std::find(at + 1, included.end(), *at == ';' ? '\n' : '\'');
+      const auto end = closing == included.end() ? closing : closing + 1;
+      text.append(at, end);
+      at = end;
+      continue;
+    }
+    const auto end = std::find_if_not(at, included.end(), is_of_name);
+    if (end == at) {
+      text += *at++;
+      continue;
+    }
+    const std::string word(at, end);
+    text += names.contains(word) ? "lab_" + word : word;
+    at = end;
+  }
+  return text;
+}
 
 const std::vector<std::string>& names_in_includes() {
   static const std::vector<std::string> names = [] {

@@ -12,6 +12,9 @@ std::string constants_text();
 /// Returns lab.inc for 16, 32 or 64 bits.
 std::string include_text(int bits);
 
+/// Returns these files with other names for what the program defines itself, as a label or by `equ`.
+std::string without_names_of(const std::string& program, const std::string& included);
+
 /// Returns all names that the constants and helpers define.
 const std::vector<std::string>& names_in_includes();
 

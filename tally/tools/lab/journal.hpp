@@ -21,7 +21,7 @@ struct Entry {
     overflow,    ///< of the counter whose name is `text`
     pmi,         ///< an interrupt was requested; `text` is the result
     frozen,      ///< counters stopped at a PMI
-    enter,       ///< an interrupt or exception entered its handler; `number` is the vector
+    enter,       ///< an interrupt or exception entered its handler; `number`: the vector, `value`: 1 for a PMI
     leave,       ///< IRET
     remark,      ///< from the linter
     breakpoint,  ///< the program is before `address`

@@ -137,13 +137,15 @@ std::vector<Remark> Linter::check(Entry& entry, const IntelPmu& pmu) {
       if (entry.value == 0) ++lost_;
       break;
     case Entry::Kind::enter:
-      if (entry.number >= 32 || entry.number == 2) {
-        in_handler_ = true;
-        ++served_;
-      }
+      if (in_handler_) ++nested_;
+      in_handler_ = in_handler_ || entry.value == 1;
       break;
     case Entry::Kind::leave:
-      if (in_handler_) returned(pmu, remarks);
+      if (nested_ > 0) {
+        --nested_;
+      } else if (in_handler_) {
+        returned(pmu, remarks);
+      }
       break;
     default: break;
   }

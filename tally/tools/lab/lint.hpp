@@ -24,8 +24,8 @@ class Linter {
   void returned(const pmu::emulated::IntelPmu& pmu, std::vector<pmu::Remark>& remarks);
 
   std::uint64_t selects_[8] = {};
-  bool in_handler_ = false;
-  int served_ = 0;
+  bool in_handler_ = false;  // of the counters
+  int nested_ = 0;           // handlers that interrupted the handler of the counters
   int lost_ = 0;
 };
 

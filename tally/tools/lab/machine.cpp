@@ -340,7 +340,9 @@ void LabX86::finish() {
   repages_ = done.kind == Kind::paging;
   pmu_.retire(work, level);
   ++instructions_;
-  if (done.kind == Kind::interrupt_return) note(entry(Entry::Kind::leave));
+  if (done.kind != Kind::interrupt_return) return;
+  if (cpl_ > level) pmu_.count_return();
+  note(entry(Entry::Kind::leave));
 }
 
 // Several instructions retire per cycle, in order; each multiplication waits for the previous one. So a loop takes the
@@ -376,8 +378,12 @@ bool LabX86::interrupted(std::uint64_t address) {
         "choose Fixed or NMI in LVT_PERFMON");
     return true;
   }
-  arrive({interrupt->vector, std::nullopt, address,
-          interrupt->delivery == pmu::emulated::Delivery::nmi ? "an NMI" : "an interrupt of the performance counters"});
+  Arrival arrival{interrupt->vector, std::nullopt, address,
+                  interrupt->delivery == pmu::emulated::Delivery::nmi ? "an NMI"
+                  : interrupt->is_perfmon                             ? "an interrupt of the performance counters"
+                                                                      : "an interrupt of the APIC's timer"};
+  arrival.is_perfmon = interrupt->is_perfmon;
+  arrive(arrival);
   return true;
 }
 

@@ -86,6 +86,7 @@ class LabX86 : public Computer {
     std::string why;                             // message if there is no handler
     bool is_software = false;                    // INT n
     bool is_emulated = false;                    // an exception that the emulator raised
+    bool is_perfmon = false;                     // an interrupt of the counters
     std::optional<std::uint64_t> accessed = {};  // CR2 of a page fault of the delivery
     std::uint64_t from = 0;                      // address of the INT
   };

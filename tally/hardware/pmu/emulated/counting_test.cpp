@@ -252,17 +252,25 @@ TEST(EmulatedCounting, V4_any_counts_the_sibling_thread_if_the_bit_exists) {
   }
 }
 
-TEST(EmulatedCounting, V5_an_interrupt_counts_as_an_instruction_only_with_the_erratum) {
-  for (const bool erratum : {false, true}) {
+TEST(EmulatedCounting, V5_the_end_of_a_return_to_user_mode_counts_only_where_processors_overcount) {
+  for (const bool overcounts : {false, true}) {
     Behaviour behaviour;
-    behaviour.overcount_on_irq = erratum;
+    behaviour.overcount = overcounts;
     Bench pmu("haswell-v3", behaviour);
+    pmu.set(0x186, 0x4100C0);  // instructions, branches, far branches in user mode; instructions in kernel mode
+    pmu.set(0x187, 0x4100C4);
+    pmu.set(0x188, 0x4140C4);
+    pmu.set(0x189, 0x4200C0);
     pmu.set_vector(0x33);
-    pmu.set(0x186, instructions_interrupting);
-    pmu.set(0xC1, 0xFFFF'FFFF);
-    pmu.run(1);
+    pmu.count_return();
+    EXPECT_EQ(pmu.get(0xC1), overcounts ? 1U : 0U);
+    EXPECT_EQ(pmu.get(0xC2), overcounts ? 1U : 0U);
+    EXPECT_EQ(pmu.get(0xC3), overcounts ? 1U : 0U);
+    EXPECT_EQ(pmu.get(0xC4), 0U);
+    // An interrupt itself counts nothing.
+    pmu.apic().request(0x33);
     EXPECT_TRUE(pmu.take_pmi(true));
-    EXPECT_EQ(pmu.get(0xC1), erratum ? 1U : 0U);
+    EXPECT_EQ(pmu.get(0xC1) + pmu.get(0xC4), overcounts ? 1U : 0U);
   }
 }
 

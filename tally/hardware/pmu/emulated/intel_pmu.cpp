@@ -241,14 +241,17 @@ void IntelPmu::advance(const Work& work, int cpl) {
   }
 }
 
-std::optional<Interrupt> IntelPmu::take_pmi(bool interrupts_enabled) {
-  const auto interrupt = apic_.take(interrupts_enabled);
-  if (interrupt && behaviour_.overcount_on_irq) {
-    Work one;
-    one[Signal::instructions] = 1;
-    count(one, 0, false);
+std::optional<Interrupt> IntelPmu::take_pmi(bool interrupts_enabled) { return apic_.take(interrupts_enabled); }
+
+// Source: Weaver, Terpstra, Moore, "Non-determinism and overcount on modern hardware performance counter
+// implementations", ISPASS 2013.
+void IntelPmu::count_return() {
+  if (!behaviour_.overcount) return;
+  Work end;
+  for (const Signal signal : {Signal::instructions, Signal::branches, Signal::taken_branches, Signal::far_branches}) {
+    end[signal] = 1;
   }
-  return interrupt;
+  count(end, 3, false);
 }
 
 bool IntelPmu::has_interrupt(bool interrupts_enabled) const { return apic_.has_pending(interrupts_enabled); }

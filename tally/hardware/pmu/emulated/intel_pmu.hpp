@@ -37,8 +37,8 @@ struct Clock {
 /// Behaviour that differs between processors or that a user can choose.
 struct Behaviour {
   Clock clock;
-  int skid = 0;                   ///< instructions between an overflow and its interrupt
-  bool overcount_on_irq = false;  ///< an interrupt counts as an instruction (Haswell errata HSD11, HSD140)
+  int skid = 0;            ///< instructions between an overflow and its interrupt
+  bool overcount = false;  ///< the end of a return to user mode retires there, as on many processors
 };
 
 class IntelPmu {
@@ -61,6 +61,8 @@ class IntelPmu {
 
   /// Retires one instruction at privilege level `cpl`.
   void retire(const Work& work, int cpl);
+  /// Counts the end of a return to user mode, on processors that count it there.
+  void count_return();
   /// Counts work of a sibling thread on the core: only counters with ANY count it.
   void retire_sibling(const Work& work, int cpl);
   /// Halts for some reference cycles: counters stop, time stamps advance.

@@ -17,6 +17,15 @@ int LocalApic::highest(const Vectors& vectors) {
   return -1;
 }
 
+// Clears the bit of a vector and returns whether it was set.
+bool LocalApic::take_from(Vectors& vectors, int vector) {
+  std::uint32_t& word = vectors[static_cast<std::size_t>(vector) / 32];
+  const std::uint32_t bit = 1U << (static_cast<unsigned>(vector) % 32);
+  const bool was_set = (word & bit) != 0;
+  word &= ~bit;
+  return was_set;
+}
+
 Sent LocalApic::send_perfmon() {
   if ((perfmon_ & vector_mask) != 0) return Sent::masked;
   const auto vector = static_cast<std::uint8_t>(perfmon_);
@@ -27,6 +36,7 @@ Sent LocalApic::send_perfmon() {
         return Sent::illegal_vector;
       }
       request(vector);
+      set(of_perfmon_, vector);
       break;
     case static_cast<std::uint32_t>(Delivery::nmi): nmi_waits_ = true; break;
     case static_cast<std::uint32_t>(Delivery::smi): smi_waits_ = true; break;
@@ -60,14 +70,14 @@ std::optional<Interrupt> LocalApic::take(bool interrupts_enabled) {
   }
   if (!interrupts_enabled || !can_take_fixed()) return std::nullopt;
   const int vector = highest(requested_);
-  requested_[static_cast<std::size_t>(vector) / 32] &= ~(1U << (static_cast<unsigned>(vector) % 32));
+  take_from(requested_, vector);
   set(in_service_, vector);
-  return Interrupt{Delivery::fixed, static_cast<std::uint8_t>(vector)};
+  return Interrupt{Delivery::fixed, static_cast<std::uint8_t>(vector), take_from(of_perfmon_, vector)};
 }
 
 void LocalApic::end_of_interrupt() {
   const int vector = highest(in_service_);
-  if (vector >= 0) in_service_[static_cast<std::size_t>(vector) / 32] &= ~(1U << (static_cast<unsigned>(vector) % 32));
+  if (vector >= 0) take_from(in_service_, vector);
 }
 
 void LocalApic::write_error_status() {

@@ -14,6 +14,7 @@ enum class Delivery : std::uint8_t { fixed = 0, smi = 2, nmi = 4 };
 struct Interrupt {
   Delivery delivery = Delivery::fixed;
   std::uint8_t vector = 0;  ///< 2 for NMI
+  bool is_perfmon = true;   ///< of the performance counters
   bool operator==(const Interrupt&) const = default;
 };
 
@@ -72,11 +73,13 @@ class LocalApic {
   static void set(Vectors& vectors, int vector) {
     vectors[static_cast<std::size_t>(vector) / 32] |= 1U << (static_cast<unsigned>(vector) % 32);
   }
+  static bool take_from(Vectors& vectors, int vector);
   static int highest(const Vectors& vectors);
   bool can_take_fixed() const;
 
   std::uint32_t perfmon_ = vector_mask;  // after power-up
   Vectors requested_{};
+  Vectors of_perfmon_{};  // those of requested_ that the performance counters requested
   Vectors in_service_{};
   bool nmi_waits_ = false;
   bool smi_waits_ = false;

@@ -89,7 +89,7 @@ TEST(EmulatedOverflow, P6_without_an_end_of_interrupt_the_next_one_waits) {
   pmu.apic().request(0x3F);  // of the same class
   EXPECT_FALSE(pmu.take_pmi(true));
   pmu.apic().request(0x40);  // of a higher one
-  EXPECT_EQ(pmu.take_pmi(true), (Interrupt{Delivery::fixed, 0x40}));
+  EXPECT_EQ(pmu.take_pmi(true), (Interrupt{Delivery::fixed, 0x40, false}));
   pmu.apic().end_of_interrupt();
   EXPECT_FALSE(pmu.take_pmi(true));
   pmu.apic().end_of_interrupt();

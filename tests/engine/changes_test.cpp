@@ -52,13 +52,15 @@ INSTANTIATE_TEST_SUITE_P(
     engine, ChangeTest,
     testing::Values(Change{"over_and_over"}, Change{"dual_memory_file"}, Change{"dual_late"}, Change{"dual_protected"},
                     Change{"dual_unlinked_file"}, Change{"dual_private"}, Change{"dual_by_remap"},
-                    Change{"dual_system_v", false}, Change{"dual_read"}, Change{"dual_named_file", false, false},
+                    Change{"dual_system_v"}, Change{"dual_read"}, Change{"dual_named_file", true, false},
                     Change{"written_file"}, Change{"truncated_file"}, Change{"written_memory"}, Change{"received"},
                     Change{"back_and_forth"}, Change{"toggled"}, Change{"looked_ahead"}, Change{"next_instruction"},
                     Change{"threads_patch", true, false}, Change{"crossing", true, false}, Change{"on_the_stack"},
-                    Change{"vfork_patches"}, Change{"fork_patches", true, false}, Change{"thrown_away"},
-                    Change{"removed", false}, Change{"pointers"}, Change{"pointers_half"}, Change{"pointers_shared"},
-                    Change{"pointers_thrown_away"}, Change{"pointers_in_step", true, false}),
+                    Change{"vfork_patches"}, Change{"fork_patches", true, false}, Change{"child_patches", true, false},
+                    Change{"child_patches_file", true, false}, Change{"sent_file", true, false},
+                    Change{"inherited_file", true, false}, Change{"thrown_away"}, Change{"removed"}, Change{"pointers"},
+                    Change{"pointers_half"}, Change{"pointers_shared"}, Change{"pointers_thrown_away"},
+                    Change{"pointers_in_step", true, false}),
     [](const auto& one) { return std::string(one.param.name); });
 
 /// All ways of writing code, one random way after the other: libc/code_writers.cpp.

@@ -86,7 +86,8 @@ bool describe(u64 protection, u64 flags, u64 fd, u64 offset, FileMapping& m) {
   m.inode = s.st_ino;
   m.offset = offset;
   m.by_descriptor = (kernel(SYS_fcntl, fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
-  m.others = s.st_nlink != 0;
+  // Programs that this one executes inherit the descriptor, and so did this one if another program has made it.
+  m.others = s.st_nlink != 0 || !(kernel(SYS_fcntl, fd, F_GETFD) & FD_CLOEXEC);
   return true;
 }
 
@@ -328,6 +329,13 @@ s64 emulate_unseen_writes(Thread* t, s64 (*make)(Thread*)) {
   const s64 r = make(t);
   if (failed(r)) compare_all(before);
   return r;
+}
+
+void note_descriptors_exchanged() {
+  if (files_are_shared_with_others()) return;
+  lock_tables();
+  note_shared_with_others();
+  unlock_tables();
 }
 
 s64 emulate_membarrier(Thread* t) {

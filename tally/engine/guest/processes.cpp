@@ -64,7 +64,7 @@ s64 fork_process(Thread* t, const Clone& c) {
   lock_mappings(t);
   block_all();  // a signal that is pending afterwards was sent to the parent before, or to the child
   lock_tables();
-  note_forked();
+  note_shared_with_others();
   if (c.flags & clone_files) numbers_are_shared();
   const s64 r = copy_vectors(process) ? begin_process(c) : -11;
   unlock_tables();

@@ -210,14 +210,34 @@ s64 make_two_at(Thread* t, u64 to) {
 s64 make_two(Thread* t) { return make_two_at(t, t->gpr[rdi]); }
 s64 make_socket_pair(Thread* t) { return make_two_at(t, t->gpr[r10]); }
 
-/// A message, or the first of several, may have brought descriptors.
+/// Whether a message of the call has control data, which may be descriptors.
+bool has_control_data(const Thread* t) {
+  constexpr u64 control_bytes_at = 40, message_bytes = 64;  // in struct msghdr, of struct mmsghdr
+  const u64* g = t->gpr;
+  const bool many = g[rax] == SYS_sendmmsg || g[rax] == SYS_recvmmsg;
+  const u64 n = many ? g[rdx] & 0xffffffff : 1;
+  u64 control_bytes = 0;
+  for (u64 i = 0; i < n; i++) {
+    if (get(&control_bytes, g[rsi] + i * message_bytes + control_bytes_at, sizeof control_bytes) != 0) return false;
+    if (control_bytes != 0) return true;
+  }
+  return false;
+}
 s64 receive(Thread* t) {
   const s64 r = run(t);
-  constexpr u64 control_bytes_at = 40;  // in struct msghdr
-  u64 control_bytes = 0;
-  if (!failed(r) && get(&control_bytes, t->gpr[rsi] + control_bytes_at, 8) == 0 && control_bytes != 0)
-    (void)numbers_were_short(t, static_cast<s64>(inherited(channel::inherited_channel)));
+  if (failed(r) || !has_control_data(t)) return r;
+  note_descriptors_exchanged();
+  (void)numbers_were_short(t, static_cast<s64>(inherited(channel::inherited_channel)));
   return r;
+}
+s64 take_descriptor(Thread* t) {
+  const s64 r = run(t);
+  if (!failed(r)) note_descriptors_exchanged();
+  return r;
+}
+s64 send(Thread* t) {
+  if (has_control_data(t)) note_descriptors_exchanged();
+  return run(t);
 }
 
 // --- limits and rights ----------------------------------------------------------------------------------------------

@@ -101,6 +101,9 @@ bool is_alias(const FileMapping& m, u64 at, u64 page) {
   return at != 0 && at / page_bytes != page && m.shared && m.writable;
 }
 
+/// Whether another process may write these bytes at any time, which causes no fault here.
+bool is_written_by_others(const FileMapping& m) { return m.others && (m.shared || m.by_descriptor); }
+
 bool may_change_by_alias(u64 pc) {
   const FileMapping* file = file_at(pc);
   if (file == nullptr) return false;
@@ -252,7 +255,7 @@ bool watch_page(u64 pc) {
   if (r == nullptr && query_kernel(pc)) r = find_range(pc);
   if (r == nullptr) return false;
   const FileMapping* file = file_at(pc);
-  if (file != nullptr && file->shared && file->others) mark_partial(current(), channel::partial_shared_code);
+  if (file != nullptr && is_written_by_others(*file)) return true;
   const Aliases aliases = file != nullptr ? watch_aliases(*file, page) : Aliases{};
   if (r->writable && !watch(page, PROT_READ | PROT_WRITE | PROT_EXEC)) return true;
   if (!aliases.all_watched || is_always_compared(page) || (watches_nothing() && may_change_by_alias(pc))) return true;
@@ -270,8 +273,6 @@ bool unwatch_page(u64 address) {
   const Range* r = find_range(address);
   const FileMapping* file = file_at(address);
   const bool may_write = (r != nullptr && r->writable) || (file != nullptr && file->writable);
-  if (may_write && file != nullptr && file->shared && file->others)
-    mark_partial(current(), channel::partial_shared_code);  // another process may have translated it
   if (w->on) {
     note_write(*w);
     restore_page(*w);
@@ -442,6 +443,11 @@ void note_written(u64 device, u64 inode) {
       invalidate(m->start, m->end - m->start);
 }
 
-void note_forked() { files_forked(); }
+void note_shared_with_others() {
+  forget_known_pages();
+  for (u32 i = 0; const FileMapping* m = file_number(i); i++)
+    if (m->executable && !m->others) invalidate(m->start, m->end - m->start);
+  files_shared_with_others();
+}
 
 }  // namespace tally::engine::translate

@@ -62,8 +62,9 @@ void note_written(u64 device, u64 inode);
 void note_memory_file(u64 device, u64 inode);
 /// Whether any known code may be written through a descriptor. Takes no lock.
 bool may_be_written();
-/// Another process shares this shared memory from now on. The caller must hold lock_code().
-void note_forked();
+/// Other processes may write all shared memory and all files that are mapped now or later: they have the descriptors.
+/// The caller must hold lock_tables().
+void note_shared_with_others();
 void code_init();
 /// Whether readable memory is executable (READ_IMPLIES_EXEC), in mappings that are made from now on.
 void reading_executes(bool yes);

@@ -9,6 +9,7 @@ namespace {
 constexpr u32 limit = 16384;
 FileMapping* table;
 u32 count;
+bool all_shared;    // other processes have descriptors of the program: they may write every file that it maps
 u32 writable_code;  // number of executable mappings whose file may be written
 
 /// Set while the table changes. A thread that dies then leaves lost or inconsistent entries.
@@ -23,10 +24,12 @@ struct ChangeScope {
 void add(const FileMapping& m) {
   if (table == nullptr)
     table = reinterpret_cast<FileMapping*>(reserve(page_up(limit * sizeof(FileMapping)), read_write));
-  if (count < limit)
-    table[count++] = m;
-  else if (m.shared)
+  if (count < limit) {
+    table[count] = m;
+    table[count++].others |= all_shared && m.device != anonymous_device;
+  } else if (m.shared) {
     mark_partial(current(), channel::partial_shared_code);
+  }
 }
 
 void recount() {
@@ -146,8 +149,10 @@ void files_repair() {
   files_learn(0, ~u64{0});
 }
 
-void files_forked() {
-  for (u32 i = 0; i < count; i++) table[i].others = table[i].others || table[i].shared;
+bool files_are_shared_with_others() { return __atomic_load_n(&all_shared, __ATOMIC_RELAXED); }
+void files_shared_with_others() {
+  for (u32 i = 0; i < count; i++) table[i].others = true;
+  __atomic_store_n(&all_shared, true, __ATOMIC_RELAXED);
 }
 
 const FileMapping* file_at(u64 address) {

@@ -32,8 +32,10 @@ void files_repair();
 void files_protect(u64 start, u64 end, bool writable, bool executable);
 /// Follows mremap(2); `old_bytes` 0 makes a second mapping.
 void files_move(u64 old, u64 old_bytes, u64 to, u64 bytes);
-/// From now on, another process shares all shared memory.
-void files_forked();
+/// From now on, other processes may write all shared memory and mapped files, also those that are mapped later.
+void files_shared_with_others();
+/// Whether that was called. Takes no lock.
+bool files_are_shared_with_others();
 
 /// Returns the mapping at an address, or null.
 const FileMapping* file_at(u64 address);

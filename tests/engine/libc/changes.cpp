@@ -41,7 +41,7 @@ Byte* map(size_t bytes, int protection, int flags = MAP_PRIVATE | MAP_ANONYMOUS,
 }
 
 int memory_file(size_t bytes) {
-  const int file = memfd_create("code", 0);
+  const int file = memfd_create("code", MFD_CLOEXEC);
   if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) exit(91);
   return file;
 }
@@ -53,7 +53,7 @@ int named_file(size_t bytes, bool keep_name) {
   unsigned pid = static_cast<unsigned>(getpid());
   for (char* digit = name + sizeof name - 2; *digit == '0'; --digit, pid /= 10)
     *digit = static_cast<char>('0' + pid % 10);
-  const int file = open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+  const int file = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) exit(92);
   if (!keep_name) unlink(name);
   return file;
@@ -159,7 +159,7 @@ int dual_read() {
   return 0;
 }
 
-/// A file that everybody can open: the engine does not see what others write there, and the result says so.
+/// A file that everybody can open.
 int dual_named_file() {
   const int file = named_file(page, true);
   Byte* writable = map(page, both, MAP_SHARED, file);
@@ -438,6 +438,98 @@ int fork_patches() {
   return 0;
 }
 
+/// A forked child writes what its parent runs.
+int run_what_child_writes(Byte* executable, Byte* (*map_writable)(Byte*, int), int file) {
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      put(map_writable(executable, file), i);
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    if (call(executable) != i) return 1;
+  }
+  return 0;
+}
+
+int child_patches() {
+  Byte* at = map(page, all, MAP_SHARED | MAP_ANONYMOUS);
+  put(at, -1);
+  if (call(at) != -1) return 2;
+  return run_what_child_writes(
+      at, [](Byte* same, int) { return same; }, -1);
+}
+
+/// Parent and child map the file after the fork.
+int child_patches_file() {
+  const int file = memory_file(page);
+  const pid_t first = fork();
+  if (first == 0) _exit(0);
+  waitpid(first, nullptr, 0);
+  return run_what_child_writes(
+      map(page, run, MAP_PRIVATE, file), [](Byte*, int of) { return map(page, both, MAP_SHARED, of); }, file);
+}
+
+/// Executed by the two functions below: writes code in a file, one function for each number that it receives.
+int write_on_request(int socket, int file) {
+  Byte* at = nullptr;
+  for (;;) {
+    int value = 0;
+    iovec vector = {&value, sizeof value};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof file)];
+    msghdr message{};
+    message.msg_iov = &vector;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    if (recvmsg(socket, &message, 0) != sizeof value) return 0;
+    if (const cmsghdr* head = CMSG_FIRSTHDR(&message)) memcpy(&file, CMSG_DATA(head), sizeof file);
+    if (at == nullptr) at = map(page, both, MAP_SHARED, file);
+    put(at, value);
+    if (write(socket, &value, sizeof value) != sizeof value) return 1;
+  }
+}
+
+int run_what_other_program_writes(bool sends) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return 1;
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  const int file = memory_file(page);
+  if (!sends) fcntl(file, F_SETFD, 0);
+  char socket[16], inherited[16];
+  snprintf(socket, sizeof socket, "%d", ends[1]);
+  snprintf(inherited, sizeof inherited, "%d", sends ? -1 : file);
+  const Byte* at = map(page, run, MAP_SHARED, file);
+  if (pwrite(file, Code(-1).bytes, sizeof(Code), 0) != sizeof(Code) || call(at) != -1) return 2;
+  if (vfork() == 0) {
+    execl("/proc/self/exe", "changes", "write_on_request", socket, inherited, nullptr);
+    _exit(127);
+  }
+  for (int i = 0; i < 20; ++i) {
+    iovec vector = {&i, sizeof i};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof file)] = {};
+    msghdr message{};
+    message.msg_iov = &vector;
+    message.msg_iovlen = 1;
+    if (sends && i == 0) {
+      message.msg_control = control;
+      message.msg_controllen = sizeof control;
+      *CMSG_FIRSTHDR(&message) = {CMSG_LEN(sizeof file), SOL_SOCKET, SCM_RIGHTS};
+      memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), &file, sizeof file);
+    }
+    int done = -1;
+    if (sendmsg(ends[0], &message, 0) != sizeof i || read(ends[0], &done, sizeof done) != sizeof done) return 3;
+    if (call(at) != i) return 4;
+  }
+  close(ends[0]);
+  int status = 0;
+  wait(&status);
+  return status;
+}
+
+int sent_file() { return run_what_other_program_writes(true); }
+int inherited_file() { return run_what_other_program_writes(false); }
+
 /// Memory that is discarded and used again.
 int thrown_away() {
   Byte* at = map(page, all);
@@ -685,6 +777,10 @@ const Case cases[] = {{"over_and_over", over_and_over},
                       {"on_the_stack", on_the_stack},
                       {"vfork_patches", vfork_patches},
                       {"fork_patches", fork_patches},
+                      {"child_patches", child_patches},
+                      {"child_patches_file", child_patches_file},
+                      {"sent_file", sent_file},
+                      {"inherited_file", inherited_file},
                       {"thrown_away", thrown_away},
                       {"removed", removed},
                       {"pointers", pointers},
@@ -696,6 +792,7 @@ const Case cases[] = {{"over_and_over", over_and_over},
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 4 && strcmp(argv[1], "write_on_request") == 0) return write_on_request(atoi(argv[2]), atoi(argv[3]));
   // Asynchronous input writes at any time.
   unsigned long context = 0;
   if (argc > 2 && strcmp(argv[2], "compared") == 0) syscall(SYS_io_setup, 1, &context);

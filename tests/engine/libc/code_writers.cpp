@@ -85,7 +85,7 @@ class Area {
  public:
   Area(Random& random, bool is_dual, bool has_threads) : random_(random), has_threads_(has_threads) {
     if (is_dual) {
-      const int file = memfd_create("code", 0);
+      const int file = memfd_create("code", MFD_CLOEXEC);
       check(file >= 0 && ftruncate(file, pages * page) == 0);
       code_ = map(pages * page, run, MAP_SHARED, file);
       second_ = map(pages * page, both, MAP_SHARED, file);

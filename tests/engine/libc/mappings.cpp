@@ -64,7 +64,7 @@ Byte* map(size_t bytes, int protection, int flags = MAP_PRIVATE | MAP_ANONYMOUS,
 }
 
 int memory_file(size_t bytes) {
-  const int file = memfd_create("code", 0);
+  const int file = memfd_create("code", MFD_CLOEXEC);
   if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) exit(91);
   return file;
 }

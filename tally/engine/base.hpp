@@ -78,6 +78,8 @@ u64 try_reserve(u64 bytes, int protection);
 void unreserve(u64 at, u64 bytes);
 /// Unmaps all of it. Afterwards the engine has only its image.
 void unreserve_all();
+/// Unmaps all of it except `bytes` from `at` on.
+void unreserve_all_but(u64 at, u64 bytes);
 /// The number of bytes reserved so far, and the end of this address space.
 u64 reserved_bytes();
 u64 own_space_end();

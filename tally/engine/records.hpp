@@ -74,6 +74,9 @@ void link_in(Thread* t);
 void unlink(Thread* t);
 /// Whether it is in the list of threads. The caller must hold threads_lock.
 bool is_linked(const Thread* t);
+/// Whether no other thread, of any process, is in this memory. The caller must hold threads_lock, or be the only
+/// thread.
+inline bool is_only_thread(const Thread* t) { return own_records.live == t && t->next == nullptr; }
 /// Whether the process has one thread. The caller must hold threads_lock, because a thread that ends changes lists.
 bool is_last_of(u32 process);
 

@@ -68,5 +68,9 @@ u64 reserve(u64 bytes, int protection) {
 }
 
 void unreserve_all() { kernel(SYS_munmap, own_space, next_free - own_space); }
+void unreserve_all_but(u64 at, u64 bytes) {
+  kernel(SYS_munmap, own_space, at - own_space);
+  kernel(SYS_munmap, at + bytes, next_free - (at + bytes));
+}
 
 }  // namespace tally::engine

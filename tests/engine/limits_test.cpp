@@ -102,6 +102,46 @@ TEST(Memory, may_be_used_up_by_the_program) {
   }
 }
 
+Command limited(std::vector<std::string> arguments) {
+  Command command;
+  command.words = {std::string(LIBC_PROGRAMS) + "/limits_static"};
+  command.words.insert(command.words.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+// A hardened service hands this on to all that it executes.
+TEST(Memory, that_may_not_be_writable_code_is_named) {
+  Command command = limited({"without_writable_code", "/bin/true"});
+  if (run_native(command).code == 77) GTEST_SKIP() << "the kernel has no PR_SET_MDWE";
+  command = limited({"without_writable_code", TALLY, "stat", "-e", "instructions", "--", "/bin/echo", "hi"});
+  const Outcome outcome = run_native(command);
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out, "hi\n");
+  EXPECT_NE(outcome.err.find("MemoryDenyWriteExecute"), std::string::npos) << outcome.err;
+}
+
+TEST(Mappings, of_a_thread_are_two_more_than_natively) {
+  const Command command = limited({"mappings_of_threads"});
+  EXPECT_EQ(run_native(command).out, "64 of 64 threads started\n0 mappings for each thread\n");
+  const Counted counted = run_counted(command);
+  EXPECT_EQ(counted.outcome.out, "64 of 64 threads started\n2 mappings for each thread\n");
+  expect_exact(counted);
+}
+
+// The program needs the last mappings that the kernel grants: those that the engine has.
+TEST(Mappings, may_be_used_up_by_the_program) {
+  const int limit = std::stoi(read_file("/proc/sys/vm/max_map_count"));
+  if (limit > 1'000'000) GTEST_SKIP() << "vm.max_map_count is " << limit;
+  constexpr int own = 32;  // of a static program
+  const Command command = limited({"mappings", std::to_string(limit - own)});
+  const Outcome native = run_native(command);
+  ASSERT_EQ(native.code, 0);
+  const Counted counted = run_counted(command);
+  expect_same(counted.outcome, native);
+  EXPECT_FALSE(counted.exact);
+  EXPECT_NE(counted.problem.find("vm.max_map_count"), std::string::npos) << counted.problem;
+}
+
 // Code that is overwritten again and again: 3,000 functions at one address, a block for each instruction. Translations
 // of overwritten code use room; when it is used up, all are discarded.
 TEST(Code, may_be_replaced_without_end) {

@@ -27,6 +27,19 @@ TEST(Threads, fifty_thousand_count_what_a_few_count) {
   EXPECT_EQ(all.stores, none.stores + 250 * (one.stores - none.stores));
 }
 
+// The threads of this program and their blocks have more mappings than the kernel grants.
+TEST(Threads, may_use_up_all_mappings) {
+  const int limit = std::stoi(read_file("/proc/sys/vm/max_map_count"));
+  const int n = limit * 5 / 16;  // two mappings each natively, four under the engine
+  Command command;
+  command.words = {std::string(LIBC_PROGRAMS) + "/limits_static", "threads", std::to_string(n)};
+  const Outcome native = run_native(command);
+  if (native.code != 0) GTEST_SKIP() << "not possible here: " << native.out;
+  const Counted counted = run_counted(command);
+  expect_same(counted.outcome, native);
+  EXPECT_NE(counted.problem.find("vm.max_map_count"), std::string::npos) << counted.problem;
+}
+
 /// A thread of programs/threads.cpp runs a loop of seven instructions, with four before it and four after it.
 TEST(Threads, have_counts_of_their_own_to_the_instruction) {
   const Scratch scratch;

@@ -24,7 +24,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other if it differs.
-inline constexpr uint32_t layout_version = 30;
+inline constexpr uint32_t layout_version = 31;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// Why the counts of a process are partial. Bits; the command has the text for each.
@@ -53,7 +53,9 @@ enum Partial : uint32_t {
   partial_own_addresses = 1u << 19,  ///< it requested addresses that the engine uses and cannot give up
   partial_protection_keys = 1u << 20,  ///< it denied itself memory of protection key 0: continues natively
   partial_unread_code = 1u << 21,      ///< code ran that could not be read: its accesses are unknown
+  partial_mappings = 1u << 22,         ///< it needs the mappings that the engine uses: continues natively
   partial_engine_failed = 1u << 23,    ///< the engine failed in it and ended it: EngineFailure
+  partial_code_forbidden = 1u << 24,   ///< no memory may be writable and executable: continues natively
 };
 
 enum class State : uint32_t { free, running, ended };
@@ -188,6 +190,7 @@ struct Settings {
   LocatedValues placed;       ///< model counts that each thread records by instruction
   uint32_t fails_on_request;  ///< 1: for tests, a program may make its engine fail (asking.hpp)
   uint32_t process_limit;     ///< for tests: most process records; 0: as many as exist
+  uint32_t mapping_limit;     ///< most mappings of a process (vm.max_map_count); 0: not known
   uint32_t keeps_files;       ///< with logs_code, 1: the command keeps the files that code is mapped from
   uint32_t repeatable;        ///< 1: random numbers from a fixed seed, and an initial stack with fixed addresses
   uint32_t hides_vdso;        ///< 1: programs find no vdso; with `repeatable` they never do
@@ -234,6 +237,7 @@ struct Header {
   uint32_t next_code_log;      ///< number 0 is never used
   EngineFailure failure;       ///< of the first engine that failed
   uint32_t programs;           ///< programs in which an engine has started
+  uint32_t forbidden;          ///< programs in which none could: no memory may be writable and executable
   uint32_t reused;             ///< process records that another process has taken; those are not in order of time
   uint32_t next_reused;        ///< where the search for the next one continues
   uint64_t environment_bytes;  ///< of the first program, at its start

@@ -19,7 +19,7 @@ struct ImageHeader {
   uint64_t bytes;            ///< mapped; the rest is only in the file
   uint64_t writable_offset;  ///< data is from here to `bytes`
   uint64_t entry;            ///< address of the first instruction
-  uint64_t table_offset;     ///< a jump table without targets
+  uint64_t thread_offset;    ///< memory of a thread, with a jump table without targets
   uint64_t build;            ///< identifies the content of the file: equal only for the same engine
 };
 inline constexpr uint64_t image_magic = 0x676e'6579'6c6c'6174;

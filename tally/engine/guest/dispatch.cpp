@@ -84,7 +84,8 @@ extern "C" void dispatch(Thread* t) {
       return;
     case Outcome::leave: leave(t, channel::partial_gs_base);
     case Outcome::no_room:
-    case Outcome::no_space: leave(t, channel::partial_code_space);
+    case Outcome::no_space:
+      leave(t, arenas_are_forbidden() ? channel::partial_code_forbidden : channel::partial_code_space);
   }
 }
 

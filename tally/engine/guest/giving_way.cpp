@@ -6,6 +6,8 @@
 #include "tally/engine/guest/flush.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/image.hpp"
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/process_maps.hpp"
 
 namespace tally::engine::guest {
 namespace {
@@ -78,6 +80,17 @@ void free_addresses(Thread* t, const AddressRange& s) {
   }
   if (t->gpr[rax] == SYS_mmap && !(t->gpr[r10] & fixed_flags)) hints++;
   if (!flush_until_done(t)) continue_natively(t, channel::partial_not_parked);
+}
+
+bool mappings_are_used_up() {
+  // The kernel requires one or two free ones, depending on the call.
+  constexpr u32 least_free = 4;
+  const u32 limit = settings().mapping_limit;
+  u32 n = 0;
+  lock_code();
+  each_mapping([&n](const ListedMapping&) { n++; });
+  unlock_code();
+  return limit != 0 && n + least_free > limit;
 }
 
 bool collides_with_own(Thread* t, const AddressRange& s) {

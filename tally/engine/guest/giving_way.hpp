@@ -22,6 +22,9 @@ void free_addresses(Thread* t, const AddressRange& s);
 /// continues natively from its system call; otherwise the function returns true and the call must be refused.
 bool collides_with_own(Thread* t, const AddressRange& s);
 
+/// Whether the process has as many mappings as the kernel allows, including the engine's.
+bool mappings_are_used_up();
+
 /// The range in which mmap(2) searches for a 32-bit address.
 inline constexpr AddressRange low_addresses = {0x40000000, 0x80000000};
 

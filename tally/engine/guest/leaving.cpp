@@ -2,7 +2,10 @@
 
 #include <fcntl.h>
 
+#include "tally/engine/decimal.hpp"
 #include "tally/engine/guest/signals.hpp"
+#include "tally/engine/guest/threads.hpp"
+#include "tally/engine/image.hpp"
 #include "tally/engine/sharing.hpp"
 #include "tally/engine/stop_the_world.hpp"
 
@@ -57,18 +60,24 @@ u32 thread_record(u64 tid, u32 process) {
   return 0;
 }
 
+/// Reads the file `directory` + TID + `name` of a thread, each a literal. Returns the number of bytes; at most 0 on
+/// failure.
+template <u64 n, u64 m>
+s64 read_file_of(const char (&directory)[n], u64 tid, const char (&name)[m], char* to, u64 bytes) {
+  char path[64];
+  copy(path, directory, n - 1);
+  copy(write_decimal(path + n - 1, tid), name, m);
+  const s64 fd = kernel(SYS_openat, static_cast<u64>(AT_FDCWD), reinterpret_cast<u64>(path), O_RDONLY | O_CLOEXEC);
+  if (failed(fd)) return fd;
+  const s64 r = kernel(SYS_read, static_cast<u64>(fd), reinterpret_cast<u64>(to), bytes);
+  kernel(SYS_close, static_cast<u64>(fd));
+  return r;
+}
+
 /// Whether a signal has stopped the thread: it then receives no other signals.
 bool is_stopped(u64 tid) {
-  char path[32] = "/proc/", text[512];
-  u32 n = 6;
-  u64 unit = 1;
-  while (tid / unit >= 10) unit *= 10;
-  for (; unit > 0; unit /= 10) path[n++] = static_cast<char>('0' + tid / unit % 10);
-  copy(path + n, "/stat", 6);
-  const s64 fd = kernel(SYS_openat, static_cast<u64>(AT_FDCWD), reinterpret_cast<u64>(path), O_RDONLY | O_CLOEXEC);
-  if (failed(fd)) return false;
-  s64 i = kernel(SYS_read, static_cast<u64>(fd), reinterpret_cast<u64>(text), sizeof text);
-  kernel(SYS_close, static_cast<u64>(fd));
+  char text[512];
+  s64 i = read_file_of("/proc/", tid, "/stat", text, sizeof text);
   while (i > 0 && text[i - 1] != ')') i--;  // the name may contain any character
   return i > 0 && (text[i + 1] == 'T' || text[i + 1] == 't');
 }
@@ -135,7 +144,47 @@ void end_calls_of_others(Thread* t) {
   }
 }
 
+/// Whether a thread of this process is in a system call that it made natively, and so uses no memory of the engine.
+bool is_in_native_call(const Thread* o) {
+  if (__atomic_load_n(&records().thread(o->index).left, __ATOMIC_SEQ_CST) == 0) return false;
+  char text[256];
+  const s64 n = read_file_of("/proc/self/task/", static_cast<u64>(o->tid), "/syscall", text, sizeof text);
+  // The last number is its address. A thread that is not in the kernel has none.
+  u64 pc = 0;
+  bool any = false;
+  for (s64 i = 0; i < n && text[i] != '\n'; i++) {
+    const char c = text[i];
+    const bool letter = c >= 'a' && c <= 'f';
+    any |= c == 'x';
+    if (c == ' ' || c == 'x') pc = 0;
+    if (letter || (c >= '0' && c <= '9')) pc = pc << 4 | static_cast<u64>(letter ? c - 'a' + 10 : c - '0');
+  }
+  return any && pc - image_base >= image_header().bytes;
+}
+
 }  // namespace
+
+void release_blocks_of_others(Thread* t) {
+  end_calls_of_others(t);
+  constexpr u64 pause_us = 5000, rounds = 20;
+  for (u64 round = 0; round < rounds; round++) {
+    bool all = true;
+    {
+      Guard guard(threads_lock);
+      for (Thread *o = threads(), *next; o != nullptr; o = next) {
+        next = o->next;
+        if (o == t || o->process != t->process) continue;
+        const bool unused = is_in_native_call(o);
+        all &= unused;
+        if (!unused) continue;
+        unlink(o);
+        unmap_block(o);
+      }
+    }
+    if (all) return;
+    pause_for(pause_us);
+  }
+}
 
 void make_leave(Thread* t, u64 tid) {
   go_out(t);

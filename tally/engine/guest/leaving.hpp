@@ -18,6 +18,9 @@ bool is_leave_request(const Thread* t, const u8* info);
 bool is_asked_to_leave();
 /// Leaves the engine. A process that shares its memory with others refuses instead.
 void leave_as_asked(Thread* t);
+/// Ends the system calls of all other threads after this process has begun to leave: they make them natively again.
+/// Unmaps the blocks of those that did.
+void release_blocks_of_others(Thread* t);
 /// Notes that this thread will execute no more engine code.
 void note_left(const Thread* t);
 

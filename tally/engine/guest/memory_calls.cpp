@@ -269,6 +269,7 @@ s64 emulate_mapping(Thread* t) {
     r = with_addresses(t, [t] { return call_and_note(t); });
   }
   if (pointers_changed()) bring_all_out_once(t);
+  if (r == -ENOMEM && t->vfork_child == 0 && mappings_are_used_up()) continue_natively(t, channel::partial_mappings);
   return r;
 }
 

@@ -10,6 +10,7 @@
 #include "tally/engine/guest/descriptors.hpp"
 #include "tally/engine/guest/fixed_random.hpp"
 #include "tally/engine/guest/flush.hpp"
+#include "tally/engine/guest/giving_way.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/output_buffers.hpp"
 #include "tally/engine/guest/signals.hpp"
@@ -124,8 +125,8 @@ s64 share_memory(Thread* t, const Clone& c) {
   if (!(c.flags & clone_vfork) && models_take_back() && !flush_until_done(t))
     continue_natively(t, channel::partial_not_parked);
   Thread* child = new_thread(t, !(c.flags & clone_thread_flag));
-  // No memory for another thread, because of a limit on address space.
-  if (child == nullptr) continue_natively(t, channel::partial_shared_memory);
+  if (child == nullptr)
+    continue_natively(t, mappings_are_used_up() ? channel::partial_mappings : channel::partial_shared_memory);
   child->gpr[rax] = 0;
   child->gpr[rcx] = t->pc;
   child->gpr[r11] = t->flags;

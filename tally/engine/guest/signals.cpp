@@ -13,6 +13,7 @@
 #include "tally/engine/persist/store.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/absent_code.hpp"
+#include "tally/engine/translate/arenas.hpp"
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/compared_code.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -169,6 +170,11 @@ void leave_from(Thread* t, Context* c) {
   c->stack = t->alt;
   set_gs(0);
   note_left(t);
+  // It needs the engine's mappings. Without other threads that need them, only this handler's own are left.
+  if ((process_record(t).partial & channel::partial_mappings) && is_only_thread(t)) {
+    release_arenas();
+    unreserve_all_but(reinterpret_cast<u64>(t), counters_at);
+  }
 }
 
 void at_pad(Thread* t, Context* c) {
@@ -422,25 +428,36 @@ signal_entry:
 
 }  // namespace
 
+namespace {
+
+/// Continues natively in a thread after another one did. The handlers are the program's, so by a plain jump.
+[[noreturn]] void leave_after_first(Thread* t) {
+  kernel(SYS_sigaltstack, reinterpret_cast<u64>(&t->alt), 0);
+  const u64 mask = t->mask;
+  kernel(SYS_rt_sigprocmask, 2, reinterpret_cast<u64>(&mask), 0, 8);
+  note_left(t);
+  set_gs(0);
+  resume_natively(t);
+}
+
+}  // namespace
+
 void leave(Thread* t, channel::Partial why) {
   mark_partial(t, why);
+  // The first thread has made the counts of this one final. Thousands of them need not wait for one another.
+  if (leaving() && counting_has_ended(t)) leave_after_first(t);
   give_up_writing();
   take_turn(t);  // no thread asks others to leave any more: the program's handlers replace the engine's soon
+  const bool holds_all = why == channel::partial_mappings && !leaving() && hold_others(t);
   const bool first = begin_leaving();
   if (first) write_back(t);
   finish_process(t);  // the counts up to here are final
+  if (holds_all) unmap_counters_of_others(t);
   close_own_descriptors();
   t->where = outside;
   give_turn(t);
-  if (!first) {
-    // Another thread was first and the handlers are the program's, so this thread continues by a plain jump.
-    kernel(SYS_sigaltstack, reinterpret_cast<u64>(&t->alt), 0);
-    const u64 mask = t->mask;
-    kernel(SYS_rt_sigprocmask, 2, reinterpret_cast<u64>(&mask), 0, 8);
-    note_left(t);
-    set_gs(0);
-    resume_natively(t);
-  }
+  if (!first) leave_after_first(t);
+  if (holds_all) release_blocks_of_others(t);
   t->pad = pad_leave;
   resume_program();
 }

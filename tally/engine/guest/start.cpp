@@ -166,7 +166,10 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   decoder_init();
   store_init(kept, added);
   bundles_init(entry);
-  if (arena_for(pc) == nullptr) start_natively();
+  if (arena_for(pc) == nullptr) {
+    if (arenas_are_forbidden()) __atomic_add_fetch(&records().header().forbidden, 1, __ATOMIC_RELAXED);
+    start_natively();
+  }
   signals_init(t);
   if (random_is_fixed() && random != 0) fill_random(reinterpret_cast<void*>(random), 16);
   t->pc = pc;

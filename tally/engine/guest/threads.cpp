@@ -47,17 +47,26 @@ bool map_counters(Thread* t, u32 area) {
   return !failed(r);
 }
 
+/// Maps a private copy of a part of the image's memory for threads.
+bool map_of_image(void* at, u64 bytes, u64 offset) {
+  const u64 from = image_header().thread_offset + offset;
+  const s64 r = kernel(SYS_mmap, reinterpret_cast<u64>(at), bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
+                       inherited(channel::inherited_image), from);
+  if (!failed(r)) keep_from_core(reinterpret_cast<u64>(at), bytes);
+  return !failed(r);
+}
+
+/// A block consists of two mappings, because a process may have many threads and few mappings: its own memory, and the
+/// counters. Empty entries of jump tables lead into the engine: pages of the image, written where targets are known.
 Thread* make_block() {
-  Thread* t = reinterpret_cast<Thread*>(try_reserve(thread_bytes, PROT_READ | PROT_WRITE));
+  const u64 bytes = windows_on() ? thread_bytes : u64{steps_table_at};
+  Thread* t = reinterpret_cast<Thread*>(try_reserve(bytes, PROT_NONE));
   if (t == nullptr) return nullptr;
-  // Empty entries lead into the engine: a private copy of a page of the image, written only where targets are known.
-  const s64 r = kernel(SYS_mmap, reinterpret_cast<u64>(jump_table(t)), jump_table_entries * 8, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_FIXED, inherited(channel::inherited_image), image_header().table_offset);
-  if (failed(r)) return nullptr;
-  if (windows_on() &&
-      failed(kernel(SYS_mmap, reinterpret_cast<u64>(steps_table(t)), jump_table_entries * 8, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_FIXED, inherited(channel::inherited_image), image_header().table_offset)))
+  if (!map_of_image(t, counters_at, 0) ||
+      (windows_on() && !map_of_image(steps_table(t), jump_table_entries * 8, jump_table_at))) {
+    unreserve(reinterpret_cast<u64>(t), bytes);
     return nullptr;
+  }
   t->self = t;
   name_for_locks(*t);
   t->generation = cache_generation();
@@ -353,6 +362,19 @@ void finish_for_exec(Thread* t) {
     if (is_last_of(t->process)) set_state(process_record(t).state, State::ended);
   }
   core_finish(t);
+}
+
+void unmap_counters_of_others(const Thread* t) {
+  Guard guard(threads_lock);
+  for (Thread* o = own_records.live; o != nullptr; o = o->next)
+    if (o != t && o->process == t->process) kernel(SYS_munmap, reinterpret_cast<u64>(counters(o)), counters_bytes);
+}
+
+void unmap_block(Thread* t) { kernel(SYS_munmap, reinterpret_cast<u64>(t), counters_at); }
+
+bool counting_has_ended(const Thread* t) {
+  return __atomic_load_n(reinterpret_cast<u32*>(&own_records.shared.thread(t->index).state), __ATOMIC_ACQUIRE) ==
+         static_cast<u32>(State::ended);
 }
 
 void release_areas(Thread* t) {

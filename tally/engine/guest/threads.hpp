@@ -25,6 +25,12 @@ void give_back(Thread* t);
 
 /// Makes the counts of all threads that are outside final, and those of the process if it has no other threads.
 void finish_process(Thread* t);
+/// Whether another thread has made the counts of this one final.
+bool counting_has_ended(const Thread* t);
+/// Unmaps the counters of the process's other threads, whose counts are final and which will leave the engine.
+void unmap_counters_of_others(const Thread* t);
+/// Unmaps the rest of the block of a thread that runs natively.
+void unmap_block(Thread* t);
 /// The last step of a process whose counts are final: releases its areas.
 void release_areas(Thread* t);
 

@@ -2,8 +2,8 @@
 //
 //   make_image ENGINE.so LIBZYDIS.so OUT
 //
-// The image contains a header page, libZydis, the engine (its data last, so that one range is writable), and a jump
-// table without targets. Supports four relocation types and refuses all others.
+// The image contains a header page, libZydis, the engine (its data last, so that one range is writable), and the memory
+// of a new thread: zeros, and a jump table without targets. Supports four relocation types and refuses all others.
 #include <elf.h>
 
 #include <cstdio>
@@ -143,9 +143,10 @@ int main(int argc, char** argv) {
       image_magic, tally::channel::layout_version, 0, bytes, engine.offset + engine.writable, image_base + entry, bytes,
       build};
   std::memcpy(image.data(), &header, sizeof header);
+  image.resize(bytes + counters_at);
   for (u32 i = 0; i < jump_table_entries; i++) {
     const u64 target = image_base + no_target;
-    image.insert(image.end(), reinterpret_cast<const char*>(&target), reinterpret_cast<const char*>(&target) + 8);
+    std::memcpy(image.data() + bytes + jump_table_at + i * 8, &target, 8);
   }
   std::ofstream out(argv[3], std::ios::binary);
   out.write(image.data(), static_cast<std::streamsize>(image.size()));

@@ -290,7 +290,11 @@ void give_up_writing() {
 
 void give_up_writing_locked() {
   // Templates in use stay at their addresses. Other processes may share this memory or these descriptors: handle both.
-  if (writes && !make_private(added, added_inode)) die("no memory to give up rights", 0);
+  if (writes && !make_private(added, added_inode)) {
+    // The process has as many mappings as it may have: its templates can only be given up.
+    kernel(SYS_munmap, reinterpret_cast<u64>(added.base), channel::store_bytes);
+    added.base = nullptr;
+  }
   writes = false;
   forget_key();
   // Do not close them, because the program would get their numbers.

@@ -179,6 +179,12 @@ u64 arenas_bytes() {
 
 bool flush_makes_room() { return arena_count != 0; }
 
+bool arenas_are_forbidden() {
+  const s64 r = kernel(SYS_mmap, 0, page_bytes, read_write_execute, MAP_PRIVATE | MAP_ANONYMOUS, ~u64{0}, 0);
+  if (!failed(r)) kernel(SYS_munmap, static_cast<u64>(r), page_bytes);
+  return r == -EACCES || r == -EPERM;
+}
+
 bool serves(const Arena& a, u64 pc) { return reaches(a.base, pc) && arena_for(pc) == &a; }
 
 bool overlaps_arena(const AddressRange& s) {

@@ -138,6 +138,9 @@ bool serves(const Arena& a, u64 pc);
 u64 arenas_bytes();
 /// Whether there is an arena that can be released.
 bool flush_makes_room();
+/// Whether the kernel refuses every arena, because memory must not be writable and executable: PR_SET_MDWE, a filter of
+/// system calls, or a security module.
+bool arenas_are_forbidden();
 /// Whether the tables of traces, places and links have room for one more trace.
 bool tables_have_room();
 /// Whether they have room for these numbers of entries. Enlarges the tables that can grow.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -257,6 +258,14 @@ std::uint32_t has_protection_keys() {
   return features && (features->ecx & enabled) != 0 ? 1 : 0;
 }
 
+/// Returns the most mappings that a process may have, or 0.
+std::uint32_t mapping_limit() {
+  std::uint32_t limit = 0;
+  const std::string text = linux::content("/proc/sys/vm/max_map_count");
+  std::from_chars(text.data(), text.data() + text.size(), limit);
+  return limit;
+}
+
 /// Sets what the program sees of the machine.
 Result<void> present_machine(const Conditions& conditions, channel::Settings& settings) {
   const cpu::CpuModel* model = nullptr;
@@ -304,6 +313,7 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
   settings.hot_from = static_cast<std::uint32_t>(job.order.conditions.engine.hot_from);
   // Blocks of one instruction are for tests: they use the forms for other processors.
   const bool for_other_processors = job.order.conditions.engine.block_size == 1;
+  settings.mapping_limit = mapping_limit();
   settings.loop_is_fast = for_other_processors ? 0 : loop_is_fast();
   settings.has_bmi2 = for_other_processors ? 0 : has_bmi2();
   settings.protection_keys = has_protection_keys();

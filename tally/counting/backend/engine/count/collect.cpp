@@ -336,9 +336,13 @@ CollectedTotals total_of(const std::vector<Image>& images, const Execution& exec
                                           : std::count_if(images.begin(), images.end(),
                                                           [&](const Image& image) { return image.first_of_program; });
   const bool all_sound = std::all_of(images.begin(), images.end(), [](const Image& image) { return image.is_sound; });
-  if (all_sound && started < execution.injected) {
-    reasons.push_back(fmt::format("{} of {} programs ran natively: not enough memory for the engine (see {})",
-                                  execution.injected - started, execution.injected, linux::limits_on_memory()));
+  if (const auto native = execution.injected - started; all_sound && native > 0) {
+    const auto forbidden = std::min<std::ptrdiff_t>(native, header.forbidden);
+    const auto say = [&](std::ptrdiff_t n, const std::string& why) {
+      if (n > 0) reasons.push_back(fmt::format("{} of {} programs ran natively: {}", n, execution.injected, why));
+    };
+    say(forbidden, "the engine may not map memory for translated code (PR_SET_MDWE; systemd: MemoryDenyWriteExecute)");
+    say(native - forbidden, fmt::format("not enough memory for the engine (see {})", linux::limits_on_memory()));
   }
   for (const std::string& native : execution.native) {
     if (std::find(reasons.begin(), reasons.end(), native) == reasons.end()) reasons.push_back(native);

@@ -39,11 +39,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"kernel_writes", "starts"}, Case{"kernel_writes", "asynchronous"},
                     Case{"kernel_writes", "ring"}, Case{"mappings", "sealed"}, Case{"mappings", "other_pages"},
                     Case{"mappings", "guarded"}, Case{"mappings", "emptied"}, Case{"mappings", "emptied_elsewhere"},
-                    Case{"mappings", "not_in_child"}, Case{"mappings", "attached_over", false},
-                    Case{"mappings", "both_writable"}, Case{"mappings", "many_mappings"}, Case{"mappings", "denied"},
-                    Case{"mappings", "data_next_to_code"}, Case{"mappings", "refused", false},
-                    Case{"mappings", "absent_writable"}, Case{"mappings", "absent_constant"},
-                    Case{"mappings", "never_there"}),
+                    Case{"mappings", "not_in_child"}, Case{"mappings", "attached_over"},
+                    Case{"mappings", "both_writable"}, Case{"mappings", "many_mappings", false},
+                    Case{"mappings", "denied"}, Case{"mappings", "data_next_to_code"},
+                    Case{"mappings", "refused", false}, Case{"mappings", "absent_writable"},
+                    Case{"mappings", "absent_constant"}, Case{"mappings", "never_there"}),
     [](const auto& one) { return std::string(one.param.program) + "_" + one.param.name; });
 
 }  // namespace

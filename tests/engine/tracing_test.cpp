@@ -22,7 +22,8 @@ TEST_P(TracingTest, sees_the_program_and_not_the_engine) {
 
 INSTANTIATE_TEST_SUITE_P(engine, TracingTest,
                          testing::Values("calls", "fault", "registers", "threads", "seize", "executes", "writes",
-                                         "memory"),
+                                         "memory", "seize_stopped", "attach_stopped", "seize_computing",
+                                         "attach_computing"),
                          [](const auto& one) { return std::string(one.param); });
 
 }  // namespace

@@ -98,7 +98,8 @@ struct Process {
   uint32_t thread;           ///< index of the Thread of its first thread
   uint32_t before;           ///< earlier processes with this record: their counts are in it
   CountedTimes counted;
-  uint64_t reserved[5];
+  uint64_t leaves_stopped;  ///< 1: it sends itself SIGSTOP when it has left, which its tracer expects
+  uint64_t reserved[4];
 };
 static_assert(sizeof(Process) == 320);
 
@@ -178,26 +179,27 @@ struct Settings {
   uint32_t trace_limit;  ///< most instructions per trace; 0: the engine's default
   uint32_t cache_limit;  ///< most traces before all are discarded; 0: as many as fit
   uint32_t hot_from;  ///< executions after which a trace is optimized again for the next run; 0: the engine's default
-  uint32_t loop_is_fast;      ///< 1: the instruction `loop` is one operation, as on AMD processors, not several
-  uint32_t has_bmi2;          ///< 1: the processor has the instructions BMI2, such as `rorx`
-  uint32_t protection_keys;   ///< 1: the processor and the kernel support them: CPUID reports OSPKE
-  Models models;              ///< the simulated machine
-  ModelCore core;             ///< the core whose timings determine cycles
-  Marks marks;                ///< addresses at which the engine reads counts
-  Windows windows;            ///< when the engine writes rows of counts
-  uint32_t logs_code;         ///< 1: each process has a CodeLog
-  uint32_t follows_calls;     ///< 1: each thread has a tree of CallNodes, with the first events of Marks::weight
-  LocatedValues placed;       ///< model counts that each thread records by instruction
-  uint32_t fails_on_request;  ///< 1: for tests, a program may make its engine fail (asking.hpp)
-  uint32_t process_limit;     ///< for tests: most process records; 0: as many as exist
-  uint32_t mapping_limit;     ///< most mappings of a process (vm.max_map_count); 0: not known
-  uint32_t keeps_files;       ///< with logs_code, 1: the command keeps the files that code is mapped from
-  uint32_t repeatable;        ///< 1: random numbers from a fixed seed, and an initial stack with fixed addresses
-  uint32_t hides_vdso;        ///< 1: programs find no vdso; with `repeatable` they never do
-  uint32_t counts_clock;      ///< 1: the time that programs read is computed from their instructions
-  PresentedCpu cpu;           ///< the processor that programs see
-  PresentedFiles files;       ///< with `repeatable`
-  PartSettings parts;         ///< marks in the code of programs
+  uint32_t loop_is_fast;       ///< 1: the instruction `loop` is one operation, as on AMD processors, not several
+  uint32_t has_bmi2;           ///< 1: the processor has the instructions BMI2, such as `rorx`
+  uint32_t protection_keys;    ///< 1: the processor and the kernel support them: CPUID reports OSPKE
+  Models models;               ///< the simulated machine
+  ModelCore core;              ///< the core whose timings determine cycles
+  Marks marks;                 ///< addresses at which the engine reads counts
+  Windows windows;             ///< when the engine writes rows of counts
+  uint32_t logs_code;          ///< 1: each process has a CodeLog
+  uint32_t follows_calls;      ///< 1: each thread has a tree of CallNodes, with the first events of Marks::weight
+  LocatedValues placed;        ///< model counts that each thread records by instruction
+  uint32_t fails_on_request;   ///< 1: for tests, a program may make its engine fail (asking.hpp)
+  uint32_t process_limit;      ///< for tests: most process records; 0: as many as exist
+  uint32_t mapping_limit;      ///< most mappings of a process (vm.max_map_count); 0: not known
+  uint32_t never_overcommits;  ///< 1: the kernel counts memory as used once it is writable (vm.overcommit_memory is 2)
+  uint32_t keeps_files;        ///< with logs_code, 1: the command keeps the files that code is mapped from
+  uint32_t repeatable;         ///< 1: random numbers from a fixed seed, and an initial stack with fixed addresses
+  uint32_t hides_vdso;         ///< 1: programs find no vdso; with `repeatable` they never do
+  uint32_t counts_clock;       ///< 1: the time that programs read is computed from their instructions
+  PresentedCpu cpu;            ///< the processor that programs see
+  PresentedFiles files;        ///< with `repeatable`
+  PartSettings parts;          ///< marks in the code of programs
 };
 
 /// Above this number, a new process takes the record of one that has ended, and its first thread takes that one's.

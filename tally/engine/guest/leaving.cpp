@@ -1,7 +1,11 @@
 #include "tally/engine/guest/leaving.hpp"
 
 #include <fcntl.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
 
+#include "tally/engine/context.hpp"
 #include "tally/engine/decimal.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/guest/threads.hpp"
@@ -95,12 +99,46 @@ bool all_left(u32 process, s32 pid) {
   return true;
 }
 
-/// Sends the request and waits. Returns false if the process does not leave.
-bool request_leave(u32 process, u64 tid) {
-  channel::Process& p = records().process(process);
+/// Whether the process has one thread.
+bool has_one_thread(u32 process) {
+  u32 n = 0;
+  const u32 end = __atomic_load_n(&records().header().next_thread, __ATOMIC_RELAXED) + 1;
+  for (u32 i = 1; i < end && i < channel::thread_limit; i++)
+    n += records().thread(i).process == process && records().thread(i).state == channel::State::running;
+  return n == 1;
+}
+
+void ask_to_leave(channel::Process& p) {
   u32 none = channel::leaving_none;
   __atomic_compare_exchange_n(&p.leaving, &none, u32{channel::leaving_asked}, false, __ATOMIC_SEQ_CST,
                               __ATOMIC_SEQ_CST);
+}
+
+/// Waits until a traced thread stops, and returns the signal that it reports; 0 if it has ended.
+u64 next_stop(u64 tid) {
+  struct {
+    s32 signal, error, code;
+    s32 pad[3], status;
+    u8 rest[100];
+  } info{};
+  constexpr s32 trapped = 4, stopped = 5;  // CLD_TRAPPED, CLD_STOPPED
+  kernel(SYS_waitid, P_PID, tid, reinterpret_cast<u64>(&info), WSTOPPED | WEXITED | WNOWAIT | __WALL);
+  if (info.code != trapped && info.code != stopped) return 0;
+  u32 status = 0;
+  kernel(SYS_wait4, tid, reinterpret_cast<u64>(&status), WSTOPPED | __WALL);
+  return status >> 8;
+}
+
+bool is_in_engine(u64 tid) {
+  user_regs_struct r{};
+  kernel(SYS_ptrace, PTRACE_GETREGS, tid, 0, reinterpret_cast<u64>(&r));
+  return r.rip - image_base < image_header().bytes;
+}
+
+/// Sends the request and waits. Returns false if the process does not leave.
+bool request_leave(u32 process, u64 tid) {
+  channel::Process& p = records().process(process);
+  ask_to_leave(p);
   constexpr u64 again_us = 300'000, pause_us = 200;
   for (u64 waited_us = 0; waited_us < patience_us; waited_us += pause_us) {
     if (leaving_of(p) == channel::leaving_refused) return false;
@@ -186,10 +224,11 @@ void release_blocks_of_others(Thread* t) {
   }
 }
 
-void make_leave(Thread* t, u64 tid) {
+u32 make_leave(Thread* t, u64 tid, bool traces) {
   go_out(t);
   constexpr u64 pause_us = 500;
   bool exists = false, done = false;
+  u32 stopped = 0;
   for (u64 waited_us = 0; waited_us < patience_us; waited_us += pause_us) {
     const s64 process = remote_process(tid);
     // Not permitted, or no program under this engine: it is native already.
@@ -198,7 +237,15 @@ void make_leave(Thread* t, u64 tid) {
     const u32 thread = thread_record(tid, static_cast<u32>(process));
     if (thread != 0) {
       const bool left = __atomic_load_n(&records().thread(thread).left, __ATOMIC_SEQ_CST) != 0;
-      done = left || (!is_stopped(tid) && request_leave(static_cast<u32>(process), tid));
+      const bool stays_stopped = !left && is_stopped(tid);
+      if (stays_stopped && traces && has_one_thread(static_cast<u32>(process))) {
+        stopped = thread;
+        channel::Process& p = records().process(static_cast<u32>(process));
+        p.leaves_stopped = 1;
+        ask_to_leave(p);
+        send_request(static_cast<u64>(p.pid), tid);
+      }
+      done = left || stopped != 0 || (!stays_stopped && request_leave(static_cast<u32>(process), tid));
       if (!done) {
         __atomic_or_fetch(&records().process(static_cast<u32>(process)).partial, u32{channel::partial_ptraced},
                           __ATOMIC_RELAXED);
@@ -209,6 +256,36 @@ void make_leave(Thread* t, u64 tid) {
   }
   if (exists && !done) mark_partial(t, channel::partial_ptraced);
   come_in(t);
+  return stopped;
+}
+
+void lead_out(u32 thread, u64 tid, bool seized) {
+  const auto has_left = [thread] { return __atomic_load_n(&records().thread(thread).left, __ATOMIC_SEQ_CST) != 0; };
+  // The request and the engine's own trap are passed on. No SIGSTOP is: neither that of the stop in which the process
+  // was, nor that of PTRACE_ATTACH, nor the one that the process sends itself when it has left.
+  u64 signal = next_stop(tid);
+  while (signal != 0 && !(signal == sigstop && has_left())) {
+    kernel(SYS_ptrace, PTRACE_CONT, tid, 0, (signal & 0xff) == sigstop ? 0 : signal & 0xff);
+    signal = next_stop(tid);
+  }
+  while (signal != 0 && is_in_engine(tid)) {
+    kernel(SYS_ptrace, PTRACE_SINGLESTEP, tid, 0, 0);
+    signal = next_stop(tid);
+  }
+  if (signal == 0) return;
+  // The stop of its process is still in effect, and a seized thread reports it again. An attached one reports two.
+  if (seized) {
+    kernel(SYS_ptrace, PTRACE_INTERRUPT, tid, 0, 0);
+  } else {
+    kernel(SYS_tkill, tid, sigstop);
+    kernel(SYS_kill, tid, sigstop);
+  }
+  kernel(SYS_ptrace, PTRACE_CONT, tid, 0, 0);
+}
+
+void stop_for_tracer(const Thread* t) {
+  if (process_record(const_cast<Thread*>(t)).leaves_stopped != 0)
+    kernel(SYS_tgkill, static_cast<u64>(t->tgid), static_cast<u64>(t->tid), sigstop);
 }
 
 bool is_leave_request(const Thread* t, const u8* info) {

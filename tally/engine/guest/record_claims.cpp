@@ -23,6 +23,7 @@ u32 reused_process_record(u32 limit) {
     p.pid = p.parent_pid = 0;
     p.end = channel::End::unknown;
     p.leaving = channel::leaving_none;
+    p.leaves_stopped = 0;
     p.before++;
     __atomic_add_fetch(&header.reused, 1, __ATOMIC_RELAXED);
     return i;

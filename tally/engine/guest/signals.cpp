@@ -170,6 +170,7 @@ void leave_from(Thread* t, Context* c) {
   c->stack = t->alt;
   set_gs(0);
   note_left(t);
+  stop_for_tracer(t);
   // It needs the engine's mappings. Without other threads that need them, only this handler's own are left.
   if ((process_record(t).partial & channel::partial_mappings) && is_only_thread(t)) {
     release_arenas();

@@ -91,6 +91,20 @@ s64 show_registers(const Thread* of, u64 to) {
   return put(to, &r, sizeof r);
 }
 
+/// Begins to trace a process of the tree, which leaves the engine first, or now if it is stopped.
+s64 trace_other(Thread* t, u64 tid, bool seizes) {
+  const u32 stopped = make_leave(t, tid, true);
+  if (stopped == 0) return run(t);
+  block_all();  // the program learns of the last stop only
+  go_out(t);
+  const u64* g = t->gpr;
+  const s64 r = kernel(SYS_ptrace, g[rdi], tid, g[rdx], g[r10]);
+  if (r == 0) lead_out(stopped, tid, seizes);
+  come_in(t);
+  unblock(t);
+  return r;
+}
+
 }  // namespace
 
 bool is_in_this_memory(u64 tid) { return in_this_memory(tid) != nullptr; }
@@ -99,7 +113,8 @@ s64 emulate_ptrace(Thread* t) {
   const u64 request = t->gpr[rdi], tid = t->gpr[rsi], address = t->gpr[rdx], data = t->gpr[r10];
   if (!only_reads(request)) mark_partial(t, channel::partial_ptraced);
   Thread* other = in_this_memory(tid);
-  if (other == nullptr && (request == PTRACE_ATTACH || request == PTRACE_SEIZE)) make_leave(t, tid);
+  if (other == nullptr && (request == PTRACE_ATTACH || request == PTRACE_SEIZE))
+    return trace_other(t, tid, request == PTRACE_SEIZE);
   if (other == nullptr || other == t) return run(t);
   if (request == PTRACE_ATTACH) return attach(t, tid);
   const s64 r = run(t);

@@ -17,6 +17,7 @@
 #include <fstream>
 
 #include "tally/core/base/text.hpp"
+#include "tally/linux/files/files.hpp"
 #include "tally/linux/system.hpp"
 
 namespace tally::linux {
@@ -85,14 +86,18 @@ Result<Mapping> map_ranges(int fd, const std::vector<FileRange>& ranges) {
   return mapping;
 }
 
+bool never_overcommits() { return content("/proc/sys/vm/overcommit_memory").starts_with('2'); }
+
 std::string limits_on_memory() {
   const auto is_limited = [](__rlimit_resource resource) {
     rlimit limit{};
     return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   };
   const bool space = is_limited(RLIMIT_AS), data = is_limited(RLIMIT_DATA);
-  if (space == data) return "`ulimit -v` and `ulimit -d`";
-  return space ? "`ulimit -v`" : "`ulimit -d`";
+  if (never_overcommits() && !space && !data) return "`vm.overcommit_memory`, which is 2";
+  const std::string more = never_overcommits() ? ", and `vm.overcommit_memory`, which is 2" : "";
+  if (space == data) return "`ulimit -v` and `ulimit -d`" + more;
+  return (space ? "`ulimit -v`" : "`ulimit -d`") + more;
 }
 
 Result<Descriptor> open_file(const std::string& path, const std::string& what) {

@@ -113,8 +113,11 @@ bool changes_rights(const std::string& path);
 /// Whether this process may read the file.
 bool is_readable(const std::string& path);
 
-/// Returns the limits on memory of this process, as shell commands: "`ulimit -v`", "`ulimit -d`" or both. Both, too, if
-/// there is none: a program may have set one for itself.
+/// Whether the kernel counts memory as used once it is writable: `vm.overcommit_memory` is 2.
+bool never_overcommits();
+
+/// Returns what limits the memory of this process: "`ulimit -v`", "`ulimit -d`", or both, and `vm.overcommit_memory` if
+/// it is 2. Both of the former, too, if there is none: a program may have set one for itself.
 std::string limits_on_memory();
 
 }  // namespace tally::linux

@@ -1,6 +1,7 @@
 // A program that attaches to a child of its own, which has run for long, and prints what it sees of it.
 //
 //     tracers calls|fault|registers|threads|seize|executes|writes|memory
+//     tracers seize_stopped|attach_stopped|seize_computing|attach_computing
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -140,6 +141,49 @@ void continue_to_end(pid_t child) {
   }
 }
 
+/// Traces a child that has stopped: it stopped itself before system calls, or its parent stopped it anywhere.
+int trace_stopped(bool seizes, bool computes) {
+  const pid_t child = fork();
+  if (child == 0 && computes) {
+    shared->ready = 1;
+    register long mark asm("r15") = 0x1234567;
+    asm volatile("1: pause; jmp 1b" ::"r"(mark));
+  }
+  if (child == 0) {
+    kill(getpid(), SIGSTOP);
+    for (int i = 0; i < 2; i++) syscall(SYS_geteuid);
+    _exit(7);
+  }
+  while (computes && shared->ready == 0) usleep(100);
+  if (computes) usleep(2000);
+  if (computes) kill(child, SIGSTOP);
+  int status = 0;
+  waitpid(child, &status, WUNTRACED);
+  printf("%x\n", static_cast<unsigned>(status));
+  if (ptrace(seizes ? PTRACE_SEIZE : PTRACE_ATTACH, child, nullptr,
+             seizes ? reinterpret_cast<void*>(PTRACE_O_TRACESYSGOOD) : nullptr) != 0) {
+    perror("attach");
+    kill(child, SIGKILL);
+    return 1;
+  }
+  for (int i = 0; i < 8 && WIFSTOPPED(status = wait_for(child)); i++) {
+    user_regs_struct r{};
+    ptrace(PTRACE_GETREGS, child, nullptr, &r);
+    const bool at_call = WSTOPSIG(status) != SIGSTOP;
+    printf("%x, call %lld, in the program %d\n", static_cast<unsigned>(status),
+           at_call ? static_cast<long long>(r.orig_rax) : -1, in_program(r.rip) || !computes);
+    if (computes) {
+      printf("r15 %llx, gs %llx\n", r.r15, r.gs_base);
+      break;
+    }
+    ptrace(PTRACE_SYSCALL, child, nullptr, nullptr);
+  }
+  printf("%x\n", static_cast<unsigned>(status));
+  kill(child, SIGKILL);
+  wait_for(child);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -147,6 +191,8 @@ int main(int argc, char** argv) {
   const char* const what = argv[1];
   shared = static_cast<Shared*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   if (pipe(pipe_ends) != 0) return 3;
+  if (strstr(what, "_stopped") != nullptr || strstr(what, "_computing") != nullptr)
+    return trace_stopped(what[0] == 's', strstr(what, "_computing") != nullptr);
   const bool by_file = strcmp(what, "memory") == 0;
   if (by_file || strcmp(what, "writes") == 0) {
     code = static_cast<unsigned char*>(

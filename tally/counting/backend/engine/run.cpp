@@ -314,6 +314,7 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
   // Blocks of one instruction are for tests: they use the forms for other processors.
   const bool for_other_processors = job.order.conditions.engine.block_size == 1;
   settings.mapping_limit = mapping_limit();
+  settings.never_overcommits = linux::never_overcommits() ? 1 : 0;
   settings.loop_is_fast = for_other_processors ? 0 : loop_is_fast();
   settings.has_bmi2 = for_other_processors ? 0 : has_bmi2();
   settings.protection_keys = has_protection_keys();

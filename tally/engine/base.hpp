@@ -74,6 +74,12 @@ inline void keep_from_core(u64 a, u64 bytes) { kernel(SYS_madvise, a, bytes, MAD
 u64 reserve(u64 bytes, int protection);
 /// The same, but returns 0 on failure.
 u64 try_reserve(u64 bytes, int protection);
+/// Whether the kernel counts memory as used once it is writable (vm.overcommit_memory is 2). Then large reservations
+/// must be made with PROT_NONE, and become usable in steps.
+bool never_overcommits();
+/// Makes memory from `usable` to at least `end` usable, but not beyond `limit`. Returns the new end; `usable` on
+/// failure.
+u64 make_usable(u64 usable, u64 end, u64 limit, int protection);
 /// Unmaps memory from reserve().
 void unreserve(u64 at, u64 bytes);
 /// Unmaps all of it. Afterwards the engine has only its image.
@@ -117,14 +123,20 @@ struct Growing {
   u32 size = 0, limit = 0;
 
   void init(u32 n) { place(reserve(bytes_for(n), read_write), n); }
+  /// For an array whose elements are only accessed once they were added, after full() has said that there is room.
   /// Returns false if no memory is available.
-  bool try_init(u32 n) {
-    const u64 base = try_reserve(bytes_for(n), read_write);
-    if (base != 0) place(base, n);
-    return base != 0;
+  bool try_init_in_steps(u32 n) {
+    const u64 base = try_reserve(bytes_for(n), never_overcommits() ? PROT_NONE : read_write);
+    if (base == 0) return false;
+    place(base, n);
+    if (never_overcommits()) usable_ = 0;
+    return !full();
+  }
+  void init_in_steps(u32 n) {
+    if (!try_init_in_steps(n)) die("no memory for the engine, elements wanted:", n);
   }
   T& operator[](u32 i) { return data[i]; }
-  bool full(u32 more = 1) const { return size + more > limit; }
+  bool full(u32 more = 1) const { return size + more > limit || (size + more > usable_ && !extend(size + more)); }
   /// Returns the memory to the kernel and keeps `n` empty elements.
   void reset(u32 n) {
     discard_pages(data, page_up(u64{size} * sizeof(T)));
@@ -141,8 +153,20 @@ struct Growing {
   static u64 bytes_for(u32 n) { return page_up(u64{n} * sizeof(T)) + (4 << 20); }
   void place(u64 base, u32 n) {
     data = reinterpret_cast<T*>(grow_from(base, base + bytes_for(n)));
-    limit = n;
+    limit = usable_ = n;
   }
+  /// Makes `n` elements usable.
+  bool extend(u32 n) const {
+    const u64 start = reinterpret_cast<u64>(data);
+    const u64 usable = page_down(start + u64{usable_} * sizeof(T)), end = start + u64{n} * sizeof(T);
+    const u64 extended = make_usable(usable, end, page_up(start + u64{limit} * sizeof(T)), read_write);
+    if (extended == usable) return false;
+    const u64 elements = (extended - start) / sizeof(T);
+    usable_ = elements < limit ? static_cast<u32>(elements) : limit;
+    return true;
+  }
+
+  mutable u32 usable_ = 0;
 };
 
 /// Offset of Thread::lock_id from the GS base. A lock stores the lock_id of its holder.

@@ -42,7 +42,7 @@ Lock reserve_lock;
 u64 try_reserve(u64 bytes, int protection) {
   bytes = page_up(bytes);
   Guard guard(reserve_lock);
-  if (next_free == own_space) {
+  if (next_free == own_space && !never_overcommits()) {
     first_free = map_next(first_bytes, read_write);
     first_end = first_free != 0 ? first_free + first_bytes : 0;
   }
@@ -50,6 +50,15 @@ u64 try_reserve(u64 bytes, int protection) {
   const u64 at = first_free;
   first_free += bytes + page_bytes;
   return at;
+}
+
+bool never_overcommits() { return settings().never_overcommits != 0; }
+
+u64 make_usable(u64 usable, u64 end, u64 limit, int protection) {
+  constexpr u64 step = 256 << 10;
+  u64 to = page_up(end) + step;
+  if (to > limit) to = limit;
+  return failed(kernel(SYS_mprotect, usable, to - usable, static_cast<u64>(protection))) ? usable : to;
 }
 
 void unreserve(u64 at, u64 bytes) {

@@ -120,6 +120,23 @@ TEST(Memory, that_may_not_be_writable_code_is_named) {
   EXPECT_NE(outcome.err.find("MemoryDenyWriteExecute"), std::string::npos) << outcome.err;
 }
 
+// With vm.overcommit_memory = 2 the kernel counts all memory that could be written, for each forked process again.
+// Tests cannot set that; the engine does what it does there.
+TEST(Memory, becomes_usable_in_steps) {
+  Command command = limited({"writable_memory"});
+  command.environment.emplace_back("TALLY_ENGINE_TEST=steps");
+  const Counted small = run_counted(command);
+  EXPECT_EQ(small.outcome.out, "less than 128 MB\n");
+  expect_exact(small);
+  command.words = {std::string(PROGRAMS) + "/fuzz", "1000", "300", "400"};
+  const Counted in_steps = run_counted(command);
+  command.environment.pop_back();
+  const Counted counted = run_counted(command);
+  expect_same(in_steps.outcome, counted.outcome);
+  expect_counts(in_steps.counts, counted.counts);
+  expect_exact(in_steps);
+}
+
 TEST(Mappings, of_a_thread_are_two_more_than_natively) {
   const Command command = limited({"mappings_of_threads"});
   EXPECT_EQ(run_native(command).out, "64 of 64 threads started\n0 mappings for each thread\n");

@@ -62,7 +62,7 @@ u64 plain_words() {
 /// Whether `bytes` can be reserved for a last level and leave what the engine needs in addition: 1.6 GB of addresses.
 /// Otherwise the engine would exceed a limit on address space later, and could not count the program at all.
 bool has_room(u64 bytes) {
-  const u64 wanted = bytes + (2ull << 30), at = try_reserve(wanted, read_write);
+  const u64 wanted = bytes + (2ull << 30), at = try_reserve(wanted, never_overcommits() ? PROT_NONE : read_write);
   if (at != 0) unreserve(at, wanted);
   return at != 0;
 }

@@ -48,10 +48,12 @@ bool is_kept_clear(u64 at) {
   return requested_now.meets(at, arena_bytes);
 }
 
+int first_protection() { return never_overcommits() ? PROT_NONE : read_write_execute; }
+
 /// Returns 0 if the arena cannot be there.
 u64 map_at(u64 at) {
   if (is_kept_clear(at)) return 0;
-  const s64 r = kernel(SYS_mmap, at, arena_bytes, read_write_execute,
+  const s64 r = kernel(SYS_mmap, at, arena_bytes, static_cast<u64>(first_protection()),
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1ull, 0);
   if (failed(r)) return 0;
   if (static_cast<u64>(r) == at) {
@@ -88,19 +90,35 @@ void report_near_cache(u64 base) {
   }
 }
 
+/// Unmaps the arena.
+void release(Arena& a) {
+  // A thread that is killed here leaks an arena. The alternative could unmap addresses that the program uses by then.
+  const u64 base = __atomic_exchange_n(&a.base, 0, __ATOMIC_SEQ_CST);
+  if (base != 0 && a.far)
+    unreserve(base, arena_bytes);
+  else if (base != 0)
+    kernel(SYS_munmap, base, arena_bytes);
+}
+
 /// Initializes the next free arena, which `map` maps. Returns null if that fails.
 template <class Map>
 Arena* new_arena(bool far, Map&& map) {
   if (arena_count == arena_limit) return nullptr;
   Arena& a = arenas[arena_count];
-  if (a.traces.data == nullptr && !a.traces.try_init(1u << 20)) return nullptr;
+  if (a.traces.data == nullptr && !a.traces.try_init_in_steps(1u << 20)) return nullptr;
   a.base = map();
   if (a.base == 0) return nullptr;
-  arena_count++;
   a.far = far;
   if (!far) report_near_cache(a.base);
   a.hot = grow_from(a.base, a.base + arena_hot_bytes);
   a.cold = grow_from(a.base + arena_hot_bytes, a.base + arena_bytes);
+  a.usable_hot = never_overcommits() ? a.hot : a.base + arena_hot_bytes;
+  a.usable_cold = never_overcommits() ? a.cold : a.base + arena_bytes;
+  if (!has_room(a)) {
+    release(a);
+    return nullptr;
+  }
+  arena_count++;
   a.to_link = make_gate(a, enter_link);
   a.to_indirect = make_gate(a, enter_indirect);
   a.to_syscall = make_gate(a, enter_syscall);
@@ -129,6 +147,14 @@ u64 make_gate(Arena& a, void (*to)()) {
   return at;
 }
 
+bool can_use(const Arena& a, u64 hot, u64 cold) {
+  const auto extend = [](u64& usable, u64 end, u64 limit) {
+    if (end > usable) usable = make_usable(page_down(usable), end, limit, read_write_execute);
+    return end <= usable;
+  };
+  return extend(a.usable_hot, hot, a.base + arena_hot_bytes) && extend(a.usable_cold, cold, a.base + arena_bytes);
+}
+
 Arena* arena_around(u64 address) {
   for (u32 i = 0; i < arena_count; i++)
     if (address - arenas[i].base < arena_bytes) return &arenas[i];
@@ -149,7 +175,7 @@ Arena* arena_for(u64 pc) {
   }
   for (u32 i = 0; i < arena_count; i++)
     if (arenas[i].far && has_room(arenas[i])) return &arenas[i];
-  if (Arena* const far = new_arena(true, [] { return try_reserve(arena_bytes, read_write_execute); }); far != nullptr)
+  if (Arena* const far = new_arena(true, [] { return try_reserve(arena_bytes, first_protection()); }); far != nullptr)
     return far;
   // No address space is left: any arena with room is as good as a far one.
   for (u32 i = 0; i < arena_count; i++)
@@ -159,12 +185,7 @@ Arena* arena_for(u64 pc) {
 
 void release_arenas() {
   for (u32 i = 0; i < arena_count; i++) {
-    // A thread that is killed here leaks an arena. The alternative could unmap addresses that the program uses by then.
-    const u64 base = __atomic_exchange_n(&arenas[i].base, 0, __ATOMIC_SEQ_CST);
-    if (base != 0 && arenas[i].far)
-      unreserve(base, arena_bytes);
-    else if (base != 0)
-      kernel(SYS_munmap, base, arena_bytes);
+    release(arenas[i]);
     arenas[i].traces.reset(0);
   }
   arena_count = 0;

@@ -21,6 +21,8 @@ inline constexpr u32 arena_limit = 16;
 /// Emits a jump into the engine at the arena's next free address, for use by code in the arena.
 u64 make_gate(Arena& a, void (*to)());
 
+/// Makes the arena's memory usable up to these addresses. Returns false if the kernel has none.
+bool can_use(const Arena& a, u64 hot, u64 cold);
 /// Returns the arena that contains an address, or null. Takes no lock.
 Arena* arena_around(u64 address);
 /// Releases all arenas and their addresses. The caller ensures that no thread holds such an address: see flush.

@@ -114,9 +114,9 @@ bool cache_is_damaged() { return __atomic_load_n(&damaged, __ATOMIC_SEQ_CST); }
 void note_cache_damaged() { __atomic_store_n(&damaged, true, __ATOMIC_SEQ_CST); }
 
 void cache_init() {
-  tables.traces.init(1u << 20);
-  tables.places.init(24u << 20);
-  tables.segments.init(channel::segment_limit);
+  tables.traces.init_in_steps(1u << 20);
+  tables.places.init_in_steps(24u << 20);
+  tables.segments.init_in_steps(channel::segment_limit);
   tables.traces.size = 1;
   links_init();
   indirect_targets_init();
@@ -231,8 +231,9 @@ void cache_reset() {
 bool has_room(const Arena& a, u32 traces, u64 block_bytes) {
   // Each trace may later need an entry check and, when it is dropped, a stub.
   constexpr u64 later_bytes = 160;
-  return a.hot + block_bytes + 65536 < a.base + arena_hot_bytes &&
-         a.cold + 65536 + (a.traces.size + traces) * later_bytes < a.base + arena_bytes && !a.traces.full(traces + 1);
+  const u64 hot = a.hot + block_bytes + 65536, cold = a.cold + 65536 + (a.traces.size + traces) * later_bytes;
+  return hot < a.base + arena_hot_bytes && cold < a.base + arena_bytes && !a.traces.full(traces + 1) &&
+         can_use(a, hot, cold);
 }
 
 bool tables_have_room() {

@@ -26,6 +26,7 @@ struct Arena {
   u64 base = 0;
   bool far = false;  // from the code that it serves: RIP-relative operands are out of reach
   u64 hot = 0, cold = 0;
+  mutable u64 usable_hot = 0, usable_cold = 0;         // their memory is usable up to here
   u64 to_link = 0, to_indirect = 0;                    // jumps into the engine, of gate_bytes each
   u64 to_syscall = 0, to_source = 0, to_emulated = 0;  // the same, in the order of Gate
   u64 to_far_return = 0;

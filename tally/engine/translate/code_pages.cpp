@@ -191,7 +191,7 @@ void register_lines(u32 trace, u64 page, u64 lines) {
 }  // namespace
 
 void code_pages_init() {
-  page_nodes.init(4u << 20);
+  page_nodes.init_in_steps(4u << 20);
   page_nodes.size = 1;
   code_page_mask = 1023;
   code_pages = new_code_pages(code_page_mask + 1);

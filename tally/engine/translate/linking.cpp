@@ -16,7 +16,7 @@ Growing<Exit> links;
 }  // namespace
 
 void links_init() {
-  links.init(4u << 20);
+  links.init_in_steps(4u << 20);
   links.size = first_link;
 }
 

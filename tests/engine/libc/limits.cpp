@@ -58,29 +58,46 @@ int with_threads(int n, char* stacks, F f) {
   return started == n ? 0 : 1;
 }
 
-/// The number of all mappings of this process, counted by another one, which sees the engine's too.
-int count_mappings() {
-  int ends[2], n = 0;
+/// All mappings of this process, as another one sees them: with the engine's.
+struct Mappings {
+  int number = 0;
+  unsigned long writable_bytes = 0;  // private and writable: the kernel may count these as used
+};
+Mappings all_mappings() {
+  int ends[2];
+  Mappings all;
   if (pipe(ends) != 0) exit(91);
   if (fork() == 0) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/maps", getppid());
-    FILE* list = fopen(path, "r");
-    for (int c; list != nullptr && (c = getc(list)) != EOF;) n += c == '\n';
-    _exit(write(ends[1], &n, sizeof n) == sizeof n ? 0 : 1);
+    char line[4500];
+    snprintf(line, sizeof line, "/proc/%d/maps", getppid());
+    FILE* list = fopen(line, "r");
+    unsigned long start = 0, end = 0;
+    char permissions[8];
+    while (list != nullptr && fgets(line, sizeof line, list) != nullptr) {
+      all.number++;
+      if (sscanf(line, "%lx-%lx %7s", &start, &end, permissions) == 3 && permissions[1] == 'w' && permissions[3] == 'p')
+        all.writable_bytes += end - start;
+    }
+    _exit(write(ends[1], &all, sizeof all) == sizeof all ? 0 : 1);
   }
   wait(nullptr);
-  if (read(ends[0], &n, sizeof n) != sizeof n) exit(92);
-  return n;
+  if (read(ends[0], &all, sizeof all) != sizeof all) exit(92);
+  return all;
+}
+
+int writable_memory() {
+  const unsigned long megabytes = all_mappings().writable_bytes >> 20;
+  printf("%s\n", megabytes < 128 ? "less than 128 MB" : "more than 128 MB");
+  return 0;
 }
 
 /// Threads whose stacks are one mapping: prints how many mappings each has.
 int mappings_of_threads() {
   constexpr int n = 64;
   char* stacks = map(n * PTHREAD_STACK_MIN, PROT_READ | PROT_WRITE);
-  const int before = count_mappings();
+  const int before = all_mappings().number;
   int after = 0;
-  const int failed = with_threads(n, stacks, [&] { after = count_mappings(); });
+  const int failed = with_threads(n, stacks, [&] { after = all_mappings().number; });
   printf("%d mappings for each thread\n", (after - before) / n);
   return failed;
 }
@@ -101,6 +118,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "mappings") == 0) return mappings(n);
   if (strcmp(argv[1], "threads") == 0) return with_threads(n, nullptr, [] {});
   if (strcmp(argv[1], "mappings_of_threads") == 0) return mappings_of_threads();
+  if (strcmp(argv[1], "writable_memory") == 0) return writable_memory();
   if (strcmp(argv[1], "without_writable_code") == 0) return without_writable_code(argv + 2);
   return 99;
 }

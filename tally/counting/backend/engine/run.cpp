@@ -33,13 +33,15 @@ namespace {
 
 using channel::Answer;
 
-/// Applies the settings of tests: TALLY_ENGINE_TEST has the words "fail" and "processes=N", separated by commas.
+/// Applies the settings of tests: TALLY_ENGINE_TEST has the words "fail", "steps" and "processes=N", separated by
+/// commas.
 void apply_test_settings(channel::Settings& settings) {
   const char* const words = secure_getenv("TALLY_ENGINE_TEST");
   if (words == nullptr) return;
   constexpr std::string_view processes = "processes=";
   for (const std::string_view word : split(words, ',')) {
     if (word == "fail") settings.fails_on_request = 1;
+    if (word == "steps") settings.never_overcommits = 1;
     if (word.starts_with(processes)) {
       const auto number = std::strtoul(std::string(word.substr(processes.size())).c_str(), nullptr, 10);
       settings.process_limit = number < 3 ? 3 : static_cast<std::uint32_t>(number);

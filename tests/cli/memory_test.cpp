@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tally/core/base/text.hpp"
 #include "tests/cli/program.hpp"
@@ -106,7 +107,10 @@ TEST(Memory, what_cannot_be_done_is_refused_with_a_hint) {
       {{"memory", "--to", "900000G"}, 2, "of memory are available"},
       {{"memory", "seq-bw", "--regions", "900000G"}, 2, "--regions sets a smaller one"},
       {{"memory", "--store", "nt1024"}, 2, "unknown --store 'nt1024'"},
-      {{"memory", "chase-read", "--regions", "64", "--blocks", "4K"}, 2, "no region holds a block"},
+      {{"memory", "chase-read", "--regions", "64", "--blocks", "4K"}, 2, "no region holds a block of 4.000 KiB"},
+      {{"memory", "seq-bw", "--regions", "64,1M", "--blocks", "4K"}, 2, "a region of 64 B holds no block"},
+      {{"memory", "mlp", "--regions", "64,1M"}, 2, "a region of 64 B holds fewer than 16 lines"},
+      {{"memory", "lap", "--regions", "4K,64M", "--stride", "4K"}, 2, "span more than 64.00 MiB"},
       {{"memory", "--preset", "lense"}, 2, "the presets are: lens-small"},
       {{"memory", "--regions", "4K,few"}, 2, "--regions: 'few' is not a size"},
       {{"memory", "--cpu", "99999"}, 2, "processor 99999 does not exist"},
@@ -140,18 +144,31 @@ TEST(Memory, what_cannot_be_done_is_refused_with_a_hint) {
   }
 }
 
-// A task that is listed but never run, as in an earlier tool, would be a name only.
-TEST(B4, every_task_that_is_listed_gives_rows) {
+std::set<std::int64_t> values(const Json& points, const std::string& name) {
+  std::set<std::int64_t> all;
+  for (const Json& point : points) all.insert(point[name].get<std::int64_t>());
+  return all;
+}
+
+// A task that is listed but never run, as in an earlier tool, would be a name only. A size that is accepted but not
+// measured would be missing without a word.
+TEST(B4, every_task_that_is_listed_gives_rows_for_each_size) {
   const std::string help = tally({"memory", "--help"}).out;
   const std::size_t start = help.find("The tasks:\n\n") + 12;
   for (const std::string& line : split(help.substr(start, help.find("\n\n", start) - start), '\n')) {
     const std::string task = line.substr(2, line.find(' ', 2) - 2);
     if (task == "levels") continue;  // most of a minute; its parts are the others
-    const Words small{"memory", task, "--mappings", "1", "--batches", "1", "--format", "json"};
-    Finished finished = tally(with(small, {"--regions", "4K,8K"}));
-    if (holds(finished.err, "cannot be used with --regions"))
-      finished = tally(with(small, {"--from", "4K", "--to", "8K"}));
-    if (holds(finished.err, "cannot be used with --from")) finished = tally(small);
+    Words words{"memory", task, "--mappings", "1", "--batches", "1", "--format", "json"};
+    const Words regions{"--regions", "4K,8K"};
+    const Words blocks{"--blocks", "64,256"};
+    Finished finished = tally(with(with(words, regions), blocks));
+    const bool takes_regions = !holds(finished.err, "cannot be used with --regions");
+    if (takes_regions) words = with(words, regions);
+    if (!takes_regions) finished = tally(with(words, blocks));
+    const bool takes_blocks = !holds(finished.err, "cannot be used with --blocks");
+    if (takes_blocks) words = with(words, blocks);
+    if (!takes_blocks) finished = tally(with(words, takes_regions ? Words{} : Words{"--from", "4K", "--to", "8K"}));
+    if (holds(finished.err, "cannot be used with --from")) finished = tally(words);
     if (holds(finished.err, "cannot be used with --mappings")) finished = tally({"memory", task, "--format", "json"});
     if (holds(finished.err, "may run on only one")) continue;  // it needs two processors
     ASSERT_NE(finished.out, "") << task << finished.err;
@@ -159,6 +176,8 @@ TEST(B4, every_task_that_is_listed_gives_rows) {
     EXPECT_EQ(json["task"], task);
     EXPECT_FALSE(json["points"].empty()) << task;
     for (const Json& point : json["points"]) EXPECT_EQ(point["task"], task);
+    if (takes_regions) EXPECT_EQ(values(json["points"], "region_bytes"), (std::set<std::int64_t>{4096, 8192})) << task;
+    if (takes_blocks) EXPECT_EQ(values(json["points"], "block_bytes"), (std::set<std::int64_t>{64, 256})) << task;
   }
 }
 

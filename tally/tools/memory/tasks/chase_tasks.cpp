@@ -11,6 +11,7 @@
 #include "tally/tools/memory/analysis/size_text.hpp"
 #include "tally/tools/memory/passes.hpp"
 #include "tally/tools/memory/rows.hpp"
+#include "tally/tools/memory/tasks/sizes.hpp"
 #include "tally/tools/memory/tasks/task.hpp"
 
 namespace tally::memory {
@@ -19,8 +20,8 @@ namespace {
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t largest_raw = 256 * kib;
 
-std::vector<std::uint64_t> doubling(std::uint64_t from, std::uint64_t to) {
-  std::vector<std::uint64_t> sizes;
+Sizes doubling(std::uint64_t from, std::uint64_t to) {
+  Sizes sizes;
   for (std::uint64_t size = from; size <= to; size *= 2) sizes.push_back(size);
   return sizes;
 }
@@ -34,81 +35,90 @@ struct Sweep {
   BySize<TimeInterval> write, read, raw;
 };
 
-std::vector<std::uint64_t> or_else(const std::vector<std::uint64_t>& asked, const std::vector<std::uint64_t>& usual) {
-  return asked.empty() ? usual : asked;
+Pass pass_of(const Plan& plan, const RegionAndBlock& size) {
+  return {size.region_bytes, size.block_bytes, std::max(size.block_bytes, plan.stride_bytes),
+          plan.store,        plan.load,        plan.fence};
 }
 
-Pass pass_of(const Runner& runner, std::uint64_t region, std::uint64_t block) {
-  const Plan& plan = runner.plan();
-  return {region, block, std::max(block, plan.stride_bytes), plan.store, plan.load, plan.fence};
+// The timings of one region and block.
+struct SizeSamples {
+  Pass pass;
+  std::vector<MappingSample> write, read, raw;
+  PassSample last;
+};
+
+int mappings_of(const Plan& plan, std::uint64_t region_bytes) {
+  const int mappings = std::max(1, plan.mappings * 3 / 5);
+  return region_bytes > costly_region ? std::min(mappings, costly_mappings) : mappings;
 }
 
-// Measures one region and block in all mappings; adds the rows of the requested passes.
-Result<void> measure_size(Runner& runner, const Pass& pass, const PassSelection& wanted, result::Memory& result,
-                          std::vector<double>& references, Sweep& sweep) {
-  std::vector<MappingSample> write;
-  std::vector<MappingSample> read;
-  std::vector<MappingSample> raw;
-  PassSample any;
-  for (int i = 0; i < std::max(1, runner.plan().mappings * 3 / 5) && !runner.must_stop(); ++i) {
-    auto sample = run_passes(runner, pass, wanted);
-    if (!sample) return fail(sample.error());
-    references.push_back(sample->write.reference_ns);
-    write.push_back(sample->write);
-    read.push_back(sample->read);
-    raw.push_back(sample->raw);
-    any = *std::move(sample);
+// Measures all sizes in one mapping, then in the next: if the time is over, fewer mappings are missing, but no size.
+Result<void> measure_mappings(Runner& runner, const PassSelection& wanted, std::vector<SizeSamples>& sizes,
+                              std::vector<double>& references) {
+  double done = 0;
+  double steps = 0;
+  for (const SizeSamples& one : sizes) steps += mappings_of(runner.plan(), one.pass.region_bytes);
+  for (int mapping = 0; mapping < mappings_of(runner.plan(), 0); ++mapping) {
+    for (SizeSamples& one : sizes) {
+      if (mapping >= mappings_of(runner.plan(), one.pass.region_bytes)) continue;
+      if (runner.must_stop()) return {};
+      runner.plan().progress(done++ / steps, "regions of " + size_text(one.pass.region_bytes));
+      auto sample = run_passes(runner, one.pass, wanted);
+      if (!sample) return fail(sample.error());
+      references.push_back(sample->write.reference_ns);
+      one.write.push_back(sample->write);
+      one.read.push_back(sample->read);
+      one.raw.push_back(sample->raw);
+      one.last = *std::move(sample);
+    }
   }
-  if (write.empty()) return {};
+  return {};
+}
+
+// Adds the rows of one region and block.
+void add_size(const Runner& runner, const SizeSamples& one, const PassSelection& wanted, result::Memory& result,
+              Sweep& sweep) {
+  if (one.write.empty()) return;
+  const Pass& pass = one.pass;
   const auto add = [&](const char* quantity, const std::vector<MappingSample>& samples, auto& times) {
-    result.points.push_back(pass_row(runner, pass, result.task, quantity, samples, any));
+    result.points.push_back(pass_row(runner, pass, result.task, quantity, samples, one.last));
     const result::MemoryPoint& row = result.points.back();
     if (!row.ns) return;
     TimeInterval time{*row.ns, row.ns_low, row.ns_high};
     if (!row.flags.empty()) time.low_ns = time.high_ns = std::nullopt;  // unknown
     times[{pass.block_bytes, pass.region_bytes}] = time;
   };
-  add("write", write, sweep.write);
-  if (any.loop_ns > 0) {
+  add("write", one.write, sweep.write);
+  if (one.last.loop_ns > 0) {
     // Each write includes the cost of reading the order; this control shows when a region's order no longer fits a
     // cache.
     result.controls.push_back(
         {fmt::format("loop alone, {} in blocks of {}", size_text(pass.region_bytes), size_text(pass.block_bytes)),
-         fmt::format("{:.2f} ns", any.loop_ns), any.loop_ns, "ns"});
+         fmt::format("{:.2f} ns", one.last.loop_ns), one.last.loop_ns, "ns"});
   }
-  if (wanted.read) add("read", read, sweep.read);
-  if (wanted.raw) add("raw", raw, sweep.raw);
-  return {};
+  if (wanted.read) add("read", one.read, sweep.read);
+  if (wanted.raw) add("raw", one.raw, sweep.raw);
 }
 
-Result<Sweep> sweep_over(Runner& runner, const std::vector<std::uint64_t>& regions,
-                         const std::vector<std::uint64_t>& blocks, const PassSelection& wanted,
-                         result::Memory& result) {
-  Sweep sweep;
+// Measures the requested regions and blocks, otherwise these.
+Result<Sweep> sweep_over(Runner& runner, const Sizes& usual_regions, const Sizes& usual_blocks,
+                         const PassSelection& wanted, result::Memory& result) {
+  const auto pairs = regions_and_blocks(runner.plan(), usual_regions, usual_blocks);
+  if (!pairs) return fail(pairs.error());
+  std::vector<SizeSamples> sizes;
+  for (const RegionAndBlock& pair : *pairs) sizes.push_back({pass_of(runner.plan(), pair), {}, {}, {}, {}});
   std::vector<double> references;
-  std::vector<Pass> passes;
-  for (const std::uint64_t block : blocks) {
-    for (const std::uint64_t region : regions) {
-      if (region >= block) passes.push_back(pass_of(runner, region, block));
-    }
-  }
-  if (passes.empty()) {
-    return fail(Code::bad_usage, "no region holds a block", "choose --regions that are at least as large as --blocks");
-  }
-  for (std::size_t i = 0; i < passes.size() && !runner.must_stop(); ++i) {
-    runner.plan().progress(static_cast<double>(i) / static_cast<double>(passes.size()),
-                           "regions of " + size_text(passes[i].region_bytes));
-    if (auto done = measure_size(runner, passes[i], wanted, result, references, sweep); !done)
-      return fail(done.error());
-  }
+  const auto measured = measure_mappings(runner, wanted, sizes, references);
+  Sweep sweep;
+  for (const SizeSamples& one : sizes) add_size(runner, one, wanted, result, sweep);
   judge(result, references);
+  if (!measured) return fail(measured.error());
   return sweep;
 }
 
 Result<void> chase(Runner& runner, const PassSelection& wanted, result::Memory& result) {
   // Writing and reading a region is one batch, and batches must be short.
-  const auto regions = or_else(runner.plan().regions, doubling(64, wanted.raw ? largest_raw : 64 * mib));
-  const auto sweep = sweep_over(runner, regions, or_else(runner.plan().blocks, {64}), wanted, result);
+  const auto sweep = sweep_over(runner, doubling(64, wanted.raw ? largest_raw : 64 * mib), {64}, wanted, result);
   if (!sweep) return fail(sweep.error());
   return {};
 }
@@ -138,9 +148,7 @@ std::string forwarding_text(Forwarded forwarded) {
 }  // namespace
 
 Result<void> run_forward(Runner& runner, result::Memory& result) {
-  const auto regions = or_else(runner.plan().regions, doubling(4 * kib, largest_raw));
-  const auto blocks = or_else(runner.plan().blocks, {64});
-  const auto sweep = sweep_over(runner, regions, blocks, {.read = true, .raw = true}, result);
+  const auto sweep = sweep_over(runner, doubling(4 * kib, largest_raw), {64}, {.read = true, .raw = true}, result);
   if (!sweep) return fail(sweep.error());
   std::map<Forwarded, std::vector<std::string>> sizes;
   for (const auto& [key, raw] : sweep->raw) {
@@ -151,8 +159,9 @@ Result<void> run_forward(Runner& runner, result::Memory& result) {
     result.ratios.push_back({"raw / (write + read)", key.second, key.first, one.share, one.low, one.high,
                              std::string(name(one.forwarded))});
     sizes[one.forwarded].push_back(
-        blocks.size() == 1 ? size_text(key.second)
-                           : fmt::format("{} in blocks of {}", size_text(key.second), size_text(key.first)));
+        runner.plan().blocks.size() < 2
+            ? size_text(key.second)
+            : fmt::format("{} in blocks of {}", size_text(key.second), size_text(key.first)));
   }
   for (const auto& [forwarded, of] : sizes) result.findings.push_back(forwarding_text(forwarded) + join(of, ", "));
   return {};
@@ -203,15 +212,23 @@ result::MemoryMap map_of(const char* name, const BySize<TimeInterval>& times) {
 }  // namespace
 
 Result<void> run_amplify(Runner& runner, result::Memory& result) {
-  const auto regions = or_else(runner.plan().regions, {4 * kib, 16 * kib, mib, 16 * mib});
-  const auto blocks = or_else(runner.plan().blocks, {64, 256, 512, kib, 2 * kib, 4 * kib});
+  const Sizes regions = or_else(runner.plan().regions, {4 * kib, 16 * kib, mib, 16 * mib});
+  const Sizes blocks = or_else(runner.plan().blocks, {64, 256, 512, kib, 2 * kib, 4 * kib});
   const auto sweep = sweep_over(runner, regions, blocks, {.read = true}, result);
   if (!sweep) return fail(sweep.error());
   result.maps = {map_of("Cold reads", sweep->read), map_of("Writes", sweep->write)};
+  // The smaller region, in which every block size has a choice of blocks: 16 K in LENS's list and in the usual one.
+  const auto near_region = std::find_if(regions.begin(), regions.end(),
+                                        [&](std::uint64_t region) { return region >= 4 * blocks.back(); });
+  if (near_region == regions.end() || *near_region == regions.back()) {
+    result.findings.emplace_back(
+        "no amplification: it compares the largest region with a smaller one that holds four of the largest blocks");
+    return {};
+  }
   std::vector<Amplification> amplifications;
   for (const std::uint64_t block : blocks) {
-    const auto near = sweep->read.find({block, regions[std::min<std::size_t>(1, regions.size() - 1)]});
-    const auto far = sweep->read.find({block, regions.back()});
+    const auto near = sweep->read.find({block, *near_region / block * block});
+    const auto far = sweep->read.find({block, regions.back() / block * block});
     if (near == sweep->read.end() || far == sweep->read.end()) continue;
     amplifications.push_back({static_cast<double>(block), far->second.ns / near->second.ns});
     result.statistics.emplace_back(fmt::format("amplification, block {}", size_text(block)),
@@ -220,10 +237,12 @@ Result<void> run_amplify(Runner& runner, result::Memory& result) {
   if (result.verdict.contended || amplifications.empty()) return {};
   const auto entry = entry_size(amplifications);
   result.findings.push_back(entry
-                                ? fmt::format("from blocks of {1} on, reads of {0} regions cost the same as in smaller "
-                                              "ones; task ladder shows whether that is an entry or a prefetcher",
-                                              size_text(regions.back()), size_text(static_cast<std::uint64_t>(*entry)))
-                                : std::string("no block size makes large regions as fast as small ones"));
+                                ? fmt::format("from blocks of {} on, reads of regions of {} cost the same as of {}; task "
+                                              "ladder shows whether that is an entry or a prefetcher",
+                                              size_text(static_cast<std::uint64_t>(*entry)), size_text(regions.back()),
+                                              size_text(*near_region))
+                                : fmt::format("no block size makes regions of {} as fast as those of {}",
+                                              size_text(regions.back()), size_text(*near_region)));
   return {};
 }
 

@@ -1,7 +1,10 @@
 // Times laps over few lines at many strides, to show which lines hit.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "tally/tools/memory/analysis/permutation.hpp"
+#include "tally/tools/memory/analysis/size_text.hpp"
 #include "tally/tools/memory/rows.hpp"
 #include "tally/tools/memory/tasks/task.hpp"
 
@@ -31,6 +34,12 @@ std::vector<std::uint64_t> strides_of(const Plan& plan) {
 Result<void> run_lap(Runner& runner, result::Memory& result) {
   const auto counts = counts_of(runner.plan());
   const auto strides = strides_of(runner.plan());
+  if (counts.back() * strides.front() > widest_span) {
+    return fail(Code::bad_usage,
+                fmt::format("{} lines {} apart span more than {}", counts.back(), size_text(strides.front()),
+                            size_text(widest_span)),
+                "choose smaller --regions, or a smaller --stride");
+  }
   std::vector<double> references;
   result::MemoryMap map{"Laps: lines one stride apart", "stride", "lines", true, false, "ns per load", {}};
   double done = 0;

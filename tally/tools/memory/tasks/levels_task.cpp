@@ -20,15 +20,13 @@
 #include "tally/tools/memory/reported.hpp"
 #include "tally/tools/memory/room.hpp"
 #include "tally/tools/memory/rows.hpp"
+#include "tally/tools/memory/tasks/sizes.hpp"
 #include "tally/tools/memory/tasks/task.hpp"
 #include "tally/tools/memory/translations.hpp"
 
 namespace tally::memory {
 namespace {
 
-// Larger sizes get fewer points and mappings: planting and walking them takes as long as all others.
-constexpr std::uint64_t costly_region = 64 * mib;
-constexpr int costly_mappings = 2;
 // Larger sizes get fewer mappings: as many as need to agree by more than chance.
 constexpr std::uint64_t large_bytes = 16 * mib;
 constexpr int large_mappings = 3;

@@ -3,11 +3,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <iterator>
 #include <thread>
 
 #include "tally/linux/process/conditions.hpp"
 #include "tally/tools/memory/rates.hpp"
 #include "tally/tools/memory/rows.hpp"
+#include "tally/tools/memory/tasks/sizes.hpp"
 #include "tally/tools/memory/tasks/task.hpp"
 
 namespace tally::memory {
@@ -77,7 +79,8 @@ Result<void> run_loaded(Runner& runner, result::Memory& result) {
     return fail(Code::cannot_measure, "the task needs two CPUs, but this process may run on only one",
                 "allow more with taskset or the container's CPU limit");
   }
-  const std::uint64_t region = runner.plan().regions.empty() ? loaded_region : runner.plan().regions.back();
+  const Sizes regions = or_else(runner.plan().regions, {loaded_region});
+  const double rows = 2.0 * std::size(pauses) * static_cast<double>(regions.size());
   std::vector<double> references;
   for (const Operation& operation : operations()) {
     if (operation.name != "load" && operation.name != "nt-store") continue;
@@ -91,14 +94,16 @@ Result<void> run_loaded(Runner& runner, result::Memory& result) {
       if (!area) return fail(area.error());
       areas.push_back(*std::move(area));
     }
-    for (const std::uint64_t pause : pauses) {
-      if (runner.must_stop()) break;
-      runner.plan().progress(static_cast<double>(result.points.size()) / 10,
-                             "latency during " + std::string(operation.name));
-      auto row = latency_under_load(runner, stream, areas, pause, region, references);
-      if (!row) return fail(row.error());
-      row->task = result.task;
-      result.points.push_back(*std::move(row));
+    for (const std::uint64_t region : regions) {
+      for (const std::uint64_t pause : pauses) {
+        if (runner.must_stop()) break;
+        runner.plan().progress(static_cast<double>(result.points.size()) / rows,
+                               "latency during " + std::string(operation.name));
+        auto row = latency_under_load(runner, stream, areas, pause, region, references);
+        if (!row) return fail(row.error());
+        row->task = result.task;
+        result.points.push_back(*std::move(row));
+      }
     }
   }
   judge(result, references);

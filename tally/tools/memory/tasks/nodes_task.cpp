@@ -6,8 +6,10 @@
 
 #include "tally/linux/machine/nodes.hpp"
 #include "tally/linux/process/conditions.hpp"
+#include "tally/tools/memory/analysis/size_text.hpp"
 #include "tally/tools/memory/rates.hpp"
 #include "tally/tools/memory/rows.hpp"
+#include "tally/tools/memory/tasks/sizes.hpp"
 #include "tally/tools/memory/tasks/task.hpp"
 
 namespace tally::memory {
@@ -72,14 +74,42 @@ Result<void> measure(Runner& runner, const Pair& pair, std::uint64_t region, std
   }
   const auto x = static_cast<double>(pair.memory);
   const auto y = static_cast<double>(pair.from);
-  if (slow->ns) result.maps[0].cells.push_back({x, y, *slow->ns});
-  if (fast->mb_per_second) result.maps[1].cells.push_back({x, y, *fast->mb_per_second});
+  // The two maps of this region are the last ones.
+  if (slow->ns) result.maps[result.maps.size() - 2].cells.push_back({x, y, *slow->ns});
+  if (fast->mb_per_second) result.maps.back().cells.push_back({x, y, *fast->mb_per_second});
   if (slow->ns && fast->mb_per_second) {
-    result.findings.push_back(fmt::format("processor {} of node {} and memory of node {}: {:.0f} ns, {:.0f} MB/s",
-                                          pair.processor, pair.from, pair.memory, *slow->ns, *fast->mb_per_second));
+    result.findings.push_back(fmt::format("processor {} of node {} and {} in memory of node {}: {:.0f} ns, {:.0f} MB/s",
+                                          pair.processor, pair.from, size_text(region), pair.memory, *slow->ns,
+                                          *fast->mb_per_second));
   }
   result.points.push_back(*std::move(slow));
   result.points.push_back(*std::move(fast));
+  return {};
+}
+
+// Adds the rows and the two maps of one region.
+Result<void> measure_region(Runner& runner, const std::vector<linux::Node>& nodes, std::uint64_t region,
+                            std::vector<double>& references, result::Memory& result) {
+  const auto add_map = [&](const char* what, const char* unit) {
+    result.maps.push_back({fmt::format("{}, regions of {}", what, size_text(region)), "memory of node",
+                           "processor of node", false, false, unit, {}});
+  };
+  add_map("Latency of memory on each node", "ns");
+  add_map("Loads of memory on each node", "MB/s");
+  double done = 0;
+  for (const linux::Node& from : nodes) {
+    const auto processor = processor_of(from, runner);
+    if (!processor) continue;
+    (void)linux::stay_on(*processor);
+    for (const linux::Node& memory : nodes) {
+      if (runner.must_stop()) break;
+      runner.plan().progress(done++ / static_cast<double>(nodes.size() * nodes.size()), "memory nodes");
+      if (auto measured = measure(runner, {*processor, from.id, memory.id}, region, references, result); !measured) {
+        return measured;
+      }
+    }
+  }
+  (void)linux::stay_on(runner.processor());
   return {};
 }
 
@@ -91,27 +121,14 @@ Result<void> run_nodes(Runner& runner, result::Memory& result) {
     return fail(Code::cannot_measure, "this kernel lists no NUMA nodes (/sys/devices/system/node)",
                 "without NUMA there is one node: `tally memory` measures it");
   }
-  const std::uint64_t region = runner.plan().regions.empty() ? nodes_region : runner.plan().regions.back();
-  result.maps = {{"Latency of memory on each node", "memory of node", "processor of node", false, false, "ns", {}},
-                 {"Loads of memory on each node", "memory of node", "processor of node", false, false, "MB/s", {}}};
-  std::vector<double> references;
-  double done = 0;
-  for (const linux::Node& from : nodes) {
-    const auto processor = processor_of(from, runner);
-    if (!processor) {
-      result.notices.push_back(fmt::format("node {} has no processor that this process may run on", from.id));
-      continue;
-    }
-    (void)linux::stay_on(*processor);
-    for (const linux::Node& memory : nodes) {
-      if (runner.must_stop()) break;
-      runner.plan().progress(done++ / static_cast<double>(nodes.size() * nodes.size()), "memory nodes");
-      if (auto measured = measure(runner, {*processor, from.id, memory.id}, region, references, result); !measured) {
-        return measured;
-      }
-    }
+  for (const linux::Node& node : nodes) {
+    if (processor_of(node, runner)) continue;
+    result.notices.push_back(fmt::format("node {} has no processor that this process may run on", node.id));
   }
-  (void)linux::stay_on(runner.processor());
+  std::vector<double> references;
+  for (const std::uint64_t region : or_else(runner.plan().regions, {nodes_region})) {
+    if (auto measured = measure_region(runner, nodes, region, references, result); !measured) return measured;
+  }
   if (nodes.size() == 1) result.findings.emplace_back("this machine has one memory node: no memory is remote");
   judge(result, references);
   return {};

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
+#include "tally/tools/memory/analysis/size_text.hpp"
 #include "tally/tools/memory/rows.hpp"
+#include "tally/tools/memory/tasks/sizes.hpp"
 #include "tally/tools/memory/tasks/task.hpp"
 
 namespace tally::memory {
@@ -35,17 +38,15 @@ Result<Visit> visit_together(Runner& runner, std::uint64_t lines, int rings) {
   return visit;
 }
 
-}  // namespace
-
-Result<void> run_mlp(Runner& runner, result::Memory& result) {
-  const std::uint64_t region = runner.plan().regions.empty() ? parallel_region : runner.plan().regions.back();
-  const std::uint64_t lines = std::max<std::uint64_t>(most_rings, region / line_bytes);
-  std::vector<double> references;
+// Adds a row for each number of rings, from 1 on; fewer if the time is over.
+Result<void> measure_rings(Runner& runner, std::uint64_t region, double from, double to,
+                           std::vector<double>& references, result::Memory& result) {
+  const std::uint64_t lines = region / line_bytes;
   for (int rings = 1; rings <= most_rings; ++rings) {
     std::vector<MappingSample> samples;
     result::MemoryPoint row;
     for (int i = 0; i < runner.plan().mappings && !runner.must_stop(); ++i) {
-      runner.plan().progress((rings - 1.0) / most_rings, fmt::format("{} rings", rings));
+      runner.plan().progress(from + (to - from) * (rings - 1.0) / most_rings, fmt::format("{} rings", rings));
       auto visit = visit_together(runner, lines, rings);
       if (!visit) return fail(visit.error());
       row.pages_got = visit->pages_got;
@@ -67,16 +68,49 @@ Result<void> run_mlp(Runner& runner, result::Memory& result) {
     set_timing(row, samples);
     result.points.push_back(std::move(row));
   }
-  judge(result, references);
-  const auto& points = result.points;
-  if (points.empty() || !points.front().ns || !points.back().ns) return {};
-  const auto best = std::min_element(points.begin(), points.end(), [](const auto& a, const auto& b) {
+  return {};
+}
+
+// How many loads of a region overlap, from the rows of that region.
+void add_parallelism(std::span<const result::MemoryPoint> rows, bool name_region, result::Memory& result) {
+  if (rows.empty() || !rows.front().ns || !rows.back().ns) return;
+  const auto best = std::min_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
     return a.ns.value_or(1e9) < b.ns.value_or(1e9);
   });
-  const double parallel = *points.front().ns / *best->ns;
-  result.statistics = {{"parallelism", parallel}, {"rings_of_the_best", static_cast<double>(best->count)}};
-  result.findings.push_back(fmt::format("{:.1f} loads overlap with {} rings: {:.1f} ns each instead of {:.1f}",
-                                        parallel, best->count, *best->ns, *points.front().ns));
+  const double parallel = *rows.front().ns / *best->ns;
+  const std::string of = name_region ? ", region " + size_text(best->region_bytes) : std::string();
+  result.statistics.emplace_back("parallelism" + of, parallel);
+  result.statistics.emplace_back("rings_of_the_best" + of, static_cast<double>(best->count));
+  result.findings.push_back(fmt::format("{:.1f} loads overlap with {} rings: {:.1f} ns each instead of {:.1f}{}",
+                                        parallel, best->count, *best->ns, *rows.front().ns, of));
+}
+
+}  // namespace
+
+Result<void> run_mlp(Runner& runner, result::Memory& result) {
+  const Sizes regions = or_else(runner.plan().regions, {parallel_region});
+  // Each ring starts at a line of its own.
+  constexpr std::uint64_t least = most_rings * line_bytes;
+  if (regions.front() < least) {
+    return fail(Code::bad_usage,
+                fmt::format("a region of {} holds fewer than {} lines", size_text(regions.front()), most_rings),
+                fmt::format("choose --regions of at least {}", size_text(least)));
+  }
+  std::vector<double> references;
+  std::vector<std::size_t> ends;
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    const auto share = [&](std::size_t part) {
+      return static_cast<double>(part) / static_cast<double>(regions.size());
+    };
+    if (auto done = measure_rings(runner, regions[i], share(i), share(i + 1), references, result); !done) return done;
+    ends.push_back(result.points.size());
+  }
+  judge(result, references);
+  std::size_t begin = 0;
+  for (const std::size_t end : ends) {
+    add_parallelism(std::span(result.points).subspan(begin, end - begin), regions.size() > 1, result);
+    begin = end;
+  }
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include "tally/tools/memory/operations.hpp"
 #include "tally/tools/memory/rows.hpp"
+#include "tally/tools/memory/tasks/sizes.hpp"
 #include "tally/tools/memory/tasks/task.hpp"
 
 namespace tally::memory {
@@ -64,17 +65,26 @@ Result<void> measure_stride(Runner& runner, const Operation& operation, std::uin
 
 Result<void> run_stride_lat(Runner& runner, result::Memory& result) {
   const Plan& plan = runner.plan();
-  const std::uint64_t access = plan.blocks.empty() ? 64 : plan.blocks.front();
-  std::vector<std::uint64_t> strides;
-  for (std::uint64_t stride = access; stride <= 16384; stride *= 2) strides.push_back(stride);
-  if (plan.stride_bytes > 0) strides = {std::max(plan.stride_bytes, access)};
+  struct Distance {
+    std::uint64_t access = 0;
+    std::uint64_t stride = 0;
+  };
+  std::vector<Distance> distances;
+  for (const std::uint64_t access : or_else(plan.blocks, {64})) {
+    if (plan.stride_bytes > 0) {
+      distances.push_back({access, std::max(plan.stride_bytes, access)});
+      continue;
+    }
+    const std::uint64_t last = std::max<std::uint64_t>(access, 16384);
+    for (std::uint64_t stride = access; stride <= last; stride *= 2) distances.push_back({access, stride});
+  }
   std::vector<double> references;
   double done = 0;
   const auto all = operations();
   for (const Operation& operation : all) {
-    for (const std::uint64_t stride : strides) {
+    for (const auto& [access, stride] : distances) {
       if (runner.must_stop()) break;
-      plan.progress(done++ / static_cast<double>(all.size() * strides.size()), std::string(operation.name));
+      plan.progress(done++ / static_cast<double>(all.size() * distances.size()), std::string(operation.name));
       if (auto measured = measure_stride(runner, operation, access, stride, references, result); !measured) {
         return measured;
       }

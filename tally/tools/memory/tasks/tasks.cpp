@@ -116,16 +116,16 @@ Result<void> check_plan(const Task& task, const Plan& plan) {
   return linux::check_node(*plan.node, linux::memory_nodes());
 }
 
-// "5", or "5 (2 to 15 of a size)" if sizes differ: large sizes have fewer mappings, disturbed ones more.
+// "5", or "5 (2 to 15 per size)" if sizes differ: large sizes have fewer mappings, disturbed ones more.
 std::string mappings_text(int asked, const std::vector<result::MemoryPoint>& points) {
-  std::int64_t least = asked;
-  std::int64_t most = asked;
+  std::vector<std::int64_t> used;
   for (const result::MemoryPoint& point : points) {
-    if (point.mappings == 0) continue;
-    least = std::min(least, point.mappings);
-    most = std::max(most, point.mappings);
+    if (point.mappings > 0) used.push_back(point.mappings);
   }
-  return least == most ? std::to_string(asked) : fmt::format("{} ({} to {} per size)", asked, least, most);
+  if (used.empty()) return std::to_string(asked);
+  const auto [least, most] = std::minmax_element(used.begin(), used.end());
+  if (*least == *most) return *least == asked ? std::to_string(asked) : fmt::format("{} ({} per size)", asked, *least);
+  return fmt::format("{} ({} to {} per size)", asked, *least, *most);
 }
 
 void add_settings(const Task& task, const Runner& runner, result::Memory& result) {

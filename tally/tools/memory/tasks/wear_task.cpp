@@ -5,9 +5,11 @@
 
 #include "tally/core/stats/statistics.hpp"
 #include "tally/tools/memory/analysis/histogram.hpp"
+#include "tally/tools/memory/analysis/size_text.hpp"
 #include "tally/tools/memory/operations.hpp"
 #include "tally/tools/memory/rows.hpp"
 #include "tally/tools/memory/series.hpp"
+#include "tally/tools/memory/tasks/sizes.hpp"
 #include "tally/tools/memory/tasks/task.hpp"
 
 namespace tally::memory {
@@ -64,23 +66,27 @@ Series write_repeatedly(Runner& runner, std::byte* base, const Store& store, con
   return time_each(runner, wear_writes, before, body);
 }
 
-}  // namespace
+// The loop without writes, as a control.
+struct EmptyLoop {
+  Series series;
+  std::size_t slow = 0;
+};
 
-Result<void> run_wear(Runner& runner, result::Memory& result) {
+// Writes a block of this size in each way. `of` names the size, if several are measured.
+Result<void> wear_block(Runner& runner, std::uint64_t bytes, const std::string& of, const EmptyLoop& control,
+                        result::Memory& result) {
   const Plan& plan = runner.plan();
-  const std::uint64_t bytes = plan.blocks.empty() ? usual_bytes : plan.blocks.front();
   const std::uint64_t distance = std::max(bytes, plan.stride_bytes > 0 ? plan.stride_bytes : usual_distance);
   auto area = runner.fresh(distance + bytes);
   if (!area) return fail(area.error());
-  const Series control = time_each(runner, wear_writes, nothing_before, [&](std::size_t) { plan.fence->wait(); });
-  const auto slow_control = outlying(control.ns);
+  const std::string duration = "Duration of a write" + of;
   for (const WriteMethod& method : methods) {
     const Store* const store = store_of(method);
     if (store == nullptr || runner.must_stop()) continue;
     plan.progress(static_cast<double>(&method - methods.data()) / methods.size(), method.name);
     const Series series = write_repeatedly(runner, area->data(), *store, method, bytes, distance);
     const auto slow = outlying(series.ns);
-    const Tails tails = judge_tails(slow, series.seconds, slow_control.size(), control.seconds);
+    const Tails tails = judge_tails(slow, series.seconds, control.slow, control.series.seconds);
     result::MemoryPoint row;
     row.task = result.task;
     row.quantity = method.name;
@@ -95,25 +101,39 @@ Result<void> run_wear(Runner& runner, result::Memory& result) {
     row.seed = plan.seed;
     set_timing(row, series.ns);
     result.points.push_back(std::move(row));
-    result.histograms.push_back(histogram_of(series.ns, method.name, "Duration of a write", "ns"));
-    result.statistics.emplace_back(fmt::format("{}, slow_writes", method.name), static_cast<double>(slow.size()));
-    result.statistics.emplace_back(fmt::format("{}, gap_variation", method.name), tails.variation);
+    result.histograms.push_back(histogram_of(series.ns, method.name, duration, "ns"));
+    result.statistics.emplace_back(fmt::format("{}, slow_writes{}", method.name, of), static_cast<double>(slow.size()));
+    result.statistics.emplace_back(fmt::format("{}, gap_variation{}", method.name, of), tails.variation);
     if (tails.periodic) {
-      result.findings.push_back(fmt::format("{}: a slow write every {:.0f}, {:.1f} us each", method.name,
-                                            tails.mean_gap, tails.median / 1000));
+      result.findings.push_back(fmt::format("{}: a slow write every {:.0f}, {:.1f} us each{}", method.name,
+                                            tails.mean_gap, tails.median / 1000, of));
     }
     if (!method.until_slow) continue;
     const auto first = std::find_if(series.ns.begin(), series.ns.end(), [](double ns) { return ns > threshold_ns; });
     if (first != series.ns.end()) {
-      result.statistics.emplace_back("writes_until_one_over_20_us", static_cast<double>(first - series.ns.begin() + 1));
+      result.statistics.emplace_back("writes_until_one_over_20_us" + of,
+                                     static_cast<double>(first - series.ns.begin() + 1));
     }
   }
-  result.histograms.push_back(histogram_of(control.ns, "the same without writes", "Duration of a write", "ns"));
+  result.histograms.push_back(histogram_of(control.series.ns, "the same without writes", duration, "ns"));
+  return {};
+}
+
+}  // namespace
+
+Result<void> run_wear(Runner& runner, result::Memory& result) {
+  EmptyLoop control{time_each(runner, wear_writes, nothing_before, [&](std::size_t) { runner.plan().fence->wait(); })};
+  control.slow = outlying(control.series.ns).size();
+  const Sizes blocks = or_else(runner.plan().blocks, {usual_bytes});
+  for (const std::uint64_t bytes : blocks) {
+    const std::string of = blocks.size() > 1 ? ", block " + size_text(bytes) : std::string();
+    if (auto done = wear_block(runner, bytes, of, control, result); !done) return done;
+  }
   judge(result, {runner.reference_ns()});
   if (result.findings.empty()) {
     result.findings.push_back(
         fmt::format("no kind of write has periodic slow writes; the loop without writes has {:.0f} per second",
-                    static_cast<double>(slow_control.size()) / control.seconds));
+                    static_cast<double>(control.slow) / control.series.seconds));
   }
   return {};
 }

@@ -154,11 +154,13 @@ std::string name_of(std::size_t index, const KnownCache* known, const std::vecto
   return known == &reported.back() && known->level > 2 ? "LLC" : fmt::format("L{}", known->level);
 }
 
-// The reported cache, from index `from` on, that a capacity belongs to. A shared cache may show a smaller capacity.
+// The reported cache, from index `from` on, that a capacity belongs to. A shared cache may show a smaller capacity, but
+// none below that of the cache before it, which would hide it.
 const KnownCache* match(const std::vector<KnownCache>& reported, std::size_t from, double bytes) {
   for (std::size_t i = from; i < reported.size(); ++i) {
     const auto size = static_cast<double>(reported[i].bytes);
-    const bool fits = reported[i].shared ? bytes <= 1.25 * size : bytes <= 1.6 * size && bytes >= size / 1.6;
+    const double least = !reported[i].shared ? size / 1.6 : i == 0 ? 0 : static_cast<double>(reported[i - 1].bytes);
+    const bool fits = bytes >= least && bytes <= (reported[i].shared ? 1.25 : 1.6) * size;
     if (fits) return &reported[i];
   }
   return nullptr;
@@ -327,6 +329,7 @@ class LevelFinder {
     } else if (capacity.shape == Shape::page_colours && witnesses_.translations.reach_bytes == 0) {
       reasons.words.emplace_back("ignores missed translations: no translation buffer was seen");
     }
+    if (known == nullptr && !reported().empty()) reasons.against("the system reports no cache of this size");
     const bool mapped = is_first && agrees(witnesses_, level);
     if (mapped) {
       reasons.words.push_back("lines times stride is " +
@@ -395,7 +398,29 @@ class LevelFinder {
   bool hiding_ = false;   // later caches may be hidden in an unreliable part of the curve
 };
 
+// Whether a rise is that of the first translation buffer: no reported cache ends there, and it lies where the misses of
+// rings in random order, reach/R of which still hit, are between few and most.
+bool is_of_translations(const Curve& curve, const LevelSpan& span, const LevelSpan& next, const Witnesses& witnesses) {
+  const double reach = witnesses.translations.reach_bytes;
+  if (witnesses.reported.empty() || reach == 0) return false;
+  const double bytes = find_capacity(curve, span.last, next.first, witnesses.page_bytes).bytes;
+  return bytes >= reach / 1.25 && bytes <= 4 * reach && match(witnesses.reported, 0, bytes) == nullptr;
+}
+
 }  // namespace
+
+std::vector<LevelSpan> join_translations(const Curve& curve, const std::vector<LevelSpan>& spans,
+                                         const Witnesses& witnesses) {
+  std::vector<LevelSpan> joined;
+  for (const LevelSpan& span : spans) {
+    if (!joined.empty() && is_of_translations(curve, joined.back(), span, witnesses)) {
+      joined.back().last = span.last;
+    } else {
+      joined.push_back(span);
+    }
+  }
+  return joined;
+}
 
 std::optional<Capacity> find_scattered(const Curve& curve) {
   const auto plateaus = find_plateaus(curve);

@@ -31,6 +31,11 @@ struct Witnesses {
 /// that is steeper than a slope. Empty if there is none.
 std::optional<Capacity> find_scattered(const Curve& curve);
 
+/// Joins spans at a rise that no reported cache explains, but the first translation buffer does. The check of each step,
+/// which walks it page by page, may miss that while others fill the caches.
+std::vector<LevelSpan> join_translations(const Curve& curve, const std::vector<LevelSpan>& spans,
+                                         const Witnesses& witnesses);
+
 /// The levels of a curve, with capacity, latency, grade and the reason for the grade. A level that the machine was too
 /// busy for is marked contended and lacks the affected values. A reported cache is contended if its end may be in a
 /// flagged part of the curve, and otherwise has a row that says why its end is not seen.

@@ -295,6 +295,32 @@ TEST(Levels, a_capacity_far_from_the_reported_size_does_not_match) {
   EXPECT_EQ(levels[1].name, "level 2");
 }
 
+// On a machine with a load of 19 the step of 72 translations was "LLC 558 K", undisturbed.
+TEST(Levels, below_the_second_cache_are_no_last_level) {
+  Curve curve;
+  for (const std::uint64_t bytes : size_grid(4096, 128 << 20, 8, 64)) {
+    const auto size = static_cast<double>(bytes);
+    curve.push_back({size, size <= 32 * kib ? 1.1 : size <= 558 * kib ? 3.8 : size <= 4 * mib ? 5.6 : 150, false, {}});
+  }
+  const auto plateaus = find_plateaus(curve);
+  ASSERT_EQ(plateaus.size(), 4u);
+  Witnesses witnesses;
+  witnesses.reported = {{1, 32 << 10, false}, {2, 1 << 20, false}, {3, 32 << 20, true}};
+  const auto spans = join_spans(plateaus, {true, true, true});
+  const auto levels = find_levels(curve, spans, witnesses);
+  ASSERT_GE(levels.size(), 3u);
+  EXPECT_EQ(levels[1].name, "level 2") << "a cache of 32 M after one of 1 M cannot end at half of it";
+  EXPECT_EQ(levels[1].grade, result::Grade::low);
+  EXPECT_TRUE(levels[1].because.find("the system reports no cache of this size") != std::string::npos)
+      << levels[1].because;
+  witnesses.translations = {72 * 4096, 2};
+  const auto joined = join_translations(curve, spans, witnesses);
+  ASSERT_EQ(joined.size(), 3u);
+  EXPECT_EQ(joined[1].first, plateaus[1]);
+  EXPECT_EQ(joined[1].last, plateaus[2]);
+  for (const auto& level : find_levels(curve, joined, witnesses)) EXPECT_NE(level.name, "level 2") << level.because;
+}
+
 // The rise from the second level to memory in one slope, as if others used the whole last level.
 TEST(Levels, reported_but_unseen_have_a_row_with_the_reason) {
   Random random(1);

@@ -328,7 +328,7 @@ Result<void> conclude(Runner& runner, const CurveRun& run, std::vector<Capacity>
   runner.plan().progress(rises_done, "which steps belong to caches");
   const auto cache_rise = cache_rises(runner, curve, plateaus, result);
   if (!cache_rise) return fail(cache_rise.error());
-  const auto spans = join_spans(plateaus, *cache_rise);
+  auto spans = join_spans(plateaus, *cache_rise);
   Witnesses witnesses;
   witnesses.reported = known_caches(reported_caches(runner.processor()));
   witnesses.ghz = run.ghz();
@@ -356,6 +356,7 @@ Result<void> conclude(Runner& runner, const CurveRun& run, std::vector<Capacity>
     }
     result.tlbs = rows_of(*translations, runner);
     witnesses.translations = first_translations(*translations, runner);
+    spans = join_translations(curve, spans, witnesses);
   }
   result.levels = find_levels(curve, spans, witnesses);
   describe_held(run.held_sizes(), result.levels);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "tally/cli/command.hpp"
@@ -32,7 +33,7 @@ struct MemoryOptions {
   std::string pages = "thp";
   std::string from, to;
   std::vector<std::string> regions, blocks;
-  std::string stride;
+  std::string stride, working_set;
   std::string store, load, fence;
   std::string preset;
   std::string order = "random";
@@ -142,6 +143,9 @@ void describe(Page& page, MemoryOptions& options) {
       .value_name("SIZES")
       .separated_by(',');
   page.add_option("--stride", options.stride, "distance between blocks (default: the block size)").value_name("SIZE");
+  page.add_option("--working-set", options.working_set,
+                  "visit as many regions as fill this size (default: as many as take about 30 ms)")
+      .value_name("SIZE");
   page.add_option("--preset", options.preset, "region and block sizes of the scripts of LENS: " + preset_names())
       .value_name("PRESET");
   page.add_option("--store", options.store, "store instruction, see below").value_name("STORE");
@@ -236,10 +240,13 @@ Result<void> set_sweep(const MemoryOptions& options, memory::Plan& plan) {
   if (!blocks) return fail(blocks.error());
   if (!regions->empty()) plan.regions = *regions;
   if (!blocks->empty()) plan.blocks = *blocks;
-  if (options.stride.empty()) return {};
-  const auto stride = size_of(options.stride, "--stride");
-  if (!stride) return fail(stride.error());
-  plan.stride_bytes = *stride;
+  for (const auto& [word, option, bytes] : {std::tuple{&options.stride, "--stride", &plan.stride_bytes},
+                                            {&options.working_set, "--working-set", &plan.working_set_bytes}}) {
+    if (word->empty()) continue;
+    const auto size = size_of(*word, option);
+    if (!size) return fail(size.error());
+    *bytes = *size;
+  }
   return {};
 }
 
@@ -315,8 +322,11 @@ int run_memory(const std::vector<std::string>& arguments) {
   if (const auto code = page.read(arguments)) return *code;
   const auto format = report::choose_format(report::memory_formats(), options.format, options.output, "table");
   if (!format) return report_error(format.error());
-  if (!(*format)->only_task.empty() && options.task != (*format)->only_task) {
-    return report_error({Code::bad_usage, "--format lens-csv needs the task chase-read, which measures LENS's columns",
+  if (const auto& only = (*format)->only_tasks; !only.empty() && std::find(only.begin(), only.end(), options.task) ==
+                                                                    only.end()) {
+    return report_error({Code::bad_usage,
+                         fmt::format("--format {} needs one of the tasks {}", (*format)->name,
+                                     join({only.begin(), only.end()}, ", ")),
                          "tally memory chase-read --preset lens-small --format lens-csv", 0});
   }
   auto plan = plan_of(options);

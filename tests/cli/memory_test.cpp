@@ -100,7 +100,7 @@ TEST(Memory, what_cannot_be_done_is_refused_with_a_hint) {
       {{"memory", "curv"}, 2, "did you mean curve?"},
       {{"memory", "--pages", "8k"}, 2, "page sizes: 4k, thp, 2m, 1g"},
       {{"memory", "--format", "xml"}, 2, "the formats are: table, csv, json, html, lens-csv"},
-      {{"memory", "curve", "--format", "lens-csv"}, 2, "needs the task chase-read"},
+      {{"memory", "curve", "--format", "lens-csv"}, 2, "needs one of the tasks chase-write, chase-read, chase-raw"},
       {{"memory", "--to", "much"}, 2, "--to: 'much' is not a size"},
       {{"memory", "--from", "1"}, 2, "--from 1 is not a multiple of 64 bytes"},
       {{"memory", "--from", "1M", "--to", "1K"}, 2, "set both with --from and --to"},
@@ -110,6 +110,8 @@ TEST(Memory, what_cannot_be_done_is_refused_with_a_hint) {
       {{"memory", "chase-read", "--regions", "64", "--blocks", "4K"}, 2, "no region holds a block of 4.000 KiB"},
       {{"memory", "seq-bw", "--regions", "64,1M", "--blocks", "4K"}, 2, "a region of 64 B holds no block"},
       {{"memory", "mlp", "--regions", "64,1M"}, 2, "a region of 64 B holds fewer than 16 lines"},
+      {{"memory", "chase-raw", "--regions", "4K", "--working-set", "2K"}, 2, "is smaller than a region of 4.000 KiB"},
+      {{"memory", "curve", "--working-set", "2M"}, 2, "the task curve cannot be used with --working-set"},
       {{"memory", "lap", "--regions", "4K,64M", "--stride", "4K"}, 2, "span more than 64.00 MiB"},
       {{"memory", "--preset", "lense"}, 2, "the presets are: lens-small"},
       {{"memory", "--regions", "4K,few"}, 2, "--regions: 'few' is not a size"},
@@ -216,6 +218,15 @@ TEST(Memory, a_translation_buffer_alone_is_graded_as_in_the_report) {
   EXPECT_EQ(first["grade"], "low") << first;
   EXPECT_TRUE(first["ways"].is_null()) << first;
   EXPECT_FALSE(first["because"].is_null());
+}
+
+TEST(Memory, a_working_set_decides_how_many_regions_a_pass_visits) {
+  const Json json = Json::parse(tally({"memory", "chase-write", "--regions", "4K,64K", "--working-set", "1M",
+                                       "--mappings", "1", "--format", "json"})
+                                    .out);
+  ASSERT_EQ(json["points"].size(), 2u);
+  EXPECT_EQ(json["points"][0]["regions"], 256);
+  EXPECT_EQ(json["points"][1]["regions"], 16);
 }
 
 TEST(B6, rows_name_the_flavours_that_were_asked_for) {

@@ -99,15 +99,17 @@ constexpr SnippetFormat snippet_rows[] = {
     {{Kind::assembly, "json", ".json", "one JSON object"}, write_for_any_terminal<snippet_json>},
 };
 
+constexpr std::string_view lens_tasks[] = {"chase-write", "chase-read", "chase-raw"};
+
 constexpr MemoryFormat memory_rows[] = {
     {{Kind::memory, "table", "", "for people"}, memory_table},
     {{Kind::memory, "csv", ".csv", "RFC 4180, one row per measured point"}, write_for_any_terminal<memory_csv>},
     {{Kind::memory, "json", ".json", "one object with all data", read_memory_json, is_memory_json},
      write_for_any_terminal<memory_json>},
     {{Kind::memory, "html", ".html", "a page with curves"}, write_for_any_terminal<memory_html>},
-    {{Kind::memory, "lens-csv", ".lens-csv", "the columns of LENS, for the task chase-read"},
+    {{Kind::memory, "lens-csv", ".lens-csv", "the columns of LENS, for chase-write, chase-read and chase-raw"},
      write_for_any_terminal<memory_lens_csv>,
-     "chase-read"},
+     lens_tasks},
 };
 
 constexpr ProfileFormat profile_rows[] = {

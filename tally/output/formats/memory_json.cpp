@@ -114,7 +114,7 @@ Json map_json(const result::MemoryMap& map) {
 Json ratio_json(const result::MemoryRatio& ratio) {
   return {{"name", ratio.name},      {"region_bytes", ratio.region_bytes}, {"block_bytes", ratio.block_bytes},
           {"value", ratio.value},    {"low", value_or_null(ratio.low)},    {"high", value_or_null(ratio.high)},
-          {"verdict", ratio.verdict}};
+          {"verdict", ratio.verdict}, {"reason", text_or_null(ratio.reason)}};
 }
 
 Json memory_environment(const result::Environment& environment) {
@@ -154,6 +154,7 @@ std::string memory_json(const result::Memory& memory) {
   json["environment"] = memory_environment(memory.environment);
   json["settings"] = Json::object();
   for (const auto& [key, value] : memory.settings) json["settings"][key] = value;
+  json["ticks_per_ns"] = value_or_null(memory.ticks_per_ns);
   json["verdict"] = verdict_json(memory.verdict);
   json["levels"] = array_of(memory.levels, [&](const result::MemoryLevel& level) { return level_json(memory, level); });
   json["tlbs"] = array_of(memory.tlbs, tlb_json);

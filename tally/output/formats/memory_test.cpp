@@ -28,12 +28,12 @@ TEST(MemoryTable, has_each_ratio_with_its_interval_and_verdict) {
   result::Memory memory = sample_memory();
   memory.task = "forward";
   memory.ratios = {{"raw / (write + read)", 4096, 64, 0.75, 0.7, 0.8, "served above"},
-                   {"raw / (write + read)", 8192, 64, 0.9, 0.85, 0.95, "undecided"},
+                   {"raw / (write + read)", 8192, 64, 0.9, 0.85, 0.95, "undecided", "0.9 is within the interval"},
                    {"raw / (write + read)", 16384, 64, 1.5, {}, {}, "undecided"}};
   const std::string text = memory_table(memory);
   EXPECT_NE(text.find(" raw / (write + read)     4 K   64 B  0.750  0.700  0.800  served above"), std::string::npos)
       << text;
-  EXPECT_NE(text.find("  0.900  0.850  0.950  undecided"), std::string::npos) << text;
+  EXPECT_NE(text.find("  0.900  0.850  0.950  undecided     0.9 is within"), std::string::npos) << text;
   EXPECT_NE(memory_html(memory).find("served above"), std::string::npos);
   const std::string json = memory_json(memory);
   EXPECT_TRUE(nlohmann::json::parse(json)["ratios"][2]["low"].is_null());
@@ -170,9 +170,11 @@ TEST(MemoryCounts, are_on_the_page) {
   EXPECT_EQ(memory_html(sample_memory()).find("Misses for each load"), std::string::npos);
 }
 
-TEST(LensRows, contain_a_write_and_the_following_read) {
+TEST(LensRows, contain_the_passes_in_ticks) {
   result::Memory memory;
-  for (const char* quantity : {"write", "read"}) {
+  memory.task = "chase-read";
+  memory.ticks_per_ns = 2.5;
+  for (const char* quantity : {"write", "read", "raw"}) {
     auto point = sample_point(4096, quantity == std::string("write") ? 6.5 : 71.25);
     point.quantity = quantity;
     point.regions = 100;
@@ -180,8 +182,15 @@ TEST(LensRows, contain_a_write_and_the_following_read) {
   }
   memory.points.push_back(sample_point(4096, 1));  // a load is neither
   EXPECT_EQ(memory_lens_csv(memory),
-            "region_size,block_size,count,total,cycle_write_start,cycle_read_start,cycle_read_end\r\n"
-            "4096,64,100,497600,0,41600,497600\r\n");
+            "region_size,block_size,count,total,cycle_write_start,cycle_read_start,cycle_read_end,task_name,"
+            "ticks_per_ns\r\n"
+            "4096,64,100,497600,0,104000,1244000,chase-read,2.5\r\n");
+  memory.points[1].quantity = "other";
+  memory.task = "chase-raw";
+  EXPECT_TRUE(memory_lens_csv(memory).ends_with("ns\r\n4096,64,100,456000,0,1140000,1140000,chase-raw,2.5\r\n"));
+  memory.task = "chase-write";
+  memory.ticks_per_ns = std::nullopt;  // of another tool: nanoseconds, and it says so
+  EXPECT_TRUE(memory_lens_csv(memory).ends_with("ns\r\n4096,64,100,41600,0,41600,41600,chase-write,1\r\n"));
 }
 
 }  // namespace

@@ -128,7 +128,8 @@ MemoryRatio ratio(const Json& json) {
           number<double>(json.at("value")),
           optional<double>(json, "low"),
           optional<double>(json, "high"),
-          text(json, "verdict")};
+          text(json, "verdict"),
+          text(json, "reason")};
 }
 
 MemoryVerdict verdict(const Json& json) {
@@ -149,6 +150,7 @@ Memory memory(const Json& json) {
   memory.complete = json.at("complete").get<bool>();
   memory.environment = read_environment(json);
   for (const auto& [key, value] : json.at("settings").items()) memory.settings.emplace_back(key, value);
+  memory.ticks_per_ns = optional<double>(json, "ticks_per_ns");
   if (const Json& events = json.at("counters").at("events"); events.is_array()) {
     for (const Json& one : events) memory.counters.push_back(counter(one));
   }

@@ -144,6 +144,7 @@ struct MemoryRatio {
   double value = 0;
   std::optional<double> low, high;  ///< interval of the value, if known
   std::string verdict;              ///< conclusion: "served above", "not forwarded", "undecided"
+  std::string reason{};             ///< why it is undecided, and what to do; otherwise empty
   bool operator==(const MemoryRatio&) const = default;
 };
 
@@ -204,6 +205,7 @@ struct Memory {
   std::vector<std::pair<std::string, double>> statistics;  ///< conclusions of a task, with units in the names
   std::vector<std::string> findings;                       ///< the same as sentences
   MemoryVerdict verdict;
+  std::optional<double> ticks_per_ns;   ///< of the time-stamp counter; unknown for results of other tools
   std::vector<MemoryCounter> counters;  ///< empty if no events were counted
   std::string counters_reason;          ///< why points have no counts
   bool complete = true;                 ///< false after Ctrl-C, an error, or if time ran out

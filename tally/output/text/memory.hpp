@@ -14,7 +14,7 @@ namespace tally::report {
 struct MemoryFormat : Format {
   /// `terminal`: columns of the terminal that shows it; 0: no terminal.
   std::string (*write)(const result::Memory& memory, std::size_t terminal);
-  std::string_view only_task = {};  ///< the only task whose results it supports; empty: any
+  std::span<const std::string_view> only_tasks = {};  ///< the tasks whose results it supports; empty: any
 };
 
 /// All formats, the default first.
@@ -26,8 +26,8 @@ std::string memory_table(const result::Memory& memory, std::size_t terminal = 0)
 /// One row per measured point, RFC 4180 (docs/reference/memory-csv.md).
 std::string memory_csv(const result::Memory& memory);
 
-/// The writes and cold reads of `chase-read`, one row per region and block, in LENS's columns. Time stamps are
-/// nanoseconds, from the medians.
+/// The passes of `chase-write`, `chase-read` and `chase-raw`, one row per region and block, in LENS's columns and two
+/// more. Totals are nanoseconds and stamps ticks of the time-stamp counter, both from the medians.
 std::string memory_lens_csv(const result::Memory& memory);
 
 /// Everything as one JSON object, tally-memory/1 (docs/reference/memory-json.md).

@@ -139,6 +139,7 @@ class MappedRegions {
 }  // namespace
 
 std::uint64_t regions_of(const Pass& pass) {
+  if (pass.working_set_bytes > 0) return std::max<std::uint64_t>(1, pass.working_set_bytes / pass.region_bytes);
   const double region_ns = line_ns * static_cast<double>(pass.region_bytes) / static_cast<double>(line_bytes) + 300;
   const auto by_time = static_cast<std::uint64_t>(pass_ns / region_ns);
   return std::max<std::uint64_t>(1, std::min(by_time, most_bytes / pass.pitch_bytes()));

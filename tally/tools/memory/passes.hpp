@@ -15,7 +15,8 @@ namespace tally::memory {
 struct Pass {
   std::uint64_t region_bytes = 64;  ///< bytes touched: blocks × block
   std::uint64_t block_bytes = 64;
-  std::uint64_t stride_bytes = 64;  ///< from block to block; at least the block
+  std::uint64_t stride_bytes = 64;      ///< from block to block; at least the block
+  std::uint64_t working_set_bytes = 0;  ///< of all regions; 0: regions_of() chooses
   const Store* store = nullptr;
   const Load* load = nullptr;
   const Fence* fence = nullptr;
@@ -25,7 +26,8 @@ struct Pass {
   std::uint64_t pitch_bytes() const { return blocks() * stride_bytes; }
 };
 
-/// The number of regions to visit: about 30 ms of reads, but at most 256 MiB, and at least one region.
+/// The number of regions to visit: as many as fill the working set; without one, about 30 ms of reads, but at most 256
+/// MiB. At least one region.
 std::uint64_t regions_of(const Pass& pass);
 
 /// ns per 64-byte line, for the passes over one fresh mapping.

@@ -42,7 +42,8 @@ struct Plan {
   std::uint64_t to_bytes = 0;            ///< 0: depends on the machine
   std::vector<std::uint64_t> regions{};  ///< of the tasks that sweep them; empty: the task's default
   std::vector<std::uint64_t> blocks{};
-  std::uint64_t stride_bytes = 0;  ///< from block to block; 0: the block
+  std::uint64_t stride_bytes = 0;       ///< from block to block; 0: the block
+  std::uint64_t working_set_bytes = 0;  ///< of all regions of a pass; 0: as many regions as take about 30 ms
   const Store* store = &usual_store();
   const Load* load = &usual_load();
   const Fence* fence = &usual_fence();

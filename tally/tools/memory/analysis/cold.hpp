@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -59,6 +60,7 @@ struct Forwarding {
   double share = 0;
   std::optional<double> low, high;  ///< from the three intervals; empty if one is missing
   Forwarded forwarded = Forwarded::undecided;
+  std::string reason{};  ///< why it is undecided, and what to do; otherwise empty
 };
 
 /// Forwarded below this share. Between this and 1, the clock or the loop may explain the difference.

@@ -109,6 +109,8 @@ TEST(Forwarding, is_decided_if_the_interval_is_on_one_side) {
   EXPECT_EQ(of(4.49, 0.1).forwarded, Forwarded::undecided) << "0.898, once called served above";
   EXPECT_EQ(of(4.51, 0.1).forwarded, Forwarded::undecided) << "0.902, once called nothing is forwarded";
   EXPECT_EQ(of(3, 2).forwarded, Forwarded::undecided);
+  EXPECT_EQ(of(3, 2).reason, "0.9 is within the interval; more --mappings and --batches narrow it");
+  EXPECT_EQ(of(3, 0.1).reason, "");
   const Forwarding one = of(3, 0.1);
   EXPECT_NEAR(one.share, 0.6, 1e-9);
   EXPECT_NEAR(*one.low, 2.9 / 5.12, 1e-9);
@@ -120,6 +122,7 @@ TEST(Forwarding, without_intervals_is_undecided) {
   EXPECT_EQ(one.forwarded, Forwarded::undecided);
   EXPECT_FALSE(one.low);
   EXPECT_EQ(name(one.forwarded), "undecided");
+  EXPECT_TRUE(one.reason.starts_with("no interval of raw: ")) << one.reason;
 }
 
 // B11: 256/4096 as the share of the media, plus 40 ns, give 129.6, 176.0 and 112.2.

@@ -122,6 +122,18 @@ TEST(Foreign, rows_of_lens_vans_and_the_log_are_equal) {
   EXPECT_NE(why_not(vans + "6,4096\n").find("line 4 is not a row"), std::string::npos);
 }
 
+TEST(Foreign, rows_that_tally_writes_of_one_pass_are_read_as_that) {
+  const std::string header =
+      "region_size,block_size,count,total,cycle_write_start,cycle_read_start,cycle_read_end,task_name,ticks_per_ns\r\n";
+  for (const std::string quantity : {"write", "raw"}) {
+    const auto memory = read(header + "4096,64,100,41600,0,104000,104000,chase-" + quantity + ",2.5\r\n");
+    ASSERT_EQ(memory.points.size(), 1u);
+    EXPECT_EQ(memory.points[0].task, "chase-" + quantity);
+    EXPECT_EQ(memory.points[0].quantity, quantity);
+    EXPECT_NEAR(*memory.points[0].ns, 6.5, 0.001);
+  }
+}
+
 TEST(Foreign, curves_get_their_levels) {
   std::string text = "\"stride=64\n";
   for (int step = 0; step < 60; ++step) {

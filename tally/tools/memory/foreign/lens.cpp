@@ -40,7 +40,8 @@ std::optional<double> block_of(const LensFields& row) {
   return std::nullopt;
 }
 
-// Adds a write and a read of a region; false if the row has no stamps or they do not ascend.
+// Adds a write and a read of a region, or the one pass that tally's rows name; false if the row has no stamps or they
+// do not ascend.
 bool add_row(const LensFields& row, result::Memory& memory) {
   const auto region = first_value(row, {"region_size", "access_size"});
   const auto block = block_of(row);
@@ -55,8 +56,12 @@ bool add_row(const LensFields& row, result::Memory& memory) {
     return false;
   }
   const LensTimes times = lens_times({*region, *count, *total, *start, *middle, *end});
-  for (const auto& [quantity, ns] : {std::pair{"write", times.write_ns}, std::pair{"read", times.read_ns}}) {
-    auto point = foreign_point("chase-read", quantity, *region, ns);
+  const auto task = row.find("task_name");
+  const bool is_raw = task != row.end() && task->second == "chase-raw";
+  const bool is_write = task != row.end() && task->second == "chase-write";
+  for (const auto& [quantity, ns] : {std::pair{is_raw ? "raw" : "write", times.write_ns}, {"read", times.read_ns}}) {
+    if ((is_raw || is_write) && quantity == std::string_view("read")) continue;
+    auto point = foreign_point(is_raw || is_write ? task->second : "chase-read", quantity, *region, ns);
     point.mode = "cold by-size";
     point.block_bytes = point.stride_bytes = static_cast<std::uint64_t>(*block);
     point.count = point.region_bytes / point.block_bytes;

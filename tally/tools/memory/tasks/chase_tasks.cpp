@@ -36,8 +36,9 @@ struct Sweep {
 };
 
 Pass pass_of(const Plan& plan, const RegionAndBlock& size) {
-  return {size.region_bytes, size.block_bytes, std::max(size.block_bytes, plan.stride_bytes),
-          plan.store,        plan.load,        plan.fence};
+  return {size.region_bytes,      size.block_bytes, std::max(size.block_bytes, plan.stride_bytes),
+          plan.working_set_bytes, plan.store,       plan.load,
+          plan.fence};
 }
 
 // The timings of one region and block.
@@ -105,8 +106,17 @@ Result<Sweep> sweep_over(Runner& runner, const Sizes& usual_regions, const Sizes
                          const PassSelection& wanted, result::Memory& result) {
   const auto pairs = regions_and_blocks(runner.plan(), usual_regions, usual_blocks);
   if (!pairs) return fail(pairs.error());
+  const std::uint64_t working_set = runner.plan().working_set_bytes;
   std::vector<SizeSamples> sizes;
-  for (const RegionAndBlock& pair : *pairs) sizes.push_back({pass_of(runner.plan(), pair), {}, {}, {}, {}});
+  for (const RegionAndBlock& pair : *pairs) {
+    if (working_set > 0 && working_set < pair.region_bytes) {
+      return fail(Code::bad_usage,
+                  fmt::format("a working set of {} is smaller than a region of {}", size_text(working_set),
+                              size_text(pair.region_bytes)),
+                  "choose a larger --working-set, or smaller --regions");
+    }
+    sizes.push_back({pass_of(runner.plan(), pair), {}, {}, {}, {}});
+  }
   std::vector<double> references;
   const auto measured = measure_mappings(runner, wanted, sizes, references);
   Sweep sweep;
@@ -141,8 +151,7 @@ std::string forwarding_text(Forwarded forwarded) {
     case Forwarded::no: return "raw / (write + read) is at least 0.9: nothing is forwarded, in regions of ";
     case Forwarded::undecided: break;
   }
-  return "0.9 is within the interval of raw / (write + read), or too few batches were quiet for one: nothing is "
-         "decided (increase --batches for narrower intervals), in regions of ";
+  return "undecided, for the reason next to each: regions of ";
 }
 
 }  // namespace
@@ -157,7 +166,7 @@ Result<void> run_forward(Runner& runner, result::Memory& result) {
     result.statistics.emplace_back(
         fmt::format("forwarding, block {}, region {}", size_text(key.first), size_text(key.second)), one.share);
     result.ratios.push_back({"raw / (write + read)", key.second, key.first, one.share, one.low, one.high,
-                             std::string(name(one.forwarded))});
+                             std::string(name(one.forwarded)), one.reason});
     sizes[one.forwarded].push_back(
         runner.plan().blocks.size() < 2
             ? size_text(key.second)

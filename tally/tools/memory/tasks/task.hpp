@@ -20,7 +20,8 @@ enum class Takes : unsigned {
   order = 16,
   store = 32,
   load = 64,
-  fence = 128
+  fence = 128,
+  working_set = 256
 };
 constexpr unsigned operator|(Takes a, Takes b) { return static_cast<unsigned>(a) | static_cast<unsigned>(b); }
 constexpr unsigned operator|(unsigned a, Takes b) { return a | static_cast<unsigned>(b); }

@@ -16,6 +16,7 @@ namespace {
 
 constexpr unsigned swept = Takes::regions | Takes::blocks | Takes::stride;
 constexpr unsigned writes_and_fences = Takes::store | Takes::fence;
+constexpr unsigned passes = swept | writes_and_fences | Takes::working_set;
 
 constexpr std::array all{
     Task{"levels", "the full report: cache levels, TLBs, controls, verdict", run_levels, 0u | Takes::ends},
@@ -25,14 +26,13 @@ constexpr std::array all{
     Task{"line", "cache line size", run_line, 0, 1},
     Task{"ladder", "prefetchers: latency of single cold accesses by stride", run_ladder},
     Task{"clock", "core cycles per nanosecond, and first-level latency", run_clock, 0, 1, false},
-    Task{"chase-write", "write regions, one fence per region", run_chase_write, swept | writes_and_fences},
-    Task{"chase-read", "write regions, then read them cold", run_chase_read, swept | writes_and_fences | Takes::load},
-    Task{"chase-raw", "write each region, then read it at once", run_chase_raw,
-         swept | writes_and_fences | Takes::load},
-    Task{"forward", "store-to-load forwarding of regions", run_forward, swept | writes_and_fences | Takes::load},
+    Task{"chase-write", "write regions, one fence per region", run_chase_write, passes},
+    Task{"chase-read", "write regions, then read them cold", run_chase_read, passes | Takes::load},
+    Task{"chase-raw", "write each region, then read it at once", run_chase_raw, passes | Takes::load},
+    Task{"forward", "store-to-load forwarding of regions", run_forward, passes | Takes::load},
     Task{"fence-fit", "write small regions: cost of fence and line, bandwidth", run_fence_fit,
-         writes_and_fences | Takes::stride},
-    Task{"amplify", "cold reads by region and block size", run_amplify, swept | writes_and_fences | Takes::load},
+         writes_and_fences | Takes::stride | Takes::working_set},
+    Task{"amplify", "cold reads by region and block size", run_amplify, passes | Takes::load},
     Task{"overwrite", "overwrite one block: slow writes and their period", run_overwrite,
          writes_and_fences | Takes::blocks},
     Task{"basic", "each operation alone, 64 to 256 bytes, forward and random", run_basic, 0u | Takes::fence},
@@ -84,6 +84,7 @@ Result<void> check_plan(const Task& task, const Plan& plan) {
       {Takes::regions, !plan.regions.empty(), "--regions"},
       {Takes::blocks, !plan.blocks.empty() && plan.blocks != one_line, "--blocks"},
       {Takes::stride, plan.stride_bytes != 0, "--stride"},
+      {Takes::working_set, plan.working_set_bytes != 0, "--working-set"},
       {Takes::order, plan.order != usual.order, fmt::format("--order {}", name(plan.order))},
       {Takes::store, plan.store != usual.store, fmt::format("--store {}", plan.store->name)},
       {Takes::load, plan.load != usual.load, fmt::format("--load {}", plan.load->name)},
@@ -184,9 +185,11 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
   result::Memory result;
   result.task = task->name;
   result.environment = measure::environment(linux::read_host_machine());
-  for (const std::uint64_t region : plan.regions) {
-    if (!plan.file.empty()) break;
-    if (auto fit = fits(region, "--regions"); !fit) return fail(fit.error());
+  if (plan.file.empty()) {
+    for (const std::uint64_t region : plan.regions) {
+      if (auto fit = fits(region, "--regions"); !fit) return fail(fit.error());
+    }
+    if (auto fit = fits(plan.working_set_bytes, "--working-set"); !fit) return fail(fit.error());
   }
   auto runner = Runner::start(std::move(plan));
   if (!runner) return fail(runner.error());
@@ -204,12 +207,16 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
     result.findings.clear();
     result.statistics.clear();
     result.tlbs.clear();
-    for (result::MemoryRatio& ratio : result.ratios) ratio.verdict = "undecided";
+    for (result::MemoryRatio& ratio : result.ratios) {
+      ratio.verdict = "undecided";
+      ratio.reason = fmt::format("the run was contended: {}", result.verdict.text);
+    }
   }
   if (const auto node = runner->plan().node) {
     for (result::MemoryPoint& point : result.points) point.node = node;
   }
   add_settings(*task, *runner, result);
+  result.ticks_per_ns = 1 / runner->ns(1);
   add_counters(*runner, result);
   if (runner->plan().stop()) {
     result.complete = false;

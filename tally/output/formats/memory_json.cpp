@@ -112,8 +112,8 @@ Json map_json(const result::MemoryMap& map) {
 }
 
 Json ratio_json(const result::MemoryRatio& ratio) {
-  return {{"name", ratio.name},      {"region_bytes", ratio.region_bytes}, {"block_bytes", ratio.block_bytes},
-          {"value", ratio.value},    {"low", value_or_null(ratio.low)},    {"high", value_or_null(ratio.high)},
+  return {{"name", ratio.name},       {"region_bytes", ratio.region_bytes},  {"block_bytes", ratio.block_bytes},
+          {"value", ratio.value},     {"low", value_or_null(ratio.low)},     {"high", value_or_null(ratio.high)},
           {"verdict", ratio.verdict}, {"reason", text_or_null(ratio.reason)}};
 }
 

@@ -188,9 +188,15 @@ MemoryRows point_rows(const Memory& memory) {
 }
 
 MemoryRows ratio_rows(const Memory& memory) {
-  MemoryRows all{
-      {{"ratio"}, {"region", true}, {"block", true}, {"value", true}, {"low", true}, {"high", true}, {"verdict"}, {"why"}},
-      {}};
+  MemoryRows all{{{"ratio"},
+                  {"region", true},
+                  {"block", true},
+                  {"value", true},
+                  {"low", true},
+                  {"high", true},
+                  {"verdict"},
+                  {"why"}},
+                 {}};
   for (const result::MemoryRatio& ratio : memory.ratios) {
     all.rows.push_back({ratio.name, whole_size(ratio.region_bytes), whole_size(ratio.block_bytes),
                         decimals(ratio.value, 3), decimals(ratio.low, 3), decimals(ratio.high, 3), ratio.verdict,

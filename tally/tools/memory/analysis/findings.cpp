@@ -398,7 +398,7 @@ class LevelFinder {
   bool hiding_ = false;   // later caches may be hidden in an unreliable part of the curve
 };
 
-// Whether a rise is that of the first translation buffer: no reported cache ends there, and it lies where the misses of
+// Whether a rise is that of the first translation buffer: no reported cache ends there, and it is where the misses of
 // rings in random order, reach/R of which still hit, are between few and most.
 bool is_of_translations(const Curve& curve, const LevelSpan& span, const LevelSpan& next, const Witnesses& witnesses) {
   const double reach = witnesses.translations.reach_bytes;

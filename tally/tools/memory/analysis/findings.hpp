@@ -31,8 +31,8 @@ struct Witnesses {
 /// that is steeper than a slope. Empty if there is none.
 std::optional<Capacity> find_scattered(const Curve& curve);
 
-/// Joins spans at a rise that no reported cache explains, but the first translation buffer does. The check of each step,
-/// which walks it page by page, may miss that while others fill the caches.
+/// Joins spans at a rise that no reported cache explains, but the first translation buffer does. The check of each
+/// step, which walks it page by page, may miss that while others fill the caches.
 std::vector<LevelSpan> join_translations(const Curve& curve, const std::vector<LevelSpan>& spans,
                                          const Witnesses& witnesses);
 

@@ -36,8 +36,12 @@ struct Sweep {
 };
 
 Pass pass_of(const Plan& plan, const RegionAndBlock& size) {
-  return {size.region_bytes,      size.block_bytes, std::max(size.block_bytes, plan.stride_bytes),
-          plan.working_set_bytes, plan.store,       plan.load,
+  return {size.region_bytes,
+          size.block_bytes,
+          std::max(size.block_bytes, plan.stride_bytes),
+          plan.working_set_bytes,
+          plan.store,
+          plan.load,
           plan.fence};
 }
 
@@ -227,8 +231,8 @@ Result<void> run_amplify(Runner& runner, result::Memory& result) {
   if (!sweep) return fail(sweep.error());
   result.maps = {map_of("Cold reads", sweep->read), map_of("Writes", sweep->write)};
   // The smaller region, in which every block size has a choice of blocks: 16 K in LENS's list and in the usual one.
-  const auto near_region = std::find_if(regions.begin(), regions.end(),
-                                        [&](std::uint64_t region) { return region >= 4 * blocks.back(); });
+  const auto near_region =
+      std::find_if(regions.begin(), regions.end(), [&](std::uint64_t region) { return region >= 4 * blocks.back(); });
   if (near_region == regions.end() || *near_region == regions.back()) {
     result.findings.emplace_back(
         "no amplification: it compares the largest region with a smaller one that holds four of the largest blocks");
@@ -245,13 +249,13 @@ Result<void> run_amplify(Runner& runner, result::Memory& result) {
   }
   if (result.verdict.contended || amplifications.empty()) return {};
   const auto entry = entry_size(amplifications);
-  result.findings.push_back(entry
-                                ? fmt::format("from blocks of {} on, reads of regions of {} cost the same as of {}; task "
-                                              "ladder shows whether that is an entry or a prefetcher",
-                                              size_text(static_cast<std::uint64_t>(*entry)), size_text(regions.back()),
-                                              size_text(*near_region))
-                                : fmt::format("no block size makes regions of {} as fast as those of {}",
-                                              size_text(regions.back()), size_text(*near_region)));
+  result.findings.push_back(
+      entry ? fmt::format("from blocks of {} on, reads of regions of {} cost the same as of {}; task "
+                          "ladder shows whether that is an entry or a prefetcher",
+                          size_text(static_cast<std::uint64_t>(*entry)), size_text(regions.back()),
+                          size_text(*near_region))
+            : fmt::format("no block size makes regions of {} as fast as those of {}", size_text(regions.back()),
+                          size_text(*near_region)));
   return {};
 }
 

@@ -91,8 +91,13 @@ Result<void> measure(Runner& runner, const Pair& pair, std::uint64_t region, std
 Result<void> measure_region(Runner& runner, const std::vector<linux::Node>& nodes, std::uint64_t region,
                             std::vector<double>& references, result::Memory& result) {
   const auto add_map = [&](const char* what, const char* unit) {
-    result.maps.push_back({fmt::format("{}, regions of {}", what, size_text(region)), "memory of node",
-                           "processor of node", false, false, unit, {}});
+    result.maps.push_back({fmt::format("{}, regions of {}", what, size_text(region)),
+                           "memory of node",
+                           "processor of node",
+                           false,
+                           false,
+                           unit,
+                           {}});
   };
   add_map("Latency of memory on each node", "ns");
   add_map("Loads of memory on each node", "MB/s");

@@ -74,9 +74,8 @@ Result<void> measure_rings(Runner& runner, std::uint64_t region, double from, do
 // How many loads of a region overlap, from the rows of that region.
 void add_parallelism(std::span<const result::MemoryPoint> rows, bool name_region, result::Memory& result) {
   if (rows.empty() || !rows.front().ns || !rows.back().ns) return;
-  const auto best = std::min_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    return a.ns.value_or(1e9) < b.ns.value_or(1e9);
-  });
+  const auto best = std::min_element(
+      rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.ns.value_or(1e9) < b.ns.value_or(1e9); });
   const double parallel = *rows.front().ns / *best->ns;
   const std::string of = name_region ? ", region " + size_text(best->region_bytes) : std::string();
   result.statistics.emplace_back("parallelism" + of, parallel);

@@ -136,15 +136,20 @@ TEST(EventNames, all_kinds_count_the_same) {
 
 TEST(EventNames, what_no_backend_counts_is_absent_and_never_0) {
   const TemporaryFile file("result.json");
-  ASSERT_EQ(
-      tally({"stat", "--format", "json", "-o", file.path(), "-e", "{loads,r01c2},0x24100C4", "--", "true"}).code(), 0);
+  ASSERT_EQ(tally({"stat", "--format", "json", "-o", file.path(), "-e",
+                   "{loads,r01c2},0x24100C4,cpu/event=0xcd,umask=1,ldlat=30/,cpu/event=0xb7,umask=1,offcore_rsp=0x10/",
+                   "--", "true"})
+                .code(),
+            0);
   const json result = json::parse(*file.content());
-  for (const int i : {1, 2}) {
+  for (const int i : {1, 2, 3, 4}) {
     EXPECT_EQ(result["events"][i]["trust"], "absent");
     EXPECT_TRUE(result["events"][i]["value"].is_null());
   }
   EXPECT_TRUE(holds(result["events"][1]["reason"], "UOPS_RETIRED.ALL"));
   EXPECT_TRUE(holds(result["events"][2]["reason"], "counter masks"));
+  EXPECT_TRUE(holds(result["events"][3]["reason"], "loads that took at least a number of cycles, which PEBS measures"));
+  EXPECT_TRUE(holds(result["events"][4]["reason"], "requests that leave the core"));
   const Finished both = tally({"stat", "-e", "0x5300C0", "--", "true"});
   EXPECT_TRUE(holds(both.err, "partial")) << both.err;
 }

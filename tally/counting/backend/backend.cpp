@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "tally/counting/backend/simulation.hpp"
 #include "tally/hardware/event/codes.hpp"
@@ -15,6 +17,27 @@ namespace {
 constexpr const char* needs_pmu = "needs a PMU: the engine has no model of it";
 constexpr const char* needs_pmu_or_model =
     "needs a PMU, or on x86-64 the engine with a model: --backend engine --model NAME";
+
+// Events of Intel's processors whose conditions are in a register of their own, by their codes.
+struct RegisterEvents {
+  std::vector<unsigned> codes;
+  const char* what;
+};
+
+std::string why_its_register_needs_a_pmu(const event::Encoding& encoding) {
+  static const RegisterEvents all[] = {
+      {{0xB7, 0xBB, 0x2A, 0x2B}, "requests that leave the core, by kind and answer (MSR_OFFCORE_RSP)"},
+      {{0xCD}, "loads that took at least a number of cycles, which PEBS measures (MSR_PEBS_LD_LAT)"},
+      {{0xC6}, "instructions by the delay of their fetch, which PEBS measures (MSR_PEBS_FRONTEND)"},
+  };
+  for (const auto& [codes, what] : all) {
+    if (event::is_amd(encoding.family)) break;
+    if (std::find(codes.begin(), codes.end(), event::event_code(encoding)) == codes.end()) continue;
+    return fmt::format("needs a PMU: it counts {}, and the engine simulates no such thing", what);
+  }
+  return fmt::format("needs a PMU: the engine does not simulate its further conditions (config1=0x{:x})",
+                     encoding.config1);
+}
 
 }  // namespace
 
@@ -59,6 +82,7 @@ Outlook outlook_of(const Count& count) { return {count.trust, count.reason, coun
 std::string why_it_needs_a_pmu(const event::Event& event) {
   if (event.id != event::Id::code || !event.encoding) return needed_by(event.id).any() ? needs_pmu_or_model : needs_pmu;
   const event::Encoding& encoding = *event.encoding;
+  if (event::is_x86(encoding.family) && encoding.config1 != 0) return why_its_register_needs_a_pmu(encoding);
   if (event::is_conditional(encoding)) {
     return "counter masks, inversion and edge detection need a PMU: the engine does not simulate single cycles";
   }

@@ -32,7 +32,7 @@ struct Models {
   uint8_t own_llc;    ///< 1: each thread has a last level of its own
   uint8_t next_line, streamer;  ///< enabled prefetchers
   uint8_t worker_count;         ///< workers that run the models for generated code (NoteRing); 0: the engine runs them
-  uint8_t reserved;
+  uint8_t core;                 ///< 1 + the index of its core in machine::core_names(): for programs that ask; 0: none
   ModelLevel l1i, l1d, l2, llc, itlb, dtlb, stlb;
   char name[40];  ///< of the machine, cut at 39 bytes: for programs that ask
 };

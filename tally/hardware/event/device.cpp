@@ -133,9 +133,12 @@ class Terms {
     for (const auto& [name, terms] : device_.events) names.push_back(name);
     for (const auto& [name, where] : format_) names.push_back(name);
     const auto near = nearest(key, names);
-    return wrong(fmt::format("the PMU {} has no '{}'", device_.name, printable(key)),
+    return wrong(device_.type ? fmt::format("the PMU {} has no '{}'", device_.name, printable(key))
+                              : fmt::format("this machine's kernel has no PMU {}, which would say what '{}' is",
+                                            device_.name, printable(key)),
                  !near.empty()   ? "did you mean " + join(near, ", ") + "?"
                  : names.empty() ? "it has no named events or fields: config=N works"
+                 : !device_.type ? fmt::format("without it, only its fields work: {}", join(field_names(), ", "))
                                  : fmt::format("`tally events '{}/*'` lists its events; its fields are {}",
                                                device_.name, join(field_names(), ", ")));
   }

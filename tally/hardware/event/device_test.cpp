@@ -162,6 +162,11 @@ TEST(Device, without_a_core_pmu_its_usual_fields_and_generic_names_are_understoo
   EXPECT_EQ(parse("cpu/instructions/k", machine.sources)->mode, Mode::kernel);
   EXPECT_EQ(parse("armv8_pmuv3/event=0x21/", machine.sources)->encoding->family, Family::arm);
   EXPECT_FALSE(parse("cpu/branch-misses,cmask=1/", machine.sources));
+  const auto alias = parse("cpu/mem-loads,ldlat=30/", machine.sources);
+  ASSERT_FALSE(alias);
+  EXPECT_NE(alias.error().message.find("has no PMU cpu, which would say what 'mem-loads' is"), std::string::npos)
+      << alias.error().message;
+  EXPECT_NE(alias.error().hint.find("ldlat"), std::string::npos) << alias.error().hint;
 }
 
 TEST(Device, errors_are_specific) {

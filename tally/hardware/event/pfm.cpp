@@ -64,7 +64,9 @@ struct Library {
     if (pfm_get_pmu_info(id, &info) != PFM_SUCCESS || info.type != PFM_PMU_TYPE_CORE || info.nevents <= 0) return;
     const Family family = family_of(info.name);
     if (family == Family::none) return;
-    pmus.push_back({info.name, info.desc, family, info.num_cntrs, info.num_fixed_cntrs, info.is_present != 0});
+    // libpfm4's 16 of Ice Lake and later is an upper bound: CPUID.0AH of all of them reports 8.
+    const int counters = family == Family::intel_recent ? std::min(info.num_cntrs, 8) : info.num_cntrs;
+    pmus.push_back({info.name, info.desc, family, counters, info.num_fixed_cntrs, info.is_present != 0});
     ids.push_back(id);
   }
 

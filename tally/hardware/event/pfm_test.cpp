@@ -132,6 +132,12 @@ TEST_F(Pfm, every_name_of_every_table_is_understood) {
   EXPECT_GT(names, 8000u);
 }
 
+TEST_F(Pfm, programmable_counters_are_those_of_the_processor) {
+  for (const auto& [name, counters] : {std::pair{"nhm", 4}, {"hsw", 8}, {"icl", 8}, {"spr", 8}}) {
+    EXPECT_EQ(pfm::find_pmu(name)->counters, counters) << name;
+  }
+}
+
 TEST(AppleM1, every_event_has_the_kernels_or_the_frameworks_name) {
   std::set<std::string> names;
   std::set<unsigned> codes;

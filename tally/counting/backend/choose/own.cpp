@@ -51,9 +51,7 @@ Count in_regions(const event::Event& event, const channel::AskedModels& models) 
   if (is_modelled(event.id)) {
     if (std::string why = why_not_in_regions(event, models); !why.empty()) return absent(std::move(why));
   }
-  Simulation simulation = engine::simulation_of(models.models);
-  // The engine has the timings of the core and not its name, so the core is called like the machine.
-  simulation.machine.core = simulation.machine.name;
+  const Simulation simulation = engine::simulation_of(models.models);
   engine::CollectedTotals tally;
   tally.without = models.without;
   return engine::count_of(event, tally, &simulation);

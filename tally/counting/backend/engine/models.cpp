@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -74,6 +75,9 @@ channel::Models settings_of(const Simulation& simulation, const NeededModels& ne
   models.dtlb = level_of(simulation.machine.tlbs.dtlb);
   models.stlb = level_of(simulation.machine.tlbs.stlb);
   simulation.machine.name.copy(models.name, sizeof models.name - 1);
+  const auto cores = machine::core_names();
+  const auto core = std::find(cores.begin(), cores.end(), simulation.machine.core);
+  models.core = core == cores.end() ? 0 : static_cast<std::uint8_t>(1 + (core - cores.begin()));
   return models;
 }
 
@@ -100,6 +104,8 @@ channel::ModelCore core_of(const Simulation& simulation) {
 Simulation simulation_of(const channel::Models& settings) {
   Simulation models;
   models.machine.name.assign(settings.name, ::strnlen(settings.name, sizeof settings.name));
+  const auto cores = machine::core_names();
+  if (settings.core > 0 && settings.core <= cores.size()) models.machine.core = cores[settings.core - 1];
   const bool full = settings.direction == static_cast<std::uint8_t>(tally::models::Direction::tage);
   models.precision = full ? Precision::full : Precision::fast;
   models.own_llc = settings.own_llc != 0;

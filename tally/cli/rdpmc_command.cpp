@@ -41,7 +41,8 @@ on, every user of the machine can read these counts, including those of other us
 
 x86 only: on arm64 the kernel lets a program read only the counters of its own events. on and off need root.
 
-Exit code: 0 done, or status: counters are held; 1 status: no counters are held; 2 bad usage; 125 not possible here.
+Exit code: 0 done, or status: counters are held; 1 status: no counters are held; 2 bad usage; 125 not possible here, such as on without a
+PMU.
 
 Examples:
   sudo tally rdpmc on
@@ -106,6 +107,7 @@ std::string text_of(const rdpmc::RdpmcStatus& standing) {
                                         "setting: run `sudo tally rdpmc off`.\n",
                                         standing.left->holder.number)
                                   : "tally holds no counters for rdpmc.\n";
+  if (standing.switches.empty()) return fmt::format("{} {}\n `tally doctor` shows why\n", heading, rdpmc::no_counters);
   return heading + switches_text(standing);
 }
 

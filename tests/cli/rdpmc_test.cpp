@@ -29,6 +29,7 @@ class Desktop {
     fs::create_directories(file.parent_path());
     std::ofstream(file) << content << '\n';
   }
+  void remove_pmu() const { fs::remove_all(fs::path(folder_.folder()) / "sys/bus/event_source/devices/cpu"); }
   std::string switch_now() const {
     return TemporaryFile::read(folder_.folder() + "/sys/bus/event_source/devices/cpu/rdpmc").value_or("");
   }
@@ -101,6 +102,18 @@ TEST(Rdpmc, an_event_that_is_on_no_counter_changes_nothing) {
   EXPECT_NE(finished.err.find("no counter is available for "), std::string::npos) << finished.err;
   EXPECT_EQ(desktop.switch_now(), "1\n");
   EXPECT_FALSE(desktop.has_state_file());
+}
+
+TEST(Rdpmc, without_a_pmu_nothing_is_held_and_nothing_can_be_switched_on) {
+  const Desktop desktop;
+  desktop.remove_pmu();
+  const Finished status = desktop.rdpmc({"status"});
+  EXPECT_EQ(status.code(), 1) << status.err;
+  EXPECT_TRUE(status.out.starts_with("tally holds no counters for rdpmc.\n the kernel reports no PMU")) << status.out;
+  EXPECT_EQ(desktop.rdpmc({"off"}).code(), 0) << "it is off";
+  const Finished on = desktop.rdpmc({"on"});
+  EXPECT_EQ(on.code(), 125);
+  EXPECT_TRUE(on.err.find("there is no counter to read") != std::string::npos) << on.err;
 }
 
 TEST(Rdpmc, arm64_is_refused_with_the_reason) {

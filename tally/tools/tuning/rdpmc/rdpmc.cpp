@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t for_everybody = 2;
 
-// The processor's PMUs. Fails if the machine has no rdpmc switch.
+// The processor's PMUs; none if the kernel reports none. Fails if the architecture has no rdpmc switch.
 Result<std::vector<linux::PmuDevice>> cores_of(const std::string& root) {
   const linux::HostMachine machine = linux::read_host_machine(root);
   if (machine.architecture != "x86_64") {
@@ -31,11 +31,7 @@ Result<std::vector<linux::PmuDevice>> cores_of(const std::string& root) {
   for (const std::string& name : machine.pmus) {
     if (auto device = linux::pmu_device(root, name)) cores.push_back(*std::move(device));
   }
-  if (!cores.empty()) return cores;
-  return fail(Code::cannot_measure,
-              "the kernel reports no PMU for this processor (no `cpu` in /sys/bus/event_source/devices): there is no "
-              "counter to read",
-              "`tally doctor` shows why");
+  return cores;
 }
 
 Result<RdpmcStatus> read_status(const std::string& root, const std::vector<linux::PmuDevice>& cores) {
@@ -102,6 +98,7 @@ Result<RdpmcStatus> status(const std::string& root) {
 Result<RdpmcStatus> on(const std::vector<event::Event>& events, const std::string& root, const Pin& pin) {
   const auto cores = cores_of(root);
   if (!cores) return fail(cores.error());
+  if (cores->empty()) return fail(Code::cannot_measure, no_counters, "`tally doctor` shows why");
   auto requested = backend::processor_events(events, *cores);
   if (!requested) return fail(requested.error());
   const auto folder = linux::RunFolder::enter(folder_of(root));

@@ -22,9 +22,14 @@ struct Switch {
   bool operator==(const Switch&) const = default;
 };
 
+/// Why there is nothing to read if the kernel reports no PMU.
+inline constexpr const char* no_counters =
+    "the kernel reports no PMU for this processor (no `cpu` in /sys/bus/event_source/devices): there is no counter to "
+    "read";
+
 /// The current state of switches and daemon.
 struct RdpmcStatus {
-  std::vector<Switch> switches;
+  std::vector<Switch> switches;      ///< none without a PMU
   std::optional<State> held;         ///< by a running daemon
   std::optional<State> left;         ///< by a killed daemon: not yet restored, because this user may not
   std::vector<std::string> notices;  ///< what was or could not be restored, and doubts about events
@@ -35,12 +40,12 @@ struct RdpmcStatus {
 using Pin = std::function<Result<linux::PinnedCounter>(const linux::PerfEvent& event, int processor)>;
 
 /// The current state of the machine whose files are below `root`. Restores what a killed daemon left. Errors:
-/// cannot_measure with the reason if the machine has no such switch.
+/// cannot_measure with the reason if the architecture has no such switch.
 Result<RdpmcStatus> status(const std::string& root = "/");
 
 /// Starts a daemon that lets every program read these events on every processor until it is stopped. Errors: those of
-/// status(); cannot_measure if it is already on, if this user may not, or if an event gets no counter on one of the
-/// processors. Changes nothing on errors.
+/// status(); cannot_measure without a PMU, if it is already on, if this user may not, or if an event gets no counter on
+/// one of the processors. Changes nothing on errors.
 Result<RdpmcStatus> on(const std::vector<event::Event>& events, const std::string& root = "/",
                        const Pin& pin = linux::pin_counter);
 

@@ -100,15 +100,33 @@ void take_time(RunStatistics& statistics, const linux::Moment& start, const linu
   statistics.steady_ticks = linux::time_stamp_is_invariant();
 }
 
-Count software_count(const event::Event& event, const RunStatistics& statistics) {
+namespace {
+
+// The count of its counter, if it has one.
+std::optional<Count> by_counter(const event::Event& event, const RunStatistics& statistics) {
   for (const KernelCount& one : statistics.kernel) {
-    // A counter that was never enabled saw no execve: wait4(2) is as good.
-    if (one.id != event.id || !one.value || one.value->enabled.count() == 0) continue;
+    if (one.id != event.id || !one.value) continue;
     // Without times: the kernel never multiplexes such a counter.
     Count count = counted(static_cast<std::int64_t>(one.value->value), Source::kernel);
     return statistics.lost.empty() ? count : count_of_lost(event, statistics, std::move(count), statistics.lost);
   }
-  return by_bookkeeping(event.id, statistics);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Count software_count(const event::Event& event, const RunStatistics& statistics) {
+  const auto was_enabled = [&](const KernelCount& one) {
+    return one.id == event.id && one.value && one.value->enabled.count() > 0;
+  };
+  // A counter that was never enabled saw no execve: wait4(2) is as good.
+  const bool saw_it = std::any_of(statistics.kernel.begin(), statistics.kernel.end(), was_enabled);
+  return saw_it ? *by_counter(event, statistics) : by_bookkeeping(event.id, statistics);
+}
+
+Count software_count_so_far(const event::Event& event, const RunStatistics& statistics) {
+  auto count = by_counter(event, statistics);
+  return count ? *std::move(count) : only_by_counter(event.id, statistics);
 }
 
 RunStatistics expected_statistics(const event::Event& event) {

@@ -64,6 +64,10 @@ void take_time(RunStatistics& statistics, const linux::Moment& start, const linu
 /// of a counter that changes its rate; counts of a counter that was taken away (`lost`). A hardware event is absent.
 Count software_count(const event::Event& event, const RunStatistics& statistics);
 
+/// The same for an event with a counter of the kernel, while the program runs: 0 before the program begins. wait4(2)
+/// reports nothing yet, so without a counter it is absent, with the reason.
+Count software_count_so_far(const event::Event& event, const RunStatistics& statistics);
+
 /// Returns the statistics of a run without any problem, to predict the trust of a software event. Opens its counter and
 /// closes it again.
 RunStatistics expected_statistics(const event::Event& event);

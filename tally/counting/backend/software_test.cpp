@@ -102,6 +102,20 @@ TEST(SoftwareCount, a_counter_that_saw_no_execve_is_ignored) {
   EXPECT_EQ(software_count(*event::parse("page-faults"), early).source, Source::wait4);
 }
 
+// wait4(2) reports at the end only: 0 until then would be wrong.
+TEST(SoftwareCount, while_the_program_runs_only_the_kernels_counters_have_values) {
+  const event::Event faults = *event::parse("page-faults");
+  RunStatistics running;
+  running.kernel = {{event::Id::page_faults, EACCES, {}}};
+  const Count refused = software_count_so_far(faults, running);
+  EXPECT_EQ(refused.trust, Trust::absent);
+  EXPECT_NE(refused.reason.find("Permission denied"), std::string::npos) << refused.reason;
+  running.kernel = {{event::Id::page_faults, 0, linux::PerfValue{}}};
+  EXPECT_EQ(software_count_so_far(faults, running).value, 0) << "before execve(2)";
+  running.kernel = {{event::Id::page_faults, 0, linux::PerfValue{7, Nanoseconds{1}, Nanoseconds{1}}}};
+  EXPECT_EQ(software_count_so_far(faults, running).value, 7);
+}
+
 TEST(SoftwareCount, ticks_of_a_varying_counter_are_partial) {
   RunStatistics varying = statistics();
   varying.steady_ticks = false;

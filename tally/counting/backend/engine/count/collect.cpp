@@ -379,15 +379,8 @@ std::string still_running(const std::vector<Image>& images) {
   return join(living, ", ");
 }
 
-/// `own`: a note about the engine's part, or empty.
-Count software(const event::Event& event, const Execution& execution, bool counted_anything, bool some_running,
-               const std::string& own = {}) {
-  Count native = software_count(event, execution.statistics);
-  if (!execution.ended) return downgraded(native, Trust::partial, "the program was still running");
-  if (some_running) {
-    native = downgraded(native, Trust::partial, "without processes that were still running");
-  }
-  if (!counted_anything) return native;
+// Grades a native count of a program that ran under the engine. `own`: a note about the engine's part, or empty.
+Count under_engine(const event::Event& event, const Count& native, const std::string& own = {}) {
   switch (event.id) {
     case event::Id::duration_time:
     case event::Id::tsc:
@@ -397,6 +390,16 @@ Count software(const event::Event& event, const Execution& execution, bool count
     case event::Id::system_time: return downgraded(native, Trust::partial, "under the engine; a native run is shorter");
     default: return downgraded(native, Trust::partial, own.empty() ? "includes the engine's overhead" : own);
   }
+}
+
+Count software(const event::Event& event, const Execution& execution, bool counted_anything, bool some_running,
+               const std::string& own = {}) {
+  Count native = software_count(event, execution.statistics);
+  if (!execution.ended) return downgraded(native, Trust::partial, "the program was still running");
+  if (some_running) {
+    native = downgraded(native, Trust::partial, "without processes that were still running");
+  }
+  return counted_anything ? under_engine(event, native, own) : native;
 }
 
 }  // namespace
@@ -410,10 +413,8 @@ Outlook outlook_of(const event::Event& event, const Simulation* simulation) {
 }
 
 Count software_while_running(const event::Event& event, const RunStatistics& statistics) {
-  Execution running;
-  running.ended = true;  // otherwise each count would be partial for that
-  running.statistics = statistics;
-  return software(event, running, true, false);
+  return under_engine(
+      event, kernel_event(event.id) ? software_count_so_far(event, statistics) : software_count(event, statistics));
 }
 
 std::vector<result::ProgramRegions> collect(const Job& job, const Execution& execution, const Channel& shared,

@@ -68,13 +68,26 @@ TEST(Counted, ratios_of_what_was_counted) {
     to[at(Counted::l3_misses)] = processor == 7 ? std::nullopt : std::optional<double>(50);
     from[at(Counted::l3_hits)] = 0;
     to[at(Counted::l3_hits)] = 150;
+    from[at(Counted::reference_cycles)] = 0;
+    to[at(Counted::reference_cycles)] = processor == 7 ? std::nullopt : std::optional<double>(500);
     from[at(Counted::faults)] = 10;
     to[at(Counted::faults)] = 30;
   }
   before.counts.sockets[0][at(Counted::read_bytes)] = 1e9;
   after.counts.sockets[0][at(Counted::read_bytes)] = 5e9;
+  before.ticks = 1000;
+  after.ticks = 3000;
+  before.counts.sockets[0][at(Counted::reads_pending)] = 0;
+  after.counts.sockets[0][at(Counted::reads_pending)] = 180'000;
+  before.counts.sockets[0][at(Counted::reads_missed)] = 0;
+  after.counts.sockets[0][at(Counted::reads_missed)] = 1000;
+  after.uncore_hertz[0] = 1.8e9;
   const result::WatchTable table = table_of(machine, {}, before, after);
+  EXPECT_NEAR(*value(row_of(table, Kind::socket, "0"), Id::miss_latency), 100, 1e-9) << "180 clocks of 1.8 GHz";
+  EXPECT_EQ(value(row_of(table, Kind::socket, "1"), Id::miss_latency), std::nullopt);
   const auto& core = row_of(table, Kind::core, "2");
+  EXPECT_EQ(value(core, Id::util), 0.25) << "reference cycles by ticks";
+  EXPECT_EQ(value(row_of(table, Kind::core, "7"), Id::util), 0.5) << "without them: the kernel's accounting";
   EXPECT_EQ(value(core, Id::ipc), 2);
   EXPECT_EQ(value(core, Id::l3_hits), 0.75);
   EXPECT_EQ(value(core, Id::l3_per_instruction), 0.025);

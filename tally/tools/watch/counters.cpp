@@ -109,6 +109,8 @@ void Counters::open_cores(WatchedMachine& machine, const std::vector<int>& proce
   std::set<std::string> names;
   std::set<Counted> counted;
   int failed = 0, failed_caches = 0;
+  // A hypervisor may scale the time-stamp counter, and not the cycles.
+  bool reference_everywhere = !machine.is_virtual();
   std::map<std::string, std::vector<CacheEvent>> events_of;
   for (const int processor : processors) {
     const linux::CorePmu* pmu = pmu_of(machine, processor);
@@ -120,6 +122,11 @@ void Counters::open_cores(WatchedMachine& machine, const std::vector<int>& proce
     if (error != 0) {
       failed = error;
       break;
+    }
+    // PERF_COUNT_HW_REF_CPU_CYCLES, which not every PMU has.
+    if (reference_everywhere) {
+      reference_everywhere = add(false, processor, processor,
+                                 {{generic(machine, *pmu, 9), {Counted::reference_cycles, 1, false, {}, 0}}}) == 0;
     }
     if (!events_of.contains(pmu->name)) {
       const auto device = linux::pmu_device(machine.root, pmu->name);
@@ -142,6 +149,7 @@ void Counters::open_cores(WatchedMachine& machine, const std::vector<int>& proce
     for (const Id id : of_caches) note_absent(machine, id, reason);
     return;
   }
+  if (reference_everywhere) machine.column(Id::util).source = "PMU: ref-cycles; otherwise /proc/stat";
   for (const Id id : of_instructions) {
     machine.column(id).source = "PMU: instructions, cycles";
     note_absent(machine, id, machine.not_running);

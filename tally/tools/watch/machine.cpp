@@ -19,14 +19,9 @@ namespace {
 using Kind = result::WatchKind;
 constexpr Kind all_kinds[] = {Kind::core, Kind::socket, Kind::system, Kind::process, Kind::group};
 
-bool is_virtual(const WatchedMachine& machine) {
-  if (machine.survey.machine.hypervisor) return *machine.survey.machine.hypervisor;
-  return machine.processor && machine.processor->under_hypervisor;
-}
-
 // Returns the hint for data that a virtual machine does not have: the hypervisor hides most of it.
 std::string of_virtual(const WatchedMachine& machine, const char* what) {
-  return is_virtual(machine) ? fmt::format("this is a virtual machine, and its host shows it no {}", what) : "";
+  return machine.is_virtual() ? fmt::format("this is a virtual machine, and its host shows it no {}", what) : "";
 }
 
 void set_reason(WatchedMachine& machine, Id id, std::size_t reason) {
@@ -192,6 +187,10 @@ std::size_t Reasons::add(std::string code, std::string text, std::string hint) {
   }
   all_.push_back(std::move(reason));
   return all_.size() - 1;
+}
+
+bool WatchedMachine::is_virtual() const {
+  return survey.machine.hypervisor.value_or(processor && processor->under_hypervisor);
 }
 
 std::vector<int> WatchedMachine::sockets() const {

@@ -58,6 +58,8 @@ struct WatchedMachine {
   ColumnSource& column(Id id) { return columns[static_cast<std::size_t>(id)]; }
   const ColumnSource& column(Id id) const { return columns[static_cast<std::size_t>(id)]; }
 
+  bool is_virtual() const;
+
   /// Returns the sockets of its processors, in order.
   std::vector<int> sockets() const;
 };

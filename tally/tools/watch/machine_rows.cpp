@@ -82,6 +82,17 @@ void add_processor(const Between& between, int processor, ProcessorSums& sum) {
   sum.processors.insert(processor);
 }
 
+// The share of time that processors were not halted, as PCM computes it: reference cycles are counted at the rate of the
+// time-stamp counter.
+std::optional<double> share_not_halted(const Between& between, const ProcessorSums& sum) {
+  if (!between.before.ticks || !between.after.ticks) return std::nullopt;
+  const auto ticks = Between::grown(between.before.ticks, between.after.ticks);
+  if (!ticks) return std::nullopt;
+  const auto share =
+      ratio(sum.grown[at(Counted::reference_cycles)], *ticks * static_cast<double>(sum.processors.size()));
+  return share ? std::optional(std::min(1.0, *share)) : std::nullopt;
+}
+
 void set_together(const Between& between, const ProcessorSums& sum, bool with_software, result::WatchRow& row) {
   const double all = sum.busy + sum.idle + sum.steal;
   if (!sum.has_times) {
@@ -94,6 +105,7 @@ void set_together(const Between& between, const ProcessorSums& sum, bool with_so
     Between::set(row, Id::util, sum.busy / all);
     Between::set(row, Id::steal, sum.steal / all);
   }
+  if (const auto share = share_not_halted(between, sum)) Between::set(row, Id::util, *share);
   if (sum.has_waited && between.seconds > 0) Between::set(row, Id::waiting, sum.waited_ns / 1e9 / between.seconds);
   if (!sum.has_waited && !between.machine.column(Id::waiting).source.empty()) {
     Between::say(row, Id::waiting, between.machine.not_reported);
@@ -192,7 +204,11 @@ void set_around(const Between& between, const Around& from, result::WatchRow& ro
   Between::set(row, Id::memory_energy, from.memory_joules);
   Between::set(row, Id::l3_occupancy, from.occupancy);
   if (const auto local = ratio(from.local_bytes, from.total_bytes)) Between::set(row, Id::local, 100 * *local);
-  if (from.uncore_hertz) Between::set(row, Id::uncore_frequency, *from.uncore_hertz / 1e9);
+  if (!from.uncore_hertz) return;
+  Between::set(row, Id::uncore_frequency, *from.uncore_hertz / 1e9);
+  // The mean number of clocks that a request is pending.
+  const auto clocks = ratio(from.grown[at(Counted::reads_pending)], from.grown[at(Counted::reads_missed)]);
+  if (clocks && *from.uncore_hertz > 0) Between::set(row, Id::miss_latency, *clocks / *from.uncore_hertz * 1e9);
 }
 
 // Adds a socket to the sum; nothing if one socket has no value.

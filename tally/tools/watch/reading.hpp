@@ -34,8 +34,9 @@ enum class Counted {
   uncore_clocks,
   reads_pending,
   reads_missed,
+  reference_cycles,
 };
-inline constexpr std::size_t counted_count = 15;
+inline constexpr std::size_t counted_count = 16;
 
 /// Running sums; no value for events that were not counted all the time.
 using Sums = std::array<std::optional<double>, counted_count>;

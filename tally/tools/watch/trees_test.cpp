@@ -120,6 +120,25 @@ TEST(Xeon, memory_traffic_and_energy_by_pmus_that_are_there_but_not_opened) {
   EXPECT_EQ(reason(table, row_of(table, Kind::core, "0"), Id::ipc), "not-opened");
 }
 
+TEST(Xeon, latency_of_misses_needs_the_long_unit_mask_of_ice_lake_servers) {
+  for (const auto& [umask, expected] : {std::pair{"config:8-15", 0u}, {"config:8-15,32-57", 4u}}) {
+    const Tree tree;
+    make_xeon(tree);
+    const std::string cha = "sys/bus/event_source/devices/uncore_cha_0";
+    tree.write(cha + "/type", "20");
+    tree.write(cha + "/cpumask", "0,2");
+    tree.write(cha + "/format/event", "config:0-7");
+    tree.write(cha + "/format/umask", umask);
+    const auto events = around_events(read_watched_machine(tree.root()));
+    ASSERT_EQ(events.size(), expected) << umask << ": pending and missed, of two sockets";
+    if (!events.empty()) EXPECT_EQ(events[0].config, 0x00C8'17FE'0000'0136u);
+    Watcher watcher = open(tree);
+    const result::WatchTable table = watcher.next();
+    EXPECT_EQ(reason(table, row_of(table, Kind::socket, "0"), Id::miss_latency),
+              events.empty() ? "no-latency-events" : "no-uncore-clock");
+  }
+}
+
 // An AMD machine with two sockets: one L3 cache per two cores, k10temp, energy of packages only, cgroup v2.
 TEST(Epyc, every_cell) {
   const Tree tree;

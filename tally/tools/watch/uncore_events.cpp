@@ -30,6 +30,9 @@ struct UncoreEventRow {
 // family 19H models 10H and up, "UMC Performance Monitor Events"; tools/perf/pmu-events of amdzen4, umc_cas_cmd).
 // NVIDIA's Grace: beats of 32 bytes, and bytes (drivers/perf/arm_cspmu/nvidia_cspmu.c; Grace Performance Tuning Guide).
 // NXP's i.MX 8M Plus: bytes of all masters (its metrics imx8mp_ddr_read.all and _write.all).
+// Intel's servers from Ice Lake on: data reads of the cores that missed the last level, UNC_CHA_TOR_OCCUPANCY and
+// UNC_CHA_TOR_INSERTS.IA_MISS_DRD (Intel's event files of icelakex and sapphirerapids). Earlier servers have a unit
+// mask of 8 bits, into which this one does not fit.
 constexpr UncoreEventRow event_rows[] = {
     {"uncore_imc", "cas_count_read", Counted::read_bytes},
     {"uncore_imc", "cas_count_write", Counted::written_bytes},
@@ -40,6 +43,8 @@ constexpr UncoreEventRow event_rows[] = {
     {"power", "energy-pkg", Counted::processor_joules},
     {"power", "energy-ram", Counted::memory_joules},
     {"uncore_clock", "clockticks", Counted::uncore_clocks},
+    {"uncore_cha", "event=0x36,umask=0xc817fe01", Counted::reads_pending, 1, "umask"},
+    {"uncore_cha", "event=0x35,umask=0xc817fe01", Counted::reads_missed, 1, "umask"},
     {"amd_umc", "event=0x0a,rdwrmask=0x1", Counted::read_bytes, 64, "rdwrmask"},
     {"amd_umc", "event=0x0a,rdwrmask=0x2", Counted::written_bytes, 64, "rdwrmask"},
     {"nvidia_scf_pmu", "cmem_rd_data", Counted::read_bytes, 32},
@@ -88,9 +93,7 @@ void missing(WatchedMachine& machine, Id id, std::size_t reason) {
 }
 
 std::string hint_of_virtual(const WatchedMachine& machine, const char* what) {
-  const bool is_virtual =
-      machine.survey.machine.hypervisor.value_or(machine.processor && machine.processor->under_hypervisor);
-  return is_virtual ? fmt::format("this is a virtual machine, and its host shows it no {}", what) : "";
+  return machine.is_virtual() ? fmt::format("this is a virtual machine, and its host shows it no {}", what) : "";
 }
 
 // Returns the memory controllers that have no row above.
@@ -177,11 +180,17 @@ void report_neighbours(WatchedMachine& machine, const std::set<Counted>& opened,
   } else {
     set_source(Id::uncore_frequency, Counted::uncore_clocks, no_clock);
   }
-  missing(
-      machine, Id::miss_latency,
+  const auto no_latency =
       machine.reasons.add("no-latency-events",
-                          "it requires occupancy and inserts of the CHA's table of requests (TOR), whose events the "
-                          "kernel does not name in sysfs"));
+                          "it needs the requests that are pending in the last level (TOR occupancy and inserts of "
+                          "uncore_cha, whose codes are known from Ice Lake servers on)",
+                          hint_of_virtual(machine, "uncore"));
+  // Pending requests are counted once for each clock of the uncore.
+  if (machine.column(Id::uncore_frequency).source.empty()) {
+    missing(machine, Id::miss_latency, names[Counted::reads_pending].empty() ? no_latency : no_clock);
+  } else if (set_source(Id::miss_latency, Counted::reads_missed, no_latency)) {
+    set_source(Id::miss_latency, Counted::reads_pending, no_latency);
+  }
 }
 
 }  // namespace tally::watch

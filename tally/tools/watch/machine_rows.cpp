@@ -82,8 +82,8 @@ void add_processor(const Between& between, int processor, ProcessorSums& sum) {
   sum.processors.insert(processor);
 }
 
-// The share of time that processors were not halted, as PCM computes it: reference cycles are counted at the rate of the
-// time-stamp counter.
+// The share of time that processors were not halted, as PCM computes it: reference cycles are counted at the rate of
+// the time-stamp counter.
 std::optional<double> share_not_halted(const Between& between, const ProcessorSums& sum) {
   if (!between.before.ticks || !between.after.ticks) return std::nullopt;
   const auto ticks = Between::grown(between.before.ticks, between.after.ticks);

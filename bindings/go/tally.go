@@ -5,7 +5,7 @@
 //	counters, err := tally.Open("instructions", "branches")
 //	counts := counters.Count(func() { parse(input) })
 //
-// `tally stat` shows the regions of a program that ends with tally.Exit. Without a PMU, its engine counts exactly.
+// `tally stat` shows the regions of a program. Without a PMU, its engine counts exactly.
 package tally
 
 /*
@@ -82,8 +82,8 @@ func Write(place string) error {
 	return nil
 }
 
-// Exit ends the program as os.Exit does, and first passes its regions to `tally stat` or writes them to TALLY_OUTPUT: a
-// Go program that ends in another way does not run C's exit handlers, which do this.
+// Exit ends the program as os.Exit does, and first writes its regions to TALLY_OUTPUT: a Go program that ends in another
+// way does not run C's exit handlers, which do this. `tally stat` shows the regions of both.
 func Exit(code int) { C.exit(C.int(code)) }
 
 // RegionCount is a region's count of one event so far, over all threads.

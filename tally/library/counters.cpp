@@ -9,14 +9,18 @@
 #include "tally/engine/channel/asking.hpp"
 #include "tally/library/output.hpp"
 #include "tally/library/thread.hpp"
+#include "tally/linux/files/terminal.hpp"
 #include "tally/linux/process/region_handoff.hpp"
+#include "tally/output/text/regions.hpp"
 
 namespace tally {
 namespace {
 
 using detail::Path;
+using detail::Record;
 using detail::Shared;
 using detail::Thread;
+using detail::ThreadRecords;
 
 Error as_error(const Error& error) { return error; }
 
@@ -90,6 +94,16 @@ AskedByCommand asked_by_command() {
   return asked;
 }
 
+Count zero_of(const backend::OwnEvent& own, bool by_engine) {
+  if (!own.absent.empty()) return absent(own.absent);
+  Count count = by_engine ? exact(0, own.source) : counted(0, own.source);
+  if (by_engine && !own.model.empty()) {
+    count.trust = Trust::modelled;
+    count.model = own.model;
+  }
+  return own.doubt.empty() ? count : downgraded(std::move(count), Trust::partial, own.doubt);
+}
+
 Expected<Counters> opened(const std::vector<std::string>& names, Options options) {
   static std::atomic<std::uint64_t> last_id = 0;
   auto shared = std::make_shared<Shared>();
@@ -110,6 +124,7 @@ Expected<Counters> opened(const std::vector<std::string>& names, Options options
   auto own = shared->by_engine ? backend::engine_events(shared->events, models) : backend::own_events(shared->events);
   if (!own) return as_error(own.error());
   shared->own = *std::move(own);
+  for (const backend::OwnEvent& one : shared->own) shared->zeros.push_back(zero_of(one, shared->by_engine));
   for (const backend::OwnEvent& one : shared->own) shared->asks_models = shared->asks_models || !one.model.empty();
   {
     Thread trial;
@@ -173,6 +188,36 @@ std::string_view Counters::path() const {
     case Path::none: return "none";
   }
   return "none";
+}
+
+Count detail::count_of(const Shared& shared, std::size_t event, std::int64_t value) {
+  Count count = shared.zeros[event];
+  if (count.value) count.value = value;
+  return count;
+}
+
+std::vector<RegionResult> detail::results_of(Shared& shared) {
+  const std::lock_guard guard(shared.lock);
+  std::vector<ThreadRecords> threads;
+  for (const auto& thread : shared.threads) {
+    ThreadRecords& records = threads.emplace_back(ThreadRecords{thread->number, {}});
+    for (const Record* record : thread->records) {
+      const bool is_own = !thread->histograms.empty() && record->histograms != &thread->histograms.front();
+      records.records.push_back({record, is_own ? record->histograms : nullptr});
+    }
+  }
+  return results_of(shared, shared.names, threads);
+}
+
+std::vector<RegionResult> Counters::regions() const { return detail::results_of(*shared_); }
+
+void print(const RegionResult& result, std::FILE* to) {
+  const int stream = fileno(to);
+  const bool is_standard =
+      stream == static_cast<int>(linux::Stream::output) || stream == static_cast<int>(linux::Stream::error);
+  const std::string text = report::region_text(
+      result, is_standard ? linux::terminal_columns(static_cast<linux::Stream>(stream)) : std::size_t{0});
+  (void)std::fwrite(text.data(), 1, text.size(), to);
 }
 
 Count Values::operator[](std::string_view event) const {

@@ -21,7 +21,10 @@ namespace {
 struct Kept {
   std::mutex lock;
   std::string place;                              // value of TALLY_OUTPUT
-  std::optional<std::filesystem::path> gathered;  // where a command that runs this program collects them
+  std::optional<std::filesystem::path> gathered;  // where a command that runs this program collects them, if
+  bool searched = false;                          // this is true
+  std::unique_ptr<RecordsMemory> memory;          // there, if
+  bool has_tried_memory = false;                  // this is true
   bool watched = false;                           // the exit handler is registered
   bool is_child = false;                          // a forked child: its parent's file is not its own
   bool any_opened = false;                        // at least one Counters was opened
@@ -32,6 +35,12 @@ struct Kept {
 Kept& kept() {
   static Kept* const one = new Kept;  // never destroyed: Counters that are destroyed later still use it
   return *one;
+}
+
+// The caller holds the lock.
+const std::optional<std::filesystem::path>& gathered() {
+  if (!std::exchange(kept().searched, true)) kept().gathered = linux::gathered_in();
+  return kept().gathered;
 }
 
 result::ProgramRegions this_program() {
@@ -105,7 +114,8 @@ bool handed_over(const Kept& known, result::ProgramRegions program) {
     if (!known.why_none->hint.empty()) program.reason += "; " + known.why_none->hint;
   }
   if (program.regions.empty() && program.reason.empty()) return true;
-  return linux::hand_over(*known.gathered, report::regions_json(program)).has_value();
+  const std::string text = report::regions_json(program);
+  return (known.memory ? known.memory->hand_over(text) : linux::hand_over(*known.gathered, text)).has_value();
 }
 
 void at_end() {
@@ -129,8 +139,7 @@ void watch_end(const Error* failed) {
   if (std::exchange(kept().watched, true)) return;
   const char* place = secure_getenv("TALLY_OUTPUT");
   kept().place = place == nullptr ? "" : place;
-  kept().gathered = linux::gathered_in();
-  if (!kept().place.empty() || kept().gathered) (void)std::atexit(at_end);
+  if (gathered() || !kept().place.empty()) (void)std::atexit(at_end);
 }
 
 void print_at_end(Error error) {
@@ -145,12 +154,32 @@ void keep(Shared& shared) {
   for (RegionResult& one : results) kept().results.push_back(std::move(one));
 }
 
-void lock_kept() { kept().lock.lock(); }
+RecordsMemory* records_memory() {
+  const std::lock_guard guard(kept().lock);
+  if (!std::exchange(kept().has_tried_memory, true) && gathered()) kept().memory = RecordsMemory::create(*gathered());
+  return kept().memory.get();
+}
+
+void describe(Shared& shared) {
+  RecordsMemory* const memory = records_memory();
+  if (memory == nullptr || shared.described_in == memory) return;
+  memory->describe(shared.id, shared, this_program());
+  shared.described_in = memory;
+}
+
+void lock_kept() {
+  kept().lock.lock();
+  if (kept().memory) kept().memory->lock();
+}
 
 void unlock_kept(bool in_child) {
+  if (kept().memory) kept().memory->unlock();
   if (in_child) {
     kept().is_child = true;
     kept().results.clear();
+    if (kept().memory) kept().memory->become_private();
+    (void)kept().memory.release();  // never freed: open entries still use it
+    kept().has_tried_memory = false;
   }
   kept().lock.unlock();
 }

@@ -18,7 +18,14 @@ void print_at_end(Error error);
 /// Keeps the results of a Counters that is destroyed before the program ends, if they will be written.
 void keep(Shared& shared);
 
-/// Call these around fork(2). The child drops what its parent kept.
+/// Where the records of this process outlive it; null if no command runs this program, or if that is impossible. The
+/// first call in a process creates it.
+RecordsMemory* records_memory();
+
+/// Stores there what the records of these counters mean, if that has not been done.
+void describe(Shared& shared);
+
+/// Call these around fork(2). The child drops what its parent kept, and leaves its parent's memory.
 void lock_kept();
 void unlock_kept(bool in_child);
 

@@ -185,6 +185,7 @@ void calibrate_path(Counters& counters, Thread& thread, const Entries& as_progra
 void calibrate(Counters& counters, const Entries& as_program) {
   Thread* const thread = this_thread(Access::shared(counters));
   if (thread == nullptr) return;
+  thread->shared->calibrates = true;
   const Path own = thread->path;
   // A thread that can no longer read in user mode uses system calls: their cost is then known.
   if (own == Path::user) {
@@ -199,6 +200,8 @@ void calibrate(Counters& counters, const Entries& as_program) {
   take_path(*thread, own);
   thread->has_readings = false;
   thread->records.clear();
+  thread->own_records.clear();
+  thread->shared->calibrates = false;
   thread->shared->names.clear();
   thread->shared->numbers.clear();
 }

@@ -35,9 +35,6 @@
 
 namespace tally {
 
-/// Maximum number of events of one Counters: more than processors count at once for a program.
-inline constexpr std::size_t most_events = 8;
-
 namespace detail {
 struct Shared;
 struct Thread;

@@ -105,11 +105,24 @@ Record& record_of(Thread& thread, std::string_view name) {
   Shared& shared = *thread.shared;
   const auto [number, added] = shared.numbers.try_emplace(std::string(name), shared.names.size());
   if (added) shared.names.emplace_back(name);
-  Record& record = thread.records.emplace_back();
+  const bool has_own_histograms = keeps_histogram(shared.options, name);
+  RecordsMemory::NewRecord made;
+  if (RecordsMemory* const memory = shared.calibrates ? nullptr : records_memory()) {
+    describe(shared);
+    const auto number_of_thread = reinterpret_cast<std::uintptr_t>(&thread);  // NOLINT(*-reinterpret-cast)
+    made = memory->add_record({shared.id, number_of_thread, thread.number, thread.openmp_number}, name, number->second,
+                              has_own_histograms);
+  }
+  if (made.record == nullptr) {
+    made.record = &thread.own_records.emplace_back();
+    if (has_own_histograms) made.histograms = &thread.histograms.emplace_back();
+  }
+  Record& record = *made.record;
+  thread.records.push_back(&record);
   record.name = number->second;
   record.path = thread.path;
   ready(thread, record);
-  if (keeps_histogram(shared.options, name)) record.histograms = &thread.histograms.emplace_back();
+  if (made.histograms != nullptr) record.histograms = made.histograms;
   begin_extremes(record);
   record.text = known.emplace(name, &record).first->first;
   return record;
@@ -278,10 +291,11 @@ Record& find_record(Thread& thread, std::string_view name) noexcept { return fin
 Record& find_record(Thread& thread, const char* name) noexcept { return find_by_characters(thread, name); }
 
 bool reset_records(Thread& thread, std::string_view name) {
-  for (const Record& record : thread.records)
-    if (record.text == name && record.depth != 0) return false;
+  for (const Record* record : thread.records)
+    if (record->text == name && record->depth != 0) return false;
   const std::lock_guard guard(thread.shared->lock);  // readers see the counts before or after it
-  for (Record& record : thread.records) {
+  for (Record* const one : thread.records) {
+    Record& record = *one;
     if (record.text != name) continue;
     for (Number* number : {&record.entries, &record.inner, &record.recursive, &record.dropped}) number->set(0);
     for (Number& total : record.total) total.set(0);

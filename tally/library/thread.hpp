@@ -14,10 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tally/core/count/metric.hpp"
-#include "tally/core/stats/histogram.hpp"
 #include "tally/counting/backend/choose/own.hpp"
-#include "tally/hardware/event/event.hpp"
+#include "tally/counting/records/records_memory.hpp"
+#include "tally/counting/records/results.hpp"
 #include "tally/library/tally.hpp"
 #include "tally/linux/perf/perf_event.hpp"
 #include "tally/linux/perf/user_counter.hpp"
@@ -33,30 +32,6 @@
 
 namespace tally::detail {
 
-/// How counters are read. Both ends of an entry use the same path.
-enum class Path : std::uint8_t { none, user, group, engine };
-inline constexpr std::size_t path_count = 4;
-
-using Numbers = std::array<std::int64_t, most_events>;
-
-/// A number that its thread writes and others read. It is written like any other: on a 64-bit processor no reader sees
-/// half of it. std::atomic would keep compilers from adding two of them at once, and take one more instruction for each
-/// on arm64.
-class Number {
- public:
-  std::int64_t get() const { return __atomic_load_n(&value_, __ATOMIC_RELAXED); }
-  void set(std::int64_t value) { value_ = value; }
-  void add(std::int64_t more) { value_ += more; }
-  void lower(std::int64_t to) { value_ = to < value_ ? to : value_; }
-  void raise(std::int64_t to) { value_ = to > value_ ? to : value_; }
-
- private:
-  std::int64_t value_ = 0;
-};
-using SharedNumbers = std::array<Number, most_events>;
-
-struct Record;
-
 /// Reads the counters. Returns Thread::moves at that time, or not_read on failure: then Thread::turns has changed, and
 /// the path may have. Unrolled for the number of events.
 using Read = std::uint64_t (*)(Thread&, std::int64_t*) noexcept;
@@ -70,26 +45,8 @@ struct Reached {
   std::int64_t now[most_events];
 };
 
-/// Adds an ended entry. Unrolled, too.
-using Take = void (*)(Record&, const Open&, const Reached&) noexcept;
+/// Unrolled, too.
 Take take_of(std::uint32_t events, const Options& options);
-
-/// How many entries had which count, for each event.
-using Histograms = std::array<std::array<Number, histogram_buckets>, most_events>;
-
-/// One region in one thread, read by one path.
-struct Record {
-  std::int64_t depth = 0;  ///< open entries; the outermost one still counts while it is added
-  Number entries;
-  Number inner;  ///< entries of regions within the counted ones
-  Number recursive, dropped;
-  std::uint32_t name = 0;  ///< index in Shared::names
-  Path path = Path::none;
-  Take take = nullptr;
-  Histograms* histograms = nullptr;  ///< of this region or, if it was not requested for it, of all others
-  std::string_view text;             ///< its name
-  SharedNumbers total, least, most;  ///< counts of the entries
-};
 
 /// Maps a literal to its record.
 struct Slot {
@@ -137,7 +94,8 @@ struct Thread {
   Numbers aside{};            ///< this library's own work: in the counters but not in readings. See not_own()
   std::vector<linux::PerfCounter> counters;  ///< one group; the first is its leader
   std::atomic_flag closed;                   ///< the counters are closed, or about to be
-  std::deque<Record> records;
+  std::vector<Record*> records;
+  std::deque<Record> own_records;  ///< those that are not in shared memory
   std::array<std::map<std::string, Record*, std::less<>>, path_count> by_name;
   std::deque<Histograms> histograms;  ///< empty if none were requested; else the first one is that of all other regions
   Record unnamed;                     ///< for entries without a record
@@ -151,33 +109,19 @@ struct Thread {
   Thread& operator=(const Thread&) = delete;
 };
 
-/// What a begin and an end cost on one path: in the entry itself (own), and in the region around it (nested).
-struct Overhead {
-  Numbers own{}, own_spread{};
-  Numbers nested{}, nested_spread{};
-  Numbers begun{};                    ///< part of `nested` before the entry has begun
-  Numbers reading{};                  ///< what Counters::read() costs outside its own two reads of the counters
-  Numbers making{};                   ///< the same for creating a record
-  Numbers finding{};                  ///< the same for finding a record by the characters of its name, at a begin
-  Numbers ending{};                   ///< the same for finding an open entry, at an end
-  Numbers first_open{}, more_open{};  ///< in all four, for the first open region and for each further one
-  bool known = false;
-};
-
 /// State that all threads share.
-struct Shared {
+struct Shared : CountedEvents {
   std::uint64_t id = 0;
   Options options;
-  std::vector<event::Event> events;
-  std::vector<MetricChoice> metrics;  ///< requested ones
   std::vector<backend::OwnEvent> own;
   bool by_engine = false;    ///< the program runs under the engine, which counts
   bool asks_models = false;  ///< models compute some of the events
+  bool calibrates = false;   ///< entries are the library's own
   std::mutex lock;           ///< protects all members below
   std::vector<std::string> names;
   std::map<std::string, std::uint32_t, std::less<>> numbers;  ///< index of each name
   std::vector<std::shared_ptr<Thread>> threads;
-  std::array<Overhead, path_count> overhead;
+  const RecordsMemory* described_in = nullptr;  ///< where other processes find what its records mean
   Numbers around_again{};  ///< what an end that copies all pages again costs in addition to Thread::again
 
   Shared() = default;
@@ -289,7 +233,7 @@ void enlist(const std::shared_ptr<Shared>& shared);
 /// Returns all Shared objects that exist.
 std::vector<std::shared_ptr<Shared>> all_shared();
 
-// --- results.cpp
+// --- counters.cpp
 
 /// Makes a Count of a value of an event, with its source and trust; absent if the event cannot be counted.
 Count count_of(const Shared& shared, std::size_t event, std::int64_t value);

@@ -1,10 +1,11 @@
 // A program with regions: it touches a page for each unit of its argument.
 //
-//     marked [bad] [fork] [idle] [other] [thread] [PAGES…]
+//     marked [bad] [fork] [fork,_exit] [fork,kill] [fork,exec] [fork,open] [idle] [other] [thread] [PAGES…]
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -33,9 +34,16 @@ void act(tally::Counters& counters, std::string_view word) {
   } else if (word == "other") {
     auto other = tally::Counters::open({"minor-faults"});
     if (other) enter(*other, 2);
-  } else if (word == "fork" || word == "idle") {
+  } else if (word.starts_with("fork") || word == "idle") {
     if (fork() == 0) {
-      if (word == "fork") const tally::Region region{counters, "child"};
+      if (word != "idle") const tally::Region region{counters, "child"};
+      if (word == "fork,_exit") _exit(0);
+      if (word == "fork,kill") (void)raise(SIGKILL);
+      if (word == "fork,exec") (void)execl("/bin/true", "true", nullptr);
+      if (word == "fork,open") {
+        const tally::Region region{counters, "child"};
+        _exit(0);
+      }
       std::exit(0);
     }
     wait(nullptr);

@@ -175,6 +175,36 @@ TEST(StatRegions, of_every_process_of_every_run_are_in_the_json) {
   EXPECT_EQ(regions[0].at("regions").at(0).at("entries"), 1);
 }
 
+// The regions of the child of a run.
+json child_of(const std::string& word) {
+  const Finished finished = tally(stat_of({"--format", "json", "-o", "-"}, {MARKED, word}));
+  for (const json& process : json::parse(finished.out, nullptr, false).value("regions", json::array()))
+    for (const json& region : process.at("regions"))
+      if (region.at("region") == "child") return region;
+  return {};
+}
+
+TEST(StatRegions, are_not_lost_with_a_process_that_ends_without_exit_handlers) {
+  if (Running({MARKED}).finish().code() == 77) GTEST_SKIP() << "perf_event is forbidden";
+  const auto numbers = [](json region) {
+    for (json& thread : region.at("threads")) thread.erase("tid");
+    return region;
+  };
+  const json expected = numbers(child_of("fork"));
+  ASSERT_EQ(expected.at("entries"), 1);
+  EXPECT_EQ(numbers(child_of("fork,_exit")), expected);
+  EXPECT_EQ(numbers(child_of("fork,kill")), expected);
+  EXPECT_EQ(numbers(child_of("fork,exec")), expected);
+}
+
+TEST(StatRegions, in_which_a_process_ended_are_partial) {
+  if (Running({MARKED}).finish().code() == 77) GTEST_SKIP() << "perf_event is forbidden";
+  const json region = child_of("fork,open");
+  EXPECT_EQ(region.at("entries"), 1);
+  EXPECT_EQ(region.at("open"), 1);
+  EXPECT_EQ(region.at("events").at(0).at("trust"), "partial") << region;
+}
+
 TEST(StatRegions, have_rows_in_the_csv) {
   TALLY_RUN(finished, Words({"--format", "csv", "-o", "-"}), {MARKED, "2", "thread"});
   const std::string region = ",,\"touch, then \"\"go\"\"\",";

@@ -1,6 +1,7 @@
 // The counts of regions of a program.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +11,9 @@
 #include "tally/core/count/event_name.hpp"
 
 namespace tally {
+
+/// Maximum number of events that regions count together: more than processors count at once for a program.
+inline constexpr std::size_t most_events = 8;
 
 /// A histogram bucket: N entries counted `least` to `most`.
 struct RegionBucket {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tally/counting/records/records_memory.hpp"
 #include "tally/linux/process/region_handoff.hpp"
 
 namespace tally::measure {
@@ -11,8 +12,9 @@ namespace {
 
 void take_regions(linux::Gathering& gathering, backend::Regions& outcome) {
   for (const std::string& text : gathering.take()) {
-    auto program = result::read_regions(text);
+    auto program = detail::are_records(text) ? detail::read_records(text) : result::read_regions(text);
     if (program) {
+      if (program->regions.empty() && program->reason.empty()) continue;
       outcome.regions.push_back(std::move(*program));
     } else {
       outcome.notices.push_back("cannot show the regions of a program: the data that it passed is invalid: " +

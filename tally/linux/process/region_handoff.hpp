@@ -1,10 +1,12 @@
 // Passes the counts that programs made themselves to the command that runs them.
 //
 // The command creates a directory whose name contains its process ID and start time. A program with regions searches
-// for the directory of an ancestor when it ends. Neither its environment nor its descriptors change, so a program
-// without regions runs as it does without tally.
+// for the directory of an ancestor. Neither its environment nor its descriptors change, so a program without regions
+// runs as it does without tally.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -31,7 +33,8 @@ class Gathering {
   /// Stores what programs should count, for asked_in(). Errors: cannot_write.
   Result<void> ask(std::string_view text) const;
 
-  /// Returns what programs handed over since the last call, in the order of their starts.
+  /// Returns what programs handed over since the last call, in the order of their starts; of those that ended without
+  /// handing over, the content of their shared memory.
   std::vector<std::string> take();
 
  private:
@@ -47,7 +50,30 @@ std::optional<std::filesystem::path> gathered_in();
 /// Returns what the command asks programs to count; empty if nothing.
 std::string asked_in(const std::filesystem::path& folder);
 
-/// Hands a text over, completely or not at all. Errors: cannot_write.
+/// Memory that the command can still read when this process has ended: a file of the directory, of which parts are
+/// mapped. Can be moved, not copied.
+class SharedMemory {
+ public:
+  /// Creates an empty file. Nothing if that is impossible.
+  static std::optional<SharedMemory> create(const std::filesystem::path& folder);
+
+  /// Appends zeros to the file, and maps them. `bytes`: a multiple of the page size. Null if a limit does not allow it.
+  std::uint8_t* append(std::size_t bytes);
+
+  /// Replaces appended memory by private memory with the same content. The first `used` bytes have one.
+  static void make_private(std::uint8_t* memory, std::size_t bytes, std::size_t used);
+
+  /// Hands a text over in place of the memory, completely or not at all. Errors: cannot_write.
+  Result<void> hand_over(std::string_view text) const;
+
+ private:
+  explicit SharedMemory(std::filesystem::path handoff) : handoff_(std::move(handoff)) {}
+  std::filesystem::path file() const;
+  std::filesystem::path handoff_;  ///< where a text is handed over
+  std::size_t bytes_ = 0;
+};
+
+/// Hands over a text of a process without shared memory, completely or not at all. Errors: cannot_write.
 Result<void> hand_over(const std::filesystem::path& folder, std::string_view text);
 
 }  // namespace tally::linux

@@ -79,6 +79,12 @@ TEST(Likwid, CountsThatTheProgramReads) {
   EXPECT_EQ(ran.regions.at("emptied").at("entries"), 0);
 }
 
+TEST(Likwid, ProgramsAskForProcessorsAndEvents) {
+  const Ran ran = run({MARKED_FOR_LIKWID});
+  EXPECT_TRUE(holds(ran.out, "pinned: 1, 1, processor 1 of 1\nnot pinned: 0, 0\n")) << ran.out;
+  EXPECT_TRUE(holds(ran.out, "event 0: instructions:u\nevent 1: branches:u\nno event: ''\n")) << ran.out;
+}
+
 TEST(Likwid, ThreadsHaveTheirOpenMpNumbers) {
   if (!TALLY_HAS_OPENMP) GTEST_SKIP() << "the compiler has no OpenMP";
   const Ran ran = run({MARKED_FOR_LIKWID}, {"OMPI_COMM_WORLD_RANK=5"});
@@ -209,7 +215,7 @@ TEST(Compat, FortranModuleOfLikwid) {
   EXPECT_LE(count(sum), 3 * 1000 * 12);
   EXPECT_EQ(ran.regions.at("around").at("entries"), 3);
   EXPECT_EQ(ran.regions.at("emptied").at("entries"), 0);
-  EXPECT_EQ(ran.out, "2 events, " + std::to_string(count(sum)) + ", entries 3\n");
+  EXPECT_EQ(ran.out, "2 events, " + std::to_string(count(sum)) + ", entries 3\npinned: 1\n");
 }
 
 TEST(Compat, FortranHeadersOfPapi) {

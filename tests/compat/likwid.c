@@ -50,6 +50,14 @@ int main(void) {
   LIKWID_MARKER_RESET("emptied");
   print("emptied");
   printf("unknown: %d\n", likwid_markerStopRegion("unknown") < 0);
+  const int processor = likwid_getProcessorId();
+  printf("pinned: %d, %d, processor %d of %d\n", likwid_pinThread(processor), likwid_pinProcess(processor),
+         likwid_getProcessorId() == processor, processor >= 0);
+  printf("not pinned: %d, %d\n", likwid_pinThread(-1), likwid_pinProcess(1000000));
+  for (int group = 0; group < perfmon_getNumberOfGroups(); group++)
+    for (int event = 0; event < perfmon_getNumberOfEvents(group); event++)
+      printf("event %d: %s\n", event, perfmon_getEventName(group, event));
+  printf("no event: '%s'\n", perfmon_getEventName(perfmon_getIdOfActiveGroup(), 8));
   LIKWID_MARKER_CLOSE;
   return 0;
 }

@@ -26,6 +26,7 @@ program marked
   call likwid_markerStartRegion('emptied')
   call likwid_markerStopRegion('emptied')
   call likwid_markerResetRegion('emptied   ')
+  print '(a, i0)', 'pinned: ', likwid_pinThread(likwid_getProcessorId())
   call likwid_markerClose()
 
 contains

@@ -1,6 +1,10 @@
 // LIKWID's marker functions over tally's regions, for C and Fortran.
 #include "tally/library/compat/likwid/likwid.h"
 
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <limits>
@@ -34,6 +38,15 @@ Timed& time_of(std::string_view name) {
 double number_of(const tally_count& count) {
   return std::string_view(count.trust) == "absent" ? std::numeric_limits<double>::quiet_NaN()
                                                    : static_cast<double>(count.value);
+}
+
+// Pins a thread, by its kernel ID; 0 is the calling one. Returns LIKWID's 1 for success, 0 for failure.
+int pin(pid_t thread, int processor) {
+  if (processor < 0 || processor >= CPU_SETSIZE) return 0;
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  CPU_SET(static_cast<std::size_t>(processor), &processors);
+  return sched_setaffinity(thread, sizeof processors, &processors) == 0 ? 1 : 0;
 }
 
 // Opens the counters of the calling thread.
@@ -81,6 +94,36 @@ int likwid_markerResetRegion(const char* name) {
 
 void likwid_markerClose() {}
 
+// A pinned thread may still be on the processor that it leaves.
+int likwid_getProcessorId() {
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  if (sched_getaffinity(0, sizeof processors, &processors) == 0 && CPU_COUNT(&processors) == 1) {
+    int processor = 0;
+    while (!CPU_ISSET(static_cast<std::size_t>(processor), &processors)) ++processor;
+    return processor;
+  }
+  return sched_getcpu();
+}
+
+int likwid_pinThread(int processorId) { return pin(0, processorId); }
+
+int likwid_pinProcess(int processorId) { return pin(getpid(), processorId); }
+
+int perfmon_getNumberOfGroups() { return 1; }
+
+int perfmon_getIdOfActiveGroup() { return 0; }
+
+int perfmon_getNumberOfEvents(int group) { return group == 0 ? std::max(tally_read_region("", nullptr, 0), 0) : 0; }
+
+char* perfmon_getEventName(int group, int event) {
+  static thread_local std::string name;
+  std::array<tally_region_count, most_events> read{};
+  const int events = tally_read_region("", read.data(), most_events);
+  name = group == 0 && event >= 0 && event < events ? read[static_cast<std::size_t>(event)].total.event : "";
+  return name.data();
+}
+
 // What Fortran's compilers call.
 extern "C" {
 using tally::compat::fortran_name;
@@ -89,6 +132,9 @@ void likwid_markerinit_() { likwid_markerInit(); }
 void likwid_markerthreadinit_() { likwid_markerThreadInit(); }
 void likwid_markernextgroup_() { likwid_markerNextGroup(); }
 void likwid_markerclose_() { likwid_markerClose(); }
+int likwid_getprocessorid_() { return likwid_getProcessorId(); }
+int likwid_pinthread_(const int* processor) { return likwid_pinThread(*processor); }
+int likwid_pinprocess_(const int* processor) { return likwid_pinProcess(*processor); }
 void likwid_markerregisterregion_(const char*, std::size_t) {}
 void likwid_markerstartregion_(const char* name, std::size_t length) {
   (void)likwid_markerStartRegion(fortran_name(name, length).c_str());

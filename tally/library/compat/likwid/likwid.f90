@@ -49,5 +49,17 @@ module likwid
       double precision, intent(out) :: time ! seconds in the region
       integer, intent(out) :: count ! how often it ended
     end subroutine
+
+    ! Returns the number of the processor that the calling thread runs on; if it is pinned to one, of that.
+    integer function likwid_getProcessorId()
+    end function
+
+    ! Pin the calling thread, or the main thread of the process, to a processor. Return 1, or 0 on failure.
+    integer function likwid_pinThread(processorId)
+      integer, intent(in) :: processorId
+    end function
+    integer function likwid_pinProcess(processorId)
+      integer, intent(in) :: processorId
+    end function
   end interface
 end module

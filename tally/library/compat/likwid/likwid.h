@@ -1,5 +1,5 @@
-/* The functions of LIKWID's marker API, over tally's regions: see likwid-marker.h. The rest of LIKWID's library
- * does not exist here. */
+/* The functions of LIKWID's marker API, over tally's regions: see likwid-marker.h; and other calls that marked
+ * programs make. The rest of LIKWID's library does not exist here. */
 #ifndef LIKWID_H
 #define LIKWID_H
 
@@ -42,6 +42,22 @@ TALLY_COMPAT_API int likwid_markerResetRegion(const char* name);
 
 /** Does nothing: `tally stat` or TALLY_OUTPUT shows the regions when the program ends. */
 TALLY_COMPAT_API void likwid_markerClose(void);
+
+/** Returns the number of the processor that the calling thread runs on; if it is pinned to one, of that. */
+TALLY_COMPAT_API int likwid_getProcessorId(void);
+
+/** Pin the calling thread, or the main thread of the process, to a processor. Return 1, or 0 on failure. */
+TALLY_COMPAT_API int likwid_pinThread(int processorId);
+TALLY_COMPAT_API int likwid_pinProcess(int processorId);
+
+/** The set of events is one group, with the number 0. */
+TALLY_COMPAT_API int perfmon_getNumberOfGroups(void);
+TALLY_COMPAT_API int perfmon_getIdOfActiveGroup(void);
+
+/** Return the number of events in the group, and the name of one: "instructions:u"; empty if there is no such group or
+ * event. The text is valid until the thread's next call. */
+TALLY_COMPAT_API int perfmon_getNumberOfEvents(int group);
+TALLY_COMPAT_API char* perfmon_getEventName(int group, int event);
 
 #ifdef __cplusplus
 }

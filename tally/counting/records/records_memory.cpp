@@ -14,7 +14,9 @@
 namespace tally::detail {
 namespace {
 
-constexpr std::size_t least_block = std::size_t{64} << 10;
+// A program may start thousands of processes, and each keeps its first block until the command ends.
+constexpr std::size_t first_block = std::size_t{8} << 10;
+constexpr std::size_t most_doublings = 3;
 constexpr std::size_t page = std::size_t{4} << 10;
 constexpr std::size_t alignment = 64;  // as far as possible, a thread's records share no cache line with another's
 constexpr std::string_view mark = "tally records\n";
@@ -253,7 +255,8 @@ std::unique_ptr<RecordsMemory> RecordsMemory::create(const std::filesystem::path
 // Returns memory for an item, which publish() adds to the block. Null without memory.
 std::uint8_t* RecordsMemory::reserve(std::size_t bytes) {
   if (blocks_.empty() || blocks_.back().bytes - blocks_.back().used < bytes) {
-    const std::size_t needed = std::max(least_block, aligned(block_head_bytes + bytes, page));
+    const std::size_t usual = first_block << std::min(blocks_.size(), most_doublings);
+    const std::size_t needed = std::max(usual, aligned(block_head_bytes + bytes, page));
     std::uint8_t* const memory = shared_.append(needed);
     if (memory == nullptr) return nullptr;
     new (memory) BlockHead(block_head(needed));

@@ -20,7 +20,8 @@ struct Limit {
 };
 
 /// Checks that each entry of a region so far counted at most `limit` of an event, in any thread. The event must be one
-/// of those that regions count (TALLY_EVENTS).
+/// of those that regions count (TALLY_EVENTS). It compares the largest count of this run with the limit: there is no
+/// interval, so a count that varies from run to run may pass once and fail once near its limit.
 inline Limit at_most(const char* region, const char* event, long long limit) {
   tally_region_count count;
   if (tally_count_region(region, event, &count) != 0)
@@ -31,7 +32,8 @@ inline Limit at_most(const char* region, const char* event, long long limit) {
   const std::string found = what + " " + std::to_string(count.most) + " (" + count.total.trust + ")";
   if (count.most <= limit) return {Limit::kept, found};
   return {Limit::exceeded, found + " in the largest of " + std::to_string(count.entries) + " entries, and at most " +
-                               std::to_string(limit) + " are expected"};
+                               std::to_string(limit) +
+                               " are expected (one run: compared as counted, without an interval)"};
 }
 
 }  // namespace tally

@@ -199,7 +199,7 @@ int run_compare(const std::vector<std::string>& arguments) {
   if (!results) return report_error(results.error());
   judged.gates = *std::move(results);
   const int code = write(judged, options, *rows);
-  const int stored = kept ? history->add(*kept) : exit_ok;
+  const int stored = kept ? history->add(*kept, history::Origin::file) : exit_ok;
   return code != exit_ok ? code : stored;
 }
 

@@ -65,7 +65,7 @@ Result<HistoryFile> HistoryFile::open(const HistoryOptions& options) {
   return file;
 }
 
-int HistoryFile::add(const result::Stat& stat) {
+int HistoryFile::add(const result::Stat& stat, history::Origin origin) {
   if (!database_) return exit_ok;
   if (stat.incomplete || stat.exit_code.value_or(0) != 0) {
     say({fmt::format("not stored in '{}': the program {}", printable(options_.file),
@@ -77,7 +77,7 @@ int HistoryFile::add(const result::Stat& stat) {
   const auto document = report::json(stat, style);
   if (!document) return report_error(document.error());
   const linux::WithoutSizeSignal no_signal;
-  const auto added = database_->add(entry_of(stat, options_.name), *document);
+  const auto added = database_->add(entry_of(stat, options_.name), *document, origin);
   return added ? exit_ok : report_error(added.error());
 }
 

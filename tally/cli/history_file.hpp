@@ -28,7 +28,7 @@ class HistoryFile {
 
   /// Stores a result. Does nothing without a history, and for a program that failed or was interrupted, whose counts
   /// are no measure of it; says so. Returns tally's exit code.
-  int add(const result::Stat& stat);
+  int add(const result::Stat& stat, history::Origin origin);
 
  private:
   HistoryOptions options_;

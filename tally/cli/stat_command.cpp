@@ -382,7 +382,7 @@ int count(StatOptions& options) {
   stat->notices.insert(stat->notices.end(), remarks.begin(), remarks.end());
 
   const int code = write_compared(*stat, *baseline, *destination, *signals);
-  const int stored = history->add(*stat);
+  const int stored = history->add(*stat, history::Origin::measured);
   return code != exit_ok ? code : stored;
 }
 

@@ -38,6 +38,14 @@ TEST(History, shows_what_stat_stored) {
   EXPECT_EQ(tally({"history", file.path(), "--name", "other"}).code(), 2);
 }
 
+TEST(History, stores_every_run_also_equal_ones_within_a_second) {
+  const TemporaryFile file("bench.db");
+  for (int i = 0; i < 4; ++i)
+    ASSERT_EQ(tally({"stat", "-q", "--repeatable", "-e", "instructions", "--history", file.path(), "true"}).code(), 0);
+  const Json json = Json::parse(tally({"history", file.path(), "--format", "json"}).out);
+  EXPECT_EQ(json["series"][0]["values"].size(), 4u);
+}
+
 // An exact count has no noise: each difference is a change.
 TEST(History, names_steps_and_patterns_of_exact_counts) {
   const TemporaryFile file("bench.db"), page("page.html");

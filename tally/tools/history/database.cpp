@@ -191,7 +191,7 @@ Result<Database> Database::open_to_read(const std::string& path) {
   return database;
 }
 
-Result<void> Database::add(const result::HistoryEntry& entry, const std::string& document) {
+Result<void> Database::add(const result::HistoryEntry& entry, const std::string& document, Origin origin) {
   if (auto begun = run("BEGIN IMMEDIATE"); !begun) return begun;
   const auto undo = [this](const Error& error) -> Result<void> {
     sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
@@ -200,7 +200,7 @@ Result<void> Database::add(const result::HistoryEntry& entry, const std::string&
   Statement known(handle_.get(), "SELECT 1 FROM result WHERE date = ? AND document = ?");
   known.bind(1, entry.provenance.date);
   known.bind(2, document);
-  if (known.step() == SQLITE_ROW) {
+  if (origin == Origin::file && known.step() == SQLITE_ROW) {
     sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
     return {};
   }

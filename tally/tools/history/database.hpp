@@ -16,6 +16,9 @@ namespace tally::history {
 /// The first bytes of a history file, as of every SQLite database.
 inline constexpr std::string_view file_magic{"SQLite format 3\0", 16};
 
+/// Whether a result was measured now, or read from a file, which may have been added before.
+enum class Origin { measured, file };
+
 /// An open history. Several processes may use one file at the same time: a writer waits up to a minute for others. A
 /// result is stored completely or not at all, even if the process is killed or the disk is full (SQLite's rollback
 /// journal, synchronous=FULL). The file needs file locks: use a local file system.
@@ -28,9 +31,9 @@ class Database {
   /// Opens an existing history for reading. Errors: bad_usage.
   static Result<Database> open_to_read(const std::string& path);
 
-  /// Stores a result. `document`: its JSON text. Does nothing if the history already contains this document. Errors:
-  /// cannot_write.
-  Result<void> add(const result::HistoryEntry& entry, const std::string& document);
+  /// Stores a result. `document`: its JSON text. Does nothing for a result from a file if the history already contains
+  /// its document. Errors: cannot_write.
+  Result<void> add(const result::HistoryEntry& entry, const std::string& document, Origin origin);
 
   /// All results. Errors: bad_usage if the file is damaged.
   Result<result::History> read();

@@ -84,9 +84,9 @@ class HistoryDatabase : public testing::Test {
 TEST_F(HistoryDatabase, returns_what_was_stored) {
   auto database = Database::open(path_);
   ASSERT_TRUE(database) << database.error().message;
-  ASSERT_TRUE(database->add(entry(2), document(2)));
-  ASSERT_TRUE(database->add(entry(1), document(1)));
-  ASSERT_TRUE(database->add(entry(1), document(1))) << "the same result again";
+  ASSERT_TRUE(database->add(entry(2), document(2), Origin::file));
+  ASSERT_TRUE(database->add(entry(1), document(1), Origin::file));
+  ASSERT_TRUE(database->add(entry(1), document(1), Origin::file)) << "the same result again";
   const auto history = Database::open_to_read(path_)->read();
   ASSERT_TRUE(history);
   ASSERT_EQ(history->entries.size(), 2u);
@@ -103,7 +103,7 @@ TEST_F(HistoryDatabase, several_writers_lose_nothing) {
     if (child == 0) {
       for (int i = 0; i < results_each; ++i) {
         auto database = Database::open(path_);  // creating the file is part of the race
-        if (!database || !database->add(entry(i), document(100 * writer + i))) _exit(1);
+        if (!database || !database->add(entry(i), document(100 * writer + i), Origin::file)) _exit(1);
       }
       _exit(0);
     }
@@ -118,7 +118,7 @@ TEST_F(HistoryDatabase, several_writers_lose_nothing) {
 }
 
 TEST_F(HistoryDatabase, a_killed_writer_leaves_whole_results) {
-  ASSERT_TRUE(Database::open(path_)->add(entry(0), document(0)));
+  ASSERT_TRUE(Database::open(path_)->add(entry(0), document(0), Origin::file));
   std::size_t before = 1;
   for (int round = 0; round < 20; ++round) {
     int ready[2];
@@ -140,26 +140,26 @@ TEST_F(HistoryDatabase, a_killed_writer_leaves_whole_results) {
     EXPECT_GE(now, before);
     before = now;
   }
-  ASSERT_TRUE(Database::open(path_)->add(entry(1), document(1)));
+  ASSERT_TRUE(Database::open(path_)->add(entry(1), document(1), Origin::file));
   EXPECT_EQ(results(), before + 1);
 }
 
 // A limit on file sizes fails as a full disk does.
 TEST_F(HistoryDatabase, a_full_disk_keeps_the_earlier_results) {
   auto database = Database::open(path_);
-  ASSERT_TRUE(database->add(entry(0), document(0)));
+  ASSERT_TRUE(database->add(entry(0), document(0), Origin::file));
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   rlimit full = before;
   full.rlim_cur = fs::file_size(path_);
   setrlimit(RLIMIT_FSIZE, &full);
-  const auto added = database->add(entry(1), std::string(1 << 20, 'x'));
+  const auto added = database->add(entry(1), std::string(1 << 20, 'x'), Origin::file);
   setrlimit(RLIMIT_FSIZE, &before);
   ASSERT_FALSE(added);
   EXPECT_EQ(added.error().code, Code::cannot_write);
   EXPECT_EQ(results(), 1u);
-  EXPECT_TRUE(database->add(entry(2), document(2))) << "as soon as there is space";
+  EXPECT_TRUE(database->add(entry(2), document(2), Origin::file)) << "as soon as there is space";
   EXPECT_EQ(results(), 2u);
 }
 
@@ -189,7 +189,7 @@ TEST_F(HistoryDatabase, refuses_a_later_version) {
 TEST_F(HistoryDatabase, survives_damage) {
   {
     auto database = Database::open(path_);
-    for (int i = 0; i < 40; ++i) ASSERT_TRUE(database->add(entry(i), document(i)));
+    for (int i = 0; i < 40; ++i) ASSERT_TRUE(database->add(entry(i), document(i), Origin::file));
   }
   std::ifstream whole(path_, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(whole)), {});

@@ -125,8 +125,8 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
     const std::string interval = "the 99 % interval is " + interval_text(growth, gate.is_relative);
     if (by_interval) return undecided(std::move(result), interval + "; a longer measurement would decide");
     const auto runs = runs_to_decide(before, after, more_is_better, gate.is_relative, gate.limit);
-    return undecided(std::move(result), fmt::format("{}; about {} runs on each side would decide", interval,
-                                                    runs ? std::to_string(*runs) : std::string("more than 1,000")));
+    return undecided(std::move(result), fmt::format("{}; {} runs on each side would decide", interval,
+                                                    runs ? fmt::format("about {}", *runs) : "more than 1,000"));
   }
   if (verdict == LimitVerdict::above) result.state = GateResult::State::failed;
   result.text += fmt::format(", {} {}", verdict == LimitVerdict::above ? "above" : "within", limit);

@@ -127,7 +127,7 @@ TEST_F(HistoryDatabase, a_killed_writer_leaves_whole_results) {
     if (child == 0) {
       auto database = Database::open(path_);
       (void)!write(ready[1], "x", 1);
-      for (int i = 0;; ++i) (void)database->add(entry(i % 40), document(1000 * (round + 1) + i));
+      for (int i = 0;; ++i) (void)database->add(entry(i % 40), document(1000 * (round + 1) + i), Origin::file);
     }
     char byte = 0;
     ASSERT_EQ(read(ready[0], &byte, 1), 1);

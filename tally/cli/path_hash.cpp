@@ -55,13 +55,6 @@ result::StartConditions start_conditions(const backend::CountOrder& order) {
 
 namespace {
 
-/// The sources that every run of a program has, and that change nothing by themselves.
-bool is_usual(const result::ReadSource& source) {
-  const std::string& file = source.first.file;
-  const bool is_of_linker = file.substr(file.rfind('/') + 1).starts_with("ld-");
-  return source.source == "environment" || source.source == "xgetbv" || source.source == "cpuid" || is_of_linker;
-}
-
 bool exact_counts_differ(const result::Stat& stat) {
   return std::any_of(stat.events.begin(), stat.events.end(), [](const result::Event& event) {
     return event.summary && event.total.count.trust == Trust::exact && event.summary->min != event.summary->max;
@@ -75,7 +68,7 @@ void describe_differences(result::Stat& stat, const backend::CountOrder& order) 
   if (stat.runs.empty() || !stat.runs.front().nondeterminism || !exact_counts_differ(stat)) return;
   std::vector<std::string> read;
   for (const result::ReadSource& one : *stat.runs.front().nondeterminism)
-    if (!is_usual(one)) read.push_back(fmt::format("{} (first in {})", one.source, report::reader_text(one)));
+    if (!report::is_usual(one)) read.push_back(fmt::format("{} (first in {})", one.source, report::reader_text(one)));
   // Other addresses are the usual cause; many programs read random numbers without effect on their counts.
   std::vector<std::string> causes;
   if (!order.conditions.repeatable && linux::addresses_are_randomized())

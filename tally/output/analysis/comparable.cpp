@@ -10,6 +10,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/core/stats/median.hpp"
+#include "tally/output/analysis/read_sources.hpp"
 #include "tally/output/analysis/whole_functions.hpp"
 #include "tally/output/text/numbers.hpp"
 
@@ -183,6 +184,16 @@ bool is_single_threaded(const Stat& stat) {
   });
 }
 
+/// What the program got from the system and not from tally, in order.
+std::vector<std::string> real_sources(const Stat& stat) {
+  std::set<std::string> names;
+  for (const result::Run& run : stat.runs)
+    if (run.nondeterminism)
+      for (const result::ReadSource& one : *run.nondeterminism)
+        if (one.answer.empty() && !is_usual(one)) names.insert(one.source);
+  return {names.begin(), names.end()};
+}
+
 Comparable of_stat(const Stat& stat) {
   Comparable comparable{.command = stat.command,
                         .target = stat.target,
@@ -191,6 +202,7 @@ Comparable of_stat(const Stat& stat) {
                         .incomplete = stat.incomplete,
                         .repeatable = is_repeatable(stat),
                         .is_single_threaded = is_single_threaded(stat),
+                        .sources = real_sources(stat),
                         .settings = settings_of(stat),
                         .failure = failure_of(stat)};
   add_events(stat, comparable);

@@ -61,9 +61,10 @@ struct Comparable {
   result::Environment environment = {};
   std::size_t runs = 1;
   bool incomplete = false;
-  std::optional<bool> repeatable = {};  ///< run with --repeatable; empty: unknown
-  bool is_single_threaded = false;      ///< one process with one thread; false if that is unknown
-  std::vector<Setting> settings = {};   ///< of results of tally; the same names in the same order in each
+  std::optional<bool> repeatable = {};    ///< run with --repeatable; empty: unknown
+  bool is_single_threaded = false;        ///< one process with one thread; false if that is unknown
+  std::vector<std::string> sources = {};  ///< what the program read that may make runs differ: "clock"
+  std::vector<Setting> settings = {};     ///< of results of tally; the same names in the same order in each
   std::string failure = {};  ///< how the program failed: "exit code 1", "SIGSEGV"; empty: it did not, or it is unknown
   bool lists_benchmarks = false;  ///< it is a list of benchmarks: those that are missing did not run
   std::string note = {};          ///< why its values may mislead; empty if they do not

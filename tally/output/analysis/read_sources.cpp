@@ -30,6 +30,12 @@ std::string times(const ReadSource* source) {
 
 }  // namespace
 
+bool is_usual(const result::ReadSource& source) {
+  const std::string& file = source.first.file;
+  const bool is_of_linker = file.substr(file.rfind('/') + 1).starts_with("ld-");
+  return source.source == "environment" || source.source == "xgetbv" || source.source == "cpuid" || is_of_linker;
+}
+
 std::string reader_text(const ReadSource& source) {
   if (source.first.file.empty()) return printable(source.program);
   std::string text = function_text(source.first);

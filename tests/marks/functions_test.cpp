@@ -237,6 +237,31 @@ TEST(FunctionRegions, AreFoundByEachNameThatAProfilePrints) {
   EXPECT_GT(found, 2) << functions;
 }
 
+/// The dynamic linker has the names of its debug file, or addresses; functions that choose an implementation have a
+/// mark.
+TEST(FunctionRegions, OfTheDynamicLinkerAndOfThoseThatChooseAnImplementationAreFound) {
+  const TemporaryFile file("profile.json");
+  const Finished profile =
+      tally({"profile", "-q", "--backend", "engine", "-e", "instructions", "-o", file.path(), "--", "ls", "/"});
+  ASSERT_EQ(profile.code(), 0) << profile.err;
+  Words options{"-e", "instructions"}, names;
+  int of_linker = 0, choosing = 0;
+  const json functions = json::parse(file.content().value_or(""), nullptr, false)["functions"];
+  for (const json& function : functions) {
+    const std::string name = function["name"];
+    const bool is_of_linker = name == "_dl_relocate_object" || name.starts_with("ld-linux-x86-64.so.2+0x");
+    const bool chooses = name.ends_with("@ifunc");
+    if (!is_of_linker && !chooses) continue;
+    if (++(chooses ? choosing : of_linker) > 3) continue;
+    names.push_back(name);
+    options.insert(options.end(), {"--function", name});
+  }
+  ASSERT_GT(of_linker, 0);
+  ASSERT_GT(choosing, 0);
+  const Counted result(options, {"ls", "/"});
+  for (const std::string& name : names) EXPECT_GT(result.of(name).entries, 0) << name;
+}
+
 TEST(FunctionRegions, MissingFunctionsAreReportedWithTheFilesThatWereSearched) {
   const Finished finished = tally(stat_words({"-e", "instructions", "--function", "knwon"}, {PARTS, "known"}));
   EXPECT_EQ(finished.code(), 125);
@@ -252,6 +277,8 @@ TEST(FunctionRegions, MissingFunctionsAreReportedWithTheFilesThatWereSearched) {
   const Finished inlined = tally(stat_words({"--function", "std::to_string"}, {PARTS, "known"}));
   EXPECT_NE(inlined.err.find("it may be inlined: `tally profile --inlines`"), std::string::npos) << inlined.err;
   EXPECT_NE(inlined.err.find(" other file"), std::string::npos) << inlined.err;
+  const Finished section = tally(stat_words({"--function", "[.text]"}, {PARTS, "known"}));
+  EXPECT_NE(section.err.find("'[.text]' is code outside of known functions"), std::string::npos) << section.err;
   // An address needs no name. The program's own exit code has priority over tally's.
   EXPECT_EQ(tally(stat_words({"--function", "knwon"}, {PARTS, "nothing"})).code(), 1);
 }

@@ -15,14 +15,10 @@ struct Suffix {
 
 // gcc: ipa-cp, ipa-sra, fnsplit, bb-reorder, LTO. clang: ThinLTO, -funique-internal-linkage-names, machine function
 // splitting, basic block sections.
-constexpr Suffix suffixes[] = {{".constprop", CloneKind::copy},
-                               {".isra", CloneKind::copy},
-                               {".part", CloneKind::part},
-                               {".cold", CloneKind::piece, false, true},
-                               {".__part", CloneKind::piece},
-                               {".llvm", CloneKind::copy, true},
-                               {".__uniq", CloneKind::copy, true},
-                               {".lto_priv", CloneKind::copy, true}};
+constexpr Suffix suffixes[] = {{".constprop", CloneKind::copy},    {".isra", CloneKind::copy},
+                               {".part", CloneKind::part},         {".cold", CloneKind::fragment, false, true},
+                               {".__part", CloneKind::fragment},   {".llvm", CloneKind::copy, true},
+                               {".__uniq", CloneKind::copy, true}, {".lto_priv", CloneKind::copy, true}};
 
 /// Returns the suffix at the end of a name, and where it begins. A name does not consist of a suffix alone.
 const Suffix* suffix_at_end(std::string_view name, std::size_t& begin) {

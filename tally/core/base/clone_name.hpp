@@ -9,10 +9,10 @@ namespace tally {
 
 /// What a compiler made of a function.
 enum class CloneKind : std::uint8_t {
-  none,   ///< the function itself
-  copy,   ///< another whole function: ".constprop.0", ".isra.0", ".llvm.1234"
-  part,   ///< a part that also callers of the function may call: ".part.0"
-  piece,  ///< a part that only the function itself jumps to: ".cold", ".__part.3"
+  none,      ///< the function itself
+  copy,      ///< another whole function: ".constprop.0", ".isra.0", ".llvm.1234"
+  part,      ///< a part that also callers of the function may call: ".part.0"
+  fragment,  ///< a part that only the function itself jumps to: ".cold", ".__part.3"
 };
 
 /// The name of a copy or part, as in a symbol table ("helper.isra.0.cold") or demangled ("f(int) [clone .cold]").

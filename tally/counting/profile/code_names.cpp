@@ -150,9 +150,12 @@ class Names final : public CodeNames {
       const bool is_code = type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && is_executable(address));
       if (name == nullptr || *name == 0 || !is_code || symbol.st_shndx == SHN_UNDEF) continue;
       const int binding = GELF_ST_BIND(symbol.st_info);
-      symbols.push_back(
-          {address, symbol.st_size, {name, strnlen(name, most_name)}, binding, binding == STB_LOCAL ? unit : 0,
-           type == STT_GNU_IFUNC});
+      symbols.push_back({address,
+                         symbol.st_size,
+                         {name, strnlen(name, most_name)},
+                         binding,
+                         binding == STB_LOCAL ? unit : 0,
+                         type == STT_GNU_IFUNC});
     }
     std::sort(symbols.begin(), symbols.end(), [](const Symbol& a, const Symbol& b) {
       return a.address != b.address ? a.address < b.address : rank(a) < rank(b);

@@ -55,7 +55,7 @@ std::vector<std::uint64_t> functions_of_clones(const std::vector<CloneSymbol>& s
   for (const auto& [key, members] : groups) {
     std::uint64_t first = 0;
     for (const std::size_t i : members)
-      if (clone_name(symbols[i].name).kind != CloneKind::piece && (first == 0 || symbols[i].address < first))
+      if (clone_name(symbols[i].name).kind != CloneKind::fragment && (first == 0 || symbols[i].address < first))
         first = symbols[i].address;
     for (const std::size_t i : members) found[i] = first;
   }

@@ -15,7 +15,7 @@ struct CloneSymbol {
 };
 
 /// Returns for each symbol the address of the function to which it belongs; 0 for functions that are no clones, and for
-/// pieces whose function is unknown. Of several functions of one name (static functions), it is the one of the same
+/// fragments whose function is unknown. Of several functions of one name (static functions), it is the one of the same
 /// source file, else the one that others see. Clones without the function itself belong to the first of them. Cost:
 /// 0.1 µs for each symbol.
 std::vector<std::uint64_t> functions_of_clones(const std::vector<CloneSymbol>& symbols);

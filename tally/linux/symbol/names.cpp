@@ -197,16 +197,17 @@ std::vector<SymbolMatch> find(const Elf& elf, std::string_view symbol) {
     const Function& function = elf.functions[i];
     const bool as_it_is = function.name == symbol;
     if (!as_it_is && function.name.find(word) == std::string_view::npos) continue;
-    std::string name = demangled(function.name), linker_name(function.name);
+    std::string name = demangled(function.name), linker_name(function.name), distinct = linker_name;
     std::uint64_t function_of_clone = 0;
     if (!as_it_is && without_spaces(name) != wanted) {
-      // Copies and parts of a function are found by its name. Pieces have no entries.
+      // Copies and parts of a function are found by its name. Fragments have no entries.
       const CloneName clone = clone_name(function.name);
-      if (clone.kind == CloneKind::piece) continue;
+      if (clone.kind == CloneKind::fragment) continue;
       if (clone.kind != CloneKind::none) {
         if (functions.empty()) functions = clones_of(elf);
         function_of_clone = functions[i];
         linker_name = clone.function;
+        distinct = clone.distinct;
         name = demangled(linker_name);
       }
       const bool is_wanted = linker_name == symbol || without_spaces(name) == wanted ||
@@ -218,7 +219,7 @@ std::vector<SymbolMatch> find(const Elf& elf, std::string_view symbol) {
       return one.address == function.address && one.name == name;
     });
     if (!known)
-      found.push_back({std::move(name), function.address, function.chosen_late, function.local, std::move(linker_name),
+      found.push_back({std::move(name), function.address, function.chosen_late, function.local, std::move(distinct),
                        function_of_clone});
   }
   return found;

@@ -77,6 +77,32 @@ TEST(FoundFunctions, have_the_names_that_tables_show) {
   EXPECT_EQ(symbols("work"), Names{});
 }
 
+TEST(FoundFunctions, contain_the_copies_that_compilers_make) {
+  Elf elf;
+  for (const char* name : {"helper", "helper.constprop.0", "helper.part.0", "helper.cold", "_Z1fi", "_Z1fi.isra.0"})
+    elf.functions.push_back({.name = name, .address = elf.functions.size() + 1});
+  const auto addresses = [&](const char* name) {
+    const auto found = find(elf, name);
+    EXPECT_FALSE(ambiguity(found, name, "prog")) << name;
+    std::vector<std::uint64_t> all;
+    for (const SymbolMatch& one : found) all.push_back(one.address);
+    return all;
+  };
+  using Addresses = std::vector<std::uint64_t>;
+  EXPECT_EQ(addresses("helper"), (Addresses{1, 2, 3}));
+  EXPECT_EQ(addresses("helper.constprop.0"), Addresses{2});
+  EXPECT_EQ(addresses("helper.cold"), Addresses{4});
+  EXPECT_EQ(addresses("f"), (Addresses{5, 6}));
+  EXPECT_EQ(addresses("f(int)"), (Addresses{5, 6}));
+  EXPECT_EQ(addresses("f(int) [clone .isra.0]"), Addresses{6});
+  // Static functions of one name.
+  elf.functions = {{.name = "helper", .address = 1, .unit = 1}, {.name = "helper.isra.0", .address = 2, .unit = 2}};
+  EXPECT_EQ(find(elf, "helper").size(), 2u);
+  EXPECT_FALSE(ambiguity(find(elf, "helper"), "helper", "prog")) << "the only function of this name";
+  elf.functions.push_back({.name = "helper", .address = 3, .unit = 2});
+  EXPECT_TRUE(ambiguity(find(elf, "helper"), "helper", "prog"));
+}
+
 TEST_F(OwnElf, OverloadsAreCandidates) {
   const auto found = find(*elf, "tally::symbol::Sample::twice");
   ASSERT_EQ(found.size(), 2u);
@@ -84,6 +110,7 @@ TEST_F(OwnElf, OverloadsAreCandidates) {
   ASSERT_TRUE(error);
   EXPECT_NE(error->message.find("is the name of 2 functions in prog"), std::string::npos) << error->message;
   EXPECT_NE(error->message.find("Sample::twice(double) const"), std::string::npos) << error->message;
+  EXPECT_FALSE(ambiguity(found, "tally::symbol::Sample…", "prog")) << "a table shortened the name of one of them";
 }
 
 TEST_F(OwnElf, TheFormsOfAConstructorAreOneFunction) {

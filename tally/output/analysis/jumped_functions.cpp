@@ -41,9 +41,9 @@ class JumpedFunctions {
     Counts rows, calls;
   };
   /// A call, or what a thread counted outside of its calls.
-  struct Place {
+  struct CallContext {
     std::uint32_t owner, call;
-    auto operator<=>(const Place&) const = default;
+    auto operator<=>(const CallContext&) const = default;
     bool is_beginning() const { return call == CodeCall::no_parent; }
   };
 
@@ -110,17 +110,17 @@ class JumpedFunctions {
     const Sums& sums = sums_of(key);
     std::int64_t excess = sums.rows[e] - sums.calls[e];
     if (excess <= 0) return;
-    std::vector<Place> places;
+    std::vector<CallContext> places;
     if (by_evidence) {
-      const std::set<Place>& known = evidence_.at(key);
+      const std::set<CallContext>& known = evidence_.at(key);
       places.assign(known.begin(), known.end());
     } else {
       places = places_for(key.owner, e, excess);
     }
     std::int64_t all = 0;
-    for (const Place& one : places) all += room_.at(one)[e];
+    for (const CallContext& one : places) all += room_.at(one)[e];
     std::int64_t what = std::min(excess, all);
-    for (const Place& one : places) {
+    for (const CallContext& one : places) {
       std::int64_t& room = room_.at(one)[e];
       const std::int64_t part = std::min(room, take_share(what, all, room));
       if (part <= 0) continue;
@@ -131,9 +131,9 @@ class JumpedFunctions {
   }
 
   /// The calls of the function that has as much left (1 % more or less); else all with something left.
-  std::vector<Place> places_for(std::uint32_t owner, std::size_t e, std::int64_t excess) const {
-    std::map<std::uint32_t, std::pair<std::int64_t, std::vector<Place>>> left;  // by callee
-    std::vector<Place> all;
+  std::vector<CallContext> places_for(std::uint32_t owner, std::size_t e, std::int64_t excess) const {
+    std::map<std::uint32_t, std::pair<std::int64_t, std::vector<CallContext>>> left;  // by callee
+    std::vector<CallContext> all;
     const auto end = room_.upper_bound({owner, CodeCall::no_parent});
     for (auto at = room_.lower_bound({owner, 0}); at != end; ++at) {
       if (at->second[e] <= 0) continue;
@@ -142,7 +142,7 @@ class JumpedFunctions {
       sum += at->second[e];
       places.push_back(at->first);
     }
-    const std::pair<std::int64_t, std::vector<Place>>* nearest = nullptr;
+    const std::pair<std::int64_t, std::vector<CallContext>>* nearest = nullptr;
     const auto distance = [&](const auto& of) { return std::abs(of.first - excess); };
     for (const auto& [callee, of] : left)
       if (distance(of) <= excess / 100 && (nearest == nullptr || distance(of) < distance(*nearest))) nearest = &of;
@@ -153,14 +153,14 @@ class JumpedFunctions {
     Profile made = from_;
     made.calls.clear();
     made.self.clear();
-    std::map<std::pair<Place, std::uint32_t>, std::uint32_t> jumped;  // new indices of functions at places
+    std::map<std::pair<CallContext, std::uint32_t>, std::uint32_t> jumped;  // new indices of functions at places
     std::vector<std::uint32_t> indices;
     const auto add = [&](const ProfileCall& call, const std::int64_t* self) {
       made.calls.push_back(call);
       made.self.insert(made.self.end(), self, self + events_);
       return static_cast<std::uint32_t>(made.calls.size() - 1);
     };
-    const auto add_shares = [&](const Place& place, std::uint32_t parent) {
+    const auto add_shares = [&](const CallContext& place, std::uint32_t parent) {
       const auto shares = shares_.find(place);
       if (shares == shares_.end()) return;
       for (const auto& [function, counts] : shares->second) {
@@ -196,9 +196,9 @@ class JumpedFunctions {
   std::size_t events_;
   std::map<OwnedFunction, Sums> sums_;
   std::map<std::uint32_t, Counts> beginnings_;  // by owner: what was counted in no call
-  std::map<Place, Counts> room_;
-  std::map<OwnedFunction, std::set<Place>> evidence_;
-  std::map<Place, std::map<std::uint32_t, Counts>> shares_;  // by function
+  std::map<CallContext, Counts> room_;
+  std::map<OwnedFunction, std::set<CallContext>> evidence_;
+  std::map<CallContext, std::map<std::uint32_t, Counts>> shares_;  // by function
 };
 
 }  // namespace

@@ -58,10 +58,10 @@ TEST(JumpedFunctions, are_where_their_calls_show_that_they_ran) {
   of.call(call, work, helper, 5);
   of.call(outermost, main, other, 300);
   EXPECT_EQ(of.stacks(), (JumpedStacks{{"main", 10},
-                                 {"main invoke", 2},
-                                 {"main invoke work", 100},
-                                 {"main invoke work helper", 5},
-                                 {"main other", 300}}));
+                                       {"main invoke", 2},
+                                       {"main invoke work", 100},
+                                       {"main invoke work helper", 5},
+                                       {"main other", 300}}));
 }
 
 TEST(JumpedFunctions, without_calls_are_where_their_counts_are_left) {
@@ -90,8 +90,7 @@ TEST(JumpedFunctions, that_are_also_called_keep_these_calls) {
   const auto main = of.function("main", 10), erase = of.function("erase", 5), free = of.function("free", 30);
   of.call(outermost, main, erase, 15);
   of.call(outermost, main, free, 20);
-  EXPECT_EQ(of.stacks(),
-            (JumpedStacks{{"main", 10}, {"main erase", 5}, {"main erase free", 10}, {"main free", 20}}));
+  EXPECT_EQ(of.stacks(), (JumpedStacks{{"main", 10}, {"main erase", 5}, {"main erase free", 10}, {"main free", 20}}));
 }
 
 TEST(JumpedFunctions, linkage_tables_are_none) {

@@ -55,7 +55,8 @@ class FunctionClones {
     auto leading = members.end();
     for (const CloneKind kind : {CloneKind::none, CloneKind::copy, CloneKind::part})
       if (leading == members.end()) leading = first(kind);
-    if (leading == members.end()) return profile_.functions[members.front()];  // only pieces: their function is unknown
+    if (leading == members.end())
+      return profile_.functions[members.front()];  // only fragments: their function is unknown
     ProfileFunction made = profile_.functions[*leading];
     if (is_clone(*leading)) {
       made.name = std::string(names_[*leading].function);
@@ -112,7 +113,7 @@ class FunctionClones {
     const bool is_distinct = names_[f].distinct.size() != names_[f].function.size();
     const std::vector<std::uint32_t> functions = is_distinct ? std::vector<std::uint32_t>{} : functions_called(f);
     if (functions.size() == 1) return functions.front();
-    if (!functions.empty() || names_[f].kind == CloneKind::piece) return f;
+    if (!functions.empty() || names_[f].kind == CloneKind::fragment) return f;
     const std::string source = clone.line == 0 ? "" : file_name(profile_.sources[clone.source]);
     return by_clone_.try_emplace({clone.object, names_[f].distinct, source}, f).first->second;
   }

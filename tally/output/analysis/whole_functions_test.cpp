@@ -40,47 +40,50 @@ std::vector<std::string> whole_rows_of(const result::Profile& profile) {
 using WholeRows = std::vector<std::string>;
 
 TEST(WholeFunctions, contain_their_clones) {
-  const result::Profile profile = profile_of_functions({{.name = "main", .address = 1, .entered = 1},
-                                              {.name = "f.cold", .address = 2, .entered = 7, .clone_of = 4},
-                                              {.name = "f", .address = 4, .entered = 3},
-                                              {.name = "f.constprop.0", .address = 5, .entered = 4, .clone_of = 4},
-                                              {.name = "f.part.0", .address = 6, .entered = 2, .clone_of = 4}});
+  const result::Profile profile =
+      profile_of_functions({{.name = "main", .address = 1, .entered = 1},
+                            {.name = "f.cold", .address = 2, .entered = 7, .clone_of = 4},
+                            {.name = "f", .address = 4, .entered = 3},
+                            {.name = "f.constprop.0", .address = 5, .entered = 4, .clone_of = 4},
+                            {.name = "f.part.0", .address = 6, .entered = 2, .clone_of = 4}});
   EXPECT_EQ(whole_rows_of(profile), (WholeRows{"f 40 7", "main 10 1"}));
 }
 
 TEST(WholeFunctions, of_clones_only) {
-  EXPECT_EQ(whole_rows_of(profile_of_functions({{.name = "f(int) [clone .isra.0]", .address = 5, .entered = 4, .clone_of = 5},
-                                {.name = "f(int) [clone .isra.1]", .address = 6, .entered = 2, .clone_of = 5}})),
+  EXPECT_EQ(whole_rows_of(
+                profile_of_functions({{.name = "f(int) [clone .isra.0]", .address = 5, .entered = 4, .clone_of = 5},
+                                      {.name = "f(int) [clone .isra.1]", .address = 6, .entered = 2, .clone_of = 5}})),
             WholeRows{"f(int) 20 6"});
-  EXPECT_EQ(whole_rows_of(profile_of_functions({{.name = "f.part.0", .address = 5, .entered = 4, .clone_of = 3}})), WholeRows{"f 10 4"});
+  EXPECT_EQ(whole_rows_of(profile_of_functions({{.name = "f.part.0", .address = 5, .entered = 4, .clone_of = 3}})),
+            WholeRows{"f 10 4"});
   // With the counts of inlined copies.
-  EXPECT_EQ(whole_rows_of(profile_of_functions({{.name = "f.isra.0", .address = 5, .entered = 4, .clone_of = 5}, {.name = "f"}})),
+  EXPECT_EQ(whole_rows_of(
+                profile_of_functions({{.name = "f.isra.0", .address = 5, .entered = 4, .clone_of = 5}, {.name = "f"}})),
             WholeRows{"f 20 4"});
 }
 
 TEST(WholeFunctions, of_one_name_stay_apart) {
   EXPECT_EQ(whole_rows_of(profile_of_functions({{.name = "f", .address = 1, .entered = 1},
-                                {.name = "f.cold", .address = 2, .clone_of = 1},
-                                {.name = "f", .address = 3, .entered = 2},
-                                {.name = "f", .object = 1, .address = 1, .entered = 3}})),
+                                                {.name = "f.cold", .address = 2, .clone_of = 1},
+                                                {.name = "f", .address = 3, .entered = 2},
+                                                {.name = "f", .object = 1, .address = 1, .entered = 3}})),
             (WholeRows{"f 10 2", "f 10 3", "f 20 1"}));
 }
 
 TEST(WholeFunctions, of_results_of_other_tools_have_names_and_source_files) {
   EXPECT_EQ(whole_rows_of(profile_of_functions({{.name = "f", .source = 1, .line = 3},
-                                {.name = "f.cold", .source = 1, .line = 5},
-                                {.name = "f", .source = 2, .line = 3},
-                                {.name = "f.cold", .source = 2, .line = 5},
-                                {.name = "f.cold", .object = 1}})),
+                                                {.name = "f.cold", .source = 1, .line = 5},
+                                                {.name = "f", .source = 2, .line = 3},
+                                                {.name = "f.cold", .source = 2, .line = 5},
+                                                {.name = "f.cold", .object = 1}})),
             (WholeRows{"f 20 0", "f 20 0", "f.cold 10 0"}));
   EXPECT_EQ(whole_rows_of(profile_of_functions({{.name = "f"}, {.name = "f.llvm.7"}, {.name = "f.llvm.8"}})),
             (WholeRows{"f 10 0", "f 10 0", "f 10 0"}));
 }
 
 TEST(WholeFunctions, rows_and_calls_refer_to_them) {
-  result::Profile profile = profile_of_functions({{.name = "f.cold", .address = 2, .clone_of = 4},
-                                        {.name = "g", .address = 3},
-                                        {.name = "f", .address = 4}});
+  result::Profile profile = profile_of_functions(
+      {{.name = "f.cold", .address = 2, .clone_of = 4}, {.name = "g", .address = 3}, {.name = "f", .address = 4}});
   profile.calls.push_back({.caller = 1, .callee = 2, .calls = 1});
   profile.calls.push_back({.parent = 0, .caller = 0, .callee = 1, .calls = 1});
   profile.self = {20, 10};

@@ -74,6 +74,7 @@ constexpr std::size_t most_threads = 16;         // shown separately
 constexpr std::uint32_t most_lines_between = 6;  // lines without counts that are shown between lines with counts
 constexpr std::size_t most_disassembled = 12;    // functions
 constexpr std::size_t most_instructions = 600;   // of one function
+constexpr std::uint64_t most_between = 4096;     // bytes without counts that are shown between instructions with counts
 
 std::vector<std::size_t> all_events(const result::Profile& profile) {
   std::vector<std::size_t> all(profile.event_count());
@@ -130,13 +131,18 @@ Json instructions_json(const result::Profile& profile, std::uint32_t function, c
   Json all = Json::array();
   if (counted.empty() || counted.rbegin()->first == 0) return all;
   constexpr std::uint64_t longest = 15;
-  const std::uint64_t last = counted.rbegin()->first;
-  const auto texts = read(profile.objects[profile.functions[function].object], counted.begin()->first, last + longest);
-  if (!texts) return all;
-  for (auto text = texts->begin(); text != texts->upper_bound(last) && all.size() < most_instructions; ++text) {
-    const auto counts = counted.find(text->first);
-    all.push_back(
-        {fmt::format("{:x}", text->first), counts == counted.end() ? Json() : Json(counts->second), text->second});
+  // A function may have parts far from one another, with others in between.
+  for (auto next = counted.begin(); next != counted.end() && all.size() < most_instructions;) {
+    const std::uint64_t first = next->first;
+    std::uint64_t last = first;
+    for (; next != counted.end() && next->first - last <= most_between; ++next) last = next->first;
+    const auto texts = read(profile.objects[profile.functions[function].object], first, last + longest);
+    if (!texts) return all;
+    for (auto text = texts->begin(); text != texts->upper_bound(last) && all.size() < most_instructions; ++text) {
+      const auto counts = counted.find(text->first);
+      all.push_back(
+          {fmt::format("{:x}", text->first), counts == counted.end() ? Json() : Json(counts->second), text->second});
+    }
   }
   return all;
 }
@@ -230,9 +236,9 @@ Json view_json(const result::Profile& profile, const std::string& name, const st
   for (const CallSum& sum : calls_between(profile))
     if (sum.calls != 0 || sum.caller != sum.callee)
       view["arcs"].push_back({{"caller", numbers[sum.caller]},
-                            {"callee", numbers[sum.callee]},
-                            {"calls", sum.calls},
-                            {"inclusive", sum.inclusive}});
+                              {"callee", numbers[sum.callee]},
+                              {"calls", sum.calls},
+                              {"inclusive", sum.inclusive}});
   return view;
 }
 

@@ -39,7 +39,7 @@ constexpr const char* too_many_entered =
 bool is_matched(const std::string& pattern, std::string_view symbol) {
   if (matches_pattern(pattern, symbol) || matches_pattern(pattern, symbol::demangled(symbol))) return true;
   const CloneName clone = clone_name(symbol);
-  return clone.kind != CloneKind::none && clone.kind != CloneKind::piece &&
+  return clone.kind != CloneKind::none && clone.kind != CloneKind::fragment &&
          (matches_pattern(pattern, clone.function) || matches_pattern(pattern, symbol::demangled(clone.function)));
 }
 
@@ -97,7 +97,12 @@ Marker::Marker(const Job& job) : find_functions_(job.order.find_functions), has_
 
 void Marker::find_marks(const symbol::Elf& elf, const std::string& file, const Target& target, std::size_t place,
                         Module& in) const {
-  if (!symbol::is_file(target.place, in.name)) return;
+  if (!symbol::is_file(target.place, in.name)) {
+    // What looks like a file may be part of a name, as in Go's "type:.eq.main.T".
+    for (const symbol::Function& function : elf.functions)
+      if (!function.chosen_late && function.name == target.text) in.addresses[place] = {function.address};
+    return;
+  }
   if (target.is_pattern()) {
     for (const bool local : {false, true})
       for (const symbol::Function& function : elf.functions)
@@ -129,8 +134,7 @@ void Marker::find_marks(const symbol::Elf& elf, const std::string& file, const T
   if (in.problems[place]) return;
   // An offset is of the function itself: its copies have other instructions.
   for (const symbol::SymbolMatch& one : found)
-    if (one.clone_of == 0 || target.place.offset == 0)
-      in.addresses[place].push_back(one.address + target.place.offset);
+    if (one.clone_of == 0 || target.place.offset == 0) in.addresses[place].push_back(one.address + target.place.offset);
 }
 
 const Marker::Module& Marker::module(const std::string& path, pid_t process) {

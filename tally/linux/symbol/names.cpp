@@ -230,8 +230,9 @@ std::optional<Error> ambiguity(const std::vector<SymbolMatch>& found, std::strin
   const auto is_other = [&](const SymbolMatch& one) {
     const auto function = [](const SymbolMatch& match) { return match.clone_of != 0 ? match.clone_of : match.address; };
     if (function(one) == function(found.front())) return false;
-    // Forms of a constructor or destructor differ only in the mangled name; static functions differ in neither.
-    return one.name != found.front().name || one.symbol == found.front().symbol;
+    // Forms of a constructor or destructor differ only in the mangled name; static functions differ in neither. Rust's
+    // names contain the crate: equal ones are of copies in several codegen units.
+    return one.name != found.front().name || (one.symbol == found.front().symbol && !rust_name(one.symbol));
   };
   // The table that shortened it showed one executed function: all that it may be count together.
   if (symbol.find("…") != std::string_view::npos) return std::nullopt;

@@ -103,6 +103,14 @@ TEST(FoundFunctions, contain_the_copies_that_compilers_make) {
   EXPECT_TRUE(ambiguity(find(elf, "helper"), "helper", "prog"));
 }
 
+TEST(FoundFunctions, of_rust_may_be_in_several_codegen_units) {
+  Elf elf;
+  for (const std::uint64_t address : {1, 2})
+    elf.functions.push_back({.name = "_RNvCs1_4prog4main", .address = address, .local = true});
+  EXPECT_EQ(find(elf, "prog::main").size(), 2u);
+  EXPECT_FALSE(ambiguity(find(elf, "prog::main"), "prog::main", "prog"));
+}
+
 TEST_F(OwnElf, OverloadsAreCandidates) {
   const auto found = find(*elf, "tally::symbol::Sample::twice");
   ASSERT_EQ(found.size(), 2u);

@@ -639,6 +639,20 @@ TEST(LabErrors, an_unknown_register_and_a_reserved_bit_are_named) {
       << reserved.err;
 }
 
+TEST(LabErrors, reserved_bits_of_cr4_fault) {
+  TALLY_NEEDS_NASM();
+  const auto written = [](const std::string& value, const std::string& model) {
+    return lab({"--model", model, "-e", "mov eax, " + value + "; mov cr4, rax; mov rbx, cr4"});
+  };
+  EXPECT_TRUE(holds(written("0ffffffffh", "haswell-v3").err, "bits 11–19, 21–31 of CR4 are reserved on haswell-v3"))
+      << written("0ffffffffh", "haswell-v3").err;
+  EXPECT_EQ(written("100000h", "haswell-v3").code(), 0) << "SMEP";
+  EXPECT_EQ(written("200000h", "skylake-v4").code(), 0) << "SMAP";
+  EXPECT_TRUE(holds(written("200000h", "haswell-v3").err, "bit 21 of CR4 is reserved"));
+  EXPECT_TRUE(holds(written("100000h", "nehalem-v3").err, "bit 20 of CR4 is reserved"));
+  EXPECT_EQ(written("7ffh", "nehalem-v3").code(), 0);
+}
+
 TEST(LabErrors, a_stack_in_the_hole_is_recognised) {
   TALLY_NEEDS_NASM();
   const Finished finished = lab_of("  mov esp, 50000000h\n  push eax\n");

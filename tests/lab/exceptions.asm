@@ -160,6 +160,9 @@ stub_size equ 16
   TRY 0, 14, 0, 0, stack_top - 16, mov eax, [500000h]
   TRY 0, 14, 3, 0, stack_top - 16, mov [501000h], eax
   TRY 0, 13, 0, 0, stack_top - 16, div qword [r10]
+  TRY 0, 13, 0, 0, stack_top - 16, mov cr4, r10
+  TRY 0, 13, 0, 0, stack_top - 16, mov cr4, r11
+  TRY 0, 13, 0, 0, stack_top - 16, mov cr0, r10
   TRY 0, 30h, -1, 2, first_stack, int 30h
   TRY 0, 11, 32h * 8 + 2, 0, stack_top - 16, int 32h
 

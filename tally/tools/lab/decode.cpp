@@ -161,6 +161,11 @@ Instruction decode(std::span<const std::uint8_t> bytes, std::uint64_t address, i
   out.repeats = (raw.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
   out.cycles = is_multiplication(raw.mnemonic) ? 3 : 1;
   describe_branch(out, raw);
+  if (raw.mnemonic == ZYDIS_MNEMONIC_MOV && operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+      ZydisRegisterGetClass(operands[0].reg.value) == ZYDIS_REGCLASS_CONTROL) {
+    out.control = ZydisRegisterGetId(operands[0].reg.value);
+    out.general = static_cast<std::uint8_t>(ZydisRegisterGetId(operands[1].reg.value));
+  }
   if (raw.meta.category == ZYDIS_CATEGORY_RET && out.is_far && out.kind == Kind::far) {
     out.far_return_bytes = raw.operand_width / 8;
     out.drops = static_cast<std::uint16_t>(raw.raw.imm[0].value.u);

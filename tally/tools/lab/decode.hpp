@@ -43,6 +43,8 @@ struct Instruction {
   bool is_call = false;
   bool is_return = false;
   bool is_far = false;
+  std::int8_t control = -1;           ///< the control register that MOV writes
+  std::uint8_t general = 0;           ///< its source: the number of a general register
   std::uint8_t far_return_bytes = 0;  ///< of a far return: the size of the offset on the stack
   std::uint16_t drops = 0;            ///< bytes of arguments that it removes
   std::uint8_t loads = 0;

@@ -2,6 +2,8 @@
 // differently.
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "tally/hardware/pmu/emulated/profile.hpp"
 #include "tally/tools/lab/machine.hpp"
 
@@ -19,6 +21,20 @@ constexpr std::uint64_t general_protection = 13;
 // Registers of the emulated processor itself: EFER, those of the system calls, the bases of FS and GS.
 bool is_emulators(std::uint32_t index) {
   return (index >= 0xC000'0080 && index <= 0xC000'0084) || (index >= 0xC000'0100 && index <= 0xC000'0102);
+}
+
+// CPUID.07H:EBX: SMEP since Ivy Bridge, SMAP since Broadwell. The version of the PMU shows the age of the model.
+constexpr std::uint32_t smep = 1U << 7, smap = 1U << 20;
+std::uint32_t structured_features(const pmu::emulated::Profile& profile) {
+  const bool has_smep = profile.has_capability(13);  // full-width writes of counters came with it
+  return (has_smep ? smep : 0) | (profile.version >= 4 ? smap : 0);
+}
+
+// The bits of CR4 that the processor has: up to OSXMMEXCPT, and what CPUID.07H reports.
+std::uint64_t control_4_bits(const pmu::emulated::Profile& profile) {
+  constexpr std::uint64_t basic = 0x7FF, smep_enabled = 1U << 20, smap_enabled = 1U << 21;
+  const std::uint32_t features = structured_features(profile);
+  return basic | ((features & smep) != 0 ? smep_enabled : 0) | ((features & smap) != 0 ? smap_enabled : 0);
 }
 
 }  // namespace
@@ -53,6 +69,13 @@ void LabX86::intercept(const Instruction& instruction) {
       if (instruction.kind == Kind::rdtscp) set(UC_X86_REG_RCX, 0);
       break;
     }
+    case Kind::paging:
+      if (const std::string why = refused_control(instruction); !why.empty()) {
+        arrive({general_protection, 0, instruction.address, why});
+        return;
+      }
+      running_ = instruction;
+      return;
     case Kind::interrupt_return:
     case Kind::far:
       if (instruction.far_return_bytes != 0 && mode() == Mode::real) {
@@ -69,6 +92,37 @@ void LabX86::intercept(const Instruction& instruction) {
   running_ = instruction;
   finish();
   jump_to(instruction.address + instruction.length);
+}
+
+// Returns the reason why MOV to a control register raises #GP(0); empty if it does not. The emulator drops bits that it
+// does not have. Source: Intel SDM vol. 3A, "Control Registers".
+std::string LabX86::refused_control(const Instruction& instruction) const {
+  if (instruction.control < 0 || cpl_ > 0) return {};
+  static constexpr int general[] = {UC_X86_REG_RAX, UC_X86_REG_RCX, UC_X86_REG_RDX, UC_X86_REG_RBX,
+                                    UC_X86_REG_RSP, UC_X86_REG_RBP, UC_X86_REG_RSI, UC_X86_REG_RDI};
+  const int source = instruction.general < 8 ? general[instruction.general] : UC_X86_REG_R8 + instruction.general - 8;
+  std::uint64_t value = get(source);
+  if (code_bits_ != 64) value &= 0xFFFF'FFFF;
+  const auto has = [&](int bit) { return (value >> bit & 1) != 0; };
+  constexpr int protection = 0, not_write_through = 29, cache_disable = 30, paging = 31, physical_extension = 5;
+  switch (instruction.control) {
+    case 0:
+      if (value >> 32 != 0) return "bits 63 to 32 of CR0 are reserved";
+      if (has(paging) && !has(protection)) return "CR0.PG is set without CR0.PE";
+      if (has(not_write_through) && !has(cache_disable)) return "CR0.NW is set without CR0.CD";
+      return {};
+    case 4: {
+      const std::uint64_t wrong = value & ~control_4_bits(pmu_.profile());
+      if (wrong != 0) {
+        return fmt::format("{} {} of CR4 {} reserved on {}", std::popcount(wrong) == 1 ? "bit" : "bits",
+                           pmu::ranges(wrong), std::popcount(wrong) == 1 ? "is" : "are", pmu_.profile().name);
+      }
+      if (!has(physical_extension) && mode() == Mode::wide && is_paging()) return "CR4.PAE is cleared in long mode";
+      return {};
+    }
+    case 8: return value > 0xF ? "bits 63 to 4 of CR8 are reserved" : "";
+    default: return {};
+  }
 }
 
 // A far return in real mode. Unicorn 2.0.1 sets RIP before it reads CS, and the hook of that read resets it.
@@ -211,6 +265,7 @@ void LabX86::identify() {
       out.edx = 1U << 0 | 1U << 3 | 1U << 4 | 1U << 5 | 1U << 6 | 1U << 13 | 1U << 8 | 1U << 9 | 1U << 15 | 1U << 23 |
                 1U << 24 | 1U << 25 | 1U << 26;
       break;
+    case 7: out.ebx = structured_features(profile); break;
     case 0xA: out = pmu::emulated::perfmon_leaf(profile); break;
     case 0x16: out.eax = static_cast<std::uint32_t>(pmu_.behaviour().clock.base); break;
     case 0x8000'0000: out.eax = 0x8000'0001; break;

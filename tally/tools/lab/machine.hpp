@@ -211,6 +211,7 @@ class LabX86 : public Computer {
   void identify();
   void halt(const Instruction& instruction);
   void return_far(const Instruction& instruction);
+  std::string refused_control(const Instruction& instruction) const;
   pmu::emulated::Answer other_msr(std::uint32_t index);
   bool write_apic(std::uint32_t index, std::uint64_t value);
 

@@ -132,7 +132,7 @@ TEST(Register, mistakes_end_with_2_and_a_hint) {
       {{"LVT=0x100000000"}, "does not fit LVT_PERFMON, which has 32 bits"},
       {{"0x186:usrr"}, "did you mean usr?"},
       {{"--version", "9", "0x186=1"}, "its versions are: 1, 2, 3, 4, 5, 6"},
-      {{"--version", "1", "CR4=1"}, "x86"},
+      {{"--version", "9", "CR4=1"}, "x86"},
       {{"--model", "pentium", "0x186=1"}, "the models are: intel, amd, x86, arm, apple"},
       {{"--model", "arm", "0x186=1"}, "no register has the number 0x186"},
       {{"--list", "zebra"}, "no register matches 'zebra'"},

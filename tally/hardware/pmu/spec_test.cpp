@@ -136,6 +136,9 @@ TEST(Request, mistakes_are_named) {
   EXPECT_TRUE(holds(refusal("0x186:usr=2"), "USR has 1 bit: 2 does not fit"));
   EXPECT_TRUE(holds(refusal("0x186:event=zebra"), "'zebra' is not a number for event"));
   EXPECT_TRUE(holds(refusal("0x186:any", {nullptr, 5}), "IA32_PERFEVTSEL0 has no field 'ANY' in the version chosen"));
+  EXPECT_TRUE(holds(refusal("0x186:adaptive", {nullptr, 3}), "has no field 'ADAPTIVE' in the version chosen"));
+  EXPECT_TRUE(holds(refusal("0x186:br_cntr", {nullptr, 5}), "has no field 'BR_CNTR' in the version chosen"));
+  EXPECT_TRUE(holds(refusal("CPUID.0AH:EBX:no_slots", {nullptr, 3}), "has no field 'no_slots' in the version chosen"));
   EXPECT_TRUE(holds(refusal("0x38D=1", {model_of("arm")}), "no register has the number 0x38D"));
   EXPECT_TRUE(holds(refusal("CPUID.0AH=1,2,3"), "a leaf has four values: CPUID.0AH=EAX,EBX,ECX,EDX"));
   EXPECT_TRUE(holds(refusal("CPUID.0AH:usr"), "a leaf has four values"));
@@ -145,6 +148,7 @@ TEST(Request, mistakes_are_named) {
 
 TEST(Request, versions_by_name_and_number) {
   EXPECT_EQ(version_of(intel_model, "3"), 3);
+  EXPECT_EQ(version_of(x86_model, "3"), 3) << "of the monitoring that CPUID.0AH describes";
   EXPECT_EQ(version_of(arm_model, "PMUv3p5"), 6);
   EXPECT_EQ(version_of(arm_model, "pmuv3P5"), 6);
   EXPECT_EQ(version_of(amd_model, "v2"), 2);

@@ -156,7 +156,11 @@ std::string source_text(const pmu::Source& source) { return fmt::format("{}, {}"
 // The assumed version, and how to select one.
 std::string assumed(const pmu::Value& value) {
   const pmu::Model& model = *value.place.model;
-  if (model.versions.empty()) return std::string(model.title);
+  // Registers of x86 that do not belong to a PMU are equal in all versions.
+  const auto& fields = value.place.reg->fields;
+  const bool differs = &model != &pmu::x86_model ||
+                       std::any_of(fields.begin(), fields.end(), [](const pmu::Field& one) { return one.since != 0; });
+  if (!differs) return std::string(model.title);
   if (!value.version) {
     return fmt::format("{}, fields of all versions (--version {} to {}: of one)", model.title,
                        model.versions.front().name, model.versions.back().name);

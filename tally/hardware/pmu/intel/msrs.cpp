@@ -31,7 +31,7 @@ constexpr Field fixed_control[] = {
         .upto(4)
         .needing(Feature::any_thread),
     flag(3, "PMI#", "interrupt at overflow").times(8, 4).needing(Feature::fixed_counter),
-    flag(32, "ADAPTIVE#", "writes an adaptive PEBS record").times(8, 4).needing(Feature::adaptive_pebs),
+    flag(32, "ADAPTIVE#", "writes an adaptive PEBS record").times(8, 4).needing(Feature::adaptive_pebs).from(5),
     flag(33, "RDPMC_DIS#", "RDPMC_USER_DISABLE: refuses RDPMC in user mode").times(8, 4).from(6),
 };
 
@@ -97,10 +97,10 @@ constexpr Field capabilities[] = {
     bits(11, 8, "PEBS_REC_FMT", "format of the PEBS records").as(Show::number),
     flag(12, "SMM_FREEZE", "counters may be frozen in SMM"),
     flag(13, "FW_WRITE", "IA32_A_PMCn exist: counters may be written in full width"),
-    flag(14, "PEBS_BASELINE", "adaptive PEBS, fixed counters included"),
+    flag(14, "PEBS_BASELINE", "adaptive PEBS, fixed counters included").from(5),
     flag(15, "METRICS", "PERF_METRICS exists"),
     flag(16, "PEBS_PT", "PEBS may write into Intel PT's output"),
-    flag(17, "PEBS_TIMING", "PEBS records timing"),
+    flag(17, "PEBS_TIMING", "PEBS records timing").from(5),
 };
 
 constexpr Field metric_fields[] = {
@@ -116,7 +116,7 @@ constexpr Field metric_fields[] = {
 
 constexpr Field pebs_enable[] = {
     flag(0, "PEBS_PMC#", "the counter writes PEBS records").times(8, 1),
-    flag(32, "PEBS_FIXED#", "the fixed counter writes PEBS records (Ice Lake and later)").times(16, 1),
+    flag(32, "PEBS_FIXED#", "the fixed counter writes PEBS records (Ice Lake and later)").times(16, 1).from(5),
     flag(63, "PS_EN", "precise stores (Sandy Bridge and Ivy Bridge)"),
 };
 

@@ -52,18 +52,18 @@ constexpr Field leaf_0a_ebx[] = {
     flag(4, "no_llc_miss", "event 2EH/41H is missing"),
     flag(5, "no_branches", "event C4H/00H is missing"),
     flag(6, "no_mispredicts", "event C5H/00H is missing"),
-    flag(7, "no_slots", "event A4H/01H is missing"),
-    flag(8, "no_backend", "event A4H/02H is missing"),
-    flag(9, "no_bad_spec", "event 73H/00H is missing"),
-    flag(10, "no_frontend", "event 9CH/01H is missing"),
-    flag(11, "no_retiring", "event C2H/02H is missing"),
-    flag(12, "no_lbr_inserts", "event E4H/01H is missing"),
+    flag(7, "no_slots", "event A4H/01H is missing").from(5),
+    flag(8, "no_backend", "event A4H/02H is missing").from(6),
+    flag(9, "no_bad_spec", "event 73H/00H is missing").from(6),
+    flag(10, "no_frontend", "event 9CH/01H is missing").from(6),
+    flag(11, "no_retiring", "event C2H/02H is missing").from(6),
+    flag(12, "no_lbr_inserts", "event E4H/01H is missing").from(6),
 };
-constexpr Field leaf_0a_ecx[] = {flag(0, "fixed#", "the fixed counter exists (version 5)").times(32, 1)};
+constexpr Field leaf_0a_ecx[] = {flag(0, "fixed#", "the fixed counter exists").times(32, 1).from(5)};
 constexpr Field leaf_0a_edx[] = {
-    bits(4, 0, "fixed", "contiguous fixed counters, from 0 (version 2)").as(Show::number),
-    bits(12, 5, "fixed_width", "their width in bits").as(Show::number),
-    flag(15, "no_any", "AnyThread is deprecated: the ANY bits must be 0"),
+    bits(4, 0, "fixed", "contiguous fixed counters, from 0").as(Show::number).from(2),
+    bits(12, 5, "fixed_width", "their width in bits").as(Show::number).from(2),
+    flag(15, "no_any", "AnyThread is deprecated: the ANY bits must be 0").from(4),
 };
 constexpr Field leaf_15_eax[] = {bits(31, 0, "denominator", "of the ratio of TSC to crystal clock").as(Show::number)};
 constexpr Field leaf_15_ebx[] = {bits(31, 0, "numerator", "of the ratio; 0: not reported").as(Show::number)};
@@ -227,8 +227,11 @@ constexpr Rule rules[] = {
     {"user-mode-reads", "CR4", user_mode_reads},
 };
 
+// Of architectural performance monitoring, which CPUID.0AH describes.
+constexpr Version versions[] = {{1, "1"}, {2, "2"}, {3, "3"}, {4, "4"}, {5, "5"}, {6, "6"}};
+
 }  // namespace
 
-const Model x86_model{"x86", "x86: CPUID, CR4, clocks", {}, table, rules};
+const Model x86_model{"x86", "x86: CPUID, CR4, clocks", versions, table, rules};
 
 }  // namespace tally::pmu

@@ -339,13 +339,17 @@ TEST(LabStatements, each_is_reported_with_what_it_counted) {
 TEST(LabStatements, a_prompt_prints_only_what_is_new_and_undoes_faults) {
   TALLY_NEEDS_NASM();
   Environment typed;
-  typed.input = "wrmsr 0x186 0x4300c0\nrun 10\nwrmsr 0x38f 0x100\nfoo\nrdpmc 0\nquit\n";
+  typed.input = "help\nwrmsr 0x186 0x4300c0\nrun 10\nwrmsr 0x38f 0x100\nfoo\nfoo 1\nmov eax\nrdpmc 0\nquit\n";
   const Finished finished = tally({"lab", "-i"}, typed);
   EXPECT_EQ(finished.code(), 0) << finished.err;
   EXPECT_TRUE(holds(finished.out, "run 10                              PMC0 +10\n")) << finished.out;
   EXPECT_TRUE(holds(finished.out, "bit 8 of IA32_PERF_GLOBAL_CTRL is reserved")) << finished.out;
   EXPECT_TRUE(holds(finished.out, "IA32_PMC0 is 11 (BH)")) << finished.out;
-  EXPECT_TRUE(holds(finished.err, "label alone on a line")) << finished.err;
+  EXPECT_TRUE(holds(finished.out, "\n  run N INSTRUCTION ")) << finished.out;
+  const std::string unknown = "tally: this is neither a statement nor an instruction\n           foo";
+  EXPECT_TRUE(holds(finished.err, unknown + "\n       statements are: wrmsr REGISTER VALUE")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, unknown + " 1\n")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "the instruction does not have these operands\n           mov eax\n")) << finished.err;
   const std::size_t first_report = finished.out.find("IA32_PERFEVTSEL0 = ");
   EXPECT_EQ(finished.out.find("IA32_PERFEVTSEL0 = ", first_report + 1), std::string::npos) << finished.out;
 }

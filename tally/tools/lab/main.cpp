@@ -196,10 +196,31 @@ Outcome run(const Options& options, const Image& image, const Script* script, st
   return {exit_code_of(end), end.is_error()};
 }
 
+constexpr const char* x86_statements =
+    R"(  wrmsr REGISTER VALUE          write a register, by name or number: wrmsr 0x186 0x4300c0
+  wrmsr REGISTER:FIELD=N,FIELD  write fields: wrmsr IA32_PERFEVTSEL0:event=0xc0,USR,OS,EN
+  rdmsr REGISTER                read a register
+  rdpmc N, rdpmc fixed N        read a counter
+  run N INSTRUCTION             run an instruction N times; without one: nop
+  user                          go to CPL 3
+  INSTRUCTION                   any instruction, in the syntax of nasm: mov eax, 1
+  dump, reset, quit             draw all registers, start over, end
+)";
+
+constexpr const char* arm_statements =
+    R"(  msr REGISTER, VALUE           write a register: msr pmcr_el0, 1
+  msr REGISTER:FIELD=N,FIELD    write fields: msr pmcr_el0:E
+  mrs REGISTER                  read a register
+  run N INSTRUCTION             run an instruction N times; without one: nop
+  user                          go to EL0
+  INSTRUCTION                   any instruction, in the syntax of GNU as: mov x0, #1
+  dump, reset, quit             draw all registers, start over, end
+)";
+
 // The prompt. Each line runs all lines again and reports only the new statements, so the machine is always in the state
 // after the lines above.
-int converse(const Options& options) {
-  print("statements as for -e; dump draws all registers, reset starts over, quit ends\n");
+int converse(const Options& options, bool is_arm) {
+  print("help lists the statements; dump draws all registers, reset starts over, quit ends\n");
   Prompt prompt(registers_of(options));
   std::string so_far;
   std::size_t reported_already = 0;
@@ -207,6 +228,10 @@ int converse(const Options& options) {
     const std::string words = trimmed(*line);
     if (words.empty()) continue;
     if (words == "quit" || words == "exit") break;
+    if (words == "help" || words == "?") {
+      print(is_arm ? arm_statements : x86_statements);
+      continue;
+    }
     if (words == "reset") {
       so_far.clear();
       reported_already = 0;
@@ -238,7 +263,7 @@ int run_all(const Options& options) {
     const auto computer = make_computer(options, script->image, {}, {});
     if (!computer) return report(computer.error());
     print((*computer)->headline());
-    return converse(options);
+    return converse(options, script->image.is_arm);
   }
   if (!options.statements.empty()) {
     const auto script = compile_for(options, options.statements);

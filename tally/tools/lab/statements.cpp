@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <regex>
+#include <utility>
 
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/pmu/spec.hpp"
@@ -127,6 +128,28 @@ Result<std::string> assembly_of(const std::string& statement, std::size_t number
   return "  " + statement + "\n";
 }
 
+// Replaces messages of nasm, which are about lines of a file, by messages about a statement.
+tl::unexpected<Error> refuse_assembly(std::string message) {
+  // Line numbers of the generated source mean nothing to the author of the statements.
+  static const std::regex line_number("statements:[0-9]+: ");
+  static constexpr const char* unknown = "this is neither a statement nor an instruction";
+  static constexpr std::pair<std::string_view, std::string_view> words[] = {
+      {"label alone on a line without a colon might be in error", unknown},
+      {"parser: instruction expected", unknown},
+      {"invalid combination of opcode and operands", "the instruction does not have these operands"},
+      {"expression syntax error", "a number or a register is missing"},
+      {"comma, colon, decorator or end of line expected after operand", "the operands are not separated by commas"}};
+  message = std::regex_replace(message, line_number, "");
+  for (const auto& [from, to] : words) {
+    for (std::size_t at = message.find(from); at != std::string::npos; at = message.find(from)) {
+      message.replace(at, from.size(), to);
+    }
+  }
+  return fail(Code::bad_usage, message,
+              "statements are: wrmsr REGISTER VALUE, rdmsr REGISTER, rdpmc N, run N INSTRUCTION, user, and any "
+              "instruction");
+}
+
 }  // namespace
 
 Result<Script> compile(const std::string& text) {
@@ -148,17 +171,10 @@ Result<Script> compile(const std::string& text) {
   // HLT is not permitted at CPL 3, so it writes the exit port.
   source += "lab_end:\n  mov al, 0\n  out EXIT_PORT, al\n";
   auto image = assemble("statements", source, 64, ".");
-  // Line numbers of the generated source mean nothing to the author of the statements.
-  static const std::regex line_number("statements:[0-9]+: ");
-  if (!image) {
-    Error error = image.error();
-    error.message = std::regex_replace(error.message, line_number, "");
-    return fail(error);
-  }
+  if (!image && image.error().code != Code::bad_usage) return fail(image.error());
+  if (!image) return refuse_assembly(image.error().message);
   // nasm treats a word that is no instruction as a label.
-  if (!image->warnings.empty()) {
-    return fail(Code::bad_usage, std::regex_replace(image->warnings.front(), line_number, ""));
-  }
+  if (!image->warnings.empty()) return refuse_assembly(image->warnings.front());
   script.image = *std::move(image);
   for (std::size_t i = 0; i < script.statements.size(); ++i) {
     script.statements[i].address = script.image.symbols.at(fmt::format("lab_statement_{}", i));

@@ -76,6 +76,7 @@ void run_transactions(const std::string& times, int block_size, Aborting& result
   EXPECT_EQ(live.end(), 0);
   const Counted counted = read_counts(scratch.file("counts"));
   expect_exact(counted);
+  EXPECT_NE(read_file(scratch.file("counts")).find("\"transaction\""), std::string::npos);
   result.counts = counted.counts;
 }
 

@@ -19,7 +19,8 @@ enum Source : uint32_t {
   source_listing,             ///< getdents(2): directory entries, in the order of the file system
   source_race,                ///< a futex call of another thread than the last one at that address
   source_signal,              ///< a signal that the program did not send to itself
-  source_host,  ///< names, processors and memory of the machine: uname(2), sysinfo(2), files of /proc and /sys
+  source_host,         ///< names, processors and memory of the machine: uname(2), sysinfo(2), files of /proc and /sys
+  source_transaction,  ///< xbegin: natively a transaction may commit; here it never does
   source_count
 };
 

@@ -17,7 +17,12 @@ bool is_rdpid(const Instruction& in) {
          in.bytes[0] == 0xf3;
 }
 
+bool is_xbegin(const Instruction& in) {
+  return in.legacy && in.map == Map::one_byte && in.opcode == 0xc7 && in.modrm == 0xf8;
+}
+
 Source source_of_opcode(const Instruction& in) {
+  if (is_xbegin(in)) return channel::source_transaction;
   if (!in.legacy || in.map != Map::two_bytes) return channel::source_count;
   const u32 extension = in.modrm >> 3 & 7;
   if (in.opcode == 0xa2) return channel::source_cpuid;

@@ -91,18 +91,27 @@ std::string command_of(pid_t process) {
   return name.empty() ? fmt::format("process {}", process) : printable(name);
 }
 
+/// Why the kernel refuses to let tally trace a program.
+std::string why_untraced() {
+  const std::string scope = linux::content("/proc/sys/kernel/yama/ptrace_scope");
+  const bool forbids = scope.starts_with('2') || scope.starts_with('3');
+  return forbids ? fmt::format("it cannot be traced (kernel.yama.ptrace_scope is {})", scope.front())
+                 : "it cannot be traced";
+}
+
 /// Serves the engines of the whole tree while the command runs. One thread, never a wait for one process alone.
 class Server final : public Observer {
  public:
   Server(Channel& shared, linux::Announcements& announcements, linux::Injector injector, Marker& marker,
-         ModelWorkers* workers, WindowRows* rows, Execution& execution)
+         ModelWorkers* workers, WindowRows* rows, Execution& execution, std::string program)
       : shared_(shared),
         announcements_(announcements),
         injector_(std::move(injector)),
         marker_(marker),
         workers_(workers),
         rows_(rows),
-        execution_(execution) {}
+        execution_(execution),
+        program_(std::move(program)) {}
 
   int requests_fd() const override { return announcements_.open() ? announcements_.fd() : -1; }
 
@@ -141,7 +150,8 @@ class Server final : public Observer {
       announced_[sender] = a;
       return true;
     }
-    ran_natively(command_of(sender) + " (and what it executed)", "it cannot be traced");
+    // The command's child still has the command's name.
+    ran_natively((a.process == 0 ? program_ : command_of(sender)) + " (and what it executed)", why_untraced());
     return false;
   }
 
@@ -203,6 +213,7 @@ class Server final : public Observer {
   ModelWorkers* workers_;  // null where there are none
   WindowRows* rows_;       // the same
   Execution& execution_;
+  std::string program_;  // the one that the command starts
   std::map<pid_t, channel::Announcement> announced_;
 };
 
@@ -356,7 +367,7 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
                             header->entry,
                             {translations.kept_inode(), translations.added_inode()}});
   Server server(shared, *announcements, std::move(injector), marker, workers ? &*workers : nullptr,
-                rows ? &*rows : nullptr, execution);
+                rows ? &*rows : nullptr, execution, printable(job.order.target.command.front()));
   LiveMeter meter(job, shared, counters);
   std::optional<Conductor> conductor;
   if (job.is_timed()) {

@@ -21,8 +21,8 @@ using Reads = std::array<std::uint64_t, channel::source_count>;
 
 /// The names of channel::Source, in its order.
 constexpr std::array<const char*, channel::source_count> source_names{
-    "cpuid", "xgetbv", "rdtsc",        "rdrand",      "getrandom", "/dev/urandom",
-    "clock", "pid",    "file listing", "thread race", "signal",    "host"};
+    "cpuid", "xgetbv",       "rdtsc",       "rdrand", "getrandom", "/dev/urandom", "clock",
+    "pid",   "file listing", "thread race", "signal", "host",      "transaction"};
 
 template <std::size_t N>
 std::string text_of(const char (&text)[N]) {
@@ -114,6 +114,7 @@ std::string answer_of(std::size_t source, const Conditions& conditions) {
     case channel::source_random_call:
     case channel::source_random_file: return conditions.presents_machine() ? "fixed seed" : "";
     case channel::source_host: return conditions.presents_machine() ? "fixed machine" : "";
+    case channel::source_transaction: return "fallback";
     default: return "";
   }
 }

@@ -31,13 +31,14 @@ struct ExportOptions {
   ResultOptions results;
 };
 
-// The kinds that it reads, in the order in which they are tried. Rows of HPCTool are read as runs.
+// The kinds that it reads, in the order in which they are tried. Rows of HPCTool are read as runs, unless
+// tally describes them as windows.
 constexpr report::Kind exported_kinds[] = {report::Kind::stat, report::Kind::memory, report::Kind::windows};
 
 constexpr const char* export_examples =
     "A file holds one result, or one result per line, as written by --append. Several results are written one after "
     "the other, with their runs numbered consecutively. --per-process and --per-thread need a file that contains "
-    "processes and threads. Each row of an HPCTool file is a run.\n"
+    "processes and threads. Each row of an HPCTool file is a run, unless tally wrote the rows as windows.\n"
     "\n"
     "Examples:\n"
     "  tally stat --format json -o result.json -- ./prog\n"
@@ -151,10 +152,15 @@ int write_windows(const ResultOptions& how, const report::WindowFormat& format, 
                                                         : linux::Output::open_file(how.output);
   if (!output) return report_error(output.error());
   if (const auto allowed = check_binary_output(format, *output); !allowed) return report_error(allowed.error());
+  const bool is_file = output->is_file();
   WindowRows rows(format, std::move(*output));
   rows.begin(head);
   const auto all = read([&](const result::Window& window) { rows.row(window); });
-  const auto written = rows.finish();
+  auto written = rows.finish();
+  if (written && format.needs_description && is_file) {
+    auto description = linux::Output::open_file(how.output + ".meta.json");
+    written = description ? description->write(rows.describe(head) + "\n") : fail(description.error());
+  }
   if (!written) return report_error(written.error());
   return all ? exit_ok : report_error(all.error());
 }

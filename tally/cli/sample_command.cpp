@@ -127,7 +127,7 @@ void describe(Page& app, SampleOptions& options) {
 Result<std::optional<linux::Output>> open_description(const SampleOptions& options, const report::WindowFormat& format,
                                                       const linux::Output& rows) {
   std::string path = options.description;
-  if (path.empty() && format.describe != nullptr && rows.is_file()) path = options.output + ".meta.json";
+  if (path.empty() && format.needs_description && rows.is_file()) path = options.output + ".meta.json";
   if (path.empty()) return std::nullopt;
   if (linux::same_file(path, options.output))
     return fail(Code::bad_usage, fmt::format("-o and --meta name the same file, '{}'", printable(path)),
@@ -260,8 +260,7 @@ int sample(SampleOptions& options) {
   if (*description && measured) {
     // Only the end shows what the programs have read.
     if (stat && !stat->runs.empty()) measured->nondeterminism = stat->runs.front().nondeterminism;
-    const auto describe = format->describe != nullptr ? format->describe : report::windows_description;
-    const auto described = (*description)->write(describe(*measured) + "\n");
+    const auto described = (*description)->write(rows.describe(*measured) + "\n");
     if (written && !described) written = described;
   }
   if (!stat) return report_error(stat.error());

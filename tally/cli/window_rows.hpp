@@ -28,6 +28,8 @@ class WindowRows {
     constexpr std::size_t block_bytes = 1 << 16;
     if (text_.size() >= block_bytes) flush();
   }
+  /// As WindowWriter::describe().
+  std::string describe(const result::WindowsHead& head) const { return writer_->describe(head); }
   /// Errors: cannot_write, from linux::Output.
   Result<void> finish() {
     if (begun_) writer_->end(text_);

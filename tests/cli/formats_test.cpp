@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tally/core/base/text.hpp"
@@ -393,6 +394,46 @@ TEST(Formats, hpctools_file_that_tally_wrote_keeps_its_trust) {
   EXPECT_TRUE(holds(alone, "1,,,,,,cycles,")) << alone;
   EXPECT_TRUE(holds(alone, ",partial,,,,\"copied from the file, which does not name the backend\"")) << alone;
   EXPECT_FALSE(holds(alone, "counted,")) << alone;
+}
+
+// Of two processes: the seven columns do not name them, but the JSON file next to the rows does.
+TEST(Formats, hpctools_windows_keep_their_trust_and_their_processes) {
+#if !TALLY_HAS_ENGINE
+  GTEST_SKIP() << "there is no engine";
+#endif
+  const TemporaryFile rows("windows.csv"), again("again.csv"), page("page.html");
+  ASSERT_EQ(
+      tally({"sample", "-q", "--backend", "engine", "--model", "haswell", "--format", "hpctool", "--every", "100k",
+             "-o", rows.path(), "-e", "instructions,cycles,ref-cycles,branches,branch-misses,loads,stores", "--",
+             "/bin/sh", "-c", "/bin/true; /bin/true; exit 0"})
+          .code(),
+      0);
+  const std::string csv = tally({"export", "--format", "csv", rows.path()}).out;
+  EXPECT_TRUE(csv.starts_with("series,number,time_ns,")) << csv.substr(0, 200);
+  EXPECT_TRUE(holds(csv, "\r\n2,1,")) << csv;
+  EXPECT_TRUE(holds(csv, ",true,")) << csv;
+  EXPECT_TRUE(holds(csv, ",modelled\r\n")) << csv;
+  EXPECT_FALSE(holds(csv, "partial")) << csv;
+  ASSERT_EQ(tally({"export", "--format", "hpctool", "-o", again.path(), rows.path()}).code(), 0);
+  EXPECT_EQ(tally({"export", "--format", "csv", again.path()}).out, csv) << "the copy has a description, too";
+  ASSERT_EQ(tally({"report", rows.path(), "-o", page.path()}).code(), 0);
+  EXPECT_TRUE(holds(page.content().value_or(""), " · 5 threads")) << "a process and two programs in each of two others";
+}
+
+TEST(Formats, names_of_columns_do_not_change_what_rows_of_hpctool_are) {
+  std::string text = "ins,l_cycle,ref_cycle,event1,event2,event3,event4\r\n";
+  for (int i = 0; i < 48; ++i) text += std::to_string(50'005 + i) + ",0,150,1,2,3,4\r\n";
+  const TemporaryFile rows("sampl.csv", text + "5690,0,150,1,0,0,0\r\n"), page("page.html");
+  const auto report = [&] {
+    EXPECT_EQ(tally({"report", rows.path(), "-o", page.path()}).code(), 0);
+    return page.content().value_or("");
+  };
+  EXPECT_TRUE(holds(report(), "49 windows, each ended by instructions · threads unknown"));
+  std::ofstream(rows.path() + ".meta.json") << R"({"columns": {"event1": "branches:u"}})";
+  const std::string named = report();
+  EXPECT_TRUE(holds(named, "49 windows, each ended by instructions · threads unknown"));
+  EXPECT_TRUE(holds(named, "branches:u"));
+  std::filesystem::remove(rows.path() + ".meta.json");
 }
 
 TEST(Formats, rows_alone_are_no_result_and_the_json_file_is_named) {

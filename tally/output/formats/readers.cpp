@@ -37,7 +37,18 @@ AnyResults read_stat_json(const StoredFile& file) { return any_of(result::read_s
 
 bool is_stat_csv(const StoredFile& file) { return file.text.starts_with("run,interval_ns,"); }
 
-bool is_stat_hpctool(const StoredFile& file) { return result::is_hpctool(file.text); }
+namespace {
+
+// Whether tally wrote the rows of a file of HPCTool as windows.
+bool are_described_as_windows(const StoredFile& file) {
+  return file.description.starts_with(R"({"schema":"tally-windows/)");
+}
+
+}  // namespace
+
+bool is_stat_hpctool(const StoredFile& file) {
+  return result::is_hpctool(file.text) && !are_described_as_windows(file);
+}
 AnyResults read_stat_hpctool(const StoredFile& file) {
   return any_of(result::read_hpctool(file.text, file.name, file.description));
 }
@@ -54,8 +65,8 @@ bool are_windows_lines(const StoredFile& file) {
 }
 bool are_windows_hpctool(const StoredFile& file) {
   if (result::windows_form(file.text) != result::WindowsForm::hpctool) return false;
-  return file.description.empty() ? result::are_hpctool_windows(file.text)
-                                  : file.description.starts_with(R"({"schema":"tally-windows/)");
+  if (are_described_as_windows(file)) return true;
+  return !result::is_stat(file.description) && result::are_hpctool_windows(file.text);
 }
 bool are_windows_binary(const StoredFile& file) {
   return result::windows_form(file.text) == result::WindowsForm::binary;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,7 +35,24 @@ std::vector<std::string> hpctool_notices(const std::vector<HpctoolRow>& rows);
 /// interrupt's skid, none is much longer, and the last one, cut by the program's end, is shorter.
 bool are_hpctool_windows(std::string_view text);
 
-/// Reads such a file if its rows are windows. Errors: those of hpctool_rows().
+/// What the JSON next to rows of windows contains about each row, which the columns lack.
+struct HpctoolOrigins {
+  struct Thread {
+    std::uint32_t series = 0;
+    std::int64_t pid = 0, tid = 0;
+    std::string program;
+  };
+  std::vector<Thread> threads;
+  std::vector<std::size_t> thread;              ///< of each row: index in `threads`
+  std::vector<std::int64_t> time_ns, triggers;  ///< of each row; trigger −1: the thread's end
+  std::size_t trigger_count = 0;
+};
+
+/// Returns what the JSON contains about these rows; nothing if it describes others, or no rows.
+std::optional<HpctoolOrigins> hpctool_origins(const std::vector<HpctoolRow>& rows, std::string_view description);
+
+/// Reads such a file if its rows are windows: of the threads that the description names, or of one program. Errors:
+/// those of hpctool_rows().
 Result<Windows> read_hpctool_windows(std::string_view text, const std::string& name, std::string_view description);
 
 /// Reads such a file. Its rows contain neither the events of the four counters nor the backend, but `description` does:

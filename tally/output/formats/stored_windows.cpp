@@ -283,17 +283,22 @@ Result<Windows> read_json_lines(std::string_view text, const std::string& name) 
   }
 }
 
-// The description that tally wrote for such a file contains the backend and the triggers.
+// The description that tally wrote for such a file contains the backend, the triggers and the threads.
 Result<Windows> read_described_hpctool(std::string_view text, const std::string& name, std::string_view description) {
   auto read = read_hpctool_windows(text, name, description);
   const auto description_head = described(description);
   if (!read || !description_head) return read;
+  if (!hpctool_origins(*hpctool_rows(text, name), description)) {
+    read->notices.emplace_back("the JSON file next to it describes other rows: only its column names are used");
+    return read;
+  }
   read->head.command = description_head->command;
+  read->head.provenance = description_head->provenance;
   if (!description_head->triggers.empty()) read->head.triggers = description_head->triggers;
   for (EventCount& event : read->head.events)
     for (const EventCount& known : description_head->events)
       if (known.name == event.name) event = known;
-  read->notices = {read->notices.back()};
+  read->notices.clear();
   return read;
 }
 

@@ -161,11 +161,37 @@ TEST(StoredWindows, the_description_of_hpctools_rows_provides_their_trust) {
   const auto read = read_windows_text(
       hpctool({500, 500, 20}), "h.csv",
       R"({"schema":"tally-windows/1","command":["./prog"],"every":[{"event":"instructions:u","count":500}],"events":[)"
-      R"({"name":"instructions:u","asked":"instructions","trust":"counted"}],"columns":{"ins":"instructions:u"}})");
+      R"({"name":"instructions:u","asked":"instructions","trust":"counted"}],"columns":{"ins":"instructions:u"},)"
+      R"("rows":{"totals":[1020,0,450,3,6,9,12],"threads":[{"series":4,"process":7,"thread":8,"program":"a"},)"
+      R"({"series":5,"process":9,"thread":9,"program":"b"}],"thread":[0,1,0],"time_ns":[1,2,3],"trigger":[0,0,-1]}})");
   ASSERT_TRUE(read);
+  ASSERT_EQ(read->series.size(), 2u);
+  EXPECT_EQ(read->series[0].tid, 8);
+  EXPECT_EQ(read->series[0].times, (std::vector<std::int64_t>{1, 3}));
+  EXPECT_EQ(read->series[0].triggers, (std::vector<std::int64_t>{0, -1}));
+  EXPECT_EQ(read->series[1].program, "b");
   EXPECT_EQ(read->head.triggers[0].every, 500u);
   EXPECT_EQ(read->head.events[0].count.trust, Trust::counted);
-  EXPECT_EQ(read->notices.size(), 1u);
+  EXPECT_TRUE(read->notices.empty());
+}
+
+TEST(StoredWindows, a_description_of_other_rows_of_hpctool_does_not_raise_trust) {
+  for (
+      const char* const rows :
+      {"",
+       R"(,"rows":{"totals":[1021,0,450,3,6,9,12],"threads":[{"series":4,"process":7,"thread":8,"program":"a"}],)"
+       R"("thread":[0,0,0],"time_ns":[1,2,3],"trigger":[0,0,-1]})",
+       R"(,"rows":{"totals":[1020,0,450,3,6,9,12],"threads":[],"thread":[0,0,0],"time_ns":[1,2,3],"trigger":[0,0,1]})"}) {
+    const auto read = read_windows_text(
+        hpctool({500, 500, 20}), "h.csv",
+        std::string(R"({"schema":"tally-windows/1","command":["./prog"],"every":[{"event":"loads:u","count":5}],)") +
+            R"("events":[{"name":"loads:u","asked":"loads","trust":"exact"}],"columns":{"event1":"loads:u"})" + rows +
+            "}");
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->head.events[3].name.text(), "loads:u");
+    EXPECT_EQ(read->head.events[3].count.trust, Trust::partial);
+    EXPECT_NE(read->notices.back().find("describes other rows"), std::string::npos);
+  }
 }
 
 TEST(StoredWindows, rows_of_hpctool_are_windows_if_only_the_last_is_short) {

@@ -245,7 +245,8 @@ class JsonLines final : public WindowWriter {
   std::string_view trust_;
 };
 
-/// The seven columns of HPCTool's sampling mode.
+/// The seven columns of HPCTool's sampling mode. The description contains what the columns lack: the event of each, and
+/// the thread, time and trigger of each row.
 class Hpctool final : public WindowWriter {
  public:
   void begin(const result::WindowsHead& head, std::string& to) override {
@@ -257,13 +258,35 @@ class Hpctool final : public WindowWriter {
   }
   void row(const result::Window& window, std::string& to) override {
     auto out = std::back_inserter(to);
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      fmt::format_to(out, "{}{}", i > 0 ? "," : "", places_[i] ? window.counts[*places_[i]] : 0);
+    totals_.resize(places_.size());
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const std::int64_t count = places_[i] ? window.counts[*places_[i]] : 0;
+      fmt::format_to(out, "{}{}", i > 0 ? "," : "", count);
+      totals_[i] += count;
+    }
     to += "\r\n";
+    auto thread = std::find_if(threads_.begin(), threads_.end(),
+                               [&](const RowThread& one) { return one.series == window.series; });
+    if (thread == threads_.end())
+      thread = threads_.insert(thread, {window.series, window.pid, window.tid, std::string(window.program)});
+    thread_of_row_.push_back(static_cast<std::uint32_t>(thread - threads_.begin()));
+    times_.push_back(window.time.count());
+    triggers_.push_back(window.trigger ? static_cast<int>(*window.trigger) : -1);
   }
+  std::string describe(const result::WindowsHead& head) const override;
 
  private:
+  struct RowThread {
+    std::uint32_t series;
+    std::int64_t pid, tid;
+    std::string program;
+  };
   std::vector<std::optional<std::size_t>> places_;
+  std::vector<std::int64_t> totals_;  // of each column
+  std::vector<RowThread> threads_;
+  std::vector<std::uint32_t> thread_of_row_;
+  std::vector<std::int64_t> times_;
+  std::vector<int> triggers_;
 };
 
 /// The compact file, read by `tally export`.
@@ -300,6 +323,23 @@ Json description_of(const result::WindowsHead& head) {
   return object;
 }
 
+std::string Hpctool::describe(const result::WindowsHead& head) const {
+  nlohmann::ordered_json object = description_of(head);
+  std::vector<EventName> names;
+  for (const result::EventCount& event : head.events) names.push_back(event.name);
+  const std::string header = hpctool_header();
+  const std::vector<std::string> columns = split(header, ',');
+  const auto places = hpctool_places(names);
+  for (std::size_t i = 0; places && i < places->size(); ++i) object["columns"][columns[i]] = names[(*places)[i]].text();
+  Json rows{{"totals", totals_}, {"threads", Json::array()}, {"thread", thread_of_row_}, {"time_ns", times_}};
+  for (const RowThread& one : threads_)
+    rows["threads"].push_back(
+        {{"series", one.series}, {"process", one.pid}, {"thread", one.tid}, {"program", one.program}});
+  rows["trigger"] = triggers_;
+  object["rows"] = std::move(rows);
+  return json_text(object);
+}
+
 }  // namespace
 
 std::unique_ptr<WindowWriter> make_window_table(std::size_t terminal) {
@@ -310,16 +350,7 @@ std::unique_ptr<WindowWriter> make_window_lines() { return std::make_unique<Json
 std::unique_ptr<WindowWriter> make_window_hpctool() { return std::make_unique<Hpctool>(); }
 std::unique_ptr<WindowWriter> make_window_binary() { return std::make_unique<Binary>(); }
 
-std::string hpctool_windows_description(const result::WindowsHead& head) {
-  nlohmann::ordered_json object = description_of(head);
-  std::vector<EventName> names;
-  for (const result::EventCount& event : head.events) names.push_back(event.name);
-  const std::string header = hpctool_header();
-  const std::vector<std::string> columns = split(header, ',');
-  const auto places = hpctool_places(names);
-  for (std::size_t i = 0; places && i < places->size(); ++i) object["columns"][columns[i]] = names[(*places)[i]].text();
-  return json_text(object);
-}
+std::string WindowWriter::describe(const result::WindowsHead& head) const { return windows_description(head); }
 
 std::string windows_description(const result::WindowsHead& head) { return json_text(description_of(head)); }
 

@@ -19,6 +19,8 @@ class WindowWriter {
   virtual void begin(const result::WindowsHead& head, std::string& to) = 0;
   virtual void row(const result::Window& window, std::string& to) = 0;
   virtual void end(std::string& /*to*/) {}
+  /// The measurement as a JSON object in one line, with what the rows so far lack. `head`: as at the end.
+  virtual std::string describe(const result::WindowsHead& head) const;
 };
 
 /// A format of windows.
@@ -28,9 +30,8 @@ struct WindowFormat : Format {
   /// Checks whether the format can represent these events (in requested order). Null if it supports any. Errors:
   /// bad_usage with what is missing.
   Result<void> (*fits)(const std::vector<EventName>& events) = nullptr;
-  /// Information that its rows lack, as a JSON object in one line for a file next to them. Null if rows are complete.
-  std::string (*describe)(const result::WindowsHead& head) = nullptr;
-  bool has_locations = false;  ///< it supports the function and line of an address
+  bool needs_description = false;  ///< rows lack information: WindowWriter::describe() is for a file next to them
+  bool has_locations = false;      ///< it supports the function and line of an address
 };
 
 /// All formats, the default first.
@@ -47,9 +48,6 @@ std::unique_ptr<WindowWriter> make_window_lines();
 std::unique_ptr<WindowWriter> make_window_hpctool();
 /// The compact file, read by `tally export`.
 std::unique_ptr<WindowWriter> make_window_binary();
-
-/// windows_description(), with the event of each HPCTool column.
-std::string hpctool_windows_description(const result::WindowsHead& head);
 
 /// The measurement as a JSON object in one line: the first line of JSON Lines, and the description of rows that cannot
 /// contain it.

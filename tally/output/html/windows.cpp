@@ -52,7 +52,10 @@ std::string facts(const Windows& windows, std::size_t rows) {
                            : trigger.event.text());
   std::string text = count_of(rows, "window", "windows");
   if (!triggers.empty()) text += ", each ended by " + join(triggers, " or ");
-  text += " · " + count_of(windows.series.size(), "thread", "threads");
+  // HPCTool's own files do not contain them.
+  const bool are_threads_known = std::any_of(windows.series.begin(), windows.series.end(),
+                                             [](const WindowSeries& series) { return series.tid != 0; });
+  text += " · " + (are_threads_known ? count_of(windows.series.size(), "thread", "threads") : "threads unknown");
   std::vector<std::string> sources;
   for (const result::EventCount& event : windows.head.events) {
     const std::string& model = event.count.model;

@@ -14,6 +14,13 @@ Result<backend::CodeRegion::Point> point_of(const std::string& text) {
   return backend::CodeRegion::Point{std::move(*place), text};
 }
 
+std::vector<std::string> trap_words() { return {"int2e", "int3"}; }
+
+backend::CodeRegion::Trap trap_of(const std::string& word) {
+  using Trap = backend::CodeRegion::Trap;
+  return word.empty() ? Trap::none : word == "int2e" ? Trap::int2e : Trap::int3;
+}
+
 backend::FunctionFinder function_finder() {
   return [names = std::make_shared<profile::FunctionNames>()](const std::string& path, const std::string& name) {
     return names->find(path, name);
@@ -35,7 +42,10 @@ void add_region_options(Page& app, RegionOptions& options) {
                  "engine only: start and stop counting at the program's own int2e (HPCTool's marker) or int3 "
                  "instructions, which then have no other effect")
       .value_name("TRAP")
-      .one_of({"int2e", "int3"});
+      .one_of(trap_words());
+  app.add_flag("--per-entry", options.per_entry,
+               "with --trap, or one --from and --to: write one row for each entry, as `tally sample --per-entry` does; "
+               "formats: table, csv, jsonl, hpctool, binary, chrome-trace");
   app.add_flag("--rdpmc", options.rdpmc,
                "engine only: let the program read the counts with rdpmc: ECX 0x40000000 reads instructions, 0x40000001 "
                "and 0x40000002 cycles and ref-cycles (with -e cycles), 0 to 3 the first other events; any other value "
@@ -64,8 +74,7 @@ Result<void> choose_regions(const RegionOptions& options, std::vector<backend::C
     if (!to) return fail(to.error());
     regions.push_back({options.from[i] + " .. " + options.to[i], std::move(*from), std::move(*to)});
   }
-  using Trap = backend::CodeRegion::Trap;
-  if (traps > 0) regions.push_back({options.trap, {}, {}, options.trap == "int2e" ? Trap::int2e : Trap::int3});
+  if (traps > 0) regions.push_back({options.trap, {}, {}, trap_of(options.trap)});
   return {};
 }
 

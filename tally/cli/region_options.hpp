@@ -15,12 +15,17 @@ struct RegionOptions {
   std::vector<std::string> functions, from, to;
   std::string trap;
   bool rdpmc = false;
+  bool per_entry = false;
 };
 
 void add_region_options(Page& app, RegionOptions& options);
 
 /// Parses a function or location of a program. Errors: bad_usage.
 Result<backend::CodeRegion::Point> point_of(const std::string& text);
+
+/// The values of --trap, and what they mean; "": Trap::none.
+std::vector<std::string> trap_words();
+backend::CodeRegion::Trap trap_of(const std::string& word);
 
 /// Returns the search for functions by the names that profiles print: see backend::FunctionFinder.
 backend::FunctionFinder function_finder();

@@ -442,6 +442,21 @@ void describe_stat(Page& page) {
   describe(page, unused);
 }
 
+namespace {
+
+// The rows of entries are windows: the arguments of `tally sample` for them.
+std::vector<std::string> sample_arguments(const Page& page, std::vector<std::string> arguments) {
+  const std::size_t options = arguments.size() - page.remaining().size();
+  for (std::size_t i = 0; i < options; ++i) {
+    std::string& word = arguments[i];
+    if (word == "--from" || word.starts_with("--from=")) word.replace(0, 6, "--start-at");
+    if (word == "--to" || word.starts_with("--to=")) word.replace(0, 4, "--stop-at");
+  }
+  return arguments;
+}
+
+}  // namespace
+
 int run_stat(const std::vector<std::string>& arguments) {
   StatOptions options;
   Page app;
@@ -449,6 +464,7 @@ int run_stat(const std::vector<std::string>& arguments) {
   if (const auto code = app.read(arguments)) return *code;
 
   if (options.metric_lists == std::vector<std::string>{"list"}) return print(metric_list());
+  if (options.regions.per_entry) return run_sample(sample_arguments(app, arguments));
   if (app.has("--asm") && trimmed(options.code.code).empty()) {
     return report_error(
         {Code::bad_usage, "--asm: the code is empty", "for example: tally stat --asm 'imul r12, r11'", 0});

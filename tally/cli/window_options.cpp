@@ -49,6 +49,14 @@ void add_window_options(Page& app, WindowOptions& options) {
                  "engine only: end the windows of a thread when it next executes LOCATION; the program continues")
       .check(check_location)
       .value_name("LOCATION");
+  app.add_option("--trap", options.trap,
+                 "engine only: windows only between the program's own int2e (HPCTool's marker) or int3 instructions, "
+                 "which then have no other effect; without --every, one row for each pair of them")
+      .value_name("TRAP")
+      .one_of(trap_words());
+  app.add_flag("--per-entry", options.per_entry,
+               "instead of --every: one row for each pair of traps of --trap, or from each execution of --start-at to "
+               "the next one of --stop-at");
 }
 
 namespace {
@@ -110,7 +118,24 @@ Result<void> choose_triggers(const WindowOptions& options, backend::WindowOrder&
   return {};
 }
 
+// Windows that only their bounds end.
+Result<void> choose_entries(const WindowOptions& options, backend::WindowOrder& order) {
+  if (options.trap.empty() && (options.start.empty() || options.stop.empty()))
+    return fail(Code::bad_usage, "--per-entry needs --trap, or --start-at and --stop-at",
+                "for example: tally sample --trap int2e --per-entry -- ./prog");
+  if (!options.every.empty() || !options.by.empty() || !options.frequency.empty() || options.merged)
+    return fail(Code::bad_usage, "--per-entry cannot be used with --every, --by, --frequency or --merged",
+                "omit --per-entry to divide entries into windows");
+  auto event = event_of("instructions");
+  if (!event) return fail(event.error());
+  order.triggers.push_back({*std::move(event), 0, 0});
+  return {};
+}
+
 Result<void> choose_bounds(const WindowOptions& options, backend::WindowOrder& order) {
+  if (!options.trap.empty() && !(options.start.empty() && options.stop.empty()))
+    return fail(Code::bad_usage, "--trap cannot be used with --start-at and --stop-at", "omit --trap");
+  order.trap = trap_of(options.trap);
   const auto choose = [](const std::string& text, std::optional<backend::CodeRegion::Point>& to) -> Result<void> {
     if (text.empty()) return {};
     auto point = point_of(text);
@@ -139,8 +164,13 @@ Result<void> choose_parts(backend::WindowOrder& order) {
 }  // namespace
 
 Result<void> choose_windows(const WindowOptions& options, backend::WindowOrder& order, std::uint64_t& merged) {
-  auto chosen = options.frequency.empty() ? choose_triggers(options, order) : choose_frequency(options, order);
+  const bool has_length = !options.every.empty() || !options.by.empty() || !options.frequency.empty();
+  const bool per_entry = options.per_entry || (!options.trap.empty() && !has_length);
+  auto chosen = per_entry                   ? choose_entries(options, order)
+                : options.frequency.empty() ? choose_triggers(options, order)
+                                            : choose_frequency(options, order);
   if (!chosen) return chosen;
+  order.repeats = per_entry || !options.trap.empty();
   if (options.merged) {
     merged = order.triggers.front().every;
     if (auto parts = choose_parts(order); !parts) return parts;

@@ -14,8 +14,8 @@ namespace tally::cli {
 /// The options as given.
 struct WindowOptions {
   std::vector<std::string> every, by;
-  std::string frequency, start, stop;
-  bool merged = false;
+  std::string frequency, start, stop, trap;
+  bool merged = false, per_entry = false;
 };
 
 void add_window_options(Page& app, WindowOptions& options);

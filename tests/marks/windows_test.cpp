@@ -1,6 +1,7 @@
 // `tally sample --start-at` and `--stop-at`: windows of a part of programs without tally's calls.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -120,6 +121,60 @@ TEST(WindowsOfAPart, report_what_was_not_reached) {
   EXPECT_NE(on.finished.err.find("no thread reached 'touches' (--stop-at): windows continue"), std::string::npos)
       << on.finished.err;
   EXPECT_FALSE(on.rows.empty());
+}
+
+// One row for each pair of traps, without them; the program continues, and ends as it would without tally.
+TEST(WindowsOfEntries, are_rows_of_the_code_between_two_traps) {
+  for (const std::string trap : {"int2e", "int3"}) {
+    for (const Words& more : {Words{}, Words{"--block-size", "1"}, Words{"--hot-from", "1"}}) {
+      const Sampled entries = sample(with({"--trap", trap}, more), {COUNTERS, trap});
+      EXPECT_EQ(entries.finished.code(), 0) << entries.finished.err;
+      ASSERT_EQ(entries.rows.size(), 2u) << trap;
+      EXPECT_EQ(entries.all("length"), (std::set<std::int64_t>{4, 9}));
+      EXPECT_EQ(entries.all("number"), (std::set<std::int64_t>{1, 2}));
+      EXPECT_EQ(entries.rows[0]["trigger"], "end");
+      EXPECT_EQ(entries.head["start_at"], trap);
+    }
+    const Sampled divided = sample({"--trap", trap, "--every", "2"}, {COUNTERS, trap});
+    EXPECT_EQ(divided.instructions(), 4 + 9);
+    EXPECT_GE(divided.rows.size(), 2u + 5u);
+  }
+}
+
+TEST(WindowsOfEntries, are_as_many_as_entries) {
+  const Sampled entries = sample({"-q", "--trap", "int2e"}, {COUNTERS, "traps"});
+  EXPECT_EQ(entries.rows.size(), 20'000u);
+  EXPECT_EQ(entries.instructions(), 130'000);
+  const Sampled leaps = sample({"-q", "--per-entry", "--start-at", "known", "--stop-at", "leaps"}, {PARTS, "leap"});
+  EXPECT_EQ(leaps.rows.size(), 19u + 1u) << "the last one ends with the program";
+}
+
+TEST(WindowsOfEntries, are_rows_of_stat_too) {
+  const TemporaryFile csv("rows.csv"), hpctool("hpctool.csv");
+  const Words counted{"stat", "-q", "--backend", "engine", "--trap", "int2e", "--per-entry"};
+  const Finished finished = tally(with(counted, {"-o", csv.path(), "--", COUNTERS, "int2e"}));
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  const std::string text = csv.content().value_or("");
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << text;
+  const Finished seven = tally(with(counted, {"--format", "hpctool", "--model", "haswell", "-e",
+                                              "instructions,cycles,ref-cycles,branches,branch-misses,loads,stores",
+                                              "-o", hpctool.path(), "--", COUNTERS, "int2e"}));
+  EXPECT_EQ(seven.code(), 0) << seven.err;
+  const std::string rows = hpctool.content().value_or("");
+  EXPECT_TRUE(rows.starts_with("ins,l_cycle,ref_cycle,event1,event2,event3,event4\r\n")) << rows;
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 3) << rows;
+  const std::string exported = tally({"export", "--format", "csv", hpctool.path()}).out;
+  EXPECT_NE(exported.find(",modelled"), std::string::npos) << exported;
+}
+
+TEST(WindowsOfEntries, need_both_ends) {
+  EXPECT_EQ(tally({"sample", "--per-entry", "--", "true"}).code(), 2);
+  EXPECT_EQ(tally({"sample", "--per-entry", "--start-at", "main", "--", "true"}).code(), 2);
+  EXPECT_EQ(tally({"sample", "--trap", "int3", "--start-at", "main", "--", "true"}).code(), 2);
+  EXPECT_EQ(tally({"sample", "--trap", "int3", "--per-entry", "--every", "5", "--", "true"}).code(), 2);
+  const Finished never = tally({"sample", "-q", "--trap", "int3", "--", "true"});
+  EXPECT_EQ(never.code(), 125);
+  EXPECT_NE(never.err.find("no thread reached a trap"), std::string::npos) << never.err;
 }
 
 TEST(WindowsOfAPart, are_refused_natively) {

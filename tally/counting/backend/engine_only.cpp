@@ -10,12 +10,17 @@ struct Feature {
   const char* with_a_pmu;
 };
 
-Feature feature_of(const RegionOrder& order) {
-  using Trap = CodeRegion::Trap;
-  const Trap trap = order.regions.empty() ? Trap::none : order.regions.back().trap;
+using Trap = CodeRegion::Trap;
+
+Feature feature_of(Trap trap) {
   if (trap == Trap::int2e)
     return {"`int $0x2e` is a marker", "natively it ends the program by SIGSEGV, with a PMU too"};
-  if (trap == Trap::int3) return {"`int3` is a marker", "natively it raises SIGTRAP, with a PMU too"};
+  return {"`int3` is a marker", "natively it raises SIGTRAP, with a PMU too"};
+}
+
+Feature feature_of(const RegionOrder& order) {
+  const Trap trap = order.regions.empty() ? Trap::none : order.regions.back().trap;
+  if (trap != Trap::none) return feature_of(trap);
   if (order.regions.empty())
     return {"`rdpmc` reads what tally counts",
             "with a PMU it reads the processor's own counters, if the kernel allows it"};
@@ -47,9 +52,10 @@ Error engine_only(const RegionOrder& order, std::string_view why) {
   return refused(feature, why.empty() ? feature.with_a_pmu : why, is_attached);
 }
 
-Error engine_only(const WindowBounds& /*bounds*/) {
-  const Feature feature{"windows start and stop at an address (--start-at, --stop-at)",
-                        "a native run requires breakpoints of the kernel (uprobes), which tally does not use yet"};
+Error engine_only(const WindowOrder& order) {
+  const Feature at_address{"windows start and stop at an address (--start-at, --stop-at)",
+                           "a native run requires breakpoints of the kernel (uprobes), which tally does not use yet"};
+  const Feature feature = order.trap == Trap::none ? at_address : feature_of(order.trap);
   return refused(feature, feature.with_a_pmu, false);
 }
 

@@ -15,6 +15,6 @@ bool has_engine();
 Error engine_only(const RegionOrder& order, std::string_view why = {});
 
 /// Returns the error with which another backend refuses windows with bounds.
-Error engine_only(const WindowBounds& bounds);
+Error engine_only(const WindowOrder& order);
 
 }  // namespace tally::backend

@@ -165,6 +165,8 @@ struct CodeRegion {
   Trap trap = Trap::none;        ///< used instead of `from` and `to`; in the last region only
   bool operator==(const CodeRegion&) const = default;
 };
+/// "int2e", "int3".
+inline const char* trap_name(CodeRegion::Trap trap) { return trap == CodeRegion::Trap::int2e ? "int2e" : "int3"; }
 inline constexpr std::size_t region_limit = 16;  ///< in one execution
 
 /// Counts of a whole command and of regions of its programs.
@@ -218,12 +220,17 @@ struct WindowSink {
 
 /// Record windows: the counts of each thread, one row each time that a trigger is reached.
 struct WindowOrder : Order {
-  std::vector<WindowTrigger> triggers = {};  ///< the first one reached ends the window; 1 to window_trigger_limit
+  /// The first one reached ends the window; 1 to window_trigger_limit. A length of 0: only the bounds end windows.
+  std::vector<WindowTrigger> triggers = {};
   WindowBounds bounds = {};
-  bool places = false;                 ///< add the file of each window's address
-  bool vectors = false;                ///< add the basic-block vector of each window
-  std::optional<PathOrder> path = {};  ///< rows have a path hash and, of the events, only the trigger's
+  bool places = false;       ///< add the file of each window's address
+  bool vectors = false;      ///< add the basic-block vector of each window
+  bool repeats = false;      ///< windows start again after each stop, which ends a window
+  bool awaits_next = false;  ///< with awaited programs: wait again when all that were found have ended
+  CodeRegion::Trap trap = CodeRegion::Trap::none;  ///< instead of bounds: windows start at one trap, stop at the next
+  std::optional<PathOrder> path = {};              ///< rows have a path hash and, of the events, only the trigger's
   WindowSink sink = {};
+  bool is_bounded() const { return bounds.any() || trap != CodeRegion::Trap::none; }
 };
 
 /// How a native profile takes samples. Both numbers 0: automatic.

@@ -40,7 +40,8 @@ struct Windows {
   uint8_t on;
   uint8_t vectors;  ///< 1: rows contain which segments were executed
   uint8_t bounded;  ///< 1: windows start and stop at addresses (marks.hpp), and rows record when
-  uint8_t waits;    ///< 1: the windows of a program start at such an address
+  uint8_t waits;    ///< 1: the windows of a program start at such an address, or at a trap
+  uint8_t repeats;  ///< 1: they start again after they stopped, and each stop ends a window
   uint8_t paths;    ///< 1: rows contain a hash of the executed path; there is one trigger, and no sum of other events
   uint8_t reads;    ///< 1: threads also write a row for each read of a Source
   uint32_t triggers;

@@ -203,8 +203,21 @@ void count_emulated(Thread* t, bool is_far) {
   correct(t, t->pc, delta);
 }
 
+/// The same for windows.
+void pass_window_trap(Thread* t, u32 length) {
+  if (are_windows_open(t)) {
+    windows_stop(t);
+    count_emulated(t, true);
+  } else {
+    count_emulated(t, true);
+    windows_start(t);
+  }
+  t->pc += length;
+}
+
 /// Counts what is between two traps, without the traps.
 void pass_trap(Thread* t, u32 length) {
+  if (windows_on()) return pass_window_trap(t, length);
   MarkCounts& c = counts(t, settings().marks.count - 1);
   EventSums now;
   if (c.open != 0) {

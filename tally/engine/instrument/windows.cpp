@@ -140,10 +140,13 @@ void windows_stop(Thread* t) {
     begin_window(t);
   }
   write_row(t, channel::window_stops);
-  w.window_state = WindowState::done;
+  w.number += requested().repeats;
+  w.window_state = requested().repeats != 0 ? WindowState::waits : WindowState::done;
   w.stays = 0;
   begin_window(t);
 }
+
+bool are_windows_open(const Thread* t) { return own(t).window_state == WindowState::counted; }
 
 void windows_before_fold(Thread* t) {
   if (!windows_on()) return;

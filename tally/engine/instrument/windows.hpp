@@ -25,9 +25,12 @@ bool windows_attach(Thread* t);
 void windows_of_program(Thread* t);
 /// Prepares a new thread, before it has its record: its windows have started or stopped like those of its parent.
 void windows_inherit(Thread* t, const Thread* parent);
-/// Starts or stops the windows of a thread at its current address. Only the first start and the first stop count.
+/// Starts or stops the windows of a thread at its current address. Unless they repeat, only the first start and the
+/// first stop count.
 void windows_start(Thread* t);
 void windows_stop(Thread* t);
+/// Whether they have started, and not stopped.
+bool are_windows_open(const Thread* t);
 /// Called before the counters of a thread are zeroed, and after they were added to its record and zeroed.
 void windows_before_fold(Thread* t);
 void windows_folded(Thread* t);

@@ -89,8 +89,12 @@ std::optional<Error> refuses_cpu(const std::string& name) {
 }
 
 /// Reports an address for the start or stop of windows that no thread reached.
-void report_unreached_bounds(const WindowBounds& bounds, const Execution& execution, Outcome& outcome) {
-  if (bounds.start && execution.windows_started == 0) {
+void report_unreached_bounds(const WindowOrder& order, const Execution& execution, Outcome& outcome) {
+  const WindowBounds& bounds = order.bounds;
+  if (order.trap != CodeRegion::Trap::none && execution.windows_started == 0) {
+    outcome.missing.push_back(
+        fmt::format("no thread reached a trap (--trap {}): there are no windows", trap_name(order.trap)));
+  } else if (bounds.start && execution.windows_started == 0) {
     outcome.missing.push_back(fmt::format(
         "no thread reached '{}' (--start-at): there are no windows. The compiler may have inlined the function "
         "into its callers, or the address is inside an instruction; `tally profile` shows which functions run",
@@ -276,8 +280,7 @@ class Engine final : public Backend {
       outcome.missing.push_back(
           fmt::format("{} rows are missing: they could not be read back from their temporary file in $TMPDIR",
                       thousands(static_cast<std::int64_t>(execution->windows_lost))));
-    if (outcome.missing.empty() && job.windows != nullptr)
-      report_unreached_bounds(job.windows->bounds, *execution, outcome);
+    if (outcome.missing.empty() && job.windows != nullptr) report_unreached_bounds(*job.windows, *execution, outcome);
     outcome.notices.insert(outcome.notices.end(), marker.notices().begin(), marker.notices().end());
     outcome.unasked = unasked_code(*shared);
     if (execution->began) return results;

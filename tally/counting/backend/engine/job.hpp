@@ -33,7 +33,11 @@ struct Job {
   bool has_python() const { return profile != nullptr && profile->python; }
   bool has_toggles() const { return has_parts() && !profile->parts->toggles.empty(); }
   bool has_parts() const { return profile != nullptr && profile->parts.has_value(); }
-  bool has_window_bounds() const { return windows != nullptr && windows->bounds.any(); }
+  bool has_window_bounds() const { return windows != nullptr && windows->is_bounded(); }
+  CodeRegion::Trap trap() const {
+    if (windows != nullptr) return windows->trap;
+    return code_regions().empty() ? CodeRegion::Trap::none : code_regions().back().trap;
+  }
   bool is_timed() const { return count != nullptr && count->timing.any(); }
   const Timing& timing() const {
     static const Timing none;

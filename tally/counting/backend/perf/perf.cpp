@@ -170,7 +170,7 @@ class Perf final : public Backend {
   }
 
   std::optional<Error> refuses(const WindowOrder& order) const override {
-    if (order.bounds.any()) return engine_only(order.bounds);
+    if (order.is_bounded()) return engine_only(order);
     return all_software(order.triggers) ? std::nullopt : refuses_hardware(order);
   }
 

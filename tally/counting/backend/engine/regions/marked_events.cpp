@@ -103,12 +103,10 @@ channel::Marks marks_of(const Job& job, const Modelling& modelling) {
   for (std::size_t i = 0; modelling.needed.core && i < std::size(marks.miss_cycles); ++i)
     marks.miss_cycles[i] = static_cast<std::int32_t>(weight_of(event::Id::cycles, i, modelling));
   if (marks.on == 0 && job.windows == nullptr && !job.has_calls()) return marks;
-  if (marks.count > 0) {
-    const CodeRegion::Trap trap = job.code_regions().back().trap;
-    marks.trap = trap == CodeRegion::Trap::int2e  ? channel::trap_int2e
-                 : trap == CodeRegion::Trap::int3 ? channel::trap_int3
-                                                  : channel::no_trap;
-  }
+  const CodeRegion::Trap trap = job.trap();
+  marks.trap = trap == CodeRegion::Trap::int2e  ? channel::trap_int2e
+               : trap == CodeRegion::Trap::int3 ? channel::trap_int3
+                                                : channel::no_trap;
   const auto events = marked_events(job, modelling);
   for (const MarkedEvent& one : events) {
     if (!one.place) continue;

@@ -51,7 +51,8 @@ channel::Windows windows_of(const Job& job, const Modelling& modelling, channel:
   if (job.windows == nullptr) return made;
   made.on = 1;
   made.bounded = job.has_window_bounds() ? 1 : 0;
-  made.waits = job.windows->bounds.start ? 1 : 0;
+  made.waits = job.windows->bounds.start || job.trap() != CodeRegion::Trap::none ? 1 : 0;
+  made.repeats = job.windows->repeats ? 1 : 0;
   const WindowPlaces places = window_places(job, modelling);
   made.vectors = job.windows->vectors || places.cycles ? 1 : 0;
   if (const auto& path = job.windows->path) {
@@ -62,7 +63,7 @@ channel::Windows windows_of(const Job& job, const Modelling& modelling, channel:
   }
   for (const WindowTrigger& trigger : job.windows->triggers) {
     channel::WindowTrigger& one = made.trigger[made.triggers++];
-    one.every = trigger.every;
+    one.every = trigger.every != 0 ? trigger.every : channel::window_event_limit;
     const std::size_t place = places.triggers[made.triggers - 1];
     weigh(trigger.event.id, marks.weight[place]);
     std::copy_n(marks.weight[place], channel::mark_fields, one.weight);
@@ -87,7 +88,7 @@ class WindowRows::Work {
         whereabouts_(shared),
         blocks_(shared),
         started_(started) {
-    if (places_.cycles) cycles_.emplace(shared, modelling, blocks_, *places_.cycles, !order_.bounds.any());
+    if (places_.cycles) cycles_.emplace(shared, modelling, blocks_, *places_.cycles, !order_.is_bounded());
     result::WindowsHead head;
     head.command = job.order.target.command;
     for (const WindowTrigger& trigger : job.windows->triggers)
@@ -102,6 +103,7 @@ class WindowRows::Work {
       head.events.push_back(event_count(*one.event, std::move(count)));
     }
     head.places = places_.events;
+    if (job.trap() != CodeRegion::Trap::none) head.start = head.stop = trap_name(job.trap());
     if (order_.bounds.start) head.start = order_.bounds.start->text;
     if (order_.bounds.stop) head.stop = order_.bounds.stop->text;
     head.named = order_.places;
@@ -264,7 +266,8 @@ class WindowRows::Work {
     if (row.ended_by == channel::window_stops) {
       reader.counted = false;
       ++stopped_threads_;
-      if (std::equal(row.sum, row.sum + events(), reader.sums.begin())) return;
+      const bool is_empty = std::equal(row.sum, row.sum + events(), reader.sums.begin());
+      if (is_empty && settings_.windows.repeats == 0) return;
     }
     reader.path = row.path;
     emit(thread, reader, row.number, static_cast<std::int64_t>(row.time_ns), row.ended_by, row.cpu, row.address,
@@ -374,7 +377,7 @@ class WindowRows::Work {
     std::uint32_t ended_by = 0;
     const auto is_full = [&](std::uint32_t trigger) {
       const std::size_t place = places_.triggers[trigger];
-      return static_cast<std::uint64_t>(sums[place] - reader.sums[place]) >= order_.triggers[trigger].every;
+      return static_cast<std::uint64_t>(sums[place] - reader.sums[place]) >= settings_.windows.trigger[trigger].every;
     };
     while (ended_by < places_.triggers.size() && !is_full(ended_by)) ++ended_by;
     if (ended_by == places_.triggers.size()) ended_by = channel::window_cut;

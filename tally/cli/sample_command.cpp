@@ -38,7 +38,7 @@ struct SampleOptions {
   WindowOptions windows;
   std::uint64_t merged = 0;  // length of a process's window; 0: windows are per thread
   std::string backend = "auto", format, output, description, processes, vectors;
-  bool quiet = false, where = false, everywhere = false, waits = false;
+  bool quiet = false, where = false, everywhere = false, waits = false, waits_again = false;
   measure::WindowChoice choice;
   ModelOptions model;
   backend::WindowOrder order;
@@ -60,7 +60,7 @@ constexpr const char* sample_examples =
     "  tally sample --every 10k --start-at main -- ./prog\n"
     "  tally sample --every 100k --merged -- ./prog\n"
     "  tally sample --frequency 1000 -e task-clock,page-faults -- ./prog\n"
-    "  tally sample -a --only gzip --wait --every 1ms -o gzip.csv\n"
+    "  tally sample -a --only gzip --wait --again --every 1ms -o gzip.csv\n"
     "  tally sample --every 1M --only gzip --skip 100 --windows 10 -- ./script\n";
 
 // Checks of an option's text: return what is wrong with it, or an empty text.
@@ -108,6 +108,8 @@ void describe(Page& app, SampleOptions& options) {
   app.add_flag("--wait", options.waits,
                "wait until someone starts a program that matches --only, and record it until it ends or Ctrl-C; not "
                "with the engine");
+  app.add_flag("--again", options.waits_again,
+               "with --wait: when the program has ended, wait for the next one, until Ctrl-C");
   add_backend_option(app, options.backend, "count with this backend: auto (default), engine, perf");
   const auto formats = report::common(report::window_formats());
   add_format_option(app, options.format, formats, report::format_help(formats, "table", "csv"));
@@ -168,6 +170,7 @@ Result<void> check_where(const SampleOptions& options, const backend::Backend& b
 Result<void> check_waiting(const SampleOptions& options) {
   const std::string example = "for example: tally sample -a --only gzip --wait --every 1ms";
   if (options.everywhere && !options.waits) return fail(Code::bad_usage, "-a needs --only and --wait", example);
+  if (options.waits_again && !options.waits) return fail(Code::bad_usage, "--again needs --wait", example + " --again");
   if (options.waits && options.choice.only.empty())
     return fail(Code::bad_usage, "--wait needs --only: the program to wait for", example);
   if (options.waits && !options.processes.empty())
@@ -295,6 +298,7 @@ int run_sample(const std::vector<std::string>& arguments) {
   if (const auto code = app.read(arguments)) return *code;
   if (const auto fits = check_waiting(options); !fits) return report_error(fits.error());
   if (options.waits) options.order.target.attachment.awaited = options.choice.only;
+  options.order.awaits_next = options.waits_again;
   const bool attached = !options.processes.empty() || options.waits;
   auto command = command_of(app, attached, "tally sample --every 50000 -- ls -l");
   if (!command) return report_error(command.error());

@@ -200,38 +200,54 @@ class NamedProgram {
   std::string path_;
 };
 
+/// A process that executes the program and waits for its input, so that it exists when counters are opened; other
+/// running processes cause faults, too.
+class WaitingChild {
+ public:
+  WaitingChild(const NamedProgram& program, const std::string& name) {
+    int go[2];
+    if (pipe(go) != 0) return;
+    pid_ = fork();
+    if (pid_ == 0) {
+      dup2(go[0], 0);
+      close(go[1]);
+      execl(program.path().c_str(), name.c_str(), "-c",
+            "read x; (ls / >/dev/null); eval 'x=aaaaaaaa'; echo $x$x >/dev/null", nullptr);
+      _exit(127);
+    }
+    close(go[0]);
+    go_ = go[1];
+  }
+  WaitingChild(const WaitingChild&) = delete;
+  WaitingChild& operator=(const WaitingChild&) = delete;
+  ~WaitingChild() { end(false); }
+  void end(bool goes_on = true) {
+    if (pid_ == 0) return;
+    if (!goes_on || write(go_, "\n", 1) != 1) kill(pid_, SIGKILL);
+    close(go_);
+    waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = 0;
+  int go_ = -1;
+};
+
 TEST(NativeWindows, a_program_that_is_not_running_yet_is_waited_for) {
   const std::string name = "tw" + std::to_string(getpid());
   const NamedProgram program(name);
-  const TemporaryFile file("rows.csv");
-  // It waits for its input, so that it exists when counters are opened; other running processes cause faults, too.
   Running running(sample_words(
       {"-a", "--only", name, "--wait", "--every", "1", "--by", "page-faults", "--format", "csv", "-o", "-"}));
   const bool waits = running.wait_for_output("waiting for " + name);
   if (running.output().find("the kernel refuses") != std::string::npos) GTEST_SKIP() << running.output();
   ASSERT_TRUE(waits) << running.output();
-  int go[2];
-  ASSERT_EQ(pipe(go), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    dup2(go[0], 0);
-    close(go[1]);
-    execl(program.path().c_str(), name.c_str(), "-c",
-          "read x; (ls / >/dev/null); eval 'x=aaaaaaaa'; echo $x$x >/dev/null", nullptr);
-    _exit(127);
-  }
-  close(go[0]);
-  const bool found =
-      running.wait_for_output("found process " + std::to_string(child)) && running.wait_for_output("series,number");
-  if (!found) {
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
-    GTEST_SKIP() << running.output();
-  }
-  EXPECT_EQ(write(go[1], "\n", 1), 1);
-  close(go[1]);
-  int status = 0;
-  waitpid(child, &status, 0);
+  WaitingChild child(program, name);
+  const bool found = running.wait_for_output("found process " + std::to_string(child.pid())) &&
+                     running.wait_for_output("series,number");
+  if (!found) GTEST_SKIP() << running.output();
+  child.end();
   const Finished finished = running.finish();
   EXPECT_EQ(finished.code(), 0) << finished.out;
   EXPECT_NE(finished.out.find("the program has ended: tally stops waiting"), std::string::npos) << finished.out;
@@ -244,7 +260,33 @@ TEST(NativeWindows, a_program_that_is_not_running_yet_is_waited_for) {
   EXPECT_GT(count, 3);
 }
 
+TEST(NativeWindows, programs_are_waited_for_one_after_the_other) {
+  const std::string name = "ta" + std::to_string(getpid());
+  const NamedProgram program(name);
+  Running running(sample_words({"-a", "--only", name, "--wait", "--again", "--every", "1", "--by", "page-faults",
+                                "--format", "csv", "-o", "-"}));
+  const bool waits = running.wait_for_output("waiting for " + name);
+  if (running.output().find("the kernel refuses") != std::string::npos) GTEST_SKIP() << running.output();
+  ASSERT_TRUE(waits) << running.output();
+  std::set<std::string> expected, found;
+  for (int i = 0; i < 2; ++i) {
+    WaitingChild child(program, name);
+    if (!running.wait_for_output("found process " + std::to_string(child.pid()))) GTEST_SKIP() << running.output();
+    expected.insert(std::to_string(child.pid()));
+    child.end();
+    ASSERT_TRUE(running.wait_for_output("the program has ended: waiting for the next one")) << running.output();
+  }
+  running.signal(SIGINT);
+  const Finished finished = running.finish();
+  EXPECT_EQ(finished.code(), -SIGINT);
+  for (const auto& row : rows_of(finished.out.substr(finished.out.find("series,number"))))
+    found.insert(row.at("process"));
+  EXPECT_TRUE(std::includes(found.begin(), found.end(), expected.begin(), expected.end()))
+      << "a child has its parent's name until it executes another program";
+}
+
 TEST(NativeWindows, waiting_accepts_a_name_and_ends_with_ctrl_c) {
+  EXPECT_EQ(tally({"sample", "--again", "--only", "x", "--every", "1ms"}).code(), 2);
   EXPECT_EQ(tally({"sample", "-a", "--every", "1ms"}).code(), 2);
   EXPECT_EQ(tally({"sample", "--wait", "--every", "1ms"}).code(), 2);
   EXPECT_EQ(tally({"sample", "--wait", "--only", "x", "--every", "1ms", "--", "true"}).code(), 2);

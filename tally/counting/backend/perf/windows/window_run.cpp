@@ -260,7 +260,11 @@ class AwaitedPrograms {
     while (true) {
       for (const pid_t process : watch_.take())
         if (auto taken = take(process); !taken) return fail(taken.error());
-      if (found_ > 0 && !living_.any()) break;
+      if (found_ > reported_ && !living_.any()) {
+        if (!order_.awaits_next) break;
+        report("the program has ended: waiting for the next one");
+        reported_ = found_;
+      }
       watch_.wait(living_, order_.conditions.signals->fd());
       const Taken taken = order_.conditions.signals->take(0);
       if (taken == Taken::interrupted || taken == Taken::give_up) break;
@@ -270,7 +274,7 @@ class AwaitedPrograms {
     outcome.duration = linux::now() - started;
     outcome.notices = windows_.notices();
     if (found_ == 0) outcome.notices = {"none of the awaited programs was executed"};
-    if (found_ > 0 && !living_.any())
+    if (found_ > 0 && !living_.any() && !order_.awaits_next)
       outcome.notices.push_back(
           fmt::format("{} ended: tally stops waiting", found_ == 1 ? "the program has" : "all programs have"));
     add_counts(outcome, order_, windows_.counts());
@@ -324,6 +328,7 @@ class AwaitedPrograms {
   linux::ProcessWatch living_{{}, {}};
   InheritedWindows windows_;
   int found_ = 0;
+  int reported_ = 0;  // of them, those whose end was reported
 };
 
 Result<WindowTotals> run_attached(const WindowOrder& order, const WindowEvents& events) {

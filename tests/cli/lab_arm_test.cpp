@@ -214,6 +214,29 @@ TEST(LabArm, registers_survive_an_interrupt_at_el0) {
   EXPECT_GT(all_of(run, "enter").size(), 10U);
 }
 
+TEST(LabArm, atomic_instructions_run) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  for (const char* const model : {"armv8-pmuv3", "apple-m1"}) {
+    const Json run = program(
+        "  .arch armv8.1-a\n  mov x1, #0x200000\n  mov x0, #5\n  ldadd x0, x2, [x1]\n  ldadd x0, x2, [x1]\n"
+        "  mov x3, #10\n  mov x4, #7\n  cas x3, x4, [x1]\n  swp x0, x5, [x1]\n  cmp x5, #7\n  b.ne 1f\n"
+        "  cmp x2, #5\n  b.ne 1f\n  EXIT 0\n1:\n  EXIT 1\n",
+        {"--model", model});
+    EXPECT_EQ(run["end"]["reason"], "exited") << run["end"];
+  }
+}
+
+TEST(LabArm, interrupt_modes_that_reach_nothing_get_a_remark) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  for (const auto& [value, remark] :
+       {std::pair{"0x100", "mode PMI interrupts by"}, {"0x200", "mode AIC interrupts by"}}) {
+    const Finished finished = tally({"lab", "--model", "apple-m1", "-e", std::string("msr S3_1_C15_C0_0, ") + value});
+    EXPECT_TRUE(holds(finished.out, remark)) << finished.out << finished.err;
+  }
+  const Finished fast = tally({"lab", "--model", "apple-m1", "-e", "msr S3_1_C15_C0_0, 0x400"});
+  EXPECT_FALSE(holds(fast.out, "interrupts by")) << fast.out;
+}
+
 TEST(LabArm, mistakes_are_reported_with_a_suggestion) {
   TALLY_NEEDS_ARM_ASSEMBLER();
   const auto error_of = [](const std::string& text) {

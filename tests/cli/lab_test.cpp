@@ -349,7 +349,8 @@ TEST(LabStatements, a_prompt_prints_only_what_is_new_and_undoes_faults) {
   const std::string unknown = "tally: this is neither a statement nor an instruction\n           foo";
   EXPECT_TRUE(holds(finished.err, unknown + "\n       statements are: wrmsr REGISTER VALUE")) << finished.err;
   EXPECT_TRUE(holds(finished.err, unknown + " 1\n")) << finished.err;
-  EXPECT_TRUE(holds(finished.err, "the instruction does not have these operands\n           mov eax\n")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "the instruction does not have these operands\n           mov eax\n"))
+      << finished.err;
   const std::size_t first_report = finished.out.find("IA32_PERFEVTSEL0 = ");
   EXPECT_EQ(finished.out.find("IA32_PERFEVTSEL0 = ", first_report + 1), std::string::npos) << finished.out;
 }

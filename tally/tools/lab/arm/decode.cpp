@@ -51,8 +51,11 @@ void decode_memory(Instruction& out) {
   } else if (form == 0b011 && bits(word, 25, 24) == 0) {
     out.is_load = bits(word, 31, 30) != 3 || out.is_vector;  // otherwise a prefetch
   } else {
-    out.is_load = bit_22;
-    out.is_store = !bit_22;
+    // CAS and CASP, between the exclusive and ordered accesses, do both.
+    const bool is_swap =
+        bits(word, 29, 24) == 0b001000 && (word >> 21 & 1) != 0 && ((word >> 23 & 1) != 0 || word >> 31 == 0);
+    out.is_load = is_swap || bit_22;
+    out.is_store = is_swap || !bit_22;
   }
 }
 

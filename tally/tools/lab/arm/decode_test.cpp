@@ -29,6 +29,12 @@ TEST(ArmDecode, loads_and_stores_are_distinguished) {
   EXPECT_EQ(letters(0xA8C107E0), "L") << "ldp x0, x1, [sp], #16";
   EXPECT_EQ(letters(0xA9BF07E0), "S") << "stp x0, x1, [sp, #-16]!";
   EXPECT_EQ(letters(0x38401401), "L") << "ldrb w1, [x0], #1";
+  EXPECT_EQ(letters(0xF8200022), "LS") << "ldadd x0, x2, [x1]";
+  EXPECT_EQ(letters(0xC8A07C23), "LS") << "cas x0, x3, [x1]";
+  EXPECT_EQ(letters(0x48207C22), "LS") << "casp x0, x1, x2, x3, [x1]";
+  EXPECT_EQ(letters(0xC85F7C20), "L") << "ldxr x0, [x1]";
+  EXPECT_EQ(letters(0xC8027C20), "S") << "stxr w2, x0, [x1]";
+  EXPECT_EQ(letters(0xC87F0C20), "L") << "ldxp x0, x3, [x1]";
   EXPECT_EQ(letters(0x58000520), "L") << "ldr x0, literal";
   EXPECT_EQ(letters(0xF9800000), "") << "prfm pldl1keep, [x0]";
   EXPECT_EQ(letters(0xC85F7C20), "L") << "ldxr x0, [x1]";

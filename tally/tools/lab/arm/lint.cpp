@@ -104,6 +104,16 @@ void Linter::written_apple(const Entry& entry, const Core& core, std::vector<Rem
           asahi);
     }
   } else if (name == "PMCR0_EL1") {
+    constexpr std::uint64_t pmi = 1, aic = 2;
+    const std::uint64_t mode = entry.value >> 8 & 7;
+    if (mode == pmi || mode == aic) {
+      say(remarks, Severity::caution,
+          fmt::format(
+              "mode {} interrupts by the interrupt controller, which the lab does not have: nothing arrives here. "
+              "Mode FIQ (4) does",
+              mode == pmi ? "PMI" : "AIC"),
+          asahi);
+    }
     std::uint64_t on = entry.value & 0xFF;
     on |= (entry.value >> 32 & 3) << 8;
     std::uint64_t nowhere = 0;

@@ -47,6 +47,8 @@ Result<bool> LabArm::start() {
   if (const uc_err error = uc_open(UC_ARCH_ARM64, UC_MODE_ARM, &uc_); error != UC_ERR_OK) {
     return fail(Code::cannot_measure, fmt::format("cannot start the emulator: {}", uc_strerror(error)), "");
   }
+  // The default is a Cortex-A57, which has no atomic instructions (LSE).
+  uc_ctl_set_cpu_model(uc_, UC_CPU_ARM64_MAX);
   // The emulator requires whole pages.
   constexpr std::uint64_t page = 4096;
   memory_.resize(layout::memory_size + page);

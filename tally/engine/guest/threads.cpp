@@ -56,14 +56,22 @@ bool map_of_image(void* at, u64 bytes, u64 offset) {
   return !failed(r);
 }
 
+/// Maps what follows the counters: the jump table of steps, or the recent calls of a thread that follows calls.
+bool map_after_counters(Thread* t) {
+  u64* const at = steps_table(t);
+  constexpr u64 bytes = jump_table_entries * 8;
+  if (windows_on()) return map_of_image(at, bytes, jump_table_at);
+  return settings().follows_calls == 0 ||
+         !failed(kernel(SYS_mprotect, reinterpret_cast<u64>(at), bytes, PROT_READ | PROT_WRITE));
+}
+
 /// A block consists of two mappings, because a process may have many threads and few mappings: its own memory, and the
 /// counters. Empty entries of jump tables lead into the engine: pages of the image, written where targets are known.
 Thread* make_block() {
-  const u64 bytes = windows_on() ? thread_bytes : u64{steps_table_at};
+  const u64 bytes = windows_on() || settings().follows_calls != 0 ? thread_bytes : u64{steps_table_at};
   Thread* t = reinterpret_cast<Thread*>(try_reserve(bytes, PROT_NONE));
   if (t == nullptr) return nullptr;
-  if (!map_of_image(t, counters_at, 0) ||
-      (windows_on() && !map_of_image(steps_table(t), jump_table_entries * 8, jump_table_at))) {
+  if (!map_of_image(t, counters_at, 0) || !map_after_counters(t)) {
     unreserve(reinterpret_cast<u64>(t), bytes);
     return nullptr;
   }

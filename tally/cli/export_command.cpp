@@ -115,10 +115,13 @@ int export_memory(const std::vector<result::AnyResult>& results, const ExportOpt
     return report_error({Code::bad_usage, "only --format and -o can be used with a result of `tally memory`",
                          "the other options are for results of `tally stat`", 0});
   }
+  result::Memory memory = std::get<result::Memory>(results.front());
+  if (const auto supported = report::check_task(**format, memory.task); !supported) {
+    return report_error(supported.error());
+  }
   auto output = how.output.empty() || how.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
                                                         : linux::Output::open_file(how.output);
   if (!output) return report_error(output.error());
-  result::Memory memory = std::get<result::Memory>(results.front());
   hide_host(memory.environment, **format);
   if (const auto done = output->write((*format)->write(memory, terminal_columns(*output))); !done)
     return report_error(done.error());

@@ -322,12 +322,8 @@ int run_memory(const std::vector<std::string>& arguments) {
   if (const auto code = page.read(arguments)) return *code;
   const auto format = report::choose_format(report::memory_formats(), options.format, options.output, "table");
   if (!format) return report_error(format.error());
-  if (const auto& only = (*format)->only_tasks;
-      !only.empty() && std::find(only.begin(), only.end(), options.task) == only.end()) {
-    return report_error(
-        {Code::bad_usage,
-         fmt::format("--format {} needs one of the tasks {}", (*format)->name, join({only.begin(), only.end()}, ", ")),
-         "tally memory chase-read --preset lens-small --format lens-csv", 0});
+  if (const auto supported = report::check_task(**format, options.task); !supported) {
+    return report_error(supported.error());
   }
   auto plan = plan_of(options);
   if (!plan) return report_error(plan.error());

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "tally/core/base/result.hpp"
 #include "tally/output/formats/format.hpp"
 #include "tally/output/result/memory.hpp"
 
@@ -16,6 +17,9 @@ struct MemoryFormat : Format {
   std::string (*write)(const result::Memory& memory, std::size_t terminal);
   std::span<const std::string_view> only_tasks = {};  ///< the tasks whose results it supports; empty: any
 };
+
+/// Errors: bad_usage if the format does not support results of this task.
+Result<void> check_task(const MemoryFormat& format, std::string_view task);
 
 /// All formats, the default first.
 std::span<const MemoryFormat> memory_formats();

@@ -31,7 +31,7 @@ class Database {
   /// Opens an existing history for reading. Errors: bad_usage.
   static Result<Database> open_to_read(const std::string& path);
 
-  /// Stores a result. `document`: its JSON text. Does nothing for a result from a file if the history already contains
+  /// Stores a result. `document`: its JSON text. Ignores a result from a file if the history already contains
   /// its document. Errors: cannot_write.
   Result<void> add(const result::HistoryEntry& entry, const std::string& document, Origin origin);
 

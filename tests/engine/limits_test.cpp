@@ -137,6 +137,15 @@ TEST(Memory, becomes_usable_in_steps) {
   expect_exact(in_steps);
 }
 
+TEST(Memory, may_be_locked_by_an_ordinary_user) {
+  const Command command = limited({"locked_memory"});
+  const Outcome native = run_native(command);
+  EXPECT_EQ(native.out, "");
+  const Counted counted = run_counted(command);
+  expect_same(counted.outcome, native);
+  EXPECT_NE(counted.problem.find("RLIMIT_MEMLOCK"), std::string::npos) << counted.problem;
+}
+
 TEST(Mappings, of_a_thread_are_two_more_than_natively) {
   const Command command = limited({"mappings_of_threads"});
   EXPECT_EQ(run_native(command).out, "64 of 64 threads started\n0 mappings for each thread\n");

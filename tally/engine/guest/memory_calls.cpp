@@ -339,6 +339,13 @@ void note_descriptors_exchanged() {
   unlock_tables();
 }
 
+s64 emulate_mlockall(Thread* t) {
+  const s64 r = run(t);
+  // The engine's memory counts towards RLIMIT_MEMLOCK, and may be most of it.
+  if (r == -ENOMEM && t->vfork_child == 0) continue_natively(t, channel::partial_locked_memory);
+  return r;
+}
+
 s64 emulate_membarrier(Thread* t) {
   const s64 r = run(t);
   constexpr u64 private_expedited_sync_core = 1 << 5;

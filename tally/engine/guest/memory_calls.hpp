@@ -18,6 +18,7 @@ s64 emulate_ioctl(Thread* t);
 /// which protections cannot be lifted. From then on the engine compares code instead of protecting it.
 s64 emulate_unseen_writes(Thread* t, s64 (*make)(Thread*));
 s64 emulate_membarrier(Thread* t);
+s64 emulate_mlockall(Thread* t);
 /// A message with descriptors was sent or received: another process may map the same files, and write code there.
 void note_descriptors_exchanged();
 /// Makes a call that opens a file with these flags.

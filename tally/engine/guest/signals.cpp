@@ -159,6 +159,11 @@ void asked_out(Thread* t, Context* c, bool leaves) {
   come_out(t, c);
 }
 
+/// Whether a program leaves because the engine's memory takes a part of a limit.
+bool needs_memory_of_engine(u32 partial) {
+  return (partial & (channel::partial_mappings | channel::partial_locked_memory)) != 0;
+}
+
 /// Leaves the engine: installs the program's handlers in the kernel and continues this thread at its pc.
 void leave_from(Thread* t, Context* c) {
   restore_actions(t);
@@ -171,10 +176,11 @@ void leave_from(Thread* t, Context* c) {
   set_gs(0);
   note_left(t);
   stop_for_tracer(t);
-  // It needs the engine's mappings. Without other threads that need them, only this handler's own are left.
-  if ((process_record(t).partial & channel::partial_mappings) && is_only_thread(t)) {
+  // Without other threads that need the engine's memory, only this handler's own is left.
+  if (needs_memory_of_engine(process_record(t).partial) && is_only_thread(t)) {
     release_arenas();
     unreserve_all_but(reinterpret_cast<u64>(t), counters_at);
+    unmap_records();
   }
 }
 
@@ -449,7 +455,7 @@ void leave(Thread* t, channel::Partial why) {
   if (leaving() && counting_has_ended(t)) leave_after_first(t);
   give_up_writing();
   take_turn(t);  // no thread asks others to leave any more: the program's handlers replace the engine's soon
-  const bool holds_all = why == channel::partial_mappings && !leaving() && hold_others(t);
+  const bool holds_all = needs_memory_of_engine(why) && !leaving() && hold_others(t);
   const bool first = begin_leaving();
   if (first) write_back(t);
   finish_process(t);  // the counts up to here are final

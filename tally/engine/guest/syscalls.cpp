@@ -151,6 +151,7 @@ s64 map(Thread* t) {
 s64 change_mapping(Thread* t) { return emulate_mapping(t); }
 s64 move_break(Thread* t) { return emulate_break(t); }
 s64 advise(Thread* t) { return emulate_madvise(t); }
+s64 lock_all(Thread* t) { return emulate_mlockall(t); }
 s64 make_change_seen(Thread* t) { return emulate_membarrier(t); }
 s64 write_unseen(Thread* t) {
   return emulate_unseen_writes(t, [](Thread* o) { return run(o); });

@@ -378,6 +378,8 @@ void unmap_counters_of_others(const Thread* t) {
     if (o != t && o->process == t->process) kernel(SYS_munmap, reinterpret_cast<u64>(counters(o)), counters_bytes);
 }
 
+void unmap_records() { kernel(SYS_munmap, records_at, channel::records_bytes); }
+
 void unmap_block(Thread* t) { kernel(SYS_munmap, reinterpret_cast<u64>(t), counters_at); }
 
 bool counting_has_ended(const Thread* t) {

@@ -31,6 +31,8 @@ bool counting_has_ended(const Thread* t);
 void unmap_counters_of_others(const Thread* t);
 /// Unmaps the rest of the block of a thread that runs natively.
 void unmap_block(Thread* t);
+/// Unmaps the channel, after the last use of it in this process.
+void unmap_records();
 /// The last step of a process whose counts are final: releases its areas.
 void release_areas(Thread* t);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,6 +103,17 @@ int mappings_of_threads() {
   return failed;
 }
 
+/// Locks all memory as an ordinary user may, within a limit that is enough for this program.
+int locked_memory() {
+  constexpr rlimit limit{8 << 20, 8 << 20};
+  if (setrlimit(RLIMIT_MEMLOCK, &limit) != 0 || (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)) return 93;
+  if (mlockall(MCL_CURRENT) != 0) {
+    printf("mlockall: %s\n", strerror(errno));
+    return 1;
+  }
+  return 0;
+}
+
 /// Executes a program that may not have memory that is both writable and executable.
 int without_writable_code(char** command) {
   constexpr int set_mdwe = 65, refuse_exec_gain = 1;
@@ -118,6 +130,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "mappings") == 0) return mappings(n);
   if (strcmp(argv[1], "threads") == 0) return with_threads(n, nullptr, [] {});
   if (strcmp(argv[1], "mappings_of_threads") == 0) return mappings_of_threads();
+  if (strcmp(argv[1], "locked_memory") == 0) return locked_memory();
   if (strcmp(argv[1], "writable_memory") == 0) return writable_memory();
   if (strcmp(argv[1], "without_writable_code") == 0) return without_writable_code(argv + 2);
   return 99;

@@ -131,6 +131,29 @@ TEST_F(CompareBuilds, static_functions_of_one_name_keep_their_own_copies) {
   }
 }
 
+TEST_F(CompareBuilds, static_functions_in_files_of_one_name_are_distinguished_by_their_directories) {
+  const auto profile_of = [&](const std::string& build, int rounds_of_a, int rounds_of_b) {
+    std::string files;
+    for (const auto& [name, rounds] : {std::pair{"a", rounds_of_a}, {"b", rounds_of_b}}) {
+      const std::string folder = path(build) + "/" + name;
+      std::filesystem::create_directories(folder);
+      std::ofstream(folder + "/util.c") << fmt::format(
+          "__attribute__((noinline)) static unsigned helper(unsigned x) {{\n"
+          "  for (unsigned i = 0; i < {1}; i++) x = x * 1103515245 + 7;\n  return x;\n}}\n"
+          "unsigned {0}(unsigned x) {{ return helper(x); }}\n",
+          name, rounds);
+      files += folder + "/util.c ";
+    }
+    return profile(build,
+                   "unsigned a(unsigned), b(unsigned);\n"
+                   "int main(int n, char** words) { return a(n) + b(n) == 0 && words; }\n",
+                   files);
+  };
+  const std::string before = profile_of("old", 1000, 1000), after = profile_of("new", 500, 1500);
+  EXPECT_EQ(compared(before, after)["functions"].size(), 2u);
+  EXPECT_EQ(tally({"compare", before, after, "--fail-above", "instructions@helper=1%"}).code(), 1);
+}
+
 TEST_F(CompareBuilds, every_printed_name_can_be_a_gate) {
   std::ofstream(path("old") + "/more.cc")
       << "#include <functional>\n#include <string>\n#include <vector>\n"

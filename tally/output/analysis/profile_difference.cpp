@@ -34,18 +34,35 @@ struct FunctionKey {
 };
 
 std::string source_of(const result::Profile& profile, const result::ProfileFunction& function) {
-  return function.line == 0 ? "" : file_name(profile.sources[function.source]);
+  return function.line == 0 ? "" : profile.sources[function.source];
 }
 
-/// Names shared by functions from several source files.
-std::set<Name> ambiguous(const result::Profile& profile, const std::vector<std::string>& objects) {
+/// The last `words` names of a path: "a/util.c" of "/src/a/util.c" for 2.
+std::string end_of_path(const std::string& path, std::size_t words) {
+  std::size_t at = path.size();
+  for (; words > 0 && at != std::string::npos; --words) at = at == 0 ? std::string::npos : path.rfind('/', at - 1);
+  return at == std::string::npos ? path : path.substr(at + 1);
+}
+
+/// Names shared by functions from several source files, and how many names at the ends of their paths distinguish
+/// these: the two builds are in different directories.
+void find_ambiguous(const result::Profile& profile, const std::vector<std::string>& objects,
+                    std::map<Name, std::size_t>& names) {
   std::map<Name, std::set<std::string>> sources;
   for (const result::ProfileFunction& function : profile.functions)
     sources[{objects[function.object], function.name}].insert(source_of(profile, function));
-  std::set<Name> names;
-  for (const auto& [name, files] : sources)
-    if (files.size() > 1) names.insert(name);
-  return names;
+  constexpr std::size_t most_words = 16;
+  for (const auto& [name, files] : sources) {
+    if (files.size() < 2) continue;
+    std::size_t words = 0, distinct = 0;
+    while (distinct < files.size() && words < most_words) {
+      std::set<std::string> ends;
+      ++words;
+      for (const std::string& file : files) ends.insert(end_of_path(file, words));
+      distinct = ends.size();
+    }
+    names[name] = std::max(names[name], words);
+  }
 }
 
 class ProfileComparison {
@@ -127,11 +144,11 @@ class ProfileComparison {
 
   void match_functions() {
     std::vector<std::string> objects[2];
-    std::set<Name> ambiguous_names;
+    std::map<Name, std::size_t> ambiguous_names;
     for (int side = 0; side < 2; ++side) {
       for (std::uint32_t o = 0; o < profiles_[side]->objects.size(); ++o)
         objects[side].push_back(object_key(*profiles_[side], o));
-      ambiguous_names.merge(ambiguous(*profiles_[side], objects[side]));
+      find_ambiguous(*profiles_[side], objects[side], ambiguous_names);
     }
     std::map<FunctionKey, std::size_t> known;
     for (int side = 0; side < 2; ++side) {
@@ -139,7 +156,8 @@ class ProfileComparison {
       for (std::uint32_t f = 0; f < profile.functions.size(); ++f) {
         const result::ProfileFunction& function = profile.functions[f];
         FunctionKey key{{objects[side][function.object], function.name}, ""};
-        if (ambiguous_names.count(key.name) != 0) key.source = source_of(profile, function);
+        if (const auto words = ambiguous_names.find(key.name); words != ambiguous_names.end())
+          key.source = end_of_path(source_of(profile, function), words->second);
         const auto [entry, is_new] = known.try_emplace(std::move(key), difference_.functions.size());
         if (is_new) difference_.functions.push_back(empty_change(ChangedRows::functions));
         indices_of(side).push_back(entry->second);

@@ -37,8 +37,8 @@ INSTANTIATE_TEST_SUITE_P(engine, EdgeTest,
                                          Edge{"failed_exec", true, 30000000}, Edge{"gs_base", false},
                                          Edge{"moved_code"}, Edge{"breakpoints"}, Edge{"confined", false},
                                          Edge{"descriptors_above_limit"}, Edge{"truncated"}, Edge{"read_code"},
-                                         Edge{"stays_small"}, Edge{"forks_while_asking"},
-                                         Edge{"stops_mapping_threads"}),
+                                         Edge{"stays_small"}, Edge{"forks_while_asking"}, Edge{"stops_mapping_threads"},
+                                         Edge{"far_branch", false}),
                          [](const auto& one) { return std::string(one.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(rights, EdgeTest,

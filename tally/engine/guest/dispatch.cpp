@@ -32,6 +32,12 @@ Outcome find_or_translate(Thread* t) {
   return outcome;
 }
 
+/// Whether the upper bits of a 48-bit address are equal.
+bool is_canonical(u64 address) {
+  const u64 upper = address >> 47;
+  return upper == 0 || upper == 0x1ffff;
+}
+
 /// Finds or makes the trace at the thread's pc, with which the thread continues.
 Outcome prepare_trace(Thread* t) {
   if (t->link >= first_link) t->pc = link_target(t->link);
@@ -77,8 +83,11 @@ extern "C" void dispatch(Thread* t) {
   switch (outcome) {
     case Outcome::translated: return;
     // At its own address the instruction does, or fails to do, what it does natively.
-    case Outcome::step:
     case Outcome::unreadable:
+      // The processor faults at the branch, whose address is not known here.
+      if (!is_canonical(t->pc)) mark_partial(t, channel::partial_far_branch);
+      [[fallthrough]];
+    case Outcome::step:
       t->past_check = 0;
       t->pad |= pad_step;
       return;

@@ -445,6 +445,18 @@ int stops_mapping_threads() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
 }
 
+/// Branches to an address that is not canonical. The handler ends the process.
+int far_branch() {
+  const struct sigaction action = [] {
+    struct sigaction one = {};
+    one.sa_handler = [](int) { _exit(0); };
+    return one;
+  }();
+  sigaction(SIGSEGV, &action, nullptr);
+  reinterpret_cast<void (*)()>(1ul << 63)();
+  return 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -468,6 +480,7 @@ int main(int argc, char** argv) {
                      {"without_space", without_space},
                      {"forks_while_asking", forks_while_asking},
                      {"locked", locked},
+                     {"far_branch", far_branch},
                      {"stops_mapping_threads", stops_mapping_threads}};
   for (const auto& edge : edges) {
     if (argc > 1 && strcmp(argv[1], edge.name) == 0) return edge.run();

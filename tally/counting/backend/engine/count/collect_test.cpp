@@ -131,7 +131,7 @@ TEST(Collector, without_a_machine_model_the_reason_suggests_one) {
 
 TEST(Collector, every_reason_bit_has_a_message) {
   EXPECT_EQ(reasons_of(0), "");
-  for (std::uint32_t bit = 1; bit <= channel::partial_unread_code; bit <<= 1) EXPECT_NE(reasons_of(bit), "") << bit;
+  for (std::uint32_t bit = 1; bit <= channel::partial_far_branch; bit <<= 1) EXPECT_NE(reasons_of(bit), "") << bit;
   EXPECT_NE(reasons_of(channel::partial_killed | channel::partial_int80).find("; "), std::string::npos);
 }
 

@@ -22,6 +22,8 @@ constexpr Words words[] = {
      "it needs file descriptors that the engine uses (RLIMIT_NOFILE): it continued natively"},
     {channel::partial_mappings,
      "it needs the memory mappings that the engine uses (vm.max_map_count): it continued natively"},
+    {channel::partial_far_branch,
+     "it branched to an address that is not canonical: that branch is counted, although it did not retire"},
     {channel::partial_locked_memory,
      "it locks all its memory, and the limit is too small for the engine's (RLIMIT_MEMLOCK): it continued natively"},
     {channel::partial_code_forbidden,

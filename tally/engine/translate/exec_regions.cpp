@@ -446,7 +446,7 @@ void note_written(u64 device, u64 inode) {
 void note_shared_with_others() {
   forget_known_pages();
   for (u32 i = 0; const FileMapping* m = file_number(i); i++)
-    if (m->executable && !m->others) invalidate(m->start, m->end - m->start);
+    if (m->executable && !m->others && (m->shared || m->by_descriptor)) invalidate(m->start, m->end - m->start);
   files_shared_with_others();
 }
 

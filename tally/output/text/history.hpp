@@ -8,7 +8,7 @@
 
 namespace tally::report {
 
-/// "+2.13 %", "+0.00013 %"; empty if there is nothing to relate it to.
+/// "+2.13 %", "+0.00013 %"; empty without a value before.
 std::string percent_change(double before, double after);
 
 /// A row with the trend of each series, and the changes.

@@ -22,7 +22,7 @@ struct Switch {
   bool operator==(const Switch&) const = default;
 };
 
-/// Why there is nothing to read if the kernel reports no PMU.
+/// Why the counters cannot be read if the kernel reports no PMU.
 inline constexpr const char* no_counters =
     "the kernel reports no PMU for this processor (no `cpu` in /sys/bus/event_source/devices): there is no counter to "
     "read";

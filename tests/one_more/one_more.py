@@ -40,12 +40,12 @@ class Steady final : public Backend {
   Traits traits() const override { return {.name = "steady"}; }
   using Backend::refuses, Backend::run;
   std::optional<Error> refuses(const CountOrder& /*order*/) const override { return std::nullopt; }
-  Result<Counts> run(const CountOrder& order) override {
+  Result<Outcome> run(const CountOrder& order) override {
     CommandRun native(order);
     if (const auto started = native.start(); !started) return fail(started.error());
     if (const auto executed = native.executed(); !executed) return fail(executed.error());
     native.wait();
-    Counts counts{native.outcome(native.statistics()), {}, {}};
+    Outcome counts = native.outcome(native.statistics());
     for (const event::Event& event : order.events) counts.counts.push_back(event_count(event, steady()));
     return counts;
   }

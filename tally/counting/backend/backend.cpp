@@ -65,17 +65,15 @@ std::optional<Error> Backend::refuses(const ProfileOrder& /*order*/) const {
                "omit --backend to let tally choose a backend that supports it", 0};
 }
 
-Result<Regions> Backend::run(const RegionOrder& order) {
+Result<Outcome> Backend::run(const RegionOrder& order) {
   if (order.any())
     if (auto refused = refuses(order)) return fail(*std::move(refused));
-  auto counts = run(order.count);
-  if (!counts) return fail(counts.error());
-  return Regions{*std::move(counts), {}};
+  return run(order.count);
 }
 
-Result<WindowTotals> Backend::run(const WindowOrder& order) { return fail(*refuses(order)); }
+Result<Outcome> Backend::run(const WindowOrder& order) { return fail(*refuses(order)); }
 
-Result<CodeProfile> Backend::run(const ProfileOrder& order) { return fail(*refuses(order)); }
+Result<Outcome> Backend::run(const ProfileOrder& order) { return fail(*refuses(order)); }
 
 Outlook outlook_of(const Count& count) { return {count.trust, count.reason, count.source}; }
 

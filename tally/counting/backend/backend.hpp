@@ -19,7 +19,7 @@ namespace tally::backend {
 
 using result::EventCount;
 
-/// The part of a result that every order has.
+/// The result of an order.
 struct Outcome {
   int wait_status = 0;                     ///< of the started process, as wait4(2) returns it
   bool ended = true;                       ///< false: the program was still running when tally stopped waiting for it
@@ -32,29 +32,13 @@ struct Outcome {
   std::vector<std::string> notices;        ///< notes for the user: what ran uncounted, and why
   std::vector<result::UnaskedCode> unasked = {};  ///< `address` is an offset in the file; functions are not named
   std::optional<std::vector<result::ReadSource>> nondeterminism = {};  ///< only the engine reports it
-  std::vector<result::ThreadPath> paths = {};                          ///< with CountOrder::path
+  // What the order asks for besides; empty otherwise. Windows go to the sink of their order.
+  std::vector<result::ThreadPath> paths = {};
+  std::vector<result::Interval> intervals = {};
+  std::vector<result::Part> parts = {};              ///< counts of cores or sockets
+  std::vector<result::ProgramRegions> regions = {};  ///< those that programs count themselves: also without an order
+  result::CodeCounts code = {};                      ///< the profile
   bool operator==(const Outcome&) const = default;
-};
-
-/// The result of a CountOrder.
-struct Counts : Outcome {
-  std::vector<result::Interval> intervals;  ///< empty unless the order has an interval
-  std::vector<result::Part> parts = {};     ///< counts of cores or sockets; empty unless the order asks for them
-  bool operator==(const Counts&) const = default;
-};
-
-/// The result of a RegionOrder.
-struct Regions : Counts {
-  std::vector<result::ProgramRegions> regions = {};
-  bool operator==(const Regions&) const = default;
-};
-
-/// The result of a WindowOrder. The windows themselves went to its sink.
-struct WindowTotals : Outcome {};
-
-/// The result of a ProfileOrder.
-struct CodeProfile : Outcome {
-  result::CodeCounts code;
 };
 
 /// The best that a count of an event can be; known before anything runs.
@@ -95,11 +79,11 @@ class Backend {
   /// Blocks until the started process has ended or the user gives up. Errors: not_found and not_executable if the
   /// program cannot be executed; cannot_measure for everything else, including what refuses() returns. Threads: one
   /// call at a time.
-  virtual Result<Counts> run(const CountOrder& order) = 0;
+  virtual Result<Outcome> run(const CountOrder& order) = 0;
   /// The default runs an order without regions as its count, and refuses others.
-  virtual Result<Regions> run(const RegionOrder& order);
-  virtual Result<WindowTotals> run(const WindowOrder& order);
-  virtual Result<CodeProfile> run(const ProfileOrder& order);
+  virtual Result<Outcome> run(const RegionOrder& order);
+  virtual Result<Outcome> run(const WindowOrder& order);
+  virtual Result<Outcome> run(const ProfileOrder& order);
 
   /// Returns the best that a count of the event can be. Cost: a few system calls at most.
   virtual Outlook outlook(const event::Event& event) const = 0;

@@ -18,7 +18,7 @@ backend::RegionOrder of_pass(const backend::RegionOrder& order, const event::Pas
   return one;
 }
 
-void add(backend::Regions& whole, backend::Regions& part, const event::Pass& pass) {
+void add(backend::Outcome& whole, backend::Outcome& part, const event::Pass& pass) {
   for (std::size_t i = 0; i < pass.size(); ++i) whole.counts[pass[i]] = std::move(part.counts[i]);
   whole.wait_status = part.wait_status;
   whole.ended = part.ended;
@@ -30,7 +30,7 @@ void add(backend::Regions& whole, backend::Regions& part, const event::Pass& pas
   for (std::string& notice : part.notices) whole.notices.push_back(std::move(notice));
 }
 
-bool succeeded(const backend::Regions& outcome, const linux::Signals& signals) {
+bool succeeded(const backend::Outcome& outcome, const linux::Signals& signals) {
   return outcome.ended && outcome.all_ended && outcome.wait_status == 0 && !signals.interrupted_by();
 }
 
@@ -69,11 +69,11 @@ std::vector<std::size_t> all_indexes(const backend::RegionOrder& order) {
   return all;
 }
 
-Result<backend::Regions> run_each(backend::Backend& backend, const backend::RegionOrder& order, Passes& planned,
+Result<backend::Outcome> run_each(backend::Backend& backend, const backend::RegionOrder& order, Passes& planned,
                                   const linux::Input& input) {
   std::vector<event::Pass>& passes = planned.passes;
   const std::size_t asked = passes.size();
-  backend::Regions whole;
+  backend::Outcome whole;
   for (const event::Event& event : order.count.events) {
     whole.counts.push_back(backend::event_count(event, absent("its pass was not executed")));
   }
@@ -105,7 +105,7 @@ Result<backend::Regions> run_each(backend::Backend& backend, const backend::Regi
 
 }  // namespace
 
-Result<backend::Regions> run_passes(backend::Backend& backend, const backend::RegionOrder& order, Passes& passes,
+Result<backend::Outcome> run_passes(backend::Backend& backend, const backend::RegionOrder& order, Passes& passes,
                                     const linux::Input& input) {
   input.rewind();
   const bool is_one = passes.passes.empty();

@@ -20,10 +20,10 @@ class Executions final : public backend::Backend {
   backend::Traits traits() const override { return {.name = "executions"}; }
   using Backend::refuses, Backend::run;
   std::optional<Error> refuses(const backend::CountOrder& /*order*/) const override { return std::nullopt; }
-  Result<backend::Counts> run(const backend::CountOrder& order) override {
+  Result<backend::Outcome> run(const backend::CountOrder& order) override {
     char one = 0;
     read_bytes += ::read(STDIN_FILENO, &one, 1) > 0 ? 1 : 0;
-    backend::Counts outcome;
+    backend::Outcome outcome;
     outcome.wait_status = ++runs == fails_in ? status_of_exit(3) : 0;
     for (const event::Event& event : order.events) {
       const auto value = static_cast<std::int64_t>(event::name(event).size());
@@ -74,7 +74,7 @@ class InPasses : public testing::Test {
     close(before_);
   }
 
-  Result<backend::Regions> run(const std::vector<event::Pass>& passes, const linux::Input& input = {}) {
+  Result<backend::Outcome> run(const std::vector<event::Pass>& passes, const linux::Input& input = {}) {
     auto signals = linux::Signals::watch();
     order_.count.conditions.signals = &*signals;
     passes_.passes = passes;

@@ -10,7 +10,7 @@
 namespace tally::measure {
 namespace {
 
-void take_regions(linux::Gathering& gathering, backend::Regions& outcome) {
+void take_regions(linux::Gathering& gathering, backend::Outcome& outcome) {
   for (const std::string& text : gathering.take()) {
     auto program = detail::are_records(text) ? detail::read_records(text) : result::read_regions(text);
     if (program) {
@@ -24,7 +24,7 @@ void take_regions(linux::Gathering& gathering, backend::Regions& outcome) {
 }
 
 // The program's own counters are pinned. Events that lost their counters to these for a part of the time have no count.
-std::vector<std::size_t> leave_out_lent(backend::Regions& outcome) {
+std::vector<std::size_t> leave_out_lent(backend::Outcome& outcome) {
   std::vector<std::size_t> without_counter;
   if (outcome.regions.empty()) return without_counter;
   for (std::size_t i = 0; i < outcome.counts.size(); ++i) {
@@ -55,14 +55,14 @@ std::string asked_of_programs(const std::vector<event::Event>& events, const std
   return text;
 }
 
-// `run` returns Result<backend::Regions>. `asked`: from asked_of_programs().
+// `run` returns Result<backend::Outcome>. `asked`: from asked_of_programs().
 template <class Run>
-Result<backend::Regions> run_and_gather(const backend::Target& target, const std::string& asked, Run run) {
+Result<backend::Outcome> run_and_gather(const backend::Target& target, const std::string& asked, Run run) {
   if (target.command.empty()) return run();
   auto gathering = linux::Gathering::open();
   // A program that finds no requests counts what it would without this command.
   if (gathering && !asked.empty()) (void)gathering->ask(asked);
-  Result<backend::Regions> outcome = run();
+  Result<backend::Outcome> outcome = run();
   if (!outcome) return outcome;
   if (gathering) {
     take_regions(*gathering, *outcome);
@@ -74,7 +74,7 @@ Result<backend::Regions> run_and_gather(const backend::Target& target, const std
 
 }  // namespace
 
-Result<backend::Regions> run_with_regions(backend::Backend& backend, const backend::RegionOrder& order,
+Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::RegionOrder& order,
                                           std::vector<std::size_t>* without_counter) {
   const std::string asked = order.count.usual_events ? "" : asked_of_programs(order.count.events, order.metrics);
   auto outcome = run_and_gather(order.count.target, asked, [&] { return backend.run(order); });
@@ -84,22 +84,12 @@ Result<backend::Regions> run_with_regions(backend::Backend& backend, const backe
   return outcome;
 }
 
-Result<backend::Regions> run_with_regions(backend::Backend& backend, const backend::WindowOrder& order) {
-  return run_and_gather(order.target, asked_of_programs(order.events, {}), [&]() -> Result<backend::Regions> {
-    auto totals = backend.run(order);
-    if (!totals) return fail(totals.error());
-    return backend::Regions{{static_cast<backend::Outcome&&>(*totals), {}, {}}, {}};
-  });
+Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::WindowOrder& order) {
+  return run_and_gather(order.target, asked_of_programs(order.events, {}), [&] { return backend.run(order); });
 }
 
-Result<backend::Regions> run_with_regions(backend::Backend& backend, const backend::ProfileOrder& order,
-                                          result::CodeCounts& code) {
-  return run_and_gather(order.target, asked_of_programs(order.events, {}), [&]() -> Result<backend::Regions> {
-    auto profile = backend.run(order);
-    if (!profile) return fail(profile.error());
-    code = std::move(profile->code);
-    return backend::Regions{{static_cast<backend::Outcome&&>(*profile), {}, {}}, {}};
-  });
+Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::ProfileOrder& order) {
+  return run_and_gather(order.target, asked_of_programs(order.events, {}), [&] { return backend.run(order); });
 }
 
 }  // namespace tally::measure

@@ -12,12 +12,9 @@ namespace tally::measure {
 /// regions of its own runs as a CountOrder. An event that lost its counter to a program's regions is absent, unless
 /// counters are multiplexed; `without_counter` gets the indexes of those events if it is not null. Errors: those of
 /// Backend::run().
-Result<backend::Regions> run_with_regions(backend::Backend& backend, const backend::RegionOrder& order,
+Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::RegionOrder& order,
                                           std::vector<std::size_t>* without_counter = nullptr);
-Result<backend::Regions> run_with_regions(backend::Backend& backend, const backend::WindowOrder& order);
-
-/// `code`: gets the profile.
-Result<backend::Regions> run_with_regions(backend::Backend& backend, const backend::ProfileOrder& order,
-                                          result::CodeCounts& code);
+Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::WindowOrder& order);
+Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::ProfileOrder& order);
 
 }  // namespace tally::measure

@@ -37,7 +37,7 @@ void count_processes(result::Run& run) {
 }
 
 // A program that survived a Ctrl-C and then ended by itself was counted to its end.
-result::Run run_of(backend::Regions outcome, std::optional<int> interrupted_by) {
+result::Run run_of(backend::Outcome outcome, std::optional<int> interrupted_by) {
   result::Run run;
   run.complete = outcome.ended && outcome.all_ended;
   if (outcome.ended) {
@@ -112,10 +112,10 @@ std::string why_incomplete(const result::Stat& stat, int complete) {
 }
 
 // Executes a run, given by its number from 0 on.
-using Execute = std::function<Result<backend::Regions>(int)>;
+using Execute = std::function<Result<backend::Outcome>(int)>;
 
 // Adds a run to the result. Returns false if no further run is to follow.
-bool add_run(result::Stat& stat, bool& missing, backend::Regions outcome, const linux::Signals& signals,
+bool add_run(result::Stat& stat, bool& missing, backend::Outcome outcome, const linux::Signals& signals,
              bool keep_going) {
   const int number = static_cast<int>(stat.runs.size()) + 1;
   for (result::Interval& interval : outcome.intervals) interval.run = number;
@@ -258,7 +258,13 @@ Result<result::Stat> profile(backend::Backend& backend, const backend::ProfileOr
   backend::ProfileOrder own = order;
   own.conditions.signals = &signals;
   return measure_once(
-      begin(backend, own, 1), own, [&](int) { return run_with_regions(backend, own, code); }, signals);
+      begin(backend, own, 1), own,
+      [&](int) {
+        auto outcome = run_with_regions(backend, own);
+        if (outcome) code = std::move(outcome->code);
+        return outcome;
+      },
+      signals);
 }
 
 }  // namespace tally::measure

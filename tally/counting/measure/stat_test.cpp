@@ -8,7 +8,7 @@
 namespace tally::measure {
 namespace {
 
-using backend::Counts;
+using backend::Outcome;
 
 // Returns one prepared outcome for each run.
 class Script final : public backend::Backend {
@@ -16,7 +16,7 @@ class Script final : public backend::Backend {
   backend::Traits traits() const override { return {.name = "script"}; }
   using Backend::refuses, Backend::run;
   std::optional<Error> refuses(const backend::CountOrder& /*order*/) const override { return std::nullopt; }
-  Result<Counts> run(const backend::CountOrder& order) override {
+  Result<Outcome> run(const backend::CountOrder& order) override {
     ++runs;
     last = order;
     // The signal stays pending, like a Ctrl-C at the program's end.
@@ -30,7 +30,7 @@ class Script final : public backend::Backend {
     return {Trust::exact, "", CountSource::pmu("script")};
   }
 
-  std::deque<Result<Counts>> outcomes;
+  std::deque<Result<Outcome>> outcomes;
   backend::CountOrder last;
   int runs = 0;
   int interrupt_in = 0;
@@ -46,7 +46,7 @@ class StatTest : public testing::Test {
   }
 
   void add(std::int64_t factor, int wait_status = 0) {
-    Counts outcome;
+    Outcome outcome;
     outcome.wait_status = wait_status;
     std::int64_t value = 1000;
     for (const event::Event& event : options_.count.events) {
@@ -92,9 +92,9 @@ TEST_F(StatTest, the_request_reaches_the_backend) {
 }
 
 // Counts of a processor that adds `each` for each fault and interrupt.
-Counts read_with(const std::vector<event::Event>& events, std::int64_t each, std::int64_t faults) {
+Outcome read_with(const std::vector<event::Event>& events, std::int64_t each, std::int64_t faults) {
   constexpr std::int64_t own = 2'000'007;
-  Counts outcome;
+  Outcome outcome;
   for (const event::Event& event : events) {
     Count count = counted(own + each * faults, CountSource::pmu("cpu"));
     if (event.id == event::Id::instructions) count.correction = Correction{own, each, faults, std::nullopt};

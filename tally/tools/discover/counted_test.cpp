@@ -24,7 +24,7 @@ class Emulated final : public backend::Backend {
     return {Trust::counted, "", CountSource::pmu("emulated")};
   }
 
-  Result<backend::Counts> run(const backend::CountOrder& order) override {
+  Result<backend::Outcome> run(const backend::CountOrder& order) override {
     const std::string& path = order.target.command.front();
     const std::string file = path.substr(path.rfind('/') + 1);
     const std::size_t dash = file.rfind('-');
@@ -34,7 +34,7 @@ class Emulated final : public backend::Backend {
       if (one.facts.name == file.substr(0, dash))
         instructions += one.facts.composition[0] * std::atof(file.c_str() + dash + 1);
     }
-    backend::Counts outcome;
+    backend::Outcome outcome;
     outcome.duration = Nanoseconds(static_cast<std::int64_t>(instructions));
     for (const event::Event& event : order.events) {
       const bool counts = !event.encoding || event.encoding->config == 0x08 || event.encoding->config == 0x11;

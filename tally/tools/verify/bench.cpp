@@ -49,19 +49,18 @@ Result<std::string> Bench::file_of(const Trial& trial) {
 
 namespace {
 
-Result<backend::Counts> run_counts(backend::Backend& backend, const backend::Order& common, const Bench::Setup& setup) {
+Result<backend::Outcome> run_counts(backend::Backend& backend, const backend::Order& common,
+                                    const Bench::Setup& setup) {
   backend::RegionOrder order{.count = {common}};
   order.count.count_interrupts = true;
   order.count.multiplex = setup.multiplex;
   order.count.timing.interval = setup.interval;
   order.rdpmc = setup.rdpmc;
-  auto regions = backend.run(order);
-  if (!regions) return fail(regions.error());
-  return static_cast<backend::Counts&&>(*regions);
+  return backend.run(order);
 }
 
-Result<backend::Counts> run_windows(backend::Backend& backend, const backend::Order& common,
-                                    const backend::WindowTrigger& trigger, Ran& ran) {
+Result<backend::Outcome> run_windows(backend::Backend& backend, const backend::Order& common,
+                                     const backend::WindowTrigger& trigger, Ran& ran) {
   backend::WindowOrder order{common};
   order.triggers = {trigger};
   order.sink.on_begin = [&ran](const result::WindowsHead& head) {
@@ -75,9 +74,7 @@ Result<backend::Counts> run_windows(backend::Backend& backend, const backend::Or
       ran.cut_length += window.length;
     }
   };
-  auto totals = backend.run(order);
-  if (!totals) return fail(totals.error());
-  return backend::Counts{static_cast<backend::Outcome&&>(*totals), {}, {}};
+  return backend.run(order);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ const Mutant mutants[] = {
     {"wraps_at_32_bits", "G22", SPOILS_VALUE(v &= 0xffffffff)},
     {"saturates_at_31_bits", "G22", SPOILS_VALUE(v = std::min<std::int64_t>(v, 0x7fffffff))},
     {"a_window_is_lost", "T3", [](Scripted& b) {
-       b.outcome = [](const Trial&, backend::Counts& outcome) {
+       b.outcome = [](const Trial&, backend::Outcome& outcome) {
          if (outcome.intervals.size() > 2) outcome.intervals.erase(outcome.intervals.begin() + 1);
        };
      }},
@@ -58,7 +58,7 @@ const Mutant mutants[] = {
        };
      }},
     {"a_window_is_counted_twice", "T3", [](Scripted& b) {
-       b.outcome = [](const Trial&, backend::Counts& outcome) {
+       b.outcome = [](const Trial&, backend::Outcome& outcome) {
          if (!outcome.intervals.empty()) outcome.intervals.push_back(outcome.intervals.back());
        };
      }},
@@ -133,7 +133,7 @@ const Mutant mutants[] = {
     {"the_value_is_negative", "G0", SPOILS_VALUE(v = -v)},
     {"what_is_absent_reads_0", "T5", SPOILS_VALUE(if (at.is(Id::returns)) v = 0)},
     {"a_region_counts_its_second_read", "G11", [](Scripted& b) {
-       b.outcome = [](const Trial& trial, backend::Counts& outcome) {
+       b.outcome = [](const Trial& trial, backend::Outcome& outcome) {
          if (trial.workload->name == "region") outcome.wait_status = 103 << 8;
        };
      }},

@@ -149,19 +149,19 @@ std::string name(const Noise& noise) {
                      noise.skid ? ",skid=hpctool" : "");
 }
 
-Result<backend::Counts> Noisy::run(const backend::CountOrder& order) {
+Result<backend::Outcome> Noisy::run(const backend::CountOrder& order) {
   auto counts = inner_.run(order);
   if (counts) disturb_all(*counts, order, &counts->intervals);
   return counts;
 }
 
-Result<backend::Regions> Noisy::run(const backend::RegionOrder& order) {
+Result<backend::Outcome> Noisy::run(const backend::RegionOrder& order) {
   auto regions = inner_.run(order);
   if (regions) disturb_all(*regions, order.count, &regions->intervals);
   return regions;
 }
 
-Result<backend::WindowTotals> Noisy::run(const backend::WindowOrder& order) {
+Result<backend::Outcome> Noisy::run(const backend::WindowOrder& order) {
   backend::WindowOrder own = order;
   std::optional<LateWindows> late_windows;
   if (noise_.skid) {

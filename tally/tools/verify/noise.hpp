@@ -40,9 +40,9 @@ class Noisy final : public backend::Backend {
   std::optional<Error> refuses(const backend::RegionOrder& order) const override { return inner_.refuses(order); }
   std::optional<Error> refuses(const backend::WindowOrder& order) const override { return inner_.refuses(order); }
   using Backend::refuses, Backend::run;
-  Result<backend::Counts> run(const backend::CountOrder& order) override;
-  Result<backend::Regions> run(const backend::RegionOrder& order) override;
-  Result<backend::WindowTotals> run(const backend::WindowOrder& order) override;
+  Result<backend::Outcome> run(const backend::CountOrder& order) override;
+  Result<backend::Outcome> run(const backend::RegionOrder& order) override;
+  Result<backend::Outcome> run(const backend::WindowOrder& order) override;
   backend::Outlook outlook(const event::Event& event) const override { return inner_.outlook(event); }
   event::Plan plan(const std::vector<event::Event>& events, bool count_interrupts) const override {
     return inner_.plan(events, count_interrupts);

@@ -27,7 +27,7 @@ class Scripted final : public backend::Backend {
  public:
   std::function<void(const MutantInput&, std::int64_t&)> value = [](const MutantInput&, std::int64_t&) {};
   std::function<void(const MutantInput&, Count&)> count = [](const MutantInput&, Count&) {};
-  std::function<void(const Trial&, backend::Counts&)> outcome = [](const Trial&, backend::Counts&) {};
+  std::function<void(const Trial&, backend::Outcome&)> outcome = [](const Trial&, backend::Outcome&) {};
   std::function<void(std::vector<std::int64_t>& full, std::int64_t& rest)> windows = [](auto&, auto&) {};
   std::function<bool(event::Id)> has = [](event::Id) { return true; };
   std::size_t counters = 64;   ///< that count at the same time
@@ -54,11 +54,10 @@ class Scripted final : public backend::Backend {
     return plan;
   }
 
-  Result<backend::Counts> run(const backend::CountOrder& order) override {
+  Result<backend::Outcome> run(const backend::CountOrder& order) override {
     const auto trial = trial_of(order.target.command.front());
     if (!trial) return fail(Code::not_found, "scripted: " + order.target.command.front());
-    backend::Counts result;
-    static_cast<backend::Outcome&>(result) = counted(order, *trial, order.multiplex);
+    backend::Outcome result = counted(order, *trial, order.multiplex);
     if (order.timing.interval) {
       for (int i = 0; i < 4; ++i)
         result.intervals.push_back({1, std::chrono::milliseconds(10 * (i + 1)), quarter(i, result)});
@@ -68,15 +67,14 @@ class Scripted final : public backend::Backend {
     return result;
   }
 
-  Result<backend::WindowTotals> run(const backend::WindowOrder& order) override {
+  Result<backend::Outcome> run(const backend::WindowOrder& order) override {
     const auto trial = trial_of(order.target.command.front());
     if (!trial) return fail(Code::not_found, "scripted: " + order.target.command.front());
-    backend::Counts result;
-    static_cast<backend::Outcome&>(result) = counted(order, *trial, false);
+    backend::Outcome result = counted(order, *trial, false);
     make_windows(order, result);
     outcome(*trial, result);
     ++runs_;
-    return backend::WindowTotals{std::move(result)};
+    return result;
   }
 
  private:

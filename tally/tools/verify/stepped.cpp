@@ -62,7 +62,7 @@ Result<std::string> find_stepper() {
               "build or install tally again");
 }
 
-Result<backend::Counts> Stepped::run(const backend::CountOrder& order) {
+Result<backend::Outcome> Stepped::run(const backend::CountOrder& order) {
   const auto folder = linux::ScratchFolder::make();
   if (!folder) return fail(folder.error());
   const std::string file = folder->path() + "/counts";

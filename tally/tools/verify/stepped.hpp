@@ -17,7 +17,7 @@ class Stepped final : public backend::Backend {
   backend::Traits traits() const override { return {.name = "stepper"}; }
   using Backend::refuses, Backend::run;
   std::optional<Error> refuses(const backend::CountOrder& order) const override { return native_.refuses(order); }
-  Result<backend::Counts> run(const backend::CountOrder& order) override;
+  Result<backend::Outcome> run(const backend::CountOrder& order) override;
   backend::Outlook outlook(const event::Event& event) const override;
 
  private:

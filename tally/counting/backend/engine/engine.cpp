@@ -159,30 +159,16 @@ class Engine final : public Backend {
 
   std::optional<Error> refuses(const ProfileOrder& order) const override { return refuses_target(order); }
 
-  Result<Counts> run(const CountOrder& order) override {
-    auto results = execute_counts(Job(order));
-    if (!results) return fail(results.error());
-    return Counts{std::move(results->outcome), std::move(results->intervals), {}};
-  }
+  Result<Outcome> run(const CountOrder& order) override { return execute_counts(Job(order)); }
 
-  Result<Regions> run(const RegionOrder& order) override {
-    auto results = execute_counts(Job(order));
-    if (!results) return fail(results.error());
-    return Regions{{std::move(results->outcome), std::move(results->intervals), {}}, std::move(results->regions)};
-  }
+  Result<Outcome> run(const RegionOrder& order) override { return execute_counts(Job(order)); }
 
-  Result<WindowTotals> run(const WindowOrder& order) override {
+  Result<Outcome> run(const WindowOrder& order) override {
     if (auto refused = refuses(order)) return fail(*std::move(refused));
-    auto results = execute_job(Job(order));
-    if (!results) return fail(results.error());
-    return WindowTotals{std::move(results->outcome)};
+    return execute_job(Job(order));
   }
 
-  Result<CodeProfile> run(const ProfileOrder& order) override {
-    auto results = execute_job(Job(order));
-    if (!results) return fail(results.error());
-    return CodeProfile{std::move(results->outcome), std::move(results->code)};
-  }
+  Result<Outcome> run(const ProfileOrder& order) override { return execute_job(Job(order)); }
 
   Outlook outlook(const event::Event& event) const override {
     const auto simulation = needed_by(event.id).any() ? simulation_of() : fail(Code::cannot_measure, "");
@@ -200,28 +186,20 @@ class Engine final : public Backend {
   }
 
  private:
-  /// The results of any order.
-  struct Results {
-    Outcome outcome;
-    std::vector<result::Interval> intervals;
-    std::vector<result::ProgramRegions> regions;
-    result::CodeCounts code;
-  };
-
   std::optional<Error> refuses_target(const Order& order) const {
     if (order.target.attachment.any()) return cannot_attach();
     return order.conditions.presents_cpu() ? refuses_cpu(order.conditions.cpu_model) : std::nullopt;
   }
 
   /// Counts, with path hashes if they are requested.
-  Result<Results> execute_counts(Job job) const {
+  Result<Outcome> execute_counts(Job job) const {
     if (!job.count->path) return execute_job(job);
     ThreadPaths paths(*job.count->path);
     const WindowOrder windows = paths.windows(job.order);
     job.windows = &windows;
-    auto results = execute_job(job);
-    if (results) paths.take(results->outcome);
-    return results;
+    auto outcome = execute_job(job);
+    if (outcome) paths.take(*outcome);
+    return outcome;
   }
 
   /// Returns why paths cannot be hashed with the rest of the order: that code has models, or stops counting.
@@ -234,7 +212,7 @@ class Engine final : public Backend {
                  "count instructions, branches, loads or stores, and omit --model", 0};
   }
 
-  Result<Results> execute_job(const Job& job) const {
+  Result<Outcome> execute_job(const Job& job) const {
     const auto image = find_image();
     if (!image) return fail(image.error());
     auto shared = Channel::make();
@@ -258,22 +236,21 @@ class Engine final : public Backend {
     Window window;
     const auto execution = execute(job, *image, *shared, settings, modelling, marker, window);
     if (!execution) return fail(execution.error());
-    Results results;
-    Outcome& outcome = results.outcome;
+    Outcome outcome;
     outcome.wait_status = execution->wait_status;
     outcome.ended = execution->ended;
     outcome.all_ended = execution->all_ended;
     outcome.usage = execution->statistics.usage;
     outcome.duration = execution->statistics.duration;
-    results.intervals = execution->intervals;
+    outcome.intervals = execution->intervals;
     const linux::Finishing finishing(*job.order.conditions.signals);
-    results.regions = collect(job, *execution, *shared, modelling, window, outcome);
+    outcome.regions = collect(job, *execution, *shared, modelling, window, outcome);
     if (is_profile) {
-      results.code = code_counts(job, *shared, modelling, execution->kept_files, outcome.counts);
-      for (result::CodeOwner& owner : results.code.owners)
+      outcome.code = code_counts(job, *shared, modelling, execution->kept_files, outcome.counts);
+      for (result::CodeOwner& owner : outcome.code.owners)
         owner.other_pids = execution->other_pids.contains(static_cast<pid_t>(owner.pid));
     }
-    if (job.has_python()) note_python(marker, results.code, outcome);
+    if (job.has_python()) note_python(marker, outcome.code, outcome);
     outcome.notices.insert(outcome.notices.end(), execution->command_notes.begin(), execution->command_notes.end());
     outcome.missing = marker.missing();
     if (execution->windows_lost != 0)
@@ -283,9 +260,9 @@ class Engine final : public Backend {
     if (outcome.missing.empty() && job.windows != nullptr) report_unreached_bounds(*job.windows, *execution, outcome);
     outcome.notices.insert(outcome.notices.end(), marker.notices().begin(), marker.notices().end());
     outcome.unasked = unasked_code(*shared);
-    if (execution->began) return results;
+    if (execution->began) return outcome;
     for (EventCount& one : outcome.counts) one.count = absent(ended_within_delay);
-    return results;
+    return outcome;
   }
 
   /// Adds a notice if a Python interpreter ran and none of its functions was seen.

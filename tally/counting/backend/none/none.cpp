@@ -52,7 +52,7 @@ class None final : public Backend {
                        : refuses(order.count);
   }
 
-  Result<Counts> run(const CountOrder& order) override {
+  Result<Outcome> run(const CountOrder& order) override {
     CommandRun native(order);
     const KernelCounters counters(order.events);
     if (const auto started = native.start(); !started) return fail(started.error());
@@ -63,7 +63,7 @@ class None final : public Backend {
     if (left.ended)
       statistics.lost =
           why_counters_were_lost(longest_enabled(statistics.kernel), statistics.usage, order.target.command.front());
-    Counts counts{native.outcome(statistics), {}};
+    Outcome counts = native.outcome(statistics);
     for (const event::Event& event : order.events) {
       counts.counts.push_back(event_count(event, count_of(event, statistics, left)));
     }

@@ -62,7 +62,7 @@ class CommandCount {
   CommandCount(const CountOrder& order, const std::vector<linux::PmuDevice>& cores)
       : order_(order), cores_(cores), counters_(order.events, cores), rotation_(rotation_of(cores)), native_(order) {}
 
-  Result<Counts> run() {
+  Result<Outcome> run() {
     auto gate = linux::Gate::make();
     if (!gate) return fail(gate.error());
     if (const auto started = native_.start(gate->hooks()); !started) return fail(started.error());
@@ -85,7 +85,7 @@ class CommandCount {
       statistics.lost =
           why_counters_were_lost(longest_enabled(counts), statistics.usage, order_.target.command.front());
     if (!statistics.lost.empty()) conductor.mark_lost(statistics.lost);
-    Counts outcome{native_.outcome(statistics), {}};
+    Outcome outcome = native_.outcome(statistics);
     outcome.notices.insert(outcome.notices.begin(), others->notices.begin(), others->notices.end());
     outcome.intervals = conductor.intervals();
     add_unknown_commands(conductor, outcome.notices);
@@ -178,7 +178,7 @@ class Perf final : public Backend {
     return all_software(order.events) ? std::nullopt : refuses_hardware(order);
   }
 
-  Result<Counts> run(const CountOrder& order) override {
+  Result<Outcome> run(const CountOrder& order) override {
     const Corrections corrections(order, cores_);
     const CountOrder& with_more = corrections.order();
     auto counts =
@@ -187,9 +187,9 @@ class Perf final : public Backend {
     return counts;
   }
 
-  Result<WindowTotals> run(const WindowOrder& order) override { return run_windows(order, cores_); }
+  Result<Outcome> run(const WindowOrder& order) override { return run_windows(order, cores_); }
 
-  Result<CodeProfile> run(const ProfileOrder& order) override { return run_code(order, cores_); }
+  Result<Outcome> run(const ProfileOrder& order) override { return run_code(order, cores_); }
 
   Outlook outlook(const event::Event& event) const override {
     if (is_software(event)) return outlook_of(native_count(event, expected_statistics(event), {.ended = true}));

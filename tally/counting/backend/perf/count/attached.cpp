@@ -230,7 +230,7 @@ std::string end_of(const Attachment& attachment, Nanoseconds duration) {
 
 }  // namespace
 
-Result<Counts> count_attached(const CountOrder& order, const std::vector<linux::PmuDevice>& cores) {
+Result<Outcome> count_attached(const CountOrder& order, const std::vector<linux::PmuDevice>& cores) {
   using Taken = linux::Signals::Taken;
   const Attachment& attachment = order.target.attachment;
   Counters counters(order.events, cores);
@@ -254,7 +254,7 @@ Result<Counts> count_attached(const CountOrder& order, const std::vector<linux::
   const std::vector<Count> counts = conductor.finish(linux::now());
   if (attachment.processors.empty() && !living.any())
     attached->notices.push_back(end_of(attachment, linux::now() - start));
-  Counts outcome;
+  Outcome outcome;
   outcome.duration = conductor.counted(linux::now());
   outcome.notices = attached->notices;
   outcome.intervals = conductor.intervals();

@@ -35,7 +35,7 @@ Result<Attached> open_attached(const Attachment& attachment, Counters& counters)
 
 /// Counts without a command until all attached processes end, a time-out, or a signal to tally. Errors: those of
 /// open_attached().
-Result<Counts> count_attached(const CountOrder& order, const std::vector<linux::PmuDevice>& cores);
+Result<Outcome> count_attached(const CountOrder& order, const std::vector<linux::PmuDevice>& cores);
 
 /// Returns the counts of each core or socket that the order asks for, and of each kind of cores if there are several,
 /// from the last read of the counters. A CPU whose core the kernel does not report is a part of its own.

@@ -93,7 +93,7 @@ Corrections::Corrections(const CountOrder& order, const std::vector<linux::PmuDe
   }
 }
 
-void Corrections::apply(Counts& outcome) const {
+void Corrections::apply(Outcome& outcome) const {
   apply(outcome.counts);
   for (result::Interval& interval : outcome.intervals) apply(interval.counts);
   for (result::Part& part : outcome.parts) apply(part.counts);

@@ -41,7 +41,7 @@ class Corrections {
   const CountOrder& order() const { return order_; }
 
   /// Adds corrections to the counts of that order, and removes the additional events.
-  void apply(Counts& outcome) const;
+  void apply(Outcome& outcome) const;
 
  private:
   struct Added {

@@ -67,7 +67,7 @@ TEST(Corrections, no_event_is_added_for_counts_that_need_no_correction) {
 }
 
 // The counts of a program with 1,000 instructions and 246 page faults there, in every part of an outcome.
-Counts outcome_of(const CountOrder& order, std::int64_t each) {
+Outcome outcome_of(const CountOrder& order, std::int64_t each) {
   std::vector<EventCount> counts;
   for (const event::Event& event : order.events) {
     const bool faults = event.id == event::Id::user_page_faults;
@@ -77,7 +77,7 @@ Counts outcome_of(const CountOrder& order, std::int64_t each) {
                                                                : 1246,
                                                 CountSource::pmu("cpu"))));
   }
-  Counts outcome;
+  Outcome outcome;
   outcome.counts = counts;
   outcome.intervals.push_back({1, Nanoseconds{1}, counts});
   outcome.parts.push_back({"S0", "0", counts});
@@ -96,7 +96,7 @@ TEST(Corrections, each_fault_is_subtracted_in_every_part_of_the_outcome) {
     const Corrections corrections(order, {the_core()}, adds(each));
     ASSERT_EQ(corrections.order().events.size(), 4u);
     EXPECT_EQ(event::name(corrections.order().events[3]), "page-faults:u");
-    Counts outcome = outcome_of(corrections.order(), each);
+    Outcome outcome = outcome_of(corrections.order(), each);
     corrections.order().timing.on_interval(outcome.intervals[0]);
     corrections.apply(outcome);
     for (const auto* counts : {&outcome.counts, &outcome.intervals[0].counts, &outcome.parts[0].counts,
@@ -124,7 +124,7 @@ TEST(Corrections, a_notice_reports_interrupts_that_cannot_be_counted) {
   linux::PmuDevice arm = the_core();
   arm.name = "armv8_pmuv3";
   const Corrections corrections(order, {arm}, adds(1));
-  Counts outcome = outcome_of(corrections.order(), 1);
+  Outcome outcome = outcome_of(corrections.order(), 1);
   corrections.apply(outcome);
   if (interrupt_event(arm)) {
     EXPECT_EQ(corrections.order().events.size(), 3u);

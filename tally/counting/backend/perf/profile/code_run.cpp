@@ -60,7 +60,7 @@ class CodeRun {
   }
 
   /// Adds the profile and its sums to the outcome. `command`: the statistics of the command, if a command was counted.
-  void finish(CodeProfile& outcome, const WaitResult& left, const RunStatistics* command = nullptr) {
+  void finish(Outcome& outcome, const WaitResult& left, const RunStatistics* command = nullptr) {
     counters_.disable();
     reader_->finish();
     take(std::numeric_limits<std::int64_t>::max());
@@ -138,7 +138,7 @@ class CodeRun {
   std::unique_ptr<WindowReader> reader_;
 };
 
-Result<CodeProfile> run_command(const ProfileOrder& order, const CodeEvents& events) {
+Result<Outcome> run_command(const ProfileOrder& order, const CodeEvents& events) {
   CommandRun native(order);
   auto gate = linux::Gate::make();
   if (!gate) return fail(gate.error());
@@ -151,7 +151,7 @@ Result<CodeProfile> run_command(const ProfileOrder& order, const CodeEvents& eve
   if (const auto executed = native.executed(); !executed) return fail(executed.error());
   const WaitResult left = native.wait();
   const RunStatistics statistics = native.statistics();
-  CodeProfile outcome{native.outcome(statistics), {}};
+  Outcome outcome = native.outcome(statistics);
   run.finish(outcome, left, &statistics);
   return outcome;
 }
@@ -194,7 +194,7 @@ Result<std::unique_ptr<CodeRun>> open_attached(const ProfileOrder& order, const 
 }
 
 /// Samples everything that runs, while the command runs or until the user interrupts.
-Result<CodeProfile> run_everywhere(const ProfileOrder& order, const CodeEvents& events) {
+Result<Outcome> run_everywhere(const ProfileOrder& order, const CodeEvents& events) {
   CodeRun run(order, events);
   if (auto opened = run.counters().open(-1, linux::PerfStart::when_enabled); !opened) {
     Error error = opened.error();
@@ -209,7 +209,7 @@ Result<CodeProfile> run_everywhere(const ProfileOrder& order, const CodeEvents& 
   const Nanoseconds started = linux::now();
   if (auto begun = run.begin(); !begun) return fail(begun.error());
   run.counters().enable();
-  CodeProfile outcome;
+  Outcome outcome;
   if (order.target.command.empty()) {
     using Taken = linux::Signals::Taken;
     for (Taken taken = Taken::nothing; taken != Taken::interrupted && taken != Taken::give_up;) {
@@ -222,13 +222,13 @@ Result<CodeProfile> run_everywhere(const ProfileOrder& order, const CodeEvents& 
     if (const auto begun = native.start(); !begun) return fail(begun.error());
     if (const auto executed = native.executed(); !executed) return fail(executed.error());
     native.wait();
-    static_cast<Outcome&>(outcome) = native.outcome(native.statistics());
+    outcome = native.outcome(native.statistics());
   }
   run.finish(outcome, {.ended = true});
   return outcome;
 }
 
-Result<CodeProfile> run_attached(const ProfileOrder& order, const CodeEvents& events) {
+Result<Outcome> run_attached(const ProfileOrder& order, const CodeEvents& events) {
   using Taken = linux::Signals::Taken;
   auto run = open_attached(order, events);
   if (!run) return fail(run.error());
@@ -243,7 +243,7 @@ Result<CodeProfile> run_attached(const ProfileOrder& order, const CodeEvents& ev
     const Taken taken = order.conditions.signals->take(0);
     if (taken == Taken::interrupted || taken == Taken::give_up) break;
   }
-  CodeProfile outcome;
+  Outcome outcome;
   (*run)->finish(outcome, {.ended = true});
   outcome.duration = linux::now() - started;
   return outcome;
@@ -251,7 +251,7 @@ Result<CodeProfile> run_attached(const ProfileOrder& order, const CodeEvents& ev
 
 }  // namespace
 
-Result<CodeProfile> run_code(const ProfileOrder& order, const std::vector<linux::PmuDevice>& cores) {
+Result<Outcome> run_code(const ProfileOrder& order, const std::vector<linux::PmuDevice>& cores) {
   const auto events = code_events(order, cores);
   if (!events) return fail(events.error());
   if (!order.target.attachment.processors.empty()) return run_everywhere(order, *events);

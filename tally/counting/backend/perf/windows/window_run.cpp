@@ -184,7 +184,7 @@ void add_counts(Outcome& outcome, const WindowOrder& order, const std::vector<Co
   for (std::size_t i = 0; i < counts.size(); ++i) outcome.counts.push_back(event_count(order.events[i], counts[i]));
 }
 
-Result<WindowTotals> run_command(const WindowOrder& order, const WindowEvents& events, Follow follow) {
+Result<Outcome> run_command(const WindowOrder& order, const WindowEvents& events, Follow follow) {
   CommandRun native(order);
   auto gate = linux::Gate::make();
   if (!gate) return fail(gate.error());
@@ -202,7 +202,7 @@ Result<WindowTotals> run_command(const WindowOrder& order, const WindowEvents& e
   const WaitResult left = native.wait(nullptr, windows->observer());
   windows->finish();
   const RunStatistics statistics = native.statistics();
-  WindowTotals outcome{native.outcome(statistics)};
+  Outcome outcome = native.outcome(statistics);
   const std::string lost = windows->why_lost();
   if (!lost.empty()) outcome.missing.push_back("windows are missing: " + lost);
   const auto notes = windows->notices();
@@ -247,7 +247,7 @@ class AwaitedPrograms {
   AwaitedPrograms(const WindowOrder& order, const WindowEvents& events)
       : order_(order), watch_(order.target.attachment.awaited), windows_(order, events) {}
 
-  Result<WindowTotals> run() {
+  Result<Outcome> run() {
     using Taken = linux::Signals::Taken;
     const Nanoseconds started = linux::now();
     // Opening counters on tally itself, which does not count, sets up the rings before a program is seen: that takes
@@ -270,7 +270,7 @@ class AwaitedPrograms {
       if (taken == Taken::interrupted || taken == Taken::give_up) break;
     }
     windows_.finish();
-    WindowTotals outcome;
+    Outcome outcome;
     outcome.duration = linux::now() - started;
     outcome.notices = windows_.notices();
     if (found_ == 0) outcome.notices = {"none of the awaited programs was executed"};
@@ -331,7 +331,7 @@ class AwaitedPrograms {
   int reported_ = 0;  // of them, those whose end was reported
 };
 
-Result<WindowTotals> run_attached(const WindowOrder& order, const WindowEvents& events) {
+Result<Outcome> run_attached(const WindowOrder& order, const WindowEvents& events) {
   using Taken = linux::Signals::Taken;
   if (!can_inherit_samples(events))
     return fail(Code::cannot_measure,
@@ -351,7 +351,7 @@ Result<WindowTotals> run_attached(const WindowOrder& order, const WindowEvents& 
     if (taken == Taken::interrupted || taken == Taken::give_up) break;
   }
   (*windows)->finish();
-  WindowTotals outcome;
+  Outcome outcome;
   outcome.duration = linux::now() - started;
   outcome.notices = (*windows)->notices();
   add_counts(outcome, order, (*windows)->counts());
@@ -360,7 +360,7 @@ Result<WindowTotals> run_attached(const WindowOrder& order, const WindowEvents& 
 
 }  // namespace
 
-Result<WindowTotals> run_windows(const WindowOrder& order, const std::vector<linux::PmuDevice>& cores, Follow follow) {
+Result<Outcome> run_windows(const WindowOrder& order, const std::vector<linux::PmuDevice>& cores, Follow follow) {
   const auto events = window_events(order, cores);
   if (!events) return fail(events.error());
   return order.target.attachment.any() ? run_attached(order, *events) : run_command(order, *events, follow);

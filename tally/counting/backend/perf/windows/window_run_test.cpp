@@ -26,7 +26,7 @@ struct Row {
 struct Recording {
   result::WindowsHead head;
   std::vector<Row> rows;
-  Result<WindowTotals> outcome = fail(Code::cannot_measure, "not run");
+  Result<Outcome> outcome = fail(Code::cannot_measure, "not run");
 };
 
 class WindowRun : public testing::TestWithParam<Follow> {

@@ -87,14 +87,16 @@ int profile(const ValgrindOptions& options, bool is_valgrind) {
   if (auto fits = check(options); !fits) return refuse(fits.error(), is_valgrind);
   auto simulation = simulation_of(options);
   if (!simulation) return refuse(simulation.error(), is_valgrind);
-  backend::ProfileOrder order;
+  backend::Order order;
+  backend::Order::Profile profile;
   order.target.command = options.command;
-  order.calls = follows_calls(options);
+  profile.calls = follows_calls(options);
   for (const auto* const names : {&options.toggles, &options.skipped_functions})
-    order.entered.insert(order.entered.end(), names->begin(), names->end());
-  order.entered_files = options.skipped_objects;
+    profile.entered.insert(profile.entered.end(), names->begin(), names->end());
+  profile.entered_files = options.skipped_objects;
   order.conditions.as_valgrind = true;
-  if (divides_parts(options)) order.parts = parts_of(options);
+  if (divides_parts(options)) profile.parts = parts_of(options);
+  order.instrument = std::move(profile);
   auto events = event::parse_lists({join(events_of(options), ",")}, {}, event::Mode::user);
   if (!events) return report_error(events.error());
   order.events = *std::move(events);

@@ -15,22 +15,22 @@ void add_control_options(Page& page, ControlOptions& options) {
       .value_name("CHANNEL");
 }
 
-Result<void> ControlOptions::choose(backend::CountOrder& order) {
+Result<void> ControlOptions::choose(backend::Order& order) {
   if (source.empty()) {
-    if (!order.timing.starts_off) return {};
+    if (!order.count()->timing.starts_off) return {};
     return fail(Code::bad_usage, "-D -1 needs --control: nothing else starts counting",
                 "for example: tally stat -D -1 --control fd:10,11 -- ./prog");
   }
   if (order.target.attachment.any())
     return fail(Code::bad_usage, "--control cannot be used with -p, -t, -a, -C or --cgroup",
                 "use it with a command: tally stat --control fd:10,11 -- ./prog");
-  if (order.multiplex)
+  if (order.count()->multiplex)
     return fail(Code::bad_usage, "--control cannot be used with --multiplex",
                 "count fewer events, or use --backend engine");
   auto opened = linux::ControlChannel::open(source);
   if (!opened) return fail(opened.error());
   channel = std::move(*opened);
-  order.timing.control = &*channel;
+  order.count()->timing.control = &*channel;
   return {};
 }
 

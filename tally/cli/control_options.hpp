@@ -25,7 +25,7 @@ struct ControlOptions {
 
   /// Opens the channel, and sets the order's timing, which refers to it. Errors: bad_usage, also for options that
   /// cannot be combined with it.
-  Result<void> choose(backend::CountOrder& order);
+  Result<void> choose(backend::Order& order);
 };
 
 void add_control_options(Page& page, ControlOptions& options);

@@ -52,7 +52,8 @@ Result<Counting> planted(const discover::Record& record, const std::vector<disco
   auto haswell = backend::machine_of("haswell");
   std::optional<backend::Simulation> simulation;
   if (haswell) simulation = backend::Simulation{.machine = *haswell, .precision = backend::Precision::full};
-  auto engine = backend::choose("engine", discover::counted_coordinates(), linux::read_host_machine(), simulation);
+  auto engine =
+      backend::choose("engine", {.events = discover::counted_coordinates()}, linux::read_host_machine(), simulation);
   if (haswell && engine) {
     truths = discover::truths(*engine->backend, signals, payloads,
                               [&](const std::string& what, double share) { progress.show(share, what); });
@@ -90,7 +91,7 @@ Result<Counting> counted(const DiscoverOptions& options, discover::Record& recor
   record.processor = *processor;
   auto events = event::parse_lists({"instructions:u,cycles:u"});
   if (!events) return fail(events.error());
-  auto choice = backend::choose("perf", *events, linux::read_host_machine());
+  auto choice = backend::choose("perf", {.events = *events}, linux::read_host_machine());
   if (!choice) return fail(choice.error());
   Counting counting;
   counting.backend = std::move(choice->backend);

@@ -62,7 +62,7 @@ FirstContact first_contact_of(const backend::Traits& traits, const std::vector<s
 
 FirstContact read_first_contact() {
   const linux::HostMachine machine = linux::read_host_machine();
-  FirstContact contact = first_contact_of(backend::choose("auto", event::default_set(), machine), machine);
+  FirstContact contact = first_contact_of(backend::choose("auto", {.events = event::default_set()}, machine), machine);
   contact.readme = find_readme();
   return contact;
 }

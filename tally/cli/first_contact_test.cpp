@@ -36,7 +36,8 @@ TEST(FirstContact, has_five_lines_that_fit_a_terminal) {
 
 TEST(FirstContact, repeats_why_there_is_no_pmu) {
   const linux::HostMachine machine = guest();
-  const FirstContact contact = first_contact_of(backend::choose("auto", event::default_set(), machine), machine);
+  const FirstContact contact =
+      first_contact_of(backend::choose("auto", {.events = event::default_set()}, machine), machine);
   EXPECT_EQ(contact.why.find("this VM exposes no PMU; counting "), 0u) << contact.why;
 #if TALLY_HAS_ENGINE
   EXPECT_EQ(contact.counting, Counting::by_engine);
@@ -54,7 +55,8 @@ TEST(FirstContact, names_the_pmu_and_the_processor) {
 }
 
 TEST(FirstContact, without_the_engine_the_kernel_counts) {
-  const FirstContact contact = first_contact_of(backend::choose("none", event::default_set(), guest()), guest());
+  const FirstContact contact =
+      first_contact_of(backend::choose("none", {.events = event::default_set()}, guest()), guest());
   EXPECT_EQ(contact.counting, Counting::by_kernel);
   EXPECT_TRUE(holds(first_contact_text(contact), "page faults, context switches, times"));
 }

@@ -21,9 +21,9 @@ std::vector<std::size_t> software_indexes(const std::vector<event::Event>& event
 
 measure::StatOptions native_options(const measure::StatOptions& options, const std::vector<std::size_t>& indexes) {
   measure::StatOptions native;
-  native.count.target = options.count.target;
-  native.count.conditions = options.count.conditions;
-  for (const std::size_t index : indexes) native.count.events.push_back(options.count.events[index]);
+  native.target = options.target;
+  native.conditions = options.conditions;
+  for (const std::size_t index : indexes) native.events.push_back(options.events[index]);
   native.input = options.input;
   native.runs = options.runs;
   native.keep_going = options.keep_going;
@@ -61,10 +61,10 @@ Result<void> check_native_times(const measure::StatOptions& options, const backe
   const auto refused = [](const std::string& message, const std::string& hint) {
     return fail(Code::bad_usage, message, hint);
   };
-  if (options.count.target.attachment.any())
+  if (options.target.attachment.any())
     return refused("--native-times cannot be used with running processes: it runs the command a second time",
                    "use it with a command");
-  if (options.count.timing.any())
+  if (options.count()->timing.any())
     return refused(
         "--native-times cannot be used with -I, --delay and --timeout: a native run is elsewhere at that time",
         "omit one of the two");
@@ -75,7 +75,7 @@ Result<void> check_native_times(const measure::StatOptions& options, const backe
     return refused(fmt::format("--native-times: standard input is {}, so the second run would read nothing",
                                options.input.stream()),
                    "use a file instead");
-  if (software_indexes(options.count.events).empty())
+  if (software_indexes(options.events).empty())
     return refused("--native-times: no time, page faults or memory are counted",
                    "add, for example, -e duration_time, or omit --native-times");
   return {};
@@ -100,9 +100,9 @@ void add_native_times(result::Stat& stat, const measure::StatOptions& options, c
     stat.notices.emplace_back("no native run was made, because the run under the engine is incomplete");
     return;
   }
-  const std::vector<std::size_t> indexes = software_indexes(options.count.events);
+  const std::vector<std::size_t> indexes = software_indexes(options.events);
   const measure::StatOptions own = native_options(options, indexes);
-  auto choice = backend::choose("none", own.count, machine);
+  auto choice = backend::choose("none", own, machine);
   const auto native =
       choice ? measure::stat(*choice->backend, own, signals) : Result<result::Stat>(fail(choice.error()));
   if (const std::string why = why_not(stat, native); !why.empty()) {

@@ -12,14 +12,14 @@ namespace {
 
 measure::StatOptions order(const char* events) {
   measure::StatOptions options;
-  options.count.target.command = {"true"};
-  options.count.events = *event::parse_lists({events});
+  options.target.command = {"true"};
+  options.events = *event::parse_lists({events});
   return options;
 }
 
 // The message of the refusal by this backend; empty if the order is accepted.
 std::string refusal(const measure::StatOptions& options, const char* name = "engine") {
-  const auto choice = backend::choose(name, event::default_set(), {});
+  const auto choice = backend::choose(name, {.events = event::default_set()}, {});
   if (!choice) return choice.error().message;
   const auto checked = check_native_times(options, *choice->backend);
   if (checked) return "";
@@ -30,10 +30,10 @@ std::string refusal(const measure::StatOptions& options, const char* name = "eng
 
 TEST(NativeTimes, need_a_command_from_its_start_to_its_end) {
   measure::StatOptions attached = order("loads,duration_time");
-  attached.count.target.attachment.processes = {1};
+  attached.target.attachment.processes = {1};
   EXPECT_TRUE(holds(refusal(attached), "running processes"));
   measure::StatOptions divided = order("loads,duration_time");
-  divided.count.timing.interval = std::chrono::milliseconds(10);
+  divided.count()->timing.interval = std::chrono::milliseconds(10);
   EXPECT_TRUE(holds(refusal(divided), "-I"));
   EXPECT_TRUE(holds(refusal(order("loads,duration_time"), "none"), "needs the engine"));
 }

@@ -9,7 +9,7 @@ namespace tally::cli {
 namespace {
 
 struct Chosen {
-  backend::WindowOrder order;
+  backend::Order::Windows order;
   std::uint64_t merged = 0;
   std::string message;  ///< of the error; empty if there is none
 };

@@ -24,12 +24,12 @@ void add_path_options(Page& page, PathOptions& options) {
       .check(whole_number(1, std::int64_t{1} << 40));
 }
 
-Result<void> PathOptions::choose(backend::CountOrder& order) const {
+Result<void> PathOptions::choose(backend::Order& order) const {
   if (!hash && interval)
     return fail(Code::bad_usage, "--path-interval needs --path-hash", "add --path-hash, or omit --path-interval");
   if (!hash) return {};
-  order.path.emplace();
-  if (interval) order.path->every = static_cast<std::uint64_t>(*interval);
+  backend::PathSettings& path = order.count()->path.emplace();
+  if (interval) path.every = static_cast<std::uint64_t>(*interval);
   return {};
 }
 
@@ -39,7 +39,7 @@ std::uint32_t check_of_value(std::string_view value) {
   return channel::hash_bits(hash, 16);
 }
 
-result::StartConditions start_conditions(const backend::CountOrder& order) {
+result::StartConditions start_conditions(const backend::Order& order) {
   const linux::StartState state = linux::start_state();
   result::StartConditions start{
       .program = {}, .directory = state.directory, .streams = state.streams, .environment = {}};
@@ -63,8 +63,8 @@ bool exact_counts_differ(const result::Stat& stat) {
 
 }  // namespace
 
-void describe_differences(result::Stat& stat, const backend::CountOrder& order) {
-  if (order.path) stat.start = start_conditions(order);
+void describe_differences(result::Stat& stat, const backend::Order& order) {
+  if (order.hashes_paths()) stat.start = start_conditions(order);
   if (stat.runs.empty() || !stat.runs.front().nondeterminism || !exact_counts_differ(stat)) return;
   std::vector<std::string> read;
   for (const result::ReadSource& one : *stat.runs.front().nondeterminism)

@@ -18,16 +18,16 @@ struct PathOptions {
   std::optional<std::int64_t> interval;
 
   /// Puts the request into an order. Errors: bad_usage.
-  Result<void> choose(backend::CountOrder& order) const;
+  Result<void> choose(backend::Order& order) const;
 };
 
 void add_path_options(Page& page, PathOptions& options);
 
 /// Describes what the program of the order finds when it starts, and its file. Of the environment it has no values.
-result::StartConditions start_conditions(const backend::CountOrder& order);
+result::StartConditions start_conditions(const backend::Order& order);
 /// Adds these to a result with path hashes. If exact counts of its runs differ, adds a notice about what the programs
 /// read that may be the cause.
-void describe_differences(result::Stat& stat, const backend::CountOrder& order);
+void describe_differences(result::Stat& stat, const backend::Order& order);
 /// 16 bits of a hash of a value.
 std::uint32_t check_of_value(std::string_view value);
 

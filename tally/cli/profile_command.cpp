@@ -100,9 +100,7 @@ bool has_pmu(const linux::HostMachine& machine) {
   if (machine.pmus.empty()) return false;
   const auto cycles = event::parse_lists({"cycles"}, {}, event::Mode::user);
   if (!cycles) return false;
-  backend::ProfileOrder order;
-  order.events = *cycles;
-  return backend::choose("perf", order, machine).has_value();
+  return backend::choose("perf", {.events = *cycles, .instrument = backend::Order::Profile{}}, machine).has_value();
 }
 
 // The default events: with a simulated machine, instructions and its misses; with a PMU, cycles.
@@ -110,7 +108,7 @@ std::string usual_events(const ProfileOptions& options, const report::ProfileFor
                          const linux::HostMachine& machine) {
   if (!by_engine && has_pmu(machine)) return "cycles";
   if (!by_engine && options.wants_samples()) return "cpu-clock";
-  if (format.has_calls || (options.order.calls && options.model.simulation)) return "instructions";
+  if (format.has_calls || (options.order.profile()->calls && options.model.simulation)) return "instructions";
   return options.model.simulation ? "instructions,L1-dcache-load-misses,LLC-load-misses" : "instructions,loads,stores";
 }
 
@@ -121,9 +119,9 @@ Result<void> check_engine(const ProfileOptions& options, const report::ProfileFo
                 "--every and --frequency cannot be used with the engine, which counts every instruction",
                 "omit them; cpu-clock, task-clock and page-faults are sampled on every machine");
   constexpr std::size_t most_events = 4;
-  if (options.order.calls && options.order.events.size() > most_events)
+  if (options.order.profile()->calls && options.order.events.size() > most_events)
     return fail(Code::bad_usage, "more than 4 events with --calls", "count the others in another run");
-  return check_events(options.order.events, options.order.calls, format.has_calls ? format.name : "");
+  return check_events(options.order.events, options.order.profile()->calls, format.has_calls ? format.name : "");
 }
 
 Result<void> choose_samples(ProfileOptions& options, const report::ProfileFormat& format) {
@@ -131,21 +129,22 @@ Result<void> choose_samples(ProfileOptions& options, const report::ProfileFormat
     return fail(Code::bad_usage,
                 fmt::format("--format {} needs exact execution counts, which samples do not provide", format.name),
                 "add `--backend engine`");
-  options.order.sampling.frequency = options.frequency;
+  options.order.profile()->sampling.frequency = options.frequency;
   if (options.every.empty()) return {};
   const auto period = period_of(options.every, "--every");
   if (!period) return fail(period.error());
   for (const event::Event& event : options.order.events)
     if (auto fits = check_period(*period, event, "--every " + options.every); !fits) return fits;
-  options.order.sampling.every = period->number;
+  options.order.profile()->sampling.every = period->number;
   return {};
 }
 
 // As in `tally stat`: natively if the events can be counted that way, else with the engine.
 Result<backend::Choice> choose_backend(ProfileOptions& options, const report::ProfileFormat& format,
                                        const linux::HostMachine& machine) {
-  const bool by_engine = backend::is_engine(options.backend) || options.model.simulation || options.order.parts ||
-                         options.order.conditions.presents_cpu() || options.order.conditions.answers_marks() ||
+  const bool by_engine = backend::is_engine(options.backend) || options.model.simulation ||
+                         options.order.profile()->parts || options.order.conditions.presents_cpu() ||
+                         options.order.conditions.answers_marks() ||
                          (options.backend == "auto" && format.needs_executions);
   auto events = event::parse_lists(options.event_lists.empty()
                                        ? std::vector<std::string>{usual_events(options, format, by_engine, machine)}
@@ -210,7 +209,7 @@ int profile(ProfileOptions& options) {
   const auto chosen_format = format_of(options);
   if (!chosen_format) return report_error(chosen_format.error());
   const report::ProfileFormat* const format = *chosen_format;
-  if (format->has_calls) options.order.calls = true;
+  if (format->has_calls) options.order.profile()->calls = true;
   if (const auto fits = check_together(options, *format); !fits) return report_error(fits.error());
   if (const auto fits = choose_parts(options, *format); !fits) return report_error(fits.error());
   auto style = style_of(options);

@@ -71,12 +71,12 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
       .value_name("HZ");
   app.add_flag("--kernel", options.kernel,
                "also sample the kernel, except for events with :u or :k; clocks do so by default if permitted");
-  app.add_flag("--user", options.order.sampling.user_only, "sample user mode only, for clocks too");
+  app.add_flag("--user", options.order.profile()->sampling.user_only, "sample user mode only, for clocks too");
   app.add_option("--by", options.by, "one row per function (default), line, object, process, thread")
       .value_name("ROWS");
   app.add_flag("-l,--lines", options.lines, "one row per source line; the same as --by line");
   app.add_flag(
-      "--calls", options.order.calls,
+      "--calls", options.order.profile()->calls,
       "also record calls, with call counts and inclusive counts; slower. Samples record call stacks by frame pointers");
   app.add_flag("--python", options.python,
                "engine only: also count the functions of Python 3.11 programs, in the formats table, html, json and "
@@ -166,15 +166,15 @@ Result<void> choose_parts(ProfileOptions& options, const report::ProfileFormat& 
   if (!any) return {};
   if (format.name != "callgrind")
     return fail(Code::bad_usage, "a profile in parts needs --format callgrind", "add --format callgrind");
-  options.order.parts =
+  options.order.profile()->parts =
       backend::ProfileParts{at_start(options.instrumentation_at_start), at_start(options.collection_at_start)};
   return {};
 }
 
 Result<void> check_together(const ProfileOptions& options, const report::ProfileFormat& format) {
-  if (options.sort == "callees" && !options.order.calls)
+  if (options.sort == "callees" && !options.order.profile()->calls)
     return fail(Code::bad_usage, "--sort callees needs --calls", "add --calls");
-  if (options.order.calls && format.name == "table" && (options.lines || options.by != "function"))
+  if (options.order.profile()->calls && format.name == "table" && (options.lines || options.by != "function"))
     return fail(Code::bad_usage, "--calls needs one row per function",
                 "omit --by and --lines, or use another --format");
   if (options.instructions && options.annotate.empty() && format.name != "callgrind")
@@ -190,7 +190,7 @@ Result<void> check_together(const ProfileOptions& options, const report::Profile
     return fail(Code::bad_usage, "--asm cannot be used with --inlines", "omit --inlines");
   if (!options.every.empty() && options.frequency != 0)
     return fail(Code::bad_usage, "--every and --frequency cannot be used together", "use only one of them");
-  if (options.kernel && options.order.sampling.user_only)
+  if (options.kernel && options.order.profile()->sampling.user_only)
     return fail(Code::bad_usage, "--kernel and --user cannot be used together", "use only one of them");
   return {};
 }

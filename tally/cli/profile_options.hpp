@@ -23,7 +23,7 @@ struct ProfileOptions {
   bool parts = false;
   std::string instrumentation_at_start, collection_at_start;
   ModelOptions model;
-  backend::ProfileOrder order;
+  backend::Order order = {.instrument = backend::Order::Profile{}};
 
   /// Whether an option requires sampling.
   bool wants_samples() const {

@@ -50,18 +50,18 @@ bool is_python_program(const std::vector<std::string>& command) {
   return file && is_python_script(file->bytes());
 }
 
-Result<void> choose_python(backend::ProfileOrder& order, bool asked, std::string_view format) {
-  const bool can = are_countable(order.events) && can_show_python(format) && !order.parts;
+Result<void> choose_python(backend::Order& order, bool asked, std::string_view format) {
+  const bool can = are_countable(order.events) && can_show_python(format) && order.parts() == nullptr;
   if (asked && !can_show_python(format))
     return fail(Code::bad_usage, fmt::format("--python: the format {} has no Python functions", format),
                 "use the format table, html, json or callgrind");
-  if (asked && order.parts)
+  if (asked && order.parts() != nullptr)
     return fail(Code::bad_usage, "--python and --parts cannot be used together: parts do not divide Python functions",
                 "omit one of them");
   if (asked && !can)
     return fail(Code::bad_usage, "--python needs at most 4 events, and none of a machine model",
                 "count the others in another run");
-  order.python = can && (asked || is_python_program(order.target.command));
+  order.profile()->python = can && (asked || is_python_program(order.target.command));
   return {};
 }
 

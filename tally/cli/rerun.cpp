@@ -99,9 +99,9 @@ void Rerun::take_variable_of(const result::StartConditions& start, const std::st
     state_.environment.push_back(std::move(word));
 }
 
-Result<result::Run> Rerun::run(const backend::PathOrder& path, linux::Signals& signals) const {
+Result<result::Run> Rerun::run(const backend::PathSettings& path, linux::Signals& signals) const {
   measure::StatOptions options = options_;
-  options.count.path = path;
+  options.count()->path = path;
   auto choice = backend::choose("engine", options, linux::read_host_machine(), {});
   if (!choice) return fail(choice.error());
   const auto held = linux::OtherStartState::hold(state_);

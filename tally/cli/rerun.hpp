@@ -27,20 +27,20 @@ class Rerun {
   void fix_addresses() { fixes_addresses_ = true; }
   bool has_fixed_addresses() const { return fixes_addresses_; }
   /// --repeatable.
-  void make_repeatable() { options_.count.conditions.repeatable = true; }
-  bool is_repeatable() const { return options_.count.conditions.repeatable; }
+  void make_repeatable() { options_.conditions.repeatable = true; }
+  bool is_repeatable() const { return options_.conditions.repeatable; }
 
   /// Runs it once. Its output is discarded. Errors: those of measure::stat().
-  Result<result::Run> run(const backend::PathOrder& path, linux::Signals& signals) const;
+  Result<result::Run> run(const backend::PathSettings& path, linux::Signals& signals) const;
 
   /// What differs from the run that the result describes: variables whose values are not known, streams.
   const std::vector<std::string>& deviations() const { return deviations_; }
   /// The program and its arguments.
-  const std::vector<std::string>& command() const { return options_.count.target.command; }
+  const std::vector<std::string>& command() const { return options_.target.command; }
 
  private:
   /// The environment that the program would get now.
-  std::vector<std::string> own_environment() const { return linux::environment_for(options_.count.conditions); }
+  std::vector<std::string> own_environment() const { return linux::environment_for(options_.conditions); }
 
   measure::StatOptions options_;
   linux::StartState state_;

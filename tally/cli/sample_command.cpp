@@ -11,6 +11,7 @@
 #include "tally/cli/models.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/provenance.hpp"
+#include "tally/cli/region_options.hpp"
 #include "tally/cli/terminal_output.hpp"
 #include "tally/cli/unasked_code.hpp"
 #include "tally/cli/window_names.hpp"
@@ -41,7 +42,7 @@ struct SampleOptions {
   bool quiet = false, where = false, everywhere = false, waits = false, waits_again = false;
   measure::WindowChoice choice;
   ModelOptions model;
-  backend::WindowOrder order;
+  backend::Order order = {.instrument = backend::Order::Windows{}};
 };
 
 constexpr const char* sample_examples =
@@ -223,7 +224,7 @@ int sample(SampleOptions& options) {
   measure::WindowFilter chosen(options.choice);
   std::vector<std::string> absences;
   std::optional<result::WindowsHead> measured;
-  options.order.sink.on_begin = [&](const result::WindowsHead& head) {
+  options.order.windows()->sink.on_begin = [&](const result::WindowsHead& head) {
     for (const result::EventCount& event : head.events)
       if (event.count.trust == Trust::absent)
         absences.push_back(fmt::format("{} is absent: {}", event.name.text(), event.count.reason));
@@ -241,10 +242,10 @@ int sample(SampleOptions& options) {
     rows.begin(whole);
     measured = std::move(whole);
   };
-  if (may_speak) options.order.sink.on_news = [](const std::string& line) { say({line}); };
+  if (may_speak) options.order.windows()->sink.on_news = [](const std::string& line) { say({line}); };
   WindowNames names;
-  options.order.places = options.where;
-  options.order.vectors = vectors.has_value();
+  options.order.windows()->places = options.where;
+  options.order.windows()->vectors = vectors.has_value();
   const auto take = [&](const result::Window& window) {
     if (!chosen.takes(window)) return;
     if (vectors) vectors->row(window);
@@ -254,8 +255,9 @@ int sample(SampleOptions& options) {
     rows.row(named);
   };
   measure::MergedWindows merged(options.merged);
-  options.order.sink.on_window = take;
-  if (options.merged != 0) options.order.sink.on_window = [&](const result::Window& part) { merged.add(part); };
+  options.order.windows()->sink.on_window = take;
+  if (options.merged != 0)
+    options.order.windows()->sink.on_window = [&](const result::Window& part) { merged.add(part); };
   auto stat = measure::sample(*choice->backend, options.order, *signals);
   const linux::Finishing finishing(*signals);
   merged.finish(take);
@@ -298,7 +300,7 @@ int run_sample(const std::vector<std::string>& arguments) {
   if (const auto code = app.read(arguments)) return *code;
   if (const auto fits = check_waiting(options); !fits) return report_error(fits.error());
   if (options.waits) options.order.target.attachment.awaited = options.choice.only;
-  options.order.awaits_next = options.waits_again;
+  options.order.windows()->awaits_next = options.waits_again;
   const bool attached = !options.processes.empty() || options.waits;
   auto command = command_of(app, attached, "tally sample --every 50000 -- ls -l");
   if (!command) return report_error(command.error());
@@ -311,9 +313,10 @@ int run_sample(const std::vector<std::string>& arguments) {
   if (!processes) return report_error(processes.error());
   options.order.target.attachment.processes = std::move(*processes);
   if (const auto chosen = options.model.choose(); !chosen) return report_error(chosen.error());
-  if (const auto chosen = choose_windows(options.windows, options.order, options.merged); !chosen)
+  if (const auto chosen = choose_windows(options.windows, *options.order.windows(), options.merged); !chosen)
     return report_error(chosen.error());
-  const bool by_kernel = backend::all_software(options.order.triggers);
+  options.order.find_functions = function_finder();
+  const bool by_kernel = backend::all_software(options.order.windows()->triggers);
   const std::vector<std::string> usual{by_kernel ? "task-clock,page-faults,context-switches,cpu-migrations"
                                                  : "instructions,branches,loads,stores"};
   auto events = event::parse_lists(options.event_lists.empty() ? usual : options.event_lists, {}, event::Mode::user);

@@ -71,9 +71,9 @@ int count_code(const CodeOptions& code, CodeRequest request) {
   if (code.rounds) asked.rounds = *code.rounds;
   if (request.nothing_asked) asked.events = usual_events();
   const linux::HostMachine machine = linux::read_host_machine();
-  backend::RegionOrder order;
-  order.count.events = asked.events;
-  order.rdpmc = asked.rdpmc;
+  backend::Order order;
+  order.events = asked.events;
+  if (asked.rdpmc) order.instrument = backend::Order::Regions{{}, {}, true};
   auto choice = backend::choose(request.backend, order, machine, request.simulation);
   if (!choice) return report_error(choice.error());
   if (choice->backend->traits().has_pmu_counters && asked.repeats == 1) asked.repeats = repeats_of_a_pmu;

@@ -107,7 +107,7 @@ void add_target_options(Page& app, StatOptions& options) {
   app.add_option("-t,--tid", options.threads, "attach to running threads; each is counted alone").value_name("TIDS");
   app.add_flag("-a,--all-cpus", options.all_processors, "count everything that runs on any CPU");
   app.add_option("-C,--cpu", options.processors, "count everything that runs on these CPUs: 0,2-3").value_name("CPUS");
-  app.add_option("--cgroup", options.stat.count.target.attachment.cgroup,
+  app.add_option("--cgroup", options.stat.target.attachment.cgroup,
                  "count only the tasks of the control group PATH, on all CPUs or on those of -C")
       .value_name("PATH");
   app.add_flag("--per-core", options.per_core, "with -a, -C or --cgroup: also report the counts of each core");
@@ -151,15 +151,15 @@ void describe(Page& app, StatOptions& options) {
   app.add_flag("--passes", options.passes,
                "run the program several times if there are more events than counters, once for each set that fits; "
                "implied by -r");
-  app.add_flag("--multiplex", options.stat.count.multiplex,
+  app.add_flag("--multiplex", options.stat.count()->multiplex,
                "time-share the counters if there are more events than counters; report estimates with an error bound");
   app.add_flag("--keep-going", options.stat.keep_going, "with -r: continue after a run fails");
-  add_launch_options(app, options.stat.count.conditions);
+  add_launch_options(app, options.stat.conditions);
   add_target_options(app, options);
   add_region_options(app, options.regions);
   add_script_option(app, options.from_script);
   add_code_options(app, options.code);
-  app.add_flag("--corrections", options.stat.count.count_interrupts,
+  app.add_flag("--corrections", options.stat.count()->count_interrupts,
                "show what page faults and interrupts add to PMU counts; uses one counter for interrupts");
   add_backend_option(app, options.backend, "count with this backend: auto (default), perf, engine, none");
   add_native_times_option(app, options.native_times);
@@ -171,7 +171,7 @@ void describe(Page& app, StatOptions& options) {
   add_quiet_option(app, options.quiet);
   add_result_options(app, options.results, "table", "(default: standard error)");
   add_baseline_options(app, options.baseline);
-  add_engine_tuning(app, options.stat.count.conditions.engine);
+  add_engine_tuning(app, options.stat.conditions.engine);
   app.footer(about_events + report::format_lines(report::common(report::stat_formats())) + "\n" + stat_examples);
 }
 
@@ -184,17 +184,17 @@ Result<void> choose_parts(StatOptions& options) {
   if (options.per_core && options.per_socket) {
     return fail(Code::bad_usage, "--per-core and --per-socket cannot be used together", "use only one of them");
   }
-  if (options.stat.count.target.attachment.processors.empty()) {
+  if (options.stat.target.attachment.processors.empty()) {
     return fail(Code::bad_usage,
                 fmt::format("{} needs -a, -C or --cgroup", options.per_core ? "--per-core" : "--per-socket"),
                 "add -a for all CPUs, or -C 0,2-3 for some");
   }
-  options.stat.count.target.attachment.parts = options.per_core ? result::PartOf::core : result::PartOf::socket;
+  options.stat.target.attachment.parts = options.per_core ? result::PartOf::core : result::PartOf::socket;
   return {};
 }
 
 Result<void> choose_target(StatOptions& options) {
-  backend::Attachment& attachment = options.stat.count.target.attachment;
+  backend::Attachment& attachment = options.stat.target.attachment;
   auto& processes = attachment.processes;
   auto& threads = attachment.threads;
   auto& processors = attachment.processors;
@@ -213,14 +213,14 @@ Result<void> choose_target(StatOptions& options) {
     return fail(Code::bad_usage, "-p and -t cannot be used with -a, -C or --cgroup", "use only one of them");
   }
   if (auto chosen = choose_parts(options); !chosen) return chosen;
-  backend::Timing& timing = options.stat.count.timing;
+  backend::Timing& timing = options.stat.count()->timing;
   timing.interval = milliseconds(options.interval_ms);
   timing.timeout = milliseconds(options.timeout_ms);
   if (options.delay_ms == no_delay)
     timing.starts_off = true;
   else
     timing.delay = milliseconds(options.delay_ms);
-  return options.control.choose(options.stat.count);
+  return options.control.choose(options.stat);
 }
 
 Result<void> choose_events(StatOptions& options) {
@@ -232,12 +232,12 @@ Result<void> choose_events(StatOptions& options) {
     auto events = event::parse_lists(options.event_lists, options.table.sources(),
                                      options.kernel ? event::Mode::both : event::Mode::user);
     if (!events) return fail(events.error());
-    options.stat.count.events = std::move(*events);
+    options.stat.events = std::move(*events);
   } else if (options.stat.metrics.empty()) {
     options.nothing_asked = true;
-    options.stat.count.events = event::default_set();
+    options.stat.events = event::default_set();
   }
-  return add_events_of(options.stat.metrics, options.stat.count.events);
+  return add_events_of(options.stat.metrics, options.stat.events);
 }
 
 // The error if the command cannot be executed several times with the same result.
@@ -245,11 +245,11 @@ std::optional<Error> why_no_passes(const StatOptions& options) {
   const auto refused = [](const std::string& what) {
     return Error{Code::bad_usage, what, "`--multiplex` counts all events in one run; or count fewer events", 0};
   };
-  if (options.stat.count.target.attachment.any())
+  if (options.stat.target.attachment.any())
     return refused("--passes cannot be used with running processes: it runs the command several times");
-  if (options.stat.count.timing.interval)
+  if (options.stat.count()->timing.interval)
     return refused("-I cannot be used with passes: intervals of different runs do not match");
-  if (options.stat.count.processes)
+  if (options.stat.count()->processes)
     return refused("--per-process and --per-thread cannot be used with passes: each run has its own processes");
   if (!options.stat.input.stream().empty()) {
     return refused(fmt::format("standard input is {}: the second pass would read nothing; use a file instead",
@@ -260,8 +260,8 @@ std::optional<Error> why_no_passes(const StatOptions& options) {
 
 // The error for counts of single processes that a PMU cannot provide.
 std::optional<Error> why_no_processes(const StatOptions& options, const backend::Backend& backend) {
-  if (!options.stat.count.processes || !backend.traits().has_pmu_counters) return std::nullopt;
-  if (!options.stat.count.target.attachment.processors.empty()) {
+  if (!options.stat.count()->processes || !backend.traits().has_pmu_counters) return std::nullopt;
+  if (!options.stat.target.attachment.processors.empty()) {
     return Error{Code::bad_usage, "--per-process and --per-thread cannot be used with -a, -C or --cgroup",
                  "use them with a command, -p or -t", 0};
   }
@@ -270,19 +270,19 @@ std::optional<Error> why_no_processes(const StatOptions& options, const backend:
 
 // Chooses how to count more events than counters; fails unless the user chose a method. Returns the messages to print.
 Result<std::vector<std::string>> choose_passes(StatOptions& options, const backend::Backend& backend) {
-  const std::vector<event::Event>& events = options.stat.count.events;
-  const event::Plan plan = backend.plan(events, options.stat.count.count_interrupts);
+  const std::vector<event::Event>& events = options.stat.events;
+  const event::Plan plan = backend.plan(events, options.stat.count()->count_interrupts);
   if (!plan.too_large.empty()) {
     return fail(
         Code::cannot_measure,
         fmt::format("the group {{{}}} needs more counters than this PMU has", names_of(events, plan.too_large[0])),
         "the events of a group are counted at the same time: remove some, or remove the braces");
   }
-  options.stat.count.multiplex = options.stat.count.multiplex && plan.passes.size() > 1;
+  options.stat.count()->multiplex = options.stat.count()->multiplex && plan.passes.size() > 1;
   options.stat.make_room = options.passes && !why_no_passes(options);
-  if (plan.passes.size() == 1 || options.stat.count.multiplex) return std::vector<std::string>{};
+  if (plan.passes.size() == 1 || options.stat.count()->multiplex) return std::vector<std::string>{};
   if (!options.passes && options.stat.runs == 1) {
-    return fail(passes_error(events, plan, !options.stat.count.target.attachment.any()));
+    return fail(passes_error(events, plan, !options.stat.target.attachment.any()));
   }
   if (auto why = why_no_passes(options)) return fail(*std::move(why));
   options.stat.passes = plan.passes;
@@ -312,38 +312,38 @@ int write_compared(result::Stat& stat, const std::optional<Baseline>& baseline, 
 
 // Counts and writes the result. Returns tally's exit code. `options` was checked.
 int count(StatOptions& options) {
-  const auto baseline = Baseline::open(options.baseline, options.stat.count.target.command, options.results.output);
+  const auto baseline = Baseline::open(options.baseline, options.stat.target.command, options.results.output);
   if (!baseline) return report_error(baseline.error());
   const linux::HostMachine machine = linux::read_host_machine();
   auto choice = backend::choose(options.backend, options.stat, machine, options.model.simulation);
   if (!choice) return report_error(choice.error());
   const auto noise = noise_of(options.noise, *choice->backend);
   if (!noise) return report_error(noise.error());
-  options.stat.count.usual_events = options.nothing_asked;
+  options.stat.usual_events = options.nothing_asked;
   if (options.nothing_asked)
-    options.stat.count.events = default_events(*choice->backend, options.stat.count.target, options.kernel);
+    options.stat.events = default_events(*choice->backend, options.stat.target, options.kernel);
   if (*baseline) {
     std::vector<std::string> events;
-    for (const event::Event& event : options.stat.count.events) events.push_back(event::event_name(event).text());
+    for (const event::Event& event : options.stat.events) events.push_back(event::event_name(event).text());
     if (const auto found = (*baseline)->check_events(events); !found) return report_error(found.error());
   }
   if (options.native_times) {
     if (const auto fits = check_native_times(options.stat, *choice->backend); !fits) return report_error(fits.error());
     choice->notices.emplace_back(native_times_notice);
   }
-  if (const auto there = check_launch(options.stat.count); !there) return report_error(there.error());
+  if (const auto there = check_launch(options.stat); !there) return report_error(there.error());
   if (const auto why = why_no_processes(options, *choice->backend)) return report_error(*why);
   const auto passes = choose_passes(options, *choice->backend);
   if (!passes) return report_error(passes.error());
   choice->notices.insert(choice->notices.end(), passes->begin(), passes->end());
   for (std::string& line : choice->backend->notices_before(options.stat)) choice->notices.push_back(std::move(line));
-  options.results.style.command = shell_words(options.stat.count.target.command);
+  options.results.style.command = shell_words(options.stat.target.command);
   options.results.style.run_numbers = options.stat.runs > 1;
   auto destination = Destination::open(options.results, "table", linux::Output::standard_error());
   if (!destination) return report_error(destination.error());
-  if (const auto fits = report::fits_parts(destination->format(), !options.stat.regions.empty()); !fits)
+  if (const auto fits = report::fits_parts(destination->format(), !options.stat.code_regions().empty()); !fits)
     return report_error(fits.error());
-  const auto fits = fits_format(destination->format().name, destination->format().fits, options.stat.count.events,
+  const auto fits = fits_format(destination->format().name, destination->format().fits, options.stat.events,
                                 [&](const event::Event& event) { return choice->backend->outlook(event); });
   if (!fits) return report_error(fits.error());
   auto history = HistoryFile::open(options.history);
@@ -356,7 +356,7 @@ int count(StatOptions& options) {
   const bool may_speak = for_people || !options.results.output.empty();
   if (!choice->notices.empty() && may_speak && !is_quiet_run) say(choice->notices);
   if (destination->is_live()) {
-    options.stat.count.timing.on_interval = [&](const result::Interval& interval) {
+    options.stat.count()->timing.on_interval = [&](const result::Interval& interval) {
       (void)destination->print_interval(interval);
     };
   }
@@ -368,7 +368,7 @@ int count(StatOptions& options) {
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);
   report_unasked(*stat);
-  describe_differences(*stat, options.stat.count);
+  describe_differences(*stat, options.stat);
   stat->environment.provenance = provenance();
   // A table contains this notice. For other formats it is printed now, because the file may be read much later.
   if (stat->incomplete && !for_people && !options.results.output.empty()) say(stat->notices);
@@ -389,9 +389,9 @@ int count(StatOptions& options) {
 // Counts code instead of a command. Options for running a command do not apply.
 int count_assembly(StatOptions& options) {
   const measure::StatOptions& stat = options.stat;
-  if (!stat.count.target.command.empty() || stat.count.target.attachment.any() || stat.count.timing.delay ||
-      stat.count.timing.interval || stat.count.timing.control != nullptr || !stat.regions.empty() ||
-      !stat.metrics.empty() || options.passes || stat.count.multiplex || options.native_times ||
+  if (!stat.target.command.empty() || stat.target.attachment.any() || stat.count()->timing.delay ||
+      stat.count()->timing.interval || stat.count()->timing.control != nullptr || !stat.code_regions().empty() ||
+      !stat.metrics.empty() || options.passes || stat.count()->multiplex || options.native_times ||
       !options.baseline.file.empty() || options.baseline.gates.any() || !options.history.file.empty()) {
     return report_error({Code::bad_usage, "--asm cannot be combined with these options",
                          "omit the command, -p, -t, -a, -C, -I, --delay, --control, --metrics, --function, --passes, "
@@ -399,11 +399,11 @@ int count_assembly(StatOptions& options) {
                          0});
   }
   CodeRequest request;
-  request.snippet.events = stat.count.events;
+  request.snippet.events = stat.events;
   request.snippet.repeats = stat.runs;
-  request.snippet.rdpmc = stat.rdpmc;
-  request.snippet.processor = stat.count.conditions.processor;
-  request.snippet.limit = stat.count.timing.timeout;
+  request.snippet.rdpmc = stat.has_rdpmc();
+  request.snippet.processor = stat.conditions.processor;
+  request.snippet.limit = stat.count()->timing.timeout;
   request.nothing_asked = options.nothing_asked;
   request.backend = options.backend;
   request.simulation = options.model.simulation;
@@ -413,14 +413,13 @@ int count_assembly(StatOptions& options) {
 }
 
 Result<void> choose_command(const Page& app, StatOptions& options) {
-  auto command =
-      command_of(app, options.stat.count.target.attachment.any() || options.code.any(), "tally stat -- ls -l");
+  auto command = command_of(app, options.stat.target.attachment.any() || options.code.any(), "tally stat -- ls -l");
   if (command && options.from_script) {
     const auto runner = find_script_runner();
     command = runner ? script_command(std::move(*command), *runner) : fail(runner.error());
   }
   if (!command) return fail(command.error());
-  options.stat.count.target.command = std::move(*command);
+  options.stat.target.command = std::move(*command);
   return {};
 }
 
@@ -433,7 +432,7 @@ Result<measure::StatOptions> read_stat_options(const std::vector<std::string>& a
   if (app.read(arguments)) return fail(Code::bad_usage, "the stored command line of tally is not one of tally stat");
   if (const auto chosen = choose_command(app, options); !chosen) return fail(chosen.error());
   if (const auto chosen = choose_events(options); !chosen) return fail(chosen.error());
-  options.stat.count.usual_events = options.nothing_asked;
+  options.stat.usual_events = options.nothing_asked;
   return std::move(options.stat);
 }
 
@@ -469,7 +468,7 @@ int run_stat(const std::vector<std::string>& arguments) {
     return report_error(
         {Code::bad_usage, "--asm: the code is empty", "for example: tally stat --asm 'imul r12, r11'", 0});
   }
-  if (options.passes && options.stat.count.multiplex) {
+  if (options.passes && options.stat.count()->multiplex) {
     return report_error(
         {Code::bad_usage, "--passes and --multiplex cannot be used together", "use only one of them", 0});
   }
@@ -477,12 +476,13 @@ int run_stat(const std::vector<std::string>& arguments) {
   if (const auto chosen = choose_command(app, options); !chosen) return report_error(chosen.error());
   if (const auto chosen = choose_events(options); !chosen) return report_error(chosen.error());
   if (const auto chosen = options.model.choose(); !chosen) return report_error(chosen.error());
-  if (const auto chosen = options.path.choose(options.stat.count); !chosen) return report_error(chosen.error());
-  if (const auto chosen = choose_regions(options.regions, options.stat.regions); !chosen)
-    return report_error(chosen.error());
-  if (!options.stat.regions.empty()) options.stat.count.find_functions = function_finder();
-  options.stat.rdpmc = options.regions.rdpmc;
-  options.stat.count.processes = options.results.style.per_process || options.results.style.per_thread;
+  if (const auto chosen = options.path.choose(options.stat); !chosen) return report_error(chosen.error());
+  std::vector<backend::CodeRegion> regions;
+  if (const auto chosen = choose_regions(options.regions, regions); !chosen) return report_error(chosen.error());
+  if (!regions.empty()) options.stat.find_functions = function_finder();
+  if (!regions.empty() || options.regions.rdpmc)
+    options.stat.instrument = backend::Order::Regions{*options.stat.count(), std::move(regions), options.regions.rdpmc};
+  options.stat.count()->processes = options.results.style.per_process || options.results.style.per_thread;
   if (!options.code.any() && (!options.code.init.empty() || options.code.unroll || options.code.rounds)) {
     return report_error({Code::bad_usage, "--init, --unroll and --rounds need --asm",
                          "for example: tally stat --asm 'imul r12, r11' --unroll 200", 0});

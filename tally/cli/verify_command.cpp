@@ -193,7 +193,7 @@ int verify_counts(const VerifyOptions& options) {
     if (!model) return report_error(model.error());
     simulation = backend::Simulation{*std::move(model)};
   }
-  auto choice = backend::choose(options.backend, asked.events, machine, simulation);
+  auto choice = backend::choose(options.backend, {.events = asked.events}, machine, simulation);
   if (!choice) return report_error(choice.error());
   // The engine causes page faults of its own. Do not grade them as bad unless the user asked for them.
   if (options.event_lists.empty()) {
@@ -242,11 +242,11 @@ struct SecondCounter {
 Result<SecondCounter> choose_second_counter(const std::vector<event::Event>& events,
                                             const linux::HostMachine& machine) {
   SecondCounter other;
-  if (auto choice = backend::choose("perf", events, machine)) {
+  if (auto choice = backend::choose("perf", {.events = events}, machine)) {
     other.backend = std::move(choice->backend);
     return other;
   }
-  auto native = backend::choose("none", std::vector<event::Event>{}, machine);
+  auto native = backend::choose("none", {}, machine);
   if (!native) return fail(native.error());
   auto stepper = verify::find_stepper();
   if (!stepper) return fail(stepper.error());
@@ -258,7 +258,7 @@ Result<SecondCounter> choose_second_counter(const std::vector<event::Event>& eve
 // Single-stepping is slow: fails before it starts if it would exceed the budget.
 Result<void> check_budget(backend::Backend& engine, const verify::ProgramOptions& asked, int budget_seconds,
                           linux::Signals& signals) {
-  backend::CountOrder order;
+  backend::Order order;
   order.target.command = asked.command;
   order.conditions = asked.conditions;
   order.conditions.signals = &signals;
@@ -289,7 +289,7 @@ int verify_program(const VerifyOptions& options) {
                          "compare instructions, branches of each kind, loads or stores", 0});
   }
   const linux::HostMachine machine = linux::read_host_machine();
-  auto engine = backend::choose("engine", asked.events, machine);
+  auto engine = backend::choose("engine", {.events = asked.events}, machine);
   if (!engine) return report_error(engine.error());
   auto other = choose_second_counter(asked.events, machine);
   if (!other) return report_error(other.error());

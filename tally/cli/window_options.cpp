@@ -80,7 +80,7 @@ Result<backend::WindowTrigger> trigger_of(const std::string& every, std::optiona
 }
 
 // Windows with a given number per second.
-Result<void> choose_frequency(const WindowOptions& options, backend::WindowOrder& order) {
+Result<void> choose_frequency(const WindowOptions& options, backend::Order::Windows& windows) {
   if (!options.every.empty() || options.by.size() > 1)
     return fail(Code::bad_usage, "--frequency cannot be used with --every, and needs a single --by",
                 "for example: tally sample --frequency 1000 --by page-faults -- ./prog");
@@ -92,11 +92,11 @@ Result<void> choose_frequency(const WindowOptions& options, backend::WindowOrder
                 fmt::format("for windows of a fixed time use --every {}", printable(options.frequency)));
   auto event = event_of(options.by.empty() ? "task-clock" : options.by.front());
   if (!event) return fail(event.error());
-  order.triggers.push_back({*std::move(event), 0, frequency->number});
+  windows.triggers.push_back({*std::move(event), 0, frequency->number});
   return {};
 }
 
-Result<void> choose_triggers(const WindowOptions& options, backend::WindowOrder& order) {
+Result<void> choose_triggers(const WindowOptions& options, backend::Order::Windows& windows) {
   if (options.every.empty())
     return fail(Code::bad_usage, "missing --every N: the length of a window",
                 "for example: tally sample --every 50000 -- ./prog");
@@ -113,13 +113,13 @@ Result<void> choose_triggers(const WindowOptions& options, backend::WindowOrder&
     auto trigger =
         trigger_of(options.every[i], i < options.by.size() ? std::optional<std::string>(options.by[i]) : std::nullopt);
     if (!trigger) return fail(trigger.error());
-    order.triggers.push_back(*std::move(trigger));
+    windows.triggers.push_back(*std::move(trigger));
   }
   return {};
 }
 
 // Windows that only their bounds end.
-Result<void> choose_entries(const WindowOptions& options, backend::WindowOrder& order) {
+Result<void> choose_entries(const WindowOptions& options, backend::Order::Windows& windows) {
   if (options.trap.empty() && (options.start.empty() || options.stop.empty()))
     return fail(Code::bad_usage, "--per-entry needs --trap, or --start-at and --stop-at",
                 "for example: tally sample --trap int2e --per-entry -- ./prog");
@@ -128,14 +128,14 @@ Result<void> choose_entries(const WindowOptions& options, backend::WindowOrder& 
                 "omit --per-entry to divide entries into windows");
   auto event = event_of("instructions");
   if (!event) return fail(event.error());
-  order.triggers.push_back({*std::move(event), 0, 0});
+  windows.triggers.push_back({*std::move(event), 0, 0});
   return {};
 }
 
-Result<void> choose_bounds(const WindowOptions& options, backend::WindowOrder& order) {
+Result<void> choose_bounds(const WindowOptions& options, backend::Order::Windows& windows) {
   if (!options.trap.empty() && !(options.start.empty() && options.stop.empty()))
     return fail(Code::bad_usage, "--trap cannot be used with --start-at and --stop-at", "omit --trap");
-  order.trap = trap_of(options.trap);
+  windows.trap = trap_of(options.trap);
   const auto choose = [](const std::string& text, std::optional<backend::CodeRegion::Point>& to) -> Result<void> {
     if (text.empty()) return {};
     auto point = point_of(text);
@@ -143,15 +143,14 @@ Result<void> choose_bounds(const WindowOptions& options, backend::WindowOrder& o
     to = *std::move(point);
     return {};
   };
-  if (auto start = choose(options.start, order.bounds.start); !start) return start;
-  order.find_functions = function_finder();
-  return choose(options.stop, order.bounds.stop);
+  if (auto start = choose(options.start, windows.bounds.start); !start) return start;
+  return choose(options.stop, windows.bounds.stop);
 }
 
 // Threads count parts of a process's window.
-Result<void> choose_parts(backend::WindowOrder& order) {
-  backend::WindowTrigger& trigger = order.triggers.front();
-  if (order.triggers.size() > 1 || trigger.frequency != 0)
+Result<void> choose_parts(backend::Order::Windows& windows) {
+  backend::WindowTrigger& trigger = windows.triggers.front();
+  if (windows.triggers.size() > 1 || trigger.frequency != 0)
     return fail(Code::bad_usage, "--merged needs a single --every",
                 "for example: tally sample --merged --every 100k -- ./prog");
   const std::uint64_t part = measure::MergedWindows::part_of(trigger.every);
@@ -163,19 +162,19 @@ Result<void> choose_parts(backend::WindowOrder& order) {
 
 }  // namespace
 
-Result<void> choose_windows(const WindowOptions& options, backend::WindowOrder& order, std::uint64_t& merged) {
+Result<void> choose_windows(const WindowOptions& options, backend::Order::Windows& windows, std::uint64_t& merged) {
   const bool has_length = !options.every.empty() || !options.by.empty() || !options.frequency.empty();
   const bool per_entry = options.per_entry || (!options.trap.empty() && !has_length);
-  auto chosen = per_entry                   ? choose_entries(options, order)
-                : options.frequency.empty() ? choose_triggers(options, order)
-                                            : choose_frequency(options, order);
+  auto chosen = per_entry                   ? choose_entries(options, windows)
+                : options.frequency.empty() ? choose_triggers(options, windows)
+                                            : choose_frequency(options, windows);
   if (!chosen) return chosen;
-  order.repeats = per_entry || !options.trap.empty();
+  windows.repeats = per_entry || !options.trap.empty();
   if (options.merged) {
-    merged = order.triggers.front().every;
-    if (auto parts = choose_parts(order); !parts) return parts;
+    merged = windows.triggers.front().every;
+    if (auto parts = choose_parts(windows); !parts) return parts;
   }
-  return choose_bounds(options, order);
+  return choose_bounds(options, windows);
 }
 
 }  // namespace tally::cli

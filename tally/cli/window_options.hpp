@@ -22,6 +22,6 @@ void add_window_options(Page& app, WindowOptions& options);
 
 /// Converts the options. `merged`: the length of a window of a process, if those are requested; the windows of threads
 /// are then parts of it. Errors: bad_usage.
-Result<void> choose_windows(const WindowOptions& options, backend::WindowOrder& order, std::uint64_t& merged);
+Result<void> choose_windows(const WindowOptions& options, backend::Order::Windows& windows, std::uint64_t& merged);
 
 }  // namespace tally::cli

@@ -47,33 +47,16 @@ Error Backend::cannot_attach() const {
           "omit --backend: tally then uses the PMU, or the kernel's own events if there is none", 0};
 }
 
-std::optional<Error> Backend::refuses(const RegionOrder& order) const {
-  if (auto refused = refuses(order.count)) return refused;
-  if (!order.any()) return std::nullopt;
-  return Error{Code::cannot_measure, fmt::format("`--backend {}` cannot count regions of a program", name()),
-               "omit --backend to let tally choose a backend that supports them", 0};
+std::optional<Error> Backend::refuses_all_but_counts(const Order& order) const {
+  const auto refused = [&](const char* what, const char* it) {
+    return Error{Code::cannot_measure, fmt::format("`--backend {}` cannot {}", name(), what),
+                 fmt::format("omit --backend to let tally choose a backend that supports {}", it), 0};
+  };
+  if (order.regions() != nullptr) return refused("count regions of a program", "them");
+  if (order.windows() != nullptr) return refused("record windows", "them");
+  if (order.profile() != nullptr) return refused("count by function, line or instruction", "it");
+  return std::nullopt;
 }
-
-std::optional<Error> Backend::refuses(const WindowOrder& /*order*/) const {
-  return Error{Code::cannot_measure, fmt::format("`--backend {}` cannot record windows", name()),
-               "omit --backend to let tally choose a backend that supports them", 0};
-}
-
-std::optional<Error> Backend::refuses(const ProfileOrder& /*order*/) const {
-  return Error{Code::cannot_measure,
-               fmt::format("`--backend {}` cannot count by function, line or instruction", name()),
-               "omit --backend to let tally choose a backend that supports it", 0};
-}
-
-Result<Outcome> Backend::run(const RegionOrder& order) {
-  if (order.any())
-    if (auto refused = refuses(order)) return fail(*std::move(refused));
-  return run(order.count);
-}
-
-Result<Outcome> Backend::run(const WindowOrder& order) { return fail(*refuses(order)); }
-
-Result<Outcome> Backend::run(const ProfileOrder& order) { return fail(*refuses(order)); }
 
 Outlook outlook_of(const Count& count) { return {count.trust, count.reason, count.source}; }
 

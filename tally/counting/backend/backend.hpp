@@ -70,32 +70,26 @@ class Backend {
 
   /// Returns why this backend cannot execute an order, for the user; nothing if it can. outlook() answers for single
   /// events. Cost: a few system calls at most.
-  virtual std::optional<Error> refuses(const CountOrder& order) const = 0;
-  virtual std::optional<Error> refuses(const RegionOrder& order) const;
-  virtual std::optional<Error> refuses(const WindowOrder& order) const;
-  virtual std::optional<Error> refuses(const ProfileOrder& order) const;
+  virtual std::optional<Error> refuses(const Order& order) const = 0;
 
   /// Runs the command once and counts. The program uses tally's standard streams, working directory and environment.
   /// Blocks until the started process has ended or the user gives up. Errors: not_found and not_executable if the
   /// program cannot be executed; cannot_measure for everything else, including what refuses() returns. Threads: one
   /// call at a time.
-  virtual Result<Outcome> run(const CountOrder& order) = 0;
-  /// The default runs an order without regions as its count, and refuses others.
-  virtual Result<Outcome> run(const RegionOrder& order);
-  virtual Result<Outcome> run(const WindowOrder& order);
-  virtual Result<Outcome> run(const ProfileOrder& order);
+  virtual Result<Outcome> run(const Order& order) = 0;
 
   /// Returns the best that a count of the event can be. Cost: a few system calls at most.
   virtual Outlook outlook(const event::Event& event) const = 0;
 
   /// Assigns the events to executions: which are counted together, and how many executions all of them take. The
-  /// default counts all in one. Cost: a few system calls for each event at most. `count_interrupts`: as in CountOrder.
+  /// default counts all in one. Cost: a few system calls for each event at most. `count_interrupts`: as in
+  /// Order::Count.
   virtual event::Plan plan(const std::vector<event::Event>& events, bool /*count_interrupts*/) const {
     return event::one_pass(events.size());
   }
 
   /// Returns notes for the user before the command runs; empty for most backends.
-  virtual std::vector<std::string> notices_before(const RegionOrder& /*order*/) const { return {}; }
+  virtual std::vector<std::string> notices_before(const Order& /*order*/) const { return {}; }
 
   /// Returns the events to count when the user names none.
   virtual std::vector<event::Event> default_set() const { return event::default_set(); }
@@ -103,6 +97,9 @@ class Backend {
  protected:
   /// Returns the error that refuses an attachment.
   Error cannot_attach() const;
+
+  /// Returns the error that refuses the instrument of the order; nothing if it is a count without regions.
+  std::optional<Error> refuses_all_but_counts(const Order& order) const;
 };
 
 /// Returns the outlook with the trust, reason and source of a count.

@@ -20,14 +20,14 @@ Count partial_of_lost(Count count, const std::string& why) {
 
 }  // namespace
 
-Conductor::Conductor(const CountOrder& order, Meter& meter, Nanoseconds rotation, std::function<void()> at_timeout)
-    : order_(order), meter_(meter), rotation_(rotation), at_timeout_(std::move(at_timeout)) {}
+Conductor::Conductor(const Order& order, Meter& meter, Nanoseconds rotation, std::function<void()> at_timeout)
+    : order_(order), count_(*order.count()), meter_(meter), rotation_(rotation), at_timeout_(std::move(at_timeout)) {}
 
 void Conductor::begin(Nanoseconds now) {
   begun_ = now;
-  if (order_.timing.starts_off) return;
-  if (order_.timing.delay) {
-    delayed_ = now + *order_.timing.delay;
+  if (count_.timing.starts_off) return;
+  if (count_.timing.delay) {
+    delayed_ = now + *count_.timing.delay;
   } else {
     start(now);
   }
@@ -38,17 +38,17 @@ void Conductor::start(Nanoseconds now) {
   started_ = now;
   last_end_ = now;
   // Without a delay, the execve of a command starts its counters.
-  if (order_.timing.starts_late() || order_.target.attachment.any()) meter_.enable();
-  if (order_.timing.interval) {
+  if (count_.timing.starts_late() || order_.target.attachment.any()) meter_.enable();
+  if (count_.timing.interval) {
     before_ = meter_.read();
-    next_end_ = now + *order_.timing.interval;
+    next_end_ = now + *count_.timing.interval;
   }
-  if (order_.multiplex) {
+  if (count_.multiplex) {
     seen_.assign(order_.events.size(), Reading{});
     slices_.assign(order_.events.size(), Slices{});
     next_read_ = now + rotation_;
   }
-  if (order_.timing.timeout) last_call_ = now + *order_.timing.timeout;
+  if (count_.timing.timeout) last_call_ = now + *count_.timing.timeout;
 }
 
 std::optional<Nanoseconds> Conductor::next() const {
@@ -68,7 +68,7 @@ void Conductor::due(Nanoseconds now) {
   if (next_end_ && *next_end_ <= now) {
     end_interval(now, meter_.read());
     // If this call is late, the time that it missed belongs to the interval that just ended.
-    while (*next_end_ <= now) *next_end_ += *order_.timing.interval;
+    while (*next_end_ <= now) *next_end_ += *count_.timing.interval;
   }
   if (last_call_ && *last_call_ <= now) {
     last_call_.reset();
@@ -77,12 +77,12 @@ void Conductor::due(Nanoseconds now) {
   }
 }
 
-int Conductor::commands_fd() const { return order_.timing.control != nullptr ? order_.timing.control->fd() : -1; }
+int Conductor::commands_fd() const { return count_.timing.control != nullptr ? count_.timing.control->fd() : -1; }
 
 void Conductor::take_commands(Nanoseconds now) {
-  if (order_.timing.control == nullptr) return;
-  for (const std::string& command : order_.timing.control->take())
-    if (carry_out(command, now)) order_.timing.control->acknowledge();
+  if (count_.timing.control == nullptr) return;
+  for (const std::string& command : count_.timing.control->take())
+    if (carry_out(command, now)) count_.timing.control->acknowledge();
 }
 
 // The commands of perf stat. One that is unknown gets no answer, as from perf.
@@ -164,7 +164,7 @@ void Conductor::end_interval(Nanoseconds now, std::vector<Count> counts) {
   }
   before_ = std::move(counts);
   last_end_ = now;
-  if (order_.timing.on_interval) order_.timing.on_interval(interval);
+  if (count_.timing.on_interval) count_.timing.on_interval(interval);
   intervals_.push_back(std::move(interval));
 }
 

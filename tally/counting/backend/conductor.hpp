@@ -34,9 +34,10 @@ class Meter {
 /// Starts the counters, reads them at the end of each interval, and stops counting at the time-out.
 class Conductor final : public Schedule {
  public:
-  /// Order and meter must outlive it. Calls `at_timeout` once, at the time-out. With CountOrder::multiplex it reads the
-  /// counters every `rotation`, the period after which the kernel assigns them to other events.
-  Conductor(const CountOrder& order, Meter& meter, Nanoseconds rotation, std::function<void()> at_timeout);
+  /// The order, of a count, and the meter must outlive it. Calls `at_timeout` once, at the time-out. With
+  /// Order::Count::multiplex it reads the counters every `rotation`, the period after which the kernel assigns them to
+  /// other events.
+  Conductor(const Order& order, Meter& meter, Nanoseconds rotation, std::function<void()> at_timeout);
 
   /// Call it when the command begins, or when counting of an attachment begins. Starts counters that do not start by
   /// themselves, unless there is a delay.
@@ -77,7 +78,8 @@ class Conductor final : public Schedule {
   void end_interval(Nanoseconds now, std::vector<Count> counts);
   EventCount in_interval(std::size_t index, const std::vector<Count>& counts, Nanoseconds length) const;
 
-  const CountOrder& order_;
+  const Order& order_;
+  const Order::Count& count_;
   Meter& meter_;
   Nanoseconds rotation_;
   std::function<void()> at_timeout_;

@@ -2,37 +2,52 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tally::backend {
 namespace {
 
-struct Feature {
-  const char* what;
-  const char* with_a_pmu;
-};
-
 using Trap = CodeRegion::Trap;
 
-Feature feature_of(Trap trap) {
-  if (trap == Trap::int2e)
-    return {"`int $0x2e` is a marker", "natively it ends the program by SIGSEGV, with a PMU too"};
-  return {"`int3` is a marker", "natively it raises SIGTRAP, with a PMU too"};
-}
+struct EngineOnly {
+  const char* what;  ///< the option; for what several options request: a sentence without its end
+  bool (*applies)(const Order& order, bool has_model);
+  const char* why;   ///< why natively not; "{0}" is the backend
+  const char* hint;  ///< what to do instead; null: no single option requests it
+};
 
-Feature feature_of(const RegionOrder& order) {
-  const Trap trap = order.regions.empty() ? Trap::none : order.regions.back().trap;
-  if (trap != Trap::none) return feature_of(trap);
-  if (order.regions.empty())
-    return {"`rdpmc` reads what tally counts",
-            "with a PMU it reads the processor's own counters, if the kernel allows it"};
-  return {"functions and addresses of a program are counted",
-          "with a PMU this requires uprobes of the kernel, which tally does not use yet"};
-}
+constexpr EngineOnly table[] = {
+    {"--model", [](const Order&, bool has_model) { return has_model; }, "it cannot be combined with `--backend {0}`",
+     "omit one of the two"},
+    {"--cpu-model", [](const Order& order, bool) { return order.conditions.presents_cpu(); },
+     "natively, programs see the real processor", "omit `--backend {0}`, or use `--cpu-model host`"},
+    {"--path-hash", [](const Order& order, bool) { return order.hashes_paths(); }, "", "omit `--backend {0}`"},
+    {"--clock counted", [](const Order& order, bool) { return order.conditions.counts_clock(); },
+     "natively, programs read the real clock", "omit `--backend {0}`, or use `--clock real`"},
+    {"--as-valgrind", [](const Order& order, bool) { return order.conditions.as_valgrind; },
+     "natively, nothing answers client requests", "omit `--backend {0}`"},
+    {"--marks gem5", [](const Order& order, bool) { return order.conditions.has_gem5_marks(); },
+     "natively, these instructions are illegal", "omit `--backend {0}`"},
+    {"`int $0x2e` is a marker", [](const Order& order, bool) { return order.trap() == Trap::int2e; },
+     "natively it ends the program by SIGSEGV, with a PMU too", nullptr},
+    {"`int3` is a marker", [](const Order& order, bool) { return order.trap() == Trap::int3; },
+     "natively it raises SIGTRAP, with a PMU too", nullptr},
+    {"functions and addresses of a program are counted",
+     [](const Order& order, bool) { return !order.code_regions().empty(); },
+     "with a PMU this requires uprobes of the kernel, which tally does not use yet", nullptr},
+    {"`rdpmc` reads what tally counts", [](const Order& order, bool) { return order.has_rdpmc(); },
+     "with a PMU it reads the processor's own counters, if the kernel allows it", nullptr},
+    {"windows start and stop at an address (--start-at, --stop-at)",
+     [](const Order& order, bool) { return order.has_window_bounds(); },
+     "a native run requires breakpoints of the kernel (uprobes), which tally does not use yet", nullptr},
+};
 
-Error refused(const Feature& feature, std::string_view why, bool is_attached) {
-  const char* const otherwise =
-      has_engine() ? "`--backend engine` runs the program under the engine" : "the engine is available on x86-64";
-  return {Code::cannot_measure, fmt::format("{} under the engine only: {}", feature.what, why),
-          is_attached ? "let tally start the program" : otherwise, 0};
+// The first row that applies, of those with or without an option; null: none.
+const EngineOnly* find(bool is_option, const Order& order, bool has_model) {
+  const auto* const row = std::find_if(std::begin(table), std::end(table), [&](const EngineOnly& one) {
+    return (one.hint != nullptr) == is_option && one.applies(order, has_model);
+  });
+  return row == std::end(table) ? nullptr : row;
 }
 
 }  // namespace
@@ -45,18 +60,26 @@ bool has_engine() {
 #endif
 }
 
-Error engine_only(const RegionOrder& order, std::string_view why) {
-  const Feature feature = feature_of(order);
-  const bool is_attached = order.count.target.attachment.any();
-  if (is_attached) why = "running processes do not run under it";
-  return refused(feature, why.empty() ? feature.with_a_pmu : why, is_attached);
+bool needs_engine(const Order& order, bool has_model) { return find(true, order, has_model) != nullptr; }
+
+std::optional<Error> refuses_option(std::string_view backend, const Order& order, bool has_model) {
+  const EngineOnly* const row = find(true, order, has_model);
+  if (row == nullptr) return std::nullopt;
+  const std::string why = fmt::format(fmt::runtime(row->why), backend);
+  return Error{Code::bad_usage, fmt::format("{} needs the engine{}{}", row->what, why.empty() ? "" : ": ", why),
+               fmt::format(fmt::runtime(row->hint), backend), 0};
 }
 
-Error engine_only(const WindowOrder& order) {
-  const Feature at_address{"windows start and stop at an address (--start-at, --stop-at)",
-                           "a native run requires breakpoints of the kernel (uprobes), which tally does not use yet"};
-  const Feature feature = order.trap == Trap::none ? at_address : feature_of(order.trap);
-  return refused(feature, feature.with_a_pmu, false);
+std::optional<Error> refuses_regions(const Order& order, std::string_view why) {
+  const EngineOnly* const row = find(false, order, false);
+  if (row == nullptr) return std::nullopt;
+  const bool is_attached = order.regions() != nullptr && order.target.attachment.any();
+  if (is_attached) why = "running processes do not run under it";
+  const char* const otherwise =
+      has_engine() ? "`--backend engine` runs the program under the engine" : "the engine is available on x86-64";
+  return Error{Code::cannot_measure,
+               fmt::format("{} under the engine only: {}", row->what, why.empty() ? row->why : why),
+               is_attached ? "let tally start the program" : otherwise, 0};
 }
 
 }  // namespace tally::backend

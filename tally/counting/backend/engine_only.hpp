@@ -1,6 +1,7 @@
-// Errors for requests that only the engine can carry out.
+// What only the engine can do, in one table.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "tally/core/base/error.hpp"
@@ -11,10 +12,14 @@ namespace tally::backend {
 /// Whether this tally was built with the engine.
 bool has_engine();
 
-/// Returns another backend's refusal of regions. `why`: its reason; empty: because a PMU does not see regions.
-Error engine_only(const RegionOrder& order, std::string_view why = {});
+/// Whether an option of the order needs the engine. `has_model`: --model was given.
+bool needs_engine(const Order& order, bool has_model);
 
-/// Returns the error with which another backend refuses windows with bounds.
-Error engine_only(const WindowOrder& order);
+/// Returns the error with which another backend refuses such an option; nothing if the order has none.
+std::optional<Error> refuses_option(std::string_view backend, const Order& order, bool has_model);
+
+/// Returns the error with which another backend refuses regions, or windows with bounds; nothing if the order has none.
+/// `why`: its reason; empty: because a PMU does not see them.
+std::optional<Error> refuses_regions(const Order& order, std::string_view why = {});
 
 }  // namespace tally::backend

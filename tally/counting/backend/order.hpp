@@ -1,4 +1,4 @@
-// Requests to a backend: four orders, one for each instrument.
+// A request to a backend.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "tally/core/base/units.hpp"
@@ -79,14 +80,6 @@ struct Conditions : linux::Conditions {
 using FunctionFinder =
     std::function<std::vector<symbol::SymbolMatch>(const std::string& path, const std::string& name)>;
 
-/// The part that all orders have in common.
-struct Order {
-  Target target;
-  Conditions conditions;
-  std::vector<event::Event> events;    ///< the result has a count, or a reason for its absence, for each of them
-  FunctionFinder find_functions = {};  ///< for code regions; may be empty
-};
-
 /// Restricts counting to part of the run, and divides it into intervals.
 struct Timing {
   std::optional<Nanoseconds> delay = {};     ///< from the start of the run to the first count
@@ -102,7 +95,7 @@ struct Timing {
   bool is_partial() const { return delay || timeout || starts_off || control != nullptr; }
 };
 
-/// The path of a thread in a part of a run, for which PathOrder asks.
+/// The path of a thread in a part of a run, for which PathSettings asks.
 struct RecordedPath {
   /// A location in a file: an index in PathRecording::files, and the offset.
   struct Step {
@@ -129,22 +122,12 @@ struct PathRecording {
 };
 
 /// Keeps a hash of the path of each thread; only the engine can.
-struct PathOrder {
+struct PathSettings {
   std::uint64_t every = std::uint64_t{1} << 20;  ///< instructions from one hash to the next
   // To record a part of each path:
   std::uint64_t first = 0;             ///< length of the first window; 0: `every`
   std::uint64_t most = 0;              ///< windows after that one; 0: no limit
   PathRecording* recording = nullptr;  ///< gets the part, if set; it must outlive the run
-};
-
-/// Counts of a whole command or attachment.
-struct CountOrder : Order {
-  Timing timing = {};
-  bool multiplex = false;         ///< time-share the counters, and read them often enough to bound the error
-  bool processes = false;         ///< also count each process and thread separately
-  bool count_interrupts = false;  ///< also count hardware interrupts, to correct counts for them; occupies a counter
-  bool usual_events = false;      ///< the user named no events: omit notes on single events
-  std::optional<PathOrder> path = {};
 };
 
 /// A region of a program, counted each time that a thread executes it. The program is not changed.
@@ -168,15 +151,6 @@ struct CodeRegion {
 /// "int2e", "int3".
 inline const char* trap_name(CodeRegion::Trap trap) { return trap == CodeRegion::Trap::int2e ? "int2e" : "int3"; }
 inline constexpr std::size_t region_limit = 16;  ///< in one execution
-
-/// Counts of a whole command and of regions of its programs.
-struct RegionOrder {
-  CountOrder count;
-  std::vector<CodeRegion> regions = {};    ///< at most region_limit
-  std::vector<MetricChoice> metrics = {};  ///< of each region
-  bool rdpmc = false;                      ///< `rdpmc` in the program reads the counts of the events
-  bool any() const { return !regions.empty() || rdpmc; }
-};
 
 /// Ends a window after a number of events in its thread.
 struct WindowTrigger {
@@ -218,21 +192,6 @@ struct WindowSink {
   std::function<void(const WindowRead&)> on_read = {};
 };
 
-/// Record windows: the counts of each thread, one row each time that a trigger is reached.
-struct WindowOrder : Order {
-  /// The first one reached ends the window; 1 to window_trigger_limit. A length of 0: only the bounds end windows.
-  std::vector<WindowTrigger> triggers = {};
-  WindowBounds bounds = {};
-  bool places = false;       ///< add the file of each window's address
-  bool vectors = false;      ///< add the basic-block vector of each window
-  bool repeats = false;      ///< windows start again after each stop, which ends a window
-  bool awaits_next = false;  ///< with awaited programs: wait again when all that were found have ended
-  CodeRegion::Trap trap = CodeRegion::Trap::none;  ///< instead of bounds: windows start at one trap, stop at the next
-  std::optional<PathOrder> path = {};              ///< rows have a path hash and, of the events, only the trigger's
-  WindowSink sink = {};
-  bool is_bounded() const { return bounds.any() || trap != CodeRegion::Trap::none; }
-};
-
 /// How a native profile takes samples. Both numbers 0: automatic.
 struct Sampling {
   std::uint64_t every = 0;      ///< events from one sample to the next
@@ -253,8 +212,41 @@ struct ProfileParts {
   bool operator==(const ProfileParts&) const = default;
 };
 
-/// Profile: count, or sample, what each instruction did.
-struct ProfileOrder : Order {
+/// What the instruments of an order count.
+namespace order {
+
+/// Counts of a whole command or attachment.
+struct Count {
+  Timing timing = {};
+  bool multiplex = false;         ///< time-share the counters, and read them often enough to bound the error
+  bool processes = false;         ///< also count each process and thread separately
+  bool count_interrupts = false;  ///< also count hardware interrupts, to correct counts for them; occupies a counter
+  std::optional<PathSettings> path = {};
+};
+
+/// Counts of a whole command and of regions of its programs.
+struct Regions : Count {
+  std::vector<CodeRegion> regions = {};  ///< at most region_limit
+  bool rdpmc = false;                    ///< `rdpmc` in the program reads the counts of the events
+};
+
+/// Windows: the counts of each thread, one row each time that a trigger is reached.
+struct Windows {
+  /// The first one reached ends the window; 1 to window_trigger_limit. A length of 0: only the bounds end windows.
+  std::vector<WindowTrigger> triggers = {};
+  WindowBounds bounds = {};
+  bool places = false;       ///< add the file of each window's address
+  bool vectors = false;      ///< add the basic-block vector of each window
+  bool repeats = false;      ///< windows start again after each stop, which ends a window
+  bool awaits_next = false;  ///< with awaited programs: wait again when all that were found have ended
+  CodeRegion::Trap trap = CodeRegion::Trap::none;  ///< instead of bounds: windows start at one trap, stop at the next
+  std::optional<PathSettings> path = {};           ///< rows have a path hash and, of the events, only the trigger's
+  WindowSink sink = {};
+  bool is_bounded() const { return bounds.any() || trap != CodeRegion::Trap::none; }
+};
+
+/// A profile: counts, or samples, of each instruction.
+struct Profile {
   Sampling sampling = {};  ///< for a backend that samples
   bool calls = false;      ///< also record calls with inclusive counts (at most 4 events)
   bool python = false;  ///< also count functions of Python programs (CPython 3.11; at most 4 events, none of a model)
@@ -263,6 +255,61 @@ struct ProfileOrder : Order {
   /// are call instructions. The engine only, and the first 255 functions of each process.
   std::vector<std::string> entered = {};
   std::vector<std::string> entered_files = {};  ///< the same for the functions of these files, exported ones first
+};
+
+}  // namespace order
+
+/// A request to a backend.
+struct Order {
+  using Count = order::Count;
+  using Regions = order::Regions;
+  using Windows = order::Windows;
+  using Profile = order::Profile;
+
+  Target target = {};
+  Conditions conditions = {};
+  std::vector<event::Event> events = {};   ///< the result has a count, or a reason for its absence, for each of them
+  bool usual_events = false;               ///< the user named no events: omit notes on single events
+  std::vector<MetricChoice> metrics = {};  ///< of each region
+  FunctionFinder find_functions = {};      ///< for code regions; may be empty
+  std::variant<Count, Regions, Windows, Profile> instrument = {};
+
+  /// The settings of the instrument; null if it is another one. A count of regions is a count, too.
+  const Count* count() const {
+    const auto* const with_regions = regions();
+    return with_regions != nullptr ? with_regions : std::get_if<Count>(&instrument);
+  }
+  Count* count() {
+    auto* const with_regions = std::get_if<Regions>(&instrument);
+    return with_regions != nullptr ? with_regions : std::get_if<Count>(&instrument);
+  }
+  const Regions* regions() const { return std::get_if<Regions>(&instrument); }
+  const Windows* windows() const { return std::get_if<Windows>(&instrument); }
+  Windows* windows() { return std::get_if<Windows>(&instrument); }
+  const Profile* profile() const { return std::get_if<Profile>(&instrument); }
+  Profile* profile() { return std::get_if<Profile>(&instrument); }
+
+  // Settings that several instruments have, or that are empty with others.
+  const std::vector<CodeRegion>& code_regions() const {
+    static const std::vector<CodeRegion> none;
+    return regions() != nullptr ? regions()->regions : none;
+  }
+  const Timing& timing() const {
+    static const Timing none;
+    return count() != nullptr ? count()->timing : none;
+  }
+  /// Whether sections between marks of the programs are counted as regions.
+  bool counts_sections() const { return count() != nullptr || hashes_paths(); }
+  bool hashes_paths() const { return count() != nullptr ? count()->path.has_value() : windows() && windows()->path; }
+  CodeRegion::Trap trap() const {
+    if (windows() != nullptr) return windows()->trap;
+    return code_regions().empty() ? CodeRegion::Trap::none : code_regions().back().trap;
+  }
+  bool has_rdpmc() const { return regions() != nullptr && regions()->rdpmc; }
+  bool has_window_bounds() const { return windows() != nullptr && windows()->is_bounded(); }
+  bool has_calls() const { return profile() != nullptr && profile()->calls; }
+  bool has_python() const { return profile() != nullptr && profile()->python; }
+  const ProfileParts* parts() const { return profile() != nullptr && profile()->parts ? &*profile()->parts : nullptr; }
 };
 
 }  // namespace tally::backend

@@ -70,8 +70,8 @@ bool share_is_sound(const result::EventCount& part, const result::EventCount& wh
 
 std::vector<result::Metric> metrics(const StatOptions& options, const result::Stat& stat, bool repeated) {
   std::vector<event::Counted> counted;
-  for (std::size_t i = 0; i < options.count.events.size(); ++i)
-    counted.push_back({options.count.events[i], stat.events[i].total.name});
+  for (std::size_t i = 0; i < options.events.size(); ++i)
+    counted.push_back({options.events[i], stat.events[i].total.name});
   const MetricCounts source(stat, repeated);
   std::vector<result::Metric> metrics;
   const auto is_sound = [&](std::size_t part, std::size_t whole) {

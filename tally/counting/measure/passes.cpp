@@ -11,10 +11,10 @@
 namespace tally::measure {
 namespace {
 
-backend::RegionOrder of_pass(const backend::RegionOrder& order, const event::Pass& pass) {
-  backend::RegionOrder one = order;
-  one.count.events.clear();
-  for (const std::size_t place : pass) one.count.events.push_back(order.count.events[place]);
+backend::Order of_pass(const backend::Order& order, const event::Pass& pass) {
+  backend::Order one = order;
+  one.events.clear();
+  for (const std::size_t place : pass) one.events.push_back(order.events[place]);
   return one;
 }
 
@@ -63,18 +63,18 @@ bool make_room(const std::vector<event::Event>& events, std::vector<event::Pass>
   return true;
 }
 
-std::vector<std::size_t> all_indexes(const backend::RegionOrder& order) {
-  std::vector<std::size_t> all(order.count.events.size());
+std::vector<std::size_t> all_indexes(const backend::Order& order) {
+  std::vector<std::size_t> all(order.events.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   return all;
 }
 
-Result<backend::Outcome> run_each(backend::Backend& backend, const backend::RegionOrder& order, Passes& planned,
+Result<backend::Outcome> run_each(backend::Backend& backend, const backend::Order& order, Passes& planned,
                                   const linux::Input& input) {
   std::vector<event::Pass>& passes = planned.passes;
   const std::size_t asked = passes.size();
   backend::Outcome whole;
-  for (const event::Event& event : order.count.events) {
+  for (const event::Event& event : order.events) {
     whole.counts.push_back(backend::event_count(event, absent("its pass was not executed")));
   }
   for (std::size_t i = 0; i < passes.size(); ++i) {
@@ -82,15 +82,15 @@ Result<backend::Outcome> run_each(backend::Backend& backend, const backend::Regi
     std::vector<std::size_t> lent;
     const event::Pass pass = passes[i];
     auto part = run_with_regions(backend, of_pass(order, pass), &lent);
-    order.count.conditions.signals->settle();
+    order.conditions.signals->settle();
     if (!part && i == 0) return fail(part.error());
     if (!part) {
       whole.notices.push_back(fmt::format("pass {} of {}: {}", i + 1, passes.size(), part.error().message));
       break;
     }
     add(whole, *part, pass);
-    if (planned.make_room && !lent.empty()) (void)make_room(order.count.events, passes, i, lent);
-    if (succeeded(whole, *order.count.conditions.signals) || i + 1 == passes.size()) continue;
+    if (planned.make_room && !lent.empty()) (void)make_room(order.events, passes, i, lent);
+    if (succeeded(whole, *order.conditions.signals) || i + 1 == passes.size()) continue;
     whole.notices.push_back(fmt::format("{} of {} passes were executed", i + 1, passes.size()));
     break;
   }
@@ -105,13 +105,13 @@ Result<backend::Outcome> run_each(backend::Backend& backend, const backend::Regi
 
 }  // namespace
 
-Result<backend::Outcome> run_passes(backend::Backend& backend, const backend::RegionOrder& order, Passes& passes,
+Result<backend::Outcome> run_passes(backend::Backend& backend, const backend::Order& order, Passes& passes,
                                     const linux::Input& input) {
   input.rewind();
   const bool is_one = passes.passes.empty();
   if (is_one && !passes.make_room) {
     auto outcome = run_with_regions(backend, order);
-    order.count.conditions.signals->settle();
+    order.conditions.signals->settle();
     return outcome;
   }
   if (is_one) passes.passes = {all_indexes(order)};

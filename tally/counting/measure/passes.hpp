@@ -18,7 +18,7 @@ struct Passes {
 /// Each execution reads standard input from the same position if it is a file. A program that fails or is interrupted
 /// ends the run: the events of later passes are absent. Later runs use the passes that were added. Errors: those of
 /// Backend::run() in the first pass; a notice reports those of later passes.
-Result<backend::Outcome> run_passes(backend::Backend& backend, const backend::RegionOrder& order, Passes& passes,
+Result<backend::Outcome> run_passes(backend::Backend& backend, const backend::Order& order, Passes& passes,
                                     const linux::Input& input);
 
 }  // namespace tally::measure

@@ -18,9 +18,8 @@ constexpr int status_of_exit(int code) { return code << 8; }
 class Executions final : public backend::Backend {
  public:
   backend::Traits traits() const override { return {.name = "executions"}; }
-  using Backend::refuses, Backend::run;
-  std::optional<Error> refuses(const backend::CountOrder& /*order*/) const override { return std::nullopt; }
-  Result<backend::Outcome> run(const backend::CountOrder& order) override {
+  std::optional<Error> refuses(const backend::Order& /*order*/) const override { return std::nullopt; }
+  Result<backend::Outcome> run(const backend::Order& order) override {
     char one = 0;
     read_bytes += ::read(STDIN_FILENO, &one, 1) > 0 ? 1 : 0;
     backend::Outcome outcome;
@@ -65,8 +64,8 @@ class Executions final : public backend::Backend {
 class InPasses : public testing::Test {
  protected:
   InPasses() {
-    order_.count.target.command = {"program"};
-    order_.count.events = *event::parse_lists({"loads,instructions,stores,branches"});
+    order_.target.command = {"program"};
+    order_.events = *event::parse_lists({"loads,instructions,stores,branches"});
   }
   ~InPasses() override {
     if (before_ < 0) return;
@@ -76,7 +75,7 @@ class InPasses : public testing::Test {
 
   Result<backend::Outcome> run(const std::vector<event::Pass>& passes, const linux::Input& input = {}) {
     auto signals = linux::Signals::watch();
-    order_.count.conditions.signals = &*signals;
+    order_.conditions.signals = &*signals;
     passes_.passes = passes;
     return run_passes(executions_, order_, passes_, input);
   }
@@ -92,7 +91,7 @@ class InPasses : public testing::Test {
   }
 
   Executions executions_;
-  backend::RegionOrder order_;
+  backend::Order order_;
   measure::Passes passes_;
   int before_ = -1;
 };
@@ -102,7 +101,7 @@ TEST_F(InPasses, each_counts_its_events_and_the_order_is_kept) {
   ASSERT_TRUE(outcome);
   EXPECT_EQ(executions_.runs, 3);
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(outcome->counts[i].name, event::event_name(order_.count.events[i]));
+    EXPECT_EQ(outcome->counts[i].name, event::event_name(order_.events[i]));
     EXPECT_EQ(outcome->counts[i].count.value, std::ssize(outcome->counts[i].name.text())) << i;
   }
   EXPECT_TRUE(outcome->notices.empty());

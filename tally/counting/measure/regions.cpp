@@ -55,41 +55,26 @@ std::string asked_of_programs(const std::vector<event::Event>& events, const std
   return text;
 }
 
-// `run` returns Result<backend::Outcome>. `asked`: from asked_of_programs().
-template <class Run>
-Result<backend::Outcome> run_and_gather(const backend::Target& target, const std::string& asked, Run run) {
-  if (target.command.empty()) return run();
+}  // namespace
+
+Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::Order& order,
+                                          std::vector<std::size_t>* without_counter) {
+  if (order.target.command.empty()) return backend.run(order);
   auto gathering = linux::Gathering::open();
   // A program that finds no requests counts what it would without this command.
+  const std::string asked = order.usual_events ? "" : asked_of_programs(order.events, order.metrics);
   if (gathering && !asked.empty()) (void)gathering->ask(asked);
-  Result<backend::Outcome> outcome = run();
+  auto outcome = backend.run(order);
   if (!outcome) return outcome;
   if (gathering) {
     take_regions(*gathering, *outcome);
   } else {
     outcome->notices.push_back(gathering.error().message);
   }
-  return outcome;
-}
-
-}  // namespace
-
-Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::RegionOrder& order,
-                                          std::vector<std::size_t>* without_counter) {
-  const std::string asked = order.count.usual_events ? "" : asked_of_programs(order.count.events, order.metrics);
-  auto outcome = run_and_gather(order.count.target, asked, [&] { return backend.run(order); });
-  if (!outcome || order.count.target.command.empty() || order.count.multiplex) return outcome;
+  if (order.count() == nullptr || order.count()->multiplex) return outcome;
   auto places = leave_out_lent(*outcome);
   if (without_counter != nullptr) *without_counter = std::move(places);
   return outcome;
-}
-
-Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::WindowOrder& order) {
-  return run_and_gather(order.target, asked_of_programs(order.events, {}), [&] { return backend.run(order); });
-}
-
-Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::ProfileOrder& order) {
-  return run_and_gather(order.target, asked_of_programs(order.events, {}), [&] { return backend.run(order); });
 }
 
 }  // namespace tally::measure

@@ -8,13 +8,10 @@
 
 namespace tally::measure {
 
-/// Executes an order's command once, and receives the regions that its programs pass at their end. An order without
-/// regions of its own runs as a CountOrder. An event that lost its counter to a program's regions is absent, unless
-/// counters are multiplexed; `without_counter` gets the indexes of those events if it is not null. Errors: those of
-/// Backend::run().
-Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::RegionOrder& order,
+/// Executes an order's command once, and receives the regions that its programs pass at their end. An event of a count
+/// that lost its counter to a program's regions is absent, unless counters are multiplexed; `without_counter` gets the
+/// indexes of those events if it is not null. Errors: those of Backend::run().
+Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::Order& order,
                                           std::vector<std::size_t>* without_counter = nullptr);
-Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::WindowOrder& order);
-Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::ProfileOrder& order);
 
 }  // namespace tally::measure

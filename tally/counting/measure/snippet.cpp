@@ -68,15 +68,15 @@ void add_notice(std::vector<std::string>& notices, std::string notice) {
 
 // Returns the counts of one execution of a program, in the order of the events.
 Result<std::vector<Count>> run(Bench& bench, const Program& program, const std::vector<event::Event>& events) {
-  backend::RegionOrder order;
-  order.count.target.command = {program.path};
-  order.count.conditions.signals = &bench.signals;
-  order.count.conditions.processor = bench.options.processor;
-  order.rdpmc = bench.options.rdpmc;
+  backend::Order order;
+  order.target.command = {program.path};
+  order.conditions.signals = &bench.signals;
+  order.conditions.processor = bench.options.processor;
+  if (bench.options.rdpmc) order.instrument = backend::Order::Regions{{}, {}, true};
   std::vector<Count> counts(events.size(), absent("it was not counted"));
   for (const event::Pass& pass : bench.backend.plan(events, false).passes) {
-    order.count.events.clear();
-    for (const std::size_t place : pass) order.count.events.push_back(events[place]);
+    order.events.clear();
+    for (const std::size_t place : pass) order.events.push_back(events[place]);
     auto outcome = bench.backend.run(order);
     if (!outcome) return fail(outcome.error());
     ++bench.executions;

@@ -211,9 +211,9 @@ Result<result::Stat> measure_once(result::Stat stat, const backend::Order& order
 }  // namespace
 
 Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options, linux::Signals& signals) {
-  const backend::CountOrder& count = options.count;
-  result::Stat stat = begin(backend, count, options.runs);
-  stat.of_parts = !options.regions.empty();
+  const backend::Order::Count& count = *options.count();
+  result::Stat stat = begin(backend, options, options.runs);
+  stat.of_parts = !options.code_regions().empty();
   if (options.runs > 1 && !options.input.stream().empty()) {
     stat.notices.push_back(fmt::format(
         "standard input is {}: a later run does not get the data that an earlier one read (each run reads a "
@@ -222,10 +222,10 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   }
   bool missing = false;  // a requested part was not found
   Passes passes{options.passes, options.make_room};
-  backend::RegionOrder order = options;
-  order.count.conditions.signals = &signals;
+  backend::Order order = options;
+  order.conditions.signals = &signals;
   const auto execute = [&](int number) {
-    order.count.timing.on_interval = [&count, number](result::Interval interval) {
+    order.count()->timing.on_interval = [&count, number](result::Interval interval) {
       interval.run = number + 1;
       if (count.timing.on_interval) count.timing.on_interval(interval);
     };
@@ -234,9 +234,9 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   if (const auto ran = run_all(stat, missing, execute, signals, options.keep_going); !ran) return fail(ran.error());
   for (const event::Pass& pass : passes.passes) {
     stat.passes.emplace_back();
-    for (const std::size_t place : pass) stat.passes.back().push_back(event::name(count.events[place]));
+    for (const std::size_t place : pass) stat.passes.back().push_back(event::name(options.events[place]));
   }
-  const int complete = add_rows(stat, count, signals);
+  const int complete = add_rows(stat, options, signals);
   stat.metrics = metrics(options, stat, options.runs > 1 && complete > 0);
   if (count.processes && stat.runs.front().processes.empty()) {
     stat.notices.push_back("a native run cannot count processes separately: only their sum is known");
@@ -246,16 +246,16 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   return stat;
 }
 
-Result<result::Stat> sample(backend::Backend& backend, const backend::WindowOrder& order, linux::Signals& signals) {
-  backend::WindowOrder own = order;
+Result<result::Stat> sample(backend::Backend& backend, const backend::Order& order, linux::Signals& signals) {
+  backend::Order own = order;
   own.conditions.signals = &signals;
   return measure_once(
       begin(backend, own, 1), own, [&](int) { return run_with_regions(backend, own); }, signals);
 }
 
-Result<result::Stat> profile(backend::Backend& backend, const backend::ProfileOrder& order, result::CodeCounts& code,
+Result<result::Stat> profile(backend::Backend& backend, const backend::Order& order, result::CodeCounts& code,
                              linux::Signals& signals) {
-  backend::ProfileOrder own = order;
+  backend::Order own = order;
   own.conditions.signals = &signals;
   return measure_once(
       begin(backend, own, 1), own,

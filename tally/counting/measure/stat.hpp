@@ -13,8 +13,8 @@
 
 namespace tally::measure {
 
-/// The options of `tally stat`: an order, and how often to run it. Its `signals` are those of stat().
-struct StatOptions : backend::RegionOrder {
+/// The options of `tally stat`: the order of a count, and how often to run it. Its `signals` are those of stat().
+struct StatOptions : backend::Order {
   linux::Input input;                    ///< standard input, as the first run finds it
   int runs = 1;                          ///< number of runs, one after the other
   bool keep_going = false;               ///< continue after a run that did not end with exit code 0
@@ -28,10 +28,10 @@ struct StatOptions : backend::RegionOrder {
 Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options, linux::Signals& signals);
 
 /// Runs the command once, and passes its windows to the order's sink; otherwise like stat().
-Result<result::Stat> sample(backend::Backend& backend, const backend::WindowOrder& order, linux::Signals& signals);
+Result<result::Stat> sample(backend::Backend& backend, const backend::Order& order, linux::Signals& signals);
 
 /// Runs the command once; otherwise like stat(). `code`: gets the profile.
-Result<result::Stat> profile(backend::Backend& backend, const backend::ProfileOrder& order, result::CodeCounts& code,
+Result<result::Stat> profile(backend::Backend& backend, const backend::Order& order, result::CodeCounts& code,
                              linux::Signals& signals);
 
 /// Returns the description of the machine for a result.

@@ -14,9 +14,8 @@ using backend::Outcome;
 class Script final : public backend::Backend {
  public:
   backend::Traits traits() const override { return {.name = "script"}; }
-  using Backend::refuses, Backend::run;
-  std::optional<Error> refuses(const backend::CountOrder& /*order*/) const override { return std::nullopt; }
-  Result<Outcome> run(const backend::CountOrder& order) override {
+  std::optional<Error> refuses(const backend::Order& /*order*/) const override { return std::nullopt; }
+  Result<Outcome> run(const backend::Order& order) override {
     ++runs;
     last = order;
     // The signal stays pending, like a Ctrl-C at the program's end.
@@ -31,7 +30,7 @@ class Script final : public backend::Backend {
   }
 
   std::deque<Result<Outcome>> outcomes;
-  backend::CountOrder last;
+  backend::Order last;
   int runs = 0;
   int interrupt_in = 0;
 };
@@ -41,15 +40,15 @@ constexpr int exited(int code) { return code << 8; }
 class StatTest : public testing::Test {
  protected:
   StatTest() {
-    options_.count.target.command = {"program"};
-    options_.count.events = *event::parse_lists({"instructions,branches,loads,page-faults"});
+    options_.target.command = {"program"};
+    options_.events = *event::parse_lists({"instructions,branches,loads,page-faults"});
   }
 
   void add(std::int64_t factor, int wait_status = 0) {
     Outcome outcome;
     outcome.wait_status = wait_status;
     std::int64_t value = 1000;
-    for (const event::Event& event : options_.count.events) {
+    for (const event::Event& event : options_.events) {
       outcome.counts.push_back(backend::event_count(event, exact(factor * value, CountSource::pmu("script"))));
       value /= 2;
     }
@@ -79,13 +78,13 @@ TEST_F(StatTest, one_run_is_reported_unchanged) {
 }
 
 TEST_F(StatTest, the_request_reaches_the_backend) {
-  options_.count.conditions.engine.block_size = 3;
-  options_.count.conditions.engine.cache_limit = 5;
-  options_.count.conditions.engine.hot_from = 7;
+  options_.conditions.engine.block_size = 3;
+  options_.conditions.engine.cache_limit = 5;
+  options_.conditions.engine.hot_from = 7;
   add(1);
   measure();
-  EXPECT_EQ(script_.last.target.command, options_.count.target.command);
-  EXPECT_EQ(script_.last.events, options_.count.events);
+  EXPECT_EQ(script_.last.target.command, options_.target.command);
+  EXPECT_EQ(script_.last.events, options_.events);
   EXPECT_EQ(script_.last.conditions.engine.block_size, 3);
   EXPECT_EQ(script_.last.conditions.engine.cache_limit, 5);
   EXPECT_EQ(script_.last.conditions.engine.hot_from, 7);
@@ -107,7 +106,7 @@ TEST_F(StatTest, a_series_of_corrected_counts_is_corrected) {
   for (const std::int64_t each : {1, 2}) {
     options_.runs = 3;
     for (const std::int64_t faults : {246, 250, 247}) {
-      script_.outcomes.emplace_back(read_with(options_.count.events, each, faults));
+      script_.outcomes.emplace_back(read_with(options_.events, each, faults));
     }
     const auto stat = measure();
     ASSERT_TRUE(stat);
@@ -119,10 +118,10 @@ TEST_F(StatTest, a_series_of_corrected_counts_is_corrected) {
 }
 
 TEST_F(StatTest, missing_corrections_are_reported_if_requested) {
-  options_.count.count_interrupts = true;
-  script_.outcomes.emplace_back(read_with(options_.count.events, 0, 246));
+  options_.count()->count_interrupts = true;
+  script_.outcomes.emplace_back(read_with(options_.events, 0, 246));
   const auto nothing_added = measure();
-  EXPECT_TRUE(script_.last.count_interrupts);
+  EXPECT_TRUE(script_.last.count()->count_interrupts);
   ASSERT_EQ(nothing_added->notices.size(), 1U);
   EXPECT_EQ(nothing_added->notices[0], "page faults add nothing to instructions:u on this machine (measured)");
   add(1);
@@ -145,13 +144,13 @@ TEST_F(StatTest, metrics_use_the_requested_events) {
 }
 
 TEST_F(StatTest, metrics_do_not_mix_modes) {
-  options_.count.events = *event::parse_lists({"instructions:k,branches:u"});
+  options_.events = *event::parse_lists({"instructions:k,branches:u"});
   add(1);
   EXPECT_TRUE(measure()->metrics.empty());
 }
 
 TEST_F(StatTest, a_metric_of_the_table_is_in_a_free_row) {
-  options_.count.events = *event::parse_lists({"instructions,cycles,branches"});
+  options_.events = *event::parse_lists({"instructions,cycles,branches"});
   add(1);
   const auto stat = measure();
   ASSERT_EQ(stat->metrics.size(), 2u) << "branch-rate equals branches/instructions";
@@ -163,7 +162,7 @@ TEST_F(StatTest, a_metric_of_the_table_is_in_a_free_row) {
 }
 
 TEST_F(StatTest, requested_metrics_are_present_even_if_absent) {
-  options_.count.events = *event::parse_lists({"instructions,loads"});
+  options_.events = *event::parse_lists({"instructions,loads"});
   options_.metrics = *parse_metrics({"loads-per-instruction,CPI", "mine=2 * loads / instructions"});
   add(1);
   const auto stat = measure();
@@ -177,7 +176,7 @@ TEST_F(StatTest, requested_metrics_are_present_even_if_absent) {
 }
 
 TEST_F(StatTest, a_metric_of_a_series_uses_the_ratios_of_its_runs) {
-  options_.count.events = *event::parse_lists({"instructions,loads"});
+  options_.events = *event::parse_lists({"instructions,loads"});
   options_.runs = 3;
   for (const std::int64_t loads : {100, 400, 200}) {
     add(1);
@@ -289,7 +288,7 @@ TEST_F(StatTest, an_interrupt_ends_a_series_even_if_the_program_survives_it) {
 }
 
 TEST_F(StatTest, abandoned_descendants_make_it_incomplete) {
-  options_.count.conditions.wait_all = true;
+  options_.conditions.wait_all = true;
   script_.interrupt_in = 1;
   add(1);
   script_.outcomes.back()->all_ended = false;

@@ -48,7 +48,7 @@ Result<std::string> CountedTarget::program_of(std::size_t payload, std::uint64_t
 Result<void> CountedTarget::run(std::uint64_t copies, const std::vector<Slot>& slots, Run& run) {
   const auto program = program_of(run.payload, copies);
   if (!program) return fail(program.error());
-  backend::CountOrder order;
+  backend::Order order;
   order.target.command = {*program};
   order.conditions.signals = &signals_;
   order.conditions.processor = processor_;

@@ -18,13 +18,12 @@ class Emulated final : public backend::Backend {
  public:
   explicit Emulated(double running) : running_(running) {}
   backend::Traits traits() const override { return {.name = "perf", .has_pmu_counters = true}; }
-  using Backend::refuses, Backend::run;
-  std::optional<Error> refuses(const backend::CountOrder& /*order*/) const override { return std::nullopt; }
+  std::optional<Error> refuses(const backend::Order& /*order*/) const override { return std::nullopt; }
   backend::Outlook outlook(const event::Event& /*event*/) const override {
     return {Trust::counted, "", CountSource::pmu("emulated")};
   }
 
-  Result<backend::Outcome> run(const backend::CountOrder& order) override {
+  Result<backend::Outcome> run(const backend::Order& order) override {
     const std::string& path = order.target.command.front();
     const std::string file = path.substr(path.rfind('/') + 1);
     const std::size_t dash = file.rfind('-');

@@ -33,7 +33,7 @@ Result<std::vector<Count>> counts(backend::Backend& backend, linux::Signals& sig
                                   const std::vector<event::Event>& events) {
   const auto program = make_program(payload, copies, folder);
   if (!program) return fail(program.error());
-  backend::CountOrder order;
+  backend::Order order;
   order.target.command = {*program};
   order.events = events;
   order.conditions.signals = &signals;

@@ -22,11 +22,11 @@ Trial failed(const Error& error) {
 Trial try_engine(const linux::HostMachine& machine) {
   const auto events = event::parse_lists({"instructions"});
   if (!events) return failed(events.error());
-  auto choice = backend::choose("engine", *events, machine);
+  auto choice = backend::choose("engine", {.events = *events}, machine);
   if (!choice) return failed(choice.error());
   auto signals = linux::Signals::watch();
   if (!signals) return failed(signals.error());
-  backend::CountOrder order;
+  backend::Order order;
   order.target.command = {"true"};
   order.events = *events;
   order.conditions.signals = &*signals;

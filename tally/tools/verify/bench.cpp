@@ -51,22 +51,22 @@ namespace {
 
 Result<backend::Outcome> run_counts(backend::Backend& backend, const backend::Order& common,
                                     const Bench::Setup& setup) {
-  backend::RegionOrder order{.count = {common}};
-  order.count.count_interrupts = true;
-  order.count.multiplex = setup.multiplex;
-  order.count.timing.interval = setup.interval;
-  order.rdpmc = setup.rdpmc;
+  backend::Order order = common;
+  order.count()->count_interrupts = true;
+  order.count()->multiplex = setup.multiplex;
+  order.count()->timing.interval = setup.interval;
+  if (setup.rdpmc) order.instrument = backend::Order::Regions{*order.count(), {}, true};
   return backend.run(order);
 }
 
 Result<backend::Outcome> run_windows(backend::Backend& backend, const backend::Order& common,
                                      const backend::WindowTrigger& trigger, Ran& ran) {
-  backend::WindowOrder order{common};
-  order.triggers = {trigger};
-  order.sink.on_begin = [&ran](const result::WindowsHead& head) {
+  backend::Order::Windows windows;
+  windows.triggers = {trigger};
+  windows.sink.on_begin = [&ran](const result::WindowsHead& head) {
     ran.windows_are_exact = !head.events.empty() && head.events.front().count.trust == Trust::exact;
   };
-  order.sink.on_window = [&ran](const result::Window& window) {
+  windows.sink.on_window = [&ran](const result::Window& window) {
     ran.lost_windows += window.lost;
     if (window.trigger) {
       ran.window_lengths.push_back(window.length);
@@ -74,6 +74,8 @@ Result<backend::Outcome> run_windows(backend::Backend& backend, const backend::O
       ran.cut_length += window.length;
     }
   };
+  backend::Order order = common;
+  order.instrument = std::move(windows);
   return backend.run(order);
 }
 

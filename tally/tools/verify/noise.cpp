@@ -74,7 +74,7 @@ void disturb(Count& count, const event::Event& event, const Disturbance& by, con
 // has that median, and mean 85.8.
 class LateWindows {
  public:
-  LateWindows(const backend::WindowOrder& asked, std::uint64_t seed) : asked_(asked), chance_(seed) { draw(); }
+  LateWindows(const backend::Order::Windows& asked, std::uint64_t seed) : asked_(asked), chance_(seed) { draw(); }
 
   void begin(result::WindowsHead head) const {
     for (auto& event : head.events) event.count.trust = worst(event.count.trust, Trust::modelled);
@@ -104,7 +104,7 @@ class LateWindows {
                    std::llround(5 + 200 * std::pow(chance_.uniform(), 1.474));
   }
 
-  const backend::WindowOrder& asked_;
+  const backend::Order::Windows& asked_;
   Chance chance_;
   std::int64_t length_ = 0, next_length_ = 0;
 };
@@ -149,33 +149,21 @@ std::string name(const Noise& noise) {
                      noise.skid ? ",skid=hpctool" : "");
 }
 
-Result<backend::Outcome> Noisy::run(const backend::CountOrder& order) {
-  auto counts = inner_.run(order);
-  if (counts) disturb_all(*counts, order, &counts->intervals);
-  return counts;
-}
-
-Result<backend::Outcome> Noisy::run(const backend::RegionOrder& order) {
-  auto regions = inner_.run(order);
-  if (regions) disturb_all(*regions, order.count, &regions->intervals);
-  return regions;
-}
-
-Result<backend::Outcome> Noisy::run(const backend::WindowOrder& order) {
-  backend::WindowOrder own = order;
+Result<backend::Outcome> Noisy::run(const backend::Order& order) {
+  backend::Order own = order;
   std::optional<LateWindows> late_windows;
-  if (noise_.skid) {
-    late_windows.emplace(order, noise_.seed ^ fnv_hash64(order.target.command.front()));
-    own.sink.on_begin = [&late_windows](const result::WindowsHead& head) { late_windows->begin(head); };
-    own.sink.on_window = [&late_windows](const result::Window& window) { late_windows->add(window); };
+  if (own.windows() != nullptr && noise_.skid) {
+    late_windows.emplace(*order.windows(), noise_.seed ^ fnv_hash64(order.target.command.front()));
+    backend::WindowSink& sink = own.windows()->sink;
+    sink.on_begin = [&late_windows](const result::WindowsHead& head) { late_windows->begin(head); };
+    sink.on_window = [&late_windows](const result::Window& window) { late_windows->add(window); };
   }
-  auto totals = inner_.run(own);
-  if (totals) disturb_all(*totals, order, nullptr);
-  return totals;
+  auto outcome = inner_.run(own);
+  if (outcome) disturb_all(*outcome, order);
+  return outcome;
 }
 
-void Noisy::disturb_all(backend::Outcome& outcome, const backend::Order& order,
-                        std::vector<result::Interval>* intervals) {
+void Noisy::disturb_all(backend::Outcome& outcome, const backend::Order& order) {
   const std::vector<std::string>& command = order.target.command;
   if (command.empty()) return;
   const auto trial = trial_of(command.front());
@@ -202,8 +190,8 @@ void Noisy::disturb_all(backend::Outcome& outcome, const backend::Order& order,
     const std::optional<std::int64_t> before = outcome.counts[i].count.value;
     disturb(outcome.counts[i].count, order.events[i], by, noise_, chance);
     // Adds the noise of the total to the last interval, so that the sum still matches.
-    if (intervals == nullptr || intervals->empty() || !before) continue;
-    auto& last = intervals->back().counts;
+    if (outcome.intervals.empty() || !before) continue;
+    auto& last = outcome.intervals.back().counts;
     if (i < last.size() && last[i].count.value) {
       *last[i].count.value += *outcome.counts[i].count.value - *before;
     }

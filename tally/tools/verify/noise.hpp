@@ -36,20 +36,15 @@ class Noisy final : public backend::Backend {
   Noisy(backend::Backend& inner, const Noise& noise) : inner_(inner), noise_(noise) {}
 
   backend::Traits traits() const override { return inner_.traits(); }
-  std::optional<Error> refuses(const backend::CountOrder& order) const override { return inner_.refuses(order); }
-  std::optional<Error> refuses(const backend::RegionOrder& order) const override { return inner_.refuses(order); }
-  std::optional<Error> refuses(const backend::WindowOrder& order) const override { return inner_.refuses(order); }
-  using Backend::refuses, Backend::run;
-  Result<backend::Outcome> run(const backend::CountOrder& order) override;
-  Result<backend::Outcome> run(const backend::RegionOrder& order) override;
-  Result<backend::Outcome> run(const backend::WindowOrder& order) override;
+  std::optional<Error> refuses(const backend::Order& order) const override { return inner_.refuses(order); }
+  Result<backend::Outcome> run(const backend::Order& order) override;
   backend::Outlook outlook(const event::Event& event) const override { return inner_.outlook(event); }
   event::Plan plan(const std::vector<event::Event>& events, bool count_interrupts) const override {
     return inner_.plan(events, count_interrupts);
   }
 
  private:
-  void disturb_all(backend::Outcome& outcome, const backend::Order& order, std::vector<result::Interval>* intervals);
+  void disturb_all(backend::Outcome& outcome, const backend::Order& order);
 
   backend::Backend& inner_;
   Noise noise_;

@@ -25,12 +25,12 @@ struct Counted {
 
 Result<Counted> count(backend::Backend& backend, const ProgramOptions& options, int runs, linux::Signals& signals,
                       result::Verify& result) {
-  backend::CountOrder order;
+  backend::Order order;
   order.target.command = options.command;
   order.conditions = options.conditions;
   order.conditions.signals = &signals;
-  order.count_interrupts = true;
-  const std::vector<event::Pass> passes = backend.plan(options.events, order.count_interrupts).passes;
+  order.count()->count_interrupts = true;
+  const std::vector<event::Pass> passes = backend.plan(options.events, order.count()->count_interrupts).passes;
   Counted counted;
   counted.events.resize(options.events.size());
   for (int run = 0; run < runs && !signals.interrupted_by(); ++run) {

@@ -35,10 +35,7 @@ class Scripted final : public backend::Backend {
   std::int64_t switches = 20;
 
   backend::Traits traits() const override { return {.name = "scripted"}; }
-  using Backend::refuses, Backend::run;
-  std::optional<Error> refuses(const backend::CountOrder& /*order*/) const override { return std::nullopt; }
-  std::optional<Error> refuses(const backend::RegionOrder& /*order*/) const override { return std::nullopt; }
-  std::optional<Error> refuses(const backend::WindowOrder& /*order*/) const override { return std::nullopt; }
+  std::optional<Error> refuses(const backend::Order& /*order*/) const override { return std::nullopt; }
 
   backend::Outlook outlook(const event::Event& event) const override {
     if (!has(event.id)) return {Trust::absent, "scripted: not here", Source::none};
@@ -54,24 +51,15 @@ class Scripted final : public backend::Backend {
     return plan;
   }
 
-  Result<backend::Outcome> run(const backend::CountOrder& order) override {
+  Result<backend::Outcome> run(const backend::Order& order) override {
     const auto trial = trial_of(order.target.command.front());
     if (!trial) return fail(Code::not_found, "scripted: " + order.target.command.front());
-    backend::Outcome result = counted(order, *trial, order.multiplex);
-    if (order.timing.interval) {
+    backend::Outcome result = counted(order, *trial, order.count() != nullptr && order.count()->multiplex);
+    if (order.timing().interval) {
       for (int i = 0; i < 4; ++i)
         result.intervals.push_back({1, std::chrono::milliseconds(10 * (i + 1)), quarter(i, result)});
     }
-    outcome(*trial, result);
-    ++runs_;
-    return result;
-  }
-
-  Result<backend::Outcome> run(const backend::WindowOrder& order) override {
-    const auto trial = trial_of(order.target.command.front());
-    if (!trial) return fail(Code::not_found, "scripted: " + order.target.command.front());
-    backend::Outcome result = counted(order, *trial, false);
-    make_windows(order, result);
+    if (order.windows() != nullptr) make_windows(*order.windows(), result);
     outcome(*trial, result);
     ++runs_;
     return result;
@@ -89,11 +77,11 @@ class Scripted final : public backend::Backend {
   }
 
   // Splits all of the first event into windows of the period.
-  void make_windows(const backend::WindowOrder& order, const backend::Outcome& result) const {
+  void make_windows(const backend::Order::Windows& asked, const backend::Outcome& result) const {
     result::WindowsHead head;
     head.events = result.counts;
-    if (order.sink.on_begin) order.sink.on_begin(head);
-    const auto every = static_cast<std::int64_t>(order.triggers.front().every);
+    if (asked.sink.on_begin) asked.sink.on_begin(head);
+    const auto every = static_cast<std::int64_t>(asked.triggers.front().every);
     std::int64_t left = result.counts.front().count.value.value_or(0);
     std::vector<std::int64_t> lengths;
     for (; left >= every; left -= every) lengths.push_back(every);
@@ -102,11 +90,11 @@ class Scripted final : public backend::Backend {
       result::Window window;
       window.length = length;
       window.trigger = 0;
-      order.sink.on_window(window);
+      asked.sink.on_window(window);
     }
     result::Window rest;
     rest.length = left;
-    order.sink.on_window(rest);
+    asked.sink.on_window(rest);
   }
 
   static std::vector<backend::EventCount> quarter(int i, const backend::Outcome& result) {

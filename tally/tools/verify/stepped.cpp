@@ -62,11 +62,11 @@ Result<std::string> find_stepper() {
               "build or install tally again");
 }
 
-Result<backend::Outcome> Stepped::run(const backend::CountOrder& order) {
+Result<backend::Outcome> Stepped::run(const backend::Order& order) {
   const auto folder = linux::ScratchFolder::make();
   if (!folder) return fail(folder.error());
   const std::string file = folder->path() + "/counts";
-  backend::CountOrder native = order;
+  backend::Order native = order;
   native.target.command = {program_, "--json", file};
   if (order.conditions.hides_vdso) native.target.command.emplace_back("--no-vdso");
   native.target.command.emplace_back("--");

@@ -15,9 +15,8 @@ class Stepped final : public backend::Backend {
   Stepped(backend::Backend& native, std::string program) : native_(native), program_(std::move(program)) {}
 
   backend::Traits traits() const override { return {.name = "stepper"}; }
-  using Backend::refuses, Backend::run;
-  std::optional<Error> refuses(const backend::CountOrder& order) const override { return native_.refuses(order); }
-  Result<backend::Outcome> run(const backend::CountOrder& order) override;
+  std::optional<Error> refuses(const backend::Order& order) const override { return native_.refuses(order); }
+  Result<backend::Outcome> run(const backend::Order& order) override;
   backend::Outlook outlook(const event::Event& event) const override;
 
  private:

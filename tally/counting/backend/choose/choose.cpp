@@ -6,6 +6,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/candidate.hpp"
+#include "tally/counting/backend/engine_only.hpp"
 #include "tally/counting/backend/perf/perf.hpp"
 #include "tally/counting/backend/software.hpp"
 #include "tally/hardware/event/codes.hpp"
@@ -108,39 +109,37 @@ bool counts_enough(const Candidate& candidate, const Backend& backend, const std
          counts_any_hardware(backend, events);
 }
 
-// Windows need only the trigger, which refuses() has checked; other events may be absent.
-constexpr bool ends_windows(const WindowOrder& /*order*/) { return true; }
-constexpr bool ends_windows(const auto& /*order*/) { return false; }
-const std::vector<event::Event> no_events;
-
-constexpr const Conditions& conditions_of(const Order& order) { return order.conditions; }
-constexpr const Conditions& conditions_of(const RegionOrder& order) { return order.count.conditions; }
-
-bool hashes_paths(const Order& /*order*/) { return false; }
-bool hashes_paths(const CountOrder& order) { return order.path.has_value(); }
-bool hashes_paths(const RegionOrder& order) { return order.count.path.has_value(); }
+// The events of the order and those of its triggers, which may differ.
+std::vector<event::Event> events_of(const Order& order) {
+  std::vector<event::Event> events = order.events;
+  if (order.windows() == nullptr) return events;
+  for (const WindowTrigger& trigger : order.windows()->triggers)
+    if (std::none_of(events.begin(), events.end(), [&](const event::Event& one) {
+          return one.id == trigger.event.id && one.mode == trigger.event.mode;
+        }))
+      events.push_back(trigger.event);
+  return events;
+}
 
 // Chooses the first candidate that does not refuse the order and counts a hardware event if there is one. Errors: the
 // most useful refusal, which is the one about a wrong request, else the first.
-template <class AnOrder>
-Result<Choice> choose_automatically(const AnOrder& order, const std::vector<event::Event>& events,
+Result<Choice> choose_automatically(const Order& order, const std::vector<event::Event>& events,
                                     const linux::HostMachine& machine, const std::optional<Simulation>& simulation) {
   std::optional<Error> error;
   bool is_passed_over = false;
-  const Conditions& conditions = conditions_of(order);
-  const bool needs_engine = simulation || conditions.presents_cpu() || conditions.counts_clock() ||
-                            conditions.answers_marks() || hashes_paths(order);
+  const bool is_for_engine = needs_engine(order, simulation.has_value());
   for (const Candidate* const one : candidates) {
     const Candidate& candidate = *one;
     if (!candidate.is_automatic()) continue;
     auto backend = candidate.make(machine, simulation);
-    if (needs_engine && !backend->traits().is_engine) continue;
+    if (is_for_engine && !backend->traits().is_engine) continue;
     const bool is_shortcut = candidate.when == Candidate::ChoiceRule::if_enough;
     if (auto refused = backend->refuses(order)) {
       const bool reports_more = !error || (refused->code == Code::bad_usage && error->code != Code::bad_usage);
       if (!is_shortcut && reports_more) error = std::move(refused);
-    } else if (counts_enough(candidate, *backend, ends_windows(order) ? no_events : events)) {
-      if (!is_passed_over || needs_engine || candidate.notices == nullptr) return Choice{std::move(backend), {}};
+    } else if (order.windows() != nullptr || counts_enough(candidate, *backend, events)) {
+      // Windows need only the trigger, which refuses() has checked; other events may be absent.
+      if (!is_passed_over || is_for_engine || candidate.notices == nullptr) return Choice{std::move(backend), {}};
       const std::string why = why_no_pmu(machine, events);
       return Choice{std::move(backend), candidate.notices(machine, why.empty() && error ? error->message : why)};
     }
@@ -150,36 +149,15 @@ Result<Choice> choose_automatically(const AnOrder& order, const std::vector<even
                                    "build with -DTALLY_ENGINE=ON on x86-64, or use `--backend none`", 0}));
 }
 
-template <class AnOrder>
-Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const linux::HostMachine& machine,
+Result<Choice> take_by_name(const std::string& name, const Order& order, const linux::HostMachine& machine,
                             const std::optional<Simulation>& simulation) {
   for (const Candidate* const one : candidates) {
     const Candidate& candidate = *one;
     if (!candidate.is_by_name() || name != candidate.name) continue;
     auto backend = candidate.make(machine, simulation);
-    if (simulation && !backend->traits().is_engine) {
-      return fail(Code::bad_usage,
-                  fmt::format("--model needs the engine: it cannot be combined with `--backend {}`", printable(name)),
-                  "omit one of the two");
-    }
-    if (conditions_of(order).presents_cpu() && !backend->traits().is_engine) {
-      return fail(Code::bad_usage, "--cpu-model needs the engine: natively, programs see the real processor",
-                  fmt::format("omit `--backend {}`, or use `--cpu-model host`", printable(name)));
-    }
-    if (hashes_paths(order) && !backend->traits().is_engine)
-      return fail(Code::bad_usage, "--path-hash needs the engine", fmt::format("omit `--backend {}`", printable(name)));
-    if (conditions_of(order).counts_clock() && !backend->traits().is_engine) {
-      return fail(Code::bad_usage, "--clock counted needs the engine: natively, programs read the real clock",
-                  fmt::format("omit `--backend {}`, or use `--clock real`", printable(name)));
-    }
-    if (conditions_of(order).as_valgrind && !backend->traits().is_engine) {
-      return fail(Code::bad_usage, "--as-valgrind needs the engine: natively, nothing answers client requests",
-                  fmt::format("omit `--backend {}`", printable(name)));
-    }
-    if (conditions_of(order).has_gem5_marks() && !backend->traits().is_engine) {
-      return fail(Code::bad_usage, "--marks gem5 needs the engine: natively, these instructions are illegal",
-                  fmt::format("omit `--backend {}`", printable(name)));
-    }
+    if (!backend->traits().is_engine)
+      if (auto refused = refuses_option(printable(name), order, simulation.has_value()))
+        return fail(*std::move(refused));
     if (auto refused = backend->refuses(order)) return fail(*std::move(refused));
     return Choice{std::move(backend), {}};
   }
@@ -190,22 +168,6 @@ Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const
   const auto near = nearest(name, backend_names());
   return fail(Code::bad_usage, fmt::format("unknown backend '{}'", printable(name)),
               near.empty() ? "the backends are: " + join(backend_names(), ", ") : "did you mean " + near.front() + "?");
-}
-
-template <class AnOrder>
-Result<Choice> choose_for(const std::string& name, const AnOrder& order, const std::vector<event::Event>& events,
-                          const linux::HostMachine& machine, const std::optional<Simulation>& simulation) {
-  auto choice = name == "auto" ? choose_automatically(order, events, machine, simulation)
-                               : take_by_name(name, order, machine, simulation);
-  if (!choice) return choice;
-  if (auto nothing = nothing_to_count(*choice->backend, events)) {
-    if (name == "none") nothing->hint = "omit `--backend none` to let tally choose a backend that counts it";
-    if (choice->backend->traits().has_pmu_counters)
-      nothing->hint = "`tally doctor` shows what this machine can count and how to get more";
-    return fail(*std::move(nothing));
-  }
-  choice->event_notes = notes_of(*choice->backend, events);
-  return choice;
 }
 
 }  // namespace
@@ -223,44 +185,25 @@ bool is_engine(std::string_view name) {
   });
 }
 
-Result<Choice> choose(const std::string& name, const CountOrder& order, const linux::HostMachine& machine,
+Result<Choice> choose(const std::string& name, const Order& order, const linux::HostMachine& machine,
                       const std::optional<Simulation>& simulation) {
-  return choose_for(name, order, order.events, machine, simulation);
-}
-
-Result<Choice> choose(const std::string& name, const RegionOrder& order, const linux::HostMachine& machine,
-                      const std::optional<Simulation>& simulation) {
-  return choose_for(name, order, order.count.events, machine, simulation);
-}
-
-Result<Choice> choose(const std::string& name, const WindowOrder& order, const linux::HostMachine& machine,
-                      const std::optional<Simulation>& simulation) {
-  std::vector<event::Event> events = order.events;
-  for (const WindowTrigger& trigger : order.triggers)
-    if (std::none_of(events.begin(), events.end(), [&](const event::Event& one) {
-          return one.id == trigger.event.id && one.mode == trigger.event.mode;
-        }))
-      events.push_back(trigger.event);
-  return choose_for(name, order, events, machine, simulation);
-}
-
-Result<Choice> choose(const std::string& name, const ProfileOrder& order, const linux::HostMachine& machine,
-                      const std::optional<Simulation>& simulation) {
-  return choose_for(name, order, order.events, machine, simulation);
-}
-
-Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events,
-                      const linux::HostMachine& machine, const std::optional<Simulation>& simulation) {
-  CountOrder order;
-  order.events = events;
-  return choose(name, order, machine, simulation);
+  const std::vector<event::Event> events = events_of(order);
+  auto choice = name == "auto" ? choose_automatically(order, events, machine, simulation)
+                               : take_by_name(name, order, machine, simulation);
+  if (!choice) return choice;
+  if (auto nothing = nothing_to_count(*choice->backend, events)) {
+    if (name == "none") nothing->hint = "omit `--backend none` to let tally choose a backend that counts it";
+    if (choice->backend->traits().has_pmu_counters)
+      nothing->hint = "`tally doctor` shows what this machine can count and how to get more";
+    return fail(*std::move(nothing));
+  }
+  choice->event_notes = notes_of(*choice->backend, events);
+  return choice;
 }
 
 Outlook outlook(const event::Event& event) {
   static const linux::HostMachine machine = linux::read_host_machine();
-  CountOrder order;
-  order.events = {event};
-  auto choice = choose_automatically(order, order.events, machine, {});
+  auto choice = choose_automatically({.events = {event}}, {event}, machine, {});
   return choice ? choice->backend->outlook(event) : Outlook{Trust::absent, choice.error().message, {}};
 }
 

@@ -29,20 +29,10 @@ bool is_engine(std::string_view name);
 
 /// Returns the backend called `name`; for "auto" the first in order of preference that does not refuse the order.
 /// `simulation`: the machine to model; without it the engine models this machine if an event needs a model. Errors:
-/// bad_usage for an unknown name; the backend's refusal; cannot_measure if no event of the order can be counted.
-Result<Choice> choose(const std::string& name, const CountOrder& order, const linux::HostMachine& machine,
+/// bad_usage for an unknown name; the backend's refusal; cannot_measure if no event of the order can be counted, with
+/// those of triggers.
+Result<Choice> choose(const std::string& name, const Order& order, const linux::HostMachine& machine,
                       const std::optional<Simulation>& simulation = {});
-Result<Choice> choose(const std::string& name, const RegionOrder& order, const linux::HostMachine& machine,
-                      const std::optional<Simulation>& simulation = {});
-/// Considers the events of the order and those of its triggers, which may differ.
-Result<Choice> choose(const std::string& name, const WindowOrder& order, const linux::HostMachine& machine,
-                      const std::optional<Simulation>& simulation = {});
-Result<Choice> choose(const std::string& name, const ProfileOrder& order, const linux::HostMachine& machine,
-                      const std::optional<Simulation>& simulation = {});
-
-/// The same for a count of these events over a whole command.
-Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events,
-                      const linux::HostMachine& machine, const std::optional<Simulation>& simulation = {});
 
 /// Returns the outlook of a single event with the backend that "auto" chooses for it.
 Outlook outlook(const event::Event& event);

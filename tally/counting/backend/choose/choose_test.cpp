@@ -17,7 +17,7 @@ constexpr const char* for_hardware = "none";
 #endif
 
 TEST(Choose, runs_natively_without_a_notice_for_software_events_only) {
-  const auto choice = choose("auto", software, {});
+  const auto choice = choose("auto", {.events = software}, {});
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->backend->name(), "none");
   EXPECT_TRUE(choice->notices.empty());
@@ -26,34 +26,34 @@ TEST(Choose, runs_natively_without_a_notice_for_software_events_only) {
 TEST(Choose, reports_why_the_pmu_is_not_used) {
   linux::HostMachine machine;
   machine.hypervisor = true;
-  const auto guest = choose("auto", hardware, machine);
+  const auto guest = choose("auto", {.events = hardware}, machine);
   ASSERT_TRUE(guest);
   EXPECT_EQ(guest->backend->name(), for_hardware);
   ASSERT_EQ(guest->notices.size(), 1u);
   EXPECT_EQ(guest->notices[0].find("this VM exposes no PMU; counting "), 0u) << guest->notices[0];
 
   machine.pmus = {"cpu"};
-  const auto host = choose("auto", hardware, machine);
+  const auto host = choose("auto", {.events = hardware}, machine);
   EXPECT_EQ(host->notices[0].find("this machine's PMU is not used"), 0u);
   EXPECT_EQ(host->notices.size(), 1u);
 }
 
 TEST(Choose, takes_the_named_backend_without_a_notice) {
-  const auto choice = choose("none", hardware, {});
+  const auto choice = choose("none", {.events = hardware}, {});
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->backend->name(), "none");
   EXPECT_TRUE(choice->notices.empty());
 }
 
 TEST(Choose, perf_cannot_measure_and_suggests_another_backend) {
-  const auto choice = choose("perf", hardware, {});
+  const auto choice = choose("perf", {.events = hardware}, {});
   ASSERT_FALSE(choice);
   EXPECT_EQ(choice.error().code, Code::cannot_measure);
   EXPECT_NE(choice.error().hint.find("--backend"), std::string::npos);
 }
 
 TEST(Choose, perf_counts_the_kernels_own_events_or_reports_why_not) {
-  const auto choice = choose("perf", software, {});
+  const auto choice = choose("perf", {.events = software}, {});
   if (const auto known = linux::open_for_next_program(linux::KernelEvent::page_faults); !known) {
     ASSERT_FALSE(choice);
     EXPECT_EQ(choice.error().os_errno, known.os_errno);
@@ -64,7 +64,7 @@ TEST(Choose, perf_counts_the_kernels_own_events_or_reports_why_not) {
 }
 
 TEST(Choose, engine_is_available_if_it_was_built) {
-  const auto choice = choose("engine", software, {});
+  const auto choice = choose("engine", {.events = software}, {});
 #if TALLY_HAS_ENGINE
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->backend->name(), "engine");
@@ -76,21 +76,21 @@ TEST(Choose, engine_is_available_if_it_was_built) {
 
 TEST(Choose, refuses_if_no_requested_event_can_be_counted) {
   for (const char* name : {"auto", "none"}) {
-    const auto choice = choose(name, *event::parse_lists({"r1234,r1235:u"}), {});
+    const auto choice = choose(name, {.events = *event::parse_lists({"r1234,r1235:u"})}, {});
     ASSERT_FALSE(choice) << name;
     EXPECT_EQ(choice.error().code, Code::cannot_measure);
     EXPECT_EQ(choice.error().message.find("cannot count r1234, r1235:u: needs a PMU"), 0u) << choice.error().message;
-    const auto kernel = choose(name, *event::parse_lists({"instructions:k"}), {});
+    const auto kernel = choose(name, {.events = *event::parse_lists({"instructions:k"})}, {});
     ASSERT_FALSE(kernel) << name;
     EXPECT_EQ(kernel.error().code, Code::cannot_measure);
   }
-  EXPECT_EQ(choose("none", *event::parse_lists({"instructions"}), {}).error().code, Code::cannot_measure);
-  EXPECT_TRUE(choose("none", *event::parse_lists({"cycles,page-faults"}), {}));
+  EXPECT_EQ(choose("none", {.events = *event::parse_lists({"instructions"})}, {}).error().code, Code::cannot_measure);
+  EXPECT_TRUE(choose("none", {.events = *event::parse_lists({"cycles,page-faults"})}, {}));
 }
 
 TEST(Choose, unknown_names_are_bad_usage) {
-  EXPECT_EQ(choose("prf", hardware, {}).error().code, Code::bad_usage);
-  EXPECT_EQ(choose("prf", hardware, {}).error().hint, "did you mean perf?");
+  EXPECT_EQ(choose("prf", {.events = hardware}, {}).error().code, Code::bad_usage);
+  EXPECT_EQ(choose("prf", {.events = hardware}, {}).error().hint, "did you mean perf?");
 }
 
 }  // namespace

@@ -89,11 +89,11 @@ std::optional<Error> refuses_cpu(const std::string& name) {
 }
 
 /// Reports an address for the start or stop of windows that no thread reached.
-void report_unreached_bounds(const WindowOrder& order, const Execution& execution, Outcome& outcome) {
-  const WindowBounds& bounds = order.bounds;
-  if (order.trap != CodeRegion::Trap::none && execution.windows_started == 0) {
+void report_unreached_bounds(const Order::Windows& windows, const Execution& execution, Outcome& outcome) {
+  const WindowBounds& bounds = windows.bounds;
+  if (windows.trap != CodeRegion::Trap::none && execution.windows_started == 0) {
     outcome.missing.push_back(
-        fmt::format("no thread reached a trap (--trap {}): there are no windows", trap_name(order.trap)));
+        fmt::format("no thread reached a trap (--trap {}): there are no windows", trap_name(windows.trap)));
   } else if (bounds.start && execution.windows_started == 0) {
     outcome.missing.push_back(fmt::format(
         "no thread reached '{}' (--start-at): there are no windows. The compiler may have inlined the function "
@@ -112,14 +112,14 @@ channel::AtStart at_start(ProfileParts::AtStart state) {
                                                : channel::AtStart::automatic;
 }
 
-channel::PartSettings parts_of(const Job& job) {
+channel::PartSettings parts_of(const Order& order) {
   channel::PartSettings parts{};
-  parts.on = job.count != nullptr || job.has_parts() ? 1 : 0;
-  parts.as_valgrind = job.order.conditions.as_valgrind ? 1 : 0;
-  parts.gem5 = job.order.conditions.has_gem5_marks() ? 1 : 0;
-  if (!job.has_parts()) return parts;
-  parts.instrumentation = at_start(job.profile->parts->instrumentation);
-  parts.collection = at_start(job.profile->parts->collection);
+  parts.on = order.counts_sections() || order.parts() != nullptr ? 1 : 0;
+  parts.as_valgrind = order.conditions.as_valgrind ? 1 : 0;
+  parts.gem5 = order.conditions.has_gem5_marks() ? 1 : 0;
+  if (order.parts() == nullptr) return parts;
+  parts.instrumentation = at_start(order.parts()->instrumentation);
+  parts.collection = at_start(order.parts()->collection);
   return parts;
 }
 
@@ -133,52 +133,40 @@ class Engine final : public Backend {
             .simulates = asked_ ? std::string_view(asked_->machine.name) : std::string_view()};
   }
 
-  std::optional<Error> refuses(const CountOrder& order) const override {
-    if (order.path)
-      if (auto refused = refuses_path(order)) return refused;
-    return refuses_target(order);
-  }
-
-  std::optional<Error> refuses(const RegionOrder& order) const override {
-    if (order.any() && order.count.target.attachment.any()) return engine_only(order);
-    if (order.any() && order.count.path)
-      return Error{Code::bad_usage, "--path-hash cannot be combined with regions or `rdpmc`", "use only one of them",
-                   0};
-    return refuses(order.count);
-  }
-
-  std::optional<Error> refuses(const WindowOrder& order) const override {
-    if (all_software(order.triggers))
+  std::optional<Error> refuses(const Order& order) const override {
+    if (order.regions() != nullptr && order.target.attachment.any()) return refuses_regions(order);
+    if (order.windows() != nullptr && all_software(order.windows()->triggers))
       return Error{Code::cannot_measure, "the engine cannot end windows by an event of the kernel",
                    "omit `--backend engine` to use the kernel's own counters", 0};
-    if (auto refused = refuses_target(order)) return refused;
-    for (const WindowTrigger& trigger : order.triggers)
-      if (auto refused = refuses_trigger(trigger)) return refused;
+    if (order.hashes_paths())
+      if (auto refused = refuses_path(order)) return refused;
+    if (order.target.attachment.any()) return cannot_attach();
+    if (order.conditions.presents_cpu())
+      if (auto refused = refuses_cpu(order.conditions.cpu_model)) return refused;
+    if (order.windows() != nullptr)
+      for (const WindowTrigger& trigger : order.windows()->triggers)
+        if (auto refused = refuses_trigger(trigger)) return refused;
     return std::nullopt;
   }
 
-  std::optional<Error> refuses(const ProfileOrder& order) const override { return refuses_target(order); }
-
-  Result<Outcome> run(const CountOrder& order) override { return execute_counts(Job(order)); }
-
-  Result<Outcome> run(const RegionOrder& order) override { return execute_counts(Job(order)); }
-
-  Result<Outcome> run(const WindowOrder& order) override {
-    if (auto refused = refuses(order)) return fail(*std::move(refused));
-    return execute_job(Job(order));
+  Result<Outcome> run(const Order& order) override {
+    if (order.windows() != nullptr)
+      if (auto refused = refuses(order)) return fail(*std::move(refused));
+    if (order.count() == nullptr || !order.hashes_paths()) return execute_order(order);
+    ThreadPaths paths(*order.count()->path);
+    auto outcome = execute_order(paths.windows(order));
+    if (outcome) paths.take(*outcome);
+    return outcome;
   }
-
-  Result<Outcome> run(const ProfileOrder& order) override { return execute_job(Job(order)); }
 
   Outlook outlook(const event::Event& event) const override {
     const auto simulation = needed_by(event.id).any() ? simulation_of() : fail(Code::cannot_measure, "");
     return outlook_of(event, simulation ? &*simulation : nullptr);
   }
 
-  std::vector<std::string> notices_before(const RegionOrder& order) const override {
-    if (!order.rdpmc) return {};
-    const Job job(order);
-    return {readable_counters(job, modelling_of(job))};
+  std::vector<std::string> notices_before(const Order& order) const override {
+    if (!order.has_rdpmc()) return {};
+    return {readable_counters(order, modelling_of(order))};
   }
 
   std::vector<event::Event> default_set() const override {
@@ -186,55 +174,43 @@ class Engine final : public Backend {
   }
 
  private:
-  std::optional<Error> refuses_target(const Order& order) const {
-    if (order.target.attachment.any()) return cannot_attach();
-    return order.conditions.presents_cpu() ? refuses_cpu(order.conditions.cpu_model) : std::nullopt;
-  }
-
-  /// Counts, with path hashes if they are requested.
-  Result<Outcome> execute_counts(Job job) const {
-    if (!job.count->path) return execute_job(job);
-    ThreadPaths paths(*job.count->path);
-    const WindowOrder windows = paths.windows(job.order);
-    job.windows = &windows;
-    auto outcome = execute_job(job);
-    if (outcome) paths.take(*outcome);
-    return outcome;
-  }
-
   /// Returns why paths cannot be hashed with the rest of the order: that code has models, or stops counting.
-  std::optional<Error> refuses_path(const CountOrder& order) const {
-    if (order.timing.any())
+  std::optional<Error> refuses_path(const Order& order) const {
+    if (order.regions() != nullptr)
+      return Error{Code::bad_usage, "--path-hash cannot be combined with regions or `rdpmc`", "use only one of them",
+                   0};
+    if (order.timing().any())
       return Error{Code::bad_usage, "--path-hash cannot be combined with --interval, --delay or --timeout",
                    "use only one of them", 0};
-    if (!modelling_of(Job(order)).needed.any()) return std::nullopt;
+    if (!modelling_of(order).needed.any()) return std::nullopt;
     return Error{Code::bad_usage, "--path-hash cannot be combined with events that need a model",
                  "count instructions, branches, loads or stores, and omit --model", 0};
   }
 
-  Result<Outcome> execute_job(const Job& job) const {
+  Result<Outcome> execute_order(const Order& order) const {
     const auto image = find_image();
     if (!image) return fail(image.error());
     auto shared = Channel::make();
     if (!shared) return fail(shared.error());
-    const Modelling modelling = modelling_of(job);
-    const auto placed = located_values(job, modelling);
+    const Modelling modelling = modelling_of(order);
+    const auto placed = located_values(order, modelling);
     if (!placed) return fail(placed.error());
-    Marker marker(job);
-    if (auto known = check_program(marker, job); !known) return fail(known.error());
+    Marker marker(order);
+    if (auto known = check_program(marker, order); !known) return fail(known.error());
     channel::Settings settings{};
     settings.models = modelling.settings;
     if (modelling.needed.core) settings.core = core_of(*modelling.simulation);
-    settings.marks = marks_of(job, modelling);
-    settings.windows = windows_of(job, modelling, settings.marks);
-    const bool is_profile = job.profile != nullptr, has_places = job.windows != nullptr && job.windows->places;
+    settings.marks = marks_of(order, modelling);
+    settings.windows = windows_of(order, modelling, settings.marks);
+    const bool is_profile = order.profile() != nullptr,
+               has_places = order.windows() != nullptr && order.windows()->places;
     settings.logs_code = is_profile || has_places || settings.windows.vectors != 0 ? 1 : 0;
     settings.keeps_files = is_profile ? 1 : 0;
     settings.placed = *placed;
-    settings.follows_calls = job.has_calls() ? 1 : 0;
-    settings.parts = parts_of(job);
+    settings.follows_calls = order.has_calls() ? 1 : 0;
+    settings.parts = parts_of(order);
     Window window;
-    const auto execution = execute(job, *image, *shared, settings, modelling, marker, window);
+    const auto execution = execute(order, *image, *shared, settings, modelling, marker, window);
     if (!execution) return fail(execution.error());
     Outcome outcome;
     outcome.wait_status = execution->wait_status;
@@ -243,21 +219,22 @@ class Engine final : public Backend {
     outcome.usage = execution->statistics.usage;
     outcome.duration = execution->statistics.duration;
     outcome.intervals = execution->intervals;
-    const linux::Finishing finishing(*job.order.conditions.signals);
-    outcome.regions = collect(job, *execution, *shared, modelling, window, outcome);
+    const linux::Finishing finishing(*order.conditions.signals);
+    outcome.regions = collect(order, *execution, *shared, modelling, window, outcome);
     if (is_profile) {
-      outcome.code = code_counts(job, *shared, modelling, execution->kept_files, outcome.counts);
+      outcome.code = code_counts(order, *shared, modelling, execution->kept_files, outcome.counts);
       for (result::CodeOwner& owner : outcome.code.owners)
         owner.other_pids = execution->other_pids.contains(static_cast<pid_t>(owner.pid));
     }
-    if (job.has_python()) note_python(marker, outcome.code, outcome);
+    if (order.has_python()) note_python(marker, outcome.code, outcome);
     outcome.notices.insert(outcome.notices.end(), execution->command_notes.begin(), execution->command_notes.end());
     outcome.missing = marker.missing();
     if (execution->windows_lost != 0)
       outcome.missing.push_back(
           fmt::format("{} rows are missing: they could not be read back from their temporary file in $TMPDIR",
                       thousands(static_cast<std::int64_t>(execution->windows_lost))));
-    if (outcome.missing.empty() && job.windows != nullptr) report_unreached_bounds(*job.windows, *execution, outcome);
+    if (outcome.missing.empty() && order.windows() != nullptr)
+      report_unreached_bounds(*order.windows(), *execution, outcome);
     outcome.notices.insert(outcome.notices.end(), marker.notices().begin(), marker.notices().end());
     outcome.unasked = unasked_code(*shared);
     if (execution->began) return outcome;
@@ -279,9 +256,9 @@ class Engine final : public Backend {
                       major, minor));
   }
 
-  static Result<void> check_program(Marker& marker, const Job& job) {
+  static Result<void> check_program(Marker& marker, const Order& order) {
     if (!marker.any()) return {};
-    const auto path = linux::find_program(job.order.target.command.front(), linux::search_path());
+    const auto path = linux::find_program(order.target.command.front(), linux::search_path());
     return path ? marker.check_program(*path) : fail(path.error());
   }
 
@@ -292,15 +269,15 @@ class Engine final : public Backend {
     return Simulation{.machine = std::move(*host)};
   }
 
-  Modelling modelling_of(const Job& job) const {
+  Modelling modelling_of(const Order& order) const {
     Modelling modelling;
     const auto asks_a_model = [](const event::Event& event) {
       return event.mode != event::Mode::kernel && needed_by(event.id).any();
     };
-    if (std::none_of(job.events().begin(), job.events().end(), asks_a_model)) return modelling;
+    if (std::none_of(order.events.begin(), order.events.end(), asks_a_model)) return modelling;
     auto simulation = simulation_of();
     if (!simulation) return modelling;
-    for (const event::Event& event : job.events()) {
+    for (const event::Event& event : order.events) {
       if (!asks_a_model(event) || !why_not_modelled(event.id, *simulation).empty()) continue;
       const NeededModels needed = needed_by(event.id);
       modelling.needed.branches |= needed.branches;
@@ -311,11 +288,11 @@ class Engine final : public Backend {
       modelling.needed.core |= needed.core;
     }
     // Only models that process every access and branch of a thread can attribute mispredictions to a branch.
-    if (job.profile != nullptr && modelling.needed.branches) simulation->each = true;
+    if (order.profile() != nullptr && modelling.needed.branches) simulation->each = true;
     if (modelling.needed.any()) modelling.settings = settings_of(*simulation, modelling.needed);
     // Regions and windows read counts at each boundary, where the program would have to wait for workers.
-    const bool can_be_offloaded = modelling.settings.each == 0 && job.code_regions().empty() &&
-                                  job.windows == nullptr &&
+    const bool can_be_offloaded = modelling.settings.each == 0 && order.code_regions().empty() &&
+                                  order.windows() == nullptr &&
                                   (modelling.needed.l1i || modelling.needed.l1d || modelling.needed.tlbs ||
                                    (modelling.needed.branches && simulation->precision == Precision::full));
     if (can_be_offloaded)

@@ -231,10 +231,10 @@ Result<channel::ImageHeader> read_header(int fd, const std::string& path) {
 }
 
 /// Sets why the kernel took counters away, if it did. With a delay or a time-out there is no expected time to compare.
-void note_lost_counters(const Job& job, Execution& execution) {
-  if (job.timing().is_partial() || !execution.ended) return;
+void note_lost_counters(const Order& order, Execution& execution) {
+  if (order.timing().is_partial() || !execution.ended) return;
   execution.statistics.lost = why_counters_were_lost(longest_enabled(execution.statistics.kernel),
-                                                     execution.statistics.usage, job.order.target.command.front());
+                                                     execution.statistics.usage, order.target.command.front());
 }
 
 }  // namespace
@@ -297,7 +297,7 @@ Result<void> present_machine(const Conditions& conditions, channel::Settings& se
   return {};
 }
 
-Result<Execution> execute(const Job& job, const std::string& image, Channel& shared, const channel::Settings& asked,
+Result<Execution> execute(const Order& order, const std::string& image, Channel& shared, const channel::Settings& asked,
                           const Modelling& modelling, Marker& marker, Window& window) {
   const auto image_file = linux::open_file(image, "the engine");
   if (!image_file) return fail(image_file.error());
@@ -310,7 +310,7 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
   Translations translations;
   if (asked.marks.on == 0)
     translations = Translations::open(
-        header->build, {.only_added = job.order.conditions.repeatable,
+        header->build, {.only_added = order.conditions.repeatable,
                         .modelled = asked.models.on != 0 || asked.windows.on != 0 || asked.follows_calls != 0});
   const linux::Descriptor proc = linux::open_directory("/proc");
   // A missing descriptor still needs a number, which stays unused.
@@ -321,23 +321,23 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
   if (!inherited) return fail(inherited.error());
   announcements->close_theirs();
   channel::Settings settings = asked;
-  settings.trace_limit = static_cast<std::uint32_t>(job.order.conditions.engine.block_size);
-  settings.cache_limit = static_cast<std::uint32_t>(job.order.conditions.engine.cache_limit);
-  settings.hot_from = static_cast<std::uint32_t>(job.order.conditions.engine.hot_from);
+  settings.trace_limit = static_cast<std::uint32_t>(order.conditions.engine.block_size);
+  settings.cache_limit = static_cast<std::uint32_t>(order.conditions.engine.cache_limit);
+  settings.hot_from = static_cast<std::uint32_t>(order.conditions.engine.hot_from);
   // Blocks of one instruction are for tests: they use the forms for other processors.
-  const bool for_other_processors = job.order.conditions.engine.block_size == 1;
+  const bool for_other_processors = order.conditions.engine.block_size == 1;
   settings.mapping_limit = mapping_limit();
   settings.never_overcommits = linux::never_overcommits() ? 1 : 0;
   settings.loop_is_fast = for_other_processors ? 0 : loop_is_fast();
   settings.has_bmi2 = for_other_processors ? 0 : has_bmi2();
   settings.protection_keys = has_protection_keys();
-  if (auto presented = present_machine(job.order.conditions, settings); !presented) return fail(presented.error());
+  if (auto presented = present_machine(order.conditions, settings); !presented) return fail(presented.error());
   apply_test_settings(settings);
   shared.records.header().settings = settings;
 
   Execution execution;
   execution.settings = settings_in(shared);
-  const auto path = linux::find_program(job.order.target.command.front(), linux::search_path());
+  const auto path = linux::find_program(order.target.command.front(), linux::search_path());
   if (!path) return fail(path.error());
   const int first_fd = inherited->front().get();
   ChildSide side{&shared.records.header(), first_fd, !linux::changes_rights(*path)};
@@ -347,15 +347,15 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
   std::optional<WindowRows> rows;
   try {
     if (settings.models.worker_count != 0) workers.emplace(shared, settings.models, settings.models.worker_count);
-    if (settings.windows.on != 0) rows.emplace(shared, job, modelling, linux::now());
+    if (settings.windows.on != 0) rows.emplace(shared, order, modelling, linux::now());
   } catch (const std::system_error& error) {
     return fail(Code::cannot_measure,
                 fmt::format("cannot start a worker thread for the machine model: {}", error.code().message()),
                 "raise `ulimit -u`, or use `--model-threads 0`");
   }
-  CommandRun run(job.order);
-  const KernelCounters counters(job.events());
-  FaultLogs fault_logs(job);
+  CommandRun run(order);
+  const KernelCounters counters(order.events);
+  FaultLogs fault_logs(order);
   if (auto started = run.start({&side, ChildSide::before_exec, ChildSide::after_failed_exec}); !started)
     return fail(started.error());
   execution.pid = run.pid();
@@ -367,11 +367,11 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
                             header->entry,
                             {translations.kept_inode(), translations.added_inode()}});
   Server server(shared, *announcements, std::move(injector), marker, workers ? &*workers : nullptr,
-                rows ? &*rows : nullptr, execution, printable(job.order.target.command.front()));
-  LiveMeter meter(job, shared, counters);
+                rows ? &*rows : nullptr, execution, printable(order.target.command.front()));
+  LiveMeter meter(order, shared, counters);
   std::optional<Conductor> conductor;
-  if (job.is_timed()) {
-    conductor.emplace(*job.count, meter, Nanoseconds{0}, [&] {
+  if (order.timing().any()) {
+    conductor.emplace(order, meter, Nanoseconds{0}, [&] {
       meter.times_out();
       linux::ask_to_end(run.pid());
     });
@@ -396,13 +396,13 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
   translations.keep();
   report_failure(shared, execution);
   execution.statistics.kernel = counters.read();
-  note_lost_counters(job, execution);
+  note_lost_counters(order, execution);
   execution.faults = fault_logs.finish();
   if (!conductor) return execution;
   (void)conductor->finish(linux::now());
   execution.began = conductor->began();
   execution.statistics.kernel = meter.kernel();
-  note_lost_counters(job, execution);
+  note_lost_counters(order, execution);
   if (!execution.statistics.lost.empty()) conductor->mark_lost(execution.statistics.lost);
   execution.intervals = conductor->intervals();
   add_unknown_commands(*conductor, execution.command_notes);

@@ -7,8 +7,8 @@
 
 #include "tally/counting/backend/backend.hpp"
 #include "tally/counting/backend/engine/count/own_faults.hpp"
-#include "tally/counting/backend/engine/job.hpp"
 #include "tally/counting/backend/engine/kept_files.hpp"
+#include "tally/counting/backend/order.hpp"
 #include "tally/counting/backend/software.hpp"
 #include "tally/engine/channel/channel.hpp"
 #include "tally/linux/files/memory_file.hpp"
@@ -52,9 +52,9 @@ struct Window;
 class Marker;
 
 /// Runs the command under the engine `image` (its path). `asked`: the models, and the regions' marks, which `marker`
-/// finds. Passes the windows to their sink meanwhile. If the job is timed, `window` and Execution::intervals have the
-/// results. Errors: not_found, not_executable, cannot_measure.
-Result<Execution> execute(const Job& job, const std::string& image, Channel& shared, const channel::Settings& asked,
+/// finds. Passes the windows to their sink meanwhile. If the order has a timing, `window` and Execution::intervals have
+/// the results. Errors: not_found, not_executable, cannot_measure.
+Result<Execution> execute(const Order& order, const std::string& image, Channel& shared, const channel::Settings& asked,
                           const Modelling& modelling, Marker& marker, Window& window);
 
 }  // namespace tally::backend::engine

@@ -90,10 +90,8 @@ void Scribbled::scribble(const std::uint8_t* data, std::size_t size) {
 }
 
 std::string Scribbled::complaint() const {
-  CountOrder order;
+  Order order;
   for (const char* const name : {"instructions", "branches", "loads"}) order.events.push_back(*event::parse(name));
-  order.processes = true;
-  const Job job(order);
   Execution execution;
   execution.pid = first_pid + 1;
   execution.injected = 2;
@@ -101,16 +99,16 @@ std::string Scribbled::complaint() const {
   execution.lasted = execution.statistics.duration = std::chrono::seconds(1);
   execution.statistics.usage.user = std::chrono::seconds(1);
   Outcome outcome;
-  collect(job, execution, shared_, {}, {}, outcome);
+  collect(order, execution, shared_, {}, {}, outcome);
   channel::Totals all;
   for (std::uint32_t i = 1; i <= threads; ++i) all.add(counted_by(i));
   for (std::size_t i = 0; i < outcome.counts.size(); ++i) {
     const Count& count = outcome.counts[i].count;
-    const std::int64_t right = value_of(job.events()[i].id, all).value();
+    const std::int64_t right = value_of(order.events[i].id, all).value();
     if (count.trust != Trust::exact && count.reason.empty())
-      return fmt::format("no reason for {}", job.events()[i].asked);
+      return fmt::format("no reason for {}", order.events[i].asked);
     if (count.trust == Trust::exact && count.value != right)
-      return fmt::format("{} {}, exact, instead of {}", count.value.value_or(0), job.events()[i].asked, right);
+      return fmt::format("{} {}, exact, instead of {}", count.value.value_or(0), order.events[i].asked, right);
   }
   return "";
 }

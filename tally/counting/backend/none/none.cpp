@@ -33,26 +33,22 @@ class None final : public Backend {
 
   Traits traits() const override { return {.name = "none"}; }
 
-  using Backend::refuses, Backend::run;
-
-  std::optional<Error> refuses(const CountOrder& order) const override {
+  std::optional<Error> refuses(const Order& order) const override {
+    if (order.regions() != nullptr) return refuses_regions(order, "a native run without counters cannot count it");
+    if (auto refused = refuses_all_but_counts(order)) return refused;
     if (order.target.attachment.any()) return cannot_attach();
-    if (order.timing.any())
+    if (order.timing().any())
       return Error{Code::cannot_measure,
                    "`--backend none` does not support intervals, a delay, a time-out or --control", omit_backend, 0};
     if (use_ == Use::always) return std::nullopt;
-    const bool is_enough = all_software(order.events) && !(order.processes && opens_counters(order.events));
+    const bool is_enough = all_software(order.events) && !(order.count()->processes && opens_counters(order.events));
     if (is_enough) return std::nullopt;
     return Error{Code::cannot_measure, "a native run without counters cannot count some of the requested events",
                  omit_backend, 0};
   }
 
-  std::optional<Error> refuses(const RegionOrder& order) const override {
-    return order.any() ? std::optional(engine_only(order, "a native run without counters cannot count it"))
-                       : refuses(order.count);
-  }
-
-  Result<Outcome> run(const CountOrder& order) override {
+  Result<Outcome> run(const Order& order) override {
+    if (auto refused = refuses_all_but_counts(order)) return fail(*std::move(refused));
     CommandRun native(order);
     const KernelCounters counters(order.events);
     if (const auto started = native.start(); !started) return fail(started.error());

@@ -14,7 +14,7 @@ namespace {
 Result<Outcome> run(std::vector<std::string> command, const std::string& events = "instructions,page-faults") {
   auto signals = linux::Signals::watch();
   EXPECT_TRUE(signals);
-  CountOrder order;
+  Order order;
   order.target.command = std::move(command);
   order.events = *event::parse_lists({events});
   order.conditions.signals = &*signals;
@@ -104,7 +104,7 @@ TEST(None, clocks_fit_the_times_of_wait4) {
 
 TEST(None, a_program_stays_on_its_processor) {
   auto signals = linux::Signals::watch();
-  CountOrder order;
+  Order order;
   order.target.command = {"sh", "-c", "test \"$(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status)\" = 0"};
   order.events = *event::parse_lists({"page-faults"});
   order.conditions.signals = &*signals;
@@ -146,7 +146,7 @@ TEST(None, three_interrupts_in_a_row_end_the_wait_and_keep_the_counts) {
     while (kill(tally, SIGINT) == 0) usleep(1000);
     _exit(0);
   }
-  CountOrder order;
+  Order order;
   order.target.command = {"sh", "-c",
                           "trap '' INT; echo >&" + std::to_string(ready[1]) + "; exec cat <&" + std::to_string(input)};
   order.events = *event::parse_lists({"minor-faults,instructions"});

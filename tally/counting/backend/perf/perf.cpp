@@ -59,7 +59,7 @@ Nanoseconds longest_enabled(const std::vector<Count>& counts) {
 // Counts the command, or an attachment while the command runs.
 class CommandCount {
  public:
-  CommandCount(const CountOrder& order, const std::vector<linux::PmuDevice>& cores)
+  CommandCount(const Order& order, const std::vector<linux::PmuDevice>& cores)
       : order_(order), cores_(cores), counters_(order.events, cores), rotation_(rotation_of(cores)), native_(order) {}
 
   Result<Outcome> run() {
@@ -108,7 +108,7 @@ class CommandCount {
   bool attached() const { return order_.target.attachment.any(); }
 
   // With a delay, a time-out or counters of each process, there is no expected time to compare with.
-  bool are_counters_on_from_exec() const { return !attached() && !census_ && !order_.timing.is_partial(); }
+  bool are_counters_on_from_exec() const { return !attached() && !census_ && !order_.timing().is_partial(); }
 
   // While the program runs, only the processor time of the started process is available.
   std::string why_lost(Nanoseconds enabled) const {
@@ -119,7 +119,7 @@ class CommandCount {
   Result<Attached> open() {
     if (attached()) return open_attached(order_.target.attachment, counters_);
     Attached none;
-    if (order_.processes) {
+    if (order_.count()->processes) {
       auto census = Census::follow(native_.pid(), order_, counters_);
       if (census) {
         census_ = *std::move(census);
@@ -127,14 +127,14 @@ class CommandCount {
       }
       none.notices.push_back(census.error().message);
     }
-    const auto start = order_.timing.starts_late() ? linux::PerfStart::when_enabled : linux::PerfStart::at_exec;
+    const auto start = order_.timing().starts_late() ? linux::PerfStart::when_enabled : linux::PerfStart::at_exec;
     counters_.open({native_.pid(), -1, true, start});
     return none;
   }
 
   Count windowed(Count count) const {
     const bool is_of_the_time = count.source == Source::kernel || count.reading.has_value();
-    return timed(std::move(count), order_.timing, is_of_the_time);
+    return timed(std::move(count), order_.timing(), is_of_the_time);
   }
 
   static Count of_command(const event::Event& event, const Count& counted, const RunStatistics& statistics,
@@ -144,7 +144,7 @@ class CommandCount {
     return statistics.lost.empty() ? count : downgraded(std::move(count), Trust::partial, statistics.lost);
   }
 
-  const CountOrder& order_;
+  const Order& order_;
   const std::vector<linux::PmuDevice>& cores_;
   Counters counters_;
   Nanoseconds rotation_;
@@ -158,38 +158,25 @@ class Perf final : public Backend {
 
   Traits traits() const override { return {.name = "perf", .has_pmu_counters = true}; }
 
-  using Backend::run;
-
-  std::optional<Error> refuses(const CountOrder& order) const override {
-    if (!all_software(order.events)) return refuses_hardware(order, order.timing.any());
-    return use_ == Use::by_name ? refused_by_kernel(order.events) : std::nullopt;
+  std::optional<Error> refuses(const Order& order) const override {
+    if (auto refused = refuses_regions(order)) return refused;
+    const bool is_software =
+        order.windows() != nullptr ? all_software(order.windows()->triggers) : all_software(order.events);
+    if (!is_software) return refuses_hardware(order);
+    return order.count() != nullptr && use_ == Use::by_name ? refused_by_kernel(order.events) : std::nullopt;
   }
 
-  std::optional<Error> refuses(const RegionOrder& order) const override {
-    return order.any() ? std::optional(engine_only(order)) : refuses(order.count);
-  }
-
-  std::optional<Error> refuses(const WindowOrder& order) const override {
-    if (order.is_bounded()) return engine_only(order);
-    return all_software(order.triggers) ? std::nullopt : refuses_hardware(order);
-  }
-
-  std::optional<Error> refuses(const ProfileOrder& order) const override {
-    return all_software(order.events) ? std::nullopt : refuses_hardware(order);
-  }
-
-  Result<Outcome> run(const CountOrder& order) override {
+  Result<Outcome> run(const Order& order) override {
+    if (order.regions() != nullptr) return fail(*refuses(order));
+    if (order.windows() != nullptr) return run_windows(order, cores_);
+    if (order.profile() != nullptr) return run_code(order, cores_);
     const Corrections corrections(order, cores_);
-    const CountOrder& with_more = corrections.order();
+    const Order& with_more = corrections.order();
     auto counts =
         order.target.command.empty() ? count_attached(with_more, cores_) : CommandCount(with_more, cores_).run();
     if (counts) corrections.apply(*counts);
     return counts;
   }
-
-  Result<Outcome> run(const WindowOrder& order) override { return run_windows(order, cores_); }
-
-  Result<Outcome> run(const ProfileOrder& order) override { return run_code(order, cores_); }
 
   Outlook outlook(const event::Event& event) const override {
     if (is_software(event)) return outlook_of(native_count(event, expected_statistics(event), {.ended = true}));
@@ -219,8 +206,8 @@ class Perf final : public Backend {
   }
 
  private:
-  std::optional<Error> refuses_hardware(const Order& order, bool is_timed = false) const {
-    if (use_ == Use::kernel_events && (is_timed || order.target.attachment.any())) return std::nullopt;
+  std::optional<Error> refuses_hardware(const Order& order) const {
+    if (use_ == Use::kernel_events && (order.timing().any() || order.target.attachment.any())) return std::nullopt;
     const std::string why = why_not(machine_);
     if (why.empty()) return std::nullopt;
     return Error{Code::cannot_measure, "cannot count with a PMU: " + why,

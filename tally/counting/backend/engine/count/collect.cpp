@@ -52,9 +52,9 @@ struct Image {
 
 class Collector {
  public:
-  Collector(const Job& job, const Execution& execution, const Channel& shared, const Modelling& modelling,
+  Collector(const Order& order, const Execution& execution, const Channel& shared, const Modelling& modelling,
             const Window& window)
-      : job_(job),
+      : order_(order),
         execution_(execution),
         shared_(shared),
         modelling_(modelling),
@@ -79,20 +79,20 @@ class Collector {
   /// process.
   std::vector<result::ProgramRegions> regions() const {
     std::vector<result::ProgramRegions> all;
-    const PartRecords parts = job_.count != nullptr ? read_parts(shared_) : PartRecords{};
+    const PartRecords parts = order_.counts_sections() ? read_parts(shared_) : PartRecords{};
     for (const Image& image : images_) {
       std::vector<RegionResult> regions;
-      if (!job_.code_regions().empty()) {
+      if (!order_.code_regions().empty()) {
         std::vector<MarkedThread> threads;
         for (const Image::Thread& thread : image.threads) threads.push_back({thread.number, thread.record->tid});
-        regions = regions_of(job_, modelling_, shared_, threads, image.tally);
+        regions = regions_of(order_, modelling_, shared_, threads, image.tally);
       }
       if (const auto own = parts.find(image.index); own != parts.end())
-        for (RegionResult& region : regions_of_parts(job_, modelling_, shared_, own->second, image.tally))
+        for (RegionResult& region : regions_of_parts(order_, modelling_, shared_, own->second, image.tally))
           regions.push_back(std::move(region));
       if (!regions.empty()) all.push_back({image.result.pid, {image.result.command}, "", std::move(regions)});
     }
-    if (all.empty() && !job_.code_regions().empty() && !images_.empty())
+    if (all.empty() && !order_.code_regions().empty() && !images_.empty())
       all.push_back({images_.front().result.pid, {images_.front().result.command}, "", {}});
     return all;
   }
@@ -251,7 +251,7 @@ class Collector {
 
   std::vector<EventCount> counts(const CollectedTotals& tally) const {
     std::vector<EventCount> made;
-    for (const event::Event& event : job_.events()) {
+    for (const event::Event& event : order_.events) {
       const bool hardware = event::has_modes(event::definition(event.id).kind);
       made.push_back(event_count(event, hardware ? count_of(event, tally, simulation())
                                                  : absent("the kernel reports it only for the whole command")));
@@ -261,7 +261,7 @@ class Collector {
 
   const Simulation* simulation() const { return modelling_.simulation ? &*modelling_.simulation : nullptr; }
 
-  const Job& job_;
+  const Order& order_;
   const Execution& execution_;
   const Channel& shared_;
   const Modelling& modelling_;
@@ -417,9 +417,9 @@ Count software_while_running(const event::Event& event, const RunStatistics& sta
       event, kernel_event(event.id) ? software_count_so_far(event, statistics) : software_count(event, statistics));
 }
 
-std::vector<result::ProgramRegions> collect(const Job& job, const Execution& execution, const Channel& shared,
+std::vector<result::ProgramRegions> collect(const Order& order, const Execution& execution, const Channel& shared,
                                             const Modelling& modelling, const Window& window, Outcome& outcome) {
-  Collector collect(job, execution, shared, modelling, window);
+  Collector collect(order, execution, shared, modelling, window);
   const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
   std::vector<Image>& images = collect.images();
   std::vector<result::ProgramRegions> regions = collect.regions();
@@ -430,23 +430,23 @@ std::vector<result::ProgramRegions> collect(const Job& job, const Execution& exe
   // For a part of the run the addresses of the faults are unknown.
   const auto own_share = [&](const event::Event& event) {
     const auto found = execution.faults.find(event.id);
-    if (found == execution.faults.end() || job.is_timed()) return std::string();
+    if (found == execution.faults.end() || order.timing().any()) return std::string();
     const Count all = software_count(event, execution.statistics);
     return all.value ? share_of_engine(found->second, *all.value, shared.records) : std::string();
   };
-  for (const event::Event& event : job.events()) {
+  for (const event::Event& event : order.events) {
     const bool hardware = event::has_modes(event::definition(event.id).kind);
     if (!hardware) {
       Count count = software(event, execution, counted_anything, running > 0, own_share(event));
       const bool is_of_the_time = count.source == Source::kernel;
-      outcome.counts.push_back(event_count(event, timed(std::move(count), job.timing(), is_of_the_time)));
+      outcome.counts.push_back(event_count(event, timed(std::move(count), order.timing(), is_of_the_time)));
     } else {
       Count count = count_of(event, total, simulation);
       if (!counted_anything && count.trust != Trust::absent)
         count = absent(!total.reason.empty() ? total.reason : "the program ended before the engine started");
       // Models report at the end only.
       const bool is_of_the_time = event::definition(event.id).kind == event::Kind::hardware;
-      outcome.counts.push_back(event_count(event, timed(std::move(count), job.timing(), is_of_the_time)));
+      outcome.counts.push_back(event_count(event, timed(std::move(count), order.timing(), is_of_the_time)));
     }
   }
   if (modelling.needed.any()) outcome.notices.push_back(describe(*simulation, modelling.needed));
@@ -470,14 +470,14 @@ std::vector<result::ProgramRegions> collect(const Job& job, const Execution& exe
     const std::string living = still_running(images);
     if (!living.empty()) {
       outcome.notices.push_back("still running when counting ended: " + living +
-                                (job.order.conditions.wait_all ? "" : " (--wait-all waits for them)"));
+                                (order.conditions.wait_all ? "" : " (--wait-all waits for them)"));
     }
   }
   for (Image& image : images) {
     if (shared.records.process(image.index).state != channel::State::free)
       outcome.processes.push_back(std::move(image.result));
   }
-  outcome.nondeterminism = read_sources(shared, job.order.conditions);
+  outcome.nondeterminism = read_sources(shared, order.conditions);
   outcome.notices.insert(outcome.notices.end(), execution.native.begin(), execution.native.end());
   if (!execution.failure.empty()) outcome.notices.push_back(execution.failure);
   if (const auto reused = shared.records.header().reused; reused != 0) {

@@ -6,9 +6,9 @@
 #include "tally/counting/backend/backend.hpp"
 #include "tally/counting/backend/engine/count/counts.hpp"
 #include "tally/counting/backend/engine/count/snapshot.hpp"
-#include "tally/counting/backend/engine/job.hpp"
 #include "tally/counting/backend/engine/models.hpp"
 #include "tally/counting/backend/engine/run.hpp"
+#include "tally/counting/backend/order.hpp"
 
 namespace tally::backend::engine {
 
@@ -27,7 +27,7 @@ Count software_while_running(const event::Event& event, const RunStatistics& sta
 
 /// Collects everything that was counted in the window: sets the counts, processes and notices of an outcome, and
 /// returns the regions of its programs.
-std::vector<result::ProgramRegions> collect(const Job& job, const Execution& execution, const Channel& shared,
+std::vector<result::ProgramRegions> collect(const Order& order, const Execution& execution, const Channel& shared,
                                             const Modelling& modelling, const Window& window, Outcome& outcome);
 
 }  // namespace tally::backend::engine

@@ -38,9 +38,9 @@ std::uint64_t own_end(const channel::Records& records) {
 
 }  // namespace
 
-FaultLogs::FaultLogs(const Job& job) {
-  if (job.has_usual_events()) return;
-  for (const event::Event& event : job.events()) {
+FaultLogs::FaultLogs(const Order& order) {
+  if (order.usual_events) return;
+  for (const event::Event& event : order.events) {
     using event::Id;
     const bool faults = event.id == Id::page_faults || event.id == Id::user_page_faults ||
                         event.id == Id::minor_faults || event.id == Id::major_faults;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tally/counting/backend/backend.hpp"
-#include "tally/counting/backend/engine/job.hpp"
+#include "tally/counting/backend/order.hpp"
 #include "tally/engine/channel/channel.hpp"
 #include "tally/linux/perf/fault_log.hpp"
 
@@ -19,7 +19,7 @@ using FaultPlaces = std::map<event::Id, linux::FaultPlaces>;
 class FaultLogs {
  public:
   /// Opens no logs if the user named no events, because they cost descriptors and time.
-  explicit FaultLogs(const Job& job);
+  explicit FaultLogs(const Order& order);
 
   FaultPlaces finish();
 

@@ -157,7 +157,7 @@ std::vector<Count> LiveMeter::read() {
   RunStatistics statistics;
   statistics.kernel = kernel();
   std::vector<Count> counts;
-  for (const event::Event& event : job_.events()) {
+  for (const event::Event& event : order_.events) {
     const event::Kind kind = event::definition(event.id).kind;
     // Models report at the end only.
     counts.push_back(kind == event::Kind::hardware ? count_of(event, tally)

@@ -45,8 +45,8 @@ struct Window {
 class LiveMeter final : public Meter {
  public:
   /// All of them must outlive it.
-  LiveMeter(const Job& job, const Channel& shared, const KernelCounters& kernel)
-      : job_(job), shared_(shared), kernel_(kernel) {}
+  LiveMeter(const Order& order, const Channel& shared, const KernelCounters& kernel)
+      : order_(order), shared_(shared), kernel_(kernel) {}
 
   void enable() override;
   void disable() override;
@@ -63,7 +63,7 @@ class LiveMeter final : public Meter {
   std::vector<KernelCount> kernel() const;
 
  private:
-  const Job& job_;
+  const Order& order_;
   const Channel& shared_;
   const KernelCounters& kernel_;
   std::optional<Snapshot> from_;

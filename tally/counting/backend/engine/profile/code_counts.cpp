@@ -51,24 +51,24 @@ Weights weights_of(event::Id id) {
 
 class ProfileReader {
  public:
-  ProfileReader(const Job& job, const Channel& shared, const Modelling& modelling,
+  ProfileReader(const Order& order, const Channel& shared, const Modelling& modelling,
                 const std::vector<EventCount>& counts)
-      : job_(job),
+      : order_(order),
         shared_(shared),
         modelling_(modelling),
-        placed_(located_values(job, modelling).value_or(channel::LocatedValues{})),
+        placed_(located_values(order, modelling).value_or(channel::LocatedValues{})),
         effort_(claimed_processes(shared), claimed_threads(shared)),
         parts_(shared),
         python_(shared, counts.size(), effort_, result_) {
     result_.events = counts;
-    for (const event::Event& event : job.events()) weights_.push_back(weights_of(event.id));
+    for (const event::Event& event : order.events) weights_.push_back(weights_of(event.id));
   }
 
   result::CodeCounts read() {
     const std::uint32_t last = claimed_code_logs(shared_);
     for (std::uint32_t i = 1; i <= last; ++i)
       logs_.push_back(std::make_unique<CodeLogReader>(shared_, i, files_, effort_));
-    if (job_.has_parts()) {
+    if (order_.parts() != nullptr) {
       for (const auto& one : logs_) {
         parts_.add_process(one->head().process);
         for (const std::uint32_t process : one->shared_with()) parts_.add_process(process);
@@ -222,7 +222,7 @@ class ProfileReader {
   void add_repeated(std::uint32_t dynamic, std::uint64_t times, std::uint32_t owner) {
     const auto n = static_cast<std::int64_t>(times);
     if (n == 0) return;
-    channel::Totals& to = job_.has_parts() ? repeated_of_owners_[owner] : repeated_;
+    channel::Totals& to = order_.parts() != nullptr ? repeated_of_owners_[owner] : repeated_;
     if (dynamic == channel::dynamic_load || dynamic == channel::dynamic_move) to.add_to(channel::loads, 1, n);
     if (dynamic == channel::dynamic_compare) to.add_to(channel::loads, 2, n);
     if (dynamic == channel::dynamic_store || dynamic == channel::dynamic_move) to.add_to(channel::stores, 1, n);
@@ -337,7 +337,7 @@ class ProfileReader {
     channel::Totals totals;
     if (c.source == InstructionCount::by_models) {
       for (std::size_t e = 0; e < weights_.size(); ++e)
-        to[e] += value_of(job_.events()[e].id, placed_, values_[static_cast<std::size_t>(c.executions)], modelling_);
+        to[e] += value_of(order_.events[e].id, placed_, values_[static_cast<std::size_t>(c.executions)], modelling_);
       return;
     }
     if (c.source == InstructionCount::by_correction) {
@@ -377,7 +377,7 @@ class ProfileReader {
       std::vector<InstructionCount>().swap(all);
     }
     for (std::size_t e = 0; e < n; ++e) {
-      result_.repeated.push_back(value_of(job_.events()[e].id, repeated_).value_or(0));
+      result_.repeated.push_back(value_of(order_.events[e].id, repeated_).value_or(0));
       const auto& total = result_.events[e].count.value;
       result_.unplaced.push_back(total ? *total - placed[e] - result_.repeated[e] : 0);
       if (effort_.is_spent()) {
@@ -392,7 +392,7 @@ class ProfileReader {
     }
   }
 
-  const Job& job_;
+  const Order& order_;
   const Channel& shared_;
   const Modelling& modelling_;
   const channel::LocatedValues placed_;
@@ -416,9 +416,9 @@ class ProfileReader {
 
 }  // namespace
 
-result::CodeCounts code_counts(const Job& job, const Channel& shared, const Modelling& modelling, const KeptFiles& kept,
-                               const std::vector<EventCount>& counts) {
-  result::CodeCounts made = ProfileReader(job, shared, modelling, counts).read();
+result::CodeCounts code_counts(const Order& order, const Channel& shared, const Modelling& modelling,
+                               const KeptFiles& kept, const std::vector<EventCount>& counts) {
+  result::CodeCounts made = ProfileReader(order, shared, modelling, counts).read();
   for (result::CodeFile& file : made.files)
     if (file.identity) file.kept = kept.find(*file.identity);
   return made;

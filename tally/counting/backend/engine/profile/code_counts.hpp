@@ -3,8 +3,8 @@
 
 #include "tally/counting/backend/backend.hpp"
 #include "tally/counting/backend/engine/count/collect.hpp"
-#include "tally/counting/backend/engine/job.hpp"
 #include "tally/counting/backend/engine/run.hpp"
+#include "tally/counting/backend/order.hpp"
 #include "tally/output/result/code.hpp"
 
 namespace tally::backend::engine {
@@ -12,7 +12,7 @@ namespace tally::backend::engine {
 /// Returns what every instruction counted. `kept`: files that its code was mapped from. `counts`: those of the whole
 /// command, one for each event of the order. Counts that the engine did not write, or a program overwrote, are in no
 /// row; CodeCounts::unplaced has their number. Cost: about 50 ns for each instruction of each thread.
-result::CodeCounts code_counts(const Job& job, const Channel& shared, const Modelling& modelling, const KeptFiles& kept,
-                               const std::vector<EventCount>& counts);
+result::CodeCounts code_counts(const Order& order, const Channel& shared, const Modelling& modelling,
+                               const KeptFiles& kept, const std::vector<EventCount>& counts);
 
 }  // namespace tally::backend::engine

@@ -28,19 +28,19 @@ std::int64_t weight_of(event::Id id, std::size_t index, const Modelling& modelli
   return (of(more) - of(base)) / one_more;
 }
 
-Result<channel::LocatedValues> located_values(const Job& job, const Modelling& modelling) {
+Result<channel::LocatedValues> located_values(const Order& order, const Modelling& modelling) {
   channel::LocatedValues result{};
   // The row of a window has its misses; the core's cycles come from the code that it executed.
-  if (job.windows != nullptr && modelling.needed.core) return channel::LocatedValues{1, {channel::placed_cycles}};
-  if (job.profile == nullptr || !modelling.needed.any()) return result;
+  if (order.windows() != nullptr && modelling.needed.core) return channel::LocatedValues{1, {channel::placed_cycles}};
+  if (order.profile() == nullptr || !modelling.needed.any()) return result;
   std::vector<std::size_t> selected;
   for (std::size_t index = 0; index < values_of_models; ++index)
-    for (const event::Event& event : job.events()) {
+    for (const event::Event& event : order.events) {
       if (!needed_by(event.id).any() || weight_of(event.id, index, modelling) == 0) continue;
       selected.push_back(index);
       break;
     }
-  if (modelling.needed.core && job.has_parts())
+  if (modelling.needed.core && order.parts() != nullptr)
     return fail(Code::bad_usage, "cycles of a model cannot be divided into parts of a run",
                 "count other events, or omit --parts");
   if (modelling.needed.core) selected.push_back(channel::placed_cycles);

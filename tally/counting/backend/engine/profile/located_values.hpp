@@ -3,8 +3,8 @@
 
 #include "tally/counting/backend/backend.hpp"
 #include "tally/counting/backend/engine/count/collect.hpp"
-#include "tally/counting/backend/engine/job.hpp"
 #include "tally/counting/backend/engine/run.hpp"
+#include "tally/counting/backend/order.hpp"
 
 namespace tally::backend::engine {
 
@@ -12,9 +12,9 @@ namespace tally::backend::engine {
 /// except for what one level passes to the next.
 std::int64_t weight_of(event::Id id, std::size_t figure, const Modelling& modelling);
 
-/// Returns the values that the job's modelled events need; none if it is no profile. Errors: cannot_measure if there
+/// Returns the values that the order's modelled events need; none if it is no profile. Errors: cannot_measure if there
 /// are more than an instruction has room for.
-Result<channel::LocatedValues> located_values(const Job& job, const Modelling& modelling);
+Result<channel::LocatedValues> located_values(const Order& order, const Modelling& modelling);
 
 /// Returns the count of an event from the values of an instruction; 0 if no model counts it.
 std::int64_t value_of(event::Id id, const channel::LocatedValues& placed, const channel::CodeValues& statistics,

@@ -15,25 +15,25 @@ std::string too_many() { return fmt::format("functions can count at most {} even
 
 }  // namespace
 
-std::vector<MarkedEvent> marked_events(const Job& job, const Modelling& modelling) {
+std::vector<MarkedEvent> marked_events(const Order& order, const Modelling& modelling) {
   std::vector<MarkedEvent> made;
-  if (job.hashes_paths()) return made;
+  if (order.hashes_paths()) return made;
   // The triggers of windows occupy event slots, too.
-  const std::size_t triggers = job.windows != nullptr ? job.windows->triggers.size() : 0;
+  const std::size_t triggers = order.windows() != nullptr ? order.windows()->triggers.size() : 0;
   const std::uint32_t limit = channel::mark_event_limit - static_cast<std::uint32_t>(triggers);
   std::uint32_t slots = 0;
-  for (const event::Event& event : job.events()) {
+  for (const event::Event& event : order.events) {
     if (!event::has_modes(event::definition(event.id).kind)) {
-      if (!job.has_usual_events()) made.push_back({&event, {}, "the kernel reports it only for the whole command"});
+      if (!order.usual_events) made.push_back({&event, {}, "the kernel reports it only for the whole command"});
       continue;
     }
     const Count count = count_of(event, {}, modelling.simulation ? &*modelling.simulation : nullptr);
     MarkedEvent one{&event, {}, "", false};
     if (count.trust == Trust::absent) {
       one.reason = count.reason;
-    } else if (needed_by(event.id).core && job.windows != nullptr) {
+    } else if (needed_by(event.id).core && order.windows() != nullptr) {
       one.is_cycles = true;
-    } else if (needed_by(event.id).core && job.has_calls()) {
+    } else if (needed_by(event.id).core && order.has_calls()) {
       one.reason = "cycles of the core model are not available for calls";
     } else if (slots == limit) {
       one.reason = too_many();
@@ -88,26 +88,34 @@ void choose_counters(const std::vector<MarkedEvent>& events, channel::Marks& mar
   marks.fixed[0] = static_cast<std::uint8_t>(++marks.events);
 }
 
+// Whether a profile names functions whose calls are not only call instructions, or that switch its collection.
+bool finds_functions(const Order& order) {
+  const Order::Profile* const profile = order.profile();
+  if (profile == nullptr) return false;
+  return (profile->parts && !profile->parts->toggles.empty()) ||
+         (profile->calls && !(profile->entered.empty() && profile->entered_files.empty()));
+}
+
 }  // namespace
 
-channel::Marks marks_of(const Job& job, const Modelling& modelling) {
+channel::Marks marks_of(const Order& order, const Modelling& modelling) {
   channel::Marks marks{};
-  marks.count = static_cast<std::uint32_t>(job.code_regions().size());
-  marks.on = marks.count > 0 || job.has_rdpmc() || job.has_window_bounds() || job.has_python() || job.has_entered() ||
-                     job.has_toggles()
-                 ? 1
-                 : 0;
-  marks.rdpmc = job.has_rdpmc() ? 1 : 0;
-  marks.python = job.has_python() ? 1 : 0;
+  marks.count = static_cast<std::uint32_t>(order.code_regions().size());
+  marks.on =
+      marks.count > 0 || order.has_rdpmc() || order.has_window_bounds() || order.has_python() || finds_functions(order)
+          ? 1
+          : 0;
+  marks.rdpmc = order.has_rdpmc() ? 1 : 0;
+  marks.python = order.has_python() ? 1 : 0;
   // Needed by marks, and by regions of the program's own, which are not known yet.
   for (std::size_t i = 0; modelling.needed.core && i < std::size(marks.miss_cycles); ++i)
     marks.miss_cycles[i] = static_cast<std::int32_t>(weight_of(event::Id::cycles, i, modelling));
-  if (marks.on == 0 && job.windows == nullptr && !job.has_calls()) return marks;
-  const CodeRegion::Trap trap = job.trap();
+  if (marks.on == 0 && order.windows() == nullptr && !order.has_calls()) return marks;
+  const CodeRegion::Trap trap = order.trap();
   marks.trap = trap == CodeRegion::Trap::int2e  ? channel::trap_int2e
                : trap == CodeRegion::Trap::int3 ? channel::trap_int3
                                                 : channel::no_trap;
-  const auto events = marked_events(job, modelling);
+  const auto events = marked_events(order, modelling);
   for (const MarkedEvent& one : events) {
     if (!one.place) continue;
     marks.events = *one.place + 1;
@@ -118,7 +126,7 @@ channel::Marks marks_of(const Job& job, const Modelling& modelling) {
       weigh(one.event->id, marks.weight[*one.place]);
     }
   }
-  if (job.has_rdpmc()) choose_counters(events, marks);
+  if (order.has_rdpmc()) choose_counters(events, marks);
   return marks;
 }
 
@@ -131,13 +139,13 @@ struct Counter {
 };
 
 // Returns all possible counters, in the order of Intel's manual.
-std::vector<Counter> counters_of(const Job& job, const Modelling& modelling) {
+std::vector<Counter> counters_of(const Order& order, const Modelling& modelling) {
   std::vector<Counter> fixed{
       {0x40000000, "instructions", ""}, {0x40000001, "cycles", ""}, {0x40000002, "ref-cycles", ""}};
   std::vector<Counter> others;
   std::uint32_t slots = 0;
   bool has_instructions = false;
-  for (const MarkedEvent& one : marked_events(job, modelling)) {
+  for (const MarkedEvent& one : marked_events(order, modelling)) {
     if (!event::has_modes(event::definition(one.event->id).kind)) continue;
     slots += one.place ? 1 : 0;
     has_instructions = has_instructions || (one.place && fixed_counter(one.event->id) == 0);
@@ -159,14 +167,14 @@ std::vector<Counter> counters_of(const Job& job, const Modelling& modelling) {
 
 }  // namespace
 
-std::string readable_counters(const Job& job, const Modelling& modelling) {
+std::string readable_counters(const Order& order, const Modelling& modelling) {
   struct Missing {
     std::vector<std::string> selectors, names;
     std::string reason;
   };
   std::vector<std::string> available;
   std::vector<Missing> missing;
-  for (const Counter& one : counters_of(job, modelling)) {
+  for (const Counter& one : counters_of(order, modelling)) {
     std::string selector = one.selector < 4 ? std::to_string(one.selector) : fmt::format("{:#x}", one.selector);
     if (one.reason.empty()) {
       available.push_back(fmt::format("{} for {}", selector, printable(one.name)));

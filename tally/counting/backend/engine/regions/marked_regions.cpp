@@ -9,7 +9,7 @@
 namespace tally::backend::engine {
 namespace {
 
-RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEvent>& events, const Job& job,
+RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEvent>& events, const Order& order,
                        const CollectedTotals& tally, const Simulation* simulation) {
   RegionCounts result;
   result.entries = of.entries;
@@ -29,7 +29,7 @@ RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEv
   }
   std::vector<event::Event> of_events;
   for (const MarkedEvent& one : events) of_events.push_back(*one.event);
-  result.metrics = event::region_metrics(of_events, result.events, job.regions->metrics);
+  result.metrics = event::region_metrics(of_events, result.events, order.metrics);
   return result;
 }
 
@@ -53,24 +53,24 @@ bool is_any(const channel::MarkCounts& one) { return one.entries + one.open + on
 
 }  // namespace
 
-std::vector<RegionResult> regions_of(const Job& job, const Modelling& modelling, const Channel& shared,
+std::vector<RegionResult> regions_of(const Order& order, const Modelling& modelling, const Channel& shared,
                                      const std::vector<MarkedThread>& threads, const CollectedTotals& tally) {
-  const auto events = marked_events(job, modelling);
+  const auto events = marked_events(order, modelling);
   const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
   std::vector<RegionResult> result;
-  for (std::size_t mark = 0; mark < job.code_regions().size(); ++mark) {
+  for (std::size_t mark = 0; mark < order.code_regions().size(); ++mark) {
     RegionResult region;
-    region.name = job.code_regions()[mark].name;
+    region.name = order.code_regions()[mark].name;
     channel::MarkCounts all{};
     for (const MarkedThread& thread : threads) {
       channel::MarkCounts counts{};
       const std::uint64_t at = channel::mark_counts_offset(thread.number) + mark * sizeof counts;
       if (!linux::read_at(shared.file.get(), at, &counts, sizeof counts) || !is_any(counts)) continue;
       add_mark_counts(all, counts);
-      region.threads.push_back({thread.tid, counts_of(counts, events, job, tally, simulation)});
+      region.threads.push_back({thread.tid, counts_of(counts, events, order, tally, simulation)});
     }
     if (!is_any(all)) continue;
-    region.all = counts_of(all, events, job, tally, simulation);
+    region.all = counts_of(all, events, order, tally, simulation);
     result.push_back(std::move(region));
   }
   return result;

@@ -13,7 +13,7 @@ struct MarkedThread {
   std::uint32_t number;  ///< in the channel
   std::int32_t tid;
 };
-std::vector<RegionResult> regions_of(const Job& job, const Modelling& modelling, const Channel& shared,
+std::vector<RegionResult> regions_of(const Order& order, const Modelling& modelling, const Channel& shared,
                                      const std::vector<MarkedThread>& threads, const CollectedTotals& tally);
 
 }  // namespace tally::backend::engine

@@ -69,28 +69,28 @@ Marker::Python Marker::python_of(std::string_view file) {
   return python;
 }
 
-Marker::Marker(const Job& job) : find_functions_(job.order.find_functions), has_python_(job.has_python()) {
-  for (std::uint32_t i = 0; i < job.code_regions().size(); ++i) {
-    const CodeRegion& mark = job.code_regions()[i];
+Marker::Marker(const Order& order) : find_functions_(order.find_functions), has_python_(order.has_python()) {
+  for (std::uint32_t i = 0; i < order.code_regions().size(); ++i) {
+    const CodeRegion& mark = order.code_regions()[i];
     if (mark.trap != CodeRegion::Trap::none) continue;
     any_function_ = any_function_ || !mark.to;
     targets_.push_back({mark.from.place, mark.from.text, i,
                         static_cast<std::uint32_t>(mark.to ? channel::mark_from : channel::mark_function)});
     if (mark.to) targets_.push_back({mark.to->place, mark.to->text, i, channel::mark_to});
   }
-  if (job.has_toggles()) {
-    any_function_ = true;
-    for (const std::string& pattern : job.profile->parts->toggles)
+  if (order.parts() != nullptr) {
+    any_function_ = !order.parts()->toggles.empty();
+    for (const std::string& pattern : order.parts()->toggles)
       targets_.push_back({.place = {.symbol = pattern}, .text = pattern, .mark = 0, .role = channel::mark_toggles});
   }
-  if (job.has_entered()) {
-    for (const std::string& pattern : job.profile->entered)
+  if (order.has_calls()) {
+    for (const std::string& pattern : order.profile()->entered)
       targets_.push_back({.place = {.symbol = pattern}, .text = pattern, .mark = 0, .role = channel::mark_entered});
-    for (const std::string& path : job.profile->entered_files)
+    for (const std::string& path : order.profile()->entered_files)
       targets_.push_back({.place = {.file = file_name(path)}, .text = "*", .mark = 0, .role = channel::mark_entered});
   }
-  if (!job.has_window_bounds()) return;
-  const WindowBounds& bounds = job.windows->bounds;
+  if (!order.has_window_bounds()) return;
+  const WindowBounds& bounds = order.windows()->bounds;
   if (bounds.start) targets_.push_back({bounds.start->place, bounds.start->text, 0, channel::mark_starts});
   if (bounds.stop) targets_.push_back({bounds.stop->place, bounds.stop->text, 0, channel::mark_stops});
 }

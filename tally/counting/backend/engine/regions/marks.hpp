@@ -12,7 +12,7 @@
 
 #include "tally/counting/backend/backend.hpp"
 #include "tally/counting/backend/engine/count/collect.hpp"
-#include "tally/counting/backend/engine/job.hpp"
+#include "tally/counting/backend/order.hpp"
 #include "tally/linux/files/file_state.hpp"
 #include "tally/linux/symbol/names.hpp"
 
@@ -21,7 +21,7 @@ namespace tally::backend::engine {
 /// Finds the addresses of marks in every program of a run.
 class Marker {
  public:
-  explicit Marker(const Job& job);
+  explicit Marker(const Order& order);
 
   /// Checks the targets before the program at `path` runs. Errors: bad_usage if a name is ambiguous in it, or if it is
   /// a program without libraries that does not have the function.

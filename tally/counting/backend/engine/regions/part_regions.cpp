@@ -29,7 +29,7 @@ std::int64_t value_in(const event::Event& event, const channel::CountedValues& v
   return value_of(event.id, values.totals, values.models).value_or(0);
 }
 
-RegionCounts counts_of(const Entries& entries, const std::vector<MarkedEvent>& events, const Job& job,
+RegionCounts counts_of(const Entries& entries, const std::vector<MarkedEvent>& events, const Order& order,
                        const CollectedTotals& tally, const Simulation* simulation) {
   RegionCounts result;
   result.entries = entries.count;
@@ -52,8 +52,7 @@ RegionCounts counts_of(const Entries& entries, const std::vector<MarkedEvent>& e
     }
     made.total.value = total;
   }
-  result.metrics = event::region_metrics(of_events, result.events,
-                                         job.regions != nullptr ? job.regions->metrics : std::vector<MetricChoice>{});
+  result.metrics = event::region_metrics(of_events, result.events, order.metrics);
   return result;
 }
 
@@ -87,7 +86,7 @@ std::string name_of(const channel::PartCounts& part) {
   return fmt::format("part {}", part.number);
 }
 
-std::vector<RegionResult> regions_of_parts(const Job& job, const Modelling& modelling, const Channel& shared,
+std::vector<RegionResult> regions_of_parts(const Order& order, const Modelling& modelling, const Channel& shared,
                                            const std::vector<channel::PartCounts>& parts,
                                            const CollectedTotals& tally) {
   struct Region {
@@ -109,15 +108,15 @@ std::vector<RegionResult> regions_of_parts(const Job& job, const Modelling& mode
     if (thread == threads.end()) thread = threads.insert(threads.end(), {tid, {}});
     add(thread->second, part);
   }
-  const auto events = marked_events(job, modelling);
+  const auto events = marked_events(order, modelling);
   const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
   std::vector<RegionResult> result;
   for (const auto& [name, region] : regions) {
     RegionResult& made = result.emplace_back();
     made.name = name;
-    made.all = counts_of(region.all, events, job, tally, simulation);
+    made.all = counts_of(region.all, events, order, tally, simulation);
     for (const auto& [tid, entries] : region.threads)
-      made.threads.push_back({tid, counts_of(entries, events, job, tally, simulation)});
+      made.threads.push_back({tid, counts_of(entries, events, order, tally, simulation)});
   }
   return result;
 }

@@ -22,7 +22,7 @@ std::string name_of(const channel::PartCounts& part);
 
 /// Returns the regions of one process: parts with the same name are entries of one region. `tally`: its totals, whose
 /// reliability is that of the regions.
-std::vector<RegionResult> regions_of_parts(const Job& job, const Modelling& modelling, const Channel& shared,
+std::vector<RegionResult> regions_of_parts(const Order& order, const Modelling& modelling, const Channel& shared,
                                            const std::vector<channel::PartCounts>& parts, const CollectedTotals& tally);
 
 }  // namespace tally::backend::engine

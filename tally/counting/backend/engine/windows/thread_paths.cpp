@@ -2,17 +2,19 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace tally::backend::engine {
 
-WindowOrder ThreadPaths::windows(const Order& order) {
-  WindowOrder made;
-  static_cast<Order&>(made) = order;
-  made.triggers = {{*event::parse("instructions"), order_.every, 0}};
-  made.path = order_;
-  made.places = order_.recording != nullptr;
-  made.sink.on_window = [this](const result::Window& window) { add(window); };
-  if (order_.recording != nullptr) made.sink.on_read = [this](const WindowRead& read) { add_read(read); };
+Order ThreadPaths::windows(const Order& order) {
+  Order::Windows windows;
+  windows.triggers = {{*event::parse("instructions"), settings_.every, 0}};
+  windows.path = settings_;
+  windows.places = settings_.recording != nullptr;
+  windows.sink.on_window = [this](const result::Window& window) { add(window); };
+  if (settings_.recording != nullptr) windows.sink.on_read = [this](const WindowRead& read) { add_read(read); };
+  Order made = order;
+  made.instrument = std::move(windows);
   return made;
 }
 
@@ -27,7 +29,7 @@ void ThreadPaths::add(const result::Window& window) {
     path.program = window.program;
     path.pid = window.pid;
     path.tid = window.tid;
-    path.interval = order_.every;
+    path.interval = settings_.every;
     found->second.process = window.process;
   }
   auto& [path, process, windows] = found->second;
@@ -35,7 +37,7 @@ void ThreadPaths::add(const result::Window& window) {
   path.end = window.path;
   path.complete = path.complete && !window.partial;
   ++windows;
-  if (order_.recording != nullptr) return record(window, windows);
+  if (settings_.recording != nullptr) return record(window, windows);
   if (!window.trigger || path.instructions % path.interval != 0) return;
   path.hashes.push_back(window.path);
   if (path.hashes.size() <= path_hash_limit) return;
@@ -47,18 +49,18 @@ void ThreadPaths::add(const result::Window& window) {
 }
 
 void ThreadPaths::record(const result::Window& window, std::uint64_t number) {
-  RecordedPath& recorded = order_.recording->threads[window.series];
-  const std::uint64_t before = order_.first != 0 ? 1 : 0;
-  if (order_.most != 0 && number > before + order_.most) return;
+  RecordedPath& recorded = settings_.recording->threads[window.series];
+  const std::uint64_t before = settings_.first != 0 ? 1 : 0;
+  if (settings_.most != 0 && number > before + settings_.most) return;
   recorded.hashes.push_back(window.path);
-  if (order_.every != 1 || number <= before) return;
+  if (settings_.every != 1 || number <= before) return;
   RecordedPath::Step step{RecordedPath::no_file, window.address};
   if (window.file != nullptr) step = {number_of(*window.file), window.offset};
   recorded.steps.push_back(step);
 }
 
 void ThreadPaths::add_read(const WindowRead& read) {
-  order_.recording->threads[read.series].reads.push_back(
+  settings_.recording->threads[read.series].reads.push_back(
       {read.source, read.instructions, read.value, step_at(read.where), step_at(read.caller)});
 }
 
@@ -68,7 +70,7 @@ RecordedPath::Step ThreadPaths::step_at(const std::optional<WindowRead::Location
 }
 
 std::uint32_t ThreadPaths::number_of(const result::CodeFile& file) {
-  std::vector<result::CodeFile>& files = order_.recording->files;
+  std::vector<result::CodeFile>& files = settings_.recording->files;
   const auto is_same = [&](const result::CodeFile& one) { return one.inode == file.inode && one.path == file.path; };
   if (last_file_ < files.size() && is_same(files[last_file_])) return last_file_;
   const auto found = std::find_if(files.begin(), files.end(), is_same);

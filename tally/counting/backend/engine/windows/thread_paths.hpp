@@ -14,10 +14,10 @@ inline constexpr std::size_t path_hash_limit = 1024;
 
 class ThreadPaths {
  public:
-  explicit ThreadPaths(const PathOrder& order) : order_(order) {}
+  explicit ThreadPaths(const PathSettings& settings) : settings_(settings) {}
 
-  /// Makes the order of the windows that it collects from. It must outlive that order.
-  WindowOrder windows(const Order& order);
+  /// Returns the same order for the windows that it collects from. It must outlive that order.
+  Order windows(const Order& order);
 
   /// Moves the paths to the outcome, in the order of the threads' starts.
   void take(Outcome& outcome);
@@ -34,7 +34,7 @@ class ThreadPaths {
   std::uint32_t number_of(const result::CodeFile& file);
   RecordedPath::Step step_at(const std::optional<WindowRead::Location>& place);
 
-  const PathOrder& order_;
+  const PathSettings& settings_;
   std::multimap<std::uint32_t, Collected> threads_;  // by series: a record may be used again
   std::uint32_t last_file_ = 0;
 };

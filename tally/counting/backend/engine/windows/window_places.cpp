@@ -24,18 +24,18 @@ std::optional<CyclePlaces> cycle_places(const event::Event& cycles, const Modell
 
 }  // namespace
 
-WindowPlaces window_places(const Job& job, const Modelling& modelling) {
+WindowPlaces window_places(const Order& order, const Modelling& modelling) {
   WindowPlaces result;
-  const auto marked = marked_events(job, modelling);
+  const auto marked = marked_events(order, modelling);
   for (const MarkedEvent& one : marked) {
     result.events.push_back(one.place ? std::optional<std::size_t>(*one.place) : std::nullopt);
     if (one.place) result.count = *one.place + 1;
   }
-  for (const WindowTrigger& trigger : job.windows->triggers) {
-    const auto asked = std::find_if(job.events().begin(), job.events().end(), [&](const event::Event& event) {
+  for (const WindowTrigger& trigger : order.windows()->triggers) {
+    const auto asked = std::find_if(order.events.begin(), order.events.end(), [&](const event::Event& event) {
       return event.id == trigger.event.id && event.mode == trigger.event.mode;
     });
-    const auto index = static_cast<std::size_t>(asked - job.events().begin());
+    const auto index = static_cast<std::size_t>(asked - order.events.begin());
     result.triggers.push_back(index < result.events.size() && result.events[index] ? *result.events[index]
                                                                                    : result.count++);
   }

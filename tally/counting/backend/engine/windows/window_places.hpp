@@ -6,8 +6,8 @@
 
 #include "tally/counting/backend/backend.hpp"
 #include "tally/counting/backend/engine/count/collect.hpp"
-#include "tally/counting/backend/engine/job.hpp"
 #include "tally/counting/backend/engine/windows/window_cycles.hpp"
+#include "tally/counting/backend/order.hpp"
 
 namespace tally::backend::engine {
 
@@ -18,6 +18,6 @@ struct WindowPlaces {
   std::optional<CyclePlaces> cycles = {};          ///< set if cycles are requested: they come after all rows
 };
 
-WindowPlaces window_places(const Job& job, const Modelling& modelling);
+WindowPlaces window_places(const Order& order, const Modelling& modelling);
 
 }  // namespace tally::backend::engine

@@ -46,22 +46,23 @@ struct Reader {
 
 }  // namespace
 
-channel::Windows windows_of(const Job& job, const Modelling& modelling, channel::Marks& marks) {
+channel::Windows windows_of(const Order& order, const Modelling& modelling, channel::Marks& marks) {
   channel::Windows made{};
-  if (job.windows == nullptr) return made;
+  const Order::Windows* const windows = order.windows();
+  if (windows == nullptr) return made;
   made.on = 1;
-  made.bounded = job.has_window_bounds() ? 1 : 0;
-  made.waits = job.windows->bounds.start || job.trap() != CodeRegion::Trap::none ? 1 : 0;
-  made.repeats = job.windows->repeats ? 1 : 0;
-  const WindowPlaces places = window_places(job, modelling);
-  made.vectors = job.windows->vectors || places.cycles ? 1 : 0;
-  if (const auto& path = job.windows->path) {
+  made.bounded = windows->is_bounded() ? 1 : 0;
+  made.waits = windows->bounds.start || windows->trap != CodeRegion::Trap::none ? 1 : 0;
+  made.repeats = windows->repeats ? 1 : 0;
+  const WindowPlaces places = window_places(order, modelling);
+  made.vectors = windows->vectors || places.cycles ? 1 : 0;
+  if (const auto& path = windows->path) {
     made.paths = 1;
     made.reads = path->recording != nullptr ? 1 : 0;
     made.first = path->first;
     made.most = path->most;
   }
-  for (const WindowTrigger& trigger : job.windows->triggers) {
+  for (const WindowTrigger& trigger : windows->triggers) {
     channel::WindowTrigger& one = made.trigger[made.triggers++];
     one.every = trigger.every != 0 ? trigger.every : channel::window_event_limit;
     const std::size_t place = places.triggers[made.triggers - 1];
@@ -79,21 +80,21 @@ channel::Windows windows_of(const Job& job, const Modelling& modelling, channel:
 
 class WindowRows::Work {
  public:
-  Work(const Channel& shared, const Job& job, const Modelling& modelling, Nanoseconds started)
+  Work(const Channel& shared, const Order& order, const Modelling& modelling, Nanoseconds started)
       : shared_(shared),
         bell_(shared.records.header().wakeup),
-        order_(*job.windows),
+        asked_(*order.windows()),
         settings_(shared.records.header().settings),
-        places_(window_places(job, modelling)),
+        places_(window_places(order, modelling)),
         whereabouts_(shared),
         blocks_(shared),
         started_(started) {
-    if (places_.cycles) cycles_.emplace(shared, modelling, blocks_, *places_.cycles, !order_.is_bounded());
+    if (places_.cycles) cycles_.emplace(shared, modelling, blocks_, *places_.cycles, !asked_.is_bounded());
     result::WindowsHead head;
-    head.command = job.order.target.command;
-    for (const WindowTrigger& trigger : job.windows->triggers)
+    head.command = order.target.command;
+    for (const WindowTrigger& trigger : asked_.triggers)
       head.triggers.push_back({event::event_name(trigger.event), trigger.every, 0});
-    const auto marked = marked_events(job, modelling);
+    const auto marked = marked_events(order, modelling);
     for (std::size_t i = 0; i < marked.size(); ++i) {
       const MarkedEvent& one = marked[i];
       Count count =
@@ -103,11 +104,11 @@ class WindowRows::Work {
       head.events.push_back(event_count(*one.event, std::move(count)));
     }
     head.places = places_.events;
-    if (job.trap() != CodeRegion::Trap::none) head.start = head.stop = trap_name(job.trap());
-    if (order_.bounds.start) head.start = order_.bounds.start->text;
-    if (order_.bounds.stop) head.stop = order_.bounds.stop->text;
-    head.named = order_.places;
-    if (order_.sink.on_begin) order_.sink.on_begin(head);
+    if (asked_.trap != CodeRegion::Trap::none) head.start = head.stop = trap_name(asked_.trap);
+    if (asked_.bounds.start) head.start = asked_.bounds.start->text;
+    if (asked_.bounds.stop) head.stop = asked_.bounds.stop->text;
+    head.named = asked_.places;
+    if (asked_.sink.on_begin) asked_.sink.on_begin(head);
     thread_ = linux::worker_thread([this] { work(); });
   }
 
@@ -131,7 +132,7 @@ class WindowRows::Work {
     thread_.join();
     const std::uint32_t threads = claimed_threads(shared_);
     for (std::uint32_t thread = 1; thread <= threads; ++thread) cut(thread);
-    if (cycles_) lost_rows_ = cycles_->emit_all(order_.sink.on_window);
+    if (cycles_) lost_rows_ = cycles_->emit_all(asked_.sink.on_window);
   }
 
  private:
@@ -211,7 +212,7 @@ class WindowRows::Work {
 
   /// The code of these rows was logged before they were written.
   void refresh(std::uint32_t thread) {
-    if (order_.places) whereabouts_.refresh(shared_.records.thread(thread).process);
+    if (asked_.places) whereabouts_.refresh(shared_.records.thread(thread).process);
   }
 
   /// Nothing more comes from the thread; from here on another one may use its record.
@@ -281,7 +282,7 @@ class WindowRows::Work {
   }
 
   void take_read(std::uint32_t thread, const Reader& reader, const RowInBlock& found) {
-    if (!order_.sink.on_read || found.row->cpu >= channel::source_count) return;
+    if (!asked_.sink.on_read || found.row->cpu >= channel::source_count) return;
     const std::uint32_t process = shared_.records.thread(thread).process;
     std::span<const std::uint64_t> callers{reinterpret_cast<const std::uint64_t*>(&found.row->sum[0] + events()),
                                            found.words};
@@ -298,11 +299,11 @@ class WindowRows::Work {
       break;
     }
     read.instructions -= reader.before;
-    order_.sink.on_read(read);
+    asked_.sink.on_read(read);
   }
 
   void add_words(Reader& reader, std::uint32_t log, std::span<const std::uint64_t> words) {
-    if (order_.vectors) reader.vector.add(blocks_, log, words);
+    if (asked_.vectors) reader.vector.add(blocks_, log, words);
     if (!cycles_) return;
     if (reader.executed.empty() || reader.executed.back().log != log) reader.executed.push_back({log, {}});
     std::vector<std::uint64_t>& all = reader.executed.back().words;
@@ -335,7 +336,7 @@ class WindowRows::Work {
     window.address = address;
     window.process = record.process;
     window.path = killed ? 0 : reader.path;
-    if (order_.places && address != 0) {
+    if (asked_.places && address != 0) {
       if (const auto place = whereabouts_.find(record.process, address)) {
         window.file = place->file;
         window.offset = place->offset;
@@ -344,7 +345,7 @@ class WindowRows::Work {
     const std::vector<result::BlockCount> vector = reader.vector.take();
     window.vector = vector;
     window.counts = std::span(counts).first(places_.count + (cycles_ ? 1 : 0));
-    if (!cycles_) return order_.sink.on_window(window);
+    if (!cycles_) return asked_.sink.on_window(window);
     const auto owner = reader.executed.empty() ? std::nullopt : blocks_.process_of(reader.executed.front().log);
     cycles_->keep(window, owner.value_or(record.process), reader.executed);
     reader.executed.clear();
@@ -405,7 +406,7 @@ class WindowRows::Work {
 
   const Channel& shared_;
   channel::RingWakeup& bell_;
-  const WindowOrder& order_;
+  const Order::Windows& asked_;
   const channel::Settings settings_;
   const WindowPlaces places_;
   CodeLocator whereabouts_;
@@ -420,8 +421,8 @@ class WindowRows::Work {
   std::thread thread_;
 };
 
-WindowRows::WindowRows(const Channel& shared, const Job& job, const Modelling& modelling, Nanoseconds started)
-    : work_(std::make_unique<Work>(shared, job, modelling, started)) {}
+WindowRows::WindowRows(const Channel& shared, const Order& order, const Modelling& modelling, Nanoseconds started)
+    : work_(std::make_unique<Work>(shared, order, modelling, started)) {}
 
 WindowRows::~WindowRows() { finish(); }
 

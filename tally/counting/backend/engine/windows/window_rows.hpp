@@ -12,14 +12,14 @@
 namespace tally::backend::engine {
 
 /// Returns the engine's settings for windows. Adds to `marks` a row for each event that windows count.
-channel::Windows windows_of(const Job& job, const Modelling& modelling, channel::Marks& marks);
+channel::Windows windows_of(const Order& order, const Modelling& modelling, channel::Marks& marks);
 
 /// A thread of the command that takes rows and passes them to the order's sink.
 class WindowRows {
  public:
-  /// `shared` and `job` must outlive it. `started`: the time that rows are relative to. Throws std::system_error if the
-  /// thread cannot be started.
-  WindowRows(const Channel& shared, const Job& job, const Modelling& modelling, Nanoseconds started);
+  /// `shared` and `order` must outlive it. `started`: the time that rows are relative to. Throws std::system_error if
+  /// the thread cannot be started.
+  WindowRows(const Channel& shared, const Order& order, const Modelling& modelling, Nanoseconds started);
   WindowRows(const WindowRows&) = delete;
   WindowRows& operator=(const WindowRows&) = delete;
   /// Calls finish().

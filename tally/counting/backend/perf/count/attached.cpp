@@ -133,7 +133,7 @@ Result<Attached> open_attached(const Attachment& attachment, Counters& counters)
 namespace {
 
 // Returns a row for each kind of cores, with the events that its PMU counts.
-std::vector<result::Part> kinds_of(const CountOrder& order, const std::vector<linux::PmuDevice>& cores,
+std::vector<result::Part> kinds_of(const Order& order, const std::vector<linux::PmuDevice>& cores,
                                    const Counters& counters) {
   std::vector<std::size_t> all(counters.targets());
   std::iota(all.begin(), all.end(), 0);
@@ -157,9 +157,9 @@ Count attached_count(const event::Event& event, const Count& counted, Nanosecond
 }
 
 // Returns a row for each attached process, with its threads at the start.
-std::vector<result::Process> processes_of(const CountOrder& order, const Attached& attached, const Counters& counters,
+std::vector<result::Process> processes_of(const Order& order, const Attached& attached, const Counters& counters,
                                           Nanoseconds duration) {
-  if (!order.processes) return {};
+  if (!order.count()->processes) return {};
   const auto counts_of = [&](const std::vector<std::size_t>& targets) {
     std::vector<EventCount> own;
     const std::vector<Count> counts = counters.of(targets);
@@ -190,7 +190,7 @@ std::vector<result::Process> processes_of(const CountOrder& order, const Attache
   return processes;
 }
 
-std::vector<result::Part> parts_of(const CountOrder& order, const std::vector<linux::PmuDevice>& cores,
+std::vector<result::Part> parts_of(const Order& order, const std::vector<linux::PmuDevice>& cores,
                                    const Counters& counters, Nanoseconds duration) {
   if (!order.target.attachment.parts) return kinds_of(order, cores, counters);
   const bool by_core = *order.target.attachment.parts == result::PartOf::core;
@@ -230,7 +230,7 @@ std::string end_of(const Attachment& attachment, Nanoseconds duration) {
 
 }  // namespace
 
-Result<Outcome> count_attached(const CountOrder& order, const std::vector<linux::PmuDevice>& cores) {
+Result<Outcome> count_attached(const Order& order, const std::vector<linux::PmuDevice>& cores) {
   using Taken = linux::Signals::Taken;
   const Attachment& attachment = order.target.attachment;
   Counters counters(order.events, cores);

@@ -35,16 +35,16 @@ Result<Attached> open_attached(const Attachment& attachment, Counters& counters)
 
 /// Counts without a command until all attached processes end, a time-out, or a signal to tally. Errors: those of
 /// open_attached().
-Result<Outcome> count_attached(const CountOrder& order, const std::vector<linux::PmuDevice>& cores);
+Result<Outcome> count_attached(const Order& order, const std::vector<linux::PmuDevice>& cores);
 
 /// Returns the counts of each core or socket that the order asks for, and of each kind of cores if there are several,
 /// from the last read of the counters. A CPU whose core the kernel does not report is a part of its own.
-std::vector<result::Part> parts_of(const CountOrder& order, const std::vector<linux::PmuDevice>& cores,
+std::vector<result::Part> parts_of(const Order& order, const std::vector<linux::PmuDevice>& cores,
                                    const Counters& counters, Nanoseconds duration);
 
 /// Returns the counts of each attached process and of its initial threads if the order asks for them. Threads that
 /// started later are counted with the thread that started them.
-std::vector<result::Process> processes_of(const CountOrder& order, const Attached& attached, const Counters& counters,
+std::vector<result::Process> processes_of(const Order& order, const Attached& attached, const Counters& counters,
                                           Nanoseconds duration);
 
 /// Returns the count of an event of an attachment. `duration`: how long it was counted.

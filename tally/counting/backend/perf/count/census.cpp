@@ -25,7 +25,7 @@ Count of_part(const event::Event& event, const Count& counted) {
 
 }  // namespace
 
-Result<Census> Census::follow(pid_t child, const CountOrder& order, const Counters& counters) {
+Result<Census> Census::follow(pid_t child, const Order& order, const Counters& counters) {
   const int why = linux::follower::seize(child);
   if (why == 0) return Census(child, order, counters);
   return fail(Code::cannot_measure,

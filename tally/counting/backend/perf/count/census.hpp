@@ -19,7 +19,7 @@ class Census final : public Meter, public Observer {
  public:
   /// Follows a child before its execve. `counters` has the events and no target. Errors: cannot_measure if the kernel
   /// does not permit tracing.
-  static Result<Census> follow(pid_t child, const CountOrder& order, const Counters& counters);
+  static Result<Census> follow(pid_t child, const Order& order, const Counters& counters);
 
   void enable() override;
   void disable() override;
@@ -38,8 +38,8 @@ class Census final : public Meter, public Observer {
     std::string name;
   };
 
-  Census(pid_t child, const CountOrder& order, const Counters& counters)
-      : first_(child), order_(&order), like_(&counters), counting_(!order.timing.starts_late()) {}
+  Census(pid_t child, const Order& order, const Counters& counters)
+      : first_(child), order_(&order), like_(&counters), counting_(!order.timing().starts_late()) {}
   void expect(const linux::Sight& sight);
   void begin(const linux::Sight& sight);
   void execute(const linux::Sight& sight);
@@ -48,7 +48,7 @@ class Census final : public Meter, public Observer {
   std::size_t new_row(pid_t process, pid_t parent, const std::string& command);
 
   pid_t first_;
-  const CountOrder* order_;
+  const Order* order_;
   const Counters* like_;
   bool counting_;
   std::vector<result::Process> rows_;

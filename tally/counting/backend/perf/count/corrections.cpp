@@ -62,7 +62,7 @@ std::optional<std::uint64_t> interrupt_code(Family family, const std::string& pm
   }
 }
 
-Corrections::Corrections(const CountOrder& order, const std::vector<linux::PmuDevice>& cores, const Measure& measure)
+Corrections::Corrections(const Order& order, const std::vector<linux::PmuDevice>& cores, const Measure& measure)
     : order_(order), asked_(order.events.size()) {
   // With several kinds of cores it is unknown which kind took a fault.
   if (cores.size() != 1) return;
@@ -75,7 +75,7 @@ Corrections::Corrections(const CountOrder& order, const std::vector<linux::PmuDe
   if (added_.empty()) return;
   page_faults_ = order_.events.size();
   order_.events.push_back(*event::parse("page-faults:u"));
-  if (order.count_interrupts) {
+  if (order.count()->count_interrupts) {
     if (auto interrupts = interrupt_event(cores.front())) {
       interrupts_ = order_.events.size();
       order_.events.push_back(*std::move(interrupts));
@@ -84,8 +84,8 @@ Corrections::Corrections(const CountOrder& order, const std::vector<linux::PmuDe
           "interrupts are not counted: tally knows no event of this processor for them; the counts still include them");
     }
   }
-  if (order.timing.on_interval) {
-    order_.timing.on_interval = [this, report = order.timing.on_interval](const result::Interval& interval) {
+  if (order.timing().on_interval) {
+    order_.count()->timing.on_interval = [this, report = order.timing().on_interval](const result::Interval& interval) {
       result::Interval own = interval;
       apply(own.counts);
       report(own);

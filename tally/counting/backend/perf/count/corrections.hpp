@@ -32,13 +32,13 @@ class Corrections {
   using Measure = std::function<std::optional<linux::FaultCost>(const linux::PerfEvent&)>;
 
   /// Cost: nothing unless the order has a user-mode count that such returns add to; about 300 µs for each of these.
-  Corrections(const CountOrder& order, const std::vector<linux::PmuDevice>& cores,
+  Corrections(const Order& order, const std::vector<linux::PmuDevice>& cores,
               const Measure& measure = linux::count_page_faults);
   Corrections(const Corrections&) = delete;
   Corrections& operator=(const Corrections&) = delete;
 
   /// Returns the order with the additional events.
-  const CountOrder& order() const { return order_; }
+  const Order& order() const { return order_; }
 
   /// Adds corrections to the counts of that order, and removes the additional events.
   void apply(Outcome& outcome) const;
@@ -50,7 +50,7 @@ class Corrections {
   };
   void apply(std::vector<EventCount>& counts) const;
 
-  CountOrder order_;
+  Order order_;
   std::size_t asked_;
   std::vector<Added> added_;
   std::size_t page_faults_ = 0;            // index of its event

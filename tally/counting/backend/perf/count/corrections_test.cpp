@@ -35,8 +35,8 @@ TEST(Corrections, codes_agree_with_libpfm4) {
 #endif
 }
 
-CountOrder order_of(const char* events) {
-  CountOrder order;
+Order order_of(const char* events) {
+  Order order;
   order.events = *event::parse_lists({events});
   return order;
 }
@@ -67,7 +67,7 @@ TEST(Corrections, no_event_is_added_for_counts_that_need_no_correction) {
 }
 
 // The counts of a program with 1,000 instructions and 246 page faults there, in every part of an outcome.
-Outcome outcome_of(const CountOrder& order, std::int64_t each) {
+Outcome outcome_of(const Order& order, std::int64_t each) {
   std::vector<EventCount> counts;
   for (const event::Event& event : order.events) {
     const bool faults = event.id == event::Id::user_page_faults;
@@ -90,14 +90,14 @@ Outcome outcome_of(const CountOrder& order, std::int64_t each) {
 // The cycles come first, so that a wrong index shows.
 TEST(Corrections, each_fault_is_subtracted_in_every_part_of_the_outcome) {
   for (const std::int64_t each : {0, 1, 2}) {
-    CountOrder order = order_of("cycles,branches,instructions");
+    Order order = order_of("cycles,branches,instructions");
     std::vector<EventCount> reported;
-    order.timing.on_interval = [&](const result::Interval& interval) { reported = interval.counts; };
+    order.count()->timing.on_interval = [&](const result::Interval& interval) { reported = interval.counts; };
     const Corrections corrections(order, {the_core()}, adds(each));
     ASSERT_EQ(corrections.order().events.size(), 4u);
     EXPECT_EQ(event::name(corrections.order().events[3]), "page-faults:u");
     Outcome outcome = outcome_of(corrections.order(), each);
-    corrections.order().timing.on_interval(outcome.intervals[0]);
+    corrections.order().timing().on_interval(outcome.intervals[0]);
     corrections.apply(outcome);
     for (const auto* counts : {&outcome.counts, &outcome.intervals[0].counts, &outcome.parts[0].counts,
                                &outcome.processes[0].counts, &outcome.processes[0].threads[0].counts, &reported}) {
@@ -119,8 +119,8 @@ TEST(Corrections, costs_that_differ_between_measurements_are_not_subtracted) {
 }
 
 TEST(Corrections, a_notice_reports_interrupts_that_cannot_be_counted) {
-  CountOrder order = order_of("instructions");
-  order.count_interrupts = true;
+  Order order = order_of("instructions");
+  order.count()->count_interrupts = true;
   linux::PmuDevice arm = the_core();
   arm.name = "armv8_pmuv3";
   const Corrections corrections(order, {arm}, adds(1));

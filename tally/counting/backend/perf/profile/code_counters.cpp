@@ -72,7 +72,7 @@ int try_event(CodeEvents::SampledEvent& one, bool calls) {
   }
 }
 
-Result<CodeEvents::SampledEvent> code_event(const event::Event& event, const ProfileOrder& order,
+Result<CodeEvents::SampledEvent> code_event(const event::Event& event, const Order::Profile& profile,
                                             const std::vector<linux::PmuDevice>& cores) {
   const auto refused = [&](const std::string& why, int os_errno = 0) {
     return fail(Code::cannot_measure, fmt::format("{} cannot be sampled: {}", printable(event.asked), why),
@@ -85,18 +85,18 @@ Result<CodeEvents::SampledEvent> code_event(const event::Event& event, const Pro
   for (const Encoded& kind : encode(event, cores)) {
     if (!kind.why_none.empty()) return refused(kind.why_none);
     one.kinds.push_back(kind.event);
-    if (order.sampling.user_only) one.kinds.back().user_only = true;
+    if (profile.sampling.user_only) one.kinds.back().user_only = true;
     one.source = combined(one.source, kind.source);
     one.doubt = kind.doubt;
   }
   one.sampling.by_hardware = !is_software;
   one.sampling.user_only = one.kinds.front().user_only;
-  one.sampling.every = order.sampling.every;
-  one.sampling.frequency = order.sampling.frequency;
-  if (!order.sampling.any())
+  one.sampling.every = profile.sampling.every;
+  one.sampling.frequency = profile.sampling.frequency;
+  if (!profile.sampling.any())
     (is_fault(event.id) ? one.sampling.every : one.sampling.frequency) = is_fault(event.id) ? 1 : usual_frequency;
   if (one.sampling.by_hardware) one.sampling.precise = most_precise(one.source.name);
-  const int why = try_event(one, order.calls);
+  const int why = try_event(one, profile.calls);
   if (why == EINVAL && one.sampling.every == 0)
     return refused(
         fmt::format("the kernel does not allow {} samples per second (kernel.perf_event_max_sample_rate is {})",
@@ -123,11 +123,11 @@ tl::unexpected<Error> not_opened(int os_errno) {
 
 }  // namespace
 
-Result<CodeEvents> code_events(const ProfileOrder& order, const std::vector<linux::PmuDevice>& cores) {
+Result<CodeEvents> code_events(const Order& order, const std::vector<linux::PmuDevice>& cores) {
   CodeEvents sampled;
-  sampled.calls = order.calls;
+  sampled.calls = order.has_calls();
   for (const event::Event& event : order.events) {
-    auto one = code_event(event, order, cores);
+    auto one = code_event(event, *order.profile(), cores);
     if (!one) return fail(one.error());
     sampled.events.push_back(*std::move(one));
   }

@@ -28,7 +28,7 @@ struct CodeEvents {
 
 /// Returns how each event of the order can be sampled. Opens counters on this thread to find what the kernel accepts.
 /// Errors: cannot_measure if an event does not occur at an instruction, or the kernel cannot sample it.
-Result<CodeEvents> code_events(const ProfileOrder& order, const std::vector<linux::PmuDevice>& cores);
+Result<CodeEvents> code_events(const Order& order, const std::vector<linux::PmuDevice>& cores);
 
 /// Each CPU has a ring for process records (mappings, forks, names) and one for samples, which would crowd them out.
 class CodeCounters {

@@ -34,14 +34,14 @@ constexpr int profile_poll_ms = 100;
 constexpr std::int64_t patience_ns = 20'000'000;
 
 /// Whether the user asked for user mode only: by the event's name, its modifier or --user.
-bool was_asked_so(const ProfileOrder& order, const event::Event& event) {
-  return order.sampling.user_only || event.id == event::Id::user_page_faults ||
+bool was_asked_so(const Order& order, const event::Event& event) {
+  return order.profile()->sampling.user_only || event.id == event::Id::user_page_faults ||
          (event::has_modes(event::definition(event.id).kind) && event.mode == event::Mode::user);
 }
 
 class CodeRun {
  public:
-  CodeRun(const ProfileOrder& order, const CodeEvents& events)
+  CodeRun(const Order& order, const CodeEvents& events)
       : order_(order), events_(events), counters_(events), samples_(events.events.size(), events.calls) {
     const Nanoseconds since_1970 = std::chrono::system_clock::now().time_since_epoch();
     samples_.begin(since_1970.count(), (since_1970 - linux::now()).count());
@@ -130,7 +130,7 @@ class CodeRun {
     return count;
   }
 
-  const ProfileOrder& order_;
+  const Order& order_;
   const CodeEvents& events_;
   CodeCounters counters_;
   CodeSamples samples_;
@@ -138,7 +138,7 @@ class CodeRun {
   std::unique_ptr<WindowReader> reader_;
 };
 
-Result<Outcome> run_command(const ProfileOrder& order, const CodeEvents& events) {
+Result<Outcome> run_command(const Order& order, const CodeEvents& events) {
   CommandRun native(order);
   auto gate = linux::Gate::make();
   if (!gate) return fail(gate.error());
@@ -167,7 +167,7 @@ void add_living(CodeSamples& samples, std::int32_t process) {
 
 /// Opens the counters on all threads of the processes, and again until no thread started in the meantime. Threads that
 /// an opened thread starts are sampled with it; threads of an unopened one are not, and cannot be distinguished.
-Result<std::unique_ptr<CodeRun>> open_attached(const ProfileOrder& order, const CodeEvents& events) {
+Result<std::unique_ptr<CodeRun>> open_attached(const Order& order, const CodeEvents& events) {
   constexpr int tries_at_most = 20;
   const auto threads_now = [&] {
     std::vector<pid_t> all;
@@ -194,7 +194,7 @@ Result<std::unique_ptr<CodeRun>> open_attached(const ProfileOrder& order, const 
 }
 
 /// Samples everything that runs, while the command runs or until the user interrupts.
-Result<Outcome> run_everywhere(const ProfileOrder& order, const CodeEvents& events) {
+Result<Outcome> run_everywhere(const Order& order, const CodeEvents& events) {
   CodeRun run(order, events);
   if (auto opened = run.counters().open(-1, linux::PerfStart::when_enabled); !opened) {
     Error error = opened.error();
@@ -228,7 +228,7 @@ Result<Outcome> run_everywhere(const ProfileOrder& order, const CodeEvents& even
   return outcome;
 }
 
-Result<Outcome> run_attached(const ProfileOrder& order, const CodeEvents& events) {
+Result<Outcome> run_attached(const Order& order, const CodeEvents& events) {
   using Taken = linux::Signals::Taken;
   auto run = open_attached(order, events);
   if (!run) return fail(run.error());
@@ -251,7 +251,7 @@ Result<Outcome> run_attached(const ProfileOrder& order, const CodeEvents& events
 
 }  // namespace
 
-Result<Outcome> run_code(const ProfileOrder& order, const std::vector<linux::PmuDevice>& cores) {
+Result<Outcome> run_code(const Order& order, const std::vector<linux::PmuDevice>& cores) {
   const auto events = code_events(order, cores);
   if (!events) return fail(events.error());
   if (!order.target.attachment.processors.empty()) return run_everywhere(order, *events);

@@ -10,6 +10,6 @@ namespace tally::backend::perf {
 
 /// Runs the order's command, or waits until the attached processes end, and returns the profile. Errors: those of
 /// Backend::run() and code_events().
-Result<Outcome> run_code(const ProfileOrder& order, const std::vector<linux::PmuDevice>& cores);
+Result<Outcome> run_code(const Order& order, const std::vector<linux::PmuDevice>& cores);
 
 }  // namespace tally::backend::perf

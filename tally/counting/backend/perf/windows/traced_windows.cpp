@@ -39,7 +39,7 @@ Result<void> TracedWindows::begin(Nanoseconds started) {
   started_ = started;
   result::WindowsHead head = events_.head;
   head.places = events_.places;
-  if (order_.sink.on_begin) order_.sink.on_begin(head);
+  if (order_.windows()->sink.on_begin) order_.windows()->sink.on_begin(head);
   auto reader = WindowReader::start(
       {},
       [this] {
@@ -128,7 +128,7 @@ void TracedWindows::emit(pid_t number, Thread& thread, result::Window window, co
   if (!window.trigger) window.lost = std::max<std::int64_t>(periods, 0);
   thread.gap = false;
   lost_ += window.lost;
-  order_.sink.on_window(window);
+  order_.windows()->sink.on_window(window);
 }
 
 void TracedWindows::sample(pid_t number, Thread& thread, const linux::SampleRecord& record) {

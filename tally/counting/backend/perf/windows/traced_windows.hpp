@@ -20,7 +20,7 @@ namespace tally::backend::perf {
 class TracedWindows final : public WindowSource, public Observer {
  public:
   /// Both must outlive it.
-  TracedWindows(const WindowOrder& order, const WindowEvents& events) : order_(order), events_(events) {}
+  TracedWindows(const Order& order, const WindowEvents& events) : order_(order), events_(events) {}
   ~TracedWindows() override;
 
   Result<void> open_command(pid_t child) override;
@@ -53,7 +53,7 @@ class TracedWindows final : public WindowSource, public Observer {
   void sample(pid_t number, Thread& thread, const linux::SampleRecord& record);
   void emit(pid_t number, Thread& thread, result::Window window, const std::vector<std::int64_t>& values);
 
-  const WindowOrder& order_;
+  const Order& order_;
   const WindowEvents& events_;
   pid_t first_ = 0;
   Nanoseconds started_{0};

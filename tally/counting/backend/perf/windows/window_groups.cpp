@@ -71,11 +71,11 @@ PerfSampling sampling_of(const WindowEvents& events) {
   return sampling;
 }
 
-Result<WindowEvents> window_events(const WindowOrder& order, const std::vector<linux::PmuDevice>& cores) {
-  if (order.triggers.size() != 1)
+Result<WindowEvents> window_events(const Order& order, const std::vector<linux::PmuDevice>& cores) {
+  if (order.windows()->triggers.size() != 1)
     return fail(Code::bad_usage, "only the engine supports several --every",
                 "give one; -e adds the counts of other events to each row");
-  const WindowTrigger& asked = order.triggers.front();
+  const WindowTrigger& asked = order.windows()->triggers.front();
   if (auto fits = check_frequency(asked.frequency); !fits) return fail(fits.error());
   const std::string trigger = event::name(asked.event);
   const auto refused = [&](const std::string& why) {

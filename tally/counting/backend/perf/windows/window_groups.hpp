@@ -29,7 +29,7 @@ struct WindowEvents {
 
 /// Returns the events to count for an order's windows. Opens their counters once here, to find which the kernel counts
 /// together. Errors: bad_usage for more than one trigger; cannot_measure for one that the kernel does not count.
-Result<WindowEvents> window_events(const WindowOrder& order, const std::vector<linux::PmuDevice>& cores);
+Result<WindowEvents> window_events(const Order& order, const std::vector<linux::PmuDevice>& cores);
 
 /// Returns how the trigger's counter writes records.
 linux::PerfSampling sampling_of(const WindowEvents& events);

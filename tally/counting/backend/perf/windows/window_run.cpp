@@ -37,8 +37,7 @@ Error too_many_starts() {
 // Windows from groups that threads inherit.
 class InheritedWindows final : public WindowSource {
  public:
-  InheritedWindows(const WindowOrder& order, const WindowEvents& events)
-      : order_(order), events_(events), groups_(events) {}
+  InheritedWindows(const Order& order, const WindowEvents& events) : order_(order), events_(events), groups_(events) {}
 
   Result<void> open(std::int32_t process, std::int32_t thread, linux::PerfStart start) {
     if (auto opened = groups_.open(thread, start); !opened) return opened;
@@ -81,7 +80,7 @@ class InheritedWindows final : public WindowSource {
 
   Result<void> begin(Nanoseconds started) override {
     maker_.emplace(WindowShape{events_.every, events_.is_clock, groups_.width(), groups_.processors()}, started.count(),
-                   [this](const result::Window& window) { order_.sink.on_window(window); });
+                   [this](const result::Window& window) { order_.windows()->sink.on_window(window); });
     for (std::size_t i = 0; i < roots_.size(); ++i) add_root(i);
     name_counters();
     result::WindowsHead head = events_.head;
@@ -89,7 +88,7 @@ class InheritedWindows final : public WindowSource {
     for (const auto& place : events_.places)
       head.places.push_back(place && *place > 0 ? std::optional<std::size_t>(*place + 1) : place);
     places_ = head.places;
-    if (order_.sink.on_begin) order_.sink.on_begin(head);
+    if (order_.windows()->sink.on_begin) order_.windows()->sink.on_begin(head);
     auto reader = WindowReader::start(
         groups_.descriptors(),
         [this] {
@@ -168,7 +167,7 @@ class InheritedWindows final : public WindowSource {
     });
   }
 
-  const WindowOrder& order_;
+  const Order& order_;
   const WindowEvents& events_;
   WindowGroups groups_;
   std::vector<std::pair<std::int32_t, std::int32_t>> roots_;
@@ -180,11 +179,11 @@ class InheritedWindows final : public WindowSource {
   std::unique_ptr<WindowReader> reader_;
 };
 
-void add_counts(Outcome& outcome, const WindowOrder& order, const std::vector<Count>& counts) {
+void add_counts(Outcome& outcome, const Order& order, const std::vector<Count>& counts) {
   for (std::size_t i = 0; i < counts.size(); ++i) outcome.counts.push_back(event_count(order.events[i], counts[i]));
 }
 
-Result<Outcome> run_command(const WindowOrder& order, const WindowEvents& events, Follow follow) {
+Result<Outcome> run_command(const Order& order, const WindowEvents& events, Follow follow) {
   CommandRun native(order);
   auto gate = linux::Gate::make();
   if (!gate) return fail(gate.error());
@@ -218,7 +217,7 @@ Result<Outcome> run_command(const WindowOrder& order, const WindowEvents& events
 
 // Opens counters on all threads. Threads that an opened thread starts are counted with it; threads of an unopened one
 // are not, and cannot be distinguished. So the counters are opened again until no thread started in the meantime.
-Result<std::unique_ptr<InheritedWindows>> open_attached(const WindowOrder& order, const WindowEvents& events) {
+Result<std::unique_ptr<InheritedWindows>> open_attached(const Order& order, const WindowEvents& events) {
   const auto threads_now = [&] {
     std::vector<std::pair<std::int32_t, std::int32_t>> all;
     for (const std::int32_t process : order.target.attachment.processes)
@@ -244,7 +243,7 @@ Result<std::unique_ptr<InheritedWindows>> open_attached(const WindowOrder& order
 // Counts programs that others start, from the moment they are seen.
 class AwaitedPrograms {
  public:
-  AwaitedPrograms(const WindowOrder& order, const WindowEvents& events)
+  AwaitedPrograms(const Order& order, const WindowEvents& events)
       : order_(order), watch_(order.target.attachment.awaited), windows_(order, events) {}
 
   Result<Outcome> run() {
@@ -261,7 +260,7 @@ class AwaitedPrograms {
       for (const pid_t process : watch_.take())
         if (auto taken = take(process); !taken) return fail(taken.error());
       if (found_ > reported_ && !living_.any()) {
-        if (!order_.awaits_next) break;
+        if (!order_.windows()->awaits_next) break;
         report("the program has ended: waiting for the next one");
         reported_ = found_;
       }
@@ -274,7 +273,7 @@ class AwaitedPrograms {
     outcome.duration = linux::now() - started;
     outcome.notices = windows_.notices();
     if (found_ == 0) outcome.notices = {"none of the awaited programs was executed"};
-    if (found_ > 0 && !living_.any() && !order_.awaits_next)
+    if (found_ > 0 && !living_.any() && !order_.windows()->awaits_next)
       outcome.notices.push_back(
           fmt::format("{} ended: tally stops waiting", found_ == 1 ? "the program has" : "all programs have"));
     add_counts(outcome, order_, windows_.counts());
@@ -283,7 +282,7 @@ class AwaitedPrograms {
 
  private:
   void report(const std::string& line) const {
-    if (order_.sink.on_news) order_.sink.on_news(line);
+    if (order_.windows()->sink.on_news) order_.windows()->sink.on_news(line);
   }
 
   std::string how_often_it_polls() const {
@@ -323,7 +322,7 @@ class AwaitedPrograms {
     return {};
   }
 
-  const WindowOrder& order_;
+  const Order& order_;
   linux::ExecWatch watch_;
   linux::ProcessWatch living_{{}, {}};
   InheritedWindows windows_;
@@ -331,7 +330,7 @@ class AwaitedPrograms {
   int reported_ = 0;  // of them, those whose end was reported
 };
 
-Result<Outcome> run_attached(const WindowOrder& order, const WindowEvents& events) {
+Result<Outcome> run_attached(const Order& order, const WindowEvents& events) {
   using Taken = linux::Signals::Taken;
   if (!can_inherit_samples(events))
     return fail(Code::cannot_measure,
@@ -360,7 +359,7 @@ Result<Outcome> run_attached(const WindowOrder& order, const WindowEvents& event
 
 }  // namespace
 
-Result<Outcome> run_windows(const WindowOrder& order, const std::vector<linux::PmuDevice>& cores, Follow follow) {
+Result<Outcome> run_windows(const Order& order, const std::vector<linux::PmuDevice>& cores, Follow follow) {
   const auto events = window_events(order, cores);
   if (!events) return fail(events.error());
   return order.target.attachment.any() ? run_attached(order, *events) : run_command(order, *events, follow);

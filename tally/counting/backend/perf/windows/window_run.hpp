@@ -13,7 +13,7 @@ enum class Follow { as_the_kernel_can, traced };
 
 /// Runs the order's command, or waits until the attached processes end, and passes windows to the sink. Errors: those
 /// of Backend::run() and window_events().
-Result<Outcome> run_windows(const WindowOrder& order, const std::vector<linux::PmuDevice>& cores,
+Result<Outcome> run_windows(const Order& order, const std::vector<linux::PmuDevice>& cores,
                             Follow follow = Follow::as_the_kernel_can);
 
 }  // namespace tally::backend::perf

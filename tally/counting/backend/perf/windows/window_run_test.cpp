@@ -42,14 +42,15 @@ class WindowRun : public testing::TestWithParam<Follow> {
     Recording recording;
     auto signals = linux::Signals::watch();
     EXPECT_TRUE(signals);
-    WindowOrder order;
+    Order order;
+    Order::Windows windows;
     order.target.command = command;
     order.events = *event::parse_lists({events});
     order.conditions.signals = &*signals;
     order.conditions.wait_all = true;
-    order.triggers = {{*event::parse(trigger), every}};
-    order.sink.on_begin = [&](const result::WindowsHead& head) { recording.head = head; };
-    order.sink.on_window = [&](const result::Window& window) {
+    windows.triggers = {{*event::parse(trigger), every}};
+    windows.sink.on_begin = [&](const result::WindowsHead& head) { recording.head = head; };
+    windows.sink.on_window = [&](const result::Window& window) {
       recording.rows.push_back({window.series,
                                 std::string(window.program),
                                 window.number,
@@ -61,6 +62,7 @@ class WindowRun : public testing::TestWithParam<Follow> {
                                 !window.trigger,
                                 {window.counts.begin(), window.counts.end()}});
     };
+    order.instrument = windows;
     recording.outcome = run_windows(order, {}, GetParam());
     return recording;
   }

@@ -357,7 +357,7 @@ int run_memory(const std::vector<std::string>& arguments) {
   result->environment.provenance = provenance();
   result::Memory shown = *result;
   hide_host(shown.environment);
-  const bool is_page = (*format)->name == "html";
+  const bool is_page = (*format)->is_page;
   if (const auto written = output->write((*format)->write(is_page ? shown : *result, terminal_columns(*output)));
       !written)
     return report_error(written.error());

@@ -167,8 +167,7 @@ Result<backend::Choice> choose_backend(ProfileOptions& options, const report::Pr
     return fail(Code::bad_usage, "--python needs the engine: samples do not follow Python's frames",
                 "add `--backend engine`");
   if (choice->backend->traits().is_engine)
-    if (const auto chosen = choose_python(options.order, options.python, format.name); !chosen)
-      return fail(chosen.error());
+    if (const auto chosen = choose_python(options.order, options.python, format); !chosen) return fail(chosen.error());
   if (options.event_lists.empty() && options.order.events.front().id == event::Id::cpu_clock)
     choice->notices.insert(choice->notices.begin(),
                            "no PMU of this machine can be sampled: cpu-clock (CPU time) is sampled instead of"
@@ -214,8 +213,8 @@ int profile(ProfileOptions& options) {
   if (const auto fits = choose_parts(options, *format); !fits) return report_error(fits.error());
   auto style = style_of(options);
   if (!style) return report_error(style.error());
-  if (format->name == "html" || format->name == "json") style->source = source_reader();
-  if (format->name == "html") style->disassembly = instruction_reader();
+  if (format->is_page || format->name == "json") style->source = source_reader();
+  if (format->is_page) style->disassembly = instruction_reader();
   if (options.debuginfod) {
     const bool speaks = !is_quiet(options.quiet);
     const auto asked = profile::ask_debug_servers([speaks](const std::string& line) {
@@ -236,8 +235,7 @@ int profile(ProfileOptions& options) {
   if (!signals) return report_error(signals.error());
   const bool may_speak = !is_quiet(options.quiet);
   // A notice on standard error would corrupt a machine-readable profile there.
-  if (may_speak && !choice->notices.empty() && (format->name == "table" || !options.output.empty()))
-    say(choice->notices);
+  if (may_speak && !choice->notices.empty() && (format->is_for_people || !options.output.empty())) say(choice->notices);
   result::CodeCounts code;
   const Nanoseconds began = linux::time_since_1970();
   std::map<std::int64_t, Nanoseconds> started;
@@ -252,13 +250,13 @@ int profile(ProfileOptions& options) {
   code.started = std::move(started);
   stat->environment = measure::environment(machine);
   report_unasked(*stat);
-  if (format->name != "table") report_models(*stat);
+  if (!format->is_for_people) report_models(*stat);
   stat->environment.provenance = provenance();
   hide_host(stat->environment, *format);
   const bool of_rows = format->has_lines || style->by == report::ProfileBy::line || !options.annotate.empty();
   const bool finds_inlines = options.inlines || format->inlined == report::InlineRepresentation::frames;
   profile::Lines lines{.of_rows = of_rows};
-  if (format->name == "table" && !of_rows && !finds_inlines)
+  if (format->is_for_people && !of_rows && !finds_inlines)
     lines.chosen = [&](const result::Profile& profile) { return report::shown_functions(profile, *style); };
   result::Profile made = profile::resolve(std::move(code), *stat, std::move(lines),
                                           finds_inlines ? profile::Inlines::yes : profile::Inlines::no);
@@ -269,7 +267,7 @@ int profile(ProfileOptions& options) {
     made.stat.notices.push_back(stat->notices.back());
   }
   if (options.inlines && format->inlined == report::InlineRepresentation::functions)
-    made = report::with_inlined_functions(format->name == "html" ? report::with_jumped_functions(made) : made);
+    made = report::with_inlined_functions(format->is_page ? report::with_jumped_functions(made) : made);
   const bool has_parts = !made.parts.empty();
   std::string text = has_parts ? "" : format->write(made, *style);
   const auto source = options.annotate.empty()
@@ -277,7 +275,7 @@ int profile(ProfileOptions& options) {
                           : annotation(report::in_samples(made), options.annotate, options.instructions);
   if (source && !source->empty()) text += "\n" + *source;
   const auto written = has_parts ? write_parts(made, *format, *style, options.output, *output) : output->write(text);
-  if (format->name != "table") {
+  if (!format->is_for_people) {
     for (std::string& line : report::sampling_lines(made)) stat->notices.push_back(std::move(line));
     for (std::string& line : report::unread_lines(made)) stat->notices.push_back(std::move(line));
   }

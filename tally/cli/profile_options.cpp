@@ -174,12 +174,12 @@ Result<void> choose_parts(ProfileOptions& options, const report::ProfileFormat& 
 Result<void> check_together(const ProfileOptions& options, const report::ProfileFormat& format) {
   if (options.sort == "callees" && !options.order.profile()->calls)
     return fail(Code::bad_usage, "--sort callees needs --calls", "add --calls");
-  if (options.order.profile()->calls && format.name == "table" && (options.lines || options.by != "function"))
+  if (options.order.profile()->calls && format.is_for_people && (options.lines || options.by != "function"))
     return fail(Code::bad_usage, "--calls needs one row per function",
                 "omit --by and --lines, or use another --format");
   if (options.instructions && options.annotate.empty() && format.name != "callgrind")
     return fail(Code::bad_usage, "--asm needs --annotate or --format callgrind", "add --annotate FUNCTION");
-  if (!options.annotate.empty() && format.name != "table")
+  if (!options.annotate.empty() && !format.is_for_people)
     return fail(Code::bad_usage, "--annotate needs the table format", "omit --format");
   if (options.inlines && format.inlined == report::InlineRepresentation::lines)
     return fail(

@@ -76,7 +76,7 @@ void hide_host(result::Provenance& provenance) {
 void hide_host(result::Environment& environment) { hide_host(environment.provenance); }
 
 void hide_host(result::Environment& environment, const report::Format& format) {
-  if (format.name == "html" || format.name == "markdown") hide_host(environment);
+  if (format.is_page || format.name == "markdown") hide_host(environment);
 }
 
 Result<void> describe_csv(const report::Format& format, const std::string& output, std::string_view json) {

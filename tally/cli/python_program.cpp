@@ -35,8 +35,8 @@ bool are_countable(const std::vector<event::Event>& events) {
 }
 
 /// Whether a format contains Python functions. The others consist of calls or of instructions.
-bool can_show_python(std::string_view format) {
-  return format == "table" || format == "html" || format == "json" || format == "callgrind";
+bool can_show_python(const report::Format& format) {
+  return format.is_for_people || format.is_page || format.name == "json" || format.name == "callgrind";
 }
 
 }  // namespace
@@ -50,10 +50,10 @@ bool is_python_program(const std::vector<std::string>& command) {
   return file && is_python_script(file->bytes());
 }
 
-Result<void> choose_python(backend::Order& order, bool asked, std::string_view format) {
+Result<void> choose_python(backend::Order& order, bool asked, const report::Format& format) {
   const bool can = are_countable(order.events) && can_show_python(format) && order.parts() == nullptr;
   if (asked && !can_show_python(format))
-    return fail(Code::bad_usage, fmt::format("--python: the format {} has no Python functions", format),
+    return fail(Code::bad_usage, fmt::format("--python: the format {} has no Python functions", format.name),
                 "use the format table, html, json or callgrind");
   if (asked && order.parts() != nullptr)
     return fail(Code::bad_usage, "--python and --parts cannot be used together: parts do not divide Python functions",

@@ -38,7 +38,7 @@ class Destination {
 
   const report::StatFormat& format() const { return *format_; }
   /// Whether the output is only for people.
-  bool is_for_people() const { return format_->name == "table"; }
+  bool is_for_people() const { return format_->is_for_people; }
 
   /// Whether intervals are printed as they end: on a stream, in a format that supports it.
   bool is_live() const { return stream_ && format_->live; }

@@ -217,8 +217,7 @@ int sample(SampleOptions& options) {
   if (!signals) return report_error(signals.error());
   const bool may_speak = !is_quiet(options.quiet);
   if (may_speak) print_chosen_format(options, *format);
-  if (!choice->notices.empty() && may_speak && (format->name == "table" || !options.output.empty()))
-    say(choice->notices);
+  if (!choice->notices.empty() && may_speak && (format->is_for_people || !options.output.empty())) say(choice->notices);
 
   WindowRows rows(*format, std::move(*output));
   measure::WindowFilter chosen(options.choice);
@@ -281,7 +280,7 @@ int sample(SampleOptions& options) {
   report_unasked(*stat);
   report_models(*stat);
   for (std::string& notice : chosen.notices()) stat->notices.push_back(std::move(notice));
-  if (format->name != "table") stat->notices.insert(stat->notices.end(), absences.begin(), absences.end());
+  if (!format->is_for_people) stat->notices.insert(stat->notices.end(), absences.begin(), absences.end());
   if (!stat->notices.empty() && (may_speak || stat->incomplete)) say(stat->notices);
   return final_exit_code(*stat, written ? int{exit_ok} : report_error(written.error()), *signals);
 }

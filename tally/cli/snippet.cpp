@@ -84,7 +84,7 @@ int count_code(const CodeOptions& code, CodeRequest request) {
   if (!output) return report_error(output.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
-  if ((*format)->name == "table" && !choice->notices.empty() && !request.quiet) say(choice->notices);
+  if ((*format)->is_for_people && !choice->notices.empty() && !request.quiet) say(choice->notices);
   auto snippet = measure::snippet(*choice->backend, asked, *signals);
   if (const auto signal = signals->interrupted_by()) linux::die_of(*signal);
   if (!snippet) return report_error(snippet.error());

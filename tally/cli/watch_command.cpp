@@ -11,7 +11,7 @@ namespace {
 
 // The terminal for the screen; nothing if tables are printed instead.
 std::optional<screen::Terminal> terminal_for(const WatchOptions& options) {
-  if (options.batch || !options.output.empty() || options.form->name != "table") return std::nullopt;
+  if (options.batch || !options.output.empty() || !options.form->is_for_people) return std::nullopt;
   auto terminal = screen::Terminal::open();
   if (terminal) return std::move(*terminal);
   say({terminal.error().message + ": printing tables, as with --batch"});

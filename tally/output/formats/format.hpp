@@ -54,8 +54,20 @@ struct Format {
   /// Whether the beginning of a file looks like this format. Null if no file of this format has to be recognised. A
   /// format that is recognised but not read does not contain complete results.
   bool (*recognise)(const StoredFile& file) = nullptr;
-  bool is_binary = false;  ///< not text: must not be written to a terminal
+  bool is_binary = false;      ///< not text: must not be written to a terminal
+  bool is_for_people = false;  ///< a table in a terminal
+  bool is_page = false;        ///< HTML
 };
+
+/// The format for a terminal, which each kind calls "table".
+constexpr Format table_of(Kind kind) {
+  return {.kind = kind, .name = "table", .endings = "", .summary = "for people", .is_for_people = true};
+}
+
+/// The format of a page, which each kind calls "html".
+constexpr Format page_of(Kind kind, std::string_view endings, std::string_view summary) {
+  return {.kind = kind, .name = "html", .endings = endings, .summary = summary, .is_page = true};
+}
 
 /// The number of characters of the file name in `path` that select the format; 0 if it does not.
 std::size_t matched_name_length(const Format& format, std::string_view path);

@@ -43,7 +43,7 @@ Result<std::string> stat_html(const result::Stat& stat, const Style& style) {
 }
 
 constexpr StatFormat stat_rows[] = {
-    {{Kind::stat, "table", "", "for people"}, table, nullptr, append_anything, nullptr, interval_lines},
+    {table_of(Kind::stat), table, nullptr, append_anything, nullptr, interval_lines},
     {{Kind::stat, "csv", ".csv", "RFC 4180, one row per count", nullptr, is_stat_csv},
      csv,
      nullptr,
@@ -63,7 +63,7 @@ constexpr StatFormat stat_rows[] = {
      append_anything,
      nullptr,
      nullptr},
-    {{Kind::stat, "html", ".html .htm", "a page"}, stat_html, nullptr, append_no_page, nullptr, nullptr},
+    {page_of(Kind::stat, ".html .htm", "a page"), stat_html, nullptr, append_no_page, nullptr, nullptr},
     {{Kind::stat, "hpctool", "", "HPCTool's seven columns: instructions, cycles, ref-cycles and four more",
       read_stat_hpctool, is_stat_hpctool},
      hpctool,
@@ -94,7 +94,7 @@ constexpr StatFormat perf_json_lines{{Kind::stat, "perf-json", "", "the JSON lin
                                      false};
 
 constexpr SnippetFormat snippet_rows[] = {
-    {{Kind::assembly, "table", "", "for people"}, snippet_table},
+    {table_of(Kind::assembly), snippet_table},
     {{Kind::assembly, "csv", ".csv", "one row per event and chain"}, write_for_any_terminal<snippet_csv>},
     {{Kind::assembly, "json", ".json", "one JSON object"}, write_for_any_terminal<snippet_json>},
 };
@@ -102,24 +102,19 @@ constexpr SnippetFormat snippet_rows[] = {
 constexpr std::string_view lens_tasks[] = {"chase-write", "chase-read", "chase-raw"};
 
 constexpr MemoryFormat memory_rows[] = {
-    {{Kind::memory, "table", "", "for people"}, memory_table},
+    {table_of(Kind::memory), memory_table},
     {{Kind::memory, "csv", ".csv", "RFC 4180, one row per measured point"}, write_for_any_terminal<memory_csv>},
     {{Kind::memory, "json", ".json", "one object with all data", read_memory_json, is_memory_json},
      write_for_any_terminal<memory_json>},
-    {{Kind::memory, "html", ".html", "a page with curves"}, write_for_any_terminal<memory_html>},
+    {page_of(Kind::memory, ".html", "a page with curves"), write_for_any_terminal<memory_html>},
     {{Kind::memory, "lens-csv", ".lens-csv", "the columns of LENS, for chase-write, chase-read and chase-raw"},
      write_for_any_terminal<memory_lens_csv>,
      lens_tasks},
 };
 
 constexpr ProfileFormat profile_rows[] = {
-    {{Kind::profile, "table", "", "for people"},
-     of_whole_functions<in_line<profile_table>>,
-     false,
-     false,
-     InlineRepresentation::functions,
-     false,
-     true},
+    {table_of(Kind::profile), of_whole_functions<in_line<profile_table>>, false, false, InlineRepresentation::functions,
+     false, true},
     {{Kind::profile, "callgrind", "callgrind.out*", "callgrind's file format, for KCachegrind and callgrind_annotate"},
      in_line<profile_callgrind>,
      true,
@@ -150,32 +145,27 @@ constexpr ProfileFormat profile_rows[] = {
      false,
      InlineRepresentation::frames,
      true},
-    {{Kind::profile, "html", ".html", "a page with flame graph, functions, source lines and callers"},
-     of_whole_functions<in_line<profile_html>>,
-     true,
-     false,
-     InlineRepresentation::functions,
-     false,
-     true},
+    {page_of(Kind::profile, ".html", "a page with flame graph, functions, source lines and callers"),
+     of_whole_functions<in_line<profile_html>>, true, false, InlineRepresentation::functions, false, true},
     {{Kind::profile, "json", ".json", "one JSON object", read_profile_json, is_profile_json}, profile_json, true},
 };
 
 constexpr DifferenceFormat difference_rows[] = {
-    {{Kind::profile_difference, "table", "", "for people"}, in_line<difference_table>},
-    {{Kind::profile_difference, "html", ".html", "a page with both flame graphs and the differences"},
+    {table_of(Kind::profile_difference), in_line<difference_table>},
+    {page_of(Kind::profile_difference, ".html", "a page with both flame graphs and the differences"),
      in_line<difference_html>},
     {{Kind::profile_difference, "json", ".json", "one JSON object"}, difference_json},
 };
 
 constexpr ComparisonFormat comparison_rows[] = {
-    {{Kind::comparison, "table", "", "for people"}, comparison_table},
+    {table_of(Kind::comparison), comparison_table},
     {{Kind::comparison, "json", ".json", "one JSON object"}, comparison_json},
     {{Kind::comparison, "markdown", ".md", "a comment for a pull request"}, comparison_markdown},
-    {{Kind::comparison, "html", ".html", "a page: verdicts, flame graphs, functions, source"}, comparison_html},
+    {page_of(Kind::comparison, ".html", "a page: verdicts, flame graphs, functions, source"), comparison_html},
 };
 
 constexpr WindowFormat window_rows[] = {
-    {{Kind::windows, "table", "", "for people"}, make_window_table, nullptr, false, true},
+    {table_of(Kind::windows), make_window_table, nullptr, false, true},
     {{Kind::windows, "csv", ".csv", "for spreadsheets and data frames", read_windows, are_windows_csv},
      make_for_any_terminal<make_window_csv>,
      nullptr,
@@ -203,15 +193,15 @@ std::string verify_object(const result::Verify& verify, bool, std::size_t) { ret
 std::string verify_html(const result::Verify& verify, bool, std::size_t) { return html_page({{"", verify}}); }
 
 constexpr VerifyFormat verify_rows[] = {
-    {{Kind::verify, "table", "", "for people"}, verify_text},
+    {table_of(Kind::verify), verify_text},
     {{Kind::verify, "json", ".json", "one JSON object", read_verify_json, is_verify_json}, verify_object},
-    {{Kind::verify, "html", ".html", "a page"}, verify_html},
+    {page_of(Kind::verify, ".html", "a page"), verify_html},
 };
 
 std::string discovery_object(const result::Discovery& discovery, bool, std::size_t) { return discover_json(discovery); }
 
 constexpr DiscoveryFormat discovery_rows[] = {
-    {{Kind::discovery, "table", "", "for people"}, discover_text},
+    {table_of(Kind::discovery), discover_text},
     {{Kind::discovery, "json", ".json", "one JSON object on one line"}, discovery_object},
 };
 
@@ -221,7 +211,7 @@ std::string watch_rows_text(const result::WatchTable& table, const WatchStyle& s
 std::string watch_line(const result::WatchTable& table, const WatchStyle&) { return watch_json(table); }
 
 constexpr WatchFormat watch_rows[] = {
-    {{Kind::watch, "table", "", "for people"}, watch_paragraph, watch_page},
+    {table_of(Kind::watch), watch_paragraph, watch_page},
     {{Kind::watch, "csv", ".csv", "RFC 4180, one line per row of a table"}, nullptr, watch_rows_text},
     {{Kind::watch, "json", ".json .jsonl", "one JSON object per table and line"}, watch_header_json, watch_line},
 };

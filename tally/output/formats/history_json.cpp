@@ -98,7 +98,7 @@ std::string bencher_json(const result::History& history, const result::Provenanc
 }
 
 constexpr HistoryFormat formats_of_history[] = {
-    {{Kind::stat, "table", "", "for people"}, history_table},
+    {table_of(Kind::stat), history_table},
     {{Kind::stat, "json", ".json", "one JSON object with every series and change"}, history_json},
     {{Kind::stat, "benchmark-action", "", "the last values, for github-action-benchmark (customSmallerIsBetter)"},
      benchmark_action_json},

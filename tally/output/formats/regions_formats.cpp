@@ -24,8 +24,7 @@ AnyResults read_regions_json(const StoredFile& file) {
 
 std::span<const RegionsFormat> regions_formats() {
   static constexpr RegionsFormat rows[] = {
-      {{Kind::regions, "table", "", "for people"},
-       [](const result::ProgramRegions& program) { return regions_table(program); }},
+      {table_of(Kind::regions), [](const result::ProgramRegions& program) { return regions_table(program); }},
       {{Kind::regions, "json", ".json", "one JSON object", read_regions_json, is_regions_json}, regions_json},
       {{Kind::regions, "csv", ".csv", "RFC 4180, the columns of `tally stat`"}, regions_csv},
   };

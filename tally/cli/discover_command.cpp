@@ -106,7 +106,7 @@ Result<Counting> counted(const DiscoverOptions& options, discover::Record& recor
 Result<Counting> counting_of(const DiscoverOptions& options, discover::Record& record,
                              const std::vector<discover::Payload>& payloads, linux::Signals& signals,
                              Progress& progress) {
-  if (record.backend == "perf") return counted(options, record, payloads, signals);
+  if (backend::traits_of(record.backend).has_pmu_counters) return counted(options, record, payloads, signals);
   return planted(record, payloads, signals, progress);
 }
 

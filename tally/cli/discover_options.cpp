@@ -8,6 +8,7 @@
 #include "tally/cli/page.hpp"
 #include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/counting/backend/choose/choose.hpp"
 #include "tally/hardware/assembly/loop.hpp"
 #include "tally/tools/discover/analysis/analyse.hpp"
 
@@ -201,9 +202,10 @@ Result<discover::Record> new_record(const DiscoverOptions& options, const std::v
   auto codes = codes_of(options);
   if (!codes) return fail(codes.error());
   record.events = *std::move(codes);
+  const bool chooses = !backend::traits_of(options.backend).has_pmu_counters;
   // On a PMU a run takes at least a millisecond, and starting the program is negligible next to thousands of copies.
-  record.sizes = options.backend == "engine" ? std::vector<std::uint64_t>{100'000, 200'000, 400'000, 800'000}
-                                             : std::vector<std::uint64_t>{20'000, 40'000, 80'000, 160'000};
+  record.sizes = chooses ? std::vector<std::uint64_t>{100'000, 200'000, 400'000, 800'000}
+                         : std::vector<std::uint64_t>{20'000, 40'000, 80'000, 160'000};
   if (!options.sizes.empty()) {
     auto sizes = numbers(options.sizes, 1'000'000'000, "number of copies");
     if (!sizes) return fail(sizes.error());
@@ -217,7 +219,6 @@ Result<discover::Record> new_record(const DiscoverOptions& options, const std::v
   for (const discover::Payload& one : payloads) record.payloads.push_back(one.facts);
   const auto counters = counters_of(options.counters);
   if (!counters) return fail(counters.error());
-  const bool chooses = options.backend != "perf";
   if (!chooses && options.counters != DiscoverOptions().counters) {
     return fail(Code::bad_usage,
                 "--counters needs the invented PMU (--backend engine): with perf the kernel chooses the counters");

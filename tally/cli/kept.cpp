@@ -30,7 +30,7 @@ std::vector<std::string> verification_remarks(const result::Stat& stat) {
   if (!folder) return {};
   std::string name = kept_name(stat.backend);
   auto text = folder->read(name, most_bytes);
-  if (!text && stat.backend == "engine") text = folder->read(name = old_engine_name, most_bytes);
+  if (!text) text = folder->read(name = old_engine_name, most_bytes);
   if (!text) return {};
   const auto verify = result::read_verify(*text, name);
   if (!verify || !verify::is_of(*verify, stat.backend, stat.environment)) return {};

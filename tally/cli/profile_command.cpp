@@ -18,6 +18,7 @@
 #include "tally/cli/unasked_code.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose.hpp"
+#include "tally/counting/backend/engine_only.hpp"
 #include "tally/counting/measure/stat.hpp"
 #include "tally/counting/profile/debug_servers.hpp"
 #include "tally/counting/profile/profile.hpp"
@@ -103,11 +104,16 @@ bool has_pmu(const linux::HostMachine& machine) {
   return backend::choose("perf", {.events = *cycles, .instrument = backend::Order::Profile{}}, machine).has_value();
 }
 
+bool wants_samples(const ProfileOptions& options) {
+  return options.frequency != 0 || !options.every.empty() || !options.processes.empty() || options.everywhere ||
+         backend::traits_of(options.backend).has_pmu_counters;
+}
+
 // The default events: with a simulated machine, instructions and its misses; with a PMU, cycles.
 std::string usual_events(const ProfileOptions& options, const report::ProfileFormat& format, bool by_engine,
                          const linux::HostMachine& machine) {
   if (!by_engine && has_pmu(machine)) return "cycles";
-  if (!by_engine && options.wants_samples()) return "cpu-clock";
+  if (!by_engine && wants_samples(options)) return "cpu-clock";
   if (format.has_calls || (options.order.profile()->calls && options.model.simulation)) return "instructions";
   return options.model.simulation ? "instructions,L1-dcache-load-misses,LLC-load-misses" : "instructions,loads,stores";
 }
@@ -142,9 +148,8 @@ Result<void> choose_samples(ProfileOptions& options, const report::ProfileFormat
 // As in `tally stat`: natively if the events can be counted that way, else with the engine.
 Result<backend::Choice> choose_backend(ProfileOptions& options, const report::ProfileFormat& format,
                                        const linux::HostMachine& machine) {
-  const bool by_engine = backend::is_engine(options.backend) || options.model.simulation ||
-                         options.order.profile()->parts || options.order.conditions.presents_cpu() ||
-                         options.order.conditions.answers_marks() ||
+  const bool by_engine = backend::traits_of(options.backend).is_engine ||
+                         backend::needs_engine(options.order, options.model.simulation.has_value()) ||
                          (options.backend == "auto" && format.needs_executions);
   auto events = event::parse_lists(options.event_lists.empty()
                                        ? std::vector<std::string>{usual_events(options, format, by_engine, machine)}

@@ -24,11 +24,6 @@ struct ProfileOptions {
   std::string instrumentation_at_start, collection_at_start;
   ModelOptions model;
   backend::Order order = {.instrument = backend::Order::Profile{}};
-
-  /// Whether an option requires sampling.
-  bool wants_samples() const {
-    return frequency != 0 || !every.empty() || !processes.empty() || everywhere || backend == "perf";
-  }
 };
 
 void describe_profile_options(Page& page, ProfileOptions& options);

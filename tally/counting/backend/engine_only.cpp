@@ -28,6 +28,8 @@ constexpr EngineOnly table[] = {
      "natively, nothing answers client requests", "omit `--backend {0}`"},
     {"--marks gem5", [](const Order& order, bool) { return order.conditions.has_gem5_marks(); },
      "natively, these instructions are illegal", "omit `--backend {0}`"},
+    {"--parts", [](const Order& order, bool) { return order.parts() != nullptr; }, "samples are not divided by marks",
+     "omit `--backend {0}`"},
     {"`int $0x2e` is a marker", [](const Order& order, bool) { return order.trap() == Trap::int2e; },
      "natively it ends the program by SIGSEGV, with a PMU too", nullptr},
     {"`int3` is a marker", [](const Order& order, bool) { return order.trap() == Trap::int3; },

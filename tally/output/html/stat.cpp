@@ -6,6 +6,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/output/html/element.hpp"
 #include "tally/output/html/sections.hpp"
+#include "tally/output/result/backend_label.hpp"
 #include "tally/output/text/metrics.hpp"
 #include "tally/output/text/numbers.hpp"
 
@@ -155,13 +156,6 @@ std::string baseline_verdict(const Stat& stat) {
          (items.empty() ? "" : "<ul>\n" + items + "</ul>\n");
 }
 
-std::string counted_by(const std::string& backend) {
-  if (backend == "perf") return "counted by the PMU and the kernel";
-  if (backend == "engine") return "counted by the engine";
-  if (backend == "hpctool") return "counted by HPCTool";
-  return "counted by the kernel";
-}
-
 }  // namespace
 
 std::string title_of(const Stat& stat) {
@@ -170,7 +164,7 @@ std::string title_of(const Stat& stat) {
 }
 
 std::string section_of(const Stat& stat) {
-  std::string how = counted_by(stat.backend);
+  std::string how = fmt::format("counted by {}", result::label_of(stat.backend).counters);
   if (stat.runs.size() > 1) how += fmt::format(" · {} runs, medians", stat.runs.size());
   if (stat.exit_code && *stat.exit_code != 0) how += fmt::format(" · exit code {}", *stat.exit_code);
   std::string html = baseline_verdict(stat) + element("p", how);

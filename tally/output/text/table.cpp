@@ -7,6 +7,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/output/formats/intervals.hpp"
 #include "tally/output/formats/stat_format.hpp"
+#include "tally/output/result/backend_label.hpp"
 #include "tally/output/text/footnotes.hpp"
 #include "tally/output/text/grid.hpp"
 #include "tally/output/text/metrics.hpp"
@@ -116,18 +117,16 @@ std::string footer(const result::Stat& stat) {
     return row.total.count.value && (row.total.name.mode == Mode::kernel || row.total.name.mode == Mode::both);
   });
   if (any_user && !any_kernel) parts.emplace_back("user mode only");
-  if (stat.backend == "hpctool") return " an HPCTool file; each row is one run\n";
+  const result::BackendLabel label = result::label_of(stat.backend);
+  if (!label.file.empty()) return fmt::format(" {}\n", label.file);
   std::string people = stat.runs.empty() ? "" : population(stat.runs.back());
   parts.push_back(!stat.target.empty() ? stat.target
                   : people.empty()     ? "the program and its descendants"
                                        : std::move(people));
   if (!stat.passes.empty()) parts.push_back(fmt::format("{} executions, one for each pass", stat.passes.size()));
   if (stat.processor) parts.push_back(fmt::format("pinned to CPU {}", *stat.processor));
-  const bool by_pmu = stat.backend == "perf" && (any_user || any_kernel);
-  parts.emplace_back(stat.backend == "engine" ? "engine"
-                     : by_pmu                 ? "PMU"
-                     : stat.target.empty()    ? "run natively"
-                                              : "the kernel's counters");
+  const bool is_native = label.footer.empty() || (label.has_pmu && !any_user && !any_kernel);
+  parts.emplace_back(!is_native ? label.footer : stat.target.empty() ? "run natively" : "the kernel's counters");
   for (std::string& words : presented_machine(stat)) parts.push_back(std::move(words));
   return fmt::format(" {}\n", join(parts, " · "));
 }

@@ -8,6 +8,7 @@
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/output/formats/json_values.hpp"
+#include "tally/output/result/backend_label.hpp"
 #include "tally/output/text/grid.hpp"
 
 namespace tally::report {
@@ -19,11 +20,9 @@ using result::EventGrade;
 constexpr std::size_t usual_verify_width = 110;
 
 std::string counter_text(const result::Verify& verify) {
-  if (verify.backend == "engine") return "the engine";
-  if (verify.backend == "perf") {
-    return verify.environment.pmus.empty() ? "this PMU" : "the PMU " + verify.environment.pmus.front();
-  }
-  return verify.backend == "none" ? "the kernel, without a PMU," : "the backend " + verify.backend;
+  const result::BackendLabel label = result::label_of(verify.backend);
+  if (label.has_pmu && !verify.environment.pmus.empty()) return "the PMU " + verify.environment.pmus.front();
+  return label.subject.empty() ? "the backend " + verify.backend : std::string(label.subject);
 }
 
 // All checks of one goal in one row: the worst verdict, and the number of checks.
@@ -151,11 +150,7 @@ Json compared_json(const result::ComparedEvent& one) {
           {"why", text_or_null(one.why)}};
 }
 
-std::string method_text(const std::string& backend) {
-  if (backend == "engine") return "the engine";
-  if (backend == "perf") return "the PMU";
-  return backend == "stepper" ? "the single-stepper" : backend;
-}
+std::string method_text(const std::string& backend) { return std::string(result::label_of(backend).method); }
 
 std::string program_answer(const result::Verify& verify) {
   const auto failed = std::count_if(verify.compared.begin(), verify.compared.end(),

@@ -179,10 +179,10 @@ std::vector<std::string> backend_names() {
   return names;
 }
 
-bool is_engine(std::string_view name) {
-  return std::any_of(std::begin(candidates), std::end(candidates), [&](const Candidate* candidate) {
-    return name == candidate->name && candidate->make({}, {})->traits().is_engine;
-  });
+Traits traits_of(std::string_view name) {
+  for (const Candidate* const candidate : candidates)
+    if (candidate->is_by_name() && name == candidate->name) return candidate->make({}, {})->traits();
+  return {};
 }
 
 Result<Choice> choose(const std::string& name, const Order& order, const linux::HostMachine& machine,
@@ -192,9 +192,10 @@ Result<Choice> choose(const std::string& name, const Order& order, const linux::
                                : take_by_name(name, order, machine, simulation);
   if (!choice) return choice;
   if (auto nothing = nothing_to_count(*choice->backend, events)) {
-    if (name == "none") nothing->hint = "omit `--backend none` to let tally choose a backend that counts it";
-    if (choice->backend->traits().has_pmu_counters)
-      nothing->hint = "`tally doctor` shows what this machine can count and how to get more";
+    const Traits traits = choice->backend->traits();
+    if (name != "auto" && !traits.is_engine)
+      nothing->hint = fmt::format("omit `--backend {}` to let tally choose a backend that counts it", name);
+    if (traits.has_pmu_counters) nothing->hint = "`tally doctor` shows what this machine can count and how to get more";
     return fail(*std::move(nothing));
   }
   choice->event_notes = notes_of(*choice->backend, events);

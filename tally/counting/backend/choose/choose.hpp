@@ -24,8 +24,8 @@ struct Choice {
 /// Returns the names that `--backend` accepts, "auto" first.
 std::vector<std::string> backend_names();
 
-/// Whether `--backend NAME` runs programs under the engine.
-bool is_engine(std::string_view name);
+/// Returns the traits of the backend that `--backend NAME` selects, without a model; default ones for other names.
+Traits traits_of(std::string_view name);
 
 /// Returns the backend called `name`; for "auto" the first in order of preference that does not refuse the order.
 /// `simulation`: the machine to model; without it the engine models this machine if an event needs a model. Errors:

@@ -38,9 +38,8 @@ namespace {
 class Steady final : public Backend {
  public:
   Traits traits() const override { return {.name = "steady"}; }
-  using Backend::refuses, Backend::run;
-  std::optional<Error> refuses(const CountOrder& /*order*/) const override { return std::nullopt; }
-  Result<Outcome> run(const CountOrder& order) override {
+  std::optional<Error> refuses(const Order& order) const override { return refuses_all_but_counts(order); }
+  Result<Outcome> run(const Order& order) override {
     CommandRun native(order);
     if (const auto started = native.start(); !started) return fail(started.error());
     if (const auto executed = native.executed(); !executed) return fail(executed.error());
@@ -67,6 +66,13 @@ const Candidate by_name{"steady", Candidate::ChoiceRule::by_name,
 }  // namespace tally::backend::steady
 """),
         ("tally/counting/backend/choose/candidates.inc", "// The candidates in the order", "TALLY_CANDIDATE(steady, by_name)"),
+    ],
+    "condition that needs the engine": [
+        ("tally/counting/backend/order.hpp", "  bool as_valgrind = false;", "  bool sealed = false;"),
+        ("tally/counting/backend/engine_only.cpp", "constexpr EngineOnly table[] = {",
+         '    {"--sealed", [](const Order& order, bool) { return order.conditions.sealed; }, "", "omit `--backend {0}`"},'),
+        ("tally/cli/launch.cpp", '"also count descendants that outlive the program, until all have ended");',
+         '  page.add_flag("--sealed", conditions.sealed, "engine only: invented");'),
     ],
     "metric": [
         ("tally/core/count/metric_table.cpp", "constexpr MetricDefinition table[] = {",
@@ -177,6 +183,7 @@ uses = [
     (["stat", "--help"], "the events alone"),
     (["stat", "-e", "thread-switches", "--backend", "none", "--", "/bin/true"], "thread-switches"),
     (["stat", "-e", "instructions", "--backend", "steady", "--", "/bin/true"], "4,242"),
+    (["stat", "-e", "page-faults", "--sealed", "--", "/bin/true"], " · engine"),
     (["greet"], "hello\n"),
     (["--help"], "greet"),
     (["stat", "-e", "cycles", "--model", "small", "--backend", "engine", "--", "/bin/true"], "simple core and small caches"),

@@ -74,6 +74,23 @@ TEST(Choose, engine_is_available_if_it_was_built) {
 #endif
 }
 
+#if TALLY_HAS_ENGINE
+TEST(Choose, takes_the_engine_for_options_that_only_it_supports_and_refuses_others) {
+  Order clock{.events = software}, parts{.events = software, .instrument = Order::Profile{.parts = ProfileParts{}}};
+  clock.conditions.clock = "counted";
+  for (const auto& [order, option] : {std::pair(clock, "--clock counted"), std::pair(parts, "--parts")}) {
+    const auto automatic = choose("auto", order, {});
+    ASSERT_TRUE(automatic) << option;
+    EXPECT_EQ(automatic->backend->name(), "engine") << option;
+    const auto native = choose("perf", order, {});
+    ASSERT_FALSE(native) << option;
+    EXPECT_EQ(native.error().code, Code::bad_usage);
+    EXPECT_EQ(native.error().message.find(std::string(option) + " needs the engine"), 0u) << native.error().message;
+    EXPECT_EQ(native.error().hint.find("omit `--backend perf`"), 0u) << native.error().hint;
+  }
+}
+#endif
+
 TEST(Choose, refuses_if_no_requested_event_can_be_counted) {
   for (const char* name : {"auto", "none"}) {
     const auto choice = choose(name, {.events = *event::parse_lists({"r1234,r1235:u"})}, {});

@@ -35,7 +35,7 @@ constexpr const char* about =
     "times need several runs on each side (tally stat -r 10); a Mann-Whitney test decides whether they differ at 1 %, "
     "corrected for the number of rows, and the interval of the change is shown. Windows are compared by their sums, "
     "times of tally memory by their intervals. With two profiles, the functions that changed are listed, or lines, "
-    "processes and threads (--by).\n"
+    "files of code, processes and threads (--by).\n"
     "\n";
 
 constexpr const char* compare_examples =
@@ -72,7 +72,8 @@ void describe(Page& page, CompareOptions& options) {
   const auto formats = report::common(report::comparison_formats());
   add_format_option(page, options.format, formats, report::format_help(formats, "table"));
   add_output_option(page, options.output);
-  page.add_option("--by", options.by, "profiles: one row per function (default), line, process, thread")
+  add_host_option(page);
+  page.add_option("--by", options.by, "profiles: one row per function (default), line, object, process, thread")
       .value_name("ROWS");
   page.add_option("--top", options.top, "profiles: rows in the table; 0: all (default: 10)")
       .value_name("N")
@@ -131,16 +132,15 @@ int exit_code_of(const report::JudgedComparison& judged, const CompareOptions& o
 
 Result<report::ComparedRows> rows_of(const std::string& by) {
   if (by.empty()) return report::ComparedRows::functions;
-  for (const auto rows : {report::ComparedRows::functions, report::ComparedRows::lines, report::ComparedRows::processes,
-                          report::ComparedRows::threads})
+  for (const auto rows : {report::ComparedRows::functions, report::ComparedRows::lines, report::ComparedRows::objects,
+                          report::ComparedRows::processes, report::ComparedRows::threads})
     if (by == report::name(rows)) return rows;
   return fail(Code::bad_usage, fmt::format("--by '{}' is unknown", printable(by)),
-              "use function, line, process or thread");
+              "use function, line, object, process or thread");
 }
 
-int write(const report::JudgedComparison& judged, const CompareOptions& options, report::ComparedRows rows) {
-  const auto format = report::choose_format(report::comparison_formats(), options.format, options.output, "table");
-  if (!format) return report_error(format.error());
+int write(const report::JudgedComparison& judged, const CompareOptions& options, report::ComparedRows rows,
+          const report::ComparisonFormat& format) {
   report::ComparisonStyle style{.shows_unchanged = options.all,
                                 .all_option = "--all",
                                 .rows = rows,
@@ -148,7 +148,7 @@ int write(const report::JudgedComparison& judged, const CompareOptions& options,
   style.source = source_reader();
   const bool to_file = !options.output.empty() && options.output != "-";
   if (!to_file) style.terminal = linux::terminal_columns(linux::Stream::output);
-  const std::string text = (*format)->write(judged, style);
+  const std::string text = format.write(judged, style);
   if (const int written = write_text(options.output, text); written != exit_ok) return written;
   if (to_file) say({judged.verdict()});
   return exit_code_of(judged, options);
@@ -183,10 +183,13 @@ int run_compare(const std::vector<std::string>& arguments) {
     if (!result) return report_error(result.error());
     kept = *std::move(result);
   }
-  const auto before = read_comparable(options.files[0]);
+  const auto format = report::choose_format(report::comparison_formats(), options.format, options.output, "table");
+  if (!format) return report_error(format.error());
+  auto before = read_comparable(options.files[0]);
   if (!before) return report_error(before.error());
-  const auto after = read_comparable(options.files[1]);
+  auto after = read_comparable(options.files[1]);
   if (!after) return report_error(after.error());
+  for (auto* const side : {&*before, &*after}) hide_host(side->environment, **format);
   if (!options.force)
     if (const auto different = report::not_comparable(*before, *after)) {
       report_error(*different);
@@ -198,7 +201,7 @@ int run_compare(const std::vector<std::string>& arguments) {
   auto results = report::evaluate(*gates, judged.comparison);
   if (!results) return report_error(results.error());
   judged.gates = *std::move(results);
-  const int code = write(judged, options, *rows);
+  const int code = write(judged, options, *rows, **format);
   const int stored = kept ? history->add(*kept, history::Origin::file) : exit_ok;
   return code != exit_ok ? code : stored;
 }

@@ -34,7 +34,7 @@ constexpr const char* profile_examples =
     "  # A running process until Ctrl-C; all processes for 5 seconds\n"
     "  tally profile -p 1234 --calls\n"
     "  tally profile -a --by process -- sleep 5\n"
-    "  # For tally report before.json after.json\n"
+    "  # For tally compare before.json after.json\n"
     "  tally profile -o before.json -- ./prog\n"
     "  # For other tools: KCachegrind, flamegraph.pl, go tool pprof\n"
     "  tally profile --format callgrind -o callgrind.out -- ./prog\n"

@@ -15,8 +15,6 @@
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/files/terminal.hpp"
-#include "tally/output/analysis/profile_difference.hpp"
-#include "tally/output/analysis/whole_functions.hpp"
 #include "tally/output/formats/profile.hpp"
 
 namespace tally::cli {
@@ -54,24 +52,14 @@ std::vector<report::ProfileFormat> formats_of_stored() {
   return all;
 }
 
-Result<std::string> text_of(std::vector<result::Profile> profiles, const report::ProfileStyle& style,
+Result<std::string> text_of(result::Profile profile, const report::ProfileStyle& style,
                             const ProfileReport& options, const std::string& output) {
-  if (profiles.size() == 1) {
-    const auto formats = formats_of_stored();
-    const auto format =
-        report::choose_format(std::span<const report::ProfileFormat>(formats), options.format, output, "table");
-    if (!format) return fail(format.error());
-    hide_host(profiles.front().stat.environment, **format);
-    return (*format)->write(profiles.front(), style);
-  }
-  const auto format = report::choose_format(report::difference_formats(), options.format, output, "table");
+  const auto formats = formats_of_stored();
+  const auto format =
+      report::choose_format(std::span<const report::ProfileFormat>(formats), options.format, output, "table");
   if (!format) return fail(format.error());
-  for (result::Profile& profile : profiles) hide_host(profile.stat.environment, **format);
-  const report::WholeFunctions before(profiles[0]), after(profiles[1]);
-  const auto difference = style.whole_names ? report::difference_of(profiles[0], profiles[1])
-                                            : report::difference_of(before.get(), after.get());
-  if (!difference) return fail(difference.error());
-  return (*format)->write(*difference, style);
+  hide_host(profile.stat.environment, **format);
+  return (*format)->write(profile, style);
 }
 
 }  // namespace
@@ -87,23 +75,21 @@ report::SourceReader source_reader() {
 }
 
 void add_profile_options(Page& page, ProfileReport& options) {
-  const auto formats = report::common(report::difference_formats());
+  const auto stored = formats_of_stored();
+  const auto formats = report::common(std::span<const report::ProfileFormat>(stored));
   add_format_option(page, options.format, formats, "of profiles: " + report::format_help(formats, "table"));
   page.add_option("--by", options.by, "profiles: one row per function (default), line, object").value_name("ROWS");
   page.add_option("--top", options.top, "profiles: rows of the table; 0: all (default: 40)").value_name("N");
   page.add_flag("--full-names", options.whole_names, "profiles: print C++ and Rust functions with their parameters");
 }
 
-int report_profiles(const std::vector<result::Profile>& profiles, const ProfileReport& options,
-                    const std::string& output, const std::vector<std::string>& files) {
-  if (profiles.size() > 2)
-    return report_error(
-        {Code::bad_usage, "give one profile to show, or two to compare", "tally report before.json after.json", 0});
+int report_profile(const result::Profile& profile, const ProfileReport& options, const std::string& output,
+                   const std::vector<std::string>& files) {
   auto style = style_of(options);
   if (!style) return report_error(style.error());
   if (output.empty() || output == "-") style->terminal = linux::terminal_columns(linux::Stream::output);
   if (const auto apart = check_not_read(output, files); !apart) return report_error(apart.error());
-  const auto text = text_of(profiles, *style, options, output);
+  const auto text = text_of(profile, *style, options, output);
   if (!text) return report_error(text.error());
   return write_text(output, *text);
 }

@@ -1,4 +1,4 @@
-// `tally report` of files that `tally profile` wrote: the page of one, or the difference of two.
+// `tally report` of files that `tally profile` wrote: the table or page of one.
 #pragma once
 
 #include <optional>
@@ -26,8 +26,8 @@ report::SourceReader source_reader();
 
 void add_profile_options(Page& page, ProfileReport& options);
 
-/// Writes the page or table of one profile, or the difference of two; rejects more than two. Returns the exit code.
-int report_profiles(const std::vector<result::Profile>& profiles, const ProfileReport& options,
-                    const std::string& output, const std::vector<std::string>& files);
+/// Writes a profile in one of its formats. Returns the exit code.
+int report_profile(const result::Profile& profile, const ProfileReport& options, const std::string& output,
+                   const std::vector<std::string>& files);
 
 }  // namespace tally::cli

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -40,12 +41,10 @@ constexpr report::Format page_format{report::Kind::stat, "html", ".html .htm", "
 
 constexpr const char* report_examples =
     "The page is a single file that needs no network. Latency curves of several files share one chart. Two profiles, "
-    "or several results of tally stat, are compared: without -o a table of the differences is printed; -o PAGE.html "
-    "writes a page.\n"
+    "or two results of tally stat, are compared as by tally compare --force.\n"
     "\n"
     "Examples:\n"
     "  tally report stat.json -o stat.html\n"
-    "  tally report monday.json tuesday.json -o both.html\n"
     "  tally report windows.bin -o windows.html\n"
     "  tally report found.jsonl -o found.html\n"
     "  # Your latency curves next to those of lat_mem_rd\n"
@@ -57,15 +56,11 @@ constexpr const char* report_examples =
     "  tally report regions.json -o regions.html\n"
     "  # The history that `tally stat --history bench.db` wrote\n"
     "  tally report bench.db -o history.html\n"
-    "  # Compare counts\n"
-    "  tally report monday.json tuesday.json\n"
-    "  # Compare two profiles\n"
-    "  tally report before.json after.json\n"
-    "  tally report before.json after.json --by line --top 0\n"
-    "  tally report before.json after.json -o changes.html\n";
+    "  # The same as tally compare --force before.json after.json\n"
+    "  tally report before.json after.json\n";
 
 void describe(Page& page, ReportOptions& options) {
-  page.head("Make an HTML page of stored results, or compare profiles or counts.",
+  page.head("Make an HTML page of stored results, or compare two.",
             "tally report [options] -o PAGE.html FILE…\n  tally report [options] BEFORE.json AFTER.json");
   page.add_option("FILE", options.files, "a file with stored results, in one of the formats below");
   page.add_option("-o,--output", options.output, "write the page to FILE, - for standard output").value_name("FILE");
@@ -100,7 +95,7 @@ Result<const report::Format*> format_of(const report::StoredFile& file) {
 // The results that were read from the files.
 struct LoadedResults {
   std::vector<report::NamedResult> shown;  // for a page
-  std::vector<result::Profile> profiles;   // shown or compared; never mixed with other results
+  std::vector<result::Profile> profiles;   // never mixed with other results
 };
 
 Error mixed_profiles() {
@@ -181,6 +176,29 @@ int write_page(const std::string& text, const std::string& path) {
   return written ? exit_ok : report_error(written.error());
 }
 
+// Whether the files hold two results, OLD and NEW, that `tally compare` compares.
+bool are_compared(const LoadedResults& results, const ReportOptions& options) {
+  const auto is_stat = [](const report::NamedResult& one) { return std::holds_alternative<result::Stat>(one.result); };
+  return options.files.size() == 2 &&
+         (results.profiles.size() == 2 ||
+          (results.shown.size() == 2 && std::all_of(results.shown.begin(), results.shown.end(), is_stat)));
+}
+
+// Compares the two files as `tally compare --force` does.
+int compare_files(const ReportOptions& options) {
+  const ProfileReport& profiles = options.profiles;
+  if (profiles.whole_names)
+    return report_error({Code::bad_usage, "--full-names shows one profile", "omit it to compare two", 0});
+  std::vector<std::string> arguments = options.files;
+  arguments.insert(arguments.begin(), "--force");
+  for (const auto& [option, value] : {std::pair{"--format", profiles.format},
+                                      {"--by", profiles.by},
+                                      {"--top", profiles.top ? fmt::format("{}", *profiles.top) : ""},
+                                      {"--output", options.output}})
+    if (!value.empty()) arguments.insert(arguments.end(), {option, value});
+  return run_compare(arguments);
+}
+
 int report_history(const ReportOptions& options) {
   if (options.files.size() != 1 || options.profiles.any() || !options.vectors.empty())
     return report_error({Code::bad_usage, "a history cannot be combined with other files or with options of profiles",
@@ -213,15 +231,14 @@ int run_report(const std::vector<std::string>& arguments) {
   const auto& profiles = results->profiles;
   if (!profiles.empty() && !options.vectors.empty())
     return report_error({Code::bad_usage, "--bbv cannot be used with profiles", "", 0});
-  if (!profiles.empty()) return report_profiles(profiles, options.profiles, options.output, options.files);
+  if (options.vectors.empty() && are_compared(*results, options)) return compare_files(options);
+  if (profiles.size() > 1)
+    return report_error(
+        {Code::bad_usage, "give one profile to show, or two to compare", "tally report before.json after.json", 0});
+  if (!profiles.empty()) return report_profile(profiles.front(), options.profiles, options.output, options.files);
   if (options.profiles.any())
     return report_error({Code::bad_usage, "--format, --by, --top and --full-names can only be used with profiles",
                          "use -o page.html for other results", 0});
-  if (options.output.empty() && options.vectors.empty()) {
-    const std::string table =
-        report::stat_comparison_table(results->shown, linux::terminal_columns(linux::Stream::output));
-    if (!table.empty()) return print(table);
-  }
   if (const auto fits = check_page_output(options); !fits) return report_error(fits.error());
   if (!options.vectors.empty())
     if (const auto read = read_vectors(options.vectors, results->shown); !read) return report_error(read.error());

@@ -36,23 +36,27 @@ TEST_F(ProfileDifference, says_what_changed) {
   std::filesystem::permissions(copy.path(), std::filesystem::perms::owner_all);
   write_profile(before.path(), {PROFILED}, {"-e", "instructions,loads"});
   write_profile(after.path(), {copy.path(), "fork"}, {"-e", "instructions,stores"});
-  const Finished table = tally({"report", before.path(), after.path(), "--full-names"});
+  const Finished table = tally({"report", before.path(), after.path()});
   EXPECT_EQ(table.code(), 0) << table.err;
   EXPECT_TRUE(holds(table.out, "11,000   13,200")) << table.out;
   EXPECT_TRUE(holds(table.out, "+2,200")) << table.out;
   EXPECT_TRUE(holds(table.out, "+20.00 %")) << table.out;
-  EXPECT_TRUE(holds(table.out, "loads:u: counted before only")) << table.out;
-  EXPECT_TRUE(holds(table.out, "stores:u: counted after only")) << table.out;
+  EXPECT_TRUE(holds(table.out, "only in the result before: loads:u")) << table.out;
+  EXPECT_TRUE(holds(table.out, "only in the result after: stores:u")) << table.out;
+  EXPECT_EQ(table.out, tally({"compare", "--force", before.path(), after.path()}).out);
   const Json json = Json::parse(tally({"report", before.path(), after.path(), "--format", "json"}).out);
-  std::int64_t sum = 0, of_lines = 0;
-  for (const Json& function : json["functions"]) {
-    sum += function["difference"][0].get<std::int64_t>();
-    for (const Json& line : function["lines"]) of_lines += line["difference"][0].get<std::int64_t>();
-    if (function["name"] == "eleven") EXPECT_EQ(function["entered"], (Json{1000, 1200}));
-  }
-  EXPECT_EQ(sum, json["events"][0]["difference"]);
-  EXPECT_EQ(of_lines, sum) << "code without a line has a row of its own";
-  EXPECT_GT(sum, 2200);
+  const auto sum = [&](const char* rows) {
+    std::int64_t changes = 0;
+    for (const Json& row : json[rows]) changes += row["change"].get<std::int64_t>();
+    return changes;
+  };
+  EXPECT_EQ(sum("functions"), json["events"][0]["change"]);
+  EXPECT_EQ(sum("lines"), sum("functions")) << "code without a line has a row of its own";
+  EXPECT_EQ(sum("objects"), sum("functions"));
+  EXPECT_GT(sum("functions"), 2200);
+  const Finished objects = tally({"report", before.path(), after.path(), "--by", "object"});
+  EXPECT_TRUE(holds(objects.out, "  object\n")) << objects.out;
+  EXPECT_TRUE(holds(objects.out, copy.path())) << objects.out;
 }
 
 /// The page of a stored profile shows what the page of the profile shows.
@@ -79,7 +83,8 @@ TEST_F(ProfileDifference, refuses_what_cannot_be_compared) {
       {{before.path(), before.path(), before.path()}, "one profile to show, or two to compare"},
       {{before.path(), "--by", "thread"}, "--by thread: stored profiles do not contain it"},
       {{before.path(), before.path(), "--format", "csv"},
-       "unknown format 'csv'\n       the formats are: table, html, json"},
+       "unknown format 'csv'\n       the formats are: table, json, markdown, html"},
+      {{before.path(), before.path(), "--full-names"}, "--full-names shows one profile"},
       {{before.path(), before.path(), "-o", before.path()}, "its results would be lost"},
       {{damaged.path()}, "/command"},
       {{std::string(TALLY_GOLDEN) + "/memory.json", "--by", "line"}, "can only be used with profiles"},

@@ -204,17 +204,19 @@ TEST_F(ProfileSamples, are_compared_with_their_intervals) {
     ASSERT_EQ(
         tally({"profile", "-q", "-e", "cpu-clock", "--user", "-o", file->path(), "--", SAMPLED, "spin", rounds}).code(),
         0);
-  const Finished changed = tally({"report", before.path(), after.path(), "--top", "0"});
+  const auto row_of = [](const nlohmann::json& comparison) {
+    for (const nlohmann::json& row : comparison["functions"])
+      if (row["function"] == "two_thirds") return row;
+    return nlohmann::json();
+  };
+  const Finished changed = tally({"report", before.path(), after.path(), "--format", "json"});
   EXPECT_EQ(changed.code(), 0) << changed.err;
-  std::istringstream lines(changed.out);
-  bool surely = false;
-  for (std::string line; std::getline(lines, line);)
-    surely |= line.find("two_thirds") != std::string::npos && line.find("may be noise") == std::string::npos &&
-              line.find(" … +") != std::string::npos;
-  EXPECT_TRUE(surely) << changed.out;
-  const Finished same = tally({"report", before.path(), before.path(), "--top", "0"});
-  EXPECT_EQ(same.out.find("new"), std::string::npos) << same.out;
-  EXPECT_NE(changed.out.find("the change may be noise"), std::string::npos) << changed.out;
+  const nlohmann::json row = row_of(nlohmann::json::parse(changed.out));
+  ASSERT_FALSE(row.is_null()) << changed.out;
+  EXPECT_EQ(row["verdict"], "worse");
+  EXPECT_GT(row["interval"][0], 0);
+  const Finished same = tally({"report", before.path(), before.path(), "--format", "json"});
+  EXPECT_TRUE(row_of(nlohmann::json::parse(same.out)).is_null()) << same.out;
 }
 
 /// Every form accepts samples.

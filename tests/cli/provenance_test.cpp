@@ -100,6 +100,17 @@ TEST(Provenance, is_next_to_csv_and_its_rows_name_the_command) {
   fs::remove(description);
 }
 
+TEST(Provenance, pages_of_comparisons_show_the_host_only_on_request) {
+  const TemporaryFile stat("stat.json"), page("page.html");
+  ASSERT_EQ(tally(with(with({"stat", "-o", stat.path()}, counted), {"--", "true"})).code(), 0);
+  for (const char* const command : {"compare", "report"}) {
+    ASSERT_EQ(tally({command, stat.path(), stat.path(), "-o", page.path()}).code(), 0);
+    EXPECT_EQ(page.content()->find("host " + host()), std::string::npos) << command;
+    ASSERT_EQ(tally({command, "--host", stat.path(), stat.path(), "-o", page.path()}).code(), 0);
+    EXPECT_NE(page.content()->find("host " + host()), std::string::npos) << command;
+  }
+}
+
 TEST(Provenance, shows_the_host_on_pages_only_on_request) {
   for (const char* name : {"page.html", "page.md"}) {
     const TemporaryFile page(name);

@@ -263,6 +263,7 @@ void leave_undecided(ComparedCount& row, std::string reason) {
 const std::vector<ComparedCount>& Comparison::rows(ComparedRows which) const {
   switch (which) {
     case ComparedRows::lines: return lines;
+    case ComparedRows::objects: return objects;
     case ComparedRows::processes: return processes;
     case ComparedRows::threads: return threads;
     case ComparedRows::functions: break;
@@ -273,12 +274,6 @@ const std::vector<ComparedCount>& Comparison::rows(ComparedRows which) const {
 std::optional<double> ComparedCount::relative_change() const {
   if (!before || !after || *before == 0) return std::nullopt;
   return static_cast<double>(change() / *before);
-}
-
-const result::Event* find_event(const Stat& stat, const EventName& name) {
-  const auto found = std::find_if(stat.events.begin(), stat.events.end(),
-                                  [&](const result::Event& one) { return one.total.name.text() == name.text(); });
-  return found == stat.events.end() ? nullptr : &*found;
 }
 
 std::optional<Error> not_comparable(const Comparable& before, const Comparable& after) {

@@ -54,7 +54,7 @@ struct ComparedFunction {
 };
 
 /// Parts of a program whose profiles are compared.
-enum class ComparedRows : std::uint8_t { functions, lines, processes, threads };
+enum class ComparedRows : std::uint8_t { functions, lines, objects, processes, threads };
 
 /// Two results, compared.
 struct Comparison {
@@ -63,17 +63,14 @@ struct Comparison {
   /// Functions whose counts changed, the largest change of the first event first; empty without profiles.
   std::vector<ComparedCount> functions = {};
   std::vector<ComparedFunction> all_functions = {};  ///< also those that did not change
-  /// The same of source lines, processes and threads; of the last two only if a side has several.
-  std::vector<ComparedCount> lines = {}, processes = {}, threads = {};
+  /// The same of source lines, files of code, processes and threads; of the last two only if a side has several.
+  std::vector<ComparedCount> lines = {}, objects = {}, processes = {}, threads = {};
   std::vector<std::string> warnings = {};  ///< why the comparison may mislead
   /// Names of the settings that differ and decide every count, or modelled counts. Gates on these counts are undecided.
   std::vector<std::string> other_settings = {}, other_models = {};
 
   const std::vector<ComparedCount>& rows(ComparedRows which) const;
 };
-
-/// The event of this name; null if the result does not have it.
-const result::Event* find_event(const result::Stat& stat, const EventName& name);
 
 /// Why two results cannot be compared: other programs or arguments. Nothing if they can.
 std::optional<Error> not_comparable(const Comparable& before, const Comparable& after);

@@ -38,7 +38,7 @@ class ProfileRowChanges {
  public:
   explicit ProfileRowChanges(const ProfileDifference& difference) : difference_(difference) {}
 
-  /// The rows of functions or lines that changed; `names`: of each.
+  /// The rows of functions, lines or files that changed; `names`: of each.
   std::vector<ComparedCount> rows_of(const std::vector<Change>& changes, const std::vector<std::string>& names) const {
     std::vector<ComparedCount> rows;
     for (std::size_t e = 0; e < difference_.events.size(); ++e)
@@ -107,6 +107,17 @@ std::vector<std::string> names_of_lines(const ProfileDifference& difference,
   return names;
 }
 
+/// The paths of files of code; of both sides, that after the change.
+std::vector<std::string> names_of_objects(const ProfileDifference& difference) {
+  std::vector<std::string> names;
+  for (const Change& change : difference.objects) {
+    const result::Profile& profile = change.after.is_present ? *difference.after : *difference.before;
+    const ChangeSide& side = change.after.is_present ? change.after : change.before;
+    names.push_back(profile.objects[profile.functions[side.function].object].name);
+  }
+  return names;
+}
+
 /// The processes or threads of both sides, by name. The second one of a name, in the order of the kernel's numbers, is
 /// called "NAME #2".
 class OwnerChanges {
@@ -168,6 +179,7 @@ Result<void> compare_profiles(Comparison& comparison) {
     if (generated_names.count(row.subject) != 0 && split_event_name(row.event).base == "instructions")
       row.label = "code generation";
   comparison.lines = profiles.rows_of(difference->lines, names_of_lines(*difference, names));
+  comparison.objects = profiles.rows_of(difference->objects, names_of_objects(*difference));
   if (const OwnerChanges processes(comparison, *difference, false); processes.all().size() > 1)
     comparison.processes = profiles.rows_of(processes.all());
   if (const OwnerChanges threads(comparison, *difference, true); threads.all().size() > 1)

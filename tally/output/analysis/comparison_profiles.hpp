@@ -1,4 +1,4 @@
-// Compares two profiles: the functions, source lines, processes and threads that changed.
+// Compares two profiles: the functions, source lines, files of code, processes and threads that changed.
 #pragma once
 
 #include <string>

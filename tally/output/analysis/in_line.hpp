@@ -4,7 +4,6 @@
 
 #include <optional>
 
-#include "tally/output/analysis/profile_difference.hpp"
 #include "tally/output/formats/profile.hpp"
 
 namespace tally::report {
@@ -27,16 +26,6 @@ class InLineProfile {
 template <std::string (*write)(const result::Profile&, const ProfileStyle&)>
 std::string in_line(const result::Profile& profile, const ProfileStyle& style) {
   return write(InLineProfile(profile).get(), style);
-}
-
-/// The same for a difference.
-template <std::string (*write)(const ProfileDifference&, const ProfileStyle&)>
-std::string in_line(const ProfileDifference& difference, const ProfileStyle& style) {
-  const InLineProfile before(*difference.before), after(*difference.after);
-  ProfileDifference shown = difference;
-  shown.before = &before.get();
-  shown.after = &after.get();
-  return write(shown, style);
 }
 
 }  // namespace tally::report

@@ -61,16 +61,4 @@ struct ProfileDifference {
 /// no event in common.
 Result<ProfileDifference> difference_of(const result::Profile& before, const result::Profile& after);
 
-/// A format of differences.
-struct DifferenceFormat : Format {
-  std::string (*write)(const ProfileDifference& difference, const ProfileStyle& style);
-};
-
-/// All formats, the default first.
-std::span<const DifferenceFormat> difference_formats();
-
-std::string difference_table(const ProfileDifference& difference, const ProfileStyle& style);
-std::string difference_json(const ProfileDifference& difference, const ProfileStyle& style);
-std::string difference_html(const ProfileDifference& difference, const ProfileStyle& style);
-
 }  // namespace tally::report

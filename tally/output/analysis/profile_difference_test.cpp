@@ -6,6 +6,7 @@
 
 #include "tally/output/formats/profile_forms.hpp"
 #include "tally/output/formats/stored_profile.hpp"
+#include "tally/output/html/profile.hpp"
 
 namespace tally::report {
 namespace {
@@ -93,29 +94,12 @@ const Change& of(const ProfileDifference& difference, const std::string& name) {
   throw std::out_of_range(name);
 }
 
-TEST(ProfileDifference, has_one_line_for_events_of_the_same_model) {
-  ProfileBuilder old = before(), fresh = before();
-  for (ProfileBuilder* made : {&old, &fresh})
-    for (result::Event& one : made->profile.stat.events) {
-      one.total.count.trust = Trust::modelled;
-      one.total.count.model = "haswell caches, fast";
-    }
-  std::string table = difference_table(*difference_of(old.profile, fresh.profile), {});
-  EXPECT_NE(table.find("\n modelled (haswell caches, fast): instructions:u, loads:u\n"), std::string::npos) << table;
-  fresh.profile.stat.events[1].total.count.trust = Trust::partial;
-  fresh.profile.stat.events[1].total.count.reason = "killed";
-  table = difference_table(*difference_of(old.profile, fresh.profile), {});
-  EXPECT_NE(table.find("\n before: modelled (haswell caches, fast): instructions:u, loads:u\n"), std::string::npos)
-      << table;
-  EXPECT_NE(table.find("\n after: partial (haswell caches, fast): loads:u; killed\n"), std::string::npos) << table;
-}
-
 TEST(ProfileDifference, has_both_commands_in_the_title_of_its_page) {
   const ProfileBuilder old = before(), fresh = after();
-  const std::string page = difference_html(*difference_of(old.profile, fresh.profile), {});
+  const std::string page = difference_page(*difference_of(old.profile, fresh.profile), {}, "");
   EXPECT_NE(page.find("<title>/bin/old → /bin/new</title>"), std::string::npos);
   EXPECT_NE(page.find("<h2>Flame graph</h2>"), std::string::npos);
-  EXPECT_NE(difference_html(*difference_of(old.profile, old.profile), {}).find("<title>What changed: /bin/old<"),
+  EXPECT_NE(difference_page(*difference_of(old.profile, old.profile), {}, "").find("<title>What changed: /bin/old<"),
             std::string::npos);
 }
 
@@ -167,10 +151,6 @@ TEST(ProfileDifference, finds_lines_of_a_function_that_moved) {
     EXPECT_EQ(line.by(0), -10);
   }
   EXPECT_TRUE(seen);
-  const std::string text = difference_table(*made, {.by = ProfileBy::line});
-  EXPECT_NE(text.find("main.c:31 (was 11)"), std::string::npos) << text;
-  EXPECT_NE(text.find("1 unchanged"), std::string::npos) << text;
-  EXPECT_NE(text.find("loads:u: counted before only, not compared"), std::string::npos) << text;
 }
 
 TEST(ProfileDifference, warns_if_only_one_side_has_inlined_functions) {
@@ -179,7 +159,7 @@ TEST(ProfileDifference, warns_if_only_one_side_has_inlined_functions) {
   old.profile.inlines_apart = true;
   const auto made = difference_of(old.profile, changed.profile);
   ASSERT_TRUE(made);
-  EXPECT_NE(difference_table(*made, {}).find("inlined functions are listed separately before only"), std::string::npos);
+  EXPECT_NE(made->caution().find("inlined functions are listed separately before only"), std::string::npos);
   const auto read = result::read_profile(profile_json(old.profile, {}), "file");
   ASSERT_TRUE(read);
   EXPECT_TRUE(read->inlines_apart);

@@ -70,7 +70,7 @@ struct GateLine {
 };
 /// Gates that passed are below the others: at most `most_within_limits`, then how many more there are.
 std::vector<GateLine> gate_lines(const std::vector<GateResult>& gates);
-/// "function", "line", "process", "thread".
+/// "function", "line", "object", "process", "thread".
 std::string_view name(ComparedRows rows);
 /// The rows of profiles to show of the first event that has some, at most `style.most_rows`.
 std::vector<const ComparedCount*> shown_rows(const Comparison& comparison, const ComparisonStyle& style);

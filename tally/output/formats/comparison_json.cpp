@@ -51,12 +51,13 @@ std::string comparison_json(const JudgedComparison& judged, const ComparisonStyl
   json["before"] = side_json(*judged.comparison.before);
   json["after"] = side_json(*judged.comparison.after);
   json["verdict"] = judged.verdict();
-  for (const char* const key : {"events", "metrics", "functions", "lines", "processes", "threads"})
+  for (const char* const key : {"events", "metrics", "functions", "lines", "objects", "processes", "threads"})
     json[key] = Json::array();
   for (const ComparedCount& row : judged.comparison.counts)
     json[row.is_metric ? "metrics" : "events"].push_back(count_json(row, "of"));
   for (const auto& [key, rows] : {std::pair{"functions", ComparedRows::functions},
                                   {"lines", ComparedRows::lines},
+                                  {"objects", ComparedRows::objects},
                                   {"processes", ComparedRows::processes},
                                   {"threads", ComparedRows::threads}})
     for (const ComparedCount& row : judged.comparison.rows(rows))

@@ -38,6 +38,7 @@ constexpr const char* table_head = "| {} | before | after | change | | verdict |
 const char* heading(ComparedRows rows) {
   switch (rows) {
     case ComparedRows::lines: return "Lines";
+    case ComparedRows::objects: return "Files";
     case ComparedRows::processes: return "Processes";
     case ComparedRows::threads: return "Threads";
     case ComparedRows::functions: break;

@@ -40,8 +40,7 @@ std::vector<std::string> endings_of(const std::vector<const Format*>& formats) {
 
 std::string_view source_name(Kind kind) {
   switch (kind) {
-    case Kind::profile:
-    case Kind::profile_difference: return "tally profile";
+    case Kind::profile: return "tally profile";
     case Kind::comparison: return "tally compare";
     case Kind::windows: return "tally sample";
     case Kind::discovery: return "tally discover";

@@ -24,9 +24,8 @@ enum class Kind : std::uint8_t {
   verify,
   regions,
   stat,
-  assembly,            ///< `tally stat --asm`
-  profile_difference,  ///< the difference of two profiles
-  comparison,          ///< two results, compared by `tally compare`
+  assembly,    ///< `tally stat --asm`
+  comparison,  ///< two results, compared by `tally compare`
   watch
 };
 

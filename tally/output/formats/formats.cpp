@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "tally/output/analysis/in_line.hpp"
-#include "tally/output/analysis/profile_difference.hpp"
 #include "tally/output/analysis/whole_functions.hpp"
 #include "tally/output/formats/chrome_trace.hpp"
 #include "tally/output/formats/comparison.hpp"
@@ -150,13 +149,6 @@ constexpr ProfileFormat profile_rows[] = {
     {{Kind::profile, "json", ".json", "one JSON object", read_profile_json, is_profile_json}, profile_json, true},
 };
 
-constexpr DifferenceFormat difference_rows[] = {
-    {table_of(Kind::profile_difference), in_line<difference_table>},
-    {page_of(Kind::profile_difference, ".html", "a page with both flame graphs and the differences"),
-     in_line<difference_html>},
-    {{Kind::profile_difference, "json", ".json", "one JSON object"}, difference_json},
-};
-
 constexpr ComparisonFormat comparison_rows[] = {
     {table_of(Kind::comparison), comparison_table},
     {{Kind::comparison, "json", ".json", "one JSON object"}, comparison_json},
@@ -227,7 +219,6 @@ const StatFormat& perf_json_format() { return perf_json_lines; }
 std::span<const SnippetFormat> snippet_formats() { return snippet_rows; }
 std::span<const MemoryFormat> memory_formats() { return memory_rows; }
 std::span<const ProfileFormat> profile_formats() { return profile_rows; }
-std::span<const DifferenceFormat> difference_formats() { return difference_rows; }
 std::span<const ComparisonFormat> comparison_formats() { return comparison_rows; }
 std::span<const WindowFormat> window_formats() { return window_rows; }
 std::span<const VerifyFormat> verify_formats() { return verify_rows; }
@@ -244,7 +235,6 @@ const std::vector<const Format*>& formats() {
     add(snippet_rows);
     add(memory_rows);
     add(profile_rows);
-    add(difference_rows);
     add(comparison_rows);
     add(window_rows);
     add(verify_rows);

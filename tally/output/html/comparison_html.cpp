@@ -61,21 +61,22 @@ std::string title_of(const Comparison& comparison) {
 
 std::string comparison_html(const JudgedComparison& judged, const ComparisonStyle& style) {
   const Comparison& comparison = judged.comparison;
-  const std::string verdicts = verdict_section(judged, style);
+  const std::string top =
+      element("p", environment_line(comparison.after->environment), "soft") + verdict_section(judged, style);
   if (comparison.before->profile != nullptr && comparison.after->profile != nullptr) {
     const InLineProfile before(*comparison.before->profile), after(*comparison.after->profile);
     ProfileStyle of_profiles;
     of_profiles.source = style.source;
     if (const auto difference = difference_of(before.get(), after.get()))
-      return difference_page(*difference, of_profiles, verdicts);
+      return difference_page(*difference, of_profiles, top);
   }
   const std::string title = escaped(title_of(comparison));
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"generator\" content=\"tally\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n"
-      "<h1>{}</h1>\n{}{}</body>\n</html>\n",
-      title, page_style(), title, element("p", environment_line(comparison.after->environment), "soft"), verdicts);
+      "<h1>{}</h1>\n{}</body>\n</html>\n",
+      title, page_style(), title, top);
 }
 
 }  // namespace tally::report

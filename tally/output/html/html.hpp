@@ -27,10 +27,6 @@ struct NamedResult {
 /// beginning.
 std::string html_page(const std::vector<NamedResult>& results);
 
-/// The counts of several results of `tally stat` in a text table; empty if there are fewer than two, or others too.
-/// `terminal`: columns of the terminal that shows it; 0: none.
-std::string stat_comparison_table(const std::vector<NamedResult>& results, std::size_t terminal);
-
 /// The page of one result of `tally memory`.
 std::string memory_html(const result::Memory& memory);
 

@@ -244,55 +244,6 @@ TEST(Html, intervals_are_from_the_first_run_that_has_some) {
   EXPECT_TRUE(holds(section_of(stat), "Run 2."));
 }
 
-TEST(Html, several_counts_are_compared_in_one_table) {
-  result::Stat first = sample(), second = sample();
-  first.events.resize(2);
-  second.events.resize(1);
-  first.events[0].total.count.value = 1000;
-  second.events[0].total.count.value = 1250;
-  const std::string name = first.events[0].total.name.text(), other = first.events[1].total.name.text();
-  const std::string page = html_page({{"a.json", first}, {"<b>.json", second}});
-  EXPECT_TRUE(holds(page, "<th class=\"number\">a.json</th><th class=\"number\">&lt;b&gt;.json</th>"));
-  EXPECT_TRUE(holds(page, "<td>" + name +
-                              "</td><td class=\"number\">1,000</td><td class=\"number\">1,250</td>"
-                              "<td class=\"number\">+250</td><td class=\"number\">1.250</td>"))
-      << page.substr(page.find("Counts compared"), 1500);
-  EXPECT_TRUE(holds(page, "<td class=\"number\">-</td><td class=\"number\"></td><td class=\"number\"></td>"))
-      << "an event that one result lacks has no ratio: " << other;
-  EXPECT_FALSE(holds(html_page({{"a.json", first}}), "Counts compared"));
-  EXPECT_FALSE(holds(html_page({{"a.json", first}, {"m.json", sample_memory()}}), "Counts compared"));
-}
-
-TEST(Html, several_counts_are_compared_in_a_text_table_too) {
-  result::Stat first = sample(), second = sample();
-  first.events.resize(1);
-  second.events.resize(1);
-  first.events[0].total.count.value = 1000;
-  second.events[0].total.count.value = 1250;
-  first.metrics.clear();
-  second.metrics.clear();
-  const std::string table = stat_comparison_table({{"a.json", first}, {"b.json", second}}, 0);
-  EXPECT_TRUE(holds(table,
-                    " event           a.json  b.json  difference  ratio  trust\n"
-                    " instructions:u   1,000   1,250        +250  1.250  exact\n"))
-      << table;
-  EXPECT_TRUE(holds(table, "relative to a.json\n")) << table;
-  EXPECT_EQ(stat_comparison_table({{"a.json", first}}, 0), "");
-  EXPECT_EQ(stat_comparison_table({{"a.json", first}, {"b.json", second}, {"m.json", sample_memory()}}, 0), "");
-}
-
-TEST(Html, differences_within_the_ranges_of_the_runs_are_marked) {
-  result::Stat first = sample_series(6), second = first;
-  const std::string mark = "the ranges of the runs overlap";
-  EXPECT_FALSE(holds(html_page({{"a", first}, {"b", second}}), mark)) << "nothing differs";
-  ASSERT_TRUE(second.events[0].total.count.value && second.events[0].summary);
-  *second.events[0].total.count.value += 1;
-  EXPECT_TRUE(holds(html_page({{"a", first}, {"b", second}}), mark));
-  *second.events[0].summary->min += 1'000'000'000'000;
-  *second.events[0].summary->max += 1'000'000'000'000;
-  EXPECT_FALSE(holds(html_page({{"a", first}, {"b", second}}), mark));
-}
-
 TEST(Html, source_text_and_names_on_the_page_of_a_profile_are_never_code) {
   result::Profile profile;
   profile.stat = sample();

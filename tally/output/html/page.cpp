@@ -52,7 +52,7 @@ std::string environment_line(const result::Environment& environment) {
 std::string html_page(const std::vector<NamedResult>& results) {
   const std::string title =
       results.size() == 1 ? title_of_any(results.front()) : fmt::format("{} results", results.size());
-  std::string body = element("h1", title) + memory_comparison(results) + stat_comparison(results);
+  std::string body = element("h1", title) + memory_comparison(results);
   for (const NamedResult& one : results) {
     if (results.size() > 1) body += element("h2", title_of_any(one));
     body += element("p", one.name, "soft") + section_of_any(one);

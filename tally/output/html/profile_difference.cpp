@@ -155,10 +155,6 @@ Json arcs_json(const ProfileDifference& difference) {
 
 }  // namespace
 
-std::string difference_html(const ProfileDifference& difference, const ProfileStyle& style) {
-  return difference_page(difference, style, "");
-}
-
 std::string difference_page(const ProfileDifference& of, const ProfileStyle& style, std::string top) {
   const result::Profile before_jumps = with_jumped_functions(*of.before),
                         after_jumps = with_jumped_functions(*of.after);
@@ -173,7 +169,6 @@ std::string difference_page(const ProfileDifference& of, const ProfileStyle& sty
                                                : fmt::format("{} → {}", before_command, after_command);
   page.lines.emplace_back("before: " + before_command, "soft");
   page.lines.emplace_back("after: " + after_command, "soft");
-  page.lines.emplace_back(environment_line(difference.after->stat.environment), "soft");
   if (const std::string caution = difference.caution(); !caution.empty()) page.lines.emplace_back(caution, "");
   if (difference.is_estimated(0))
     page.lines.emplace_back("sampled: a change within its 95 % interval may be noise; the table marks it", "");

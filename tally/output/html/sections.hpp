@@ -39,9 +39,6 @@ std::string section_of(const result::Memory& memory);
 /// Latency against size of several results in one chart; empty if fewer than two have a curve.
 std::string memory_comparison(const std::vector<NamedResult>& results);
 
-/// Counts of several results in one table, with differences and ratios; empty if fewer than two have counts.
-std::string stat_comparison(const std::vector<NamedResult>& results);
-
 /// What a process counted in its own regions.
 std::string section_of(const result::ProgramRegions& program);
 

@@ -135,6 +135,7 @@ std::vector<GateLine> gate_lines(const std::vector<GateResult>& gates) {
 std::string_view name(ComparedRows rows) {
   switch (rows) {
     case ComparedRows::lines: return "line";
+    case ComparedRows::objects: return "object";
     case ComparedRows::processes: return "process";
     case ComparedRows::threads: return "thread";
     case ComparedRows::functions: break;

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,13 +13,9 @@
 #include "tally/cli/terminal_output.hpp"
 #include "tally/cli/window_rows.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/linux/files/file_state.hpp"
-#include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/output/formats/formats.hpp"
-#include "tally/output/formats/window_check.hpp"
 #include "tally/output/formats/windows.hpp"
-#include "tally/output/formats/windows_file.hpp"
 #include "tally/output/text/memory.hpp"
 
 namespace tally::cli {
@@ -46,7 +41,7 @@ constexpr const char* export_examples =
     "  tally export --format table --per-process result.json\n"
     "  tally export --format table hpcoutput-sampl.csv\n"
     "  tally export --format table memory.json\n"
-    "  tally export --format chrome-trace windows.bin -o trace.json\n";
+    "  tally export --format chrome-trace windows.csv.gz -o trace.json\n";
 
 // The output formats of each kind.
 std::string format_table() {
@@ -143,12 +138,16 @@ Result<const report::WindowFormat*> window_format_of(const ExportOptions& option
   return format;
 }
 
-// Writes all rows that `read` visits, in this format.
-int write_windows(const ResultOptions& how, const report::WindowFormat& format, const result::WindowsHead& head,
-                  const std::function<Result<void>(const std::function<void(const result::Window&)>&)>& read) {
+// Exports a file of windows.
+int export_windows(const result::Windows& windows, const ExportOptions& options) {
+  const auto chosen = window_format_of(options);
+  if (!chosen) return report_error(chosen.error());
+  const report::WindowFormat& format = **chosen;
+  const ResultOptions& how = options.results;
+  if (!windows.notices.empty()) say(windows.notices);
   if (format.fits != nullptr) {
     std::vector<EventName> names;
-    for (const result::EventCount& event : head.events) names.push_back(event.name);
+    for (const result::EventCount& event : windows.head.events) names.push_back(event.name);
     if (const auto fits = format.fits(names); !fits) return report_error(fits.error());
   }
   auto output = how.output.empty() || how.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
@@ -157,55 +156,14 @@ int write_windows(const ResultOptions& how, const report::WindowFormat& format, 
   if (const auto allowed = check_binary_output(format, *output); !allowed) return report_error(allowed.error());
   const bool is_file = output->is_file();
   WindowRows rows(format, std::move(*output));
-  rows.begin(head);
-  const auto all = read([&](const result::Window& window) { rows.row(window); });
+  rows.begin(windows.head);
+  result::visit_by_time(windows, [&](const result::Window& window) { rows.row(window); });
   auto written = rows.finish();
   if (written && format.needs_description && is_file) {
     auto description = linux::Output::open_file(how.output + ".meta.json");
-    written = description ? description->write(rows.describe(head) + "\n") : fail(description.error());
+    written = description ? description->write(rows.describe(windows.head) + "\n") : fail(description.error());
   }
-  if (!written) return report_error(written.error());
-  return all ? exit_ok : report_error(all.error());
-}
-
-// Exports a binary file of windows row by row, because it can be larger than the memory.
-int export_binary(const ExportOptions& options) {
-  const auto format = window_format_of(options);
-  if (!format) return report_error(format.error());
-  auto file = linux::InputFile::open(options.files.front());
-  if (!file) return report_error(file.error());
-  auto decoder =
-      result::WindowsDecoder::open([&](std::span<char> to) { return file->read(to); }, options.files.front());
-  if (!decoder) return report_error(decoder.error());
-  return write_windows(options.results, **format, decoder->head(), [&](const auto& visit) -> Result<void> {
-    result::WindowCheck check;
-    std::string why;
-    auto read = decoder->read([&](const result::Window& window) {
-      if (check.accepts(window, decoder->head(), why)) visit(window);
-    });
-    if (why.empty()) return read;
-    return fail(Code::bad_usage, fmt::format("'{}', {}", printable(options.files.front()), why));
-  });
-}
-
-// Exports windows that were stored as text.
-int export_windows(const result::Windows& windows, const ExportOptions& options) {
-  const auto format = window_format_of(options);
-  if (!format) return report_error(format.error());
-  if (!windows.notices.empty()) say(windows.notices);
-  return write_windows(options.results, **format, windows.head, [&](const auto& visit) -> Result<void> {
-    result::visit_by_time(windows, visit);
-    return {};
-  });
-}
-
-bool is_file_of_windows(const std::string& path) {
-  if (!linux::file_state(path)) return false;  // a pipe can be read once
-  auto file = linux::InputFile::open(path);
-  if (!file) return false;
-  std::string begin(result::windows_file_magic.size(), ' ');
-  const auto size = file->read(begin);
-  return size && *size == begin.size() && begin == result::windows_file_magic;
+  return written ? exit_ok : report_error(written.error());
 }
 
 }  // namespace
@@ -225,7 +183,6 @@ int run_export(const std::vector<std::string>& arguments) {
   }
   if (const auto apart = check_not_read(options.results.output, options.files); !apart)
     return report_error(apart.error());
-  if (is_file_of_windows(options.files.front())) return export_binary(options);
   if (const auto file = read_stored(options.files.front())) {
     const report::Format* const format = report::recognised_format(all_formats(), exported_kinds, *file);
     if (format != nullptr && format->kind != report::Kind::stat) {

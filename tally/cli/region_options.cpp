@@ -45,7 +45,7 @@ void add_region_options(Page& app, RegionOptions& options) {
       .one_of(trap_words());
   app.add_flag("--per-entry", options.per_entry,
                "with --trap, or one --from and --to: write one row for each entry, as `tally sample --per-entry` does; "
-               "formats: table, csv, jsonl, hpctool, binary, chrome-trace");
+               "formats: table, csv, csv.gz, jsonl, hpctool, chrome-trace");
   app.add_flag("--rdpmc", options.rdpmc,
                "engine only: let the program read the counts with rdpmc: ECX 0x40000000 reads instructions, 0x40000001 "
                "and 0x40000002 cycles and ref-cycles (with -e cycles), 0 to 3 the first other events; any other value "

@@ -45,7 +45,7 @@ constexpr const char* report_examples =
     "\n"
     "Examples:\n"
     "  tally report stat.json -o stat.html\n"
-    "  tally report windows.bin -o windows.html\n"
+    "  tally report windows.csv.gz -o windows.html\n"
     "  tally report found.jsonl -o found.html\n"
     "  # Your latency curves next to those of lat_mem_rd\n"
     "  tally memory --format json -o memory.json\n"

@@ -12,6 +12,7 @@
 #include "tally/linux/files/output.hpp"
 #include "tally/output/formats/chrome_trace.hpp"
 #include "tally/output/formats/formats.hpp"
+#include "tally/output/formats/gzip.hpp"
 #include "tally/output/formats/readers.hpp"
 #include "tally/tools/memory/foreign/foreign.hpp"
 
@@ -57,7 +58,7 @@ std::optional<Error> unreadable_file_error(const report::StoredFile& file) {
   if (!file.text.starts_with(report::chrome_trace_begin)) return std::nullopt;
   return Error{
       Code::bad_usage, fmt::format("'{}' is a trace for a viewer, and tally does not read it", printable(file.name)),
-      "open it in https://ui.perfetto.dev or chrome://tracing; tally reads windows as csv, jsonl and binary", 0};
+      "open it in https://ui.perfetto.dev or chrome://tracing; tally reads windows as csv, csv.gz and jsonl", 0};
 }
 
 Result<void> check_not_read(const std::string& output, const std::vector<std::string>& files) {
@@ -70,6 +71,33 @@ Result<void> check_not_read(const std::string& output, const std::vector<std::st
   return {};
 }
 
+namespace {
+
+// Unpacks a file of gzip. If that is damaged, its last line is cut, so that readers report an incomplete file.
+Result<void> unpack(report::StoredFile& stored) {
+  if (!report::is_gzip(stored.text)) return {};
+  constexpr std::size_t most_bytes = std::size_t{4} << 30;  // a small file of somebody else could fill the memory
+  std::string text;
+  if (!report::gunzip(stored.text, most_bytes, text)) {
+    if (text.size() == most_bytes)
+      return fail(Code::bad_usage, fmt::format("'{}' holds more than 4 GiB", printable(stored.name)),
+                  "split it: gzip -dc FILE | split");
+    while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+  }
+  stored.text = std::move(text);
+  return {};
+}
+
+// The error for a file that only tally 0.9 reads.
+Result<void> check_version(const report::StoredFile& stored) {
+  if (!stored.text.starts_with("TALLYWIN")) return {};
+  return fail(Code::bad_usage,
+              fmt::format("'{}' is a binary file of windows, which this version does not read", printable(stored.name)),
+              "convert it with tally 0.9: tally export FILE -o FILE.csv; tally sample now writes FILE.csv.gz");
+}
+
+}  // namespace
+
 Result<report::StoredFile> read_stored(const std::string& file) {
   static std::map<std::string, std::string> pipes;
   report::StoredFile stored{file, "", ""};
@@ -81,6 +109,8 @@ Result<report::StoredFile> read_stored(const std::string& file) {
   auto text = linux::read_file(path);
   if (!text) return fail(text.error());
   stored.text = *std::move(text);
+  if (auto known = check_version(stored); !known) return fail(known.error());
+  if (auto unpacked = unpack(stored); !unpacked) return fail(unpacked.error());
   if (!linux::file_state(path)) pipes.emplace(file, stored.text);
   for (const char* ending : {".meta.json", ".meta.jsonl"}) {
     auto description = linux::read_regular_file(file + ending);

@@ -17,8 +17,8 @@ const std::vector<const report::Format*>& all_formats();
 /// The format that `tally discover -o` writes.
 const report::Format& sweep_format();
 
-/// Reads a file with results, and the description that was written with it; "-" is standard input. Reads a pipe only
-/// once and returns the same text afterwards. Errors: bad_usage.
+/// Reads a file with results, and the description that was written with it; "-" is standard input. Unpacks files
+/// of gzip. Reads a pipe only once and returns the same text afterwards. Errors: bad_usage.
 Result<report::StoredFile> read_stored(const std::string& file);
 
 /// The results in a file of one of these kinds, tried in this order. Errors: bad_usage, with the location; if no format

@@ -73,7 +73,7 @@ TEST(Formats, an_unknown_extension_is_refused) {
   } cases[] = {
       {{"stat", "--backend", "none"}, "x.xml", ".csv, .json, .jsonl, .md, .html, .htm;"},
       {{"stat", "--asm", "nop"}, "x.jsonl", ".csv, .json;"},
-      {{"sample", "--every", "1ms"}, "x.xml", ".csv, .jsonl, .bin, .json;"},
+      {{"sample", "--every", "1ms"}, "x.xml", ".csv, .jsonl, .csv.gz, .json;"},
       {{"profile"}, "x.csv", ".speedscope.json, .pb.gz, .pprof, .pgo, .afdo, .html, .json;"},
       {{"export", stored}, "x.zip", ".csv, .json, .jsonl, .md, .html, .htm;"},
       {{"export", memory}, "x.zip", ".csv, .json, .html, .lens-csv;"},
@@ -101,7 +101,7 @@ TEST(Formats, an_unknown_extension_is_refused) {
 
 TEST(Formats, binary_formats_are_not_for_terminals) {
   if (!have("script")) GTEST_SKIP() << "script is not installed";
-  const TemporaryFile windows("w.bin");
+  const TemporaryFile windows("w.csv.gz");
   ASSERT_EQ(tally({"sample", "-q", "--every", "1", "--by", "page-faults:u", "-e", "page-faults:u", "-o", windows.path(),
                    "--", "true"})
                 .code(),
@@ -110,14 +110,14 @@ TEST(Formats, binary_formats_are_not_for_terminals) {
   for (const std::string& command :
        {tally + " profile -q -e cpu-clock --format pprof -- true",
         tally + " profile -q -e cpu-clock --format pprof -o - -- true",
-        tally + " sample -q --every 1 --by page-faults -e page-faults --format binary -o - -- true",
-        tally + " export --format binary " + windows.path()}) {
+        tally + " sample -q --every 1 --by page-faults -e page-faults --format csv.gz -o - -- true",
+        tally + " export --format csv.gz " + windows.path()}) {
     const Finished shown = shell_with_tally("script -qec '" + command + "' /dev/null");
     EXPECT_EQ(shown.code(), 2) << command << shown.out;
     EXPECT_TRUE(holds(shown.out, "refusing to write binary data to a terminal")) << command << shown.out;
     EXPECT_TRUE(holds(shown.out, "use `-o FILE`")) << shown.out;
   }
-  EXPECT_EQ(shell_with_tally(tally + " export --format binary " + windows.path()).out, windows.content());
+  EXPECT_EQ(shell_with_tally(tally + " export --format csv.gz " + windows.path()).out, windows.content());
   EXPECT_TRUE(shell_with_tally(tally + " profile -q -e cpu-clock --format pprof -- true").err.starts_with("\x1f\x8b"));
 }
 

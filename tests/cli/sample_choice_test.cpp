@@ -79,7 +79,7 @@ TEST_F(SampleChoice, skips_windows_and_limits_their_number) {
 }
 
 TEST_F(SampleChoice, the_outputs_name_selects_its_form) {
-  for (const auto& [name, begin] : {std::pair{"w.bin", "TALLYWIN"},
+  for (const auto& [name, begin] : {std::pair{"w.csv.gz", "\x1f\x8b"},
                                     {"w.jsonl", "{\"schema\""},
                                     {"w.csv", "series,"},
                                     {"w.json", "{\"displayTimeUnit\""}}) {
@@ -100,9 +100,9 @@ TEST_F(SampleChoice, what_rows_lack_is_in_the_metadata_file) {
   EXPECT_EQ(metadata["schema"], "tally-windows/1");
   EXPECT_EQ(metadata["every"][0]["count"], 20'000);
   EXPECT_EQ(metadata["events"][0]["trust"], "exact");
-  const TemporaryFile binary("w.bin");
-  sample({}, binary.path());
-  EXPECT_FALSE(std::filesystem::exists(binary.path() + ".meta.json")) << "the program prints everything itself";
+  const TemporaryFile lines("w.jsonl");
+  sample({}, lines.path());
+  EXPECT_FALSE(std::filesystem::exists(lines.path() + ".meta.json")) << "its first line is the description";
   EXPECT_EQ(tally({"sample", "--every", "1k", "-o", file.path(), "--meta", file.path(), "--", "true"}).code(), 2);
 }
 
@@ -132,23 +132,24 @@ TEST_F(SampleChoice, where_is_refused_without_the_engine) {
   const Finished native = tally({"sample", "--where", "--every", "1ms", "--", "true"});
   EXPECT_EQ(native.code(), 2);
   EXPECT_NE(native.err.find("--where needs the engine"), std::string::npos) << native.err;
-  const Finished binary =
-      tally({"sample", "--where", "--every", "10k", "-o", "/dev/null", "--format", "binary", "--", "true"});
-  EXPECT_EQ(binary.code(), 2);
+  const Finished trace =
+      tally({"sample", "--where", "--every", "10k", "-o", "/dev/null", "--format", "chrome-trace", "--", "true"});
+  EXPECT_EQ(trace.code(), 2);
 }
 
 TEST_F(SampleChoice, every_form_is_exported_to_the_same_rows) {
-  const TemporaryFile binary("w.bin"), lines("w.jsonl"), csv("w.csv");
-  sample({"--only", "wc"}, binary.path());
-  const std::string rows = tally({"export", binary.path()}).out;
+  const TemporaryFile packed("w.csv.gz"), lines("w.jsonl"), csv("w.csv");
+  sample({"--only", "wc"}, packed.path());
+  EXPECT_TRUE(std::filesystem::exists(packed.path() + ".meta.json"));
+  const std::string rows = tally({"export", packed.path()}).out;
   EXPECT_GT(cells_by_row(rows).size(), 2u);
-  EXPECT_EQ(tally({"export", binary.path(), "-o", lines.path()}).code(), 0);
+  EXPECT_EQ(tally({"export", packed.path(), "-o", lines.path()}).code(), 0);
   EXPECT_EQ(tally({"export", lines.path()}).out, rows);
   EXPECT_EQ(tally({"export", lines.path(), "-o", csv.path()}).code(), 0);
   EXPECT_EQ(tally({"export", csv.path()}).out, rows);
-  const TemporaryFile again("again.bin");
+  const TemporaryFile again("again.csv.gz");
   tally({"export", lines.path(), "-o", again.path()});
-  EXPECT_EQ(again.content(), binary.content());
+  EXPECT_EQ(again.content(), packed.content());
 }
 
 TEST_F(SampleChoice, merged_rows_are_of_processes_and_their_sums_are_the_threads) {

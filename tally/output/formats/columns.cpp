@@ -1,6 +1,8 @@
 #include "tally/output/formats/columns.hpp"
 
-namespace tally::result {
+#include <cstddef>
+
+namespace tally::report {
 namespace {
 
 enum class Kind : char {
@@ -9,15 +11,10 @@ enum class Kind : char {
   values,
 };
 
-// Differences may overflow: they wrap around, and so does their sum.
+// Differences may overflow: they wrap around.
 std::int64_t minus(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }
-std::int64_t plus(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-
-}  // namespace
 
 void put_number(std::int64_t value, std::string& to) {
   // Moves the sign to the lowest bit, so that small negative numbers are short too.
@@ -28,6 +25,8 @@ void put_number(std::int64_t value, std::string& to) {
   bytes[size++] = static_cast<char>(bits);
   to.append(bytes, size);
 }
+
+}  // namespace
 
 void put_column(std::span<const std::int64_t> column, std::string& to) {
   const std::int64_t step = column.size() > 1 ? minus(column[1], column[0]) : 0;
@@ -51,52 +50,4 @@ void put_column(std::span<const std::int64_t> column, std::string& to) {
   to += shorter ? differences : values;
 }
 
-std::int64_t ColumnReader::number() {
-  std::uint64_t bits = 0;
-  for (unsigned shift = 0; shift < 64; shift += 7) {
-    if (at_ == end_) break;
-    const auto byte = static_cast<unsigned char>(*at_++);
-    bits |= std::uint64_t{byte & 0x7fu} << shift;
-    if (byte < 0x80) return static_cast<std::int64_t>(bits >> 1 ^ (~(bits & 1) + 1));
-  }
-  bad_ = true;
-  at_ = end_;
-  return 0;
-}
-
-std::string_view ColumnReader::text() {
-  const std::int64_t size = number();
-  if (size < 0 || size > end_ - at_) {
-    bad_ = true;
-    return {};
-  }
-  at_ += size;
-  return {at_ - size, static_cast<std::size_t>(size)};
-}
-
-char ColumnReader::byte() {
-  if (at_ != end_) return *at_++;
-  bad_ = true;
-  return 0;
-}
-
-void ColumnReader::column(std::span<std::int64_t> to) {
-  const char kind = byte();
-  if (kind == static_cast<char>(Kind::steps)) {
-    std::int64_t value = number();
-    const std::int64_t step = number();
-    for (std::int64_t& one : to) {
-      one = value;
-      value = plus(value, step);
-    }
-  } else if (kind == static_cast<char>(Kind::differences)) {
-    std::int64_t value = 0;
-    for (std::size_t i = 0; i < to.size() && !bad_; ++i) to[i] = value = plus(value, number());
-  } else if (kind == static_cast<char>(Kind::values)) {
-    for (std::size_t i = 0; i < to.size() && !bad_; ++i) to[i] = number();
-  } else {
-    bad_ = true;
-  }
-}
-
-}  // namespace tally::result
+}  // namespace tally::report

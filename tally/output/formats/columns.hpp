@@ -1,38 +1,18 @@
-// Compact columns of integers, used by the compact file and by the pages of windows. Bytes:
-// docs/reference/windows-file.md.
+// Compact columns of integers, for pages of windows; html/windows_data.js decodes them.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 
-namespace tally::result {
+namespace tally::report {
 
-/// Appends a number: seven bits per byte, the lowest first; the sign is the lowest bit of all.
-void put_number(std::int64_t value, std::string& to);
-
-/// Appends a column of at least one number in its shortest encoding.
+/// Appends a column of at least one number in the shortest of three encodings, which its first byte names:
+///   0  the first value, and the constant step between values
+///   1  for each value its difference from the value before it; the value before the first is 0
+///   2  each value
+/// Differences wrap at 64 bits. A number is in zigzag encoding (the sign is the lowest bit), seven bits per byte, the
+/// lowest first; all bytes but the last have the highest bit set.
 void put_column(std::span<const std::int64_t> column, std::string& to);
 
-/// Reads this encoding, and remembers whether bytes were missing or invalid.
-class ColumnReader {
- public:
-  explicit ColumnReader(std::span<const char> bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
-  std::int64_t number();
-  /// Reads a length, then that many bytes.
-  std::string_view text();
-  void column(std::span<std::int64_t> to);
-  bool bad() const { return bad_; }
-  bool at_end() const { return at_ == end_; }
-
- private:
-  char byte();
-
-  const char* at_;
-  const char* end_;
-  bool bad_ = false;
-};
-
-}  // namespace tally::result
+}  // namespace tally::report

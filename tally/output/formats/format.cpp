@@ -79,8 +79,13 @@ Result<void> check_ending(std::string_view output, const std::vector<const Forma
 }
 
 Error unknown_format(std::string_view name, const std::vector<const Format*>& formats) {
-  return {Code::bad_usage, fmt::format("unknown format '{}'", printable(std::string(name))),
-          "the formats are: " + format_names(formats), 0};
+  // Formats that earlier versions had, and what replaces them.
+  constexpr std::pair<std::string_view, std::string_view> former_names[] = {{"binary", "csv.gz"}};
+  std::string hint = "the formats are: " + format_names(formats);
+  for (const auto& [former, current] : former_names)
+    for (const Format* const format : formats)
+      if (former == name && format->name == current) hint = fmt::format("use --format {}", current);
+  return {Code::bad_usage, fmt::format("unknown format '{}'", printable(std::string(name))), std::move(hint), 0};
 }
 
 std::vector<std::string> names_of(const std::vector<const Format*>& formats) {

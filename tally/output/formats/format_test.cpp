@@ -61,6 +61,14 @@ TEST(Registry, refuses_the_endings_of_other_formats_and_unknown_ones) {
   EXPECT_EQ(refused.error().hint, "the suffixes are: .json, .html");
 }
 
+TEST(Registry, names_what_replaces_a_former_format) {
+  const auto refused = choose_format(window_formats(), "binary", "", "table");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().hint, "use --format csv.gz");
+  EXPECT_NE(choose_format(profile_formats(), "binary", "", "table").error().hint.find("the formats are"),
+            std::string::npos);
+}
+
 TEST(Registry, prefers_the_longest_ending_and_accepts_prefixes) {
   EXPECT_EQ(chosen(profile_formats(), "", "a.json"), "json");
   EXPECT_EQ(chosen(profile_formats(), "", "a.speedscope.json"), "speedscope");
@@ -75,8 +83,8 @@ TEST(Registry, describes_its_formats) {
             "table (default), csv, json, markdown, html, hpctool; the suffix of the -o file selects one: .csv, .json, "
             ".jsonl, .md, .html, .htm");
   EXPECT_EQ(format_help(formats_of(Kind::windows), "table", "csv"),
-            "table (default without -o), csv (default with -o), jsonl, hpctool, binary, chrome-trace; the suffix of "
-            "the -o file selects one: .csv, .jsonl, .bin, .json");
+            "table (default without -o), csv (default with -o), jsonl, hpctool, csv.gz, chrome-trace; the suffix of "
+            "the -o file selects one: .csv, .jsonl, .csv.gz, .json");
   EXPECT_EQ(format_lines(formats_of(Kind::verify)),
             "Formats:\n  table         for people\n  json   .json  one JSON object\n  html   .html  a page\n");
   const Kind kinds[] = {Kind::verify, Kind::memory};

@@ -38,5 +38,29 @@ TEST(Gzip, is_read_by_gzip) {
   EXPECT_LT(gzipped(std::string(1'000'000, 'x')).size(), 10'000u);
 }
 
+TEST(Gzip, is_unpacked_up_to_damage_or_a_limit) {
+  std::string lines;
+  for (int i = 0; i < 100'000; ++i) lines += "row " + std::to_string(i * 7919 % 10'007) + "\n";
+  const std::string file = gzipped(lines);
+  ASSERT_TRUE(is_gzip(file));
+  EXPECT_FALSE(is_gzip(lines));
+  constexpr std::size_t most = 1 << 30;
+  std::string all, two;
+  EXPECT_TRUE(gunzip(file, most, all));
+  EXPECT_TRUE(all == lines);
+  EXPECT_TRUE(gunzip(file + gzipped("end\n"), most, two)) << "gzip files can be concatenated";
+  EXPECT_TRUE(two == lines + "end\n");
+  std::string cut, changed, short_of, empty;
+  EXPECT_FALSE(gunzip(std::string_view(file).substr(0, file.size() / 2), most, cut));
+  EXPECT_GT(cut.size(), lines.size() / 4);
+  EXPECT_TRUE(lines.starts_with(cut));
+  std::string damaged = file;
+  damaged[file.size() - 6] ^= 1;  // its checksum
+  EXPECT_FALSE(gunzip(damaged, most, changed));
+  EXPECT_FALSE(gunzip(file, 1000, short_of));
+  EXPECT_TRUE(short_of == lines.substr(0, 1000));
+  EXPECT_FALSE(gunzip("", most, empty));
+}
+
 }  // namespace
 }  // namespace tally::report

@@ -68,18 +68,8 @@ bool are_windows_hpctool(const StoredFile& file) {
   if (are_described_as_windows(file)) return true;
   return !result::is_stat(file.description) && result::are_hpctool_windows(file.text);
 }
-bool are_windows_binary(const StoredFile& file) {
-  return result::windows_form(file.text) == result::WindowsForm::binary;
-}
 AnyResults read_windows(const StoredFile& file) {
-  if (!are_windows_binary(file)) return any_of(result::read_windows_text(file.text, file.name, file.description));
-  return any_of(result::read_windows_binary(
-      [text = std::string_view(file.text)](std::span<char> to) mutable -> Result<std::size_t> {
-        const std::size_t size = text.copy(to.data(), to.size());
-        text.remove_prefix(size);
-        return size;
-      },
-      file.name));
+  return any_of(result::read_windows_text(file.text, file.name, file.description));
 }
 
 bool is_verify_json(const StoredFile& file) { return result::is_verify(file.text); }

@@ -29,7 +29,6 @@ bool are_windows_csv(const StoredFile& file);
 bool are_windows_lines(const StoredFile& file);
 /// HPCTool's files of windows and of runs begin alike: the description decides, else the rows.
 bool are_windows_hpctool(const StoredFile& file);
-bool are_windows_binary(const StoredFile& file);
 AnyResults read_windows(const StoredFile& file);
 
 bool is_verify_json(const StoredFile& file);

@@ -305,7 +305,6 @@ Result<Windows> read_described_hpctool(std::string_view text, const std::string&
 }  // namespace
 
 WindowsForm windows_form(std::string_view text) {
-  if (text.starts_with(windows_file_magic)) return WindowsForm::binary;
   const std::string_view line = take_line(text);
   if (line.starts_with(csv_begin) && (line.ends_with(csv_end) || line.ends_with(csv_named_end)))
     return WindowsForm::csv;
@@ -320,22 +319,6 @@ Result<Windows> read_windows_text(std::string_view text, const std::string& name
     case WindowsForm::hpctool: return read_described_hpctool(text, name, description);
     default: return wrong_line(name, 1, "it does not start like a file of windows");
   }
-}
-
-Result<Windows> read_windows_binary(ByteSource source, const std::string& name) {
-  auto decoder = WindowsDecoder::open(std::move(source), name);
-  if (!decoder) return fail(decoder.error());
-  WindowsCollector collector(decoder->head());
-  WindowCheck check;
-  std::string why;
-  const auto read = decoder->read([&](const Window& window) {
-    if (check.accepts(window, decoder->head(), why)) collector.add(window);
-  });
-  if (!why.empty()) return fail(Code::bad_usage, fmt::format("'{}', {}", printable(name), why));
-  Windows made = collector.take();
-  made.incomplete = !read;
-  if (!read) made.notices.push_back(read.error().message + "; the rows before it are shown");
-  return made;
 }
 
 }  // namespace tally::result

@@ -1,18 +1,16 @@
-// Reads files of windows in every format that `tally sample` writes.
+// Reads files of windows in the formats that `tally sample` writes.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 
 #include "tally/core/base/result.hpp"
-#include "tally/output/formats/windows_file.hpp"
 #include "tally/output/result/windows_table.hpp"
 
 namespace tally::result {
 
 /// The format of such a file.
-enum class WindowsForm { none, csv, json_lines, hpctool, binary };
+enum class WindowsForm { none, csv, json_lines, hpctool };
 
 /// Recognises the format from the beginning of a file. HPCTool's files of windows and of runs begin alike: for hpctool,
 /// use are_hpctool_windows().
@@ -21,9 +19,5 @@ WindowsForm windows_form(std::string_view text);
 /// Reads all windows of a text file. `description` is the content of FILE.meta.json; may be empty. Errors: bad_usage
 /// with the line for invalid windows; `name` is the file's name, for messages.
 Result<Windows> read_windows_text(std::string_view text, const std::string& name, std::string_view description = {});
-
-/// Reads all windows of a binary file. If it is damaged, windows before the damage are kept, and a notice reports it.
-/// Errors: those of WindowsDecoder::open().
-Result<Windows> read_windows_binary(ByteSource source, const std::string& name);
 
 }  // namespace tally::result

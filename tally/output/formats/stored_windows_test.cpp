@@ -146,7 +146,6 @@ TEST(StoredWindows, complete_rows_of_a_truncated_file_are_kept) {
 TEST(StoredWindows, formats_are_recognised_by_how_a_file_begins) {
   EXPECT_EQ(windows_form(csv), WindowsForm::csv);
   EXPECT_EQ(windows_form(json_lines), WindowsForm::json_lines);
-  EXPECT_EQ(windows_form("TALLYWIN\1"), WindowsForm::binary);
   EXPECT_EQ(windows_form("ins,l_cycle,ref_cycle,event1,event2,event3,event4\r\n"), WindowsForm::hpctool);
   EXPECT_EQ(windows_form("run,interval_ns,pid\n"), WindowsForm::none);
 }

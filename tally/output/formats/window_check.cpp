@@ -6,14 +6,6 @@
 
 namespace tally::result {
 
-bool WindowCheck::accepts(const Window& window, const WindowsHead& head, std::string& why) {
-  if (!why.empty()) return false;
-  ++rows_;
-  why = problem_of(window, head);
-  if (!why.empty()) why = fmt::format("row {}: {}", rows_, why);
-  return why.empty();
-}
-
 std::string WindowCheck::problem_of(const Window& window, const WindowsHead& head) {
   if (window.length < 0) return fmt::format("the length {} is negative", window.length);
   if (window.lost < 0) return fmt::format("the number of lost windows, {}, is negative", window.lost);

@@ -12,10 +12,6 @@ namespace tally::result {
 /// Checks the windows of one file in order.
 class WindowCheck {
  public:
-  /// For callers that cannot stop at once: whether all windows so far are possible. `why` is set for the first that is
-  /// not, with its row.
-  bool accepts(const Window& window, const WindowsHead& head, std::string& why);
-
   /// Why no run can have produced this window; empty if one can. Lengths, lost windows and counts are not negative, and
   /// their sums over all windows fit into 63 bits, because readers add them up. Counts of a partial window may be
   /// negative, because an interrupted block subtracts what it counted ahead.
@@ -24,7 +20,6 @@ class WindowCheck {
  private:
   std::vector<std::int64_t> sums_;
   std::int64_t length_ = 0;
-  std::uint64_t rows_ = 0;
 };
 
 }  // namespace tally::result

@@ -12,9 +12,9 @@
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/output/formats/csv.hpp"
+#include "tally/output/formats/gzip.hpp"
 #include "tally/output/formats/json_values.hpp"
 #include "tally/output/formats/stat_format.hpp"
-#include "tally/output/formats/windows_file.hpp"
 #include "tally/output/text/grid.hpp"
 
 namespace tally::report {
@@ -289,15 +289,32 @@ class Hpctool final : public WindowWriter {
   std::vector<int> triggers_;
 };
 
-/// The compact file, read by `tally export`.
-class Binary final : public WindowWriter {
+/// The rows of CSV, compressed while they arrive.
+class CompressedCsv final : public WindowWriter {
  public:
-  void begin(const result::WindowsHead& head, std::string& to) override { encoder_.begin(head, to); }
-  void row(const result::Window& window, std::string& to) override { encoder_.row(window, to); }
-  void end(std::string& to) override { encoder_.end(to); }
+  void begin(const result::WindowsHead& head, std::string& to) override {
+    csv_.begin(head, rows_);
+    compress(to);
+  }
+  void row(const result::Window& window, std::string& to) override {
+    csv_.row(window, rows_);
+    constexpr std::size_t block_bytes = 1 << 14;
+    if (rows_.size() >= block_bytes) compress(to);
+  }
+  void end(std::string& to) override {
+    compress(to);
+    gzip_.end(to);
+  }
 
  private:
-  result::WindowsEncoder encoder_;
+  void compress(std::string& to) {
+    gzip_.add(rows_, to);
+    rows_.clear();
+  }
+
+  Csv csv_;
+  std::string rows_;
+  GzipWriter gzip_;
 };
 
 Json description_of(const result::WindowsHead& head) {
@@ -348,7 +365,7 @@ std::unique_ptr<WindowWriter> make_window_table(std::size_t terminal) {
 std::unique_ptr<WindowWriter> make_window_csv() { return std::make_unique<Csv>(); }
 std::unique_ptr<WindowWriter> make_window_lines() { return std::make_unique<JsonLines>(); }
 std::unique_ptr<WindowWriter> make_window_hpctool() { return std::make_unique<Hpctool>(); }
-std::unique_ptr<WindowWriter> make_window_binary() { return std::make_unique<Binary>(); }
+std::unique_ptr<WindowWriter> make_window_csv_gz() { return std::make_unique<CompressedCsv>(); }
 
 std::string WindowWriter::describe(const result::WindowsHead& head) const { return windows_description(head); }
 

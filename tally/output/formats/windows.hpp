@@ -42,12 +42,12 @@ std::span<const WindowFormat> window_formats();
 std::unique_ptr<WindowWriter> make_window_table(std::size_t terminal = 0);
 /// RFC 4180: a header, and one row per window.
 std::unique_ptr<WindowWriter> make_window_csv();
+/// The same, compressed by gzip.
+std::unique_ptr<WindowWriter> make_window_csv_gz();
 /// One object per line; the first one is the head.
 std::unique_ptr<WindowWriter> make_window_lines();
 /// The seven columns of HPCTool's sampling mode.
 std::unique_ptr<WindowWriter> make_window_hpctool();
-/// The compact file, read by `tally export`.
-std::unique_ptr<WindowWriter> make_window_binary();
 
 /// The measurement as a JSON object in one line: the first line of JSON Lines, and the description of rows that cannot
 /// contain it.

@@ -69,10 +69,10 @@ std::string columns_of(const WindowSeries& series, const std::vector<std::int64_
   std::string bytes;
   for (const auto* column : {&series.numbers, &series.times, &series.lengths, &std::as_const(high), &std::as_const(low),
                              &series.triggers, &series.lost, &series.partial, &phases})
-    result::put_column(*column, bytes);
-  for (const auto& column : series.counts) result::put_column(column, bytes);
+    put_column(*column, bytes);
+  for (const auto& column : series.counts) put_column(column, bytes);
   for (const auto* column : {&series.functions, &series.lines})
-    if (!column->empty()) result::put_column(std::vector<std::int64_t>(column->begin(), column->end()), bytes);
+    if (!column->empty()) put_column(std::vector<std::int64_t>(column->begin(), column->end()), bytes);
   return bytes;
 }
 

@@ -8,7 +8,7 @@ const windowsData = (() => {
     return bytes;
   };
 
-  // Decodes the output of result::put_column(): docs/reference/windows-file.md. Integers up to 2^53.
+  // Decodes the output of put_column() (formats/columns.hpp). Integers up to 2^53.
   const columnsOf = (bytes, rows, count) => {
     let at = 0;
     const number = () => {

@@ -15,8 +15,6 @@ mark_as_advanced(TOMLPLUSPLUS_HEADERS)
 if(NOT TOMLPLUSPLUS_HEADERS)
   message(FATAL_ERROR "toml++ was not found: install the package libtomlplusplus-dev (./dev setup build does it)")
 endif()
-# The CMake file of prometheus-cpp searches for zlib too, and what it found is in the caches of older build trees.
-unset(ZLIB_LIBRARY_RELEASE CACHE)
 set(ZLIB_USE_STATIC_LIBS ${TALLY_STATIC})
 tally_find(ZLIB zlib1g-dev)
 # It is text: the one of this machine serves every target.

@@ -3,7 +3,7 @@
 namespace tally::cli {
 
 Option add_backend_option(Page& page, std::string& backend, const std::string& text) {
-  return page.add_option("--backend", backend, text).value_name("BACKEND").alias("sim", "engine");
+  return page.add_option("--backend", backend, text).value_name("BACKEND").renamed("sim", "engine");
 }
 
 }  // namespace tally::cli

@@ -12,7 +12,6 @@ namespace {
 constexpr std::uint64_t most_bytes = 16 << 20;  // a verification has about 30 KB
 
 std::string kept_name(const std::string& backend) { return "verify-" + backend + ".json"; }
-constexpr const char* old_engine_name = "verify-sim.json";
 
 }  // namespace
 
@@ -28,9 +27,8 @@ std::vector<std::string> verification_remarks(const result::Stat& stat) {
   if (path.empty()) return {};
   const auto folder = linux::StateFolder::open(path, false);
   if (!folder) return {};
-  std::string name = kept_name(stat.backend);
-  auto text = folder->read(name, most_bytes);
-  if (!text) text = folder->read(name = old_engine_name, most_bytes);
+  const std::string name = kept_name(stat.backend);
+  const auto text = folder->read(name, most_bytes);
   if (!text) return {};
   const auto verify = result::read_verify(*text, name);
   if (!verify || !verify::is_of(*verify, stat.backend, stat.environment)) return {};

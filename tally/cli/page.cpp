@@ -112,10 +112,10 @@ Option Option::one_of(const std::vector<std::string>& words) {
   return this->words(words);
 }
 
-Option Option::alias(const std::string& word, const std::string& current) {
-  // CLI11 transforms a value before it checks it.
-  option_->transform([word, current](const std::string& value) { return value == word ? current : value; });
-  return *this;
+Option Option::renamed(const std::string& word, const std::string& current) {
+  return check([word, current](const std::string& value) {
+    return value == word ? fmt::format("'{}' is now called '{}'", word, current) : "";
+  });
 }
 
 Option Option::output_file() {

@@ -32,8 +32,8 @@ class Option {
   Option check(ValueCheck check);
   /// Accepts only these words, and offers them for completion.
   Option one_of(const std::vector<std::string>& words);
-  /// Also accepts `word`, an older name of the value `current`. Help, man page and completion do not list it.
-  Option alias(const std::string& word, const std::string& current);
+  /// Refuses `word`, a former name of the value `current`, with an error that names that.
+  Option renamed(const std::string& word, const std::string& current);
   /// The value names a file that tally writes: %h, %r and %p in it become the host, the MPI rank and the process ID.
   /// Sets the name of the value.
   Option output_file();

@@ -18,7 +18,7 @@ struct Sample {
     page.add_option("FILE", file, "what is read").value_name("FILE");
     page.add_option("-n,--number", number, "how many").value_name("N").check(whole_number(1, 64));
     page.add_option("--format", format, "of the output").value_name("FORMAT").one_of({"text", "json"});
-    page.add_option("--backend", backend, "count with this backend").value_name("BACKEND").alias("sim", "engine");
+    page.add_option("--backend", backend, "count with this backend").value_name("BACKEND").renamed("sim", "engine");
     page.add_option("-e,--event", events, "what is counted").repeated().value_name("EVENTS");
     page.add_option("--parts", parts, "parts of it").value_name("PARTS").separated_by(',').one_value();
     page.add_option("--secret", secret, "not shown").hidden();
@@ -58,10 +58,10 @@ TEST(Page, splits_a_list_and_takes_one_word_for_it) {
   EXPECT_EQ(sample.file, "file");
 }
 
-TEST(Page, stores_the_current_name_of_an_alias) {
+TEST(Page, names_what_replaces_a_former_name) {
   Sample sample;
-  ASSERT_EQ(sample.read({"--backend", "sim"}), 0);
-  EXPECT_EQ(sample.backend, "engine");
+  ASSERT_EQ(sample.read({"--backend", "sim"}), 2);
+  EXPECT_NE(sample.errors.find("'sim' is now called 'engine'"), std::string::npos) << sample.errors;
   Sample other;
   ASSERT_EQ(other.read({"--backend", "simulator"}), 0);
   EXPECT_EQ(other.backend, "simulator");

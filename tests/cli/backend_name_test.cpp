@@ -1,36 +1,22 @@
-// The name of the engine as a backend, and `sim`, its name in earlier versions.
+// The name of the engine as a backend, and `sim`, its name before version 0.9.
 #include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
 
 namespace tally::test {
 namespace {
 
-#if TALLY_HAS_ENGINE
-TEST(BackendName, either_name_selects_the_engine) {
-  for (const char* name : {"engine", "sim"}) {
-    const Finished finished =
-        tally({"stat", "--backend", name, "-e", "instructions", "--format", "json", "-o", "-", "--", "true"});
-    ASSERT_EQ(finished.code(), 0) << finished.err;
-    const auto result = nlohmann::json::parse(finished.out);
-    EXPECT_EQ(result["backend"], "engine");
-    EXPECT_EQ(result["events"][0]["trust"], "exact");
-  }
-}
-
-TEST(BackendName, every_command_accepts_the_older_one) {
-  const Words commands[] = {{"profile", "-q", "--backend", "sim", "-o", "/dev/null", "--", "true"},
-                            {"sample", "-q", "--backend", "sim", "--every", "10000", "-o", "/dev/null", "--", "true"},
-                            {"verify", "--quick", "--backend", "sim", "-e", "loads", "-o", "/dev/null"},
-                            {"stat", "--backend", "sim", "-o", "/dev/null", "--asm", "nop"}};
+TEST(BackendName, every_command_refuses_the_older_one_and_names_the_new_one) {
+  const Words commands[] = {{"profile", "--backend", "sim", "--", "true"},
+                            {"sample", "--backend", "sim", "--every", "10000", "--", "true"},
+                            {"verify", "--quick", "--backend", "sim", "-e", "loads"},
+                            {"stat", "--backend", "sim", "--", "true"}};
   for (const Words& command : commands) {
-    const Finished finished = tally(command);
-    EXPECT_EQ(finished.code(), 0) << command.front() << ": " << finished.err;
+    const Finished refused = tally(command);
+    EXPECT_EQ(refused.code(), 2) << command.front();
+    EXPECT_NE(refused.err.find("'sim' is now called 'engine'"), std::string::npos) << refused.err;
   }
 }
-#endif
 
 TEST(BackendName, what_discover_cannot_use_is_refused_with_the_names) {
   const Finished refused = tally({"discover", "--backend", "none"});

@@ -19,7 +19,7 @@ TEST(Report, usage) {
   const TemporaryFile not_json("notes.txt", "some words\n");
   const TemporaryFile page("page.html", "<!doctype html>\n<title>Counts</title>\n");
   const TemporaryFile broken("broken.json", "{\"schema\": \"tally-memory/1\"}");
-  const TemporaryFile profile("profile.json", "{\"schema\": \"tally-profile/1\"}");
+  const TemporaryFile profile("profile.json", "{\"schema\": \"tally-profile/2\"}");
   const struct {
     Words words;
     int code;

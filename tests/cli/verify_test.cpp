@@ -191,19 +191,6 @@ TEST(Verify, a_stored_result_is_mentioned_by_stat_if_it_matters) {
   EXPECT_EQ(elsewhere.err.find("unusable"), std::string::npos) << elsewhere.err;
 }
 
-// Versions that called the engine "sim" stored the result under that name.
-TEST(Verify, a_stored_result_of_an_earlier_version_is_used) {
-  Json kept = quick_verify({"-e", "instructions"});
-  kept["schema"] = "tally-verify/1";
-  kept["backend"] = "sim";
-  kept["events"][0]["grade"] = "unusable";
-  kept["events"][0]["why"] = "it is made up";
-  const TemporaryFile file("verify-sim.json", kept.dump());
-  const OwnFolder own(file.folder());
-  const Finished finished = tally({"stat", "--backend", "engine", "-e", "instructions", "--", "/bin/true"});
-  EXPECT_NE(finished.err.find("found instructions:u unusable on this machine"), std::string::npos) << finished.err;
-}
-
 // Without a PMU the single-stepper replaces it.
 TEST(Verify, a_program_is_counted_in_two_ways) {
   const TemporaryFile place("unused");

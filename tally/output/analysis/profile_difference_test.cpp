@@ -215,17 +215,6 @@ TEST(StoredProfile, is_read_as_it_was_written) {
   for (const Change& change : same->lines) EXPECT_FALSE(change.any());
 }
 
-// In version 1 of the schema the engine is called "sim".
-TEST(StoredProfile, a_file_of_the_first_version_is_read) {
-  auto json = nlohmann::ordered_json::parse(profile_json(before().profile, {}));
-  EXPECT_EQ(json["schema"], "tally-profile/2");
-  json["schema"] = "tally-profile/1";
-  json["backend"] = "sim";
-  const auto read = result::read_profile(json.dump(), "file");
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->stat.backend, "engine");
-}
-
 TEST(StoredProfile, reports_the_location_of_an_error) {
   auto json = nlohmann::ordered_json::parse(profile_json(before().profile, {}));
   json["functions"][1]["object"] = 77;

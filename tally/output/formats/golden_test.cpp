@@ -110,18 +110,6 @@ TEST(Stored, reports_a_process_of_a_missing_run) {
   }
 }
 
-// In version 1 of the schema the engine is called "sim".
-TEST(Stored, a_file_of_the_first_version_is_read) {
-  std::ifstream file(std::string(TALLY_GOLDEN) + "/one-run.version-1.json");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  ASSERT_NE(text.find("\"backend\": \"sim\""), std::string::npos);
-  const auto stats = result::read_stats(text, "golden");
-  ASSERT_TRUE(stats) << stats.error().message;
-  ASSERT_EQ(stats->size(), 1u);
-  EXPECT_EQ(stats->front().backend, "engine");
-  expect_golden(TALLY_GOLDEN, "one-run.json", *json(stats->front(), {}));
-}
-
 TEST(Stored, one_object_a_line_is_read_as_several) {
   Style style;
   style.one_line = true;

@@ -288,8 +288,7 @@ Result<Style> append_json(std::string_view existing, Style style) {
     return fail(Code::bad_usage, "cannot append: the file does not have one JSON object per line",
                 "use another file: with `--append`, tally creates it in this form");
   }
-  // Every line names its own schema, and readers of this version read both.
-  if (line["schema"] != "tally-stat/2" && line["schema"] != "tally-stat/1") {
+  if (line["schema"] != "tally-stat/2") {
     return fail(
         Code::bad_usage,
         "cannot append: the file has objects of the schema " + json_text(line["schema"]) + ", not \"tally-stat/2\"",

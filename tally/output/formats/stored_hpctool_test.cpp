@@ -93,7 +93,7 @@ std::string description_of(std::int64_t cycles) {
     events += (i > 0 ? ", " : "") + std::string(R"({"event": ")") + names[i] + R"(", "name": ")" + names[i] +
               R"(", "value": )" + std::to_string(value) + R"(, "trust": )" + trust + "}";
   }
-  return R"({"schema": "tally-stat/1", "command": ["prog"], "backend": "sim", "environment": {}, "runs_asked": 1,
+  return R"({"schema": "tally-stat/2", "command": ["prog"], "backend": "engine", "environment": {}, "runs_asked": 1,
     "runs": [{"complete": true}], "metrics": [], "notices": [], "incomplete": false, "events": [)" +
          events + R"(], "columns": {"ins": "instructions:u", "l_cycle": "cycles:u", "ref_cycle": "ref-cycles:u",
     "event1": "a:u", "event2": "b:u", "event3": "c:u", "event4": "d:u"}})";

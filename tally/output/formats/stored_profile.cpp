@@ -13,7 +13,7 @@ namespace {
 
 // Everything below may throw Json::exception: read_profile() turns it into an Error.
 
-constexpr const char* profile_schema = "tally-profile";
+constexpr const char* profile_schema = "tally-profile/2";
 
 /// An index in a list of `size` elements.
 std::uint32_t index(const Json& json, std::size_t size) {
@@ -159,7 +159,7 @@ Profile profile_of(const Json& json) {
   profile.stat.exit_code = optional<int>(json, "exit_code");
   profile.stat.signal = optional<int>(json, "signal");
   profile.stat.incomplete = json.value("incomplete", false);
-  profile.stat.backend = current_backend_name(text(json, "backend"));
+  profile.stat.backend = text(json, "backend");
   profile.stat.environment = read_environment(json);
   read_models(json, profile.stat);
   profile.inlines_apart = json.value("inlines", false);
@@ -192,8 +192,8 @@ bool is_profile(std::string_view text) { return text.find("\"tally-profile/") !=
 Result<Profile> read_profile(std::string_view text, const std::string& name) {
   try {
     const Json json = parse_json<Json>(text);
-    if (!is_schema(result::text(json, "schema"), profile_schema))
-      return fail(Code::bad_usage, fmt::format("'{}' does not have the schema {}/2", printable(name), profile_schema));
+    if (result::text(json, "schema") != profile_schema)
+      return fail(Code::bad_usage, fmt::format("'{}' does not have the schema {}", printable(name), profile_schema));
     return profile_of(json);
   } catch (const Json::exception& exception) {
     return fail(Code::bad_usage,

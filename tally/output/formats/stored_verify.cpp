@@ -8,7 +8,7 @@
 namespace tally::result {
 namespace {
 
-constexpr const char* verify_schema = "tally-verify";
+constexpr const char* verify_schema = "tally-verify/2";
 
 GradedEvent graded_event(const Json& json) {
   GradedEvent one;
@@ -59,7 +59,7 @@ ComparedEvent compared(const Json& json) {
 
 Verify verify_of(const Json& json) {
   Verify verify;
-  verify.backend = current_backend_name(text(json, "backend"));
+  verify.backend = text(json, "backend");
   verify.noise = text(json, "noise");
   verify.quick = json.at("quick").get<bool>();
   verify.incomplete = json.at("incomplete").get<bool>();
@@ -84,8 +84,8 @@ bool is_verify(std::string_view text) { return text.find("\"tally-verify/") != s
 Result<Verify> read_verify(std::string_view text, const std::string& name) {
   try {
     const Json json = parse_json<Json>(text);
-    if (!is_schema(result::text(json, "schema"), verify_schema)) {
-      return fail(Code::bad_usage, fmt::format("'{}' does not have the schema {}/2", printable(name), verify_schema));
+    if (result::text(json, "schema") != verify_schema) {
+      return fail(Code::bad_usage, fmt::format("'{}' does not have the schema {}", printable(name), verify_schema));
     }
     return verify_of(json);
   } catch (const Json::exception& exception) {

@@ -12,14 +12,6 @@ template result::Json parse_json_or_discard<result::Json>(std::string_view);
 
 namespace tally::result {
 
-std::string current_backend_name(std::string name) { return name == "sim" ? "engine" : std::move(name); }
-
-bool is_schema(std::string_view schema, std::string_view name) {
-  if (!schema.starts_with(name)) return false;
-  schema.remove_prefix(name.size());
-  return schema == "/1" || schema == "/2";
-}
-
 std::vector<Json> objects(std::string_view text) {
   std::vector<Json> lines;
   if (Json::accept(text)) {

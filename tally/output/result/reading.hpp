@@ -63,12 +63,6 @@ inline std::optional<std::int64_t> optional_count(const Json& object, const char
 /// it.
 inline Trust trust(const Json& word) { return trust_of(word.get<std::string>()).value_or(Trust::absent); }
 
-/// The current name of a backend. Versions of the schemas before 2 call the engine "sim".
-std::string current_backend_name(std::string name);
-
-/// Whether `schema` is version 1 or 2 of the format `name`: "tally-stat/2" for "tally-stat".
-bool is_schema(std::string_view schema, std::string_view name);
-
 /// What a process counted in its own regions.
 ProgramRegions program_regions(const Json& json);
 

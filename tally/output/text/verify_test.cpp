@@ -77,20 +77,6 @@ TEST(VerifyReport, names_noise_and_an_interrupt) {
   EXPECT_TRUE(holds(verify_answer(verify), "interrupted"));
 }
 
-// In version 1 of the schema the engine is called "sim".
-TEST(VerifyReport, a_file_of_the_first_version_is_read) {
-  result::Verify verify = verified_sample();
-  verify.backend = "sim";
-  std::string json = verify_json(verify);
-  const std::string current = "tally-verify/2";
-  json.replace(json.find(current), current.size(), "tally-verify/1");
-  const auto read = result::read_verify(json, "verify.json");
-  ASSERT_TRUE(read) << read.error().message;
-  verify.backend = "engine";
-  EXPECT_EQ(*read, verify);
-  EXPECT_TRUE(holds(verify_answer(*read), "of the engine"));
-}
-
 TEST(VerifyReport, its_json_can_be_read_back) {
   const std::string json = verify_json(verified_sample());
   ASSERT_TRUE(result::is_verify(json));

@@ -248,21 +248,6 @@ TEST(Sweep, goes_on_where_it_was_interrupted) {
   EXPECT_EQ(analyse(*again, {}), analyse(whole, {}));
 }
 
-// In version 1 of the schema the engine is called "sim".
-TEST(Planted, a_record_of_the_first_version_is_read) {
-  Record record;
-  record.backend = "sim";
-  record.events = {0x24};
-  record.sizes = {100'000, 200'000};
-  std::string text = header_line(record);
-  const std::string current = "tally-discover/2";
-  text.replace(text.find(current), current.size(), "tally-discover/1");
-  const auto read = read_record(text);
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->backend, "engine");
-  EXPECT_EQ(read->events, record.events);
-}
-
 TEST(Planted, nothing_is_claimed_where_nothing_counts) {
   Planting planting{7};
   planting.nothing = true;

@@ -38,7 +38,7 @@ Facts facts_of(const Json& json) {
 
 Record header_of(const Json& json) {
   Record record;
-  record.backend = result::current_backend_name(json.at("backend").get<std::string>());
+  record.backend = json.at("backend").get<std::string>();
   record.seed = result::number<std::uint64_t>(json.at("seed"));
   record.counters = result::number<int>(json.at("counters"));
   record.used = json.value("used", std::vector<int>{});
@@ -127,7 +127,7 @@ Result<Record> read_record(std::string_view text) {
     try {
       const Json json = parse_json<Json>(line);
       if (number == 1) {
-        if (!result::is_schema(json.value("schema", ""), "tally-discover")) {
+        if (json.value("schema", "") != schema) {
           return fail(Code::bad_usage,
                       fmt::format("this is not a record of tally discover: its schema is not {}", schema));
         }

@@ -14,7 +14,7 @@
 #include "tally/output/formats/formats.hpp"
 #include "tally/output/formats/gzip.hpp"
 #include "tally/output/formats/readers.hpp"
-#include "tally/tools/memory/foreign/foreign.hpp"
+#include "tally/tools/memory/lens_reader.hpp"
 
 namespace tally::cli {
 namespace {
@@ -25,8 +25,8 @@ report::AnyResults read_sweep(const report::StoredFile& file) {
   return std::vector<result::AnyResult>{*std::move(discovery)};
 }
 
-report::AnyResults read_other_tools(const report::StoredFile& file) {
-  auto memory = memory::read_foreign(file.text, file.name);
+report::AnyResults read_lens_rows(const report::StoredFile& file) {
+  auto memory = memory::read_lens(file.text, file.name);
   if (!memory) return fail(memory.error());
   return std::vector<result::AnyResult>{*std::move(memory)};
 }
@@ -36,9 +36,8 @@ constexpr report::Format rows[] = {
     // The first one is sweep_format().
     {report::Kind::discovery, "jsonl", ".jsonl", "every count of a sweep, one line per run", read_sweep,
      [](const report::StoredFile& file) { return is_discovery(file.text); }},
-    {report::Kind::memory, "the output of multichase -v, lat_mem_rd, Intel MLC, LENS and VANS", "",
-     "curves of other tools", read_other_tools,
-     [](const report::StoredFile& file) { return memory::is_foreign(file.text); }},
+    {report::Kind::memory, "the rows of LENS and VANS", "", "cold reads and writes of other tools", read_lens_rows,
+     [](const report::StoredFile& file) { return memory::is_lens(file.text); }},
 };
 
 }  // namespace

@@ -68,23 +68,6 @@ TEST(Report, memory_writes_its_page_additionally_and_by_the_name_of_its_output) 
   }
 }
 
-TEST(Report, draws_other_tools_with_ours) {
-  std::string other = "\"stride=64\n";
-  for (const char* row : {"0.00049 1.3", "0.00391 1.3", "0.03125 1.4", "0.06250 4.5", "0.50000 5.8"}) {
-    other += std::string(row) + "\n";
-  }
-  const TemporaryFile lat("lat.txt", other);
-  const std::string page = page_of({golden_memory, lat.path()});
-  EXPECT_TRUE(holds(page, "read from lmbench's lat_mem_rd")) << "its own part";
-  EXPECT_TRUE(holds(page, "noise: unknown: no points were measured"));
-  const std::size_t chart = page.find("Latency against size");
-  EXPECT_TRUE(holds(page.substr(chart, page.find("</figure>", chart) - chart), "lat.txt")) << "in one chart";
-  const TemporaryFile broken("broken.txt", other + "0.7 fast\n");
-  const Finished finished = tally({"report", broken.path(), "-o", "-"});
-  EXPECT_EQ(finished.code(), 2);
-  EXPECT_TRUE(holds(finished.err, "line 7 is not a size and a time: '0.7 fast'")) << finished.err;
-}
-
 TEST(Report, reads_the_rows_of_lens_that_memory_writes) {
   const TemporaryFile rows("lens.csv");
   const Finished finished = tally(

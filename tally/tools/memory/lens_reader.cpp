@@ -1,17 +1,41 @@
-// Reads LENS's lines from the kernel's log, and the CSV rows of LENS's scripts and the VANS simulator.
+#include "tally/tools/memory/lens_reader.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
+#include <charconv>
+#include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/tools/memory/analysis/lens.hpp"
-#include "tally/tools/memory/foreign/foreign.hpp"
-#include "tally/tools/memory/foreign/lines.hpp"
 
 namespace tally::memory {
 namespace {
+
+std::vector<std::string> lens_lines(std::string_view text) {
+  std::vector<std::string> lines = split(std::string(text), '\n');
+  for (std::string& line : lines)
+    if (line.ends_with('\r')) line.pop_back();
+  return lines;
+}
+
+// The finite number that a whole word spells; empty for other words.
+std::optional<double> number_of(std::string_view word) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+// The error for a line, counted from 1.
+Error wrong_lens_line(std::size_t line, std::string_view text, std::string_view wanted) {
+  return {Code::bad_usage, fmt::format("line {} is not {}: '{}'", line, wanted, printable(text.substr(0, 80))), "", 0};
+}
 
 using LensFields = std::map<std::string, std::string, std::less<>>;
 
@@ -61,8 +85,12 @@ bool add_row(const LensFields& row, result::Memory& memory) {
   const bool is_write = task != row.end() && task->second == "chase-write";
   for (const auto& [quantity, ns] : {std::pair{is_raw ? "raw" : "write", times.write_ns}, {"read", times.read_ns}}) {
     if ((is_raw || is_write) && quantity == std::string_view("read")) continue;
-    auto point = foreign_point(is_raw || is_write ? task->second : "chase-read", quantity, *region, ns);
+    result::MemoryPoint point;
+    point.task = is_raw || is_write ? task->second : "chase-read";
+    point.quantity = quantity;
     point.mode = "cold by-size";
+    point.ns = ns;
+    point.region_bytes = static_cast<std::uint64_t>(std::llround(std::min(*region, 1e18)));
     point.block_bytes = point.stride_bytes = static_cast<std::uint64_t>(*block);
     point.count = point.region_bytes / point.block_bytes;
     point.regions = static_cast<std::uint64_t>(*count);
@@ -98,20 +126,18 @@ bool is_log_line(std::string_view line) {
   return line.find("}[") != std::string_view::npos && line.find("region_size ") != std::string_view::npos;
 }
 
-}  // namespace
-
 bool looks_like_lens_log(std::string_view text) {
-  const auto lines = lines_of(text);
+  const auto lines = lens_lines(text);
   return std::any_of(lines.begin(), lines.end(), is_log_line);
 }
 
 Result<result::Memory> read_lens_log(std::string_view text) {
   result::Memory memory;
-  const auto lines = lines_of(text);
+  const auto lines = lens_lines(text);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     // The kernel's log contains other lines too.
     if (is_log_line(lines[i]) && !add_row(row_of_log(lines[i]), memory)) {
-      return fail(wrong_line(i + 1, lines[i], "a row of LENS with its count, total and three ascending stamps"));
+      return fail(wrong_lens_line(i + 1, lines[i], "a row of LENS with its count, total and three ascending stamps"));
     }
   }
   return memory;
@@ -124,7 +150,7 @@ bool looks_like_lens_csv(std::string_view text) {
 
 Result<result::Memory> read_lens_csv(std::string_view text) {
   result::Memory memory;
-  const auto lines = lines_of(text);
+  const auto lines = lens_lines(text);
   const auto names = split(lines.front(), ',');
   for (std::size_t i = 1; i < lines.size(); ++i) {
     if (lines[i].empty()) continue;
@@ -132,9 +158,27 @@ Result<result::Memory> read_lens_csv(std::string_view text) {
     LensFields row;
     for (std::size_t k = 0; k < std::min(names.size(), cells.size()); ++k) row[names[k]] = cells[k];
     if (cells.size() != names.size() || !add_row(row, memory)) {
-      return fail(wrong_line(i + 1, lines[i], "a row with region, block, count, total and three ascending stamps"));
+      return fail(wrong_lens_line(i + 1, lines[i], "a row with region, block, count, total and three ascending stamps"));
     }
   }
+  return memory;
+}
+
+}  // namespace
+
+bool is_lens(std::string_view text) { return looks_like_lens_log(text) || looks_like_lens_csv(text); }
+
+Result<result::Memory> read_lens(std::string_view text, const std::string& name) {
+  const bool is_log = looks_like_lens_log(text);
+  auto memory = is_log ? read_lens_log(text) : read_lens_csv(text);
+  if (memory && memory->points.empty()) memory = fail(Code::bad_usage, "it contains no numbers");
+  const char* const tool = is_log ? "LENS's log" : "rows of LENS and VANS";
+  if (!memory)
+    return fail(Code::bad_usage, fmt::format("'{}' looks like {}, but cannot be read: {}", printable(name), tool,
+                                             memory.error().message));
+  memory->task = memory->points.front().task;
+  memory->settings.insert(memory->settings.begin(), {"read from", tool});
+  memory->counters_reason = "another tool's result";
   return memory;
 }
 

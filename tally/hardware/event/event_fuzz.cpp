@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tally/hardware/event/fuzz.hpp"
+#include "tally/hardware/event/any_text_testing.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // Longer texts test nothing more.

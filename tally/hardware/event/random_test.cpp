@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tally/hardware/event/catalog.hpp"
-#include "tally/hardware/event/fuzz.hpp"
+#include "tally/hardware/event/any_text_testing.hpp"
 
 namespace tally::event {
 namespace {

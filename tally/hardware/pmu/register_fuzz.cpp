@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tally/hardware/pmu/fuzz.hpp"
+#include "tally/hardware/pmu/any_request_testing.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // Longer texts test nothing more.

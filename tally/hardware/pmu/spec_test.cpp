@@ -6,7 +6,7 @@
 
 #include "tally/core/base/holds_testing.hpp"
 #include "tally/hardware/pmu/draw.hpp"
-#include "tally/hardware/pmu/fuzz.hpp"
+#include "tally/hardware/pmu/any_request_testing.hpp"
 
 namespace tally::pmu {
 namespace {

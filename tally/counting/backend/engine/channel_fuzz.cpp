@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "tally/counting/backend/engine/scribble.hpp"
+#include "tally/counting/backend/engine/scribble_testing.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size > 1000) return 0;

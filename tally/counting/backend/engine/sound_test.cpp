@@ -10,7 +10,7 @@
 
 #include "tally/counting/backend/engine/count/snapshot.hpp"
 #include "tally/counting/backend/engine/effort.hpp"
-#include "tally/counting/backend/engine/scribble.hpp"
+#include "tally/counting/backend/engine/scribble_testing.hpp"
 
 namespace tally::backend::engine {
 namespace {

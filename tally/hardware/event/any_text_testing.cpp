@@ -1,4 +1,4 @@
-#include "tally/hardware/event/fuzz.hpp"
+#include "tally/hardware/event/any_text_testing.hpp"
 
 #include <cstdio>
 #include <cstdlib>

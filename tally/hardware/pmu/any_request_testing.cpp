@@ -1,4 +1,4 @@
-#include "tally/hardware/pmu/fuzz.hpp"
+#include "tally/hardware/pmu/any_request_testing.hpp"
 
 #include <cstdio>
 #include <cstdlib>

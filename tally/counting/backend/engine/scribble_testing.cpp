@@ -1,4 +1,4 @@
-#include "tally/counting/backend/engine/scribble.hpp"
+#include "tally/counting/backend/engine/scribble_testing.hpp"
 
 #include <fmt/format.h>
 

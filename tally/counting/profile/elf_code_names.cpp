@@ -1,10 +1,10 @@
 // Names of functions in a build without libdw.
-#include <elf.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
-#include <string_view>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "tally/counting/profile/code_names.hpp"
 #include "tally/linux/files/input.hpp"
@@ -14,44 +14,6 @@
 
 namespace tally::profile {
 namespace {
-
-/// Returns a value at an offset; nothing if the file ends before.
-template <class T>
-std::optional<T> value_at(std::string_view bytes, std::uint64_t at) {
-  if (at > bytes.size() || bytes.size() - at < sizeof(T)) return std::nullopt;
-  T value;
-  std::memcpy(&value, bytes.data() + at, sizeof value);
-  return value;
-}
-
-/// Returns the build ID in a segment with notes; empty if it has none.
-std::string build_id_in_notes(std::string_view notes) {
-  constexpr std::string_view owner("GNU", 4);
-  for (std::uint64_t at = 0; const auto note = value_at<Elf64_Nhdr>(notes, at);) {
-    const auto padded = [](std::uint64_t size) { return (size + 3) & ~std::uint64_t{3}; };
-    const std::uint64_t name = at + sizeof *note, text = name + padded(note->n_namesz);
-    if (text + note->n_descsz > notes.size()) break;
-    if (note->n_type == NT_GNU_BUILD_ID && notes.substr(name, note->n_namesz) == owner) {
-      std::string id;
-      for (const char c : notes.substr(text, note->n_descsz))
-        id += fmt::format("{:02x}", static_cast<unsigned char>(c));
-      return id;
-    }
-    at = text + padded(note->n_descsz);
-  }
-  return {};
-}
-
-std::string build_id_in(std::string_view file) {
-  const auto head = value_at<Elf64_Ehdr>(file, 0);
-  for (std::uint64_t i = 0; head && i < head->e_phnum; ++i) {
-    const auto part = value_at<Elf64_Phdr>(file, head->e_phoff + i * sizeof(Elf64_Phdr));
-    if (!part) break;
-    if (part->p_type != PT_NOTE || part->p_offset > file.size()) continue;
-    if (std::string id = build_id_in_notes(file.substr(part->p_offset, part->p_filesz)); !id.empty()) return id;
-  }
-  return {};
-}
 
 class Names final : public CodeNames {
  public:
@@ -90,7 +52,7 @@ class Names final : public CodeNames {
     return {"[no section]", address, 1, true};
   }
   std::optional<SourceLine> line_of(std::uint64_t) const override { return std::nullopt; }
-  std::string build_id() const override { return build_id_in(bytes_); }
+  std::string build_id() const override { return elf_.build_id; }
 
  private:
   std::string bytes_;

@@ -68,6 +68,25 @@ std::optional<Elf64_Ehdr> header_of(const Bytes& file) {
   return is_elf && (header->e_type == ET_EXEC || header->e_type == ET_DYN) ? header : std::nullopt;
 }
 
+// Returns the build ID in a segment with notes; empty if it has none.
+std::string build_id_in(std::string_view segment) {
+  constexpr std::string_view owner("GNU", 4);
+  const Bytes notes(segment);
+  for (std::uint64_t at = 0; const auto note = notes.at<Elf64_Nhdr>(at);) {
+    const auto padded = [](std::uint64_t size) { return (size + 3) & ~std::uint64_t{3}; };
+    const std::uint64_t name = at + sizeof *note, text = name + padded(note->n_namesz);
+    if (text + note->n_descsz > segment.size()) break;
+    if (note->n_type == NT_GNU_BUILD_ID && notes.part(name, note->n_namesz) == owner) {
+      std::string id;
+      for (const char c : notes.part(text, note->n_descsz))
+        for (const int shift : {4, 0}) id += "0123456789abcdef"[static_cast<unsigned char>(c) >> shift & 15];
+      return id;
+    }
+    at = text + padded(note->n_descsz);
+  }
+  return {};
+}
+
 std::string_view content_at(const Bytes& file, const Elf64_Ehdr& header, std::uint64_t address, std::uint64_t bytes) {
   for (unsigned i = 0; i < header.e_phnum; ++i) {
     const auto part = file.at<Elf64_Phdr>(header.e_phoff + std::uint64_t{i} * header.e_phentsize);
@@ -111,6 +130,8 @@ Result<Elf> read_elf(std::string_view bytes) {
     const auto part = file.at<Elf64_Phdr>(header->e_phoff + std::uint64_t{i} * header->e_phentsize);
     if (!part) return fail(Code::bad_usage, "its program headers are truncated");
     if (part->p_type == PT_INTERP) elf.dynamic = true;
+    if (part->p_type == PT_NOTE && elf.build_id.empty())
+      elf.build_id = build_id_in(file.part(part->p_offset, part->p_filesz));
     if (part->p_type == PT_LOAD && (part->p_flags & PF_X))
       elf.executable.push_back({part->p_offset, part->p_filesz, part->p_vaddr});
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct Segment {
 struct Elf {
   std::vector<Function> functions;  ///< each name once per address
   std::vector<Segment> executable;
+  std::string build_id;   ///< in hexadecimal; empty: none
   bool stripped = false;  ///< no .symtab: only exported functions have a name
   bool dynamic = false;   ///< it needs a dynamic linker, which may load more libraries
 };

@@ -143,6 +143,15 @@ TEST_F(OwnElf, AddressesAreThoseInMemory) {
   FAIL() << "no code of this program in /proc/self/maps";
 }
 
+TEST_F(OwnElf, HasTheBuildIdOfItsLinker) {
+  if (elf->build_id.empty()) GTEST_SKIP() << "the linker wrote no build ID";
+  std::string id;
+  for (std::size_t i = 0; i < elf->build_id.size(); i += 2)
+    id += static_cast<char>(std::stoi(elf->build_id.substr(i, 2), nullptr, 16));
+  EXPECT_GE(id.size(), 8u);
+  EXPECT_NE(bytes.find(std::string("GNU", 4) + id), std::string::npos);
+}
+
 TEST(Files, OtherFilesAreRefused) {
   EXPECT_FALSE(read_elf(""));
   EXPECT_FALSE(read_elf("#!/bin/sh\n"));

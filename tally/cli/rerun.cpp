@@ -76,13 +76,6 @@ Result<Rerun> Rerun::prepare(const result::Stat& stat, const std::string& file) 
   return made;
 }
 
-void Rerun::take_environment_of(const result::StartConditions& start) {
-  const std::vector<std::string> own = own_environment();
-  state_.environment.clear();
-  for (const result::EnvironmentVariable& one : start.environment)
-    state_.environment.push_back(variable(one, own, deviations_));
-}
-
 void Rerun::take_variable_of(const result::StartConditions& start, const std::string& name) {
   const auto place = std::find_if(state_.environment.begin(), state_.environment.end(),
                                   [&](const std::string& word) { return name_of(word) == name; });

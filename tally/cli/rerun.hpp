@@ -19,8 +19,6 @@ class Rerun {
   /// how it was measured; cannot_measure if the directory or the program is missing, or the program has changed.
   static Result<Rerun> prepare(const result::Stat& stat, const std::string& file);
 
-  /// The same command, with the environment of another result.
-  void take_environment_of(const result::StartConditions& start);
   /// The same command, with one variable as another result has it.
   void take_variable_of(const result::StartConditions& start, const std::string& name);
   /// No address randomisation.

@@ -5,7 +5,7 @@
 namespace tally::report {
 namespace {
 
-enum class Kind : char {
+enum class ColumnEncoding : char {
   steps,        ///< the first value, and the difference between successive values, which is always the same
   differences,  ///< the first value, and the difference of each value from its predecessor
   values,
@@ -33,7 +33,7 @@ void put_column(std::span<const std::int64_t> column, std::string& to) {
   bool same = true;
   for (std::size_t i = 2; i < column.size() && same; ++i) same = minus(column[i], column[i - 1]) == step;
   if (same) {
-    to += static_cast<char>(Kind::steps);
+    to += static_cast<char>(ColumnEncoding::steps);
     put_number(column[0], to);
     put_number(step, to);
     return;
@@ -46,7 +46,7 @@ void put_column(std::span<const std::int64_t> column, std::string& to) {
     before = one;
   }
   const bool shorter = differences.size() <= values.size();
-  to += static_cast<char>(shorter ? Kind::differences : Kind::values);
+  to += static_cast<char>(shorter ? ColumnEncoding::differences : ColumnEncoding::values);
   to += shorter ? differences : values;
 }
 

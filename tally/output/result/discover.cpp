@@ -18,12 +18,6 @@ std::optional<std::size_t> coordinate_of(std::string_view name) {
 
 std::string_view name(EventClass kind) { return class_names[static_cast<std::size_t>(kind)]; }
 
-std::optional<EventClass> event_class_of(std::string_view name) {
-  const auto* found = std::find(std::begin(class_names), std::end(class_names), name);
-  if (found == std::end(class_names)) return std::nullopt;
-  return static_cast<EventClass>(found - std::begin(class_names));
-}
-
 std::string_view name(Match match) {
   switch (match) {
     case Match::matches: return "matches";

@@ -60,7 +60,6 @@ enum class EventClass {
   rejected,         ///< its counts cannot be used
 };
 std::string_view name(EventClass kind);
-std::optional<EventClass> event_class_of(std::string_view name);
 
 /// The result of comparing counts with a hypothesis.
 enum class Match { matches, excluded, undecided };

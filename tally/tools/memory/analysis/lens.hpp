@@ -1,13 +1,7 @@
-// LENS's number of regions, and the meaning of its stamps.
+// The meaning of LENS's stamps.
 #pragma once
 
-#include <cstdint>
-
 namespace tally::memory {
-
-/// How often LENS visits regions of R bytes: min(64 G/R, 2^20), times 8 up to 512 bytes, halved for each of R ≥ 16 K,
-/// 32 K, 64 K, 128 K, 512 K; at least 1.
-std::uint64_t lens_regions(std::uint64_t region_bytes);
 
 /// A row that LENS and VANS write: stamps a before the writes, b after them, c after the reads.
 struct LensRow {

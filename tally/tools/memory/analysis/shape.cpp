@@ -222,8 +222,4 @@ Fit fit_shape(std::span<const Share> shares, double page_bytes) {
   return best;
 }
 
-double misses_cold(double block, double entry, double capacity, double region) {
-  return 1 - (1 - block / entry) * std::min(1.0, capacity / region);
-}
-
 }  // namespace tally::memory

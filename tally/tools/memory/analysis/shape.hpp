@@ -76,8 +76,4 @@ double misses_next_line(double x);
 /// the other within D: m = max(1/2, 1 − D/R).
 double misses_line_pair(double x);
 
-/// Misses per access of an LRU level with entries of `entry` bytes, for one pass through a ring of `block`-byte blocks:
-/// 1 − (1 − block/entry)·min(1, capacity/region).
-double misses_cold(double block, double entry, double capacity, double region);
-
 }  // namespace tally::memory

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "tally/core/stats/statistics.hpp"
 #include "tally/tools/memory/analysis/cold.hpp"
 #include "tally/tools/memory/analysis/fence.hpp"
 #include "tally/tools/memory/analysis/lens.hpp"
@@ -24,23 +23,12 @@ const std::vector<SizeTime> single{
     {16 * mib, 312.6},  {20 * mib, 324.8},  {24 * mib, 333.2},  {28 * mib, 339.4},  {32 * mib, 344.4},
     {128 * mib, 374.7}, {256 * mib, 377.4}, {512 * mib, 378.5}, {1 * gib, 377.8}};
 
-const std::vector<SizeTime> six_modules{{64 * kib, 183.3},  {128 * kib, 212.6}, {192 * kib, 244.1}, {256 * kib, 262.2},
-                                        {512 * kib, 291.0}, {1 * mib, 302.8},   {2 * mib, 310.6},   {16 * mib, 314.9},
-                                        {64 * mib, 314.4},  {96 * mib, 317.8},  {128 * mib, 332.1}, {256 * mib, 355.4},
-                                        {512 * mib, 367.7}};
-
 std::vector<SizeTime> between(const std::vector<SizeTime>& all, double from, double to) {
   std::vector<SizeTime> some;
   for (const SizeTime& one : all) {
     if (one.size_bytes >= from && one.size_bytes <= to) some.push_back(one);
   }
   return some;
-}
-
-double middle(const std::vector<SizeTime>& all) {
-  std::vector<double> ns;
-  for (const SizeTime& one : all) ns.push_back(one.ns);
-  return median(ns);
 }
 
 TEST(Vectors, raw_rows_are_ns_per_line) {
@@ -125,38 +113,6 @@ TEST(Forwarding, without_intervals_is_undecided) {
   EXPECT_TRUE(one.reason.starts_with("no interval of raw: ")) << one.reason;
 }
 
-// B11: 256/4096 as the share of the media, plus 40 ns, give 129.6, 176.0 and 112.2.
-TEST(B11, latency_of_each_level) {
-  const std::vector<double> plateaus{180.62, 312.59, 377.80};
-  const auto added = split_latency(plateaus, std::vector<double>{256, 4096}, 64);
-  ASSERT_EQ(added.size(), 3u);
-  EXPECT_NEAR(added[0], 135.6, 0.1);
-  EXPECT_NEAR(added[1], 176.0, 0.1);
-  EXPECT_NEAR(added[2], 66.2, 0.1);
-}
-
-TEST(Vectors, cold_capacity_of_one_module) {
-  const double first_low = middle(between(single, 4 * kib, 16 * kib));
-  const auto first = fit_cold(between(single, 21 * kib, 1 * mib - 1), first_low);
-  ASSERT_TRUE(first);
-  EXPECT_NEAR(first->capacity_bytes / kib, 16.8, 0.1);
-  const double second_low = middle(between(single, 1 * mib, 16 * mib));
-  const auto second = fit_cold(between(single, 20 * mib, 1 * gib), second_low);
-  ASSERT_TRUE(second);
-  EXPECT_NEAR(second->capacity_bytes / mib, 16.4, 0.1);
-  EXPECT_NEAR(*half_rise(single, 180.6, 310) / kib, 33, 1);
-  EXPECT_NEAR(*half_rise(single, 310, 378.5) / mib, 31.8, 1);
-}
-
-TEST(Vectors, cold_capacity_of_six_modules) {
-  const auto first = fit_cold(between(six_modules, 128 * kib, 2 * mib), 183.3);
-  ASSERT_TRUE(first);
-  EXPECT_NEAR(first->capacity_bytes / kib, 101.5, 0.1);
-  const auto second = fit_cold(between(six_modules, 128 * mib, 512 * mib), 314.65);
-  ASSERT_TRUE(second);
-  EXPECT_NEAR(second->capacity_bytes / mib, 93.7, 0.1);
-}
-
 TEST(Vectors, plateaus_of_one_module) {
   Curve curve;
   for (const SizeTime& one : single) curve.push_back({one.size_bytes, one.ns, false, {}});
@@ -235,34 +191,6 @@ TEST(Fence, recovers_parameters_and_detects_only_queues) {
     EXPECT_NEAR(fit.line_ns, 3, 0.06 + 0.2);
     EXPECT_NEAR(fit.floor_ns, 27, 0.54);
   }
-}
-
-TEST(Cold, capacity_of_a_simulated_buffer) {
-  Random random(1);
-  std::vector<SizeTime> ramp;
-  for (const double size : {20, 24, 32, 48, 64, 256}) {
-    double hits = 0;
-    for (int i = 0; i < 100; ++i) {
-      LruBuffer buffer(64);
-      hits += cold_hits(buffer, random_ring(static_cast<std::uint64_t>(size * 16), random), 4) / 100;
-    }
-    ramp.push_back({size * kib, 100 + 100 * (1 - hits)});
-  }
-  const auto fit = fit_cold(ramp, 125);
-  ASSERT_TRUE(fit);
-  EXPECT_NEAR(fit->capacity_bytes, 16 * kib, 0.03 * 16 * kib);
-  EXPECT_FALSE(fit_cold(std::vector<SizeTime>{{1024, 5}, {2048, 4}}, 3)) << "it falls";
-}
-
-// B2: 4 GiB was halved to zero regions, and then used as a divisor.
-TEST(B2, at_least_one_region) {
-  for (std::uint64_t size = 64; size <= std::uint64_t{64} << 30; size *= 2) EXPECT_GE(lens_regions(size), 1u) << size;
-  EXPECT_EQ(lens_regions(64) * 64, std::uint64_t{512} << 20);
-  EXPECT_EQ(lens_regions(512) * 512, std::uint64_t{4} << 30);
-  EXPECT_EQ(lens_regions(1024) * 1024, std::uint64_t{1} << 30);
-  EXPECT_EQ(lens_regions(65536) * 65536, std::uint64_t{8} << 30);
-  EXPECT_EQ(lens_regions(131072) * 131072, std::uint64_t{4} << 30);
-  EXPECT_EQ(lens_regions(1 << 20) << 20, std::uint64_t{2} << 30);
 }
 
 }  // namespace

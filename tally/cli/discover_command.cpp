@@ -147,16 +147,16 @@ int finish(const DiscoverOptions& options, const result::Discovery& answer, cons
   return print((*format)->write(answer, options.all, terminal) + (options.json ? "" : more));
 }
 
-int analyse_file(const DiscoverOptions& options) {
+int analyse_file(const DiscoverOptions& options, const discover::Limits& limits) {
   auto record = read_record_file(options.analyse);
   if (!record) return report_error(record.error());
-  if (const auto sound = discover::preflight(*record); !sound) return report_error(sound.error());
-  result::Discovery answer = discover::analyse(*record, library_facts());
+  if (const auto sound = discover::preflight(*record, limits); !sound) return report_error(sound.error());
+  result::Discovery answer = discover::analyse(*record, library_facts(), limits);
   answer.provenance = provenance();
   return finish(options, answer, "");
 }
 
-int discover_events(const DiscoverOptions& options) {
+int discover_events(const DiscoverOptions& options, const discover::Limits& limits) {
   const bool resumed = !options.resume.empty();
   auto before = resumed ? read_record_file(options.resume) : Result<discover::Record>(discover::Record{});
   if (!before) return report_error(before.error());
@@ -187,8 +187,8 @@ int discover_events(const DiscoverOptions& options) {
   auto whole = discover::sweep(*counting->target, *record, watch);
   progress.clear();
   if (!whole) return report_error(whole.error());
-  if (const auto sound = discover::preflight(*record); !sound) return report_error(sound.error());
-  result::Discovery answer = discover::analyse(*record, library_facts());
+  if (const auto sound = discover::preflight(*record, limits); !sound) return report_error(sound.error());
+  result::Discovery answer = discover::analyse(*record, library_facts(), limits);
   answer.provenance = provenance();
   answer.incomplete = !*whole;
   answer.notices.insert(answer.notices.begin(), counting->notices.begin(), counting->notices.end());
@@ -215,13 +215,15 @@ int run_discover(const std::vector<std::string>& arguments) {
   describe_discover_options(page, options);
   if (const auto code = page.read(arguments)) return *code;
   if (options.list) return print(payload_list());
-  if (!options.analyse.empty()) return analyse_file(options);
+  const auto limits = limits_of(options);
+  if (!limits) return report_error(limits.error());
+  if (!options.analyse.empty()) return analyse_file(options, *limits);
   if (!options.resume.empty() && !options.output.empty()) {
     return report_error({Code::bad_usage, "--resume continues in its own file", "omit -o", 0});
   }
   if (const auto fits = report::check_ending(options.output, {&sweep_format()}, false); !fits)
     return report_error(fits.error());
-  return discover_events(options);
+  return discover_events(options, *limits);
 }
 
 }  // namespace tally::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "tally/cli/backend_option.hpp"
 #include "tally/cli/page.hpp"
@@ -10,7 +11,6 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose.hpp"
 #include "tally/hardware/assembly/loop.hpp"
-#include "tally/tools/discover/analysis/analyse.hpp"
 
 namespace tally::cli {
 namespace {
@@ -133,6 +133,9 @@ void describe_discover_options(Page& page, DiscoverOptions& options) {
   page.add_option("--repeats", options.repeats, "runs of each size, after one warm-up run (default: 7)")
       .value_name("N")
       .check(whole_number(3, 1000));
+  page.add_option("--tolerance", options.tolerance,
+                  "how far a count may be from the number that a name predicts, next to its own error (default: 2%)")
+      .value_name("PERCENT");
   page.add_option("--counters", options.counters,
                   "counters of the invented PMU: how many (8), which (0-3,7) or a mask (0x8f)")
       .value_name("N|LIST|MASK");
@@ -251,6 +254,22 @@ Result<std::vector<discover::Payload>> payloads_of(const discover::Record& recor
     all.push_back(*one);
   }
   return all;
+}
+
+Result<discover::Limits> limits_of(const DiscoverOptions& options) {
+  constexpr double most_percent = 50;
+  std::string_view text = options.tolerance;
+  if (text.ends_with('%')) text.remove_suffix(1);
+  double percent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  if (error != std::errc{} || end != text.data() + text.size() || !(percent >= 0 && percent <= most_percent)) {
+    return fail(Code::bad_usage,
+                fmt::format("--tolerance: '{}' is not a percentage from 0 to 50", printable(options.tolerance)),
+                "for example: --tolerance 5%");
+  }
+  discover::Limits limits;
+  limits.share = percent / 100;
+  return limits;
 }
 
 // Explains why there are more payloads than the user asked for; empty if there are not.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tally/core/base/result.hpp"
+#include "tally/tools/discover/analysis/analyse.hpp"
 #include "tally/tools/discover/payloads.hpp"
 
 namespace tally::cli {
@@ -16,7 +17,7 @@ class Page;
 struct DiscoverOptions {
   std::string events = "0x00-0xff", umasks;
   std::vector<std::string> payloads;
-  std::string control, sizes;
+  std::string control, sizes, tolerance = "2%";
   int repeats = 7;
   std::string counters = "8";
   std::optional<int> processor;
@@ -37,6 +38,9 @@ Result<std::vector<discover::Payload>> payloads_of(const discover::Record& recor
 
 /// The record of a new sweep, without runs. Errors: bad_usage.
 Result<discover::Record> new_record(const DiscoverOptions& options, const std::vector<discover::Payload>& payloads);
+
+/// The allowed differences of the analysis. Errors: bad_usage.
+Result<discover::Limits> limits_of(const DiscoverOptions& options);
 
 /// Explains why there are more payloads than the user asked for; empty if there are not.
 std::string payload_count_text(const std::vector<discover::Payload>& payloads);

@@ -114,6 +114,14 @@ TEST(Discover, uses_the_counters_that_are_free) {
   }
 }
 
+TEST(Discover, refuses_a_tolerance_that_is_no_share) {
+  for (const char* text : {"60", "-1%", "few", ""}) {
+    const Finished finished = tally({"discover", "--tolerance", text});
+    EXPECT_EQ(finished.code(), 2) << text;
+    EXPECT_TRUE(holds(finished.err, "is not a percentage from 0 to 50")) << finished.err;
+  }
+}
+
 TEST(Discover, is_drawn_as_a_map_of_events_and_payloads) {
   NEEDS_AN_ASSEMBLER();
   const TemporaryFile file("found.jsonl");

@@ -5,7 +5,7 @@ namespace tally::event {
 namespace {
 
 // perf: `perf list` and perf-list(1), "Hardware event" and "Hardware cache event". PAPI: its preset events with the
-// same description. libpfm4: the PMU "perf", which contains the kernel's generic events.
+// same description. libpfm4: the PMU "perf", which contains the kernel's generic events. M1 PMU framework: its event 02H.
 constexpr Alias alias_table[] = {
     {"branch-instructions", Id::branches, "perf"},
     {"branch-loads", Id::branches, "perf"},
@@ -18,6 +18,7 @@ constexpr Alias alias_table[] = {
     {"cs", Id::context_switches, "perf"},
     {"migrations", Id::cpu_migrations, "perf"},
     {"msr/tsc/", Id::tsc, "perf"},
+    {"cycle", Id::cycles, "M1 PMU framework"},
 
     {"PAPI_TOT_INS", Id::instructions, "PAPI"},
     {"PAPI_BR_INS", Id::branches, "PAPI"},

@@ -40,8 +40,7 @@ Parsed parse_apple(std::string_view text) {
   if (named) rest.remove_prefix(prefix.size());
   const auto [base, letters] = take_apart(rest);
   const AppleEvent* event = find_by_name(base);
-  // "cycle" alone is a typing error for cycles.
-  if (!event || (!named && base.find('_') == std::string_view::npos)) return std::nullopt;
+  if (!event) return std::nullopt;
   Mode mode = Mode::user;
   if (letters) {
     const auto asked = parse_modifiers(*letters, text);

@@ -47,7 +47,7 @@ TEST(Parse, unknown_names_suggest_the_nearest_of_all_sources) {
       {"memory_order_violatio", "apple_m1::memory_order_violation"},
       {"instructons", "did you mean instructions?"},
       {"mem-loads", "did you mean loads?"},
-      {"cycle", "did you mean cycles, ref-cycles"},
+      {"cycels", "did you mean cycles"},
       {"LLC-load-miss", "LLC-load-misses"},
       {"IPC", "IPC is a metric: `tally stat --metrics IPC`"},
       {"ipc:u", "IPC is a metric"},

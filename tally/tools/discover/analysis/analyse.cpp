@@ -275,6 +275,10 @@ result::Discovery analyse(const Record& raw, const std::vector<Facts>& library, 
   answer.runs = static_cast<std::int64_t>(record.runs.size());
   for (const Run& run : record.runs) answer.discarded += !why_discarded(record, run, limits).empty();
 
+  if (limits.share != Limits().share) {
+    answer.notices.push_back(fmt::format("counts may be {} from the number that a name predicts, instead of {}",
+                                         percent_text(100 * limits.share), percent_text(100 * Limits().share)));
+  }
   const std::vector<Affinity> where = affinities(record);
   std::vector<int> without;
   for (const Liar& one : liars(record, where)) {

@@ -65,5 +65,44 @@ TEST(Wrapped, counts_that_begin_again_from_0_are_known) {
   EXPECT_EQ(wrapped_at({1, 2, 4, 8}, {modulo(30000), modulo(60000), modulo(120000), modulo(240000)}), 16);
 }
 
+// Two payloads, the second with twice as many loads; the event counts 1 and 2.12 for each copy.
+Record uneven_loads() {
+  Record record;
+  record.events = {0xD0};
+  record.counters = 1;
+  record.repeats = 4;
+  record.sizes = {1000, 2000, 4000, 8000};
+  record.payloads = {{"empty", "", ""}, {"load", "empty", "loads"}, {"two-loads", "load", "loads"}};
+  const double instructions[] = {1, 2, 6}, loads[] = {0, 1, 2}, counts[] = {0, 1, 2.12};
+  for (std::size_t payload = 0; payload < std::size(counts); ++payload) {
+    record.payloads[payload].composition[*result::coordinate_of("instructions")] = instructions[payload];
+    record.payloads[payload].composition[*result::coordinate_of("loads")] = loads[payload];
+    for (const auto stage : {Run::Stage::screen, Run::Stage::slopes}) {
+      for (int repeat = 0; repeat < (stage == Run::Stage::screen ? 1 : record.repeats); ++repeat) {
+        for (std::size_t size = 0; size < record.sizes.size(); ++size) {
+          const auto copies = static_cast<double>(record.sizes[size]);
+          Run run{.stage = stage, .payload = payload, .size = size, .repeat = repeat};
+          run.instructions = std::llround(copies * instructions[payload]);
+          run.cells = {{0, 0, std::llround(copies * counts[payload])}};
+          record.runs.push_back(run);
+        }
+      }
+    }
+  }
+  return record;
+}
+
+TEST(Analyse, a_name_fits_within_the_tolerance_and_a_wide_one_is_reported) {
+  const result::Discovery usual = analyse(uneven_loads(), {});
+  ASSERT_EQ(usual.events.size(), 1u);
+  EXPECT_EQ(usual.events[0].kind, result::EventClass::unexplained);
+  EXPECT_TRUE(usual.notices.empty());
+  const result::Discovery wide = analyse(uneven_loads(), {}, {.share = 0.1});
+  ASSERT_EQ(wide.events[0].terms.size(), 1u);
+  EXPECT_EQ(wide.events[0].terms[0].coordinate, "loads");
+  ASSERT_EQ(wide.notices.size(), 1u);
+  EXPECT_NE(wide.notices[0].find("10.0 %"), std::string::npos) << wide.notices[0];
+}
+
 }  // namespace
 }  // namespace tally::discover

@@ -5,7 +5,8 @@ namespace tally::event {
 namespace {
 
 // perf: `perf list` and perf-list(1), "Hardware event" and "Hardware cache event". PAPI: its preset events with the
-// same description. libpfm4: the PMU "perf", which contains the kernel's generic events. M1 PMU framework: its event 02H.
+// same description. libpfm4: the PMU "perf", which contains the kernel's generic events. M1 PMU framework: its event
+// 02H.
 constexpr Alias alias_table[] = {
     {"branch-instructions", Id::branches, "perf"},
     {"branch-loads", Id::branches, "perf"},

@@ -52,6 +52,7 @@ enum class Feature {
   smm_freeze,     ///< IA32_PERF_CAPABILITIES[12]
   adaptive_pebs,  ///< IA32_PERF_CAPABILITIES[14], with PEBS
   pebs,           ///< CPUID.01H:EDX[21] and not IA32_MISC_ENABLE[12]
+  pebs_extras,    ///< PEBS of precise stores, load latency, or the front end: by model
   capabilities,   ///< CPUID.01H:ECX[15]
   tracing,        ///< Intel PT
   enclaves,       ///< SGX

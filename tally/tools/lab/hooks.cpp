@@ -48,7 +48,10 @@ void LabX86::note_completed(int vector) {
   const bool is_trap = vector == 1 && ((get(UC_X86_REG_DR6) & single_step) != 0 || next != at_);
   if (!is_fetch && !is_trap) return;
   const bool is_iteration = running_ && running_->repeats && next == at_;
-  if (!is_iteration) finish();
+  if (!is_iteration) {
+    finish();
+    store_record(next);
+  }
   at_ = next;
 }
 
@@ -109,9 +112,9 @@ bool LabX86::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, s
   return false;
 }
 
-// The hook for accesses is active only while a counter counts them, so that other blocks need no check.
 void LabX86::on_access(uc_engine*, uc_mem_type type, std::uint64_t address, int size, std::int64_t, void* machine) {
   LabX86& self = machine_of(machine);
+  (type == UC_MEM_WRITE ? self.stored_ : self.loaded_) = address;
   if (type == UC_MEM_WRITE) {
     if (const auto place = self.memory_place(address)) self.written(*place, static_cast<std::uint64_t>(size));
   }

@@ -262,8 +262,10 @@ void LabX86::identify() {
       out.ecx = 1U << 0 | 1U << 19 | 1U << 20 | 1U << 21;  // SSE3, SSE4.1, SSE4.2, x2APIC
       if (profile.capabilities) out.ecx |= 1U << 15;       // PDCM
       // FPU, PSE, TSC, MSR, PAE, CX8, APIC, PGE, CMOV, MMX, FXSR, SSE, SSE2
+      if (profile.pebs) out.ecx |= 1U << 2;  // DTES64
       out.edx = 1U << 0 | 1U << 3 | 1U << 4 | 1U << 5 | 1U << 6 | 1U << 13 | 1U << 8 | 1U << 9 | 1U << 15 | 1U << 23 |
                 1U << 24 | 1U << 25 | 1U << 26;
+      if (profile.pebs) out.edx |= 1U << 21;  // DS
       break;
     case 7: out.ebx = structured_features(profile); break;
     case 0xA: out = pmu::emulated::perfmon_leaf(profile); break;
@@ -286,6 +288,7 @@ void LabX86::halt(const Instruction& instruction) {
   const std::uint64_t next = instruction.address + instruction.length;
   running_ = instruction;
   finish();
+  store_record(next);
   // Halted until the timer interrupt: the counters stop, time continues.
   if (timer_.is_running() && interrupts_enabled() && !pmu_.has_interrupt(true)) {
     if (timer_.deadline > pmu_.time_stamp()) pmu_.halt(timer_.deadline - pmu_.time_stamp());

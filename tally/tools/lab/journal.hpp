@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tally/hardware/pmu/codec.hpp"
+#include "tally/hardware/pmu/emulated/pebs.hpp"
 
 namespace tally::lab {
 
@@ -21,6 +22,7 @@ struct Entry {
     overflow,    ///< of the counter whose name is `text`
     pmi,         ///< an interrupt was requested; `text` is the result
     frozen,      ///< counters stopped at a PMI
+    record,      ///< a PEBS record was due: `record`
     enter,       ///< an interrupt or exception entered its handler; `number`: the vector, `value`: 1 for a PMI
     leave,       ///< IRET
     remark,      ///< from the linter
@@ -35,6 +37,7 @@ struct Entry {
   std::uint64_t value = 0;
   std::uint64_t kept = 0;  ///< of a write: the resulting value of the register
   std::string text = {};
+  pmu::emulated::PebsRecord record = {};
   std::vector<pmu::Remark> remarks = {};                            ///< about a value
   std::vector<std::pair<std::string, std::uint64_t>> changed = {};  ///< registers that the previous instruction changed
   std::vector<std::pair<std::string, std::uint64_t>> counters = {};  ///< those that changed, with their values

@@ -21,6 +21,7 @@ std::string_view word(Entry::Kind kind) {
     case Entry::Kind::overflow: return "overflow";
     case Entry::Kind::pmi: return "pmi";
     case Entry::Kind::frozen: return "frozen";
+    case Entry::Kind::record: return "record";
     case Entry::Kind::enter: return "enter";
     case Entry::Kind::leave: return "leave";
     case Entry::Kind::remark: return "remark";
@@ -86,6 +87,11 @@ Json entry_of(const Entry& entry, const Computer& machine) {
     case Entry::Kind::enter:
       out["vector"] = entry.number;
       out["text"] = entry.text;
+      break;
+    case Entry::Kind::record:
+      out["stored"] = entry.record.outcome == pmu::emulated::PebsRecord::Outcome::stored;
+      out["at"] = hex(entry.record.address);
+      out["text"] = machine.words(entry);
       break;
     case Entry::Kind::pmi:
       out["delivered"] = entry.value == 1;

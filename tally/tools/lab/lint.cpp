@@ -14,15 +14,65 @@ using pmu::Severity;
 using pmu::emulated::IntelPmu;
 
 constexpr pmu::Source sdm{"Intel SDM vol. 3B", "Architectural Performance Monitoring"};
+constexpr pmu::Source pebs{"Intel SDM vol. 3B", "Processor Event Based Sampling (PEBS) Facility"};
 constexpr pmu::Source apic{"Intel SDM vol. 3A", "Local Vector Table"};
 
 void say(std::vector<Remark>& remarks, Severity severity, std::string text, const pmu::Source& source = sdm) {
   remarks.push_back({severity, std::move(text), source});
 }
 
+constexpr std::uint32_t pebs_enable = 0x3F1, ds_area = 0x600;
+
 std::uint64_t status_of(const IntelPmu& pmu) { return pmu.read(0x38E).value; }
 
-constexpr std::uint64_t overflow_bits = 0xFFFF'FFFF'FFFF;
+// Of the counters, and of the DS buffer.
+constexpr std::uint64_t overflow_bits = 0xFFFF'FFFF'FFFF | 1ULL << 62;
+
+// Says what is wrong with a counter that writes PEBS records.
+void check_pebs_counter(int number, std::uint64_t control, std::vector<Remark>& remarks) {
+  const auto select = pmu::intel::decode_event_select(control);
+  if (select.event == 0) return;
+  if (!pmu::emulated::is_precise(pmu::emulated::signal_of(select.event, select.umask))) {
+    say(remarks, Severity::caution,
+        fmt::format("counter {} writes no PEBS records: event {:02X}H/{:02X}H does not belong to an instruction",
+                    number, select.event, select.umask),
+        pebs);
+  } else if (select.interrupt) {
+    say(remarks, Severity::note,
+        fmt::format(
+            "INT of counter {} interrupts at each overflow, before its PEBS record; the threshold of the buffer "
+            "interrupts without it",
+            number),
+        pebs);
+  }
+}
+
+void check_record(const pmu::emulated::PebsRecord& record, std::vector<Remark>& remarks) {
+  using Outcome = pmu::emulated::PebsRecord::Outcome;
+  switch (record.outcome) {
+    case Outcome::stored: return;
+    case Outcome::no_area:
+      say(remarks, Severity::caution,
+          "the record is lost, and the counter is not reloaded: no memory is mapped at IA32_DS_AREA. Write the address "
+          "of "
+          "the DS buffer management area to 600H",
+          pebs);
+      return;
+    case Outcome::no_buffer:
+      say(remarks, Severity::caution,
+          "the record is lost, and the counter is not reloaded: no memory is mapped there. Correct the PEBS buffer in "
+          "the "
+          "DS area",
+          pebs);
+      return;
+    case Outcome::out_of_bounds:
+      say(remarks, Severity::caution,
+          "the record is lost, and the counter is not reloaded: the record does not fit between the PEBS base and the "
+          "absolute maximum of the DS area. The handler of the threshold writes the base to the index",
+          pebs);
+      return;
+  }
+}
 
 }  // namespace
 
@@ -54,6 +104,20 @@ void Linter::written(const Entry& entry, const IntelPmu& pmu, std::vector<Remark
           apic);
     }
     before = entry.value;
+    if (select.enable && pmu.profile().pebs && (pmu.read(pebs_enable).value >> number & 1) != 0) {
+      check_pebs_counter(number, entry.value, remarks);
+    }
+  } else if (index == pebs_enable) {
+    for (int i = 0; i < pmu.profile().counters && i < 8; ++i) {
+      if ((entry.value >> i & 1) != 0) check_pebs_counter(i, selects_[i], remarks);
+    }
+    if (entry.value != 0 && pmu.read(ds_area).value == 0) {
+      say(remarks, Severity::caution, "IA32_DS_AREA is 0: there is no buffer for PEBS records yet", pebs);
+    }
+    if (entry.value != 0 && is_masked) {
+      say(remarks, Severity::caution,
+          "LVT_PERFMON is masked (bit 16): the interrupt at the threshold of the PEBS buffer would be lost", apic);
+    }
   } else if (index == 0x38F) {
     for (int i = 0; i < pmu.profile().counters && i < 8; ++i) {
       if ((entry.value >> i & 1) != 0 && selects_[i] == 0) {
@@ -133,6 +197,7 @@ std::vector<Remark> Linter::check(Entry& entry, const IntelPmu& pmu) {
         say(remarks, Severity::note, "390H reads 0: a read-modify-write of it is a plain write");
       }
       break;
+    case Entry::Kind::record: check_record(entry.record, remarks); break;
     case Entry::Kind::pmi:
       if (entry.value == 0) ++lost_;
       break;

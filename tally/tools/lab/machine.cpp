@@ -30,6 +30,16 @@ std::string_view fate(Sent sent) {
   return "";
 }
 
+Entry::Kind kind_of(Happening::Kind kind) {
+  switch (kind) {
+    case Happening::Kind::overflow: return Entry::Kind::overflow;
+    case Happening::Kind::pmi: return Entry::Kind::pmi;
+    case Happening::Kind::record: return Entry::Kind::record;
+    case Happening::Kind::frozen: break;
+  }
+  return Entry::Kind::frozen;
+}
+
 }  // namespace
 
 std::vector<int> counter_numbers(const pmu::emulated::Profile& profile) {
@@ -51,9 +61,8 @@ LabX86::LabX86(const Image& image, const Settings& settings, Listener listener)
   code_bytes_.assign(memory_size(), false);
   code_bits_ = image_.bits;
   pmu_.listen([this](const Happening& what) {
-    Entry happened = entry(what.kind == Happening::Kind::overflow ? Entry::Kind::overflow
-                           : what.kind == Happening::Kind::pmi    ? Entry::Kind::pmi
-                                                                  : Entry::Kind::frozen);
+    Entry happened = entry(kind_of(what.kind));
+    happened.record = what.record;
     if (what.kind == Happening::Kind::overflow) happened.text = pmu::emulated::counter_name(what.counter);
     if (what.kind == Happening::Kind::pmi) {
       happened.text = fate(what.sent);
@@ -207,6 +216,7 @@ bool LabX86::in_rom(std::uint64_t address) {
   if (address < layout::rom || address >= layout::rom_end) return false;
   if (address == layout::leave) {
     finish();
+    store_record(address);
     end(End::Reason::returned, at_, "the program returned");
   }
   return true;
@@ -244,6 +254,7 @@ void LabX86::before(std::uint64_t address) {
   const bool falls_through = running_ && !running_->is_branch && running_->address + running_->length == address;
   const bool was_system = running_ && running_->kind != Kind::plain && running_->kind != Kind::port;
   finish();
+  store_record(address);
   if (was_system) uc_context_save(uc_, system_);
   // The written memory may be code at another address too, and the emulator invalidates translations at one address
   // only.
@@ -277,6 +288,7 @@ void LabX86::before(std::uint64_t address) {
   const Instruction instruction = decoded(address);  // a copy, because the code below may change the original
   check_surroundings(instruction);
   tags_.clear_counts();
+  loaded_ = stored_ = 0;
   if (instruction.is_call) stack_before_ = get(UC_X86_REG_RSP);
   if (instruction.kind == Kind::plain || instruction.kind == Kind::port) {
     running_ = instruction;

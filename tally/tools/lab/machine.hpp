@@ -173,6 +173,9 @@ class LabX86 : public Computer {
   std::uint64_t start_base() const;
   void jump_to(std::uint64_t address) { set(UC_X86_REG_RIP, address - code_base_); }
 
+  // pebs.cpp
+  void store_record(std::uint64_t next);
+
   // fast.cpp
   bool may_run_fast() const;
   std::uint64_t budget() const;
@@ -292,7 +295,8 @@ class LabX86 : public Computer {
   std::optional<Arrival> fault_;    // occurred where it cannot be delivered
   std::optional<End> end_;
   std::uint64_t instructions_ = 0;
-  std::uint64_t at_ = 0;  // address of the current instruction
+  std::uint64_t at_ = 0;                   // address of the current instruction
+  std::uint64_t loaded_ = 0, stored_ = 0;  // addresses of the last accesses of the instruction; 0: none
   std::array<std::uint64_t, 64> recent_{};
   std::string output_;
   LineTags tags_;

@@ -80,6 +80,9 @@ std::string ScriptStory::hear(const Entry& entry, const Computer& machine) {
     case Entry::Kind::overflow: lines_.push_back(fmt::format("{}{} overflows\n", indent, entry.text)); break;
     case Entry::Kind::pmi: lines_.push_back(fmt::format("{}PMI {}\n", indent, entry.text)); break;
     case Entry::Kind::frozen: lines_.push_back(indent + "the counters freeze\n"); break;
+    case Entry::Kind::record:
+      lines_.push_back(indent + machine.words(entry) + "\n" + remarks_text(entry.remarks, telling_.explains, indent));
+      break;
     case Entry::Kind::enter: lines_.push_back(indent + machine.handler_words(entry) + "\n"); break;
     case Entry::Kind::leave: lines_.push_back(remarks_text(entry.remarks, telling_.explains, indent)); break;
     default: break;

@@ -100,6 +100,7 @@ std::string entry_text(const Entry& entry, const Computer& machine, const Tellin
       return row(machine, entry, fmt::format("{} overflows: {}", entry.text, machine.instruction_text(entry.address)));
     case Entry::Kind::pmi: return row(machine, entry, "PMI " + entry.text);
     case Entry::Kind::frozen:
+    case Entry::Kind::record:
     case Entry::Kind::enter:
     case Entry::Kind::read:
     case Entry::Kind::leave:

@@ -22,6 +22,19 @@ std::string event_of(int number, const pmu::emulated::IntelPmu& pmu) {
   return code ? std::string(code->name) : fmt::format("event {:02X}H/{:02X}H", select.event, select.umask);
 }
 
+// Describes where a PEBS record went, and why there was one.
+std::string record_words(const pmu::emulated::PebsRecord& record) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 32; ++i) {
+    if ((record.counters >> i & 1) != 0) names.push_back(pmu::emulated::counter_name(i));
+  }
+  if (record.outcome != pmu::emulated::PebsRecord::Outcome::stored) {
+    return fmt::format("no PEBS record of {} at {:X}H", join(names, " and "), record.address);
+  }
+  return fmt::format("PEBS record of {} at {:X}H{}", join(names, " and "), record.address,
+                     record.is_threshold ? ", the threshold" : "");
+}
+
 }  // namespace
 
 std::vector<CounterState> LabX86::counters() const {
@@ -79,6 +92,7 @@ std::string LabX86::words(const Entry& entry) const {
     case Entry::Kind::frozen:
       return pmu_.profile().version >= 4 ? "the counters freeze: IA32_PERF_GLOBAL_STATUS[59] is set"
                                          : "the counters freeze: IA32_PERF_GLOBAL_CTRL is 0";
+    case Entry::Kind::record: return record_words(entry.record) + ": " + instruction_text(entry.address);
     case Entry::Kind::enter:
       return fmt::format("vector {:X}H is taken before this instruction, at CPL {} ({})", entry.number, entry.cpl,
                          entry.text);

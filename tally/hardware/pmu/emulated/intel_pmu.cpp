@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "tally/hardware/pmu/intel/event_select.hpp"
 
@@ -10,6 +11,7 @@ namespace {
 
 constexpr std::uint64_t counters_frozen = 1ULL << 59;
 constexpr std::uint64_t branches_frozen = 1ULL << 58;
+constexpr std::uint64_t buffer_overflow = 1ULL << 62;
 constexpr std::uint64_t freeze_branches = 1ULL << 11;
 constexpr std::uint64_t freeze_counters = 1ULL << 12;
 
@@ -28,8 +30,8 @@ IntelPmu::IntelPmu(const Profile& profile, Behaviour behaviour) : profile_(profi
   // After power-up all general-purpose counters are enabled and no fixed one, as KVM's selftest pmu_counters_test
   // asserts.
   global_control_ = profile.version >= 2 ? low_ones(profile.counters) : 0;
-  // PERFMON_AVAIL; BTS and PEBS unavailable.
-  misc_enable_ = 1U << 7 | 1U << 11 | 1U << 12;
+  // PERFMON_AVAIL; BTS unavailable, and PEBS on some.
+  misc_enable_ = 1U << 7 | 1U << 11 | (profile_.pebs ? 0 : 1U << 12);
   for (const RegisterInstance& place : places(intel_model)) {
     if (place.reg->space != Space::msr || !exists(profile_, place)) continue;
     const auto index = place.reg->number + static_cast<std::uint64_t>(place.index) * place.reg->stride;
@@ -159,7 +161,12 @@ void IntelPmu::count(const Work& work, int cpl, bool sibling) {
   for (const int number : active_[cpl > 0 ? 1 : 0]) {
     Counter& counter = counters_[static_cast<std::size_t>(number)];
     if (sibling && !counter.any) continue;
-    if (!add(number, counted(counter, work))) continue;
+    const std::uint64_t events = counted(counter, work);
+    const bool overflows = add(number, events);
+    // SDM vol. 3B, "Performance Counter Prioritization": the transition to 0 arms, the one from 0 to 1 records.
+    if (overflows && writes_records(number)) armed_ |= 1ULL << number;
+    if ((armed_ >> number & 1) != 0 && events > 0 && counter.value > 0) has_record_ = true;
+    if (!overflows) continue;
     // The status bit is set even if the counter does not interrupt.
     status_ |= 1ULL << number;
     interrupt = interrupt || counter.interrupts;
@@ -189,6 +196,42 @@ void IntelPmu::send_pmi() {
   if (sent == Sent::pending) freeze();
 }
 
+bool IntelPmu::writes_records(int number) const {
+  return number < first_fixed && (pebs_enable_ >> number & 1) != 0 &&
+         is_precise(counters_[static_cast<std::size_t>(number)].signal);
+}
+
+void IntelPmu::record(const PebsState& state, LinearMemory& memory) {
+  has_record_ = false;
+  const std::uint64_t counters = std::exchange(armed_, 0);
+  std::uint64_t accessed = 0;
+  for (int i = 0; i < profile_.counters; ++i) {
+    const Signal signal = counters_[static_cast<std::size_t>(i)].signal;
+    if ((counters >> i & 1) == 0) continue;
+    if (signal == Signal::loads) accessed = state.loaded;
+    if (signal == Signal::stores) accessed = state.stored;
+  }
+  const PebsRecord record = store_pebs_record(memory, ds_area_, state,
+                                              {.format = profile_.pebs_format(),
+                                               .counters = counters,
+                                               .status = status_,
+                                               .accessed = accessed,
+                                               .time_stamp = time_stamp_});
+  const bool is_stored = record.outcome == PebsRecord::Outcome::stored;
+  if (is_stored) {
+    status_ &= ~counters;
+    for (int i = 0; i < profile_.counters; ++i) {
+      if ((counters >> i & 1) == 0) continue;
+      write_counter(i, memory.read(ds_area_ + ds::reset + 8 * static_cast<std::uint64_t>(i)).value_or(0));
+    }
+  }
+  notify({.kind = Happening::Kind::record, .record = record});
+  if (!is_stored || !record.is_threshold) return;
+  status_ |= buffer_overflow;
+  raise_pmi();
+  if (pmi_in_ == 0) send_pmi();
+}
+
 // SDM vol. 3B, "Freezing LBR and Performance Counters on PMI": legacy up to version 3, streamlined since.
 void IntelPmu::freeze() {
   if ((debug_control_ & freeze_counters) != 0) {
@@ -210,7 +253,7 @@ void IntelPmu::freeze() {
 }
 
 std::uint64_t IntelPmu::room(const Work& most, int cpl) const {
-  if (pmi_in_ >= 0) return 0;
+  if (pmi_in_ >= 0 || armed_ != 0) return 0;
   Work each_most = most;
   each_most[Signal::slots] = slots_per_cycle * most[Signal::core_cycles];
   // Rounded up, plus one that may remain from earlier instructions.

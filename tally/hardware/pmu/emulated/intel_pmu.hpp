@@ -11,6 +11,7 @@
 
 #include "tally/hardware/pmu/emulated/answer.hpp"
 #include "tally/hardware/pmu/emulated/local_apic.hpp"
+#include "tally/hardware/pmu/emulated/pebs.hpp"
 #include "tally/hardware/pmu/emulated/profile.hpp"
 #include "tally/hardware/pmu/emulated/work.hpp"
 
@@ -22,10 +23,12 @@ struct Happening {
     overflow,  ///< an overflow requested an interrupt; `sent` has the outcome
     pmi,       ///< an overflow asked for an interrupt; `sent` says what became of it
     frozen,    ///< the counters stopped because of FREEZE_PERFMON_ON_PMI
+    record,    ///< a PEBS record was due; `record` has the outcome
   };
   Kind kind = Kind::overflow;
   int counter = 0;  ///< general-purpose: its number; fixed: 32 + its number
   Sent sent = Sent::pending;
+  PebsRecord record = {};
 };
 
 /// The clock ratio: reference cycles and time stamps advance by base / current per core cycle.
@@ -75,6 +78,11 @@ class IntelPmu {
   bool counts(Signal signal, int cpl) const;
   /// Counts the work of several instructions at once. Only within room().
   void advance(const Work& work, int cpl);
+
+  /// Whether the last instruction caused a PEBS record: record() stores it before the next instruction.
+  bool has_record() const { return has_record_; }
+  /// Stores the record, reloads the counters that overflowed, and requests the interrupt of the threshold.
+  void record(const PebsState& state, LinearMemory& memory);
 
   /// Takes the interrupt that is delivered before the next instruction.
   std::optional<Interrupt> take_pmi(bool interrupts_enabled);
@@ -130,6 +138,7 @@ class IntelPmu {
   bool add(int number, std::uint64_t events);
   void count(const Work& work, int cpl, bool sibling);
   Work with_clock(const Work& work);
+  bool writes_records(int number) const;
   void raise_pmi();
   void send_pmi();
   void freeze();
@@ -154,6 +163,10 @@ class IntelPmu {
   std::uint64_t status_ = 0;
   std::uint64_t debug_control_ = 0;
   std::uint64_t misc_enable_ = 0;
+  std::uint64_t pebs_enable_ = 0;
+  std::uint64_t ds_area_ = 0;
+  std::uint64_t armed_ = 0;  // counters that overflowed and write a record at their next event
+  bool has_record_ = false;
   std::uint64_t time_stamp_ = 0;
   std::uint64_t actual_ = 0;      // APERF
   std::uint64_t maximum_ = 0;     // MPERF

@@ -51,6 +51,11 @@ std::uint64_t sign_extended(std::uint64_t value) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(value)));
 }
 
+bool is_canonical(std::uint64_t address) {
+  const auto top = static_cast<std::int64_t>(address) >> 47;
+  return top == 0 || top == -1;
+}
+
 Answer fault(std::string why) { return {0, std::move(why)}; }
 
 }  // namespace
@@ -145,6 +150,8 @@ Answer IntelPmu::read(std::uint32_t index) const {
     case platform_info: return {behaviour_.clock.base << 8};
     case misc_enable: return {misc_enable_};
     case debug_control: return {debug_control_};
+    case pebs_enable: return {pebs_enable_};
+    case ds_area: return {ds_area_};
     case metrics: return {0};
     case capabilities: return {*profile_.capabilities};
     case fixed_control: return {fixed_control_};
@@ -162,6 +169,7 @@ Answer IntelPmu::read(std::uint32_t index) const {
 }
 
 void IntelPmu::write_counter(int number, std::uint64_t value) {
+  armed_ &= ~(1ULL << number);
   counters_[static_cast<std::size_t>(number)].value = value & low_ones(profile_.width);
 }
 
@@ -175,6 +183,9 @@ std::optional<std::string> IntelPmu::refused(std::uint32_t index, std::uint64_t 
   // The value of EDX is ignored.
   if (in_row(index, counter_0, rows)) return std::nullopt;
   if (in_row(index, fixed_0, 7) && profile_.fixed_write == WideWrite::truncates) return std::nullopt;
+  if (index == ds_area && !is_canonical(value)) {
+    return fmt::format("WRMSR of {}: {:X}H is not a canonical address", name(reg->place), value);
+  }
   return reserved(*reg, value);
 }
 
@@ -185,6 +196,11 @@ void IntelPmu::apply(std::uint32_t index, std::uint64_t value) {
     case maximum_clock: maximum_ = value; return;
     case actual_clock: actual_ = value; return;
     case debug_control: debug_control_ = value; return;
+    case ds_area: ds_area_ = value; return;
+    case pebs_enable:
+      pebs_enable_ = value;
+      armed_ &= value;
+      return;
     case fixed_control: fixed_control_ = value; break;
     case global_control: global_control_ = value; break;
     case status_reset: status_ &= ~value; break;

@@ -6,8 +6,8 @@ namespace tally::pmu::emulated {
 namespace {
 
 // IA32_PERF_CAPABILITIES: LBR format 4 to 6, PEBS traps, architectural registers, record format; bit 12 is the freeze
-// in SMM, bit 13 full-width writes. IA32_MISC_ENABLE[12] disables PEBS: no profile models records.
-constexpr std::uint64_t nehalem_capabilities = 0x00C3;
+// in SMM, bit 13 full-width writes.
+constexpr std::uint64_t nehalem_capabilities = 0x01C3;
 constexpr std::uint64_t haswell_capabilities = 0x32C4;
 constexpr std::uint64_t skylake_capabilities = 0x33C5;
 constexpr std::uint64_t icelake_capabilities = 0x33C5;  // without bit 15: PERF_METRICS is not modelled
@@ -17,15 +17,18 @@ constexpr Profile all[] = {
     {.name = "haswell-v3",
      .title = "Haswell client: version 3, four counters of 48 bits, three fixed ones",
      .capabilities = haswell_capabilities,
+     .pebs = true,
      .signature = 0x306C3},
     {.name = "nehalem-v3",
      .title = "Nehalem, the perfmon notes' processor: version 3, no full-width writes",
      .capabilities = nehalem_capabilities,
+     .pebs = true,
      .signature = 0x106A5},
     {.name = "skylake-v4",
      .title = "Skylake client: version 4, streamlined freeze, STATUS_SET and INUSE",
      .version = 4,
      .capabilities = skylake_capabilities,
+     .pebs = true,
      .signature = 0x506E3},
     {.name = "icelake-v5",
      .title = "Ice Lake client: version 5, eight counters, four fixed ones, no AnyThread",
@@ -46,6 +49,7 @@ constexpr Profile all[] = {
 };
 
 constexpr Source sdm{"Intel SDM vol. 3B", "Architectural Performance Monitoring"};
+constexpr Source pebs{"Intel SDM vol. 3B", "Processor Event Based Sampling (PEBS) Facility"};
 constexpr Source kvm{"Linux", "KVM, arch/x86/kvm/pmu.c and vmx/pmu_intel.c"};
 constexpr Source notes{"Intel perfmon notes", "10.1.2"};
 
@@ -60,7 +64,13 @@ constexpr Choice chosen[] = {
      "only their sum is tested by others", notes},
     {"PMI while the LVT entry is masked", "lost", "kept until it is unmasked", kvm},
     {"freeze at a PMI that the LVT entry masks", "none: nothing is delivered", "freezing all the same", sdm},
-    {"PEBS", "unavailable: IA32_MISC_ENABLE[12] is set and 3F1H raises #GP(0)", "half a model of it", sdm},
+    {"distance of PEBS records", "N + 1 events if the reset value is -N: the overflow arms, the next event records",
+     "N events", pebs},
+    {"PEBS record that does not fit", "not stored; the counter is not reloaded", "an overwritten record", pebs},
+    {"PEBS of events that belong to no instruction (cycles, slots)", "no record", "a record somewhere", pebs},
+    {"load latency, IA32_PEBS_ENABLE[35:32]", "reserved: there are no caches to wait for", "invented latencies", pebs},
+    {"PEBS on icelake-v5 and kvm-v2", "unavailable: IA32_MISC_ENABLE[12] is set and 3F1H raises #GP(0)",
+     "adaptive records", sdm},
     {"condition changed (IA32_PERF_GLOBAL_STATUS[63])", "never set by the model; may be cleared", "setting it at a PMI",
      sdm},
 };
@@ -103,11 +113,12 @@ bool has(const Profile& profile, Feature feature, int index) {
     case Feature::metrics: return profile.has_capability(15);
     case Feature::smm_freeze: return profile.has_capability(12);
     case Feature::capabilities: return profile.capabilities.has_value();
+    case Feature::pebs: return profile.pebs;
     // No profile has these: see choices().
     case Feature::transactions:
     case Feature::branch_events:
     case Feature::adaptive_pebs:
-    case Feature::pebs:
+    case Feature::pebs_extras:
     case Feature::tracing:
     case Feature::enclaves: break;
   }

@@ -29,11 +29,13 @@ struct Profile {
   std::uint32_t unavailable_events = 0;       ///< CPUID.0AH:EBX: bit n: event n is not available
   bool any_thread = true;                     ///< version 3 or 4, and not deprecated
   std::optional<std::uint64_t> capabilities;  ///< IA32_PERF_CAPABILITIES; nothing: no PDCM, so reading it faults
+  bool pebs = false;                          ///< PEBS of the general-purpose counters, and the DS area
   WideWrite fixed_write = WideWrite::faults;  ///< IA32_FIXED_CTRn
   int in_use_interrupt_bit = 63;              ///< of IA32_PERF_GLOBAL_INUSE
   std::uint32_t signature = 0;                ///< CPUID.01H:EAX: family, model, stepping
 
   bool has_fixed(int index) const { return index >= 0 && index < 32 && (fixed >> index & 1) != 0; }
+  int pebs_format() const { return static_cast<int>(capabilities.value_or(0) >> 8 & 0xF); }
   bool has_capability(int bit) const { return capabilities && (*capabilities >> bit & 1) != 0; }
 };
 

@@ -1,5 +1,5 @@
 // Tests register accesses. Test names begin with the number of the rule they check: W for values and widths, R for
-// protection, B for PEBS.
+// protection.
 #include <map>
 
 #include "tally/hardware/pmu/emulated/intel_testing.hpp"
@@ -210,15 +210,6 @@ TEST(EmulatedRegisters, R8_the_capabilities_are_read_only_and_need_pdcm) {
   Profile old = profile_named("haswell-v3");
   old.capabilities.reset();
   EXPECT_FALSE(Bench(old).read(0x345));
-}
-
-TEST(EmulatedRegisters, B1_pebs_is_reported_as_unavailable) {
-  for (const Profile& profile : profiles()) {
-    Bench pmu(profile);
-    EXPECT_NE(pmu.get(0x1A0) & 1U << 12, 0U);
-    EXPECT_FALSE(pmu.read(0x3F1));
-    EXPECT_FALSE(pmu.write(0x3F1, 0));
-  }
 }
 
 TEST(EmulatedRegisters, condition_changed_and_buffer_overflow_can_be_cleared) {

@@ -43,6 +43,18 @@ Signal signal_of(std::uint8_t event, std::uint8_t umask) {
   return row ? row->signal : Signal::nothing;
 }
 
+bool is_precise(Signal signal) {
+  switch (signal) {
+    case Signal::nothing:
+    case Signal::core_cycles:
+    case Signal::reference_cycles:
+    case Signal::slots:
+    case Signal::llc_references:
+    case Signal::llc_misses: return false;
+    default: return true;
+  }
+}
+
 std::optional<int> announced_at(std::uint8_t event, std::uint8_t umask) {
   const Row* row = find(event, umask);
   if (!row || row->announced < 0) return std::nullopt;

@@ -54,6 +54,9 @@ inline Work one_instruction(std::uint64_t cycles = 1) {
 /// The signal of an event code: the architectural events and the kinds of C4H and D0H.
 Signal signal_of(std::uint8_t event, std::uint8_t umask);
 
+/// Whether the signal belongs to instructions that retire, so that PEBS can record it.
+bool is_precise(Signal signal);
+
 /// The bit of CPUID.0AH:EBX for an architectural event; nullopt for other events.
 std::optional<int> announced_at(std::uint8_t event, std::uint8_t umask);
 

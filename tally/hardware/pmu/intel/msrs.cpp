@@ -115,9 +115,9 @@ constexpr Field metric_fields[] = {
 };
 
 constexpr Field pebs_enable[] = {
-    flag(0, "PEBS_PMC#", "the counter writes PEBS records").times(8, 1),
+    flag(0, "PEBS_PMC#", "the counter writes PEBS records").times(8, 1).needing(Feature::counter),
     flag(32, "PEBS_FIXED#", "the fixed counter writes PEBS records (Ice Lake and later)").times(16, 1).from(5),
-    flag(63, "PS_EN", "precise stores (Sandy Bridge and Ivy Bridge)"),
+    flag(63, "PS_EN", "precise stores (Sandy Bridge and Ivy Bridge)").needing(Feature::pebs_extras),
 };
 
 constexpr Field pebs_data[] = {
@@ -126,6 +126,18 @@ constexpr Field pebs_data[] = {
     flag(2, "XMM", "records the XMM registers"),
     flag(3, "LBR", "records branches"),
     bits(31, 24, "LBR_entries", "branch records, less one").as(Show::number),
+};
+
+constexpr Field load_latency[] = {
+    bits(15, 0, "threshold", "core cycles; the least that is valid is 3").as(Show::number),
+};
+
+// The mask in Linux (arch/x86/events/intel/core.c) is 7FFF17H.
+constexpr Field front_end[] = {
+    bits(2, 0, "event", "kind of front-end event"),
+    flag(4, "event_high", "upper bit of the kind"),
+    bits(19, 8, "bubble_length", "cycles that a bubble of micro-ops lasts at least").as(Show::number),
+    bits(22, 20, "bubble_width", "micro-ops that are missing in each cycle of a bubble at least").as(Show::number),
 };
 
 constexpr Field linear_address[] = {bits(63, 0, "address", "linear address of the DS buffer management area")};
@@ -342,7 +354,8 @@ const Register table[] = {
      .source = pebs,
      .reset = "0",
      .note = "before Ice Lake bits 35:32 are the load latency of counters 0 to 3; a reserved bit raises #GP(0)",
-     .needs = Feature::pebs},
+     .needs = Feature::pebs,
+     .summary = pebs_enable_summary},
     {.name = "MSR_PEBS_DATA_CFG",
      .text = "what an adaptive PEBS record holds",
      .number = 0x3F2,
@@ -351,13 +364,32 @@ const Register table[] = {
      .reset = "0",
      .note = "exists where IA32_PERF_CAPABILITIES bit 14 is set",
      .needs = Feature::adaptive_pebs},
+    {.name = "MSR_PEBS_LD_LAT_THRESHOLD",
+     .aliases = "MSR_PEBS_LD_LAT",
+     .text = "the latency from which on PEBS records a load (event CDH, umask 01H)",
+     .number = 0x3F6,
+     .fields = load_latency,
+     .source = {"Intel SDM vol. 3B", "Load Latency Performance Monitoring Facility"},
+     .reset = "0",
+     .note = "Nehalem and later",
+     .needs = Feature::pebs_extras},
+    {.name = "MSR_PEBS_FRONTEND",
+     .text = "which front-end events PEBS records (event C6H, umask 01H)",
+     .number = 0x3F7,
+     .fields = front_end,
+     .source = {"Intel SDM vol. 4", "model-specific tables, MSR_PEBS_FRONTEND"},
+     .reset = "0",
+     .note = "Skylake and later",
+     .needs = Feature::pebs_extras},
     {.name = "IA32_DS_AREA",
      .text = "address of the description of the PEBS and BTS buffers",
      .number = 0x600,
      .fields = linear_address,
      .source = msrs,
      .reset = "0",
-     .note = "an address that is not canonical raises #GP(0)",
+     .note =
+         "an address that is not canonical raises #GP(0). At 20H in the area: the base of the PEBS buffer, at 28H the "
+         "index, at 30H the absolute maximum, at 38H the interrupt threshold, from 40H on the reset values",
      .needs = Feature::pebs},
     {.name = "IA32_DEBUGCTL",
      .text = "branch records, branch trace, and freezing at a PMI",

@@ -95,15 +95,22 @@ std::string global_status_summary(const Value& value) {
     parts.push_back("overflow of " + join(lists, " and "));
   if (get(value, "CTR_Frz") != 0) parts.emplace_back("counters frozen");
   if (get(value, "LBR_Frz") != 0) parts.emplace_back("branch records frozen");
-  if (get(value, "OvfBuf") != 0) parts.emplace_back("the DS buffer is full");
+  if (get(value, "OvfBuf") != 0) parts.emplace_back("the DS buffer has reached its threshold");
   return parts.empty() ? "no counter has overflowed" : join(parts, "; ");
 }
 
 std::string reset_summary(const Value& value) {
-  const auto lists = counter_lists(value.bits);
+  auto cleared = counter_lists(value.bits);
+  if (get(value, "Clr_OvfBuf") != 0) cleared.emplace_back("the DS buffer");
   const bool thaws = get(value, "Clr_CTR") != 0;
-  if (lists.empty()) return thaws ? "ends the freeze" : "clears no overflow";
-  return "clears the overflow of " + join(lists, " and ") + (thaws ? ", and ends the freeze" : "");
+  if (cleared.empty()) return thaws ? "ends the freeze" : "clears no overflow";
+  return "clears the overflow of " + join(cleared, " and ") + (thaws ? ", and ends the freeze" : "");
+}
+
+std::string pebs_enable_summary(const Value& value) {
+  constexpr std::uint64_t counters = 0xFF | 0xFFFFULL << 32;
+  const auto lists = counter_lists(value.bits & counters);
+  return lists.empty() ? "no counter writes PEBS records" : "PEBS records of " + join(lists, " and ");
 }
 
 std::string local_vector_summary(const Value& value) {

@@ -26,6 +26,9 @@ std::string global_status_summary(const Value& value);
 /// IA32_PERF_GLOBAL_OVF_CTRL: "clears the overflow of fixed counter 0".
 std::string reset_summary(const Value& value);
 
+/// IA32_PEBS_ENABLE: "PEBS records of counter 0".
+std::string pebs_enable_summary(const Value& value);
+
 /// LVT: "vector 33H, Fixed, masked".
 std::string local_vector_summary(const Value& value);
 

@@ -9,6 +9,7 @@
 #include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/size_limit.hpp"
+#include "tally/output/analysis/comparable.hpp"
 #include "tally/output/formats/stat_format.hpp"
 
 namespace tally::cli {
@@ -33,6 +34,7 @@ result::HistoryEntry entry_of(const result::Stat& stat, const std::string& name)
                              .name = name,
                              .processor = stat.environment.cpu,
                              .provenance = stat.environment.provenance,
+                             .settings = report::settings_of(stat),
                              .counts = {}};
   if (entry.name.empty()) entry.name = stat.command.empty() ? stat.target : shell_words(stat.command);
   // A result of an earlier version has none: it is stored as of now.

@@ -72,6 +72,33 @@ TEST(History, names_steps_and_patterns_of_exact_counts) {
   EXPECT_TRUE(holds(*page.content(), "<td>creep</td>"));
 }
 
+// Counts of other settings are no change of the program.
+TEST(History, keeps_results_of_other_settings_apart) {
+  const TemporaryFile file("bench.db"), page("page.html");
+  const auto count = [&](const char* label, const Words& more) {
+    return tally(with(with({"stat", "-q", "-e", "instructions", "--history", file.path(), "--name", "loop", "--label",
+                            label, "-o", "/dev/null"},
+                           more),
+                      {"--", "true"}))
+        .code();
+  };
+  ASSERT_EQ(count("one", {"--repeatable"}), 0);
+  ASSERT_EQ(count("two", {"--repeatable", "--cpu-model", "haswell"}), 0);
+  ASSERT_EQ(count("three", {"--repeatable"}), 0);
+  const Json json = Json::parse(tally({"history", file.path(), "--format", "json"}).out);
+  ASSERT_EQ(json["series"].size(), 2u) << json;
+  EXPECT_EQ(json["series"][0]["values"].size(), 2u);
+  EXPECT_EQ(json["series"][0]["changes"].size(), 0u);
+  EXPECT_EQ(json["series"][1]["settings"]["--cpu-model"], "haswell");
+  const std::string table = tally({"history", file.path()}).out;
+  EXPECT_TRUE(holds(table, "--cpu-model (the real processor → haswell)")) << table;
+  EXPECT_TRUE(holds(table, "No change was found")) << table;
+  const Json bencher = Json::parse(tally({"history", file.path(), "--format", "bencher"}).out);
+  EXPECT_TRUE(bencher.contains("loop (--cpu-model haswell)")) << bencher;
+  ASSERT_EQ(tally({"report", file.path(), "-o", page.path()}).code(), 0);
+  EXPECT_TRUE(holds(*page.content(), "New series, counted with other settings"));
+}
+
 TEST(History, has_a_page) {
   const TemporaryFile file("bench.db"), page("page.html");
   for (const char* label : {"<one>", "two"}) ASSERT_EQ(tally(stored_in(file.path(), {"--label", label})).code(), 0);

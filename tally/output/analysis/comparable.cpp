@@ -161,23 +161,6 @@ std::string option_value(const std::vector<std::string>& words, const std::strin
   return otherwise;
 }
 
-std::vector<Setting> settings_of(const Stat& stat) {
-  const std::vector<std::string> words = own_words(stat);
-  const auto text = [](const std::string& value, const char* otherwise) { return value.empty() ? otherwise : value; };
-  const auto repeatable = is_repeatable(stat);
-  return {{"backend", stat.backend},
-          {"--cpu-model", text(stat.cpu_model, "the real processor")},
-          {"--environment", text(stat.program_environment, "tally's own")},
-          {"--clock", text(stat.clock, "real")},
-          {"--repeatable", !repeatable   ? "unknown"
-                           : *repeatable ? "on"
-                                         : "off"},
-          {"--model", text(stat.machine_model, "none"), true},
-          {"--precision", option_value(words, "--precision", "fast"), true},
-          {"--prefetch", option_value(words, "--prefetch", "off"), true},
-          {"version of tally", stat.environment.tally_version, true}};
-}
-
 bool is_single_threaded(const Stat& stat) {
   return !stat.runs.empty() && std::all_of(stat.runs.begin(), stat.runs.end(), [](const result::Run& run) {
     return run.thread_count == 1 && run.process_count == 1;
@@ -300,7 +283,38 @@ Comparable of_memory(const result::Memory& memory) {
   return comparable;
 }
 
+constexpr const char* unknown = "unknown";
+
 }  // namespace
+
+std::vector<Setting> settings_of(const Stat& stat) {
+  const std::vector<std::string> words = own_words(stat);
+  const auto text = [](const std::string& value, const char* otherwise) { return value.empty() ? otherwise : value; };
+  const auto repeatable = is_repeatable(stat);
+  return {{"backend", stat.backend},
+          {"--cpu-model", text(stat.cpu_model, "the real processor")},
+          {"--environment", text(stat.program_environment, "tally's own")},
+          {"--clock", text(stat.clock, "real")},
+          {"--repeatable", !repeatable   ? unknown
+                           : *repeatable ? "on"
+                                         : "off"},
+          {"--model", text(stat.machine_model, "none"), true},
+          {"--precision", option_value(words, "--precision", "fast"), true},
+          {"--prefetch", option_value(words, "--prefetch", "off"), true},
+          {"version of tally", stat.environment.tally_version, true}};
+}
+
+std::vector<ChangedSetting> changed_settings(const std::vector<Setting>& before, const std::vector<Setting>& after) {
+  std::vector<ChangedSetting> changed;
+  for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
+    const auto &[name, old_value, is_of_models] = before[i];
+    const std::string& new_value = after[i].value;
+    if (old_value != new_value && old_value != unknown && new_value != unknown)
+      changed.push_back(
+          {name, fmt::format("{} ({} → {})", name, printable(old_value), printable(new_value)), is_of_models});
+  }
+  return changed;
+}
 
 Result<Comparable> comparable_of(result::AnyResult any) {
   if (const auto* const stat = std::get_if<Stat>(&any)) return of_stat(*stat);

@@ -14,12 +14,15 @@
 #include "tally/core/count/trust.hpp"
 #include "tally/output/formats/stored_profile.hpp"
 #include "tally/output/result/any.hpp"
+#include "tally/output/result/setting.hpp"
 
 namespace tally::report {
 
 /// A count, or a fraction: represents every std::int64_t.
 using Value = long double;
 static_assert(std::numeric_limits<Value>::digits >= 63);
+
+using result::Setting;
 
 /// Which change of a quantity is an improvement.
 enum class Better : std::uint8_t { less, more, neither };
@@ -47,13 +50,6 @@ struct Measure {
   std::string failure = {};                    ///< how every run failed: "exit code 1"; empty: they succeeded
 };
 
-/// How a result was counted: a setting that decides counts.
-struct Setting {
-  std::string name;           ///< "--cpu-model", "backend"
-  std::string value;          ///< in words
-  bool is_of_models = false;  ///< it only decides modelled counts
-};
-
 /// A result as it is compared.
 struct Comparable {
   std::vector<std::string> command = {};
@@ -75,6 +71,18 @@ struct Comparable {
 
 /// The quantities of a result of tally. Errors: bad_usage for a kind of result that cannot be compared.
 Result<Comparable> comparable_of(result::AnyResult result);
+
+/// The settings of a result of `tally stat`.
+std::vector<Setting> settings_of(const result::Stat& stat);
+
+/// A setting that has different values in two results.
+struct ChangedSetting {
+  std::string name, text;  ///< "--cpu-model", "--cpu-model (the real processor → haswell)"
+  bool is_of_models = false;
+};
+
+/// The settings that differ, without those that one of the results does not know.
+std::vector<ChangedSetting> changed_settings(const std::vector<Setting>& before, const std::vector<Setting>& after);
 
 /// Sets the threads of a profile, and whether it is only one.
 void set_threads(Comparable& comparable, std::vector<result::ProfileThread> threads);

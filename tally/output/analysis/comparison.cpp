@@ -217,14 +217,10 @@ void compare_settings(Comparison& comparison, bool forced) {
   const auto& measures = comparison.before->measures;
   const bool has_models = std::any_of(measures.begin(), measures.end(), is_modelled);
   std::vector<std::string> all;
-  const auto &old_settings = comparison.before->settings, &new_settings = comparison.after->settings;
-  for (std::size_t i = 0; i < std::min(old_settings.size(), new_settings.size()); ++i) {
-    const Setting &before = old_settings[i], &after = new_settings[i];
-    if (before.value == after.value || before.value == "unknown" || after.value == "unknown" ||
-        (before.is_of_models && !has_models))
-      continue;
-    all.push_back(fmt::format("{} ({} → {})", before.name, printable(before.value), printable(after.value)));
-    if (!forced) (before.is_of_models ? comparison.other_models : comparison.other_settings).push_back(before.name);
+  for (const ChangedSetting& setting : changed_settings(comparison.before->settings, comparison.after->settings)) {
+    if (setting.is_of_models && !has_models) continue;
+    all.push_back(setting.text);
+    if (!forced) (setting.is_of_models ? comparison.other_models : comparison.other_settings).push_back(setting.name);
   }
   if (!all.empty())
     comparison.warnings.push_back(

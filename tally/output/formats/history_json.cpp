@@ -39,6 +39,13 @@ Json value_json(const SeriesValue& value) {
           {"trust", name(value.count->trust)}};
 }
 
+Json settings_json(const std::vector<result::Setting>& settings) {
+  if (settings.empty()) return nullptr;
+  Json json = Json::object();
+  for (const result::Setting& one : settings) json[one.name] = one.value;
+  return json;
+}
+
 std::string history_json(const result::History& history, const result::Provenance& provenance, std::size_t) {
   Json json = document("tally-history/1", provenance);
   json["series"] = Json::array();
@@ -46,6 +53,7 @@ std::string history_json(const result::History& history, const result::Provenanc
     Json one{{"name", series.name},
              {"event", series.event},
              {"processor", text_or_null(series.processor)},
+             {"settings", settings_json(series.settings)},
              {"unit", unit_name(series.unit)}};
     one["values"] = Json::array();
     for (const SeriesValue& value : series.values) one["values"].push_back(value_json(value));
@@ -74,7 +82,7 @@ std::string benchmark_action_json(const result::History& history, const result::
   Json json = Json::array();
   for (const HistorySeries& series : series_of(history)) {
     const auto& [entry, count] = series.values.back();
-    Json one{{"name", series.name + ": " + series.event}, {"unit", unit_name(series.unit)}, {"value", *count->value}};
+    Json one{{"name", series_name(series) + ": " + series.event}, {"unit", unit_name(series.unit)}, {"value", *count->value}};
     if (count->low && count->high) one["range"] = fmt::format("{} - {}", *count->low, *count->high);
     one["extra"] = extra_text(*entry);
     json.push_back(std::move(one));
@@ -87,7 +95,7 @@ std::string bencher_json(const result::History& history, const result::Provenanc
   Json json = Json::object();
   for (const HistorySeries& series : series_of(history)) {
     const result::HistoryCount& count = *series.values.back().count;
-    Json& one = json[series.name][series.event];
+    Json& one = json[series_name(series)][series.event];
     one["value"] = *count.value;
     if (count.low && count.high) {
       one["lower_value"] = *count.low;

@@ -22,7 +22,7 @@ std::string chart_unit(Unit unit) { return unit == Unit::bytes ? "bytes" : unit 
 
 std::string chart_of(const HistorySeries& series) {
   Chart chart;
-  chart.title = series.name + ": " + series.event;
+  chart.title = series_name(series) + ": " + series.event;
   chart.caption = series.processor;
   chart.x = {.label = "result"};
   chart.y = {.label = series.event, .unit = chart_unit(series.unit)};
@@ -48,7 +48,7 @@ std::string changes_table(const std::vector<HistorySeries>& all) {
   for (const HistorySeries& series : all)
     for (const SeriesChange& change : series.changes) {
       const result::HistoryEntry& entry = *series.values[change.at].entry;
-      table.add({series.name, series.event, entry_text(entry), entry.provenance.date, entry.provenance.label,
+      table.add({series_name(series), series.event, entry_text(entry), entry.provenance.date, entry.provenance.label,
                  value_text(static_cast<std::int64_t>(change.before), series.unit),
                  value_text(static_cast<std::int64_t>(change.after), series.unit),
                  percent_change(change.before, change.after)});
@@ -56,11 +56,18 @@ std::string changes_table(const std::vector<HistorySeries>& all) {
   return table.empty() ? element("p", "No change was found.") : element("h3", "Changes") + table.html();
 }
 
+std::string new_settings_table(const std::vector<HistorySeries>& all) {
+  HtmlTable table({"name", "since", "date", "settings that changed"});
+  for (const NewSettings& one : new_settings_of(all))
+    table.add({one.name, entry_text(*one.entry), one.entry->provenance.date, one.settings});
+  return table.empty() ? "" : element("h3", "New series, counted with other settings") + table.html();
+}
+
 std::string patterns_table(const std::vector<HistorySeries>& all) {
   HtmlTable table({"name", "event", "pattern", "#steps", "since", "until", "#before", "#after", "#change"});
   for (const HistorySeries& series : all)
     for (const SeriesPattern& pattern : series.patterns)
-      table.add({series.name, series.event, std::string(name(pattern.pattern)), std::to_string(pattern.steps),
+      table.add({series_name(series), series.event, std::string(name(pattern.pattern)), std::to_string(pattern.steps),
                  entry_text(*series.values[pattern.first].entry), entry_text(*series.values[pattern.last].entry),
                  value_text(pattern.before, series.unit), value_text(pattern.after, series.unit),
                  percent_change(static_cast<double>(pattern.before), static_cast<double>(pattern.after))});
@@ -83,9 +90,9 @@ std::string values_table(const HistorySeries& series) {
 std::string history_html(const result::History& history) {
   const std::string title = fmt::format("History: {} results", history.entries.size());
   const std::vector<HistorySeries> all = series_of(history);
-  std::string body = element("h1", title) + changes_table(all) + patterns_table(all);
+  std::string body = element("h1", title) + new_settings_table(all) + changes_table(all) + patterns_table(all);
   for (const HistorySeries& series : all)
-    body += element("h2", series.name + ": " + series.event) + chart_of(series) + values_table(series);
+    body += element("h2", series_name(series) + ": " + series.event) + chart_of(series) + values_table(series);
   return page_of(title, body, {});
 }
 

@@ -9,6 +9,7 @@
 #include "tally/core/base/units.hpp"
 #include "tally/core/count/trust.hpp"
 #include "tally/output/result/provenance.hpp"
+#include "tally/output/result/setting.hpp"
 
 namespace tally::result {
 
@@ -28,6 +29,7 @@ struct HistoryEntry {
   std::string name;         ///< of the benchmark: its command line, unless the user chose another
   std::string processor;
   Provenance provenance = {};
+  std::vector<Setting> settings = {};  ///< with which it was counted; empty: unknown
   std::vector<HistoryCount> counts = {};
   bool operator==(const HistoryEntry&) const = default;
 };

@@ -29,6 +29,8 @@ class Grid {
   /// Adds a row; missing cells are empty. A cell may contain text from outside tally: it is escaped.
   void add(std::vector<std::string> cells);
 
+  bool empty() const { return rows_.empty(); }
+
   /// All rows, one line each, indented by one space, without trailing spaces.
   ///
   /// `terminal`: columns of the terminal that shows them; 0: no terminal. If a line would be wider, the name moves to

@@ -43,10 +43,16 @@ std::string percent_change(double before, double after) {
 std::string history_table(const result::History& history, const result::Provenance&, std::size_t terminal) {
   const std::vector<HistorySeries> all = series_of(history);
   if (all.empty()) return " The history contains no counts.\n";
-  Grid series(
-      {{"name"}, {"event"}, {"results", Align::right}, {"first", Align::right}, {"last", Align::right}, {"trend"}});
+  Grid series({{"name"},
+               {"event"},
+               {"counted with"},
+               {"results", Align::right},
+               {"first", Align::right},
+               {"last", Align::right},
+               {"trend"}});
   Grid changes({{"name"},
                 {"event"},
+                {"counted with"},
                 {"since"},
                 {"date"},
                 {"before", Align::right},
@@ -54,6 +60,7 @@ std::string history_table(const result::History& history, const result::Provenan
                 {"change", Align::right}});
   Grid patterns({{"name"},
                  {"event"},
+                 {"counted with"},
                  {"pattern"},
                  {"steps", Align::right},
                  {"since"},
@@ -61,28 +68,30 @@ std::string history_table(const result::History& history, const result::Provenan
                  {"before", Align::right},
                  {"after", Align::right},
                  {"change", Align::right}});
-  bool has_changes = false, has_patterns = false;
+  Grid new_settings({{"name"}, {"since"}, {"date"}, {"settings that changed"}});
   for (const HistorySeries& one : all) {
-    series.add({one.name, one.event, std::to_string(one.values.size()),
+    series.add({one.name, one.event, one.distinction, std::to_string(one.values.size()),
                 value_text(*one.values.front().count->value, one.unit),
                 value_text(*one.values.back().count->value, one.unit), trend(one)});
     for (const SeriesChange& change : one.changes) {
       const result::HistoryEntry& entry = *one.values[change.at].entry;
-      changes.add({one.name, one.event, entry_text(entry), entry.provenance.date, level_text(change.before, one.unit),
-                   level_text(change.after, one.unit), percent_change(change.before, change.after)});
-      has_changes = true;
+      changes.add({one.name, one.event, one.distinction, entry_text(entry), entry.provenance.date,
+                   level_text(change.before, one.unit), level_text(change.after, one.unit),
+                   percent_change(change.before, change.after)});
     }
     for (const SeriesPattern& pattern : one.patterns) {
-      patterns.add({one.name, one.event, std::string(name(pattern.pattern)), std::to_string(pattern.steps),
-                    entry_text(*one.values[pattern.first].entry), entry_text(*one.values[pattern.last].entry),
+      patterns.add({one.name, one.event, one.distinction, std::string(name(pattern.pattern)),
+                    std::to_string(pattern.steps), entry_text(*one.values[pattern.first].entry), entry_text(*one.values[pattern.last].entry),
                     value_text(pattern.before, one.unit), value_text(pattern.after, one.unit),
                     percent_change(static_cast<double>(pattern.before), static_cast<double>(pattern.after))});
-      has_patterns = true;
     }
   }
+  for (const NewSettings& one : new_settings_of(all))
+    new_settings.add({one.name, entry_text(*one.entry), one.entry->provenance.date, one.settings});
   return "\n" + series.text(terminal) + "\n" +
-         (has_changes ? " Changes\n\n" + changes.text(terminal) : " No change was found.\n") +
-         (has_patterns ? "\n Patterns\n\n" + patterns.text(terminal) : "");
+         (new_settings.empty() ? "" : " New series, counted with other settings\n\n" + new_settings.text(terminal) + "\n") +
+         (changes.empty() ? " No change was found.\n" : " Changes\n\n" + changes.text(terminal)) +
+         (patterns.empty() ? "" : "\n Patterns\n\n" + patterns.text(terminal));
 }
 
 std::string history_list(const result::History& history, std::size_t terminal) {

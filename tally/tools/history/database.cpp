@@ -44,6 +44,14 @@ CREATE TABLE count (
   trust TEXT NOT NULL);
 CREATE INDEX count_of_result ON count(result);
 )";
+// Added on its own: files of earlier builds do not have it.
+constexpr const char* setting_table = R"(
+CREATE TABLE IF NOT EXISTS setting (
+  result INTEGER NOT NULL REFERENCES result(number),
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  of_models INTEGER NOT NULL);
+)";
 
 const char* unit_name(Unit unit) { return unit == Unit::nanoseconds ? "ns" : unit == Unit::bytes ? "bytes" : "events"; }
 Unit unit_of(std::string_view name) {
@@ -146,7 +154,7 @@ Result<Database> Database::open_with(const std::string& path, int flags) {
   return database;
 }
 
-// Creates the tables in an empty file; checks those of another.
+// Creates the tables in an empty file; checks those of another. SQLite undoes what is begun when the file is closed.
 Result<void> Database::prepare_file() {
   if (auto begun = run("BEGIN IMMEDIATE"); !begun) return begun;
   const std::int64_t id = pragma(handle_.get(), "PRAGMA application_id");
@@ -155,16 +163,15 @@ Result<void> Database::prepare_file() {
     if (auto made = run(tables); !made) return made;
     const std::string marks = fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", application_id, version);
     if (auto marked = run(marks.c_str()); !marked) return marked;
-    return run("COMMIT");
-  }
-  (void)run("ROLLBACK");
-  if (id != application_id)
+  } else if (id != application_id) {
     return fail(Code::bad_usage, fmt::format("'{}' is a database of another program", printable(path_)),
                 "use another file: tally creates it");
-  if (found > version)
+  } else if (found > version) {
     return fail(Code::bad_usage, fmt::format("'{}' is a history of a later version of tally", printable(path_)),
                 "use that version, or another file");
-  return {};
+  }
+  if (auto made = run(setting_table); !made) return made;
+  return run("COMMIT");
 }
 
 Result<Database> Database::open(const std::string& path) {
@@ -227,6 +234,14 @@ Result<void> Database::add(const result::HistoryEntry& entry, const std::string&
     count.bind(7, tally::name(one.trust));
     if (count.step() != SQLITE_DONE) return undo(failure(Code::cannot_write, "write"));
   }
+  for (const result::Setting& one : entry.settings) {
+    Statement setting(handle_.get(), "INSERT INTO setting VALUES (?, ?, ?, ?)");
+    setting.bind(1, std::optional(number));
+    setting.bind(2, one.name);
+    setting.bind(3, one.value);
+    setting.bind(4, std::optional<std::int64_t>(one.is_of_models ? 1 : 0));
+    if (setting.step() != SQLITE_DONE) return undo(failure(Code::cannot_write, "write"));
+  }
   if (auto done = run("COMMIT"); !done) return undo(done.error());
   return {};
 }
@@ -258,6 +273,14 @@ Result<result::History> Database::read() {
                                                      .trust = trust_of(counts.text(6)).value_or(Trust::absent)});
   }
   if (state != SQLITE_DONE) return fail(failure(Code::bad_usage, "read"));
+  if (pragma(handle_.get(), "SELECT count(*) FROM sqlite_master WHERE name = 'setting'") > 0) {
+    Statement settings(handle_.get(), "SELECT result, name, value, of_models FROM setting ORDER BY result, rowid");
+    for (state = settings.step(); state == SQLITE_ROW; state = settings.step())
+      if (const auto place = places.find(settings.number(0).value_or(0)); place != places.end())
+        history.entries[place->second].settings.push_back(
+            {settings.text(1), settings.text(2), settings.number(3).value_or(0) != 0});
+    if (state != SQLITE_DONE) return fail(failure(Code::bad_usage, "read"));
+  }
   (void)run("COMMIT");
   return history;
 }

@@ -26,6 +26,7 @@ result::HistoryEntry entry(int number, std::int64_t value = 1000) {
                     .command_line = {"tally", "stat", "it's"},
                     .commit = std::string(40, 'a'),
                     .tally_version = "1.0"};
+  one.settings = {{"backend", "engine"}, {"--prefetch", "off", true}};
   one.counts = {
       {.event = "instructions:u",
        .unit = Unit::events,
@@ -93,6 +94,15 @@ TEST_F(HistoryDatabase, returns_what_was_stored) {
   result::HistoryEntry expected = entry(1);
   expected.number = 2;
   EXPECT_EQ(history->entries[0], expected) << "by date";
+}
+
+// Files of earlier builds have no table of settings.
+TEST_F(HistoryDatabase, reads_and_extends_a_file_without_settings) {
+  ASSERT_TRUE(Database::open(path_)->add(entry(1), document(1), Origin::file));
+  execute("DROP TABLE setting");
+  EXPECT_TRUE(Database::open_to_read(path_)->read()->entries.at(0).settings.empty());
+  ASSERT_TRUE(Database::open(path_)->add(entry(2), document(2), Origin::file));
+  EXPECT_EQ(Database::open_to_read(path_)->read()->entries.at(1).settings, entry(2).settings);
 }
 
 TEST_F(HistoryDatabase, several_writers_lose_nothing) {

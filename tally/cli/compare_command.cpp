@@ -16,6 +16,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/terminal.hpp"
 #include "tally/output/formats/comparison.hpp"
+#include "tally/output/formats/other_tools.hpp"
 
 namespace tally::cli {
 namespace {
@@ -190,6 +191,7 @@ int run_compare(const std::vector<std::string>& arguments) {
   auto after = read_comparable(options.files[1]);
   if (!after) return report_error(after.error());
   for (auto* const side : {&*before, &*after}) hide_host(side->environment, **format);
+  report::pair_benchmarks(*before, *after);
   if (!options.force)
     if (const auto different = report::not_comparable(*before, *after)) {
       report_error(*different);

@@ -383,8 +383,28 @@ TEST(CompareInputs, compares_no_command_whose_runs_failed) {
   const std::string three = hyperfine_results({{"a", success}, {"b", success}, {"c", success}});
   expect_not_counted(three, hyperfine_results({{"a", success}, {"b", success}}), "time", "c", "not in the result");
   expect_not_counted(three, hyperfine_results({{"a", success}, {"b", success}, {"b", success}, {"c", success}}), "time",
-                     "b", "several results have this command");
+                     "b", "several results have this name");
   expect_not_counted(before, replaced(before, "\"times\":[", "\"times\":[null,"), "time", "", "'null' is not a number");
+}
+
+TEST(CompareInputs, compares_commands_of_hyperfine_by_their_text) {
+  const json success = std::vector<int>(10, 0);
+  const std::string one = hyperfine_results({{"./prog input", success}});
+  const std::string two = hyperfine_results({{"./other", success}, {"./prog input", success}});
+  const json larger = compared(one, two);
+  EXPECT_EQ(row(larger, "time", "./prog input")["verdict"], "same");
+  EXPECT_NE(larger["warnings"].dump().find("only in the result after: time of ./other"), std::string::npos) << larger;
+  const json smaller = compared(two, one);
+  EXPECT_EQ(row(smaller, "time", "./prog input")["verdict"], "same");
+  expect_not_counted(two, one, "time", "./other", "it is not in the result");
+  // The results of one command are compared by position.
+  json slower = json::parse(hyperfine_results({{"./prog", success}, {"./prog", success}}));
+  const std::string before = slower.dump();
+  slower["results"][1]["times"] = around(0.2);
+  const json twice = compared(before, slower.dump());
+  EXPECT_EQ(row(twice, "time", "./prog #1")["verdict"], "same");
+  EXPECT_EQ(row(twice, "time", "./prog #2")["verdict"], "worse");
+  EXPECT_NE(twice["warnings"].dump().find("compared by position"), std::string::npos) << twice;
 }
 
 TEST(CompareInputs, compares_no_event_that_perf_did_not_count) {

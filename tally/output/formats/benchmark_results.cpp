@@ -230,11 +230,9 @@ FailedRuns failed_runs(const Json& one) {
   return runs;
 }
 
-void add_hyperfine(const Json& one, const std::string& subject, bool is_repeated, Comparable& to) {
+void add_hyperfine(const Json& one, const std::string& subject, Comparable& to) {
   const FailedRuns failed = failed_runs(one);
-  const std::string problem = is_repeated                                    ? "several results have this command"
-                              : failed.failed > 0 && !failed.are_all_equal() ? failed.text()
-                                                                             : "";
+  const std::string problem = failed.failed > 0 && !failed.are_all_equal() ? failed.text() : "";
   const auto add = [&](Measure measure, const Json& value) {
     if (!measure.value) measure.value = nanoseconds(value);
     if (failed.are_all_equal()) measure.failure = *failed.ends.begin();
@@ -263,14 +261,8 @@ Comparable hyperfine(const Json& json) {
   const Json& results = json.at("results");
   if (results.size() == 1) comparable.command = split(results[0].at("command").get<std::string>(), ' ');
   comparable.target = "hyperfine";
-  std::map<std::string, std::size_t> commands;
-  for (const Json& one : results) ++commands[one.at("command").get<std::string>()];
-  for (const Json& one : results) {
-    const std::string command = one.at("command").get<std::string>();
-    std::size_t& number = commands[command];
-    if (number != 0) add_hyperfine(one, results.size() == 1 ? "" : command, number > 1, comparable);
-    number = 0;
-  }
+  for (const Json& one : results)
+    add_hyperfine(one, results.size() == 1 ? "" : one.at("command").get<std::string>(), comparable);
   return comparable;
 }
 

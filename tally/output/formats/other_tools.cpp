@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <map>
+#include <set>
 #include <utility>
+
+#include "tally/core/base/text.hpp"
 
 namespace tally::report {
 namespace {
@@ -22,6 +27,37 @@ std::size_t end_of_string(std::string_view json, std::size_t at) {
   for (++at; at < json.size() && json[at] != '"'; ++at)
     if (json[at] == '\\') ++at;
   return std::min(at + 1, json.size());
+}
+
+/// Gives the measures of a single benchmark the name that they have in a list of several.
+void name_benchmark(Comparable& single) {
+  const std::string name = join(single.command, " ");
+  for (Measure& measure : single.measures) measure.subject = name;
+  single.command.clear();
+}
+
+/// How many measures of a benchmark and quantity the results have.
+using MeasureCounts = std::map<std::pair<std::string, std::string>, std::array<std::size_t, 2>>;
+
+/// Names measures that occur several times by position; leaves one of them, as absent, if the other result has another
+/// number. Returns the names of the benchmarks that were numbered.
+std::set<std::string> number_repeated(Comparable& side, std::size_t which, const MeasureCounts& counts) {
+  std::set<std::string> numbered;
+  MeasureCounts seen;
+  std::erase_if(side.measures, [&](Measure& measure) {
+    const std::pair key{measure.subject, measure.name};
+    const auto& count = counts.at(key);
+    if (count[which] < 2) return false;
+    const std::size_t position = ++seen[key][which];
+    if (count[0] != count[1]) {
+      mark_absent(measure, "several results have this name");
+      return position > 1;
+    }
+    numbered.insert(measure.subject);
+    measure.subject += fmt::format(" #{}", position);
+    return false;
+  });
+  return numbered;
 }
 
 /// Whether a digit follows a comma at this index.
@@ -74,6 +110,19 @@ bool is_wrong_number(std::string_view text) {
 std::string not_a_number(std::string_view text) {
   return fmt::format("'{}' is not a number{}", text,
                      text.find(',') == text.npos ? "" : ": measure with LC_ALL=C, which has no decimal commas");
+}
+
+void pair_benchmarks(Comparable& before, Comparable& after) {
+  if (!before.lists_benchmarks || !after.lists_benchmarks || before.target.empty() || before.target != after.target)
+    return;
+  if (before.command.empty() != after.command.empty()) name_benchmark(before.command.empty() ? after : before);
+  MeasureCounts counts;
+  for (const Measure& measure : before.measures) ++counts[{measure.subject, measure.name}][0];
+  for (const Measure& measure : after.measures) ++counts[{measure.subject, measure.name}][1];
+  number_repeated(before, 0, counts);
+  for (const std::string& name : number_repeated(after, 1, counts))
+    after.note += fmt::format("{}both results have '{}' several times: compared by position",
+                              after.note.empty() ? "" : "; ", printable(name));
 }
 
 void mark_absent(Measure& measure, std::string reason) {

@@ -33,6 +33,11 @@ std::string not_a_number(std::string_view text);
 /// Removes the values of a quantity that was not measured.
 void mark_absent(Measure& measure, std::string reason);
 
+/// Prepares two results for a comparison. If one lists a single benchmark, whose measures have no name, and the other
+/// several, it gets its name, so that only benchmarks of the same name are compared. Several benchmarks of one name are
+/// compared by position, with a note, if both results have as many; otherwise they cannot be compared.
+void pair_benchmarks(Comparable& before, Comparable& after);
+
 bool is_google_benchmark(std::string_view text);
 Result<Comparable> read_google_benchmark(std::string_view text, const std::string& name);
 

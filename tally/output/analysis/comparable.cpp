@@ -307,7 +307,7 @@ std::vector<Setting> settings_of(const Stat& stat) {
 std::vector<ChangedSetting> changed_settings(const std::vector<Setting>& before, const std::vector<Setting>& after) {
   std::vector<ChangedSetting> changed;
   for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
-    const auto &[name, old_value, is_of_models] = before[i];
+    const auto& [name, old_value, is_of_models] = before[i];
     const std::string& new_value = after[i].value;
     if (old_value != new_value && old_value != unknown && new_value != unknown)
       changed.push_back(

@@ -82,7 +82,9 @@ std::string benchmark_action_json(const result::History& history, const result::
   Json json = Json::array();
   for (const HistorySeries& series : series_of(history)) {
     const auto& [entry, count] = series.values.back();
-    Json one{{"name", series_name(series) + ": " + series.event}, {"unit", unit_name(series.unit)}, {"value", *count->value}};
+    Json one{{"name", series_name(series) + ": " + series.event},
+             {"unit", unit_name(series.unit)},
+             {"value", *count->value}};
     if (count->low && count->high) one["range"] = fmt::format("{} - {}", *count->low, *count->high);
     one["extra"] = extra_text(*entry);
     json.push_back(std::move(one));

@@ -81,15 +81,17 @@ std::string history_table(const result::History& history, const result::Provenan
     }
     for (const SeriesPattern& pattern : one.patterns) {
       patterns.add({one.name, one.event, one.distinction, std::string(name(pattern.pattern)),
-                    std::to_string(pattern.steps), entry_text(*one.values[pattern.first].entry), entry_text(*one.values[pattern.last].entry),
-                    value_text(pattern.before, one.unit), value_text(pattern.after, one.unit),
+                    std::to_string(pattern.steps), entry_text(*one.values[pattern.first].entry),
+                    entry_text(*one.values[pattern.last].entry), value_text(pattern.before, one.unit),
+                    value_text(pattern.after, one.unit),
                     percent_change(static_cast<double>(pattern.before), static_cast<double>(pattern.after))});
     }
   }
   for (const NewSettings& one : new_settings_of(all))
     new_settings.add({one.name, entry_text(*one.entry), one.entry->provenance.date, one.settings});
   return "\n" + series.text(terminal) + "\n" +
-         (new_settings.empty() ? "" : " New series, counted with other settings\n\n" + new_settings.text(terminal) + "\n") +
+         (new_settings.empty() ? ""
+                               : " New series, counted with other settings\n\n" + new_settings.text(terminal) + "\n") +
          (changes.empty() ? " No change was found.\n" : " Changes\n\n" + changes.text(terminal)) +
          (patterns.empty() ? "" : "\n Patterns\n\n" + patterns.text(terminal));
 }

@@ -65,9 +65,16 @@ Result<std::optional<Baseline>> Baseline::open(const BaselineOptions& options, c
   std::vector<std::string> events;
   for (const report::Measure& measure : baseline.before_.measures) events.push_back(measure.name);
   std::vector<Error> errors;
-  for (const report::Gate& gate : baseline.gates_)
+  for (const report::Gate& gate : baseline.gates_) {
     if (const auto found = report::check_event(gate, events, fmt::format("'{}'", printable(options.file))); !found)
       errors.push_back(found.error());
+    for (const report::Measure& measure : baseline.before_.measures)
+      if (report::check_event(gate, {measure.name}, "")) {
+        if (const auto suits = report::check_unit(gate, measure.unit == Unit::nanoseconds); !suits)
+          errors.push_back(suits.error());
+        break;
+      }
+  }
   if (!errors.empty()) return fail(report::joined_errors(errors));
   return baseline;
 }

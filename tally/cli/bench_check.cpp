@@ -7,6 +7,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/metric.hpp"
 #include "tally/hardware/event/event.hpp"
+#include "tally/hardware/event/table.hpp"
 #include "tally/output/analysis/gates.hpp"
 
 namespace tally::cli {
@@ -48,9 +49,16 @@ class BenchmarkCheck {
   void check_event_of(const report::Gate& gate) {
     const bool is_of_region = !gate.function.empty() && !benchmark_.is_profile;
     if (parse_metrics({gate.event}) || (is_of_region && gate.event == "entries")) return;
-    if (const auto event = event::parse(gate.event); !event) return add(about(gate, event.error()));
+    const auto event = event::parse(gate.event);
+    if (!event) return add(about(gate, event.error()));
+    if (const auto suits = report::check_unit(gate, counts_time(*event)); !suits) add(suits.error());
     if (benchmark_.events.empty() || is_of_region) return;
     if (const auto found = report::check_event(gate, events_, "its list 'events'"); !found) add(found.error());
+  }
+
+  static bool counts_time(const event::Event& event) {
+    return static_cast<std::size_t>(event.id) < event::all().size() &&
+           event::definition(event.id).unit == Unit::nanoseconds;
   }
 
   static Error about(const report::Gate& gate, Error error) {

@@ -44,6 +44,7 @@ constexpr const char* compare_examples =
     "  --fail-above instructions=1%         at most 1 % more instructions\n"
     "  --fail-above branch-misses@parse=5%  of the function or region parse\n"
     "  --fail-above page-faults=100         at most 100 more\n"
+    "  --fail-above task-clock=5ms          at most 5 ms more (or s, us, ns)\n"
     "\n"
     "A gate asks whether one count grew by more than its limit. It passes if the whole 99 % interval of the growth is "
     "within the limit, fails if all of it is above, and is undecided otherwise. Exact and modelled counts decide with "

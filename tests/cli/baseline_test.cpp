@@ -105,6 +105,7 @@ TEST_F(Baseline, reports_wrong_usage_before_it_counts) {
   const Words program{"sh", "-c", "echo started"};
   const std::string stored = counted({"sh", "-c", "echo started"}, "instructions,loads");
   for (const Words& options : {Words{"--fail-above", "instructions"}, Words{"--fail-above", "stores=1%"},
+                               Words{"--fail-above", "instructions=5ms"},
                                Words{"--fail-above", "loads=1%"}}) {  // loads are in the baseline, but not counted now
     const Finished finished = compare(stored, options, program);
     EXPECT_EQ(finished.code(), 2) << finished.err;

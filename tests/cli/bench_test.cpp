@@ -96,11 +96,12 @@ TEST_F(Bench, suggests_a_suite_that_works) {
 TEST_F(Bench, reports_all_wrong_gates_at_once) {
   suite("10",
         "[[benchmark]]\nname = \"x\"\ncommand = [\"touch\", \"ran\"]\nevents = [\"instructions\", \"lods\"]\n"
-        "fail-above = [\"instructions\", \"stores=1%\"]\nwarn-above = [\"instrctions=1%\"]\n");
+        "fail-above = [\"instructions\", \"stores=1%\"]\nwarn-above = [\"instrctions=1%\", \"task-clock=5\"]\n");
   const Finished finished = bench();
   EXPECT_EQ(finished.code(), 2);
   for (const char* const part : {"benchmark 'x': unknown event 'lods'", "gate 'instructions': missing '='",
-                                 "gate 'stores=1%': the event is not in", "unknown event 'instrctions'"})
+                                 "gate 'stores=1%': the event is not in", "unknown event 'instrctions'",
+                                 "gate 'task-clock=5': the limit of a time needs a unit"})
     EXPECT_TRUE(holds(finished.err, part)) << part << " in " << finished.err;
   EXPECT_FALSE(fs::exists(folder_ / "ran"));
 }

@@ -185,8 +185,11 @@ TEST(Gates, are_parsed) {
   EXPECT_DOUBLE_EQ(gate->limit, 0.05);
   EXPECT_TRUE(gate->is_relative);
   EXPECT_EQ(parse_gate("page-faults=100", true)->limit, 100);
+  EXPECT_EQ(parse_gate("real_time=0.5ms", true)->limit, 500'000);
+  EXPECT_EQ(parse_gate("real_time=5us", true)->limit, 5000);
   for (const char* wrong : {"", "=", "instructions", "instructions=", "instructions=x", "instructions=1%%",
-                            "instructions=-1%", "=1%", "instructions@=1%", "instructions=nan", "instructions=inf%"})
+                            "instructions=-1%", "=1%", "instructions@=1%", "instructions=nan", "instructions=inf%",
+                            "time=5min", "time=ms", "time=5m s", "instructions=5%s"})
     EXPECT_FALSE(parse_gate(wrong, true)) << wrong;
 }
 
@@ -253,6 +256,30 @@ TEST(Gates, judge_the_interval_of_results_without_runs) {
   EXPECT_EQ(judged("time=5%", timed(1000), timed(1010)).state, State::passed);
   EXPECT_EQ(judged("time=1%", timed(1000), timed(1010)).state, State::undecided);
   EXPECT_EQ(judged("time=50", timed(1000), timed(1100)).state, State::failed);
+}
+
+TEST(Gates, limit_times_with_a_unit) {
+  using State = GateResult::State;
+  const auto timed = [](std::int64_t milliseconds) {
+    Series series{"task-clock", {}, Trust::counted};
+    for (int i = 0; i < 10; ++i) series.values.push_back(milliseconds * 1'000'000 + i * 10'000);
+    Comparable result = *comparable_of(stat_of({series}));
+    result.measures.front().unit = Unit::nanoseconds;
+    return result;
+  };
+  const Comparable before = timed(100), after = timed(103);
+  EXPECT_EQ(judged("task-clock=5ms", before, after).state, State::passed);
+  const GateResult failed = judged("task-clock=2000us", before, after);
+  EXPECT_EQ(failed.state, State::failed);
+  EXPECT_NE(failed.text.find("(99 % interval: +2.9"), std::string::npos) << failed.text;
+  EXPECT_NE(failed.text.find(" ms to +3.0"), std::string::npos) << failed.text;
+  const Comparison comparison = *compare(before, after);
+  const auto bare = evaluate({*parse_gate("task-clock=5", true)}, comparison);
+  ASSERT_FALSE(bare);
+  EXPECT_NE(bare.error().message.find("needs a unit"), std::string::npos) << bare.error().message;
+  EXPECT_NE(bare.error().hint.find("task-clock=5ms"), std::string::npos) << bare.error().hint;
+  const Comparable counts = *comparable_of(stat_of({{"instructions:u", {1000}}}));
+  EXPECT_FALSE(evaluate({*parse_gate("instructions=5ms", true)}, *compare(counts, counts)));
 }
 
 TEST(Gates, decide_by_thousands_of_runs) {

@@ -19,8 +19,17 @@ namespace {
 
 Error wrong_gate(const std::string& text, const char* what) {
   return {Code::bad_usage, fmt::format("gate '{}': {}", printable(text), what),
-          "for example: instructions=1%, branch-misses@parse=5%, page-faults=100", 0};
+          "for example: instructions=1%, branch-misses@parse=5%, page-faults=100, real_time=5ms", 0};
 }
+
+/// A unit of limits.
+struct LimitUnit {
+  std::string_view name;
+  double factor;
+  bool is_time;
+};
+constexpr LimitUnit limit_units[] = {{"", 1, false},    {"%", 0.01, false}, {"ns", 1, true}, {"us", 1e3, true},
+                                     {"µs", 1e3, true}, {"ms", 1e6, true},  {"s", 1e9, true}};
 
 /// The beginning of a message about a gate.
 std::string named(const Gate& gate) {
@@ -85,10 +94,13 @@ std::optional<Growth> growth_by_interval(const Gate& gate, const ComparedCount& 
   return Growth{std::min(one, other), std::max(one, other)};
 }
 
-/// "+0.12 % to +3.4 %", or "+12 to +340" in the quantity's unit.
-std::string interval_text(const Growth& growth, bool is_relative) {
+/// "+0.12 % to +3.4 %", or "+1.2 ms to +3.4 ms" in the quantity's unit.
+std::string growth_text(const Growth& growth, bool is_relative, const ComparedCount& of) {
   if (is_relative) return fmt::format("{:+.2f} % to {:+.2f} %", 100 * growth.low, 100 * growth.high);
-  return fmt::format("{:+.6g} to {:+.6g}", growth.low, growth.high);
+  // The ends of an interval of whole numbers need not be whole.
+  const bool is_whole = !of.is_fraction;
+  return fmt::format("{} to {}", signed_text(is_whole ? std::floor(growth.low) : growth.low, of),
+                     signed_text(is_whole ? std::ceil(growth.high) : growth.high, of));
 }
 
 GateResult undecided(GateResult result, const std::string& why) {
@@ -132,7 +144,7 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
   const std::string limit = gate.text.substr(gate.text.rfind('=') + 1);
   const LimitVerdict verdict = judge_growth(growth, gate.limit);
   if (verdict == LimitVerdict::unknown) {
-    const std::string interval = "the 99 % interval is " + interval_text(growth, gate.is_relative);
+    const std::string interval = "the 99 % interval is " + growth_text(growth, gate.is_relative, row);
     if (by_interval) return undecided(std::move(result), interval + "; a longer measurement would decide");
     const auto runs = runs_to_decide(before, after, more_is_better, gate.is_relative, gate.limit);
     return undecided(std::move(result), fmt::format("{}; {} runs on each side would decide", interval,
@@ -141,7 +153,8 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
   if (verdict == LimitVerdict::above) result.state = GateResult::State::failed;
   result.text += fmt::format(", {} {}", verdict == LimitVerdict::above ? "above" : "within", limit);
   if (!growth.basis.empty()) result.text += ", " + growth.basis + sources_text(comparison);
-  if (!growth.is_point()) result.text += fmt::format(" (99 % interval: {})", interval_text(growth, gate.is_relative));
+  if (!growth.is_point())
+    result.text += fmt::format(" (99 % interval: {})", growth_text(growth, gate.is_relative, row));
   return result;
 }
 
@@ -220,6 +233,9 @@ std::vector<const ComparedCount*> limited_rows(const Gate& gate, const Compariso
 
 Result<void> evaluate_one(const Gate& gate, const Comparison& comparison, std::vector<GateResult>& results) {
   if (auto found = check_event(gate, names_of(comparison, &ComparedCount::event), "both results"); !found) return found;
+  const auto row = std::find_if(comparison.counts.begin(), comparison.counts.end(),
+                                [&](const ComparedCount& one) { return is_event(one.event, gate.event); });
+  if (auto suits = check_unit(gate, is_time(*row)); !suits) return suits;
   const auto rows = limited_rows(gate, comparison);
   for (const ComparedCount* const row : rows) results.push_back(judge(gate, *row, comparison));
   if (!rows.empty()) return {};
@@ -233,7 +249,7 @@ Result<Gate> parse_gate(const std::string& text, bool is_hard) {
   const auto equals = text.rfind('=');
   if (equals == std::string::npos) return fail(wrong_gate(text, "missing '=' and a limit"));
   const std::string name = text.substr(0, equals);
-  std::string limit = text.substr(equals + 1);
+  const std::string limit = text.substr(equals + 1);
   const auto at = name.find('@');
   gate.event = name.substr(0, at);
   if (at != std::string::npos) {
@@ -241,14 +257,17 @@ Result<Gate> parse_gate(const std::string& text, bool is_hard) {
     if (gate.function.empty()) return fail(wrong_gate(text, "missing function after '@'"));
   }
   if (gate.event.empty()) return fail(wrong_gate(text, "missing event before '='"));
-  if (limit.ends_with('%')) {
-    gate.is_relative = true;
-    limit.pop_back();
-  }
-  const auto [end, error] = std::from_chars(limit.data(), limit.data() + limit.size(), gate.limit);
-  if (error != std::errc{} || end != limit.data() + limit.size() || !std::isfinite(gate.limit) || gate.limit < 0)
+  const char* const limit_end = limit.data() + limit.size();
+  const auto [end, error] = std::from_chars(limit.data(), limit_end, gate.limit);
+  if (error != std::errc{} || !std::isfinite(gate.limit) || gate.limit < 0)
     return fail(wrong_gate(text, "the limit is not a number that is 0 or more"));
-  if (gate.is_relative) gate.limit /= 100;
+  const std::string_view unit(end, limit_end);
+  const auto known = std::find_if(std::begin(limit_units), std::end(limit_units),
+                                  [&](const LimitUnit& one) { return one.name == unit; });
+  if (known == std::end(limit_units)) return fail(wrong_gate(text, "the unit of the limit is not %, s, ms, us or ns"));
+  gate.limit *= known->factor;
+  gate.is_relative = unit == "%";
+  gate.is_time = known->is_time;
   return gate;
 }
 
@@ -267,6 +286,15 @@ Result<void> check_event(const Gate& gate, const std::vector<std::string>& event
     return {};
   return fail(Code::bad_usage, fmt::format("{}: the event is not in {}", named(gate), where),
               fmt::format("events in {}: {}", where, join(events, ", ")));
+}
+
+Result<void> check_unit(const Gate& gate, bool is_of_time) {
+  if (gate.is_relative || gate.is_time == is_of_time) return {};
+  if (is_of_time)
+    return fail(Code::bad_usage, fmt::format("{}: the limit of a time needs a unit", named(gate)),
+                fmt::format("for example: {0}=5ms (or s, us, ns), or a percentage: {0}=5%", gate.event));
+  return fail(Code::bad_usage, fmt::format("{}: '{}' is not a time", named(gate), printable(gate.event)),
+              fmt::format("for example: {0}=100, or a percentage: {0}=5%", gate.event));
 }
 
 std::string_view name(GateResult::State state) {

@@ -10,13 +10,14 @@
 
 namespace tally::report {
 
-/// "instructions=1%", "branch-misses@parse=5%", "page-faults=100": the most that a count may grow.
+/// "instructions=1%", "branch-misses@parse=5%", "page-faults=100", "real_time=5ms": the most that a count may grow.
 struct Gate {
   std::string text;           ///< as it was given
   std::string event = {};     ///< with or without mode: "instructions", "instructions:u"
   std::string function = {};  ///< function, region or benchmark; empty: the whole program
-  double limit = 0;           ///< 0.01 for 1 %, or events
+  double limit = 0;           ///< 0.01 for 1 %, nanoseconds of a time, or events
   bool is_relative = false;
+  bool is_time = false;     ///< the limit has a unit of time
   bool is_hard = true;      ///< a hard gate fails the comparison, a soft one warns
   std::string origin = {};  ///< "tally-gates.toml:3"; empty: the command line
 };
@@ -29,6 +30,10 @@ Error joined_errors(const std::vector<Error>& errors);
 
 /// Checks that one of `events`, full names, is the gate's. `where` names the result in the message. Errors: bad_usage.
 Result<void> check_event(const Gate& gate, const std::vector<std::string>& events, const std::string& where);
+
+/// Checks that the limit suits the quantity: an absolute limit of a time has a unit of time, and no other has one.
+/// Errors: bad_usage.
+Result<void> check_unit(const Gate& gate, bool is_of_time);
 
 /// What became of a gate.
 struct GateResult {

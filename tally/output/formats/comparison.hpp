@@ -54,9 +54,13 @@ std::string comparison_html(const JudgedComparison& judged, const ComparisonStyl
 
 /// A value of a row as text: "1,234", "12.31 ms", "2.077"; "-" if it is missing.
 std::string count_text(const std::optional<Value>& value, const ComparedCount& of);
+/// A change as text: "+1,234", "-12.31 ms"; "0".
+std::string signed_text(Value value, const ComparedCount& of);
+/// Whether the values of a row are times.
+bool is_time(const ComparedCount& count);
 /// The interval of a change: "+1,234 … +1,300"; empty if there is none.
 std::string interval_text(const ComparedCount& count);
-/// A change as text: "+1,234", "-12.31 ms"; "0" if there is none.
+/// The change of a row as text; empty if a value is missing.
 std::string change_text(const ComparedCount& count);
 /// "+2.13 %"; empty if there is none, or nothing to relate it to.
 std::string relative_text(const ComparedCount& count);

@@ -59,12 +59,6 @@ void add_counts(Grid& grid, const std::vector<const ComparedCount*>& counts) {
               count->trust, note_of(*count)});
 }
 
-/// "+1,234"; "0".
-std::string signed_text(Value value, const ComparedCount& of) {
-  if (value == 0) return "0";
-  return (value > 0 ? "+" : "-") + count_text(std::abs(value), of);
-}
-
 std::string rows_table(const Comparison& comparison, const ComparisonStyle& style) {
   const auto rows = shown_rows(comparison, style);
   if (rows.empty()) return "";
@@ -86,10 +80,21 @@ std::string rows_table(const Comparison& comparison, const ComparisonStyle& styl
 
 std::string count_text(const std::optional<Value>& value, const ComparedCount& of) {
   if (!value) return "-";
-  if (of.is_fraction && of.fraction_unit == "ns") return fmt::format("{:.4g} ns", static_cast<double>(*value));
+  // Fractions of nanoseconds matter below this only.
+  constexpr Value whole_nanoseconds = 10'000;
+  if (of.is_fraction && is_time(of))
+    return std::abs(*value) < whole_nanoseconds ? fmt::format("{:.4g} ns", static_cast<double>(*value))
+                                                : value_text(std::llround(*value), Unit::nanoseconds);
   return of.is_fraction ? metric_text(static_cast<double>(*value), of.fraction_unit)
                         : value_text(static_cast<std::int64_t>(*value), of.unit);
 }
+
+std::string signed_text(Value value, const ComparedCount& of) {
+  if (value == 0) return "0";
+  return (value > 0 ? "+" : "-") + count_text(std::abs(value), of);
+}
+
+bool is_time(const ComparedCount& count) { return count.unit == Unit::nanoseconds || count.fraction_unit == "ns"; }
 
 std::string change_text(const ComparedCount& count) {
   return count.before && count.after ? signed_text(count.change(), count) : "";

@@ -6,7 +6,7 @@
 #include <ctime>
 #include <string>
 
-#include "tally/tools/lab/machine.hpp"
+#include "programs/lab/x86_machine.hpp"
 
 namespace {
 

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "tally/core/base/text.hpp"
-#include "tally/engine/machines/machine.hpp"
+#include "tally/engine/machines/machine_model.hpp"
 #include "tally/engine/models/branch/branches.hpp"
 #include "tally/engine/models/core/core_flow.hpp"
-#include "tally/engine/models/memory.hpp"
+#include "tally/engine/models/table_memory.hpp"
 
 namespace {
 
@@ -54,7 +54,7 @@ models::HierarchyCounts walk(const models::HierarchyShape& shape, std::uint64_t 
 }
 
 // The table without a prefetcher, checked against A·min(s, 64)/64, and with one.
-bool stride_table(const machine::MachineModel& machine, std::uint64_t bytes) {
+bool stride_table(const machines::MachineModel& machine, std::uint64_t bytes) {
   models::HierarchyShape plain = machine.caches;
   plain.prefetch = {};
   fmt::print("misses in L1D of {} loads: every s-th byte of as many, s times\n",
@@ -78,7 +78,7 @@ bool stride_table(const machine::MachineModel& machine, std::uint64_t bytes) {
 
 void print_cost(const std::string& what, double cost) { fmt::print("{:<58}{:>8.1f} ns\n", what, cost); }
 
-void access_costs(const machine::MachineModel& machine) {
+void access_costs(const machines::MachineModel& machine) {
   constexpr std::uint64_t times = 2'000'000;
   models::HierarchyShape plain = machine.caches;
   plain.prefetch = {};
@@ -129,8 +129,8 @@ void branch_costs() {
   }
 }
 
-void core_cost(const machine::MachineModel& machine) {
-  const models::CoreTable& core = *machine::core_named(machine.core);
+void core_cost(const machines::MachineModel& machine) {
+  const models::CoreTable& core = *machines::core_named(machine.core);
   std::vector<models::CoreInstruction> code;
   for (unsigned i = 0; i < 1000; ++i) {
     code.push_back({.operation = static_cast<models::Operation>(1 + i % (models::operations - 1)),
@@ -147,13 +147,13 @@ void core_cost(const machine::MachineModel& machine) {
 
 int main(int argc, char** argv) {
   const std::string name = argc > 1 ? argv[1] : "haswell";
-  const auto machine = name.find('/') == std::string::npos ? machine::named(name, "/") : machine::from_file(name);
+  const auto machine = name.find('/') == std::string::npos ? machines::named(name, "/") : machines::from_file(name);
   if (!machine) {
     fmt::print(stderr, "bench_models: {}\n  {}\n", machine.error().message, machine.error().hint);
     return 2;
   }
-  fmt::print("{}: {}\nL1D {}; LLC {}\n\n", machine->name, machine->title, machine::geometry_text(machine->caches.l1d),
-             machine::geometry_text(machine->caches.llc));
+  fmt::print("{}: {}\nL1D {}; LLC {}\n\n", machine->name, machine->title, machines::geometry_text(machine->caches.l1d),
+             machines::geometry_text(machine->caches.llc));
   const std::uint64_t bytes = std::max<std::uint64_t>(machine->caches.llc.size_bytes() * 2, 1 << 20);
   const bool right = bytes > 64 << 20 || stride_table(*machine, bytes);
   if (bytes > 64 << 20) fmt::print("(no stride table: the last level is too large for one in a minute)\n");

@@ -16,10 +16,10 @@
 #include <cstring>
 
 #include "tally/core/base/text.hpp"
-#include "tally/counting/backend/perf/counters.hpp"
-#include "tally/linux/machine/machine.hpp"
+#include "tally/counting/backend/perf/order_counters.hpp"
+#include "tally/linux/machine/host_machine.hpp"
+#include "tally/linux/machine/pmu_devices.hpp"
 #include "tally/linux/perf/perf_event.hpp"
-#include "tally/linux/perf/pmu_devices.hpp"
 
 namespace bench {
 namespace {

@@ -1,10 +1,10 @@
 # What other projects need to use the library: headers, find_package(tally), pkg-config. Included where it is made.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
-set_target_properties(tally_library PROPERTIES EXPORT_NAME tally)
-target_include_directories(tally_library INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
-tally_portable_library(tally_library)
-install(TARGETS tally_library EXPORT tally LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+set_target_properties(tally_shared PROPERTIES EXPORT_NAME tally)
+target_include_directories(tally_shared INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+tally_portable_library(tally_shared)
+install(TARGETS tally_shared EXPORT tally LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 # The public headers, and what they include. Users know them by paths without the top-level directory: tally/tally.hpp,
 # tally/base/error.hpp. So what is installed, and what programs of the build tree use, are copies that include each other
 # by these paths.

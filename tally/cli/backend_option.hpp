@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tally/cli/page.hpp"
+#include "tally/cli/command_page.hpp"
 
 namespace tally::cli {
 

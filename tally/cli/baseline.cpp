@@ -5,16 +5,18 @@
 #include <algorithm>
 #include <utility>
 
-#include "tally/cli/page.hpp"
-#include "tally/cli/stored.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/stored_files.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/file_state.hpp"
-#include "tally/output/formats/comparison.hpp"
+#include "tally/output/analysis/comparable.hpp"
+#include "tally/output/analysis/gates.hpp"
+#include "tally/output/kinds/comparison_format.hpp"
 
 namespace tally::cli {
 namespace {
 
-using State = report::GateResult::State;
+using State = output::GateResult::State;
 
 Error missing_baseline(const std::string& file, const std::vector<std::string>& command) {
   return {Code::bad_usage, fmt::format("the baseline '{}' is missing", printable(file)),
@@ -32,7 +34,7 @@ Baseline::Outcome not_judged(const std::string& file, const char* state, const E
 }
 
 /// The state of the whole, and the exit code.
-std::pair<const char*, int> outcome_of(const report::JudgedComparison& judged, int undecided_code) {
+std::pair<const char*, int> outcome_of(const output::JudgedComparison& judged, int undecided_code) {
   if (judged.any(State::failed, true)) return {"failed", exit_no};
   if (judged.any(State::undecided, true)) return {"undecided", undecided_code};
   return {"passed", exit_ok};
@@ -63,58 +65,58 @@ Result<std::optional<Baseline>> Baseline::open(const BaselineOptions& options, c
   if (!before) return fail(before.error());
   Baseline baseline(options.file, *std::move(before), *std::move(gates), undecided_exit_code(options.gates.undecided));
   std::vector<std::string> events;
-  for (const report::Measure& measure : baseline.before_.measures) events.push_back(measure.name);
+  for (const output::Measure& measure : baseline.before_.measures) events.push_back(measure.name);
   std::vector<Error> errors;
-  for (const report::Gate& gate : baseline.gates_) {
-    if (const auto found = report::check_event(gate, events, fmt::format("'{}'", printable(options.file))); !found)
+  for (const output::Gate& gate : baseline.gates_) {
+    if (const auto found = output::check_event(gate, events, fmt::format("'{}'", printable(options.file))); !found)
       errors.push_back(found.error());
-    for (const report::Measure& measure : baseline.before_.measures)
-      if (report::check_event(gate, {measure.name}, "")) {
-        if (const auto suits = report::check_unit(gate, measure.unit == Unit::nanoseconds); !suits)
+    for (const output::Measure& measure : baseline.before_.measures)
+      if (output::check_event(gate, {measure.name}, "")) {
+        if (const auto suits = output::check_unit(gate, measure.unit == Unit::nanoseconds); !suits)
           errors.push_back(suits.error());
         break;
       }
   }
-  if (!errors.empty()) return fail(report::joined_errors(errors));
+  if (!errors.empty()) return fail(output::joined_errors(errors));
   return baseline;
 }
 
 Result<void> Baseline::check_events(const std::vector<std::string>& events) const {
   std::vector<Error> errors;
-  for (const report::Gate& gate : gates_) {
+  for (const output::Gate& gate : gates_) {
     const bool is_event = std::any_of(before_.measures.begin(), before_.measures.end(), [&](const auto& measure) {
-      return !measure.is_metric && measure.subject.empty() && report::check_event(gate, {measure.name}, "");
+      return !measure.is_metric && measure.subject.empty() && output::check_event(gate, {measure.name}, "");
     });
     if (!is_event) continue;  // metrics and regions are known after the run
-    if (const auto found = report::check_event(gate, events, "this measurement"); !found)
+    if (const auto found = output::check_event(gate, events, "this measurement"); !found)
       errors.push_back(found.error());
   }
-  if (!errors.empty()) return fail(report::joined_errors(errors));
+  if (!errors.empty()) return fail(output::joined_errors(errors));
   return {};
 }
 
 Baseline::Outcome Baseline::judge(const result::Stat& stat, std::size_t terminal) const {
-  const auto after = report::comparable_of(stat);
+  const auto after = output::comparable_of(stat);
   if (!after) return not_judged(file_, "usage", after.error(), exit_bad_usage);
-  if (const auto different = report::not_comparable(before_, *after)) {
+  if (const auto different = output::not_comparable(before_, *after)) {
     Error error = *different;
     error.hint = "make a baseline of this command with -o FILE.json";
     return not_judged(file_, "not comparable", error, exit_cannot_measure);
   }
-  auto comparison = report::compare(before_, *after);
+  auto comparison = output::compare(before_, *after);
   if (!comparison) return not_judged(file_, "usage", comparison.error(), exit_bad_usage);
-  report::JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}};
-  auto results = report::evaluate(gates_, judged.comparison);
+  output::JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}};
+  auto results = output::evaluate(gates_, judged.comparison);
   if (!results) return not_judged(file_, "usage", results.error(), exit_bad_usage);
   judged.gates = *std::move(results);
   const auto [state, code] = outcome_of(judged, undecided_code_);
   Outcome outcome{.verdict = {.baseline = file_, .state = state, .text = judged.verdict(), .gates = {}},
-                  .table = report::comparison_table(judged, {.terminal = terminal}),
+                  .table = output::comparison_table(judged, {.terminal = terminal}),
                   .exit_code = code};
-  for (const report::GateResult& gate : judged.gates)
+  for (const output::GateResult& gate : judged.gates)
     outcome.verdict.gates.push_back({.limit = gate.gate.text,
                                      .is_hard = gate.gate.is_hard,
-                                     .state = std::string(report::name(gate.state)),
+                                     .state = std::string(output::name(gate.state)),
                                      .text = gate.text});
   return outcome;
 }

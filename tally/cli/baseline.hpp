@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/command.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/gate_options.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/output/analysis/comparable.hpp"
-#include "tally/output/result/stat.hpp"
+#include "tally/output/result/stat_result.hpp"
 
 namespace tally::cli {
 
@@ -46,12 +46,12 @@ class Baseline {
   Outcome judge(const result::Stat& stat, std::size_t terminal) const;
 
  private:
-  Baseline(std::string file, report::Comparable before, std::vector<report::Gate> gates, int undecided_code)
+  Baseline(std::string file, output::Comparable before, std::vector<output::Gate> gates, int undecided_code)
       : file_(std::move(file)), before_(std::move(before)), gates_(std::move(gates)), undecided_code_(undecided_code) {}
 
   std::string file_;
-  report::Comparable before_;
-  std::vector<report::Gate> gates_;
+  output::Comparable before_;
+  std::vector<output::Gate> gates_;
   int undecided_code_;  ///< the exit code if no gate failed and one is undecided
 };
 

@@ -7,7 +7,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/metric.hpp"
 #include "tally/hardware/event/event.hpp"
-#include "tally/hardware/event/table.hpp"
+#include "tally/hardware/event/generic_events.hpp"
 #include "tally/output/analysis/gates.hpp"
 
 namespace tally::cli {
@@ -22,7 +22,7 @@ class BenchmarkCheck {
     read_events();
     for (const std::vector<std::string>* const gates : {&benchmark_.fail_above, &benchmark_.warn_above})
       for (const std::string& text : *gates) {
-        const auto gate = report::parse_gate(text, true);
+        const auto gate = output::parse_gate(text, true);
         if (gate)
           check_event_of(*gate);
         else
@@ -46,14 +46,14 @@ class BenchmarkCheck {
   }
 
   /// The events of a benchmark without `events`, and those of its regions, depend on the machine and the program.
-  void check_event_of(const report::Gate& gate) {
+  void check_event_of(const output::Gate& gate) {
     const bool is_of_region = !gate.function.empty() && !benchmark_.is_profile;
     if (parse_metrics({gate.event}) || (is_of_region && gate.event == "entries")) return;
     const auto event = event::parse(gate.event);
     if (!event) return add(about(gate, event.error()));
-    if (const auto suits = report::check_unit(gate, counts_time(*event)); !suits) add(suits.error());
+    if (const auto suits = output::check_unit(gate, counts_time(*event)); !suits) add(suits.error());
     if (benchmark_.events.empty() || is_of_region) return;
-    if (const auto found = report::check_event(gate, events_, "its list 'events'"); !found) add(found.error());
+    if (const auto found = output::check_event(gate, events_, "its list 'events'"); !found) add(found.error());
   }
 
   static bool counts_time(const event::Event& event) {
@@ -61,7 +61,7 @@ class BenchmarkCheck {
            event::definition(event.id).unit == Unit::nanoseconds;
   }
 
-  static Error about(const report::Gate& gate, Error error) {
+  static Error about(const output::Gate& gate, Error error) {
     error.message = fmt::format("gate '{}': {}", printable(gate.text), error.message);
     return error;
   }
@@ -76,7 +76,7 @@ class BenchmarkCheck {
 Result<void> check_suite(const std::vector<Benchmark>& suite) {
   std::vector<Error> errors;
   for (const Benchmark& benchmark : suite) BenchmarkCheck(benchmark, errors).run();
-  if (!errors.empty()) return fail(report::joined_errors(errors));
+  if (!errors.empty()) return fail(output::joined_errors(errors));
   return {};
 }
 

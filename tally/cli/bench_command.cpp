@@ -7,19 +7,19 @@
 
 #include "tally/cli/bench_check.hpp"
 #include "tally/cli/bench_suite.hpp"
-#include "tally/cli/command.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/gate_options.hpp"
 #include "tally/cli/history_file.hpp"
-#include "tally/cli/page.hpp"
 #include "tally/cli/progress.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/memory_file.hpp"
-#include "tally/linux/files/output.hpp"
-#include "tally/linux/files/terminal.hpp"
+#include "tally/linux/files/output_file.hpp"
+#include "tally/linux/files/terminal_width.hpp"
 #include "tally/linux/process/scratch_folder.hpp"
 #include "tally/linux/process/tool.hpp"
-#include "tally/output/text/grid.hpp"
+#include "tally/output/kit/grid.hpp"
 
 namespace tally::cli {
 namespace {
@@ -190,7 +190,7 @@ int exit_code_of(const std::vector<Outcome>& outcomes) {
 }
 
 std::string table_of(const std::vector<Outcome>& outcomes, const std::vector<std::string>& missing) {
-  report::Grid rows({{"benchmark"}, {"result"}});
+  output::Grid rows({{"benchmark"}, {"result"}});
   for (const Outcome& one : outcomes) rows.add({one.benchmark->name, one.text.empty() ? "counted" : one.text});
   for (const std::string& name : missing) rows.add({name, missing_text});
   return "\n" + rows.text(linux::terminal_columns(linux::Stream::output)) + "\n";

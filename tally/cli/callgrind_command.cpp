@@ -6,22 +6,22 @@
 #include <set>
 #include <utility>
 
-#include "tally/cli/command.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/launch.hpp"
-#include "tally/cli/page.hpp"
 #include "tally/cli/valgrind_files.hpp"
 #include "tally/cli/valgrind_front.hpp"
 #include "tally/cli/valgrind_options.hpp"
 #include "tally/cli/valgrind_simulation.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/base/version.hpp"
-#include "tally/counting/backend/choose/choose.hpp"
-#include "tally/counting/measure/stat.hpp"
-#include "tally/counting/profile/profile.hpp"
+#include "tally/counting/backend/choose/choose_backend.hpp"
+#include "tally/counting/measure/measure_stat.hpp"
+#include "tally/counting/profile/resolve_profile.hpp"
 #include "tally/hardware/event/list.hpp"
-#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/finishing.hpp"
-#include "tally/linux/process/signals.hpp"
+#include "tally/linux/process/received_signals.hpp"
 
 namespace tally::cli {
 namespace {

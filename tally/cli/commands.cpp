@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "tally/cli/command.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/linux/files/output.hpp"
+#include "tally/linux/files/output_file.hpp"
 
 namespace tally::cli {
 

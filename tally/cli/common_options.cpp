@@ -2,9 +2,9 @@
 
 namespace tally::cli {
 
-void add_format_option(Page& page, std::string& format, const std::vector<const report::Format*>& formats,
+void add_format_option(Page& page, std::string& format, const std::vector<const output::Format*>& formats,
                        const std::string& text) {
-  page.add_option("--format", format, text).value_name("FORMAT").words(report::names_of(formats));
+  page.add_option("--format", format, text).value_name("FORMAT").words(output::names_of(formats));
 }
 
 void add_output_option(Page& page, std::string& output) {

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/page.hpp"
-#include "tally/output/formats/format.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/output/kinds/format.hpp"
 
 namespace tally::cli {
 
 /// Adds `--format FORMAT` with this help text; the completion offers the names of the formats. Does not check names.
-void add_format_option(Page& page, std::string& format, const std::vector<const report::Format*>& formats,
+void add_format_option(Page& page, std::string& format, const std::vector<const output::Format*>& formats,
                        const std::string& text);
 
 /// Adds `-o, --output FILE`; the command writes to standard output without it.

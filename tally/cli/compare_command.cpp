@@ -4,19 +4,20 @@
 #include <utility>
 #include <vector>
 
-#include "tally/cli/command.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/common_options.hpp"
 #include "tally/cli/gate_options.hpp"
 #include "tally/cli/history_file.hpp"
-#include "tally/cli/page.hpp"
+#include "tally/cli/own_provenance.hpp"
 #include "tally/cli/profiles.hpp"
-#include "tally/cli/provenance.hpp"
-#include "tally/cli/stored.hpp"
+#include "tally/cli/stored_files.hpp"
 #include "tally/cli/why.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/linux/files/terminal.hpp"
-#include "tally/output/formats/comparison.hpp"
-#include "tally/output/formats/other_tools.hpp"
+#include "tally/linux/files/terminal_width.hpp"
+#include "tally/output/data/other_tools.hpp"
+#include "tally/output/kinds/comparison_format.hpp"
+#include "tally/output/registry/choose_format.hpp"
 
 namespace tally::cli {
 namespace {
@@ -71,8 +72,8 @@ void describe(Page& page, CompareOptions& options) {
             "tally compare [options] OLD NEW");
   page.add_option("FILE", options.files, "the result before, then the result after");
   add_gate_options(page, options.gates);
-  const auto formats = report::common(report::comparison_formats());
-  add_format_option(page, options.format, formats, report::format_help(formats, "table"));
+  const auto formats = output::common(output::comparison_formats());
+  add_format_option(page, options.format, formats, output::format_help(formats, "table"));
   add_output_option(page, options.output);
   add_host_option(page);
   page.add_option("--by", options.by, "profiles: one row per function (default), line, object, process, thread")
@@ -92,7 +93,7 @@ void describe(Page& page, CompareOptions& options) {
 
 // The counts that a history stores.
 Result<result::Stat> read_counts(const std::string& name) {
-  constexpr report::Kind kinds[] = {report::Kind::profile, report::Kind::stat};
+  constexpr output::Kind kinds[] = {output::Kind::profile, output::Kind::stat};
   auto file = read_stored(name);
   if (!file) return fail(file.error());
   auto results = stored_results(*file, kinds);
@@ -112,7 +113,7 @@ int explain(const CompareOptions& options) {
                          "compare the counts without --why", 0});
   std::vector<StoredRun> runs;
   for (const std::string& name : options.files) {
-    constexpr report::Kind kinds[] = {report::Kind::stat};
+    constexpr output::Kind kinds[] = {output::Kind::stat};
     auto file = read_stored(name);
     if (!file) return report_error(file.error());
     auto results = stored_results(*file, kinds);
@@ -126,24 +127,24 @@ int explain(const CompareOptions& options) {
   return explain_difference(runs[0], runs[1]);
 }
 
-int exit_code_of(const report::JudgedComparison& judged, const CompareOptions& options) {
-  using State = report::GateResult::State;
+int exit_code_of(const output::JudgedComparison& judged, const CompareOptions& options) {
+  using State = output::GateResult::State;
   if (judged.any(State::failed, true)) return exit_no;
   return judged.any(State::undecided, true) ? undecided_exit_code(options.gates.undecided) : int{exit_ok};
 }
 
-Result<report::ComparedRows> rows_of(const std::string& by) {
-  if (by.empty()) return report::ComparedRows::functions;
-  for (const auto rows : {report::ComparedRows::functions, report::ComparedRows::lines, report::ComparedRows::objects,
-                          report::ComparedRows::processes, report::ComparedRows::threads})
-    if (by == report::name(rows)) return rows;
+Result<output::ComparedRows> rows_of(const std::string& by) {
+  if (by.empty()) return output::ComparedRows::functions;
+  for (const auto rows : {output::ComparedRows::functions, output::ComparedRows::lines, output::ComparedRows::objects,
+                          output::ComparedRows::processes, output::ComparedRows::threads})
+    if (by == output::name(rows)) return rows;
   return fail(Code::bad_usage, fmt::format("--by '{}' is unknown", printable(by)),
               "use function, line, object, process or thread");
 }
 
-int write(const report::JudgedComparison& judged, const CompareOptions& options, report::ComparedRows rows,
-          const report::ComparisonFormat& format) {
-  report::ComparisonStyle style{.shows_unchanged = options.all,
+int write(const output::JudgedComparison& judged, const CompareOptions& options, output::ComparedRows rows,
+          const output::ComparisonFormat& format) {
+  output::ComparisonStyle style{.shows_unchanged = options.all,
                                 .all_option = "--all",
                                 .rows = rows,
                                 .most_rows = static_cast<std::size_t>(options.top)};
@@ -185,23 +186,23 @@ int run_compare(const std::vector<std::string>& arguments) {
     if (!result) return report_error(result.error());
     kept = *std::move(result);
   }
-  const auto format = report::choose_format(report::comparison_formats(), options.format, options.output, "table");
+  const auto format = output::choose_format(output::comparison_formats(), options.format, options.output, "table");
   if (!format) return report_error(format.error());
   auto before = read_comparable(options.files[0]);
   if (!before) return report_error(before.error());
   auto after = read_comparable(options.files[1]);
   if (!after) return report_error(after.error());
   for (auto* const side : {&*before, &*after}) hide_host(side->environment, **format);
-  report::pair_benchmarks(*before, *after);
+  output::pair_benchmarks(*before, *after);
   if (!options.force)
-    if (const auto different = report::not_comparable(*before, *after)) {
+    if (const auto different = output::not_comparable(*before, *after)) {
       report_error(*different);
       return exit_not_comparable;
     }
-  auto comparison = report::compare(*before, *after, options.force);
+  auto comparison = output::compare(*before, *after, options.force);
   if (!comparison) return report_error(comparison.error());
-  report::JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}, .provenance = provenance()};
-  auto results = report::evaluate(*gates, judged.comparison);
+  output::JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}, .provenance = provenance()};
+  auto results = output::evaluate(*gates, judged.comparison);
   if (!results) return report_error(results.error());
   judged.gates = *std::move(results);
   const int code = write(judged, options, *rows, **format);

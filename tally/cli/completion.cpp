@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "tally/cli/page.hpp"
+#include "tally/cli/command_page.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/metric.hpp"
-#include "tally/counting/backend/choose/choose.hpp"
+#include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/hardware/event/event.hpp"
 
 namespace tally::cli {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tally/cli/page.hpp"
+#include "tally/cli/command_page.hpp"
 
 namespace tally::cli {
 

@@ -3,23 +3,24 @@
 #include <memory>
 #include <optional>
 
-#include "tally/cli/command.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/discover_options.hpp"
 #include "tally/cli/discoveries.hpp"
-#include "tally/cli/page.hpp"
+#include "tally/cli/own_provenance.hpp"
 #include "tally/cli/progress.hpp"
-#include "tally/cli/provenance.hpp"
-#include "tally/cli/stored.hpp"
+#include "tally/cli/stored_files.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/counting/backend/choose/choose.hpp"
-#include "tally/linux/files/output.hpp"
-#include "tally/linux/files/terminal.hpp"
-#include "tally/linux/machine/machine.hpp"
+#include "tally/counting/backend/choose/choose_backend.hpp"
+#include "tally/linux/files/output_file.hpp"
+#include "tally/linux/files/terminal_width.hpp"
+#include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/conditions.hpp"
-#include "tally/linux/process/signals.hpp"
-#include "tally/output/text/discover.hpp"
-#include "tally/output/text/grid.hpp"
-#include "tally/tools/discover/counted.hpp"
+#include "tally/linux/process/received_signals.hpp"
+#include "tally/output/kinds/discovery_format.hpp"
+#include "tally/output/kit/grid.hpp"
+#include "tally/output/registry/choose_format.hpp"
+#include "tally/tools/discover/count_payloads.hpp"
 #include "tally/tools/discover/payloads.hpp"
 #include "tally/tools/discover/score.hpp"
 #include "tally/tools/discover/sweep.hpp"
@@ -29,7 +30,7 @@ namespace tally::cli {
 namespace {
 
 std::string payload_list() {
-  report::Grid grid({{"payload"}, {"control"}, {"differs in"}, {"code"}});
+  output::Grid grid({{"payload"}, {"control"}, {"differs in"}, {"code"}});
   for (const discover::Payload& one : discover::library()) {
     grid.add({one.facts.name, one.facts.control, one.facts.target, one.body});
   }
@@ -110,7 +111,7 @@ Result<Counting> counting_of(const DiscoverOptions& options, discover::Record& r
   return planted(record, payloads, signals, progress);
 }
 
-std::string score_row(report::Grid& grid, const std::string& algorithm, const discover::Score& score) {
+std::string score_row(output::Grid& grid, const std::string& algorithm, const discover::Score& score) {
   grid.add({algorithm, fmt::format("{} of {}", score.found, score.planted), percent_text(100 * score.recall()),
             fmt::format("{} of {}", score.wrong, score.claims), percent_text(100 * score.false_share()),
             std::to_string(score.undecided)});
@@ -119,12 +120,12 @@ std::string score_row(report::Grid& grid, const std::string& algorithm, const di
 
 std::string score_text(const result::Discovery& answer, const discover::Record& record,
                        const std::vector<discover::Planted>& map) {
-  report::Grid grid({{"algorithm"},
-                     {"found", report::Align::right},
-                     {"recall", report::Align::right},
-                     {"wrong", report::Align::right},
-                     {"of claims", report::Align::right},
-                     {"left open", report::Align::right}});
+  output::Grid grid({{"algorithm"},
+                     {"found", output::Align::right},
+                     {"recall", output::Align::right},
+                     {"wrong", output::Align::right},
+                     {"of claims", output::Align::right},
+                     {"left open", output::Align::right}});
   constexpr double deviation = 0.1;
   score_row(grid, "tally discover", discover::score(discover::claims_of(answer), map));
   score_row(grid, "the M1 document's", discover::score(discover::documents_claims(record, deviation, false), map));
@@ -138,10 +139,10 @@ int finish(const DiscoverOptions& options, const result::Discovery& answer, cons
   if (!options.table.empty()) {
     auto output = linux::Output::open_file(options.table);
     if (!output) return report_error(output.error());
-    if (const auto written = output->write(report::discover_table(answer)); !written)
+    if (const auto written = output->write(output::discover_table(answer)); !written)
       return report_error(written.error());
   }
-  const auto format = report::choose_format(report::discovery_formats(), options.json ? "json" : "", "", "table");
+  const auto format = output::choose_format(output::discovery_formats(), options.json ? "json" : "", "", "table");
   if (!format) return report_error(format.error());
   const std::size_t terminal = linux::terminal_columns(linux::Stream::output);
   return print((*format)->write(answer, options.all, terminal) + (options.json ? "" : more));
@@ -194,7 +195,7 @@ int discover_events(const DiscoverOptions& options, const discover::Limits& limi
   answer.notices.insert(answer.notices.begin(), counting->notices.begin(), counting->notices.end());
   if (std::string text = payload_count_text(*payloads); !text.empty()) answer.notices.push_back(std::move(text));
   if (*file) {
-    if (const auto kept = (*file)->add(report::discover_json(answer)); !kept) return report_error(kept.error());
+    if (const auto kept = (*file)->add(output::discover_json(answer)); !kept) return report_error(kept.error());
   }
   const bool scored = options.score && !counting->map.empty() && *whole;
   const int code = finish(options, answer, scored ? score_text(answer, *record, counting->map) : "");
@@ -221,7 +222,7 @@ int run_discover(const std::vector<std::string>& arguments) {
   if (!options.resume.empty() && !options.output.empty()) {
     return report_error({Code::bad_usage, "--resume continues in its own file", "omit -o", 0});
   }
-  if (const auto fits = report::check_ending(options.output, {&sweep_format()}, false); !fits)
+  if (const auto fits = output::check_ending(options.output, {&sweep_format()}, false); !fits)
     return report_error(fits.error());
   return discover_events(options, *limits);
 }

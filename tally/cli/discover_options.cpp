@@ -6,11 +6,11 @@
 #include <charconv>
 
 #include "tally/cli/backend_option.hpp"
-#include "tally/cli/page.hpp"
+#include "tally/cli/command_page.hpp"
 #include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/counting/backend/choose/choose.hpp"
-#include "tally/hardware/assembly/loop.hpp"
+#include "tally/counting/backend/choose/choose_backend.hpp"
+#include "tally/hardware/assembly/code_loop.hpp"
 
 namespace tally::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/tools/discover/analysis/analyse.hpp"
+#include "tally/tools/discover/discovery_log.hpp"
 #include "tally/tools/discover/payloads.hpp"
-#include "tally/tools/discover/store.hpp"
 
 namespace tally::cli {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "tally/core/base/result.hpp"
-#include "tally/linux/files/output.hpp"
-#include "tally/output/result/discover.hpp"
-#include "tally/tools/discover/analysis/record.hpp"
+#include "tally/linux/files/output_file.hpp"
+#include "tally/output/result/discovery_result.hpp"
+#include "tally/tools/discover/analysis/measurement_cells.hpp"
 
 namespace tally::cli {
 

@@ -1,7 +1,7 @@
-#include "tally/cli/command.hpp"
-#include "tally/cli/page.hpp"
-#include "tally/cli/provenance.hpp"
-#include "tally/output/text/doctor.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
+#include "tally/cli/own_provenance.hpp"
+#include "tally/output/text/doctor_text.hpp"
 #include "tally/tools/doctor/diagnose.hpp"
 
 namespace tally::cli {
@@ -42,7 +42,7 @@ int run_doctor(const std::vector<std::string>& arguments) {
   if (const auto done = page.read(arguments)) return *done;
   result::Diagnosis diagnosis = doctor::diagnose(doctor::examine());
   diagnosis.provenance = provenance();
-  const int printed = print(options.json ? report::doctor_json(diagnosis) : report::doctor_text(diagnosis));
+  const int printed = print(options.json ? output::doctor_json(diagnosis) : output::doctor_text(diagnosis));
   if (printed != exit_ok) return printed;
   return diagnosis.hardware ? exit_ok : exit_no;
 }

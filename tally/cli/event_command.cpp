@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include "tally/cli/command.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/event_tables.hpp"
-#include "tally/cli/page.hpp"
-#include "tally/cli/provenance.hpp"
+#include "tally/cli/own_provenance.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/counting/backend/choose/choose.hpp"
-#include "tally/output/formats/event_text.hpp"
+#include "tally/counting/backend/choose/choose_backend.hpp"
+#include "tally/output/text/event_text.hpp"
 
 namespace tally::cli {
 namespace {
@@ -50,15 +50,15 @@ int run_event(const std::vector<std::string>& arguments) {
   if (const auto loaded = options.table.load(); !loaded) return report_error(loaded.error());
   const auto events = event::parse_lists(options.events, options.table.sources());
   if (!events) return report_error(events.error());
-  std::vector<report::Explained> explained;
+  std::vector<output::Explained> explained;
   for (const event::Event& one : *events) {
     auto outlook = backend::outlook(one);
     explained.push_back({event::explain(one), {outlook.trust, std::move(outlook.reason), std::move(outlook.source)}});
     add_table_entry(explained.back().explanation, options.table);
   }
-  if (options.json) return print(report::event_json(explained, provenance()));
+  if (options.json) return print(output::event_json(explained, provenance()));
   std::string text;
-  for (const report::Explained& one : explained) text += (text.empty() ? "" : "\n") + report::event_text(one);
+  for (const output::Explained& one : explained) text += (text.empty() ? "" : "\n") + output::event_text(one);
   return print(text);
 }
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "tally/cli/page.hpp"
+#include "tally/cli/command_page.hpp"
 #include "tally/core/base/result.hpp"
-#include "tally/hardware/event/explain.hpp"
+#include "tally/hardware/event/explain_event.hpp"
 #include "tally/hardware/event/given.hpp"
 
 namespace tally::cli {

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "tally/cli/command.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/event_tables.hpp"
-#include "tally/cli/page.hpp"
-#include "tally/cli/provenance.hpp"
+#include "tally/cli/own_provenance.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/counting/backend/choose/choose.hpp"
-#include "tally/linux/files/terminal.hpp"
-#include "tally/output/formats/event_text.hpp"
+#include "tally/counting/backend/choose/choose_backend.hpp"
+#include "tally/linux/files/terminal_width.hpp"
+#include "tally/output/text/event_text.hpp"
 
 namespace tally::cli {
 namespace {
@@ -87,18 +87,18 @@ int run_events(const std::vector<std::string>& arguments) {
   const auto reach = options.all                ? event::Reach::all
                      : options.patterns.empty() ? event::Reach::here
                                                 : event::Reach::wide;
-  std::vector<report::OfferedEvent> offered;
+  std::vector<output::OfferedEvent> offered;
   for (event::Entry& entry : event::catalog(reach, options.table.sources())) {
     if (!fits_any(entry, options.patterns)) continue;
     auto outlook = outlook_of(entry, options.table.sources());
     offered.push_back({std::move(entry), {outlook.trust, std::move(outlook.reason), std::move(outlook.source)}});
   }
   if (options.json) {
-    const int code = print(report::events_json(offered, provenance()));
+    const int code = print(output::events_json(offered, provenance()));
     return code == exit_ok && offered.empty() ? int{exit_no} : code;
   }
   if (offered.empty()) return report_no_match(options);
-  return print(report::events_text(offered, linux::terminal_columns(linux::Stream::output)) + search_hint(options));
+  return print(output::events_text(offered, linux::terminal_columns(linux::Stream::output)) + search_hint(options));
 }
 
 }  // namespace tally::cli

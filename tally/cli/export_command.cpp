@@ -5,18 +5,19 @@
 #include <utility>
 #include <vector>
 
-#include "tally/cli/command.hpp"
-#include "tally/cli/page.hpp"
-#include "tally/cli/provenance.hpp"
-#include "tally/cli/results.hpp"
-#include "tally/cli/stored.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
+#include "tally/cli/own_provenance.hpp"
+#include "tally/cli/result_output.hpp"
+#include "tally/cli/stored_files.hpp"
 #include "tally/cli/terminal_output.hpp"
-#include "tally/cli/window_rows.hpp"
+#include "tally/cli/write_windows.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/linux/files/output.hpp"
-#include "tally/output/formats/formats.hpp"
-#include "tally/output/formats/windows.hpp"
-#include "tally/output/text/memory.hpp"
+#include "tally/linux/files/output_file.hpp"
+#include "tally/output/kinds/memory_format.hpp"
+#include "tally/output/kinds/windows_format.hpp"
+#include "tally/output/registry/choose_format.hpp"
+#include "tally/output/registry/formats.hpp"
 
 namespace tally::cli {
 namespace {
@@ -28,7 +29,7 @@ struct ExportOptions {
 
 // The kinds that it reads, in the order in which they are tried. Rows of HPCTool are read as runs, unless
 // tally describes them as windows.
-constexpr report::Kind exported_kinds[] = {report::Kind::stat, report::Kind::memory, report::Kind::windows};
+constexpr output::Kind exported_kinds[] = {output::Kind::stat, output::Kind::memory, output::Kind::windows};
 
 constexpr const char* export_examples =
     "A file holds one result, or one result per line, as written by --append. Several results are written one after "
@@ -46,8 +47,8 @@ constexpr const char* export_examples =
 // The output formats of each kind.
 std::string format_table() {
   std::string text = "Formats:\n";
-  for (const report::Kind kind : exported_kinds)
-    text += fmt::format("  {:<12}  {}\n", report::source_name(kind), report::format_names(report::formats_of(kind)));
+  for (const output::Kind kind : exported_kinds)
+    text += fmt::format("  {:<12}  {}\n", output::source_name(kind), output::format_names(output::formats_of(kind)));
   return text;
 }
 
@@ -56,29 +57,29 @@ void describe(Page& page, ExportOptions& options) {
             "tally export [options] FILE…");
   page.add_option("FILE", options.files, "a file with stored results, in one of the formats below");
   add_result_options(page, options.results, "csv", "(default: standard output)");
-  page.footer(report::reader_lines(all_formats(), exported_kinds) + "\n" + format_table() + "\n" + export_examples);
+  page.footer(output::reader_lines(all_formats(), exported_kinds) + "\n" + format_table() + "\n" + export_examples);
 }
 
 // The error for results that only other commands read.
-Error other_command(const report::StoredFile& file, report::Kind kind) {
+Error other_command(const output::StoredFile& file, output::Kind kind) {
   const std::string name = printable(file.name);
   std::string hint = fmt::format("`tally report {} -o page.html` makes a page of it", name);
-  if (kind == report::Kind::profile)
+  if (kind == output::Kind::profile)
     hint = fmt::format(
         "`tally report {0}` prints a table, `tally report {0} -o page.html` makes a page; `tally profile --format` "
         "writes the others: {1}",
-        name, report::format_names(report::formats_of(kind)));
+        name, output::format_names(output::formats_of(kind)));
   return {Code::bad_usage,
-          fmt::format("'{}' is a result of `{}`, which `tally export` cannot convert", name, report::source_name(kind)),
+          fmt::format("'{}' is a result of `{}`, which `tally export` cannot convert", name, output::source_name(kind)),
           std::move(hint), 0};
 }
 
 // Rejects files that are recognised but not read here. Errors: bad_usage.
-Result<void> check_known(const report::StoredFile& file) {
+Result<void> check_known(const output::StoredFile& file) {
   if (auto why = unreadable_file_error(file)) return fail(*std::move(why));
-  constexpr report::Kind others[] = {report::Kind::profile, report::Kind::discovery, report::Kind::lab,
-                                     report::Kind::verify, report::Kind::regions};
-  if (const auto* const other = report::recognised_format(all_formats(), others, file))
+  constexpr output::Kind others[] = {output::Kind::profile, output::Kind::discovery, output::Kind::lab,
+                                     output::Kind::verify, output::Kind::regions};
+  if (const auto* const other = output::recognised_format(all_formats(), others, file))
     return fail(other_command(file, other->kind));
   return {};
 }
@@ -88,7 +89,7 @@ Result<std::vector<result::Stat>> read_stats(const std::vector<std::string>& fil
   for (const std::string& name : files) {
     const auto file = read_stored(name);
     if (!file) return fail(file.error());
-    if (report::recognised_format(all_formats(), {exported_kinds, 1}, *file) == nullptr)
+    if (output::recognised_format(all_formats(), {exported_kinds, 1}, *file) == nullptr)
       if (auto known = check_known(*file); !known) return fail(known.error());
     auto results = stored_results(*file, {exported_kinds, 1});
     if (!results) return fail(results.error());
@@ -100,7 +101,7 @@ Result<std::vector<result::Stat>> read_stats(const std::vector<std::string>& fil
 // Exports one result of `tally memory`; the output is the same as from `tally memory` itself.
 int export_memory(const std::vector<result::AnyResult>& results, const ExportOptions& options) {
   const ResultOptions& how = options.results;
-  const auto format = report::choose_format(report::memory_formats(), how.format, how.output, "csv");
+  const auto format = output::choose_format(output::memory_formats(), how.format, how.output, "csv");
   if (!format) return report_error(format.error());
   if (options.files.size() > 1 || results.size() > 1) {
     return report_error({Code::bad_usage, "results of `tally memory` can only be written one at a time",
@@ -111,7 +112,7 @@ int export_memory(const std::vector<result::AnyResult>& results, const ExportOpt
                          "the other options are for results of `tally stat`", 0});
   }
   result::Memory memory = std::get<result::Memory>(results.front());
-  if (const auto supported = report::check_task(**format, memory.task); !supported) {
+  if (const auto supported = output::check_task(**format, memory.task); !supported) {
     return report_error(supported.error());
   }
   auto output = how.output.empty() || how.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
@@ -120,14 +121,14 @@ int export_memory(const std::vector<result::AnyResult>& results, const ExportOpt
   hide_host(memory.environment, **format);
   if (const auto done = output->write((*format)->write(memory, terminal_columns(*output))); !done)
     return report_error(done.error());
-  const auto described = describe_csv(**format, how.output, report::memory_json(memory));
+  const auto described = describe_csv(**format, how.output, output::memory_json(memory));
   return described ? exit_ok : report_error(described.error());
 }
 
 // The output format for a file of windows. Errors: bad_usage.
-Result<const report::WindowFormat*> window_format_of(const ExportOptions& options) {
+Result<const output::WindowFormat*> window_format_of(const ExportOptions& options) {
   const ResultOptions& how = options.results;
-  const auto format = report::choose_format(report::window_formats(), how.format, how.output, "csv");
+  const auto format = output::choose_format(output::window_formats(), how.format, how.output, "csv");
   if (!format) return format;
   if (options.files.size() > 1)
     return fail(Code::bad_usage, "files of windows can only be written one at a time",
@@ -142,7 +143,7 @@ Result<const report::WindowFormat*> window_format_of(const ExportOptions& option
 int export_windows(const result::Windows& windows, const ExportOptions& options) {
   const auto chosen = window_format_of(options);
   if (!chosen) return report_error(chosen.error());
-  const report::WindowFormat& format = **chosen;
+  const output::WindowFormat& format = **chosen;
   const ResultOptions& how = options.results;
   if (!windows.notices.empty()) say(windows.notices);
   if (format.fits != nullptr) {
@@ -184,11 +185,11 @@ int run_export(const std::vector<std::string>& arguments) {
   if (const auto apart = check_not_read(options.results.output, options.files); !apart)
     return report_error(apart.error());
   if (const auto file = read_stored(options.files.front())) {
-    const report::Format* const format = report::recognised_format(all_formats(), exported_kinds, *file);
-    if (format != nullptr && format->kind != report::Kind::stat) {
+    const output::Format* const format = output::recognised_format(all_formats(), exported_kinds, *file);
+    if (format != nullptr && format->kind != output::Kind::stat) {
       const auto results = stored_results(*file, format);
       if (!results) return report_error(results.error());
-      if (format->kind == report::Kind::memory) return export_memory(*results, options);
+      if (format->kind == output::Kind::memory) return export_memory(*results, options);
       return export_windows(std::get<result::Windows>(results->front()), options);
     }
   }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tally/core/base/result.hpp"
-#include "tally/counting/backend/choose/choose.hpp"
+#include "tally/counting/backend/choose/choose_backend.hpp"
 
 namespace tally::cli {
 

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "tally/cli/command.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/completion.hpp"
-#include "tally/cli/page.hpp"
 #include "tally/core/base/text.hpp"
 
 namespace tally::cli {

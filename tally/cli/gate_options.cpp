@@ -5,39 +5,41 @@
 #include <iterator>
 #include <utility>
 
-#include "tally/cli/command.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/gates_file.hpp"
-#include "tally/cli/page.hpp"
-#include "tally/cli/stored.hpp"
+#include "tally/cli/stored_files.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/output/formats/other_tools.hpp"
+#include "tally/output/analysis/comparable.hpp"
+#include "tally/output/analysis/gates.hpp"
+#include "tally/output/data/other_tools.hpp"
 
 namespace tally::cli {
 namespace {
 
-constexpr report::Kind compared_kinds[] = {report::Kind::profile, report::Kind::windows, report::Kind::memory,
-                                           report::Kind::regions, report::Kind::stat};
+constexpr output::Kind compared_kinds[] = {output::Kind::profile, output::Kind::windows, output::Kind::memory,
+                                           output::Kind::regions, output::Kind::stat};
 
 /// Reads a file of tally or, if no format of tally recognises it, of another tool.
-Result<report::Comparable> read_any(const report::StoredFile& file) {
-  const report::Format* const format = report::recognised_format(all_formats(), compared_kinds, file);
+Result<output::Comparable> read_any(const output::StoredFile& file) {
+  const output::Format* const format = output::recognised_format(all_formats(), compared_kinds, file);
   if (format == nullptr)
-    for (const report::OtherTool& tool : report::other_tools())
+    for (const output::OtherTool& tool : output::other_tools())
       if (tool.recognise(file.text)) return tool.read(file.text, file.name);
   auto results = stored_results(file, format);
   if (!results) return fail(results.error());
   if (results->size() != 1)
     return fail(Code::bad_usage,
                 fmt::format("'{}' holds {} results: compare files with one", printable(file.name), results->size()));
-  auto comparable = report::comparable_of(std::move(results->front()));
+  auto comparable = output::comparable_of(std::move(results->front()));
   if (comparable && comparable->profile != nullptr)
-    report::set_threads(*comparable, result::read_profile_threads(file.text));
+    output::set_threads(*comparable, result::read_profile_threads(file.text));
   return comparable;
 }
 
 /// The gates of a file; none without a name.
-Result<std::vector<report::Gate>> read_gates_file(const std::string& name) {
-  if (name.empty()) return std::vector<report::Gate>{};
+Result<std::vector<output::Gate>> read_gates_file(const std::string& name) {
+  if (name.empty()) return std::vector<output::Gate>{};
   const auto file = read_stored(name);
   if (!file) return fail(file.error());
   return parse_gates_file(file->text, name);
@@ -68,12 +70,12 @@ int undecided_exit_code(const std::string& undecided) {
   return undecided == "fail" ? int{exit_no} : int{exit_not_comparable};
 }
 
-Result<std::vector<report::Gate>> read_gates(const GateOptions& options) {
-  std::vector<report::Gate> gates;
+Result<std::vector<output::Gate>> read_gates(const GateOptions& options) {
+  std::vector<output::Gate> gates;
   std::vector<Error> errors;
   for (const auto& [texts, is_hard] : {std::pair{&options.hard, true}, {&options.soft, false}})
     for (const std::string& text : *texts) {
-      auto gate = report::parse_gate(text, is_hard);
+      auto gate = output::parse_gate(text, is_hard);
       if (gate)
         gates.push_back(*std::move(gate));
       else
@@ -83,22 +85,22 @@ Result<std::vector<report::Gate>> read_gates(const GateOptions& options) {
     gates.insert(gates.end(), std::make_move_iterator(more->begin()), std::make_move_iterator(more->end()));
   else
     errors.push_back(more.error());
-  if (!errors.empty()) return fail(report::joined_errors(errors));
+  if (!errors.empty()) return fail(output::joined_errors(errors));
   return gates;
 }
 
 std::string comparable_lines() {
-  std::string text = report::reader_lines(all_formats(), compared_kinds);
-  for (const report::OtherTool& tool : report::other_tools()) text += fmt::format("  {}\n", tool.name);
+  std::string text = output::reader_lines(all_formats(), compared_kinds);
+  for (const output::OtherTool& tool : output::other_tools()) text += fmt::format("  {}\n", tool.name);
   return text;
 }
 
-Result<report::Comparable> read_comparable(const std::string& name) {
+Result<output::Comparable> read_comparable(const std::string& name) {
   const auto file = read_stored(name);
   if (!file) return fail(file.error());
   auto comparable = read_any(*file);
   if (!comparable) return comparable;
-  if (const auto checked = report::check_values(*comparable); !checked)
+  if (const auto checked = output::check_values(*comparable); !checked)
     return fail(Code::bad_usage, fmt::format("'{}': {}", printable(name), checked.error().message));
   return comparable;
 }

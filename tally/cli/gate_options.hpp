@@ -28,12 +28,12 @@ void add_undecided_option(Page& page, std::string& undecided);
 int undecided_exit_code(const std::string& undecided);
 
 /// Reads all gates, those of the command line first. Errors: bad_usage.
-Result<std::vector<report::Gate>> read_gates(const GateOptions& options);
+Result<std::vector<output::Gate>> read_gates(const GateOptions& options);
 
 /// The help text of the files that can be compared.
 std::string comparable_lines();
 
 /// Reads a file with one result that can be compared, of tally or another tool. Errors: bad_usage.
-Result<report::Comparable> read_comparable(const std::string& file);
+Result<output::Comparable> read_comparable(const std::string& file);
 
 }  // namespace tally::cli

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/gates.hpp"
 
 namespace tally::cli {
 namespace {
@@ -18,17 +19,17 @@ class GatesFile {
  public:
   explicit GatesFile(const std::string& name) : name_(printable(name)) {}
 
-  Result<std::vector<report::Gate>> parse(std::string_view text) {
+  Result<std::vector<output::Gate>> parse(std::string_view text) {
     try {
       const toml::table document = toml::parse(text, name_);
       for (const auto& [key, value] : document) keep(add_table(key, value));
     } catch (const toml::parse_error& error) {
       return fail(wrong(error.source(), printable(std::string(error.description())), gates_example));
     }
-    if (!errors_.empty()) return fail(report::joined_errors(errors_));
+    if (!errors_.empty()) return fail(output::joined_errors(errors_));
     // A table has its keys in the order of the alphabet; people read them in the order of the file.
     std::stable_sort(lines_.begin(), lines_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<report::Gate> gates;
+    std::vector<output::Gate> gates;
     for (auto& [line, gate] : lines_) gates.push_back(std::move(gate));
     if (gates.empty()) return fail(Code::bad_usage, fmt::format("{}: the file has no gate", name_), gates_example);
     return gates;
@@ -66,7 +67,7 @@ class GatesFile {
           key.source(),
           fmt::format("the limit of '{}' is neither a text nor a whole number", printable(std::string(key.str()))),
           "for example: instructions = \"1%\", page-faults = 100, \"branch-misses@parse\" = \"5%\""));
-    auto gate = report::parse_gate(fmt::format("{}={}", key.str(), limit), is_hard);
+    auto gate = output::parse_gate(fmt::format("{}={}", key.str(), limit), is_hard);
     if (!gate) return fail(wrong(key.source(), gate.error().message, gate.error().hint));
     gate->origin = position(key.source());
     lines_.emplace_back(key.source().begin.line, *std::move(gate));
@@ -80,12 +81,12 @@ class GatesFile {
 
   std::string name_;
   std::vector<Error> errors_;
-  std::vector<std::pair<toml::source_index, report::Gate>> lines_;
+  std::vector<std::pair<toml::source_index, output::Gate>> lines_;
 };
 
 }  // namespace
 
-Result<std::vector<report::Gate>> parse_gates_file(std::string_view text, const std::string& name) {
+Result<std::vector<output::Gate>> parse_gates_file(std::string_view text, const std::string& name) {
   return GatesFile(name).parse(text);
 }
 

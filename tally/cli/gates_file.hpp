@@ -12,6 +12,6 @@ namespace tally::cli {
 
 /// Parses the text of a file of gates (docs/guides/ci.md); `name` is the file's, for messages. Errors: bad_usage with
 /// "FILE:LINE" if the text is no TOML, has an unknown key, or a gate is wrong.
-Result<std::vector<report::Gate>> parse_gates_file(std::string_view text, const std::string& name);
+Result<std::vector<output::Gate>> parse_gates_file(std::string_view text, const std::string& name);
 
 }  // namespace tally::cli

@@ -5,15 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/command.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/common_options.hpp"
 #include "tally/cli/history_file.hpp"
-#include "tally/cli/page.hpp"
-#include "tally/cli/provenance.hpp"
-#include "tally/cli/stored.hpp"
+#include "tally/cli/own_provenance.hpp"
+#include "tally/cli/stored_files.hpp"
 #include "tally/core/count/event_name.hpp"
-#include "tally/linux/files/terminal.hpp"
-#include "tally/output/formats/history_format.hpp"
+#include "tally/linux/files/terminal_width.hpp"
+#include "tally/output/kinds/history_format.hpp"
+#include "tally/output/registry/choose_format.hpp"
 
 namespace tally::cli {
 namespace {
@@ -55,10 +56,10 @@ void describe(Page& page, HistoryCommandOptions& options) {
   page.add_option("--last", options.last, "only the last N results of each name")
       .value_name("N")
       .check(whole_number(1));
-  const auto formats = report::common(report::history_formats());
-  add_format_option(page, options.format, formats, report::format_help(formats, "table"));
+  const auto formats = output::common(output::history_formats());
+  add_format_option(page, options.format, formats, output::format_help(formats, "table"));
   add_output_option(page, options.output);
-  page.footer(report::format_lines(formats) + "\n" + history_footer);
+  page.footer(output::format_lines(formats) + "\n" + history_footer);
 }
 
 // With or without the mode: "instructions" is also "instructions:u".
@@ -104,7 +105,7 @@ int run_history(const std::vector<std::string>& arguments) {
   if (options.files.size() != 1)
     return report_error({Code::bad_usage, fmt::format("one FILE is needed, not {}", options.files.size()),
                          "for example: tally history bench.db", 0});
-  const auto format = report::choose_format(report::history_formats(), options.format, options.output, "table");
+  const auto format = output::choose_format(output::history_formats(), options.format, options.output, "table");
   if (!format) return report_error(format.error());
   if (const auto apart = check_not_read(options.output, options.files); !apart) return report_error(apart.error());
   auto history = read_history(options.files.front());
@@ -117,7 +118,7 @@ int run_history(const std::vector<std::string>& arguments) {
   const bool to_file = !options.output.empty() && options.output != "-";
   const std::size_t terminal = to_file ? 0 : linux::terminal_columns(linux::Stream::output);
   const std::string text =
-      options.list ? report::history_list(*history, terminal) : (*format)->write(*history, provenance(), terminal);
+      options.list ? output::history_list(*history, terminal) : (*format)->write(*history, provenance(), terminal);
   return write_text(options.output, text);
 }
 

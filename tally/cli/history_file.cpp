@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
-#include "tally/cli/command.hpp"
-#include "tally/cli/page.hpp"
-#include "tally/cli/provenance.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
+#include "tally/cli/own_provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/size_limit.hpp"
 #include "tally/output/analysis/comparable.hpp"
-#include "tally/output/formats/stat_format.hpp"
+#include "tally/output/kinds/stat_format.hpp"
 
 namespace tally::cli {
 namespace {
@@ -34,7 +34,7 @@ result::HistoryEntry entry_of(const result::Stat& stat, const std::string& name)
                              .name = name,
                              .processor = stat.environment.cpu,
                              .provenance = stat.environment.provenance,
-                             .settings = report::settings_of(stat),
+                             .settings = output::settings_of(stat),
                              .counts = {}};
   if (entry.name.empty()) entry.name = stat.command.empty() ? stat.target : shell_words(stat.command);
   // A result of an earlier version has none: it is stored as of now.
@@ -74,9 +74,9 @@ int HistoryFile::add(const result::Stat& stat, history::Origin origin) {
                      stat.incomplete ? "was interrupted" : fmt::format("failed (exit code {})", *stat.exit_code))});
     return exit_ok;
   }
-  report::Style style;
+  output::Style style;
   style.one_line = true;
-  const auto document = report::json(stat, style);
+  const auto document = output::json(stat, style);
   if (!document) return report_error(document.error());
   const linux::WithoutSizeSignal no_signal;
   const auto added = database_->add(entry_of(stat, options_.name), *document, origin);

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "tally/core/base/result.hpp"
-#include "tally/output/result/history.hpp"
-#include "tally/output/result/stat.hpp"
+#include "tally/output/result/history_result.hpp"
+#include "tally/output/result/stat_result.hpp"
 #include "tally/tools/history/database.hpp"
 
 namespace tally::cli {

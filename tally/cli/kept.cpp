@@ -2,8 +2,8 @@
 
 #include "tally/linux/files/cache_file.hpp"
 #include "tally/linux/files/state_folder.hpp"
-#include "tally/output/formats/stored.hpp"
-#include "tally/output/text/verify.hpp"
+#include "tally/output/kinds/verify_format.hpp"
+#include "tally/output/result/stored.hpp"
 #include "tally/tools/verify/remarks.hpp"
 
 namespace tally::cli {
@@ -19,7 +19,7 @@ void store_verification(const result::Verify& verify) {
   const std::string path = linux::cache_folder();
   if (path.empty()) return;
   if (const auto folder = linux::StateFolder::open(path, true))
-    (void)folder->write(kept_name(verify.backend), report::verify_json(verify));
+    (void)folder->write(kept_name(verify.backend), output::verify_json(verify));
 }
 
 std::vector<std::string> verification_remarks(const result::Stat& stat) {

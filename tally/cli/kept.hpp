@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tally/output/result/stat.hpp"
-#include "tally/output/result/verify.hpp"
+#include "tally/output/result/stat_result.hpp"
+#include "tally/output/result/verify_result.hpp"
 
 namespace tally::cli {
 

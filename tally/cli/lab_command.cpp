@@ -1,17 +1,17 @@
 // `tally lab`: parses the options and starts tally-lab, a separate program because it links a GPL library.
 #include <fmt/format.h>
 
-#include "tally/cli/command.hpp"
-#include "tally/cli/page.hpp"
-#include "tally/cli/provenance.hpp"
+#include "programs/lab/pmu/arm_profile.hpp"
+#include "programs/lab/pmu/core_profile.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
+#include "tally/cli/own_provenance.hpp"
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/hardware/pmu/emulated/arm_profile.hpp"
-#include "tally/hardware/pmu/emulated/profile.hpp"
 #include "tally/hardware/pmu/model.hpp"
 #include "tally/linux/files/memory_file.hpp"
-#include "tally/linux/process/program.hpp"
-#include "tally/output/formats/json_document.hpp"
+#include "tally/linux/process/program_file.hpp"
+#include "tally/output/kit/json_document.hpp"
 
 namespace tally::cli {
 namespace {
@@ -204,7 +204,7 @@ Result<std::vector<std::string>> words_for_lab(const LabOptions& options) {
   }
   for (const std::string& one : options.defines) add("define", one);
   add("width", options.width);
-  if (options.json) add("provenance", json_text(report::provenance_json(provenance())));
+  if (options.json) add("provenance", json_text(output::provenance_json(provenance())));
   if (!options.cache.empty()) {
     const auto bytes = parse_bytes(options.cache);
     if (!bytes || *bytes < 64 || *bytes > 1U << 30) {

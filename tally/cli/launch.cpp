@@ -6,15 +6,15 @@
 #include <climits>
 #include <cstdlib>
 
-#include "tally/cli/command.hpp"
-#include "tally/cli/page.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/perf_habits.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/engine/cpus/cpu_model.hpp"
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/finishing.hpp"
-#include "tally/linux/process/program.hpp"
-#include "tally/linux/process/signals.hpp"
+#include "tally/linux/process/program_file.hpp"
+#include "tally/linux/process/received_signals.hpp"
 
 namespace tally::cli {
 
@@ -35,7 +35,7 @@ std::string wrong_environment(const std::string& value) {
 
 std::vector<std::string> cpu_model_names() {
   std::vector<std::string> names{"host"};
-  for (const cpu::CpuModel& model : cpu::models()) names.emplace_back(model.name);
+  for (const cpus::CpuModel& model : cpus::models()) names.emplace_back(model.name);
   return names;
 }
 

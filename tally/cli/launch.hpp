@@ -8,7 +8,7 @@
 
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/backend.hpp"
-#include "tally/output/result/stat.hpp"
+#include "tally/output/result/stat_result.hpp"
 
 namespace tally::cli {
 

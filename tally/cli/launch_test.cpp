@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "tally/cli/page.hpp"
+#include "tally/cli/command_page.hpp"
 
 namespace tally::cli {
 namespace {

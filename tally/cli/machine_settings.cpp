@@ -1,7 +1,7 @@
 #include "tally/cli/machine_settings.hpp"
 
-#include "tally/cli/command.hpp"
-#include "tally/cli/page.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 
 namespace tally::cli {
 

@@ -4,22 +4,22 @@
 #include <exception>
 
 #include "tally/cli/build_description.hpp"
-#include "tally/cli/command.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/completion.hpp"
 #include "tally/cli/first_contact.hpp"
 #include "tally/cli/manual.hpp"
 #include "tally/cli/overview.hpp"
+#include "tally/cli/own_provenance.hpp"
 #include "tally/cli/perf_commands.hpp"
-#include "tally/cli/provenance.hpp"
 #include "tally/cli/valgrind_front.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/linux/files/output.hpp"
+#include "tally/linux/files/output_file.hpp"
 #include "tally/linux/process/large_stack.hpp"
-#include "tally/output/formats/wrap.hpp"
+#include "tally/output/kit/wrap.hpp"
 
 namespace tally::cli {
 std::string help() {
-  std::string text = report::hanging("", overview) +
+  std::string text = output::hanging("", overview) +
                      "\n"
                      "Usage: tally COMMAND [options]\n"
                      "\n"

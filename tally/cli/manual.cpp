@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "tally/cli/command.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/overview.hpp"
-#include "tally/cli/page.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/base/version.hpp"
 

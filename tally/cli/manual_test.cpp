@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "tally/cli/command.hpp"
-#include "tally/cli/page.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/text.hpp"
 
 namespace tally::cli {

@@ -7,20 +7,21 @@
 #include <tuple>
 #include <utility>
 
-#include "tally/cli/command.hpp"
+#include "programs/memory/tasks/task.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/common_options.hpp"
 #include "tally/cli/machine_settings.hpp"
-#include "tally/cli/page.hpp"
+#include "tally/cli/own_provenance.hpp"
 #include "tally/cli/progress.hpp"
-#include "tally/cli/provenance.hpp"
 #include "tally/cli/terminal_output.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/linux/files/output.hpp"
-#include "tally/linux/process/signals.hpp"
-#include "tally/output/html/html.hpp"
-#include "tally/output/text/memory.hpp"
-#include "tally/output/text/memory_texts.hpp"
-#include "tally/tools/memory/tasks/task.hpp"
+#include "tally/linux/files/output_file.hpp"
+#include "tally/linux/process/received_signals.hpp"
+#include "tally/output/kinds/memory_format.hpp"
+#include "tally/output/kinds/page_format.hpp"
+#include "tally/output/kit/memory_texts.hpp"
+#include "tally/output/registry/choose_format.hpp"
 
 namespace tally::cli {
 namespace {
@@ -93,7 +94,7 @@ std::string footer() {
       "The tasks:\n"
       "\n";
   for (const memory::Task& task : memory::tasks()) text += fmt::format("  {:<12} {}\n", task.name, task.summary);
-  return text + "\n" + report::format_lines(report::common(report::memory_formats())) +
+  return text + "\n" + output::format_lines(output::common(output::memory_formats())) +
          "\nInstructions for stores, loads and fences:\n\n  --store    " +
          flavour_lines(memory::stores(), memory::usual_store()) + "  --load     " +
          flavour_lines(memory::loads(), memory::usual_load()) + "  --fence    " +
@@ -119,8 +120,8 @@ void describe(Page& page, MemoryOptions& options) {
       "reliable each number is.",
       "tally memory [options] [TASK]");
   page.add_option("TASK", options.task, "what to measure, see below (default: levels)");
-  const auto formats = report::common(report::memory_formats());
-  add_format_option(page, options.format, formats, report::format_help(formats, "table"));
+  const auto formats = output::common(output::memory_formats());
+  add_format_option(page, options.format, formats, output::format_help(formats, "table"));
   add_output_option(page, options.output);
   add_label_option(page);
   add_host_option(page);
@@ -302,9 +303,9 @@ Result<void> check_outputs(const MemoryOptions& options) {
 // If the result went to a file, prints to the terminal why the exit code is not 0.
 void print_outcome(const result::Memory& result) {
   std::string text;
-  if (result.verdict.contended) text = "tally: " + report::verdict_text(result) + "\n";
+  if (result.verdict.contended) text = "tally: " + output::verdict_text(result) + "\n";
   if (!result.complete && !result.notices.empty()) text += "tally: " + result.notices.back() + "\n";
-  if (const std::string advice = report::advice_text(result); !advice.empty()) text += "       " + advice + "\n";
+  if (const std::string advice = output::advice_text(result); !advice.empty()) text += "       " + advice + "\n";
   (void)linux::Output::standard_error().write(text);
 }
 
@@ -320,9 +321,9 @@ int run_memory(const std::vector<std::string>& arguments) {
   Page page;
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;
-  const auto format = report::choose_format(report::memory_formats(), options.format, options.output, "table");
+  const auto format = output::choose_format(output::memory_formats(), options.format, options.output, "table");
   if (!format) return report_error(format.error());
-  if (const auto supported = report::check_task(**format, options.task); !supported) {
+  if (const auto supported = output::check_task(**format, options.task); !supported) {
     return report_error(supported.error());
   }
   auto plan = plan_of(options);
@@ -361,10 +362,10 @@ int run_memory(const std::vector<std::string>& arguments) {
   if (const auto written = output->write((*format)->write(is_page ? shown : *result, terminal_columns(*output)));
       !written)
     return report_error(written.error());
-  if (const auto described = describe_csv(**format, options.output, report::memory_json(*result)); !described)
+  if (const auto described = describe_csv(**format, options.output, output::memory_json(*result)); !described)
     return report_error(described.error());
   if (html) {
-    if (const auto written = html->write(report::memory_html(shown)); !written) return report_error(written.error());
+    if (const auto written = html->write(output::memory_html(shown)); !written) return report_error(written.error());
   }
   if (!options.output.empty() && options.output != "-") print_outcome(*result);
   if (signals->interrupted_by()) linux::die_of(*signals->interrupted_by());

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "tally/cli/page.hpp"
-#include "tally/counting/backend/choose/choose.hpp"
-#include "tally/counting/measure/metrics.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/counting/backend/choose/choose_backend.hpp"
+#include "tally/counting/measure/result_metrics.hpp"
 
 namespace tally::cli {
 namespace {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "tally/core/base/result.hpp"
-#include "tally/counting/measure/stat.hpp"
-#include "tally/linux/machine/machine.hpp"
-#include "tally/linux/process/signals.hpp"
+#include "tally/counting/measure/measure_stat.hpp"
+#include "tally/linux/machine/host_machine.hpp"
+#include "tally/linux/process/received_signals.hpp"
 
 namespace tally::cli {
 

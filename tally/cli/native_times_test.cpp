@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tally/core/base/holds_testing.hpp"
-#include "tally/counting/backend/choose/choose.hpp"
+#include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/hardware/event/event.hpp"
 
 namespace tally::cli {

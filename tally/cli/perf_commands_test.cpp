@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
-#include "tally/cli/command.hpp"
-#include "tally/cli/page.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/text.hpp"
 
 namespace tally::cli {

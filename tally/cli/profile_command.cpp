@@ -5,39 +5,39 @@
 #include <map>
 #include <utility>
 
-#include "tally/cli/command.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/launch.hpp"
-#include "tally/cli/models.hpp"
-#include "tally/cli/page.hpp"
+#include "tally/cli/missing_feature_report.hpp"
+#include "tally/cli/model_options.hpp"
+#include "tally/cli/own_provenance.hpp"
 #include "tally/cli/periods.hpp"
 #include "tally/cli/profile_options.hpp"
 #include "tally/cli/profiles.hpp"
-#include "tally/cli/provenance.hpp"
 #include "tally/cli/python_program.hpp"
 #include "tally/cli/terminal_output.hpp"
-#include "tally/cli/unasked_code.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/counting/backend/choose/choose.hpp"
+#include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/backend/engine_only.hpp"
-#include "tally/counting/measure/stat.hpp"
+#include "tally/counting/measure/measure_stat.hpp"
 #include "tally/counting/profile/debug_servers.hpp"
-#include "tally/counting/profile/profile.hpp"
+#include "tally/counting/profile/resolve_profile.hpp"
 #include "tally/hardware/event/list.hpp"
 #include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/memory_file.hpp"
-#include "tally/linux/files/output.hpp"
+#include "tally/linux/files/output_file.hpp"
 #include "tally/linux/files/perf_map.hpp"
-#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/finishing.hpp"
-#include "tally/linux/process/signals.hpp"
+#include "tally/linux/process/received_signals.hpp"
 #include "tally/linux/process/tool.hpp"
 #include "tally/output/analysis/jumped_functions.hpp"
 #include "tally/output/analysis/profile_inlines.hpp"
 #include "tally/output/analysis/profile_objects.hpp"
 #include "tally/output/analysis/profile_parts.hpp"
 #include "tally/output/analysis/profile_samples.hpp"
-#include "tally/output/formats/profile.hpp"
+#include "tally/output/kinds/profile_format.hpp"
 #include "tally/output/text/profile_table.hpp"
 
 namespace tally::cli {
@@ -77,7 +77,7 @@ std::map<std::uint64_t, std::string> instructions_in(const std::string& text) {
   return made;
 }
 
-report::InstructionReader instruction_reader() {
+output::InstructionReader instruction_reader() {
   return [](const result::ProfileObject& object, std::uint64_t begin,
             std::uint64_t end) -> Result<std::map<std::uint64_t, std::string>> {
     const auto ended = linux::run_tool({"objdump", "-d", "-C", "--no-show-raw-insn",
@@ -92,8 +92,8 @@ report::InstructionReader instruction_reader() {
 }
 
 Result<std::string> annotation(const result::Profile& profile, const std::string& name, bool instructions) {
-  return instructions ? report::annotated_instructions(profile, name, instruction_reader())
-                      : report::annotated(profile, name, source_reader());
+  return instructions ? output::annotated_instructions(profile, name, instruction_reader())
+                      : output::annotated(profile, name, source_reader());
 }
 
 // Whether a PMU of this machine can be sampled.
@@ -110,7 +110,7 @@ bool wants_samples(const ProfileOptions& options) {
 }
 
 // The default events: with a simulated machine, instructions and its misses; with a PMU, cycles.
-std::string usual_events(const ProfileOptions& options, const report::ProfileFormat& format, bool by_engine,
+std::string usual_events(const ProfileOptions& options, const output::ProfileFormat& format, bool by_engine,
                          const linux::HostMachine& machine) {
   if (!by_engine && has_pmu(machine)) return "cycles";
   if (!by_engine && wants_samples(options)) return "cpu-clock";
@@ -119,7 +119,7 @@ std::string usual_events(const ProfileOptions& options, const report::ProfileFor
 }
 
 // Rejects options that the engine does not support.
-Result<void> check_engine(const ProfileOptions& options, const report::ProfileFormat& format) {
+Result<void> check_engine(const ProfileOptions& options, const output::ProfileFormat& format) {
   if (!options.every.empty() || options.frequency != 0)
     return fail(Code::bad_usage,
                 "--every and --frequency cannot be used with the engine, which counts every instruction",
@@ -130,7 +130,7 @@ Result<void> check_engine(const ProfileOptions& options, const report::ProfileFo
   return check_events(options.order.events, options.order.profile()->calls, format.has_calls ? format.name : "");
 }
 
-Result<void> choose_samples(ProfileOptions& options, const report::ProfileFormat& format) {
+Result<void> choose_samples(ProfileOptions& options, const output::ProfileFormat& format) {
   if (format.needs_executions)
     return fail(Code::bad_usage,
                 fmt::format("--format {} needs exact execution counts, which samples do not provide", format.name),
@@ -146,7 +146,7 @@ Result<void> choose_samples(ProfileOptions& options, const report::ProfileFormat
 }
 
 // As in `tally stat`: natively if the events can be counted that way, else with the engine.
-Result<backend::Choice> choose_backend(ProfileOptions& options, const report::ProfileFormat& format,
+Result<backend::Choice> choose_backend(ProfileOptions& options, const output::ProfileFormat& format,
                                        const linux::HostMachine& machine) {
   const bool by_engine = backend::traits_of(options.backend).is_engine ||
                          backend::needs_engine(options.order, options.model.simulation.has_value()) ||
@@ -189,12 +189,12 @@ std::string file_of(const std::string& output, const result::Profile& profile, c
 }
 
 /// Writes the parts of a profile: to files of their own, or one after the other to a stream.
-Result<void> write_parts(const result::Profile& profile, const report::ProfileFormat& format,
-                         const report::ProfileStyle& style, const std::string& output, linux::Output& first) {
+Result<void> write_parts(const result::Profile& profile, const output::ProfileFormat& format,
+                         const output::ProfileStyle& style, const std::string& output, linux::Output& first) {
   const bool is_stream = !first.is_file();
   std::string text;
   for (std::size_t i = 0; i < profile.parts.size(); ++i) {
-    const std::string one = format.write(report::profile_of_part(profile, i), style);
+    const std::string one = format.write(output::profile_of_part(profile, i), style);
     const std::string file = file_of(output, profile, profile.parts[i]);
     if (is_stream) {
       text += one;
@@ -212,7 +212,7 @@ Result<void> write_parts(const result::Profile& profile, const report::ProfileFo
 int profile(ProfileOptions& options) {
   const auto chosen_format = format_of(options);
   if (!chosen_format) return report_error(chosen_format.error());
-  const report::ProfileFormat* const format = *chosen_format;
+  const output::ProfileFormat* const format = *chosen_format;
   if (format->has_calls) options.order.profile()->calls = true;
   if (const auto fits = check_together(options, *format); !fits) return report_error(fits.error());
   if (const auto fits = choose_parts(options, *format); !fits) return report_error(fits.error());
@@ -258,11 +258,11 @@ int profile(ProfileOptions& options) {
   if (!format->is_for_people) report_models(*stat);
   stat->environment.provenance = provenance();
   hide_host(stat->environment, *format);
-  const bool of_rows = format->has_lines || style->by == report::ProfileBy::line || !options.annotate.empty();
-  const bool finds_inlines = options.inlines || format->inlined == report::InlineRepresentation::frames;
+  const bool of_rows = format->has_lines || style->by == output::ProfileBy::line || !options.annotate.empty();
+  const bool finds_inlines = options.inlines || format->inlined == output::InlineRepresentation::frames;
   profile::Lines lines{.of_rows = of_rows};
   if (format->is_for_people && !of_rows && !finds_inlines)
-    lines.chosen = [&](const result::Profile& profile) { return report::shown_functions(profile, *style); };
+    lines.chosen = [&](const result::Profile& profile) { return output::shown_functions(profile, *style); };
   result::Profile made = profile::resolve(std::move(code), *stat, std::move(lines),
                                           finds_inlines ? profile::Inlines::yes : profile::Inlines::no);
   stat->notices = made.stat.notices;
@@ -271,18 +271,18 @@ int profile(ProfileOptions& options) {
     stat->notices.push_back("the profile is incomplete: tally was interrupted while it read symbol names");
     made.stat.notices.push_back(stat->notices.back());
   }
-  if (options.inlines && format->inlined == report::InlineRepresentation::functions)
-    made = report::with_inlined_functions(format->is_page ? report::with_jumped_functions(made) : made);
+  if (options.inlines && format->inlined == output::InlineRepresentation::functions)
+    made = output::with_inlined_functions(format->is_page ? output::with_jumped_functions(made) : made);
   const bool has_parts = !made.parts.empty();
   std::string text = has_parts ? "" : format->write(made, *style);
   const auto source = options.annotate.empty()
                           ? Result<std::string>("")
-                          : annotation(report::in_samples(made), options.annotate, options.instructions);
+                          : annotation(output::in_samples(made), options.annotate, options.instructions);
   if (source && !source->empty()) text += "\n" + *source;
   const auto written = has_parts ? write_parts(made, *format, *style, options.output, *output) : output->write(text);
   if (!format->is_for_people) {
-    for (std::string& line : report::sampling_lines(made)) stat->notices.push_back(std::move(line));
-    for (std::string& line : report::unread_lines(made)) stat->notices.push_back(std::move(line));
+    for (std::string& line : output::sampling_lines(made)) stat->notices.push_back(std::move(line));
+    for (std::string& line : output::unread_lines(made)) stat->notices.push_back(std::move(line));
   }
   if (!stat->notices.empty() && (may_speak || stat->incomplete)) say(stat->notices);
   int code_of_tally = exit_ok;

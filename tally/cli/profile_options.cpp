@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "tally/cli/backend_option.hpp"
+#include "tally/cli/command_page.hpp"
 #include "tally/cli/common_options.hpp"
 #include "tally/cli/launch.hpp"
-#include "tally/cli/page.hpp"
-#include "tally/cli/provenance.hpp"
+#include "tally/cli/own_provenance.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/linux/files/terminal.hpp"
+#include "tally/linux/files/terminal_width.hpp"
+#include "tally/output/registry/choose_format.hpp"
 
 namespace tally::cli {
 namespace {
@@ -44,11 +45,11 @@ constexpr const char* profile_examples =
     "  tally profile --format cachegrind -o cg.out -- ./prog\n"
     "  tally profile --calls --format autofdo -o prog.prof -- ./prog\n";
 
-constexpr std::pair<const char*, report::ProfileBy> groups[] = {{"function", report::ProfileBy::function},
-                                                                {"line", report::ProfileBy::line},
-                                                                {"object", report::ProfileBy::object},
-                                                                {"process", report::ProfileBy::process},
-                                                                {"thread", report::ProfileBy::thread}};
+constexpr std::pair<const char*, output::ProfileBy> groups[] = {{"function", output::ProfileBy::function},
+                                                                {"line", output::ProfileBy::line},
+                                                                {"object", output::ProfileBy::object},
+                                                                {"process", output::ProfileBy::process},
+                                                                {"thread", output::ProfileBy::thread}};
 
 }  // namespace
 
@@ -111,18 +112,18 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
       .value_name("PIDS");
   app.add_flag("-a,--all-cpus", options.everywhere, "sample all CPUs while PROGRAM runs, or until Ctrl-C");
   add_backend_option(app, options.backend, "count with this backend: auto (default), engine (exact), perf (sampling)");
-  const auto formats = report::common(report::profile_formats());
-  add_format_option(app, options.format, formats, report::format_help(formats, "table"));
+  const auto formats = output::common(output::profile_formats());
+  add_format_option(app, options.format, formats, output::format_help(formats, "table"));
   app.add_option("-o,--output", options.output, "write the profile to FILE (default: standard error)").output_file();
   add_label_option(app);
   add_host_option(app);
   add_quiet_option(app, options.quiet);
   add_engine_tuning(app, options.order.conditions.engine);
-  app.footer(report::format_lines(formats) + "\n" + profile_examples);
+  app.footer(output::format_lines(formats) + "\n" + profile_examples);
 }
 
-Result<report::ProfileStyle> style_of(const ProfileOptions& options) {
-  report::ProfileStyle style;
+Result<output::ProfileStyle> style_of(const ProfileOptions& options) {
+  output::ProfileStyle style;
   style.whole_names = options.whole_names;
   style.instructions = options.instructions;
   if (options.top < 0) return fail(Code::bad_usage, "--top must not be negative", "--top 0 shows all rows");
@@ -143,12 +144,12 @@ Result<report::ProfileStyle> style_of(const ProfileOptions& options) {
   return style;
 }
 
-Result<const report::ProfileFormat*> format_of(const ProfileOptions& options) {
+Result<const output::ProfileFormat*> format_of(const ProfileOptions& options) {
   if (options.format.empty() && options.output.ends_with(".svg"))
     return fail(Code::bad_usage,
                 fmt::format("tally cannot write a profile as a picture: '{}'", printable(options.output)),
                 "-o FILE.html writes a page with a flame graph; --format folded is input for flamegraph.pl");
-  return report::choose_format(report::profile_formats(), options.format, options.output, "table");
+  return output::choose_format(output::profile_formats(), options.format, options.output, "table");
 }
 
 namespace {
@@ -161,7 +162,7 @@ backend::ProfileParts::AtStart at_start(const std::string& word) {
 
 }  // namespace
 
-Result<void> choose_parts(ProfileOptions& options, const report::ProfileFormat& format) {
+Result<void> choose_parts(ProfileOptions& options, const output::ProfileFormat& format) {
   const bool any = options.parts || !options.instrumentation_at_start.empty() || !options.collection_at_start.empty();
   if (!any) return {};
   if (format.name != "callgrind")
@@ -171,7 +172,7 @@ Result<void> choose_parts(ProfileOptions& options, const report::ProfileFormat& 
   return {};
 }
 
-Result<void> check_together(const ProfileOptions& options, const report::ProfileFormat& format) {
+Result<void> check_together(const ProfileOptions& options, const output::ProfileFormat& format) {
   if (options.sort == "callees" && !options.order.profile()->calls)
     return fail(Code::bad_usage, "--sort callees needs --calls", "add --calls");
   if (options.order.profile()->calls && format.is_for_people && (options.lines || options.by != "function"))
@@ -181,7 +182,7 @@ Result<void> check_together(const ProfileOptions& options, const report::Profile
     return fail(Code::bad_usage, "--asm needs --annotate or --format callgrind", "add --annotate FUNCTION");
   if (!options.annotate.empty() && !format.is_for_people)
     return fail(Code::bad_usage, "--annotate needs the table format", "omit --format");
-  if (options.inlines && format.inlined == report::InlineRepresentation::lines)
+  if (options.inlines && format.inlined == output::InlineRepresentation::lines)
     return fail(
         Code::bad_usage,
         fmt::format("--inlines cannot be used with --format {}, which shows inlined code by its lines", format.name),

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/models.hpp"
+#include "tally/cli/model_options.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/order.hpp"
-#include "tally/output/formats/profile.hpp"
+#include "tally/output/kinds/profile_format.hpp"
 
 namespace tally::cli {
 
@@ -29,15 +29,15 @@ struct ProfileOptions {
 void describe_profile_options(Page& page, ProfileOptions& options);
 
 /// The style of the table. Errors: bad_usage.
-Result<report::ProfileStyle> style_of(const ProfileOptions& options);
+Result<output::ProfileStyle> style_of(const ProfileOptions& options);
 
 /// The format, by its name or by the output's file name. Errors: bad_usage for an unknown name.
-Result<const report::ProfileFormat*> format_of(const ProfileOptions& options);
+Result<const output::ProfileFormat*> format_of(const ProfileOptions& options);
 
 /// Sets how marks divide the profile into parts, if an option requests that. Errors: bad_usage.
-Result<void> choose_parts(ProfileOptions& options, const report::ProfileFormat& format);
+Result<void> choose_parts(ProfileOptions& options, const output::ProfileFormat& format);
 
 /// Checks that the options can be combined. Errors: bad_usage.
-Result<void> check_together(const ProfileOptions& options, const report::ProfileFormat& format);
+Result<void> check_together(const ProfileOptions& options, const output::ProfileFormat& format);
 
 }  // namespace tally::cli

@@ -6,32 +6,33 @@
 #include <iterator>
 #include <utility>
 
-#include "tally/cli/command.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/common_options.hpp"
-#include "tally/cli/page.hpp"
-#include "tally/cli/provenance.hpp"
-#include "tally/cli/stored.hpp"
+#include "tally/cli/own_provenance.hpp"
+#include "tally/cli/stored_files.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/memory_file.hpp"
-#include "tally/linux/files/terminal.hpp"
-#include "tally/output/formats/profile.hpp"
+#include "tally/linux/files/terminal_width.hpp"
+#include "tally/output/kinds/profile_format.hpp"
+#include "tally/output/registry/choose_format.hpp"
 
 namespace tally::cli {
 namespace {
 
-Result<report::ProfileBy> profile_by(const std::string& word) {
-  for (const auto& [name, by] : {std::pair{"", report::ProfileBy::function},
-                                 {"function", report::ProfileBy::function},
-                                 {"line", report::ProfileBy::line},
-                                 {"object", report::ProfileBy::object}})
+Result<output::ProfileBy> profile_by(const std::string& word) {
+  for (const auto& [name, by] : {std::pair{"", output::ProfileBy::function},
+                                 {"function", output::ProfileBy::function},
+                                 {"line", output::ProfileBy::line},
+                                 {"object", output::ProfileBy::object}})
     if (word == name) return by;
   return fail(Code::bad_usage, fmt::format("--by {}: stored profiles do not contain it", printable(word)),
               "use function, line or object");
 }
 
-Result<report::ProfileStyle> style_of(const ProfileReport& options) {
-  report::ProfileStyle style;
+Result<output::ProfileStyle> style_of(const ProfileReport& options) {
+  output::ProfileStyle style;
   style.whole_names = options.whole_names;
   if (options.top) {
     if (*options.top < 0) return fail(Code::bad_usage, "--top must not be negative", "--top 0 shows all rows");
@@ -45,18 +46,18 @@ Result<report::ProfileStyle> style_of(const ProfileReport& options) {
 }
 
 // The formats that can be written from a stored profile.
-std::vector<report::ProfileFormat> formats_of_stored() {
-  std::vector<report::ProfileFormat> all;
-  std::copy_if(report::profile_formats().begin(), report::profile_formats().end(), std::back_inserter(all),
-               [](const report::ProfileFormat& format) { return format.works_for_stored; });
+std::vector<output::ProfileFormat> formats_of_stored() {
+  std::vector<output::ProfileFormat> all;
+  std::copy_if(output::profile_formats().begin(), output::profile_formats().end(), std::back_inserter(all),
+               [](const output::ProfileFormat& format) { return format.works_for_stored; });
   return all;
 }
 
-Result<std::string> text_of(result::Profile profile, const report::ProfileStyle& style,
-                            const ProfileReport& options, const std::string& output) {
+Result<std::string> text_of(result::Profile profile, const output::ProfileStyle& style, const ProfileReport& options,
+                            const std::string& output) {
   const auto formats = formats_of_stored();
   const auto format =
-      report::choose_format(std::span<const report::ProfileFormat>(formats), options.format, output, "table");
+      output::choose_format(std::span<const output::ProfileFormat>(formats), options.format, output, "table");
   if (!format) return fail(format.error());
   hide_host(profile.stat.environment, **format);
   return (*format)->write(profile, style);
@@ -64,20 +65,20 @@ Result<std::string> text_of(result::Profile profile, const report::ProfileStyle&
 
 }  // namespace
 
-report::SourceReader source_reader() {
-  return [](const std::string& path, const std::string& object) -> std::optional<report::SourceFile> {
+output::SourceReader source_reader() {
+  return [](const std::string& path, const std::string& object) -> std::optional<output::SourceFile> {
     // The paths come from debug information, which can name any file: read at most this much.
     constexpr std::uint64_t most_bytes = 64 << 20;
     auto text = linux::read_regular_file(path, most_bytes);
     if (!text) return std::nullopt;
-    return report::SourceFile{*std::move(text), linux::is_newer(path, object)};
+    return output::SourceFile{*std::move(text), linux::is_newer(path, object)};
   };
 }
 
 void add_profile_options(Page& page, ProfileReport& options) {
   const auto stored = formats_of_stored();
-  const auto formats = report::common(std::span<const report::ProfileFormat>(stored));
-  add_format_option(page, options.format, formats, "of profiles: " + report::format_help(formats, "table"));
+  const auto formats = output::common(std::span<const output::ProfileFormat>(stored));
+  add_format_option(page, options.format, formats, "of profiles: " + output::format_help(formats, "table"));
   page.add_option("--by", options.by, "profiles: one row per function (default), line, object").value_name("ROWS");
   page.add_option("--top", options.top, "profiles: rows of the table; 0: all (default: 40)").value_name("N");
   page.add_flag("--full-names", options.whole_names, "profiles: print C++ and Rust functions with their parameters");

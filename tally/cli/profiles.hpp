@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tally/core/base/result.hpp"
-#include "tally/output/formats/profile.hpp"
+#include "tally/output/kinds/profile_format.hpp"
 
 namespace tally::cli {
 
@@ -22,7 +22,7 @@ struct ProfileReport {
 };
 
 /// Reads source files from the paths in the debug information.
-report::SourceReader source_reader();
+output::SourceReader source_reader();
 
 void add_profile_options(Page& page, ProfileReport& options);
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "tally/linux/files/output.hpp"
+#include "tally/linux/files/output_file.hpp"
 #include "tally/linux/machine/time_stamp.hpp"
 
 namespace tally::cli {

@@ -7,7 +7,7 @@
 
 #include "tally/hardware/event/event.hpp"
 #include "tally/linux/files/code_files.hpp"
-#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/program_file.hpp"
 
 namespace tally::cli {
 namespace {
@@ -35,7 +35,7 @@ bool are_countable(const std::vector<event::Event>& events) {
 }
 
 /// Whether a format contains Python functions. The others consist of calls or of instructions.
-bool can_show_python(const report::Format& format) {
+bool can_show_python(const output::Format& format) {
   return format.is_for_people || format.is_page || format.name == "json" || format.name == "callgrind";
 }
 
@@ -50,7 +50,7 @@ bool is_python_program(const std::vector<std::string>& command) {
   return file && is_python_script(file->bytes());
 }
 
-Result<void> choose_python(backend::Order& order, bool asked, const report::Format& format) {
+Result<void> choose_python(backend::Order& order, bool asked, const output::Format& format) {
   const bool can = are_countable(order.events) && can_show_python(format) && order.parts() == nullptr;
   if (asked && !can_show_python(format))
     return fail(Code::bad_usage, fmt::format("--python: the format {} has no Python functions", format.name),

@@ -7,7 +7,7 @@
 
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/order.hpp"
-#include "tally/output/formats/format.hpp"
+#include "tally/output/kinds/format.hpp"
 
 namespace tally::cli {
 
@@ -16,6 +16,6 @@ bool is_python_program(const std::vector<std::string>& command);
 
 /// Selects whether Python functions are counted: `asked`, or, if order and format allow it, for Python programs.
 /// Errors: bad_usage if they are asked for and the events, the format or parts do not allow it.
-Result<void> choose_python(backend::Order& order, bool asked, const report::Format& format);
+Result<void> choose_python(backend::Order& order, bool asked, const output::Format& format);
 
 }  // namespace tally::cli

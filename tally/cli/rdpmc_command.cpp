@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "tally/cli/command.hpp"
-#include "tally/cli/page.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/event.hpp"
 #include "tally/tools/tuning/rdpmc/rdpmc.hpp"

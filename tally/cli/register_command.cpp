@@ -2,14 +2,14 @@
 
 #include <utility>
 
-#include "tally/cli/command.hpp"
-#include "tally/cli/page.hpp"
-#include "tally/cli/provenance.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
+#include "tally/cli/own_provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/pmu/spec.hpp"
-#include "tally/linux/machine/cpuid.hpp"
+#include "tally/linux/machine/execute_cpuid.hpp"
 #include "tally/linux/machine/msr.hpp"
-#include "tally/output/formats/register_text.hpp"
+#include "tally/output/text/register_text.hpp"
 
 namespace tally::cli {
 namespace {
@@ -139,18 +139,18 @@ int list(const RegisterOptions& options, const pmu::Choice& choice) {
     }
     places.insert(places.end(), some.begin(), some.end());
   }
-  if (!options.json) return print(report::register_list(places));
-  std::vector<report::ShownRegister> shown;
+  if (!options.json) return print(output::register_list(places));
+  std::vector<output::ShownRegister> shown;
   for (const pmu::RegisterInstance& place : places) shown.push_back({{place, 0, std::nullopt}, false});
-  return print(report::register_json(shown, provenance()));
+  return print(output::register_json(shown, provenance()));
 }
 
-std::string answer(const std::vector<report::ShownRegister>& shown, const RegisterOptions& options) {
+std::string answer(const std::vector<output::ShownRegister>& shown, const RegisterOptions& options) {
   const auto lines = options.ascii ? pmu::Lines::ascii : pmu::Lines::unicode;
   std::string all;
-  for (const report::ShownRegister& one : shown) {
+  for (const output::ShownRegister& one : shown) {
     if (!all.empty() && !options.value_only) all += "\n";
-    all += options.value_only ? fmt::format("{:#x}\n", one.value.bits) : report::register_text(one, lines);
+    all += options.value_only ? fmt::format("{:#x}\n", one.value.bits) : output::register_text(one, lines);
   }
   return all;
 }
@@ -167,7 +167,7 @@ int run_register(const std::vector<std::string>& arguments) {
   Page page;
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;
-  if (options.reference) return print(report::register_reference());
+  if (options.reference) return print(output::register_reference());
 
   const auto choice = choice_of(options);
   if (!choice) return report_error(choice.error());
@@ -177,7 +177,7 @@ int run_register(const std::vector<std::string>& arguments) {
                          "for example: tally register 0x38D=0x22A; `tally register --list` lists all registers", 0});
   }
 
-  std::vector<report::ShownRegister> shown;
+  std::vector<output::ShownRegister> shown;
   for (const std::string& word : options.requests) {
     auto request = request_of(word, options, *choice);
     if (request && request->leaf && !request->has_value && !options.processor)
@@ -194,7 +194,7 @@ int run_register(const std::vector<std::string>& arguments) {
     }
     for (const pmu::Value& value : request->values) shown.push_back({value, request->has_value});
   }
-  return print(options.json ? report::register_json(shown, provenance()) : answer(shown, options));
+  return print(options.json ? output::register_json(shown, provenance()) : answer(shown, options));
 }
 
 }  // namespace tally::cli

@@ -7,20 +7,21 @@
 #include <variant>
 #include <vector>
 
-#include "tally/cli/command.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/history_file.hpp"
-#include "tally/cli/page.hpp"
+#include "tally/cli/own_provenance.hpp"
 #include "tally/cli/profiles.hpp"
-#include "tally/cli/provenance.hpp"
-#include "tally/cli/stored.hpp"
+#include "tally/cli/stored_files.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
-#include "tally/linux/files/output.hpp"
-#include "tally/linux/files/terminal.hpp"
+#include "tally/linux/files/output_file.hpp"
+#include "tally/linux/files/terminal_width.hpp"
 #include "tally/output/analysis/phases.hpp"
-#include "tally/output/formats/readers.hpp"
-#include "tally/output/html/history.hpp"
-#include "tally/output/html/html.hpp"
+#include "tally/output/html/history_page.hpp"
+#include "tally/output/kinds/page_format.hpp"
+#include "tally/output/registry/choose_format.hpp"
+#include "tally/output/registry/readers.hpp"
 
 namespace tally::cli {
 namespace {
@@ -32,12 +33,12 @@ struct ReportOptions {
 };
 
 // The kinds that it reads, in the order in which they are tried.
-constexpr report::Kind reported_kinds[] = {report::Kind::profile, report::Kind::windows, report::Kind::discovery,
-                                           report::Kind::memory,  report::Kind::lab,     report::Kind::verify,
-                                           report::Kind::regions, report::Kind::stat};
+constexpr output::Kind reported_kinds[] = {output::Kind::profile, output::Kind::windows, output::Kind::discovery,
+                                           output::Kind::memory,  output::Kind::lab,     output::Kind::verify,
+                                           output::Kind::regions, output::Kind::stat};
 
 // The output format for results other than profiles.
-constexpr report::Format page_format{report::Kind::stat, "html", ".html .htm", "a page"};
+constexpr output::Format page_format{output::Kind::stat, "html", ".html .htm", "a page"};
 
 constexpr const char* report_examples =
     "The page is a single file that needs no network. Latency curves of several files share one chart. Two profiles, "
@@ -67,12 +68,12 @@ void describe(Page& page, ReportOptions& options) {
       .value_name("FILE");
   add_host_option(page);
   add_profile_options(page, options.profiles);
-  page.footer(report::reader_lines(all_formats(), reported_kinds) + "\n" + report_examples);
+  page.footer(output::reader_lines(all_formats(), reported_kinds) + "\n" + report_examples);
 }
 
 bool is_of_tally(std::string_view text) { return text.find("\"schema\"") != std::string_view::npos; }
 
-Error unknown_file(const report::StoredFile& file) {
+Error unknown_file(const output::StoredFile& file) {
   const auto begins = [&](std::string_view with) { return file.text.starts_with(with); };
   const char* what = file.text.empty()                                      ? "the file is empty"
                      : begins("<!doctype html") || begins("<!DOCTYPE html") ? "it is already a page"
@@ -83,8 +84,8 @@ Error unknown_file(const report::StoredFile& file) {
 }
 
 // Null for tally's own JSON. An error if the file is in no format that tally reads.
-Result<const report::Format*> format_of(const report::StoredFile& file) {
-  const report::Format* const format = report::recognised_format(all_formats(), reported_kinds, file);
+Result<const output::Format*> format_of(const output::StoredFile& file) {
+  const output::Format* const format = output::recognised_format(all_formats(), reported_kinds, file);
   if (auto why = unreadable_file_error(file)) return fail(*std::move(why));
   if (format == nullptr && !is_of_tally(file.text)) return fail(unknown_file(file));
   return format;
@@ -92,7 +93,7 @@ Result<const report::Format*> format_of(const report::StoredFile& file) {
 
 // The results that were read from the files.
 struct LoadedResults {
-  std::vector<report::NamedResult> shown;  // for a page
+  std::vector<output::NamedResult> shown;  // for a page
   std::vector<result::Profile> profiles;   // never mixed with other results
 };
 
@@ -116,20 +117,20 @@ void add(result::AnyResult result, const std::string& name, LoadedResults& all) 
 
 Result<LoadedResults> load_all(const std::vector<std::string>& names) {
   LoadedResults all;
-  std::vector<report::StoredFile> files;
+  std::vector<output::StoredFile> files;
   std::size_t profiles = 0;
   for (const std::string& name : names) {
     auto file = read_stored(name);
     if (!file) return fail(file.error());
-    profiles += report::is_profile_json(*file);
+    profiles += output::is_profile_json(*file);
     files.push_back(*std::move(file));
   }
   if (profiles != 0 && profiles < files.size()) {
-    for (const report::StoredFile& file : files)
+    for (const output::StoredFile& file : files)
       if (const auto format = format_of(file); !format) return fail(format.error());
     return fail(mixed_profiles());
   }
-  for (report::StoredFile& file : files) {
+  for (output::StoredFile& file : files) {
     const auto format = format_of(file);
     if (!format) return fail(format.error());
     auto results = stored_results(file, *format);
@@ -141,7 +142,7 @@ Result<LoadedResults> load_all(const std::vector<std::string>& names) {
 }
 
 // Each thread has a file of vectors; the files are numbered in the order of the threads' first windows.
-Result<void> read_vectors(const std::string& path, std::vector<report::NamedResult>& results) {
+Result<void> read_vectors(const std::string& path, std::vector<output::NamedResult>& results) {
   auto* const windows = results.size() == 1 ? std::get_if<result::Windows>(&results.front().result) : nullptr;
   if (windows == nullptr)
     return fail(Code::bad_usage, "--bbv needs a single file of windows",
@@ -152,7 +153,7 @@ Result<void> read_vectors(const std::string& path, std::vector<report::NamedResu
     const std::string file = i == 0 ? path : fmt::format("{}.{}", path, i + 1);
     const auto text = read_stored(file);
     if (!text) return fail(text.error());
-    if (const auto added = report::add_vectors(windows->series[i], text->text, file, by_instructions); !added)
+    if (const auto added = output::add_vectors(windows->series[i], text->text, file, by_instructions); !added)
       return added;
   }
   return {};
@@ -163,7 +164,7 @@ Result<void> check_page_output(const ReportOptions& options) {
   if (options.output.empty() && linux::Output::standard_output().is_terminal())
     return fail(Code::bad_usage, "refusing to write a page to a terminal", "use `-o page.html`");
   if (auto apart = check_not_read(options.output, options.files); !apart) return apart;
-  return report::check_ending(options.output, {&page_format}, false);
+  return output::check_ending(options.output, {&page_format}, false);
 }
 
 int write_page(const std::string& text, const std::string& path) {
@@ -176,7 +177,7 @@ int write_page(const std::string& text, const std::string& path) {
 
 // Whether the files hold two results, OLD and NEW, that `tally compare` compares.
 bool are_compared(const LoadedResults& results, const ReportOptions& options) {
-  const auto is_stat = [](const report::NamedResult& one) { return std::holds_alternative<result::Stat>(one.result); };
+  const auto is_stat = [](const output::NamedResult& one) { return std::holds_alternative<result::Stat>(one.result); };
   return options.files.size() == 2 &&
          (results.profiles.size() == 2 ||
           (results.shown.size() == 2 && std::all_of(results.shown.begin(), results.shown.end(), is_stat)));
@@ -205,7 +206,7 @@ int report_history(const ReportOptions& options) {
   auto history = read_history(options.files.front());
   if (!history) return report_error(history.error());
   for (result::HistoryEntry& entry : history->entries) hide_host(entry.provenance);
-  return write_page(report::history_html(*history), options.output);
+  return write_page(output::history_html(*history), options.output);
 }
 
 }  // namespace
@@ -240,7 +241,7 @@ int run_report(const std::vector<std::string>& arguments) {
   if (const auto fits = check_page_output(options); !fits) return report_error(fits.error());
   if (!options.vectors.empty())
     if (const auto read = read_vectors(options.vectors, results->shown); !read) return report_error(read.error());
-  return write_page(report::html_page(results->shown), options.output);
+  return write_page(output::html_page(results->shown), options.output);
 }
 
 }  // namespace tally::cli

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "tally/cli/path_hash.hpp"
+#include "tally/cli/path_hash_options.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/counting/backend/choose/choose.hpp"
+#include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/linux/files/file_state.hpp"
-#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/conditions.hpp"
-#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/program_file.hpp"
 
 namespace tally::cli {
 namespace {

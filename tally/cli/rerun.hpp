@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/counting/measure/stat.hpp"
+#include "tally/counting/measure/measure_stat.hpp"
 #include "tally/linux/process/start_state.hpp"
 
 namespace tally::cli {

@@ -5,31 +5,32 @@
 #include <utility>
 
 #include "tally/cli/backend_option.hpp"
-#include "tally/cli/command.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/common_options.hpp"
 #include "tally/cli/launch.hpp"
-#include "tally/cli/models.hpp"
-#include "tally/cli/page.hpp"
-#include "tally/cli/provenance.hpp"
+#include "tally/cli/missing_feature_report.hpp"
+#include "tally/cli/model_options.hpp"
+#include "tally/cli/own_provenance.hpp"
 #include "tally/cli/region_options.hpp"
 #include "tally/cli/terminal_output.hpp"
-#include "tally/cli/unasked_code.hpp"
 #include "tally/cli/window_names.hpp"
 #include "tally/cli/window_options.hpp"
-#include "tally/cli/window_rows.hpp"
 #include "tally/cli/window_vectors.hpp"
+#include "tally/cli/write_windows.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/counting/backend/choose/choose.hpp"
+#include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/backend/software.hpp"
+#include "tally/counting/measure/measure_stat.hpp"
 #include "tally/counting/measure/merged_windows.hpp"
-#include "tally/counting/measure/stat.hpp"
 #include "tally/counting/measure/window_choice.hpp"
 #include "tally/hardware/event/list.hpp"
-#include "tally/linux/files/output.hpp"
-#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/files/output_file.hpp"
+#include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/finishing.hpp"
-#include "tally/linux/process/signals.hpp"
-#include "tally/output/formats/windows.hpp"
+#include "tally/linux/process/received_signals.hpp"
+#include "tally/output/kinds/windows_format.hpp"
+#include "tally/output/registry/choose_format.hpp"
 
 namespace tally::cli {
 namespace {
@@ -112,8 +113,8 @@ void describe(Page& app, SampleOptions& options) {
   app.add_flag("--again", options.waits_again,
                "with --wait: when the program has ended, wait for the next one, until Ctrl-C");
   add_backend_option(app, options.backend, "count with this backend: auto (default), engine, perf");
-  const auto formats = report::common(report::window_formats());
-  add_format_option(app, options.format, formats, report::format_help(formats, "table", "csv"));
+  const auto formats = output::common(output::window_formats());
+  add_format_option(app, options.format, formats, output::format_help(formats, "table", "csv"));
   app.add_option("-o,--output", options.output, "write the rows to FILE (default: standard error)").output_file();
   app.add_option("--meta", options.description,
                  "write a JSON description of the measurement to FILE (default for csv and hpctool with -o NAME: "
@@ -123,11 +124,11 @@ void describe(Page& app, SampleOptions& options) {
   add_model_options(app, options.model);
   add_quiet_option(app, options.quiet);
   add_engine_tuning(app, options.order.conditions.engine);
-  app.footer(report::format_lines(formats) + "\n" + sample_examples);
+  app.footer(output::format_lines(formats) + "\n" + sample_examples);
 }
 
 // Opens the file with the JSON description of the rows; nothing if none is written. Errors: those of linux::Output.
-Result<std::optional<linux::Output>> open_description(const SampleOptions& options, const report::WindowFormat& format,
+Result<std::optional<linux::Output>> open_description(const SampleOptions& options, const output::WindowFormat& format,
                                                       const linux::Output& rows) {
   std::string path = options.description;
   if (path.empty() && format.needs_description && rows.is_file()) path = options.output + ".meta.json";
@@ -141,9 +142,9 @@ Result<std::optional<linux::Output>> open_description(const SampleOptions& optio
 }
 
 // Prints the format if the file name's extension belongs to no format.
-void print_chosen_format(const SampleOptions& options, const report::WindowFormat& format) {
+void print_chosen_format(const SampleOptions& options, const output::WindowFormat& format) {
   const std::string_view name = options.output;
-  if (!options.format.empty() || format.endings.empty() || report::matched_name_length(format, name) != 0) return;
+  if (!options.format.empty() || format.endings.empty() || output::matched_name_length(format, name) != 0) return;
   const std::size_t dot = name.substr(name.rfind('/') + 1).find('.');
   if (name.empty() || name.starts_with("/dev/") || name == "-" || dot == std::string_view::npos) return;
   say({fmt::format("writing '{}' as {}; use --format for another format", printable(options.output), format.name)});
@@ -151,7 +152,7 @@ void print_chosen_format(const SampleOptions& options, const report::WindowForma
 
 // Checks that the backend and the format support --where and --bbv. Errors: bad_usage.
 Result<void> check_where(const SampleOptions& options, const backend::Backend& backend,
-                         const report::WindowFormat& format) {
+                         const output::WindowFormat& format) {
   if (!options.vectors.empty() && !backend.traits().is_engine)
     return fail(Code::bad_usage, "--bbv needs the engine: a PMU does not report which blocks ran in a window",
                 "add `--backend engine`, and use windows of instructions, loads, stores or branches");
@@ -181,10 +182,10 @@ Result<void> check_waiting(const SampleOptions& options) {
 }
 
 int sample(SampleOptions& options) {
-  const auto chosen_format = report::choose_format(report::window_formats(), options.format, options.output,
+  const auto chosen_format = output::choose_format(output::window_formats(), options.format, options.output,
                                                    options.output.empty() ? "table" : "csv");
   if (!chosen_format) return report_error(chosen_format.error());
-  const report::WindowFormat* const format = *chosen_format;
+  const output::WindowFormat* const format = *chosen_format;
   const linux::HostMachine machine = linux::read_host_machine();
   auto choice = backend::choose(options.backend, options.order, machine, options.model.simulation);
   if (!choice) return report_error(choice.error());

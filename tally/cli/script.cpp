@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "tally/cli/page.hpp"
+#include "tally/cli/command_page.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/memory_file.hpp"
 

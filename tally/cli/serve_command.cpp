@@ -1,12 +1,12 @@
-// `tally serve`: parses the options and starts tally-serve, a separate program (tally/tools/serve/CMakeLists.txt
+// `tally serve`: parses the options and starts tally-serve, a separate program (programs/serve/CMakeLists.txt
 // explains why).
 #include <fmt/format.h>
 
-#include "tally/cli/command.hpp"
-#include "tally/cli/page.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/memory_file.hpp"
-#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/program_file.hpp"
 
 namespace tally::cli {
 namespace {

@@ -5,7 +5,8 @@
 
 #include "tally/cli/backend_option.hpp"
 #include "tally/cli/baseline.hpp"
-#include "tally/cli/command.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/common_options.hpp"
 #include "tally/cli/control_options.hpp"
 #include "tally/cli/default_events.hpp"
@@ -13,27 +14,26 @@
 #include "tally/cli/history_file.hpp"
 #include "tally/cli/kept.hpp"
 #include "tally/cli/launch.hpp"
-#include "tally/cli/metrics.hpp"
-#include "tally/cli/models.hpp"
+#include "tally/cli/metric_options.hpp"
+#include "tally/cli/missing_feature_report.hpp"
+#include "tally/cli/model_options.hpp"
 #include "tally/cli/native_times.hpp"
-#include "tally/cli/noise.hpp"
-#include "tally/cli/page.hpp"
-#include "tally/cli/passes.hpp"
-#include "tally/cli/path_hash.hpp"
-#include "tally/cli/provenance.hpp"
+#include "tally/cli/noise_option.hpp"
+#include "tally/cli/own_provenance.hpp"
+#include "tally/cli/pass_descriptions.hpp"
+#include "tally/cli/path_hash_options.hpp"
 #include "tally/cli/region_options.hpp"
 #include "tally/cli/rerun.hpp"
-#include "tally/cli/results.hpp"
+#include "tally/cli/result_output.hpp"
 #include "tally/cli/script.hpp"
-#include "tally/cli/snippet.hpp"
-#include "tally/cli/unasked_code.hpp"
+#include "tally/cli/snippet_counting.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/counting/backend/choose/choose.hpp"
-#include "tally/counting/measure/stat.hpp"
-#include "tally/linux/files/output.hpp"
-#include "tally/linux/machine/machine.hpp"
+#include "tally/counting/backend/choose/choose_backend.hpp"
+#include "tally/counting/measure/measure_stat.hpp"
+#include "tally/linux/files/output_file.hpp"
+#include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/finishing.hpp"
-#include "tally/linux/process/signals.hpp"
+#include "tally/linux/process/received_signals.hpp"
 
 namespace tally::cli {
 namespace {
@@ -172,7 +172,7 @@ void describe(Page& app, StatOptions& options) {
   add_result_options(app, options.results, "table", "(default: standard error)");
   add_baseline_options(app, options.baseline);
   add_engine_tuning(app, options.stat.conditions.engine);
-  app.footer(about_events + report::format_lines(report::common(report::stat_formats())) + "\n" + stat_examples);
+  app.footer(about_events + output::format_lines(output::common(output::stat_formats())) + "\n" + stat_examples);
 }
 
 std::optional<Nanoseconds> milliseconds(std::optional<int> number) {
@@ -341,7 +341,7 @@ int count(StatOptions& options) {
   options.results.style.run_numbers = options.stat.runs > 1;
   auto destination = Destination::open(options.results, "table", linux::Output::standard_error());
   if (!destination) return report_error(destination.error());
-  if (const auto fits = report::fits_parts(destination->format(), !options.stat.code_regions().empty()); !fits)
+  if (const auto fits = output::fits_parts(destination->format(), !options.stat.code_regions().empty()); !fits)
     return report_error(fits.error());
   const auto fits = fits_format(destination->format().name, destination->format().fits, options.stat.events,
                                 [&](const event::Event& event) { return choice->backend->outlook(event); });

@@ -1,10 +1,10 @@
 #include "tally/cli/terminal_output.hpp"
 
-#include "tally/linux/files/terminal.hpp"
+#include "tally/linux/files/terminal_width.hpp"
 
 namespace tally::cli {
 
-Result<void> check_binary_output(const report::Format& format, const linux::Output& output) {
+Result<void> check_binary_output(const output::Format& format, const linux::Output& output) {
   if (!format.is_binary || !output.is_terminal()) return {};
   return fail(Code::bad_usage, "refusing to write binary data to a terminal", "use `-o FILE`");
 }

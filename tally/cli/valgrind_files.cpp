@@ -14,13 +14,13 @@
 #include "tally/core/base/pattern.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/base/version.hpp"
-#include "tally/linux/files/output.hpp"
+#include "tally/linux/files/output_file.hpp"
 #include "tally/output/analysis/in_line.hpp"
 #include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/analysis/profile_parts.hpp"
 #include "tally/output/analysis/profile_selection.hpp"
 #include "tally/output/analysis/profile_skipping.hpp"
-#include "tally/output/formats/valgrind_file.hpp"
+#include "tally/output/data/valgrind_file.hpp"
 
 namespace tally::cli {
 namespace {
@@ -146,11 +146,11 @@ class Writer {
         file_name_of("--callgrind-out-file", output_template(options_), process.pid, environment_variable).value_or("");
     texts_.erase(name);
     if (divides_parts(options_)) return add_parts(process, name);
-    result::Profile own = report::of_owners(
+    result::Profile own = output::of_owners(
         profile_, [&](const result::CodeOwner& owner) { return is_of(owner, process); }, totals_of(process.counts));
     own = finished(std::move(own), process);
     if (options_.tool == Tool::cachegrind)
-      texts_[name] = report::cachegrind_file(report::InLineProfile(own).get(), descriptions(":         "));
+      texts_[name] = output::cachegrind_file(output::InLineProfile(own).get(), descriptions(":         "));
     else
       add_part(own, process, name, {.number = 1, .trigger = "Program termination"});
     warn_of_collection(process);
@@ -160,7 +160,7 @@ class Writer {
   /// The profile of a process or a part as its file has it.
   result::Profile finished(result::Profile own, const Process& process) {
     own.stat.command = process.image > 0 ? std::vector{process.command} : profile_.stat.command;
-    return report::with_columns(without_skipped(in_collection(std::move(own))), columns_of(options_));
+    return output::with_columns(without_skipped(in_collection(std::move(own))), columns_of(options_));
   }
 
   /// A file for each part that the program's client requests ended, or all parts in one. The summary has their sums.
@@ -168,7 +168,7 @@ class Writer {
     for (std::size_t i = 0; i < profile_.parts.size(); ++i) {
       const result::CodePart& part = profile_.parts[i];
       if (part.pid != process.pid || belongs_to_another(i, process)) continue;
-      const result::Profile own = finished(report::profile_of_part(profile_, i), process);
+      const result::Profile own = finished(output::profile_of_part(profile_, i), process);
       const bool is_apart = !part.is_last && !options_.combines_dumps;
       add_part(own, process, is_apart ? fmt::format("{}.{}", name, part.number) : name, part);
     }
@@ -176,7 +176,7 @@ class Writer {
     const auto is_collected = [&](const result::CodeOwner& owner) {
       return is_of(owner, process) && owner.part != result::CodeOwner::no_part;
     };
-    const result::Profile own = finished(report::of_owners(profile_, is_collected, {}), process);
+    const result::Profile own = finished(output::of_owners(profile_, is_collected, {}), process);
     forget_functions();  // the sum of all parts is in no file
     summarize(own, process);
   }
@@ -214,9 +214,9 @@ class Writer {
     const bool is_divided = divides_parts(options_);
     if (is_divided && options_.toggles.empty()) return own;
     const bool instruments = is_divided || options_.instruments_at_start.value_or(true);
-    const report::Collection collection{instruments && options_.collects_at_start.value_or(options_.toggles.empty()),
+    const output::Collection collection{instruments && options_.collects_at_start.value_or(options_.toggles.empty()),
                                         instruments ? options_.toggles : std::vector<std::string>{}};
-    report::Collected collected = report::collected(std::move(own), collection);
+    output::Collected collected = output::collected(std::move(own), collection);
     divided_.insert(collected.divided.begin(), collected.divided.end());
     jumping_.insert(collected.jumping.begin(), collected.jumping.end());
     return std::move(collected.profile);
@@ -224,9 +224,9 @@ class Writer {
 
   /// The counts of functions that --fn-skip and --obj-skip name are those of their callers.
   result::Profile without_skipped(result::Profile own) {
-    const report::FunctionChoice choice{options_.skipped_functions, options_.skipped_objects};
+    const output::FunctionChoice choice{options_.skipped_functions, options_.skipped_objects};
     if (!choice.any() || !follows_calls(options_)) return own;
-    report::Skipped skipped = report::without_functions(std::move(own), choice);
+    output::Skipped skipped = output::without_functions(std::move(own), choice);
     kept_.insert(skipped.kept.begin(), skipped.kept.end());
     return std::move(skipped.profile);
   }
@@ -263,18 +263,18 @@ class Writer {
          {std::pair{"--toggle-collect", &options_.toggles}, {"--fn-skip", &options_.skipped_functions}})
       for (const std::string& pattern : *patterns) {
         if (std::any_of(profile_.functions.begin(), profile_.functions.end(),
-                        [&](const auto& function) { return report::matches_any({pattern}, function); }))
+                        [&](const auto& function) { return output::matches_any({pattern}, function); }))
           continue;
         std::vector<std::string> names;
         for (const result::ProfileFunction& function : profile_.functions) names.push_back(function.name);
         warn_of_missing(process, option, pattern, "no function of this name ran",
-                        report::similar_functions(names, pattern),
+                        output::similar_functions(names, pattern),
                         "it may be inlined: `tally profile --inlines` lists inlined functions");
       }
     for (const std::string& path : options_.skipped_objects) {
       const std::vector<result::ProfileObject>& objects = profile_.objects;
       if (std::any_of(objects.begin(), objects.end(),
-                      [&](const auto& object) { return report::is_file_at(object, path); }))
+                      [&](const auto& object) { return output::is_file_at(object, path); }))
         continue;
       std::vector<std::string> names;
       for (const result::ProfileObject& object : objects) names.push_back(object.name);
@@ -303,14 +303,14 @@ class Writer {
     texts_[name] = "";  // valgrind creates this file, too
     for (std::size_t i = 0; i < threads.size(); ++i) {
       const result::Profile thread =
-          report::of_owners(own, [&](const result::CodeOwner& owner) { return owner.tid == threads[i]; }, {});
+          output::of_owners(own, [&](const result::CodeOwner& owner) { return owner.tid == threads[i]; }, {});
       put(fmt::format("{}-{:02}", name, i + 1), callgrind_text(thread, process, static_cast<int>(i) + 1, part));
     }
   }
 
   std::string callgrind_text(const result::Profile& own, const Process& process, int thread,
                              const result::CodePart& part) const {
-    report::CallgrindLayout layout;
+    output::CallgrindLayout layout;
     layout.creator = fmt::format("tally-{}", version());
     layout.pid = process.pid;
     layout.part = static_cast<int>(part.number);
@@ -321,7 +321,7 @@ class Writer {
     layout.lines = options_.dump_lines;
     // Each part numbers its names, so a file of several parts has none.
     layout.compressed = options_.compresses_names && !options_.combines_dumps;
-    return report::callgrind_file(report::InLineProfile(own).get(), layout);
+    return output::callgrind_file(output::InLineProfile(own).get(), layout);
   }
 
   std::vector<std::string> descriptions(const char* separator) const {
@@ -376,8 +376,8 @@ class Writer {
   std::map<std::string, std::string> texts_;               // by file name
   std::vector<std::pair<std::string, std::string>> logs_;  // by file name, in the order of the processes
   std::map<std::string, std::size_t> log_places_;
-  std::set<std::string> divided_, jumping_;  // see report::Collected
-  std::set<std::string> kept_;               // see report::Skipped
+  std::set<std::string> divided_, jumping_;  // see output::Collected
+  std::set<std::string> kept_;               // see output::Skipped
   std::optional<Error> failure_;
 };
 

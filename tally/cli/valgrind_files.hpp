@@ -6,7 +6,7 @@
 #include "tally/cli/valgrind_options.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/simulation.hpp"
-#include "tally/output/result/profile.hpp"
+#include "tally/output/result/profile_result.hpp"
 
 namespace tally::cli {
 

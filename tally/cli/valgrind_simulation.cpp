@@ -54,8 +54,8 @@ std::vector<std::string> events_of(const ValgrindOptions& options) {
   return events;
 }
 
-std::vector<report::DerivedEvent> columns_of(const ValgrindOptions& options) {
-  using report::DerivedEvent;
+std::vector<output::DerivedEvent> columns_of(const ValgrindOptions& options) {
+  using output::DerivedEvent;
   const DerivedEvent ir{"Ir", {{"instructions", 1}}}, dr{"Dr", {{"loads", 1}}}, dw{"Dw", {{"stores", 1}}};
   const DerivedEvent i1mr{"I1mr", {{"L1-icache-load-misses", 1}}}, d1mr{"D1mr", {{"L1-dcache-load-misses", 1}}};
   const DerivedEvent d1mw{"D1mw", {{"L1-dcache-store-misses", 1}}};
@@ -98,10 +98,10 @@ Result<std::optional<backend::Simulation>> simulation_of(const ValgrindOptions& 
   if (!is_simulated(options)) return std::optional<backend::Simulation>();
   const auto machine = backend::machine_of("host");
   const models::HierarchyShape own = machine ? machine->caches : models::HierarchyShape{};
-  auto caches =
-      machine::parse("model valgrind\n" + level("l1i", options.i1, own.l1i, usual_first) +
-                         level("l1d", options.d1, own.l1d, usual_first) + level("llc", options.ll, own.llc, usual_last),
-                     "--I1, --D1, --LL");
+  auto caches = machines::parse("model valgrind\n" + level("l1i", options.i1, own.l1i, usual_first) +
+                                    level("l1d", options.d1, own.l1d, usual_first) +
+                                    level("llc", options.ll, own.llc, usual_last),
+                                "--I1, --D1, --LL");
   if (!caches) return fail(caches.error());
   return backend::Simulation{.machine = std::move(*caches)};
 }

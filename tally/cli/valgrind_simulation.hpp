@@ -29,7 +29,7 @@ std::vector<std::string> events_of(const ValgrindOptions& options);
 
 /// The events of the file, in the order of the tool: Ir, Dr, Dw, I1mr and so on. Those that cannot be counted are
 /// missing.
-std::vector<report::DerivedEvent> columns_of(const ValgrindOptions& options);
+std::vector<output::DerivedEvent> columns_of(const ValgrindOptions& options);
 
 /// What the files lack because models and calls cannot be combined; empty if nothing.
 std::vector<std::string> simulation_notes(const ValgrindOptions& options);

@@ -4,28 +4,29 @@
 #include <memory>
 
 #include "tally/cli/backend_option.hpp"
-#include "tally/cli/command.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/common_options.hpp"
 #include "tally/cli/kept.hpp"
-#include "tally/cli/noise.hpp"
-#include "tally/cli/page.hpp"
+#include "tally/cli/noise_option.hpp"
+#include "tally/cli/own_provenance.hpp"
 #include "tally/cli/progress.hpp"
-#include "tally/cli/provenance.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/counting/backend/choose/choose.hpp"
-#include "tally/counting/measure/stat.hpp"
-#include "tally/hardware/event/sources.hpp"
-#include "tally/linux/files/output.hpp"
-#include "tally/linux/files/terminal.hpp"
-#include "tally/linux/machine/machine.hpp"
-#include "tally/linux/process/signals.hpp"
-#include "tally/output/text/grid.hpp"
-#include "tally/output/text/verify.hpp"
-#include "tally/tools/verify/noise.hpp"
-#include "tally/tools/verify/program.hpp"
+#include "tally/counting/backend/choose/choose_backend.hpp"
+#include "tally/counting/measure/measure_stat.hpp"
+#include "tally/hardware/event/name_sources.hpp"
+#include "tally/linux/files/output_file.hpp"
+#include "tally/linux/files/terminal_width.hpp"
+#include "tally/linux/machine/host_machine.hpp"
+#include "tally/linux/process/received_signals.hpp"
+#include "tally/output/kinds/verify_format.hpp"
+#include "tally/output/kit/grid.hpp"
+#include "tally/output/registry/choose_format.hpp"
+#include "tally/tools/verify/counter_noise.hpp"
+#include "tally/tools/verify/grade_counts.hpp"
 #include "tally/tools/verify/published.hpp"
 #include "tally/tools/verify/stepped.hpp"
-#include "tally/tools/verify/verify.hpp"
+#include "tally/tools/verify/verify_program.hpp"
 #include "tally/tools/verify/write.hpp"
 
 namespace tally::cli {
@@ -39,7 +40,7 @@ struct VerifyOptions {
   bool quick = false;
   bool all = false;
   bool json = false;
-  const report::VerifyFormat* written = nullptr;  // selected by the options
+  const output::VerifyFormat* written = nullptr;  // selected by the options
   std::string format, output;
   std::vector<std::string> event_lists;
   std::string backend = "auto";
@@ -90,8 +91,8 @@ void describe(Page& page, VerifyOptions& options) {
       .value_name("NAME");
   add_noise_option(page, options.noise);
   page.add_flag("--all", options.all, "show every check");
-  const auto formats = report::common(report::verify_formats());
-  add_format_option(page, options.format, formats, report::format_help(formats, "table"));
+  const auto formats = output::common(output::verify_formats());
+  add_format_option(page, options.format, formats, output::format_help(formats, "table"));
   page.add_flag("--json", options.json, "the same as --format json");
   add_output_option(page, options.output);
   add_label_option(page);
@@ -118,7 +119,7 @@ void describe(Page& page, VerifyOptions& options) {
 }
 
 std::string program_list() {
-  report::Grid grid({{"program"}, {"takes"}, {"description, instructions"}});
+  output::Grid grid({{"program"}, {"takes"}, {"description, instructions"}});
   for (const workload::Workload& one : workload::all()) {
     grid.add({std::string(one.name), std::string(one.parameters), std::string(one.what)});
   }
@@ -166,7 +167,7 @@ int finish(const result::Verify& result, const VerifyOptions& options, std::opti
   const std::string text = options.written->write(result, options.all, terminal);
   if (output) {
     if (const auto written = output->write(text); !written) return report_error(written.error());
-    say({report::verify_answer(result)});
+    say({output::verify_answer(result)});
   } else if (const int printed = print(text); printed != exit_ok) {
     return printed;
   }
@@ -325,7 +326,7 @@ int run_verify(const std::vector<std::string>& arguments) {
   if (const auto code = page.read(arguments)) return *code;
   if (options.list) return print(program_list());
   if (options.json && options.format.empty()) options.format = "json";
-  const auto format = report::choose_format(report::verify_formats(), options.format, options.output, "table");
+  const auto format = output::choose_format(output::verify_formats(), options.format, options.output, "table");
   if (!format) return report_error(format.error());
   options.written = *format;
   if (!options.folder.empty()) return write_to_directory(options);

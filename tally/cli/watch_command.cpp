@@ -1,10 +1,10 @@
-#include "tally/cli/command.hpp"
-#include "tally/cli/page.hpp"
+#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/watch_options.hpp"
 #include "tally/cli/watch_run.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/live/beat.hpp"
-#include "tally/output/text/watch.hpp"
+#include "tally/output/kinds/watch_format.hpp"
 
 namespace tally::cli {
 namespace {
@@ -51,7 +51,7 @@ int run_watch(const std::vector<std::string>& arguments) {
     // available.
     (void)linux::wait_until(watcher->reading().time + std::chrono::milliseconds(100), {});
     const result::WatchTable table = watcher->next();
-    return print(report::watch_legend_text(table) + "\n" + report::watch_reasons_text(table));
+    return print(output::watch_legend_text(table) + "\n" + output::watch_reasons_text(table));
   }
   auto held = apply_settings(options.settings, options.asked.root);
   if (!held) return report_error(held.error());

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "tally/cli/command_page.hpp"
 #include "tally/cli/common_options.hpp"
-#include "tally/cli/page.hpp"
-#include "tally/cli/provenance.hpp"
+#include "tally/cli/own_provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/process/conditions.hpp"
+#include "tally/output/registry/choose_format.hpp"
 
 namespace tally::cli {
 namespace {
@@ -90,9 +91,9 @@ void describe_watch_options(Page& page, WatchOptions& options) {
   page.add_option("--rows", options.asked.shown.most_rows, "show at most N processes and N groups (default: 20)")
       .value_name("N")
       .check(whole_number(1, 1'000'000));
-  const auto formats = report::common(report::watch_formats());
+  const auto formats = output::common(output::watch_formats());
   add_label_option(page);
-  add_format_option(page, options.format, formats, "with --batch: " + report::format_help(formats, "table"));
+  add_format_option(page, options.format, formats, "with --batch: " + output::format_help(formats, "table"));
   page.add_option("-o,--output", options.output, "with --batch: write to FILE instead of standard output")
       .value_name("FILE");
   page.add_option("--record", options.record, "write every reading to FILE, for --replay").value_name("FILE");
@@ -134,7 +135,7 @@ Result<void> understand(const Page& page, WatchOptions& options) {
     }
     options.asked.shown.processors = *listed;
   }
-  const auto format = report::choose_format(report::watch_formats(), options.format, options.output, "table");
+  const auto format = output::choose_format(output::watch_formats(), options.format, options.output, "table");
   if (!format) return fail(format.error());
   options.form = *format;
   return {};

@@ -8,7 +8,7 @@
 
 #include "tally/cli/machine_settings.hpp"
 #include "tally/core/base/result.hpp"
-#include "tally/output/text/watch.hpp"
+#include "tally/output/kinds/watch_format.hpp"
 #include "tally/tools/watch/watcher.hpp"
 
 namespace tally::cli {
@@ -27,7 +27,7 @@ struct WatchOptions {
   std::string column_names;
   std::vector<std::size_t> columns;  ///< empty: all
   watch::WatchRequest asked;
-  const report::WatchFormat* form = nullptr;  ///< set by understand()
+  const output::WatchFormat* form = nullptr;  ///< set by understand()
   std::vector<std::string> command;
 };
 

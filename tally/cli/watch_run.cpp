@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "tally/cli/command.hpp"
-#include "tally/cli/provenance.hpp"
+#include "tally/cli/commands.hpp"
+#include "tally/cli/own_provenance.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/linux/files/output.hpp"
-#include "tally/linux/files/terminal.hpp"
+#include "tally/linux/files/output_file.hpp"
+#include "tally/linux/files/terminal_width.hpp"
 #include "tally/linux/live/beat.hpp"
 
 namespace tally::cli {
@@ -103,11 +103,11 @@ Result<void> Record::open(const std::string& path, const result::WatchHeader& he
   if (!file) return fail(file.error());
   path_ = path;
   file_.emplace(*std::move(file));
-  return write(report::watch_header_json(header));
+  return write(output::watch_header_json(header));
 }
 
 Result<void> Record::add(const result::WatchTable& table) {
-  return is_open() ? write(report::watch_json(table)) : Result<void>{};
+  return is_open() ? write(output::watch_json(table)) : Result<void>{};
 }
 
 void Record::close() { file_.reset(); }
@@ -140,7 +140,7 @@ int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
   if (!concurrent) return report_error(concurrent.error());
   const result::WatchHeader header = header_of(watcher);
   if (auto written = stream->write(head_of(header, options)); !written) return report_error(written.error());
-  if (auto described = describe_csv(*options.form, options.output, report::watch_header_json(header)); !described)
+  if (auto described = describe_csv(*options.form, options.output, output::watch_header_json(header)); !described)
     return report_error(described.error());
   Record record;
   if (auto opened = record.open(options.record, header); !opened) return report_error(opened.error());

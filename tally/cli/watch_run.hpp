@@ -6,11 +6,11 @@
 #include <string>
 
 #include "tally/cli/watch_options.hpp"
-#include "tally/linux/files/output.hpp"
-#include "tally/linux/process/signals.hpp"
+#include "tally/linux/files/output_file.hpp"
+#include "tally/linux/process/received_signals.hpp"
 #include "tally/linux/process/spawn.hpp"
-#include "tally/output/formats/stored_watch.hpp"
-#include "tally/tools/watch/screen/terminal.hpp"
+#include "tally/output/result/stored_watch.hpp"
+#include "tally/tools/watch/screen/screen_terminal.hpp"
 
 namespace tally::cli {
 

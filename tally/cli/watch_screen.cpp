@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "tally/cli/command.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/watch_run.hpp"
 #include "tally/linux/live/beat.hpp"
 #include "tally/tools/watch/screen/view.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tally/cli/command.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/path_experiment.hpp"
 #include "tally/cli/window_names.hpp"
 #include "tally/core/base/text.hpp"
@@ -51,7 +51,7 @@ struct Cause {
 
 class Explanation {
  public:
-  Explanation(const StoredRun& before, const StoredRun& after, const report::PathDifference& difference, Rerun first,
+  Explanation(const StoredRun& before, const StoredRun& after, const output::PathDifference& difference, Rerun first,
               Rerun second, linux::Signals& signals)
       : before_(before),
         after_(after),
@@ -204,7 +204,7 @@ class Explanation {
   void describe_parting(const PartedRuns& runs) {
     const Parting& at = runs.parting;
     lines_.push_back(
-        fmt::format("after {} instructions of {}:", instructions(at.instructions), report::thread_text(part_.thread)));
+        fmt::format("after {} instructions of {}:", instructions(at.instructions), output::thread_text(part_.thread)));
     if (at.last) lines_.push_back("  both were in         " + place(*runs.before.parts, *at.last));
     for (const std::string& earlier : functions_before(runs)) lines_.push_back("  before that, in      " + earlier);
     const auto next = [&](const RecordedRun& run, const std::optional<Step>& step) {
@@ -289,7 +289,7 @@ class Explanation {
   }
 
   bool have_same_conditions() const {
-    const auto variables = report::compare_environments(*before_.stat.start, *after_.stat.start);
+    const auto variables = output::compare_environments(*before_.stat.start, *after_.stat.start);
     return variables.empty() && differing_conditions(variables).empty();
   }
 
@@ -298,14 +298,14 @@ class Explanation {
     Cause cause;
     const auto& start = *before_.stat.start;
     const auto& other = *after_.stat.start;
-    const auto variables = report::compare_environments(start, other);
-    for (const report::VariableDifference& one : variables) {
+    const auto variables = output::compare_environments(start, other);
+    for (const output::VariableDifference& one : variables) {
       Rerun changed = first_;
       changed.take_variable_of(other, one.name);
       const auto parts = always_parts(changed, runs.before);
       if (!parts) return fail(parts.error());
       if (!*parts) continue;
-      cause.text = "cause: the environment variable " + report::variable_text(one);
+      cause.text = "cause: the environment variable " + output::variable_text(one);
       return cause;
     }
     const auto is_known = [](const Read& read) { return read.value != 0; };
@@ -319,7 +319,7 @@ class Explanation {
     return cause;
   }
 
-  std::vector<std::string> differing_conditions(const std::vector<report::VariableDifference>& variables) const {
+  std::vector<std::string> differing_conditions(const std::vector<output::VariableDifference>& variables) const {
     std::vector<std::string> lines;
     const auto add = [&](const char* what, const std::string& one, const std::string& two) {
       if (one != two)
@@ -329,8 +329,8 @@ class Explanation {
     add("command", shell_words(before_.stat.command), shell_words(after_.stat.command));
     add("CPU model", before_.stat.cpu_model, after_.stat.cpu_model);
     add("directory", before_.stat.start->directory, after_.stat.start->directory);
-    for (const report::VariableDifference& one : variables)
-      lines.push_back("environment: " + report::variable_text(one));
+    for (const output::VariableDifference& one : variables)
+      lines.push_back("environment: " + output::variable_text(one));
     return lines;
   }
 
@@ -387,7 +387,7 @@ class Explanation {
 
   const StoredRun& before_;
   const StoredRun& after_;
-  const report::PathDifference difference_;
+  const output::PathDifference difference_;
   Rerun first_, second_;
   linux::Signals& signals_;
   PathPart part_;
@@ -397,13 +397,13 @@ class Explanation {
 
 /// The lines about what both results say without a run.
 std::vector<std::string> stored_lines(const StoredRun& before, const StoredRun& after) {
-  std::vector<std::string> lines = report::differing_sources(before.stat.runs.front(), after.stat.runs.front());
+  std::vector<std::string> lines = output::differing_sources(before.stat.runs.front(), after.stat.runs.front());
   if (before.stat.environment.cpu != after.stat.environment.cpu)
     lines.push_back(fmt::format("processor: {} and {}", printable(before.stat.environment.cpu),
                                 printable(after.stat.environment.cpu)));
   if (!before.stat.start || !after.stat.start) return lines;
-  for (const report::VariableDifference& one : report::compare_environments(*before.stat.start, *after.stat.start))
-    lines.push_back("environment: " + report::variable_text(one));
+  for (const output::VariableDifference& one : output::compare_environments(*before.stat.start, *after.stat.start))
+    lines.push_back("environment: " + output::variable_text(one));
   return lines;
 }
 
@@ -426,7 +426,7 @@ int explain_difference(const StoredRun& before, const StoredRun& after) {
         "these results have no path hashes: measure both with `tally stat --path-hash` to see where they part");
     return print_lines(lines);
   }
-  const auto paths = report::compare_paths(first, second);
+  const auto paths = output::compare_paths(first, second);
   if (!paths) return report_error(paths.error());
   for (const std::string& thread : paths->only_before) lines.push_back("only in the first: " + thread);
   for (const std::string& thread : paths->only_after) lines.push_back("only in the second: " + thread);
@@ -434,15 +434,15 @@ int explain_difference(const StoredRun& before, const StoredRun& after) {
     for (const result::ThreadPath& path : run->paths)
       if (!path.complete)
         lines.push_back(fmt::format("incomplete in the {}: {} was killed, or ran partly without the engine",
-                                    run == &first ? "first" : "second", report::thread_text(path)));
+                                    run == &first ? "first" : "second", output::thread_text(path)));
   if (!paths->first) {
     lines.push_back(
         fmt::format("the paths of {} are equal", plural(static_cast<std::int64_t>(paths->equal), "thread", "threads")));
     return print_lines(lines);
   }
-  const report::PathDifference& difference = *paths->first;
+  const output::PathDifference& difference = *paths->first;
   lines.push_back(fmt::format("the paths of {} part between {} and {} instructions",
-                              report::thread_text(first.paths[difference.before]), instructions(difference.from),
+                              output::thread_text(first.paths[difference.before]), instructions(difference.from),
                               instructions(difference.to)));
   if (paths->different > 1)
     lines.push_back(

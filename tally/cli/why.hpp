@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tally/output/result/stat.hpp"
+#include "tally/output/result/stat_result.hpp"
 
 namespace tally::cli {
 

@@ -8,8 +8,8 @@
 
 #include "tally/counting/profile/code_names.hpp"
 #include "tally/counting/profile/made_code.hpp"
-#include "tally/output/result/code.hpp"
-#include "tally/output/result/windows.hpp"
+#include "tally/output/result/code_values.hpp"
+#include "tally/output/result/windows_result.hpp"
 
 namespace tally::cli {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/page.hpp"
+#include "tally/cli/command_page.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/backend.hpp"
 

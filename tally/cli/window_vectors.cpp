@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
-#include "tally/output/formats/simpoint.hpp"
+#include "tally/output/data/simpoint.hpp"
 
 namespace tally::cli {
 
@@ -27,7 +27,7 @@ WindowVectors::File* WindowVectors::file_of(const result::Window& window) {
     }
     first_.emplace(*std::move(other));
   }
-  File made{*std::move(first_), report::simpoint_head(window)};
+  File made{*std::move(first_), output::simpoint_head(window)};
   first_.reset();
   return &files_.emplace(window.series, std::move(made)).first->second;
 }
@@ -35,8 +35,8 @@ WindowVectors::File* WindowVectors::file_of(const result::Window& window) {
 void WindowVectors::row(const result::Window& window) {
   File* const file = file_of(window);
   if (file == nullptr) return;
-  const std::size_t bytes = report::add_simpoint_line(window, file->text);
-  if (bytes >= report::simpoint_line_bytes && too_long_++ == 0)
+  const std::size_t bytes = output::add_simpoint_line(window, file->text);
+  if (bytes >= output::simpoint_line_bytes && too_long_++ == 0)
     first_too_long_ = fmt::format("window {} of {}, thread {}, executed {} blocks: {} bytes", window.number,
                                   printable(std::string(window.program)), window.tid,
                                   thousands(static_cast<std::int64_t>(window.vector.size())),
@@ -55,7 +55,7 @@ std::string WindowVectors::too_long() const {
   return fmt::format(
       "{}: SimPoint 3.2 cannot read lines of {} bytes or more, and {} {} longer ({}); use shorter windows (--every), "
       "or tally report --bbv, which reads lines of any length",
-      printable(path_), thousands(report::simpoint_line_bytes), thousands(static_cast<std::int64_t>(too_long_)),
+      printable(path_), thousands(output::simpoint_line_bytes), thousands(static_cast<std::int64_t>(too_long_)),
       too_long_ == 1 ? "is" : "are", first_too_long_);
 }
 

@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "tally/core/base/result.hpp"
-#include "tally/linux/files/output.hpp"
-#include "tally/output/result/windows.hpp"
+#include "tally/linux/files/output_file.hpp"
+#include "tally/output/result/windows_result.hpp"
 
 namespace tally::cli {
 
-/// Writes vectors in SimPoint's format (output/formats/simpoint.hpp). Each thread of each program gets a file of its
+/// Writes vectors in SimPoint's format (output/data/simpoint.hpp). Each thread of each program gets a file of its
 /// own, because the format cannot hold two.
 class WindowVectors {
  public:

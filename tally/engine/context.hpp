@@ -1,6 +1,6 @@
 /// The interrupted state that the kernel passes to a signal handler.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/guest_thread.hpp"
 
 namespace tally::engine {
 

@@ -2,7 +2,7 @@
 
 #include <linux/prctl.h>
 
-#include "tally/engine/code_log.hpp"
+#include "tally/engine/code_log_writer.hpp"
 #include "tally/engine/sharing.hpp"
 
 namespace tally::engine {

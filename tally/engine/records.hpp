@@ -1,6 +1,6 @@
 /// The records of this address space in the channel: its process, its threads, and its numbered segments.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/guest_thread.hpp"
 
 namespace tally::engine {
 

@@ -1,7 +1,7 @@
 // The engine's own address space.
 #include <sys/mman.h>
 
-#include "tally/engine/image.hpp"
+#include "tally/engine/engine_addresses.hpp"
 #include "tally/engine/records.hpp"
 
 namespace tally::engine {

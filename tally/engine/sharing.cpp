@@ -1,6 +1,6 @@
 #include "tally/engine/sharing.hpp"
 
-#include "tally/engine/image.hpp"
+#include "tally/engine/engine_addresses.hpp"
 #include "tally/engine/inherited.hpp"
 
 namespace tally::engine {

@@ -9,11 +9,11 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/event.hpp"
-#include "tally/hardware/event/table.hpp"
+#include "tally/hardware/event/generic_events.hpp"
 #include "tally/library/c_interface.hpp"
-#include "tally/library/output.hpp"
+#include "tally/library/region_output.hpp"
+#include "tally/library/region_thread.hpp"
 #include "tally/library/tally.h"
-#include "tally/library/thread.hpp"
 
 struct tally_counters {
   tally::Expected<tally::Counters> opened;

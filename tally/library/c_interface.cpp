@@ -7,9 +7,9 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/library/c_interface.hpp"
-#include "tally/library/output.hpp"
+#include "tally/library/region_output.hpp"
+#include "tally/library/region_thread.hpp"
 #include "tally/library/tally.h"
-#include "tally/library/thread.hpp"
 
 namespace tally::detail {
 namespace {

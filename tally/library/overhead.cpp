@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tally/library/thread.hpp"
+#include "tally/library/region_thread.hpp"
 
 namespace tally::detail {
 namespace {

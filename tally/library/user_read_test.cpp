@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "tally/library/thread.hpp"
+#include "tally/library/region_thread.hpp"
 
 namespace tally::detail {
 namespace {

@@ -8,13 +8,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tally/linux/files/output.hpp"
-#include "tally/linux/machine/cpuid.hpp"
-#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/files/output_file.hpp"
+#include "tally/linux/machine/execute_cpuid.hpp"
+#include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/machine/nodes.hpp"
 #include "tally/linux/machine/pages.hpp"
 #include "tally/linux/machine/topology.hpp"
-#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/program_file.hpp"
 #include "tally/linux/process/spawn.hpp"
 #include "tally/linux/process/usage.hpp"
 

@@ -1,3 +1,4 @@
+#include "tally/output/analysis/profile_difference.hpp"
 // `tally report` of profiles, as a user types it and as a browser shows it.
 #include <gtest/gtest.h>
 

@@ -18,7 +18,7 @@ Command seeing(std::string_view model, std::vector<std::string> words) {
   return command;
 }
 
-bool is_possible(const cpu::CpuModel& model) { return cpu::missing_features(model, cpu::host_features()).empty(); }
+bool is_possible(const cpus::CpuModel& model) { return cpus::missing_features(model, cpus::host_features()).empty(); }
 
 std::string name_of_model(const testing::TestParamInfo<std::string>& one) {
   std::string name = one.param;
@@ -28,7 +28,7 @@ std::string name_of_model(const testing::TestParamInfo<std::string>& one) {
 
 std::vector<std::string> names_of_models() {
   std::vector<std::string> names;
-  for (const cpu::CpuModel& model : cpu::models()) names.emplace_back(model.name);
+  for (const cpus::CpuModel& model : cpus::models()) names.emplace_back(model.name);
   return names;
 }
 
@@ -37,7 +37,7 @@ class CpuModelTest : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(engine, CpuModelTest, testing::ValuesIn(names_of_models()), name_of_model);
 
 TEST_P(CpuModelTest, is_what_the_program_sees) {
-  const cpu::CpuModel& model = **cpu::named(GetParam());
+  const cpus::CpuModel& model = **cpus::named(GetParam());
   const Counted counted = run_counted(seeing(model.name, {seen_program()}));
   if (!is_possible(model)) {
     EXPECT_EQ(counted.outcome.code, 125);
@@ -45,16 +45,16 @@ TEST_P(CpuModelTest, is_what_the_program_sees) {
     EXPECT_EQ(counted.outcome.out, "") << "the program ran";
     return;
   }
-  const channel::PresentedCpu cpu = cpu::present(model, cpu::host_state_layout());
-  const bool has_state = model.features.has(cpu::Feature::xsave);
-  const int level = model.features.has(cpu::Feature::avx512vl) ? 4
-                    : model.features.has(cpu::Feature::avx2)   ? 3
-                    : model.features.has(cpu::Feature::sse4_2) ? 2
-                                                               : 1;
+  const channel::PresentedCpu cpu = cpus::present(model, cpus::host_state_layout());
+  const bool has_state = model.features.has(cpus::Feature::xsave);
+  const int level = model.features.has(cpus::Feature::avx512vl) ? 4
+                    : model.features.has(cpus::Feature::avx2)   ? 3
+                    : model.features.has(cpus::Feature::sse4_2) ? 2
+                                                                : 1;
   std::string expected =
       fmt::format("{}\nsignature {:x} level {} hypervisor 0\n", model.brand, answer_cpuid(cpu, 1, 0).eax, level);
   const std::uint64_t frame = has_state ? cpu.state_bytes + 4 : 512;
-  expected += fmt::format("hwcap2 {} least stack {}\n", model.features.has(cpu::Feature::fsgsbase) ? 2 : 0,
+  expected += fmt::format("hwcap2 {} least stack {}\n", model.features.has(cpus::Feature::fsgsbase) ? 2 : 0,
                           (frame + 940 + 15) / 16 * 16);
   if (has_state) expected += fmt::format("xcr0 {:x} bytes {}\nby the selection: 1\n", cpu.components, cpu.state_bytes);
   expected += fmt::format("frame {} components {:x}\n", has_state ? frame : 0, has_state ? cpu.components : 0);
@@ -94,8 +94,8 @@ std::map<std::string, std::string> unasked_in(const std::string& text) {
 }
 
 TEST(CpuModels, name_instructions_that_the_program_executes_without_asking) {
-  const cpu::FeatureSet needed = cpu::FeatureSet{}.with(cpu::Feature::avx2).with(cpu::Feature::bmi2);
-  if (needed.without(cpu::host_features()).bits != 0) GTEST_SKIP() << "this processor has no AVX2 or no BMI2";
+  const cpus::FeatureSet needed = cpus::FeatureSet{}.with(cpus::Feature::avx2).with(cpus::Feature::bmi2);
+  if (needed.without(cpus::host_features()).bits != 0) GTEST_SKIP() << "this processor has no AVX2 or no BMI2";
   const Command command = seeing("x86-64-v2", {std::string(LIBC_PROGRAMS) + "/unasked_dynamic"});
   const Outcome native = run_native(command);
   ASSERT_EQ(native.out, "2000 500 41\n");

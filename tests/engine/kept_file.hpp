@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "tally/engine/channel/store.hpp"
+#include "tally/engine/channel/stored_layout.hpp"
 
 namespace tally::engine_test {
 

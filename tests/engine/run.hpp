@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/engine/stepper/counts.hpp"
+#include "programs/stepper/stepper_counts.hpp"
 
 /// Runs one program three ways under equal conditions: natively, through the stepper, through tally's engine.
 namespace tally::engine_test {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/program_file.hpp"
 
 namespace tally::hardware_test {
 namespace {

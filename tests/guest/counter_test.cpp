@@ -3,10 +3,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tally/counting/backend/perf/counters.hpp"
+#include "tally/counting/backend/perf/order_counters.hpp"
 #include "tally/hardware/event/event.hpp"
+#include "tally/linux/machine/pmu_devices.hpp"
 #include "tally/linux/perf/perf_event.hpp"
-#include "tally/linux/perf/pmu_devices.hpp"
 #include "tests/guest/machine.hpp"
 
 namespace tally::hardware_test {

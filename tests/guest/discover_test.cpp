@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/program_file.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/guest/machine.hpp"
 

@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "tally/linux/perf/perf_event.hpp"
-#include "tally/linux/process/program.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/process/program_file.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::hardware_test {
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "tally/core/base/text.hpp"
-#include "tally/hardware/event/sources.hpp"
-#include "tally/linux/process/program.hpp"
+#include "tally/hardware/event/name_sources.hpp"
+#include "tally/linux/process/program_file.hpp"
 #include "tests/guest/counted.hpp"
 #include "tests/guest/machine.hpp"
 

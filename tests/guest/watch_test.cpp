@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "tally/core/base/text.hpp"
-#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/program_file.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/guest/machine.hpp"
 

@@ -59,7 +59,7 @@ def main():
         print("\n".join(mutants()))
         return
     one = mutants()[words.name]
-    program = "lab_test" if one["file"].startswith("tally/tools/lab/") else "pmu_test"
+    program = "lab_pmu_test" if one["file"].startswith("programs/lab/pmu/") else "lab_test" if one["file"].startswith("programs/lab/") else "pmu_test"
     code, commands = run(["ninja", "-t", "commands", f"tests/{program}"], words.build)
     if code != 0:
         print("skipped: the build is not ninja's")

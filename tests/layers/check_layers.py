@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Checks every #include below tally/ against layers.txt; also inline assembly, and code that opens files, reads the
-environment or calls a restricted member function. Prints one line for each violation: FILE:LINE: what and why.
+"""Checks every #include below tally/ and programs/ against layers.txt; also inline assembly, and code that opens files,
+reads the environment or calls a restricted member function; that file names are unique; and the number of lines. Prints
+one line for each violation: FILE:LINE: what and why.
 
 usage: check_layers.py [ROOT]
 
-ROOT is the tree with the tally/ to check (default: this one). Exit code: 0 without violations, else 1.
+ROOT is the tree with the tally/ and programs/ to check (default: this one). Exit code: 0 without violations, else 1.
 """
 
 import os
@@ -15,7 +16,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = (".hpp", ".cpp", ".h", ".c", ".S", ".inc")
 
-INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(?:[<"]tally/(?P<ours>[^>"]+)[>"]|"(?P<near>[^"]+)"|<(?P<other>[^>]+)>)')
+INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(?:[<"](?:tally/)?(?P<ours>(?<=tally/)[^>"]+|programs/[^>"]+)[>"]|"(?P<near>[^"]+)"|<(?P<other>[^>]+)>)')
 TEST = re.compile(r"_test(ing)?\.[ch]pp$")
 # Comments and strings, which are not code.
 NOT_CODE = re.compile(r'//.*|"(\\.|[^"\\])*"')
@@ -48,6 +49,7 @@ class Table:
     def __init__(self, rows):
         self.directories, self.hidden, self.callers, self.libraries = [], {}, {}, {}
         self.order, self.openers, self.headers = [], [], {"kernel": [], "freestanding": []}
+        self.lines, self.data = {}, []
         for row in rows:
             kind, *words = row.split("#")[0].split() or [""]
             if kind == "directory":
@@ -60,6 +62,10 @@ class Table:
                 self.callers[words[0]] = words[1].removeprefix("in=")
             elif kind == "library":
                 self.libraries[words[0]] = words[1:]
+            elif kind == "lines":
+                self.lines[words[0]] = int(words[1].replace(",", ""))
+            elif kind == "data":
+                self.data += words
             elif kind == "order":
                 self.order = words
             elif kind == "opens":
@@ -136,10 +142,11 @@ class Table:
         elif include:
             # A name without tally/ is next to the including file.
             included = include["ours"] or posixpath.normpath(posixpath.join(posixpath.dirname(path), include["near"]))
+            shown = included if included.startswith("programs/") else f"tally/{included}"
             target = self.directory_of(included)
-            reason = self.against_include(source, target, is_test) if target else f"layers.txt names no directory for tally/{included}"
+            reason = self.against_include(source, target, is_test) if target else f"layers.txt names no directory for {shown}"
             if reason:
-                yield f"includes tally/{included}: {reason}"
+                yield f"includes {shown}: {reason}"
         if is_test:
             return
         code = NOT_CODE.sub("", line)
@@ -156,7 +163,7 @@ class Table:
 
 
 def violations(table, root, file):
-    """(line, text) of each violation in one file, whose name begins with tally/."""
+    """(line, text) of each violation in one file, whose name begins with tally/ or programs/."""
     path = file.removeprefix("tally/")
     source = table.directory_of(path)
     if source is None:
@@ -173,6 +180,36 @@ def violations(table, root, file):
             yield number, violation
 
 
+# Directories whose files are the same concepts for several architectures.
+ARCHITECTURES = ("x86_64", "aarch64")
+STEM = re.compile(r"(_test|_testing|_fuzz)?\.[^.]+$")
+
+
+def repeated_names(files):
+    """(file, text) of each file whose concept has the name of another directory's: `#include` alone must say which is meant."""
+    first = {}
+    for file in files:
+        folder, name = os.path.split(file)
+        if os.path.basename(folder) in ARCHITECTURES or file.endswith(".inc"):
+            continue
+        other = first.setdefault(STEM.sub("", name), file)
+        if os.path.dirname(other) != folder:
+            yield file, f"has the name of {other}: a concept has one name, and a name is in one directory"
+
+
+def lines_over_budget(table, root, files):
+    """(directory, text) of each row `lines` that is exceeded. Tests and data do not count."""
+    for directory, most in table.lines.items():
+        lines = 0
+        for file in files:
+            if not file.startswith(directory + "/") or TEST.search(file) or "_fuzz." in file or file.startswith(tuple(table.data)):
+                continue
+            with open(os.path.join(root, file), "rb") as opened:
+                lines += opened.read().count(b"\n")
+        if lines > most:
+            yield directory, f"has {lines:,} lines, layers.txt allows {most:,}: remove some, or raise the number and say why"
+
+
 def read_table():
     with open(os.path.join(HERE, "layers.txt"), encoding="utf-8") as file:
         return Table(file)
@@ -181,8 +218,11 @@ def read_table():
 def check(table, root):
     """Prints the violations of a tree to standard error; returns the exit code."""
     files = sorted(os.path.relpath(os.path.join(folder, name), root)
-                   for folder, _, names in os.walk(os.path.join(root, "tally")) for name in names if name.endswith(SOURCES))
+                   for top in ("tally", "programs") for folder, _, names in os.walk(os.path.join(root, top))
+                   for name in names if name.endswith(SOURCES))
     found = [f"{file}:{line}: {text}" for file in files for line, text in violations(table, root, file)]
+    found += [f"{file}:1: {text}" for file, text in repeated_names(files)]
+    found += [f"{directory}: {text}" for directory, text in lines_over_budget(table, root, files)]
     for text in found:
         print(text, file=sys.stderr)
     if found:

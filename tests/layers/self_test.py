@@ -20,9 +20,15 @@ VIOLATIONS = [
      "1: includes tally/output/result/result.hpp: hardware/event is at layer 2, output/result at layer 2"),
     ("uses the library of one file", "hardware/event/parse.cpp", '#include "tally/hardware/event/pfm.hpp"\n#include <perfmon/pfmlib.h>\n',
      "2: includes <perfmon/pfmlib.h>: the table names no library pfm for hardware/event"),
-    ("measures in a report", "output/formats/a.cpp", '#include "tally/counting/backend/backend.hpp"\n',
-     "1: includes tally/counting/backend/backend.hpp: output may include core/base, core/count, hardware/event, core/stats, "
-     "hardware/pmu, output/result"),
+    ("measures in a report", "output/data/a.cpp", '#include "tally/counting/backend/backend.hpp"\n',
+     "1: includes tally/counting/backend/backend.hpp: output/data may include core/base, core/count, core/stats, "
+     "hardware/event, hardware/pmu, output/result, output/kit, output/kinds, output/analysis"),
+    ("uses a page in a text", "output/text/a.cpp", '#include "tally/output/html/page_frame.hpp"\n',
+     "1: includes tally/output/html/page_frame.hpp: output/text may include"),
+    ("uses a program of its own", "cli/a.cpp", '#include "programs/lab/computer.hpp"\n',
+     "1: includes programs/lab/computer.hpp: programs/lab is a program of its own"),
+    ("has the name of another directory's file", "core/count/harmless_test.cpp", "int a;\n",
+     "1: has the name of tally/core/base/harmless.hpp"),
     ("reports in a measurement", "counting/measure/a.cpp", '#include "tally/output/text/table.hpp"\n',
      "1: includes tally/output/text/table.hpp: counting/measure is at"),
     ("names a backend in their interface", "counting/backend/a.cpp", '#include "tally/counting/backend/perf/perf.hpp"\n',
@@ -52,16 +58,16 @@ VIOLATIONS = [
     ("is assembly", "core/count/a.S", "nop\n", "1: assembly: the table allows none in core/count"),
     ("has a violation after brackets and backslashes", "core/count/a.cpp", "int a[] = {1};  // [[\nint b = a[0]; \\\n\n#include <fcntl.h>\n",
      "4: includes <fcntl.h>"),
-    ("includes upward in a test", "core/count/a_test.cpp", '#include "tally/counting/measure/stat.hpp"\n',
-     "1: includes tally/counting/measure/stat.hpp: core/count is at"),
+    ("includes upward in a test", "core/count/a_test.cpp", '#include "tally/counting/measure/measure_stat.hpp"\n',
+     "1: includes tally/counting/measure/measure_stat.hpp: core/count is at"),
     ("uses GoogleTest in the product", "core/count/a.cpp", "#include <gtest/gtest.h>\n",
      "1: includes <gtest/gtest.h>: the table names no library test"),
-    ("makes JSON text", "output/formats/a.cpp", "int f() {\n  return json.dump(2);\n}\n",
+    ("makes JSON text", "output/data/a.cpp", "int f() {\n  return json.dump(2);\n}\n",
      "2: calls dump(): only core/base/json_text.hpp does"),
-    ("opens a file", "output/formats/a.cpp", "// O_RDONLY\nint f = open(path, O_RDONLY);\n", "2: opens files by itself (O_RDONLY)"),
+    ("opens a file", "output/data/a.cpp", "// O_RDONLY\nint f = open(path, O_RDONLY);\n", "2: opens files by itself (O_RDONLY)"),
     ("includes streams", "cli/a.cpp", "#include <fstream>\n", "1: opens files by itself (fstream)"),
     ("writes a file in linux", "linux/machine/a.cpp", "std::ofstream file(path);\n", "1: opens files by itself (ofstream)"),
-    ("trusts the environment", "linux/files/output.cpp", 'auto a = std::getenv("HOME");\n', "1: getenv: use secure_getenv"),
+    ("trusts the environment", "linux/files/output_file.cpp", 'auto a = std::getenv("HOME");\n', "1: getenv: use secure_getenv"),
     ("has an unknown directory", "attic/a.cpp", "int a;\n", "1: layers.txt names no directory for it"),
     ("includes an unknown directory", "cli/a.cpp", '#include "tally/attic/a.hpp"\n',
      "1: includes tally/attic/a.hpp: layers.txt names no directory for tally/attic/a.hpp"),
@@ -71,23 +77,23 @@ VIOLATIONS = [
 
 # (what the tree does, file, its text)
 ALLOWED = [
-    ("uses a library in its only file", "hardware/event/pfm.cpp", '#include <perfmon/pfmlib.h>\n#include "tally/hardware/event/table.hpp"\n'),
+    ("uses a library in its only file", "hardware/event/pfm.cpp", '#include <perfmon/pfmlib.h>\n#include "tally/hardware/event/generic_events.hpp"\n'),
     ("includes downward", "counting/measure/a.cpp", '#include "tally/core/base/a.hpp"\n#include "tally/counting/backend/backend.hpp"\n'),
     ("chooses a backend", "counting/backend/choose.cpp",
      '#include "tally/counting/backend/engine/engine.hpp"\n#include "tally/counting/backend/perf/perf.hpp"\n'),
     ("decodes in the engine", "engine/translate/a.cpp", '#include "tally/engine/channel/a.hpp"\n#include <sys/mman.h>\n#include <Zydis/Zydis.h>\n'),
-    ("includes a lower layer of the engine", "engine/persist/a.cpp", '#include "tally/engine/base.hpp"\n#include "tally/engine/translate/cache.hpp"\n'),
+    ("includes a lower layer of the engine", "engine/persist/a.cpp", '#include "tally/engine/base.hpp"\n#include "tally/engine/translate/code_cache.hpp"\n'),
     ("uses the standard library in engine/image", "engine/image/a.cpp", "#include <vector>\n#include <elf.h>\n"),
-    ("includes a file of the name of a directory", "engine/a.cpp", '#include "tally/engine/image.hpp"\n'),
+    ("includes a file of the name of a directory", "engine/a.cpp", '#include "tally/engine/engine_addresses.hpp"\n'),
     ("calls the kernel in linux", "linux/a.cpp", "#include <sys/wait.h>\n#include <unistd.h>\n"),
     ("has inline assembly where it may", "hardware/workload/a.cpp", 'void f() { asm volatile("nop; ret[x]" :::); }\n'),
     ("tests", "core/count/a_test.cpp", '#include <gtest/gtest.h>\n#include <unistd.h>\n#include "tally/core/base/a.hpp"\n'),
-    ("includes everything below in a test", "output/formats/a_test.cpp", '#include "tally/linux/files/a.hpp"\n'),
+    ("includes everything below in a test", "output/data/a_test.cpp", '#include "tally/linux/files/a.hpp"\n'),
     ("makes JSON text where it may", "core/base/json_text.hpp", "int f() { return json.dump(2); }\n"),
-    ("makes JSON text in a test", "output/formats/a_test.cpp", "int f() { return json.dump(2); }\n"),
-    ("opens a file where it may", "linux/files/output.cpp", "int f = open(path, O_WRONLY);\n"),
-    ("opens a file in a test", "output/formats/a_test.cpp", "std::ofstream file(path);\n"),
-    ("reads the environment safely", "linux/files/output.cpp", 'auto a = secure_getenv("HOME");\n'),
+    ("makes JSON text in a test", "output/data/a_test.cpp", "int f() { return json.dump(2); }\n"),
+    ("opens a file where it may", "linux/files/output_file.cpp", "int f = open(path, O_WRONLY);\n"),
+    ("opens a file in a test", "output/data/a_test.cpp", "std::ofstream file(path);\n"),
+    ("reads the environment safely", "linux/files/output_file.cpp", 'auto a = secure_getenv("HOME");\n'),
 ]
 
 
@@ -126,6 +132,16 @@ class Layers(unittest.TestCase):
         with tempfile.TemporaryDirectory() as root, contextlib.redirect_stderr(io.StringIO()) as printed:
             self.assertEqual(check_layers.check(check_layers.read_table(), root), 1)
         self.assertIn("layers: no files below", printed.getvalue())
+
+    def test_lines_are_limited(self):
+        table = check_layers.Table(["order core", "lines tally 2", "data tally/core/b.inc"])
+        with self.tree("core/base/a_test.cpp", "\n" * 9) as root:
+            for name, added in (("core/b.inc", 9), ("core/a.cpp", 1), ("core/c.cpp", 1)):
+                with open(os.path.join(root, "tally", name), "w", encoding="utf-8") as opened:
+                    opened.write("\n" * added)
+            files = [f"tally/core/{name}" for name in ("base/harmless.hpp", "base/a_test.cpp", "b.inc", "a.cpp", "c.cpp")]
+            self.assertEqual(list(check_layers.lines_over_budget(table, root, files[:4])), [])
+            self.assertEqual([directory for directory, _ in check_layers.lines_over_budget(table, root, files)], ["tally"])
 
     def test_unknown_rows_are_refused(self):
         for row, reason in (

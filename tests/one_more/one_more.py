@@ -17,13 +17,13 @@ tree, build = os.path.join(work, "tree"), os.path.join(work, "build")
 # For each kind: file, the line after which it is inserted (empty: a new file), and the lines.
 added = {
     "event": [
-        ("tally/hardware/event/table.hpp", "  far_branches,", "  transfers,"),
-        ("tally/hardware/event/table.cpp", "     counted<channel::far>},",
+        ("tally/hardware/event/generic_events.hpp", "  far_branches,", "  transfers,"),
+        ("tally/hardware/event/generic_events.cpp", "     counted<channel::far>},",
          '    {Id::transfers, "transfers", hw, n, no, share(Id::instructions), "branches, by another word", branches},'),
     ],
     "software event": [
-        ("tally/hardware/event/table.hpp", "  cpu_clock,", "  thread_switches,"),
-        ("tally/hardware/event/table.cpp", '                "the same, by the processor\'s clock instead of the scheduler\'s account"}),',
+        ("tally/hardware/event/generic_events.hpp", "  cpu_clock,", "  thread_switches,"),
+        ("tally/hardware/event/generic_events.cpp", '                "the same, by the processor\'s clock instead of the scheduler\'s account"}),',
          '    kernels(3, {Id::thread_switches, "thread-switches", sw, n, no, none, "context-switches, by another word"}),'),
     ],
     "backend": [
@@ -79,9 +79,9 @@ const Candidate by_name{"steady", Candidate::ChoiceRule::by_name,
          '    {"transfer-rate", "transfers / instructions", share, nowhere, "instructions that are transfers"},'),
     ],
     "report format": [
-        ("tally/output/formats/names.cpp", "", """#include "tally/output/formats/stat_format.hpp"
+        ("tally/output/text/names.cpp", "", """#include "tally/output/kinds/stat_format.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 Result<std::string> names(const result::Stat& stat, const Style&) {
   std::string text;
@@ -89,16 +89,16 @@ Result<std::string> names(const result::Stat& stat, const Style&) {
   return text;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output
 """),
-        ("tally/output/formats/stat_format.hpp", "Result<std::string> hpctool(const result::Stat& stat, const Style& style);",
+        ("tally/output/kinds/stat_format.hpp", "Result<std::string> hpctool(const result::Stat& stat, const Style& style);",
          "Result<std::string> names(const result::Stat& stat, const Style& style);"),
-        ("tally/output/formats/formats.cpp", "constexpr StatFormat stat_rows[] = {",
+        ("tally/output/registry/formats.cpp", "constexpr StatFormat stat_rows[] = {",
          '    {{Kind::stat, "names", ".names", "the events alone"}, names, nullptr, append_anything, nullptr, nullptr},'),
     ],
     "command": [
-        ("tally/cli/greet_command.cpp", "", """#include "tally/cli/command.hpp"
-#include "tally/cli/page.hpp"
+        ("tally/cli/greet_command.cpp", "", """#include "tally/cli/commands.hpp"
+#include "tally/cli/command_page.hpp"
 
 namespace tally::cli {
 
@@ -118,7 +118,7 @@ int run_greet(const std::vector<std::string>& arguments) {
     "core": [
         ("tally/engine/models/core/simple_core.hpp", "", """#pragma once
 
-#include "tally/engine/models/core/core.hpp"
+#include "tally/engine/models/core/core_model.hpp"
 
 namespace tally::models {
 extern constinit const CoreTable simple_core;
@@ -147,12 +147,12 @@ constinit const CoreTable simple_core = {.name = "simple",
 }  // namespace tally::models
 """),
         ("tally/engine/models/CMakeLists.txt", "tally_directory(models SEPARATE SOURCES", " core/simple_core.cpp"),
-        ("tally/engine/machines/models.cpp", '#include "tally/engine/models/core/haswell_core.hpp"',
+        ("tally/engine/machines/shipped_models.cpp", '#include "tally/engine/models/core/haswell_core.hpp"',
          '#include "tally/engine/models/core/simple_core.hpp"'),
-        ("tally/engine/machines/models.cpp", "const models::CoreTable* const cores[] = {", "&models::simple_core, "),
+        ("tally/engine/machines/shipped_models.cpp", "const models::CoreTable* const cores[] = {", "&models::simple_core, "),
     ],
     "machine model": [
-        ("tally/engine/machines/small.cpp", "", """#include "tally/engine/machines/models.hpp"
+        ("tally/engine/machines/small.cpp", "", """#include "tally/engine/machines/shipped_models.hpp"
 
 namespace tally::machine {
 
@@ -169,9 +169,9 @@ core   simple
 }  // namespace tally::machine
 """),
         ("tally/engine/machines/CMakeLists.txt", "tally_directory(machine SOURCES", " small.cpp"),
-        ("tally/engine/machines/models.hpp", "extern const std::string_view haswell_text;",
+        ("tally/engine/machines/shipped_models.hpp", "extern const std::string_view haswell_text;",
          "extern const std::string_view small_text;"),
-        ("tally/engine/machines/models.hpp", "inline const std::array shipped{", '    ShippedModel{"small", small_text},'),
+        ("tally/engine/machines/shipped_models.hpp", "inline const std::array shipped{", '    ShippedModel{"small", small_text},'),
     ],
 }
 

@@ -1,8 +1,8 @@
 // Converts JSON values to text, and text to JSON values.
 //
 // The writer and the parser of the JSON library take seconds to compile. These functions contain the only ones: they
-// are compiled here for nlohmann::ordered_json, and in tally/output/result/reading.cpp for the variant of that type
-// with JSON_DIAGNOSTICS.
+// are compiled here for nlohmann::ordered_json, and in tally/output/result/json_reading.cpp for the variant of that
+// type with JSON_DIAGNOSTICS.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

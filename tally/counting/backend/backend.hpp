@@ -12,8 +12,8 @@
 #include "tally/hardware/event/event.hpp"
 #include "tally/hardware/event/plan.hpp"
 #include "tally/linux/process/usage.hpp"
-#include "tally/output/result/code.hpp"
-#include "tally/output/result/stat.hpp"
+#include "tally/output/result/code_values.hpp"
+#include "tally/output/result/stat_result.hpp"
 
 namespace tally::backend {
 
@@ -32,7 +32,7 @@ struct Outcome {
   std::vector<std::string> notices;        ///< notes for the user: what ran uncounted, and why
   std::vector<result::UnaskedCode> unasked = {};  ///< `address` is an offset in the file; functions are not named
   std::optional<std::vector<result::ReadSource>> nondeterminism = {};  ///< only the engine reports it
-  // What the order asks for besides; empty otherwise. Windows go to the sink of their order.
+  // What the order also asks for; empty otherwise. Windows go to the sink of their order.
   std::vector<result::ThreadPath> paths = {};
   std::vector<result::Interval> intervals = {};
   std::vector<result::Part> parts = {};              ///< counts of cores or sockets

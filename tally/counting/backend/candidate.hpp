@@ -8,7 +8,7 @@
 
 #include "tally/counting/backend/backend.hpp"
 #include "tally/counting/backend/simulation.hpp"
-#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/machine/host_machine.hpp"
 
 namespace tally::backend {
 

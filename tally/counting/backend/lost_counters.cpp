@@ -6,7 +6,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/memory_file.hpp"
-#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/program_file.hpp"
 
 namespace tally::backend {
 namespace {

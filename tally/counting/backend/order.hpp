@@ -14,11 +14,11 @@
 #include "tally/hardware/event/event.hpp"
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/control_channel.hpp"
-#include "tally/linux/process/signals.hpp"
+#include "tally/linux/process/received_signals.hpp"
 #include "tally/linux/symbol/names.hpp"
-#include "tally/output/result/code.hpp"
-#include "tally/output/result/stat.hpp"
-#include "tally/output/result/windows.hpp"
+#include "tally/output/result/code_values.hpp"
+#include "tally/output/result/stat_result.hpp"
+#include "tally/output/result/windows_result.hpp"
 
 namespace tally::backend {
 
@@ -59,7 +59,7 @@ struct Conditions : linux::Conditions {
   EngineTuning engine = {};
   bool as_valgrind = false;  ///< answer the client requests of valgrind.h as valgrind does (docs/guides/marks.md)
   std::string marks;         ///< of which tool marks are honoured that are illegal instructions natively: "gem5", or ""
-  std::string cpu_model;     ///< the processor that programs see: the name of a cpu::CpuModel; or "host", the real one
+  std::string cpu_model;     ///< the processor that programs see: the name of a cpus::CpuModel; or "host", the real one
   std::string clock = "real";  ///< that programs read; or "counted": it counts their instructions
   /// With `repeatable`: under the engine, programs see the real machine, kernel and random numbers, as natively.
   bool shows_real_machine = false;

@@ -17,8 +17,8 @@ const char* predictor(Precision precision) { return precision == Precision::fast
 
 std::string Simulation::name() const { return fmt::format("{}, {}", machine.name, word(precision)); }
 
-Result<machine::MachineModel> machine_of(const std::string& model) {
-  return model.find('/') == std::string::npos ? machine::named(model, "/") : machine::from_file(model);
+Result<machines::MachineModel> machine_of(const std::string& model) {
+  return model.find('/') == std::string::npos ? machines::named(model, "/") : machines::from_file(model);
 }
 
 NeededModels needed_by(event::Id id) {
@@ -51,7 +51,7 @@ bool is_of_last_level(event::Id id) { return event::definition(id).part == event
 
 std::string why_not_modelled(event::Id id, const Simulation& simulation) {
   using event::Part;
-  const machine::MachineModel& machine = simulation.machine;
+  const machines::MachineModel& machine = simulation.machine;
   const auto unless = [&](bool there, const char* what) {
     return there ? std::string() : fmt::format("the machine model {} has no {}", machine.name, what);
   };
@@ -62,7 +62,7 @@ std::string why_not_modelled(event::Id id, const Simulation& simulation) {
     case Part::data_tlb: return unless(machine.tlbs.dtlb.sets != 0, "data TLB");
     case Part::instruction_tlb: return unless(machine.tlbs.itlb.sets != 0, "instruction TLB");
     case Part::core: {
-      const std::string cores = join(machine::core_names(), ", ");
+      const std::string cores = join(machines::core_names(), ", ");
       return unless(!machine.core.empty(),
                     fmt::format("core, whose latencies determine cycles (cores are {})", cores).c_str());
     }
@@ -77,7 +77,7 @@ std::string describe(const Simulation& simulation, const NeededModels& needed) {
   const models::HierarchyShape& caches = simulation.machine.caches;
   std::vector<std::string> parts;
   const auto level = [&](bool wanted, const char* name, const models::CacheShape& shape) {
-    if (wanted && shape.sets != 0) parts.push_back(fmt::format("{} {}", name, machine::geometry_text(shape)));
+    if (wanted && shape.sets != 0) parts.push_back(fmt::format("{} {}", name, machines::geometry_text(shape)));
   };
   if (needed.core) parts.push_back(simulation.machine.core + " core");
   if (needed.branches) parts.emplace_back(predictor(simulation.precision));

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tally/core/base/result.hpp"
-#include "tally/engine/machines/machine.hpp"
+#include "tally/engine/machines/machine_model.hpp"
 #include "tally/hardware/event/event.hpp"
 
 namespace tally::backend {
@@ -15,7 +15,7 @@ enum class Precision { fast, full };
 
 /// A machine, and how to model it.
 struct Simulation {
-  machine::MachineModel machine;
+  machines::MachineModel machine;
   Precision precision = Precision::fast;
   bool prefetch = false;  ///< model the machine's prefetchers
   bool own_llc = false;   ///< each thread has a last level of its own, instead of one for all threads of a process
@@ -29,9 +29,9 @@ struct Simulation {
   std::string name() const;
 };
 
-/// Returns the machine that `--model` names: one of machine::names(), or a file if the name contains a slash. Errors:
-/// those of machine::named() and machine::from_file().
-Result<machine::MachineModel> machine_of(const std::string& model);
+/// Returns the machine that `--model` names: one of machines::names(), or a file if the name contains a slash. Errors:
+/// those of machines::named() and machines::from_file().
+Result<machines::MachineModel> machine_of(const std::string& model);
 
 /// The models that an event needs.
 struct NeededModels {

@@ -6,7 +6,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/lost_counters.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::backend {
 namespace {

@@ -1,5 +1,5 @@
 #include "tally/core/base/version.hpp"
-#include "tally/counting/measure/stat.hpp"
+#include "tally/counting/measure/measure_stat.hpp"
 
 namespace tally::measure {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tally/output/result/windows.hpp"
+#include "tally/output/result/windows_result.hpp"
 
 namespace tally::measure {
 

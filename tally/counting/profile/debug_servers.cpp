@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
-#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/program_file.hpp"
 #include "tally/linux/process/tool.hpp"
 
 namespace tally::profile {

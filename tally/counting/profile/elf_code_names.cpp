@@ -9,7 +9,7 @@
 #include "tally/counting/profile/code_names.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/symbol/clones.hpp"
-#include "tally/linux/symbol/elf.hpp"
+#include "tally/linux/symbol/elf_functions.hpp"
 #include "tally/linux/symbol/names.hpp"
 
 namespace tally::profile {

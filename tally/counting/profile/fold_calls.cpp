@@ -38,7 +38,8 @@ class Folding {
     return at;
   }
 
-  /// Folds recursion like the engine (tally/engine/instrument/calls.cpp), but separates calls by instruction as well.
+  /// Folds recursion like the engine (tally/engine/instrument/call_probes.cpp), but separates calls by instruction as
+  /// well.
   std::uint32_t fold_call(ProfileCall call) {
     const std::uint32_t outer = outer_of(call);
     std::uint32_t newest = CodeCall::no_parent;  // no_parent: the call itself

@@ -1,7 +1,7 @@
 // Folds recursion in sampled call stacks.
 #pragma once
 
-#include "tally/output/result/profile.hpp"
+#include "tally/output/result/profile_result.hpp"
 
 namespace tally::profile {
 

@@ -30,7 +30,7 @@ std::vector<symbol::SymbolMatch> FunctionNames::find(const std::string& path, co
       const bool is_chosen_late = one.name != name && one.name.ends_with(ifunc_suffix);
       found.push_back({one.name, one.address, is_chosen_late, true, one.linker_name});
     } else if (std::max(whole.kind, linker_name.kind) != CloneKind::fragment &&
-               (report::is_called(one.name, name) || linker_name.function == name ||
+               (output::is_called(one.name, name) || linker_name.function == name ||
                 symbol::without_parameters(whole.function) == name)) {
       found.push_back({std::string(whole.function), one.address, false, true, linker_name.distinct, one.clone_of});
     }

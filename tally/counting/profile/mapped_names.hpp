@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "tally/counting/profile/code_names.hpp"
-#include "tally/output/result/code.hpp"
+#include "tally/output/result/code_values.hpp"
 
 namespace tally::profile {
 

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "tally/core/base/result.hpp"
-#include "tally/counting/records/record.hpp"
-#include "tally/counting/records/results.hpp"
+#include "tally/counting/records/record_counts.hpp"
+#include "tally/counting/records/region_record.hpp"
 #include "tally/linux/process/region_handoff.hpp"
-#include "tally/output/result/regions.hpp"
+#include "tally/output/result/regions_result.hpp"
 
 namespace tally::detail {
 

@@ -8,18 +8,18 @@
 #pragma once
 #include <stdint.h>
 
-#include "tally/engine/channel/code_log.hpp"
-#include "tally/engine/channel/cpu_model.hpp"
+#include "tally/engine/channel/code_log_layout.hpp"
+#include "tally/engine/channel/cpu_model_answers.hpp"
+#include "tally/engine/channel/event_fields.hpp"
 #include "tally/engine/channel/failure.hpp"
-#include "tally/engine/channel/fields.hpp"
 #include "tally/engine/channel/hash.hpp"
-#include "tally/engine/channel/marks.hpp"
-#include "tally/engine/channel/models.hpp"
+#include "tally/engine/channel/marks_layout.hpp"
+#include "tally/engine/channel/model_counts.hpp"
 #include "tally/engine/channel/notes.hpp"
-#include "tally/engine/channel/parts.hpp"
 #include "tally/engine/channel/presented_files.hpp"
-#include "tally/engine/channel/sources.hpp"
-#include "tally/engine/channel/windows.hpp"
+#include "tally/engine/channel/read_sources_layout.hpp"
+#include "tally/engine/channel/run_parts.hpp"
+#include "tally/engine/channel/window_rows_layout.hpp"
 
 namespace tally::channel {
 

@@ -9,7 +9,7 @@
 #pragma once
 #include <stdint.h>
 
-#include "tally/engine/channel/models.hpp"
+#include "tally/engine/channel/model_counts.hpp"
 
 namespace tally::channel {
 

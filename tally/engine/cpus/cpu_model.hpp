@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "tally/core/base/result.hpp"
-#include "tally/engine/channel/cpu_model.hpp"
+#include "tally/engine/channel/cpu_model_answers.hpp"
 #include "tally/engine/channel/presented_files.hpp"
 
-namespace tally::cpu {
+namespace tally::cpus {
 
 using channel::Feature;
 using channel::FeatureSet;
@@ -75,4 +75,4 @@ channel::PresentedCpu present(const CpuModel& model, const StateLayout& layout);
 channel::PresentedFiles machine_files(const CpuModel* model, std::string_view cpuinfo,
                                       const std::string& library_cache);
 
-}  // namespace tally::cpu
+}  // namespace tally::cpus

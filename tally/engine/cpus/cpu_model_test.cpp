@@ -4,9 +4,9 @@
 
 #include <set>
 
-#include "tally/engine/cpus/features.hpp"
+#include "tally/engine/cpus/cpuid_features.hpp"
 
-namespace tally::cpu {
+namespace tally::cpus {
 namespace {
 
 using channel::answer_cpuid;
@@ -165,4 +165,4 @@ TEST(CpuModels, have_every_feature_in_the_table) {
 }
 
 }  // namespace
-}  // namespace tally::cpu
+}  // namespace tally::cpus

@@ -7,9 +7,9 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/engine/cpus/cpu_model.hpp"
-#include "tally/engine/cpus/features.hpp"
+#include "tally/engine/cpus/cpuid_features.hpp"
 
-namespace tally::cpu {
+namespace tally::cpus {
 namespace {
 
 /// Flags of every x86-64 processor, as in /proc/cpuinfo: those of leaf 1 (Presenter::common_features) and 80000001H.
@@ -131,4 +131,4 @@ channel::PresentedFiles machine_files(const CpuModel* model, std::string_view cp
   return list.files();
 }
 
-}  // namespace tally::cpu
+}  // namespace tally::cpus

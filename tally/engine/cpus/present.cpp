@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include "tally/engine/cpus/cpu_model.hpp"
-#include "tally/engine/cpus/features.hpp"
-#include "tally/linux/machine/cpuid.hpp"
+#include "tally/engine/cpus/cpuid_features.hpp"
+#include "tally/linux/machine/execute_cpuid.hpp"
 
-namespace tally::cpu {
+namespace tally::cpus {
 namespace {
 
 using channel::CpuidAnswer;
@@ -232,4 +232,4 @@ channel::PresentedCpu present(const CpuModel& model, const StateLayout& layout) 
   return Presenter(model, layout).present();
 }
 
-}  // namespace tally::cpu
+}  // namespace tally::cpus

@@ -1,6 +1,6 @@
 #include "tally/engine/guest/confining.hpp"
 
-#include "tally/engine/guest/processes.hpp"
+#include "tally/engine/guest/process_calls.hpp"
 
 namespace tally::engine::guest {
 namespace {

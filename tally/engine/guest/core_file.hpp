@@ -1,6 +1,6 @@
 /// Program registers for the threads in the core file of a dying process.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/guest_thread.hpp"
 
 namespace tally::engine::guest {
 

@@ -5,8 +5,8 @@
 #include <initializer_list>
 
 #include "tally/engine/guest/counted_clock.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/presented_machine.hpp"
-#include "tally/engine/guest/signals.hpp"
 
 namespace tally::engine::guest {
 namespace {

@@ -3,7 +3,7 @@
 #include "tally/engine/clock.hpp"
 #include "tally/engine/guest/counted_clock.hpp"
 #include "tally/engine/guest/counted_times.hpp"
-#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
 
 namespace tally::engine::guest {
 namespace {

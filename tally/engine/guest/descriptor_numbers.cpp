@@ -3,8 +3,8 @@
 #include <fcntl.h>
 
 #include "tally/engine/guest/descriptors.hpp"
-#include "tally/engine/guest/processes.hpp"
-#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
+#include "tally/engine/guest/process_calls.hpp"
 #include "tally/engine/stop_the_world.hpp"
 
 namespace tally::engine::guest {

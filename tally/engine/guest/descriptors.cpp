@@ -5,8 +5,8 @@
 #include <sys/vfs.h>
 #include "tally/engine/guest/descriptor_numbers.hpp"
 
-#include "tally/engine/guest/processes.hpp"
-#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
+#include "tally/engine/guest/process_calls.hpp"
 
 namespace tally::engine::guest {
 namespace {

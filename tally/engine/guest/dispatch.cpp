@@ -1,16 +1,16 @@
 // Lookup of the code cache address for a program address; every entry into the engine uses it.
 #include "tally/engine/guest/flush.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/leaving.hpp"
-#include "tally/engine/guest/signals.hpp"
-#include "tally/engine/instrument/parts.hpp"
-#include "tally/engine/instrument/windows.hpp"
+#include "tally/engine/instrument/part_probes.hpp"
+#include "tally/engine/instrument/window_probes.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/absent_code.hpp"
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/linking.hpp"
-#include "tally/engine/translate/sources.hpp"
+#include "tally/engine/translate/source_probes.hpp"
 
 namespace tally::engine::guest {
 

@@ -1,12 +1,12 @@
 #include "tally/engine/guest/failing.hpp"
 
-#include "tally/engine/channel/asking.hpp"
+#include "tally/engine/channel/count_request.hpp"
+#include "tally/engine/engine_addresses.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
-#include "tally/engine/guest/signals.hpp"
-#include "tally/engine/image.hpp"
 #include "tally/engine/instrument/cold_models.hpp"
 #include "tally/engine/stop_the_world.hpp"
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 
 namespace tally::engine::guest {
 namespace {

@@ -1,5 +1,5 @@
 /// Failures of the engine: what it leaves for the command, and the failures that tests request
-/// (tally/engine/channel/asking.hpp).
+/// (tally/engine/channel/count_request.hpp).
 #pragma once
 #include "tally/engine/context.hpp"
 

@@ -1,7 +1,7 @@
 // Far returns. The processor would load program addresses, not those of the translated code.
 #include "tally/engine/context.hpp"
-#include "tally/engine/guest/signals.hpp"
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 
 namespace tally::engine::guest {

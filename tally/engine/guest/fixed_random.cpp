@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
 
 namespace tally::engine::guest {
 namespace {

@@ -1,7 +1,7 @@
 #include "tally/engine/guest/flush.hpp"
 
-#include "tally/engine/guest/signals.hpp"
-#include "tally/engine/guest/threads.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
+#include "tally/engine/guest/guest_threads.hpp"
 #include "tally/engine/stop_the_world.hpp"
 
 namespace tally::engine::guest {

@@ -1,6 +1,6 @@
 /// Flush of the whole code cache while the program's threads run.
 #pragma once
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 
 namespace tally::engine::guest {
 

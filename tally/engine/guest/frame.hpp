@@ -1,7 +1,7 @@
 /// The signal frame of the kernel, and what both parts of signal handling share.
 #pragma once
 #include "tally/engine/context.hpp"
-#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
 
 namespace tally::engine::guest {
 

@@ -1,8 +1,8 @@
 #include "tally/engine/guest/frame_state.hpp"
 
-#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/records.hpp"
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 
 namespace tally::engine::guest {
 namespace {

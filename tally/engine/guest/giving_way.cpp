@@ -3,10 +3,10 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 
+#include "tally/engine/engine_addresses.hpp"
 #include "tally/engine/guest/flush.hpp"
-#include "tally/engine/guest/processes.hpp"
-#include "tally/engine/image.hpp"
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/guest/process_calls.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/process_maps.hpp"
 
 namespace tally::engine::guest {

@@ -2,8 +2,8 @@
 
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/translate/compared_code.hpp"
-#include "tally/engine/translate/countdown.hpp"
-#include "tally/engine/translate/path_hash.hpp"
+#include "tally/engine/translate/countdown_code.hpp"
+#include "tally/engine/translate/path_hash_code.hpp"
 #include "tally/engine/translate/uncounted.hpp"
 
 namespace tally::engine::guest {

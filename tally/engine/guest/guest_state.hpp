@@ -1,7 +1,7 @@
 /// Reconstruction of the program's native state from a position inside a trace.
 #pragma once
 #include "tally/engine/context.hpp"
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 
 namespace tally::engine::guest {
 

@@ -7,9 +7,9 @@
 
 #include "tally/engine/context.hpp"
 #include "tally/engine/decimal.hpp"
-#include "tally/engine/guest/signals.hpp"
-#include "tally/engine/guest/threads.hpp"
-#include "tally/engine/image.hpp"
+#include "tally/engine/engine_addresses.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
+#include "tally/engine/guest/guest_threads.hpp"
 #include "tally/engine/sharing.hpp"
 #include "tally/engine/stop_the_world.hpp"
 

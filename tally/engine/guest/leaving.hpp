@@ -5,7 +5,7 @@
 /// threads out of the engine, including those that sleep in a system call, and continues natively. Interrupted calls
 /// restart. Its counts are `partial` with this reason.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/guest_thread.hpp"
 
 namespace tally::engine::guest {
 

@@ -1,7 +1,7 @@
 #include "tally/engine/guest/mapping_list.hpp"
 
 #include "tally/engine/decimal.hpp"
-#include "tally/engine/image.hpp"
+#include "tally/engine/engine_addresses.hpp"
 #include "tally/engine/translate/arenas.hpp"
 #include "tally/engine/translate/process_maps.hpp"
 #include "tally/engine/translate/watching.hpp"

@@ -7,14 +7,14 @@
 #include <sys/vfs.h>
 
 #include "tally/engine/guest/giving_way.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/placement.hpp"
 #include "tally/engine/guest/presented_maps.hpp"
-#include "tally/engine/guest/processes.hpp"
-#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/guest/process_calls.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/absent_code.hpp"
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/mapped_files.hpp"
 

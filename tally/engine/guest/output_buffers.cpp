@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/watching.hpp"
 

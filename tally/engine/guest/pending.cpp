@@ -1,6 +1,6 @@
 #include "tally/engine/guest/pending.hpp"
 
-#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/timer_signals.hpp"
 #include "tally/engine/stop_the_world.hpp"
 

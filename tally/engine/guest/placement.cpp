@@ -3,8 +3,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/presented_machine.hpp"
-#include "tally/engine/guest/signals.hpp"
 #include "tally/engine/translate/arenas.hpp"
 #include "tally/engine/translate/entry.hpp"
 

@@ -4,9 +4,9 @@
 
 #include "tally/engine/context.hpp"
 #include "tally/engine/guest/frame_state.hpp"
-#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/instrument/extended_state.hpp"
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 
 namespace tally::engine::guest {

@@ -8,8 +8,8 @@
 
 #include "tally/engine/guest/counted_clock.hpp"
 #include "tally/engine/guest/counted_times.hpp"
-#include "tally/engine/guest/processes.hpp"
-#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
+#include "tally/engine/guest/process_calls.hpp"
 #include "tally/engine/translate/entry.hpp"
 
 namespace tally::engine::guest {

@@ -5,10 +5,10 @@
 #include <sys/vfs.h>
 
 #include "tally/engine/decimal.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/mapping_list.hpp"
-#include "tally/engine/guest/signals.hpp"
 #include "tally/engine/inherited.hpp"
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/exec_regions.hpp"
 #include "tally/engine/translate/watching.hpp"

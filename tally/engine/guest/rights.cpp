@@ -1,8 +1,8 @@
 #include "tally/engine/guest/rights.hpp"
 
-#include "tally/engine/guest/processes.hpp"
-#include "tally/engine/guest/signals.hpp"
-#include "tally/engine/persist/store.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
+#include "tally/engine/guest/process_calls.hpp"
+#include "tally/engine/persist/translation_store.hpp"
 
 namespace tally::engine::guest {
 namespace {

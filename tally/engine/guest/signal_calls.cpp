@@ -1,8 +1,8 @@
 // The program's system calls for signals, which act as if the kernel had the program's actions, masks and stacks.
 #include "tally/engine/guest/delivery.hpp"
+#include "tally/engine/guest/denied_keys.hpp"
 #include "tally/engine/guest/frame_state.hpp"
-#include "tally/engine/guest/processes.hpp"
-#include "tally/engine/guest/protection_keys.hpp"
+#include "tally/engine/guest/process_calls.hpp"
 #include "tally/engine/guest/timer_signals.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/entry.hpp"

@@ -1,11 +1,11 @@
 #include "tally/engine/guest/single_steps.hpp"
 
 #include "tally/engine/guest/guest_state.hpp"
-#include "tally/engine/instrument/windows.hpp"
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/instrument/window_probes.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
-#include "tally/engine/translate/sources.hpp"
+#include "tally/engine/translate/source_probes.hpp"
 
 namespace tally::engine::guest {
 namespace {

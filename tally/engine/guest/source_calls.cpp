@@ -7,11 +7,11 @@
 #include "tally/engine/guest/counted_clock.hpp"
 #include "tally/engine/guest/counted_waits.hpp"
 #include "tally/engine/guest/fixed_random.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/presented_machine.hpp"
-#include "tally/engine/guest/signals.hpp"
 #include "tally/engine/guest/syscall_table.hpp"
 #include "tally/engine/translate/entry.hpp"
-#include "tally/engine/translate/sources.hpp"
+#include "tally/engine/translate/source_probes.hpp"
 
 namespace tally::engine::guest {
 namespace {

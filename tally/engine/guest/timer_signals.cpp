@@ -1,6 +1,6 @@
 #include "tally/engine/guest/timer_signals.hpp"
 
-#include "tally/engine/thread.hpp"
+#include "tally/engine/guest_thread.hpp"
 
 namespace tally::engine::guest {
 namespace {

@@ -3,12 +3,12 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
+#include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
-#include "tally/engine/guest/processes.hpp"
-#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/guest/process_calls.hpp"
 #include "tally/engine/stop_the_world.hpp"
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 
 namespace tally::engine::guest {
 namespace {

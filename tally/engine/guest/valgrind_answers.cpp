@@ -1,9 +1,9 @@
 #include "tally/engine/guest/valgrind_answers.hpp"
 
 #include "tally/engine/guest/client_text.hpp"
-#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/instrument/extended_state.hpp"
-#include "tally/engine/instrument/parts.hpp"
+#include "tally/engine/instrument/part_probes.hpp"
 #include "tally/engine/translate/entry.hpp"
 
 namespace tally::engine::guest {

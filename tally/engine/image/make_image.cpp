@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "tally/engine/channel/channel.hpp"
-#include "tally/engine/channel/store.hpp"
-#include "tally/engine/image.hpp"
-#include "tally/engine/thread.hpp"
+#include "tally/engine/channel/stored_layout.hpp"
+#include "tally/engine/engine_addresses.hpp"
+#include "tally/engine/guest_thread.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #include "tally/engine/instrument/access_records.hpp"
 
 #include "tally/engine/inherited.hpp"
-#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/instrument/model_probes.hpp"
 
 namespace tally::engine::instrument {
 namespace {

@@ -1,6 +1,6 @@
 #include "tally/engine/instrument/asked_values.hpp"
 
-#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/instrument/running_cycles.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 

@@ -1,9 +1,9 @@
 #include "tally/engine/instrument/call_code.hpp"
 
 #include "tally/engine/instrument/model_emit.hpp"
-#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/translate/arenas.hpp"
-#include "tally/engine/translate/countdown.hpp"
+#include "tally/engine/translate/countdown_code.hpp"
 #include "tally/engine/translate/generate.hpp"
 
 namespace tally::engine::instrument {

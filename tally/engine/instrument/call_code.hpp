@@ -5,7 +5,7 @@
 /// active node, looks the call up, counts it and pushes a frame; a return whose frame is the innermost one pops it.
 #pragma once
 #include "tally/engine/instrument/call_stacks.hpp"
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/decode.hpp"
 
 namespace tally::engine::translate {

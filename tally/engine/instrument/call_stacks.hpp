@@ -7,7 +7,7 @@
 /// A frame is identified by the address above its return address. Generated code pushes and pops frames of the current
 /// stack itself (call_code.hpp): everything else is between begin() and end().
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/guest_thread.hpp"
 
 namespace tally::engine::instrument {
 

@@ -2,7 +2,7 @@
 /// program's process.
 #pragma once
 #include "tally/engine/context.hpp"
-#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/models/branch/branches.hpp"
 #include "tally/engine/models/branch/tage.hpp"
 #include "tally/engine/models/cache/first_levels.hpp"

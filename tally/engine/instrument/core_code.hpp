@@ -1,6 +1,6 @@
 /// Decodes instructions for the core model.
 #pragma once
-#include "tally/engine/models/core/core.hpp"
+#include "tally/engine/models/core/core_model.hpp"
 #include "tally/engine/records.hpp"
 #include "tally/engine/translate/decode.hpp"
 

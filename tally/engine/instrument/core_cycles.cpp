@@ -6,12 +6,12 @@
 
 #include "tally/engine/channel/hash.hpp"
 #include "tally/engine/instrument/core_code.hpp"
-#include "tally/engine/instrument/located_values.hpp"
-#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/instrument/located_probes.hpp"
+#include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/instrument/running_cycles.hpp"
 #include "tally/engine/models/core/core_flow.hpp"
-#include "tally/engine/translate/profile.hpp"
-#include "tally/engine/translate/reading.hpp"
+#include "tally/engine/translate/code_reading.hpp"
+#include "tally/engine/translate/execution_counts.hpp"
 
 namespace tally::engine::instrument {
 namespace {

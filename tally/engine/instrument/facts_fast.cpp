@@ -1,6 +1,6 @@
 // Operands of the forms that make up nearly all compiled code: as Zydis reports them, in a tenth of its time. A test
 // compares the two over every opcode, ModRM byte and prefix that is accepted here.
-#include "tally/engine/instrument/facts.hpp"
+#include "tally/engine/instrument/instruction_facts.hpp"
 
 namespace tally::engine::instrument {
 namespace {

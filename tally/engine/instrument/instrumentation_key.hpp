@@ -1,9 +1,9 @@
 /// Describes the instrumentation of this run, as far as persisted translations depend on it.
 #pragma once
-#include "tally/engine/instrument/calls.hpp"
-#include "tally/engine/instrument/marks.hpp"
-#include "tally/engine/instrument/models.hpp"
-#include "tally/engine/instrument/windows.hpp"
+#include "tally/engine/instrument/call_probes.hpp"
+#include "tally/engine/instrument/mark_probes.hpp"
+#include "tally/engine/instrument/model_probes.hpp"
+#include "tally/engine/instrument/window_probes.hpp"
 
 namespace tally::engine::instrument {
 

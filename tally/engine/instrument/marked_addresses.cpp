@@ -1,10 +1,10 @@
 #include "tally/engine/instrument/marked_addresses.hpp"
 
 #include "tally/engine/channel/hash.hpp"
-#include "tally/engine/command.hpp"
+#include "tally/engine/command_requests.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/call_code.hpp"
-#include "tally/engine/instrument/marks.hpp"
+#include "tally/engine/instrument/mark_probes.hpp"
 #include "tally/engine/instrument/python_frames.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/stop_the_world.hpp"

@@ -2,7 +2,7 @@
 ///
 /// The caller holds cache_lock, unless a comment says otherwise.
 #pragma once
-#include "tally/engine/channel/marks.hpp"
+#include "tally/engine/channel/marks_layout.hpp"
 #include "tally/engine/records.hpp"
 
 namespace tally::engine::instrument {

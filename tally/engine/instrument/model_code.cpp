@@ -3,11 +3,11 @@
 #include <initializer_list>
 
 #include "tally/engine/context.hpp"
-#include "tally/engine/instrument/located_values.hpp"
+#include "tally/engine/instrument/located_probes.hpp"
 #include "tally/engine/instrument/model_emit.hpp"
 #include "tally/engine/instrument/model_ranges.hpp"
 #include "tally/engine/instrument/sites.hpp"
-#include "tally/engine/translate/profile.hpp"
+#include "tally/engine/translate/execution_counts.hpp"
 
 namespace tally::engine::instrument {
 

@@ -8,9 +8,9 @@
 /// its branches.
 #pragma once
 #include "tally/engine/context.hpp"
-#include "tally/engine/instrument/facts.hpp"
+#include "tally/engine/instrument/instruction_facts.hpp"
+#include "tally/engine/translate/code_reading.hpp"
 #include "tally/engine/translate/logged_code.hpp"
-#include "tally/engine/translate/reading.hpp"
 
 namespace tally::engine::instrument {
 

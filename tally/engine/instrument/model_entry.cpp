@@ -1,6 +1,6 @@
 // The entries from generated code into the model, and the returns.
 #include "tally/engine/context.hpp"
-#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/instrument/model_probes.hpp"
 
 namespace tally::engine::instrument {
 namespace {

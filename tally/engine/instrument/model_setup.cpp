@@ -1,9 +1,9 @@
 #include "tally/engine/instrument/model_setup.hpp"
 
 #include "tally/engine/channel/hash.hpp"
-#include "tally/engine/channel/store.hpp"
-#include "tally/engine/instrument/located_values.hpp"
-#include "tally/engine/models/memory.hpp"
+#include "tally/engine/channel/stored_layout.hpp"
+#include "tally/engine/instrument/located_probes.hpp"
+#include "tally/engine/models/table_memory.hpp"
 
 namespace tally::engine::instrument {
 

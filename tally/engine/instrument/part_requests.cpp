@@ -1,8 +1,8 @@
 // Marks in the program's own code, as other tools define them, and what they do to parts.
 #include "tally/engine/decimal.hpp"
-#include "tally/engine/instrument/marks.hpp"
-#include "tally/engine/instrument/parts.hpp"
-#include "tally/engine/instrument/windows.hpp"
+#include "tally/engine/instrument/mark_probes.hpp"
+#include "tally/engine/instrument/part_probes.hpp"
+#include "tally/engine/instrument/window_probes.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/exec_regions.hpp"
 #include "tally/engine/translate/program_marks.hpp"

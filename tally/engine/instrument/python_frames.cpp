@@ -3,9 +3,9 @@
 #include <sys/mman.h>
 
 #include "tally/engine/channel/hash.hpp"
-#include "tally/engine/code_log.hpp"
+#include "tally/engine/code_log_writer.hpp"
 #include "tally/engine/inherited.hpp"
-#include "tally/engine/instrument/marks.hpp"
+#include "tally/engine/instrument/mark_probes.hpp"
 #include "tally/engine/instrument/python_code.hpp"
 #include "tally/engine/instrument/python_objects.hpp"
 #include "tally/engine/translate/entry.hpp"

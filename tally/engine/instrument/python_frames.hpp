@@ -7,7 +7,7 @@
 /// Nothing is sampled or estimated: a count is exact up to the store, which is a few instructions before a function's
 /// first bytecode and after its last.
 #pragma once
-#include "tally/engine/channel/marks.hpp"
+#include "tally/engine/channel/marks_layout.hpp"
 #include "tally/engine/channel/python.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/records.hpp"

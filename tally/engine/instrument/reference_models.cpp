@@ -2,7 +2,7 @@
 #include <new>
 
 #include "tally/engine/instrument/cold_models.hpp"
-#include "tally/engine/instrument/located_values.hpp"
+#include "tally/engine/instrument/located_probes.hpp"
 
 namespace tally::engine::instrument {
 namespace {

@@ -1,9 +1,9 @@
 #include "tally/engine/instrument/running_cycles.hpp"
 
 #include "tally/engine/instrument/core_cycles.hpp"
-#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
-#include "tally/engine/translate/profile.hpp"
+#include "tally/engine/translate/execution_counts.hpp"
 
 namespace tally::engine::instrument {
 namespace {

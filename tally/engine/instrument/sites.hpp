@@ -4,7 +4,7 @@
 /// again probes unstable sites without a jump.
 #pragma once
 #include "tally/engine/channel/hash.hpp"
-#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/translate/decode.hpp"
 
 namespace tally::engine::instrument {

@@ -1,12 +1,12 @@
 #include "tally/engine/instrument/window_records.hpp"
 
-#include "tally/engine/channel/store.hpp"
+#include "tally/engine/channel/stored_layout.hpp"
 #include "tally/engine/clock.hpp"
-#include "tally/engine/code_log.hpp"
-#include "tally/engine/instrument/marks.hpp"
-#include "tally/engine/translate/countdown.hpp"
+#include "tally/engine/code_log_writer.hpp"
+#include "tally/engine/instrument/mark_probes.hpp"
+#include "tally/engine/translate/countdown_code.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
-#include "tally/engine/translate/sources.hpp"
+#include "tally/engine/translate/source_probes.hpp"
 #include "tally/engine/translate/uncounted.hpp"
 
 namespace tally::engine::instrument {

@@ -1,4 +1,4 @@
-/// Builds rows of windows and writes them into a thread's ring (engine/channel/windows.hpp).
+/// Builds rows of windows and writes them into a thread's ring (engine/channel/window_rows_layout.hpp).
 #pragma once
 #include "tally/engine/instrument/access_records.hpp"
 #include "tally/engine/instrument/running_totals.hpp"

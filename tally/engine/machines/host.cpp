@@ -4,11 +4,11 @@
 #include <bit>
 
 #include "tally/core/base/text.hpp"
-#include "tally/engine/machines/machine.hpp"
-#include "tally/engine/machines/models.hpp"
+#include "tally/engine/machines/machine_model.hpp"
+#include "tally/engine/machines/shipped_models.hpp"
 #include "tally/linux/files/files.hpp"
 
-namespace tally::machine {
+namespace tally::machines {
 
 namespace {
 
@@ -76,4 +76,4 @@ Result<MachineModel> host(const std::filesystem::path& root) {
   return machine;
 }
 
-}  // namespace tally::machine
+}  // namespace tally::machines

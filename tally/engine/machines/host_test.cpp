@@ -4,9 +4,9 @@
 #include <fstream>
 #include <string>
 
-#include "tally/engine/machines/machine.hpp"
+#include "tally/engine/machines/machine_model.hpp"
 
-namespace tally::machine {
+namespace tally::machines {
 namespace {
 
 // A fake /sys and /proc.
@@ -87,4 +87,4 @@ TEST_F(Host, AMissingDataCacheIsAnErrorWithAHint) {
 }
 
 }  // namespace
-}  // namespace tally::machine
+}  // namespace tally::machines

@@ -9,9 +9,9 @@
 
 #include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/engine/machines/machine.hpp"
+#include "tally/engine/machines/machine_model.hpp"
 
-namespace tally::machine {
+namespace tally::machines {
 
 namespace {
 
@@ -259,4 +259,4 @@ class Parser {
 
 Result<MachineModel> parse(std::string_view text, std::string_view origin) { return Parser(text, origin).parse(); }
 
-}  // namespace tally::machine
+}  // namespace tally::machines

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "tally/core/base/full_run_testing.hpp"
-#include "tally/engine/machines/machine.hpp"
-#include "tally/engine/models/memory.hpp"
+#include "tally/engine/machines/machine_model.hpp"
+#include "tally/engine/models/table_memory.hpp"
 
-namespace tally::machine {
+namespace tally::machines {
 namespace {
 
 using models::Access;
@@ -109,4 +109,4 @@ TEST(Matmul, AColumnThatFallsIntoFewSetsNeverHits) {
 }
 
 }  // namespace
-}  // namespace tally::machine
+}  // namespace tally::machines

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "tally/engine/models/memory.hpp"
+#include "tally/engine/models/table_memory.hpp"
 
 namespace tally::models {
 namespace {

@@ -4,7 +4,7 @@
 /// Program addresses are relative to the start of the mapping of the code, cache addresses to the block that the code
 /// is copied to. BundleHead and its arrays, in its order and 8-byte aligned, follow the names of the record.
 #pragma once
-#include "tally/engine/persist/store.hpp"
+#include "tally/engine/persist/translation_store.hpp"
 
 namespace tally::engine::persist {
 

@@ -6,8 +6,8 @@
 #include "tally/engine/persist/bundle.hpp"
 #include "tally/engine/persist/code_marks.hpp"
 #include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/execution_counts.hpp"
 #include "tally/engine/translate/generate.hpp"
-#include "tally/engine/translate/profile.hpp"
 
 namespace tally::engine::persist {
 namespace {

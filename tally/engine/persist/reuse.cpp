@@ -1,11 +1,11 @@
 // Creates a trace from a template: copies it and applies its relocations.
 #include "tally/engine/instrument/call_code.hpp"
-#include "tally/engine/instrument/calls.hpp"
+#include "tally/engine/instrument/call_probes.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/instrument/sites.hpp"
 #include "tally/engine/models/branch/outcome.hpp"
 #include "tally/engine/persist/bundle.hpp"
-#include "tally/engine/persist/store.hpp"
+#include "tally/engine/persist/translation_store.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/generate.hpp"
 #include "tally/engine/translate/linking.hpp"

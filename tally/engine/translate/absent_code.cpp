@@ -1,7 +1,7 @@
 #include "tally/engine/translate/absent_code.hpp"
 
 #include "tally/engine/stop_the_world.hpp"
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/protection_keys.hpp"
 

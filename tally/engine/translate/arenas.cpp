@@ -1,11 +1,11 @@
 #include "tally/engine/translate/arenas.hpp"
 
 #include "tally/engine/translate/compared_code.hpp"
-#include "tally/engine/translate/countdown.hpp"
+#include "tally/engine/translate/countdown_code.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/protection_keys.hpp"
-#include "tally/engine/translate/sources.hpp"
+#include "tally/engine/translate/source_probes.hpp"
 
 namespace tally::engine::translate {
 namespace {

@@ -4,7 +4,7 @@
 /// Addresses that the program requests belong to the program, so an arena may be far from its code. There, such
 /// operands are addressed by registers.
 #pragma once
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 
 namespace tally::engine::translate {
 

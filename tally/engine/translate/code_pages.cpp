@@ -2,7 +2,7 @@
 
 #include "tally/engine/channel/hash.hpp"
 #include "tally/engine/translate/absent_code.hpp"
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/exec_regions.hpp"
 
 namespace tally::engine::translate {

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 
 namespace tally::engine {
 

@@ -1,6 +1,6 @@
 #include "tally/engine/translate/decode.hpp"
 
-#include "tally/engine/thread.hpp"
+#include "tally/engine/guest_thread.hpp"
 
 namespace tally::engine::translate {
 namespace {

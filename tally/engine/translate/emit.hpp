@@ -1,6 +1,6 @@
 /// Writes the machine code forms that generated code needs. Checks nothing: the caller ensures that there is room.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/guest_thread.hpp"
 
 namespace tally::engine::translate {
 

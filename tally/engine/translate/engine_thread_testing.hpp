@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tally/engine/thread.hpp"
+#include "tally/engine/guest_thread.hpp"
 #include "tally/engine/translate/decode.hpp"
 
 namespace tally::engine::translate {

@@ -1,5 +1,5 @@
 // The entry check of a trace for indirect jumps: compares their target with the trace's address.
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 
 namespace tally::engine::translate {
 

@@ -5,7 +5,7 @@
 
 #include "tally/engine/clock.hpp"
 #include "tally/engine/translate/absent_code.hpp"
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/known_ranges.hpp"
 #include "tally/engine/translate/logged_code.hpp"

@@ -1,6 +1,6 @@
 #include "tally/engine/translate/generate.hpp"
 
-#include "tally/engine/translate/countdown.hpp"
+#include "tally/engine/translate/countdown_code.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/unasked.hpp"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <set>
 
-#include "tally/engine/thread.hpp"
+#include "tally/engine/guest_thread.hpp"
 
 namespace tally::engine {
 

@@ -3,7 +3,7 @@
 ///
 /// The caller of every hook holds cache_lock, unless noted otherwise.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/guest_thread.hpp"
 
 namespace tally::engine::translate {
 

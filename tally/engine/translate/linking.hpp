@@ -2,7 +2,7 @@
 ///
 /// The caller must hold cache_lock for everything here.
 #pragma once
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 
 namespace tally::engine::translate {
 

@@ -1,9 +1,9 @@
 #include "tally/engine/translate/logged_code.hpp"
 
-#include "tally/engine/code_log.hpp"
-#include "tally/engine/command.hpp"
+#include "tally/engine/code_log_writer.hpp"
+#include "tally/engine/command_requests.hpp"
+#include "tally/engine/translate/execution_counts.hpp"
 #include "tally/engine/translate/file_identity.hpp"
-#include "tally/engine/translate/profile.hpp"
 
 namespace tally::engine::translate {
 namespace {

@@ -1,6 +1,6 @@
 /// Adds each new trace, and the mapping of its code, to the code log (code_log.hpp).
 #pragma once
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 
 namespace tally::engine::translate {
 

@@ -3,7 +3,7 @@
 /// early exit has a counter that corrects for the code that was not executed. Templates of the new traces replace the
 /// old templates, so the next run of the program starts with them.
 #pragma once
-#include "tally/engine/translate/profile.hpp"
+#include "tally/engine/translate/execution_counts.hpp"
 
 namespace tally::engine::translate {
 

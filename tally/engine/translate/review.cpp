@@ -1,8 +1,8 @@
 #include "tally/engine/translate/review.hpp"
 
-#include "tally/engine/translate/countdown.hpp"
+#include "tally/engine/translate/countdown_code.hpp"
+#include "tally/engine/translate/execution_counts.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
-#include "tally/engine/translate/profile.hpp"
 #include "tally/engine/translate/recorder.hpp"
 #include "tally/engine/translate/reoptimize.hpp"
 

@@ -1,13 +1,13 @@
 // Translates program code to a trace: decodes one segment at a time, copies it, and gives it one counter.
+#include "tally/engine/translate/code_reading.hpp"
 #include "tally/engine/translate/compared_code.hpp"
-#include "tally/engine/translate/countdown.hpp"
+#include "tally/engine/translate/countdown_code.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/logged_code.hpp"
-#include "tally/engine/translate/path_hash.hpp"
+#include "tally/engine/translate/path_hash_code.hpp"
 #include "tally/engine/translate/program_marks.hpp"
 #include "tally/engine/translate/protection_keys.hpp"
-#include "tally/engine/translate/reading.hpp"
-#include "tally/engine/translate/sources.hpp"
+#include "tally/engine/translate/source_probes.hpp"
 
 namespace tally::engine::translate {
 namespace {

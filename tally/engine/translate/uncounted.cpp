@@ -1,7 +1,7 @@
 #include "tally/engine/translate/uncounted.hpp"
 
-#include "tally/engine/code_log.hpp"
-#include "tally/engine/translate/profile.hpp"
+#include "tally/engine/code_log_writer.hpp"
+#include "tally/engine/translate/execution_counts.hpp"
 
 namespace tally::engine::translate {
 namespace {

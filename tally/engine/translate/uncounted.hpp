@@ -1,6 +1,6 @@
 /// Corrects the counts of a thread in the middle of a segment, where executed and counted instructions differ.
 #pragma once
-#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 
 namespace tally::engine::translate {
 

@@ -5,7 +5,7 @@
 ///
 /// The caller must hold the lock of exec_regions.cpp for everything here, unless noted otherwise.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/guest_thread.hpp"
 
 namespace tally::engine::translate {
 

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "tally/hardware/assembly/loop.hpp"
+#include "tally/hardware/assembly/code_loop.hpp"
 #include "tally/linux/process/scratch_folder.hpp"
 #include "tally/linux/process/tool.hpp"
 

@@ -1,5 +1,5 @@
 // The names that other tools use for the generic events.
-#include "tally/hardware/event/table.hpp"
+#include "tally/hardware/event/generic_events.hpp"
 
 namespace tally::event {
 namespace {

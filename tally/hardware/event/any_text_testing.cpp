@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "tally/hardware/event/event.hpp"
-#include "tally/hardware/event/explain.hpp"
+#include "tally/hardware/event/explain_event.hpp"
 
 namespace tally::event {
 namespace {

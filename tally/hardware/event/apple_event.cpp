@@ -5,7 +5,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/parsers.hpp"
-#include "tally/hardware/pmu/apple/events.hpp"
+#include "tally/hardware/pmu/apple/apple_events.hpp"
 
 namespace tally::event {
 namespace {

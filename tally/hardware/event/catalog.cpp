@@ -7,8 +7,8 @@
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/given.hpp"
 #include "tally/hardware/event/perf_names.hpp"
-#include "tally/hardware/pmu/apple/events.hpp"
-#include "tally/linux/perf/pmu_devices.hpp"
+#include "tally/hardware/pmu/apple/apple_events.hpp"
+#include "tally/linux/machine/pmu_devices.hpp"
 
 namespace tally::event {
 namespace {

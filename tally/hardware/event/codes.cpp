@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "tally/hardware/pmu/intel/events.hpp"
+#include "tally/hardware/pmu/intel/intel_events.hpp"
 
 namespace tally::event {
 namespace {

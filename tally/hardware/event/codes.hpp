@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "tally/hardware/event/encoding.hpp"
-#include "tally/hardware/event/table.hpp"
+#include "tally/hardware/event/generic_events.hpp"
 
 namespace tally::event {
 

@@ -7,7 +7,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/parsers.hpp"
 #include "tally/hardware/event/perf_names.hpp"
-#include "tally/linux/perf/pmu_devices.hpp"
+#include "tally/linux/machine/pmu_devices.hpp"
 
 namespace tally::event {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "tally/core/base/result.hpp"
 #include "tally/hardware/event/encoding.hpp"
+#include "tally/hardware/event/generic_events.hpp"
 #include "tally/hardware/event/modifiers.hpp"
-#include "tally/hardware/event/sources.hpp"
-#include "tally/hardware/event/table.hpp"
+#include "tally/hardware/event/name_sources.hpp"
 
 namespace tally::event {
 

@@ -6,8 +6,8 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/modifiers.hpp"
+#include "tally/hardware/event/name_sources.hpp"
 #include "tally/hardware/event/parsers.hpp"
-#include "tally/hardware/event/sources.hpp"
 
 namespace tally::event {
 namespace {

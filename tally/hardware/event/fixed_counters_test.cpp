@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tally/hardware/event/explain.hpp"
+#include "tally/hardware/event/explain_event.hpp"
 
 namespace tally::event {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tally/hardware/event/encoding.hpp"
-#include "tally/hardware/event/table.hpp"
+#include "tally/hardware/event/generic_events.hpp"
 
 namespace tally::event {
 

@@ -6,7 +6,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/codes.hpp"
 #include "tally/hardware/event/event.hpp"
-#include "tally/hardware/pmu/apple/events.hpp"
+#include "tally/hardware/pmu/apple/apple_events.hpp"
 
 namespace tally::event {
 namespace {

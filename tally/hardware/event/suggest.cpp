@@ -7,10 +7,10 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/metric.hpp"
+#include "tally/hardware/event/generic_events.hpp"
 #include "tally/hardware/event/perf_names.hpp"
-#include "tally/hardware/event/table.hpp"
-#include "tally/hardware/pmu/apple/events.hpp"
-#include "tally/linux/perf/pmu_devices.hpp"
+#include "tally/hardware/pmu/apple/apple_events.hpp"
+#include "tally/linux/machine/pmu_devices.hpp"
 
 namespace tally::event {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tally/core/base/result.hpp"
-#include "tally/hardware/event/sources.hpp"
+#include "tally/hardware/event/name_sources.hpp"
 
 namespace tally::event {
 

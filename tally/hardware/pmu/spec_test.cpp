@@ -5,8 +5,8 @@
 #include <random>
 
 #include "tally/core/base/holds_testing.hpp"
-#include "tally/hardware/pmu/draw.hpp"
 #include "tally/hardware/pmu/any_request_testing.hpp"
+#include "tally/hardware/pmu/draw.hpp"
 
 namespace tally::pmu {
 namespace {

@@ -19,7 +19,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/trusted_folder.hpp"
 #include "tally/linux/size_limit.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

@@ -14,7 +14,7 @@
 #include <array>
 
 #include "tally/linux/files/memory_file.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

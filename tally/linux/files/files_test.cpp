@@ -13,7 +13,7 @@
 
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/files/input.hpp"
-#include "tally/linux/files/output.hpp"
+#include "tally/linux/files/output_file.hpp"
 #include "tally/linux/files/perf_map.hpp"
 #include "tally/linux/files/state_folder.hpp"
 

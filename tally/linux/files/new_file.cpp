@@ -9,7 +9,7 @@
 #include <atomic>
 #include <utility>
 
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

@@ -14,8 +14,8 @@
 #include "tally/core/base/text.hpp"
 #include "tally/linux/descriptor.hpp"
 #include "tally/linux/files/files.hpp"
-#include "tally/linux/process/finishing.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/interruption.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

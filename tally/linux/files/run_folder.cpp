@@ -9,7 +9,7 @@
 #include <cstdio>
 
 #include "tally/linux/files/files.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

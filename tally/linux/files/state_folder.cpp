@@ -10,7 +10,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/new_file.hpp"
 #include "tally/linux/files/trusted_folder.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

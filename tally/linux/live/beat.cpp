@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tally/linux/process/spawn.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 

@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "tally/core/base/parse_text.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/linux/process/spawn.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

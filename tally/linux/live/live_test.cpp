@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "tally/linux/live/kernel_statistics.hpp"
-#include "tally/linux/live/processes.hpp"
+#include "tally/linux/live/process_list.hpp"
 
 namespace tally::linux {
 namespace {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "tally/core/base/text.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

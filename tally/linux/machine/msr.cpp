@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "tally/linux/descriptor.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

@@ -6,10 +6,15 @@
 #include <x86intrin.h>
 #endif
 
-#include "tally/linux/machine/cpuid.hpp"
-#include "tally/linux/process/spawn.hpp"
+#include "tally/linux/machine/execute_cpuid.hpp"
 
 namespace tally::linux {
+
+Nanoseconds now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
+}
 
 Moment this_moment() {
   Moment moment{now(), std::nullopt};

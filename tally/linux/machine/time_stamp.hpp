@@ -8,6 +8,9 @@
 
 namespace tally::linux {
 
+/// Returns the time of the monotonic clock.
+Nanoseconds now();
+
 /// One time on two clocks.
 struct Moment {
   Nanoseconds time{0};                 ///< monotonic clock

@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <ctime>
 
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

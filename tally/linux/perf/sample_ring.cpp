@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "tally/linux/machine/pages.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 

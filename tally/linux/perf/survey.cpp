@@ -10,7 +10,7 @@
 #include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
-#include "tally/linux/perf/pmu_devices.hpp"
+#include "tally/linux/machine/pmu_devices.hpp"
 
 namespace tally::linux {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/machine/host_machine.hpp"
 
 namespace tally::linux {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <system_error>
 
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 

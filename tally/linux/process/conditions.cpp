@@ -12,7 +12,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

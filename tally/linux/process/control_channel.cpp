@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

@@ -20,7 +20,7 @@
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/process/process_watch.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

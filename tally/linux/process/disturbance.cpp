@@ -13,7 +13,7 @@
 #include <string>
 
 #include "tally/linux/files/files.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 

@@ -5,10 +5,11 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 
 #include "tally/linux/process/noted_signal.hpp"
-#include "tally/linux/process/signals.hpp"
+#include "tally/linux/process/received_signals.hpp"
 
 namespace tally::linux {
 namespace {

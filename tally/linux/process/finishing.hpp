@@ -1,8 +1,9 @@
 // Handles signals while tally works on results after the program has ended: collects counts, resolves names and writes.
 #pragma once
 
-#include <cerrno>
 #include <optional>
+
+#include "tally/linux/interruption.hpp"
 
 namespace tally::linux {
 
@@ -31,20 +32,7 @@ class Finishing {
   bool is_outer_;
 };
 
-/// Whether to skip remaining work. True after a signal during a Finishing; most of a second after the begin of a
-/// Finishing if a signal had ended the measurement; and once noted_signal() is set. Cheap: call it in every iteration.
-/// Thread-safe.
-bool is_interrupted();
-
 /// Returns the signal that came during a Finishing.
 std::optional<int> finishing_interrupted_by();
-
-/// Repeats a system call that a signal interrupted, unless tally must end: then returns -1 with errno EINTR.
-template <class Call>
-auto unless_interrupted(Call call) {
-  auto result = call();
-  while (result == -1 && errno == EINTR && !is_interrupted()) result = call();
-  return result;
-}
 
 }  // namespace tally::linux

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tally/linux/process/signals.hpp"
+#include "tally/linux/process/received_signals.hpp"
 
 namespace tally::linux {
 namespace {

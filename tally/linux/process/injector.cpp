@@ -14,7 +14,7 @@
 #include <csignal>
 
 #include "tally/linux/descriptor.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

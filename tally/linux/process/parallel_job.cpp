@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "tally/core/base/text.hpp"
-#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/self.hpp"
 
 namespace tally::linux {

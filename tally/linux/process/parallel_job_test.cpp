@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/machine/host_machine.hpp"
 
 namespace tally::linux {
 namespace {

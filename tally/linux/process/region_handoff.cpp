@@ -16,8 +16,8 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
-#include "tally/linux/files/output.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/files/output_file.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "tally/linux/descriptor.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 

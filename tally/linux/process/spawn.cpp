@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
-#include "tally/linux/process/program.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/process/program_file.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {
@@ -97,12 +97,6 @@ std::optional<Change> next_change() {
 }
 
 void ask_to_end(pid_t process) { kill(process, SIGTERM); }
-
-Nanoseconds now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
-}
 
 Result<Program> Program::start(const std::vector<std::string>& command, Signals& signals, ChildHooks hooks,
                                Conditions conditions) {

@@ -11,7 +11,7 @@
 #include "tally/linux/descriptor.hpp"
 #include "tally/linux/machine/time_stamp.hpp"
 #include "tally/linux/process/conditions.hpp"
-#include "tally/linux/process/signals.hpp"
+#include "tally/linux/process/received_signals.hpp"
 #include "tally/linux/process/usage.hpp"
 
 namespace tally::linux {
@@ -96,8 +96,5 @@ class Program {
 
 /// Sends SIGTERM to a process.
 void ask_to_end(pid_t process);
-
-/// Returns the time of the monotonic clock.
-Nanoseconds now();
 
 }  // namespace tally::linux

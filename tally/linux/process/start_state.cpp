@@ -14,7 +14,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/linux/process/worker_thread.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

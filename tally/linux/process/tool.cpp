@@ -13,9 +13,9 @@
 #include "tally/core/base/text.hpp"
 #include "tally/linux/descriptor.hpp"
 #include "tally/linux/process/noted_signal.hpp"
-#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/program_file.hpp"
 #include "tally/linux/process/spawn.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {

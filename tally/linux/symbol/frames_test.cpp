@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "tally/linux/symbol/elf.hpp"
+#include "tally/linux/symbol/elf_functions.hpp"
 
 namespace tally::symbol {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tally/core/base/result.hpp"
-#include "tally/linux/symbol/elf.hpp"
+#include "tally/linux/symbol/elf_functions.hpp"
 
 namespace tally::symbol {
 

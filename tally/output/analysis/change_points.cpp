@@ -6,7 +6,7 @@
 #include <limits>
 #include <queue>
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 // Fewest values of a segment: one or two can be outliers.
@@ -117,4 +117,4 @@ std::vector<std::size_t> change_points(std::span<const double> values) {
   return points;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace tally::report {
+namespace tally::output {
 
 /// The first indexes of the segments of a series after the first segment, in ascending order.
 ///
@@ -20,4 +20,4 @@ std::vector<std::size_t> change_points(std::span<const double> values);
 /// The median of values; of two middle ones, the upper one.
 double upper_median(std::vector<double> values);
 
-}  // namespace tally::report
+}  // namespace tally::output

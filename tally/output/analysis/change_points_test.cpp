@@ -5,7 +5,7 @@
 
 #include <random>
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using Points = std::vector<std::size_t>;
@@ -68,4 +68,4 @@ TEST(ChangePoints, are_no_outliers) {
 }
 
 }  // namespace
-}  // namespace tally::report
+}  // namespace tally::output

@@ -12,9 +12,9 @@
 #include "tally/core/stats/median.hpp"
 #include "tally/output/analysis/read_sources.hpp"
 #include "tally/output/analysis/whole_functions.hpp"
-#include "tally/output/text/numbers.hpp"
+#include "tally/output/kit/rounded_numbers.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using result::EventCount;
@@ -349,4 +349,4 @@ Result<void> check_values(const Comparable& comparable) {
   return {};
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -10,11 +10,12 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/core/stats/ranks.hpp"
+#include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/comparison_profiles.hpp"
 #include "tally/output/analysis/growth.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using result::EventCount;
@@ -309,4 +310,4 @@ Result<Comparison> compare(const Comparable& before, const Comparable& after, bo
   return comparison;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

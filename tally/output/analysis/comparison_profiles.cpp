@@ -9,9 +9,10 @@
 #include <utility>
 
 #include "tally/core/count/event_name.hpp"
+#include "tally/output/analysis/profile_difference.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 /// Whether each function has the same source, was entered as often, and executed the same lines, but by other
@@ -187,4 +188,4 @@ Result<void> compare_profiles(Comparison& comparison) {
   return {};
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

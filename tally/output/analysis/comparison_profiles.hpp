@@ -4,8 +4,9 @@
 #include <string>
 
 #include "tally/output/analysis/comparison.hpp"
+#include "tally/output/analysis/profile_difference.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 inline constexpr const char* other_processors = "the processors differ: count both on the same model";
 
@@ -16,4 +17,4 @@ void leave_undecided(ComparedCount& row, std::string reason);
 /// Adds the rows and warnings of two profiles. Errors: bad_usage if they have no event in common.
 Result<void> compare_profiles(Comparison& comparison);
 
-}  // namespace tally::report
+}  // namespace tally::output

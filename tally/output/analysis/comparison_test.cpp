@@ -5,10 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "tally/core/stats/portable_random.hpp"
+#include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/gates.hpp"
-#include "tally/output/formats/comparison.hpp"
+#include "tally/output/kinds/comparison_format.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using result::EventCount;
@@ -384,4 +385,4 @@ TEST(ComparisonFormats, list_what_is_within_its_limit_below_the_rest) {
 }
 
 }  // namespace
-}  // namespace tally::report
+}  // namespace tally::output

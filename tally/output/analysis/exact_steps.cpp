@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 // Fewest steps of an alternation and of a creep: two steps are a spike, or two changes.
@@ -126,4 +126,4 @@ std::vector<SeriesPattern> patterns_of(std::span<const std::int64_t> values) {
   return patterns;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using Counts = std::vector<std::int64_t>;
@@ -75,4 +75,4 @@ TEST(ExactSteps, form_alternations) {
 }
 
 }  // namespace
-}  // namespace tally::report
+}  // namespace tally::output

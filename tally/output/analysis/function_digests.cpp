@@ -10,7 +10,7 @@
 
 #include "tally/output/analysis/profile_sums.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 /// FNV-1a (Fowler, Noll, Vo).
@@ -116,4 +116,4 @@ std::vector<FunctionDigests> digests_of(const result::Profile& profile, const So
   return all;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "tally/output/formats/profile.hpp"
+#include "tally/output/kinds/profile_format.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// 0: unknown.
 struct FunctionDigests {
@@ -18,4 +18,4 @@ struct FunctionDigests {
 /// unknown if a file is missing or newer than the program, and so is the code of samples.
 std::vector<FunctionDigests> digests_of(const result::Profile& profile, const SourceReader& read);
 
-}  // namespace tally::report
+}  // namespace tally::output

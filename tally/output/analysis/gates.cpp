@@ -12,9 +12,9 @@
 #include "tally/core/count/event_name.hpp"
 #include "tally/output/analysis/growth.hpp"
 #include "tally/output/analysis/profile_names.hpp"
-#include "tally/output/formats/comparison.hpp"
+#include "tally/output/kinds/comparison_format.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 Error wrong_gate(const std::string& text, const char* what) {
@@ -310,4 +310,4 @@ Result<std::vector<GateResult>> evaluate(const std::vector<Gate>& gates, const C
   return results;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -8,7 +8,7 @@
 
 #include "tally/core/stats/ranks.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 bool all_agree(const std::vector<double>& runs) {
@@ -82,4 +82,4 @@ std::optional<std::size_t> runs_to_decide(const RepeatedValue& before, const Rep
   return std::max({static_cast<std::size_t>(runs), fewest_runs, next});
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

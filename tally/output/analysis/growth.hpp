@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-namespace tally::report {
+namespace tally::output {
 
 /// The 99 % interval of a growth, relative to before (0.01: 1 %) or in the unit of the quantity. Infinite if something
 /// grew from 0.
@@ -54,4 +54,4 @@ LimitVerdict judge_growth(const Growth& growth, double limit);
 std::optional<std::size_t> runs_to_decide(const RepeatedValue& before, const RepeatedValue& after, bool more_is_better,
                                           bool is_relative, double limit);
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -9,7 +9,7 @@
 #include "tally/core/base/full_run_testing.hpp"
 #include "tally/core/stats/portable_random.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 constexpr double limit = 0.01;
@@ -123,4 +123,4 @@ TEST(Growth, says_how_many_runs_decide) {
 }
 
 }  // namespace
-}  // namespace tally::report
+}  // namespace tally::output

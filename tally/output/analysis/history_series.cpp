@@ -10,7 +10,7 @@
 #include "tally/output/analysis/change_points.hpp"
 #include "tally/output/analysis/comparable.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 void find_steps(HistorySeries& series) {
@@ -139,4 +139,4 @@ std::string entry_text(const result::HistoryEntry& entry) {
   return entry.provenance.label.empty() ? fmt::format("#{}", entry.number) : entry.provenance.label;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "tally/output/analysis/exact_steps.hpp"
-#include "tally/output/result/history.hpp"
+#include "tally/output/result/history_result.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// One value of a series, and the entry that has it. Both pointers lead into the history.
 struct SeriesValue {
@@ -59,4 +59,4 @@ std::string series_name(const HistorySeries& series);
 /// "703b6f084e4f", else the label, else the number: "#12".
 std::string entry_text(const result::HistoryEntry& entry);
 
-}  // namespace tally::report
+}  // namespace tally::output

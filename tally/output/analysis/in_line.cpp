@@ -5,7 +5,7 @@
 
 #include "tally/core/base/foreign_text.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 /// Calls `each` for every text of the profile that may come from outside of tally. Returns false as soon as `each`
@@ -40,4 +40,4 @@ InLineProfile::InLineProfile(const result::Profile& profile) : profile_(profile)
   });
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

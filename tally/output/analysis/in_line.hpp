@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "tally/output/formats/profile.hpp"
+#include "tally/output/kinds/profile_format.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// A profile whose command, names, paths and reasons contain no line breaks. Refers to the profile itself if it has
 /// none, which is usual; else to an escaped copy. The profile must outlive it.
@@ -28,4 +28,4 @@ std::string in_line(const result::Profile& profile, const ProfileStyle& style) {
   return write(InLineProfile(profile).get(), style);
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -10,7 +10,7 @@
 #include "tally/output/analysis/take_share.hpp"
 #include "tally/output/result/call_sums.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using result::CodeCall;
@@ -208,4 +208,4 @@ Profile with_jumped_functions(const Profile& profile) {
                                                                                 : JumpedFunctions(profile).convert();
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -1,9 +1,9 @@
 // Functions that are reached by jumps (tail calls), as calls in flame graphs.
 #pragma once
 
-#include "tally/output/result/profile.hpp"
+#include "tally/output/result/profile_result.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// Returns the same counts with calls to functions that callees jumped to: std::function, virtual calls and linkage
 /// tables reach many functions only by jumps. The engine records calls, so the counts of such a function are in those
@@ -14,4 +14,4 @@ namespace tally::report {
 /// Profiles of samples, whose stacks are complete, stay. Cost: proportional to rows and calls.
 result::Profile with_jumped_functions(const result::Profile& profile);
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -7,7 +7,7 @@
 
 #include "tally/output/result/call_sums.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 constexpr std::uint32_t outermost = result::CodeCall::no_parent;
@@ -110,4 +110,4 @@ TEST(JumpedFunctions, of_samples_are_in_their_stacks) {
 }
 
 }  // namespace
-}  // namespace tally::report
+}  // namespace tally::output

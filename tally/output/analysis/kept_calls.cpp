@@ -6,7 +6,7 @@
 
 #include "tally/output/result/call_sums.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 void keep_calls(result::Profile& profile, const std::function<bool(std::size_t)>& keeps) {
   const std::size_t events = profile.event_count();
@@ -27,4 +27,4 @@ void keep_calls(result::Profile& profile, const std::function<bool(std::size_t)>
   profile.self = std::move(self);
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -7,7 +7,7 @@
 
 #include "tally/core/base/text.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using result::ThreadPath;
@@ -109,4 +109,4 @@ std::string variable_text(const VariableDifference& difference) {
   return fmt::format("{} ({} and {} bytes)", name, *difference.before, *difference.after);
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

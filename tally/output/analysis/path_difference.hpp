@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "tally/output/result/stat.hpp"
+#include "tally/output/result/stat_result.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// A thread whose paths differ, and the range of instructions in which they part.
 struct PathDifference {
@@ -42,4 +42,4 @@ std::vector<VariableDifference> compare_environments(const result::StartConditio
                                                      const result::StartConditions& after);
 std::string variable_text(const VariableDifference& difference);
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -11,7 +11,7 @@
 #include "tally/core/stats/clusters.hpp"
 #include "tally/core/stats/projection.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 // Windows shorter than a tenth of the median length have no phase: cut windows of a few instructions mean little.
@@ -156,4 +156,4 @@ Phases find_phases(const result::Windows& windows) {
   return phases;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

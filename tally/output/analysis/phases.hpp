@@ -10,7 +10,7 @@
 #include "tally/core/base/result.hpp"
 #include "tally/output/result/windows_table.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// One phase.
 struct Phase {
@@ -39,4 +39,4 @@ Result<void> add_vectors(result::WindowSeries& series, std::string_view text, co
 /// length. No phases if nothing varies. Deterministic.
 Phases find_phases(const result::Windows& windows);
 
-}  // namespace tally::report
+}  // namespace tally::output

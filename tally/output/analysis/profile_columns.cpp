@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 /// For each column, the index and the weight of each event that it contains.
@@ -60,4 +60,4 @@ result::Profile with_columns(result::Profile profile, const std::vector<DerivedE
   return profile;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "tally/output/result/profile.hpp"
+#include "tally/output/result/profile_result.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// An event that is a weighted sum of events of a profile.
 struct DerivedEvent {
@@ -19,4 +19,4 @@ struct DerivedEvent {
 /// proportional to rows and calls.
 result::Profile with_columns(result::Profile profile, const std::vector<DerivedEvent>& columns);
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -11,7 +11,7 @@
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 bool is_counted(const result::Event& event) { return event.total.count.value.has_value(); }
@@ -310,4 +310,4 @@ Result<ProfileDifference> difference_of(const result::Profile& before, const res
   return ProfileComparison(before, after).compare();
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

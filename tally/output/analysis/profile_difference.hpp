@@ -7,9 +7,9 @@
 
 #include "tally/core/base/result.hpp"
 #include "tally/core/count/run_noise.hpp"
-#include "tally/output/formats/profile.hpp"
+#include "tally/output/kinds/profile_format.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// One side of a change. `counts`: one for each event that both profiles have.
 struct ChangeSide {
@@ -61,4 +61,4 @@ struct ProfileDifference {
 /// no event in common.
 Result<ProfileDifference> difference_of(const result::Profile& before, const result::Profile& after);
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -7,7 +7,7 @@
 #include "tally/output/analysis/sort_rows.hpp"
 #include "tally/output/result/call_sums.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using result::CodeCall;
@@ -134,4 +134,4 @@ class Inliner {
 
 Profile with_inlined_functions(const Profile& profile) { return Inliner(profile).convert(); }
 
-}  // namespace tally::report
+}  // namespace tally::output

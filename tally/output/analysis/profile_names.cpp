@@ -8,7 +8,7 @@
 #include "tally/core/base/pattern.hpp"
 #include "tally/core/base/text.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 /// Replaces the outermost arguments in brackets with "<…>". A bracket at the beginning of a name of Rust,
@@ -197,4 +197,4 @@ bool is_called(const std::string& function, std::string_view name) {
          std::string_view(bare).substr(0, std::max<std::size_t>(bare.find('<'), 1)).ends_with(end);
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

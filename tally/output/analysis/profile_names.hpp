@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tally/output/result/profile.hpp"
+#include "tally/output/result/profile_result.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// A function's name, without parameters unless `whole`.
 std::string function_name(const std::string& name, bool whole);
@@ -37,4 +37,4 @@ bool matches_any(const std::vector<std::string>& patterns, const result::Profile
 /// "ns::sum" for "int ns::sum<int>(int)", or as a copy of it that the compiler made (core/base/clone_name.hpp).
 bool is_called(const std::string& function, std::string_view name);
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -4,7 +4,7 @@
 
 #include "tally/core/base/text.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -100,4 +100,4 @@ TEST(CutNames, differ_still) {
 }
 
 }  // namespace
-}  // namespace tally::report
+}  // namespace tally::output

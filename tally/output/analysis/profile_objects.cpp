@@ -8,7 +8,7 @@
 
 #include "tally/output/analysis/profile_sums.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 std::vector<std::string> object_names(const result::Profile& profile, bool whole_paths) {
   constexpr std::size_t shown_digits = 8;
@@ -81,4 +81,4 @@ std::vector<std::string> unread_lines(const result::Profile& profile) {
   return lines;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "tally/output/result/profile.hpp"
+#include "tally/output/result/profile_result.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// Names of object files: their paths, or the last component. Ambiguous names get the beginning of the build ID, "prog
 /// [1f2e3d4c]", or if that is still ambiguous, a number, "prog [2]".
@@ -22,4 +22,4 @@ std::string unnamed_share_line(const result::Profile& profile);
 /// One sentence for each file of debug information that could not be read; at most a few per object.
 std::vector<std::string> unread_lines(const result::Profile& profile);
 
-}  // namespace tally::report
+}  // namespace tally::output

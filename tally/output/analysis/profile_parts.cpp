@@ -5,7 +5,7 @@
 
 #include "tally/output/result/string_elements.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 void append_values(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from, std::size_t row,
@@ -58,4 +58,4 @@ result::Profile profile_of_part(const result::Profile& profile, std::size_t part
   return made;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

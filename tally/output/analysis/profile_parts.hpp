@@ -3,12 +3,12 @@
 
 #include <cstddef>
 
-#include "tally/output/result/profile.hpp"
+#include "tally/output/result/profile_result.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// Returns the profile of one part, by its index in Profile::parts: its rows, its calls, and their sums as totals. It
 /// has this one part.
 result::Profile profile_of_part(const result::Profile& profile, std::size_t part);
 
-}  // namespace tally::report
+}  // namespace tally::output

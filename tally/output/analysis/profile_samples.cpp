@@ -8,7 +8,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 std::int64_t whole(const result::Profile& profile, std::size_t event) {
@@ -155,4 +155,4 @@ std::vector<std::string> sampling_lines(const result::Profile& profile) {
   return lines;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

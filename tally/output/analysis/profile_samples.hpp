@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "tally/core/count/run_noise.hpp"
-#include "tally/output/result/profile.hpp"
+#include "tally/output/result/profile_result.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// The confidence interval of a count's share of all samples of an event; 0 to 1 if nothing was sampled. If every
 /// single event is a sample, the interval is the share itself.
@@ -27,4 +27,4 @@ std::vector<std::string> sampling_lines(const result::Profile& profile);
 /// Replaces estimated counts with numbers of samples, if the profile was sampled: for columns of numbers.
 result::Profile in_samples(result::Profile profile);
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -4,9 +4,9 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/profile_difference.hpp"
-#include "tally/output/formats/profile_forms.hpp"
+#include "tally/output/kinds/profile_forms.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 /// Two functions: `hot` samples in `hot`, the rest of 1,000 in `main`; each sample represents 100 events.
@@ -124,4 +124,4 @@ TEST(ProfileOfSamples, shows_samples_in_margins) {
 }
 
 }  // namespace
-}  // namespace tally::report
+}  // namespace tally::output

@@ -9,7 +9,7 @@
 #include "tally/output/analysis/tail_calls.hpp"
 #include "tally/output/result/call_sums.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using Counts = std::vector<std::int64_t>;
@@ -177,4 +177,4 @@ Collected collected(result::Profile profile, const Collection& collection) {
   return result;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "tally/output/result/profile.hpp"
+#include "tally/output/result/profile_result.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// Returns the part of a profile that belongs to the owners for which `keeps` is true. `totals`: what they counted, one
 /// for each event; what no row contains stays a count without a location. If it is empty, the sums of rows are the
@@ -37,4 +37,4 @@ struct Collected {
 /// which must have all of its events. Cost: proportional to rows and calls.
 Collected collected(result::Profile profile, const Collection& collection);
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -5,7 +5,7 @@
 #include "tally/output/analysis/profile_columns.hpp"
 #include "tally/output/analysis/profile_skipping.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using Counts = std::vector<std::int64_t>;
@@ -204,4 +204,4 @@ TEST(Columns, are_sums_of_events) {
 }
 
 }  // namespace
-}  // namespace tally::report
+}  // namespace tally::output

@@ -16,7 +16,7 @@
 #include "tally/output/analysis/tail_calls.hpp"
 #include "tally/output/analysis/take_share.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using Counts = std::vector<std::int64_t>;
@@ -367,4 +367,4 @@ Skipped without_functions(result::Profile profile, const FunctionChoice& choice)
   return Skipper(std::move(profile), std::move(chosen)).skip();
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "tally/output/result/profile.hpp"
+#include "tally/output/result/profile_result.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// Chooses functions.
 struct FunctionChoice {
@@ -32,4 +32,4 @@ struct Skipped {
 /// have all of its events. Totals stay. Cost: proportional to rows, and to calls times their depth.
 Skipped without_functions(result::Profile profile, const FunctionChoice& choice);
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -9,7 +9,7 @@
 
 #include "tally/output/analysis/tail_calls.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
@@ -141,4 +141,4 @@ std::string location_of(const result::Profile& profile, std::uint32_t source, st
   return line == 0 ? "" : fmt::format("{}:{}", file_name(profile.sources[source]), line);
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "tally/output/analysis/profile_names.hpp"
-#include "tally/output/formats/profile.hpp"
+#include "tally/output/kinds/profile_format.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// The sum of rows that have one key in common.
 struct ProfileSum {
@@ -55,4 +55,4 @@ std::string location_of(const result::Profile& profile, std::uint32_t source, st
 /// The last component of a path.
 std::string file_name(std::string_view path);
 
-}  // namespace tally::report
+}  // namespace tally::output

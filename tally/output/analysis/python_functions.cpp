@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace tally::report {
+namespace tally::output {
 
 std::vector<std::int64_t> outside_python(const result::Profile& profile) {
   std::vector<std::int64_t> outside;
@@ -16,4 +16,4 @@ std::string location_of(const result::PythonFunction& function) {
   return function.line == 0 ? function.file : fmt::format("{}:{}", function.file, function.line);
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

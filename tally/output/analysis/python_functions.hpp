@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "tally/output/result/profile.hpp"
+#include "tally/output/result/profile_result.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// The name of the row for what no Python function counted.
 inline constexpr const char* outside_python_name = "[outside Python functions]";
@@ -18,4 +18,4 @@ std::vector<std::int64_t> outside_python(const result::Profile& profile);
 /// Where a function is defined: "FILE:LINE", or the file if the line is unknown.
 std::string location_of(const result::PythonFunction& function);
 
-}  // namespace tally::report
+}  // namespace tally::output

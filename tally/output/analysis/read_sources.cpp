@@ -6,7 +6,7 @@
 
 #include "tally/core/base/text.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using result::CodeFunction;
@@ -62,4 +62,4 @@ std::vector<std::string> differing_sources(const result::Run& before, const resu
   return lines;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-namespace tally::report {
+namespace tally::output {
 
 void sort_rows(result::Profile& profile) {
   std::vector<std::size_t> order(profile.rows.size());
@@ -34,4 +34,4 @@ void sort_rows(result::Profile& profile) {
   profile.samples = std::move(samples);
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

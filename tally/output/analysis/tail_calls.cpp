@@ -6,7 +6,7 @@
 
 #include "tally/output/analysis/take_share.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using Counts = std::vector<std::int64_t>;
@@ -139,4 +139,4 @@ std::unordered_map<std::size_t, std::vector<TailShare>> tail_shares(const result
   return by_call;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tally/output/result/profile.hpp"
+#include "tally/output/result/profile_result.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// The part of a call's own counts (Profile::self) that `function` counted, to which the callee jumped (tail call).
 struct TailShare {
@@ -45,4 +45,4 @@ void each_self(const result::Profile& profile, Each&& each) {
   }
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tally::report {
+namespace tally::output {
 
 /// Returns `what` * `some` / `all`, and subtracts it from `what`, and `some` from `all`. Calls for all parts of `all`
 /// distribute `what` completely.
@@ -18,4 +18,4 @@ inline std::int64_t take_share(std::int64_t& what, std::int64_t& all, std::int64
   return part;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -10,7 +10,7 @@
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/analysis/sort_rows.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using result::Profile;
@@ -161,4 +161,4 @@ WholeFunctions::WholeFunctions(const Profile& profile) : profile_(profile) {
   sort_rows(*copy_);
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

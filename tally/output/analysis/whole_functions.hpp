@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "tally/output/formats/profile.hpp"
-#include "tally/output/result/profile.hpp"
+#include "tally/output/kinds/profile_format.hpp"
+#include "tally/output/result/profile_result.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// A profile whose functions contain their clones (core/base/clone_name.hpp), per file of code: by
 /// ProfileFunction::clone_of; in results without it by their names and source files. A function whose name has several
@@ -37,4 +37,4 @@ std::string of_whole_functions(const result::Profile& profile, const ProfileStyl
   return style.whole_names ? write(profile, style) : write(WholeFunctions(profile).get(), style);
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -7,7 +7,7 @@
 
 #include "tally/output/analysis/profile_sums.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 /// A profile with one row of 10 for each function.
@@ -100,4 +100,4 @@ TEST(WholeFunctions, rows_and_calls_refer_to_them) {
 }
 
 }  // namespace
-}  // namespace tally::report
+}  // namespace tally::output

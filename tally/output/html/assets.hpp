@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace tally::report {
+namespace tally::output {
 
 /// Chart.js, with its licence notice (MIT).
 std::string_view chart_library();
@@ -30,4 +30,4 @@ std::string_view windows_data_script();
 std::string_view windows_parts_script();
 std::string_view windows_script();
 
-}  // namespace tally::report
+}  // namespace tally::output

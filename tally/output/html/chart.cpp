@@ -4,11 +4,11 @@
 
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/output/formats/json_values.hpp"
-#include "tally/output/html/element.hpp"
-#include "tally/output/text/numbers.hpp"
+#include "tally/output/kit/element.hpp"
+#include "tally/output/kit/json_values.hpp"
+#include "tally/output/kit/rounded_numbers.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 // If there are more, page.js hides all but the first six.
@@ -89,4 +89,4 @@ std::string figure(const Chart& chart) {
          folded("Show as a table", numbers_of(chart));
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

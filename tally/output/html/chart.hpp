@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tally::report {
+namespace tally::output {
 
 /// One axis.
 struct Scale {
@@ -60,4 +60,4 @@ struct Chart {
 /// Returns the HTML of the chart, and of a collapsed table of its values. Returns "" if the chart has no points.
 std::string figure(const Chart& chart);
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -3,13 +3,14 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/in_line.hpp"
-#include "tally/output/formats/comparison.hpp"
+#include "tally/output/analysis/profile_difference.hpp"
 #include "tally/output/html/assets.hpp"
-#include "tally/output/html/element.hpp"
-#include "tally/output/html/profile.hpp"
+#include "tally/output/html/profile_page.hpp"
 #include "tally/output/html/sections.hpp"
+#include "tally/output/kinds/comparison_format.hpp"
+#include "tally/output/kit/element.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 std::string gates_html(const std::vector<GateResult>& gates) {
@@ -79,4 +80,4 @@ std::string comparison_html(const JudgedComparison& judged, const ComparisonStyl
       title, page_style(), title, top);
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

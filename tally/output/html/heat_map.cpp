@@ -6,10 +6,10 @@
 #include <cmath>
 #include <set>
 
-#include "tally/output/html/element.hpp"
-#include "tally/output/text/numbers.hpp"
+#include "tally/output/kit/element.hpp"
+#include "tally/output/kit/rounded_numbers.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 constexpr int cell_width = 58;
@@ -86,4 +86,4 @@ std::string heat_map(const HeatMap& map) {
          element("figcaption", map.caption) + "</figure>\n";
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

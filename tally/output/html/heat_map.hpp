@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace tally::report {
+namespace tally::output {
 
 struct HeatMap {
   std::string title;
@@ -20,4 +20,4 @@ struct HeatMap {
 /// The map; colours are logarithmic. Empty if it has fewer than two columns or rows.
 std::string heat_map(const HeatMap& map);
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -1,23 +1,23 @@
 // The text of pages. tests/cli/report_test.cpp checks in a browser how they are drawn.
-#include "tally/output/html/html.hpp"
+#include "tally/output/kinds/page_format.hpp"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "tally/core/base/holds_testing.hpp"
-#include "tally/output/formats/golden_testing.hpp"
-#include "tally/output/formats/memory_testing.hpp"
-#include "tally/output/formats/profile_forms.hpp"
-#include "tally/output/formats/sample_testing.hpp"
-#include "tally/output/formats/stored.hpp"
-#include "tally/output/html/element.hpp"
 #include "tally/output/html/heat_map.hpp"
-#include "tally/output/html/profile.hpp"
+#include "tally/output/html/profile_page.hpp"
 #include "tally/output/html/sections.hpp"
-#include "tally/output/text/memory.hpp"
+#include "tally/output/kinds/memory_format.hpp"
+#include "tally/output/kinds/profile_forms.hpp"
+#include "tally/output/kit/element.hpp"
+#include "tally/output/result/golden_testing.hpp"
+#include "tally/output/result/sample_memory_testing.hpp"
+#include "tally/output/result/sample_stat_testing.hpp"
+#include "tally/output/result/stored.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using Json = nlohmann::json;
@@ -320,4 +320,4 @@ TEST(StoredMemory, errors_name_the_field) {
 }
 
 }  // namespace
-}  // namespace tally::report
+}  // namespace tally::output

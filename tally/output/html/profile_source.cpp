@@ -4,9 +4,9 @@
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
-#include "tally/output/html/profile.hpp"
+#include "tally/output/html/profile_page.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 constexpr std::size_t most_source_bytes = 2 << 20;  // on one page
@@ -64,4 +64,4 @@ std::string SourceText::line(const std::string& path, const std::string& object,
   return text;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "tally/output/html/chart.hpp"
-#include "tally/output/html/html.hpp"
+#include "tally/output/kinds/page_format.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// "A processor · Linux 6.1 · a virtual machine · tally 0.1 · 2026-11-27T06:54:18Z": where and when it was measured.
 std::string environment_line(const result::Environment& environment);
@@ -57,4 +57,4 @@ std::string section_of(const result::Windows& windows);
 /// A result of `tally stat`.
 std::string section_of(const result::Stat& stat);
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -3,13 +3,13 @@
 
 #include <variant>
 
-#include "tally/output/result/discover.hpp"
-#include "tally/output/result/lab.hpp"
-#include "tally/output/result/memory.hpp"
-#include "tally/output/result/profile.hpp"
-#include "tally/output/result/regions.hpp"
-#include "tally/output/result/stat.hpp"
-#include "tally/output/result/verify.hpp"
+#include "tally/output/result/discovery_result.hpp"
+#include "tally/output/result/lab_run.hpp"
+#include "tally/output/result/memory_result.hpp"
+#include "tally/output/result/profile_result.hpp"
+#include "tally/output/result/regions_result.hpp"
+#include "tally/output/result/stat_result.hpp"
+#include "tally/output/result/verify_result.hpp"
 #include "tally/output/result/windows_table.hpp"
 
 namespace tally::result {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tally/output/result/code.hpp"
+#include "tally/output/result/code_values.hpp"
 
 namespace tally::result {
 

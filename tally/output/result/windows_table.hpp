@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/output/result/windows.hpp"
+#include "tally/output/result/windows_result.hpp"
 
 namespace tally::result {
 

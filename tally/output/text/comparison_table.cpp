@@ -6,11 +6,11 @@
 #include <cstdlib>
 
 #include "tally/core/base/text.hpp"
-#include "tally/output/formats/comparison.hpp"
-#include "tally/output/text/grid.hpp"
-#include "tally/output/text/metrics.hpp"
+#include "tally/output/kinds/comparison_format.hpp"
+#include "tally/output/kit/grid.hpp"
+#include "tally/output/kit/metric_text.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 std::string note_of(const ComparedCount& count) {
@@ -232,4 +232,4 @@ std::string comparison_table(const JudgedComparison& judged, const ComparisonSty
   return text + "\n" + prose_line(printable(judged.verdict()), style.terminal);
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

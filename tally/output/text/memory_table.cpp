@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include "tally/core/base/text.hpp"
-#include "tally/output/text/grid.hpp"
-#include "tally/output/text/memory.hpp"
-#include "tally/output/text/memory_rows.hpp"
-#include "tally/output/text/memory_texts.hpp"
+#include "tally/output/kinds/memory_format.hpp"
+#include "tally/output/kit/grid.hpp"
+#include "tally/output/kit/memory_rows.hpp"
+#include "tally/output/kit/memory_texts.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 using result::Memory;
@@ -65,4 +65,4 @@ std::string memory_table(const Memory& memory, std::size_t terminal) {
   return text + "\n";
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

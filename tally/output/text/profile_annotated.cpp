@@ -8,9 +8,9 @@
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
-#include "tally/output/text/grid.hpp"
+#include "tally/output/kit/grid.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 constexpr std::uint32_t context = 3;  // lines shown before and after executed lines
@@ -124,4 +124,4 @@ Result<std::string> annotated(const result::Profile& profile, std::string_view n
   return Annotation(profile, name).text(read);
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -4,9 +4,9 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
-#include "tally/output/text/grid.hpp"
+#include "tally/output/kit/grid.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 /// The counts of an instruction, over all threads.
@@ -77,4 +77,4 @@ Result<std::string> annotated_instructions(const result::Profile& profile, std::
   return text;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -11,13 +11,13 @@
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/analysis/whole_functions.hpp"
-#include "tally/output/formats/profile_forms.hpp"
+#include "tally/output/kinds/profile_forms.hpp"
+#include "tally/output/kit/grid.hpp"
+#include "tally/output/kit/presented_machine_text.hpp"
 #include "tally/output/result/string_elements.hpp"
-#include "tally/output/text/grid.hpp"
-#include "tally/output/text/presented_machine.hpp"
 #include "tally/output/text/python_table.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 std::string share(std::int64_t part, std::int64_t whole) {
@@ -270,4 +270,4 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   return text;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

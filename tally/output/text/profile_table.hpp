@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "tally/output/formats/profile.hpp"
+#include "tally/output/kinds/profile_format.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// Returns the functions whose source lines the table shows, and their clones; none if its rows are not functions.
 std::vector<std::uint32_t> shown_functions(const result::Profile& profile, const ProfileStyle& style);
 
-}  // namespace tally::report
+}  // namespace tally::output

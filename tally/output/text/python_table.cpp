@@ -9,9 +9,9 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/python_functions.hpp"
-#include "tally/output/text/grid.hpp"
+#include "tally/output/kit/grid.hpp"
 
-namespace tally::report {
+namespace tally::output {
 namespace {
 
 std::string percent_of_total(std::int64_t count, std::int64_t total) {
@@ -63,4 +63,4 @@ std::string python_table(const result::Profile& profile, const ProfileStyle& sty
   return text;
 }
 
-}  // namespace tally::report
+}  // namespace tally::output

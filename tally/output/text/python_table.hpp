@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "tally/output/formats/profile.hpp"
+#include "tally/output/kinds/profile_format.hpp"
 
-namespace tally::report {
+namespace tally::output {
 
 /// A table of Python functions, by their own counts of the first event, with a line below it; empty if the profile has
 /// none.
 std::string python_table(const result::Profile& profile, const ProfileStyle& style);
 
-}  // namespace tally::report
+}  // namespace tally::output

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "tally/core/base/text.hpp"
-#include "tally/hardware/assembly/loop.hpp"
+#include "tally/hardware/assembly/code_loop.hpp"
 #include "tally/linux/process/spawn.hpp"
 #include "tally/tools/discover/analysis/analyse.hpp"
 

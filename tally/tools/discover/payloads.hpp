@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tally/core/base/result.hpp"
-#include "tally/tools/discover/analysis/record.hpp"
+#include "tally/tools/discover/analysis/measurement_cells.hpp"
 
 namespace tally::discover {
 

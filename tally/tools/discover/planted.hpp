@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tally/output/result/discover.hpp"
+#include "tally/output/result/discovery_result.hpp"
 #include "tally/tools/discover/target.hpp"
 
 namespace tally::discover {

@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "tally/tools/discover/analysis/analyse.hpp"
+#include "tally/tools/discover/discovery_log.hpp"
 #include "tally/tools/discover/payloads.hpp"
 #include "tally/tools/discover/score.hpp"
-#include "tally/tools/discover/store.hpp"
 #include "tally/tools/discover/sweep.hpp"
 
 namespace tally::discover {

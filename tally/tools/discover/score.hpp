@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tally/tools/discover/analysis/record.hpp"
+#include "tally/tools/discover/analysis/measurement_cells.hpp"
 #include "tally/tools/discover/planted.hpp"
 
 namespace tally::discover {

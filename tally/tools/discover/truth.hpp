@@ -7,7 +7,7 @@
 
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/backend.hpp"
-#include "tally/linux/process/signals.hpp"
+#include "tally/linux/process/received_signals.hpp"
 #include "tally/tools/discover/payloads.hpp"
 #include "tally/tools/discover/planted.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/tools/doctor/diagnose.hpp"
-#include "tally/tools/doctor/limits.hpp"
+#include "tally/tools/doctor/host_limits.hpp"
 
 namespace tally::doctor {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
+#include "tally/tools/doctor/host_limits.hpp"
 #include "tally/tools/doctor/hosts.hpp"
-#include "tally/tools/doctor/limits.hpp"
 
 namespace tally::doctor {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tally/output/result/doctor.hpp"
-#include "tally/tools/doctor/facts.hpp"
+#include "tally/output/result/diagnosis.hpp"
+#include "tally/tools/doctor/host_facts.hpp"
 
 namespace tally::doctor {
 

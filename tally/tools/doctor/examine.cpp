@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include "tally/counting/backend/choose/choose.hpp"
-#include "tally/hardware/event/sources.hpp"
+#include "tally/counting/backend/choose/choose_backend.hpp"
+#include "tally/hardware/event/name_sources.hpp"
 #include "tally/linux/files/cache_file.hpp"
-#include "tally/linux/machine/cpuid.hpp"
-#include "tally/tools/doctor/facts.hpp"
+#include "tally/linux/machine/execute_cpuid.hpp"
+#include "tally/tools/doctor/host_facts.hpp"
 
 namespace tally::doctor {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tally/core/base/result.hpp"
-#include "tally/output/result/history.hpp"
+#include "tally/output/result/history_result.hpp"
 
 struct sqlite3;
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/output/result/verify.hpp"
+#include "tally/output/result/verify_result.hpp"
 #include "tally/tools/verify/bench.hpp"
 #include "tally/tools/verify/known.hpp"
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tally/hardware/event/table.hpp"
-#include "tally/output/result/verify.hpp"
+#include "tally/hardware/event/generic_events.hpp"
+#include "tally/output/result/verify_result.hpp"
 
 namespace tally::verify {
 

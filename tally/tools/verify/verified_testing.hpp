@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "tally/tools/verify/grade_counts.hpp"
 #include "tally/tools/verify/scripted_testing.hpp"
-#include "tally/tools/verify/verify.hpp"
 
 namespace tally::verify {
 

@@ -6,7 +6,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/workload/image.hpp"
-#include "tally/linux/files/output.hpp"
+#include "tally/linux/files/output_file.hpp"
 #include "tally/tools/verify/known.hpp"
 
 namespace tally::verify {

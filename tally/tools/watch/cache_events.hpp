@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tally/hardware/event/pfm.hpp"
-#include "tally/linux/perf/pmu_devices.hpp"
-#include "tally/tools/watch/reading.hpp"
+#include "tally/linux/machine/pmu_devices.hpp"
+#include "tally/tools/watch/machine_reading.hpp"
 
 namespace tally::watch {
 

@@ -6,7 +6,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
-#include "tally/tools/watch/machine.hpp"
+#include "tally/tools/watch/watched_machine.hpp"
 
 namespace tally::watch {
 namespace {

@@ -2,7 +2,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "tally/tools/watch/rows.hpp"
+#include "tally/tools/watch/table_rows.hpp"
 
 namespace tally::watch {
 namespace {

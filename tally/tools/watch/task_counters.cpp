@@ -9,7 +9,7 @@
 
 #include "tally/linux/machine/cgroups.hpp"
 #include "tally/linux/process/process_watch.hpp"
-#include "tally/tools/watch/counters.hpp"
+#include "tally/tools/watch/kernel_counters.hpp"
 
 namespace tally::watch {
 namespace {

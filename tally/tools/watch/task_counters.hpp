@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tally/linux/perf/perf_event.hpp"
-#include "tally/tools/watch/machine.hpp"
-#include "tally/tools/watch/reading.hpp"
+#include "tally/tools/watch/machine_reading.hpp"
+#include "tally/tools/watch/watched_machine.hpp"
 
 namespace tally::watch {
 

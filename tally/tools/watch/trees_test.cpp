@@ -1,11 +1,11 @@
 // Machines made of files: every cell has the right value or the right reason.
 #include <gtest/gtest.h>
 
-#include "tally/linux/perf/pmu_devices.hpp"
+#include "tally/linux/machine/pmu_devices.hpp"
 #include "tally/tools/watch/cache_events.hpp"
-#include "tally/tools/watch/machine.hpp"
 #include "tally/tools/watch/trees_testing.hpp"
 #include "tally/tools/watch/uncore_events.hpp"
+#include "tally/tools/watch/watched_machine.hpp"
 #include "tally/tools/watch/watcher.hpp"
 
 namespace tally::watch {

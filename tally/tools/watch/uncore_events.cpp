@@ -9,7 +9,7 @@
 #include "tally/hardware/event/event.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/live/frequencies.hpp"
-#include "tally/linux/perf/pmu_devices.hpp"
+#include "tally/linux/machine/pmu_devices.hpp"
 #include "tally/linux/process/conditions.hpp"
 
 namespace tally::watch {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tally/tools/watch/machine.hpp"
-#include "tally/tools/watch/reading.hpp"
+#include "tally/tools/watch/machine_reading.hpp"
+#include "tally/tools/watch/watched_machine.hpp"
 
 namespace tally::watch {
 

@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "tally/core/base/result.hpp"
-#include "tally/tools/watch/counters.hpp"
-#include "tally/tools/watch/machine.hpp"
-#include "tally/tools/watch/table.hpp"
+#include "tally/tools/watch/kernel_counters.hpp"
 #include "tally/tools/watch/task_counters.hpp"
+#include "tally/tools/watch/watch_table.hpp"
+#include "tally/tools/watch/watched_machine.hpp"
 
 namespace tally::watch {
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "tally/engine/instrument/facts.hpp"
+#include "tally/engine/instrument/instruction_facts.hpp"
 #include "tally/engine/translate/decode.hpp"
 #include "tally/engine/translate/engine_thread_testing.hpp"
 

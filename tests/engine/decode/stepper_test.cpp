@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/engine/stepper/instruction.hpp"
+#include "programs/stepper/instruction.hpp"
 #include "tally/engine/translate/decode.hpp"
 #include "tally/engine/translate/engine_thread_testing.hpp"
 

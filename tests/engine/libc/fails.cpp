@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tally/engine/channel/asking.hpp"
+#include "tally/engine/channel/count_request.hpp"
 
 int main(int argc, char** argv) {
   using namespace tally::channel;

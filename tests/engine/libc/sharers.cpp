@@ -19,7 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tally/engine/channel/asking.hpp"
+#include "tally/engine/channel/count_request.hpp"
 
 namespace {
 

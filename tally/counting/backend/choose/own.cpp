@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 
-#include "tally/counting/backend/perf/counters.hpp"
 #include "tally/counting/backend/perf/encode.hpp"
+#include "tally/counting/backend/perf/order_counters.hpp"
 #if TALLY_HAS_ENGINE
 #include "tally/counting/backend/engine/count/collect.hpp"
-#include "tally/counting/backend/engine/models.hpp"
+#include "tally/counting/backend/engine/engine_models.hpp"
 #endif
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/simulation.hpp"
-#include "tally/linux/machine/machine.hpp"
-#include "tally/linux/perf/pmu_devices.hpp"
+#include "tally/linux/machine/host_machine.hpp"
+#include "tally/linux/machine/pmu_devices.hpp"
 
 namespace tally::backend {
 

@@ -6,7 +6,7 @@
 
 #include "tally/core/base/result.hpp"
 #include "tally/core/count/source.hpp"
-#include "tally/engine/channel/asking.hpp"
+#include "tally/engine/channel/count_request.hpp"
 #include "tally/hardware/event/event.hpp"
 #include "tally/linux/perf/perf_event.hpp"
 

@@ -8,19 +8,19 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/candidate.hpp"
 #include "tally/counting/backend/engine/count/collect.hpp"
-#include "tally/counting/backend/engine/count/unasked_code.hpp"
+#include "tally/counting/backend/engine/count/missing_features.hpp"
 #include "tally/counting/backend/engine/model_workers.hpp"
 #include "tally/counting/backend/engine/profile/code_counts.hpp"
-#include "tally/counting/backend/engine/profile/located_values.hpp"
+#include "tally/counting/backend/engine/profile/value_selection.hpp"
 #include "tally/counting/backend/engine/regions/marked_events.hpp"
-#include "tally/counting/backend/engine/regions/marks.hpp"
+#include "tally/counting/backend/engine/regions/resolved_marks.hpp"
 #include "tally/counting/backend/engine/run.hpp"
+#include "tally/counting/backend/engine/windows/collect_windows.hpp"
 #include "tally/counting/backend/engine/windows/thread_paths.hpp"
-#include "tally/counting/backend/engine/windows/window_rows.hpp"
 #include "tally/counting/backend/engine_only.hpp"
 #include "tally/engine/cpus/cpu_model.hpp"
 #include "tally/linux/process/finishing.hpp"
-#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/program_file.hpp"
 
 namespace tally::backend::engine {
 namespace {
@@ -79,9 +79,9 @@ std::optional<Error> refuses_trigger(const WindowTrigger& trigger) {
 
 /// Returns why programs cannot see this CPU model; nothing if they can: this processor has all of its instructions.
 std::optional<Error> refuses_cpu(const std::string& name) {
-  const auto model = cpu::named(name);
+  const auto model = cpus::named(name);
   if (!model) return model.error();
-  const std::vector<std::string> missing = cpu::missing_features(**model, cpu::host_features());
+  const std::vector<std::string> missing = cpus::missing_features(**model, cpus::host_features());
   if (missing.empty()) return std::nullopt;
   return Error{Code::cannot_measure,
                fmt::format("cannot present the CPU model {}: this processor lacks {}", name, join(missing, ", ")),
@@ -264,7 +264,7 @@ class Engine final : public Backend {
 
   Result<Simulation> simulation_of() const {
     if (asked_) return *asked_;
-    auto host = machine::named("host", "/");
+    auto host = machines::named("host", "/");
     if (!host) return fail(host.error());
     return Simulation{.machine = std::move(*host)};
   }

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "tally/linux/files/file_state.hpp"
-#include "tally/output/result/code.hpp"
+#include "tally/output/result/code_values.hpp"
 
 namespace tally::backend::engine {
 

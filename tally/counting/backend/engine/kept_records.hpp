@@ -1,4 +1,4 @@
-// The records of a file of translations (tally/engine/channel/store.hpp), as the command needs them.
+// The records of a file of translations (tally/engine/channel/stored_layout.hpp), as the command needs them.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tally/engine/channel/store.hpp"
+#include "tally/engine/channel/stored_layout.hpp"
 #include "tally/linux/files/cache_file.hpp"
 
 namespace tally::backend::engine {

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "tally/counting/backend/engine/models.hpp"
+#include "tally/counting/backend/engine/engine_models.hpp"
 #include "tally/counting/backend/engine/offloaded_models.hpp"
 #include "tally/counting/backend/engine/ring_memory.hpp"
 #include "tally/engine/models/branch/outcome.hpp"
 #include "tally/engine/models/cache/note.hpp"
-#include "tally/engine/models/memory.hpp"
+#include "tally/engine/models/table_memory.hpp"
 #include "tally/linux/machine/sparse_memory.hpp"
 #include "tally/linux/process/disturbance.hpp"
 #include "tally/linux/process/worker_thread.hpp"

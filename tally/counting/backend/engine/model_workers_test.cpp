@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "tally/counting/backend/engine/models.hpp"
+#include "tally/counting/backend/engine/engine_models.hpp"
 #include "tally/engine/models/branch/gshare.hpp"
 #include "tally/engine/models/branch/tage.hpp"
 #include "tally/engine/models/cache/first_levels.hpp"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "tally/engine/channel/notes.hpp"
-#include "tally/engine/models/memory.hpp"
 #include "tally/engine/models/placed.hpp"
+#include "tally/engine/models/table_memory.hpp"
 
 namespace tally::backend::engine {
 namespace {

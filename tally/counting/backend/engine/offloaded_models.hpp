@@ -5,8 +5,8 @@
 #include <memory>
 #include <mutex>
 
-#include "tally/engine/channel/code_log.hpp"
-#include "tally/engine/channel/models.hpp"
+#include "tally/engine/channel/code_log_layout.hpp"
+#include "tally/engine/channel/model_counts.hpp"
 #include "tally/engine/models/branch/branches.hpp"
 #include "tally/engine/models/cache/first_levels.hpp"
 #include "tally/engine/models/cache/hierarchy.hpp"

@@ -11,21 +11,21 @@
 #include "tally/counting/backend/command_run.hpp"
 #include "tally/counting/backend/engine/count/snapshot.hpp"
 #include "tally/counting/backend/engine/failures.hpp"
+#include "tally/counting/backend/engine/kept_translations.hpp"
 #include "tally/counting/backend/engine/model_workers.hpp"
-#include "tally/counting/backend/engine/regions/marks.hpp"
+#include "tally/counting/backend/engine/regions/resolved_marks.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
-#include "tally/counting/backend/engine/translations.hpp"
-#include "tally/counting/backend/engine/windows/window_rows.hpp"
+#include "tally/counting/backend/engine/windows/collect_windows.hpp"
 #include "tally/counting/backend/lost_counters.hpp"
-#include "tally/engine/channel/image.hpp"
+#include "tally/engine/channel/image_layout.hpp"
 #include "tally/engine/cpus/cpu_model.hpp"
 #include "tally/linux/files/code_files.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/files/library_cache.hpp"
-#include "tally/linux/machine/cpuid.hpp"
+#include "tally/linux/machine/execute_cpuid.hpp"
 #include "tally/linux/process/announcements.hpp"
 #include "tally/linux/process/injector.hpp"
-#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/program_file.hpp"
 #include "tally/linux/process/spawn.hpp"
 
 namespace tally::backend::engine {
@@ -281,18 +281,18 @@ std::uint32_t mapping_limit() {
 
 /// Sets what the program sees of the machine.
 Result<void> present_machine(const Conditions& conditions, channel::Settings& settings) {
-  const cpu::CpuModel* model = nullptr;
+  const cpus::CpuModel* model = nullptr;
   if (conditions.presents_cpu()) {
-    const auto found = cpu::named(conditions.cpu_model);
+    const auto found = cpus::named(conditions.cpu_model);
     if (!found) return fail(found.error());
     model = *found;
-    settings.cpu = cpu::present(*model, cpu::host_state_layout());
+    settings.cpu = cpus::present(*model, cpus::host_state_layout());
   }
   settings.repeatable = conditions.presents_machine() ? 1 : 0;
   settings.hides_vdso = conditions.hides_vdso ? 1 : 0;
   if (conditions.presents_machine())
-    settings.files = cpu::machine_files(model, linux::content("/proc/cpuinfo"),
-                                        linux::other_libraries(linux::content("/etc/ld.so.cache")));
+    settings.files = cpus::machine_files(model, linux::content("/proc/cpuinfo"),
+                                         linux::other_libraries(linux::content("/etc/ld.so.cache")));
   settings.counts_clock = conditions.counts_clock() ? 1 : 0;
   return {};
 }

@@ -1,5 +1,5 @@
 // Tests that kept records are used only if they are this user's and unchanged.
-#include "tally/counting/backend/engine/translations_testing.hpp"
+#include "tally/counting/backend/engine/kept_translations_testing.hpp"
 
 namespace tally::backend::engine {
 namespace {

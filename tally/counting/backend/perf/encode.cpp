@@ -9,8 +9,8 @@
 #include "tally/counting/backend/software.hpp"
 #include "tally/hardware/event/codes.hpp"
 #include "tally/hardware/event/fixed_counters.hpp"
+#include "tally/hardware/event/name_sources.hpp"
 #include "tally/hardware/event/perf_names.hpp"
-#include "tally/hardware/event/sources.hpp"
 
 namespace tally::backend::perf {
 namespace {

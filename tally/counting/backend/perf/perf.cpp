@@ -17,12 +17,12 @@
 #include "tally/counting/backend/perf/count/planning.hpp"
 #include "tally/counting/backend/perf/profile/code_run.hpp"
 #include "tally/counting/backend/perf/windows/window_run.hpp"
+#include "tally/linux/machine/pmu_devices.hpp"
 #include "tally/linux/perf/group_probe.hpp"
 #include "tally/linux/perf/known_work.hpp"
-#include "tally/linux/perf/pmu_devices.hpp"
 #include "tally/linux/process/gate.hpp"
 #include "tally/linux/process/usage.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::backend::perf {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tally/counting/backend/backend.hpp"
-#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/machine/host_machine.hpp"
 
 namespace tally::backend::perf {
 

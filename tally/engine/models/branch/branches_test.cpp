@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "tally/engine/models/tables_testing.hpp"
+#include "tally/engine/models/heap_tables_testing.hpp"
 
 namespace tally::models {
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "tally/engine/models/memory.hpp"
+#include "tally/engine/models/table_memory.hpp"
 
 namespace tally::models {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tally/engine/models/cache/cache.hpp"
+#include "tally/engine/models/cache/cache_level.hpp"
 #include "tally/engine/models/cache/prefetch.hpp"
 
 namespace tally::models {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-#include "tally/engine/models/tables_testing.hpp"
+#include "tally/engine/models/heap_tables_testing.hpp"
 
 namespace tally::models {
 namespace {

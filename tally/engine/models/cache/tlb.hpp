@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tally/engine/models/cache/cache.hpp"
+#include "tally/engine/models/cache/cache_level.hpp"
 #include "tally/engine/models/cache/first_pair.hpp"
 #include "tally/engine/models/cache/hierarchy.hpp"
 #include "tally/engine/models/cache/note.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tally/engine/models/tables_testing.hpp"
+#include "tally/engine/models/heap_tables_testing.hpp"
 
 namespace tally::models {
 namespace {

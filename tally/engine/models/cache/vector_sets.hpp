@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tally/engine/models/cache/cache.hpp"
+#include "tally/engine/models/cache/cache_level.hpp"
 #include "tally/engine/models/cache/hierarchy.hpp"
 
 namespace tally::models {

@@ -1,7 +1,7 @@
 // The core of the first Atom processors: Bonnell, which starts instructions in order, two per cycle.
 #pragma once
 
-#include "tally/engine/models/core/core.hpp"
+#include "tally/engine/models/core/core_model.hpp"
 
 namespace tally::models {
 

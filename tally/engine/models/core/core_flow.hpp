@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "tally/engine/models/core/core.hpp"
+#include "tally/engine/models/core/core_model.hpp"
 
 namespace tally::models {
 

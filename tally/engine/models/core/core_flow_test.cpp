@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "tally/engine/models/core/core_testing.hpp"
+#include "tally/engine/models/core/core_model_testing.hpp"
 #include "tally/engine/models/core/haswell_core.hpp"
 
 namespace tally::models {

@@ -1,7 +1,7 @@
 // The core of the Xeon E5-1620 v3 and its family: Haswell.
 #pragma once
 
-#include "tally/engine/models/core/core.hpp"
+#include "tally/engine/models/core/core_model.hpp"
 
 namespace tally::models {
 

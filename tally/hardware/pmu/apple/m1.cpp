@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tally/core/base/text.hpp"
-#include "tally/hardware/pmu/apple/events.hpp"
+#include "tally/hardware/pmu/apple/apple_events.hpp"
 #include "tally/hardware/pmu/codec.hpp"
 #include "tally/hardware/pmu/model.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/pmu/intel/event_select.hpp"
-#include "tally/hardware/pmu/intel/events.hpp"
+#include "tally/hardware/pmu/intel/intel_events.hpp"
 
 namespace tally::pmu::intel {
 namespace {

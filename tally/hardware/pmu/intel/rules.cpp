@@ -7,7 +7,7 @@
 
 #include "tally/hardware/pmu/codec.hpp"
 #include "tally/hardware/pmu/intel/event_select.hpp"
-#include "tally/hardware/pmu/intel/events.hpp"
+#include "tally/hardware/pmu/intel/intel_events.hpp"
 #include "tally/hardware/pmu/intel/readings.hpp"
 
 namespace tally::pmu::intel {

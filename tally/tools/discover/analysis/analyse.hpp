@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "tally/core/base/result.hpp"
-#include "tally/output/result/discover.hpp"
-#include "tally/tools/discover/analysis/record.hpp"
+#include "tally/output/result/discovery_result.hpp"
+#include "tally/tools/discover/analysis/measurement_cells.hpp"
 
 namespace tally::discover {
 

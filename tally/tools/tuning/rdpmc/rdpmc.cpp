@@ -7,7 +7,7 @@
 
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/files/run_folder.hpp"
-#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/perf/rdpmc_switch.hpp"
 #include "tally/tools/tuning/rdpmc/holder.hpp"
 

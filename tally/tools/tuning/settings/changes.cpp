@@ -8,7 +8,7 @@
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/machine/msr.hpp"
 #include "tally/linux/process/conditions.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::settings {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "tally/core/base/text.hpp"
-#include "tally/output/text/watch.hpp"
+#include "tally/output/kinds/watch_format.hpp"
 
 namespace tally::screen {
 namespace {
@@ -60,7 +60,7 @@ void add_grid(std::vector<Line>& lines, const std::string& text) {
 }
 
 std::vector<std::size_t> shown_columns(const WatchTable& table, const Chosen& chosen, bool memory) {
-  std::vector<std::size_t> columns = report::watch_columns(table, chosen.page == Page::machine, memory);
+  std::vector<std::size_t> columns = output::watch_columns(table, chosen.page == Page::machine, memory);
   std::erase_if(columns, [&](std::size_t at) { return chosen.hidden.contains(at); });
   const std::size_t left = memory || columns.empty() ? 0 : std::min(chosen.first_column, columns.size() - 1);
   columns.erase(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(left));
@@ -77,13 +77,13 @@ void add_rows(std::vector<Line>& lines, const WatchTable& table, const Chosen& c
     return;
   }
   const bool of_machine = chosen.page == Page::machine;
-  add_grid(lines, report::watch_grid(page, shown_columns(page, chosen, false), of_machine, false));
+  add_grid(lines, output::watch_grid(page, shown_columns(page, chosen, false), of_machine, false));
   if (!of_machine) {
     if (table.rows_left_out > 0) add(lines, fmt::format(" {} more", table.rows_left_out), LineStyle::faint);
     return;
   }
-  add(lines, report::watch_totals_text(page));
-  const std::string memory = report::watch_grid(page, shown_columns(page, chosen, true), true, true);
+  add(lines, output::watch_totals_text(page));
+  const std::string memory = output::watch_grid(page, shown_columns(page, chosen, true), true, true);
   if (memory.empty()) return;
   lines.push_back({});
   add_grid(lines, memory);
@@ -106,14 +106,14 @@ std::vector<Line> body_of(const WatchTable& table, const Around& around, const C
     case Page::machine:
     case Page::processes:
     case Page::groups: add_rows(lines, table, chosen); break;
-    case Page::legend: add(lines, report::watch_legend_text(table, width)); break;
+    case Page::legend: add(lines, output::watch_legend_text(table, width)); break;
     case Page::why: {
-      const std::string why = report::watch_reasons_text(table, width);
+      const std::string why = output::watch_reasons_text(table, width);
       add(lines, why.empty() ? " every cell has a value" : why);
       break;
     }
     case Page::columns: add_column_list(lines, table, chosen); break;
-    case Page::header: add(lines, report::watch_header_text(around.header)); break;
+    case Page::header: add(lines, output::watch_header_text(around.header)); break;
   }
   return lines;
 }
@@ -153,7 +153,7 @@ void show(Chosen& chosen, Page page) {
 // Selects the next column that has values in the rows of the page.
 void next_sort(const WatchTable& table, Chosen& chosen) {
   const WatchTable page = arranged(table, chosen);
-  std::vector<std::size_t> columns = report::watch_columns(page, chosen.page == Page::machine, false);
+  std::vector<std::size_t> columns = output::watch_columns(page, chosen.page == Page::machine, false);
   if (columns.empty()) return;
   const auto next = std::upper_bound(columns.begin(), columns.end(), chosen.sort);
   chosen.sort = next == columns.end() ? columns.front() : *next;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/output/result/watch.hpp"
+#include "tally/output/result/watch_result.hpp"
 
 namespace tally::screen {
 

@@ -8,9 +8,9 @@
 #include <unordered_map>
 
 #include "tally/core/base/text.hpp"
+#include "tally/counting/backend/engine/count/collect_sources.hpp"
 #include "tally/counting/backend/engine/count/handed_back.hpp"
 #include "tally/counting/backend/engine/count/reasons.hpp"
-#include "tally/counting/backend/engine/count/sources.hpp"
 #include "tally/counting/backend/engine/effort.hpp"
 #include "tally/counting/backend/engine/regions/marked_regions.hpp"
 #include "tally/counting/backend/engine/regions/part_regions.hpp"

@@ -4,9 +4,10 @@
 #include <optional>
 
 #include "tally/counting/backend/backend.hpp"
-#include "tally/counting/backend/engine/count/counts.hpp"
+#include "tally/counting/backend/engine/count/engine_counts.hpp"
 #include "tally/counting/backend/engine/count/snapshot.hpp"
-#include "tally/counting/backend/engine/models.hpp"
+#include "tally/counting/backend/engine/engine_models.hpp"
+#include "tally/counting/backend/engine/job.hpp"
 #include "tally/counting/backend/engine/run.hpp"
 #include "tally/counting/backend/order.hpp"
 

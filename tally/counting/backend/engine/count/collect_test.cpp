@@ -61,7 +61,7 @@ TEST(Collector, a_count_is_exact_unless_there_is_a_reason) {
 }
 
 TEST(Collector, counts_without_the_models_of_some_threads_are_partial) {
-  const Simulation simulation{.machine = *machine::named("haswell", "/")};
+  const Simulation simulation{.machine = *machines::named("haswell", "/")};
   CollectedTotals tally{some_totals(), ""};
   tally.models.l1d.load_misses = 5;
   const auto count_named = [&](const char* name) { return count_of(*event::parse(name), tally, &simulation); };

@@ -7,7 +7,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/software.hpp"
-#include "tally/engine/channel/image.hpp"
+#include "tally/engine/channel/image_layout.hpp"
 
 namespace tally::backend::engine {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "tally/engine/channel/image.hpp"
+#include "tally/engine/channel/image_layout.hpp"
 
 namespace tally::backend::engine {
 namespace {

@@ -10,12 +10,12 @@
 #include <unordered_set>
 
 #include "tally/core/base/text.hpp"
-#include "tally/counting/backend/engine/count/counts.hpp"
+#include "tally/counting/backend/engine/count/engine_counts.hpp"
 #include "tally/counting/backend/engine/effort.hpp"
-#include "tally/counting/backend/engine/profile/code_log.hpp"
-#include "tally/counting/backend/engine/profile/located_values.hpp"
-#include "tally/counting/backend/engine/profile/profile_parts.hpp"
-#include "tally/counting/backend/engine/profile/python_functions.hpp"
+#include "tally/counting/backend/engine/profile/part_areas.hpp"
+#include "tally/counting/backend/engine/profile/read_code_log.hpp"
+#include "tally/counting/backend/engine/profile/read_python_functions.hpp"
+#include "tally/counting/backend/engine/profile/value_selection.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
 #include "tally/output/result/call_sums.hpp"
 #include "tally/output/result/string_elements.hpp"

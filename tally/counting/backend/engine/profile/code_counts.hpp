@@ -5,7 +5,7 @@
 #include "tally/counting/backend/engine/count/collect.hpp"
 #include "tally/counting/backend/engine/run.hpp"
 #include "tally/counting/backend/order.hpp"
-#include "tally/output/result/code.hpp"
+#include "tally/output/result/code_values.hpp"
 
 namespace tally::backend::engine {
 

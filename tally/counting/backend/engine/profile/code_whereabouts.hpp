@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "tally/counting/backend/engine/profile/code_log.hpp"
+#include "tally/counting/backend/engine/profile/read_code_log.hpp"
 #include "tally/counting/backend/engine/run.hpp"
 
 namespace tally::backend::engine {

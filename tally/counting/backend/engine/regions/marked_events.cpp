@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "tally/core/base/text.hpp"
-#include "tally/counting/backend/engine/profile/located_values.hpp"
+#include "tally/counting/backend/engine/profile/value_selection.hpp"
 
 namespace tally::backend::engine {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tally/hardware/event/metrics.hpp"
+#include "tally/hardware/event/count_metrics.hpp"
 #include "tally/linux/files/memory_file.hpp"
 
 namespace tally::backend::engine {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "tally/core/base/text.hpp"
-#include "tally/hardware/event/metrics.hpp"
+#include "tally/hardware/event/count_metrics.hpp"
 #include "tally/linux/files/memory_file.hpp"
 
 namespace tally::backend::engine {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tally/counting/backend/engine/regions/marked_events.hpp"
-#include "tally/engine/channel/parts.hpp"
+#include "tally/engine/channel/run_parts.hpp"
 
 namespace tally::backend::engine {
 

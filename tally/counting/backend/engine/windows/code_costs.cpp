@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tally/counting/backend/engine/profile/code_log.hpp"
+#include "tally/counting/backend/engine/profile/read_code_log.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
 
 namespace tally::backend::engine {

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "tally/counting/backend/engine/profile/code_log.hpp"
+#include "tally/counting/backend/engine/profile/read_code_log.hpp"
 #include "tally/counting/backend/engine/run.hpp"
-#include "tally/output/result/windows.hpp"
+#include "tally/output/result/windows_result.hpp"
 
 namespace tally::backend::engine {
 

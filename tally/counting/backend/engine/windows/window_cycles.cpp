@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "tally/counting/backend/engine/models.hpp"
+#include "tally/counting/backend/engine/engine_models.hpp"
 
 namespace tally::backend::engine {
 namespace {

@@ -11,7 +11,7 @@
 #include "tally/counting/backend/engine/count/collect.hpp"
 #include "tally/counting/backend/engine/windows/code_costs.hpp"
 #include "tally/linux/files/spool.hpp"
-#include "tally/output/result/windows.hpp"
+#include "tally/output/result/windows_result.hpp"
 
 namespace tally::backend::engine {
 

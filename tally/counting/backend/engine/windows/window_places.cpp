@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tally/counting/backend/engine/profile/located_values.hpp"
+#include "tally/counting/backend/engine/profile/value_selection.hpp"
 #include "tally/counting/backend/engine/regions/marked_events.hpp"
 
 namespace tally::backend::engine {

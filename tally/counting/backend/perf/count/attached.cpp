@@ -16,7 +16,7 @@
 #include "tally/linux/machine/topology.hpp"
 #include "tally/linux/process/announcements.hpp"
 #include "tally/linux/process/process_watch.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::backend::perf {
 namespace {

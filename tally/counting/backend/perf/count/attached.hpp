@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "tally/counting/backend/backend.hpp"
-#include "tally/counting/backend/perf/counters.hpp"
+#include "tally/counting/backend/perf/order_counters.hpp"
 
 namespace tally::backend::perf {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::backend::perf {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tally/counting/backend/native.hpp"
-#include "tally/counting/backend/perf/counters.hpp"
+#include "tally/counting/backend/perf/order_counters.hpp"
 #include "tally/linux/process/follower.hpp"
 
 namespace tally::backend::perf {

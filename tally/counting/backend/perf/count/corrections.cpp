@@ -4,8 +4,8 @@
 
 #include "tally/core/count/correction.hpp"
 #include "tally/counting/backend/perf/encode.hpp"
+#include "tally/hardware/event/name_sources.hpp"
 #include "tally/hardware/event/pitfalls.hpp"
-#include "tally/hardware/event/sources.hpp"
 
 namespace tally::backend::perf {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "tally/counting/backend/backend.hpp"
+#include "tally/linux/machine/pmu_devices.hpp"
 #include "tally/linux/perf/fault_cost.hpp"
 #include "tally/linux/perf/perf_event.hpp"
-#include "tally/linux/perf/pmu_devices.hpp"
 
 namespace tally::backend::perf {
 

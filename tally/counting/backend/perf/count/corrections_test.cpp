@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tally/hardware/event/sources.hpp"
+#include "tally/hardware/event/name_sources.hpp"
 
 namespace tally::backend::perf {
 namespace {

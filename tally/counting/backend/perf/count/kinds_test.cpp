@@ -8,8 +8,8 @@
 
 #include "tally/core/count/count.hpp"
 #include "tally/counting/backend/perf/count/planning.hpp"
-#include "tally/counting/backend/perf/counters.hpp"
 #include "tally/counting/backend/perf/encode.hpp"
+#include "tally/counting/backend/perf/order_counters.hpp"
 
 namespace tally::backend::perf {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tally/hardware/event/plan.hpp"
+#include "tally/linux/machine/pmu_devices.hpp"
 #include "tally/linux/perf/perf_event.hpp"
-#include "tally/linux/perf/pmu_devices.hpp"
 
 namespace tally::backend::perf {
 

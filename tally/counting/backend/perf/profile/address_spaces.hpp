@@ -9,7 +9,7 @@
 
 #include "tally/linux/files/code_files.hpp"
 #include "tally/linux/perf/code_record.hpp"
-#include "tally/output/result/code.hpp"
+#include "tally/output/result/code_values.hpp"
 
 namespace tally::backend::perf {
 

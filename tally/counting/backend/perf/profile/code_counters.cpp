@@ -6,11 +6,11 @@
 #include <cerrno>
 
 #include "tally/core/base/text.hpp"
-#include "tally/counting/backend/perf/counters.hpp"
+#include "tally/counting/backend/perf/order_counters.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/machine/pages.hpp"
 #include "tally/linux/process/conditions.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::backend::perf {
 namespace {

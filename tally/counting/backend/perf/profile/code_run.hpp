@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tally/counting/backend/backend.hpp"
-#include "tally/linux/perf/pmu_devices.hpp"
+#include "tally/linux/machine/pmu_devices.hpp"
 
 namespace tally::backend::perf {
 

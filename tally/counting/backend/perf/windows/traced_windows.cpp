@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tally/linux/machine/pages.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::backend::perf {
 namespace {

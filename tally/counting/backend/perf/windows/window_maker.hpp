@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tally/linux/perf/sample_record.hpp"
-#include "tally/output/result/windows.hpp"
+#include "tally/output/result/windows_result.hpp"
 
 namespace tally::backend::perf {
 

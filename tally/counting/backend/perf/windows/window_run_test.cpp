@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tally/linux/perf/perf_event.hpp"
-#include "tally/linux/process/signals.hpp"
+#include "tally/linux/process/received_signals.hpp"
 
 namespace tally::backend::perf {
 namespace {

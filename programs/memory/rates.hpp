@@ -1,0 +1,38 @@
+// Bandwidth of one or more threads.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "programs/memory/analysis/permutation.hpp"
+#include "programs/memory/operations.hpp"
+#include "programs/memory/runner.hpp"
+#include "tally/output/result/memory_result.hpp"
+
+namespace tally::memory {
+
+/// What each thread does in memory of its own.
+struct Stream {
+  Operation operation;
+  Order order;                      ///< of the accesses, repeated
+  std::string order_name;           ///< "forward", "random"
+  std::uint64_t stride_bytes = 64;  ///< from one access to the next
+  std::uint64_t access_bytes = 64;  ///< per access
+  std::uint64_t window_bytes = 0;   ///< the memory that a thread works in
+  int threads = 1;
+  std::optional<int> node{};  ///< of the memory; empty: the plan's
+};
+
+/// Moves bytes until `stop`, on the processor that the thread is bound to. Adds them to `moved` after each chunk of a
+/// few KiB, then executes `pause_adds` additions.
+void stream_until(const Stream& stream, std::byte* base, const std::atomic<bool>& stop,
+                  std::atomic<std::uint64_t>& moved, std::uint64_t pause_adds);
+
+/// Measures a row with its rate: the median over slices of 1 ms. Slices in which a thread lost its processor are
+/// discarded. Errors: no memory.
+Result<result::MemoryPoint> measure_rate(Runner& runner, const Stream& stream, const std::string& task);
+
+}  // namespace tally::memory

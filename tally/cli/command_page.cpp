@@ -1,0 +1,258 @@
+#include "tally/cli/command_page.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "tally/cli/commands.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/linux/process/parallel_job.hpp"
+#include "tally/output/kit/wrap.hpp"
+
+namespace tally::cli {
+namespace {
+
+// Extracts "tally stat" from "tally stat [options] …".
+std::string command_name_of(const std::string& usage) { return usage.substr(0, usage.find(' ', usage.find(' ') + 1)); }
+
+// "-e, --event EVENTS", or a positional argument's name.
+std::string entry_of(const OptionDescription& option) {
+  if (option.is_positional()) return option.positional_name;
+  std::string text = join(option.names, ", ");
+  // Aligns with options that have a short name.
+  if (!option.has_short_name) text.insert(0, "    ");
+  return option.value_name.empty() ? text : text + " " + option.value_name;
+}
+
+std::string entries(const std::vector<OptionDescription>& options, const char* heading, bool positional) {
+  constexpr std::size_t widest = 32;
+  std::vector<OptionDescription> shown;
+  for (const OptionDescription& option : options) {
+    if (option.is_positional() == positional) shown.push_back(option);
+  }
+  if (shown.empty()) return {};
+  std::size_t width = 0;
+  for (const OptionDescription& option : shown) width = std::max(width, std::min(entry_of(option).size(), widest));
+  std::string text = fmt::format("\n{}:\n", heading);
+  for (const OptionDescription& option : shown) {
+    text += output::hanging(fmt::format("  {:<{}}  ", entry_of(option), width), option.text);
+  }
+  return text;
+}
+
+// Wraps the footer's paragraphs for the terminal; indented lines stay unchanged.
+std::string paragraphs(const std::string& footer) {
+  std::string text;
+  std::string paragraph;
+  const auto end_paragraph = [&] {
+    if (!paragraph.empty()) text += output::hanging("", paragraph);
+    paragraph.clear();
+  };
+  for (const std::string& line : split(trimmed(footer), '\n')) {
+    if (line.empty() || line.starts_with("  ")) {
+      end_paragraph();
+      text += line + "\n";
+    } else {
+      paragraph += (paragraph.empty() ? "" : " ") + line;
+    }
+  }
+  end_paragraph();
+  return text;
+}
+
+std::string not_a_number(const std::string& option, const std::string& value) {
+  return fmt::format("{}: '{}' is not a number", option, printable(value));
+}
+
+// Rewrites CLI11's error messages.
+Error in_words(const CLI::ParseError& error, const Page& page) {
+  std::string message = error.what();
+  std::string unknown;
+  if (const auto at = message.find(": 1 required"); at != std::string::npos) {
+    message = fmt::format("missing value after {}", message.substr(0, at));
+  }
+  constexpr std::string_view not_converted = "Could not convert: ";
+  if (message.starts_with(not_converted)) {
+    const std::string rest = message.substr(not_converted.size());
+    const std::size_t sign = rest.find(" = ");
+    if (sign != std::string::npos) message = not_a_number(rest.substr(0, sign), rest.substr(sign + 3));
+  }
+  for (const std::string_view extra :
+       {"The following argument was not expected: ", "The following arguments were not expected: "}) {
+    if (!message.starts_with(extra)) continue;
+    // CLI11 lists them in reverse order.
+    std::vector<std::string> words = split(message.substr(extra.size()), ' ');
+    const auto option = std::find_if(words.begin(), words.end(), [](const auto& one) { return one.starts_with('-'); });
+    const std::string word = option != words.end() ? *option : words.back();
+    if (word.starts_with("--")) unknown = word;
+    message = fmt::format("{} '{}'", word.starts_with('-') ? "unknown option" : "unexpected argument", printable(word));
+  }
+  return {Code::bad_usage, std::move(message), page.options_hint(unknown), 0};
+}
+
+}  // namespace
+
+Option Option::value_name(const std::string& name) {
+  option_->option_text(name);
+  // An empty name is usually an unset variable of a script; without the check tally would silently ignore the option.
+  if (name == "FILE")
+    option_->check([](const std::string& value) { return std::string(value.empty() ? "the file name is empty" : ""); });
+  return *this;
+}
+
+Option Option::check(ValueCheck check) {
+  option_->check([check = std::move(check)](const std::string& value) { return check(value); });
+  return *this;
+}
+
+Option Option::one_of(const std::vector<std::string>& words) {
+  option_->check(CLI::IsMember(words));
+  return this->words(words);
+}
+
+Option Option::renamed(const std::string& word, const std::string& current) {
+  return check([word, current](const std::string& value) {
+    return value == word ? fmt::format("'{}' is now called '{}'", word, current) : "";
+  });
+}
+
+Option Option::output_file() {
+  option_->transform([](const std::string& name) { return linux::name_of_process(name); });
+  return value_name("FILE");
+}
+
+Option Option::words(std::vector<std::string> words) {
+  (*words_)[option_] = std::move(words);
+  return *this;
+}
+
+Option Option::repeated() {
+  option_->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  return one_value();
+}
+
+Option Option::one_value() {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
+Option Option::separated_by(char separator) {
+  option_->delimiter(separator);
+  return *this;
+}
+
+Option Option::hidden() {
+  option_->group("");
+  return *this;
+}
+
+Page::Page() : app_(std::make_unique<CLI::App>()) { app_->set_help_flag("-h,--help", "print this help"); }
+Page::~Page() = default;
+
+void Page::head(std::string sentence, std::string usage) {
+  sentence_ = std::move(sentence);
+  usage_ = std::move(usage);
+}
+
+template <class T>
+Option Page::add_option(const std::string& names, T& value, const std::string& text) {
+  return Option(*app_->add_option(names, value, text), words_);
+}
+// The types that options can have.
+template Option Page::add_option(const std::string&, std::string&, const std::string&);
+template Option Page::add_option(const std::string&, std::vector<std::string>&, const std::string&);
+template Option Page::add_option(const std::string&, int&, const std::string&);
+template Option Page::add_option(const std::string&, std::int64_t&, const std::string&);
+template Option Page::add_option(const std::string&, std::uint64_t&, const std::string&);
+template Option Page::add_option(const std::string&, std::optional<int>&, const std::string&);
+template Option Page::add_option(const std::string&, std::optional<std::int64_t>&, const std::string&);
+template Option Page::add_option(const std::string&, std::optional<unsigned>&, const std::string&);
+template Option Page::add_option(const std::string&, std::optional<std::uint64_t>&, const std::string&);
+template Option Page::add_option(const std::string&, std::optional<std::string>&, const std::string&);
+
+Option Page::add_flag(const std::string& names, bool& value, const std::string& text) {
+  return Option(*app_->add_flag(names, value, text), words_);
+}
+
+void Page::prefix_command() { app_->prefix_command(); }
+bool Page::runs_program() const { return app_->get_prefix_command(); }
+std::vector<std::string> Page::remaining() const { return app_->remaining(); }
+bool Page::has(const std::string& name) const { return app_->count(name) > 0; }
+
+std::optional<int> Page::read(const std::vector<std::string>& arguments) {
+  try {
+    // CLI11 expects the arguments in reverse order.
+    app_->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return print(text());
+  } catch (const CLI::ParseError& error) {
+    return report_error(in_words(error, *this));
+  }
+  // CLI11 uses the next word as the value of "--name=". The remaining words are the program's.
+  const std::size_t own = arguments.size() - std::min(arguments.size(), app_->remaining_size());
+  for (std::size_t i = 0; i < own; ++i) {
+    const std::string& word = arguments[i];
+    if (word.starts_with("--") && word.size() > 3 && word.find('=') == word.size() - 1)
+      return report_error(
+          {Code::bad_usage, fmt::format("missing value after {}", printable(word)), options_hint(""), 0});
+  }
+  return std::nullopt;
+}
+
+std::vector<OptionDescription> Page::options() const {
+  std::vector<OptionDescription> all;
+  for (const CLI::Option* option : std::as_const(*app_).get_options()) {
+    if (option->get_group().empty()) continue;
+    OptionDescription& one = all.emplace_back();
+    one.text = option->get_description();
+    one.is_repeatable =
+        option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll || option->get_items_expected_max() > 1;
+    if (const auto words = words_.find(option); words != words_.end()) one.words = words->second;
+    if (option->get_positional()) {
+      one.positional_name = option->get_name();
+      continue;
+    }
+    for (const std::string& name : option->get_snames()) one.names.push_back("-" + name);
+    one.has_short_name = !one.names.empty();
+    for (const std::string& name : option->get_lnames()) one.names.push_back("--" + name);
+    if (option->get_items_expected_max() > 0) one.value_name = option->get_option_text();
+  }
+  return all;
+}
+
+std::string Page::options_hint(const std::string& unknown) const {
+  std::vector<std::string> names;
+  for (const OptionDescription& option : options()) {
+    for (const std::string& name : option.names)
+      if (name.starts_with("--")) names.push_back(name);
+  }
+  const auto near = unknown.starts_with("--") ? nearest(unknown, names) : std::vector<std::string>{};
+  return fmt::format("{}`{} --help` lists the options",
+                     near.empty() ? "" : fmt::format("did you mean {}? ", near.front()), command_name_of(usage_));
+}
+
+std::string Page::text() const {
+  const auto all = options();
+  std::string text = fmt::format("{}\nUsage: {}\n", output::hanging("", sentence_), usage_);
+  text += entries(all, "Arguments", true) + entries(all, "Options", false);
+  return footer_.empty() ? text : fmt::format("{}\n{}", text, paragraphs(footer_));
+}
+
+ValueCheck whole_number(std::int64_t lowest, std::int64_t highest) {
+  return [lowest, highest](const std::string& input) -> std::string {
+    std::int64_t value = 0;
+    // CLI11 stores the nearest number that fits instead of reporting an error.
+    errno = 0;
+    const bool is_number = CLI::detail::lexical_cast(input, value);
+    if (is_number && errno == ERANGE) return fmt::format("{} does not fit in 64 bits", printable(input));
+    if (!is_number) return fmt::format("'{}' is not a whole number", printable(input));
+    if (value >= lowest && value <= highest) return {};
+    if (highest == std::numeric_limits<std::int64_t>::max())
+      return fmt::format("{} is out of range: {} or more", printable(input), lowest);
+    return fmt::format("{} is out of range: {} to {}", printable(input), lowest, highest);
+  };
+}
+
+}  // namespace tally::cli

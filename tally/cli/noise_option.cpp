@@ -1,0 +1,23 @@
+#include "tally/cli/noise_option.hpp"
+
+#include "tally/cli/command_page.hpp"
+
+namespace tally::cli {
+
+void add_noise_option(Page& page, std::string& text) {
+  page.add_option("--noise", text,
+                  "add noise to the engine's counts: seed=1,irq=0.25,fault=1,skid=hpctool; irq: interrupts per million "
+                  "instructions, fault: instructions added per page fault or interrupt, skid: windows end late")
+      .value_name("NOISE");
+}
+
+Result<std::optional<verify::Noise>> noise_of(const std::string& text, const backend::Backend& backend) {
+  if (text.empty()) return std::optional<verify::Noise>{};
+  const auto noise = verify::parse_noise(text);
+  if (!noise) return fail(noise.error());
+  if (!backend.traits().is_engine)
+    return fail(Code::bad_usage, "--noise adds noise to the engine's counts only", "add `--backend engine`");
+  return std::optional(*noise);
+}
+
+}  // namespace tally::cli

@@ -1,0 +1,147 @@
+// Options that several commands share: what ends windows, where regions are, which machine is simulated.
+#include <gtest/gtest.h>
+
+#include "tally/cli/model_options.hpp"
+#include "tally/cli/region_options.hpp"
+#include "tally/cli/window_options.hpp"
+
+namespace tally::cli {
+namespace {
+
+struct Chosen {
+  backend::Order::Windows order;
+  std::uint64_t merged = 0;
+  std::string message;  ///< of the error; empty if there is none
+};
+
+Chosen chosen(const WindowOptions& options) {
+  Chosen result;
+  if (const auto done = choose_windows(options, result.order, result.merged); !done)
+    result.message = done.error().message;
+  return result;
+}
+
+TEST(Windows, are_of_instructions_or_of_time) {
+  WindowOptions options;
+  options.every = {"50k"};
+  Chosen got = chosen(options);
+  ASSERT_EQ(got.order.triggers.size(), 1u) << got.message;
+  EXPECT_EQ(got.order.triggers[0].event.id, event::Id::instructions);
+  EXPECT_EQ(got.order.triggers[0].every, 50'000u);
+  EXPECT_EQ(got.merged, 0u);
+  options.every = {"1ms"};
+  got = chosen(options);
+  ASSERT_EQ(got.order.triggers.size(), 1u) << got.message;
+  EXPECT_EQ(got.order.triggers[0].event.id, event::Id::task_clock);
+}
+
+TEST(Windows, need_an_event_for_each_length) {
+  WindowOptions options;
+  options.every = {"50k", "1k"};
+  options.by = {"instructions", "calls"};
+  EXPECT_EQ(chosen(options).order.triggers.size(), 2u);
+  options.by = {"instructions"};
+  EXPECT_EQ(chosen(options).message, "2 --every and 1 --by: each --every needs its own --by");
+  options.every = {"50k"};
+  options.by = {"instructions", "calls"};
+  EXPECT_EQ(chosen(options).message, "1 --every and 2 --by: each --every needs its own --by");
+  options.by = {"instructions,loads"};
+  EXPECT_EQ(chosen(options).message, "--by instructions,loads names more than one event");
+  options.every.clear();
+  options.by.clear();
+  EXPECT_EQ(chosen(options).message, "missing --every N: the length of a window");
+}
+
+TEST(Windows, have_at_most_as_many_lengths_as_the_engine_counts_down) {
+  WindowOptions options;
+  options.every.assign(backend::window_trigger_limit, "1k");
+  options.by.assign(backend::window_trigger_limit, "instructions");
+  EXPECT_EQ(chosen(options).order.triggers.size(), backend::window_trigger_limit);
+  options.every.emplace_back("1k");
+  options.by.emplace_back("instructions");
+  EXPECT_NE(chosen(options).message, "");
+}
+
+TEST(Windows, end_by_a_frequency_instead) {
+  WindowOptions options;
+  options.frequency = "1k";
+  const Chosen got = chosen(options);
+  ASSERT_EQ(got.order.triggers.size(), 1u) << got.message;
+  EXPECT_EQ(got.order.triggers[0].frequency, 1000u);
+  EXPECT_EQ(got.order.triggers[0].every, 0u);
+  options.frequency = "1ms";
+  EXPECT_EQ(chosen(options).message, "--frequency 1ms: expected a number, not a time");
+  options.frequency = "1k";
+  options.every = {"1k"};
+  EXPECT_NE(chosen(options).message, "");
+}
+
+TEST(Windows, are_joined_from_parts) {
+  WindowOptions options;
+  options.every = {"80k"};
+  options.merged = true;
+  Chosen got = chosen(options);
+  ASSERT_EQ(got.message, "");
+  EXPECT_EQ(got.merged, 80'000u);
+  EXPECT_EQ(got.order.triggers[0].every, 10'000u);
+  // A part of a clock's window is not shorter than the kernel's timers allow.
+  options.every = {"10us"};
+  got = chosen(options);
+  EXPECT_EQ(got.merged, 10'000u);
+  EXPECT_EQ(got.order.triggers[0].every, 10'000u);
+  options.every = {"80k", "1k"};
+  options.by = {"instructions", "loads"};
+  EXPECT_NE(chosen(options).message, "");
+}
+
+TEST(Regions, are_functions_pairs_and_traps) {
+  RegionOptions options;
+  options.functions = {"main"};
+  options.from = {"parse+0x10"};
+  options.to = {"0x401000"};
+  options.trap = "int3";
+  std::vector<backend::CodeRegion> regions;
+  ASSERT_TRUE(choose_regions(options, regions));
+  ASSERT_EQ(regions.size(), 3u);
+  EXPECT_EQ(regions[0].name, "main");
+  EXPECT_EQ(regions[1].name, "parse+0x10 .. 0x401000");
+  EXPECT_EQ(regions[2].name, "int3");
+  options.to.clear();
+  EXPECT_FALSE(choose_regions(options, regions));
+}
+
+TEST(Regions, have_a_limit) {
+  RegionOptions options;
+  options.functions.assign(backend::region_limit, "main");
+  std::vector<backend::CodeRegion> regions;
+  EXPECT_TRUE(choose_regions(options, regions));
+  options.trap = "int3";
+  regions.clear();
+  EXPECT_FALSE(choose_regions(options, regions));
+  EXPECT_TRUE(regions.empty());
+}
+
+TEST(Models, are_chosen_if_any_option_is_given) {
+  ModelOptions nothing;
+  ASSERT_TRUE(nothing.choose());
+  EXPECT_FALSE(nothing.simulation);
+  ModelOptions options;
+  options.model = "haswell";
+  options.precision = "full";
+  options.prefetch = "on";
+  options.llc = "private";
+  options.workers = 3;
+  ASSERT_TRUE(options.choose());
+  ASSERT_TRUE(options.simulation);
+  EXPECT_EQ(options.simulation->precision, backend::Precision::full);
+  EXPECT_TRUE(options.simulation->prefetch);
+  EXPECT_TRUE(options.simulation->own_llc);
+  EXPECT_EQ(options.simulation->workers, 3u);
+  EXPECT_FALSE(options.simulation->each || options.simulation->compared);
+  ModelOptions unknown;
+  unknown.model = "no-such-machine";
+  EXPECT_FALSE(unknown.choose());
+}
+
+}  // namespace
+}  // namespace tally::cli

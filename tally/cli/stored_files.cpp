@@ -1,0 +1,133 @@
+#include "tally/cli/stored_files.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "programs/memory/foreign/foreign.hpp"
+#include "programs/memory/lens_reader.hpp"
+#include "tally/cli/discoveries.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/linux/files/file_state.hpp"
+#include "tally/linux/files/input.hpp"
+#include "tally/linux/files/output_file.hpp"
+#include "tally/output/data/chrome_trace.hpp"
+#include "tally/output/kit/gzip.hpp"
+#include "tally/output/registry/formats.hpp"
+#include "tally/output/registry/readers.hpp"
+
+namespace tally::cli {
+namespace {
+
+output::AnyResults read_sweep(const output::StoredFile& file) {
+  auto discovery = discovery_of(file.text, file.name);
+  if (!discovery) return fail(discovery.error());
+  return std::vector<result::AnyResult>{*std::move(discovery)};
+}
+
+output::AnyResults read_lens_rows(const output::StoredFile& file) {
+  auto memory = memory::read_lens(file.text, file.name);
+  if (!memory) return fail(memory.error());
+  return std::vector<result::AnyResult>{*std::move(memory)};
+}
+
+// Formats whose readers are in layers above `report`, because they analyse the file.
+constexpr output::Format rows[] = {
+    // The first one is sweep_format().
+    {output::Kind::discovery, "jsonl", ".jsonl", "every count of a sweep, one line per run", read_sweep,
+     [](const output::StoredFile& file) { return is_discovery(file.text); }},
+    {output::Kind::memory, "the rows of LENS and VANS", "", "cold reads and writes of other tools", read_lens_rows,
+     [](const output::StoredFile& file) { return memory::is_lens(file.text); }},
+};
+
+}  // namespace
+
+const output::Format& sweep_format() { return rows[0]; }
+
+const std::vector<const output::Format*>& all_formats() {
+  static const std::vector<const output::Format*> all = [] {
+    std::vector<const output::Format*> every = output::formats();
+    for (const output::Format& row : rows) every.push_back(&row);
+    return every;
+  }();
+  return all;
+}
+
+std::optional<Error> unreadable_file_error(const output::StoredFile& file) {
+  if (!file.text.starts_with(output::chrome_trace_begin)) return std::nullopt;
+  return Error{
+      Code::bad_usage, fmt::format("'{}' is a trace for a viewer, and tally does not read it", printable(file.name)),
+      "open it in https://ui.perfetto.dev or chrome://tracing; tally reads windows as csv, csv.gz and jsonl", 0};
+}
+
+Result<void> check_not_read(const std::string& output, const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    if (output.empty() || !linux::same_file(output, file)) continue;
+    return fail(Code::bad_usage,
+                fmt::format("'{}' is both input and output: its results would be lost", printable(file)),
+                "use another file for -o");
+  }
+  return {};
+}
+
+namespace {
+
+// Unpacks a file of gzip. If that is damaged, its last line is cut, so that readers report an incomplete file.
+Result<void> unpack(output::StoredFile& stored) {
+  if (!output::is_gzip(stored.text)) return {};
+  constexpr std::size_t most_bytes = std::size_t{4} << 30;  // a small file of somebody else could fill the memory
+  std::string text;
+  if (!output::gunzip(stored.text, most_bytes, text)) {
+    if (text.size() == most_bytes)
+      return fail(Code::bad_usage, fmt::format("'{}' holds more than 4 GiB", printable(stored.name)),
+                  "split it: gzip -dc FILE | split");
+    while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+  }
+  stored.text = std::move(text);
+  return {};
+}
+
+// The error for a file that only tally 0.9 reads.
+Result<void> check_version(const output::StoredFile& stored) {
+  if (!stored.text.starts_with("TALLYWIN")) return {};
+  return fail(Code::bad_usage,
+              fmt::format("'{}' is a binary file of windows, which this version does not read", printable(stored.name)),
+              "convert it with tally 0.9: tally export FILE -o FILE.csv; tally sample now writes FILE.csv.gz");
+}
+
+}  // namespace
+
+Result<output::StoredFile> read_stored(const std::string& file) {
+  static std::map<std::string, std::string> pipes;
+  output::StoredFile stored{file, "", ""};
+  if (const auto known = pipes.find(file); known != pipes.end()) {
+    stored.text = known->second;
+    return stored;
+  }
+  const std::string path = file == "-" ? "/dev/stdin" : file;
+  auto text = linux::read_file(path);
+  if (!text) return fail(text.error());
+  stored.text = *std::move(text);
+  if (auto known = check_version(stored); !known) return fail(known.error());
+  if (auto unpacked = unpack(stored); !unpacked) return fail(unpacked.error());
+  if (!linux::file_state(path)) pipes.emplace(file, stored.text);
+  for (const char* ending : {".meta.json", ".meta.jsonl"}) {
+    auto description = linux::read_regular_file(file + ending);
+    if (!description) continue;
+    stored.description = *std::move(description);
+    break;
+  }
+  return stored;
+}
+
+Result<std::vector<result::AnyResult>> stored_results(const output::StoredFile& file,
+                                                      std::span<const output::Kind> kinds) {
+  return stored_results(file, output::recognised_format(all_formats(), kinds, file));
+}
+
+Result<std::vector<result::AnyResult>> stored_results(const output::StoredFile& file, const output::Format* format) {
+  return format != nullptr ? output::read_results(*format, file) : output::read_stat_json(file);
+}
+
+}  // namespace tally::cli

@@ -1,0 +1,54 @@
+// Writes the rows of windows.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tally/cli/terminal_output.hpp"
+#include "tally/linux/files/output_file.hpp"
+#include "tally/output/kinds/windows_format.hpp"
+
+namespace tally::cli {
+
+/// Formats rows as they arrive and writes them in blocks.
+class WindowRows {
+ public:
+  WindowRows(const output::WindowFormat& format, linux::Output output)
+      : writer_(format.make(terminal_columns(output))), output_(std::move(output)) {}
+
+  void begin(const result::WindowsHead& head) {
+    writer_->begin(head, text_);
+    begun_ = true;
+    flush();
+  }
+  void row(const result::Window& window) {
+    writer_->row(window, text_);
+    constexpr std::size_t block_bytes = 1 << 16;
+    if (text_.size() >= block_bytes) flush();
+  }
+  /// As WindowWriter::describe().
+  std::string describe(const result::WindowsHead& head) const { return writer_->describe(head); }
+  /// Errors: cannot_write, from linux::Output.
+  Result<void> finish() {
+    if (begun_) writer_->end(text_);
+    flush();
+    if (!written_) return written_;
+    return output_.finish();
+  }
+
+ private:
+  void flush() {
+    if (written_) written_ = output_.add(text_);
+    text_.clear();
+  }
+
+  std::unique_ptr<output::WindowWriter> writer_;
+  linux::Output output_;
+  std::string text_;
+  bool begun_ = false;
+  Result<void> written_ = {};
+};
+
+}  // namespace tally::cli

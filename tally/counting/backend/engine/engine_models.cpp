@@ -1,0 +1,221 @@
+#include "tally/counting/backend/engine/engine_models.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <tuple>
+#include <vector>
+
+#include "tally/core/base/text.hpp"
+
+namespace tally::backend::engine {
+namespace {
+
+channel::ModelLevel level_of(const tally::models::CacheShape& shape) {
+  return {shape.sets,
+          shape.ways,
+          shape.line_bits,
+          static_cast<std::uint8_t>(shape.replacement),
+          static_cast<std::uint8_t>(shape.write_allocate),
+          static_cast<std::uint8_t>(shape.inclusive)};
+}
+
+tally::models::CacheShape shape_of(const channel::ModelLevel& level) {
+  return {level.sets,
+          level.ways,
+          level.line_bits,
+          static_cast<tally::models::Replacement>(level.replacement),
+          level.write_allocate != 0,
+          level.inclusive != 0};
+}
+
+}  // namespace
+
+std::uint32_t bits_of(const NeededModels& needed) {
+  return (needed.branches ? channel::model_branches : 0u) | (needed.l1i ? channel::model_l1i : 0u) |
+         (needed.l1d ? channel::model_l1d : 0u) | (needed.lower ? channel::model_lower : 0u) |
+         (needed.tlbs ? channel::model_tlbs : 0u) | (needed.core ? channel::model_core : 0u);
+}
+
+namespace {
+
+constexpr std::size_t value_count = sizeof(channel::ModelValues) / sizeof(std::uint64_t);
+using Values = std::array<std::uint64_t, value_count>;
+
+}  // namespace
+
+channel::Models settings_of(const Simulation& simulation, const NeededModels& needed) {
+  channel::Models models{};
+  const bool full = simulation.precision == Precision::full;
+  models.on = bits_of(needed) | (needed.tlbs_in(simulation.precision) ? channel::model_tlbs : 0u);
+  tally::models::HierarchyShape caches = simulation.machine.caches;
+  if (!simulation.prefetch) caches.prefetch = {};
+  if (!full) caches = tally::models::fast(caches);
+  models.direction =
+      static_cast<std::uint8_t>(full ? tally::models::Direction::tage : tally::models::Direction::gshare);
+  // If a later level changes a first level (by inclusion or prefetching), every access must be modelled.
+  tally::models::HierarchyShape used = caches;
+  if (!needed.l1i) used.l1i = {};
+  if (!needed.l1d) used.l1d = {}, used.prefetch.next_line = false;
+  if (!needed.lower) used.l2 = used.llc = {};
+  const bool each = simulation.each || !(tally::models::fast(used) == used);
+  models.each = each ? 1 : 0;
+  models.compared = !each && simulation.compared ? 1 : 0;
+  models.own_llc = simulation.own_llc ? 1 : 0;
+  models.next_line = caches.prefetch.next_line ? 1 : 0;
+  models.streamer = caches.prefetch.streamer ? 1 : 0;
+  models.l1i = level_of(caches.l1i);
+  models.l1d = level_of(caches.l1d);
+  models.l2 = level_of(caches.l2);
+  models.llc = level_of(caches.llc);
+  models.itlb = level_of(simulation.machine.tlbs.itlb);
+  models.dtlb = level_of(simulation.machine.tlbs.dtlb);
+  models.stlb = level_of(simulation.machine.tlbs.stlb);
+  simulation.machine.name.copy(models.name, sizeof models.name - 1);
+  const auto cores = machines::core_names();
+  const auto core = std::find(cores.begin(), cores.end(), simulation.machine.core);
+  models.core = core == cores.end() ? 0 : static_cast<std::uint8_t>(1 + (core - cores.begin()));
+  return models;
+}
+
+channel::ModelCore core_of(const Simulation& simulation) {
+  static_assert(tally::models::operations <= channel::core_kinds);
+  channel::ModelCore models{};
+  const tally::models::CoreTable* const core = machines::core_named(simulation.machine.core);
+  if (core == nullptr) return models;
+  models.width = core->width;
+  models.window = core->window;
+  models.in_order = core->in_order ? 1 : 0;
+  models.load_latency = core->load_latency;
+  models.vector_load_latency = core->vector_load_latency;
+  models.load_busy = core->load_busy;
+  models.store_busy = core->store_busy;
+  for (unsigned i = 0; i < tally::models::operations; ++i) {
+    const tally::models::Timing* const row = core->timing(static_cast<tally::models::Operation>(i));
+    if (row == nullptr) continue;
+    models.timing[i] = {row->busy, row->slots, 1, row->latency, static_cast<std::uint8_t>(row->unit), 0};
+  }
+  return models;
+}
+
+Simulation simulation_of(const channel::Models& settings) {
+  Simulation models;
+  models.machine.name.assign(settings.name, ::strnlen(settings.name, sizeof settings.name));
+  const auto cores = machines::core_names();
+  if (settings.core > 0 && settings.core <= cores.size()) models.machine.core = cores[settings.core - 1];
+  const bool full = settings.direction == static_cast<std::uint8_t>(tally::models::Direction::tage);
+  models.precision = full ? Precision::full : Precision::fast;
+  models.own_llc = settings.own_llc != 0;
+  models.machine.caches.l1i = shape_of(settings.l1i);
+  models.machine.caches.l1d = shape_of(settings.l1d);
+  models.machine.caches.l2 = shape_of(settings.l2);
+  models.machine.caches.llc = shape_of(settings.llc);
+  models.machine.tlbs = {shape_of(settings.itlb), shape_of(settings.dtlb), shape_of(settings.stlb)};
+  return models;
+}
+
+bool provides(const channel::Models& settings, const NeededModels& needed) {
+  const std::uint32_t wanted = bits_of(needed);
+  return (settings.on & wanted) == wanted;
+}
+
+tally::models::HierarchyShape shape_of(const channel::Models& models) {
+  tally::models::HierarchyShape shape;
+  const auto on = [&](channel::Model model) { return (models.on & model) != 0; };
+  if (on(channel::model_l1i)) shape.l1i = shape_of(models.l1i);
+  if (on(channel::model_l1d)) shape.l1d = shape_of(models.l1d);
+  if (on(channel::model_lower)) shape.l2 = shape_of(models.l2);
+  if (on(channel::model_lower)) shape.llc = shape_of(models.llc);
+  shape.prefetch = {models.next_line != 0, models.streamer != 0};
+  return shape;
+}
+
+tally::models::TlbShape tlbs_of(const channel::Models& models) {
+  if ((models.on & channel::model_tlbs) == 0) return {};
+  return {shape_of(models.itlb), shape_of(models.dtlb), shape_of(models.stlb)};
+}
+
+void add(channel::ModelValues& to, const channel::ModelValues& from) {
+  Values sum = std::bit_cast<Values>(to);
+  const Values added = std::bit_cast<Values>(from);
+  for (std::size_t i = 0; i < value_count; ++i) sum[i] += added[i];
+  to = std::bit_cast<channel::ModelValues>(sum);
+}
+
+std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValues& values,
+                       const Simulation& simulation) {
+  struct Counts {
+    tally::models::HierarchyCounts caches;
+    tally::models::TlbCounts tlbs;
+    tally::models::BranchCounts branches;
+  };
+  static_assert(sizeof(Counts) == sizeof values);
+  auto counts = std::bit_cast<Counts>(values);
+  if (!NeededModels{.core = true}.tlbs_in(simulation.precision)) counts.tlbs = {};
+  const tally::models::CoreTable* const table = machines::core_named(simulation.machine.core);
+  const unsigned load_latency = table != nullptr ? table->load_latency : 0;
+  return static_cast<std::int64_t>(core.cycles + tally::models::miss_cycles(simulation.machine.latencies, load_latency,
+                                                                            counts.caches, counts.tlbs,
+                                                                            counts.branches));
+}
+
+std::string describe_cycles(const channel::CoreValues& core, const Simulation& simulation) {
+  const bool with_tlbs = NeededModels{.core = true}.tlbs_in(simulation.precision);
+  const std::string parts =
+      fmt::format("cycles come from a model: the time of instructions on that core, {}",
+                  with_tlbs ? "misses of caches and TLBs, and mispredictions"
+                            : "misses of caches, and mispredictions (misses of TLBs with --precision full)");
+  if (core.unknown == 0) return parts + "; all executed instructions have timing data";
+  const double share = 100.0 * static_cast<double>(core.unknown) / static_cast<double>(core.instructions);
+  return fmt::format("{}; {} of executed instructions have no timing data", parts,
+                     share < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", share));
+}
+
+std::string describe_unmodelled(const channel::UnseenValues& unseen) {
+  if (unseen.instructions == 0) return "";
+  return fmt::format(
+      "no model processed {} instructions with {} loads and stores, which the engine executed one at a time at their "
+      "own addresses: far transfers, branches with an operand-size prefix, writes to code that is running",
+      thousands(static_cast<std::int64_t>(unseen.instructions)), thousands(static_cast<std::int64_t>(unseen.accesses)));
+}
+
+std::optional<std::string> difference(const channel::ModelValues& fast, const channel::ModelValues& plain) {
+  struct Line {
+    const char* name;
+    std::uint64_t fast, plain;
+  };
+  std::vector<Line> lines{
+      {"fetches that L1I misses", fast.l1i.fetch_misses, plain.l1i.fetch_misses},
+      {"loads that L1D misses", fast.l1d.load_misses, plain.l1d.load_misses},
+      {"stores that L1D misses", fast.l1d.store_misses, plain.l1d.store_misses},
+      {"additional lines of loads", fast.l1d_across.loads, plain.l1d_across.loads},
+      {"additional lines of loads that missed", fast.l1d_across.load_misses, plain.l1d_across.load_misses},
+      {"additional lines of stores", fast.l1d_across.stores, plain.l1d_across.stores},
+      {"additional lines of stores that missed", fast.l1d_across.store_misses, plain.l1d_across.store_misses},
+      {"conditional branches mispredicted", fast.conditional_misses, plain.conditional_misses},
+      {"indirect branches mispredicted", fast.indirect_misses, plain.indirect_misses},
+      {"returns mispredicted", fast.return_misses, plain.return_misses},
+      {"prefetches", fast.prefetches, plain.prefetches},
+      {"fetches that the iTLB misses", fast.itlb.fetch_misses, plain.itlb.fetch_misses},
+      {"loads that the dTLB misses", fast.dtlb.load_misses, plain.dtlb.load_misses},
+      {"stores that the dTLB misses", fast.dtlb.store_misses, plain.dtlb.store_misses},
+  };
+  for (const auto& [name, a, b] : {std::tuple{"L2", &fast.l2, &plain.l2}, std::tuple{"LLC", &fast.llc, &plain.llc},
+                                   std::tuple{"second-level TLB", &fast.stlb, &plain.stlb}}) {
+    lines.push_back({name, a->fetches, b->fetches});
+    lines.push_back({name, a->fetch_misses, b->fetch_misses});
+    lines.push_back({name, a->loads, b->loads});
+    lines.push_back({name, a->load_misses, b->load_misses});
+    lines.push_back({name, a->stores, b->stores});
+    lines.push_back({name, a->store_misses, b->store_misses});
+  }
+  for (const Line& line : lines) {
+    if (line.fast != line.plain) return fmt::format("{}: {} and {}", line.name, line.fast, line.plain);
+  }
+  return std::nullopt;
+}
+
+}  // namespace tally::backend::engine

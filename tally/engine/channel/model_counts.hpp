@@ -1,0 +1,93 @@
+/// The machine that the engine simulates while it counts, and what the models counted.
+///
+/// Plain numbers: this directory does not use the models (tally/engine/models); the engine and the command do.
+#pragma once
+#include <stdint.h>
+
+namespace tally::channel {
+
+/// The simulated components: bits of Models::on. Each costs time, so only the requested ones are simulated.
+enum Model : uint32_t {
+  model_branches = 1u << 0,  ///< conditional branches, indirect targets, the return stack
+  model_l1i = 1u << 1,
+  model_l1d = 1u << 2,
+  model_lower = 1u << 3,  ///< L2 and the last level, which need both first levels
+  model_tlbs = 1u << 4,
+  model_core = 1u << 5,  ///< cycles of the instructions without misses
+  model_llc = 1u << 6,   ///< the last level alone; only in ModelCounts::without
+};
+
+/// A cache level or a TLB, like models::CacheShape; `sets` 0: it does not exist.
+struct ModelLevel {
+  uint32_t sets, ways;
+  uint8_t line_bits, replacement, write_allocate, inclusive;
+};
+
+/// The simulated machine.
+struct Models {
+  uint32_t on;        ///< bits of Model; 0: nothing is simulated
+  uint8_t direction;  ///< models::Direction: the predictor of conditional branches
+  uint8_t each;       ///< 1: the plain models process every access, not only those that generated code cannot resolve
+  uint8_t compared;   ///< 1: both kinds of models run, for tests: see ModelCounts
+  uint8_t own_llc;    ///< 1: each thread has a last level of its own
+  uint8_t next_line, streamer;  ///< enabled prefetchers
+  uint8_t worker_count;         ///< workers that run the models for generated code (NoteRing); 0: the engine runs them
+  uint8_t core;                 ///< 1 + the index of its core in machines::core_names(): for programs that ask; 0: none
+  ModelLevel l1i, l1d, l2, llc, itlb, dtlb, stlb;
+  char name[40];  ///< of the machine, cut at 39 bytes: for programs that ask
+};
+
+/// How long one kind of instruction takes, like models::Timing.
+struct ModelTiming {
+  uint16_t busy;
+  uint16_t slots;
+  uint8_t is_known, latency, unit, reserved;
+};
+
+/// At least the number of values of models::Operation.
+inline constexpr uint32_t core_kinds = 96;
+
+/// The core of the machine, like models::CoreTable; with model_core.
+struct ModelCore {
+  uint8_t width, window, in_order, load_latency, vector_load_latency, load_busy, store_busy, reserved;
+  ModelTiming timing[core_kinds];  ///< indexed by models::Operation
+};
+
+/// References and misses of a level, like models::LevelCounts.
+struct ModelLevelCounts {
+  uint64_t fetches, fetch_misses, loads, load_misses, stores, store_misses;
+};
+
+/// What the models count for a thread. They do not count references of first levels that generated code resolves alone:
+/// those are the loads and stores that are counted anyway.
+struct ModelValues {
+  ModelLevelCounts l1i, l1d, l2, llc;
+  ModelLevelCounts l1d_across;  ///< what accesses across line boundaries add to l1d: see models::HierarchyCounts
+  uint64_t prefetches;
+  ModelLevelCounts itlb, dtlb, stlb;
+  uint64_t conditional, conditional_misses, indirect, indirect_misses, returns, return_misses, btb_misses;
+};
+
+/// Results of the core model: cycles without misses, and the instructions that it processed and that it does not know.
+struct CoreValues {
+  uint64_t cycles, instructions, unknown;
+};
+
+/// What the engine executed at its own address, one instruction at a time: no model processed it.
+struct UnseenValues {
+  uint64_t instructions, accesses;  ///< accesses: their loads and stores
+};
+
+/// A page of the file for each thread. Only that thread writes it, at any time. With Models::worker_count the command
+/// also writes what its workers find: misses, and references of the levels after the first.
+struct ModelCounts {
+  ModelValues values;
+  ModelValues plain;  ///< with Models::compared: the values of the plain models
+  uint64_t without;   ///< bits of Model whose counts lack something: no memory, or nobody took the records
+  CoreValues core;    ///< added when a process ends or executes another program
+  UnseenValues unseen;
+};
+inline constexpr uint64_t model_counts_bytes = 4096;
+static_assert(sizeof(ModelCounts) <= model_counts_bytes);
+
+}  // namespace tally::channel

@@ -1,0 +1,67 @@
+#include "tally/engine/instrument/located_probes.hpp"
+
+#include "tally/engine/code_log_writer.hpp"
+#include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/model_setup.hpp"
+
+namespace tally::engine::instrument {
+namespace {
+
+using channel::CodeValues;
+
+CodeValues* table_of(Thread* t) {
+  return reinterpret_cast<CodeValues*>(reinterpret_cast<u64>(cold_models_of(t)) + own_room() + rings_bytes());
+}
+
+/// Makes an area the table of a thread.
+bool map_table(Thread* t, u32 area) {
+  const u64 at = reinterpret_cast<u64>(table_of(t));
+  if (area == 0 || failed(kernel(SYS_mmap, at, channel::area_bytes, read_write, MAP_SHARED | MAP_FIXED,
+                                 inherited(channel::inherited_channel), channel::area_offset(area))))
+    return false;
+  keep_from_core(at, channel::area_bytes);
+  records().thread(t->index).statistics = area;
+  return true;
+}
+
+}  // namespace
+
+bool located_values_attach(Thread* t) {
+  if (!locates_values()) return true;
+  const u32 area = code_log_area(channel::CodeRecordKind::statistics, t->process, t->index);
+  cold_models_of(t)->located = {area, 0, 0};
+  return map_table(t, area);
+}
+
+void located_values_enter_part(Thread* t, u32 part) {
+  if (!places_misses()) return;
+  LocatedTables& tables = cold_models_of(t)->located;
+  if (part != 0 && part != tables.part) tables = {tables.outside, part, 0};
+  u32& area = part == 0 ? tables.outside : tables.within;
+  if (area == 0) area = code_log_area(channel::CodeRecordKind::statistics, t->process, t->index, part);
+  if (map_table(t, area)) return;
+  records().thread(t->index).statistics = 0;
+  kernel(SYS_mmap, reinterpret_cast<u64>(table_of(t)), channel::area_bytes, read_write,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1ull, 0);
+}
+
+void place_core_cycles(Thread* t, u64 pc, u64 cycles, u64 executions) {
+  if (!places_misses()) {
+    auto* const list = reinterpret_cast<channel::CodeCycles*>(table_of(t));
+    if (list->pc < channel::code_cycles_limit) list[++list->pc] = {pc, cycles, executions};
+    return;
+  }
+  const channel::LocatedValues& placed = settings().placed;
+  for (u32 i = 0; i < placed.count; i++) {
+    if (placed.figure[i] != channel::placed_cycles) continue;
+    const u64 site = channel::code_site(pc, code_log_mapping_of != nullptr ? code_log_mapping_of(pc) : 0);
+    if (CodeValues* const row = channel::values_at(table_of(t), site); row != nullptr) row->figure[i] += cycles;
+  }
+}
+
+u64* ValueRecorder::row_of(u64 site) {
+  CodeValues* const row = channel::values_at(table_of(thread_), site);
+  return row != nullptr ? row->figure : nullptr;
+}
+
+}  // namespace tally::engine::instrument

@@ -1,0 +1,160 @@
+#include "tally/engine/models/core/core_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tally/engine/models/core/bonnell_core.hpp"
+#include "tally/engine/models/core/core_model_testing.hpp"
+#include "tally/engine/models/core/haswell_core.hpp"
+
+namespace tally::models {
+namespace {
+
+using namespace testing;
+
+// Returns the cycles of one iteration after the loop has settled.
+double per_iteration(const Code& loop, const CoreTable& core = haswell_core) {
+  CoreState state;
+  for (int i = 0; i < 1000; ++i) run(core, loop, state);
+  std::int64_t ticks = 0;
+  for (int i = 0; i < 1000; ++i) ticks += run(core, loop, state).ticks;
+  return static_cast<double>(ticks) / 1000 / ticks_per_cycle;
+}
+
+// The article's measurements on its Xeon: 3.02 to 3.06, and 3.54 with nine nops.
+TEST(Core, FactorialLoopsTakeTheLatencyOfTheMultiplication) {
+  EXPECT_EQ(per_iteration(factorial5()), 3.0);
+  EXPECT_EQ(per_iteration(factorial4()), 3.0);
+  EXPECT_EQ(per_iteration(factorial3()), 3.0);
+  EXPECT_EQ(per_iteration(factorial5(1)), 3.0) << "3 nops";
+}
+
+TEST(Core, NineNopsFillTheWidth) { EXPECT_EQ(per_iteration(factorial5(3)), 3.5); }
+
+TEST(Core, AdditionsInPlaceOfTheMultiplication) {
+  EXPECT_EQ(per_iteration({add(r12, r11), decrement(r11), branch()}), 1.0);
+  EXPECT_EQ(per_iteration({add(r12, r11), add(r12, r11), decrement(r11), branch()}), 2.0) << "dependent";
+  EXPECT_EQ(per_iteration({add(r12, r11), add(r13, r11), decrement(r11), branch()}), 1.0) << "independent";
+}
+
+TEST(Core, IndependentMultiplicationsAreLimitedByTheirUnit) {
+  EXPECT_EQ(per_iteration({multiply(r12, r11), multiply(r13, r11), decrement(r11), branch()}), 3.0);
+  EXPECT_EQ(per_iteration({multiply(r12, r11), multiply(r13, r11), multiply(general(14), r11),
+                           multiply(general(15), r11), decrement(r11), branch()}),
+            4.0);
+}
+
+TEST(Core, APointerChaseTakesTheLatencyOfTheLoad) { EXPECT_EQ(per_iteration({load(r12, r12)}), 5.0); }
+
+TEST(Core, TwoLoadsAndOneStoreACycle) {
+  EXPECT_EQ(per_iteration({load(r12, r11), load(r13, r11), load(r12, r11), load(r13, r11)}), 2.0);
+  EXPECT_EQ(per_iteration({store(r11, r12), store(r11, r12)}), 2.0);
+  EXPECT_EQ(per_iteration({store(r11, r12), nop(), nop(), nop()}), 1.0) << "one slot";
+}
+
+TEST(Core, AStoreOfAnArithmeticInstructionIsOneMoreOperation) {
+  CoreInstruction in_memory = add(no_register, r12);
+  in_memory.memory = CoreInstruction::loads | CoreInstruction::stores;
+  in_memory.results[0] = no_register;
+  EXPECT_EQ(per_iteration({in_memory, nop(), nop(), nop(), nop(), nop(), nop()}), 2.0);
+}
+
+TEST(Core, AZeroedRegisterWaitsForNothing) {
+  const CoreInstruction zero{.operation = Operation::zeroing, .results = {r12, flags_register}};
+  EXPECT_EQ(per_iteration({zero, multiply(r12, r11), multiply(r12, r11), nop()}), 2.0);
+}
+
+TEST(Core, DivisionsWaitForTheirUnit) {
+  const auto divide = [](Register to) {
+    return CoreInstruction{.operation = Operation::fp_divide_single, .sources = {to}, .results = {to}};
+  };
+  EXPECT_EQ(per_iteration({divide(vector_register(0))}), 13.0);
+  EXPECT_EQ(per_iteration({divide(vector_register(0)), divide(vector_register(1))}), 14.0);
+}
+
+// A load from a fixed address into a division of 64 cycles: it has no sources to wait for, so it is done as early as
+// the window permits, 48 cycles ahead.
+TEST(Core, TheWindowLimitsWorkInAdvance) {
+  CoreState state;
+  CoreInstruction divide{.operation = Operation::divide_wide, .results = {r12}};
+  EXPECT_EQ(run(haswell_core, Code{divide}, state).ticks, 48 * ticks_per_cycle) << "its unit";
+  state = {};
+  divide.operation = Operation::locked;
+  EXPECT_EQ(run(haswell_core, Code{divide}, state).ticks, 10 * ticks_per_cycle / 4) << "its slots";
+  state = {};
+  divide = {.operation = Operation::aes_key, .sources = {r11}, .results = {r12}};
+  EXPECT_EQ(run(haswell_core, Code{divide}, state).ticks, 29 * ticks_per_cycle) << "its latency";
+}
+
+TEST(Core, AnIdleUnitCatchesUpOnTheWindowOnly) {
+  CoreState state;
+  run(haswell_core, Code(4000, nop()), state);
+  EXPECT_EQ(state.ready[r12], -48 * ticks_per_cycle);
+  const CoreInstruction independent{.operation = Operation::multiply, .sources = {r11}, .results = {r12}};
+  // 200 multiplications with 50 cycles' worth of slots: their unit began 48 cycles before the first.
+  EXPECT_EQ(run(haswell_core, Code(200, independent), state).ticks, (200 - 48) * ticks_per_cycle);
+  Code in_one(4000, nop());
+  in_one.insert(in_one.end(), 200, independent);
+  state = {};
+  EXPECT_EQ(run(haswell_core, in_one, state).ticks, (1000 + 200 - 48) * ticks_per_cycle);
+}
+
+TEST(Core, UnknownInstructionsAreCountedAndTakeASlot) {
+  CoreState state;
+  const CoreInstruction unknown{};
+  EXPECT_EQ(run(haswell_core, Code{unknown, nop(), unknown, nop()}, state),
+            (CoreCost{.ticks = ticks_per_cycle, .unknown = 2}));
+}
+
+TEST(CoreInOrder, StartsTwoACycle) {
+  EXPECT_EQ(per_iteration({nop(), nop(), nop(), nop()}, bonnell_core), 2.0);
+  EXPECT_EQ(per_iteration({add(r12, r11), add(r13, r11)}, bonnell_core), 1.0) << "two chains";
+  EXPECT_EQ(per_iteration({add(r12, r11), add(r12, r11)}, bonnell_core), 2.0) << "one";
+}
+
+TEST(CoreInOrder, AUseOfALoadWaitsAndDelaysAllLaterInstructions) {
+  EXPECT_EQ(per_iteration({load(r12, r12)}, bonnell_core), 3.0) << "a chase";
+  EXPECT_EQ(per_iteration({load(r12, r11), nop(), nop(), nop()}, bonnell_core), 2.0) << "no instruction reads it";
+  // The addition starts 3 cycles after the load, and the following instructions start with it. An out-of-order core has
+  // executed those meanwhile.
+  const Code loop{load(r12, r11), add(r13, r12), add(general(14), r11), add(general(15), r11)};
+  EXPECT_EQ(per_iteration(loop, bonnell_core), 4.5);
+  EXPECT_EQ(per_iteration(loop), 1.0);
+}
+
+TEST(CoreInOrder, AResultInFlightIsWaitedForInTheNextRun) {
+  CoreState state;
+  const CoreInstruction divide{.operation = Operation::x87_root, .results = {r12}};
+  EXPECT_EQ(run(bonnell_core, Code{divide}, state).ticks, 71 * ticks_per_cycle) << "it occupies both ports";
+  state = {};
+  EXPECT_EQ(run(bonnell_core, Code{load(r12, r11)}, state).ticks, ticks_per_cycle / 2);
+  EXPECT_EQ(run(bonnell_core, Code{add(r13, r12)}, state).ticks, 3 * ticks_per_cycle) << "2.5 of them are the load's";
+}
+
+TEST(CoreInOrder, TakesLongerForTheFactorial) {
+  EXPECT_EQ(per_iteration(factorial5(), bonnell_core), 8.0) << "only the time of the multiplication";
+}
+
+TEST(BonnellCore, NamesTheSourceOfEachRow) {
+  for (unsigned i = 1; i < operations; ++i) {
+    const Timing* row = bonnell_core.timing(static_cast<Operation>(i));
+    if (row == nullptr) continue;
+    EXPECT_NE(*row->source, 0) << i;
+    EXPECT_EQ(row->unit == Unit::none, row->busy == 0) << i;
+  }
+  EXPECT_EQ(bonnell_core.timing(Operation::fp_fma), nullptr) << "it has none";
+  EXPECT_EQ(ticks_per_cycle % bonnell_core.width, 0);
+}
+
+TEST(HaswellCore, HasARowForEveryKindAndASource) {
+  for (unsigned i = 1; i < operations; ++i) {
+    const Timing* row = haswell_core.timing(static_cast<Operation>(i));
+    ASSERT_NE(row, nullptr) << i;
+    EXPECT_NE(*row->source, 0) << i;
+    EXPECT_EQ(row->unit == Unit::none, row->busy == 0) << i;
+  }
+  EXPECT_EQ(haswell_core.timing(Operation::unknown), nullptr);
+  EXPECT_EQ(ticks_per_cycle % haswell_core.width, 0);
+}
+
+}  // namespace
+}  // namespace tally::models

@@ -1,0 +1,397 @@
+#include "tally/engine/persist/translation_store.hpp"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <initializer_list>
+
+#include "tally/engine/channel/hash.hpp"
+#include "tally/engine/engine_addresses.hpp"
+#include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/instrumentation_key.hpp"
+#include "tally/engine/instrument/model_code.hpp"
+#include "tally/engine/translate/absent_code.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/generate.hpp"
+
+namespace tally::engine::persist {
+
+namespace {
+
+channel::Store kept, added;
+bool writes;  // to `added`
+
+/// Key and state of the record checks, excluded from the program's core files.
+struct RecordChecks {
+  channel::RecordKey key;
+  u8 sound[channel::store_bytes / channel::record_unit / 8];  // one bit per record of `kept`: checked and valid
+};
+RecordChecks* checks;  // null without a store, and once the process has dropped privileges
+
+u32 refused[16], refused_count;  // positions of the last invalid records in `kept`
+
+/// Returns a number for each kind of code that can be generated from the same program code.
+u64 kind_of_code() {
+  constexpr u64 checks_keys = 0xA0761D6478BD642Full, without_bmi2 = 0xE7037ED1A0B428DBull,
+                fixed_random = 0x8EBC6AF09C88C6E3ull, counted_clock = 0x589965CC75374CC3ull;
+  return instrumentation_key() ^ (settings().protection_keys != 0 ? checks_keys : 0) ^
+         (settings().has_bmi2 != 0 ? 0 : without_bmi2) ^ (settings().repeatable != 0 ? fixed_random : 0) ^
+         (settings().counts_clock != 0 ? counted_clock : 0) ^ settings().cpu.key;
+}
+
+/// The hash by which templates are found: the same in every process that has this code at this offset in a page. Reads
+/// the program code, which must be present.
+u32 tag_of(u64 pc) {
+  u64 word = 0;  // aligned, so that it never crosses a page
+  if (copy_code(&word, pc & ~7ull, 8) != 0) return 0;
+  const u64 place = pc < low_limit ? pc : pc % page_bytes;
+  word = (word ^ kind_of_code() ^ channel::hash64(place)) * 0xD6E8FEB86659FD93ull;
+  const u32 tag = static_cast<u32>(word >> 32);
+  return tag == 0 ? 1 : tag;
+}
+
+u64 address(u64 pc, const CodeRange& r) { return pc + static_cast<u64>(static_cast<s64>(r.from)); }
+
+bool is_template(const channel::RecordHead& record) {
+  return record.bytes >= sizeof(Template) && channel::as_bundle(record) == nullptr;
+}
+const Template* as_template(const channel::RecordHead* record) { return reinterpret_cast<const Template*>(record); }
+
+/// Reports a record to the command that was changed on the disk, or belongs to somebody else.
+void refuse(u32 place) {
+  for (const u32 known : refused)
+    if (known == place) return;
+  refused[refused_count++ % (sizeof refused / sizeof *refused)] = place;
+  if (writes) __atomic_add_fetch(&added.header().refused, 1, __ATOMIC_RELAXED);
+}
+
+/// Whether a record is unchanged since an engine of this user wrote it. Checks each record in `kept` once. Records that
+/// other processes add may be damaged by their programs, so these are checked each time.
+bool is_sound(const channel::Store& store, const channel::RecordHead& record) {
+  if (&store == &added) return checks != nullptr && channel::is_sound(record, checks->key);
+  const u32 place = store.place_of(record);
+  if (checks == nullptr) return false;
+  u8& known = checks->sound[place / 8];
+  const u8 bit = static_cast<u8>(1u << place % 8);
+  if ((known & bit) != 0) return true;
+  if (channel::is_sound(record, checks->key)) {
+    known |= bit;
+    if (writes) channel::note_used(added.header().used, place, record.bytes);
+    return true;
+  }
+  refuse(place);
+  return false;
+}
+
+u64 added_inode;
+u32 damaged;  // pages that could not be read
+
+/// A process that dropped privileges has another file there; one that closed the descriptor may have its own.
+bool is_file(u64 fd, u64 inode) {
+  struct stat s;
+  return inode != 0 && !failed(kernel(SYS_fstat, fd, reinterpret_cast<u64>(&s))) && s.st_ino == inode &&
+         s.st_size == channel::store_bytes;
+}
+
+/// Returns how much of a store has content: a program that locks all of its memory would read the rest, too.
+u64 used_bytes(u64 fd) {
+  channel::StoreHeader header{};
+  const s64 r = kernel(SYS_pread64, fd, reinterpret_cast<u64>(&header), sizeof header, 0);
+  return r == sizeof header && header.end < channel::store_bytes ? page_up(header.end) : channel::store_bytes;
+}
+
+bool map_store(channel::Store& store, channel::Inherited which, int protection, u64 bytes) {
+  const u64 at = try_reserve(channel::store_bytes, PROT_NONE);
+  if (at == 0) return false;
+  const s64 r = kernel(SYS_mmap, at, bytes, static_cast<u64>(protection), MAP_SHARED | MAP_FIXED, inherited(which), 0);
+  if (failed(r)) return false;
+  keep_from_core(at, channel::store_bytes);
+  store.base = reinterpret_cast<u8*>(at);
+  store.readable = bytes;
+  const channel::StoreHeader& h = store.header();
+  if (h.magic == channel::store_magic && h.engine == image_header().build) return true;
+  store.base = nullptr;
+  return false;
+}
+
+/// Makes the pages of a store private, so that nobody else sees writes to them. Erases the key.
+bool make_private(const channel::Store& store, u64 inode) {
+  const u64 at = reinterpret_cast<u64>(store.base), fd = inherited(channel::inherited_added);
+  if (is_file(fd, inode) &&
+      !failed(kernel(SYS_mmap, at, channel::store_bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0)))
+    return !failed(kernel(SYS_mmap, at, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~u64{0}, 0));
+  // Another process with the same descriptors was first: make a copy.
+  u64 used = store.header().end;
+  used = used < channel::store_bytes ? page_up(used) : channel::store_bytes;
+  const s64 copied = kernel(SYS_mmap, 0, channel::store_bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, ~u64{0}, 0);
+  if (failed(copied)) return false;
+  copy(reinterpret_cast<u8*>(copied) + page_bytes, store.base + page_bytes, used - page_bytes);
+  return !failed(kernel(SYS_mremap, static_cast<u64>(copied), channel::store_bytes, channel::store_bytes,
+                        MREMAP_MAYMOVE | MREMAP_FIXED, at));
+}
+
+/// If so, the program may need the address space that the stores would take.
+bool address_space_is_limited() {
+  struct rlimit limit;
+  return kernel(SYS_prlimit64, 0, RLIMIT_AS, 0, reinterpret_cast<u64>(&limit)) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+template <class T>
+u8* put(u8* to, const T* from, u32 n) {
+  copy(to, from, n * sizeof(T));
+  return to + n * sizeof(T);
+}
+
+/// Claims room for a record, and maps the pages of following records before these are written one by one.
+u8* claim(u64 bytes) {
+  constexpr u64 step = 64 << 10;
+  u8* const at = added.claim(bytes);
+  if (at == nullptr) return nullptr;
+  const u64 start = reinterpret_cast<u64>(at), end = start + bytes;
+  const u64 mapped = (start + step - 1) & ~(step - 1), needed = (end + step - 1) & ~(step - 1);
+  const u64 last = reinterpret_cast<u64>(added.base) + channel::store_bytes;
+  if (mapped < needed) populate(reinterpret_cast<void*>(mapped), (needed < last ? needed : last) - mapped);
+  return at;
+}
+
+channel::Bundle* put_names(u64 mark, u64 key, const u32* uses, u32 n, u64 more_bytes) {
+  if (!writes) return nullptr;
+  channel::Bundle made{{}, mark, key, n, 0, 0};
+  const u64 bytes = sizeof made + channel::part_bytes(n * sizeof *uses) + more_bytes;
+  if (bytes > channel::store_bytes / 4) return nullptr;
+  made.head.bytes = static_cast<u32>((bytes + channel::record_unit - 1) & ~(channel::record_unit - 1));
+  made.head.tag = channel::Store::bundle_tag(key);
+  u8* const at = claim(made.head.bytes);
+  if (at == nullptr) return nullptr;
+  put(put(at, &made, 1), uses, n);
+  return reinterpret_cast<channel::Bundle*>(at);
+}
+
+/// Without a key, other processes do not find the record.
+void seal(channel::RecordHead& head) {
+  if (checks != nullptr) channel::seal(head, checks->key);
+}
+
+/// Stops finding records in a store: the program may run for another user, who must not get the key.
+void forget_key() {
+  if (checks == nullptr) return;
+  clear(&checks->key, sizeof checks->key);
+  checks = nullptr;
+}
+
+/// Copies the key from the file, which only programs of this user can read.
+bool take_key() {
+  const u64 at = try_reserve(page_up(sizeof(RecordChecks)), read_write);
+  if (at == 0) return false;
+  keep_from_core(at, page_up(sizeof(RecordChecks)));
+  checks = reinterpret_cast<RecordChecks*>(at);
+  copy(&checks->key, &added.header().key, sizeof checks->key);
+  return true;
+}
+
+}  // namespace
+
+bool repair_store(u64 address) {
+  for (const channel::Store* store : {&kept, &added}) {
+    const u64 base = reinterpret_cast<u64>(store->base);
+    if (base == 0 || address - base >= channel::store_bytes) continue;
+    damaged++;
+    return !failed(kernel(SYS_mmap, page_down(address), page_bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~u64{0}, 0));
+  }
+  return false;
+}
+
+u32 store_damage() { return damaged; }
+
+bool fits_template(const Template& t, u64 pc) {
+  // Without ranges, the page of the record could not be read.
+  if (t.low_pc != (pc < low_limit ? pc : 0) || t.kind != kind_of_code() || t.range_count == 0) return false;
+  const u8* original = t.originals();
+  for (u32 i = 0; i < t.range_count; i++) {
+    const CodeRange& r = t.ranges()[i];
+    if (!is_constant(address(pc, r), r.bytes) || compare_code(original, address(pc, r), r.bytes) != 0) return false;
+    original += r.bytes;
+  }
+  return true;
+}
+
+const Template* find_template(u64 pc) {
+  if (kept.base == nullptr && added.base == nullptr) return nullptr;
+  if (!is_constant(pc, 1)) return nullptr;
+  const u32 tag = tag_of(pc);
+  if (tag == 0) return nullptr;
+  const channel::RecordHead* found = nullptr;
+  const auto fits_in = [pc](const channel::Store& store) {
+    return [pc, &store](const channel::RecordHead& r) {
+      return is_template(r) && is_sound(store, r) && fits_template(*as_template(&r), pc);
+    };
+  };
+  if (kept.base != nullptr) found = kept.find(tag, fits_in(kept));
+  if (found == nullptr && added.base != nullptr) found = added.find(tag, fits_in(added));
+  return as_template(found);
+}
+
+const Template* template_at(u32 use) {
+  const bool is_added = (use & channel::use_added) != 0;
+  const channel::Store& store = is_added ? added : kept;
+  if (store.base == nullptr) return nullptr;
+  const channel::RecordHead* const found = store.record(use & ~(channel::use_added | channel::use_better));
+  return found != nullptr && is_template(*found) && is_sound(store, *found) ? as_template(found) : nullptr;
+}
+
+u32 use_of(const Template& t) {
+  const bool is_kept = reinterpret_cast<u64>(&t) - reinterpret_cast<u64>(kept.base) < channel::store_bytes;
+  if (kept.base != nullptr && is_kept) return kept.place_of(t.head);
+  return added.place_of(t.head) | channel::use_added;
+}
+
+const channel::Bundle* find_bundle(u64 key) {
+  for (const channel::Store* store : {&added, &kept}) {
+    if (store->base == nullptr) continue;
+    const channel::Bundle* const found =
+        store->find_bundle(key, [store](const channel::RecordHead& r) { return is_sound(*store, r); });
+    if (found != nullptr) return found;
+  }
+  return nullptr;
+}
+
+bool has_sound_names(const channel::Bundle& bundle) {
+  return checks != nullptr && channel::check_of_names(bundle, checks->key) == bundle.names_check;
+}
+
+bool store_is_written() { return writes; }
+
+bool keeps_nothing() { return !instrumentation_can_be_kept(); }
+
+channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes) {
+  // Reserve half of the store for templates, because bundles are made from them.
+  if (writes && added.header().end > channel::store_bytes / 2) return nullptr;
+  return put_names(channel::bundle_mark, key, uses, n, more_bytes);
+}
+
+void end_bundle(channel::Bundle& bundle) {
+  seal(bundle.head);
+  // Only the first bundle with a key is found.
+  const channel::Bundle* const before = added.find_bundle(bundle.key, [](const channel::RecordHead&) { return true; });
+  if (before == nullptr || !added.replace(before->head, bundle.head)) added.publish(bundle.head);
+}
+
+void add_names(u64 mark, u64 key, const u32* names, u32 n) {
+  if (channel::Bundle* const made = put_names(mark, key, names, n, 0); made != nullptr) seal(made->head);
+}
+
+void give_up_writing() {
+  Guard guard(cache_lock);
+  give_up_writing_locked();
+}
+
+void give_up_writing_locked() {
+  // Templates in use stay at their addresses. Other processes may share this memory or these descriptors: handle both.
+  if (writes && !make_private(added, added_inode)) {
+    // The process has as many mappings as it may have: its templates can only be given up.
+    kernel(SYS_munmap, reinterpret_cast<u64>(added.base), channel::store_bytes);
+    added.base = nullptr;
+  }
+  writes = false;
+  forget_key();
+  // Do not close them, because the program would get their numbers.
+  for (const auto which : {channel::inherited_kept, channel::inherited_added})
+    kernel(SYS_dup3, inherited(channel::inherited_image), inherited(which), 02000000 /* O_CLOEXEC */);
+}
+
+namespace {
+
+/// With machine models, code is several times as large. If the first run of a large program stored all of it, it would
+/// take nearly twice as long; instead, each of a few runs stores a part.
+u64 first_made_limit() { return instrumentation_key() != 0 ? 32u << 20 : channel::store_bytes; }
+
+class Store final : public PersistentCache {
+ public:
+  bool load(u64 pc) override { return load_bundle(pc); }
+  const Template* find(u64 pc) override { return find_template(pc); }
+  Trace* reuse(const Template& t, u64 pc, bool by_jump, Arena& a) override { return persist::reuse(t, pc, by_jump, a); }
+  bool records(u8 generation) const override {
+    return writes && !keeps_nothing() && (generation > 0 || added.header().end < first_made_limit());
+  }
+  void add(const Recording& r, const Builder& b, u32 use) override { add_template(r, b, use); }
+  bool used(u32 use, Used& out) const override {
+    const Template* const t = used_template(use);
+    if (t != nullptr) out = {t->generation, t->by_jump};
+    return t != nullptr;
+  }
+  bool is_written() const override { return store_is_written(); }
+  bool keeps_any() const override { return !keeps_nothing(); }
+  void give_up_writing() override { give_up_writing_locked(); }
+  void discarded() override { forget_used_traces(); }
+  void unmapped(u64 start, u64 end) override { forget_modules(start, end); }
+};
+constinit Store hooks;
+
+}  // namespace
+
+void add_template(const Recording& r, const Builder& b, u32 use) {
+  Trace& t = b.trace;
+  const u64 code_bytes = b.e.here() - b.body, stub_bytes = has_probe_stubs() ? b.arena.cold - r.stubs : 0;
+  if (code_bytes > Recording::max_bytes || stub_bytes > Recording::max_bytes || t.loop > Recording::max_bytes) return;
+  static KeptModelRange model_range[ModelCode::range_limit];
+  const u32 model_ranges = model_plan.any() ? models_ranges_of(t, model_range) : 0;
+  for (u32 i = 0; i < r.ranges; i++)
+    if (!is_constant(address(r.pc, r.range[i]), r.range[i].bytes)) return;
+  Template made{};
+  made.low_pc = r.pc < low_limit ? r.pc : 0;
+  made.kind = kind_of_code();
+  made.code_bytes = static_cast<u16>(code_bytes);
+  made.trace_bytes = static_cast<u16>(t.bytes);
+  made.stub_bytes = static_cast<u16>(stub_bytes);
+  made.model_range_count = static_cast<u16>(model_ranges);
+  made.loop = static_cast<u16>(t.loop);
+  made.original_bytes = static_cast<u16>(r.originals);
+  made.place_count = static_cast<u16>(t.place_count);
+  made.fixup_count = static_cast<u16>(r.fixups);
+  made.segment_count = static_cast<u8>(t.segment_count);
+  made.range_count = static_cast<u8>(r.ranges);
+  made.looked_ahead = t.looked_ahead;
+  made.by_jump = r.by_jump;
+  made.generation = r.generation;
+  const u64 bytes = reinterpret_cast<u64>(made.originals()) + r.originals - reinterpret_cast<u64>(&made);
+  // The last word is copied as a whole.
+  made.head.bytes = static_cast<u32>((bytes + 8 + channel::record_unit - 1) & ~(channel::record_unit - 1));
+  made.head.tag = tag_of(r.pc);
+  u8* const at = made.head.tag == 0 ? nullptr : claim(made.head.bytes);
+  if (at == nullptr) return;
+  u8* to = put(at, &made, 1);
+  to = put(to, &segment(t.number), t.segment_count);
+  to = put(to, t.places, t.place_count);
+  to = put(to, r.fixup, r.fixups);
+  to = put(to, r.range, r.ranges);
+  to = put(to, model_range, model_ranges);
+  to = put(to, t.segments, t.segment_count);
+  to = put(to, reinterpret_cast<const u8*>(t.body), made.code_bytes);
+  to = put(to, reinterpret_cast<const u8*>(r.stubs), made.stub_bytes);
+  put(to, r.original, r.originals);
+  channel::RecordHead& head = *reinterpret_cast<channel::RecordHead*>(at);
+  seal(head);
+  if (use != 0) return replace_used(use, *as_template(&head));
+  added.publish(head);
+  t.use = note_use(*as_template(&head), t);
+}
+
+void store_init(u64 kept_inode, u64 inode_of_added) {
+  persistent_cache = &hooks;
+  // Tests choose the length of traces; others must not use these.
+  if (settings().trace_limit != 0 || address_space_is_limited()) return;
+  added_inode = inode_of_added;
+  writes = is_file(inherited(channel::inherited_added), added_inode) &&
+           map_store(added, channel::inherited_added, PROT_READ | PROT_WRITE, channel::store_bytes) && take_key();
+  const u64 kept_fd = inherited(channel::inherited_kept);
+  if (writes && is_file(kept_fd, kept_inode)) map_store(kept, channel::inherited_kept, PROT_READ, used_bytes(kept_fd));
+}
+
+void replace_template(const Template& t, const Template& by) {
+  if (!(use_of(t) & channel::use_added) || !added.replace(t.head, by.head)) added.publish(by.head);
+}
+
+}  // namespace tally::engine::persist

@@ -1,0 +1,123 @@
+/// Stored translations, for other programs of the run and for later runs.
+///
+/// A template is a relocatable trace: its code, a list of everything in it that depends on the addresses of the code
+/// and of the program, and the description of its instructions. It is found by program code. It is used only if all
+/// bytes that it was made from are equal, and cannot change unnoticed.
+///
+/// The caller must hold cache_lock for everything here, unless noted otherwise.
+#pragma once
+#include "tally/engine/channel/stored_layout.hpp"
+#include "tally/engine/instrument/model_code.hpp"
+#include "tally/engine/translate/recorder.hpp"
+
+namespace tally::engine::persist {
+
+struct Template {
+  channel::RecordHead head;
+  u64 low_pc;  // address of low code, where addresses have shorter forms, so that the template fits only there; else 0
+  u64 kind;    // identifies the instrumentation of the code, and whether it checks protection keys
+  u16 code_bytes, original_bytes, place_count, fixup_count;
+  u16 trace_bytes;  // bytes of the code without the exits after the trace
+  u16 stub_bytes, model_range_count;
+  u16 loop;  // Trace::loop
+  u8 segment_count, range_count;
+  bool looked_ahead;
+  bool by_jump;   // an indirect jump reached it first
+  u8 generation;  // how often it was reoptimized
+  u8 pad[11];
+
+  // The arrays that follow, in this order:
+  const channel::SegmentVector* vectors() const { return after<channel::SegmentVector>(this + 1, 0); }
+  const InstructionMapping* places() const { return after<InstructionMapping>(vectors(), segment_count); }
+  const Fixup* fixups() const { return after<Fixup>(places(), place_count); }
+  const CodeRange* ranges() const { return after<CodeRange>(fixups(), fixup_count); }
+  const KeptModelRange* model_ranges() const { return after<KeptModelRange>(ranges(), range_count); }
+  const Segment* segments() const { return after<Segment>(model_ranges(), model_range_count); }
+  const u8* code() const { return after<u8>(segments(), segment_count); }
+  const u8* stubs() const { return code() + code_bytes; }
+  const u8* originals() const { return stubs() + stub_bytes; }
+
+ private:
+  template <class To, class From>
+  static const To* after(const From* from, u32 n) {
+    return reinterpret_cast<const To*>(from + n);
+  }
+};
+static_assert(sizeof(Template) % 16 == 0 && sizeof(InstructionMapping) == 16 && sizeof(Fixup) == 8 &&
+              sizeof(CodeRange) == 8 && sizeof(KeptModelRange) == 8 && sizeof(Segment) == 4);
+
+/// Maps the files that the command offers, by their inode numbers, 0 = none. Called once at the start.
+void store_init(u64 kept_inode, u64 added_inode);
+
+/// A page at `address` could not be read, because the file was truncated or the disk fails. Replaces it with an empty
+/// page. Returns false if the address is not in a store. Takes no lock.
+bool repair_store(u64 address);
+/// How often that happened. Data copied from a store meanwhile must not be used.
+u32 store_damage();
+
+/// Returns a template for the code at `pc`, or null.
+const Template* find_template(u64 pc);
+/// Whether this template fits the code at `pc`.
+bool fits_template(const Template& t, u64 pc);
+/// Returns the template that `use` identifies, as in Bundle::uses(), or null. Any value of `use` is allowed.
+const Template* template_at(u32 use);
+/// The inverse: returns the number that identifies a template.
+u32 use_of(const Template& t);
+/// Later searches for code that `t` fits find `by`, which was added. If `t` is from an earlier run, only once `by` is
+/// moved there.
+void replace_template(const Template& t, const Template& by);
+/// Returns the bundle with this key, or null.
+const channel::Bundle* find_bundle(u64 key);
+/// Whether the names of a bundle (its list of templates) are intact: another process may be writing them.
+bool has_sound_names(const channel::Bundle& bundle);
+/// Reserves a bundle with these names and `more_bytes` after them, from a multiple of 8 on. Returns null without room.
+channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes);
+/// Publishes a complete bundle.
+void end_bundle(channel::Bundle& bundle);
+/// Adds instructions for the command, for when it moves the additions: see the marks in
+/// engine/channel/stored_layout.hpp.
+void add_names(u64 mark, u64 key, const u32* names, u32 n);
+/// Adds the template of a finished trace. If `use` is not 0, it replaces the template of that use.
+void add_template(const Recording& r, const Builder& b, u32 use);
+/// Whether anything can be added. False once the process has dropped privileges.
+bool store_is_written();
+/// Whether new code is only useful in this run, because it or its marks fit no other.
+bool keeps_nothing();
+
+/// The process is about to drop privileges: from now on it, and programs that it executes, cannot write what others
+/// use. The first takes cache_lock; the caller of the second holds it.
+void give_up_writing();
+void give_up_writing_locked();
+
+// --- reuse.cpp ------------------------------------------------------------------------------------------------------
+
+/// How far after `body` the code of a template must start so that all its exits can be patched; else room_nowhere.
+u64 room_before(const Template& t, u64 body);
+inline constexpr u64 room_nowhere = 4 * trace_alignment;
+
+/// Creates a trace from a template. Returns null if it cannot be used there, and a dead trace if there is no room.
+Trace* reuse(const Template& t, u64 pc, bool by_jump, Arena& arena);
+
+// --- bundle.cpp: the templates that this program uses ----------------------------------------------------------------
+
+/// Sets the first instruction of the program.
+void bundles_init(u64 first_instruction);
+/// Code at `pc` is about to run and has no translation. Creates all traces that an earlier run of the program made of
+/// the code around it. Returns false if none were created.
+bool load_bundle(u64 pc);
+/// The code at these addresses has changed.
+void forget_modules(u64 start, u64 end);
+/// Records that the trace and the template belong together. Returns the number of this use, or 0.
+u32 note_use(const Template& t, const Trace& trace);
+/// The cache was discarded.
+void forget_used_traces();
+/// Returns the template of a use, or null.
+const Template* used_template(u32 use);
+/// Replaces the template of a use, in this process and for others.
+void replace_used(u32 use, const Template& by);
+/// Stores the bundles when the process has finished using code. Takes cache_lock.
+void keep_bundles();
+/// The process continues as a copy of another one, so it has only a part of the program's uses: do not store them.
+void drop_uses();
+
+}  // namespace tally::engine::persist

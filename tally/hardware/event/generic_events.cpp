@@ -1,0 +1,226 @@
+#include "tally/hardware/event/generic_events.hpp"
+
+#include <iterator>
+
+#include "tally/core/base/text.hpp"
+#include "tally/engine/channel/channel.hpp"
+
+namespace tally::event {
+namespace {
+
+constexpr auto hw = Kind::hardware;
+constexpr auto uarch = Kind::microarchitectural;
+constexpr auto sw = Kind::software;
+constexpr auto n = Unit::events;
+constexpr auto ns = Unit::nanoseconds;
+constexpr auto none = std::nullopt;
+constexpr Per share(Id of) { return {of, true}; }
+constexpr Per each(Id of) { return {of, false}; }
+constexpr bool yes = true;
+constexpr bool no = false;
+
+// Functions that compute events from the engine's counts.
+using channel::Totals;
+using M = channel::ModelValues;
+using Level = channel::ModelLevelCounts;
+
+std::uint64_t of(const Totals& totals, channel::Field field) { return static_cast<std::uint64_t>(totals.field[field]); }
+
+template <channel::Field field>
+std::uint64_t counted(const Totals& totals, const M&) {
+  return of(totals, field);
+}
+std::uint64_t calls(const Totals& t, const M&) { return of(t, channel::direct_calls) + of(t, channel::indirect_calls); }
+std::uint64_t near_taken(const Totals& t, const M& m) {
+  return of(t, channel::taken) + of(t, channel::direct_jumps) + of(t, channel::indirect_jumps) + calls(t, m) +
+         of(t, channel::returns);
+}
+std::uint64_t branches_taken(const Totals& t, const M& m) { return near_taken(t, m) + of(t, channel::far); }
+std::uint64_t not_taken(const Totals& t, const M&) { return of(t, channel::conditional) - of(t, channel::taken); }
+std::uint64_t branches(const Totals& t, const M& m) { return branches_taken(t, m) + not_taken(t, m); }
+
+template <std::uint64_t M::*number>
+std::uint64_t modelled(const Totals&, const M& models) {
+  return models.*number;
+}
+template <Level M::*level, std::uint64_t Level::*number>
+std::uint64_t modelled(const Totals&, const M& models) {
+  return models.*level.*number;
+}
+template <Level M::*level>
+std::uint64_t references(const Totals&, const M& models) {
+  const Level& counts = models.*level;
+  return counts.fetches + counts.loads + counts.stores;
+}
+template <Level M::*level>
+std::uint64_t misses(const Totals&, const M& models) {
+  const Level& counts = models.*level;
+  return counts.fetch_misses + counts.load_misses + counts.store_misses;
+}
+template <Level M::*level>
+std::uint64_t load_hits(const Totals&, const M& models) {
+  return (models.*level).loads - (models.*level).load_misses;
+}
+std::uint64_t branch_misses(const Totals&, const M& m) {
+  return m.conditional_misses + m.indirect_misses + m.return_misses;
+}
+// An access across two lines that misses both is one miss.
+std::uint64_t l1d_load_misses(const Totals&, const M& m) { return m.l1d.load_misses - m.l1d_across.load_misses; }
+std::uint64_t l1d_store_misses(const Totals&, const M& m) { return m.l1d.store_misses - m.l1d_across.store_misses; }
+std::uint64_t l1_load_hits(const Totals& t, const M& m) { return of(t, channel::loads) - l1d_load_misses(t, m); }
+
+// An event that the kernel counts, by its number.
+constexpr Definition kernels(std::uint32_t number, Definition event) {
+  event.kernel_number = number;
+  return event;
+}
+
+// To add an event, add a line here and a name in Id. Instruction fetches are counted as in cachegrind: one per
+// instruction; the later instructions of a cache line hit.
+constexpr Definition table[] = {
+    {Id::instructions, "instructions", hw, n, yes, none, "retired instructions; a REP string instruction is one",
+     counted<channel::instructions>},
+    {Id::branches, "branches", hw, n, yes, share(Id::instructions), "retired branches of every kind", branches},
+    {Id::conditional_branches, "conditional-branches", hw, n, yes, share(Id::branches),
+     "retired conditional jumps, taken or not, with loop and jrcxz", counted<channel::conditional>},
+    {Id::conditional_taken, "conditional-taken", hw, n, yes, share(Id::conditional_branches),
+     "conditional jumps that were taken", counted<channel::taken>},
+    {Id::conditional_not_taken, "conditional-not-taken", hw, n, yes, share(Id::conditional_branches),
+     "conditional jumps that were not taken", not_taken},
+    {Id::branches_taken, "branches-taken", hw, n, no, share(Id::branches),
+     "taken branches of every kind: all but conditional-not-taken", branches_taken},
+    {Id::near_branches_taken, "near-branches-taken", hw, n, no, share(Id::branches),
+     "branches-taken without far-branches", near_taken},
+    {Id::direct_jumps, "direct-jumps", hw, n, yes, share(Id::branches), "unconditional jumps to a fixed target",
+     counted<channel::direct_jumps>},
+    {Id::indirect_jumps, "indirect-jumps", hw, n, yes, share(Id::branches),
+     "jumps to a target in a register or in memory", counted<channel::indirect_jumps>},
+    {Id::calls, "calls", hw, n, no, share(Id::branches), "near calls: direct-calls and indirect-calls", calls},
+    {Id::direct_calls, "direct-calls", hw, n, yes, share(Id::branches), "near calls to a fixed target",
+     counted<channel::direct_calls>},
+    {Id::indirect_calls, "indirect-calls", hw, n, yes, share(Id::branches), "near calls through a register or memory",
+     counted<channel::indirect_calls>},
+    {Id::returns, "returns", hw, n, yes, share(Id::branches), "near returns", counted<channel::returns>},
+    {Id::far_branches, "far-branches", hw, n, yes, share(Id::branches), "far transfers; a system call is one",
+     counted<channel::far>},
+    {Id::loads, "loads", hw, n, yes, each(Id::instructions),
+     "accesses that read memory, one for each element; without software prefetches", counted<channel::loads>},
+    {Id::stores, "stores", hw, n, yes, each(Id::instructions), "accesses that write memory, one for each element",
+     counted<channel::stores>},
+    {Id::prefetches, "prefetches", hw, n, no, each(Id::instructions),
+     "software prefetches: PREFETCHT0, T1, T2, NTA, PREFETCHW; not loads, though some PMUs count them as loads",
+     counted<channel::prefetches>},
+    {Id::cycles, "cycles", uarch, n, no, none, "core clock cycles while not halted", nullptr, Part::core},
+    {Id::ref_cycles, "ref-cycles", uarch, n, no, none, "the same at a constant rate, whatever the core's frequency",
+     nullptr, Part::core},
+    {Id::branch_misses, "branch-misses", uarch, n, no, share(Id::branches), "branches that were predicted wrongly",
+     branch_misses, Part::predictor},
+    {Id::conditional_branch_misses, "conditional-branch-misses", uarch, n, no, share(Id::conditional_branches),
+     "conditional jumps whose direction was predicted wrongly", modelled<&M::conditional_misses>, Part::predictor},
+    {Id::indirect_branch_misses, "indirect-branch-misses", uarch, n, no, none,
+     "indirect jumps and calls whose target was predicted wrongly", modelled<&M::indirect_misses>, Part::predictor},
+    {Id::return_misses, "return-misses", uarch, n, no, share(Id::returns), "returns that were predicted wrongly",
+     modelled<&M::return_misses>, Part::predictor},
+    {Id::cache_references, "cache-references", uarch, n, no, none, "accesses that reached the last-level cache",
+     references<&M::llc>, Part::last_level},
+    {Id::cache_misses, "cache-misses", uarch, n, no, share(Id::cache_references),
+     "accesses that missed the last-level cache", misses<&M::llc>, Part::last_level},
+    {Id::l1d_load_misses, "L1-dcache-load-misses", uarch, n, no, share(Id::loads),
+     "loads that missed the first-level data cache", l1d_load_misses, Part::l1d},
+    {Id::l1d_store_misses, "L1-dcache-store-misses", uarch, n, no, share(Id::stores),
+     "stores that missed the first-level data cache", l1d_store_misses, Part::l1d},
+    {Id::l1i_load_misses, "L1-icache-load-misses", uarch, n, no, none,
+     "lines of code that missed the first-level instruction cache", modelled<&M::l1i, &Level::fetch_misses>, Part::l1i},
+    {Id::l2_references, "L2-references", uarch, n, no, none,
+     "lines that the first-level caches requested from the second level", references<&M::l2>, Part::l2},
+    {Id::l2_misses, "L2-misses", uarch, n, no, share(Id::l2_references),
+     "lines that the first-level caches requested and the second level missed", misses<&M::l2>, Part::l2},
+    {Id::llc_loads, "LLC-loads", uarch, n, no, none, "loads that reached the last-level cache",
+     modelled<&M::llc, &Level::loads>, Part::last_level},
+    {Id::llc_load_misses, "LLC-load-misses", uarch, n, no, share(Id::llc_loads),
+     "loads that missed the last-level cache", modelled<&M::llc, &Level::load_misses>, Part::last_level},
+    {Id::llc_stores, "LLC-stores", uarch, n, no, none, "stores that reached the last-level cache",
+     modelled<&M::llc, &Level::stores>, Part::last_level},
+    {Id::llc_store_misses, "LLC-store-misses", uarch, n, no, share(Id::llc_stores),
+     "stores that missed the last-level cache", modelled<&M::llc, &Level::store_misses>, Part::last_level},
+    {Id::dtlb_load_misses, "dTLB-load-misses", uarch, n, no, share(Id::loads), "loads that missed the data TLB",
+     modelled<&M::dtlb, &Level::load_misses>, Part::data_tlb},
+    {Id::dtlb_store_misses, "dTLB-store-misses", uarch, n, no, share(Id::stores), "stores that missed the data TLB",
+     modelled<&M::dtlb, &Level::store_misses>, Part::data_tlb},
+    {Id::itlb_load_misses, "iTLB-load-misses", uarch, n, no, none,
+     "instruction fetches that missed the instruction TLB", modelled<&M::itlb, &Level::fetch_misses>,
+     Part::instruction_tlb},
+    {Id::l1_load_hits, "L1-load-hits", uarch, n, no, share(Id::loads), "loads that hit the first-level data cache",
+     l1_load_hits, Part::l1d},
+    {Id::l2_load_hits, "L2-load-hits", uarch, n, no, share(Id::loads),
+     "lines for loads that missed the first level and hit the second", load_hits<&M::l2>, Part::l2},
+    {Id::l2_load_misses, "L2-load-misses", uarch, n, no, share(Id::loads),
+     "lines for loads that missed the first and the second level", modelled<&M::l2, &Level::load_misses>, Part::l2},
+    {Id::llc_load_hits, "LLC-load-hits", uarch, n, no, share(Id::llc_loads),
+     "lines for loads that hit the last level and missed those before it", load_hits<&M::llc>, Part::last_level},
+    {Id::l1i_loads, "L1-icache-loads", uarch, n, no, none, "fetches of instructions from the first-level cache",
+     counted<channel::instructions>, Part::l1i},
+    {Id::retired_loads, "retired-loads", uarch, n, no, each(Id::instructions),
+     "loads as the processor counts them: micro-operations of some, instructions of others", counted<channel::loads>},
+    {Id::retired_stores, "retired-stores", uarch, n, no, each(Id::instructions),
+     "stores as the processor counts them: micro-operations of some, instructions of others", counted<channel::stores>},
+    kernels(2, {Id::page_faults, "page-faults", sw, n, yes, none, "page faults, minor and major"}),
+    kernels(2, {Id::user_page_faults, "page-faults:u", sw, n, no, share(Id::page_faults),
+                "page faults by the program's own accesses, without those inside system calls"}),
+    kernels(5, {Id::minor_faults, "minor-faults", sw, n, no, share(Id::page_faults),
+                "page faults served without input or output"}),
+    kernels(6, {Id::major_faults, "major-faults", sw, n, no, share(Id::page_faults),
+                "page faults that waited for input or output"}),
+    kernels(
+        3, {Id::context_switches, "context-switches", sw, n, no, none, "switches to another thread, voluntary or not"}),
+    {Id::voluntary_switches, "voluntary-switches", sw, n, no, share(Id::context_switches),
+     "switches because the thread waited for something"},
+    {Id::involuntary_switches, "involuntary-switches", sw, n, no, share(Id::context_switches),
+     "switches because the kernel wanted the processor"},
+    kernels(4, {Id::cpu_migrations, "cpu-migrations", sw, n, no, none, "moves of a thread to another processor"}),
+    kernels(11, {Id::cgroup_switches, "cgroup-switches", sw, n, no, share(Id::context_switches),
+                 "switches to a thread of another control group"}),
+    kernels(7, {Id::alignment_faults, "alignment-faults", sw, n, no, none,
+                "unaligned accesses that the kernel emulated; x86 processors handle them"}),
+    kernels(8, {Id::emulation_faults, "emulation-faults", sw, n, no, none,
+                "instructions that the kernel emulated because the processor does not execute them"}),
+    kernels(10, {Id::bpf_output, "bpf-output", sw, n, no, none, "nothing: it transports the output of BPF programs"}),
+    kernels(9, {Id::dummy, "dummy", sw, n, no, none, "nothing: it transports the records of other events"}),
+    {Id::peak_memory, "peak-memory", sw, Unit::bytes, yes, none, "largest resident set of any of the processes"},
+    kernels(1, {Id::task_clock, "task-clock", sw, ns, no, share(Id::duration_time),
+                "time on a processor, of all threads together; 200 % of duration_time are two processors"}),
+    kernels(0, {Id::cpu_clock, "cpu-clock", sw, ns, no, share(Id::duration_time),
+                "the same, by the processor's clock instead of the scheduler's account"}),
+    {Id::user_time, "user_time", sw, ns, yes, none, "processor time in user mode"},
+    {Id::system_time, "system_time", sw, ns, yes, none, "processor time in the kernel"},
+    {Id::duration_time, "duration_time", sw, ns, yes, none, "time from the program's start to its end"},
+    {Id::tsc, "tsc", sw, n, no, each(Id::duration_time),
+     "ticks of the time-stamp counter in duration_time, whatever ran; x86"},
+    {Id::code, "code", uarch, n, no, none, "an event of a PMU, by that PMU's own name or code"},
+};
+
+constexpr bool in_order() {
+  for (std::size_t i = 0; i < std::size(table); ++i) {
+    if (table[i].id != static_cast<Id>(i)) return false;
+  }
+  return std::size(table) == static_cast<std::size_t>(Id::code) + 1;
+}
+static_assert(in_order(), "the table must follow Id");
+
+}  // namespace
+
+std::span<const Definition> all() { return std::span(table).first(std::size(table) - 1); }
+
+const Definition& definition(Id id) { return table[static_cast<std::size_t>(id)]; }
+
+std::optional<Id> find(std::string_view name) {
+  for (const Definition& line : all()) {
+    if (same_word(line.name, name)) return line.id;
+  }
+  for (const Alias& alias : aliases()) {
+    if (same_word(alias.name, name)) return alias.id;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tally::event

@@ -1,0 +1,168 @@
+#include "tally/linux/symbol/elf_functions.hpp"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+namespace tally::symbol {
+namespace {
+
+constexpr std::uint64_t page_bytes = 4096;
+
+// Untrusted bytes: a read outside of them returns nothing.
+class Bytes {
+ public:
+  explicit Bytes(std::string_view bytes) : bytes_(bytes) {}
+
+  template <class T>
+  std::optional<T> at(std::uint64_t offset) const {
+    if (offset > bytes_.size() || bytes_.size() - offset < sizeof(T)) return std::nullopt;
+    T value;
+    std::memcpy(&value, bytes_.data() + offset, sizeof value);
+    return value;
+  }
+  std::string_view part(std::uint64_t offset, std::uint64_t size) const {
+    if (offset > bytes_.size()) return {};
+    return bytes_.substr(offset, size);
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+std::string_view text_at(std::string_view table, std::uint64_t offset) {
+  if (offset >= table.size()) return {};
+  const std::string_view rest = table.substr(offset);
+  return rest.substr(0, rest.find('\0'));
+}
+
+// Longer names are cut: many symbols may have the same one, and all are compared.
+constexpr std::size_t most_name = 4096;
+
+void add_functions(const Bytes& file, const Elf64_Shdr& table, std::string_view names, std::vector<Function>& to) {
+  const std::uint64_t count = table.sh_size / sizeof(Elf64_Sym);
+  std::uint32_t unit = 0;  // of the local symbols that follow
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto symbol = file.at<Elf64_Sym>(table.sh_offset + i * sizeof(Elf64_Sym));
+    if (!symbol) return;
+    const unsigned type = ELF64_ST_TYPE(symbol->st_info);
+    if (type == STT_FILE) unit = static_cast<std::uint32_t>(i);
+    // Functions written in assembly may have no type.
+    const bool is_code = type == STT_FUNC || type == STT_GNU_IFUNC;
+    if (!is_code || symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0) continue;
+    std::string_view name = text_at(names, symbol->st_name).substr(0, most_name);
+    name = name.substr(0, name.find('@', 1));
+    if (name.empty()) continue;
+    const bool is_local = ELF64_ST_BIND(symbol->st_info) == STB_LOCAL;
+    to.push_back({name, symbol->st_value, type == STT_GNU_IFUNC, is_local, is_local ? unit : 0});
+  }
+}
+
+// Returns the header of a program or library; none for another file.
+std::optional<Elf64_Ehdr> header_of(const Bytes& file) {
+  const auto header = file.at<Elf64_Ehdr>(0);
+  const bool is_elf = header && std::memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+                      header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB;
+  return is_elf && (header->e_type == ET_EXEC || header->e_type == ET_DYN) ? header : std::nullopt;
+}
+
+// Returns the build ID in a segment with notes; empty if it has none.
+std::string build_id_in(std::string_view segment) {
+  constexpr std::string_view owner("GNU", 4);
+  const Bytes notes(segment);
+  for (std::uint64_t at = 0; const auto note = notes.at<Elf64_Nhdr>(at);) {
+    const auto padded = [](std::uint64_t size) { return (size + 3) & ~std::uint64_t{3}; };
+    const std::uint64_t name = at + sizeof *note, text = name + padded(note->n_namesz);
+    if (text + note->n_descsz > segment.size()) break;
+    if (note->n_type == NT_GNU_BUILD_ID && notes.part(name, note->n_namesz) == owner) {
+      std::string id;
+      for (const char c : notes.part(text, note->n_descsz))
+        for (const int shift : {4, 0}) id += "0123456789abcdef"[static_cast<unsigned char>(c) >> shift & 15];
+      return id;
+    }
+    at = text + padded(note->n_descsz);
+  }
+  return {};
+}
+
+std::string_view content_at(const Bytes& file, const Elf64_Ehdr& header, std::uint64_t address, std::uint64_t bytes) {
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    const auto part = file.at<Elf64_Phdr>(header.e_phoff + std::uint64_t{i} * header.e_phentsize);
+    if (!part || part->p_type != PT_LOAD || address < part->p_vaddr || address - part->p_vaddr > part->p_filesz ||
+        part->p_filesz - (address - part->p_vaddr) < bytes)
+      continue;
+    return file.part(part->p_offset + (address - part->p_vaddr), bytes);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<Exported> find_exported(std::string_view bytes, std::string_view name) {
+  const Bytes file(bytes);
+  const auto header = header_of(file);
+  for (unsigned i = 0; header && i < header->e_shnum; ++i) {
+    const auto section = file.at<Elf64_Shdr>(header->e_shoff + std::uint64_t{i} * header->e_shentsize);
+    if (!section || section->sh_type != SHT_DYNSYM) continue;
+    const auto strings = file.at<Elf64_Shdr>(header->e_shoff + std::uint64_t{section->sh_link} * header->e_shentsize);
+    if (!strings) continue;
+    const std::string_view names = file.part(strings->sh_offset, strings->sh_size);
+    for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= section->sh_size; at += sizeof(Elf64_Sym)) {
+      const auto symbol = file.at<Elf64_Sym>(section->sh_offset + at);
+      if (!symbol) break;
+      if (symbol->st_shndx == SHN_UNDEF || text_at(names, symbol->st_name).substr(0, most_name) != name) continue;
+      return Exported{symbol->st_value, symbol->st_size, content_at(file, *header, symbol->st_value, symbol->st_size)};
+    }
+  }
+  return std::nullopt;
+}
+
+Result<Elf> read_elf(std::string_view bytes) {
+  const Bytes file(bytes);
+  const auto header = header_of(file);
+  if (!header) {
+    return fail(Code::bad_usage, "it is not a 64-bit program or shared library (ELF)");
+  }
+  Elf elf;
+  for (unsigned i = 0; i < header->e_phnum; ++i) {
+    const auto part = file.at<Elf64_Phdr>(header->e_phoff + std::uint64_t{i} * header->e_phentsize);
+    if (!part) return fail(Code::bad_usage, "its program headers are truncated");
+    if (part->p_type == PT_INTERP) elf.dynamic = true;
+    if (part->p_type == PT_NOTE && elf.build_id.empty())
+      elf.build_id = build_id_in(file.part(part->p_offset, part->p_filesz));
+    if (part->p_type == PT_LOAD && (part->p_flags & PF_X))
+      elf.executable.push_back({part->p_offset, part->p_filesz, part->p_vaddr});
+  }
+  elf.stripped = true;
+  for (unsigned i = 0; i < header->e_shnum; ++i) {
+    const auto section = file.at<Elf64_Shdr>(header->e_shoff + std::uint64_t{i} * header->e_shentsize);
+    if (!section) return fail(Code::bad_usage, "its section headers are truncated");
+    if (section->sh_type != SHT_SYMTAB && section->sh_type != SHT_DYNSYM) continue;
+    const auto strings = file.at<Elf64_Shdr>(header->e_shoff + std::uint64_t{section->sh_link} * header->e_shentsize);
+    if (!strings) continue;
+    if (section->sh_type == SHT_SYMTAB) elf.stripped = false;
+    // A file may claim to have many tables, all the same: reads no more symbols than the file has room for.
+    if (elf.functions.size() <= bytes.size() / sizeof(Elf64_Sym))
+      add_functions(file, *section, file.part(strings->sh_offset, strings->sh_size), elf.functions);
+  }
+  // Exported functions are in both tables; a name that both contain, local and global, is one function.
+  const auto key = [](const Function& f) { return std::tuple(f.address, f.name, f.local); };
+  std::sort(elf.functions.begin(), elf.functions.end(),
+            [&](const Function& a, const Function& b) { return key(a) < key(b); });
+  const auto same = [](const Function& a, const Function& b) { return a.address == b.address && a.name == b.name; };
+  elf.functions.erase(std::unique(elf.functions.begin(), elf.functions.end(), same), elf.functions.end());
+  return elf;
+}
+
+std::optional<std::uint64_t> bias_of(const Elf& elf, std::uint64_t offset, std::uint64_t start) {
+  for (const Segment& segment : elf.executable) {
+    const std::uint64_t first = segment.offset / page_bytes * page_bytes;
+    if (offset < first || offset >= segment.offset + segment.bytes) continue;
+    return start - offset - (segment.address - segment.offset);
+  }
+  return std::nullopt;
+}
+
+}  // namespace tally::symbol

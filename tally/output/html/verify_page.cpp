@@ -1,0 +1,79 @@
+// The page of `tally verify`: which counts are reliable, and the evidence.
+#include <fmt/format.h>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/html/sections.hpp"
+#include "tally/output/kinds/verify_format.hpp"
+#include "tally/output/kit/element.hpp"
+
+namespace tally::output {
+namespace {
+
+using result::Check;
+using result::Verify;
+
+std::string thousands_if(const std::optional<std::int64_t>& value) { return value ? thousands(*value) : ""; }
+
+std::string grades_table(const Verify& verify) {
+  HtmlTable table({"event", "grade", "reason", "#largest error", "#runs", "counted by", "published", "alternative"});
+  for (const result::GradedEvent& one : verify.events) {
+    table.add({one.event.text(), std::string(name(one.grade)), one.why, thousands_if(one.furthest), thousands(one.runs),
+               one.source, one.published, one.instead});
+  }
+  return table.html();
+}
+
+std::string checks_table(const Verify& verify, result::Verdict verdict) {
+  HtmlTable table(
+      {"goal", "what", "event", "program", "#expected", "#measured", "tolerance", "#runs", "#failed runs", "reason"});
+  for (const Check& check : verify.checks) {
+    if (check.verdict != verdict) continue;
+    std::string tolerance = check.tolerance;
+    if (!check.reason.empty()) tolerance += " (" + check.reason + ")";
+    table.add({check.goal, check.what, check.event, check.program, thousands_if(check.expected),
+               thousands_if(check.measured), tolerance, thousands(check.runs), check.off ? thousands(check.off) : "",
+               check.why});
+  }
+  return table.html();
+}
+
+std::string compared_table(const Verify& verify) {
+  HtmlTable table({"event", "#" + verify.backend, "#spread", "#" + verify.other, "#due to faults", "#due to interrupts",
+                   "#unexplained", "#allowed", "verdict", "reason"});
+  for (const result::ComparedEvent& one : verify.compared) {
+    table.add({one.event, thousands_if(one.exact), thousands(one.spread), thousands_if(one.other),
+               thousands(one.by_faults), thousands(one.by_interrupts), thousands_if(one.left), thousands(one.allowed),
+               std::string(name(one.verdict)), one.why});
+  }
+  return table.html();
+}
+
+}  // namespace
+
+std::string title_of(const result::Verify& verify) {
+  const std::string& cpu = verify.environment.cpu;
+  return cpu.empty() ? "Counters verified" : "Counters verified: " + cpu;
+}
+
+std::string section_of(const Verify& verify) {
+  std::string where = environment_line(verify.environment);
+  if (!verify.environment.microcode.empty()) where += " · microcode " + verify.environment.microcode;
+  std::string html =
+      element("p", where, "soft") + element("p", verify_answer(verify)) + compared_table(verify) + grades_table(verify);
+  if (const std::string failed = checks_table(verify, result::Verdict::fail); !failed.empty()) {
+    html += element("h3", "Checks that failed") + failed;
+  }
+  if (const std::string passed = checks_table(verify, result::Verdict::pass); !passed.empty()) {
+    html += element("h3", "Checks that passed") + passed;
+  }
+  if (const std::string open = checks_table(verify, result::Verdict::inconclusive); !open.empty()) {
+    html += element("h3", "Inconclusive checks") + open;
+  }
+  for (const std::string& notice : verify.notices) html += element("p", notice, "soft");
+  return html + element("p",
+                        fmt::format("{} runs in {}{}", thousands(verify.runs), duration_text(verify.duration),
+                                    verify.quick ? ", quick" : ""),
+                        "soft");
+}
+
+}  // namespace tally::output

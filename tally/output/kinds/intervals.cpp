@@ -1,0 +1,33 @@
+#include "tally/output/kinds/intervals.hpp"
+
+#include <fmt/format.h>
+
+#include "tally/core/base/text.hpp"
+
+namespace tally::output {
+namespace {
+
+double seconds(Nanoseconds time) { return static_cast<double>(time.count()) / 1e9; }
+
+std::string count_trust_text(const Count& count) {
+  std::string text(name(count.trust));
+  if (!count.reason.empty()) text += ": " + count.reason;
+  return text;
+}
+
+}  // namespace
+
+std::string interval_lines(const result::Interval& interval, const Style& style) {
+  std::string text;
+  const std::string run = style.run_numbers ? fmt::format(" {:>4}", interval.run) : "";
+  if (style.header && style.run_numbers) text += fmt::format(" {:>4}", "run");
+  if (style.header) text += fmt::format(" {:>10} {:>20}  {:<28} {}\n", "second", "count", "event", "trust");
+  for (const result::EventCount& one : interval.counts) {
+    const std::string value = one.count.value ? value_text(*one.count.value, one.unit) : "-";
+    text += run + fmt::format(" {:>10.3f} {:>20}  {:<28} {}\n", seconds(interval.end), value, one.name.text(),
+                              count_trust_text(one.count));
+  }
+  return text;
+}
+
+}  // namespace tally::output

@@ -1,0 +1,33 @@
+// Results as one page that needs no network.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tally/output/result/discovery_result.hpp"
+#include "tally/output/result/lab_run.hpp"
+#include "tally/output/result/memory_result.hpp"
+#include "tally/output/result/regions_result.hpp"
+#include "tally/output/result/stat_result.hpp"
+#include "tally/output/result/verify_result.hpp"
+#include "tally/output/result/windows_table.hpp"
+
+namespace tally::output {
+
+/// A result and its name, which is its file's name.
+struct NamedResult {
+  std::string name;
+  std::variant<result::Memory, result::Stat, result::ProgramRegions, result::Verify, result::Discovery, result::Windows,
+               result::LabRun>
+      result;
+};
+
+/// Builds a self-contained page (docs/one-liners.md). Curves of several results of `tally memory` share a chart at the
+/// beginning.
+std::string html_page(const std::vector<NamedResult>& results);
+
+/// The page of one result of `tally memory`.
+std::string memory_html(const result::Memory& memory);
+
+}  // namespace tally::output

@@ -1,0 +1,31 @@
+// Reasons that are printed below a table because they are long or occur in several rows.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tally/core/count/count.hpp"
+
+namespace tally::output {
+
+/// Formats the trust of counts, and moves long reasons to notes below the table. Announce every count of a table first:
+/// a reason that is short and occurs in one row stays in the row.
+class Footnotes {
+ public:
+  void announce(const Count& count);
+
+  /// The cell: "exact", "partial: REASON" or "partial [1]".
+  std::string cell(const Count& count);
+
+  /// The notes that cells referred to since the last call, one line each; empty if there are none.
+  std::string text();
+
+ private:
+  std::map<std::string, std::size_t> rows_;  // number of rows with this reason
+  std::vector<std::string> notes_;
+  std::size_t written_ = 0;
+};
+
+}  // namespace tally::output

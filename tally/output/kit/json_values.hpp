@@ -1,0 +1,105 @@
+// Common parts of the JSON formats.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "tally/output/kit/json_document.hpp"
+#include "tally/output/result/regions_result.hpp"
+#include "tally/output/result/stat_result.hpp"
+
+namespace tally::output {
+
+/// The word for a unit in all JSON formats.
+inline const char* unit_name(Unit unit) {
+  switch (unit) {
+    case Unit::nanoseconds: return "ns";
+    case Unit::bytes: return "bytes";
+    case Unit::events: break;
+  }
+  return "events";
+}
+
+inline Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+template <class T>
+Json value_or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+/// The object `environment` of docs/reference/stat-json.md.
+inline Json environment_json(const result::Environment& environment) {
+  return {{"cpu", text_or_null(environment.cpu)},
+          {"architecture", text_or_null(environment.architecture)},
+          {"kernel", text_or_null(environment.kernel)},
+          {"microcode", text_or_null(environment.microcode)},
+          {"hypervisor", value_or_null(environment.hypervisor)},
+          {"perf_event_paranoid", value_or_null(environment.perf_event_paranoid)},
+          {"governor", text_or_null(environment.governor)},
+          {"pmus", environment.pmus},
+          {"tally", environment.tally_version}};
+}
+
+/// Adds what programs saw of the machine, and the simulated machine. `measured`: a result::Stat or WindowsHead.
+template <class Measured>
+void add_models(Json& json, const Measured& measured) {
+  if (!measured.machine_model.empty()) json["machine_model"] = measured.machine_model;
+  if (!measured.clock.empty()) json["clock"] = measured.clock;
+  if (!measured.program_environment.empty()) json["program_environment"] = measured.program_environment;
+  if (!measured.cpu_model.empty()) json["cpu_model"] = measured.cpu_model;
+}
+
+/// Adds what programs executed without asking the processor that they saw.
+inline void add_unasked(Json& json, const result::Stat& stat) {
+  if (stat.cpu_model.empty()) return;
+  json["unasked"] = Json::array();
+  for (const result::UnaskedCode& one : stat.unasked)
+    json["unasked"].push_back({{"feature", one.feature},
+                               {"instruction", one.instruction},
+                               {"file", one.file},
+                               {"address", one.address},
+                               {"function", one.function},
+                               {"count", one.count}});
+}
+
+inline Json function_json(const result::CodeFunction& code) {
+  if (code.file.empty()) return nullptr;
+  return {{"file", code.file},
+          {"function", code.function.empty() ? Json(nullptr) : Json(code.function)},
+          {"offset", code.offset}};
+}
+
+/// Adds the list `nondeterminism` of docs/reference/stat-json.md, if there is one.
+inline void add_sources(Json& json, const std::optional<std::vector<result::ReadSource>>& sources) {
+  if (!sources) return;
+  Json list = Json::array();
+  for (const result::ReadSource& one : *sources)
+    list.push_back({{"source", one.source},
+                    {"count", one.count},
+                    {"program", one.program},
+                    {"first", function_json(one.first)},
+                    {"caller", function_json(one.caller)},
+                    {"answer", one.answer.empty() ? Json(nullptr) : Json(one.answer)}});
+  json["nondeterminism"] = std::move(list);
+}
+
+/// A metric of a command or of a region: their common keys.
+template <class Metric>
+Json metric_values(const Metric& metric) {
+  return {{"metric", metric.name},
+          {"formula", metric.formula},
+          {"unit", text_or_null(metric.unit)},
+          {"event", text_or_null(metric.row_event.text())},
+          {"per", text_or_null(metric.per.text())},
+          {"asked", metric.asked},
+          {"value", value_or_null(metric.ratio.value)},
+          {"trust", name(metric.ratio.trust)},
+          {"reason", text_or_null(metric.ratio.reason)},
+          {"model", text_or_null(metric.ratio.model)}};
+}
+
+/// The keys `pid`, `command` and `regions` of docs/reference/regions-json.md.
+Json regions_object(const result::ProgramRegions& program);
+
+}  // namespace tally::output

@@ -1,0 +1,55 @@
+#include "tally/output/kit/memory_texts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tally/core/base/text.hpp"
+
+namespace tally::output {
+
+std::string verdict_text(const result::Memory& memory) {
+  const auto& verdict = memory.verdict;
+  const bool timed = std::any_of(memory.points.begin(), memory.points.end(),
+                                 [](const auto& point) { return point.batches + point.rejected > 0; });
+  const std::string noise =
+      (timed ? fmt::format("{:.1f} % of the batches rejected, ", verdict.rejected_percent) : std::string()) +
+      fmt::format("reference ring moved {:.1f} %", verdict.reference_moved_percent);
+  if (verdict.contended) return fmt::format("contended: {}; {}", verdict.text, noise);
+  if (verdict.points == 0) return "noise: unknown: no points were measured";
+  return fmt::format("noise: {} of {} points flagged, {}", verdict.flagged, verdict.points, noise);
+}
+
+std::string advice_text(const result::Memory& memory) {
+  return memory.verdict.advice.empty() ? std::string() : "next: " + memory.verdict.advice;
+}
+
+std::string counters_text(const result::Memory& memory) {
+  if (memory.counters.empty()) {
+    return memory.counters_reason.empty() ? "" : "counters: none: " + memory.counters_reason;
+  }
+  std::string source;
+  std::vector<std::string> counted;
+  std::vector<std::pair<std::string, std::vector<std::string>>> others;  // reason, and the events that have it
+  for (const result::MemoryCounter& one : memory.counters) {
+    if (one.reason.empty()) {
+      source = one.source;
+      counted.push_back(one.event);
+    }
+    const std::string& why = one.reason.empty() ? one.doubt : one.reason;
+    if (why.empty()) continue;
+    const std::string reason = (one.reason.empty() ? "partial: " : "none: ") + why;
+    const auto same =
+        std::find_if(others.begin(), others.end(), [&](const auto& other) { return other.first == reason; });
+    (same == others.end() ? others.emplace_back(reason, std::vector<std::string>()) : *same)
+        .second.push_back(one.event);
+  }
+  std::string text = fmt::format("counters of {}, for each load or line: {}", source, join(counted, ", "));
+  for (const auto& [reason, events] : others) text += fmt::format("; {}: {}", join(events, ", "), reason);
+  return text;
+}
+
+}  // namespace tally::output

@@ -1,0 +1,190 @@
+// Tables of all kinds at the widths of common terminals: lines fit, numbers are unbroken, names stay different.
+#include <gtest/gtest.h>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/kinds/discovery_format.hpp"
+#include "tally/output/kinds/memory_format.hpp"
+#include "tally/output/kinds/regions_format.hpp"
+#include "tally/output/kinds/snippet_format.hpp"
+#include "tally/output/kinds/watch_format.hpp"
+#include "tally/output/kinds/windows_format.hpp"
+#include "tally/output/result/sample_memory_testing.hpp"
+
+namespace tally::output {
+namespace {
+
+std::size_t widest(const std::string& text) {
+  std::size_t most = 0;
+  for (const std::string& line : split(text, '\n')) most = std::max(most, display_width(line));
+  return most;
+}
+
+// Every number in `whole` is in `text`.
+void expect_numbers(const std::string& text, const std::string& whole) {
+  for (const std::string& line : split(whole, '\n'))
+    for (const std::string& word : split(line, ' '))
+      if (!word.empty() && word.find_first_not_of("0123456789,.") == std::string::npos) {
+        EXPECT_NE(text.find(word), std::string::npos) << word << " in\n" << text;
+      }
+}
+
+// Checks the output of `write` at several terminal widths.
+void expect_fit(const std::function<std::string(std::size_t)>& write, std::size_t least_whole) {
+  const std::string whole = write(0);
+  EXPECT_GT(widest(whole), 60u) << "too short to show anything";
+  for (const std::size_t terminal : {60u, 80u, 200u}) {
+    const std::string text = write(terminal);
+    EXPECT_LE(widest(text), terminal) << text;
+    expect_numbers(text, whole);
+    if (terminal >= least_whole) {
+      EXPECT_EQ(text, whole);
+    }
+  }
+}
+
+TEST(Widths, memory) {
+  expect_fit([](std::size_t terminal) { return memory_table(sample_memory(), terminal); }, 200);
+  expect_fit([](std::size_t terminal) { return memory_table(sample_counted_memory(), terminal); }, 200);
+}
+
+TEST(Widths, discover) {
+  result::Discovery discovery;
+  for (const std::uint64_t code : {0xc0U, 0xc4U}) {
+    result::DiscoveredEvent event;
+    event.code = code;
+    event.kind = result::EventClass::counts;
+    event.terms = {{"L1-dcache-load-misses", 2, 0.01}, {"conditional-branches", 1, 0.01}};
+    event.aliases = {{"L1-dcache-store-misses", ""}, {"stores", ""}};
+    event.counters = {0, 1, 2, 3, 7};
+    event.reason =
+        "a remark of several words that says more than a narrow "
+        "terminal has room for in one line";
+    event.contrasts = {{"loads_of_a_line", "nothing_of_a_line", "loads", 1, 0.9991, 0.9984, 1.0002, 0.5, {}}};
+    discovery.events.push_back(event);
+  }
+  expect_fit([&](std::size_t terminal) { return discover_text(discovery, true, terminal); }, 200);
+}
+
+TEST(Widths, code) {
+  result::Snippet snippet;
+  snippet.code =
+      "imul r12, r11; imul r12, r11; imul r12, r11; imul r12, r11; "
+      "imul r12, r11; imul r12, r11";
+  Ratio each;
+  each.value = 1234567.25;
+  each.trust = Trust::modelled;
+  each.model = "haswell of a long name";
+  each.reason = "a model of the core, which knows no other threads and no interrupts";
+  snippet.events = {{"instructions", {"instructions", Mode::user}, each, 100, 1234567.0, 1234568.5},
+                    {"cycles", {"cycles", Mode::user}, each, 100, {}, {}}};
+  snippet.chains = {{"latency",
+                     "imul r12, r11; imul r11, r12; imul r12, r11; imul r11, "
+                     "r12; imul r12, r11",
+                     3, ""}};
+  expect_fit([&](std::size_t terminal) { return snippet_table(snippet, terminal); }, 200);
+}
+
+TEST(Widths, regions) {
+  result::ProgramRegions program;
+  program.command = {"prog"};
+  RegionResult region;
+  region.name = "sort";
+  region.all.entries = 1000;
+  RegionEvent event;
+  event.event = {"instructions", Mode::user};
+  event.total = exact(123'456'789'012, Source::none);
+  event.total.reason = "the region was entered by several threads that ran at the same time";
+  event.least = 123'456'789;
+  event.most = 987'654'321;
+  region.all.events = {event};
+  region.threads = {{4711, region.all}, {4712, region.all}};
+  program.regions = {region};
+  expect_fit([&](std::size_t terminal) { return regions_table(program, terminal); }, 200);
+  expect_fit([&](std::size_t terminal) { return regions_table(program, terminal, true); }, 200);
+  EXPECT_EQ(regions_table(program, 0).find("4712"), std::string::npos);
+  EXPECT_NE(regions_table(program, 0, true).find("\n   4712    1,000  instructions:u"), std::string::npos)
+      << regions_table(program, 0, true);
+}
+
+TEST(Widths, watch) {
+  result::WatchTable table;
+  for (int i = 0; i < 12; ++i) table.columns.push_back({"COLUMN" + std::to_string(i), "", "", ""});
+  table.reasons = {{"no-pmu", "there is none", ""}};
+  for (int row = 0; row < 3; ++row) {
+    result::WatchRow one;
+    one.kind = row < 2 ? result::WatchKind::core : result::WatchKind::process;
+    one.name = row < 2 ? std::to_string(row) : "a-program-of-a-long-name";
+    if (row < 2) one.socket = 0;
+    if (row == 2) one.process = 4711;
+    for (int i = 0; i < 12; ++i) {
+      result::WatchCell cell;
+      cell.value = 1000 * row + i + 0.25;
+      one.cells.push_back(cell);
+    }
+    table.rows.push_back(one);
+  }
+  expect_fit([&](std::size_t terminal) { return watch_text(table, {}, terminal); }, 200);
+  EXPECT_NE(watch_text(table, {}, 60).find("\n 4711 a-prog…a-long-name  2000.25"), std::string::npos)
+      << watch_text(table, {}, 60);
+}
+
+std::string windows(std::size_t terminal) {
+  result::WindowsHead head;
+  head.triggers = {{{"instructions", Mode::user}, 50'000}};
+  for (const char* name : {"instructions", "branches", "loads", "stores"}) {
+    result::EventCount event;
+    event.event = name;
+    event.name = {name, Mode::user};
+    head.events.push_back(event);
+    head.places.push_back(head.places.size());
+  }
+  const std::int64_t counts[] = {50'000, 7'213, 14'511, 9'870};
+  const auto writer = make_window_table(terminal);
+  std::string text;
+  writer->begin(head, text);
+  for (const char* program : {"a-program-1-x", "a-program-2-x", "sh"}) {
+    result::Window window;
+    window.program = program;
+    window.number = 1234;
+    window.time = std::chrono::microseconds(1'234'567);
+    window.pid = window.tid = 123'456;
+    window.trigger = 0;
+    window.address = 0x7ffff7dd5f3a;
+    window.counts = counts;
+    if (window.program == "a-program-2-x") {
+      window.function =
+          "std::vector<int, std::allocator<int>>::_M_realloc_insert<int "
+          "const&>(int const&)";
+      window.line = "/usr/include/c++/12/bits/vector.tcc:439";
+    }
+    if (window.program == "sh") window.trigger.reset();
+    window.partial = !window.trigger;
+    writer->row(window, text);
+  }
+  writer->end(text);
+  return text;
+}
+
+TEST(Widths, windows) {
+  const std::string whole = windows(0);
+  EXPECT_TRUE(
+      whole.starts_with("  window    time/ms program       thread instructions "
+                        "  branches      loads     stores  "
+                        "last instruction\n   1,234   1234.567 a-program-1-  "
+                        "123456       50,000      7,213"))
+      << whole;
+  for (const std::size_t terminal : {60u, 80u}) {
+    EXPECT_LE(widest(windows(terminal)), terminal) << windows(terminal);
+    expect_numbers(windows(terminal), whole);
+    EXPECT_NE(windows(terminal).find("0x7ffff7dd5f3a"), std::string::npos);
+  }
+  EXPECT_EQ(windows(80).find("window  time/ms program   thread ins"), 0u) << windows(80);
+  EXPECT_NE(windows(80).find("\n 1,234 1234.567 a-pr…1-x  123456  50,000   "
+                             "7,213  14,511   9,870 0x7ffff7dd5f3a\n"),
+            std::string::npos)
+      << windows(80);
+  EXPECT_NE(windows(80).find(" a-pr…2-x "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tally::output

@@ -1,0 +1,108 @@
+#include "tally/output/result/json_reading.hpp"
+
+#include "tally/core/base/json_problem.hpp"
+#include "tally/core/base/text.hpp"
+
+// Compiled here with JSON_DIAGNOSTICS.
+namespace tally {
+template std::string json_text<result::Json>(const result::Json&, int);
+template result::Json parse_json<result::Json>(std::string_view);
+template result::Json parse_json_or_discard<result::Json>(std::string_view);
+}  // namespace tally
+
+namespace tally::result {
+
+std::vector<Json> objects(std::string_view text) {
+  std::vector<Json> lines;
+  if (Json::accept(text)) {
+    lines.push_back(parse_json<Json>(text));
+    return lines;
+  }
+  for (const std::string& line : split(text, '\n')) {
+    if (trimmed(line).empty()) continue;
+    // Neither form: report errors of the whole text, because one object is the usual form.
+    lines.push_back(parse_json<Json>(Json::accept(line) ? std::string_view(line) : text));
+  }
+  return lines;
+}
+
+Provenance read_provenance(const Json& result) {
+  Provenance provenance;
+  const auto found = result.find("provenance");
+  if (found == result.end() || found->is_null()) return provenance;
+  provenance.date = text(*found, "date");
+  provenance.host = text(*found, "host");
+  provenance.label = text(*found, "label");
+  for (const Json& word : found->value("command_line", Json::array()))
+    provenance.command_line.push_back(word.get<std::string>());
+  provenance.commit = text(*found, "commit");
+  provenance.tally_version = text(*found, "tally");
+  return provenance;
+}
+
+Environment read_environment(const Json& result) {
+  Environment environment;
+  const Json& json = result.at("environment");
+  environment.provenance = read_provenance(result);
+  environment.cpu = text(json, "cpu");
+  environment.architecture = text(json, "architecture");
+  environment.kernel = text(json, "kernel");
+  environment.microcode = text(json, "microcode");
+  environment.hypervisor = optional<bool>(json, "hypervisor");
+  environment.perf_event_paranoid = optional<std::int64_t>(json, "perf_event_paranoid");
+  environment.governor = text(json, "governor");
+  if (const auto pmus = json.find("pmus"); pmus != json.end()) {
+    for (const Json& one : *pmus) environment.pmus.push_back(one.get<std::string>());
+  }
+  environment.tally_version = text(json, json.contains("tally") ? "tally" : "tally_version");
+  return environment;
+}
+
+namespace {
+
+CodeFunction code_function(const Json& json) {
+  if (json.is_null()) return {};
+  const Json& function = json.at("function");
+  return {text(json, "file"), function.is_null() ? "" : function.get<std::string>(),
+          number<std::uint64_t>(json.at("offset"))};
+}
+
+}  // namespace
+
+std::vector<ReadSource> read_sources(const Json& json) {
+  std::vector<ReadSource> sources;
+  for (const Json& one : json)
+    sources.push_back({text(one, "source"), count(one.at("count")), text(one, "program"),
+                       code_function(one.at("first")), code_function(one.at("caller")), text(one, "answer")});
+  return sources;
+}
+
+namespace {
+
+template <class Measured>
+void read_models_of(const Json& json, Measured& measured) {
+  measured.cpu_model = json.value("cpu_model", "");
+  measured.machine_model = json.value("machine_model", "");
+  measured.clock = json.value("clock", "");
+  measured.program_environment = json.value("program_environment", "");
+}
+
+}  // namespace
+
+void read_models(const Json& json, WindowsHead& head) { read_models_of(json, head); }
+
+void read_models(const Json& json, Stat& stat) {
+  read_models_of(json, stat);
+  for (const Json& one : json.value("unasked", Json::array()))
+    stat.unasked.push_back({text(one, "feature"), text(one, "instruction"), text(one, "file"),
+                            one.at("address").get<std::uint64_t>(), text(one, "function"),
+                            one.at("count").get<std::int64_t>()});
+}
+
+std::string parse_error_text(std::string_view text, std::string_view exception) {
+  // If the file begins like JSON, the location of the error is useful.
+  if (!trimmed(text.substr(0, 100)).starts_with('{')) return "it is not JSON";
+  return json_problem(exception);
+}
+
+}  // namespace tally::result

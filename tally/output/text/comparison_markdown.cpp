@@ -1,0 +1,90 @@
+// `tally compare --format markdown`: a comment for a pull request.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/kinds/comparison_format.hpp"
+#include "tally/output/kit/markdown.hpp"
+
+namespace tally::output {
+namespace {
+
+constexpr std::size_t longest_comment = 60'000;
+constexpr std::size_t most_details = 200;
+
+/// The verdict, with a coloured mark unless the change is too small to be seen: "+0.00 %".
+const char* mark(const ComparedCount& count) {
+  constexpr double smallest_marked = 0.000'05;
+  const auto relative = count.relative_change();
+  const bool is_marked = !relative || std::abs(*relative) >= smallest_marked;
+  switch (count.verdict) {
+    case Verdict::worse: return is_marked ? "🔴 worse" : "worse";
+    case Verdict::better: return is_marked ? "🟢 better" : "better";
+    case Verdict::same: return "same";
+    case Verdict::undecided: break;
+  }
+  return "⚪ undecided";
+}
+
+std::string row(const ComparedCount& count, const std::string& first, const std::string& last) {
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", first, count_text(count.before, count),
+                     count_text(count.after, count), change_text(count), relative_text(count), mark(count),
+                     markdown_text(last));
+}
+
+constexpr const char* table_head = "| {} | before | after | change | | verdict | {} |\n|---|--:|--:|--:|--:|---|---|\n";
+
+const char* heading(ComparedRows rows) {
+  switch (rows) {
+    case ComparedRows::lines: return "Lines";
+    case ComparedRows::objects: return "Files";
+    case ComparedRows::processes: return "Processes";
+    case ComparedRows::threads: return "Threads";
+    case ComparedRows::functions: break;
+  }
+  return "Functions";
+}
+
+std::string gates_list(const std::vector<GateResult>& gates) {
+  std::string text;
+  for (const GateLine& gate : gate_lines(gates))
+    text += fmt::format("- {} {}\n", gate_mark(gate.state, gate.state != "warning"), markdown_text(gate.text));
+  return text.empty() ? "" : text + "\n";
+}
+
+}  // namespace
+
+std::string comparison_markdown(const JudgedComparison& judged, const ComparisonStyle& style) {
+  const Comparison& comparison = judged.comparison;
+  std::string text = fmt::format("**tally: {}**\n\n", markdown_text(judged.verdict())) + gates_list(judged.gates);
+  const auto counts = shown_counts(judged, style);
+  if (!counts.empty()) {
+    text += fmt::format(fmt::runtime(table_head), "event", "trust");
+    for (const ComparedCount* const count : counts)
+      text += row(*count, markdown_text(count->event + (count->subject.empty() ? "" : " of " + count->subject)),
+                  count->trust + (count->reason.empty() ? "" : ": " + count->reason));
+    text += "\n";
+  }
+  ComparisonStyle details = style;
+  details.most_rows = most_details;
+  const auto rows = shown_rows(comparison, details);
+  std::string end;
+  if (rows.size() == most_details) end += fmt::format("The {} largest changes are shown.\n", most_details);
+  for (const std::string& warning : comparison.warnings) end += fmt::format("\n{}\n", markdown_text(warning));
+  end += fmt::format("\n`{}`\n", markdown_text(shell_words(comparison.after->command)));
+  if (rows.empty()) return text + end;
+  text +=
+      fmt::format("<details><summary>{} by {}</summary>\n\n", heading(style.rows), markdown_text(rows.front()->event));
+  text += fmt::format(fmt::runtime(table_head), name(style.rows), "of the program");
+  const std::string close = "\n</details>\n";
+  for (const ComparedCount* const one : rows) {
+    const std::string next = row(*one, markdown_text(one->subject),
+                                 share_of_whole(comparison, *one) + (one->label.empty() ? "" : ", " + one->label));
+    if (text.size() + next.size() + close.size() + end.size() > longest_comment) break;
+    text += next;
+  }
+  return text + close + end;
+}
+
+}  // namespace tally::output

@@ -1,0 +1,318 @@
+#include "tally/output/kinds/verify_format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tally/core/base/json_text.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/output/kit/grid.hpp"
+#include "tally/output/kit/json_values.hpp"
+#include "tally/output/result/backend_label.hpp"
+
+namespace tally::output {
+namespace {
+
+using result::Check;
+using result::EventGrade;
+
+constexpr std::size_t usual_verify_width = 110;
+
+std::string counter_text(const result::Verify& verify) {
+  const result::BackendLabel label = result::label_of(verify.backend);
+  if (label.has_pmu && !verify.environment.pmus.empty()) return "the PMU " + verify.environment.pmus.front();
+  return label.subject.empty() ? "the backend " + verify.backend : std::string(label.subject);
+}
+
+// All checks of one goal in one row: the worst verdict, and the number of checks.
+struct GoalRow {
+  std::string goal, what;
+  std::map<result::Verdict, int> verdicts;
+  int runs = 0;
+  std::vector<std::string> inconclusive;  // reasons
+};
+
+std::vector<GoalRow> goal_rows(const result::Verify& verify) {
+  std::vector<GoalRow> rows;
+  for (const Check& check : verify.checks) {
+    auto row = std::find_if(rows.begin(), rows.end(),
+                            [&check](const GoalRow& one) { return one.goal == check.goal && one.what == check.what; });
+    if (row == rows.end()) row = rows.insert(rows.end(), GoalRow{check.goal, check.what, {}, 0, {}});
+    ++row->verdicts[check.verdict];
+    row->runs += check.runs;
+    const bool is_listed =
+        std::find(row->inconclusive.begin(), row->inconclusive.end(), check.why) != row->inconclusive.end();
+    if (check.verdict == result::Verdict::inconclusive && !is_listed) row->inconclusive.push_back(check.why);
+  }
+  return rows;
+}
+
+// "pass", "FAIL, 3 of 12", "pass, 2 inconclusive".
+std::string verdict_text(const GoalRow& row) {
+  int all = 0;
+  for (const auto& [verdict, count] : row.verdicts) all += count;
+  const auto count = [&row](result::Verdict verdict) {
+    const auto found = row.verdicts.find(verdict);
+    return found == row.verdicts.end() ? 0 : found->second;
+  };
+  if (const int failed = count(result::Verdict::fail))
+    return all == 1 ? "FAIL" : fmt::format("FAIL, {} of {}", failed, all);
+  const int inconclusive = count(result::Verdict::inconclusive);
+  if (inconclusive == all) return "inconclusive";
+  return inconclusive ? fmt::format("pass, {} inconclusive", inconclusive) : "pass";
+}
+
+std::string failures(const result::Verify& verify, std::size_t width) {
+  std::string text;
+  for (const Check& check : verify.checks) {
+    if (check.verdict != result::Verdict::fail) continue;
+    std::string line = fmt::format("{} {}: {}.", check.goal, check.what, check.why);
+    if (check.expected && check.measured) {
+      line += fmt::format(" {}expected {}, measured {}, tolerance {} ({})",
+                          check.program.empty() ? "" : check.program + ": ", thousands(*check.expected),
+                          thousands(*check.measured), check.tolerance, check.reason);
+    }
+    text += hanging("   - ", (check.event.empty() ? "" : check.event + ", ") + line, width);
+  }
+  return text.empty() ? "" : "\n What failed\n" + text;
+}
+
+std::string reasons(const std::vector<GoalRow>& rows, std::size_t width) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
+  for (const GoalRow& row : rows) {
+    for (const std::string& why : row.inconclusive) {
+      auto at = std::find_if(by_reason.begin(), by_reason.end(), [&why](const auto& one) { return one.first == why; });
+      if (at == by_reason.end()) at = by_reason.insert(at, {why, {}});
+      if (std::find(at->second.begin(), at->second.end(), row.goal) == at->second.end()) at->second.push_back(row.goal);
+    }
+  }
+  std::string text;
+  for (const auto& [why, goals] : by_reason) text += hanging("   - " + join(goals, ", ") + ": ", why, width);
+  return text.empty() ? "" : "\n Inconclusive\n" + text;
+}
+
+// The reason for an event's grade.
+std::string why_text(const result::GradedEvent& one) {
+  std::string why = one.why;
+  if (!one.published.empty()) why += "; " + one.published;
+  if (!one.instead.empty()) why += "; count " + one.instead + " instead";
+  return why;
+}
+
+// `column`: width of the reasons; 0: each is one cell, which the grid wraps.
+Grid grades_grid(const result::Verify& verify, std::size_t column) {
+  Grid grid({{"event"}, {"grade"}, {"why"}});
+  for (const result::GradedEvent& one : verify.events) {
+    if (one.grade == EventGrade::absent) continue;
+    std::vector<std::string> lines =
+        column == 0 ? std::vector<std::string>{why_text(one)} : wrapped(why_text(one), column);
+    if (lines.empty()) lines.emplace_back();
+    bool first = true;
+    for (const std::string& line : lines) {
+      grid.add({first ? one.event.text() : "", first ? std::string(name(one.grade)) : "", line});
+      first = false;
+    }
+  }
+  return grid;
+}
+
+std::string grades(const result::Verify& verify, std::size_t terminal) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> absent;  // by reason
+  for (const result::GradedEvent& one : verify.events) {
+    if (one.grade != EventGrade::absent) continue;
+    auto at = std::find_if(absent.begin(), absent.end(), [&one](const auto& other) { return other.first == one.why; });
+    if (at == absent.end()) at = absent.insert(at, {one.why, {}});
+    at->second.push_back(one.event.text());
+  }
+  constexpr std::size_t usual_column = 76;
+  std::string text = grades_grid(verify, usual_column).text();
+  const std::vector<std::string> lines = split(text, '\n');
+  if (terminal != 0 &&
+      std::any_of(lines.begin(), lines.end(), [&](const std::string& line) { return display_width(line) > terminal; }))
+    text = grades_grid(verify, 0).text(terminal);
+  if (!absent.empty()) text += "\n Absent\n";
+  for (const auto& [why, events] : absent)
+    text += hanging("   - ", join(events, ", ") + ": " + why, prose_width(usual_verify_width, terminal));
+  return text;
+}
+
+Json compared_json(const result::ComparedEvent& one) {
+  return {{"event", one.event},
+          {"exact", value_or_null(one.exact)},
+          {"spread", one.spread},
+          {"other", value_or_null(one.other)},
+          {"by_faults", one.by_faults},
+          {"by_interrupts", one.by_interrupts},
+          {"left", value_or_null(one.left)},
+          {"allowed", one.allowed},
+          {"verdict", name(one.verdict)},
+          {"why", text_or_null(one.why)}};
+}
+
+std::string method_text(const std::string& backend) { return std::string(result::label_of(backend).method); }
+
+std::string program_answer(const result::Verify& verify) {
+  const auto failed = std::count_if(verify.compared.begin(), verify.compared.end(),
+                                    [](const auto& one) { return one.verdict == result::Verdict::fail; });
+  const auto judged = std::count_if(verify.compared.begin(), verify.compared.end(),
+                                    [](const auto& one) { return one.verdict != result::Verdict::inconclusive; });
+  std::string text = fmt::format("{}: {} and {} ", printable(shell_words(verify.command)), method_text(verify.backend),
+                                 method_text(verify.other));
+  text += judged == 0 ? "could not be compared."
+          : failed    ? fmt::format("differ in {} of {}.", failed, plural(judged, "event", "events"))
+                      : fmt::format("agree in {}.", plural(judged, "event", "events"));
+  if (verify.incomplete) text += " The run was interrupted; the result is incomplete.";
+  return text;
+}
+
+// Empty for 0, so that a column of zeros is omitted.
+std::string added(std::int64_t number) { return number == 0 ? "" : thousands(number); }
+
+std::string compared_text(const result::Verify& verify, std::size_t terminal) {
+  Grid grid({{"event"},
+             {method_text(verify.backend), Align::right},
+             {"spread", Align::right},
+             {method_text(verify.other), Align::right},
+             {"by faults", Align::right},
+             {"by interrupts", Align::right},
+             {"left", Align::right},
+             {"allowed", Align::right},
+             {"verdict"}});
+  for (const result::ComparedEvent& one : verify.compared) {
+    grid.add({one.event, one.exact ? thousands(*one.exact) : "", added(one.spread),
+              one.other ? thousands(*one.other) : "", added(one.by_faults), added(one.by_interrupts),
+              one.left ? thousands(*one.left) : "", added(one.allowed),
+              one.verdict == result::Verdict::fail ? "FAIL" : std::string(name(one.verdict))});
+  }
+  std::string text = grid.text(terminal);
+  for (const result::ComparedEvent& one : verify.compared) {
+    if (!one.why.empty())
+      text += hanging("   - " + one.event + ": ", one.why, prose_width(usual_verify_width, terminal));
+  }
+  return text;
+}
+
+Json check_json(const Check& check) {
+  return {{"goal", check.goal},
+          {"what", check.what},
+          {"event", text_or_null(check.event)},
+          {"program", text_or_null(check.program)},
+          {"expected", value_or_null(check.expected)},
+          {"measured", value_or_null(check.measured)},
+          {"tolerance", text_or_null(check.tolerance)},
+          {"tolerance_reason", text_or_null(check.reason)},
+          {"verdict", name(check.verdict)},
+          {"why", text_or_null(check.why)},
+          {"runs", check.runs},
+          {"off", check.off}};
+}
+
+Json event_json(const result::GradedEvent& one) {
+  return {{"event", one.event.text()},
+          {"grade", name(one.grade)},
+          {"why", text_or_null(one.why)},
+          {"source", text_or_null(one.source)},
+          {"each", value_or_null(one.each)},
+          {"furthest", value_or_null(one.furthest)},
+          {"spread_percent", value_or_null(one.spread_percent)},
+          {"runs", one.runs},
+          {"instead", text_or_null(one.instead)},
+          {"published", text_or_null(one.published)}};
+}
+
+}  // namespace
+
+std::string verify_answer(const result::Verify& verify) {
+  if (!verify.command.empty()) return program_answer(verify);
+  std::map<EventGrade, int> by_grade;
+  for (const result::GradedEvent& one : verify.events) ++by_grade[one.grade];
+  std::vector<std::string> parts;
+  for (const auto& [grade, count] : by_grade) parts.push_back(fmt::format("{} {}", count, name(grade)));
+  const auto failed = std::count_if(verify.checks.begin(), verify.checks.end(),
+                                    [](const Check& check) { return check.verdict == result::Verdict::fail; });
+  const auto open = std::count_if(verify.checks.begin(), verify.checks.end(),
+                                  [](const Check& check) { return check.verdict == result::Verdict::inconclusive; });
+  std::string text;
+  switch (verdict(verify)) {
+    case result::Verdict::pass:
+      text = fmt::format("The counts of {} can be trusted as graded: none of {} checks failed{}.", counter_text(verify),
+                         verify.checks.size(), open ? fmt::format(", {} inconclusive", open) : "");
+      break;
+    case result::Verdict::fail:
+      text = fmt::format("Some counts of {} cannot be trusted: {} of {} checks failed.", counter_text(verify), failed,
+                         verify.checks.size());
+      break;
+    case result::Verdict::inconclusive:
+      text = fmt::format("The counts of {} could not be checked.", counter_text(verify));
+      break;
+  }
+  if (!parts.empty()) text += " Events: " + join(parts, ", ") + ".";
+  if (!verify.noise.empty()) text += " Added noise: " + verify.noise + ".";
+  if (verify.incomplete) text += " The run was interrupted; the result is incomplete.";
+  return text;
+}
+
+std::string verify_text(const result::Verify& verify, bool all, std::size_t terminal) {
+  const std::size_t width = prose_width(usual_verify_width, terminal);
+  const std::vector<GoalRow> goals = goal_rows(verify);
+  std::string text = "\n" + hanging(" ", verify_answer(verify), width);
+  if (!verify.command.empty()) text += "\n" + compared_text(verify, terminal);
+  if (!verify.events.empty()) text += "\n" + grades(verify, terminal);
+  text += failures(verify, width);
+  Grid grid({{"goal"}, {"what"}, {"verdict"}, {"runs", Align::right}});
+  for (const GoalRow& row : goals) {
+    grid.add({row.goal, row.what, verdict_text(row), row.runs ? thousands(row.runs) : ""});
+  }
+  if (!goals.empty()) text += "\n" + grid.text(terminal) + reasons(goals, width);
+  if (all) {
+    Grid each({{"goal"},
+               {"event"},
+               {"program"},
+               {"expected", Align::right},
+               {"measured", Align::right},
+               {"tolerance"},
+               {"verdict"},
+               {"runs", Align::right}});
+    for (const Check& check : verify.checks) {
+      if (check.runs == 0) continue;  // the reason is above
+      each.add({check.goal, check.event, check.program, check.expected ? thousands(*check.expected) : "",
+                check.measured ? thousands(*check.measured) : "", check.tolerance, std::string(name(check.verdict)),
+                thousands(check.runs)});
+    }
+    text += "\n" + each.text(terminal);
+  }
+  if (!verify.notices.empty()) text += "\n";
+  for (const std::string& notice : verify.notices) text += hanging(" note: ", notice, width);
+  return text + "\n" +
+         prose_line(fmt::format("{} programs executed in {} · {}{}", thousands(verify.runs),
+                                duration_text(verify.duration), verify.environment.cpu, verify.quick ? " · quick" : ""),
+                    terminal);
+}
+
+std::string verify_json(const result::Verify& verify) {
+  Json json = document("tally-verify/2", verify.environment.provenance);
+  json["verdict"] = name(verdict(verify));
+  json["answer"] = verify_answer(verify);
+  json["backend"] = verify.backend;
+  if (!verify.command.empty()) {
+    json["command"] = verify.command;
+    json["other"] = verify.other;
+    json["compared"] = Json::array();
+    for (const result::ComparedEvent& one : verify.compared) json["compared"].push_back(compared_json(one));
+  }
+  json["noise"] = text_or_null(verify.noise);
+  json["quick"] = verify.quick;
+  json["incomplete"] = verify.incomplete;
+  json["environment"] = environment_json(verify.environment);
+  json["duration_ns"] = verify.duration.count();
+  json["runs"] = verify.runs;
+  json["events"] = Json::array();
+  for (const result::GradedEvent& one : verify.events) json["events"].push_back(event_json(one));
+  json["checks"] = Json::array();
+  for (const Check& check : verify.checks) json["checks"].push_back(check_json(check));
+  json["notices"] = verify.notices;
+  return json_text(json, 2) + "\n";
+}
+
+}  // namespace tally::output

@@ -25,8 +25,8 @@ struct CounterState {
   bool is_known = true;   ///< false: it holds an undefined value from reset
 };
 
-/// Describes the declared model in one line.
-std::string model_line(std::uint64_t cache_bytes);
+/// Describes the declared model in one line. `more`: what only some processors of the lab model.
+std::string model_line(std::uint64_t cache_bytes, std::string_view more = {});
 
 /// Returns the end of a run at the limit of instructions: `recent` are the addresses of the last ones, `ends_by` names
 /// the instruction that ends a program.

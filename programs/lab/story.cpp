@@ -33,12 +33,13 @@ std::string counters_text(const Computer& machine, bool with_zeros) {
 
 std::string short_name(const std::string& name) { return name.starts_with("IA32_") ? name.substr(5) : name; }
 
-std::string model_line(std::uint64_t cache_bytes) {
+std::string model_line(std::uint64_t cache_bytes, std::string_view more) {
   const std::string size = cache_bytes % (1 << 20) == 0 ? fmt::format("{} MiB", cache_bytes >> 20)
                            : cache_bytes % 1024 == 0    ? fmt::format("{} KiB", cache_bytes >> 10)
                                                         : fmt::format("{} bytes", cache_bytes);
   return fmt::format(
-      "model: 1 cycle per instruction, 3 per multiplication; {} of line tags; 2-bit branch prediction\n\n", size);
+      "model: 1 cycle per instruction, 3 per multiplication; {} of line tags; 2-bit branch prediction{}\n\n", size,
+      more);
 }
 
 std::string meaning_of(const pmu::Value& read) {

@@ -226,6 +226,63 @@ TEST(LabArm, atomic_instructions_run) {
   }
 }
 
+// Counts at EL1 with these events on PMC2 to PMC9, from an ISB to the write that stops them, both included.
+Json events_of(const std::string& body, const std::string& select_2_to_5, const std::string& select_6_to_9,
+               const std::string& control = "0x3000000ff") {
+  return program(
+      "  .arch armv8.1-a\n  mov x10, #0x200000\n  WRITE_REGISTER PMCR1_EL1, 0x3030000ffff00\n"
+      "  WRITE_REGISTER PMESR0_EL1, " +
+          select_2_to_5 + "\n  WRITE_REGISTER PMESR1_EL1, " + select_6_to_9 +
+          "\n  WRITE_REGISTER PMC1, 0x7fffffffffff\n  WRITE_REGISTER PMCR0_EL1, " + control + "\n  isb\n" + body +
+          "  msr PMCR0_EL1, xzr\n  isb\n  EXIT 0\n",
+      {"--model", "apple-m1"})["counters"];
+}
+
+TEST(LabArm, micro_ops_of_the_m1_are_those_of_the_unit_of_each_instruction) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const Json counts = events_of(
+      "  add x1, x1, #1\n  add x1, x1, #1\n  add x1, x1, #1\n  ldr x2, [x10]\n  str x2, [x10]\n  fadd d0, d0, d0\n"
+      "  b 1f\n1:\n  nop\n  dmb sy\n",
+      "0x55545352", "0x7e7d7c6c");
+  EXPECT_EQ(counts["PMC2"], 7) << "issued";
+  EXPECT_EQ(counts["PMC3"], 4) << "integer unit, with the branch";
+  EXPECT_EQ(counts["PMC4"], 1);
+  EXPECT_EQ(counts["PMC5"], 2);
+  EXPECT_EQ(counts["PMC6"], 0) << "no interrupt is pending";
+  EXPECT_EQ(counts["PMC7"], 4);
+  EXPECT_EQ(counts["PMC8"], 2);
+  EXPECT_EQ(counts["PMC9"], 1);
+}
+
+TEST(LabArm, cycles_with_a_pending_interrupt_are_counted_while_it_is_masked) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  // The ISB overflows PMC1, which interrupts; PSTATE.F masks it. Ten NOP and the write follow.
+  const Json counts = events_of("  .rept 10\n  nop\n  .endr\n", "0", "0x6c", "0x3000024ff");
+  EXPECT_EQ(counts["PMC6"], 11);
+}
+
+TEST(LabArm, atomic_accesses_and_mispredicted_targets_of_the_m1_are_counted) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const Json counts = events_of(
+      "  ldadd x0, x2, [x10]\n  cas x3, x4, [x10]\n  ldxr x5, [x10]\n  stxr w6, x5, [x10]\n"
+      "  clrex\n  stxr w6, x5, [x10]\n  adr x7, 2f\n  mov x8, #4\n1: blr x7\n  subs x8, x8, #1\n  b.ne 1b\n"
+      "  adr x7, 3f\n  br x7\n2: ret\n3:\n",
+      "0xc600b4b3", "0xcbca");
+  EXPECT_EQ(counts["PMC2"], 3) << "LDADD, CAS and the first STXR";
+  EXPECT_EQ(counts["PMC3"], 1) << "the STXR after CLREX";
+  EXPECT_EQ(counts["PMC5"], 2) << "the first BLR, and BR";
+  EXPECT_EQ(counts["PMC6"], 1) << "BLR";
+  EXPECT_EQ(counts["PMC7"], 5) << "and three of the conditional branch";
+}
+
+TEST(LabArm, an_event_that_the_core_cannot_have_is_reported_with_the_reason) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const Finished finished = tally({"lab", "--model", "apple-m1", "-e", "msr PMESR0_EL1, 0x56c1d370; nop"});
+  for (const char* const word : {"pipeline", "cache", "translate", "Nobody"}) {
+    EXPECT_TRUE(holds(finished.out, word)) << word << "\n" << finished.out;
+  }
+}
+
 TEST(LabArm, interrupt_modes_that_reach_nothing_get_a_remark) {
   TALLY_NEEDS_ARM_ASSEMBLER();
   for (const auto& [value, remark] :

@@ -112,6 +112,37 @@ class PmuV3 : public Core {
 
 constexpr int apple_counters = 10;
 
+// Why the lab's core has none of these events of the M1.
+std::string_view why_absent_on_apple(std::uint8_t code) {
+  switch (code) {
+    case 0x04:
+    case 0x05:
+    case 0x07:
+    case 0x08:
+    case 0x0A:
+    case 0x0B:
+    case 0x0D:
+    case 0xA0:
+    case 0xA1:
+    case 0xC1:
+    case 0xD4: return "The lab's core does not translate addresses";
+    case 0xD3:
+    case 0xDB: return "The lab's core has no instruction cache";
+    case 0x70:
+    case 0x75:
+    case 0x76:
+    case 0x84:
+    case 0xC4:
+    case 0xD6:
+    case 0xDE:
+      return "The lab's core executes one instruction after another, without a pipeline that stalls, reorders or "
+             "restarts";
+    default: break;
+  }
+  const auto* event = pmu::apple::find_event(code);
+  return event && event->what.empty() ? "Nobody has published what it counts" : "";
+}
+
 // Event codes of apple/events.cpp that instructions of the lab can have.
 class Apple : public Core {
  public:
@@ -138,7 +169,15 @@ class Apple : public Core {
     const bool is_memory = done.is_load || done.is_store;
     const auto set = [&](std::uint8_t code, bool is_so) { *times_[code] = is_so ? 1 : 0; };
     work_.cycles = *times_[0x02] = done.cycles;
+    // One micro-op per instruction. The integer unit also executes branches; system instructions need no unit.
+    const bool is_in_integer_unit = done.is_integer || done.is_branch;
+    const bool is_in_vector_unit = done.is_vector && !is_memory;
     set(0x01, true);
+    set(0x52, is_in_integer_unit || is_in_vector_unit || is_memory);
+    for (const std::uint8_t issued_or_mapped : {0x53, 0x7C}) set(issued_or_mapped, is_in_integer_unit);
+    for (const std::uint8_t issued_or_mapped : {0x54, 0x7E}) set(issued_or_mapped, is_in_vector_unit);
+    for (const std::uint8_t issued_or_mapped : {0x55, 0x7D}) set(issued_or_mapped, is_memory);
+    *times_[0x6C] = line() == Line::none ? 0 : done.cycles;
     set(0x8C, true);
     set(0x8D, done.is_branch);
     set(0x8E, done.is_call);
@@ -151,14 +190,20 @@ class Apple : public Core {
     set(0x97, done.is_integer);
     set(0x98, done.is_load && done.is_vector);
     set(0x99, done.is_store && done.is_vector);
-    set(0x9A, done.is_vector && !is_memory);
+    set(0x9A, is_in_vector_unit);
     set(0x9B, is_memory);
     set(0x9C, done.is_barrier);
     set(0xBF, done.is_load && done.misses != 0);
     set(0xA3, done.is_load && done.misses != 0);
     set(0xC0, done.is_store && done.misses != 0);
     set(0xA2, done.is_store && done.misses != 0);
-    set(0xC5, done.is_mispredicted);
+    set(0xA6, done.is_load);
+    set(0xA7, done.is_store);
+    set(0xB3, done.is_atomic);
+    set(0xB4, done.is_failed_exclusive);
+    set(0xC5, done.is_mispredicted && done.is_conditional);
+    set(0xC6, done.is_mispredicted && done.is_indirect);
+    set(0xCA, done.is_mispredicted && done.is_indirect && done.is_call);
     set(0xCB, done.is_mispredicted);
     pmu_.retire(work_, level);
   }
@@ -166,6 +211,9 @@ class Apple : public Core {
   std::uint64_t overflows() const override { return get(status_); }
   std::string counter_name(int bit) const override { return fmt::format("PMC{}", bit); }
   bool models(std::uint32_t event) const override { return work_.events.contains(static_cast<std::uint8_t>(event)); }
+  std::string_view why_absent(std::uint32_t event) const override {
+    return why_absent_on_apple(static_cast<std::uint8_t>(event));
+  }
   std::vector<CounterState> counters() const override {
     const std::uint64_t on = get(control_0_);
     const std::uint64_t levels = get(control_1_);
@@ -179,8 +227,9 @@ class Apple : public Core {
   }
 
  private:
-  static constexpr std::uint8_t codes[] = {0x01, 0x02, 0x8C, 0x8D, 0x8E, 0x8F, 0x90, 0x93, 0x94, 0x95, 0x96, 0x97,
-                                           0x98, 0x99, 0x9A, 0x9B, 0x9C, 0xA2, 0xA3, 0xBF, 0xC0, 0xC5, 0xCB};
+  static constexpr std::uint8_t codes[] = {0x01, 0x02, 0x52, 0x53, 0x54, 0x55, 0x6C, 0x7C, 0x7D, 0x7E, 0x8C, 0x8D, 0x8E,
+                                           0x8F, 0x90, 0x93, 0x94, 0x95, 0x96, 0x97, 0x98, 0x99, 0x9A, 0x9B, 0x9C, 0xA2,
+                                           0xA3, 0xA6, 0xA7, 0xB3, 0xB4, 0xBF, 0xC0, 0xC5, 0xC6, 0xCA, 0xCB};
   static std::uint64_t number_of(const pmu::RegisterInstance& place) {
     return place.reg->number + static_cast<std::uint64_t>(place.index) * place.reg->stride;
   }

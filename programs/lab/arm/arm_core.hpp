@@ -20,8 +20,11 @@ struct RetiredInstruction {
   std::uint64_t accesses = 0;  ///< to memory
   std::uint64_t misses = 0;    ///< accesses that missed in the line-tag cache
   bool is_branch = false, is_conditional = false, is_call = false, is_return = false, is_indirect = false;
-  bool is_taken = false, is_mispredicted = false;
+  bool is_taken = false;
+  bool is_mispredicted = false;  ///< the direction of a conditional branch, or the target of an indirect one
   bool is_load = false, is_store = false, is_vector = false, is_integer = false, is_barrier = false;
+  bool is_atomic = false;  ///< an atomic access, or a store exclusive that succeeded
+  bool is_failed_exclusive = false;
 };
 
 /// The interrupt that the PMU requests.
@@ -48,6 +51,8 @@ class Core {
   virtual std::vector<CounterState> counters() const = 0;
   /// Whether the lab models this event.
   virtual bool models(std::uint32_t event) const = 0;
+  /// Returns why the lab does not model an event, as a sentence. Empty: no particular reason.
+  virtual std::string_view why_absent(std::uint32_t) const { return {}; }
   /// Whether the register with this number is a counter.
   bool is_counter(std::uint64_t number) const;
   /// Returns the register's entry in the table; nothing if this core does not have it.

@@ -28,7 +28,7 @@ void decode_branch(Instruction& out) {
   } else if ((word & 0xFFD0'0000) == 0xD510'0000) {
     out.kind = Kind::system_register;
   } else if ((word & 0xFFFF'F01F) == 0xD503'301F) {
-    out.is_barrier = true;
+    out.is_barrier = bits(word, 7, 5) >= 4;  // 2: CLREX
     if (bits(word, 7, 5) == 6) out.kind = Kind::barrier;
   } else if (word == 0xD503'207F) {
     out.kind = Kind::wait;
@@ -44,16 +44,21 @@ void decode_memory(Instruction& out) {
   out.is_vector = (word >> 26 & 1) != 0;
   if (form == 0b111) {
     const std::uint32_t opcode = bits(word, 23, 22);
-    const bool is_atomic = bits(word, 25, 24) == 0 && (word >> 21 & 1) != 0 && bits(word, 11, 10) == 0;
-    const bool is_prefetch = !out.is_vector && bits(word, 31, 30) == 3 && opcode == 2 && !is_atomic;
-    out.is_store = is_atomic || (out.is_vector ? (opcode & 1) == 0 : opcode == 0);
-    out.is_load = !is_prefetch && (is_atomic || !out.is_store);
+    const bool is_special = bits(word, 25, 24) == 0 && (word >> 21 & 1) != 0 && bits(word, 11, 10) == 0;
+    const bool is_ordered_load = is_special && bits(word, 15, 12) == 0b1100;  // LDAPR
+    const bool is_prefetch = !out.is_vector && bits(word, 31, 30) == 3 && opcode == 2 && !is_special;
+    out.is_atomic = is_special && !is_ordered_load;
+    out.is_store = !is_ordered_load && (out.is_atomic || (out.is_vector ? (opcode & 1) == 0 : opcode == 0));
+    out.is_load = !is_prefetch && (out.is_atomic || !out.is_store);
   } else if (form == 0b011 && bits(word, 25, 24) == 0) {
     out.is_load = bits(word, 31, 30) != 3 || out.is_vector;  // otherwise a prefetch
   } else {
     // CAS and CASP, between the exclusive and ordered accesses, do both.
-    const bool is_swap =
-        bits(word, 29, 24) == 0b001000 && (word >> 21 & 1) != 0 && ((word >> 23 & 1) != 0 || word >> 31 == 0);
+    const bool is_exclusive = bits(word, 29, 24) == 0b001000;
+    const bool is_ordered = (word >> 23 & 1) != 0;
+    const bool is_swap = is_exclusive && (word >> 21 & 1) != 0 && (is_ordered || word >> 31 == 0);
+    out.is_atomic = is_swap;
+    out.is_store_exclusive = is_exclusive && !is_swap && !is_ordered && !bit_22;
     out.is_load = is_swap || bit_22;
     out.is_store = is_swap || !bit_22;
   }

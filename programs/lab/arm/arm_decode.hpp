@@ -29,7 +29,12 @@ struct Instruction {
   bool is_vector = false;   ///< SIMD and floating point, including their loads and stores
   bool is_integer = false;  ///< neither memory, nor branch, nor vector, nor system
   bool is_barrier = false;  ///< DMB, DSB, ISB
+  bool is_atomic = false;   ///< LSE
+  bool is_store_exclusive = false;
   std::uint32_t cycles = 1;
+
+  // For store exclusives: the general register that is 0 after success.
+  unsigned status() const { return word >> 16 & 31; }
 
   // For Kind::system_register.
   bool reads() const { return (word >> 21 & 1) != 0; }

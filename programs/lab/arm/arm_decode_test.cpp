@@ -43,7 +43,24 @@ TEST(ArmDecode, loads_and_stores_are_distinguished) {
   EXPECT_EQ(letters(0xF8208041), "LS") << "swp x0, x1, [x2]";
   EXPECT_EQ(letters(0xF8400820), "L") << "ldtr x0, [x1]";
   EXPECT_EQ(letters(0xC8DFFC20), "L") << "ldar x0, [x1]";
+  EXPECT_EQ(letters(0xF8BFC020), "L") << "ldapr x0, [x1]";
   EXPECT_EQ(letters(0xC89FFC20), "S") << "stlr x0, [x1]";
+}
+
+TEST(ArmDecode, atomic_and_exclusive_accesses_are_told_apart) {
+  for (const std::uint32_t word : {0xF8200022U, 0xC8A07C23U, 0x48207C22U, 0xF8208041U}) {  // ldadd, cas, casp, swp
+    EXPECT_TRUE(decode(word, 0).is_atomic) << std::hex << word;
+    EXPECT_FALSE(decode(word, 0).is_store_exclusive) << std::hex << word;
+  }
+  for (const std::uint32_t word : {0xC8027C20U, 0xC802FC20U, 0xC8220C20U}) {  // stxr, stlxr, stxp, all with w2
+    EXPECT_TRUE(decode(word, 0).is_store_exclusive) << std::hex << word;
+    EXPECT_EQ(decode(word, 0).status(), 2U);
+  }
+  // ldxr, ldxp, ldar, stlr, ldapr, str, ldr of a vector register
+  for (const std::uint32_t word :
+       {0xC85F7C20U, 0xC87F0C20U, 0xC8DFFC20U, 0xC89FFC20U, 0xF8BFC020U, 0xF9000020U, 0x3DC00020U}) {
+    EXPECT_FALSE(decode(word, 0).is_atomic || decode(word, 0).is_store_exclusive) << std::hex << word;
+  }
 }
 
 TEST(ArmDecode, vector_registers_are_seen) {
@@ -120,6 +137,7 @@ TEST(ArmDecode, system_instructions) {
   EXPECT_EQ(letters(0xD5033F9F), "E") << "dsb sy";
   EXPECT_EQ(letters(0xD5033BBF), "E") << "dmb ish";
   EXPECT_EQ(letters(0xD503201F), "") << "nop";
+  EXPECT_EQ(letters(0xD5033F5F), "") << "clrex";
   EXPECT_EQ(decode(0xD503207F, 0).kind, Kind::wait) << "wfi";
   EXPECT_EQ(decode(0xD503205F, 0).kind, Kind::hint_wait) << "wfe";
   EXPECT_EQ(decode(0xD50342FF, 0).kind, Kind::plain) << "msr daifclr, #2";

@@ -27,6 +27,12 @@ void say(std::vector<Remark>& remarks, Severity severity, std::string text, cons
   remarks.push_back({severity, std::move(text), source});
 }
 
+// Returns the remark about an event that the core does not model.
+std::string absent(const Core& core, std::uint32_t event) {
+  const std::string_view why = core.why_absent(event);
+  return fmt::format("the lab does not model event {:02X}H: it counts 0 here{}{}", event, why.empty() ? "" : ". ", why);
+}
+
 }  // namespace
 
 // After reset the architecture defines only that PMCR_EL0.E is 0.
@@ -88,8 +94,7 @@ void Linter::written_pmuv3(const Entry& entry, const Core& core, std::vector<Rem
           monitors);
     }
     if (!core.models(event)) {
-      say(remarks, Severity::caution, fmt::format("the lab does not model event {:02X}H: it counts 0 here", event),
-          monitors);
+      say(remarks, Severity::caution, absent(core, event), monitors);
     }
   }
 }
@@ -100,8 +105,7 @@ void Linter::written_apple(const Entry& entry, const Core& core, std::vector<Rem
     for (int i = 0; i < 4; ++i) {
       const auto code = static_cast<std::uint8_t>(entry.value >> (8 * i));
       if (code == 0 || core.models(code)) continue;
-      say(remarks, Severity::caution, fmt::format("the lab does not model event {:02X}H: it counts 0 here", code),
-          asahi);
+      say(remarks, Severity::caution, absent(core, code), asahi);
     }
   } else if (name == "PMCR0_EL1") {
     constexpr std::uint64_t pmi = 1, aic = 2;

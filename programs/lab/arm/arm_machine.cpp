@@ -176,7 +176,7 @@ void LabArm::before(std::uint64_t address) {
     uc_emu_stop(uc_);
     return;
   }
-  finish();
+  finish(address);
   if (address == layout::leave) {
     end(End::Reason::returned, at_, "the program returned");
     return;
@@ -219,17 +219,18 @@ void LabArm::check_surroundings(const Instruction& instruction) {
   note(step);
 }
 
-void LabArm::finish() {
+// Retires the instruction that the emulator executed. `next`: the address of the next one.
+void LabArm::finish(std::uint64_t next) {
   if (!running_) return;
   const Instruction done = *running_;
   running_.reset();
-  retire(done);
+  retire(done, next);
   if (done.kind != Kind::exception_return) return;
   level_ = static_cast<int>(get(UC_ARM64_REG_PSTATE) >> 2 & 3);
   note(entry(Entry::Kind::leave));
 }
 
-void LabArm::retire(const Instruction& instruction) {
+void LabArm::retire(const Instruction& instruction, std::uint64_t next) {
   RetiredInstruction done;
   done.cycles = instruction.cycles;
   done.accesses = tags_.references();
@@ -258,6 +259,14 @@ void LabArm::retire(const Instruction& instruction) {
     if (done.is_taken && state < 3) ++state;
     if (!done.is_taken && state > 0) --state;
   }
+  if (instruction.is_indirect && !instruction.is_return && instruction.kind == Kind::plain) {
+    // Predicted to go where it went last. Returns are predicted correctly.
+    std::uint64_t& last = targets_[instruction.address];
+    done.is_mispredicted = last != next;
+    last = next;
+  }
+  done.is_failed_exclusive = instruction.is_store_exclusive && general(instruction.status()) != 0;
+  done.is_atomic = instruction.is_atomic || (instruction.is_store_exclusive && !done.is_failed_exclusive);
   const std::uint64_t before = core_->overflows();
   core_->retire(done, level_);
   ++instructions_;

@@ -81,8 +81,8 @@ class LabArm : public Computer {
   Result<bool> start();
   void before(std::uint64_t address);
   void check_surroundings(const Instruction& instruction);
-  void finish();
-  void retire(const Instruction& instruction);
+  void finish(std::uint64_t next);
+  void retire(const Instruction& instruction, std::uint64_t next = 0);
   void report_overflows(std::uint64_t before);
   bool interrupted(std::uint64_t address);
   const Instruction& decoded(std::uint64_t address);
@@ -144,6 +144,7 @@ class LabArm : public Computer {
   std::string output_;
   LineTags tags_;
   std::unordered_map<std::uint64_t, std::uint8_t> directions_;  // of conditional branches
+  std::unordered_map<std::uint64_t, std::uint64_t> targets_;    // of indirect branches: where they went last
   std::vector<std::pair<std::string, std::uint64_t>> last_registers_;
 };
 

@@ -10,7 +10,7 @@ namespace tally::lab::arm {
 
 std::string LabArm::headline() const {
   return fmt::format("{}, emulated: {}\n{}", core_->profile().name, core_->profile().title,
-                     model_line(settings_.cache_bytes));
+                     model_line(settings_.cache_bytes, ", last target"));
 }
 
 std::string LabArm::register_name(std::uint32_t number) const {

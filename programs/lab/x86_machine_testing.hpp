@@ -35,6 +35,11 @@ inline bool has_assembler() { return std::system("command -v nasm > /dev/null 2>
 #define TALLY_NEEDS_NASM() \
   if (!has_assembler()) GTEST_SKIP() << "nasm is not installed: nothing assembles the programs"
 
+/// Counter 0 counts instructions from `start` to `stop`, including the four instructions of `stop`.
+inline const std::string start = "  WRITE_MSR IA32_PERFEVTSEL0, 4300C0h\n";
+inline const std::string stop = "  WRITE_MSR IA32_PERFEVTSEL0, 0\n  hlt\n";
+inline constexpr std::uint64_t around = 4;
+
 /// Assembles and runs a program, preceded by `lab.inc`.
 inline Ran ran(const std::string& text, Settings settings = {}, int bits = 32) {
   Ran out;

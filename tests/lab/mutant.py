@@ -48,6 +48,19 @@ def changed(text, one, name):
     return text.replace(old, new)
 
 
+def compilation(lines, source, build):
+    """Returns the command that compiles the source, and the text that it compiles if that is several sources in one."""
+    for line in lines:
+        path = line.rpartition(" -c ")[2]
+        if path == source:
+            return line, None
+        if "/Unity/unity_" in path:
+            text = open(os.path.join(build, path)).read()
+            if f'"{source}"' in text:
+                return line, text
+    fail(f"the command that compiles {source} was not found")
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--names", action="store_true")
@@ -66,15 +79,19 @@ def main():
         sys.exit(77)
     source = os.path.join(words.root, one["file"])
     lines = commands.splitlines()
-    compiling = [line for line in lines if line.endswith(f" -c {source}")]
+    compiling, together = compilation(lines, source, words.build)
     linking = [line for line in lines if f" -o tests/{program} " in line]
-    if len(compiling) != 1 or len(linking) != 1:
-        fail(f"the commands that build {one['file']} and tests/{program} were not found")
+    if len(linking) != 1:
+        fail(f"the command that links tests/{program} was not found")
     with tempfile.TemporaryDirectory() as folder:
         mutant = os.path.join(folder, os.path.basename(source))
         with open(mutant, "w") as file:
             file.write(changed(open(source).read(), one, words.name))
-        compiler = shlex.split(compiling[0])
+        if together:
+            changed_path, mutant = mutant, os.path.join(folder, "together.cpp")
+            with open(mutant, "w") as file:
+                file.write(together.replace(f'"{source}"', f'"{changed_path}"'))
+        compiler = shlex.split(compiling)
         compiler[compiler.index("-c") + 1] = mutant
         out = os.path.join(folder, "mutant.o")
         compiler[compiler.index("-o") + 1] = out

@@ -21,22 +21,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 #if TALLY_HAS_LAB
-bool has_nasm() { return Running({"/bin/sh", "-c", "command -v nasm"}).finish().code() == 0; }
-
-#define TALLY_NEEDS_NASM() \
-  if (!has_nasm()) GTEST_SKIP() << "nasm is not installed: nothing assembles the programs"
-
-Finished lab(Words words) {
-  words.insert(words.begin(), "lab");
-  return tally(words);
-}
-
-Finished lab_of(const std::string& program, Words options = {}) {
-  const TemporaryFile file("program.asm", program);
-  options.push_back(file.path());
-  return lab(options);
-}
-
 // The words after "; tally lab" in the first line, and the file.
 Words command_of(const fs::path& file) {
   std::ifstream stream(file);
@@ -561,19 +545,6 @@ TEST(LabImages, what_cannot_be_loaded_is_refused) {
   EXPECT_EQ(lab({"/bin/true"}).code(), 2);
 }
 
-// The listing of the notes' section 7.5, as printed there.
-TEST(LabErrors, a_typing_error_is_reported_with_its_line_and_a_suggestion) {
-  TALLY_NEEDS_NASM();
-  const Finished finished =
-      lab_of("  mov ecx IA32_PERF_GLOBAL_CTRL\n  rmdmsr\n  bts eax, 0\n  Wrmsr\n  mov eax, IA32_PERFEVTSEL\n");
-  EXPECT_EQ(finished.code(), 2);
-  EXPECT_TRUE(holds(finished.err, "program.asm:1:")) << finished.err;
-  EXPECT_TRUE(holds(finished.err, "a comma is missing between the operands of mov")) << finished.err;
-  EXPECT_TRUE(holds(finished.err, "program.asm:2:")) << finished.err;
-  EXPECT_TRUE(holds(finished.err, "did you mean rdmsr?")) << finished.err;
-  EXPECT_FALSE(holds(finished.err, "program.asm:4:")) << finished.err;
-}
-
 // Listing 15-7 of the perfmon notes, whose name lab.inc also defines, and a constant of the program.
 TEST(LabNotes, e15_7_a_program_may_define_names_of_the_lab) {
   TALLY_NEEDS_NASM();
@@ -586,98 +557,6 @@ TEST(LabNotes, e15_7_a_program_may_define_names_of_the_lab) {
   EXPECT_EQ(finished.code(), 0xB4) << finished.err;
   EXPECT_TRUE(holds(finished.out, "0000FFFFFFFFFFFFH")) << finished.out;
   EXPECT_TRUE(holds(finished.out, "IA32_PMC0 = 0000FFFFFFFFFFFFH")) << finished.out;
-}
-
-TEST(LabErrors, an_interrupt_of_the_timer_is_named_and_no_handler_of_the_counters) {
-  TALLY_NEEDS_NASM();
-  const Finished finished = lab_of(
-      "%include \"lab.inc\"\n  mov esi, 40h\n  mov edi, on_timer\n  call set_interrupt_handler\n"
-      "  mov dword [APIC_BASE + LVT_TIMER], 40h\n  mov dword [APIC_BASE + APIC_TIMER_COUNT], 100\n  sti\n"
-      "  mov ecx, 200\n.again:\n  loop .again\n  hlt\non_timer:\n  mov dword [APIC_BASE + EOI], 0\n  iret\n");
-  EXPECT_EQ(finished.code(), 0) << finished.err;
-  EXPECT_TRUE(
-      holds(finished.out, "vector 40H is taken before this instruction, at CPL 0 (an interrupt of the APIC's timer)"))
-      << finished.out;
-  EXPECT_FALSE(holds(finished.out, "masked")) << finished.out;
-}
-
-TEST(LabErrors, the_syntax_of_gnu_as_is_recognised) {
-  TALLY_NEEDS_NASM();
-  const Finished finished = lab_of("  .globl _start\n_start:\n  mov %eax, %ebx\n");
-  EXPECT_EQ(finished.code(), 2);
-  EXPECT_TRUE(holds(finished.err, "x86 files are in NASM's syntax")) << finished.err;
-}
-
-TEST(LabErrors, a_program_without_an_end_is_reported) {
-  TALLY_NEEDS_NASM();
-  const Finished finished = lab_of("  mov eax, 1\n");
-  EXPECT_EQ(finished.code(), 1);
-  EXPECT_TRUE(holds(finished.err, "ran past its last instruction (line 1)")) << finished.err;
-  EXPECT_TRUE(holds(finished.err, "end it with HLT or RET")) << finished.err;
-}
-
-TEST(LabErrors, an_endless_loop_ends_and_says_where_it_is) {
-  TALLY_NEEDS_NASM();
-  const Finished finished = lab_of("  nop\nagain:\n  inc eax\n  jmp again\n", {"--max-instructions", "10000"});
-  EXPECT_EQ(finished.code(), 1);
-  EXPECT_TRUE(holds(finished.err, "the program did not end within 10,000 instructions")) << finished.err;
-  EXPECT_TRUE(holds(finished.err, "line 3, line 4")) << finished.err;
-  EXPECT_TRUE(holds(finished.out, "EAX")) << finished.out;
-}
-
-TEST(LabErrors, a_triple_fault_is_explained) {
-  TALLY_NEEDS_NASM();
-  const Finished finished = lab_of("  xor ecx, ecx\n  xor edx, edx\n  div ecx\n");
-  EXPECT_EQ(finished.code(), 1);
-  EXPECT_TRUE(holds(finished.err, "line 3: #DE")) << finished.err;
-  EXPECT_TRUE(holds(finished.err, "triple")) << finished.err;
-}
-
-TEST(LabErrors, an_unknown_register_and_a_reserved_bit_are_named) {
-  TALLY_NEEDS_NASM();
-  const Finished unknown = lab_of("  mov ecx, 999h\n  wrmsr\n");
-  EXPECT_EQ(unknown.code(), 1);
-  EXPECT_TRUE(holds(unknown.err, "line 2: #GP, general protection: WRMSR of 999H")) << unknown.err;
-  const Finished reserved = lab_of("%include \"lab.inc\"\n  WRITE_MSR IA32_PERF_GLOBAL_CTRL, 10h\n");
-  EXPECT_EQ(reserved.code(), 1);
-  EXPECT_TRUE(holds(reserved.err, "line 2: #GP, general protection: bit 4 of IA32_PERF_GLOBAL_CTRL is reserved"))
-      << reserved.err;
-}
-
-TEST(LabErrors, reserved_bits_of_cr4_fault) {
-  TALLY_NEEDS_NASM();
-  const auto written = [](const std::string& value, const std::string& model) {
-    return lab({"--model", model, "-e", "mov eax, " + value + "; mov cr4, rax; mov rbx, cr4"});
-  };
-  EXPECT_TRUE(holds(written("0ffffffffh", "haswell-v3").err, "bits 11–19, 21–31 of CR4 are reserved on haswell-v3"))
-      << written("0ffffffffh", "haswell-v3").err;
-  EXPECT_EQ(written("100000h", "haswell-v3").code(), 0) << "SMEP";
-  EXPECT_EQ(written("200000h", "skylake-v4").code(), 0) << "SMAP";
-  EXPECT_TRUE(holds(written("200000h", "haswell-v3").err, "bit 21 of CR4 is reserved"));
-  EXPECT_TRUE(holds(written("100000h", "nehalem-v3").err, "bit 20 of CR4 is reserved"));
-  EXPECT_EQ(written("7ffh", "nehalem-v3").code(), 0);
-}
-
-TEST(LabErrors, a_stack_in_the_hole_is_recognised) {
-  TALLY_NEEDS_NASM();
-  const Finished finished = lab_of("  mov esp, 50000000h\n  push eax\n");
-  EXPECT_EQ(finished.code(), 1);
-  EXPECT_TRUE(holds(finished.err, "line 2 writes to 4FFFFFFCH, which is not mapped: the stack is outside of memory"))
-      << finished.err;
-  EXPECT_TRUE(holds(finished.err, "set it to 80000H")) << finished.err;
-}
-
-TEST(LabErrors, an_interrupt_that_is_not_handled_or_taken_is_reported) {
-  TALLY_NEEDS_NASM();
-  const std::string program =
-      "%include \"lab.inc\"\n  mov dword [APIC_BASE + LVT_PERFMON], 33h\n  WRITE_MSR IA32_PMC0, 0FFFFFFFFh\n"
-      "  WRITE_MSR IA32_PERFEVTSEL0, 5300C0h\n  nop\n";
-  const Finished waiting = lab_of(program + "  hlt\n");
-  EXPECT_EQ(waiting.code(), 0);
-  EXPECT_TRUE(holds(waiting.out, "a pending interrupt was never taken: interrupts are off")) << waiting.out;
-  const Finished missing = lab_of(program + "  sti\n  nop\n  hlt\n");
-  EXPECT_EQ(missing.code(), 1);
-  EXPECT_TRUE(holds(missing.err, "vector 33H has no handler in the IDT")) << missing.err;
 }
 
 #else

@@ -96,11 +96,15 @@ TEST(LabPebs, a_buffer_outside_of_memory_and_one_that_is_full_get_a_remark) {
   EXPECT_NE(remarks(hole).find("no memory is mapped there"), std::string::npos) << remarks(hole);
   Ran full = ran(setup("4300C0h", 3) + "  times 40 nop\n  hlt\n");
   EXPECT_EQ(full.count(Entry::Kind::record), 11);
-  EXPECT_NE(remarks(full).find("does not fit between the PEBS base and the absolute maximum"), std::string::npos);
+  EXPECT_NE(remarks(full).find("it does not fit between the PEBS base and the absolute maximum"), std::string::npos);
   Ran nowhere =
       ran("  WRITE_MSR IA32_PMC0, 0FFFFFFFEh\n  WRITE_MSR IA32_PEBS_ENABLE, 1\n"
           "  WRITE_MSR IA32_DS_AREA, 10000000h\n  WRITE_MSR IA32_PERFEVTSEL0, 4300C0h\n  times 9 nop\n  hlt\n");
   EXPECT_NE(remarks(nowhere).find("no memory is mapped at IA32_DS_AREA"), std::string::npos);
+  Ran zero =
+      ran("  WRITE_MSR IA32_PMC0, 0FFFFFFFEh\n  WRITE_MSR IA32_PEBS_ENABLE, 1\n"
+          "  WRITE_MSR IA32_PERFEVTSEL0, 4300C0h\n  times 9 nop\n  hlt\n");
+  EXPECT_NE(remarks(zero).find("not reloaded: IA32_DS_AREA is 0"), std::string::npos) << remarks(zero);
 }
 
 TEST(LabPebs, an_event_without_an_instruction_gets_a_remark) {

@@ -47,31 +47,18 @@ void check_pebs_counter(int number, std::uint64_t control, std::vector<Remark>& 
   }
 }
 
-void check_record(const pmu::emulated::PebsRecord& record, std::vector<Remark>& remarks) {
+void check_record(const pmu::emulated::PebsRecord& record, const IntelPmu& pmu, std::vector<Remark>& remarks) {
   using Outcome = pmu::emulated::PebsRecord::Outcome;
-  switch (record.outcome) {
-    case Outcome::stored: return;
-    case Outcome::no_area:
-      say(remarks, Severity::caution,
-          "the record is lost, and the counter is not reloaded: no memory is mapped at IA32_DS_AREA. Write the address "
-          "of "
-          "the DS buffer management area to 600H",
-          pebs);
-      return;
-    case Outcome::no_buffer:
-      say(remarks, Severity::caution,
-          "the record is lost, and the counter is not reloaded: no memory is mapped there. Correct the PEBS buffer in "
-          "the "
-          "DS area",
-          pebs);
-      return;
-    case Outcome::out_of_bounds:
-      say(remarks, Severity::caution,
-          "the record is lost, and the counter is not reloaded: the record does not fit between the PEBS base and the "
-          "absolute maximum of the DS area. The handler of the threshold writes the base to the index",
-          pebs);
-      return;
-  }
+  if (record.outcome == Outcome::stored) return;
+  const std::string_view why =
+      pmu.read(ds_area).value == 0 ? "IA32_DS_AREA is 0. Write the address of the DS buffer management area to 600H"
+      : record.outcome == Outcome::no_area ? "no memory is mapped at IA32_DS_AREA. Write the address of the DS buffer "
+                                             "management area to 600H"
+      : record.outcome == Outcome::no_buffer
+          ? "no memory is mapped there. Correct the PEBS buffer in the DS area"
+          : "it does not fit between the PEBS base and the absolute maximum of the DS "
+            "area. The handler of the threshold writes the base to the index";
+  say(remarks, Severity::caution, fmt::format("the record is lost, and the counter is not reloaded: {}", why), pebs);
 }
 
 }  // namespace
@@ -197,7 +184,7 @@ std::vector<Remark> Linter::check(Entry& entry, const IntelPmu& pmu) {
         say(remarks, Severity::note, "390H reads 0: a read-modify-write of it is a plain write");
       }
       break;
-    case Entry::Kind::record: check_record(entry.record, remarks); break;
+    case Entry::Kind::record: check_record(entry.record, pmu, remarks); break;
     case Entry::Kind::pmi:
       if (entry.value == 0) ++lost_;
       break;

@@ -47,7 +47,7 @@ TEST(ArmDecode, loads_and_stores_are_distinguished) {
   EXPECT_EQ(letters(0xC89FFC20), "S") << "stlr x0, [x1]";
 }
 
-TEST(ArmDecode, atomic_and_exclusive_accesses_are_told_apart) {
+TEST(ArmDecode, atomic_and_exclusive_accesses_are_distinguished) {
   for (const std::uint32_t word : {0xF8200022U, 0xC8A07C23U, 0x48207C22U, 0xF8208041U}) {  // ldadd, cas, casp, swp
     EXPECT_TRUE(decode(word, 0).is_atomic) << std::hex << word;
     EXPECT_FALSE(decode(word, 0).is_store_exclusive) << std::hex << word;

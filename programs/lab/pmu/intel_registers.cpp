@@ -100,6 +100,8 @@ Answer IntelPmu::no_such(std::uint32_t index, bool write) const {
   } else if (reg.needs == Feature::counter || reg.needs == Feature::fixed_counter) {
     why = reg.needs == Feature::counter ? fmt::format(": there are {} general-purpose counters", profile_.counters)
                                         : fmt::format(": there are {} fixed counters", std::popcount(profile_.fixed));
+  } else if (!profile_.pebs && (reg.needs == Feature::pebs || reg.needs == Feature::adaptive_pebs)) {
+    why = ": PEBS is unavailable, as IA32_MISC_ENABLE[12] reports";
   }
   return fault(fmt::format("{} of {}: {} does not have it{}", word, name(*place), profile_.name, why));
 }

@@ -185,6 +185,7 @@ TEST(Pebs, registers_exist_where_pebs_does) {
   EXPECT_FALSE(pmu.write(0x3F1, 1ULL << 32)) << "no fixed counter before Ice Lake";
   EXPECT_FALSE(pmu.write(0x600, 1ULL << 47)) << "not canonical";
   EXPECT_TRUE(pmu.write(0x600, ~0ULL << 47));
+  EXPECT_NE(Bench("icelake-v5").write(0x3F1, 1).fault.value_or("").find("PEBS is unavailable"), std::string::npos);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 # Turns files into a C++ source that holds them: cmake -DOUTPUT=… -P embed.cmake NAME=FILE …
-set(text "// Made from the files that are named below.\n#include \"tally/output/html/assets.hpp\"\n\nnamespace tally::report {\n")
+set(text "// Made from the files that are named below.\n#include \"tally/output/html/assets.hpp\"\n\nnamespace tally::output {\n")
 math(EXPR last "${CMAKE_ARGC} - 1")
 foreach(index RANGE ${last})
   # A file that the build did not find is an empty text.
@@ -17,5 +17,5 @@ foreach(index RANGE ${last})
   string(APPEND text "namespace {\nconstexpr unsigned char ${name}_bytes[] = {\n${bytes}};\n}\n"
          "std::string_view ${name}() { return {reinterpret_cast<const char*>(${name}_bytes), sizeof ${name}_bytes}; }\n")
 endforeach()
-string(APPEND text "}  // namespace tally::report\n")
+string(APPEND text "}  // namespace tally::output\n")
 file(WRITE "${OUTPUT}" "${text}")

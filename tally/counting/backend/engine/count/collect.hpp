@@ -7,7 +7,6 @@
 #include "tally/counting/backend/engine/count/engine_counts.hpp"
 #include "tally/counting/backend/engine/count/snapshot.hpp"
 #include "tally/counting/backend/engine/engine_models.hpp"
-#include "tally/counting/backend/engine/job.hpp"
 #include "tally/counting/backend/engine/run.hpp"
 #include "tally/counting/backend/order.hpp"
 

@@ -57,7 +57,8 @@ enum Partial : uint32_t {
   partial_engine_failed = 1u << 23,    ///< the engine failed in it and ended it: EngineFailure
   partial_code_forbidden = 1u << 24,   ///< no memory may be writable and executable: continues natively
   partial_far_branch = 1u << 26,  ///< a branch to an address that is not canonical: it is counted, but has not retired
-  partial_locked_memory = 1u << 25,  ///< it locks all memory, also the engine's: continues natively
+  partial_locked_memory = 1u << 25,   ///< it locks all memory, also the engine's: continues natively
+  partial_limited_memory = 1u << 27,  ///< a limit on its memory includes the engine's: continues natively
 };
 
 enum class State : uint32_t { free, running, ended };

@@ -1,6 +1,7 @@
 // The path of a signal: from the instruction where it arrives to an address with exact program state, and to its
 // handler.
 #include "tally/engine/engine_addresses.hpp"
+#include "tally/engine/guest/address_space_limits.hpp"
 #include "tally/engine/guest/delivery.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
 #include "tally/engine/guest/failing.hpp"
@@ -161,7 +162,8 @@ void asked_out(Thread* t, Context* c, bool leaves) {
 
 /// Whether a program leaves because the engine's memory takes a part of a limit.
 bool needs_memory_of_engine(u32 partial) {
-  return (partial & (channel::partial_mappings | channel::partial_locked_memory)) != 0;
+  constexpr u32 reasons = channel::partial_mappings | channel::partial_locked_memory | channel::partial_limited_memory;
+  return (partial & reasons) != 0;
 }
 
 /// Leaves the engine: installs the program's handlers in the kernel and continues this thread at its pc.
@@ -173,12 +175,13 @@ void leave_from(Thread* t, Context* c) {
   c->ip = t->pc;
   c->mask = t->mask;
   c->stack = t->alt;
+  // Without other threads that need the engine's memory, only this handler's own is left.
+  const bool releases = needs_memory_of_engine(process_record(t).partial) && is_only_thread(t);
+  if (releases) release_arenas();  // takes a lock, which needs the GS base
   set_gs(0);
   note_left(t);
   stop_for_tracer(t);
-  // Without other threads that need the engine's memory, only this handler's own is left.
-  if (needs_memory_of_engine(process_record(t).partial) && is_only_thread(t)) {
-    release_arenas();
+  if (releases) {
     unreserve_all_but(reinterpret_cast<u64>(t), counters_at);
     unmap_records();
   }
@@ -457,7 +460,10 @@ void leave(Thread* t, channel::Partial why) {
   take_turn(t);  // no thread asks others to leave any more: the program's handlers replace the engine's soon
   const bool holds_all = needs_memory_of_engine(why) && !leaving() && hold_others(t);
   const bool first = begin_leaving();
-  if (first) write_back(t);
+  if (first) {
+    write_back(t);
+    end_lifting(true);
+  }
   finish_process(t);  // the counts up to here are final
   if (holds_all) unmap_counters_of_others(t);
   close_own_descriptors();

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "tally/engine/guest/address_space_limits.hpp"
 #include "tally/engine/guest/giving_way.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/leaving.hpp"
@@ -260,6 +261,10 @@ bool may_be_for_want_of_low_addresses(const Thread* t, s64 r) {
   return overlaps_arena(low_addresses);
 }
 
+void leave_if_refused_for_own_memory(Thread* t, s64 r) {
+  if (t->vfork_child == 0 && is_refused_for_own_memory(t, r)) continue_natively(t, channel::partial_limited_memory);
+}
+
 }  // namespace
 
 s64 emulate_mapping(Thread* t) {
@@ -270,18 +275,21 @@ s64 emulate_mapping(Thread* t) {
   }
   if (pointers_changed()) bring_all_out_once(t);
   if (r == -ENOMEM && t->vfork_child == 0 && mappings_are_used_up()) continue_natively(t, channel::partial_mappings);
+  leave_if_refused_for_own_memory(t, r);
   return r;
 }
 
 s64 emulate_break(Thread* t) {
-  return with_addresses(t, [t] {
+  const s64 r = with_addresses(t, [t] {
     const u64 before = static_cast<u64>(kernel(SYS_brk, 0)), wanted = t->gpr[rdi];
     const ScopedChange change(wanted, wanted < before ? before - wanted : 0, {});
-    const s64 r = program_syscall(t);
+    const s64 r = call_within_limits(t);
     if (!failed(r) && static_cast<u64>(r) < before)
       note_mapping(page_up(static_cast<u64>(r)), before - static_cast<u64>(r), -1);
     return r;
   });
+  leave_if_refused_for_own_memory(t, r);
+  return r;
 }
 
 void lock_mappings(Thread* t) {

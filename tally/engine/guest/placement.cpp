@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "tally/engine/guest/address_space_limits.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/presented_machine.hpp"
 #include "tally/engine/translate/arenas.hpp"
@@ -37,7 +38,7 @@ void give_back(u64 at, u64 bytes, bool is_free) {
 
 /// Makes an mmap for which the kernel chooses. What is placed later is below.
 s64 map_anywhere(Thread* t) {
-  const s64 r = program_syscall(t);
+  const s64 r = call_within_limits(t);
   const u64 at = static_cast<u64>(r);
   if (!failed(r) && at >= lowest && at < next) next = at;
   return r;
@@ -47,7 +48,7 @@ s64 map_placed(Thread* t) {
   u64* const g = t->gpr;
   const u64 flags = g[r10], bytes = g[rsi];
   constexpr u64 other_rules = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_GROWSDOWN | MAP_HUGETLB;
-  if (next == 0 || g[rdi] != 0 || (flags & other_rules) != 0) return program_syscall(t);
+  if (next == 0 || g[rdi] != 0 || (flags & other_rules) != 0) return call_within_limits(t);
   constexpr u32 most_tries = 64;
   for (u32 tries = 0; tries < most_tries; tries++) {
     const u64 at = take(bytes);
@@ -55,7 +56,7 @@ s64 map_placed(Thread* t) {
     // A hint alone is not enough: for 2 MB and more, Linux 6.7 and later wants 2 MB of free memory after it.
     g[rdi] = at;
     g[r10] = flags | MAP_FIXED_NOREPLACE;
-    const s64 r = program_syscall(t);
+    const s64 r = call_within_limits(t);
     g[rdi] = 0;
     g[r10] = flags;
     if (!failed(r)) return r;
@@ -84,22 +85,22 @@ s64 remap_placed(Thread* t) {
   u64* const g = t->gpr;
   const u64 flags = g[r10], fifth = g[r8], bytes = g[rdx];
   if (next == 0 || flags != MREMAP_MAYMOVE || g[rsi] == 0 || page_up(bytes) <= page_up(g[rsi]))
-    return program_syscall(t);
+    return call_within_limits(t);
   g[r10] = 0;
-  const s64 in_place = program_syscall(t);
+  const s64 in_place = call_within_limits(t);
   g[r10] = flags;
   if (in_place != -ENOMEM) return in_place;
   const u64 at = reserve(bytes);
-  if (at == 0) return program_syscall(t);
+  if (at == 0) return call_within_limits(t);
   g[r10] = MREMAP_MAYMOVE | MREMAP_FIXED;
   g[r8] = at;
-  const s64 moved = program_syscall(t);
+  const s64 moved = call_within_limits(t);
   g[r10] = flags;
   g[r8] = fifth;
   if (!failed(moved)) return moved;
   kernel(SYS_munmap, at, bytes);
   give_back(at, bytes, true);
-  return program_syscall(t);
+  return call_within_limits(t);
 }
 
 s64 unmap_placed(Thread* t) {
@@ -131,7 +132,7 @@ s64 call_with_placement(Thread* t) {
     case SYS_mmap: return map_placed(t);
     case SYS_mremap: return remap_placed(t);
     case SYS_munmap: return unmap_placed(t);
-    default: return program_syscall(t);
+    default: return call_within_limits(t);
   }
 }
 

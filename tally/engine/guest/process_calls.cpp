@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "tally/engine/command_requests.hpp"
+#include "tally/engine/guest/address_space_limits.hpp"
 #include "tally/engine/guest/counted_waits.hpp"
 #include "tally/engine/guest/delivery.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
@@ -318,7 +319,11 @@ s64 emulate_exec(Thread* t) {
   }
   if (granted) keep_descriptors_over_exec(true);
   signals_for_exec(t);
-  const s64 r = program_syscall(t);
+  s64 r = 0;
+  {
+    const ScopedNativeLimits limits(!granted);
+    r = program_syscall(t);
+  }
   signals_after_failed_exec(t);
   if (granted) {
     keep_descriptors_over_exec(false);

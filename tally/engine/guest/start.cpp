@@ -3,6 +3,7 @@
 
 #include "tally/engine/clock.hpp"
 #include "tally/engine/engine_addresses.hpp"
+#include "tally/engine/guest/address_space_limits.hpp"
 #include "tally/engine/guest/descriptors.hpp"
 #include "tally/engine/guest/failing.hpp"
 #include "tally/engine/guest/fixed_random.hpp"
@@ -87,6 +88,7 @@ u32 first_fd;  // the first inherited descriptor
 [[noreturn]] void start_natively() {
   for (u32 i = 0; i < channel::inherited_count; i++) kernel(SYS_close, first_fd + i);
   set_gs(0);
+  end_lifting(false);
   forget_first_thread();
   asm volatile(
       "mov %0, %%rsp\n push $0x202\n popfq\n mov %1, %%r11\n push %%r11\n"
@@ -151,6 +153,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
     for (p = auxiliary; *p != AT_NULL; p += 2)
       if (*p == AT_SYSINFO_EHDR) *p = AT_IGNORE;
   placement_init();
+  limits_init();
   keep_descriptors_over_exec(false);
   channel::Process& process = process_record(t);
   const char* base = base_name(name);

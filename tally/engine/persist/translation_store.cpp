@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "tally/engine/channel/hash.hpp"
+#include "tally/engine/channel/limits.hpp"
 #include "tally/engine/engine_addresses.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/instrumentation_key.hpp"
@@ -135,7 +136,8 @@ bool make_private(const channel::Store& store, u64 inode) {
 /// If so, the program may need the address space that the stores would take.
 bool address_space_is_limited() {
   struct rlimit limit;
-  return kernel(SYS_prlimit64, 0, RLIMIT_AS, 0, reinterpret_cast<u64>(&limit)) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return kernel(SYS_prlimit64, 0, RLIMIT_AS, 0, reinterpret_cast<u64>(&limit)) == 0 &&
+         limit.rlim_cur != channel::no_limit && !channel::is_lifted(limit.rlim_cur);
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -166,6 +167,16 @@ Injector::StopResult Injector::finish(pid_t process, Exec& exec) {
   under_way_.erase(process);
   ptrace(PTRACE_DETACH, process, nullptr, nullptr);
   return {StopResult::injected, {}};
+}
+
+void change_memory_limits(pid_t process, std::uint64_t (*changed)(std::uint64_t)) {
+  for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit{};
+    if (prlimit(process, resource, nullptr, &limit) != 0) continue;
+    const rlimit wanted{changed(limit.rlim_cur), changed(limit.rlim_max)};
+    if (wanted.rlim_cur != limit.rlim_cur || wanted.rlim_max != limit.rlim_max)
+      prlimit(process, resource, &wanted, nullptr);
+  }
 }
 
 }  // namespace tally::linux

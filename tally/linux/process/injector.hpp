@@ -62,4 +62,7 @@ class Injector {
   std::map<pid_t, Exec> under_way_;
 };
 
+/// Replaces the limits of a process on address space and data (RLIMIT_AS, RLIMIT_DATA) by `changed` of each.
+void change_memory_limits(pid_t process, std::uint64_t (*changed)(std::uint64_t));
+
 }  // namespace tally::linux

@@ -18,6 +18,7 @@
 #include "tally/counting/backend/engine/windows/collect_windows.hpp"
 #include "tally/counting/backend/lost_counters.hpp"
 #include "tally/engine/channel/image_layout.hpp"
+#include "tally/engine/channel/limits.hpp"
 #include "tally/engine/cpus/cpu_model.hpp"
 #include "tally/linux/files/code_files.hpp"
 #include "tally/linux/files/files.hpp"
@@ -186,6 +187,7 @@ class Server final : public Observer {
       free_areas(a);
     }
     if (seen.what == linux::Injector::StopResult::refused) {
+      linux::change_memory_limits(process, channel::limit_of_program);  // it has no engine that needs more
       ran_natively(command_of(process), seen.reason);
       free_areas(a);
     }

@@ -26,6 +26,8 @@ constexpr Words words[] = {
      "it branched to an address that is not canonical: that branch is counted, although it did not retire"},
     {channel::partial_locked_memory,
      "it locks all its memory, and the limit is too small for the engine's (RLIMIT_MEMLOCK): it continued natively"},
+    {channel::partial_limited_memory,
+     "its limit includes the memory that the engine uses (RLIMIT_AS or RLIMIT_DATA): it continued natively"},
     {channel::partial_code_forbidden,
      "it may not map memory for translated code (PR_SET_MDWE; systemd: MemoryDenyWriteExecute): it continued natively"},
     {channel::partial_own_addresses,

@@ -331,6 +331,28 @@ TEST_F(Tree, available_memory_respects_the_limits_of_cgroups) {
   EXPECT_FALSE(available_bytes("/nowhere"));
 }
 
+TEST_F(Tree, killed_processes_are_those_of_the_cgroup) {
+  EXPECT_FALSE(memory_kills(root_.string()));
+  add("proc/self/cgroup", "4:memory:/old\n0::/system.slice/run-1.scope\n");
+  add("sys/fs/cgroup/system.slice/memory.max", "33554432\n");
+  add("sys/fs/cgroup/system.slice/run-1.scope/memory.max", "max\n");
+  add("sys/fs/cgroup/system.slice/run-1.scope/memory.events", "low 0\nhigh 0\nmax 7\noom 3\noom_kill 2\n");
+  auto kills = memory_kills(root_.string());
+  ASSERT_TRUE(kills);
+  EXPECT_EQ(kills->processes, 2u);
+  EXPECT_EQ(kills->group, "/system.slice/run-1.scope");
+  EXPECT_EQ(kills->limit_bytes, 33554432u);
+  EXPECT_EQ(kills->limit_file, (root_ / "sys/fs/cgroup/system.slice/memory.max").string());
+  add("proc/self/cgroup", "4:memory:/old\n0::/\n");
+  add("sys/fs/cgroup/memory/old/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n");
+  add("sys/fs/cgroup/memory/old/memory.limit_in_bytes", "9223372036854771712\n");
+  kills = memory_kills(root_.string());
+  ASSERT_TRUE(kills) << "cgroup v1";
+  EXPECT_EQ(kills->processes, 1u);
+  EXPECT_EQ(kills->group, "/old");
+  EXPECT_FALSE(kills->limit_bytes);
+}
+
 // Two sockets and CXL memory without CPUs; a node without memory cannot be measured.
 TEST_F(Tree, memory_nodes_are_those_with_memory) {
   add("sys/devices/system/node/node0/cpulist", "0-2,8\n");

@@ -1,5 +1,8 @@
 // Conflicts between the engine's resources and the program's: descriptors, memory, room for translated code.
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <fstream>
 
 #include "tests/engine/expect.hpp"
 
@@ -135,6 +138,53 @@ TEST(Memory, becomes_usable_in_steps) {
   expect_same(in_steps.outcome, counted.outcome);
   expect_counts(in_steps.counts, counted.counts);
   expect_exact(in_steps);
+}
+
+/// A control group whose memory is limited, if this user can create one.
+class LimitedGroup {
+ public:
+  explicit LimitedGroup(const std::string& limit) {
+    const std::string name = "/tally-test-" + std::to_string(getpid());
+    for (const std::string folder : {"/sys/fs/cgroup", "/sys/fs/cgroup/memory"}) {
+      if (!path_.empty() || mkdir((folder + name).c_str(), 0755) != 0) continue;
+      path_ = folder + name;
+      bool has_limit = false;
+      for (const char* file : {"/memory.swap.max", "/memory.max", "/memory.limit_in_bytes"})
+        if (access((path_ + file).c_str(), W_OK) == 0) {
+          std::ofstream(path_ + file) << (std::string(file) == "/memory.swap.max" ? "0" : limit);
+          has_limit = std::string(file) != "/memory.swap.max";
+        }
+      if (has_limit) continue;
+      rmdir(path_.c_str());
+      path_.clear();
+    }
+  }
+  ~LimitedGroup() {
+    if (!path_.empty()) rmdir(path_.c_str());
+  }
+  LimitedGroup(const LimitedGroup&) = delete;
+  LimitedGroup& operator=(const LimitedGroup&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// As in a container or a unit of systemd with MemoryMax.
+TEST(Memory, that_a_control_group_lacks_is_named) {
+  const LimitedGroup group("64M");
+  if (group.path().empty()) GTEST_SKIP() << "no control group with a limit on memory can be created here";
+  if (read_file("/proc/swaps").find("\n/") != std::string::npos) GTEST_SKIP() << "there is swap";
+  Command command =
+      shell("echo $$ >" + group.path() + "/cgroup.procs; exec \"$0\" stat -e instructions -- /bin/sh -c '" +
+            "head -c 200000000 /dev/zero | tail >/dev/null'");
+  command.words.emplace_back(TALLY);
+  const Outcome outcome = run_native(command);
+  EXPECT_NE(outcome.err.find("the kernel killed 1 process for lack of memory in the control group /tally-test-"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find("limited to 64.00 MiB by " + group.path() + "/memory."), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("partial"), std::string::npos) << outcome.err;
 }
 
 TEST(Memory, may_be_locked_by_an_ordinary_user) {

@@ -12,6 +12,7 @@
 #include "tally/counting/measure/event_passes.hpp"
 #include "tally/counting/measure/measure_regions.hpp"
 #include "tally/counting/measure/result_metrics.hpp"
+#include "tally/linux/machine/pages.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/spawn.hpp"
 
@@ -134,11 +135,27 @@ bool add_run(result::Stat& stat, bool& missing, backend::Outcome outcome, const 
   return !signals.interrupted_by() && (run.exit_code == 0 || keep_going);
 }
 
+// Reports that the kernel has killed processes of this cgroup since `before` because memory was used up.
+void add_notice_about_memory(result::Stat& stat, const std::optional<linux::MemoryKills>& before) {
+  const auto now = linux::memory_kills();
+  if (!before || !now || now->group != before->group || now->processes <= before->processes) return;
+  const auto number = static_cast<std::int64_t>(now->processes - before->processes);
+  const std::string limit = now->limit_bytes
+                                ? fmt::format("limited to {} by {}",
+                                              bytes_text(static_cast<std::int64_t>(*now->limit_bytes)), now->limit_file)
+                                : "not limited, so the machine had none left";
+  add_notices(stat.notices,
+              {fmt::format("the kernel killed {} for lack of memory in the control group {}, whose memory is {}",
+                           plural(number, "process", "processes"), printable(now->group), limit)});
+}
+
 // Fails only if there is no run to keep.
 Result<void> run_all(result::Stat& stat, bool& missing, const Execute& execute, const linux::Signals& signals,
                      bool keep_going) {
   for (int i = 0; i < stat.runs_asked; ++i) {
+    const auto kills = stat.command.empty() ? std::nullopt : linux::memory_kills();
     auto outcome = execute(i);
+    add_notice_about_memory(stat, kills);
     if (!outcome) {
       if (i == 0) return fail(outcome.error());
       stat.notices.push_back(fmt::format("run {} of {}: {}", i + 1, stat.runs_asked, outcome.error().message));

@@ -69,20 +69,46 @@ std::uint64_t field(std::string_view lines, std::string_view key) {
   return std::strtoull(std::string(lines.substr(at + key.size(), 24)).c_str(), nullptr, 10) * kib;
 }
 
-// Returns the memory that the limits of a cgroup and all its ancestors leave; the maximum number if none has a limit.
-// `own` contains the cgroup's path after `key`.
-std::uint64_t left_of(const std::filesystem::path& hierarchy, const std::string& own, std::string_view key,
-                      const char* limit_file, const char* used_file) {
-  std::uint64_t left = std::numeric_limits<std::uint64_t>::max();
-  const auto at = own.find(key);
-  const auto from = at + key.size();
-  std::filesystem::path group = at == std::string::npos ? "" : own.substr(from, own.find('\n', at) - from);
+// A cgroup hierarchy that limits memory, and the names of its files.
+struct MemoryHierarchy {
+  std::filesystem::path folder;
+  std::string_view key;  // before the cgroup's path in /proc/self/cgroup
+  const char* limit_file;
+  const char* used_file;
+  const char* kills_file;
+};
+
+std::array<MemoryHierarchy, 2> memory_hierarchies(const std::filesystem::path& root) {
+  const std::filesystem::path groups = root / "sys/fs/cgroup";
+  return {{{groups, "0::/", "memory.max", "memory.current", "memory.events"},
+           {groups / "memory", ":memory:/", "memory.limit_in_bytes", "memory.usage_in_bytes", "memory.oom_control"}}};
+}
+
+// Returns the path of a process's cgroup below the hierarchy's directory, from the content of /proc/PID/cgroup.
+std::filesystem::path group_of(const MemoryHierarchy& hierarchy, const std::string& own) {
+  const auto at = own.find(hierarchy.key);
+  const auto from = at + hierarchy.key.size();
+  return at == std::string::npos ? "" : own.substr(from, own.find('\n', at) - from);
+}
+
+// Calls f for a cgroup and all above it.
+template <class F>
+void each_group_up(std::filesystem::path group, F f) {
   for (;; group = group.parent_path()) {
-    const auto limit = parse_integer(content(hierarchy / group / limit_file));
-    const auto used = parse_integer(content(hierarchy / group / used_file));
-    if (limit && used) left = std::min(left, static_cast<std::uint64_t>(std::max<std::int64_t>(*limit - *used, 0)));
-    if (group.empty()) return left;
+    f(group);
+    if (group.empty()) return;
   }
+}
+
+// Returns the memory that the limits of a cgroup and all its ancestors leave; the maximum number if none has a limit.
+std::uint64_t left_of(const MemoryHierarchy& hierarchy, const std::string& own) {
+  std::uint64_t left = std::numeric_limits<std::uint64_t>::max();
+  each_group_up(group_of(hierarchy, own), [&](const std::filesystem::path& group) {
+    const auto limit = parse_integer(content(hierarchy.folder / group / hierarchy.limit_file));
+    const auto used = parse_integer(content(hierarchy.folder / group / hierarchy.used_file));
+    if (limit && used) left = std::min(left, static_cast<std::uint64_t>(std::max<std::int64_t>(*limit - *used, 0)));
+  });
+  return left;
 }
 
 }  // namespace
@@ -192,13 +218,34 @@ std::optional<std::uint64_t> available_bytes(const std::string& root) {
   std::uint64_t available = std::numeric_limits<std::uint64_t>::max();
   if (const std::uint64_t bytes = field(meminfo, "MemAvailable:"); bytes > 0) available = bytes;
   const std::string own = content(folder / "proc/self/cgroup");
-  const std::filesystem::path groups = folder / "sys/fs/cgroup";
-  available = std::min(available, left_of(groups, own, "0::/", "memory.max", "memory.current"));
-  // cgroup v1 has a hierarchy for memory.
-  available = std::min(available,
-                       left_of(groups / "memory", own, ":memory:/", "memory.limit_in_bytes", "memory.usage_in_bytes"));
+  for (const MemoryHierarchy& one : memory_hierarchies(folder)) available = std::min(available, left_of(one, own));
   if (available == std::numeric_limits<std::uint64_t>::max()) return std::nullopt;
   return available;
+}
+
+std::optional<MemoryKills> memory_kills(const std::string& root) {
+  const std::string own = content(std::filesystem::path(root) / "proc/self/cgroup");
+  for (const MemoryHierarchy& one : memory_hierarchies(root)) {
+    const std::filesystem::path group = group_of(one, own);
+    const std::string events = content(one.folder / group / one.kills_file);
+    constexpr std::string_view key = "oom_kill ";
+    const auto at = events.find("\n" + std::string(key));
+    if (at == std::string::npos) continue;
+    MemoryKills kills;
+    kills.processes = std::strtoull(events.c_str() + at + 1 + key.size(), nullptr, 10);
+    kills.group = "/" + group.string();
+    // cgroup v1 writes a number that no memory can have instead of "max".
+    constexpr std::int64_t most = 1LL << 62;
+    each_group_up(group, [&](const std::filesystem::path& above) {
+      const auto limit = parse_integer(content(one.folder / above / one.limit_file));
+      if (!limit || *limit >= most || (kills.limit_bytes && static_cast<std::uint64_t>(*limit) >= *kills.limit_bytes))
+        return;
+      kills.limit_bytes = static_cast<std::uint64_t>(*limit);
+      kills.limit_file = (one.folder / above / one.limit_file).string();
+    });
+    return kills;
+  }
+  return std::nullopt;
 }
 
 }  // namespace tally::linux

@@ -64,4 +64,16 @@ std::size_t page_bytes();
 /// leaves less. Nothing if the kernel does not report it. `root`: the directory that contains proc/ and sys/.
 std::optional<std::uint64_t> available_bytes(const std::string& root = "/");
 
+/// What the kernel did in the cgroup of this process when memory was used up.
+struct MemoryKills {
+  std::uint64_t processes = 0;               ///< how many it has killed so far
+  std::string group;                         ///< the cgroup, as in /proc/self/cgroup
+  std::optional<std::uint64_t> limit_bytes;  ///< the smallest limit of the cgroup and of those above it
+  std::string limit_file;                    ///< the file of that limit
+};
+
+/// Reads memory.events of cgroup v2, or memory.oom_control of cgroup v1. Nothing if the kernel does not report it.
+/// Cost: a few small files.
+std::optional<MemoryKills> memory_kills(const std::string& root = "/");
+
 }  // namespace tally::linux

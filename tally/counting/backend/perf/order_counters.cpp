@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <numeric>
 #include <span>
 
 #include "tally/core/base/text.hpp"
+#include "tally/linux/process/spawn.hpp"
 #include "tally/linux/system_call.hpp"
 
 namespace tally::backend::perf {
@@ -71,6 +73,14 @@ Count of_core_types(const std::vector<Reading>& kinds, const CountSource& source
 std::string why_unreadable(int os_errno) {
   if (os_errno == ECHILD) return "its group changed while something that had inherited it was counted";
   return "its counter cannot be read";
+}
+
+std::string why_ended(int processor, Nanoseconds enabled, Nanoseconds elapsed) {
+  // The two clocks differ by less than a thousandth.
+  constexpr Nanoseconds least = std::chrono::milliseconds(10);
+  if (elapsed - enabled <= std::max(least, elapsed / 100)) return {};
+  return fmt::format("processor {} went offline after {} and is not counted from then on", processor,
+                     duration_text(enabled));
 }
 
 Count of_kind(const Count& whole, const Reading& own, const std::string& core) {
@@ -150,9 +160,12 @@ void Counters::enable() {
   for (const linux::PerfCounter& counter : opened_) {
     if (counter) counter.enable();
   }
+  enabled_at_ = linux::now();
 }
 
 void Counters::disable() {
+  if (enabled_at_) elapsed_ += linux::now() - *enabled_at_;
+  enabled_at_.reset();
   for (const linux::PerfCounter& counter : opened_) {
     if (counter) counter.disable();
   }
@@ -177,6 +190,7 @@ std::size_t Counters::size() const {
 }
 
 std::vector<Count> Counters::read() {
+  elapsed_at_read_ = enabled_at_ ? elapsed_ + (linux::now() - *enabled_at_) : elapsed_;
   const auto reading = [](const linux::PerfValue& value) {
     return Reading{static_cast<std::int64_t>(value.value), value.enabled, value.running};
   };
@@ -255,6 +269,17 @@ bool Counters::is_elsewhere(const EventCounters& one, std::size_t target, std::s
          std::any_of(others.begin(), others.end(), [](const linux::PerfCounter& other) { return bool(other); });
 }
 
+// The counters of a control group are enabled only while it runs.
+std::string Counters::why_target_ended(const EventCounters& one, std::size_t target) const {
+  const linux::PerfTarget& on = targets_[target];
+  if (on.processor < 0 || on.thread >= 0 || on.cgroup >= 0) return {};
+  for (std::size_t kind = 0; kind < one.kinds.size(); ++kind) {
+    const std::size_t at = index_of(one, target, kind);
+    if (opened_[at]) return why_ended(on.processor, last_[at].reading.time_enabled, elapsed_at_read_);
+  }
+  return {};
+}
+
 Count Counters::count_of(const EventCounters& one, const std::vector<std::size_t>& targets) const {
   for (const Encoded& encoded : one.kinds) {
     if (!encoded.why_none.empty()) return absent(encoded.why_none);
@@ -273,6 +298,10 @@ Count Counters::count_of(const EventCounters& one, const std::vector<std::size_t
   }
   if (!any) return absent(one.os_errno != 0 ? why_refused(one.os_errno, one.event) : "it was not counted");
   Count sum = sum_of(one, readings);
+  for (const std::size_t target : targets) {
+    if (const std::string why = why_target_ended(one, target); !why.empty())
+      sum = downgraded(std::move(sum), Trust::partial, why);
+  }
   if (!doubt_.empty()) sum = downgraded(std::move(sum), Trust::partial, doubt_);
   for (const Encoded& encoded : one.kinds) {
     if (!encoded.doubt.empty()) sum = downgraded(std::move(sum), Trust::partial, encoded.doubt);

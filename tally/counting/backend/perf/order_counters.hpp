@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -28,6 +29,10 @@ Count of_kind(const Count& whole, const Reading& own, const std::string& core);
 
 /// Returns in words why an open counter could not be read.
 std::string why_unreadable(int os_errno);
+
+/// Returns why the counters of a CPU miss something that were enabled for `elapsed` and that the kernel counted for
+/// `enabled`; empty if they do not. The kernel ends them when the CPU goes offline, also if it comes back. Pure.
+std::string why_ended(int processor, Nanoseconds enabled, Nanoseconds elapsed);
 
 /// The counters that one system call reads: a single one, or a group through its leader.
 struct GroupRead {
@@ -114,6 +119,7 @@ class Counters final : public Meter {
     return target * width_ + one.first + kind;
   }
   bool is_elsewhere(const EventCounters& one, std::size_t target, std::size_t kind) const;
+  std::string why_target_ended(const EventCounters& one, std::size_t target) const;
   Count count_of(const EventCounters& one, const std::vector<std::size_t>& targets) const;
   Count sum_of(const EventCounters& one, const std::vector<std::vector<Reading>>& readings) const;
   std::vector<std::size_t> all_targets() const;
@@ -125,7 +131,10 @@ class Counters final : public Meter {
   std::vector<GroupRead> reads_;
   std::size_t width_ = 0;  // counters of a target
   bool several_kinds_ = false;
-  std::string doubt_;  // why every count may miss something
+  std::string doubt_;                      // why every count may miss something
+  Nanoseconds elapsed_{0};                 // while the counters were enabled, until the last disable()
+  std::optional<Nanoseconds> enabled_at_;  // since when they are enabled again
+  Nanoseconds elapsed_at_read_{0};
 };
 
 /// Returns how long events that share counters run before others replace them: the shortest period of the PMUs; the

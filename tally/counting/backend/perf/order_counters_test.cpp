@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <chrono>
+
+#include "tally/linux/process/spawn.hpp"
 
 namespace tally::backend::perf {
 namespace {
@@ -75,6 +78,29 @@ TEST(Counters, a_thread_that_has_ended_adds_nothing) {
   counters.open({.thread = 2147483647});
   EXPECT_EQ(counters.read()[0].trust, Trust::counted);
   EXPECT_EQ(counters.of({1})[0].reason, "the thread had ended");
+}
+
+// The kernel's time of a counter does not advance from the moment when its processor goes offline.
+TEST(Counters, of_a_processor_that_went_offline_are_partial) {
+  using std::chrono::milliseconds;
+  EXPECT_EQ(why_ended(1, milliseconds(12'000), milliseconds(12'000)), "");
+  EXPECT_EQ(why_ended(1, milliseconds(11'900), milliseconds(12'000)), "") << "the clocks differ a little";
+  EXPECT_EQ(why_ended(1, milliseconds(12'010), milliseconds(12'000)), "");
+  EXPECT_EQ(why_ended(1, milliseconds(3'000), milliseconds(12'000)),
+            "processor 1 went offline after 3.000 s and is not counted from then on");
+}
+
+TEST(Counters, of_a_processor_that_stays_online_are_counted) {
+  Counters counters(*event::parse_lists({"task-clock"}), {});
+  counters.open({.thread = -1, .processor = 0, .start = linux::PerfStart::when_enabled});
+  if (counters.first_errno() != 0) GTEST_SKIP() << "the kernel refuses perf_event_open here";
+  for (int i = 0; i < 2; ++i) {
+    counters.enable();
+    const Nanoseconds start = linux::now();
+    while (linux::now() - start < std::chrono::milliseconds(30)) EXPECT_EQ(counters.read()[0].trust, Trust::counted);
+    counters.disable();
+    EXPECT_EQ(counters.read()[0].trust, Trust::counted) << counters.read()[0].reason;
+  }
 }
 
 }  // namespace

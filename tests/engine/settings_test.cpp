@@ -32,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(Limits, SettingsTest,
                                          Setting{"fsize"}, Setting{"locks"}, Setting{"memlock", "RLIMIT_MEMLOCK"},
                                          Setting{"msgqueue"}, Setting{"nice"}, Setting{"nofile"}, Setting{"nproc"},
                                          Setting{"rss"}, Setting{"rtprio"}, Setting{"rttime"}, Setting{"sigpending"},
-                                         Setting{"stack"}),
+                                         Setting{"stack"}, Setting{"threads_at_limit"}),
                          setting_name);
 
 INSTANTIATE_TEST_SUITE_P(Properties, SettingsTest,

@@ -36,7 +36,7 @@ struct ScopedMappingLock {
   ScopedMappingLock& operator=(const ScopedMappingLock&) = delete;
 };
 
-/// While it exists, no other thread maps memory for the engine.
+/// While it exists, no other thread maps memory for the engine, or has tight limits.
 struct ScopedTables {
   ScopedTables() { lock_tables(); }
   ~ScopedTables() { unlock_tables(); }
@@ -182,6 +182,7 @@ s64 call_within_limits(Thread* t) {
 
 bool is_refused_for_own_memory(const Thread* t, s64 r) {
   if (!lacks_memory(t, r)) return false;
+  const ScopedTables tables;
   Limit limits[memory_limits];
   bool from_outside = false;
   for (u32 i = 0; i < memory_limits; i++) {
@@ -189,7 +190,6 @@ bool is_refused_for_own_memory(const Thread* t, s64 r) {
     from_outside |= limits[i].soft != channel::no_limit && !channel::is_lifted(limits[i].soft);
   }
   if (!from_outside) return false;
-  const ScopedTables tables;
   const Sizes sizes = measure();
   const u64 wanted = bytes_wanted(t);
   for (u32 i = 0; i < memory_limits; i++) {
@@ -200,20 +200,31 @@ bool is_refused_for_own_memory(const Thread* t, s64 r) {
   return false;
 }
 
-void end_lifting(bool memory_stays) {
-  Sizes sizes{};
-  if (memory_stays && is_limited) {
-    const ScopedTables tables;
-    sizes = measure();
-  }
+namespace {
+
+/// `own`: what the engine keeps.
+void end_lifting(const u64* own) {
   const auto ended = [](u64 limit, u64 own) {
     return channel::is_lifted(limit) ? channel::limit_of_program(limit) + own : limit;
   };
   for (u32 i = 0; i < memory_limits; i++) {
     const Limit before = limit_of_kernel(i);
     if (channel::is_lifted(before.hard) || channel::is_lifted(before.soft))
-      set_limit_of_kernel(i, {ended(before.soft, sizes.own[i]), ended(before.hard, sizes.own[i])});
+      set_limit_of_kernel(i, {ended(before.soft, own[i]), ended(before.hard, own[i])});
   }
+}
+
+}  // namespace
+
+void end_lifting_natively() {
+  constexpr u64 nothing[memory_limits] = {};
+  end_lifting(nothing);
+}
+
+void end_lifting_with_memory() {
+  if (!is_limited) return;
+  const ScopedTables tables;
+  end_lifting(measure().own);
 }
 
 ScopedNativeLimits::ScopedNativeLimits(bool is_native) : is_native_(is_native) {
@@ -223,7 +234,7 @@ ScopedNativeLimits::ScopedNativeLimits(bool is_native) : is_native_(is_native) {
     before_[i][0] = before.soft;
     before_[i][1] = before.hard;
   }
-  end_lifting(false);
+  end_lifting_natively();
 }
 
 ScopedNativeLimits::~ScopedNativeLimits() {

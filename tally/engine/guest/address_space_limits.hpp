@@ -17,9 +17,10 @@ s64 call_within_limits(Thread* t);
 /// Whether this call failed with `r` because a limit that the program did not set itself includes the engine's memory.
 bool is_refused_for_own_memory(const Thread* t, s64 r);
 
-/// Sets the kernel's limits to the program's, plus the engine's memory if that stays: the program continues natively,
-/// or executes a program that will run natively.
-void end_lifting(bool memory_stays);
+/// Sets the kernel's limits to the program's plus the engine's memory: the program continues natively.
+void end_lifting_with_memory();
+/// Sets them to the program's: it runs natively from the start. No other thread may exist.
+void end_lifting_natively();
 /// The same before an execve. If that fails, sets them as before; an ordinary user may not raise the hard limit again.
 class ScopedNativeLimits {
  public:

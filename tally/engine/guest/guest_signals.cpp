@@ -462,7 +462,7 @@ void leave(Thread* t, channel::Partial why) {
   const bool first = begin_leaving();
   if (first) {
     write_back(t);
-    end_lifting(true);
+    end_lifting_with_memory();
   }
   finish_process(t);  // the counts up to here are final
   if (holds_all) unmap_counters_of_others(t);

@@ -88,7 +88,7 @@ u32 first_fd;  // the first inherited descriptor
 [[noreturn]] void start_natively() {
   for (u32 i = 0; i < channel::inherited_count; i++) kernel(SYS_close, first_fd + i);
   set_gs(0);
-  end_lifting(false);
+  end_lifting_natively();
   forget_first_thread();
   asm volatile(
       "mov %0, %%rsp\n push $0x202\n popfq\n mov %1, %%r11\n push %%r11\n"

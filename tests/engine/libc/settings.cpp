@@ -427,6 +427,39 @@ int strict_mode() {
   return 0;
 }
 
+/// Threads that map memory up to the limit, while they also write and run code.
+void* map_at_limit(void* failures) {
+  constexpr unsigned char return_7[] = {0xb8, 7, 0, 0, 0, 0xc3};
+  unsigned random = 1;
+  for (int i = 0; i < 2000; i++) {
+    random = random * 1103515245 + 12345;
+    const size_t bytes = (1 + (random >> 16) % 64) * megabyte;
+    void* at = map(bytes, PROT_READ | PROT_WRITE);
+    if (at == MAP_FAILED) continue;
+    void* code = map(page, PROT_READ | PROT_WRITE | PROT_EXEC);
+    if (code != MAP_FAILED) {
+      memcpy(code, return_7, sizeof return_7);
+      if (reinterpret_cast<int (*)()>(code)() != 7)
+        __atomic_add_fetch(static_cast<int*>(failures), 1, __ATOMIC_RELAXED);
+      munmap(code, page);
+    }
+    munmap(at, bytes);
+  }
+  return nullptr;
+}
+
+int threads_at_limit() {
+  constexpr int n = 4;
+  pthread_t threads[n];
+  int failures = 0;
+  const rlimit space{200 * megabyte, 400 * megabyte}, data{100 * megabyte, 200 * megabyte};
+  for (pthread_t& thread : threads) pthread_create(&thread, nullptr, map_at_limit, &failures);
+  setrlimit(RLIMIT_AS, &space);
+  setrlimit(RLIMIT_DATA, &data);
+  for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+  return show("failures", failures) == 0 ? 0 : 1;
+}
+
 int death_signal() {
   in_child("parent", [] {
     if (fork() != 0) {
@@ -454,6 +487,7 @@ int main(int argc, char** argv) {
   for (const Property& one : properties)
     if (strcmp(argv[1], one.name) == 0) return try_property(one, executed, argv);
   if (strcmp(argv[1], "break") == 0) return move_break();
+  if (strcmp(argv[1], "threads_at_limit") == 0) return threads_at_limit();
   if (strcmp(argv[1], "strict_mode") == 0) return strict_mode();
   if (strcmp(argv[1], "death_signal") == 0) return death_signal();
   return 99;

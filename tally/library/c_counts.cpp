@@ -131,13 +131,14 @@ OwnRegions own_regions() {
   return {shared, shared == nullptr ? nullptr : this_thread(*shared)};
 }
 
+bool is_entered(const RegionCounts& counts) { return counts.entries + counts.dropped + counts.open > 0; }
+
 // The calling thread's counts of a region; those of a region without entries if it has not entered it.
 RegionCounts counts_of_thread(Shared& shared, const Thread& thread, std::string_view name) {
   for (const RegionResult& region : results_of(shared)) {
     if (region.name != name) continue;
     for (const RegionThread& one : region.threads)
-      if (one.thread == thread.number && one.counts.entries + one.counts.dropped + one.counts.open > 0)
-        return one.counts;
+      if (one.thread == thread.number && is_entered(one.counts)) return one.counts;
   }
   RegionCounts none;
   for (std::size_t i = 0; i < shared.events.size(); ++i)
@@ -145,8 +146,27 @@ RegionCounts counts_of_thread(Shared& shared, const Thread& thread, std::string_
   return none;
 }
 
-// Texts that tally_read_region() returned last.
-thread_local std::vector<std::string> region_texts;
+// The counts of a region in a thread, with their texts.
+struct RegionInC {
+  std::vector<tally_region_count> counts;
+  std::vector<std::string> texts;
+};
+
+RegionInC in_c(const Shared& shared, const RegionCounts& all) {
+  RegionInC region;
+  region.texts.reserve(2 * all.events.size());
+  for (std::size_t i = 0; i < all.events.size(); ++i) {
+    const RegionEvent& event = all.events[i];
+    const char* const name = region.texts.emplace_back(event.event.text()).c_str();
+    const char* const reason = region.texts.emplace_back(event.total.reason).c_str();
+    region.counts.push_back({c_count(event.total, name, unit_word(shared.events[i]), reason),
+                             static_cast<long long>(all.entries), event.least.value_or(0), event.most.value_or(0)});
+  }
+  return region;
+}
+
+// What tally_read_region() returned last.
+thread_local RegionInC region_read;
 
 }  // namespace
 }  // namespace tally::detail
@@ -155,17 +175,27 @@ int tally_read_region(const char* region, tally_region_count* counts, int room) 
   using namespace tally::detail;
   const OwnRegions own = own_regions();
   if (own.thread == nullptr) return -1;
-  const tally::RegionCounts all = counts_of_thread(*own.shared, *own.thread, region);
-  region_texts.clear();
-  region_texts.reserve(2 * all.events.size());
-  for (std::size_t i = 0; i < all.events.size() && i < static_cast<std::size_t>(std::max(room, 0)); ++i) {
-    const tally::RegionEvent& event = all.events[i];
-    const char* const name = region_texts.emplace_back(event.event.text()).c_str();
-    const char* const reason = region_texts.emplace_back(event.total.reason).c_str();
-    counts[i] = {c_count(event.total, name, unit_word(own.shared->events[i]), reason),
-                 static_cast<long long>(all.entries), event.least.value_or(0), event.most.value_or(0)};
-  }
-  return static_cast<int>(all.events.size());
+  region_read = in_c(*own.shared, counts_of_thread(*own.shared, *own.thread, region));
+  const std::size_t events = region_read.counts.size();
+  std::copy_n(region_read.counts.begin(), std::min(events, static_cast<std::size_t>(std::max(room, 0))), counts);
+  return static_cast<int>(events);
+}
+
+int tally_visit_regions(void (*visit)(const tally_thread_region* region, void* data), void* data) {
+  using namespace tally::detail;
+  Shared* const shared = shared_of_marks();
+  if (shared == nullptr) return -1;
+  const auto numbers = openmp_numbers(*shared);
+  for (const tally::RegionResult& region : results_of(*shared))
+    for (const tally::RegionThread& thread : region.threads) {
+      if (!is_entered(thread.counts)) continue;
+      const RegionInC counts = in_c(*shared, thread.counts);
+      const auto number = numbers.find(thread.thread);
+      const tally_thread_region one{region.name.c_str(), thread.thread, number == numbers.end() ? -1 : number->second,
+                                    static_cast<int>(counts.counts.size()), counts.counts.data()};
+      visit(&one, data);
+    }
+  return 0;
 }
 
 int tally_reset_region(const char* region) {

@@ -209,6 +209,14 @@ std::vector<RegionResult> detail::results_of(Shared& shared) {
   return results_of(shared, shared.names, threads);
 }
 
+std::map<std::int32_t, std::int32_t> detail::openmp_numbers(Shared& shared) {
+  std::map<std::int32_t, std::int32_t> numbers;
+  const std::lock_guard guard(shared.lock);
+  for (const auto& thread : shared.threads)
+    if (thread->openmp_number) numbers[thread->number] = *thread->openmp_number;
+  return numbers;
+}
+
 std::vector<RegionResult> Counters::regions() const { return detail::results_of(*shared_); }
 
 void print(const RegionResult& result, std::FILE* to) {

@@ -55,9 +55,7 @@ result::ProgramRegions all_regions() {
   }
   for (const auto& shared : all_shared()) {
     for (RegionResult& one : results_of(*shared)) program.regions.push_back(std::move(one));
-    const std::lock_guard guard(shared->lock);
-    for (const auto& thread : shared->threads)
-      if (thread->openmp_number) program.openmp_numbers[thread->number] = *thread->openmp_number;
+    program.openmp_numbers.merge(openmp_numbers(*shared));
   }
   return program;
 }

@@ -241,6 +241,9 @@ Count count_of(const Shared& shared, std::size_t event, std::int64_t value);
 /// Returns the counts of all regions, of entries that have ended so far.
 std::vector<RegionResult> results_of(Shared& shared);
 
+/// Returns the OpenMP numbers of the threads that have one, by the kernel's thread ID.
+std::map<std::int32_t, std::int32_t> openmp_numbers(Shared& shared);
+
 // --- overhead.cpp
 
 /// Makes readings begin at zero from now on.

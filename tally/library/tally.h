@@ -91,6 +91,21 @@ TALLY_C_API int tally_count_region(const char* region, const char* event, tally_
  * of this function. Returns the number of events, at most 8, or -1 if nothing can be counted: see tally_error(). */
 TALLY_C_API int tally_read_region(const char* region, tally_region_count* counts, int room);
 
+/** A thread's counts of a region. `thread` is the kernel's thread ID, `openmp_thread` what omp_get_thread_num()
+ * returned in its first region, or -1 without OpenMP. */
+typedef struct tally_thread_region {
+  const char* region;
+  int thread;
+  int openmp_thread;
+  int events;
+  const tally_region_count* counts;
+} tally_thread_region;
+
+/** Calls a function with the counts so far of each region in each thread that entered it, also in threads that have
+ * ended: by region, in the order of first entries. What it gets is valid until it returns. Returns 0, or -1 if nothing
+ * can be counted: see tally_error(). */
+TALLY_C_API int tally_visit_regions(void (*visit)(const tally_thread_region* region, void* data), void* data);
+
 /** Discards the calling thread's counts and entries of a region. Returns 0, or -1 while an entry is open. */
 TALLY_C_API int tally_reset_region(const char* region);
 

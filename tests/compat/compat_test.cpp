@@ -85,6 +85,26 @@ TEST(Likwid, ProgramsAskForProcessorsAndEvents) {
   EXPECT_TRUE(holds(ran.out, "event 0: instructions:u\nevent 1: branches:u\nno event: ''\n")) << ran.out;
 }
 
+TEST(Likwid, ResultsOfAllRegionsAndThreads) {
+  const Ran ran = run({MARKED_FOR_LIKWID});
+  const auto expect = [&](const std::string& text) { EXPECT_TRUE(holds(ran.out, text)) << text << ran.out; };
+  const auto result = [](const json& of, const std::string& name, int thread) {
+    return "result of " + name + " in thread " + std::to_string(thread) + ": " +
+           std::to_string(of.at("entries").get<int>()) + " entries, some time, 2 events, " + std::to_string(count(of)) +
+           "\n";
+  };
+  // "tally's own" is one, "emptied" has no entries.
+  expect("regions: 4, 0 metrics\n");
+  expect(result(ran.regions.at("outer"), "outer", 0));
+  expect(result(ran.regions.at("inner"), "inner", 0));
+  for (const json& thread : ran.regions.at("team").at("threads")) {
+    const int number = TALLY_HAS_OPENMP ? thread.at("openmp_thread").get<int>() : 0;
+    expect(result(thread, "team", number));
+    if (number == 0) expect("last: " + std::to_string(count(thread)) + " of group Custom, absent: nan\n");
+  }
+  expect("after that: 0\n");
+}
+
 TEST(Likwid, ThreadsHaveTheirOpenMpNumbers) {
   if (!TALLY_HAS_OPENMP) GTEST_SKIP() << "the compiler has no OpenMP";
   const Ran ran = run({MARKED_FOR_LIKWID}, {"OMPI_COMM_WORLD_RANK=5"});

@@ -45,6 +45,8 @@ int main(void) {
   print("inner");
   print("team");
   print("never entered");
+  printf("last: %.0f of group %s, absent: %.0f\n", perfmon_getResult(0, 0, 0), perfmon_getGroupName(0),
+         perfmon_getResult(0, 8, 0));
   LIKWID_MARKER_START("emptied");
   LIKWID_MARKER_STOP("emptied");
   LIKWID_MARKER_RESET("emptied");
@@ -59,5 +61,15 @@ int main(void) {
       printf("event %d: %s\n", event, perfmon_getEventName(group, event));
   printf("no event: '%s'\n", perfmon_getEventName(perfmon_getIdOfActiveGroup(), 8));
   LIKWID_MARKER_CLOSE;
+  const int regions = perfmon_readMarkerFile("no file is read");
+  printf("regions: %d, %d metrics\n", regions == perfmon_getNumberOfRegions() ? regions : -1,
+         perfmon_getNumberOfMetrics(perfmon_getGroupOfRegion(0)));
+  for (int i = 0; i < regions; i++)
+    for (int thread = 0; thread < perfmon_getThreadsOfRegion(i); thread++)
+      printf("result of %s in thread %d: %d entries, %s, %d events, %.0f\n", perfmon_getTagOfRegion(i), thread,
+             perfmon_getCountOfRegion(i, thread), perfmon_getTimeOfRegion(i, thread) > 0 ? "some time" : "no time",
+             perfmon_getEventsOfRegion(i), perfmon_getResultOfRegionThread(i, 0, thread));
+  perfmon_destroyMarkerResults();
+  printf("after that: %d\n", perfmon_getNumberOfRegions());
   return 0;
 }

@@ -4,41 +4,19 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
-#include <limits>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "tally/library/compat/fortran_name.hpp"
+#include "tally/library/compat/likwid/results.hpp"
+#include "tally/library/compat/likwid/times.hpp"
 #include "tally/library/tally.h"
 
 namespace {
 
+using namespace tally::compat;
 using Clock = std::chrono::steady_clock;
-
-constexpr int most_events = 8;
-
-// The time that a thread spent in a region.
-struct Timed {
-  std::string name;
-  Clock::time_point start{};
-  Clock::duration total{};
-};
-thread_local std::vector<Timed> times;
-
-Timed& time_of(std::string_view name) {
-  for (Timed& one : times)
-    if (one.name == name) return one;
-  return times.emplace_back(Timed{std::string(name)});
-}
-
-double number_of(const tally_count& count) {
-  return std::string_view(count.trust) == "absent" ? std::numeric_limits<double>::quiet_NaN()
-                                                   : static_cast<double>(count.value);
-}
 
 // Pins a thread, by its kernel ID; 0 is the calling one. Returns LIKWID's 1 for success, 0 for failure.
 int pin(pid_t thread, int processor) {
@@ -64,15 +42,17 @@ int likwid_markerRegisterRegion(const char*) { return 0; }
 
 // The clock is read before the region begins and after it ends, so it is in the counts of regions around this one only.
 int likwid_markerStartRegion(const char* name) {
-  time_of(name).start = Clock::now();
+  own_times().region(name).start = Clock::now();
   return tally_region_begin(name);
 }
 
 int likwid_markerStopRegion(const char* name) {
   const int ended = tally_region_end(name);
   if (ended != 0) return ended;
-  Timed& time = time_of(name);
-  time.total += Clock::now() - time.start;
+  ThreadTimes& times = own_times();
+  TimedRegion& region = times.region(name);
+  region.total = region.total.load() + (Clock::now() - region.start);
+  times.ended_last = &region;
   return 0;
 }
 
@@ -82,13 +62,13 @@ void likwid_markerGetRegion(const char* name, int* room, double* counts, double*
   const int written = room == nullptr || counts == nullptr || events < 0 ? 0 : events < *room ? events : *room;
   for (int i = 0; i < written; ++i) counts[i] = number_of(read[static_cast<std::size_t>(i)].total);
   if (room != nullptr) *room = written;
-  if (seconds != nullptr) *seconds = std::chrono::duration<double>(time_of(name).total).count();
+  if (seconds != nullptr) *seconds = std::chrono::duration<double>(own_times().region(name).total.load()).count();
   if (entries != nullptr) *entries = events > 0 ? static_cast<int>(read[0].entries) : 0;
 }
 
 int likwid_markerResetRegion(const char* name) {
   if (const int reset = tally_reset_region(name); reset != 0) return reset;
-  time_of(name).total = {};
+  own_times().region(name).total = Clock::duration{};
   return 0;
 }
 
@@ -110,24 +90,8 @@ int likwid_pinThread(int processorId) { return pin(0, processorId); }
 
 int likwid_pinProcess(int processorId) { return pin(getpid(), processorId); }
 
-int perfmon_getNumberOfGroups() { return 1; }
-
-int perfmon_getIdOfActiveGroup() { return 0; }
-
-int perfmon_getNumberOfEvents(int group) { return group == 0 ? std::max(tally_read_region("", nullptr, 0), 0) : 0; }
-
-char* perfmon_getEventName(int group, int event) {
-  static thread_local std::string name;
-  std::array<tally_region_count, most_events> read{};
-  const int events = tally_read_region("", read.data(), most_events);
-  name = group == 0 && event >= 0 && event < events ? read[static_cast<std::size_t>(event)].total.event : "";
-  return name.data();
-}
-
 // What Fortran's compilers call.
 extern "C" {
-using tally::compat::fortran_name;
-
 void likwid_markerinit_() { likwid_markerInit(); }
 void likwid_markerthreadinit_() { likwid_markerThreadInit(); }
 void likwid_markernextgroup_() { likwid_markerNextGroup(); }

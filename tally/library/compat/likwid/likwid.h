@@ -59,6 +59,34 @@ TALLY_COMPAT_API int perfmon_getIdOfActiveGroup(void);
 TALLY_COMPAT_API int perfmon_getNumberOfEvents(int group);
 TALLY_COMPAT_API char* perfmon_getEventName(int group, int event);
 
+/** Returns "Custom", LIKWID's name of a group that is a list of events. */
+TALLY_COMPAT_API char* perfmon_getGroupName(int group);
+
+/** The group computes no metrics: 0, "" and NaN. `tally stat` shows the metrics of regions. */
+TALLY_COMPAT_API int perfmon_getNumberOfMetrics(int group);
+TALLY_COMPAT_API char* perfmon_getMetricName(int group, int metric);
+TALLY_COMPAT_API int perfmon_getMetricsOfRegion(int region);
+TALLY_COMPAT_API double perfmon_getMetricOfRegionThread(int region, int metric, int thread);
+
+/** Returns a thread's count of an event in the region that the thread ended last; NaN if it is absent. Threads have
+ * their OpenMP numbers; other threads are numbered from 0 in the order of their kernel IDs. */
+TALLY_COMPAT_API double perfmon_getResult(int group, int event, int thread);
+
+/** Keeps the results of this process's regions for the functions below. tally writes no marker file: `file` is not
+ * read. Returns the number of regions that have entries, or a negative number if nothing can be counted. */
+TALLY_COMPAT_API int perfmon_readMarkerFile(const char* file);
+TALLY_COMPAT_API void perfmon_destroyMarkerResults(void);
+
+/** What was kept, by the number of the region, in the order of first entries; 0, "" or NaN if there is none. */
+TALLY_COMPAT_API int perfmon_getNumberOfRegions(void);
+TALLY_COMPAT_API int perfmon_getGroupOfRegion(int region);
+TALLY_COMPAT_API char* perfmon_getTagOfRegion(int region);
+TALLY_COMPAT_API int perfmon_getEventsOfRegion(int region);
+TALLY_COMPAT_API int perfmon_getThreadsOfRegion(int region);
+TALLY_COMPAT_API int perfmon_getCountOfRegion(int region, int thread);
+TALLY_COMPAT_API double perfmon_getTimeOfRegion(int region, int thread);
+TALLY_COMPAT_API double perfmon_getResultOfRegionThread(int region, int event, int thread);
+
 #ifdef __cplusplus
 }
 #endif

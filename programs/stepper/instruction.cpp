@@ -71,6 +71,13 @@ void count_accesses(const Decoded& decoded, Instruction& result) {
     if (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) ++result.stores;
   }
   if (decoded.head.mnemonic == ZYDIS_MNEMONIC_CLZERO) result.stores = 1;
+  // Eight registers, each an element.
+  constexpr uint8_t registers = 8;
+  const auto is_any = [&](ZydisMnemonic one, ZydisMnemonic other) {
+    return decoded.head.mnemonic == one || decoded.head.mnemonic == other;
+  };
+  if (is_any(ZYDIS_MNEMONIC_PUSHA, ZYDIS_MNEMONIC_PUSHAD)) result.stores = registers;
+  if (is_any(ZYDIS_MNEMONIC_POPA, ZYDIS_MNEMONIC_POPAD)) result.loads = registers;
   if (decoded.head.mnemonic == ZYDIS_MNEMONIC_ENTER) {
     // SDM, ENTER: pushes rbp; at level n > 0 also copies n - 1 frame pointers from the outer frame and its own.
     const auto level = static_cast<uint8_t>(decoded.operands[1].imm.value.u % 32);
@@ -131,15 +138,25 @@ uint8_t condition_of(const Decoded& decoded) {
   return (opcode & 0xf0) == 0xe0 ? opcode : opcode & 15;
 }
 
-Special special_of(const Decoded& decoded) {
+/// How 32-bit programs call the kernel.
+bool is_call_of_32_bits(const Decoded& decoded) {
+  constexpr ZyanU64 vector = 0x80;
+  return decoded.head.mnemonic == ZYDIS_MNEMONIC_SYSENTER ||
+         (decoded.head.mnemonic == ZYDIS_MNEMONIC_INT && decoded.operands[0].imm.value.u == vector);
+}
+
+Special special_of(const Decoded& decoded, CodeMode mode) {
   const ZydisInstructionAttributes repeat = ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
   if (decoded.head.meta.category == ZYDIS_CATEGORY_STRINGOP && (decoded.head.attributes & repeat)) {
     return Special::repeated_string;
   }
+  if (mode == CodeMode::bits32 && is_call_of_32_bits(decoded)) return Special::syscall;
   switch (decoded.head.mnemonic) {
     case ZYDIS_MNEMONIC_PUSHF:
+    case ZYDIS_MNEMONIC_PUSHFD:
     case ZYDIS_MNEMONIC_PUSHFQ: return Special::push_flags;
     case ZYDIS_MNEMONIC_POPF:
+    case ZYDIS_MNEMONIC_POPFD:
     case ZYDIS_MNEMONIC_POPFQ: return Special::pop_flags;
     case ZYDIS_MNEMONIC_SYSCALL: return Special::syscall;
     case ZYDIS_MNEMONIC_CPUID:
@@ -163,12 +180,15 @@ Special special_of(const Decoded& decoded) {
 
 }  // namespace
 
-Instruction decode(std::span<const uint8_t> code) {
-  static const ZydisDecoder decoder = [] {
-    ZydisDecoder made;
-    ZydisDecoderInit(&made, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    return made;
-  }();
+Instruction decode(std::span<const uint8_t> code, CodeMode mode) {
+  const auto made = [](ZydisMachineMode machine, ZydisStackWidth stack) {
+    ZydisDecoder decoder;
+    ZydisDecoderInit(&decoder, machine, stack);
+    return decoder;
+  };
+  static const ZydisDecoder decoder64 = made(ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+  static const ZydisDecoder decoder32 = made(ZYDIS_MACHINE_MODE_LONG_COMPAT_32, ZYDIS_STACK_WIDTH_32);
+  const ZydisDecoder& decoder = mode == CodeMode::bits64 ? decoder64 : decoder32;
   Decoded decoded;
   Instruction result;
   if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.data(), code.size(), &decoded.head, decoded.operands))) {
@@ -176,7 +196,7 @@ Instruction decode(std::span<const uint8_t> code) {
   }
   result.length = decoded.head.length;
   result.flow = flow_of(decoded);
-  result.special = special_of(decoded);
+  result.special = special_of(decoded, mode);
   result.condition = condition_of(decoded);
   result.operand_bytes = static_cast<uint8_t>(decoded.head.operand_width / 8);
   result.narrow_counter = decoded.head.address_width == 32;

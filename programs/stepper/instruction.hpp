@@ -25,7 +25,7 @@ enum class Special : uint8_t {
   scatter,          ///< writes one element per set mask bit
   push_flags,       ///< would store the stepper's trap flag
   pop_flags,        ///< the kernel would afterwards attribute the stepper's trap flag to the program
-  syscall,          ///< would leave the stepper's trap flag in r11
+  syscall,          ///< may not return; would leave the stepper's trap flag in r11
   trap,             ///< int3, int n, icebp: retires, then raises a signal
   stack_segment,    ///< the processor delays the trap until after the next instruction
   emulated,         ///< the same if the hypervisor executes it and omits the trap (seen for cpuid on AMD processors),
@@ -58,7 +58,10 @@ struct Instruction {
   ElementMask mask;
 };
 
-/// Decodes 64-bit code. Returns length 0 if that fails.
-Instruction decode(std::span<const uint8_t> code);
+/// How the processor reads code.
+enum class CodeMode : uint8_t { bits64, bits32 };
+
+/// Decodes an instruction. Returns length 0 if that fails.
+Instruction decode(std::span<const uint8_t> code, CodeMode mode = CodeMode::bits64);
 
 }  // namespace tally::stepper

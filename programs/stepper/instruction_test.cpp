@@ -110,6 +110,21 @@ TEST(StepperDecode, finds_the_mask_of_a_gather) {
   EXPECT_EQ(by_vector.register_index, 1);
 }
 
+TEST(StepperDecode, reads_32_bit_code) {
+  const auto of32 = [](const Bytes& bytes) { return decode(bytes, CodeMode::bits32); };
+  EXPECT_EQ(of32({0x49, 0x75, 0xfb}).length, 1) << "dec ecx, a prefix in 64-bit code";
+  EXPECT_EQ(of32({0xcd, 0x80}).special, Special::syscall);
+  EXPECT_EQ(of({0xcd, 0x80}).special, Special::trap);
+  EXPECT_EQ(of32({0xcd, 0x04}).special, Special::trap);
+  EXPECT_EQ(of32({0x0f, 0x34}).special, Special::syscall);
+  EXPECT_EQ(of32({0x60}).stores, 8) << "pushad";
+  EXPECT_EQ(of32({0x61}).loads, 8) << "popad";
+  EXPECT_EQ(of32({0x9c}).special, Special::push_flags);
+  EXPECT_EQ(of32({0x9d}).special, Special::pop_flags);
+  EXPECT_EQ(of32({0x9d}).operand_bytes, 4);
+  EXPECT_TRUE(of32({0xf3, 0xa4}).narrow_counter);
+}
+
 TEST(StepperDecode, needs_all_bytes) {
   EXPECT_EQ(decode(Bytes{0xe9, 0, 0, 0}).length, 0);
   EXPECT_EQ(decode(Bytes{0x06}).length, 0);

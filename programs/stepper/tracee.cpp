@@ -53,19 +53,24 @@ bool may_restart(const user_regs_struct& registers) {
   return code == 512 || code == 513 || code == 514 || code == 516;
 }
 
+CodeMode mode_of(const user_regs_struct& registers) {
+  constexpr uint64_t code_segment_32bit = 0x23;
+  return registers.cs == code_segment_32bit ? CodeMode::bits32 : CodeMode::bits64;
+}
+
 bool ignored_by_default(int signal) {
   return signal == SIGCHLD || signal == SIGCONT || signal == SIGURG || signal == SIGWINCH;
 }
 
 }  // namespace
 
-const Instruction& DecodeCache::at(uint64_t address, std::span<const uint8_t> bytes) {
-  Entry& entry = entries_[address];
+const Instruction& DecodeCache::at(uint64_t address, CodeMode mode, std::span<const uint8_t> bytes) {
+  Entry& entry = entries_[static_cast<size_t>(mode)][address];
   const bool known = entry.instruction.length > 0 && entry.instruction.length <= bytes.size() &&
                      std::equal(entry.bytes.begin(), entry.bytes.begin() + entry.instruction.length, bytes.begin());
   if (!known) {
     std::copy(bytes.begin(), bytes.end(), entry.bytes.begin());
-    entry.instruction = decode(bytes);
+    entry.instruction = decode(bytes, mode);
   }
   return entry.instruction;
 }
@@ -76,7 +81,7 @@ void Tracee::read_next_instruction() {
   if (restarting_) before_.rip -= 2;
   size_t length = 0;
   const auto bytes = read_code(tid_, before_.rip, length);
-  pending_ = length > 0 ? cache_->at(before_.rip, std::span(bytes).first(length)) : Instruction{};
+  pending_ = length > 0 ? cache_->at(before_.rip, mode_of(before_), std::span(bytes).first(length)) : Instruction{};
   if (pending_.special == Special::gather || pending_.special == Special::scatter) mask_before_ = read_mask();
 }
 
@@ -154,7 +159,7 @@ void Tracee::step_done(int trap_code) {
     before_.rip += pending_.length;
     size_t length = 0;
     const auto bytes = read_code(tid_, before_.rip, length);
-    pending_ = cache_->at(before_.rip, std::span(bytes).first(length));
+    pending_ = cache_->at(before_.rip, mode_of(before_), std::span(bytes).first(length));
     retire(after);
   }
 }

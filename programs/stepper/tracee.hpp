@@ -14,17 +14,17 @@
 
 namespace tally::stepper {
 
-/// A cache of decoded instructions by address. Compares the bytes, because code may change.
+/// A cache of decoded instructions by address and mode. Compares the bytes, because code may change.
 class DecodeCache {
  public:
-  const Instruction& at(uint64_t address, std::span<const uint8_t> bytes);
+  const Instruction& at(uint64_t address, CodeMode mode, std::span<const uint8_t> bytes);
 
  private:
   struct Entry {
     std::array<uint8_t, 15> bytes{};
     Instruction instruction;
   };
-  std::unordered_map<uint64_t, Entry> entries_;
+  std::unordered_map<uint64_t, Entry> entries_[2];  // by mode
 };
 
 /// Writes a thread's counts to a file every N of its instructions. Each line contains the number of the thread in the

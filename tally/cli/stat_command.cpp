@@ -161,7 +161,7 @@ void describe(Page& app, StatOptions& options) {
   add_code_options(app, options.code);
   app.add_flag("--corrections", options.stat.count()->count_interrupts,
                "show what page faults and interrupts add to PMU counts; uses one counter for interrupts");
-  add_backend_option(app, options.backend, "count with this backend: auto (default), perf, engine, none");
+  add_backend_option(app, options.backend, "count with this backend: auto (default), perf, engine, none, stepper");
   add_native_times_option(app, options.native_times);
   add_path_options(app, options.path);
   add_model_options(app, options.model);

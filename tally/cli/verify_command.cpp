@@ -13,6 +13,7 @@
 #include "tally/cli/progress.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
+#include "tally/counting/backend/stepper/stepped.hpp"
 #include "tally/counting/measure/measure_stat.hpp"
 #include "tally/hardware/event/name_sources.hpp"
 #include "tally/linux/files/output_file.hpp"
@@ -25,7 +26,6 @@
 #include "tally/tools/verify/counter_noise.hpp"
 #include "tally/tools/verify/grade_counts.hpp"
 #include "tally/tools/verify/published.hpp"
-#include "tally/tools/verify/stepped.hpp"
 #include "tally/tools/verify/verify_program.hpp"
 #include "tally/tools/verify/write.hpp"
 
@@ -235,9 +235,8 @@ int verify_counts(const VerifyOptions& options) {
 
 // What the engine is compared with: the PMU, else the single-stepper.
 struct SecondCounter {
-  std::unique_ptr<backend::Backend> native;  // starts the stepper
   std::unique_ptr<backend::Backend> backend;
-  bool steps() const { return native != nullptr; }
+  bool steps = false;
 };
 
 Result<SecondCounter> choose_second_counter(const std::vector<event::Event>& events,
@@ -247,12 +246,10 @@ Result<SecondCounter> choose_second_counter(const std::vector<event::Event>& eve
     other.backend = std::move(choice->backend);
     return other;
   }
-  auto native = backend::choose("none", {}, machine);
-  if (!native) return fail(native.error());
-  auto stepper = verify::find_stepper();
+  auto stepper = backend::choose("stepper", {.events = events}, machine);
   if (!stepper) return fail(stepper.error());
-  other.native = std::move(native->backend);
-  other.backend = std::make_unique<verify::Stepped>(*other.native, *std::move(stepper));
+  other.backend = std::move(stepper->backend);
+  other.steps = true;
   return other;
 }
 
@@ -268,7 +265,7 @@ Result<void> check_budget(backend::Backend& engine, const verify::ProgramOptions
   const auto outcome = engine.run(order);
   if (!outcome) return fail(outcome.error());
   const std::int64_t instructions = outcome->counts.front().count.value.value_or(0);
-  const Nanoseconds time = verify::stepping_time(instructions);
+  const Nanoseconds time = backend::stepper::stepping_time(instructions);
   if (time <= std::chrono::seconds(budget_seconds)) return {};
   return fail(Code::cannot_measure,
               fmt::format("no PMU is available to compare with, and single-stepping {} instructions takes about {}",
@@ -294,12 +291,12 @@ int verify_program(const VerifyOptions& options) {
   if (!engine) return report_error(engine.error());
   auto other = choose_second_counter(asked.events, machine);
   if (!other) return report_error(other.error());
-  asked.conditions = verify::shared_conditions(other->steps());
+  asked.conditions = verify::shared_conditions(other->steps);
   auto output = destination_of(options);
   if (!output) return report_error(output.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
-  if (other->steps()) {
+  if (other->steps) {
     asked.other_runs = 1;
     const auto affordable = check_budget(*engine->backend, asked, options.budget_seconds, *signals);
     if (!affordable) return report_error(affordable.error());

@@ -112,7 +112,8 @@ Injector::StopResult Injector::stopped(pid_t process, int status) {
 Injector::StopResult Injector::begin_mapping(pid_t process, Exec& exec) {
   if (ptrace(PTRACE_GETREGS, process, nullptr, &exec.registers) != 0)
     return refuse(process, "its registers cannot be read");
-  if (exec.registers.cs != code_segment_64bit) return refuse(process, "it is a 32-bit program");
+  if (exec.registers.cs != code_segment_64bit)
+    return refuse(process, "it is a 32-bit program; `--backend stepper` counts it");
   ptrace(PTRACE_GETSIGMASK, process, sizeof exec.blocked, &exec.blocked);
   static const std::uint64_t in_vdso = syscall_in_vdso();
   const std::uint64_t vdso = vdso_of(process);

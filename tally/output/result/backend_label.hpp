@@ -23,7 +23,7 @@ constexpr BackendLabel label_of(std::string_view backend) {
       {"engine", "the engine", "the engine", "the engine", "engine"},
       {"perf", "the PMU", "this PMU", "the PMU and the kernel", "PMU", "", true},
       {"none", "none", "the kernel, without a PMU,"},
-      {"stepper", "the single-stepper"},
+      {"stepper", "the single-stepper", "", "the single-stepper", "single-stepper"},
       {"hpctool", "hpctool", "", "HPCTool", "", "an HPCTool file; each row is one run"},
   };
   const auto* const label =

@@ -2,44 +2,33 @@
 
 #include <algorithm>
 
+#include "tally/counting/backend/stepper/retired_counts.hpp"
+
 namespace tally::verify {
 namespace {
 
 using event::Id;
-using workload::Counts;
 using enum Nature;
 
-template <std::uint64_t Counts::*field>
-std::int64_t plain(const Counts& counts) {
-  return static_cast<std::int64_t>(counts.*field);
-}
+KnownEvent known_event(Id id, Nature nature) { return {id, nature, backend::stepper::retired_count(id)}; }
 
-std::int64_t branches(const Counts& counts) { return static_cast<std::int64_t>(counts.branches()); }
-
-std::int64_t not_taken(const Counts& counts) { return static_cast<std::int64_t>(counts.conditional - counts.taken); }
-
-std::int64_t calls(const Counts& counts) {
-  return static_cast<std::int64_t>(counts.direct_calls + counts.indirect_calls);
-}
-
-constexpr KnownEvent list[] = {
-    {Id::instructions, additive, plain<&Counts::instructions>},
-    {Id::branches, additive, branches},
-    {Id::far_branches, additive, plain<&Counts::far>},
-    {Id::conditional_branches, immune, plain<&Counts::conditional>},
-    {Id::conditional_taken, immune, plain<&Counts::taken>},
-    {Id::conditional_not_taken, immune, not_taken},
-    {Id::branches_taken, additive, [](const Counts& c) { return branches(c) - not_taken(c); }},
-    {Id::near_branches_taken, immune,
-     [](const Counts& c) { return branches(c) - not_taken(c) - plain<&Counts::far>(c); }},
-    {Id::direct_jumps, immune, plain<&Counts::direct_jumps>},
-    {Id::indirect_jumps, immune, plain<&Counts::indirect_jumps>},
-    {Id::calls, immune, calls},
-    {Id::direct_calls, immune, plain<&Counts::direct_calls>},
-    {Id::indirect_calls, immune, plain<&Counts::indirect_calls>},
-    {Id::returns, immune, plain<&Counts::returns>},
-    {Id::loads, accesses, plain<&Counts::loads>},
-    {Id::stores, accesses, plain<&Counts::stores>},
+const KnownEvent list[] = {
+    known_event(Id::instructions, additive),
+    known_event(Id::branches, additive),
+    known_event(Id::far_branches, additive),
+    known_event(Id::conditional_branches, immune),
+    known_event(Id::conditional_taken, immune),
+    known_event(Id::conditional_not_taken, immune),
+    known_event(Id::branches_taken, additive),
+    known_event(Id::near_branches_taken, immune),
+    known_event(Id::direct_jumps, immune),
+    known_event(Id::indirect_jumps, immune),
+    known_event(Id::calls, immune),
+    known_event(Id::direct_calls, immune),
+    known_event(Id::indirect_calls, immune),
+    known_event(Id::returns, immune),
+    known_event(Id::loads, accesses),
+    known_event(Id::stores, accesses),
 };
 
 constexpr Id speculative[] = {Id::cycles,           Id::ref_cycles,       Id::branch_misses,

@@ -1,17 +1,21 @@
-#include "tally/tools/verify/stepped.hpp"
+#include "tally/counting/backend/stepper/stepped.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdlib>
 
 #include "tally/core/base/text.hpp"
+#include "tally/counting/backend/candidate.hpp"
+#include "tally/counting/backend/none/none.hpp"
+#include "tally/counting/backend/stepper/retired_counts.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/process/scratch_folder.hpp"
-#include "tally/tools/verify/known.hpp"
 
-namespace tally::verify {
+namespace tally::backend::stepper {
 namespace {
+
+constexpr const char* not_counted = "the single-stepper does not count it";
 
 // The number after a key in the stepper's output: {"instructions": 42, …}.
 std::optional<std::uint64_t> number_of(const std::string& text, const char* key) {
@@ -46,13 +50,8 @@ std::optional<workload::Counts> counts_of(const std::string& text) {
   return counts;
 }
 
-}  // namespace
-
-Nanoseconds stepping_time(std::int64_t instructions) {
-  constexpr std::int64_t ns_each = 20'000;  // measured: 17 to 36 µs on a virtual machine
-  return Nanoseconds(ns_each * instructions);
-}
-
+/// The path of tally-stepper. Errors: cannot_measure if it is neither in the directory of tally nor in
+/// ../libexec/tally.
 Result<std::string> find_stepper() {
   const std::string folder = linux::own_folder();
   for (const char* relative_path : {"/tally-stepper", "/../libexec/tally/tally-stepper"}) {
@@ -62,33 +61,64 @@ Result<std::string> find_stepper() {
               "build or install tally again");
 }
 
-Result<backend::Outcome> Stepped::run(const backend::Order& order) {
+}  // namespace
+
+Nanoseconds stepping_time(std::int64_t instructions) {
+  constexpr std::int64_t ns_each = 20'000;  // measured: 17 to 36 µs on a virtual machine
+  return Nanoseconds(ns_each * instructions);
+}
+
+std::optional<Error> Stepped::refuses(const Order& order) const {
+  if (const auto program = find_stepper(); !program) return program.error();
+  if (order.target.attachment.any()) return cannot_attach();
+  if (order.timing().any())
+    return Error{Code::cannot_measure,
+                 "`--backend stepper` does not support intervals, a delay, a time-out or --control",
+                 "omit --backend to let tally choose a backend that supports them", 0};
+  return native_->refuses(order);
+}
+
+Result<Outcome> Stepped::run(const Order& order) {
+  const auto program = find_stepper();
+  if (!program) return fail(program.error());
   const auto folder = linux::ScratchFolder::make();
   if (!folder) return fail(folder.error());
   const std::string file = folder->path() + "/counts";
-  backend::Order native = order;
-  native.target.command = {program_, "--json", file};
+  Order native = order;
+  native.target.command = {*program, "--json", file};
   if (order.conditions.hides_vdso) native.target.command.emplace_back("--no-vdso");
   native.target.command.emplace_back("--");
   native.target.command.insert(native.target.command.end(), order.target.command.begin(), order.target.command.end());
   native.events.clear();
-  auto outcome = native_.run(native);
+  auto outcome = native_->run(native);
   if (!outcome) return outcome;
-  const auto counts = counts_of(linux::content(file));
+  const std::string written = linux::content(file);
+  const auto counts = counts_of(written);
+  // The stepper exits with the code that a shell would return.
+  if (const auto signal = number_of(written, "signal"); signal.value_or(0) != 0)
+    outcome->wait_status = static_cast<int>(*signal);
   outcome->counts.clear();
   for (const event::Event& event : order.events) {
-    const KnownEvent* its = known(event.id);
+    const RetiredCount value = retired_count(event.id);
     Count count = absent("the single-stepper wrote no counts");
-    if (!its) count = absent("the single-stepper does not count it");
-    if (its && counts) count = exact(its->value(*counts), Source::stepper);
-    outcome->counts.push_back(backend::event_count(event, std::move(count)));
+    if (value == nullptr) count = absent(not_counted);
+    if (value != nullptr && counts) count = exact(value(*counts), Source::stepper);
+    outcome->counts.push_back(event_count(event, std::move(count)));
   }
   return outcome;
 }
 
-backend::Outlook Stepped::outlook(const event::Event& event) const {
-  if (!known(event.id)) return {Trust::absent, "the single-stepper does not count it", Source::none};
+Outlook Stepped::outlook(const event::Event& event) const {
+  if (retired_count(event.id) == nullptr) return {Trust::absent, not_counted, Source::none};
   return {Trust::exact, "", Source::stepper};
 }
 
-}  // namespace tally::verify
+extern const Candidate by_name;
+
+const Candidate by_name{"stepper", Candidate::ChoiceRule::by_name,
+                        [](const linux::HostMachine&, const std::optional<Simulation>&) -> std::unique_ptr<Backend> {
+                          return std::make_unique<Stepped>(none::make());
+                        },
+                        nullptr};
+
+}  // namespace tally::backend::stepper

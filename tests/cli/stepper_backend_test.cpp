@@ -1,0 +1,90 @@
+// `tally stat --backend stepper`, also for 32-bit programs.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+#if TALLY_HAS_ENGINE
+using Json = nlohmann::json;
+
+std::int64_t count_of(const Json& result, const std::string& event) {
+  for (const Json& one : result["events"])
+    if (one["event"] == event) {
+      EXPECT_EQ(one["trust"], "exact") << one;
+      return one["value"].is_number() ? one["value"].get<std::int64_t>() : -1;
+    }
+  ADD_FAILURE() << event << " is not in " << result;
+  return -1;
+}
+
+// Ten rounds of four instructions, a call, all registers, five bytes, flags, and two system calls. A decoder of 64-bit
+// code would take `dec %ecx` (49) for a prefix.
+constexpr const char* program = R"(
+  .globl _start
+_start:
+  mov $10, %ecx
+round:
+  push %ecx
+  pop %eax
+  dec %ecx
+  jnz round
+  call function
+  pushal
+  popal
+  mov $bytes, %esi
+  mov $bytes, %edi
+  mov $5, %ecx
+  rep movsb
+  pushf
+  popf
+  mov $20, %eax
+  int $0x80
+  mov $1, %eax
+  mov $7, %ebx
+  int $0x80
+function:
+  ret
+  .data
+bytes: .space 8
+)";
+
+TEST(StepperBackend, counts_a_32_bit_program) {
+  const TemporaryFile source("counted.s", program);
+  const std::string built = source.path() + ".out";
+  if (Running({"/usr/bin/gcc", "-m32", "-nostdlib", "-static", "-o", built, source.path()}).finish().code() != 0)
+    GTEST_SKIP() << "gcc does not link 32-bit programs here";
+  if (Running({built}).finish().code() != 7) GTEST_SKIP() << "this kernel runs no 32-bit programs";
+  const Finished finished =
+      tally({"stat", "--backend", "stepper", "-e",
+             "instructions,loads,stores,conditional-branches,conditional-taken,direct-calls,returns,far-branches",
+             "--format", "json", "-o", "-", "--", built});
+  EXPECT_EQ(finished.code(), 7) << finished.err;
+  const Json result = Json::parse(finished.out);
+  EXPECT_EQ(result["backend"], "stepper");
+  EXPECT_EQ(count_of(result, "instructions"), 1 + 10 * 4 + 2 + 2 + 4 + 2 + 2 + 3);
+  EXPECT_EQ(count_of(result, "loads"), 10 + 1 + 8 + 5 + 1);
+  EXPECT_EQ(count_of(result, "stores"), 10 + 1 + 8 + 5 + 1);
+  EXPECT_EQ(count_of(result, "conditional-branches"), 10);
+  EXPECT_EQ(count_of(result, "conditional-taken"), 9);
+  EXPECT_EQ(count_of(result, "direct-calls"), 1);
+  EXPECT_EQ(count_of(result, "returns"), 1);
+  EXPECT_EQ(count_of(result, "far-branches"), 2);
+  const Finished engine = tally({"stat", "--backend", "engine", "-e", "instructions", "--", built});
+  EXPECT_NE(engine.err.find("`--backend stepper` counts it"), std::string::npos) << engine.out << engine.err;
+}
+
+TEST(StepperBackend, refuses_what_it_does_not_count) {
+  EXPECT_EQ(tally({"stat", "--backend", "stepper", "-e", "cycles", "--", "true"}).code(), 125);
+  EXPECT_EQ(tally({"sample", "--backend", "stepper", "--every", "1000", "--", "true"}).code(), 125);
+  const Finished attached = tally({"stat", "--backend", "stepper", "-p", "1", "-e", "instructions"});
+  EXPECT_NE(attached.err.find("`--backend stepper` counts only programs that tally starts"), std::string::npos)
+      << attached.err;
+}
+#endif
+
+}  // namespace
+}  // namespace tally::test

@@ -32,7 +32,7 @@ struct Outcome {
   std::vector<std::string> notices;        ///< notes for the user: what ran uncounted, and why
   std::vector<result::UnaskedCode> unasked = {};  ///< `address` is an offset in the file; functions are not named
   std::optional<std::vector<result::ReadSource>> nondeterminism = {};  ///< only the engine reports it
-  // What the order also asks for; empty otherwise. Windows go to the sink of their order.
+  // Only if the order asks for them; else empty. Windows go to the sink of their order.
   std::vector<result::ThreadPath> paths = {};
   std::vector<result::Interval> intervals = {};
   std::vector<result::Part> parts = {};              ///< counts of cores or sockets

@@ -67,8 +67,6 @@ struct Conditions : linux::Conditions {
   /// vdso starts again when the kernel updates the clock meanwhile, so that its count depends on its speed.
   bool hides_vdso = false;
   bool has_gem5_marks() const { return marks == "gem5"; }
-  /// Whether the program sees marks otherwise than natively, so that the engine is needed.
-  bool answers_marks() const { return as_valgrind || has_gem5_marks(); }
   bool counts_clock() const { return clock == "counted"; }
   /// Whether programs under the engine see a fixed machine and kernel, and random numbers from a fixed seed.
   bool presents_machine() const { return repeatable && !shows_real_machine; }

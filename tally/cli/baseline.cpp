@@ -12,6 +12,7 @@
 #include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/gates.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
+#include "tally/output/analysis/comparison.hpp"
 
 namespace tally::cli {
 namespace {

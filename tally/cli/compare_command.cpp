@@ -18,6 +18,7 @@
 #include "tally/output/data/other_tools.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
+#include "tally/output/analysis/comparison.hpp"
 
 namespace tally::cli {
 namespace {

@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "programs/memory/foreign/foreign.hpp"
 #include "programs/memory/lens_reader.hpp"
 #include "tally/cli/discoveries.hpp"
 #include "tally/core/base/text.hpp"

@@ -39,7 +39,7 @@ TEST_F(ProfileDifference, says_what_changed) {
   write_profile(after.path(), {copy.path(), "fork"}, {"-e", "instructions,stores"});
   const Finished table = tally({"report", before.path(), after.path()});
   EXPECT_EQ(table.code(), 0) << table.err;
-  EXPECT_TRUE(holds(table.out, "11,000   13,200")) << table.out;
+  EXPECT_TRUE(holds(table.out, "11,000  13,200")) << table.out;
   EXPECT_TRUE(holds(table.out, "+2,200")) << table.out;
   EXPECT_TRUE(holds(table.out, "+20.00 %")) << table.out;
   EXPECT_TRUE(holds(table.out, "only in the result before: loads:u")) << table.out;
@@ -80,7 +80,7 @@ TEST_F(ProfileDifference, refuses_what_cannot_be_compared) {
     Words words;
     std::string message;
   } cases[] = {
-      {{before.path(), after.path()}, "no event in common"},
+      {{before.path(), after.path()}, "no event is in both results"},
       {{before.path(), before.path(), before.path()}, "one profile to show, or two to compare"},
       {{before.path(), "--by", "thread"}, "--by thread: stored profiles do not contain it"},
       {{before.path(), before.path(), "--format", "csv"},

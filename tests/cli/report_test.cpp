@@ -48,7 +48,7 @@ TEST(Report, compares_counts_in_a_table_without_a_file_for_the_page) {
   const Finished table = tally({"report", first, golden_series});
   EXPECT_EQ(table.code(), 0) << table.err;
   EXPECT_EQ(table.out, tally({"compare", "--force", first, golden_series}).out);
-  EXPECT_TRUE(tally({"report", first, golden_series, "-o", "-"}).out.starts_with("<!doctype html>"));
+  EXPECT_TRUE(tally({"report", first, golden_series, "--format", "html"}).out.starts_with("<!doctype html>"));
 }
 
 TEST(Report, memory_writes_its_page_additionally_and_by_the_name_of_its_output) {

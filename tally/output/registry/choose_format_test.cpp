@@ -44,7 +44,7 @@ TEST(Registry, chooses_by_name_then_by_output_then_the_default) {
   EXPECT_EQ(chosen(memory_formats(), "", "out/a.html"), "html");
   EXPECT_EQ(chosen(window_formats(), "", "a.json"), "chrome-trace");
   EXPECT_EQ(chosen(window_formats(), "xml", "a.json"),
-            "unknown format 'xml'; the formats are: table, csv, jsonl, hpctool, binary, chrome-trace");
+            "unknown format 'xml'; the formats are: table, csv, jsonl, hpctool, csv.gz, chrome-trace");
 }
 
 TEST(Registry, refuses_the_endings_of_other_formats_and_unknown_ones) {

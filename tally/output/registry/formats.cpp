@@ -173,7 +173,7 @@ constexpr WindowFormat window_rows[] = {
      make_for_any_terminal<make_window_hpctool>,
      fits_hpctool,
      true},
-    {{Kind::windows, "csv.gz", ".csv.gz", "the same, compressed, for long runs", read_windows, nullptr, true},
+    {{Kind::windows, "csv.gz", ".csv.gz", "the same, compressed, for long runs", read_windows, are_windows_csv, true},
      make_for_any_terminal<make_window_csv_gz>,
      nullptr,
      true,

@@ -44,6 +44,9 @@ std::span<const Command> commands();
 #include "tally/cli/commands.inc"
 #undef TALLY_COMMAND
 
+/// `tally export`: the same as `report`, with CSV as the default format. Not listed: it was a command of its own.
+int run_export(const std::vector<std::string>& arguments);
+
 /// Prints an error and, below it, its hint to standard error; returns its exit code.
 int report_error(const Error& error);
 

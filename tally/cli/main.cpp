@@ -53,6 +53,7 @@ int unknown_command(const std::string& word) {
 // `tally help`, `tally help COMMAND`.
 int run_help(const std::vector<std::string>& words) {
   if (words.empty()) return print(help());
+  if (words.front() == "export") return run_export({"--help"});
   for (const Command& command : commands()) {
     if (command.name == words.front()) return command.run({"--help"});
   }
@@ -81,8 +82,10 @@ int run(const std::vector<std::string>& arguments) {
   if (word == "--print-bash-completion") return print(bash_completion());
   if (word == "--print-zsh-completion") return print(zsh_completion());
   if (word == "--print-fish-completion") return print(fish_completion());
+  const std::vector<std::string> rest{arguments.begin() + 1, arguments.end()};
+  if (word == "export") return run_export(rest);
   for (const Command& command : commands()) {
-    if (command.name == word) return command.run({arguments.begin() + 1, arguments.end()});
+    if (command.name == word) return command.run(rest);
   }
   return unknown_command(word);
 }

@@ -18,8 +18,8 @@ inline constexpr CommandHint command_hints[] = {
     {"diff", "use `tally compare OLD.json NEW.json` with two results of `tally profile -o FILE.json`"},
     {"list", "use `tally events`; `tally event NAME` explains one"},
     {"annotate", "use `tally profile --annotate FUNCTION -- PROGRAM`"},
-    {"script", "use `tally export FILE`, or `tally profile --format folded -- PROGRAM` for call stacks"},
-    {"evlist", "use `tally export --format table FILE`"},
+    {"script", "use `tally report FILE --format csv`, or `tally profile --format folded -- PROGRAM` for call stacks"},
+    {"evlist", "use `tally report --format table FILE`"},
     {"mem",
      "use `tally memory` to measure this machine, `tally stat --model host -e LLC-load-misses -- PROGRAM` for a "
      "program"},

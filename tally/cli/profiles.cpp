@@ -8,9 +8,7 @@
 
 #include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
-#include "tally/cli/common_options.hpp"
 #include "tally/cli/own_provenance.hpp"
-#include "tally/cli/stored_files.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/memory_file.hpp"
@@ -19,6 +17,14 @@
 #include "tally/output/registry/choose_format.hpp"
 
 namespace tally::cli {
+
+std::vector<output::ProfileFormat> formats_of_stored_profiles() {
+  std::vector<output::ProfileFormat> all;
+  std::copy_if(output::profile_formats().begin(), output::profile_formats().end(), std::back_inserter(all),
+               [](const output::ProfileFormat& format) { return format.works_for_stored; });
+  return all;
+}
+
 namespace {
 
 Result<output::ProfileBy> profile_by(const std::string& word) {
@@ -45,19 +51,10 @@ Result<output::ProfileStyle> style_of(const ProfileReport& options) {
   return style;
 }
 
-// The formats that can be written from a stored profile.
-std::vector<output::ProfileFormat> formats_of_stored() {
-  std::vector<output::ProfileFormat> all;
-  std::copy_if(output::profile_formats().begin(), output::profile_formats().end(), std::back_inserter(all),
-               [](const output::ProfileFormat& format) { return format.works_for_stored; });
-  return all;
-}
-
-Result<std::string> text_of(result::Profile profile, const output::ProfileStyle& style, const ProfileReport& options,
+Result<std::string> text_of(result::Profile profile, const output::ProfileStyle& style, const std::string& name,
                             const std::string& output) {
-  const auto formats = formats_of_stored();
-  const auto format =
-      output::choose_format(std::span<const output::ProfileFormat>(formats), options.format, output, "table");
+  const auto formats = formats_of_stored_profiles();
+  const auto format = output::choose_format(std::span<const output::ProfileFormat>(formats), name, output, "table");
   if (!format) return fail(format.error());
   hide_host(profile.stat.environment, **format);
   return (*format)->write(profile, style);
@@ -76,21 +73,17 @@ output::SourceReader source_reader() {
 }
 
 void add_profile_options(Page& page, ProfileReport& options) {
-  const auto stored = formats_of_stored();
-  const auto formats = output::common(std::span<const output::ProfileFormat>(stored));
-  add_format_option(page, options.format, formats, "of profiles: " + output::format_help(formats, "table"));
   page.add_option("--by", options.by, "profiles: one row per function (default), line, object").value_name("ROWS");
   page.add_option("--top", options.top, "profiles: rows of the table; 0: all (default: 40)").value_name("N");
   page.add_flag("--full-names", options.whole_names, "profiles: print C++ and Rust functions with their parameters");
 }
 
-int report_profile(const result::Profile& profile, const ProfileReport& options, const std::string& output,
-                   const std::vector<std::string>& files) {
+int report_profile(const result::Profile& profile, const ProfileReport& options, const std::string& format,
+                   const std::string& output) {
   auto style = style_of(options);
   if (!style) return report_error(style.error());
   if (output.empty() || output == "-") style->terminal = linux::terminal_columns(linux::Stream::output);
-  if (const auto apart = check_not_read(output, files); !apart) return report_error(apart.error());
-  const auto text = text_of(profile, *style, options, output);
+  const auto text = text_of(profile, *style, format, output);
   if (!text) return report_error(text.error());
   return write_text(output, *text);
 }

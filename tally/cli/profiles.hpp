@@ -14,11 +14,10 @@ class Page;
 
 /// The options for showing profiles.
 struct ProfileReport {
-  std::string format;      ///< empty: chosen by the output's file name
   std::string by;          ///< empty: function
   std::optional<int> top;  ///< rows of the table
   bool whole_names = false;
-  bool any() const { return !format.empty() || !by.empty() || top || whole_names; }
+  bool any() const { return !by.empty() || top || whole_names; }
 };
 
 /// Reads source files from the paths in the debug information.
@@ -26,8 +25,11 @@ output::SourceReader source_reader();
 
 void add_profile_options(Page& page, ProfileReport& options);
 
-/// Writes a profile in one of its formats. Returns the exit code.
-int report_profile(const result::Profile& profile, const ProfileReport& options, const std::string& output,
-                   const std::vector<std::string>& files);
+/// Writes a profile in the format of this name; empty: chosen by the output's file name. Returns the exit code.
+int report_profile(const result::Profile& profile, const ProfileReport& options, const std::string& format,
+                   const std::string& output);
+
+/// The formats that can be written from a stored profile.
+std::vector<output::ProfileFormat> formats_of_stored_profiles();
 
 }  // namespace tally::cli

@@ -9,6 +9,7 @@
 
 #include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
+#include "tally/cli/conversion.hpp"
 #include "tally/cli/history_file.hpp"
 #include "tally/cli/own_provenance.hpp"
 #include "tally/cli/profiles.hpp"
@@ -19,8 +20,10 @@
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/output/analysis/phases.hpp"
 #include "tally/output/html/history_page.hpp"
+#include "tally/output/kinds/comparison_format.hpp"
 #include "tally/output/kinds/page_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
+#include "tally/output/registry/formats.hpp"
 #include "tally/output/registry/readers.hpp"
 
 namespace tally::cli {
@@ -28,7 +31,8 @@ namespace {
 
 struct ReportOptions {
   std::vector<std::string> files;
-  std::string output, vectors;
+  std::string vectors;
+  ResultOptions results;
   ProfileReport profiles;
 };
 
@@ -44,6 +48,10 @@ constexpr const char* report_examples =
     "The page is a single file that needs no network. Latency curves of several files share one chart. Two profiles, "
     "or two results of tally stat, are compared as by tally compare --force.\n"
     "\n"
+    "With another --format or -o NAME.ending, or an option of tally stat such as --per-process, the results are "
+    "converted. Several results of tally stat are written one after the other, with their runs numbered "
+    "consecutively. Each row of an HPCTool file is then a run, unless tally wrote the rows as windows.\n"
+    "\n"
     "Examples:\n"
     "  tally report stat.json -o stat.html\n"
     "  tally report windows.csv.gz -o windows.html\n"
@@ -55,20 +63,33 @@ constexpr const char* report_examples =
     "  tally report regions.json -o regions.html\n"
     "  # The history that `tally stat --history bench.db` wrote\n"
     "  tally report bench.db -o history.html\n"
+    "  # Other formats\n"
+    "  tally report stat.json --format csv >stat.csv\n"
+    "  tally report stat.json --format table --per-process\n"
+    "  tally report hpcoutput-sampl.csv --format table\n"
+    "  tally report windows.csv.gz --format chrome-trace -o trace.json\n"
     "  # The same as tally compare --force before.json after.json\n"
     "  tally report before.json after.json\n";
 
+std::vector<const output::Format*> formats_of_profiles() {
+  static const std::vector<output::ProfileFormat> stored = formats_of_stored_profiles();
+  return output::common(std::span<const output::ProfileFormat>(stored));
+}
+
 void describe(Page& page, ReportOptions& options) {
-  page.head("Make an HTML page of stored results, or compare two.",
-            "tally report [options] -o PAGE.html FILE…\n  tally report [options] BEFORE.json AFTER.json");
+  page.head("Make an HTML page of stored results, convert them to another format, or compare two.",
+            "tally report [options] -o PAGE.html FILE…\n  tally report [options] --format FORMAT FILE…\n  tally report "
+            "[options] BEFORE.json AFTER.json");
   page.add_option("FILE", options.files, "a file with stored results, in one of the formats below");
-  page.add_option("-o,--output", options.output, "write the page to FILE, - for standard output").value_name("FILE");
+  add_result_options(page, options.results, "html", "(default)");
   page.add_option("--bbv", options.vectors,
                   "windows: find phases from the basic-block vectors that `tally sample --bbv FILE` wrote")
       .value_name("FILE");
-  add_host_option(page);
   add_profile_options(page, options.profiles);
-  page.footer(output::reader_lines(all_formats(), reported_kinds) + "\n" + report_examples);
+  page.footer(output::reader_lines(all_formats(), reported_kinds) + "\n" + conversion_lines() +
+              fmt::format("  {:<12}  {}\n\n", output::source_name(output::Kind::profile),
+                          output::format_names(formats_of_profiles())) +
+              report_examples);
 }
 
 bool is_of_tally(std::string_view text) { return text.find("\"schema\"") != std::string_view::npos; }
@@ -161,10 +182,10 @@ Result<void> read_vectors(const std::string& path, std::vector<output::NamedResu
 
 // Whether the page can be written there. Errors: bad_usage.
 Result<void> check_page_output(const ReportOptions& options) {
-  if (options.output.empty() && linux::Output::standard_output().is_terminal())
+  const std::string& output = options.results.output;
+  if (output.empty() && linux::Output::standard_output().is_terminal())
     return fail(Code::bad_usage, "refusing to write a page to a terminal", "use `-o page.html`");
-  if (auto apart = check_not_read(options.output, options.files); !apart) return apart;
-  return output::check_ending(options.output, {&page_format}, false);
+  return output::check_ending(output, {&page_format}, false);
 }
 
 int write_page(const std::string& text, const std::string& path) {
@@ -175,12 +196,33 @@ int write_page(const std::string& text, const std::string& path) {
   return written ? exit_ok : report_error(written.error());
 }
 
-// Whether the files hold two results, OLD and NEW, that `tally compare` compares.
-bool are_compared(const LoadedResults& results, const ReportOptions& options) {
+// Whether an option is only for results of `tally stat` that are converted.
+bool has_stat_options(const ResultOptions& how) {
+  return how.append || how.perf_json || how.separator || !how.description.empty() || how.style.per_process ||
+         how.style.per_thread;
+}
+
+// Whether an option asks for another format than a page.
+bool asks_for_conversion(const ResultOptions& how) {
+  if (!how.format.empty()) return how.format != page_format.name;
+  if (has_stat_options(how)) return true;
+  if (output::matched_name_length(page_format, how.output) > 0) return false;
+  const auto selects = [&](const output::Format* format) {
+    return output::matched_name_length(*format, how.output) > 0;
+  };
+  return std::any_of(output::formats().begin(), output::formats().end(), selects);
+}
+
+// Whether the two files hold results, OLD and NEW, that `tally compare` compares.
+bool are_compared(const LoadedResults& results) {
   const auto is_stat = [](const output::NamedResult& one) { return std::holds_alternative<result::Stat>(one.result); };
-  return options.files.size() == 2 &&
-         (results.profiles.size() == 2 ||
-          (results.shown.size() == 2 && std::all_of(results.shown.begin(), results.shown.end(), is_stat)));
+  return results.profiles.size() == 2 ||
+         (results.shown.size() == 2 && std::all_of(results.shown.begin(), results.shown.end(), is_stat));
+}
+
+Error only_for_profiles() {
+  return {Code::bad_usage, "--by, --top and --full-names can only be used with profiles, --bbv only with -o page.html",
+          "omit them", 0};
 }
 
 // Compares the two files as `tally compare --force` does.
@@ -190,10 +232,10 @@ int compare_files(const ReportOptions& options) {
     return report_error({Code::bad_usage, "--full-names shows one profile", "omit it to compare two", 0});
   std::vector<std::string> arguments = options.files;
   arguments.insert(arguments.begin(), "--force");
-  for (const auto& [option, value] : {std::pair{"--format", profiles.format},
+  for (const auto& [option, value] : {std::pair{"--format", options.results.format},
                                       {"--by", profiles.by},
                                       {"--top", profiles.top ? fmt::format("{}", *profiles.top) : ""},
-                                      {"--output", options.output}})
+                                      {"--output", options.results.output}})
     if (!value.empty()) arguments.insert(arguments.end(), {option, value});
   return run_compare(arguments);
 }
@@ -206,7 +248,48 @@ int report_history(const ReportOptions& options) {
   auto history = read_history(options.files.front());
   if (!history) return report_error(history.error());
   for (result::HistoryEntry& entry : history->entries) hide_host(entry.provenance);
-  return write_page(output::history_html(*history), options.output);
+  return write_page(output::history_html(*history), options.results.output);
+}
+
+// `is_export`: the results are converted, to CSV if no option names another format.
+int report_files(const std::vector<std::string>& arguments, bool is_export) {
+  ReportOptions options;
+  Page page;
+  describe(page, options);
+  if (const auto code = page.read(arguments)) return *code;
+  if (options.files.empty())
+    return report_error({Code::bad_usage, "missing FILE", "for example: tally report result.json -o page.html", 0});
+  const ResultOptions& how = options.results;
+  if (const auto apart = check_not_read(how.output, options.files); !apart) return report_error(apart.error());
+  if (!is_export && is_history(options.files.front())) return report_history(options);
+  const bool converts = is_export || asks_for_conversion(how);
+  const bool may_compare = !is_export && options.files.size() == 2 && options.vectors.empty() && !has_stat_options(how);
+  const bool fits_comparison =
+      output::choose_format(output::comparison_formats(), how.format, how.output, "table").has_value();
+  const auto first = read_stored(options.files.front());
+  if (converts && !(may_compare && fits_comparison) && !(first && output::is_profile_json(*first))) {
+    if (options.profiles.any() || !options.vectors.empty()) return report_error(only_for_profiles());
+    return convert(options.files, how, is_export ? "csv" : "table");
+  }
+  auto results = load_all(options.files);
+  if (!results) return report_error(results.error());
+  const auto& profiles = results->profiles;
+  if (!profiles.empty() && !options.vectors.empty())
+    return report_error({Code::bad_usage, "--bbv cannot be used with profiles", "", 0});
+  if (!profiles.empty() && has_stat_options(how))
+    return report_error({Code::bad_usage, "only --format and -o can be used with profiles",
+                         "the other options are for results of `tally stat`", 0});
+  if (may_compare && are_compared(*results)) return compare_files(options);
+  if (profiles.size() > 1)
+    return report_error(
+        {Code::bad_usage, "give one profile to show, or two to compare", "tally report before.json after.json", 0});
+  if (!profiles.empty()) return report_profile(profiles.front(), options.profiles, how.format, how.output);
+  if (options.profiles.any()) return report_error(only_for_profiles());
+  if (converts) return convert(options.files, how, "table");
+  if (const auto fits = check_page_output(options); !fits) return report_error(fits.error());
+  if (!options.vectors.empty())
+    if (const auto read = read_vectors(options.vectors, results->shown); !read) return report_error(read.error());
+  return write_page(output::html_page(results->shown), how.output);
 }
 
 }  // namespace
@@ -216,32 +299,8 @@ void describe_report(Page& page) {
   describe(page, unused);
 }
 
-int run_report(const std::vector<std::string>& arguments) {
-  ReportOptions options;
-  Page page;
-  describe(page, options);
-  if (const auto code = page.read(arguments)) return *code;
-  if (options.files.empty()) {
-    return report_error({Code::bad_usage, "missing FILE", "for example: tally report result.json -o page.html", 0});
-  }
-  if (is_history(options.files.front())) return report_history(options);
-  auto results = load_all(options.files);
-  if (!results) return report_error(results.error());
-  const auto& profiles = results->profiles;
-  if (!profiles.empty() && !options.vectors.empty())
-    return report_error({Code::bad_usage, "--bbv cannot be used with profiles", "", 0});
-  if (options.vectors.empty() && are_compared(*results, options)) return compare_files(options);
-  if (profiles.size() > 1)
-    return report_error(
-        {Code::bad_usage, "give one profile to show, or two to compare", "tally report before.json after.json", 0});
-  if (!profiles.empty()) return report_profile(profiles.front(), options.profiles, options.output, options.files);
-  if (options.profiles.any())
-    return report_error({Code::bad_usage, "--format, --by, --top and --full-names can only be used with profiles",
-                         "use -o page.html for other results", 0});
-  if (const auto fits = check_page_output(options); !fits) return report_error(fits.error());
-  if (!options.vectors.empty())
-    if (const auto read = read_vectors(options.vectors, results->shown); !read) return report_error(read.error());
-  return write_page(output::html_page(results->shown), options.output);
-}
+int run_report(const std::vector<std::string>& arguments) { return report_files(arguments, false); }
+
+int run_export(const std::vector<std::string>& arguments) { return report_files(arguments, true); }
 
 }  // namespace tally::cli

@@ -1,4 +1,4 @@
-// The options of `stat` and `export` for the output file and format, and the writer of the results.
+// The options of `stat` and `report` for the output file and format, and the writer of the results.
 #pragma once
 
 #include <optional>

@@ -372,7 +372,7 @@ int count(StatOptions& options) {
   stat->environment.provenance = provenance();
   // A table contains this notice. For other formats it is printed now, because the file may be read much later.
   if (stat->incomplete && !for_people && !options.results.output.empty()) say(stat->notices);
-  // --quiet also omits the notices from the file: `tally export` would print them.
+  // --quiet also omits the notices from the file: `tally report` would print them.
   if (!for_people && !is_quiet_run) {
     stat->notices.insert(stat->notices.begin(), choice->notices.begin(), choice->notices.end());
   }

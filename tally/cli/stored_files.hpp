@@ -1,4 +1,4 @@
-// Reads files with results for `export` and `report`.
+// Reads files with results for `report` and `compare`.
 #pragma once
 
 #include <optional>

@@ -77,7 +77,7 @@ TEST(Formats, an_unknown_extension_is_refused) {
       {{"profile"}, "x.csv", ".speedscope.json, .pb.gz, .pprof, .pgo, .afdo, .html, .json;"},
       {{"export", stored}, "x.zip", ".csv, .json, .jsonl, .md, .html, .htm;"},
       {{"export", memory}, "x.zip", ".csv, .json, .html, .lens-csv;"},
-      {{"report", memory}, "x.csv", "the suffixes are: .html, .htm\n"},
+      {{"report", memory}, "x.zip", "the suffixes are: .html, .htm\n"},
       {{"memory", "clock"}, "x.jsonl", ".csv, .json, .html, .lens-csv;"},
       {{"verify", "--quick"}, "x.csv", "the suffixes are: .json, .html;"},
       {{"discover"}, "x.html", "the suffixes are: .jsonl\n"},
@@ -196,14 +196,33 @@ TEST(Formats, unsupported_files_are_refused_with_their_kind) {
     EXPECT_TRUE(holds(refused.err, "is a trace for a viewer") && holds(refused.err, "ui.perfetto.dev")) << refused.err;
   }
   ASSERT_EQ(tally({"profile", "-q", "-e", "cpu-clock", "-o", profile.path(), "--", "true"}).code(), 0);
-  const Finished refused = tally({"export", profile.path()});
+  const Finished refused = tally({"report", profile.path(), "--format", "csv"});
   EXPECT_EQ(refused.code(), 2);
-  EXPECT_TRUE(holds(refused.err, "is a result of `tally profile`")) << refused.err;
-  EXPECT_TRUE(holds(refused.err, "`tally report " + profile.path() + " -o page.html` makes a page")) << refused.err;
-  EXPECT_TRUE(holds(refused.err,
-                    "table, callgrind, cachegrind, folded, "
-                    "speedscope, pprof, autofdo, html, json"))
-      << refused.err;
+  EXPECT_TRUE(holds(refused.err, "unknown format 'csv'")) << refused.err;
+  const TemporaryFile verification("v.json", "{\"schema\": \"tally-verify/2\"}");
+  const Finished page_only = tally({"report", verification.path(), "--format", "csv"});
+  EXPECT_EQ(page_only.code(), 2);
+  EXPECT_TRUE(holds(page_only.err, "is a result of `tally verify`")) << page_only.err;
+  EXPECT_TRUE(holds(page_only.err, "-o page.html` makes a page")) << page_only.err;
+}
+
+TEST(Formats, report_converts_as_export_did) {
+  const std::string stored = TALLY_GOLDEN "/processes.json", memory = TALLY_GOLDEN "/memory.json";
+  for (const std::string& file : {stored, memory}) {
+    const std::string csv = tally({"export", file}).out;
+    EXPECT_FALSE(csv.empty());
+    EXPECT_EQ(tally({"report", file, "--format", "csv"}).out, csv);
+    const TemporaryFile named("x.csv");
+    EXPECT_EQ(tally({"report", file, "-o", named.path()}).code(), 0);
+    EXPECT_EQ(named.content(), csv);
+  }
+  EXPECT_EQ(tally({"report", stored, "--per-process"}).out,
+            tally({"export", stored, "--per-process", "--format", "table"}).out);
+  EXPECT_FALSE(holds(tally({"--help"}).out, "\n  export "));
+  EXPECT_EQ(tally({"export", "--help"}).out, tally({"report", "--help"}).out);
+  const Finished refused = tally({"report", memory, "--per-process"});
+  EXPECT_EQ(refused.code(), 2);
+  EXPECT_TRUE(holds(refused.err, "only --format and -o can be used")) << refused.err;
 }
 
 TEST(Formats, a_profile_reports_its_backend_as_stat_does) {

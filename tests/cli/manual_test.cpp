@@ -104,7 +104,7 @@ TEST_F(Completion, offers_commands_options_and_values) {
   EXPECT_EQ(completions({"tally", "stat", "--backend", "no"}), Words{"none"});
   EXPECT_EQ(completions({"tally", "stat", "-e", "instructions,sto"}), Words{"instructions,stores"});
   EXPECT_EQ(completions({"tally", "stat", "-M", "IPC,loads-per-s"}), Words{"IPC,loads-per-store"});
-  EXPECT_EQ(completions({"tally", "export", "--format", "h"}), (Words{"hpctool", "html"}));
+  EXPECT_EQ(completions({"tally", "report", "--format", "h"}), (Words{"hpctool", "html"}));
   EXPECT_EQ(completions({"tally", "event", "sto"}), Words{"stores"});
   EXPECT_EQ(completions({"tally", "event", "loads,sto"}), Words{"loads,stores"});
   EXPECT_EQ(completions({"tally", "help", "st"}), Words{"stat"});
@@ -128,7 +128,7 @@ TEST_F(Completion, executes_nothing_to_find_the_kind_of_a_value) {
 
 TEST_F(Completion, offers_files_where_files_are_meant) {
   EXPECT_EQ(completions({"tally", "stat", "-o", script_.folder() + "/ta"}), Words{script_.path()});
-  EXPECT_EQ(completions({"tally", "export", script_.folder() + "/ta"}), Words{script_.path()});
+  EXPECT_EQ(completions({"tally", "report", script_.folder() + "/ta"}), Words{script_.path()});
 }
 
 TEST_F(Completion, after_the_program_all_words_are_the_programs) {

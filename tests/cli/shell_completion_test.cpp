@@ -38,7 +38,7 @@ std::vector<Completion> cases(const std::string& file) {
       {"tally stat --prefetch o", "off", "ON"},
       {"tally stat -r ", "", "stat"},
       {"tally stat -o " + file, file, ""},
-      {"tally export " + file, file, ""},
+      {"tally report " + file, file, ""},
       {"tally stat -r 3 tru", "true", "--trap"},
       {"tally stat -r 3 -- tru", "true", "--trap"},
       {"tally sample --every 10k -- cat " + file, file, ""},

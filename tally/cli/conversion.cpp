@@ -1,14 +1,11 @@
+#include "tally/cli/conversion.hpp"
+
 #include <fmt/format.h>
 
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
 #include "tally/cli/own_provenance.hpp"
-#include "tally/cli/result_output.hpp"
 #include "tally/cli/stored_files.hpp"
 #include "tally/cli/terminal_output.hpp"
 #include "tally/cli/write_windows.hpp"
@@ -22,66 +19,22 @@
 namespace tally::cli {
 namespace {
 
-struct ExportOptions {
-  std::vector<std::string> files;
-  ResultOptions results;
-};
-
 // The kinds that it reads, in the order in which they are tried. Rows of HPCTool are read as runs, unless
 // tally describes them as windows.
-constexpr output::Kind exported_kinds[] = {output::Kind::stat, output::Kind::memory, output::Kind::windows};
+constexpr output::Kind converted_kinds[] = {output::Kind::stat, output::Kind::memory, output::Kind::windows};
 
-constexpr const char* export_examples =
-    "A file holds one result, or one result per line, as written by --append. Several results are written one after "
-    "the other, with their runs numbered consecutively. --per-process and --per-thread need a file that contains "
-    "processes and threads. Each row of an HPCTool file is a run, unless tally wrote the rows as windows.\n"
-    "\n"
-    "Examples:\n"
-    "  tally stat --format json -o result.json -- ./prog\n"
-    "  tally export result.json >result.csv\n"
-    "  tally export --format table --per-process result.json\n"
-    "  tally export --format table hpcoutput-sampl.csv\n"
-    "  tally export --format table memory.json\n"
-    "  tally export --format chrome-trace windows.csv.gz -o trace.json\n";
-
-// The output formats of each kind.
-std::string format_table() {
-  std::string text = "Formats:\n";
-  for (const output::Kind kind : exported_kinds)
-    text += fmt::format("  {:<12}  {}\n", output::source_name(kind), output::format_names(output::formats_of(kind)));
-  return text;
-}
-
-void describe(Page& page, ExportOptions& options) {
-  page.head("Convert stored results of tally stat, tally sample, tally memory or HPCTool to another format.",
-            "tally export [options] FILE…");
-  page.add_option("FILE", options.files, "a file with stored results, in one of the formats below");
-  add_result_options(page, options.results, "csv", "(default: standard output)");
-  page.footer(output::reader_lines(all_formats(), exported_kinds) + "\n" + format_table() + "\n" + export_examples);
-}
-
-// The error for results that only other commands read.
-Error other_command(const output::StoredFile& file, output::Kind kind) {
-  const std::string name = printable(file.name);
-  std::string hint = fmt::format("`tally report {} -o page.html` makes a page of it", name);
-  if (kind == output::Kind::profile)
-    hint = fmt::format(
-        "`tally report {0}` prints a table, `tally report {0} -o page.html` makes a page; `tally profile --format` "
-        "writes the others: {1}",
-        name, output::format_names(output::formats_of(kind)));
-  return {Code::bad_usage,
-          fmt::format("'{}' is a result of `{}`, which `tally export` cannot convert", name, output::source_name(kind)),
-          std::move(hint), 0};
-}
-
-// Rejects files that are recognised but not read here. Errors: bad_usage.
+// Rejects files that are recognised, but not converted. Errors: bad_usage.
 Result<void> check_known(const output::StoredFile& file) {
   if (auto why = unreadable_file_error(file)) return fail(*std::move(why));
   constexpr output::Kind others[] = {output::Kind::profile, output::Kind::discovery, output::Kind::lab,
                                      output::Kind::verify, output::Kind::regions};
-  if (const auto* const other = output::recognised_format(all_formats(), others, file))
-    return fail(other_command(file, other->kind));
-  return {};
+  const auto* const other = output::recognised_format(all_formats(), others, file);
+  if (other == nullptr) return {};
+  const std::string name = printable(file.name);
+  return fail(
+      Code::bad_usage,
+      fmt::format("'{}' is a result of `{}`, which has no such formats", name, output::source_name(other->kind)),
+      fmt::format("`tally report {} -o page.html` makes a page of it", name));
 }
 
 Result<std::vector<result::Stat>> read_stats(const std::vector<std::string>& files) {
@@ -89,21 +42,21 @@ Result<std::vector<result::Stat>> read_stats(const std::vector<std::string>& fil
   for (const std::string& name : files) {
     const auto file = read_stored(name);
     if (!file) return fail(file.error());
-    if (output::recognised_format(all_formats(), {exported_kinds, 1}, *file) == nullptr)
+    if (output::recognised_format(all_formats(), {converted_kinds, 1}, *file) == nullptr)
       if (auto known = check_known(*file); !known) return fail(known.error());
-    auto results = stored_results(*file, {exported_kinds, 1});
+    auto results = stored_results(*file, {converted_kinds, 1});
     if (!results) return fail(results.error());
     for (result::AnyResult& one : *results) all.push_back(std::get<result::Stat>(std::move(one)));
   }
   return all;
 }
 
-// Exports one result of `tally memory`; the output is the same as from `tally memory` itself.
-int export_memory(const std::vector<result::AnyResult>& results, const ExportOptions& options) {
-  const ResultOptions& how = options.results;
-  const auto format = output::choose_format(output::memory_formats(), how.format, how.output, "csv");
+// Converts one result of `tally memory`; the output is the same as from `tally memory` itself.
+int convert_memory(const std::vector<result::AnyResult>& results, std::size_t files, const ResultOptions& how,
+                   const std::string& usual) {
+  const auto format = output::choose_format(output::memory_formats(), how.format, how.output, usual);
   if (!format) return report_error(format.error());
-  if (options.files.size() > 1 || results.size() > 1) {
+  if (files > 1 || results.size() > 1) {
     return report_error({Code::bad_usage, "results of `tally memory` can only be written one at a time",
                          "`tally report` makes one page of several results", 0});
   }
@@ -126,25 +79,25 @@ int export_memory(const std::vector<result::AnyResult>& results, const ExportOpt
 }
 
 // The output format for a file of windows. Errors: bad_usage.
-Result<const output::WindowFormat*> window_format_of(const ExportOptions& options) {
-  const ResultOptions& how = options.results;
-  const auto format = output::choose_format(output::window_formats(), how.format, how.output, "csv");
+Result<const output::WindowFormat*> window_format_of(std::size_t files, const ResultOptions& how,
+                                                     const std::string& usual) {
+  const auto format = output::choose_format(output::window_formats(), how.format, how.output, usual);
   if (!format) return format;
-  if (options.files.size() > 1)
+  if (files > 1)
     return fail(Code::bad_usage, "files of windows can only be written one at a time",
-                "run `tally export` once for each file");
+                "convert each file with a command of its own");
   if (how.append || how.separator || !how.description.empty() || how.style.per_process || how.style.per_thread)
     return fail(Code::bad_usage, "only --format and -o can be used with a file of windows",
                 "the other options are for results of `tally stat`");
   return format;
 }
 
-// Exports a file of windows.
-int export_windows(const result::Windows& windows, const ExportOptions& options) {
-  const auto chosen = window_format_of(options);
+// Converts a file of windows.
+int convert_windows(const result::Windows& windows, std::size_t files, const ResultOptions& how,
+                    const std::string& usual) {
+  const auto chosen = window_format_of(files, how, usual);
   if (!chosen) return report_error(chosen.error());
   const output::WindowFormat& format = **chosen;
-  const ResultOptions& how = options.results;
   if (!windows.notices.empty()) say(windows.notices);
   if (format.fits != nullptr) {
     std::vector<EventName> names;
@@ -169,33 +122,26 @@ int export_windows(const result::Windows& windows, const ExportOptions& options)
 
 }  // namespace
 
-void describe_export(Page& page) {
-  static ExportOptions unused;
-  describe(page, unused);
+std::string conversion_lines() {
+  std::string text = "Formats:\n";
+  for (const output::Kind kind : converted_kinds)
+    text += fmt::format("  {:<12}  {}\n", output::source_name(kind), output::format_names(output::formats_of(kind)));
+  return text;
 }
 
-int run_export(const std::vector<std::string>& arguments) {
-  ExportOptions options;
-  Page page;
-  describe(page, options);
-  if (const auto code = page.read(arguments)) return *code;
-  if (options.files.empty()) {
-    return report_error({Code::bad_usage, "missing FILE", "for example: tally export result.json", 0});
-  }
-  if (const auto apart = check_not_read(options.results.output, options.files); !apart)
-    return report_error(apart.error());
-  if (const auto file = read_stored(options.files.front())) {
-    const output::Format* const format = output::recognised_format(all_formats(), exported_kinds, *file);
+int convert(const std::vector<std::string>& files, const ResultOptions& how, const std::string& usual) {
+  if (const auto file = read_stored(files.front())) {
+    const output::Format* const format = output::recognised_format(all_formats(), converted_kinds, *file);
     if (format != nullptr && format->kind != output::Kind::stat) {
       const auto results = stored_results(*file, format);
       if (!results) return report_error(results.error());
-      if (format->kind == output::Kind::memory) return export_memory(*results, options);
-      return export_windows(std::get<result::Windows>(results->front()), options);
+      if (format->kind == output::Kind::memory) return convert_memory(*results, files.size(), how, usual);
+      return convert_windows(std::get<result::Windows>(results->front()), files.size(), how, usual);
     }
   }
-  const auto stats = read_stats(options.files);
+  const auto stats = read_stats(files);
   if (!stats) return report_error(stats.error());
-  auto destination = Destination::open(options.results, "csv", linux::Output::standard_output());
+  auto destination = Destination::open(how, usual, linux::Output::standard_output());
   if (!destination) return report_error(destination.error());
   return destination->write(*stats);
 }

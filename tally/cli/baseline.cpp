@@ -10,9 +10,9 @@
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/file_state.hpp"
 #include "tally/output/analysis/comparable.hpp"
+#include "tally/output/analysis/comparison.hpp"
 #include "tally/output/analysis/gates.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
-#include "tally/output/analysis/comparison.hpp"
 
 namespace tally::cli {
 namespace {

@@ -15,10 +15,10 @@
 #include "tally/cli/why.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/terminal_width.hpp"
+#include "tally/output/analysis/comparison.hpp"
 #include "tally/output/data/other_tools.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
-#include "tally/output/analysis/comparison.hpp"
 
 namespace tally::cli {
 namespace {

@@ -1,11 +1,12 @@
 #include "tally/cli/baseline.hpp"
 
+#include "tally/cli/commands.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/stored_files.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/file_state.hpp"
@@ -13,6 +14,7 @@
 #include "tally/output/analysis/comparison.hpp"
 #include "tally/output/analysis/gates.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 namespace {

@@ -13,8 +13,6 @@
 
 namespace tally::cli {
 
-class Page;
-
 /// The options as given.
 struct BaselineOptions {
   std::string file;  ///< empty: no comparison

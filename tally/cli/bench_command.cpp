@@ -7,11 +7,9 @@
 
 #include "tally/cli/bench_check.hpp"
 #include "tally/cli/bench_suite.hpp"
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
 #include "tally/cli/gate_options.hpp"
 #include "tally/cli/history_file.hpp"
-#include "tally/cli/progress.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/memory_file.hpp"
@@ -20,6 +18,8 @@
 #include "tally/linux/process/scratch_folder.hpp"
 #include "tally/linux/process/tool.hpp"
 #include "tally/output/kit/grid.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/progress.hpp"
 
 namespace tally::cli {
 namespace {

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "tally/cli/commands.hpp"
+
 namespace tally::cli {
 
 /// The first 12 digits of the hash of the commit that was built; empty if the sources do not say. cmake/commit.cmake

@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
 #include "tally/cli/launch.hpp"
 #include "tally/cli/valgrind_files.hpp"
@@ -22,6 +21,7 @@
 #include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/received_signals.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 namespace {

@@ -1,41 +1,19 @@
 // The commands: one line each in commands.inc, and one source file each in this directory.
 #pragma once
 
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "tally/core/base/result.hpp"
+#include "tally/cli/commands.hpp"
+#include "tally/tools/command/command.hpp"
 
 namespace tally::cli {
 
-class Page;
-
-/// Exit codes of tally itself; all others are the measured program's.
-enum ExitCode : int {
-  exit_ok = 0,
-  exit_no = 1,  ///< a command that answers a question: no
-  exit_bad_usage = 2,
-  exit_not_comparable = 3,  ///< two results that cannot be compared
-  exit_cannot_measure = 125,
-  exit_not_executable = 126,
-  exit_not_found = 127,
-};
-
-/// The exit code for a kind of failure.
-int exit_code(Code code);
-
-/// One command of `tally`.
-struct Command {
-  std::string_view name;
-  std::string_view summary;
-  int (*run)(const std::vector<std::string>& arguments);  ///< the arguments after the name; returns tally's exit code
-  void (*describe)(Page& page);                           ///< options and text, for the man page and the completion
-};
+// Commands are written in the words of this directory: Page, report_error(), exit_ok.
+using namespace command;
 
 /// All commands, in the order of `tally --help`.
-std::span<const Command> commands();
+Commands commands();
 
 // run_NAME and describe_NAME of each.
 #define TALLY_COMMAND(name, summary)                         \
@@ -46,17 +24,5 @@ std::span<const Command> commands();
 
 /// `tally export`: the same as `report`, with CSV as the default format. Not listed: it was a command of its own.
 int run_export(const std::vector<std::string>& arguments);
-
-/// Prints an error and, below it, its hint to standard error; returns its exit code.
-int report_error(const Error& error);
-
-/// Prints a message of tally to standard error: the first line after "tally: ", the others indented below it.
-void say(const std::vector<std::string>& lines);
-
-/// Prints to standard output. Returns an exit code: 125 if that fails.
-int print(std::string_view text);
-
-/// Writes to the file of -o, or to standard output for "" and "-". Returns an exit code: 125 if that fails.
-int write_text(const std::string& output, std::string_view text);
 
 }  // namespace tally::cli

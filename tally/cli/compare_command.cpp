@@ -4,12 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
-#include "tally/cli/common_options.hpp"
 #include "tally/cli/gate_options.hpp"
 #include "tally/cli/history_file.hpp"
-#include "tally/cli/own_provenance.hpp"
 #include "tally/cli/profiles.hpp"
 #include "tally/cli/stored_files.hpp"
 #include "tally/cli/why.hpp"
@@ -19,6 +16,9 @@
 #include "tally/output/data/other_tools.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/common_options.hpp"
+#include "tally/tools/command/own_provenance.hpp"
 
 namespace tally::cli {
 namespace {

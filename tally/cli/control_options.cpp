@@ -1,8 +1,10 @@
 #include "tally/cli/control_options.hpp"
 
+#include "tally/cli/commands.hpp"
+
 #include <utility>
 
-#include "tally/cli/command_page.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 

@@ -4,13 +4,12 @@
 #include <optional>
 #include <string>
 
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/order.hpp"
 #include "tally/linux/process/control_channel.hpp"
 
 namespace tally::cli {
-
-class Page;
 
 /// The value of --delay with which counting begins by a command.
 inline constexpr int no_delay = -1;

@@ -5,9 +5,7 @@
 #include <utility>
 
 #include "tally/cli/commands.hpp"
-#include "tally/cli/own_provenance.hpp"
 #include "tally/cli/stored_files.hpp"
-#include "tally/cli/terminal_output.hpp"
 #include "tally/cli/write_windows.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
@@ -15,6 +13,8 @@
 #include "tally/output/kinds/windows_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
 #include "tally/output/registry/formats.hpp"
+#include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/command/terminal_output.hpp"
 
 namespace tally::cli {
 namespace {

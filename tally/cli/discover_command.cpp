@@ -3,12 +3,9 @@
 #include <memory>
 #include <optional>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
 #include "tally/cli/discover_options.hpp"
 #include "tally/cli/discoveries.hpp"
-#include "tally/cli/own_provenance.hpp"
-#include "tally/cli/progress.hpp"
 #include "tally/cli/stored_files.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
@@ -20,6 +17,9 @@
 #include "tally/output/kinds/discovery_format.hpp"
 #include "tally/output/kit/grid.hpp"
 #include "tally/output/registry/choose_format.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/command/progress.hpp"
 #include "tally/tools/discover/count_payloads.hpp"
 #include "tally/tools/discover/payloads.hpp"
 #include "tally/tools/discover/score.hpp"

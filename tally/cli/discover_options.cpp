@@ -1,16 +1,18 @@
 #include "tally/cli/discover_options.hpp"
 
+#include "tally/cli/commands.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 
-#include "tally/cli/backend_option.hpp"
-#include "tally/cli/command_page.hpp"
 #include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/hardware/assembly/code_loop.hpp"
+#include "tally/tools/command/backend_option.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 namespace {

@@ -6,13 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/tools/discover/analysis/analyse.hpp"
 #include "tally/tools/discover/payloads.hpp"
 
 namespace tally::cli {
-
-class Page;
 
 struct DiscoverOptions {
   std::string events = "0x00-0xff", umasks;

@@ -1,7 +1,7 @@
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
-#include "tally/cli/own_provenance.hpp"
 #include "tally/output/text/doctor_text.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/doctor/diagnose.hpp"
 
 namespace tally::cli {

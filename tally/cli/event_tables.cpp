@@ -1,5 +1,7 @@
 #include "tally/cli/event_tables.hpp"
 
+#include "tally/cli/commands.hpp"
+
 #include <fmt/format.h>
 
 #include <filesystem>

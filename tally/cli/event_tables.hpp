@@ -4,10 +4,11 @@
 #include <optional>
 #include <string>
 
-#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/hardware/event/explain_event.hpp"
 #include "tally/hardware/event/given.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
 #include "tally/cli/event_tables.hpp"
-#include "tally/cli/own_provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/output/text/event_text.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/own_provenance.hpp"
 
 namespace tally::cli {
 namespace {

@@ -5,7 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
 #include "tally/cli/gates_file.hpp"
 #include "tally/cli/stored_files.hpp"
@@ -13,6 +12,7 @@
 #include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/gates.hpp"
 #include "tally/output/data/other_tools.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 namespace {

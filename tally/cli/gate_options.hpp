@@ -4,13 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/gates.hpp"
 
 namespace tally::cli {
-
-class Page;
 
 /// The options as given.
 struct GateOptions {

@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
-#include "tally/cli/common_options.hpp"
 #include "tally/cli/history_file.hpp"
-#include "tally/cli/own_provenance.hpp"
 #include "tally/cli/stored_files.hpp"
 #include "tally/core/count/event_name.hpp"
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/output/kinds/history_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/common_options.hpp"
+#include "tally/tools/command/own_provenance.hpp"
 
 namespace tally::cli {
 namespace {

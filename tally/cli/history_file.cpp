@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
-#include "tally/cli/own_provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/size_limit.hpp"
 #include "tally/output/analysis/comparable.hpp"
 #include "tally/output/kinds/stat_format.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/own_provenance.hpp"
 
 namespace tally::cli {
 namespace {

@@ -4,14 +4,13 @@
 #include <optional>
 #include <string>
 
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/output/result/history_result.hpp"
 #include "tally/output/result/stat_result.hpp"
 #include "tally/tools/history/database.hpp"
 
 namespace tally::cli {
-
-class Page;
 
 struct HistoryOptions {
   std::string file;  ///< empty: nothing is stored

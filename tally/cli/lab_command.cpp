@@ -3,15 +3,15 @@
 
 #include "programs/lab/pmu/arm_profile.hpp"
 #include "programs/lab/pmu/core_profile.hpp"
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
-#include "tally/cli/own_provenance.hpp"
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/pmu/model.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/process/program_file.hpp"
 #include "tally/output/kit/json_document.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/own_provenance.hpp"
 
 namespace tally::cli {
 namespace {

@@ -6,15 +6,15 @@
 #include <climits>
 #include <cstdlib>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
-#include "tally/cli/perf_habits.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/engine/cpus/cpu_model.hpp"
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/program_file.hpp"
 #include "tally/linux/process/received_signals.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/perf_habits.hpp"
 
 namespace tally::cli {
 

@@ -6,13 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/backend.hpp"
 #include "tally/output/result/stat_result.hpp"
 
 namespace tally::cli {
-
-class Page;
 
 /// Adds the options for starting the program and waiting for it: --wait-all, --repeatable, --cpu-model, --pin.
 void add_launch_options(Page& page, backend::Conditions& conditions);

@@ -1,11 +1,12 @@
 // The program's arguments, lists of IDs, and hints for perf's options.
 #include "tally/cli/launch.hpp"
+#include "tally/cli/commands.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-#include "tally/cli/command_page.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 namespace {

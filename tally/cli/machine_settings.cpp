@@ -1,7 +1,7 @@
 #include "tally/cli/machine_settings.hpp"
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 

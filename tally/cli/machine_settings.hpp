@@ -4,12 +4,11 @@
 #include <optional>
 #include <string>
 
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/tools/tuning/settings/settings.hpp"
 
 namespace tally::cli {
-
-class Page;
 
 struct SettingOptions {
   bool fix_frequency = false;

@@ -5,17 +5,17 @@
 
 #include "tally/cli/build_description.hpp"
 #include "tally/cli/commands.hpp"
-#include "tally/cli/completion.hpp"
 #include "tally/cli/first_contact.hpp"
-#include "tally/cli/manual.hpp"
-#include "tally/cli/overview.hpp"
-#include "tally/cli/own_provenance.hpp"
 #include "tally/cli/perf_commands.hpp"
 #include "tally/cli/valgrind_front.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/process/large_stack.hpp"
 #include "tally/output/kit/wrap.hpp"
+#include "tally/tools/command/completion.hpp"
+#include "tally/tools/command/manual.hpp"
+#include "tally/tools/command/overview.hpp"
+#include "tally/tools/command/own_provenance.hpp"
 
 namespace tally::cli {
 std::string help() {
@@ -78,10 +78,10 @@ int run(const std::vector<std::string>& arguments) {
   if (word == "help") return run_help({arguments.begin() + 1, arguments.end()});
   if (word == "--version" || word == "-V") return print(build_description());
   // The build calls these and installs their output.
-  if (word == "--print-man") return print(manual(arguments.size() > 1 ? arguments[1] : ""));
-  if (word == "--print-bash-completion") return print(bash_completion());
-  if (word == "--print-zsh-completion") return print(zsh_completion());
-  if (word == "--print-fish-completion") return print(fish_completion());
+  if (word == "--print-man") return print(manual(commands(), arguments.size() > 1 ? arguments[1] : ""));
+  if (word == "--print-bash-completion") return print(bash_completion(commands()));
+  if (word == "--print-zsh-completion") return print(zsh_completion(commands()));
+  if (word == "--print-fish-completion") return print(fish_completion(commands()));
   const std::vector<std::string> rest{arguments.begin() + 1, arguments.end()};
   if (word == "export") return run_export(rest);
   for (const Command& command : commands()) {

@@ -8,13 +8,8 @@
 #include <utility>
 
 #include "programs/memory/tasks/task.hpp"
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
-#include "tally/cli/common_options.hpp"
 #include "tally/cli/machine_settings.hpp"
-#include "tally/cli/own_provenance.hpp"
-#include "tally/cli/progress.hpp"
-#include "tally/cli/terminal_output.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/process/received_signals.hpp"
@@ -22,6 +17,11 @@
 #include "tally/output/kinds/page_format.hpp"
 #include "tally/output/kit/memory_texts.hpp"
 #include "tally/output/registry/choose_format.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/common_options.hpp"
+#include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/command/progress.hpp"
+#include "tally/tools/command/terminal_output.hpp"
 
 namespace tally::cli {
 namespace {

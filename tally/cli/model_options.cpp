@@ -1,9 +1,11 @@
 #include "tally/cli/model_options.hpp"
 
+#include "tally/cli/commands.hpp"
+
 #include <utility>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 

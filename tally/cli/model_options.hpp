@@ -4,12 +4,11 @@
 #include <optional>
 #include <string>
 
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/simulation.hpp"
 
 namespace tally::cli {
-
-class Page;
 
 /// The options as given, and the simulation that they select.
 struct ModelOptions {

@@ -1,10 +1,12 @@
 #include "tally/cli/native_times.hpp"
 
+#include "tally/cli/commands.hpp"
+
 #include <fmt/format.h>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/measure/result_metrics.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 namespace {

@@ -2,14 +2,13 @@
 // faults and peak memory.
 #pragma once
 
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/counting/measure/measure_stat.hpp"
 #include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/received_signals.hpp"
 
 namespace tally::cli {
-
-class Page;
 
 void add_native_times_option(Page& page, bool& native_times);
 

@@ -1,6 +1,8 @@
 #include "tally/cli/noise_option.hpp"
 
-#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
+
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 

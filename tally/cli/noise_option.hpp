@@ -4,12 +4,11 @@
 #include <optional>
 #include <string>
 
+#include "tally/cli/commands.hpp"
 #include "tally/counting/backend/backend.hpp"
 #include "tally/tools/verify/counter_noise.hpp"
 
 namespace tally::cli {
-
-class Page;
 
 void add_noise_option(Page& page, std::string& text);
 

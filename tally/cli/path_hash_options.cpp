@@ -1,10 +1,11 @@
 #include "tally/cli/path_hash_options.hpp"
 
+#include "tally/cli/commands.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/engine/channel/hash.hpp"
 #include "tally/linux/files/file_state.hpp"
@@ -12,6 +13,7 @@
 #include "tally/linux/process/program_file.hpp"
 #include "tally/linux/process/start_state.hpp"
 #include "tally/output/analysis/read_sources.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 

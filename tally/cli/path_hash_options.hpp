@@ -6,12 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "tally/cli/commands.hpp"
 #include "tally/counting/backend/order.hpp"
 #include "tally/output/result/stat_result.hpp"
 
 namespace tally::cli {
-
-class Page;
 
 struct PathOptions {
   bool hash = false;

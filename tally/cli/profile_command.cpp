@@ -5,17 +5,13 @@
 #include <map>
 #include <utility>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
 #include "tally/cli/launch.hpp"
 #include "tally/cli/missing_feature_report.hpp"
 #include "tally/cli/model_options.hpp"
-#include "tally/cli/own_provenance.hpp"
-#include "tally/cli/periods.hpp"
 #include "tally/cli/profile_options.hpp"
 #include "tally/cli/profiles.hpp"
 #include "tally/cli/python_program.hpp"
-#include "tally/cli/terminal_output.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/backend/engine_only.hpp"
@@ -39,6 +35,10 @@
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/kinds/profile_format.hpp"
 #include "tally/output/text/profile_table.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/command/periods.hpp"
+#include "tally/tools/command/terminal_output.hpp"
 
 namespace tally::cli {
 namespace {

@@ -4,14 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "tally/cli/commands.hpp"
 #include "tally/cli/model_options.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/order.hpp"
 #include "tally/output/kinds/profile_format.hpp"
 
 namespace tally::cli {
-
-class Page;
 
 struct ProfileOptions {
   std::vector<std::string> event_lists;

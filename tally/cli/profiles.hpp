@@ -5,12 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/output/kinds/profile_format.hpp"
 
 namespace tally::cli {
-
-class Page;
 
 /// The options for showing profiles.
 struct ProfileReport {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/event.hpp"
+#include "tally/tools/command/command_page.hpp"
 #include "tally/tools/tuning/rdpmc/rdpmc.hpp"
 
 namespace tally::cli {

@@ -1,5 +1,7 @@
 #include "tally/cli/region_options.hpp"
 
+#include "tally/cli/commands.hpp"
+
 #include <fmt/format.h>
 
 #include <memory>

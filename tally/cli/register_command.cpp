@@ -2,14 +2,14 @@
 
 #include <utility>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
-#include "tally/cli/own_provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/pmu/spec.hpp"
 #include "tally/linux/machine/execute_cpuid.hpp"
 #include "tally/linux/machine/msr.hpp"
 #include "tally/output/text/register_text.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/own_provenance.hpp"
 
 namespace tally::cli {
 namespace {

@@ -7,11 +7,9 @@
 #include <variant>
 #include <vector>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
 #include "tally/cli/conversion.hpp"
 #include "tally/cli/history_file.hpp"
-#include "tally/cli/own_provenance.hpp"
 #include "tally/cli/profiles.hpp"
 #include "tally/cli/stored_files.hpp"
 #include "tally/core/base/text.hpp"
@@ -25,6 +23,8 @@
 #include "tally/output/registry/choose_format.hpp"
 #include "tally/output/registry/formats.hpp"
 #include "tally/output/registry/readers.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/own_provenance.hpp"
 
 namespace tally::cli {
 namespace {

@@ -1,5 +1,7 @@
 #include "tally/cli/rerun.hpp"
 
+#include "tally/cli/commands.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>

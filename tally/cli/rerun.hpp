@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tally/cli/commands.hpp"
 #include "tally/counting/measure/measure_stat.hpp"
 #include "tally/linux/process/start_state.hpp"
 

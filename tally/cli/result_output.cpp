@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
-#include "tally/cli/common_options.hpp"
-#include "tally/cli/own_provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/output/registry/choose_format.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/common_options.hpp"
+#include "tally/tools/command/own_provenance.hpp"
 
 namespace tally::cli {
 namespace {

@@ -6,14 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/output/kinds/stat_format.hpp"
 #include "tally/output/result/stat_result.hpp"
 
 namespace tally::cli {
-
-class Page;
 
 /// The options as given.
 struct ResultOptions {

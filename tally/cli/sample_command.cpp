@@ -4,16 +4,11 @@
 #include <optional>
 #include <utility>
 
-#include "tally/cli/backend_option.hpp"
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
-#include "tally/cli/common_options.hpp"
 #include "tally/cli/launch.hpp"
 #include "tally/cli/missing_feature_report.hpp"
 #include "tally/cli/model_options.hpp"
-#include "tally/cli/own_provenance.hpp"
 #include "tally/cli/region_options.hpp"
-#include "tally/cli/terminal_output.hpp"
 #include "tally/cli/window_names.hpp"
 #include "tally/cli/window_options.hpp"
 #include "tally/cli/window_vectors.hpp"
@@ -31,6 +26,11 @@
 #include "tally/linux/process/received_signals.hpp"
 #include "tally/output/kinds/windows_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
+#include "tally/tools/command/backend_option.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/common_options.hpp"
+#include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/command/terminal_output.hpp"
 
 namespace tally::cli {
 namespace {

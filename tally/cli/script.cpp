@@ -1,12 +1,14 @@
 #include "tally/cli/script.hpp"
 
+#include "tally/cli/commands.hpp"
+
 #include <fmt/format.h>
 
 #include <string_view>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/memory_file.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 namespace {

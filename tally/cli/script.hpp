@@ -4,11 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 
 namespace tally::cli {
-
-class Page;
 
 void add_script_option(Page& page, bool& from_script);
 

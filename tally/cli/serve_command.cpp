@@ -2,11 +2,11 @@
 // explains why).
 #include <fmt/format.h>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/process/program_file.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 namespace {

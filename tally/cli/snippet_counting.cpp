@@ -1,6 +1,6 @@
 #include "tally/cli/snippet_counting.hpp"
-#include "tally/cli/own_provenance.hpp"
-#include "tally/cli/terminal_output.hpp"
+#include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/command/terminal_output.hpp"
 
 #include <fmt/format.h>
 

@@ -5,10 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/cli/result_output.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/measure/measure_snippet.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 

@@ -3,11 +3,8 @@
 #include <tuple>
 #include <utility>
 
-#include "tally/cli/backend_option.hpp"
 #include "tally/cli/baseline.hpp"
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
-#include "tally/cli/common_options.hpp"
 #include "tally/cli/control_options.hpp"
 #include "tally/cli/default_events.hpp"
 #include "tally/cli/event_tables.hpp"
@@ -19,7 +16,6 @@
 #include "tally/cli/model_options.hpp"
 #include "tally/cli/native_times.hpp"
 #include "tally/cli/noise_option.hpp"
-#include "tally/cli/own_provenance.hpp"
 #include "tally/cli/pass_descriptions.hpp"
 #include "tally/cli/path_hash_options.hpp"
 #include "tally/cli/region_options.hpp"
@@ -34,6 +30,10 @@
 #include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/received_signals.hpp"
+#include "tally/tools/command/backend_option.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/common_options.hpp"
+#include "tally/tools/command/own_provenance.hpp"
 
 namespace tally::cli {
 namespace {

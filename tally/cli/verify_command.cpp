@@ -3,14 +3,9 @@
 #include <cstdlib>
 #include <memory>
 
-#include "tally/cli/backend_option.hpp"
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
-#include "tally/cli/common_options.hpp"
 #include "tally/cli/kept.hpp"
 #include "tally/cli/noise_option.hpp"
-#include "tally/cli/own_provenance.hpp"
-#include "tally/cli/progress.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/backend/stepper/stepped.hpp"
@@ -23,6 +18,11 @@
 #include "tally/output/kinds/verify_format.hpp"
 #include "tally/output/kit/grid.hpp"
 #include "tally/output/registry/choose_format.hpp"
+#include "tally/tools/command/backend_option.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/common_options.hpp"
+#include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/command/progress.hpp"
 #include "tally/tools/verify/counter_noise.hpp"
 #include "tally/tools/verify/grade_counts.hpp"
 #include "tally/tools/verify/published.hpp"

@@ -1,10 +1,10 @@
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
 #include "tally/cli/watch_options.hpp"
 #include "tally/cli/watch_run.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/live/beat.hpp"
 #include "tally/output/kinds/watch_format.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 namespace {

@@ -1,13 +1,15 @@
 #include "tally/cli/watch_options.hpp"
 
+#include "tally/cli/commands.hpp"
+
 #include <fmt/format.h>
 
-#include "tally/cli/command_page.hpp"
-#include "tally/cli/common_options.hpp"
-#include "tally/cli/own_provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/process/conditions.hpp"
 #include "tally/output/registry/choose_format.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/common_options.hpp"
+#include "tally/tools/command/own_provenance.hpp"
 
 namespace tally::cli {
 namespace {

@@ -6,14 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "tally/cli/commands.hpp"
 #include "tally/cli/machine_settings.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/output/kinds/watch_format.hpp"
 #include "tally/tools/watch/watcher.hpp"
 
 namespace tally::cli {
-
-class Page;
 
 struct WatchOptions {
   bool batch = false;

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include "tally/cli/commands.hpp"
-#include "tally/cli/own_provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/linux/live/beat.hpp"
+#include "tally/tools/command/own_provenance.hpp"
 
 namespace tally::cli {
 namespace {

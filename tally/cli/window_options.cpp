@@ -1,16 +1,18 @@
 #include "tally/cli/window_options.hpp"
 
+#include "tally/cli/commands.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "tally/cli/periods.hpp"
 #include "tally/cli/region_options.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/measure/merged_windows.hpp"
 #include "tally/hardware/event/list.hpp"
+#include "tally/tools/command/periods.hpp"
 
 namespace tally::cli {
 

@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/command_page.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/backend.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 

@@ -6,9 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "tally/cli/terminal_output.hpp"
+#include "tally/cli/commands.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/output/kinds/windows_format.hpp"
+#include "tally/tools/command/terminal_output.hpp"
 
 namespace tally::cli {
 

@@ -98,7 +98,7 @@ Result<std::string> names(const result::Stat& stat, const Style&) {
     ],
     "command": [
         ("tally/cli/greet_command.cpp", "", """#include "tally/cli/commands.hpp"
-#include "tally/cli/command_page.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 

@@ -1,17 +1,17 @@
-#include "tally/cli/manual.hpp"
+#include "tally/tools/command/manual.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "tally/cli/command_page.hpp"
-#include "tally/cli/commands.hpp"
-#include "tally/cli/overview.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/base/version.hpp"
+#include "tally/tools/command/command.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/overview.hpp"
 
-namespace tally::cli {
+namespace tally::command {
 namespace {
 
 // Escapes text for groff. A plain hyphen would be typeset as a dash, which cannot be pasted into a shell.
@@ -112,16 +112,16 @@ std::string option_entry(const OptionDescription& option) {
   return fmt::format(".TP\n{}{}\n{}", join(names, ", "), value, line(option.text));
 }
 
-std::string see_also(const std::string& but) {
+std::string see_also(Commands commands, const std::string& but) {
   std::vector<std::string> pages;
   if (!but.empty()) pages.emplace_back("\\fBtally\\fR(1)");
-  for (const Command& command : commands()) {
+  for (const Command& command : commands) {
     if (command.name != but) pages.push_back(fmt::format("\\fBtally\\-{}\\fR(1)", plain(command.name)));
   }
   return ".SH SEE ALSO\n" + join(pages, ", ") + "\n";
 }
 
-std::string command_page(const Command& command) {
+std::string command_page(Commands commands, const Command& command) {
   Page page;
   command.describe(page);
   std::string text = head(fmt::format("tally-{}", command.name), command.summary, page.usage());
@@ -130,14 +130,14 @@ std::string command_page(const Command& command) {
   for (const OptionDescription& option : page.options()) text += option_entry(option);
   const std::string notes = body(page.footer());
   if (!notes.empty() && !notes.starts_with(".SH")) text += ".SH NOTES\n";
-  return text + notes + see_also(std::string(command.name));
+  return text + notes + see_also(commands, std::string(command.name));
 }
 
-std::string main_page() {
+std::string main_page(Commands commands) {
   std::string text = head("tally", "count what programs do on the processor", "tally COMMAND [options]");
   text += ".SH DESCRIPTION\n" + line(overview);
   text += ".SH COMMANDS\n";
-  for (const Command& command : commands()) {
+  for (const Command& command : commands) {
     text += fmt::format(".TP\n\\fBtally\\-{}\\fR(1)\n{}", plain(command.name), line(command.summary));
   }
   text +=
@@ -170,17 +170,17 @@ std::string main_page() {
       "~/.cache/tally\n"
       "What tally keeps to be faster in the next run (or in $XDG_CACHE_HOME/tally). It may be removed at any time; a "
       "package manager does not remove it.\n";
-  return text + see_also("");
+  return text + see_also(commands, "");
 }
 
 }  // namespace
 
-std::string manual(const std::string& name) {
-  if (name.empty()) return main_page();
-  for (const Command& command : commands()) {
-    if (command.name == name) return command_page(command);
+std::string manual(Commands commands, const std::string& name) {
+  if (name.empty()) return main_page(commands);
+  for (const Command& command : commands) {
+    if (command.name == name) return command_page(commands, command);
   }
   return {};
 }
 
-}  // namespace tally::cli
+}  // namespace tally::command

@@ -1,14 +1,14 @@
-#include "tally/cli/completion.hpp"
+#include "tally/tools/command/completion.hpp"
 
 #include <algorithm>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/metric.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/hardware/event/event.hpp"
+#include "tally/tools/command/command_page.hpp"
 
-namespace tally::cli {
+namespace tally::command {
 namespace {
 
 using CompletionWords = std::vector<CompletionWord>;
@@ -64,4 +64,4 @@ CompletionValue completion_value(const OptionDescription& option) {
   return value;
 }
 
-}  // namespace tally::cli
+}  // namespace tally::command

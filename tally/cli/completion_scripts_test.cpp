@@ -1,14 +1,15 @@
 // The completion scripts of the shells have every command, option, value and help text.
-#include "tally/cli/completion.hpp"
+#include "tally/tools/command/completion.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/cli/commands.hpp"
 #include "tally/core/base/holds_testing.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/tools/command/command.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 namespace {
@@ -46,7 +47,7 @@ void for_each_option(const Check& check) {
 }
 
 TEST(BashCompletion, has_every_command_and_option) {
-  const std::string text = bash_completion();
+  const std::string text = bash_completion(commands());
   for_each_option([&](const std::string& command, const OptionDescription&, const std::string& name) {
     const std::string line = lines_of(text, "    " + command + ") echo '");
     EXPECT_TRUE(holds(line, name)) << command << " " << line;
@@ -54,7 +55,7 @@ TEST(BashCompletion, has_every_command_and_option) {
 }
 
 TEST(ZshCompletion, has_every_option_with_its_text) {
-  const std::string text = zsh_completion();
+  const std::string text = zsh_completion(commands());
   EXPECT_TRUE(text.starts_with("#compdef tally\n"));
   for_each_option([&](const std::string& command, const OptionDescription& option, const std::string& name) {
     const std::string body = without_escapes(function_of(text, "_tally_" + command));
@@ -65,13 +66,13 @@ TEST(ZshCompletion, has_every_option_with_its_text) {
 }
 
 TEST(ZshCompletion, offers_again_what_may_be_repeated) {
-  const std::string body = function_of(zsh_completion(), "_tally_stat");
+  const std::string body = function_of(zsh_completion(commands()), "_tally_stat");
   EXPECT_TRUE(holds(body, "'*-e+["));
   EXPECT_TRUE(holds(body, "'(-r --repeat)-r+["));
 }
 
 TEST(FishCompletion, has_every_option_with_its_text) {
-  const std::string text = fish_completion();
+  const std::string text = fish_completion(commands());
   for_each_option([&](const std::string& command, const OptionDescription& option, const std::string& name) {
     const std::string lines = lines_of(text, "complete -c tally -n '__tally_in " + command + "' ");
     const std::string spelled = name.starts_with("--") ? " -l " + name.substr(2) + " " : " -s " + name.substr(1) + " ";
@@ -81,7 +82,8 @@ TEST(FishCompletion, has_every_option_with_its_text) {
 }
 
 TEST(Completion, every_shell_has_the_same_sets_of_words) {
-  const std::string bash = bash_completion(), zsh = without_escapes(zsh_completion()), fish = fish_completion();
+  const std::string bash = bash_completion(commands()), zsh = without_escapes(zsh_completion(commands())),
+                    fish = fish_completion(commands());
   for (const CompletionSet& set : completion_sets()) {
     ASSERT_FALSE(set.words().empty());
     const std::string line = lines_of(bash, "    " + std::string(set.value_name) + ") echo");
@@ -94,7 +96,7 @@ TEST(Completion, every_shell_has_the_same_sets_of_words) {
 }
 
 TEST(Completion, commands_that_run_a_program_have_its_completion) {
-  const std::string zsh = zsh_completion(), fish = fish_completion();
+  const std::string zsh = zsh_completion(commands()), fish = fish_completion(commands());
   for (const char* command : {"stat", "sample", "profile", "verify", "watch"}) {
     EXPECT_TRUE(holds(function_of(zsh, std::string("_tally_") + command), "_tally_program")) << command;
     EXPECT_TRUE(holds(fish, std::string("__tally_at_program ") + command + "'")) << command;

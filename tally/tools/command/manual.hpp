@@ -3,10 +3,12 @@
 
 #include <string>
 
-namespace tally::cli {
+#include "tally/tools/command/command.hpp"
+
+namespace tally::command {
 
 /// The man page tally-NAME(1) of a command, or tally(1) for an empty name, in groff's syntax; empty for an unknown
 /// command.
-std::string manual(const std::string& name);
+std::string manual(Commands commands, const std::string& name);
 
-}  // namespace tally::cli
+}  // namespace tally::command

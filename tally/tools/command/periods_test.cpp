@@ -1,9 +1,9 @@
 // "50k", "1ms": which numbers of events and which times an option accepts.
-#include "tally/cli/periods.hpp"
+#include "tally/tools/command/periods.hpp"
 
 #include <gtest/gtest.h>
 
-namespace tally::cli {
+namespace tally::command {
 namespace {
 
 event::Event event_of(const char* name) { return event::parse(name).value(); }
@@ -74,4 +74,4 @@ TEST(IsClock, is_of_events_that_count_time) {
 }
 
 }  // namespace
-}  // namespace tally::cli
+}  // namespace tally::command

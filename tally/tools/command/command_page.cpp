@@ -1,4 +1,4 @@
-#include "tally/cli/command_page.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/process/parallel_job.hpp"
 #include "tally/output/kit/wrap.hpp"
+#include "tally/tools/command/command.hpp"
 
-namespace tally::cli {
+namespace tally::command {
 namespace {
 
 // Extracts "tally stat" from "tally stat [options] …".
@@ -255,4 +255,4 @@ ValueCheck whole_number(std::int64_t lowest, std::int64_t highest) {
   };
 }
 
-}  // namespace tally::cli
+}  // namespace tally::command

@@ -9,7 +9,7 @@
 #include "tally/output/kinds/format.hpp"
 #include "tally/output/result/stat_result.hpp"
 
-namespace tally::cli {
+namespace tally::command {
 
 class Page;
 
@@ -36,4 +36,4 @@ void hide_host(result::Environment& environment, const output::Format& format);
 /// is another. Errors: cannot_write.
 Result<void> describe_csv(const output::Format& format, const std::string& output, std::string_view json);
 
-}  // namespace tally::cli
+}  // namespace tally::command

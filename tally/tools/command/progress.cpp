@@ -1,4 +1,4 @@
-#include "tally/cli/progress.hpp"
+#include "tally/tools/command/progress.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/machine/time_stamp.hpp"
 
-namespace tally::cli {
+namespace tally::command {
 
 Progress::Progress(std::string title)
     : title_(std::move(title)), terminal_(linux::Output::standard_error().is_terminal()) {}
@@ -50,4 +50,4 @@ void Progress::clear() {
   if (shown_) (void)linux::Output::standard_error().write("\r\033[K");
 }
 
-}  // namespace tally::cli
+}  // namespace tally::command

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/output/kinds/format.hpp"
+#include "tally/tools/command/command_page.hpp"
 
-namespace tally::cli {
+namespace tally::command {
 
 /// Adds `--format FORMAT` with this help text; the completion offers the names of the formats. Does not check names.
 void add_format_option(Page& page, std::string& format, const std::vector<const output::Format*>& formats,
@@ -19,4 +19,4 @@ void add_output_option(Page& page, std::string& output);
 /// Adds `-q, --quiet`, for commands that choose a backend.
 void add_quiet_option(Page& page, bool& quiet);
 
-}  // namespace tally::cli
+}  // namespace tally::command

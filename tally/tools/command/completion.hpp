@@ -7,16 +7,18 @@
 #include <string_view>
 #include <vector>
 
-namespace tally::cli {
+#include "tally/tools/command/command.hpp"
+
+namespace tally::command {
 
 struct OptionDescription;
 
 /// The script that bash completes `tally` with.
-std::string bash_completion();
+std::string bash_completion(Commands commands);
 /// The function _tally of zsh.
-std::string zsh_completion();
+std::string zsh_completion(Commands commands);
 /// The script that fish completes `tally` with.
-std::string fish_completion();
+std::string fish_completion(Commands commands);
 
 /// A word that a shell offers, and its meaning, which may be empty.
 struct CompletionWord {
@@ -44,4 +46,4 @@ struct CompletionValue {
 
 CompletionValue completion_value(const OptionDescription& option);
 
-}  // namespace tally::cli
+}  // namespace tally::command

@@ -1,10 +1,9 @@
-#include "tally/cli/own_provenance.hpp"
+#include "tally/tools/command/own_provenance.hpp"
 
 #include <cstdlib>
 #include <ctime>
 #include <utility>
 
-#include "tally/cli/command_page.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/base/version.hpp"
 #include "tally/linux/files/file_state.hpp"
@@ -12,8 +11,9 @@
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/files/perf_map.hpp"
 #include "tally/linux/machine/host_machine.hpp"
+#include "tally/tools/command/command_page.hpp"
 
-namespace tally::cli {
+namespace tally::command {
 namespace {
 
 struct Invocation {
@@ -85,4 +85,4 @@ Result<void> describe_csv(const output::Format& format, const std::string& outpu
   return file ? file->write(json) : Result<void>(fail(file.error()));
 }
 
-}  // namespace tally::cli
+}  // namespace tally::command

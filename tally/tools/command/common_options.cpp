@@ -1,6 +1,6 @@
-#include "tally/cli/common_options.hpp"
+#include "tally/tools/command/common_options.hpp"
 
-namespace tally::cli {
+namespace tally::command {
 
 void add_format_option(Page& page, std::string& format, const std::vector<const output::Format*>& formats,
                        const std::string& text) {
@@ -16,4 +16,4 @@ void add_quiet_option(Page& page, bool& quiet) {
                 "do not print the notice about the selected backend; TALLY_QUIET=1 in the environment does the same");
 }
 
-}  // namespace tally::cli
+}  // namespace tally::command

@@ -16,7 +16,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace tally::cli {
+namespace tally::command {
 
 /// Returns what is wrong with a value, to be printed after the option's name; empty if nothing is.
 using ValueCheck = std::function<std::string(const std::string& value)>;
@@ -119,4 +119,4 @@ class Page {
 /// Accepts integers from `lowest` to `highest`, inclusive.
 ValueCheck whole_number(std::int64_t lowest, std::int64_t highest = std::numeric_limits<std::int64_t>::max());
 
-}  // namespace tally::cli
+}  // namespace tally::command

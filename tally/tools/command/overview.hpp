@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace tally::cli {
+namespace tally::command {
 
 inline constexpr const char* overview =
     "tally counts what programs do on the processor (instructions, branches, cache misses, page faults), and reports "
@@ -12,4 +12,4 @@ inline constexpr const char* overview =
 /// The text of `tally --help`.
 std::string help();
 
-}  // namespace tally::cli
+}  // namespace tally::command

@@ -1,8 +1,8 @@
-#include "tally/cli/terminal_output.hpp"
+#include "tally/tools/command/terminal_output.hpp"
 
 #include "tally/linux/files/terminal_width.hpp"
 
-namespace tally::cli {
+namespace tally::command {
 
 Result<void> check_binary_output(const output::Format& format, const linux::Output& output) {
   if (!format.is_binary || !output.is_terminal()) return {};
@@ -14,4 +14,4 @@ std::size_t terminal_columns(const linux::Output& output) {
   return linux::terminal_columns(output.is_standard_error() ? linux::Stream::error : linux::Stream::output);
 }
 
-}  // namespace tally::cli
+}  // namespace tally::command

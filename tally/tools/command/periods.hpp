@@ -9,7 +9,7 @@
 #include "tally/core/base/result.hpp"
 #include "tally/hardware/event/event.hpp"
 
-namespace tally::cli {
+namespace tally::command {
 
 /// A number of events, or of nanoseconds.
 struct Period {
@@ -27,4 +27,4 @@ bool is_clock(const event::Event& event);
 /// allow. `option`: the option as given. Errors: bad_usage.
 Result<void> check_period(const Period& period, const event::Event& event, const std::string& option);
 
-}  // namespace tally::cli
+}  // namespace tally::command

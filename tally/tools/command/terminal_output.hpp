@@ -7,7 +7,7 @@
 #include "tally/linux/files/output_file.hpp"
 #include "tally/output/kinds/format.hpp"
 
-namespace tally::cli {
+namespace tally::command {
 
 /// Refuses to write a binary format to a terminal. Errors: bad_usage.
 Result<void> check_binary_output(const output::Format& format, const linux::Output& output);
@@ -15,4 +15,4 @@ Result<void> check_binary_output(const output::Format& format, const linux::Outp
 /// The columns of the terminal if `output` is a standard stream on one; else 0.
 std::size_t terminal_columns(const linux::Output& output);
 
-}  // namespace tally::cli
+}  // namespace tally::command

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include "tally/cli/command_page.hpp"
-#include "tally/cli/commands.hpp"
-#include "tally/cli/completion.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/tools/command/command.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/completion.hpp"
 
-namespace tally::cli {
+namespace tally::command {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -126,15 +126,15 @@ fi
 
 }  // namespace
 
-std::string zsh_completion() {
+std::string zsh_completion(Commands commands) {
   std::string text = "#compdef tally\n# zsh completion of tally, printed by the command itself.\n\n";
   text += "_tally_commands() {\n  local -a commands_of_tally=(\n";
-  for (const Command& command : commands()) text += fmt::format("    {}\n", described(command.name, command.summary));
+  for (const Command& command : commands) text += fmt::format("    {}\n", described(command.name, command.summary));
   text += fmt::format("    {}\n  )\n  _describe -t commands 'tally command' commands_of_tally\n}}\n\n",
                       described("help", "print the help of a command"));
   for (const CompletionSet& set : completion_sets()) text += set_function(set) + "\n";
-  for (const Command& command : commands()) text += command_function(command) + "\n";
+  for (const Command& command : commands) text += command_function(command) + "\n";
   return text + zsh_logic;
 }
 
-}  // namespace tally::cli
+}  // namespace tally::command

@@ -6,7 +6,7 @@
 
 #include "tally/core/base/units.hpp"
 
-namespace tally::cli {
+namespace tally::command {
 
 /// Rewrites one line on standard error if that is a terminal; otherwise prints nothing.
 class Progress {
@@ -36,4 +36,4 @@ class Progress {
 /// before 3 seconds have passed, or if the share has not grown.
 std::string remaining_time_text(double from, double done, Nanoseconds elapsed);
 
-}  // namespace tally::cli
+}  // namespace tally::command

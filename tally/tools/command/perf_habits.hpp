@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace tally::cli {
+namespace tally::command {
 
 /// An option of perf, and what a command of tally has instead.
 struct PerfOption {
@@ -50,4 +50,4 @@ inline std::string perf_option_hint(std::string_view command, std::string_view u
   return "";
 }
 
-}  // namespace tally::cli
+}  // namespace tally::command

@@ -1,12 +1,12 @@
 // Options: how they are parsed, which values are rejected and with which messages, and the help.
-#include "tally/cli/command_page.hpp"
+#include "tally/tools/command/command_page.hpp"
 
 #include <gtest/gtest.h>
 
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/tools/command/command.hpp"
 
-namespace tally::cli {
+namespace tally::command {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -151,4 +151,4 @@ TEST(WholeNumber, includes_both_ends) {
 }
 
 }  // namespace
-}  // namespace tally::cli
+}  // namespace tally::command

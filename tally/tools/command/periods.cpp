@@ -1,4 +1,4 @@
-#include "tally/cli/periods.hpp"
+#include "tally/tools/command/periods.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "tally/core/base/text.hpp"
 
-namespace tally::cli {
+namespace tally::command {
 namespace {
 
 // Converts "1ms" to nanoseconds. Returns no value if the text has no time unit.
@@ -57,4 +57,4 @@ Result<void> check_period(const Period& period, const event::Event& event, const
   return {};
 }
 
-}  // namespace tally::cli
+}  // namespace tally::command

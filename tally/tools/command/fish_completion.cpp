@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include "tally/cli/command_page.hpp"
-#include "tally/cli/commands.hpp"
-#include "tally/cli/completion.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/tools/command/command.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/completion.hpp"
 
-namespace tally::cli {
+namespace tally::command {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -62,9 +62,9 @@ std::string command_lines(const Command& command) {
 }
 
 // The arms of `switch $command`: the options of each command that a value follows.
-std::string value_option_arms() {
+std::string value_option_arms(Commands commands) {
   std::string arms;
-  for (const Command& command : commands()) {
+  for (const Command& command : commands) {
     Page page;
     command.describe(page);
     Words names;
@@ -88,9 +88,9 @@ std::string fish_word_arms() {
   return arms;
 }
 
-std::string programs_condition() {
+std::string programs_condition(Commands commands) {
   Words names;
-  for (const Command& command : commands()) {
+  for (const Command& command : commands) {
     Page page;
     command.describe(page);
     if (page.runs_program()) names.emplace_back(command.name);
@@ -168,19 +168,21 @@ complete -c tally -n __tally_at_command -s V -l version -d 'print version, commi
 
 }  // namespace
 
-std::string fish_completion() {
+std::string fish_completion(Commands commands) {
   std::string text = "# fish completion of tally, printed by the command itself.\n\n";
-  text += fmt::format("# The commands that run a program.\nset -g __tally_programs {}\n\n", programs_condition());
-  text += fmt::format("function __tally_value_options\n    switch $argv[1]\n{}    end\nend\n\n", value_option_arms());
+  text +=
+      fmt::format("# The commands that run a program.\nset -g __tally_programs {}\n\n", programs_condition(commands));
+  text += fmt::format("function __tally_value_options\n    switch $argv[1]\n{}    end\nend\n\n",
+                      value_option_arms(commands));
   text += fmt::format("function __tally_words\n    switch $argv[1]\n{}    end\nend\n", fish_word_arms());
   text += fish_logic;
-  for (const Command& command : commands()) {
+  for (const Command& command : commands) {
     for (const char* place : {"__tally_at_command", "'__tally_in help'"})
       text += fmt::format("complete -c tally -n {} -a {} -d {}\n", place, command.name, fish_quoted(command.summary));
   }
   text += "complete -c tally -n __tally_at_command -a help -d 'print the help of a command'\n";
-  for (const Command& command : commands()) text += "\n" + command_lines(command);
+  for (const Command& command : commands) text += "\n" + command_lines(command);
   return text;
 }
 
-}  // namespace tally::cli
+}  // namespace tally::command

@@ -2,20 +2,20 @@
 
 #include <vector>
 
-#include "tally/cli/command_page.hpp"
-#include "tally/cli/commands.hpp"
-#include "tally/cli/completion.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/tools/command/command.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/completion.hpp"
 
-namespace tally::cli {
+namespace tally::command {
 namespace {
 
 using Words = std::vector<std::string>;
 
 // The arms of `case $command`: the options of each command, and what their values are.
-std::string options_arms() {
+std::string options_arms(Commands commands) {
   std::string arms;
-  for (const Command& command : commands()) {
+  for (const Command& command : commands) {
     Page page;
     command.describe(page);
     Words all;
@@ -26,9 +26,9 @@ std::string options_arms() {
   return arms;
 }
 
-std::string value_arms() {
+std::string value_arms(Commands commands) {
   std::string arms;
-  for (const Command& command : commands()) {
+  for (const Command& command : commands) {
     Page page;
     command.describe(page);
     for (const OptionDescription& option : page.options()) {
@@ -57,9 +57,9 @@ std::string bash_word_arms() {
 }
 
 // The commands that run a program, as a pattern of `case`.
-std::string program_pattern() {
+std::string program_pattern(Commands commands) {
   Words names;
-  for (const Command& command : commands()) {
+  for (const Command& command : commands) {
     Page page;
     command.describe(page);
     if (page.runs_program()) names.emplace_back(command.name);
@@ -67,9 +67,9 @@ std::string program_pattern() {
   return join(names, "|");
 }
 
-std::string command_words() {
+std::string command_words(Commands commands) {
   Words words;
-  for (const Command& command : commands()) words.emplace_back(command.name);
+  for (const Command& command : commands) words.emplace_back(command.name);
   return join(words, " ");
 }
 
@@ -154,16 +154,16 @@ complete -F _tally tally
 
 }  // namespace
 
-std::string bash_completion() {
+std::string bash_completion(Commands commands) {
   std::string text = "# bash completion of tally, printed by the command itself.\n\n";
-  text += fmt::format("_tally_commands() {{ echo '{}'; }}\n\n", command_words());
-  text += fmt::format("_tally_options() {{\n  case $1 in\n{}  esac\n}}\n\n", options_arms());
+  text += fmt::format("_tally_commands() {{ echo '{}'; }}\n\n", command_words(commands));
+  text += fmt::format("_tally_options() {{\n  case $1 in\n{}  esac\n}}\n\n", options_arms(commands));
   text += fmt::format("_tally_runs_program() {{\n  case $1 in\n    {}) return 0 ;;\n  esac\n  return 1\n}}\n\n",
-                      program_pattern());
-  text +=
-      fmt::format("# What the value of an option is.\n_tally_kind() {{\n  case $1 in\n{}  esac\n}}\n\n", value_arms());
+                      program_pattern(commands));
+  text += fmt::format("# What the value of an option is.\n_tally_kind() {{\n  case $1 in\n{}  esac\n}}\n\n",
+                      value_arms(commands));
   text += fmt::format("_tally_words() {{\n  case $1 in\n{}  esac\n}}\n", bash_word_arms());
   return text + bash_logic;
 }
 
-}  // namespace tally::cli
+}  // namespace tally::command

@@ -1,0 +1,51 @@
+#include "tally/tools/command/command.hpp"
+
+#include <fmt/format.h>
+
+#include "tally/core/base/foreign_text.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/linux/files/output_file.hpp"
+
+namespace tally::command {
+
+int exit_code(Code code) {
+  switch (code) {
+    case Code::bad_usage: return exit_bad_usage;
+    case Code::not_found: return exit_not_found;
+    case Code::not_executable: return exit_not_executable;
+    case Code::cannot_measure:
+    case Code::cannot_write: break;
+  }
+  return exit_cannot_measure;
+}
+
+void say(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += fmt::format("{}{}\n", text.empty() ? "tally: " : "       ", line);
+  text = ForeignText(text).in_lines();
+  // A single write keeps it separate from the program's output. A failure cannot be reported anywhere.
+  (void)linux::Output::standard_error().write(text);
+}
+
+int report_error(const Error& error) {
+  std::vector<std::string> lines = split(error.message, '\n');
+  if (!error.hint.empty())
+    for (std::string& hint : split(error.hint, '\n')) lines.push_back(std::move(hint));
+  say(lines);
+  return exit_code(error.code);
+}
+
+int print(std::string_view text) {
+  const auto written = linux::Output::standard_output().write(text);
+  return written ? exit_ok : report_error(written.error());
+}
+
+int write_text(const std::string& output, std::string_view text) {
+  if (output.empty() || output == "-") return print(text);
+  auto file = linux::Output::open_file(output);
+  if (!file) return report_error(file.error());
+  const auto written = file->write(text);
+  return written ? exit_ok : report_error(written.error());
+}
+
+}  // namespace tally::command

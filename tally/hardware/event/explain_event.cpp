@@ -23,7 +23,7 @@ Selector x86_selector(const Event& event, const Encoding& encoding) {
   select.os = wants(event, Mode::kernel);
   select.enable = true;
   Selector made{is_amd(encoding.family) ? "PERF_CTLx" : "IA32_PERFEVTSELx", encode(select), {}};
-  for (const pmu::Field& field : pmu::intel::event_select_fields()) {
+  for (const pmu::Field& field : pmu::intel::event_select_fields) {
     const std::uint64_t value = pmu::extract(field, made.value);
     const bool always = field.lsb <= 24 && field.name != "PC" && field.name != "ANY";
     if (value == 0 && !always) continue;

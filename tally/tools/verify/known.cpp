@@ -10,25 +10,23 @@ namespace {
 using event::Id;
 using enum Nature;
 
-KnownEvent known_event(Id id, Nature nature) { return {id, nature, backend::stepper::retired_count(id)}; }
-
-const KnownEvent list[] = {
-    known_event(Id::instructions, additive),
-    known_event(Id::branches, additive),
-    known_event(Id::far_branches, additive),
-    known_event(Id::conditional_branches, immune),
-    known_event(Id::conditional_taken, immune),
-    known_event(Id::conditional_not_taken, immune),
-    known_event(Id::branches_taken, additive),
-    known_event(Id::near_branches_taken, immune),
-    known_event(Id::direct_jumps, immune),
-    known_event(Id::indirect_jumps, immune),
-    known_event(Id::calls, immune),
-    known_event(Id::direct_calls, immune),
-    known_event(Id::indirect_calls, immune),
-    known_event(Id::returns, immune),
-    known_event(Id::loads, accesses),
-    known_event(Id::stores, accesses),
+constexpr KnownEvent list[] = {
+    {Id::instructions, additive},
+    {Id::branches, additive},
+    {Id::far_branches, additive},
+    {Id::conditional_branches, immune},
+    {Id::conditional_taken, immune},
+    {Id::conditional_not_taken, immune},
+    {Id::branches_taken, additive},
+    {Id::near_branches_taken, immune},
+    {Id::direct_jumps, immune},
+    {Id::indirect_jumps, immune},
+    {Id::calls, immune},
+    {Id::direct_calls, immune},
+    {Id::indirect_calls, immune},
+    {Id::returns, immune},
+    {Id::loads, accesses},
+    {Id::stores, accesses},
 };
 
 constexpr Id speculative[] = {Id::cycles,           Id::ref_cycles,       Id::branch_misses,
@@ -37,11 +35,15 @@ constexpr Id speculative[] = {Id::cycles,           Id::ref_cycles,       Id::br
 
 }  // namespace
 
+std::int64_t KnownEvent::value(const workload::Counts& counts) const {
+  return backend::stepper::retired_count(id)(counts);
+}
+
 std::span<const KnownEvent> known_events() { return list; }
 
 const KnownEvent* known(Id id) {
   const auto found =
-      std::find_if(std::begin(list), std::end(list), [id](const KnownEvent& one) { return one.id == id; });
+      std::find_if(std::begin(list), std::end(list), [id](const KnownEvent& event) { return event.id == id; });
   return found == std::end(list) ? nullptr : found;
 }
 

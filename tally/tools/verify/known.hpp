@@ -21,7 +21,8 @@ enum class Nature {
 struct KnownEvent {
   event::Id id;
   Nature nature;
-  std::int64_t (*value)(const workload::Counts& counts);
+
+  std::int64_t value(const workload::Counts& counts) const;
 };
 
 /// In the order in which they get counters: first the events that are compared with each other in one run.

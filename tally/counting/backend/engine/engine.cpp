@@ -201,7 +201,7 @@ class Engine final : public Backend {
     settings.models = modelling.settings;
     if (modelling.needed.core) settings.core = core_of(*modelling.simulation);
     settings.marks = marks_of(order, modelling);
-    settings.windows = windows_of(order, modelling, settings.marks);
+    if (order.windows() != nullptr) settings.windows = windows_of(order, modelling, settings.marks);
     const bool is_profile = order.profile() != nullptr,
                has_places = order.windows() != nullptr && order.windows()->places;
     settings.logs_code = is_profile || has_places || settings.windows.vectors != 0 ? 1 : 0;

@@ -49,7 +49,6 @@ struct Reader {
 channel::Windows windows_of(const Order& order, const Modelling& modelling, channel::Marks& marks) {
   channel::Windows made{};
   const Order::Windows* const windows = order.windows();
-  if (windows == nullptr) return made;
   made.on = 1;
   made.bounded = windows->is_bounded() ? 1 : 0;
   made.waits = windows->bounds.start || windows->trap != CodeRegion::Trap::none ? 1 : 0;

@@ -11,7 +11,7 @@
 
 namespace tally::backend::engine {
 
-/// Returns the engine's settings for windows. Adds to `marks` a row for each event that windows count.
+/// Returns the engine's settings for an order of windows. Adds to `marks` a row for each event that windows count.
 channel::Windows windows_of(const Order& order, const Modelling& modelling, channel::Marks& marks);
 
 /// A thread of the command that takes rows and passes them to the order's sink.

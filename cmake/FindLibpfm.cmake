@@ -1,4 +1,4 @@
-# libpfm4 brings no CMake or pkg-config file. Defines Libpfm::Libpfm.
+# libpfm4 has no CMake or pkg-config file. Defines Libpfm::Libpfm.
 find_path(Libpfm_INCLUDE_DIR perfmon/pfmlib.h)
 find_library(Libpfm_LIBRARY NAMES libpfm.a pfm)  # the static one: the shared one takes a millisecond to be relocated
 # A shared library of ours needs the shared one: Debian's static one is not made for that.

@@ -6,7 +6,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
-# Older compilers lack parts of C++20 that tally uses, and their own errors do not name the reason.
+# Older compilers lack parts of C++20 that tally uses, and their errors do not name this reason.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
   message(FATAL_ERROR "g++ ${CMAKE_CXX_COMPILER_VERSION} is too old: tally needs g++ 12 (package g++ of Debian 12)")
 endif()
@@ -28,7 +28,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   target_compile_options(tally_warnings INTERFACE -Wno-stringop-overflow -Wno-array-bounds)
 endif()
 # Run-time checks of our own directories and tests. Not in CMAKE_CXX_FLAGS and not for every target: the freestanding engine has
-# no library to report them, and the programs that the tests measure are to be what they are in every preset.
+# no library to report them, and the programs that the tests measure must be the same in every preset.
 add_library(tally_checks INTERFACE)
 if(TALLY_ASSERTIONS)
   target_compile_definitions(tally_checks INTERFACE _GLIBCXX_ASSERTIONS)

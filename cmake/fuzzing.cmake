@@ -1,9 +1,9 @@
 # tally_fuzzer(NAME SOURCES … [LIBRARIES …]): a program of libFuzzer, in build/fuzz/fuzz; ./dev fuzz runs them all.
 if(TALLY_FUZZERS)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    message(FATAL_ERROR "TALLY_FUZZERS needs clang, for libFuzzer is part of it: cmake --preset fuzz (package clang-16)")
+    message(FATAL_ERROR "TALLY_FUZZERS needs clang, because libFuzzer is part of it: cmake --preset fuzz (package clang-16)")
   endif()
-  # Every directory is observed, or the fuzzer would look in the dark.
+  # Every directory is instrumented: the fuzzer is guided by the code that it reaches.
   add_compile_options(-fsanitize=fuzzer-no-link)
   add_link_options(-fsanitize=fuzzer-no-link)
 endif()

@@ -1,4 +1,4 @@
-# What `cmake --install` installs: the command, its engine, man pages and completion. Included where the command is made.
+# Installs the command, its engine, man pages and completion. tally/cli includes this.
 #
 # The command finds its engine relative to its own path, so that the installed tree can be moved as a whole.
 include(GNUInstallDirs)
@@ -22,14 +22,14 @@ foreach(folder IN ITEMS docs examples bindings licences tests/consumer)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}/" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}" COMPONENT documents)
 endforeach()
 
-# The built command prints them: one page for each NAME_command.cpp, and the one of tally itself.
+# The built command prints them: one page for each NAME_command.cpp, and one of tally itself.
 set(TALLY_PAGES "" CACHE PATH "share/ of a build tree whose man pages and completion are installed, for a cross build")
 if(CMAKE_CROSSCOMPILING AND TALLY_PAGES)
   install(DIRECTORY "${TALLY_PAGES}/" DESTINATION "${CMAKE_INSTALL_DATADIR}")
   return()
 endif()
 if(CMAKE_CROSSCOMPILING)
-  message(STATUS "Man pages and completion are left out: the command that prints them does not run here")
+  message(STATUS "Man pages and completion are not installed: the command that prints them does not run here")
   return()
 endif()
 set(man "${CMAKE_BINARY_DIR}/share/man/man1")

@@ -1,4 +1,4 @@
-# What other projects need to use the library: headers, find_package(tally), pkg-config. Included where it is made.
+# Installs what other projects need to use the library: headers, find_package(tally), pkg-config. tally/library includes this.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set_target_properties(tally_shared PROPERTIES EXPORT_NAME tally)

@@ -2,7 +2,7 @@
 #
 # TALLY_PRIVATE_ZYDIS: tally-stepper and tally-lab use a copy of libZydis that is installed next to them, because each
 # Debian release has another version of it.
-# TALLY_PORTABLE: moreover, libtally.so uses a copy of libpfm next to it, and contains libstdc++, as tally-stepper does.
+# TALLY_PORTABLE: also, libtally.so uses a copy of libpfm next to it. It and tally-stepper contain libstdc++.
 option(TALLY_PRIVATE_ZYDIS "Install a copy of libZydis next to the programs that use it" OFF)
 option(TALLY_PORTABLE "Install what runs on other distributions: copies of libZydis and libpfm, libstdc++ linked statically" OFF)
 

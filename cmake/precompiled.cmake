@@ -1,4 +1,4 @@
-# Headers that nearly every source includes are compiled once. Sources include what they use all the same: the preset
+# Headers that nearly every source includes are compiled once. Sources still include what they use: the preset
 # `tidy` builds without this, and so does -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON.
 #
 # tally_precompiled_kind(KIND [OPTIONS …] [LIBRARIES …] [HEADERS …]) makes them, tally_precompiled(TARGET KIND) uses them.

@@ -1,6 +1,6 @@
-# The command is linked statically, at no fixed address, where that can be done: it starts in a third of the time, and a short program under
-# it is done two milliseconds sooner. The libraries are those that the packages bring, but for libfmt: Debian has it as a
-# shared library only, so it is made of its headers here.
+# The command is linked statically and position-independent if possible: it starts in a third of the time, and `tally stat` of
+# a short program takes two milliseconds less. It uses the static libraries of the packages, except libfmt: Debian has it as a
+# shared library only, so it is compiled here from its headers.
 option(TALLY_STATIC "Link the command statically" ON)
 if(TALLY_SANITIZE)
   set(TALLY_STATIC OFF)

@@ -93,7 +93,7 @@ function(tally_test name)
       string(PREPEND directory "long:")
     endif()
     if(test_CASES)
-      # The cases of our parameterised tests have names; pretty values would print each parameter after its name. One
+      # The cases of parameterised tests have names; pretty values would print each parameter after its name. One
       # label: the files that gtest_discover_tests writes lose all but the first.
       gtest_discover_tests(${name} TEST_PREFIX "${name}/" NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 TEST_FILTER "${filter}"
                            PROPERTIES ${properties} LABELS "${directory}")

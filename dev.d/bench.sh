@@ -49,7 +49,7 @@ if [[ ${1-} == --lab ]]; then
   exec build/release/bench_lab
 fi
 if [[ ${1-} == --reads || ${1-} == regions ]]; then
-  # PAPI refuses to count at Debian's default level, and on processors that libpfm4 does not know.
+  # PAPI refuses to count at Debian's default level, and on processors that libpfm4 does not support.
   exec ./dev guest --cpu neoverse-n1 --paranoid 1 --target bench_reads -- \
     sh -c 'echo 1 >/proc/sys/kernel/perf_user_access; exec "$0" "$1"' "$PWD/build/guest/bench_reads" "$1"
 fi

@@ -45,7 +45,7 @@ title "1. A real program"
 headers=$(echo '#include <vector>' | g++ -x c++ -M - | tr -s ' \\\n' '\n' | grep -m 1 '/bits/stl_vector\.h$')
 tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$(dirname "$headers")" -cf "$folder/input.tar" .
 explain <<TEXT
-bzip2 compresses $(stat -c %s "$folder/input.tar") bytes: the headers of the C++ library with which this tally was built.
+bzip2 compresses $(stat -c %s "$folder/input.tar") bytes: the headers of this compiler's C++ library.
 TEXT
 show $tally stat -- bzip2 -k -f "$folder/input.tar"
 explain <<'TEXT'
@@ -55,8 +55,8 @@ exact      Instructions, branches by kind, loads, stores. They follow from the p
            without hardware counters. They equal, to the instruction, the counts of a debugger that single-steps the
            program (an instruction that repeats itself, such as "rep movsb", counts as one).
            ":u" means user mode: the work of the kernel for the program is not included.
-partial    Page faults, times, memory. The kernel measured them for the whole process, and that includes the work of
-           tally's engine (notes [1] and [2]). A native run has no such work in them:
+partial    Page faults, times, memory. The kernel measured them for the whole process, including the work of tally's engine
+           (notes [1] and [2]). In a native run they do not include it:
 TEXT
 show $tally stat --backend none -e instructions,page-faults,peak-memory,user_time,duration_time -- \
   bzip2 -k -f "$folder/input.tar"
@@ -65,7 +65,7 @@ counted    The kernel counted it, and only the program contributed to it.
 absent     The number is not available, and the line gives the reason. tally never prints 0 for what it did not count.
 TEXT
 
-title "2. A program whose answer is known"
+title "2. A program with known counts"
 cat >"$folder/loop.cpp" <<'CODE'
 #include <cstdlib>
 int main(int, char** argv) { volatile long sum = 0; for (long i = 0, n = std::atol(argv[1]); i < n; ++i) sum += i; }
@@ -89,8 +89,8 @@ echo
 differences | explain
 explain <<'TEXT'
 
-By the source, each iteration loads the sum once, stores it once and jumps back once. The difference of the two runs is
-exactly that, a million times.
+According to the source code, each iteration loads the sum once, stores it once and jumps back once. The difference of
+the two runs is exactly that, a million times.
 TEXT
 
 title "3. Several processes"
@@ -103,7 +103,7 @@ TEXT
 title "4. A program that crashes"
 show $tally stat -e instructions -- sh -c 'kill -SEGV $$'
 explain <<'TEXT'
-tally prints the counts up to the crash. Its exit code is that of a shell: 128 + the signal.
+tally prints the counts up to the crash, and exits with 128 + the signal, as a shell does.
 TEXT
 
 title "Next steps"

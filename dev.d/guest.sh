@@ -62,7 +62,7 @@ unavailable() {
 release=$(. /etc/os-release 2>/dev/null && echo "${ID-linux}-${VERSION_CODENAME-${VERSION_ID-unknown}}")
 cache=${TALLY_GUEST_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/tally/guest}/$release
 mkdir -p "$(dirname "$cache")" 2>/dev/null || unavailable "cannot create $(dirname "$cache"): set TALLY_GUEST_CACHE to another directory"
-# Locked while the machine runs: another tree that needs other packages there waits until it ends.
+# Locked while the machine runs: a tree that needs other packages waits until it ends.
 exec {cache_lock}>"$cache.lock"
 flock -s "$cache_lock"
 if [[ $what == refresh ]] || ! guest_is_complete "$cache"; then

@@ -33,7 +33,7 @@ have qemu-system-x86_64 && have cpio || unavailable "qemu-system-x86_64 or cpio 
 qemu-system-x86_64 -cpu help | grep -qE "^(x86)? *$name( |$)" || misuse "QEMU has no processor '$name': qemu-system-x86_64 -cpu help lists them"
 
 cache=${TALLY_PROCESSOR_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/tally/processor}
-# The modules that reach this machine's files, in the order in which they are loaded.
+# The modules that mount this machine's files, in loading order.
 modules=(virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci netfs fscache 9pnet 9pnet_virtio 9p overlay)
 fetch_kernel() {
   local package
@@ -77,7 +77,7 @@ if ((${#command[@]} == 0)); then
   command=(python3 -B "$PWD/tests/same-count/same_count.py" "$PWD/build/release/tally")
 fi
 
-# The first program: this machine's files below a layer that is lost at the end, and the command in them.
+# The first program mounts this machine's files under a layer that is lost at the end, and runs the command there.
 cat >"$boot/archive/init" <<END
 #!/bin/busybox sh
 /bin/busybox mkdir -p /commands /proc /dev /below /above /all
@@ -128,7 +128,7 @@ timeout --foreground -k 5 "$limit" qemu-system-x86_64 -accel tcg -M q35 -cpu "$n
   -serial "file:$boot/console" -fsdev "local,id=machine,security_model=none,readonly=on,multidevs=remap,path=/" \
   -device virtio-9p-pci,fsdev=machine,mount_tag=machine -fsdev "local,id=files,security_model=none,path=${files//,/,,}" \
   -device virtio-9p-pci,fsdev=files,mount_tag=files </dev/null 2>"$boot/messages" || failed=$?
-sleep 1  # for what the two followers have not yet printed
+sleep 1  # until both followers have printed everything
 kill %1 %2 2>/dev/null || true
 if [[ ! -f $files/.status ]]; then
   tail -n 15 "$boot/console" | tr -d '\r' >&2 || true

@@ -17,7 +17,7 @@ purposes=()
 for word in "$@"; do
   case $word in
     --list) list=yes ;;
-    -*) misuse "setup does not know the option $word" ;;
+    -*) misuse "setup does not support the option $word" ;;
     *)
       grep -qE "^$word\?? " dev.d/packages || misuse "there is no purpose '$word'"
       purposes+=("$word") ;;
@@ -39,7 +39,7 @@ packages() {
   done | sort -u
 }
 
-# As root apt-get itself, else through sudo; without a terminal sudo must not ask.
+# Runs apt-get as root, or through sudo. Without a terminal sudo must not ask.
 as_root() {
   if ((EUID == 0)); then env "$@"; elif [[ -t 0 ]]; then sudo env "$@"; else sudo -n env "$@"; fi
 }
@@ -48,7 +48,7 @@ apt() { as_root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive apt-get -q -y -o D
 if ! have dpkg-query || ! have apt-get; then
   say "this is not Debian (no apt-get here); what ./dev ${purposes[*]} needs is, by Debian's names:"
   packages "" | sed 's/^/  /' >&2
-  die "with these installed, --no-setup makes build, test, demo and bench go on without this step"
+  die "if these are installed, --no-setup skips this step in build, test, demo and bench"
 fi
 
 installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
@@ -57,7 +57,7 @@ for package in $(packages ""); do installed "$package" || missing+=("$package");
 wished=()
 for package in $(packages "?"); do installed "$package" || wished+=("$package"); done
 
-# Not by a pipe into grep -q: it leaves early, and apt-cache then fails at its next line.
+# Not through a pipe into grep -q: it ends early, and apt-cache then fails at its next line.
 available() { [[ $(LC_ALL=C apt-cache policy "$1" 2>/dev/null) =~ Candidate:\ [^\(] ]]; }
 # Without removing others: libnode-dev needs Debian's nodejs, which conflicts with NodeSource's.
 installable() { apt-get -qq --simulate --no-remove --no-install-recommends install "$@" &>/dev/null; }
@@ -79,10 +79,10 @@ if [[ $list == yes ]]; then
 fi
 
 if ((EUID != 0)) && ! have sudo; then
-  die "missing packages, and neither root nor sudo here. As root: apt-get install ${missing[*]} ${wished[*]}"
+  die "packages are missing, and you are neither root nor have sudo. As root: apt-get install ${missing[*]} ${wished[*]}"
 fi
 say "installing for ${purposes[*]}: ${missing[*]} ${wished[*]}"
-# A mirror that does not answer may be one that is not needed: the install itself decides.
+# A mirror that does not answer may not be needed, so failures are ignored: the installation decides.
 apt update || say "apt-get update failed; going on with the package lists that are here"
 
 for package in "${wished[@]}"; do
@@ -91,7 +91,7 @@ done
 absent=()
 for package in "${missing[@]}"; do available "$package" || absent+=("$package"); done
 if ((${#absent[@]})); then
-  die "apt knows no package ${absent[*]}. Is the network reachable, is 'main' in /etc/apt/sources.list, is this Debian 12 or later?"
+  die "apt finds no package ${absent[*]}. Is the network reachable, is 'main' in /etc/apt/sources.list, is this Debian 12 or later?"
 fi
 if ((${#missing[@]})); then
   apt install --no-install-recommends "${missing[@]}" ||

@@ -87,12 +87,12 @@ else
 fi
 add_cost build
 
-# Not the user's own kept translations, which those of a new build would replace.
+# Uses its own kept translations: those of a new build would replace the user's.
 export TALLY_CACHE_DIR=$PWD/$tree/test-cache
 if [[ $all == yes ]]; then export TALLY_TEST_FULL=1; fi
 limit_s=600
 if [[ $all == yes || $suite == yes ]]; then limit_s=3600; fi
-# One more than there are processors, because tests also wait. The soft limit: a test may raise it.
+# One job more than processors, because tests also wait. The limit is the soft one, which a test may raise.
 run_ctest() {
   (
     ulimit -S -t "$limit_s"

@@ -16,7 +16,7 @@ import sys
 
 
 def rows(licences):
-    """The rows of the table of libraries: name, SPDX expression, the programs in words, Debian package."""
+    """The rows of the table of libraries: name, SPDX expression, names of the programs, Debian package."""
     with open(licences, encoding="utf-8") as file:
         for line in file:
             cells = [cell.strip() for cell in line.strip().strip("|").split("|")]

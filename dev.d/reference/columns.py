@@ -1,4 +1,4 @@
-"""Markdown in lines of 120 columns, where code, tables and headings leave it that."""
+"""Breaks lines of Markdown at 120 columns, except code, tables and headings."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Prints docs/reference/library.md: what the public headers declare, with the their comments."""
+"""Prints docs/reference/library.md: what the public headers declare, with their comments."""
 import os
 import re
 

@@ -28,7 +28,7 @@ def of_regions(regions):
 
 
 def difference(later, earlier):
-    """Returns what was counted in between, of the parts that were entered in between."""
+    """Returns the counts between two readings, of the parts that were entered between them."""
     between = {}
     for name, events in later.items():
         before = earlier.get(name, {})
@@ -42,7 +42,7 @@ def difference(later, earlier):
 
 
 def of_runs(runs, choose=min):
-    """Returns one count of each event of each part of the last run: the smallest, or what `choose` takes."""
+    """Returns one count of each event of each part of the last run: the smallest, or the one that `choose` returns."""
     chosen = {}
     for name, events in runs[-1].items():
         for event, count in events.items():

@@ -6,7 +6,7 @@ import statistics
 from ._library import MOST_EVENTS, Counts8, last_error, load
 from ._results import Count, Counts
 
-_CALLS = 64  # that measure what counting itself costs; the interpreter specialises code in the first ones
+_CALLS = 64  # that measure the cost of counting; the interpreter specialises code in the first ones
 
 
 def _nothing():
@@ -21,7 +21,7 @@ def _call(read, counters, before, after, function):
 
 
 class _Counters:
-    """Open counters, and what the interpreter executes to read them."""
+    """Open counters, and the cost of reading them in the interpreter."""
 
     def __init__(self, events):
         self.read = load().tally_read

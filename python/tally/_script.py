@@ -35,7 +35,7 @@ def _compiled(script):
         with open(script, "rb") as file:
             text = file.read()
     except OSError as error:
-        # The interpreter's words and exit code.
+        # The message and exit code of the interpreter.
         sys.stderr.write(f"{sys.executable}: can't open file {script!r}: [Errno {error.errno}] "
                          f"{error.strerror}\n")
         sys.exit(2)

@@ -178,7 +178,7 @@ def _count_call(events):
 
 
 def _cost(count_nothing):
-    """Returns what counting itself costs in this test, by event: that depends on the interpreter's memory, too."""
+    """Returns the cost of counting in this test, by event. It also depends on the interpreter's memory."""
     measured = [list(count_nothing().values()) for _ in range(3)]
     return {counts[0].event: int(statistics.median(count.value for count in counts))
             for counts in zip(*measured) if counts[0].value is not None}
@@ -191,7 +191,7 @@ def _without(cost, counts):
 
 
 class Tally(_Part):
-    """The fixture: counts parts of the test, in the ways of the package `tally`."""
+    """The fixture: counts parts of the test with the functions of the package `tally`."""
 
     Error = counting_package.Error
 
@@ -254,7 +254,7 @@ def pytest_pyfunc_call(pyfuncitem):
 
 
 class _Sibling:
-    """Looks like a next test in the same class or module: what they have set up stays for the next run of a test."""
+    """Looks like a next test in the same class or module, so that their setup stays for the next run of a test."""
 
     def __init__(self, item):
         self._parents = item.listchain()[:-1]
@@ -376,7 +376,7 @@ class _Comparison:
                 return {}
 
     def _growth(self, report):
-        """Returns what grew too much, in words."""
+        """Returns the counts that grew too much, as text."""
         return [change.text() for name, counts in report.user_properties if name == _PROPERTY
                 for change in self.options.changes(report.nodeid, counts)
                 if change.is_growth(self.options.limit, self.options.least)]
@@ -424,7 +424,7 @@ class _Comparison:
         if len(self.counted) < self.runs:
             return
         counts = _baseline.of_runs(self.counted)
-        # The report brings them to the process that writes them, if pytest-xdist runs the tests in others.
+        # With pytest-xdist the tests run in other processes: the report passes the counts to the one that writes them.
         report.user_properties.append((_PROPERTY, counts))
 
     def pytest_runtest_logreport(self, report):

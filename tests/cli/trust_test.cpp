@@ -73,7 +73,7 @@ TEST(Trust, a_second_sigterm_leaves_a_program_that_does_not_end) {
   ASSERT_TRUE(one.wait_for_output("ready\n"));
   one.signal(SIGTERM);
   ASSERT_TRUE(one.wait_for_output("got\n"));
-  usleep(300'000);  // sooner, both would be one signal
+  usleep(300'000);  // earlier, both would be one signal
   one.signal(SIGTERM);
   while (!file.content()) usleep(10'000);
   one.signal_group(SIGKILL);

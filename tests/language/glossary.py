@@ -1,5 +1,5 @@
-"""The glossary is a dictionary: each term is defined once, where it says that the code is there is something, every
-grade of trust and every backend is in it, and each term is used in the documents or the sources.
+"""Checks that the glossary is a dictionary: it defines each term once, the files that it names exist, it contains every
+grade of trust and every backend, and the documents or the sources use each term.
 
 usage: glossary.py ROOT
 """

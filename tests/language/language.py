@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+DIRECTORIES = ("tally/", "programs/", "tests/", "bench/", "examples/", "bindings/")  # of sources; other files: everywhere
 SOURCES = (".cpp", ".hpp", ".h", ".c", ".inc", ".js")
 SCRIPTS = (".py", ".sh", ".cmake", "CMakeLists.txt")
 UNCHECKED = (
@@ -125,7 +126,7 @@ def files(root):
     """The names of the files that are searched; none outside of a checkout."""
     listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True)
     for name in listed.stdout.splitlines():
-        is_source = name.startswith(("tally/", "tests/", "bench/", "examples/")) and name.endswith(SOURCES)
+        is_source = name.startswith(DIRECTORIES) and name.endswith(SOURCES)
         is_read = (is_source or name.endswith(".md") or is_script(name)) and name not in UNCHECKED
         if is_read and os.path.isfile(os.path.join(root, name)):
             yield name

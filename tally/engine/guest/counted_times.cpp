@@ -40,7 +40,7 @@ channel::Process* record_of(s64 pid, u32 but = 0) {
   return ended;
 }
 
-/// Whether the kernel knows no process of this number any more.
+/// Whether no process has this number any more.
 bool has_ended(s64 pid) { return kernel(SYS_kill, static_cast<u64>(pid), 0) == -ESRCH; }
 
 /// The thread's processor time while it may run. It never decreases.

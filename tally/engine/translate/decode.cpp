@@ -220,7 +220,7 @@ bool moves_state(ZydisMnemonic mnemonic) {
   }
 }
 
-// The field, if any, that counts this plain instruction; 0 = none. The fast decoder knows no such instruction.
+// The field, if any, that counts this plain instruction; 0 = none. The fast decoder does not decode such instructions.
 u8 plain_field_of(const ZydisDecodedInstruction& i, bool modrm_memory) {
   const bool is_prefetch = i.meta.category == ZYDIS_CATEGORY_PREFETCH || i.meta.category == ZYDIS_CATEGORY_PREFETCHWT1;
   if (is_prefetch && modrm_memory) return channel::prefetches;

@@ -131,7 +131,7 @@ std::string_view name(Class what) {
 std::string_view explanation(Class what) {
   switch (what) {
     case Class::deterministic: return "a PMU gives the same count on every run";
-    case Class::correctable: return "a PMU gives the same count but for page faults and interrupts";
+    case Class::correctable: return "a PMU gives the same count except for page faults and interrupts";
     case Class::speculative: return "depends on the processor's make and history: compare medians, never single counts";
     case Class::micro_ops: return "a PMU counts micro-operations or dispatches, not what the program says";
     case Class::software: return "the kernel's bookkeeping, or a clock";

@@ -74,7 +74,7 @@ TEST(Widths, code) {
   each.value = 1234567.25;
   each.trust = Trust::modelled;
   each.model = "haswell of a long name";
-  each.reason = "a model of the core, which knows no other threads and no interrupts";
+  each.reason = "a model of the core, which has no other threads and no interrupts";
   snippet.events = {{"instructions", {"instructions", Mode::user}, each, 100, 1234567.0, 1234568.5},
                     {"cycles", {"cycles", Mode::user}, each, 100, {}, {}}};
   snippet.chains = {{"latency",

@@ -141,7 +141,7 @@ std::string user_reads_text(std::int64_t mode) {
 
 std::string paranoid_text(std::int64_t level) {
   if (level < 0) return fmt::format("{}: everybody may count everything", level);
-  if (level == 0) return "0: everybody may count, but for raw tracepoints";
+  if (level == 0) return "0: everybody may count, except raw tracepoints";
   if (level == 1) return "1: without privilege: own programs, kernel too";
   if (level == 2) return "2: without privilege: own programs, user mode only";
   return fmt::format("{}: without privilege: nothing", level);

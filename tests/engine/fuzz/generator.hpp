@@ -4,7 +4,7 @@
 namespace fuzz {
 
 /// Writes a function of random instructions: arithmetic, flags, memory, stack, strings, vectors and branches of every
-/// kind. It always ends: jumps go forward, but for loops that count in memory of their own.
+/// kind. It always ends: jumps go forward, except those of loops that count in memory of their own.
 ///
 /// Flags that the manual leaves undefined are overwritten at once, for only what is defined has to be the same.
 class Generator {

@@ -46,7 +46,7 @@ int64_t ticks(bool ordered) {
   return static_cast<int64_t>(uint64_t{high} << 32 | low);
 }
 
-/// Prints every clock. Times in ns since the start of the run would be equal but for the offsets of the clocks.
+/// Prints every clock. Times in ns since the start of the run would be equal except for the offsets of the clocks.
 void read_all() {
   for (const clockid_t clock : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11}) {
     const intmax_t by_vdso = now(clock);

@@ -159,7 +159,7 @@ Encoded named_for(const event::Event& event, const PmuDevice& core, bool is_one_
   }
   if (const auto code = own_code(event.id, core))
     return {in_mode(*code, event.mode), CountSource::pmu(core.name), "", ""};
-  return none(fmt::format("tally knows no event of {} for it", core.name));
+  return none(fmt::format("tally has no event of {} for it", core.name));
 }
 
 Encoded not_of_this_processor(const Encoding& encoding, event::Mode mode, const PmuDevice& core) {

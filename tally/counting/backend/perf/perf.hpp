@@ -13,7 +13,7 @@ namespace tally::backend::perf {
 enum class Use {
   pmu,            ///< refuse orders with PMU events if the machine's PMU cannot be used
   by_name,        ///< also refuse the kernel's own events if the kernel opens no counter for them
-  kernel_events,  ///< as `pmu`; but for attachments and parts of the run, count the kernel's own events, and report the
+  kernel_events,  ///< as `pmu`; for attachments and parts of the run, count the kernel's own events, and report the
                   ///< others as absent with the reason
 };
 

@@ -81,7 +81,7 @@ Corrections::Corrections(const Order& order, const std::vector<linux::PmuDevice>
       order_.events.push_back(*std::move(interrupts));
     } else {
       notices_.emplace_back(
-          "interrupts are not counted: tally knows no event of this processor for them; the counts still include them");
+          "interrupts are not counted: tally has no event of this processor for them; the counts still include them");
     }
   }
   if (order.timing().on_interval) {

@@ -25,11 +25,11 @@ const Suffix* suffix_at_end(std::string_view name, std::size_t& begin) {
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;
   const bool has_number = digits < name.size() && digits > 0 && name[digits - 1] == '.';
   const std::string_view text = has_number ? name.substr(0, digits - 1) : name;
-  for (const Suffix& one : suffixes) {
-    if (!text.ends_with(one.word) || text.size() == one.word.size()) continue;
-    if (!has_number && !one.may_lack_number) continue;
-    begin = text.size() - one.word.size();
-    return &one;
+  for (const Suffix& suffix : suffixes) {
+    if (!text.ends_with(suffix.word) || text.size() == suffix.word.size()) continue;
+    if (!has_number && !suffix.may_lack_number) continue;
+    begin = text.size() - suffix.word.size();
+    return &suffix;
   }
   return nullptr;
 }

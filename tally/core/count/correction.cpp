@@ -33,11 +33,11 @@ std::optional<Correction> median_correction(const std::vector<Count>& series) {
   if (series.empty() || !series.front().correction) return std::nullopt;
   const Correction& first = *series.front().correction;
   std::vector<std::int64_t> corrected, faults, interrupts;
-  for (const Count& one : series) {
-    if (!one.correction || one.correction->each != first.each) return std::nullopt;
-    corrected.push_back(one.correction->corrected);
-    faults.push_back(one.correction->page_faults);
-    if (one.correction->interrupts) interrupts.push_back(*one.correction->interrupts);
+  for (const Count& count : series) {
+    if (!count.correction || count.correction->each != first.each) return std::nullopt;
+    corrected.push_back(count.correction->corrected);
+    faults.push_back(count.correction->page_faults);
+    if (count.correction->interrupts) interrupts.push_back(*count.correction->interrupts);
   }
   Correction median{stats::whole_median(corrected), first.each, stats::whole_median(faults), std::nullopt};
   // Counts corrected for interrupts and counts that are not cannot be compared.

@@ -72,7 +72,9 @@ namespace {
 /// null if there is a median.
 const Count* typical(const Summary& summary, const std::vector<Count>& series) {
   const Count* found = nullptr;
-  const auto distance = [&](const Count& one) { return std::abs(static_cast<double>(*one.value) - *summary.median); };
+  const auto distance = [&](const Count& count) {
+    return std::abs(static_cast<double>(*count.value) - *summary.median);
+  };
   for (const Count& one : series) {
     if (one.trust == summary.trust && (found == nullptr || distance(one) < distance(*found))) found = &one;
   }

@@ -148,7 +148,8 @@ void Conductor::end_slice(const std::vector<Count>& counts) {
 
 void Conductor::mark_lost(const std::string& why) {
   for (result::Interval& interval : intervals_)
-    for (EventCount& one : interval.counts) one.count = partial_of_lost(std::move(one.count), why);
+    for (EventCount& event_count : interval.counts)
+      event_count.count = partial_of_lost(std::move(event_count.count), why);
 }
 
 void Conductor::end_interval(Nanoseconds now, std::vector<Count> counts) {

@@ -54,8 +54,8 @@ std::string why_counters_were_lost(Nanoseconds enabled, const linux::Usage& usag
 
 Nanoseconds longest_enabled(const std::vector<KernelCount>& counts) {
   Nanoseconds longest{0};
-  for (const KernelCount& one : counts)
-    if (one.value) longest = std::max(longest, one.value->enabled);
+  for (const KernelCount& count : counts)
+    if (count.value) longest = std::max(longest, count.value->enabled);
   return longest;
 }
 

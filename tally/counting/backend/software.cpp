@@ -41,10 +41,10 @@ bool never_counts(Id id) { return id == Id::bpf_output || id == Id::dummy; }
 
 Count only_by_counter(Id id, const RunStatistics& statistics) {
   if (!linux::kernel_counts(*kernel_event(id))) return absent("the kernel counts none on this architecture");
-  for (const KernelCount& one : statistics.kernel) {
-    if (one.id != id || one.os_errno == 0) continue;
+  for (const KernelCount& count : statistics.kernel) {
+    if (count.id != id || count.os_errno == 0) continue;
     return absent(
-        fmt::format("the kernel refuses to count it: {} (`tally doctor` explains)", linux::errno_text(one.os_errno)));
+        fmt::format("the kernel refuses to count it: {} (`tally doctor` explains)", linux::errno_text(count.os_errno)));
   }
   return absent("only the kernel's counters have it: request only the kernel's own events, or use --backend none");
 }
@@ -104,10 +104,10 @@ namespace {
 
 // The count of its counter, if it has one.
 std::optional<Count> by_counter(const event::Event& event, const RunStatistics& statistics) {
-  for (const KernelCount& one : statistics.kernel) {
-    if (one.id != event.id || !one.value) continue;
+  for (const KernelCount& kernel_count : statistics.kernel) {
+    if (kernel_count.id != event.id || !kernel_count.value) continue;
     // Without times: the kernel never multiplexes such a counter.
-    Count count = counted(static_cast<std::int64_t>(one.value->value), Source::kernel);
+    Count count = counted(static_cast<std::int64_t>(kernel_count.value->value), Source::kernel);
     return statistics.lost.empty() ? count : count_of_lost(event, statistics, std::move(count), statistics.lost);
   }
   return std::nullopt;
@@ -116,8 +116,8 @@ std::optional<Count> by_counter(const event::Event& event, const RunStatistics& 
 }  // namespace
 
 Count software_count(const event::Event& event, const RunStatistics& statistics) {
-  const auto was_enabled = [&](const KernelCount& one) {
-    return one.id == event.id && one.value && one.value->enabled.count() > 0;
+  const auto was_enabled = [&](const KernelCount& count) {
+    return count.id == event.id && count.value && count.value->enabled.count() > 0;
   };
   // A counter that was never enabled saw no execve: wait4(2) is as good.
   const bool saw_it = std::any_of(statistics.kernel.begin(), statistics.kernel.end(), was_enabled);
@@ -137,8 +137,8 @@ RunStatistics expected_statistics(const event::Event& event) {
     take_time(statistics, moment, moment);
   }
   statistics.kernel = KernelCounters({event}).read();
-  for (KernelCount& one : statistics.kernel) {
-    if (one.os_errno == 0) one.value = linux::PerfValue{0, Nanoseconds{1}, Nanoseconds{1}};
+  for (KernelCount& count : statistics.kernel) {
+    if (count.os_errno == 0) count.value = linux::PerfValue{0, Nanoseconds{1}, Nanoseconds{1}};
   }
   return statistics;
 }

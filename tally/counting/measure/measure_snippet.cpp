@@ -120,8 +120,8 @@ Result<Differences> differences(Bench& bench, const std::string& init, const std
 
 // Returns the median; an absent count if there is one.
 const Count& middle(std::vector<Count>& counts) {
-  for (const Count& one : counts) {
-    if (!one.value) return one;
+  for (const Count& count : counts) {
+    if (!count.value) return count;
   }
   std::sort(counts.begin(), counts.end(), [](const Count& a, const Count& b) { return *a.value < *b.value; });
   return counts[counts.size() / 2];
@@ -205,8 +205,8 @@ Result<result::Snippet> snippet(backend::Backend& backend, const SnippetOptions&
   }
   snippet.executions = bench.executions;
   snippet.notices = std::move(bench.notices);
-  const bool has_cycles = std::any_of(snippet.events.begin(), snippet.events.end(), [](const result::PerCopy& one) {
-    return one.name.base == "cycles" && one.each.value.has_value();
+  const bool has_cycles = std::any_of(snippet.events.begin(), snippet.events.end(), [](const result::PerCopy& copy) {
+    return copy.name.base == "cycles" && copy.each.value.has_value();
   });
   // What the engine says about cycles does not matter if there are none.
   if (!has_cycles)

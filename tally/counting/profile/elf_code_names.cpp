@@ -25,10 +25,10 @@ class Names final : public CodeNames {
     if (!elf) return fail(elf.error());
     elf_ = *std::move(elf);
     std::vector<symbol::CloneSymbol> symbols;
-    for (const symbol::Function& one : elf_.functions) {
-      if (!functions_.empty() && functions_.back().address == one.address) continue;
-      functions_.push_back({symbol::demangled(one.name), one.address, 0, false});
-      symbols.push_back({one.name, one.address, one.unit});
+    for (const symbol::Function& function : elf_.functions) {
+      if (!functions_.empty() && functions_.back().address == function.address) continue;
+      functions_.push_back({symbol::demangled(function.name), function.address, 0, false});
+      symbols.push_back({function.name, function.address, function.unit});
     }
     const std::vector<std::uint64_t> clones = symbol::functions_of_clones(symbols);
     for (std::size_t i = 0; i < clones.size(); ++i) functions_[i].clone_of = clones[i];

@@ -24,15 +24,15 @@ std::vector<symbol::SymbolMatch> FunctionNames::find(const std::string& path, co
   std::vector<symbol::SymbolMatch> found;
   const CodeNames* const names = names_of(path);
   if (names == nullptr) return found;
-  for (const NamedCode& one : names->functions()) {
-    const CloneName whole = clone_name(one.name), linker_name = clone_name(one.linker_name);
-    if (one.name == name || one.linker_name == name) {
-      const bool is_chosen_late = one.name != name && one.name.ends_with(ifunc_suffix);
-      found.push_back({one.name, one.address, is_chosen_late, true, one.linker_name});
+  for (const NamedCode& code : names->functions()) {
+    const CloneName whole = clone_name(code.name), linker_name = clone_name(code.linker_name);
+    if (code.name == name || code.linker_name == name) {
+      const bool is_chosen_late = code.name != name && code.name.ends_with(ifunc_suffix);
+      found.push_back({code.name, code.address, is_chosen_late, true, code.linker_name});
     } else if (std::max(whole.kind, linker_name.kind) != CloneKind::fragment &&
-               (output::is_called(one.name, name) || linker_name.function == name ||
+               (output::is_called(code.name, name) || linker_name.function == name ||
                 symbol::without_parameters(whole.function) == name)) {
-      found.push_back({std::string(whole.function), one.address, false, true, linker_name.distinct, one.clone_of});
+      found.push_back({std::string(whole.function), code.address, false, true, linker_name.distinct, code.clone_of});
     }
   }
   return found;

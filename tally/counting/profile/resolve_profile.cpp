@@ -225,7 +225,8 @@ class Resolver {
     const auto [place, is_new] = object.inlined_functions.try_emplace(code.name, 0);
     if (!is_new) return place->second;
     if (object.addresses.empty())
-      for (const NamedCode& one : object.names->functions()) object.addresses.try_emplace(one.name, one.address);
+      for (const NamedCode& named_code : object.names->functions())
+        object.addresses.try_emplace(named_code.name, named_code.address);
     if (const auto own = object.addresses.find(code.name); own != object.addresses.end())
       return place->second = function(file, object, own->second, 0);
     result_.functions.push_back({code.name, file, 0, 0, 0, 0, code.linker_name});

@@ -338,10 +338,11 @@ Result<result::ProgramRegions> read_records(std::string_view content) {
       return fail(Code::cannot_measure, "its shared memory is damaged");
     std::vector<ThreadRecords> threads;
     for (auto& [distinguished, thread] : read.threads) threads.push_back(std::move(thread));
-    for (RegionResult& one : results_of(counted, read.names, threads,
-                                        "the process ended in this region, without C's exit handlers: up to one entry "
-                                        "of each thread may be counted in part"))
-      program.regions.push_back(std::move(one));
+    for (RegionResult& region_result :
+         results_of(counted, read.names, threads,
+                    "the process ended in this region, without C's exit handlers: up to one entry "
+                    "of each thread may be counted in part"))
+      program.regions.push_back(std::move(region_result));
   }
   program.openmp_numbers = std::move(items.openmp_numbers);
   return program;

@@ -74,8 +74,8 @@ constexpr FeatureBit all_bits[] = {
 std::span<const FeatureBit> feature_bits() { return all_bits; }
 
 std::string_view name_of(Feature feature) {
-  for (const FeatureBit& one : all_bits)
-    if (one.feature == feature) return one.name;
+  for (const FeatureBit& bit : all_bits)
+    if (bit.feature == feature) return bit.name;
   return "";
 }
 
@@ -98,22 +98,23 @@ FeatureSet host_features() {
   linux::CpuidRegisters answer;
   const std::uint32_t highest = linux::cpuid(0).value_or(answer).eax;
   const std::uint32_t highest_extended = linux::cpuid(0x80000000).value_or(answer).eax;
-  for (const FeatureBit& one : all_bits) {
-    if (one.leaf > (one.leaf < 0x80000000 ? highest : highest_extended)) continue;
-    if (one.leaf != leaf || one.subleaf != subleaf) {
-      leaf = one.leaf, subleaf = one.subleaf;
+  for (const FeatureBit& feature_bit : all_bits) {
+    if (feature_bit.leaf > (feature_bit.leaf < 0x80000000 ? highest : highest_extended)) continue;
+    if (feature_bit.leaf != leaf || feature_bit.subleaf != subleaf) {
+      leaf = feature_bit.leaf, subleaf = feature_bit.subleaf;
       answer = linux::cpuid(leaf, subleaf).value_or(linux::CpuidRegisters{});
     }
     const std::uint32_t registers[] = {answer.eax, answer.ebx, answer.ecx, answer.edx};
-    if ((registers[static_cast<int>(one.in)] >> one.bit & 1) != 0) found = found.with(one.feature);
+    if ((registers[static_cast<int>(feature_bit.in)] >> feature_bit.bit & 1) != 0)
+      found = found.with(feature_bit.feature);
   }
   return usable_features(found, linux::enabled_state());
 }
 
 std::vector<std::string> missing_features(const CpuModel& model, FeatureSet host) {
   std::vector<std::string> missing;
-  for (const FeatureBit& one : all_bits)
-    if (!one.speed && model.features.has(one.feature) && !host.has(one.feature)) missing.emplace_back(one.name);
+  for (const FeatureBit& bit : all_bits)
+    if (!bit.speed && model.features.has(bit.feature) && !host.has(bit.feature)) missing.emplace_back(bit.name);
   return missing;
 }
 

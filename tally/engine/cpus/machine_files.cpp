@@ -19,9 +19,9 @@ constexpr std::string_view common_flags =
 
 std::string cpuinfo_of(const CpuModel& model) {
   std::string flags(common_flags);
-  for (const FeatureBit& one : feature_bits())
+  for (const FeatureBit& bit : feature_bits())
     // The kernel calls SSE3 by its code name.
-    if (model.features.has(one.feature)) flags += fmt::format(" {}", one.name == "sse3" ? "pni" : one.name);
+    if (model.features.has(bit.feature)) flags += fmt::format(" {}", bit.name == "sse3" ? "pni" : bit.name);
   std::uint32_t kib = 0;
   for (const Cache& cache : model.caches)
     if (cache.level >= 2) kib = model.vendor == Vendor::amd && kib != 0 ? kib : cache.kib;

@@ -67,9 +67,9 @@ class Presenter {
   /// Returns the feature bits of a leaf.
   CpuidAnswer feature_answer(std::uint32_t leaf, std::uint32_t subleaf = 0) const {
     std::uint32_t registers[4] = {};
-    for (const FeatureBit& one : feature_bits())
-      if (one.leaf == leaf && one.subleaf == subleaf && model_.features.has(one.feature))
-        registers[static_cast<int>(one.in)] |= bit(one.bit);
+    for (const FeatureBit& feature_bit : feature_bits())
+      if (feature_bit.leaf == leaf && feature_bit.subleaf == subleaf && model_.features.has(feature_bit.feature))
+        registers[static_cast<int>(feature_bit.in)] |= bit(feature_bit.bit);
     return {registers[0], registers[1], registers[2], registers[3]};
   }
 

@@ -82,10 +82,10 @@ u64 map_near(u64 pc) {
 
 /// Reports the arena to the command, which attributes its page faults to the engine, also after the arena is released.
 void report_near_cache(u64 base) {
-  for (uint32_t& one : records().process(own_process_number()).near_caches) {
-    if (one == base >> 20) return;
-    if (one != 0) continue;
-    one = static_cast<uint32_t>(base >> 20);
+  for (uint32_t& near_cache : records().process(own_process_number()).near_caches) {
+    if (near_cache == base >> 20) return;
+    if (near_cache != 0) continue;
+    near_cache = static_cast<uint32_t>(base >> 20);
     return;
   }
 }

@@ -266,7 +266,7 @@ u32 unmapped_mappings() { return __atomic_load_n(&unmapped, __ATOMIC_ACQUIRE); }
 
 void log_restarted() {
   change_logged([] {
-    for (LoggedMapping& one : logged) one = {};
+    for (LoggedMapping& mapping : logged) mapping = {};
   });
   note_unmapped();
 }

@@ -27,7 +27,8 @@ const AppleEvent* find_by_name(std::string_view name) {
   constexpr std::string_view prefix = "M1_PMU_PERFCTR_";
   if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
   const auto all = pmu::apple::events();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const AppleEvent& one) { return has_name(one, name); });
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const AppleEvent& event) { return has_name(event, name); });
   return found == all.end() ? nullptr : &*found;
 }
 

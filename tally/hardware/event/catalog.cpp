@@ -55,7 +55,7 @@ void add_apple(std::vector<Entry>& entries) {
 }
 
 void add_given(const GivenTable& table, std::vector<Entry>& entries) {
-  for (const GivenEvent& one : table.events) entries.push_back({Origin::given, one.name, {}, one.what});
+  for (const GivenEvent& event : table.events) entries.push_back({Origin::given, event.name, {}, event.what});
 }
 
 // Matches one character against a bracket "[a-c]" at `at` and moves `at` past it; nothing if the bracket is not closed.
@@ -128,7 +128,7 @@ std::vector<Entry> catalog(Reach reach, const Sources& sources) {
   if (sources.given) add_given(*sources.given, entries);
   add_devices(sources, entries);
   if (reach == Reach::here) return entries;
-  for (const KernelEvent& one : other_kernel_events()) entries.push_back({Origin::kernel, one.name, {}, ""});
+  for (const KernelEvent& event : other_kernel_events()) entries.push_back({Origin::kernel, event.name, {}, ""});
   const pfm::Pmu* own = own_pmu(sources);
   if (own) add_pmu(*own, Origin::processor, entries);
   add_apple(entries);

@@ -111,9 +111,9 @@ std::span<const KnownCode> known_codes() { return code_table; }
 
 std::optional<KnownCode> known_code(const Encoding& encoding) {
   if (!is_x86(encoding.family) || event_code(encoding) > 0xFF) return std::nullopt;
-  const auto line = std::find_if(std::begin(code_table), std::end(code_table), [&](const KnownCode& one) {
-    return (one.families & of(encoding.family)) && one.event == event_code(encoding) &&
-           one.umask == unit_mask(encoding);
+  const auto line = std::find_if(std::begin(code_table), std::end(code_table), [&](const KnownCode& code) {
+    return (code.families & of(encoding.family)) && code.event == event_code(encoding) &&
+           code.umask == unit_mask(encoding);
   });
   if (line != std::end(code_table)) return *line;
   if (encoding.family != Family::intel_core) return std::nullopt;

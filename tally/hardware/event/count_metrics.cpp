@@ -31,11 +31,11 @@ std::vector<Metric> pairs(const std::vector<Counted>& counted, const IsSound& is
 }
 
 bool has(const std::vector<Metric>& metrics, const std::string& name) {
-  return std::any_of(metrics.begin(), metrics.end(), [&](const Metric& one) { return one.name == name; });
+  return std::any_of(metrics.begin(), metrics.end(), [&](const Metric& metric) { return metric.name == name; });
 }
 
 bool row_is_taken(const std::vector<Metric>& metrics, const EventName& event) {
-  return std::any_of(metrics.begin(), metrics.end(), [&](const Metric& one) { return one.row_event == event; });
+  return std::any_of(metrics.begin(), metrics.end(), [&](const Metric& metric) { return metric.row_event == event; });
 }
 
 // The names of the events in formulas, with modes. An event that was requested by another name still has its generic
@@ -84,7 +84,7 @@ Ratio Metric::evaluate(const std::vector<Count>& counts) const {
   for (const std::size_t index : events) own.push_back(counts[index]);
   if (combines_time) {
     const auto modelled =
-        std::find_if(own.begin(), own.end(), [](const Count& one) { return one.value && !one.model.empty(); });
+        std::find_if(own.begin(), own.end(), [](const Count& count) { return count.value && !count.model.empty(); });
     if (modelled != own.end())
       return {{}, Trust::absent, "modelled events and measured time are of two different machines", ""};
   }
@@ -129,8 +129,9 @@ std::vector<RegionMetric> region_metrics(const std::vector<Event>& events, const
     totals.push_back(counts[i].total);
   }
   std::vector<RegionMetric> metrics;
-  for (Metric& one : metrics_of(counted, asked, [](std::size_t, std::size_t) { return true; })) {
-    metrics.push_back({one.name, one.text(counted), one.unit, one.row_event, one.per, one.asked, one.evaluate(totals)});
+  for (Metric& metric : metrics_of(counted, asked, [](std::size_t, std::size_t) { return true; })) {
+    metrics.push_back({metric.name, metric.text(counted), metric.unit, metric.row_event, metric.per, metric.asked,
+                       metric.evaluate(totals)});
   }
   return metrics;
 }

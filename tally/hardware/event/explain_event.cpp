@@ -186,8 +186,8 @@ std::string what_without_condition(const Event& event) {
   // The vendor's description, from the requested PMU or else from the first one that has the code.
   for (const pfm::Pmu& pmu : pfm::pmus()) {
     if (pfm::find_pmu(encoding->pmu) ? pmu.name != encoding->pmu : pmu.family != encoding->family) continue;
-    for (const pfm::Name& one : pfm::names(pmu)) {
-      if (one.event == event_code(*encoding) && one.umask == unit_mask(*encoding)) return one.what;
+    for (const pfm::Name& name : pfm::names(pmu)) {
+      if (name.event == event_code(*encoding) && name.umask == unit_mask(*encoding)) return name.what;
     }
   }
   return "";

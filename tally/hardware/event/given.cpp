@@ -180,7 +180,7 @@ Result<GivenTable> parse_given(std::string_view text, std::string_view origin, s
 const GivenEvent* find_given(const GivenTable& table, std::string_view name) {
   const std::string plain_name = plain(name);
   const auto found = std::find_if(table.events.begin(), table.events.end(),
-                                  [&](const GivenEvent& one) { return plain(one.name) == plain_name; });
+                                  [&](const GivenEvent& event) { return plain(event.name) == plain_name; });
   return found == table.events.end() ? nullptr : &*found;
 }
 

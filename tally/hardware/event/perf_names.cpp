@@ -87,15 +87,15 @@ const std::vector<KernelEvent>& other_kernel_events() {
 
 Parsed parse_kernel_generic(std::string_view text) {
   const auto [base, letters] = take_apart(text);
-  for (const KernelEvent& one : other_kernel_events()) {
-    if (!same_word(one.name, base)) continue;
+  for (const KernelEvent& event : other_kernel_events()) {
+    if (!same_word(event.name, base)) continue;
     Mode mode = Mode::user;
     if (letters) {
       const auto asked = parse_modifiers(*letters, text);
       if (!asked) return fail(asked.error());
       mode = *asked;
     }
-    return coded(text, one.name, one.encoding, mode);
+    return coded(text, event.name, event.encoding, mode);
   }
   return std::nullopt;
 }

@@ -150,7 +150,7 @@ const std::vector<Pmu>& pmus() { return library().pmus; }
 
 const Pmu* find_pmu(std::string_view name) {
   const auto& all = pmus();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Pmu& one) { return same_word(one.name, name); });
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Pmu& pmu) { return same_word(pmu.name, name); });
   return found == all.end() ? nullptr : &*found;
 }
 

@@ -143,8 +143,8 @@ std::string_view explanation(Class what) {
 Class class_of(const Event& event) {
   if (event.id == Id::code) return Class::unknown;
   if (!has_modes(definition(event.id).kind)) return Class::software;
-  const auto line =
-      std::find_if(std::begin(classes), std::end(classes), [&](const ClassLine& one) { return one.id == event.id; });
+  const auto line = std::find_if(std::begin(classes), std::end(classes),
+                                 [&](const ClassLine& class_line) { return class_line.id == event.id; });
   return line == std::end(classes) ? Class::unknown : line->what;
 }
 

@@ -49,7 +49,7 @@ Candidates candidates(const Sources& sources) {
   Candidates all;
   for (const Definition& line : event::all()) all.add(line.name);
   for (const Alias& alias : aliases()) all.add(alias.name);
-  for (const KernelEvent& one : other_kernel_events()) all.add(one.name);
+  for (const KernelEvent& kernel_event : other_kernel_events()) all.add(kernel_event.name);
   for (const std::string& pmu : linux::pmu_names(sources.root)) {
     const auto device = linux::pmu_device(sources.root, pmu);
     if (!device) continue;
@@ -141,8 +141,8 @@ constexpr Counterpart counterparts[] = {{"sched:sched_switch", "context-switches
 
 Error refused_tracepoint(std::string_view text) {
   std::string hint = "tally counts hardware and software events: `tally events` lists them";
-  for (const Counterpart& one : counterparts) {
-    if (one.tracepoint == text) hint = fmt::format("count {} instead", one.event);
+  for (const Counterpart& counterpart : counterparts) {
+    if (counterpart.tracepoint == text) hint = fmt::format("count {} instead", counterpart.event);
   }
   return {Code::bad_usage,
           fmt::format("'{}' is a tracepoint of the kernel; tally does not count tracepoints", printable(text)), hint,

@@ -62,9 +62,9 @@ std::vector<Entry> make_index() {
   for (const Model* model : models()) {
     for (const RegisterInstance& place : places(*model)) {
       Entry entry{place, all_names(place), {}, {}, lower(address(place))};
-      for (const std::string& one : entry.names) {
-        entry.full.push_back(lower(one));
-        entry.shorter.push_back(short_name(one));
+      for (const std::string& name : entry.names) {
+        entry.full.push_back(lower(name));
+        entry.shorter.push_back(short_name(name));
       }
       made.push_back(std::move(entry));
     }

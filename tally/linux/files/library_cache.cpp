@@ -39,9 +39,9 @@ class LibraryList {
 
   /// The directory of the C library for x86-64; empty if there is none.
   std::string_view directory_of_libc() const {
-    for (const Library& one : libraries_)
-      if (one.kind == x86_64 && text(one.name) == "libc.so.6")
-        return text(one.path).substr(0, text(one.path).rfind('/'));
+    for (const Library& library : libraries_)
+      if (library.kind == x86_64 && text(library.name) == "libc.so.6")
+        return text(library.path).substr(0, text(library.path).rfind('/'));
     return "";
   }
 
@@ -96,12 +96,12 @@ std::string other_libraries(std::string_view cache) {
   // The dynamic linker searches both, whatever is a link to the other.
   const std::string twin = directory.starts_with("/usr/") ? directory.substr(4) : "/usr" + directory;
   std::vector<Library> others;
-  for (const Library& one : all->libraries()) {
-    const std::string_view path = all->text(one.path);
+  for (const Library& library : all->libraries()) {
+    const std::string_view path = all->text(library.path);
     // Programs of other kinds do not run under the engine.
-    if (one.kind != x86_64 || is_in(path, directory) || is_in(path, twin)) continue;
-    if (one.capabilities != 0) return "";
-    others.push_back(one);
+    if (library.kind != x86_64 || is_in(path, directory) || is_in(path, twin)) continue;
+    if (library.capabilities != 0) return "";
+    others.push_back(library);
   }
   return all->with(others);
 }

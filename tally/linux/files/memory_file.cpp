@@ -66,7 +66,7 @@ Result<Mapping> map_shared(int fd, std::uint64_t offset, std::size_t bytes) {
 
 Result<Mapping> map_ranges(int fd, const std::vector<FileRange>& ranges) {
   std::size_t bytes = 0;
-  for (const FileRange& one : ranges) bytes += one.bytes;
+  for (const FileRange& range : ranges) bytes += range.bytes;
   const auto failed = [] {
     return system_failure(Code::cannot_measure, "cannot map memory (mmap)",
                           "a limit on address space (`ulimit -v`) may be too low");
@@ -76,12 +76,12 @@ Result<Mapping> map_ranges(int fd, const std::vector<FileRange>& ranges) {
   if (at == MAP_FAILED) return failed();
   Mapping mapping(static_cast<std::uint8_t*>(at), bytes);
   std::size_t done = 0;
-  for (const FileRange& one : ranges) {
-    if (mmap(mapping.data() + done, one.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd,
-             static_cast<off_t>(one.offset)) == MAP_FAILED) {
+  for (const FileRange& file_range : ranges) {
+    if (mmap(mapping.data() + done, file_range.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+             fd, static_cast<off_t>(file_range.offset)) == MAP_FAILED) {
       return failed();
     }
-    done += one.bytes;
+    done += file_range.bytes;
   }
   return mapping;
 }

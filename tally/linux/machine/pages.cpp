@@ -218,16 +218,17 @@ std::optional<std::uint64_t> available_bytes(const std::string& root) {
   std::uint64_t available = std::numeric_limits<std::uint64_t>::max();
   if (const std::uint64_t bytes = field(meminfo, "MemAvailable:"); bytes > 0) available = bytes;
   const std::string own = content(folder / "proc/self/cgroup");
-  for (const MemoryHierarchy& one : memory_hierarchies(folder)) available = std::min(available, left_of(one, own));
+  for (const MemoryHierarchy& hierarchy : memory_hierarchies(folder))
+    available = std::min(available, left_of(hierarchy, own));
   if (available == std::numeric_limits<std::uint64_t>::max()) return std::nullopt;
   return available;
 }
 
 std::optional<MemoryKills> memory_kills(const std::string& root) {
   const std::string own = content(std::filesystem::path(root) / "proc/self/cgroup");
-  for (const MemoryHierarchy& one : memory_hierarchies(root)) {
-    const std::filesystem::path group = group_of(one, own);
-    const std::string events = content(one.folder / group / one.kills_file);
+  for (const MemoryHierarchy& hierarchy : memory_hierarchies(root)) {
+    const std::filesystem::path group = group_of(hierarchy, own);
+    const std::string events = content(hierarchy.folder / group / hierarchy.kills_file);
     constexpr std::string_view key = "oom_kill ";
     const auto at = events.find("\n" + std::string(key));
     if (at == std::string::npos) continue;
@@ -237,11 +238,11 @@ std::optional<MemoryKills> memory_kills(const std::string& root) {
     // cgroup v1 writes a number that no memory can have instead of "max".
     constexpr std::int64_t most = 1LL << 62;
     each_group_up(group, [&](const std::filesystem::path& above) {
-      const auto limit = parse_integer(content(one.folder / above / one.limit_file));
+      const auto limit = parse_integer(content(hierarchy.folder / above / hierarchy.limit_file));
       if (!limit || *limit >= most || (kills.limit_bytes && static_cast<std::uint64_t>(*limit) >= *kills.limit_bytes))
         return;
       kills.limit_bytes = static_cast<std::uint64_t>(*limit);
-      kills.limit_file = (one.folder / above / one.limit_file).string();
+      kills.limit_file = (hierarchy.folder / above / hierarchy.limit_file).string();
     });
     return kills;
   }

@@ -23,7 +23,7 @@ void Doorbell::ring() const {
 
 bool Doorbell::wait(std::vector<int>& descriptors, int milliseconds) const {
   std::vector<pollfd> waited{{bell_.get(), POLLIN, 0}};
-  for (const int one : descriptors) waited.push_back({one, POLLIN, 0});
+  for (const int descriptor : descriptors) waited.push_back({descriptor, POLLIN, 0});
   if (poll(waited.data(), waited.size(), milliseconds) <= 0) return true;
   for (std::size_t i = 1; i < waited.size(); ++i)
     if (waited[i].revents & (POLLHUP | POLLERR | POLLNVAL)) descriptors[i - 1] = -1;

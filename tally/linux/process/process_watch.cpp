@@ -73,7 +73,7 @@ bool ProcessWatch::any() {
 
 void ProcessWatch::wait(const std::vector<int>& descriptors, int milliseconds) const {
   std::vector<pollfd> waited;
-  for (const int one : descriptors) waited.push_back({one, POLLIN, 0});
+  for (const int descriptor : descriptors) waited.push_back({descriptor, POLLIN, 0});
   const std::size_t others = waited.size();
   for (const Watched& one : all_) {
     if (one.descriptor) waited.push_back({one.descriptor.get(), POLLIN, 0});

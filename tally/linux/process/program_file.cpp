@@ -71,7 +71,7 @@ Error become(const std::string& path, const std::vector<std::string>& arguments)
   std::string name = path;
   std::vector<std::string> copies = arguments;
   std::vector<char*> words{name.data()};
-  for (std::string& one : copies) words.push_back(one.data());
+  for (std::string& copy : copies) words.push_back(copy.data());
   words.push_back(nullptr);
   execv(path.c_str(), words.data());
   return refused(path, errno).value();

@@ -17,7 +17,8 @@ using Candidates = std::vector<const CloneSymbol*>;
 
 const CloneSymbol* function_of_clone(const CloneSymbol& clone, const CloneName& name, const Candidates& all) {
   const auto in_unit = [&](std::uint32_t unit) {
-    const auto found = std::find_if(all.begin(), all.end(), [&](const CloneSymbol* one) { return one->unit == unit; });
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const CloneSymbol* symbol) { return symbol->unit == unit; });
     return found == all.end() ? nullptr : *found;
   };
   const bool is_distinct = name.distinct.size() != name.function.size();
@@ -43,8 +44,8 @@ std::vector<std::uint64_t> functions_of_clones(const std::vector<CloneSymbol>& s
   }
   std::vector<std::uint64_t> found(symbols.size());
   if (clones.empty()) return found;
-  for (const CloneSymbol& one : symbols)
-    if (const auto place = functions.find(one.name); place != functions.end()) place->second.push_back(&one);
+  for (const CloneSymbol& symbol : symbols)
+    if (const auto place = functions.find(symbol.name); place != functions.end()) place->second.push_back(&symbol);
   std::map<std::pair<std::string, std::uint32_t>, std::vector<std::size_t>> groups;  // without the function itself
   for (const auto& [i, name] : clones) {
     if (const CloneSymbol* const function = function_of_clone(symbols[i], name, functions[name.function]))

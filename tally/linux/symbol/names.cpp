@@ -174,7 +174,7 @@ bool is_file(const CodeAddress& place, std::string_view file_name) {
 bool is_address_in(const CodeAddress& place, std::string_view file_name, const Elf& elf) {
   return place.symbol == file_name &&
          std::any_of(elf.executable.begin(), elf.executable.end(),
-                     [&](const Segment& one) { return place.offset - one.address < one.bytes; });
+                     [&](const Segment& segment) { return place.offset - segment.address < segment.bytes; });
 }
 
 namespace {
@@ -182,7 +182,7 @@ namespace {
 /// Which of `elf.functions` are clones, by their address and name (functions_of_clones).
 std::vector<std::uint64_t> clones_of(const Elf& elf) {
   std::vector<CloneSymbol> symbols;
-  for (const Function& one : elf.functions) symbols.push_back({one.name, one.address, one.unit});
+  for (const Function& function : elf.functions) symbols.push_back({function.name, function.address, function.unit});
   return functions_of_clones(symbols);
 }
 
@@ -215,8 +215,8 @@ std::vector<SymbolMatch> find(const Elf& elf, std::string_view symbol) {
       if (!is_wanted) continue;
     }
     // Aliases of the same code: the two forms of a constructor are often one.
-    const bool known = std::any_of(found.begin(), found.end(), [&](const SymbolMatch& one) {
-      return one.address == function.address && one.name == name;
+    const bool known = std::any_of(found.begin(), found.end(), [&](const SymbolMatch& match) {
+      return match.address == function.address && match.name == name;
     });
     if (!known)
       found.push_back({std::move(name), function.address, function.chosen_late, function.local, std::move(distinct),
@@ -227,12 +227,13 @@ std::vector<SymbolMatch> find(const Elf& elf, std::string_view symbol) {
 
 std::optional<Error> ambiguity(const std::vector<SymbolMatch>& found, std::string_view symbol,
                                std::string_view file_name) {
-  const auto is_other = [&](const SymbolMatch& one) {
+  const auto is_other = [&](const SymbolMatch& symbol_match) {
     const auto function = [](const SymbolMatch& match) { return match.clone_of != 0 ? match.clone_of : match.address; };
-    if (function(one) == function(found.front())) return false;
+    if (function(symbol_match) == function(found.front())) return false;
     // Forms of a constructor or destructor differ only in the mangled name; static functions differ in neither. Rust's
     // names contain the crate: equal ones are of copies in several codegen units.
-    return one.name != found.front().name || (one.symbol == found.front().symbol && !rust_name(one.symbol));
+    return symbol_match.name != found.front().name ||
+           (symbol_match.symbol == found.front().symbol && !rust_name(symbol_match.symbol));
   };
   // The table that shortened it showed one executed function: all that it may be count together.
   if (symbol.find("…") != std::string_view::npos) return std::nullopt;

@@ -93,13 +93,13 @@ std::vector<std::size_t> change_points(std::span<const double> values) {
   };
   std::vector<Candidate> candidates{{0}};
   for (std::size_t end = 1; end <= n; ++end) {
-    for (Candidate& one : candidates) {
-      one.segment.add(values[end - 1]);
-      if (end - one.start < shortest) continue;
-      const double total = best[one.start] + one.segment.cost() + penalty;
+    for (Candidate& candidate : candidates) {
+      candidate.segment.add(values[end - 1]);
+      if (end - candidate.start < shortest) continue;
+      const double total = best[candidate.start] + candidate.segment.cost() + penalty;
       if (total < best[end]) {
         best[end] = total;
-        last[end] = one.start;
+        last[end] = candidate.start;
       }
     }
     // A start that costs more than the best end without a penalty is not the best one again, as soon as a segment can

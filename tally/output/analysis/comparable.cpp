@@ -172,8 +172,8 @@ std::vector<std::string> real_sources(const Stat& stat) {
   std::set<std::string> names;
   for (const result::Run& run : stat.runs)
     if (run.nondeterminism)
-      for (const result::ReadSource& one : *run.nondeterminism)
-        if (one.answer.empty() && !is_usual(one)) names.insert(one.source);
+      for (const result::ReadSource& read_source : *run.nondeterminism)
+        if (read_source.answer.empty() && !is_usual(read_source)) names.insert(read_source.source);
   return {names.begin(), names.end()};
 }
 

@@ -48,8 +48,8 @@ void compare_runs(ComparedCount& row, const Measure& before, const Measure& afte
 
 /// Compares two values that have intervals: their difference in standard errors.
 void compare_intervals(ComparedCount& row, const ValueInterval& before, const ValueInterval& after) {
-  const auto error = [](const ValueInterval& one) {
-    return static_cast<double>(one.high - one.low) / (2 * z_of_95_percent);
+  const auto error = [](const ValueInterval& interval) {
+    return static_cast<double>(interval.high - interval.low) / (2 * z_of_95_percent);
   };
   const double both = std::hypot(error(before), error(after));
   const auto change = static_cast<double>(row.change());
@@ -68,7 +68,7 @@ std::string why_incomparable(const Comparable& before, const Comparable& after, 
     return fmt::format("not counted {}{}", is_before ? "before" : "after", reason.empty() ? "" : ": " + reason);
   }
   if (old_measure.failure != new_measure.failure) {
-    const auto text = [](const Measure& one) { return one.failure.empty() ? "success" : one.failure; };
+    const auto text = [](const Measure& measure) { return measure.failure.empty() ? "success" : measure.failure; };
     return fmt::format("every run ended with {} before and with {} after", text(old_measure), text(new_measure));
   }
   if (old_measure.unit != new_measure.unit || old_measure.is_fraction != new_measure.is_fraction ||

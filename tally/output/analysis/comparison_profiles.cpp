@@ -142,14 +142,14 @@ class OwnerChanges {
   void add(const std::vector<result::ProfileThread>& threads, const std::vector<std::size_t>& events,
            ChangeSide Change::*side_of) {
     std::map<std::string, std::set<Number>> numbers;
-    for (const result::ProfileThread& one : threads) numbers[name(one.owner)].insert(number(one.owner));
-    for (const result::ProfileThread& one : threads) {
-      const std::set<Number>& same = numbers[name(one.owner)];
-      const auto index = std::distance(same.begin(), same.find(number(one.owner))) + 1;
-      Change& change = all_[name(one.owner) + (index == 1 ? "" : fmt::format(" #{}", index))];
+    for (const result::ProfileThread& thread : threads) numbers[name(thread.owner)].insert(number(thread.owner));
+    for (const result::ProfileThread& profile_thread : threads) {
+      const std::set<Number>& same = numbers[name(profile_thread.owner)];
+      const auto index = std::distance(same.begin(), same.find(number(profile_thread.owner))) + 1;
+      Change& change = all_[name(profile_thread.owner) + (index == 1 ? "" : fmt::format(" #{}", index))];
       change.before.counts.resize(difference_.events.size());
       change.after.counts.resize(difference_.events.size());
-      for (std::size_t e = 0; e < events.size(); ++e) (change.*side_of).counts[e] += one.counts[events[e]];
+      for (std::size_t e = 0; e < events.size(); ++e) (change.*side_of).counts[e] += profile_thread.counts[events[e]];
     }
   }
 

@@ -161,7 +161,7 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
 /// What to do about a name that no function of the two profiles has.
 std::string function_hint(const Comparison& comparison, const std::string& function) {
   std::vector<std::string> names;
-  for (const ComparedFunction& one : comparison.all_functions) names.push_back(one.name);
+  for (const ComparedFunction& compared_function : comparison.all_functions) names.push_back(compared_function.name);
   const std::vector<std::string> similar = similar_functions(names, function);
   return similar.empty() ? "`tally report FILE.json --top 0` lists the functions of a profile"
                          : "did you mean " + join(similar, " or ") + "?";
@@ -189,9 +189,9 @@ std::vector<std::string> names_of(const Comparison& comparison, std::string Comp
 /// A gate of one function, in the table of functions.
 GateResult judge_function(const Gate& gate, std::size_t index, const Comparison& comparison) {
   const ComparedFunction& function = comparison.all_functions[index];
-  const auto row =
-      std::find_if(comparison.functions.begin(), comparison.functions.end(),
-                   [&](const ComparedCount& one) { return is_event(one.event, gate.event) && one.index == index; });
+  const auto row = std::find_if(
+      comparison.functions.begin(), comparison.functions.end(),
+      [&](const ComparedCount& count) { return is_event(count.event, gate.event) && count.index == index; });
   GateResult result{.gate = gate, .text = fmt::format("{} of {}", gate.event, function.subject)};
   if (function.was_there != function.is_there)
     return undecided(std::move(result),
@@ -214,7 +214,7 @@ Result<void> judge_functions(const Gate& gate, const Comparison& comparison, std
   if (functions.empty())
     return fail(Code::bad_usage, fmt::format("{}: no function is called '{}'", named(gate), printable(gate.function)),
                 function_hint(comparison, gate.function));
-  for (const std::size_t one : functions) results.push_back(judge_function(gate, one, comparison));
+  for (const std::size_t function : functions) results.push_back(judge_function(gate, function, comparison));
   return {};
 }
 
@@ -234,7 +234,7 @@ std::vector<const ComparedCount*> limited_rows(const Gate& gate, const Compariso
 Result<void> evaluate_one(const Gate& gate, const Comparison& comparison, std::vector<GateResult>& results) {
   if (auto found = check_event(gate, names_of(comparison, &ComparedCount::event), "both results"); !found) return found;
   const auto row = std::find_if(comparison.counts.begin(), comparison.counts.end(),
-                                [&](const ComparedCount& one) { return is_event(one.event, gate.event); });
+                                [&](const ComparedCount& count) { return is_event(count.event, gate.event); });
   if (auto suits = check_unit(gate, is_time(*row)); !suits) return suits;
   const auto rows = limited_rows(gate, comparison);
   for (const ComparedCount* const row : rows) results.push_back(judge(gate, *row, comparison));
@@ -263,7 +263,7 @@ Result<Gate> parse_gate(const std::string& text, bool is_hard) {
     return fail(wrong_gate(text, "the limit is not a number that is 0 or more"));
   const std::string_view unit(end, limit_end);
   const auto known = std::find_if(std::begin(limit_units), std::end(limit_units),
-                                  [&](const LimitUnit& one) { return one.name == unit; });
+                                  [&](const LimitUnit& limit_unit) { return limit_unit.name == unit; });
   if (known == std::end(limit_units)) return fail(wrong_gate(text, "the unit of the limit is not %, s, ms, us or ns"));
   gate.limit *= known->factor;
   gate.is_relative = unit == "%";

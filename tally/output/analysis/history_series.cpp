@@ -15,7 +15,7 @@ namespace {
 
 void find_steps(HistorySeries& series) {
   std::vector<std::int64_t> values;
-  for (const SeriesValue& one : series.values) values.push_back(*one.count->value);
+  for (const SeriesValue& series_value : series.values) values.push_back(*series_value.count->value);
   for (const std::size_t at : steps_of(values))
     series.changes.push_back(
         {.at = at, .before = static_cast<double>(values[at - 1]), .after = static_cast<double>(values[at])});
@@ -24,7 +24,8 @@ void find_steps(HistorySeries& series) {
 
 void find_changes(HistorySeries& series) {
   std::vector<double> values;
-  for (const SeriesValue& one : series.values) values.push_back(static_cast<double>(*one.count->value));
+  for (const SeriesValue& series_value : series.values)
+    values.push_back(static_cast<double>(*series_value.count->value));
   std::vector<std::size_t> bounds = change_points(values);
   bounds.insert(bounds.begin(), 0);
   bounds.push_back(values.size());
@@ -39,15 +40,17 @@ void find_changes(HistorySeries& series) {
 /// The settings of a result that decide a count: those of models only if it is modelled.
 std::vector<Setting> deciding_settings(const result::HistoryEntry& entry, const result::HistoryCount& count) {
   std::vector<Setting> settings = entry.settings;
-  if (count.trust != Trust::modelled) std::erase_if(settings, [](const Setting& one) { return one.is_of_models; });
+  if (count.trust != Trust::modelled)
+    std::erase_if(settings, [](const Setting& setting) { return setting.is_of_models; });
   return settings;
 }
 
 /// The series of one name and event: what distinguishes them from each other.
 void distinguish(const std::vector<HistorySeries*>& alike) {
   const auto differs = [&](auto value_of) {
-    return std::any_of(alike.begin(), alike.end(),
-                       [&](const HistorySeries* one) { return value_of(*one) != value_of(*alike.front()); });
+    return std::any_of(alike.begin(), alike.end(), [&](const HistorySeries* history_series) {
+      return value_of(*history_series) != value_of(*alike.front());
+    });
   };
   const bool differ_in_processor = differs([](const HistorySeries& one) { return one.processor; });
   for (HistorySeries* const series : alike) {
@@ -77,7 +80,7 @@ void distinguish_all(std::vector<HistorySeries>& all) {
 std::string changes_text(const std::vector<Setting>& before, const std::vector<Setting>& after) {
   if (before.empty() != after.empty()) return "unknown";
   std::vector<std::string> texts;
-  for (const ChangedSetting& one : changed_settings(before, after)) texts.push_back(one.text);
+  for (const ChangedSetting& setting : changed_settings(before, after)) texts.push_back(setting.text);
   return join(texts, ", ");
 }
 
@@ -120,8 +123,8 @@ std::vector<NewSettings> new_settings_of(const std::vector<HistorySeries>& all) 
   std::vector<NewSettings> some;
   for (const HistorySeries& series : all) {
     const result::HistoryEntry* const entry = series.values.front().entry;
-    if (series.changed_settings.empty() || std::any_of(some.begin(), some.end(), [&](const NewSettings& one) {
-          return one.entry == entry && one.settings == series.changed_settings;
+    if (series.changed_settings.empty() || std::any_of(some.begin(), some.end(), [&](const NewSettings& new_settings) {
+          return new_settings.entry == entry && new_settings.settings == series.changed_settings;
         }))
       continue;
     some.push_back({series.name, entry, series.changed_settings});

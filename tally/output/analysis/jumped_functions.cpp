@@ -118,14 +118,14 @@ class JumpedFunctions {
       places = places_for(key.owner, e, excess);
     }
     std::int64_t all = 0;
-    for (const CallContext& one : places) all += room_.at(one)[e];
+    for (const CallContext& context : places) all += room_.at(context)[e];
     std::int64_t what = std::min(excess, all);
-    for (const CallContext& one : places) {
-      std::int64_t& room = room_.at(one)[e];
+    for (const CallContext& call_context : places) {
+      std::int64_t& room = room_.at(call_context)[e];
       const std::int64_t part = std::min(room, take_share(what, all, room));
       if (part <= 0) continue;
       room -= part;
-      Counts& share = shares_[one].try_emplace(key.function, Counts(events_)).first->second;
+      Counts& share = shares_[call_context].try_emplace(key.function, Counts(events_)).first->second;
       share[e] += part;
     }
   }

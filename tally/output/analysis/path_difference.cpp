@@ -50,7 +50,8 @@ std::string thread_text(const ThreadPath& path) {
 Result<PathComparison> compare_paths(const result::Run& before, const result::Run& after) {
   PathComparison found;
   const auto counterpart = [](const std::vector<ThreadPath>& paths, const ThreadPath& of) {
-    return std::find_if(paths.begin(), paths.end(), [&](const ThreadPath& one) { return is_same_thread(one, of); });
+    return std::find_if(paths.begin(), paths.end(),
+                        [&](const ThreadPath& thread_path) { return is_same_thread(thread_path, of); });
   };
   for (std::size_t i = 0; i < before.paths.size(); ++i) {
     const ThreadPath& path = before.paths[i];
@@ -85,15 +86,15 @@ std::vector<VariableDifference> compare_environments(const result::StartConditio
   std::vector<VariableDifference> found;
   const auto find = [](const result::StartConditions& in, const std::string& name) {
     const auto place = std::find_if(in.environment.begin(), in.environment.end(),
-                                    [&](const result::EnvironmentVariable& one) { return one.name == name; });
+                                    [&](const result::EnvironmentVariable& variable) { return variable.name == name; });
     return place == in.environment.end() ? nullptr : &*place;
   };
-  for (const result::EnvironmentVariable& one : before.environment) {
-    const result::EnvironmentVariable* const other = find(after, one.name);
+  for (const result::EnvironmentVariable& environment_variable : before.environment) {
+    const result::EnvironmentVariable* const other = find(after, environment_variable.name);
     if (other == nullptr)
-      found.push_back({one.name, one.bytes, {}});
-    else if (*other != one)
-      found.push_back({one.name, one.bytes, other->bytes});
+      found.push_back({environment_variable.name, environment_variable.bytes, {}});
+    else if (*other != environment_variable)
+      found.push_back({environment_variable.name, environment_variable.bytes, other->bytes});
   }
   for (const result::EnvironmentVariable& one : after.environment)
     if (find(before, one.name) == nullptr) found.push_back({one.name, {}, one.bytes});

@@ -18,8 +18,8 @@ std::string function_text(const CodeFunction& code) {
 }
 
 const ReadSource* find(const std::vector<ReadSource>& list, const std::string& source) {
-  const auto place =
-      std::find_if(list.begin(), list.end(), [&](const ReadSource& one) { return one.source == source; });
+  const auto place = std::find_if(list.begin(), list.end(),
+                                  [&](const ReadSource& read_source) { return read_source.source == source; });
   return place == list.end() ? nullptr : &*place;
 }
 
@@ -53,9 +53,9 @@ std::vector<std::string> differing_sources(const result::Run& before, const resu
     if (!reader.empty() && known.source != "environment") line += ", first in " + reader;
     lines.push_back(std::move(line));
   };
-  for (const ReadSource& one : *before.nondeterminism) {
-    const ReadSource* const other = find(*after.nondeterminism, one.source);
-    if (other == nullptr || other->count != one.count) add(&one, other);
+  for (const ReadSource& read_source : *before.nondeterminism) {
+    const ReadSource* const other = find(*after.nondeterminism, read_source.source);
+    if (other == nullptr || other->count != read_source.count) add(&read_source, other);
   }
   for (const ReadSource& one : *after.nondeterminism)
     if (find(*before.nondeterminism, one.source) == nullptr) add(nullptr, &one);

@@ -114,8 +114,8 @@ class Shares {
       if (part <= 0) return;
       left -= part;
       std::vector<TailShare>& shares = by_call[i];
-      auto known =
-          std::find_if(shares.begin(), shares.end(), [&](const TailShare& one) { return one.function == caller; });
+      auto known = std::find_if(shares.begin(), shares.end(),
+                                [&](const TailShare& tail_share) { return tail_share.function == caller; });
       if (known == shares.end()) known = shares.insert(known, {caller, Counts(profile_.event_count())});
       known->counts[event_] += part;
     });

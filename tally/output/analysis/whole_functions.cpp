@@ -20,12 +20,12 @@ using result::ProfileFunction;
 class FunctionClones {
  public:
   explicit FunctionClones(const Profile& profile) : profile_(profile) {
-    for (const ProfileFunction& one : profile.functions) {
-      names_.push_back(clone_name(one.name));
+    for (const ProfileFunction& profile_function : profile.functions) {
+      names_.push_back(clone_name(profile_function.name));
       // Names of Rust have no suffixes; those for the linker have.
       CloneKind& kind = names_.back().kind;
-      if (kind == CloneKind::none && one.clone_of != 0)
-        kind = std::max(CloneKind::copy, clone_name(one.linker_name).kind);
+      if (kind == CloneKind::none && profile_function.clone_of != 0)
+        kind = std::max(CloneKind::copy, clone_name(profile_function.linker_name).kind);
       any_ = any_ || kind != CloneKind::none;
     }
   }
@@ -153,7 +153,8 @@ WholeFunctions::WholeFunctions(const Profile& profile) : profile_(profile) {
     copy_->functions.push_back(clones.joined(all));
   }
   for (result::ProfileRow& row : copy_->rows) row.function = indices_[row.function];
-  for (result::ProfileInline& one : copy_->inlines) one.function = indices_[one.function];
+  for (result::ProfileInline& profile_inline : copy_->inlines)
+    profile_inline.function = indices_[profile_inline.function];
   for (result::ProfileCall& call : copy_->calls) {
     call.caller = indices_[call.caller];
     call.callee = indices_[call.callee];

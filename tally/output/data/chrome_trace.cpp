@@ -21,8 +21,8 @@ class ChromeTrace final : public WindowWriter {
     head_ = head;
     for (const result::EventCount& event : head.events)
       names_.push_back(json_text(nlohmann::ordered_json(event.name.text())));
-    for (const result::WindowTrigger& one : head.triggers)
-      triggers_.push_back(json_text(nlohmann::ordered_json(one.event.text())));
+    for (const result::WindowTrigger& trigger : head.triggers)
+      triggers_.push_back(json_text(nlohmann::ordered_json(trigger.event.text())));
     to += chrome_trace_begin;
   }
 

@@ -41,7 +41,7 @@ Json value_json(const SeriesValue& value) {
 Json settings_json(const std::vector<result::Setting>& settings) {
   if (settings.empty()) return nullptr;
   Json json = Json::object();
-  for (const result::Setting& one : settings) json[one.name] = one.value;
+  for (const result::Setting& setting : settings) json[setting.name] = setting.value;
   return json;
 }
 

@@ -158,8 +158,8 @@ std::string memory_json(const result::Memory& memory) {
   json["verdict"] = verdict_json(memory.verdict);
   json["levels"] = array_of(memory.levels, [&](const result::MemoryLevel& level) { return level_json(memory, level); });
   json["tlbs"] = array_of(memory.tlbs, tlb_json);
-  json["controls"] = array_of(memory.controls, [](const result::MemoryControl& one) {
-    return Json{{"name", one.name}, {"value", value_or_null(one.number)}, {"unit", text_or_null(one.unit)}};
+  json["controls"] = array_of(memory.controls, [](const result::MemoryControl& control) {
+    return Json{{"name", control.name}, {"value", value_or_null(control.number)}, {"unit", text_or_null(control.unit)}};
   });
   json["histograms"] = array_of(memory.histograms, histogram_json);
   json["maps"] = array_of(memory.maps, map_json);

@@ -40,7 +40,7 @@ class FieldLines {
 
   std::string text_of_interval(const result::Interval& interval) {
     time_ = fmt::format("{}.{:09}", interval.end.count() / 1'000'000'000, interval.end.count() % 1'000'000'000);
-    for (const result::EventCount& one : interval.counts) add_event({one, std::nullopt});
+    for (const result::EventCount& event_count : interval.counts) add_event({event_count, std::nullopt});
     return std::move(text_);
   }
 

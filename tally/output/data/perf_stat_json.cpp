@@ -43,9 +43,9 @@ Json object_of(const result::Stat& stat, const result::Event& row) {
 std::string interval_perf_json(const result::Interval& interval, const Style& /*style*/) {
   static const result::Stat none;
   std::string text;
-  for (const result::EventCount& one : interval.counts) {
+  for (const result::EventCount& count : interval.counts) {
     Json json{{"interval", static_cast<double>(interval.end.count()) / 1e9}};
-    json.update(object_of(none, {one, std::nullopt}));
+    json.update(object_of(none, {count, std::nullopt}));
     text += json_text(json) + "\n";
   }
   return text;

@@ -51,7 +51,7 @@ class Pprof {
     for (const ProtobufMessage& function : functions_) profile_message_.add(5, function);
     if (events_ > 0) profile_message_.add(14, text(type_name(profile_.stat.events.front())));  // displayed by default
     const std::int64_t comment = text("tally profile: " + shell_words(profile_.stat.command));
-    for (const std::string& one : strings_) profile_message_.add(6, std::string_view(one));
+    for (const std::string& string : strings_) profile_message_.add(6, std::string_view(string));
     profile_message_.add(13, std::vector<std::int64_t>{comment});
     return gzipped(profile_message_.bytes());
   }

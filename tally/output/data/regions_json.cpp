@@ -8,8 +8,8 @@ namespace {
 Json histogram_json(const RegionEvent& event) {
   if (event.histogram.empty()) return nullptr;
   Json json = Json::array();
-  for (const RegionBucket& one : event.histogram)
-    json.push_back({{"least", one.least}, {"most", one.most}, {"entries", one.entries}});
+  for (const RegionBucket& bucket : event.histogram)
+    json.push_back({{"least", bucket.least}, {"most", bucket.most}, {"entries", bucket.entries}});
   return json;
 }
 
@@ -49,9 +49,10 @@ Json region_json(const RegionResult& region, const result::ProgramRegions& progr
   Json json{{"region", region.name}};
   add_counts(json, region.all);
   json["threads"] = Json::array();
-  for (const RegionThread& one : region.threads) {
-    Json thread{{"tid", one.thread}, {"openmp_thread", value_or_null(openmp_number(program, one.thread))}};
-    add_counts(thread, one.counts);
+  for (const RegionThread& region_thread : region.threads) {
+    Json thread{{"tid", region_thread.thread},
+                {"openmp_thread", value_or_null(openmp_number(program, region_thread.thread))}};
+    add_counts(thread, region_thread.counts);
     json["threads"].push_back(std::move(thread));
   }
   return json;

@@ -15,8 +15,8 @@ std::string simpoint_head(const result::Window& first) {
 std::size_t add_simpoint_line(const result::Window& window, std::string& to) {
   const std::size_t begin = to.size();
   to += 'T';
-  for (const result::BlockCount& one : window.vector)
-    fmt::format_to(std::back_inserter(to), ":{}:{} ", one.block, one.instructions);
+  for (const result::BlockCount& count : window.vector)
+    fmt::format_to(std::back_inserter(to), ":{}:{} ", count.block, count.instructions);
   const std::size_t bytes = to.size() - begin;
   to += '\n';
   return bytes;

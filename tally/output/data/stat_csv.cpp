@@ -64,10 +64,10 @@ class StatRows {
   }
 
   void add_counts(const std::string& pid, const std::string& tid, const std::vector<result::EventCount>& counts) {
-    for (const result::EventCount& one : counts) {
-      const Count count =
-          complete_ ? one.count : downgraded(one.count, Trust::partial, std::string(result::interrupted));
-      add({std::to_string(run_), interval_, pid, tid, cpu_, "", one.name.text(), csv_text(count.value),
+    for (const result::EventCount& event_count : counts) {
+      const Count count = complete_ ? event_count.count
+                                    : downgraded(event_count.count, Trust::partial, std::string(result::interrupted));
+      add({std::to_string(run_), interval_, pid, tid, cpu_, "", event_count.name.text(), csv_text(count.value),
            std::string(name(count.trust)), csv_text(running_percent(count)), csv_text(count.error_percent), count.model,
            count.reason, command_, parent_, end_});
     }

@@ -49,7 +49,7 @@ Json count_json(const result::EventCount& one) {
 
 Json counts_json(const std::vector<result::EventCount>& counts) {
   Json list = Json::array();
-  for (const result::EventCount& one : counts) list.push_back(count_json(one));
+  for (const result::EventCount& count : counts) list.push_back(count_json(count));
   return list;
 }
 
@@ -108,19 +108,19 @@ std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash);
 void add_paths(Json& json, const std::vector<result::ThreadPath>& paths) {
   if (paths.empty()) return;
   Json list = Json::array();
-  for (const result::ThreadPath& one : paths) {
+  for (const result::ThreadPath& path : paths) {
     Json hashes = Json::array();
-    for (const std::uint64_t hash : one.hashes) hashes.push_back(hash_text(hash));
-    list.push_back({{"program", one.program},
-                    {"process", one.process},
-                    {"thread", one.thread},
-                    {"pid", one.pid},
-                    {"tid", one.tid},
-                    {"instructions", one.instructions},
-                    {"complete", one.complete},
-                    {"interval", one.interval},
+    for (const std::uint64_t hash : path.hashes) hashes.push_back(hash_text(hash));
+    list.push_back({{"program", path.program},
+                    {"process", path.process},
+                    {"thread", path.thread},
+                    {"pid", path.pid},
+                    {"tid", path.tid},
+                    {"instructions", path.instructions},
+                    {"complete", path.complete},
+                    {"interval", path.interval},
                     {"hashes", std::move(hashes)},
-                    {"end", hash_text(one.end)}});
+                    {"end", hash_text(path.end)}});
   }
   json["paths"] = std::move(list);
 }
@@ -128,8 +128,8 @@ void add_paths(Json& json, const std::vector<result::ThreadPath>& paths) {
 void add_start(Json& json, const std::optional<result::StartConditions>& start) {
   if (!start) return;
   Json environment = Json::array();
-  for (const result::EnvironmentVariable& one : start->environment)
-    environment.push_back({{"name", one.name}, {"bytes", one.bytes}, {"check", one.check}});
+  for (const result::EnvironmentVariable& variable : start->environment)
+    environment.push_back({{"name", variable.name}, {"bytes", variable.bytes}, {"check", variable.check}});
   json["start"] = {{"program", nullptr},
                    {"directory", start->directory},
                    {"streams", start->streams},
@@ -216,8 +216,9 @@ void add_regions(Json& json, const result::Stat& stat) {
 void add_intervals(Json& json, const result::Stat& stat) {
   Json intervals = Json::array();
   for (const result::Run& run : stat.runs) {
-    for (const result::Interval& one : run.intervals) {
-      intervals.push_back({{"run", one.run}, {"end_ns", one.end.count()}, {"events", counts_json(one.counts)}});
+    for (const result::Interval& interval : run.intervals) {
+      intervals.push_back(
+          {{"run", interval.run}, {"end_ns", interval.end.count()}, {"events", counts_json(interval.counts)}});
     }
   }
   if (!intervals.empty()) json["intervals"] = std::move(intervals);

@@ -266,7 +266,7 @@ class Hpctool final : public WindowWriter {
     }
     to += "\r\n";
     auto thread = std::find_if(threads_.begin(), threads_.end(),
-                               [&](const RowThread& one) { return one.series == window.series; });
+                               [&](const RowThread& row_thread) { return row_thread.series == window.series; });
     if (thread == threads_.end())
       thread = threads_.insert(thread, {window.series, window.pid, window.tid, std::string(window.program)});
     thread_of_row_.push_back(static_cast<std::uint32_t>(thread - threads_.begin()));
@@ -349,9 +349,9 @@ std::string Hpctool::describe(const result::WindowsHead& head) const {
   const auto places = hpctool_places(names);
   for (std::size_t i = 0; places && i < places->size(); ++i) object["columns"][columns[i]] = names[(*places)[i]].text();
   Json rows{{"totals", totals_}, {"threads", Json::array()}, {"thread", thread_of_row_}, {"time_ns", times_}};
-  for (const RowThread& one : threads_)
+  for (const RowThread& thread : threads_)
     rows["threads"].push_back(
-        {{"series", one.series}, {"process", one.pid}, {"thread", one.tid}, {"program", one.program}});
+        {{"series", thread.series}, {"process", thread.pid}, {"thread", thread.tid}, {"program", thread.program}});
   rows["trigger"] = triggers_;
   object["rows"] = std::move(rows);
   return json_text(object);

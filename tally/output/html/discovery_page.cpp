@@ -71,10 +71,11 @@ std::string map(const result::Discovery& discovery) {
 
 std::string contrasts(const DiscoveredEvent& event) {
   HtmlTable table({"payload", "control", "differs in", "#by", "#measured", "#from", "#to", "#p", "verdict"});
-  for (const auto& one : event.contrasts) {
-    table.add({one.payload, one.control, one.coordinate, three_digits(one.expected),
-               fmt::format("{:.4f}", one.difference), fmt::format("{:.4f}", one.low), fmt::format("{:.4f}", one.high),
-               fmt::format("{:.2g}", one.p), std::string(name(one.verdict))});
+  for (const auto& contrast : event.contrasts) {
+    table.add({contrast.payload, contrast.control, contrast.coordinate, three_digits(contrast.expected),
+               fmt::format("{:.4f}", contrast.difference), fmt::format("{:.4f}", contrast.low),
+               fmt::format("{:.4f}", contrast.high), fmt::format("{:.2g}", contrast.p),
+               std::string(name(contrast.verdict))});
   }
   return table.html();
 }

@@ -58,8 +58,9 @@ std::string changes_table(const std::vector<HistorySeries>& all) {
 
 std::string new_settings_table(const std::vector<HistorySeries>& all) {
   HtmlTable table({"name", "since", "date", "settings that changed"});
-  for (const NewSettings& one : new_settings_of(all))
-    table.add({one.name, entry_text(*one.entry), one.entry->provenance.date, one.settings});
+  for (const NewSettings& new_settings : new_settings_of(all))
+    table.add({new_settings.name, entry_text(*new_settings.entry), new_settings.entry->provenance.date,
+               new_settings.settings});
   return table.empty() ? "" : element("h3", "New series, counted with other settings") + table.html();
 }
 

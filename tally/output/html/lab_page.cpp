@@ -22,9 +22,10 @@ constexpr std::size_t most_lines = 4000;
 // Notes are shown only once.
 std::string remarks_html(const std::vector<result::LabRemark>& remarks, std::set<std::string>& shown) {
   std::string html;
-  for (const result::LabRemark& one : remarks) {
-    const bool is_new = shown.insert(one.text).second;
-    if (is_new || one.severity != "note") html += element("p", one.severity + ": " + one.text, one.severity);
+  for (const result::LabRemark& remark : remarks) {
+    const bool is_new = shown.insert(remark.text).second;
+    if (is_new || remark.severity != "note")
+      html += element("p", remark.severity + ": " + remark.text, remark.severity);
   }
   return html;
 }

@@ -216,8 +216,8 @@ std::string points_figure(const Memory& memory) {
 
 std::string histogram_charts(const Memory& memory) {
   std::vector<std::string> groups;
-  for (const auto& one : memory.histograms) {
-    if (std::find(groups.begin(), groups.end(), one.group) == groups.end()) groups.push_back(one.group);
+  for (const auto& histogram : memory.histograms) {
+    if (std::find(groups.begin(), groups.end(), histogram.group) == groups.end()) groups.push_back(histogram.group);
   }
   std::string html;
   for (const std::string& group : groups) {
@@ -245,16 +245,16 @@ std::string histogram_charts(const Memory& memory) {
 
 std::string map_charts(const Memory& memory) {
   std::string html;
-  for (const result::MemoryMap& one : memory.maps) {
-    HeatMap map{.title = one.name,
+  for (const result::MemoryMap& memory_map : memory.maps) {
+    HeatMap map{.title = memory_map.name,
                 .caption = {},
-                .x_label = one.x_name,
-                .y_label = one.y_name,
-                .unit = one.unit,
+                .x_label = memory_map.x_name,
+                .y_label = memory_map.y_name,
+                .unit = memory_map.unit,
                 .cells = {},
-                .x_is_size = one.x_is_size,
-                .y_is_size = one.y_is_size};
-    for (const auto& cell : one.cells) map.cells[{cell.x, cell.y}] = cell.value;
+                .x_is_size = memory_map.x_is_size,
+                .y_is_size = memory_map.y_is_size};
+    for (const auto& cell : memory_map.cells) map.cells[{cell.x, cell.y}] = cell.value;
     html += heat_map(map);
   }
   return html;
@@ -262,7 +262,7 @@ std::string map_charts(const Memory& memory) {
 
 std::string controls_table(const Memory& memory) {
   HtmlTable table({"control", "#"});
-  for (const auto& one : memory.controls) table.add({one.name, one.value});
+  for (const auto& control : memory.controls) table.add({control.name, control.value});
   for (const auto& [key, value] : memory.statistics) table.add({key, rounded(value, 3)});
   return table.html();
 }
@@ -298,11 +298,11 @@ std::string memory_comparison(const std::vector<NamedResult>& results) {
   Chart cold{
       .title = "Cold reads against size", .caption = {}, .x = size_scale("region"), .y = time_scale("ns per line")};
   laps.caption = cold.caption = "Hollow: points disturbed by a busy machine.";
-  for (const NamedResult& one : results) {
-    const auto* memory = std::get_if<Memory>(&one.result);
+  for (const NamedResult& named_result : results) {
+    const auto* memory = std::get_if<Memory>(&named_result.result);
     if (memory == nullptr) continue;
     for (Chart* const chart : {&laps, &cold}) {
-      ChartSeries series = series_of(*memory, one.name, static_cast<int>(chart->series.size()) % chart_colors,
+      ChartSeries series = series_of(*memory, named_result.name, static_cast<int>(chart->series.size()) % chart_colors,
                                      chart == &laps ? is_curve : is_cold_read);
       if (!series.points.empty()) chart->series.push_back(std::move(series));
     }

@@ -25,9 +25,9 @@ std::string section_of_any(const NamedResult& one) {
 std::vector<SectionAssets> assets_of_all(const std::vector<NamedResult>& results) {
   std::set<std::size_t> kinds;
   std::vector<SectionAssets> all;
-  for (const NamedResult& one : results) {
-    if (!kinds.insert(one.result.index()).second) continue;
-    all.push_back(std::visit([](const auto& result) { return assets_of(result); }, one.result));
+  for (const NamedResult& named_result : results) {
+    if (!kinds.insert(named_result.result.index()).second) continue;
+    all.push_back(std::visit([](const auto& result) { return assets_of(result); }, named_result.result));
   }
   return all;
 }
@@ -53,9 +53,9 @@ std::string html_page(const std::vector<NamedResult>& results) {
   const std::string title =
       results.size() == 1 ? title_of_any(results.front()) : fmt::format("{} results", results.size());
   std::string body = element("h1", title) + memory_comparison(results);
-  for (const NamedResult& one : results) {
-    if (results.size() > 1) body += element("h2", title_of_any(one));
-    body += element("p", one.name, "soft") + section_of_any(one);
+  for (const NamedResult& named_result : results) {
+    if (results.size() > 1) body += element("h2", title_of_any(named_result));
+    body += element("p", named_result.name, "soft") + section_of_any(named_result);
   }
   return page_of(title, body, assets_of_all(results));
 }

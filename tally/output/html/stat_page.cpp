@@ -88,25 +88,25 @@ std::string intervals_figure(const Stat& stat) {
               .y = {.label = "count per interval", .unit = {}, .logarithmic = true}};
   if (stat.runs.size() > 1) chart.caption += fmt::format(" Run {}.", run->intervals.front().run);
   for (const result::Interval& interval : run->intervals) {
-    for (const EventCount& one : interval.counts) {
-      if (!one.count.value || *one.count.value <= 0) continue;
+    for (const EventCount& event_count : interval.counts) {
+      if (!event_count.count.value || *event_count.count.value <= 0) continue;
       auto series = chart.series.begin();
-      while (series != chart.series.end() && series->name != one.name.text()) ++series;
+      while (series != chart.series.end() && series->name != event_count.name.text()) ++series;
       if (series == chart.series.end()) {
         chart.series.push_back(
-            {.name = one.name.text(), .color = static_cast<int>(chart.series.size()) % chart_colors});
+            {.name = event_count.name.text(), .color = static_cast<int>(chart.series.size()) % chart_colors});
         series = chart.series.end() - 1;
       }
       series->points.push_back({.x = static_cast<double>(interval.end.count()) / 1e9,
-                                .y = static_cast<double>(*one.count.value),
-                                .note = std::string(tally::name(one.count.trust))});
+                                .y = static_cast<double>(*event_count.count.value),
+                                .note = std::string(tally::name(event_count.count.trust))});
     }
   }
   return figure(chart);
 }
 
 void add_counts(std::vector<std::string>& cells, const std::vector<EventCount>& counts) {
-  for (const EventCount& one : counts) cells.push_back(count_text(one));
+  for (const EventCount& count : counts) cells.push_back(count_text(count));
 }
 
 std::string processes_table(const Stat& stat) {

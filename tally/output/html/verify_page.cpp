@@ -16,9 +16,10 @@ std::string thousands_if(const std::optional<std::int64_t>& value) { return valu
 
 std::string grades_table(const Verify& verify) {
   HtmlTable table({"event", "grade", "reason", "#largest error", "#runs", "counted by", "published", "alternative"});
-  for (const result::GradedEvent& one : verify.events) {
-    table.add({one.event.text(), std::string(name(one.grade)), one.why, thousands_if(one.furthest), thousands(one.runs),
-               one.source, one.published, one.instead});
+  for (const result::GradedEvent& graded_event : verify.events) {
+    table.add({graded_event.event.text(), std::string(name(graded_event.grade)), graded_event.why,
+               thousands_if(graded_event.furthest), thousands(graded_event.runs), graded_event.source,
+               graded_event.published, graded_event.instead});
   }
   return table.html();
 }
@@ -40,10 +41,11 @@ std::string checks_table(const Verify& verify, result::Verdict verdict) {
 std::string compared_table(const Verify& verify) {
   HtmlTable table({"event", "#" + verify.backend, "#spread", "#" + verify.other, "#due to faults", "#due to interrupts",
                    "#unexplained", "#allowed", "verdict", "reason"});
-  for (const result::ComparedEvent& one : verify.compared) {
-    table.add({one.event, thousands_if(one.exact), thousands(one.spread), thousands_if(one.other),
-               thousands(one.by_faults), thousands(one.by_interrupts), thousands_if(one.left), thousands(one.allowed),
-               std::string(name(one.verdict)), one.why});
+  for (const result::ComparedEvent& compared_event : verify.compared) {
+    table.add({compared_event.event, thousands_if(compared_event.exact), thousands(compared_event.spread),
+               thousands_if(compared_event.other), thousands(compared_event.by_faults),
+               thousands(compared_event.by_interrupts), thousands_if(compared_event.left),
+               thousands(compared_event.allowed), std::string(name(compared_event.verdict)), compared_event.why});
   }
   return table.html();
 }

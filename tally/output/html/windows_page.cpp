@@ -150,8 +150,8 @@ std::string value_of(const BoundMetric& metric, const Phase& phase) {
   std::vector<Count> counts;
   for (const std::size_t place : metric.events) counts.push_back(exact(phase.counts[place], Source::none));
   std::string unit;
-  for (const MetricDefinition& one : metric_table())
-    if (one.name == metric.name) unit = one.unit;
+  for (const MetricDefinition& definition : metric_table())
+    if (definition.name == metric.name) unit = definition.unit;
   return metric_text(metric.formula.evaluate(counts).value, unit == "share" ? unit : "");
 }
 

@@ -157,7 +157,7 @@ FittingWindows fitting(result::Windows windows, const WindowLimits& limits) {
   const std::size_t rows = windows.rows();
   if (rows > limits.rows) {
     made.together = (rows + limits.rows - 1) / limits.rows;
-    for (WindowSeries& one : series) join_rows(one, made.together);
+    for (WindowSeries& window_series : series) join_rows(window_series, made.together);
     made.notices.push_back(fmt::format(
         "{} windows are too many for a page: each row combines {} windows of a thread and has the sums of their "
         "counts",

@@ -22,10 +22,10 @@ std::string interval_lines(const result::Interval& interval, const Style& style)
   const std::string run = style.run_numbers ? fmt::format(" {:>4}", interval.run) : "";
   if (style.header && style.run_numbers) text += fmt::format(" {:>4}", "run");
   if (style.header) text += fmt::format(" {:>10} {:>20}  {:<28} {}\n", "second", "count", "event", "trust");
-  for (const result::EventCount& one : interval.counts) {
-    const std::string value = one.count.value ? value_text(*one.count.value, one.unit) : "-";
-    text += run + fmt::format(" {:>10.3f} {:>20}  {:<28} {}\n", seconds(interval.end), value, one.name.text(),
-                              count_trust_text(one.count));
+  for (const result::EventCount& event_count : interval.counts) {
+    const std::string value = event_count.count.value ? value_text(*event_count.count.value, event_count.unit) : "-";
+    text += run + fmt::format(" {:>10.3f} {:>20}  {:<28} {}\n", seconds(interval.end), value, event_count.name.text(),
+                              count_trust_text(event_count.count));
   }
   return text;
 }

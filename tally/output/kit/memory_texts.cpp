@@ -34,18 +34,18 @@ std::string counters_text(const result::Memory& memory) {
   std::string source;
   std::vector<std::string> counted;
   std::vector<std::pair<std::string, std::vector<std::string>>> others;  // reason, and the events that have it
-  for (const result::MemoryCounter& one : memory.counters) {
-    if (one.reason.empty()) {
-      source = one.source;
-      counted.push_back(one.event);
+  for (const result::MemoryCounter& counter : memory.counters) {
+    if (counter.reason.empty()) {
+      source = counter.source;
+      counted.push_back(counter.event);
     }
-    const std::string& why = one.reason.empty() ? one.doubt : one.reason;
+    const std::string& why = counter.reason.empty() ? counter.doubt : counter.reason;
     if (why.empty()) continue;
-    const std::string reason = (one.reason.empty() ? "partial: " : "none: ") + why;
+    const std::string reason = (counter.reason.empty() ? "partial: " : "none: ") + why;
     const auto same =
         std::find_if(others.begin(), others.end(), [&](const auto& other) { return other.first == reason; });
     (same == others.end() ? others.emplace_back(reason, std::vector<std::string>()) : *same)
-        .second.push_back(one.event);
+        .second.push_back(counter.event);
   }
   std::string text = fmt::format("counters of {}, for each load or line: {}", source, join(counted, ", "));
   for (const auto& [reason, events] : others) text += fmt::format("; {}: {}", join(events, ", "), reason);

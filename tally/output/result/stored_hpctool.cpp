@@ -84,7 +84,9 @@ Stat stat_of(const std::vector<Row>& rows, const Names& names) {
 // Whether the counts of a run equal those of a row.
 bool run_matches_row(const Run& run, const Row& row, const Names& names) {
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto holds = [&](const EventCount& one) { return one.name.text() == names[i] && one.count.value == row[i]; };
+    const auto holds = [&](const EventCount& event_count) {
+      return event_count.name.text() == names[i] && event_count.count.value == row[i];
+    };
     if (std::none_of(run.counts.begin(), run.counts.end(), holds)) return false;
   }
   return true;

@@ -147,10 +147,10 @@ void read_stacks(const Json& rows, Profile& profile) {
 }
 
 void read_python(const Json& functions, Profile& profile) {
-  for (const Json& one : functions)
-    profile.python.push_back({text(one, "name"), text(one, "file"), number<std::uint32_t>(one.at("line")),
-                              count(one.at("calls")), counts(one.at("counts"), profile.event_count()),
-                              counts(one.at("inclusive"), profile.event_count())});
+  for (const Json& json : functions)
+    profile.python.push_back({text(json, "name"), text(json, "file"), number<std::uint32_t>(json.at("line")),
+                              count(json.at("calls")), counts(json.at("counts"), profile.event_count()),
+                              counts(json.at("inclusive"), profile.event_count())});
 }
 
 Profile profile_of(const Json& json) {

@@ -70,7 +70,7 @@ bool read_address(std::string_view text, std::uint64_t& to) {
 
 std::size_t trigger_place(WindowsHead& head, std::string_view event) {
   const auto found = std::find_if(head.triggers.begin(), head.triggers.end(),
-                                  [&](const WindowTrigger& one) { return one.event.text() == event; });
+                                  [&](const WindowTrigger& trigger) { return trigger.event.text() == event; });
   if (found != head.triggers.end()) return static_cast<std::size_t>(found - head.triggers.begin());
   head.triggers.push_back({split_event_name(event), 0});
   return head.triggers.size() - 1;

@@ -48,11 +48,11 @@ std::string ranges(const std::vector<int>& numbers) {
 // The verdicts of the payloads whose control differs in what the event counts: the numbers of yes, no and undecided.
 std::string verdicts(const DiscoveredEvent& event) {
   int counts[3] = {};
-  for (const result::Contrast& one : event.contrasts) {
+  for (const result::Contrast& contrast : event.contrasts) {
     const bool about_it = std::any_of(event.terms.begin(), event.terms.end(), [&](const result::Term& term) {
-      return term.coordinate == one.coordinate && is_once(term.weight);
+      return term.coordinate == contrast.coordinate && is_once(term.weight);
     });
-    if (about_it) ++counts[static_cast<int>(one.verdict)];
+    if (about_it) ++counts[static_cast<int>(contrast.verdict)];
   }
   if (counts[0] + counts[1] + counts[2] == 0) return "";
   std::string text = fmt::format("{} yes", counts[0]);
@@ -143,10 +143,11 @@ std::string all_contrasts(const result::Discovery& discovery, std::size_t termin
              {"to", Align::right},
              {"verdict"}});
   for (const DiscoveredEvent& event : discovery.events) {
-    for (const result::Contrast& one : event.contrasts) {
-      grid.add({raw_code(event.code), one.payload, one.control, one.coordinate, fmt::format("{:.3g}", one.expected),
-                fmt::format("{:.4f}", one.difference), fmt::format("{:.4f}", one.low), fmt::format("{:.4f}", one.high),
-                std::string(name(one.verdict))});
+    for (const result::Contrast& contrast : event.contrasts) {
+      grid.add({raw_code(event.code), contrast.payload, contrast.control, contrast.coordinate,
+                fmt::format("{:.3g}", contrast.expected), fmt::format("{:.4f}", contrast.difference),
+                fmt::format("{:.4f}", contrast.low), fmt::format("{:.4f}", contrast.high),
+                std::string(name(contrast.verdict))});
     }
   }
   return "\n" + grid.text(terminal);
@@ -169,27 +170,27 @@ Json event_json(const DiscoveredEvent& event) {
   json["per_interrupt"] = event.per_interrupt;
   json["reason"] = text_or_null(event.reason);
   json["slopes"] = Json::array();
-  for (const auto& one : event.slopes) {
-    json["slopes"].push_back({{"payload", one.payload},
-                              {"each", one.value},
-                              {"error", one.error},
-                              {"low", one.low},
-                              {"high", one.high},
-                              {"once", one.intercept},
-                              {"used", one.used},
-                              {"discarded", one.discarded}});
+  for (const auto& slope : event.slopes) {
+    json["slopes"].push_back({{"payload", slope.payload},
+                              {"each", slope.value},
+                              {"error", slope.error},
+                              {"low", slope.low},
+                              {"high", slope.high},
+                              {"once", slope.intercept},
+                              {"used", slope.used},
+                              {"discarded", slope.discarded}});
   }
   json["contrasts"] = Json::array();
-  for (const auto& one : event.contrasts) {
-    json["contrasts"].push_back({{"payload", one.payload},
-                                 {"control", one.control},
-                                 {"coordinate", one.coordinate},
-                                 {"expected", one.expected},
-                                 {"difference", one.difference},
-                                 {"low", one.low},
-                                 {"high", one.high},
-                                 {"p", one.p},
-                                 {"verdict", name(one.verdict)}});
+  for (const auto& contrast : event.contrasts) {
+    json["contrasts"].push_back({{"payload", contrast.payload},
+                                 {"control", contrast.control},
+                                 {"coordinate", contrast.coordinate},
+                                 {"expected", contrast.expected},
+                                 {"difference", contrast.difference},
+                                 {"low", contrast.low},
+                                 {"high", contrast.high},
+                                 {"p", contrast.p},
+                                 {"verdict", name(contrast.verdict)}});
   }
   return json;
 }

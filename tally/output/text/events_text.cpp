@@ -92,8 +92,8 @@ std::string events_text(const std::vector<OfferedEvent>& offered, std::size_t te
                               Origin::apple, Origin::given}) {
     std::vector<const OfferedEvent*> rows;
     for (const bool absent : {false, true}) {
-      for (const OfferedEvent& one : offered) {
-        if (one.entry.origin == origin && (one.outlook.trust == Trust::absent) == absent) rows.push_back(&one);
+      for (const OfferedEvent& event : offered) {
+        if (event.entry.origin == origin && (event.outlook.trust == Trust::absent) == absent) rows.push_back(&event);
       }
     }
     if (rows.empty()) continue;
@@ -106,14 +106,14 @@ std::string events_json(const std::vector<OfferedEvent>& offered, const result::
   const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
   Json json = document("tally-events/1", provenance);
   json["events"] = Json::array();
-  for (const OfferedEvent& one : offered) {
-    json["events"].push_back({{"event", one.entry.name},
-                              {"other_names", one.entry.other_names},
-                              {"origin", origin_name(one.entry.origin)},
-                              {"trust", name(one.outlook.trust)},
-                              {"reason", or_null(one.outlook.reason)},
-                              {"source", or_null(one.outlook.source.text())},
-                              {"what", or_null(one.entry.what)}});
+  for (const OfferedEvent& event : offered) {
+    json["events"].push_back({{"event", event.entry.name},
+                              {"other_names", event.entry.other_names},
+                              {"origin", origin_name(event.entry.origin)},
+                              {"trust", name(event.outlook.trust)},
+                              {"reason", or_null(event.outlook.reason)},
+                              {"source", or_null(event.outlook.source.text())},
+                              {"what", or_null(event.entry.what)}});
   }
   return json_text(json, 2) + "\n";
 }

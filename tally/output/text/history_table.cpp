@@ -62,21 +62,23 @@ std::string history_table(const result::History& history, const result::Provenan
                  {"after", Align::right},
                  {"change", Align::right}});
   Grid new_settings({{"name"}, {"since"}, {"date"}, {"settings that changed"}});
-  for (const HistorySeries& one : all) {
-    series.add({one.name, one.event, one.distinction, std::to_string(one.values.size()),
-                value_text(*one.values.front().count->value, one.unit),
-                value_text(*one.values.back().count->value, one.unit), trend(one)});
-    for (const SeriesChange& change : one.changes) {
-      const result::HistoryEntry& entry = *one.values[change.at].entry;
-      changes.add({one.name, one.event, one.distinction, entry_text(entry), entry.provenance.date,
-                   level_text(change.before, one.unit), level_text(change.after, one.unit),
-                   percent_change(change.before, change.after)});
+  for (const HistorySeries& history_series : all) {
+    series.add({history_series.name, history_series.event, history_series.distinction,
+                std::to_string(history_series.values.size()),
+                value_text(*history_series.values.front().count->value, history_series.unit),
+                value_text(*history_series.values.back().count->value, history_series.unit), trend(history_series)});
+    for (const SeriesChange& change : history_series.changes) {
+      const result::HistoryEntry& entry = *history_series.values[change.at].entry;
+      changes.add({history_series.name, history_series.event, history_series.distinction, entry_text(entry),
+                   entry.provenance.date, level_text(change.before, history_series.unit),
+                   level_text(change.after, history_series.unit), percent_change(change.before, change.after)});
     }
-    for (const SeriesPattern& pattern : one.patterns) {
-      patterns.add({one.name, one.event, one.distinction, std::string(name(pattern.pattern)),
-                    std::to_string(pattern.steps), entry_text(*one.values[pattern.first].entry),
-                    entry_text(*one.values[pattern.last].entry), value_text(pattern.before, one.unit),
-                    value_text(pattern.after, one.unit),
+    for (const SeriesPattern& pattern : history_series.patterns) {
+      patterns.add({history_series.name, history_series.event, history_series.distinction,
+                    std::string(name(pattern.pattern)), std::to_string(pattern.steps),
+                    entry_text(*history_series.values[pattern.first].entry),
+                    entry_text(*history_series.values[pattern.last].entry),
+                    value_text(pattern.before, history_series.unit), value_text(pattern.after, history_series.unit),
                     percent_change(static_cast<double>(pattern.before), static_cast<double>(pattern.after))});
     }
   }

@@ -37,21 +37,22 @@ std::vector<const EventCounts*> blocks_of(const result::Stat& stat, const Style&
 std::map<std::string, std::string> absent_everywhere(const std::vector<const EventCounts*>& blocks) {
   std::map<std::string, std::string> absent;
   if (blocks.empty()) return absent;
-  for (const result::EventCount& one : *blocks.front()) {
+  for (const result::EventCount& event_count : *blocks.front()) {
     const bool everywhere = std::all_of(blocks.begin(), blocks.end(), [&](const EventCounts* block) {
       return std::any_of(block->begin(), block->end(), [&](const result::EventCount& other) {
-        return other.name == one.name && other.count.trust == Trust::absent && other.count.reason == one.count.reason;
+        return other.name == event_count.name && other.count.trust == Trust::absent &&
+               other.count.reason == event_count.count.reason;
       });
     });
-    if (everywhere) absent[one.name.text()] = one.count.reason;
+    if (everywhere) absent[event_count.name.text()] = event_count.count.reason;
   }
   return absent;
 }
 
 std::string absent_text(const EventCounts& order, const std::map<std::string, std::string>& absent) {
   std::map<std::string, std::vector<std::string>> events;
-  for (const result::EventCount& one : order) {
-    const std::string name = one.name.text();
+  for (const result::EventCount& count : order) {
+    const std::string name = count.name.text();
     if (const auto found = absent.find(name); found != absent.end()) events[found->second].push_back(name);
   }
   std::string text;
@@ -65,8 +66,8 @@ std::string absent_text(const EventCounts& order, const std::map<std::string, st
 std::vector<EventName> columns_of(const std::vector<const EventCounts*>& blocks,
                                   const std::map<std::string, std::string>& absent) {
   std::vector<EventName> events;
-  for (const result::EventCount& one : *blocks.front()) {
-    if (!absent.contains(one.name.text())) events.push_back(one.name);
+  for (const result::EventCount& count : *blocks.front()) {
+    if (!absent.contains(count.name.text())) events.push_back(count.name);
   }
   if (events.size() <= most_columns) return events;
   const auto is_preferred = [](const EventName& name) {
@@ -142,8 +143,8 @@ std::string processes_block(const result::Stat& stat, const Style& style, Footno
   // Reasons are printed below the table even if only one row has them: otherwise the columns after them would not
   // align.
   for (const EventCounts* block : blocks) {
-    for (const result::EventCount& one : *block) {
-      for (int twice = 0; twice < 2; ++twice) notes.announce(one.count);
+    for (const result::EventCount& event_count : *block) {
+      for (int twice = 0; twice < 2; ++twice) notes.announce(event_count.count);
     }
   }
   ProcessRows rows(stat, events, notes);

@@ -23,7 +23,7 @@ std::string percent_of_total(std::int64_t count, std::int64_t total) {
 std::string python_table(const result::Profile& profile, const ProfileStyle& style) {
   if (profile.python.empty()) return {};
   std::vector<const result::PythonFunction*> functions;
-  for (const result::PythonFunction& one : profile.python) functions.push_back(&one);
+  for (const result::PythonFunction& function : profile.python) functions.push_back(&function);
   const auto key = [&](const result::PythonFunction* f) {
     return std::tuple(style.by_inclusive ? -f->inclusive[0] : -f->self[0], f->name, f->file, f->line);
   };

@@ -43,13 +43,13 @@ constexpr std::size_t widest_bar = 40;
 std::vector<RegionBucket> shown(const std::vector<RegionBucket>& all) {
   if (all.size() <= most_buckets) return all;
   std::vector<RegionBucket> rows;
-  for (const RegionBucket& one : all) {
+  for (const RegionBucket& bucket : all) {
     if (rows.empty() || std::bit_width(static_cast<std::uint64_t>(rows.back().least)) !=
-                            std::bit_width(static_cast<std::uint64_t>(one.least))) {
-      rows.push_back(one);
+                            std::bit_width(static_cast<std::uint64_t>(bucket.least))) {
+      rows.push_back(bucket);
     } else {
-      rows.back().most = one.most;
-      rows.back().entries += one.entries;
+      rows.back().most = bucket.most;
+      rows.back().entries += bucket.entries;
     }
   }
   return rows;
@@ -114,9 +114,9 @@ class RegionRows {
       if (metric.asked) add_row(tid, metric);
     }
     for (const RegionEvent& event : counts.events) {
-      for (const RegionBucket& one : event.histogram) {
-        add_row(tid, fmt::format("{} {}-{}", event.event.text(), one.least, one.most),
-                exact(static_cast<std::int64_t>(one.entries), Source::none));
+      for (const RegionBucket& bucket : event.histogram) {
+        add_row(tid, fmt::format("{} {}-{}", event.event.text(), bucket.least, bucket.most),
+                exact(static_cast<std::int64_t>(bucket.entries), Source::none));
       }
     }
   }

@@ -158,8 +158,9 @@ std::string assumed(const pmu::Value& value) {
   const pmu::Model& model = *value.place.model;
   // Registers of x86 that do not belong to a PMU are equal in all versions.
   const auto& fields = value.place.reg->fields;
-  const bool differs = &model != &pmu::x86_model ||
-                       std::any_of(fields.begin(), fields.end(), [](const pmu::Field& one) { return one.since != 0; });
+  const bool differs =
+      &model != &pmu::x86_model ||
+      std::any_of(fields.begin(), fields.end(), [](const pmu::Field& field) { return field.since != 0; });
   if (!differs) return std::string(model.title);
   if (!value.version) {
     return fmt::format("{}, fields of all versions (--version {} to {}: of one)", model.title,
@@ -256,7 +257,8 @@ Json register_object(const pmu::Value& value, bool has_value) {
 std::string register_json(const std::vector<ShownRegister>& shown, const result::Provenance& provenance) {
   Json json = document("tally-register/1", provenance);
   json["registers"] = Json::array();
-  for (const ShownRegister& one : shown) json["registers"].push_back(register_object(one.value, one.has_value));
+  for (const ShownRegister& shown_register : shown)
+    json["registers"].push_back(register_object(shown_register.value, shown_register.has_value));
   return json_text(json, 2) + "\n";
 }
 

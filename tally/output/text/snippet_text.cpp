@@ -52,15 +52,16 @@ Json chain_json(const result::ChainCycles& one) {
 std::string snippet_table(const result::Snippet& snippet, std::size_t terminal) {
   std::string text = "\n" + prose_line("counts of one copy of: " + code_text(snippet.code), terminal) + "\n";
   Grid grid({{"event"}, {"each", Align::right}, {"least", Align::right}, {"most", Align::right}, {"trust"}});
-  for (const result::PerCopy& one : snippet.events) {
-    grid.add({one.name.text(), each_text(one.each.value), one.low ? each_text(one.low) : "",
-              one.high ? each_text(one.high) : "", ratio_trust_text(one.each)});
+  for (const result::PerCopy& copy : snippet.events) {
+    grid.add({copy.name.text(), each_text(copy.each.value), copy.low ? each_text(copy.low) : "",
+              copy.high ? each_text(copy.high) : "", ratio_trust_text(copy.each)});
   }
   text += grid.text(terminal);
   if (!snippet.chains.empty()) {
     Grid chains({{"cycles"}, {"each", Align::right}, {"copies"}});
-    for (const result::ChainCycles& one : snippet.chains) {
-      chains.add({one.name, each_text(one.cycles), one.cycles ? one.code : one.why_not});
+    for (const result::ChainCycles& chain_cycles : snippet.chains) {
+      chains.add({chain_cycles.name, each_text(chain_cycles.cycles),
+                  chain_cycles.cycles ? chain_cycles.code : chain_cycles.why_not});
     }
     text += "\n" + chains.text(terminal);
   }
@@ -87,19 +88,19 @@ std::string snippet_json(const result::Snippet& snippet) {
   json["backend"] = snippet.backend;
   json["environment"] = environment_json(snippet.environment);
   json["events"] = Json::array();
-  for (const result::PerCopy& one : snippet.events) {
-    json["events"].push_back({{"event", one.event},
-                              {"name", one.name.text()},
-                              {"value", value_or_null(one.each.value)},
-                              {"difference", one.each.value ? Json(one.difference) : Json(nullptr)},
-                              {"low", value_or_null(one.low)},
-                              {"high", value_or_null(one.high)},
-                              {"trust", name(one.each.trust)},
-                              {"reason", text_or_null(one.each.reason)},
-                              {"model", text_or_null(one.each.model)}});
+  for (const result::PerCopy& copy : snippet.events) {
+    json["events"].push_back({{"event", copy.event},
+                              {"name", copy.name.text()},
+                              {"value", value_or_null(copy.each.value)},
+                              {"difference", copy.each.value ? Json(copy.difference) : Json(nullptr)},
+                              {"low", value_or_null(copy.low)},
+                              {"high", value_or_null(copy.high)},
+                              {"trust", name(copy.each.trust)},
+                              {"reason", text_or_null(copy.each.reason)},
+                              {"model", text_or_null(copy.each.model)}});
   }
   json["chains"] = Json::array();
-  for (const result::ChainCycles& one : snippet.chains) json["chains"].push_back(chain_json(one));
+  for (const result::ChainCycles& cycles : snippet.chains) json["chains"].push_back(chain_json(cycles));
   json["notices"] = snippet.notices;
   return json_text(json, 2) + "\n";
 }
@@ -107,16 +108,18 @@ std::string snippet_json(const result::Snippet& snippet) {
 std::string snippet_csv(const result::Snippet& snippet) {
   std::string text = "event,value,trust,model,low,high,reason\r\n";
   Ratio cycles;
-  for (const result::PerCopy& one : snippet.events) {
-    if (one.name.base == "cycles") cycles = one.each;
-    text += csv_row({one.name.text(), plain(one.each.value), std::string(name(one.each.trust)), one.each.model,
-                     plain(one.low), plain(one.high), one.each.reason},
+  for (const result::PerCopy& copy : snippet.events) {
+    if (copy.name.base == "cycles") cycles = copy.each;
+    text += csv_row({copy.name.text(), plain(copy.each.value), std::string(name(copy.each.trust)), copy.each.model,
+                     plain(copy.low), plain(copy.high), copy.each.reason},
                     ",") +
             "\r\n";
   }
-  for (const result::ChainCycles& one : snippet.chains) {
-    const Trust trust = one.cycles ? cycles.trust : Trust::absent;
-    text += csv_row({one.name, plain(one.cycles), std::string(name(trust)), cycles.model, "", "", one.why_not}, ",") +
+  for (const result::ChainCycles& chain_cycles : snippet.chains) {
+    const Trust trust = chain_cycles.cycles ? cycles.trust : Trust::absent;
+    text += csv_row({chain_cycles.name, plain(chain_cycles.cycles), std::string(name(trust)), cycles.model, "", "",
+                     chain_cycles.why_not},
+                    ",") +
             "\r\n";
   }
   return text;

@@ -138,7 +138,7 @@ std::string parts_block(const result::Stat& stat, std::size_t terminal) {
   bool any = false;
   for (const result::Run& run : stat.runs) {
     for (const result::Part& part : run.parts) {
-      for (const result::EventCount& one : part.counts) notes.announce(one.count);
+      for (const result::EventCount& event_count : part.counts) notes.announce(event_count.count);
     }
   }
   for (const result::Run& run : stat.runs) {

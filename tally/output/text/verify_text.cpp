@@ -36,8 +36,9 @@ struct GoalRow {
 std::vector<GoalRow> goal_rows(const result::Verify& verify) {
   std::vector<GoalRow> rows;
   for (const Check& check : verify.checks) {
-    auto row = std::find_if(rows.begin(), rows.end(),
-                            [&check](const GoalRow& one) { return one.goal == check.goal && one.what == check.what; });
+    auto row = std::find_if(rows.begin(), rows.end(), [&check](const GoalRow& goal_row) {
+      return goal_row.goal == check.goal && goal_row.what == check.what;
+    });
     if (row == rows.end()) row = rows.insert(rows.end(), GoalRow{check.goal, check.what, {}, 0, {}});
     ++row->verdicts[check.verdict];
     row->runs += check.runs;
@@ -103,14 +104,14 @@ std::string why_text(const result::GradedEvent& one) {
 // `column`: width of the reasons; 0: each is one cell, which the grid wraps.
 Grid grades_grid(const result::Verify& verify, std::size_t column) {
   Grid grid({{"event"}, {"grade"}, {"why"}});
-  for (const result::GradedEvent& one : verify.events) {
-    if (one.grade == EventGrade::absent) continue;
+  for (const result::GradedEvent& graded_event : verify.events) {
+    if (graded_event.grade == EventGrade::absent) continue;
     std::vector<std::string> lines =
-        column == 0 ? std::vector<std::string>{why_text(one)} : wrapped(why_text(one), column);
+        column == 0 ? std::vector<std::string>{why_text(graded_event)} : wrapped(why_text(graded_event), column);
     if (lines.empty()) lines.emplace_back();
     bool first = true;
     for (const std::string& line : lines) {
-      grid.add({first ? one.event.text() : "", first ? std::string(name(one.grade)) : "", line});
+      grid.add({first ? graded_event.event.text() : "", first ? std::string(name(graded_event.grade)) : "", line});
       first = false;
     }
   }
@@ -119,11 +120,12 @@ Grid grades_grid(const result::Verify& verify, std::size_t column) {
 
 std::string grades(const result::Verify& verify, std::size_t terminal) {
   std::vector<std::pair<std::string, std::vector<std::string>>> absent;  // by reason
-  for (const result::GradedEvent& one : verify.events) {
-    if (one.grade != EventGrade::absent) continue;
-    auto at = std::find_if(absent.begin(), absent.end(), [&one](const auto& other) { return other.first == one.why; });
-    if (at == absent.end()) at = absent.insert(at, {one.why, {}});
-    at->second.push_back(one.event.text());
+  for (const result::GradedEvent& graded_event : verify.events) {
+    if (graded_event.grade != EventGrade::absent) continue;
+    auto at = std::find_if(absent.begin(), absent.end(),
+                           [&graded_event](const auto& other) { return other.first == graded_event.why; });
+    if (at == absent.end()) at = absent.insert(at, {graded_event.why, {}});
+    at->second.push_back(graded_event.event.text());
   }
   constexpr std::size_t usual_column = 76;
   std::string text = grades_grid(verify, usual_column).text();
@@ -179,11 +181,12 @@ std::string compared_text(const result::Verify& verify, std::size_t terminal) {
              {"left", Align::right},
              {"allowed", Align::right},
              {"verdict"}});
-  for (const result::ComparedEvent& one : verify.compared) {
-    grid.add({one.event, one.exact ? thousands(*one.exact) : "", added(one.spread),
-              one.other ? thousands(*one.other) : "", added(one.by_faults), added(one.by_interrupts),
-              one.left ? thousands(*one.left) : "", added(one.allowed),
-              one.verdict == result::Verdict::fail ? "FAIL" : std::string(name(one.verdict))});
+  for (const result::ComparedEvent& compared_event : verify.compared) {
+    grid.add({compared_event.event, compared_event.exact ? thousands(*compared_event.exact) : "",
+              added(compared_event.spread), compared_event.other ? thousands(*compared_event.other) : "",
+              added(compared_event.by_faults), added(compared_event.by_interrupts),
+              compared_event.left ? thousands(*compared_event.left) : "", added(compared_event.allowed),
+              compared_event.verdict == result::Verdict::fail ? "FAIL" : std::string(name(compared_event.verdict))});
   }
   std::string text = grid.text(terminal);
   for (const result::ComparedEvent& one : verify.compared) {
@@ -226,7 +229,7 @@ Json event_json(const result::GradedEvent& one) {
 std::string verify_answer(const result::Verify& verify) {
   if (!verify.command.empty()) return program_answer(verify);
   std::map<EventGrade, int> by_grade;
-  for (const result::GradedEvent& one : verify.events) ++by_grade[one.grade];
+  for (const result::GradedEvent& event : verify.events) ++by_grade[event.grade];
   std::vector<std::string> parts;
   for (const auto& [grade, count] : by_grade) parts.push_back(fmt::format("{} {}", count, name(grade)));
   const auto failed = std::count_if(verify.checks.begin(), verify.checks.end(),
@@ -299,7 +302,7 @@ std::string verify_json(const result::Verify& verify) {
     json["command"] = verify.command;
     json["other"] = verify.other;
     json["compared"] = Json::array();
-    for (const result::ComparedEvent& one : verify.compared) json["compared"].push_back(compared_json(one));
+    for (const result::ComparedEvent& event : verify.compared) json["compared"].push_back(compared_json(event));
   }
   json["noise"] = text_or_null(verify.noise);
   json["quick"] = verify.quick;
@@ -308,7 +311,7 @@ std::string verify_json(const result::Verify& verify) {
   json["duration_ns"] = verify.duration.count();
   json["runs"] = verify.runs;
   json["events"] = Json::array();
-  for (const result::GradedEvent& one : verify.events) json["events"].push_back(event_json(one));
+  for (const result::GradedEvent& graded_event : verify.events) json["events"].push_back(event_json(graded_event));
   json["checks"] = Json::array();
   for (const Check& check : verify.checks) json["checks"].push_back(check_json(check));
   json["notices"] = verify.notices;

@@ -91,13 +91,13 @@ std::string header_line(const Record& record) {
   json["repeats"] = record.repeats;
   json["events"] = record.events;
   json["payloads"] = Json::array();
-  for (const Facts& one : record.payloads) {
-    json["payloads"].push_back({{"name", one.name},
-                                {"control", one.control},
-                                {"target", one.target},
-                                {"known", one.known},
-                                {"composition", composition_json(one.composition)}});
-    if (!one.code.empty()) json["payloads"].back()["code"] = one.code;
+  for (const Facts& facts : record.payloads) {
+    json["payloads"].push_back({{"name", facts.name},
+                                {"control", facts.control},
+                                {"target", facts.target},
+                                {"known", facts.known},
+                                {"composition", composition_json(facts.composition)}});
+    if (!facts.code.empty()) json["payloads"].back()["code"] = facts.code;
   }
   return json_text(json) + "\n";
 }

@@ -43,8 +43,8 @@ void compose(result::Composition& to) {
 }
 
 const Payload* find(std::string_view name) {
-  for (const Payload& one : library()) {
-    if (one.facts.name == name) return &one;
+  for (const Payload& payload : library()) {
+    if (payload.facts.name == name) return &payload;
   }
   return nullptr;
 }

@@ -61,7 +61,7 @@ std::set<Claim> documents_claims(const Record& record, double deviation, bool pm
   for (std::size_t payload = 0; payload < record.payloads.size(); ++payload) {
     const Facts& with = record.payloads[payload];
     const auto control = std::find_if(record.payloads.begin(), record.payloads.end(),
-                                      [&](const Facts& one) { return one.name == with.control; });
+                                      [&](const Facts& facts) { return facts.name == with.control; });
     if (control == record.payloads.end()) continue;
     const auto fake = static_cast<std::size_t>(control - record.payloads.begin());
     for (std::size_t event = 0; event < record.events.size(); ++event) {

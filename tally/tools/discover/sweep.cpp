@@ -141,7 +141,7 @@ Result<bool> sweep(Target& target, Record& record, const Watch& watch) {
   std::vector<std::vector<int>> allowed;
   const std::vector<Affinity> where = affinities(record);
   std::vector<int> without;
-  for (const Liar& one : liars(record, where)) without.push_back(one.counter);
+  for (const Liar& liar : liars(record, where)) without.push_back(liar.counter);
   for (std::size_t event = 0; event < where.size(); ++event) {
     if (!where[event].alive) continue;
     alive.push_back({event, record.events[event], -1});

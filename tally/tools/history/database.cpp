@@ -223,15 +223,15 @@ Result<void> Database::add(const result::HistoryEntry& entry, const std::string&
   for (const std::string_view text : texts) result.bind(++place, text);
   if (result.step() != SQLITE_DONE) return undo(failure(Code::cannot_write, "write"));
   const std::int64_t number = sqlite3_last_insert_rowid(handle_.get());
-  for (const result::HistoryCount& one : entry.counts) {
+  for (const result::HistoryCount& history_count : entry.counts) {
     Statement count(handle_.get(), "INSERT INTO count VALUES (?, ?, ?, ?, ?, ?, ?)");
     count.bind(1, std::optional(number));
-    count.bind(2, one.event);
-    count.bind(3, std::string_view(unit_name(one.unit)));
-    count.bind(4, one.value);
-    count.bind(5, one.low);
-    count.bind(6, one.high);
-    count.bind(7, tally::name(one.trust));
+    count.bind(2, history_count.event);
+    count.bind(3, std::string_view(unit_name(history_count.unit)));
+    count.bind(4, history_count.value);
+    count.bind(5, history_count.low);
+    count.bind(6, history_count.high);
+    count.bind(7, tally::name(history_count.trust));
     if (count.step() != SQLITE_DONE) return undo(failure(Code::cannot_write, "write"));
   }
   for (const result::Setting& one : entry.settings) {

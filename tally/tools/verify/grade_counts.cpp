@@ -167,7 +167,7 @@ std::vector<event::Event> all_events() {
     event.asked = event::definition(id).name;
     events.push_back(std::move(event));
   };
-  for (const KnownEvent& one : known_events()) add(one.id);
+  for (const KnownEvent& known_event : known_events()) add(known_event.id);
   for (const event::Id id : speculative_events()) add(id);
   add(event::Id::user_page_faults);
   return events;

@@ -156,8 +156,9 @@ std::string instead_of(Id id, const std::vector<GradedEvent>& all) {
                                                  {Id::stores, Id::retired_stores}};
   for (const auto& [of, instead] : others) {
     if (of != id) continue;
-    for (const GradedEvent& one : all) {
-      if (one.event == event_name_of(instead) && one.grade <= EventGrade::correctable) return one.event.text();
+    for (const GradedEvent& graded_event : all) {
+      if (graded_event.event == event_name_of(instead) && graded_event.grade <= EventGrade::correctable)
+        return graded_event.event.text();
     }
   }
   return "";
@@ -173,10 +174,10 @@ std::vector<GradedEvent> grades(const Scene& scene, const std::vector<Check>& ch
     }
   }
   for (std::size_t i = 0; i < speculative.events.size(); ++i) all.push_back(speculative_grade(speculative, i));
-  for (GradedEvent& one : all) {
-    const auto id = event::find(one.event.base);
-    if (id && (one.grade == EventGrade::unusable || one.grade == EventGrade::micro_op)) {
-      one.instead = instead_of(*id, all);
+  for (GradedEvent& graded_event : all) {
+    const auto id = event::find(graded_event.event.base);
+    if (id && (graded_event.grade == EventGrade::unusable || graded_event.grade == EventGrade::micro_op)) {
+      graded_event.instead = instead_of(*id, all);
     }
   }
   return all;

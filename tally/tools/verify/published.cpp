@@ -55,16 +55,17 @@ const Published* published_of(std::string_view pmu) {
 }
 
 void compare(std::vector<result::GradedEvent>& events, const Published& published) {
-  for (result::GradedEvent& one : events) {
-    const auto id = event::find(one.event.base);
+  for (result::GradedEvent& graded_event : events) {
+    const auto id = event::find(graded_event.event.base);
     const auto grade = id ? grade_of(published, *id) : none;
     // Events without a known answer, or that are missing, cannot be compared.
-    if (!grade || one.grade == absent || one.grade == speculative) continue;
-    if (one.grade == *grade) {
-      one.published = fmt::format("as published of {}", published.name);
+    if (!grade || graded_event.grade == absent || graded_event.grade == speculative) continue;
+    if (graded_event.grade == *grade) {
+      graded_event.published = fmt::format("as published of {}", published.name);
     } else {
-      one.published = fmt::format("{} than published of {} ({})", one.grade < *grade ? "better" : "worse",
-                                  published.name, name(*grade));
+      graded_event.published =
+          fmt::format("{} than published of {} ({})", graded_event.grade < *grade ? "better" : "worse", published.name,
+                      name(*grade));
     }
   }
 }

@@ -14,7 +14,7 @@ using result::GradedEvent;
 
 const GradedEvent* found_in(const result::Verify& verify, const EventName& event) {
   const auto found = std::find_if(verify.events.begin(), verify.events.end(),
-                                  [&event](const GradedEvent& one) { return one.event == event; });
+                                  [&event](const GradedEvent& graded_event) { return graded_event.event == event; });
   return found == verify.events.end() ? nullptr : &*found;
 }
 

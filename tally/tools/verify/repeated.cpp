@@ -160,10 +160,10 @@ std::vector<Check> repeated(const Scene& scene) {
 
 std::vector<Check> consistency(const Scene& scene) {
   std::vector<Check> checks;
-  for (const Rule& one : rules) {
-    const auto smaller = scene.ledger.place(one.smaller);
-    const auto larger = scene.ledger.place(one.larger);
-    if (smaller && larger) checks.push_back(answered(scene, one, *smaller, *larger));
+  for (const Rule& rule : rules) {
+    const auto smaller = scene.ledger.place(rule.smaller);
+    const auto larger = scene.ledger.place(rule.larger);
+    if (smaller && larger) checks.push_back(answered(scene, rule, *smaller, *larger));
   }
   for (const KnownEvent& event : known_events()) {
     if (scene.ledger.place(event.id)) checks.push_back(moves(scene, event));

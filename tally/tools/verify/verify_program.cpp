@@ -149,7 +149,7 @@ Result<result::Verify> compare_program(backend::Backend& exact, backend::Backend
   const auto by_other = count(other, options, options.other_runs, signals, result);
   if (!by_other) return fail(by_other.error());
   Nanoseconds longest{0};
-  for (const Nanoseconds one : by_other->durations) longest = std::max(longest, one);
+  for (const Nanoseconds nanoseconds : by_other->durations) longest = std::max(longest, nanoseconds);
   for (std::size_t i = 0; i < options.events.size(); ++i) {
     result.compared.push_back(compared(options.events[i], by_exact->events[i], by_other->events[i], longest));
   }

@@ -55,10 +55,11 @@ std::optional<std::uint64_t> arm_code(const std::string& terms) {
 std::vector<CacheEvent> cache_events(const event::pfm::Pmu* table, const linux::PmuDevice& device) {
   std::vector<CacheEvent> events;
   if (table) {
-    for (const Candidate& one : by_libpfm4) {
-      if (has(events, one.counts)) continue;
-      const auto found = event::pfm::encode(*table, one.name);
-      if (found && *found) events.push_back({one.counts, (*found)->name, (*found)->encoding.config, one.accesses});
+    for (const Candidate& candidate : by_libpfm4) {
+      if (has(events, candidate.counts)) continue;
+      const auto found = event::pfm::encode(*table, candidate.name);
+      if (found && *found)
+        events.push_back({candidate.counts, (*found)->name, (*found)->encoding.config, candidate.accesses});
     }
   }
   for (const Candidate& one : by_kernel) {

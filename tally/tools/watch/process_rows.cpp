@@ -13,7 +13,7 @@ using Before = std::unordered_map<int, const linux::ProcessStatistics*>;
 Before by_number(const Reading& reading) {
   Before all;
   all.reserve(reading.processes.size());
-  for (const linux::ProcessStatistics& one : reading.processes) all.emplace(one.process, &one);
+  for (const linux::ProcessStatistics& statistics : reading.processes) all.emplace(statistics.process, &statistics);
   return all;
 }
 
@@ -116,7 +116,8 @@ std::vector<linux::ProcessStatistics> busiest(const Reading& before, const Readi
 
 std::vector<linux::CgroupStatistics> busiest_groups(const Reading& before, const Reading& after, const Shown& shown) {
   std::unordered_map<std::string, std::uint64_t> then;
-  for (const linux::CgroupStatistics& one : before.groups) then.emplace(one.path, one.used_us.value_or(0));
+  for (const linux::CgroupStatistics& statistics : before.groups)
+    then.emplace(statistics.path, statistics.used_us.value_or(0));
   std::vector<std::pair<std::uint64_t, const linux::CgroupStatistics*>> used;
   for (const linux::CgroupStatistics& now : after.groups) {
     if (!fits(shown, now)) continue;
@@ -148,7 +149,7 @@ std::vector<result::WatchRow> process_rows(const Between& between, const Shown& 
 
 std::vector<result::WatchRow> group_rows(const Between& between, const Shown& shown, std::size_t& left_out) {
   std::unordered_map<std::string, const linux::CgroupStatistics*> before;
-  for (const linux::CgroupStatistics& one : between.before.groups) before.emplace(one.path, &one);
+  for (const linux::CgroupStatistics& statistics : between.before.groups) before.emplace(statistics.path, &statistics);
   std::vector<result::WatchRow> rows;
   for (const linux::CgroupStatistics& now : between.after.groups) {
     if (!fits(shown, now)) continue;

@@ -161,14 +161,14 @@ void TaskCounters::close_others(bool of_groups) {
 TaskReadings<int> TaskCounters::read(WatchedMachine& machine, const std::vector<linux::ProcessStatistics>& processes) {
   TaskReadings<int> readings;
   if (!counts_) return readings;
-  for (const linux::ProcessStatistics& one : processes) {
+  for (const linux::ProcessStatistics& statistics : processes) {
     bool is_new = false;
-    Opened& opened = known(fmt::format("{} {}", one.process, one.started), is_new);
-    if (is_new) open_process(machine, one.process, opened);
+    Opened& opened = known(fmt::format("{} {}", statistics.process, statistics.started), is_new);
+    if (is_new) open_process(machine, statistics.process, opened);
     if (opened.refused != 0) {
-      readings.reasons[one.process] = opened.refused;
+      readings.reasons[statistics.process] = opened.refused;
     } else {
-      readings.sums[one.process] = take(opened);
+      readings.sums[statistics.process] = take(opened);
     }
   }
   close_others(false);
@@ -179,14 +179,14 @@ TaskReadings<std::string> TaskCounters::read(WatchedMachine& machine,
                                              const std::vector<linux::CgroupStatistics>& groups) {
   TaskReadings<std::string> readings;
   if (!counts_ || machine.groups.unified.empty()) return readings;
-  for (const linux::CgroupStatistics& one : groups) {
+  for (const linux::CgroupStatistics& statistics : groups) {
     bool is_new = false;
-    Opened& opened = known(one.path, is_new);
-    if (is_new) open_group(machine, one.path, opened);
+    Opened& opened = known(statistics.path, is_new);
+    if (is_new) open_group(machine, statistics.path, opened);
     if (opened.refused != 0) {
-      readings.reasons[one.path] = opened.refused;
+      readings.reasons[statistics.path] = opened.refused;
     } else {
-      readings.sums[one.path] = take(opened);
+      readings.sums[statistics.path] = take(opened);
     }
   }
   close_others(true);

@@ -114,9 +114,9 @@ std::string other_controllers(const WatchedMachine& machine) {
 std::vector<AroundEvent> around_events(const WatchedMachine& machine) {
   std::vector<AroundEvent> all;
   for (const std::string& pmu : machine.survey.other_pmus) {
-    for (const UncoreEventRow& one : event_rows) {
-      if (!pmu.starts_with(one.pmu)) continue;
-      add_events(machine, pmu, one, all);
+    for (const UncoreEventRow& row : event_rows) {
+      if (!pmu.starts_with(row.pmu)) continue;
+      add_events(machine, pmu, row, all);
     }
   }
   return all;
@@ -160,8 +160,9 @@ void report_neighbours(WatchedMachine& machine, const std::set<Counted>& opened,
                             : "the kernel reports no memory energy: no power/energy-ram, no dram zone",
         hint_of_virtual(machine, "energy counters"));
     if (set_source(id, counts, no_energy)) continue;
-    const auto zone = std::find_if(machine.energies.begin(), machine.energies.end(),
-                                   [&, which = of](const linux::EnergyCounter& one) { return one.of == which; });
+    const auto zone =
+        std::find_if(machine.energies.begin(), machine.energies.end(),
+                     [&, which = of](const linux::EnergyCounter& counter) { return counter.of == which; });
     if (zone == machine.energies.end()) continue;
     if (linux::number_in(zone->path)) {
       machine.column(id).source = "powercap: " + zone->zone;

@@ -60,8 +60,8 @@ static_assert(is_in_order());
 std::span<const Definition, column_count> definitions() { return all; }
 
 std::optional<Id> column_named(std::string_view name) {
-  for (const Definition& one : all) {
-    if (same_word(one.name, name)) return one.id;
+  for (const Definition& definition : all) {
+    if (same_word(definition.name, name)) return definition.id;
   }
   return std::nullopt;
 }

@@ -11,9 +11,9 @@ using Kind = result::WatchKind;
 
 std::vector<result::WatchColumn> columns_of(const WatchedMachine& machine) {
   std::vector<result::WatchColumn> columns;
-  for (const Definition& one : definitions()) {
-    columns.push_back({std::string(one.name), std::string(one.unit), std::string(one.what),
-                       machine.column(one.id).source, one.style, one.digits});
+  for (const Definition& definition : definitions()) {
+    columns.push_back({std::string(definition.name), std::string(definition.unit), std::string(definition.what),
+                       machine.column(definition.id).source, definition.style, definition.digits});
   }
   return columns;
 }

@@ -35,7 +35,7 @@ void set_reason(WatchedMachine& machine, Id id, Kind kind, std::size_t reason) {
 // Sets the reason for row kinds that cannot have a column. Reasons for missing data overwrite it later.
 void say_what_does_not_apply(WatchedMachine& machine) {
   const std::size_t no_such = machine.reasons.add("not-of-this", "no source reports this for such a row");
-  for (const Definition& one : definitions()) set_reason(machine, one.id, no_such);
+  for (const Definition& definition : definitions()) set_reason(machine, definition.id, no_such);
 }
 
 void note_missing(WatchedMachine& machine, Id id, std::size_t reason) {
@@ -166,8 +166,8 @@ void read_groups_of(WatchedMachine& machine) {
              : machine.reasons.add("cgroup-controller",
                                    "its controller is not enabled for this group (cgroup.subtree_control), or this is "
                                    "the root group, which does not report it");
-  for (const Definition& one : definitions()) {
-    if (applies(one, Kind::group)) set_reason(machine, one.id, Kind::group, reason);
+  for (const Definition& definition : definitions()) {
+    if (applies(definition, Kind::group)) set_reason(machine, definition.id, Kind::group, reason);
   }
 }
 
@@ -179,7 +179,7 @@ std::size_t Reasons::add(std::string code, std::string text, std::string hint) {
   if (same != all_.end()) return static_cast<std::size_t>(same - all_.begin());
   // A code identifies one text, because programs read it.
   const std::string stem = reason.code;
-  const auto is_taken = [&](const result::WatchReason& one) { return one.code == reason.code; };
+  const auto is_taken = [&](const result::WatchReason& watch_reason) { return watch_reason.code == reason.code; };
   for (int number = 2; std::any_of(all_.begin(), all_.end(), is_taken); ++number) {
     reason.code = fmt::format("{}-{}", stem, number);
     const auto other = std::find(all_.begin(), all_.end(), reason);
@@ -244,12 +244,12 @@ WatchedMachine read_watched_machine(const std::string& root) {
 }
 
 void complete_reasons(WatchedMachine& machine) {
-  for (const Definition& one : definitions()) {
-    ColumnSource& column = machine.column(one.id);
+  for (const Definition& definition : definitions()) {
+    ColumnSource& column = machine.column(definition.id);
     for (const Kind kind : all_kinds) {
       std::size_t& reason = column.reason[static_cast<std::size_t>(kind)];
       const bool is_general = machine.reasons.all().at(reason).code == "not-of-this";
-      if (!column.source.empty() && applies(one, kind) && is_general) reason = machine.not_reported;
+      if (!column.source.empty() && applies(definition, kind) && is_general) reason = machine.not_reported;
     }
   }
 }

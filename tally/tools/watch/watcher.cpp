@@ -87,8 +87,8 @@ Reading Watcher::read(const Reading* before) {
     // With another sort column, other processes than the busiest may be shown without details.
     const Reading nothing;
     const std::vector<linux::ProcessStatistics> shown = busiest(before ? *before : nothing, reading, asked_.shown);
-    for (const linux::ProcessStatistics& one : shown) {
-      reading.details[one.process] = linux::read_details(proc_, one.process);
+    for (const linux::ProcessStatistics& statistics : shown) {
+      reading.details[statistics.process] = linux::read_details(proc_, statistics.process);
     }
     reading.process_counts = task_counters_.read(machine_, shown);
   }

@@ -238,7 +238,7 @@ class Engine final : public Backend {
     outcome.notices.insert(outcome.notices.end(), marker.notices().begin(), marker.notices().end());
     outcome.unasked = unasked_code(*shared);
     if (execution->began) return outcome;
-    for (EventCount& one : outcome.counts) one.count = absent(ended_within_delay);
+    for (EventCount& event_count : outcome.counts) event_count.count = absent(ended_within_delay);
     return outcome;
   }
 

@@ -17,7 +17,7 @@ constexpr const char* omit_backend =
 bool opens_counters(const std::vector<event::Event>& events) {
   const std::vector<KernelCount> counts = KernelCounters(events).read();
   return !counts.empty() &&
-         std::all_of(counts.begin(), counts.end(), [](const KernelCount& one) { return one.os_errno == 0; });
+         std::all_of(counts.begin(), counts.end(), [](const KernelCount& count) { return count.os_errno == 0; });
 }
 
 Count count_of(const event::Event& event, const RunStatistics& statistics, const WaitResult& left) {

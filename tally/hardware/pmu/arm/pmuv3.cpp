@@ -162,7 +162,7 @@ std::string filter_summary(const Value& value) { return "counts " + levels_text(
 std::string event_type_summary(const Value& value) {
   const std::uint64_t event = get(value, "event");
   const auto named = std::find_if(std::begin(common_events), std::end(common_events),
-                                  [&](const Meaning& one) { return one.value == event; });
+                                  [&](const Meaning& meaning) { return meaning.value == event; });
   const std::string name =
       named != std::end(common_events) ? std::string(named->text) : fmt::format("event {:#x}", event);
   return fmt::format("counts {} {}", name, levels_text(value));

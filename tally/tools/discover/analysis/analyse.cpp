@@ -80,7 +80,7 @@ Match verdict_of(const result::Contrast& one, bool rejected, const Limits& limit
 void judge(std::vector<DiscoveredEvent>& events, const Limits& limits) {
   std::vector<double> p;
   for (const DiscoveredEvent& event : events) {
-    for (const auto& one : event.contrasts) p.push_back(one.p);
+    for (const auto& contrast : event.contrasts) p.push_back(contrast.p);
   }
   const std::vector<bool> rejected = benjamini_hochberg(p, limits.false_share);
   std::size_t at = 0;
@@ -112,8 +112,10 @@ double predicted(const Explanation& by, const result::Composition& composition) 
 std::string splitting(const Explanation& a, const Explanation& b, const Record& record,
                       const std::vector<Facts>& library, const Limits& limits) {
   const std::size_t cycles = *result::coordinate_of("cycles");
-  for (const Explanation* one : {&a, &b}) {
-    if (std::find(one->coordinates.begin(), one->coordinates.end(), cycles) != one->coordinates.end()) return "";
+  for (const Explanation* explanation : {&a, &b}) {
+    if (std::find(explanation->coordinates.begin(), explanation->coordinates.end(), cycles) !=
+        explanation->coordinates.end())
+      return "";
   }
   std::string best;
   double most = 0.1;
@@ -205,8 +207,8 @@ bool same_slopes(const DiscoveredEvent& a, const DiscoveredEvent& b, const Limit
 
 // Finds events that cannot be distinguished, and a payload with a coordinate that none of those used has.
 void find_twins(result::Discovery& answer, const std::vector<Facts>& library, const Limits& limits) {
-  const auto counts = [](const DiscoveredEvent& one) {
-    return one.kind == EventClass::counts || one.kind == EventClass::unexplained;
+  const auto counts = [](const DiscoveredEvent& event) {
+    return event.kind == EventClass::counts || event.kind == EventClass::unexplained;
   };
   std::string news;
   for (const Facts& payload : library) {
@@ -214,21 +216,23 @@ void find_twins(result::Discovery& answer, const std::vector<Facts>& library, co
       if (news.empty() && payload.composition[*result::coordinate_of(name)] > 0) news = payload.name;
     }
   }
-  for (DiscoveredEvent& one : answer.events) {
+  for (DiscoveredEvent& discovered_event : answer.events) {
     for (const DiscoveredEvent& other : answer.events) {
-      if (one.code == other.code || !counts(one) || !counts(other) || !same_slopes(one, other, limits)) continue;
-      one.same_as.push_back(other.code);
-      one.splits_same = news;
+      if (discovered_event.code == other.code || !counts(discovered_event) || !counts(other) ||
+          !same_slopes(discovered_event, other, limits))
+        continue;
+      discovered_event.same_as.push_back(other.code);
+      discovered_event.splits_same = news;
     }
   }
 }
 
 void describe_payloads(result::Discovery& answer, const Record& record) {
   Matrix a;
-  for (const Facts& one : record.payloads) {
-    answer.payloads.push_back(one.name);
-    answer.compositions.push_back(one.composition);
-    a.emplace_back(one.composition.begin(), one.composition.end());
+  for (const Facts& facts : record.payloads) {
+    answer.payloads.push_back(facts.name);
+    answer.compositions.push_back(facts.composition);
+    a.emplace_back(facts.composition.begin(), facts.composition.end());
   }
   const Independence all = independence(a);
   answer.rank = all.rank;
@@ -281,10 +285,10 @@ result::Discovery analyse(const Record& raw, const std::vector<Facts>& library, 
   }
   const std::vector<Affinity> where = affinities(record);
   std::vector<int> without;
-  for (const Liar& one : liars(record, where)) {
-    without.push_back(one.counter);
+  for (const Liar& liar : liars(record, where)) {
+    without.push_back(liar.counter);
     answer.notices.push_back(fmt::format("counter {} is excluded: it disagrees with the others for {} of {} events",
-                                         one.counter, one.disagreed, one.of));
+                                         liar.counter, liar.disagreed, liar.of));
   }
   for (std::size_t place = 0; place < record.events.size(); ++place) {
     DiscoveredEvent event;

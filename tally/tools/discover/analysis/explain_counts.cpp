@@ -48,7 +48,7 @@ struct Problem {
 // Returns the rate of one coordinate: the median of the ratios where it is large enough.
 std::optional<Explanation> by_one(const Problem& problem, std::size_t coordinate) {
   double most = 0;
-  for (const Facts& one : problem.payloads) most = std::max(most, one.composition[coordinate]);
+  for (const Facts& facts : problem.payloads) most = std::max(most, facts.composition[coordinate]);
   if (most <= 0) return std::nullopt;
   std::vector<double> ratios, errors;
   for (std::size_t payload = 0; payload < problem.slopes.size(); ++payload) {
@@ -103,7 +103,7 @@ std::vector<std::size_t> present(const Problem& problem) {
   std::vector<std::size_t> all;
   for (std::size_t c = 0; c < coordinate_count; ++c) {
     const bool there = std::any_of(problem.payloads.begin(), problem.payloads.end(),
-                                   [c](const Facts& one) { return one.composition[c] > 0; });
+                                   [c](const Facts& facts) { return facts.composition[c] > 0; });
     if (there) all.push_back(c);
   }
   return all;

@@ -41,7 +41,7 @@ bool agrees(const result::Slope& slope, double expected, const Limits& limits) {
 
 bool Slopes::any(const Limits& limits) const {
   return std::any_of(of.begin(), of.end(),
-                     [&](const result::Slope& one) { return one.value > 0 && !agrees(one, 0, limits); });
+                     [&](const result::Slope& slope) { return slope.value > 0 && !agrees(slope, 0, limits); });
 }
 
 std::optional<int> wrapped_at(const std::vector<double>& x, const std::vector<double>& counts) {

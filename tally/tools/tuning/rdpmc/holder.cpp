@@ -86,12 +86,12 @@ std::vector<Row> rows_of(const Task& task, const std::vector<HeldCounter>& held)
   std::vector<Row> rows;
   for (std::size_t i = 0; i < task.events.size(); ++i) {
     std::vector<std::pair<std::optional<linux::CounterPlace>, std::vector<int>>> places;
-    for (const HeldCounter& one : held) {
-      if (one.event != i) continue;
-      const auto place = one.counter.place();
+    for (const HeldCounter& held_counter : held) {
+      if (held_counter.event != i) continue;
+      const auto place = held_counter.counter.place();
       auto same = std::find_if(places.begin(), places.end(), [&](const auto& other) { return other.first == place; });
       if (same == places.end()) same = places.insert(places.end(), {place, {}});
-      same->second.push_back(one.processor);
+      same->second.push_back(held_counter.processor);
     }
     for (const auto& [place, numbers] : places) rows.push_back({place, ranges(numbers), task.events[i].name});
   }
@@ -99,9 +99,9 @@ std::vector<Row> rows_of(const Task& task, const std::vector<HeldCounter>& held)
 }
 
 Result<void> set_all(const Task& task) {
-  for (const SwitchChange& one : task.switches) {
-    if (one.before == one.set) continue;
-    if (auto done = linux::write_rdpmc_switch(task.root, one.pmu, one.set); !done) return done;
+  for (const SwitchChange& change : task.switches) {
+    if (change.before == change.set) continue;
+    if (auto done = linux::write_rdpmc_switch(task.root, change.pmu, change.set); !done) return done;
   }
   return {};
 }
@@ -131,19 +131,19 @@ std::string folder_of(const std::string& root) { return (root == "/" ? "" : root
 
 bool put_back(const std::string& root, const std::vector<SwitchChange>& switches, std::vector<std::string>& notices) {
   bool all = true;
-  for (const SwitchChange& one : switches) {
-    if (one.before == one.set) continue;
-    const auto now = linux::read_rdpmc_switch(root, one.pmu);
-    if (now && *now == one.before) continue;
-    if (now && *now != one.set) {
+  for (const SwitchChange& change : switches) {
+    if (change.before == change.set) continue;
+    const auto now = linux::read_rdpmc_switch(root, change.pmu);
+    if (now && *now == change.before) continue;
+    if (now && *now != change.set) {
       notices.push_back(fmt::format("{}: the setting was {} before, but another program wrote {}: not restored",
-                                    one.pmu, one.before, *now));
+                                    change.pmu, change.before, *now));
       continue;
     }
-    const Result<void> done = now ? linux::write_rdpmc_switch(root, one.pmu, one.before) : fail(now.error());
+    const Result<void> done = now ? linux::write_rdpmc_switch(root, change.pmu, change.before) : fail(now.error());
     if (done) continue;
     all = false;
-    notices.push_back(fmt::format("{}; it was {} before", done.error().message, one.before));
+    notices.push_back(fmt::format("{}; it was {} before", done.error().message, change.before));
   }
   return all;
 }

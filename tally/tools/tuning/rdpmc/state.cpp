@@ -42,7 +42,8 @@ bool read_line(const std::string& line, State& state) {
 
 std::string text_of(const State& state) {
   std::string text = fmt::format("{}\nholder {} {}\n", first_line, state.holder.number, state.holder.started);
-  for (const SwitchChange& one : state.switches) text += fmt::format("switch {} {} {}\n", one.pmu, one.before, one.set);
+  for (const SwitchChange& change : state.switches)
+    text += fmt::format("switch {} {} {}\n", change.pmu, change.before, change.set);
   for (const Row& row : state.rows) {
     text += row.place
                 ? fmt::format("counter {} {} {} {}\n", row.place->selector, row.place->width, row.processors, row.event)

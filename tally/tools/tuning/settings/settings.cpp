@@ -30,7 +30,7 @@ std::string folder_of(const std::string& root) { return (root == "/" ? "" : root
 // One line per change: what, before and set, separated by tabs.
 std::string text_of(const Note& note) {
   std::string text = fmt::format("{}\nholder {} {}\n", first_line, note.holder.number, note.holder.started);
-  for (const Change& one : note.changes) text += fmt::format("{}\t{}\t{}\n", one.what, one.before, one.set);
+  for (const Change& change : note.changes) text += fmt::format("{}\t{}\t{}\n", change.what, change.before, change.set);
   return text + std::string(last_line) + "\n";
 }
 
@@ -114,8 +114,8 @@ Result<ScopedSettings> ScopedSettings::change(const SettingsRequest& asked, cons
   // Saved before anything is changed.
   const Note note{linux::mark_of(linux::process_number()), *changes};
   if (auto written = linux::write_run_note(folder_of(root), text_of(note)); !written) return fail(written.error());
-  for (const Change& one : *changes) {
-    const auto done = set_value(one, one.set, root);
+  for (const Change& change : *changes) {
+    const auto done = set_value(change, change.set, root);
     if (done) continue;
     if (undo(*changes, root, notices)) linux::remove_run_note(folder_of(root));
     return fail(done.error());

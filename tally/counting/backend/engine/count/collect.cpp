@@ -305,7 +305,7 @@ std::vector<std::string> reasons_of(const std::vector<Image>& images) {
   for (const Image& image : images) {
     if (image.tally.reason.empty() || image.tally.reason == still_running_reason) continue;
     const std::string text = image.result.command + ": " + image.tally.reason;
-    auto place = std::find_if(all.begin(), all.end(), [&](const Reason& one) { return one.words == text; });
+    auto place = std::find_if(all.begin(), all.end(), [&](const Reason& reason) { return reason.words == text; });
     if (place == all.end()) place = all.insert(all.end(), {text});
     if (image.result.native_from) place->native_from.push_back(*image.result.native_from);
   }

@@ -49,8 +49,9 @@ class FileFunctions {
 
  private:
   std::string name_at_address(std::uint64_t address) const {
-    const auto after = std::partition_point(elf_.functions.begin(), elf_.functions.end(),
-                                            [&](const symbol::Function& one) { return one.address <= address; });
+    const auto after =
+        std::partition_point(elf_.functions.begin(), elf_.functions.end(),
+                             [&](const symbol::Function& function) { return function.address <= address; });
     if (after == elf_.functions.begin()) return "";
     const symbol::Function& found = *std::prev(after);
     // In a file without all symbols, the nearest one may belong to another function.

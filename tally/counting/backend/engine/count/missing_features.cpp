@@ -24,8 +24,8 @@ std::vector<result::UnaskedCode> unasked_code(const Channel& shared) {
     const std::string feature(cpus::name_of(static_cast<channel::Feature>(site.feature)));
     std::string file = text_in_array(site.file);
     const auto count = static_cast<std::int64_t>(site.count);
-    const auto same = std::find_if(all.begin(), all.end(), [&](const result::UnaskedCode& one) {
-      return one.feature == feature && one.file == file;
+    const auto same = std::find_if(all.begin(), all.end(), [&](const result::UnaskedCode& code) {
+      return code.feature == feature && code.file == file;
     });
     if (same != all.end())
       same->count += count;

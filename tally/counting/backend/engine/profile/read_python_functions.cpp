@@ -37,15 +37,17 @@ void PythonReader::add(std::uint32_t area) {
   const std::uint64_t first = begin + offsetof(channel::PythonTable, function) + sizeof(channel::PythonFunction);
   if (!linux::read_at(shared_.file.get(), first, functions.data(), functions.size() * sizeof functions[0])) return;
   const std::size_t events = std::min<std::size_t>(events_, channel::python_event_limit);
-  for (const channel::PythonFunction& one : functions) {
+  for (const channel::PythonFunction& python_function : functions) {
     // In a forked child: a function that only its parent called.
-    if (one.calls == 0 && std::all_of(std::begin(one.self), std::end(one.self), [](auto n) { return n == 0; }))
+    if (python_function.calls == 0 &&
+        std::all_of(std::begin(python_function.self), std::end(python_function.self), [](auto n) { return n == 0; }))
       continue;
-    result::PythonFunction& to = function(array_text(one.name), array_text(one.file), one.line);
-    to.calls += static_cast<std::int64_t>(one.calls);
+    result::PythonFunction& to =
+        function(array_text(python_function.name), array_text(python_function.file), python_function.line);
+    to.calls += static_cast<std::int64_t>(python_function.calls);
     for (std::size_t e = 0; e < events; ++e) {
-      to.self[e] += one.self[e];
-      to.inclusive[e] += one.inclusive[e];
+      to.self[e] += python_function.self[e];
+      to.inclusive[e] += python_function.inclusive[e];
     }
   }
 }

@@ -73,10 +73,10 @@ std::optional<std::size_t> fixed_counter(event::Id id) {
 // Sets which row rdpmc reads for each counter.
 void choose_counters(const std::vector<MarkedEvent>& events, channel::Marks& marks) {
   std::size_t programmable = 0;
-  for (const MarkedEvent& one : events) {
-    if (!event::has_modes(event::definition(one.event->id).kind)) continue;
-    const auto row = static_cast<std::uint8_t>(one.place ? *one.place + 1 : 0);
-    if (const auto fixed = fixed_counter(one.event->id)) {
+  for (const MarkedEvent& marked_event : events) {
+    if (!event::has_modes(event::definition(marked_event.event->id).kind)) continue;
+    const auto row = static_cast<std::uint8_t>(marked_event.place ? *marked_event.place + 1 : 0);
+    if (const auto fixed = fixed_counter(marked_event.event->id)) {
       marks.fixed[*fixed] = row;
     } else if (programmable < std::size(marks.selector)) {
       marks.selector[programmable++] = row;
@@ -116,14 +116,14 @@ channel::Marks marks_of(const Order& order, const Modelling& modelling) {
                : trap == CodeRegion::Trap::int3 ? channel::trap_int3
                                                 : channel::no_trap;
   const auto events = marked_events(order, modelling);
-  for (const MarkedEvent& one : events) {
-    if (!one.place) continue;
-    marks.events = *one.place + 1;
-    marks.modelled |= needed_by(one.event->id).any() ? 1u : 0u;
-    if (needed_by(one.event->id).core) {
-      marks.cycles_rows |= 1u << *one.place;
+  for (const MarkedEvent& marked_event : events) {
+    if (!marked_event.place) continue;
+    marks.events = *marked_event.place + 1;
+    marks.modelled |= needed_by(marked_event.event->id).any() ? 1u : 0u;
+    if (needed_by(marked_event.event->id).core) {
+      marks.cycles_rows |= 1u << *marked_event.place;
     } else {
-      weigh(one.event->id, marks.weight[*one.place]);
+      weigh(marked_event.event->id, marks.weight[*marked_event.place]);
     }
   }
   if (order.has_rdpmc()) choose_counters(events, marks);
@@ -145,22 +145,22 @@ std::vector<Counter> counters_of(const Order& order, const Modelling& modelling)
   std::vector<Counter> others;
   std::uint32_t slots = 0;
   bool has_instructions = false;
-  for (const MarkedEvent& one : marked_events(order, modelling)) {
-    if (!event::has_modes(event::definition(one.event->id).kind)) continue;
-    slots += one.place ? 1 : 0;
-    has_instructions = has_instructions || (one.place && fixed_counter(one.event->id) == 0);
-    const std::string name = event::name(*one.event);
-    if (const auto place = fixed_counter(one.event->id)) {
-      fixed[*place] = {fixed[*place].selector, name, one.reason};
+  for (const MarkedEvent& marked_event : marked_events(order, modelling)) {
+    if (!event::has_modes(event::definition(marked_event.event->id).kind)) continue;
+    slots += marked_event.place ? 1 : 0;
+    has_instructions = has_instructions || (marked_event.place && fixed_counter(marked_event.event->id) == 0);
+    const std::string name = event::name(*marked_event.event);
+    if (const auto place = fixed_counter(marked_event.event->id)) {
+      fixed[*place] = {fixed[*place].selector, name, marked_event.reason};
     } else if (others.size() < std::size(channel::Marks{}.selector)) {
-      others.push_back({static_cast<std::uint32_t>(others.size()), name, one.reason});
+      others.push_back({static_cast<std::uint32_t>(others.size()), name, marked_event.reason});
     }
   }
   // Instructions are always counted, if there is a free slot.
   if (!has_instructions)
     fixed[0] = {fixed[0].selector, "instructions", slots == channel::mark_event_limit ? too_many() : ""};
-  for (Counter& one : fixed)
-    if (one.name == "cycles" || one.name == "ref-cycles") one.reason = "not among the events that -e names";
+  for (Counter& counter : fixed)
+    if (counter.name == "cycles" || counter.name == "ref-cycles") counter.reason = "not among the events that -e names";
   others.insert(others.end(), fixed.begin(), fixed.end());
   return others;
 }
@@ -174,15 +174,16 @@ std::string readable_counters(const Order& order, const Modelling& modelling) {
   };
   std::vector<std::string> available;
   std::vector<Missing> missing;
-  for (const Counter& one : counters_of(order, modelling)) {
-    std::string selector = one.selector < 4 ? std::to_string(one.selector) : fmt::format("{:#x}", one.selector);
-    if (one.reason.empty()) {
-      available.push_back(fmt::format("{} for {}", selector, printable(one.name)));
+  for (const Counter& counter : counters_of(order, modelling)) {
+    std::string selector =
+        counter.selector < 4 ? std::to_string(counter.selector) : fmt::format("{:#x}", counter.selector);
+    if (counter.reason.empty()) {
+      available.push_back(fmt::format("{} for {}", selector, printable(counter.name)));
       continue;
     }
-    if (missing.empty() || missing.back().reason != one.reason) missing.push_back({{}, {}, one.reason});
+    if (missing.empty() || missing.back().reason != counter.reason) missing.push_back({{}, {}, counter.reason});
     missing.back().selectors.push_back(std::move(selector));
-    missing.back().names.push_back(printable(one.name));
+    missing.back().names.push_back(printable(counter.name));
   }
   std::vector<std::string> absences;
   for (const Missing& one : missing)

@@ -16,12 +16,12 @@ RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEv
   result.recursive = of.recursive;
   result.dropped = of.dropped;
   result.open = of.cut + of.open;
-  for (const MarkedEvent& one : events) {
+  for (const MarkedEvent& marked_event : events) {
     RegionEvent event;
-    event.event = event::event_name(*one.event);
-    event.total = one.place ? count_of(*one.event, tally, simulation) : absent(one.reason);
-    if (one.place && event.total.value) {
-      const channel::MarkEvent& counted = of.event[*one.place];
+    event.event = event::event_name(*marked_event.event);
+    event.total = marked_event.place ? count_of(*marked_event.event, tally, simulation) : absent(marked_event.reason);
+    if (marked_event.place && event.total.value) {
+      const channel::MarkEvent& counted = of.event[*marked_event.place];
       event.total.value = counted.total;
       if (of.entries > 0) event.least = counted.least, event.most = counted.most;
     }

@@ -36,15 +36,15 @@ RegionCounts counts_of(const Entries& entries, const std::vector<MarkedEvent>& e
   result.open = entries.open;
   const bool is_each_an_entry = entries.parts.size() == entries.count;
   std::vector<event::Event> of_events;
-  for (const MarkedEvent& one : events) {
-    of_events.push_back(*one.event);
+  for (const MarkedEvent& marked_event : events) {
+    of_events.push_back(*marked_event.event);
     RegionEvent& made = result.events.emplace_back();
-    made.event = event::event_name(*one.event);
-    made.total = one.place ? count_of(*one.event, tally, simulation) : absent(one.reason);
-    if (!one.place || !made.total.value) continue;
+    made.event = event::event_name(*marked_event.event);
+    made.total = marked_event.place ? count_of(*marked_event.event, tally, simulation) : absent(marked_event.reason);
+    if (!marked_event.place || !made.total.value) continue;
     std::int64_t total = 0;
     for (const auto& [number, values] : entries.parts) {
-      const std::int64_t value = value_in(*one.event, values);
+      const std::int64_t value = value_in(*marked_event.event, values);
       total += value;
       if (!is_each_an_entry) continue;
       made.least = std::min(made.least.value_or(value), value);

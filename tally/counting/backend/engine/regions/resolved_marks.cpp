@@ -122,7 +122,7 @@ void Marker::find_marks(const symbol::Elf& elf, const std::string& file, const T
     if (!is_of_c_library) found = find_functions_(file, target.place.symbol);
   }
   // An older version of the same name may be an ordinary function (memcpy of glibc), which no program calls.
-  if (std::any_of(found.begin(), found.end(), [](const symbol::SymbolMatch& one) { return one.chosen_late; })) {
+  if (std::any_of(found.begin(), found.end(), [](const symbol::SymbolMatch& match) { return match.chosen_late; })) {
     in.problems[place] =
         Error{Code::bad_usage,
               fmt::format("'{}' in {} is not one function: the library chooses among several at startup (ifunc)",
@@ -133,8 +133,9 @@ void Marker::find_marks(const symbol::Elf& elf, const std::string& file, const T
   in.problems[place] = symbol::ambiguity(found, target.place.symbol, in.name);
   if (in.problems[place]) return;
   // An offset is of the function itself: its copies have other instructions.
-  for (const symbol::SymbolMatch& one : found)
-    if (one.clone_of == 0 || target.place.offset == 0) in.addresses[place].push_back(one.address + target.place.offset);
+  for (const symbol::SymbolMatch& symbol_match : found)
+    if (symbol_match.clone_of == 0 || target.place.offset == 0)
+      in.addresses[place].push_back(symbol_match.address + target.place.offset);
 }
 
 const Marker::Module& Marker::module(const std::string& path, pid_t process) {
@@ -204,7 +205,8 @@ channel::MarkPoints Marker::points_of(pid_t process) {
   };
   const auto add_matching = [&](std::uint64_t address, std::uint32_t role) {
     const auto end = points.point + points.count;
-    if (std::any_of(points.point, end, [&](const channel::MarkPoint& one) { return one.address == address; })) return;
+    if (std::any_of(points.point, end, [&](const channel::MarkPoint& point) { return point.address == address; }))
+      return;
     if (points.count == std::size(points.point))
       note(role == channel::mark_toggles ? too_many_toggles : too_many_entered);
     add(address, 0, role);

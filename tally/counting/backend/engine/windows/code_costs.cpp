@@ -12,10 +12,10 @@ void CodeCosts::add(std::uint32_t number, std::span<const LoggedWords> executed)
   Process& process = processes_[number];
   std::vector<std::uint64_t>* counters = nullptr;
   WordReader reader;
-  for (const LoggedWords& one : executed) {
-    counters = &process.code[one.log].counters;
+  for (const LoggedWords& logged_words : executed) {
+    counters = &process.code[logged_words.log].counters;
     reader.read(
-        one.words,
+        logged_words.words,
         [&](std::uint32_t segment, std::uint32_t times) {
           if (segment >= channel::segment_limit) return;
           if (counters->size() <= segment) counters->resize(segment + segment / 2 + 1);
@@ -55,10 +55,10 @@ void CodeCosts::read_costs() {
     auto list =
         read_table<channel::CodeCycles>(shared_.file.get(), begin, begin + channel::code_cycles_limit * sizeof first);
     list.resize(std::min<std::uint64_t>(first.pc, list.size()));
-    for (const channel::CodeCycles& one : list) {
-      Sum& sum = sums[thread.process][one.pc];
-      sum.cycles += static_cast<double>(one.cycles);
-      sum.executions += static_cast<double>(one.executions);
+    for (const channel::CodeCycles& code_cycles : list) {
+      Sum& sum = sums[thread.process][code_cycles.pc];
+      sum.cycles += static_cast<double>(code_cycles.cycles);
+      sum.executions += static_cast<double>(code_cycles.executions);
     }
   }
   for (const auto& [number, of] : sums)
@@ -124,10 +124,10 @@ double CodeCosts::cycles_of(std::uint32_t number, std::span<const LoggedWords> e
   const Process& process = known->second;
   double cycles = 0;
   WordReader reader;
-  for (const LoggedWords& one : executed) {
-    const auto code = process.code.find(one.log);
+  for (const LoggedWords& logged_words : executed) {
+    const auto code = process.code.find(logged_words.log);
     reader.read(
-        one.words,
+        logged_words.words,
         [&](std::uint32_t segment, std::uint32_t times) {
           if (code != process.code.end() && segment < code->second.costs.size())
             cycles += code->second.costs[segment] * times;

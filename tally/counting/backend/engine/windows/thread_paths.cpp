@@ -71,7 +71,9 @@ RecordedPath::Step ThreadPaths::step_at(const std::optional<WindowRead::Location
 
 std::uint32_t ThreadPaths::number_of(const result::CodeFile& file) {
   std::vector<result::CodeFile>& files = settings_.recording->files;
-  const auto is_same = [&](const result::CodeFile& one) { return one.inode == file.inode && one.path == file.path; };
+  const auto is_same = [&](const result::CodeFile& code_file) {
+    return code_file.inode == file.inode && code_file.path == file.path;
+  };
   if (last_file_ < files.size() && is_same(files[last_file_])) return last_file_;
   const auto found = std::find_if(files.begin(), files.end(), is_same);
   last_file_ = static_cast<std::uint32_t>(found - files.begin());

@@ -62,10 +62,10 @@ void WindowCycles::keep(const result::Window& window, std::uint32_t process, std
   append(spool_, std::span(window.program));
   append(spool_, window.counts);
   append(spool_, window.vector);
-  for (const LoggedWords& one : executed) {
-    const WordsHeader words{one.log, static_cast<std::uint32_t>(one.words.size())};
+  for (const LoggedWords& logged_words : executed) {
+    const WordsHeader words{logged_words.log, static_cast<std::uint32_t>(logged_words.words.size())};
     append(spool_, std::span(&words, 1));
-    append(spool_, std::span<const std::uint64_t>(one.words));
+    append(spool_, std::span<const std::uint64_t>(logged_words.words));
   }
 }
 
@@ -74,10 +74,10 @@ bool WindowCycles::read(Row& row) {
       !engine::read(spool_, row.counts, row.head.counts) || !engine::read(spool_, row.vector, row.head.blocks))
     return false;
   row.executed.resize(row.head.logs);
-  for (LoggedWords& one : row.executed) {
+  for (LoggedWords& logged_words : row.executed) {
     WordsHeader words{};
-    if (!spool_.read(&words, sizeof words) || !engine::read(spool_, one.words, words.words)) return false;
-    one.log = words.log;
+    if (!spool_.read(&words, sizeof words) || !engine::read(spool_, logged_words.words, words.words)) return false;
+    logged_words.log = words.log;
   }
   return true;
 }

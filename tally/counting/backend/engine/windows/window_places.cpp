@@ -27,9 +27,9 @@ std::optional<CyclePlaces> cycle_places(const event::Event& cycles, const Modell
 WindowPlaces window_places(const Order& order, const Modelling& modelling) {
   WindowPlaces result;
   const auto marked = marked_events(order, modelling);
-  for (const MarkedEvent& one : marked) {
-    result.events.push_back(one.place ? std::optional<std::size_t>(*one.place) : std::nullopt);
-    if (one.place) result.count = *one.place + 1;
+  for (const MarkedEvent& marked_event : marked) {
+    result.events.push_back(marked_event.place ? std::optional<std::size_t>(*marked_event.place) : std::nullopt);
+    if (marked_event.place) result.count = *marked_event.place + 1;
   }
   for (const WindowTrigger& trigger : order.windows()->triggers) {
     const auto asked = std::find_if(order.events.begin(), order.events.end(), [&](const event::Event& event) {

@@ -14,6 +14,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DIRECTORIES = ("tally/", "programs/", "tests/", "bench/", "examples/", "bindings/")  # of sources; other files: everywhere
+PRODUCT = ("tally/", "programs/")
 SOURCES = (".cpp", ".hpp", ".h", ".c", ".inc", ".js")
 SCRIPTS = (".py", ".sh", ".cmake", "CMakeLists.txt")
 UNCHECKED = (
@@ -28,8 +29,9 @@ Use = collections.namedtuple("Use", "kind path line word instead")
 
 
 def read_rules():
-    """The rows of words.txt: {"prose": [Rule], "any": one pattern for all of them, "name" and "type": {word: instead}}."""
-    rules = {"prose": [], "name": {}, "type": {}}
+    """The rows of words.txt: {"prose": [Rule], "any": one pattern for all of them, and for "name", "type" and "variable"
+    {word: instead}}."""
+    rules = {"prose": [], "name": {}, "type": {}, "variable": {}}
     with open(os.path.join(HERE, "words.txt"), encoding="utf-8") as file:
         for line in file:
             if not line.strip() or line.startswith("#"):
@@ -55,6 +57,9 @@ TOKEN = re.compile(
 )
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 TYPE = re.compile(r"\b(?:struct|class|enum|using)\s+(?:class\s+)?([A-Z][A-Za-z0-9]*)\b(?!\s*;)")
+# A variable, parameter or member after its type: `Count& one :`, `auto found =`, `int part;`.
+DECLARED = re.compile(r"(?:(\w+)|[>\]])[&*]{0,2} ([a-z_]+)(?= ?[=;,:){\[])")
+NO_TYPES = {"return", "case", "else", "goto", "delete", "throw", "new", "and", "or", "not", "co_return", "typename"}
 WORD_IN_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -93,9 +98,20 @@ def parts_of(path, text):
     return [("scripts", 0, text)] if is_script(path) else parts_of_source(text)
 
 
+def vague_names(path, part, words):
+    """(offset, name, what to write instead) of the vague names that a product's source declares."""
+    if path.startswith(PRODUCT) and not path.endswith(("_test.cpp", "_testing.hpp")):
+        for declared in DECLARED.finditer(part):
+            if declared.group(2) in words and declared.group(1) not in NO_TYPES:
+                yield declared.start(2), declared.group(2), words[declared.group(2)]
+
+
 def uses_in(path, text, rules):
     """Every use of an avoided word or name in one file."""
     for kind, offset, part in parts_of(path, text):
+        if kind == "code":
+            for at, name, instead in vague_names(path, part, rules["variable"]):
+                yield Use("variables", path, text.count("\n", 0, offset + at) + 1, name, instead)
         found = []
         if kind == "code":
             for name in NAME.finditer(part):

@@ -40,6 +40,20 @@ class Language(unittest.TestCase):
             ],
         )
 
+    def test_vague_names_that_the_product_declares(self):
+        source = """struct A { int part; };
+bool is_known(const A& one, int* made) {
+  for (const auto& place : places) if (place == one.part) return found;
+  auto [known, b] = pair(one);  // not found
+  return made * one && known;
+}
+"""
+        declared = [("variables", line, word) for line, word in [(1, "part"), (2, "one"), (2, "made"), (3, "place")]]
+        self.assertEqual(found("tally/a.cpp", source), declared)
+        self.assertEqual(found("programs/a.hpp", source), declared)
+        self.assertEqual(found("tally/a_test.cpp", source), [])
+        self.assertEqual(found("tests/a.cpp", source), [])
+
     def test_prose_of_a_document(self):
         self.assertEqual(found("a.md", DOCUMENT), [("documents", 1, "runs already"), ("documents", 1, "anew")])
 

@@ -9,8 +9,8 @@ namespace tally::pmu::intel {
 
 /// The fields of IA32_PERFEVTSELn, lowest bit first.
 /// Source: Intel SDM vol. 3B, "Architectural Performance Monitoring", diagrams of IA32_PERFEVTSELx in versions 1, 3 and
-/// 6. Bits 34 and 35: "Adaptive PEBS" and "Branch event logging". Sources differ on PC and ANY: see the reference page of
-/// the registers.
+/// 6. Bits 34 and 35: "Adaptive PEBS" and "Branch event logging". Sources differ on PC and ANY: see the reference page
+/// of the registers.
 inline constexpr Field event_select_fields[] = {
     bits(7, 0, "event", "event select"),
     bits(15, 8, "umask", "unit mask: which of the event's conditions"),

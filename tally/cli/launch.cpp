@@ -39,9 +39,19 @@ std::vector<std::string> cpu_model_names() {
   return names;
 }
 
+/// The tools whose marks are illegal instructions natively.
+struct MarkTools {
+  std::vector<std::string> names, described;
+  MarkTools() {
+#define TALLY_ILLEGAL_MARKS(name, examples) names.emplace_back(#name), described.emplace_back(#name " (" examples ")");
+#include "tally/engine/channel/mark_dialects.inc"
+  }
+};
+
 }  // namespace
 
 void add_launch_options(Page& page, backend::Conditions& conditions) {
+  const MarkTools marks;
   page.add_flag("--wait-all", conditions.wait_all,
                 "also count descendants that outlive the program, until all have ended");
   page.add_flag(
@@ -69,10 +79,10 @@ void add_launch_options(Page& page, backend::Conditions& conditions) {
       "engine only: answer the client requests of valgrind.h as valgrind does: RUNNING_ON_VALGRIND returns 1, "
       "VALGRIND_PRINTF prints, VALGRIND_NON_SIMD_CALL calls; without it they do what they do natively");
   page.add_option("--marks", conditions.marks,
-                  "engine only: also honour this tool's marks: gem5 (m5_work_begin, m5_dump_stats and others), which "
-                  "are illegal instructions natively")
+                  fmt::format("engine only: also honour this tool's marks: {}, which are illegal instructions natively",
+                              fmt::join(marks.described, ", ")))
       .value_name("TOOL")
-      .one_of({"gem5"});
+      .one_of(marks.names);
   page.add_option("--pin", conditions.processor, "run the program on this CPU only, as `taskset -c` does")
       .value_name("CPU")
       .check(whole_number(0, INT_MAX));

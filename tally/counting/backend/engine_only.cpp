@@ -26,8 +26,10 @@ constexpr EngineOnly table[] = {
      "natively, programs read the real clock", "omit `--backend {0}`, or use `--clock real`"},
     {"--as-valgrind", [](const Order& order, bool) { return order.conditions.as_valgrind; },
      "natively, nothing answers client requests", "omit `--backend {0}`"},
-    {"--marks gem5", [](const Order& order, bool) { return order.conditions.has_gem5_marks(); },
-     "natively, these instructions are illegal", "omit `--backend {0}`"},
+#define TALLY_ILLEGAL_MARKS(name, examples)                                                    \
+  {"--marks " #name, [](const Order& order, bool) { return order.conditions.marks == #name; }, \
+   "natively, these instructions are illegal", "omit `--backend {0}`"},
+#include "tally/engine/channel/mark_dialects.inc"
     {"--parts", [](const Order& order, bool) { return order.parts() != nullptr; }, "samples are not divided by marks",
      "omit `--backend {0}`"},
     {"`int $0x2e` is a marker", [](const Order& order, bool) { return order.trap() == Trap::int2e; },

@@ -58,7 +58,7 @@ struct Conditions : linux::Conditions {
   bool wait_all = false;  ///< wait until every descendant has ended, not only the started process
   EngineTuning engine = {};
   bool as_valgrind = false;  ///< answer the client requests of valgrind.h as valgrind does (docs/guides/marks.md)
-  std::string marks;         ///< of which tool marks are honoured that are illegal instructions natively: "gem5", or ""
+  std::string marks;         ///< a dialect of channel::IllegalMarks whose marks are honoured, or ""
   std::string cpu_model;     ///< the processor that programs see: the name of a cpus::CpuModel; or "host", the real one
   std::string clock = "real";  ///< that programs read; or "counted": it counts their instructions
   /// With `repeatable`: under the engine, programs see the real machine, kernel and random numbers, as natively.
@@ -66,7 +66,6 @@ struct Conditions : linux::Conditions {
   /// Under the engine and the single-stepper, programs find no vdso: they read clocks by system calls. The code of the
   /// vdso starts again when the kernel updates the clock meanwhile, so that its count depends on its speed.
   bool hides_vdso = false;
-  bool has_gem5_marks() const { return marks == "gem5"; }
   bool counts_clock() const { return clock == "counted"; }
   /// Whether programs under the engine see a fixed machine and kernel, and random numbers from a fixed seed.
   bool presents_machine() const { return repeatable && !shows_real_machine; }

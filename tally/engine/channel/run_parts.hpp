@@ -1,5 +1,5 @@
-/// Parts of a run, which marks in the program's own code separate: valgrind's client requests, SSC marks, Sniper's
-/// regions of interest, gem5's operations.
+/// Parts of a run, which marks in the program's own code separate. mark_dialects.inc lists the tools whose marks these
+/// are.
 ///
 /// As for callgrind, *instrumentation* is on or off for a whole process, and *collection* for each thread. A thread
 /// counts while both are on. A dump ends the part of a process and begins the next one.
@@ -17,12 +17,19 @@ namespace tally::channel {
 /// before a mark that switches it on.
 enum class AtStart : uint8_t { automatic, on, off };
 
+/// Dialects whose marks are illegal instructions natively.
+enum class IllegalMarks : uint8_t {
+  none,
+#define TALLY_ILLEGAL_MARKS(name, examples) name,
+#include "tally/engine/channel/mark_dialects.inc"
+};
+
 /// Which marks count, and how.
 struct PartSettings {
   uint8_t on;  ///< 1: marks divide the run into parts
   AtStart instrumentation, collection;
-  uint8_t as_valgrind;  ///< 1: client requests are answered as valgrind does; 0: they have no effect, as natively
-  uint8_t gem5;         ///< 1: gem5's operations are marks; 0: they raise SIGILL, as natively
+  uint8_t as_valgrind;   ///< 1: client requests are answered as valgrind does; 0: they have no effect, as natively
+  IllegalMarks illegal;  ///< these illegal instructions are marks; others raise SIGILL, as natively
 };
 
 /// How a part ended.

@@ -2,7 +2,7 @@
 #include "tally/engine/guest/flush.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/leaving.hpp"
-#include "tally/engine/instrument/part_probes.hpp"
+#include "tally/engine/instrument/marks/illegal_marks.hpp"
 #include "tally/engine/instrument/window_probes.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/absent_code.hpp"
@@ -69,11 +69,11 @@ Outcome prepare_trace(Thread* t) {
 extern "C" void dispatch(Thread* t) {
   t->resumes_past_gate = 0;
   Outcome outcome = prepare_trace(t);
-  while (outcome == Outcome::step && instrument::is_gem5_mark(t->pc)) {
+  while (outcome == Outcome::step && is_illegal_mark(t->pc)) {
     t->past_check = 0;
     t->link = no_link;
     if (t->pad != 0) return;  // a pending signal comes first: its handler returns to the mark
-    instrument::pass_gem5_mark(t);
+    pass_illegal_mark(t);
     if (t->traces_itself != 0) {
       t->pad |= pad_step;
       return;

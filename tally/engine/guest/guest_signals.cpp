@@ -9,8 +9,8 @@
 #include "tally/engine/guest/guest_threads.hpp"
 #include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/single_steps.hpp"
+#include "tally/engine/instrument/marks/illegal_marks.hpp"
 #include "tally/engine/instrument/model_code.hpp"
-#include "tally/engine/instrument/part_probes.hpp"
 #include "tally/engine/persist/translation_store.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/absent_code.hpp"
@@ -59,7 +59,7 @@ void enter_from(Thread* t, Context* c) {
 bool must_execute(u64 pc) {
   u8 bytes[2] = {};
   const bool is_syscall = read_code(pc, bytes, 2) == 2 && bytes[0] == 0x0f && bytes[1] == 0x05;
-  return is_syscall || instrument::is_gem5_mark(pc);
+  return is_syscall || is_illegal_mark(pc);
 }
 
 /// Handles all pending requests at an address where the program has the registers of `c` and the pc c->ip, and then

@@ -3,7 +3,7 @@
 #include "tally/engine/guest/client_text.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/instrument/extended_state.hpp"
-#include "tally/engine/instrument/part_probes.hpp"
+#include "tally/engine/instrument/marks/valgrind_marks.hpp"
 #include "tally/engine/translate/entry.hpp"
 
 namespace tally::engine::guest {

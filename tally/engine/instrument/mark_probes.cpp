@@ -3,6 +3,7 @@
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/call_probes.hpp"
 #include "tally/engine/instrument/marked_addresses.hpp"
+#include "tally/engine/instrument/marks/reached_marks.hpp"
 #include "tally/engine/instrument/part_probes.hpp"
 #include "tally/engine/instrument/python_frames.hpp"
 #include "tally/engine/instrument/running_totals.hpp"

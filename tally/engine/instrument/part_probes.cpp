@@ -32,7 +32,7 @@ static_assert(parts_at + sizeof(ThreadParts) <= counters_at);
 
 ThreadParts& own(const Thread* t) { return *reinterpret_cast<ThreadParts*>(reinterpret_cast<u64>(t) + parts_at); }
 
-/// A work item of gem5 that is open.
+/// A work item that is open.
 struct WorkItem {
   u64 id;
   u32 begun;  // how often, without the ends

@@ -41,23 +41,10 @@ void change_parts(Thread* t, PartAction action, const char* name, u32 instructio
 /// Switches the collection of the calling thread, at an address that is no mark.
 void toggle_collection(Thread* t);
 
-/// gem5's work item `id` begins or ends at the calling thread, as in change_parts(). A part begins with it and ends
-/// with it, named "work ID". It is open until it has ended as often as it has begun, so several threads may share it.
-/// Within another item it takes the place of that one.
+/// A work item `id`, as gem5 defines them, begins or ends at the calling thread, as in change_parts(). A part begins
+/// with it and ends with it, named "work ID". It is open until it has ended as often as it has begun, so several
+/// threads may share it. Within another item it takes the place of that one.
 void begin_work_item(Thread* t, u64 id, u32 instructions);
 void end_work_item(Thread* t, u64 id, u32 instructions);
-
-/// Whether an operation of gem5 is at `pc` that is a mark in this run.
-bool is_gem5_mark(u64 pc);
-/// Handles the operation of gem5 at the thread's pc, and continues after it. The processor does not execute it.
-void pass_gem5_mark(Thread* t);
-
-/// Handles the mark at the thread's pc, if there is one. Returns whether the thread continues with its instructions;
-/// otherwise its pc has changed.
-bool handle_program_mark(Thread* t);
-
-/// The answers of valgrind: see guest/valgrind_answers.hpp. Defined in the guest layer.
-bool end_call_of_request(Thread* t);
-void answer_as_valgrind(Thread* t, const u64 (&words)[6]);
 
 }  // namespace tally::engine::instrument

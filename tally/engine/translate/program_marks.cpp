@@ -5,40 +5,45 @@
 namespace tally::engine::translate {
 namespace {
 
-/// Four rotations of rdi, together by 128 bits, and xchg rbx, rbx: see valgrind.h.
-constexpr u8 request[] = {0x48, 0xc1, 0xc7, 0x03, 0x48, 0xc1, 0xc7, 0x0d, 0x48, 0xc1,
-                          0xc7, 0x3d, 0x48, 0xc1, 0xc7, 0x33, 0x48, 0x87, 0xdb};
-/// nop with prefixes that it does not need.
-constexpr u8 ssc[] = {0x64, 0x67, 0x90};
-/// xchg bx, bx
-constexpr u8 sniper[] = {0x66, 0x87, 0xdb};
+constexpr const MarkDialect* dialects[] = {
+#define TALLY_MARKS(name, opcode) &instrument::name##_marks,
+#include "tally/engine/channel/mark_dialects.inc"
+};
 
-template <u32 n>
-bool is_equal(const u8* bytes, const u8 (&expected)[n]) {
-  return __builtin_memcmp(bytes, expected, n) == 0;
+/// Whether the first `n` bytes of a mark are these.
+bool has_bytes(const MarkDialect& dialect, const u8* bytes, u32 n) {
+  for (u32 i = 0; i < n; i++)
+    if (bytes[i] != dialect.code[i]) return false;
+  return true;
+}
+
+bool is_at(u64 pc, const MarkDialect& dialect) {
+  u8 code[MarkDialect::most_bytes];
+  return safe_copy(code, reinterpret_cast<const void*>(pc), dialect.bytes) == 0 &&
+         has_bytes(dialect, code, dialect.bytes);
 }
 
 }  // namespace
 
-ProgramMark mark_of(const Instruction& in) {
-  if (in.length == sizeof ssc && is_equal(in.bytes, ssc)) return ProgramMark::ssc;
-  if (in.length == sizeof sniper && is_equal(in.bytes, sniper)) return ProgramMark::sniper;
-  const bool starts_request = in.length == 4 && __builtin_memcmp(in.bytes, request, 4) == 0;
-  return starts_request ? mark_at(in.pc) : ProgramMark::none;
+const MarkDialect* mark_of(const Instruction& in) {
+  for (const MarkDialect* const dialect : dialects) {
+    const u32 n = dialect->first_bytes;
+    if (in.length != n || !has_bytes(*dialect, in.bytes, n)) continue;
+    if (dialect->instructions == 1 || is_at(in.pc, *dialect)) return dialect;
+  }
+  return nullptr;
 }
 
-ProgramMark mark_at(u64 pc) {
-  u8 bytes[sizeof request] = {};
-  const u64 missing = safe_copy(bytes, reinterpret_cast<const void*>(pc), sizeof bytes);
-  if (missing == 0 && is_equal(bytes, request)) return ProgramMark::valgrind;
-  if (missing > sizeof request - sizeof ssc) return ProgramMark::none;
-  return is_equal(bytes, ssc) ? ProgramMark::ssc : is_equal(bytes, sniper) ? ProgramMark::sniper : ProgramMark::none;
+const MarkDialect* mark_at(u64 pc) {
+  for (const MarkDialect* const dialect : dialects)
+    if (is_at(pc, *dialect)) return dialect;
+  return nullptr;
 }
 
 void emit_mark_gate(Builder& b) {
   recorder.give_up();
   if (settings().parts.on == 0 && settings().parts.as_valgrind == 0) return;
-  if (b.trace.gate != 0) return;  // the gate of a marked address (instrument/marks.hpp) handles both
+  if (b.trace.gate != 0) return;  // the gate of a marked address (instrument/mark_probes.hpp) handles both
   static const u8 jump_r11[] = {0x41, 0xff, 0xe3};
   Emitter& e = b.e;
   e.store(rcx, o_borrowed_rcx);

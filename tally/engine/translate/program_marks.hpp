@@ -6,26 +6,29 @@
 
 namespace tally::engine::translate {
 
-enum class ProgramMark : u8 {
-  none,
-  valgrind,  ///< a client request of valgrind.h: rax = the address of six words, the request and its arguments
-  ssc,       ///< ebx = a number
-  sniper,    ///< rax = the command, rbx and rcx = its arguments
+/// The marks of one tool. Each dialect of channel/mark_dialects.inc is a file in instrument/marks.
+struct MarkDialect {
+  static constexpr u32 most_bytes = 32;
+
+  u8 code[most_bytes];    ///< the instructions of a mark; all but the last have 4 bytes
+  u8 bytes, first_bytes;  ///< of all instructions, and of the first
+  u8 instructions;        ///< their number
+  /// Carries out the mark at the thread's pc, which it may change.
+  void (*reached)(Thread* t);
 };
 
-/// Returns the mark that starts with this instruction.
-ProgramMark mark_of(const Instruction& in);
+/// Returns the dialect of the mark that starts with this instruction, or null.
+const MarkDialect* mark_of(const Instruction& in);
 /// The same for the code at an address of the program, as it is now.
-ProgramMark mark_at(u64 pc);
+const MarkDialect* mark_at(u64 pc);
 inline bool begins_mark(const Instruction& in) {
-  // Most instructions have another opcode.
-  const bool possible = in.opcode == 0xc1 || in.opcode == 0x90 || in.opcode == 0x87;
-  return possible && in.map == Map::one_byte && mark_of(in) != ProgramMark::none;
+#define TALLY_MARKS(name, first) || in.opcode == (first)
+  const bool possible = false  // most instructions have another opcode
+#include "tally/engine/channel/mark_dialects.inc"
+      ;
+  return possible && in.map == Map::one_byte && mark_of(in) != nullptr;
 }
 
-/// Number of instructions of a mark.
-inline constexpr u32 instructions_of_request = 5;
-inline u32 instructions_of(ProgramMark mark) { return mark == ProgramMark::valgrind ? instructions_of_request : 1; }
 /// Offset of a mark's i-th instruction.
 inline u32 offset_in_mark(u32 i) { return 4 * i; }
 
@@ -41,3 +44,10 @@ void program_mark_reached(Thread* t);
 }
 
 }  // namespace tally::engine::translate
+
+namespace tally::engine::instrument {
+
+#define TALLY_MARKS(name, opcode) extern const translate::MarkDialect name##_marks;
+#include "tally/engine/channel/mark_dialects.inc"
+
+}  // namespace tally::engine::instrument

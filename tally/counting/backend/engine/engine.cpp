@@ -116,7 +116,9 @@ channel::PartSettings parts_of(const Order& order) {
   channel::PartSettings parts{};
   parts.on = order.counts_sections() || order.parts() != nullptr ? 1 : 0;
   parts.as_valgrind = order.conditions.as_valgrind ? 1 : 0;
-  parts.gem5 = order.conditions.has_gem5_marks() ? 1 : 0;
+#define TALLY_ILLEGAL_MARKS(name, examples) \
+  if (order.conditions.marks == #name) parts.illegal = channel::IllegalMarks::name;
+#include "tally/engine/channel/mark_dialects.inc"
   if (order.parts() == nullptr) return parts;
   parts.instrumentation = at_start(order.parts()->instrumentation);
   parts.collection = at_start(order.parts()->collection);

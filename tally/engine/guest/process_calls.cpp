@@ -19,7 +19,7 @@
 #include "tally/engine/guest/valgrind_answers.hpp"
 #include "tally/engine/instrument/cold_models.hpp"
 #include "tally/engine/instrument/model_probes.hpp"
-#include "tally/engine/persist/translation_store.hpp"
+#include "tally/engine/persist/bundle.hpp"
 #include "tally/engine/sharing.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/code_cache.hpp"

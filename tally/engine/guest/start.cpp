@@ -15,7 +15,7 @@
 #include "tally/engine/guest/presented_cpu.hpp"
 #include "tally/engine/guest/process_calls.hpp"
 #include "tally/engine/instrument/mark_probes.hpp"
-#include "tally/engine/persist/translation_store.hpp"
+#include "tally/engine/persist/persistent_cache.hpp"
 #include "tally/engine/sharing.hpp"
 #include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -167,8 +167,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   reading_executes((static_cast<u64>(persona) & 0x0400000 /* READ_IMPLIES_EXEC */) != 0);
   cache_init();
   decoder_init();
-  store_init(kept, added);
-  bundles_init(entry);
+  persistent_cache_init(kept, added, entry);
   if (arena_for(pc) == nullptr) {
     if (arenas_are_forbidden()) __atomic_add_fetch(&records().header().forbidden, 1, __ATOMIC_RELAXED);
     start_natively();

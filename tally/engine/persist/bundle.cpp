@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "tally/engine/instrument/instrumentation_key.hpp"
+#include "tally/engine/persist/bundle_make.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/logged_code.hpp"

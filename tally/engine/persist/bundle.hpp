@@ -3,6 +3,8 @@
 ///
 /// Program addresses are relative to the start of the mapping of the code, cache addresses to the block that the code
 /// is copied to. BundleHead and its arrays, in its order and 8-byte aligned, follow the names of the record.
+///
+/// The caller must hold cache_lock for everything here, unless noted otherwise.
 #pragma once
 #include "tally/engine/persist/translation_store.hpp"
 
@@ -106,9 +108,24 @@ struct Used {
 /// All uses of this run, in order.
 extern Growing<Used> uses;
 
-// --- bundle_make.cpp ------------------------------------------------------------------------------------------------
-
-/// Adds a bundle of all used code of this mapping to the store.
-void make_bundle(const Module& m);
+/// Sets the first instruction of the program.
+void bundles_init(u64 first_instruction);
+/// Code at `pc` is about to run and has no translation. Creates all traces that an earlier run of the program made of
+/// the code around it. Returns false if none were created.
+bool load_bundle(u64 pc);
+/// The code at these addresses has changed.
+void forget_modules(u64 start, u64 end);
+/// Records that the trace and the template belong together. Returns the number of this use, or 0.
+u32 note_use(const Template& t, const Trace& trace);
+/// The cache was discarded.
+void forget_used_traces();
+/// Returns the template of a use, or null.
+const Template* used_template(u32 use);
+/// Replaces the template of a use, in this process and for others.
+void replace_used(u32 use, const Template& by);
+/// Stores the bundles when the process has finished using code. Takes cache_lock.
+void keep_bundles();
+/// The process continues as a copy of another one, so it has only a part of the program's uses: do not store them.
+void drop_uses();
 
 }  // namespace tally::engine::persist

@@ -1,10 +1,12 @@
-// Creates a bundle from the templates that a process used: copies their code next to one another, links exits, and
-// lists the values that depend on the addresses of program and cache.
+// Copies the code of templates next to one another, links exits, and lists the values that depend on the addresses of
+// program and cache.
+#include "tally/engine/persist/bundle_make.hpp"
+
 #include <sys/mman.h>
 
 #include "tally/engine/channel/hash.hpp"
-#include "tally/engine/persist/bundle.hpp"
 #include "tally/engine/persist/code_marks.hpp"
+#include "tally/engine/persist/reuse.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/execution_counts.hpp"
 #include "tally/engine/translate/generate.hpp"

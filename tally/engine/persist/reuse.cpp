@@ -1,11 +1,10 @@
-// Creates a trace from a template: copies it and applies its relocations.
+#include "tally/engine/persist/reuse.hpp"
+
 #include "tally/engine/instrument/call_code.hpp"
 #include "tally/engine/instrument/call_probes.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/instrument/sites.hpp"
 #include "tally/engine/models/branch/outcome.hpp"
-#include "tally/engine/persist/bundle.hpp"
-#include "tally/engine/persist/translation_store.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/generate.hpp"
 #include "tally/engine/translate/linking.hpp"
@@ -128,7 +127,6 @@ Trace* make(const Template& t, u64 pc, bool by_jump, Arena& arena) {
     models_take_ranges(static_cast<u32>(&trace - tables.traces.data), t.model_ranges(), t.model_range_count);
   arena.hot = b.e.here();
   if (store_damage() == damage_before) {
-    trace.use = note_use(t, trace);
     log_trace(trace);
     return &trace;
   }

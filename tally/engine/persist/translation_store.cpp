@@ -11,10 +11,8 @@
 #include "tally/engine/engine_addresses.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/instrumentation_key.hpp"
-#include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/entry.hpp"
-#include "tally/engine/translate/generate.hpp"
 
 namespace tally::engine::persist {
 
@@ -31,28 +29,6 @@ struct RecordChecks {
 RecordChecks* checks;  // null without a store, and once the process has dropped privileges
 
 u32 refused[16], refused_count;  // positions of the last invalid records in `kept`
-
-/// Returns a number for each kind of code that can be generated from the same program code.
-u64 kind_of_code() {
-  constexpr u64 checks_keys = 0xA0761D6478BD642Full, without_bmi2 = 0xE7037ED1A0B428DBull,
-                fixed_random = 0x8EBC6AF09C88C6E3ull, counted_clock = 0x589965CC75374CC3ull;
-  return instrumentation_key() ^ (settings().protection_keys != 0 ? checks_keys : 0) ^
-         (settings().has_bmi2 != 0 ? 0 : without_bmi2) ^ (settings().repeatable != 0 ? fixed_random : 0) ^
-         (settings().counts_clock != 0 ? counted_clock : 0) ^ settings().cpu.key;
-}
-
-/// The hash by which templates are found: the same in every process that has this code at this offset in a page. Reads
-/// the program code, which must be present.
-u32 tag_of(u64 pc) {
-  u64 word = 0;  // aligned, so that it never crosses a page
-  if (copy_code(&word, pc & ~7ull, 8) != 0) return 0;
-  const u64 place = pc < low_limit ? pc : pc % page_bytes;
-  word = (word ^ kind_of_code() ^ channel::hash64(place)) * 0xD6E8FEB86659FD93ull;
-  const u32 tag = static_cast<u32>(word >> 32);
-  return tag == 0 ? 1 : tag;
-}
-
-u64 address(u64 pc, const CodeRange& r) { return pc + static_cast<u64>(static_cast<s64>(r.from)); }
 
 bool is_template(const channel::RecordHead& record) {
   return record.bytes >= sizeof(Template) && channel::as_bundle(record) == nullptr;
@@ -140,24 +116,6 @@ bool address_space_is_limited() {
          limit.rlim_cur != channel::no_limit && !channel::is_lifted(limit.rlim_cur);
 }
 
-template <class T>
-u8* put(u8* to, const T* from, u32 n) {
-  copy(to, from, n * sizeof(T));
-  return to + n * sizeof(T);
-}
-
-/// Claims room for a record, and maps the pages of following records before these are written one by one.
-u8* claim(u64 bytes) {
-  constexpr u64 step = 64 << 10;
-  u8* const at = added.claim(bytes);
-  if (at == nullptr) return nullptr;
-  const u64 start = reinterpret_cast<u64>(at), end = start + bytes;
-  const u64 mapped = (start + step - 1) & ~(step - 1), needed = (end + step - 1) & ~(step - 1);
-  const u64 last = reinterpret_cast<u64>(added.base) + channel::store_bytes;
-  if (mapped < needed) populate(reinterpret_cast<void*>(mapped), (needed < last ? needed : last) - mapped);
-  return at;
-}
-
 channel::Bundle* put_names(u64 mark, u64 key, const u32* uses, u32 n, u64 more_bytes) {
   if (!writes) return nullptr;
   channel::Bundle made{{}, mark, key, n, 0, 0};
@@ -165,15 +123,11 @@ channel::Bundle* put_names(u64 mark, u64 key, const u32* uses, u32 n, u64 more_b
   if (bytes > channel::store_bytes / 4) return nullptr;
   made.head.bytes = static_cast<u32>((bytes + channel::record_unit - 1) & ~(channel::record_unit - 1));
   made.head.tag = channel::Store::bundle_tag(key);
-  u8* const at = claim(made.head.bytes);
+  u8* const at = claim_record(made.head.bytes);
   if (at == nullptr) return nullptr;
-  put(put(at, &made, 1), uses, n);
+  copy(at, &made, sizeof made);
+  copy(at + sizeof made, uses, n * sizeof *uses);
   return reinterpret_cast<channel::Bundle*>(at);
-}
-
-/// Without a key, other processes do not find the record.
-void seal(channel::RecordHead& head) {
-  if (checks != nullptr) channel::seal(head, checks->key);
 }
 
 /// Stops finding records in a store: the program may run for another user, who must not get the key.
@@ -195,6 +149,23 @@ bool take_key() {
 
 }  // namespace
 
+u64 kind_of_code() {
+  constexpr u64 checks_keys = 0xA0761D6478BD642Full, without_bmi2 = 0xE7037ED1A0B428DBull,
+                fixed_random = 0x8EBC6AF09C88C6E3ull, counted_clock = 0x589965CC75374CC3ull;
+  return instrumentation_key() ^ (settings().protection_keys != 0 ? checks_keys : 0) ^
+         (settings().has_bmi2 != 0 ? 0 : without_bmi2) ^ (settings().repeatable != 0 ? fixed_random : 0) ^
+         (settings().counts_clock != 0 ? counted_clock : 0) ^ settings().cpu.key;
+}
+
+u32 tag_of(u64 pc) {
+  u64 word = 0;  // aligned, so that it never crosses a page
+  if (copy_code(&word, pc & ~7ull, 8) != 0) return 0;
+  const u64 place = pc < low_limit ? pc : pc % page_bytes;
+  word = (word ^ kind_of_code() ^ channel::hash64(place)) * 0xD6E8FEB86659FD93ull;
+  const u32 tag = static_cast<u32>(word >> 32);
+  return tag == 0 ? 1 : tag;
+}
+
 bool repair_store(u64 address) {
   for (const channel::Store* store : {&kept, &added}) {
     const u64 base = reinterpret_cast<u64>(store->base);
@@ -214,7 +185,7 @@ bool fits_template(const Template& t, u64 pc) {
   const u8* original = t.originals();
   for (u32 i = 0; i < t.range_count; i++) {
     const CodeRange& r = t.ranges()[i];
-    if (!is_constant(address(pc, r), r.bytes) || compare_code(original, address(pc, r), r.bytes) != 0) return false;
+    if (!is_constant(r.at(pc), r.bytes) || compare_code(original, r.at(pc), r.bytes) != 0) return false;
     original += r.bytes;
   }
   return true;
@@ -266,7 +237,26 @@ bool has_sound_names(const channel::Bundle& bundle) {
 
 bool store_is_written() { return writes; }
 
+u64 bytes_added() { return added.header().end; }
+
 bool keeps_nothing() { return !instrumentation_can_be_kept(); }
+
+u8* claim_record(u64 bytes) {
+  constexpr u64 step = 64 << 10;
+  u8* const at = added.claim(bytes);
+  if (at == nullptr) return nullptr;
+  const u64 start = reinterpret_cast<u64>(at), end = start + bytes;
+  const u64 mapped = (start + step - 1) & ~(step - 1), needed = (end + step - 1) & ~(step - 1);
+  const u64 last = reinterpret_cast<u64>(added.base) + channel::store_bytes;
+  if (mapped < needed) populate(reinterpret_cast<void*>(mapped), (needed < last ? needed : last) - mapped);
+  return at;
+}
+
+void seal_record(channel::RecordHead& head) {
+  if (checks != nullptr) channel::seal(head, checks->key);
+}
+
+void publish_record(channel::RecordHead& head) { added.publish(head); }
 
 channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes) {
   // Reserve half of the store for templates, because bundles are made from them.
@@ -275,14 +265,14 @@ channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes) {
 }
 
 void end_bundle(channel::Bundle& bundle) {
-  seal(bundle.head);
+  seal_record(bundle.head);
   // Only the first bundle with a key is found.
   const channel::Bundle* const before = added.find_bundle(bundle.key, [](const channel::RecordHead&) { return true; });
   if (before == nullptr || !added.replace(before->head, bundle.head)) added.publish(bundle.head);
 }
 
 void add_names(u64 mark, u64 key, const u32* names, u32 n) {
-  if (channel::Bundle* const made = put_names(mark, key, names, n, 0); made != nullptr) seal(made->head);
+  if (channel::Bundle* const made = put_names(mark, key, names, n, 0); made != nullptr) seal_record(made->head);
 }
 
 void give_up_writing() {
@@ -304,85 +294,7 @@ void give_up_writing_locked() {
     kernel(SYS_dup3, inherited(channel::inherited_image), inherited(which), 02000000 /* O_CLOEXEC */);
 }
 
-namespace {
-
-/// With machine models, code is several times as large. If the first run of a large program stored all of it, it would
-/// take nearly twice as long; instead, each of a few runs stores a part.
-u64 first_made_limit() { return instrumentation_key() != 0 ? 32u << 20 : channel::store_bytes; }
-
-class Store final : public PersistentCache {
- public:
-  bool load(u64 pc) override { return load_bundle(pc); }
-  const Template* find(u64 pc) override { return find_template(pc); }
-  Trace* reuse(const Template& t, u64 pc, bool by_jump, Arena& a) override { return persist::reuse(t, pc, by_jump, a); }
-  bool records(u8 generation) const override {
-    return writes && !keeps_nothing() && (generation > 0 || added.header().end < first_made_limit());
-  }
-  void add(const Recording& r, const Builder& b, u32 use) override { add_template(r, b, use); }
-  bool used(u32 use, Used& out) const override {
-    const Template* const t = used_template(use);
-    if (t != nullptr) out = {t->generation, t->by_jump};
-    return t != nullptr;
-  }
-  bool is_written() const override { return store_is_written(); }
-  bool keeps_any() const override { return !keeps_nothing(); }
-  void give_up_writing() override { give_up_writing_locked(); }
-  void discarded() override { forget_used_traces(); }
-  void unmapped(u64 start, u64 end) override { forget_modules(start, end); }
-};
-constinit Store hooks;
-
-}  // namespace
-
-void add_template(const Recording& r, const Builder& b, u32 use) {
-  Trace& t = b.trace;
-  const u64 code_bytes = b.e.here() - b.body, stub_bytes = has_probe_stubs() ? b.arena.cold - r.stubs : 0;
-  if (code_bytes > Recording::max_bytes || stub_bytes > Recording::max_bytes || t.loop > Recording::max_bytes) return;
-  static KeptModelRange model_range[ModelCode::range_limit];
-  const u32 model_ranges = model_plan.any() ? models_ranges_of(t, model_range) : 0;
-  for (u32 i = 0; i < r.ranges; i++)
-    if (!is_constant(address(r.pc, r.range[i]), r.range[i].bytes)) return;
-  Template made{};
-  made.low_pc = r.pc < low_limit ? r.pc : 0;
-  made.kind = kind_of_code();
-  made.code_bytes = static_cast<u16>(code_bytes);
-  made.trace_bytes = static_cast<u16>(t.bytes);
-  made.stub_bytes = static_cast<u16>(stub_bytes);
-  made.model_range_count = static_cast<u16>(model_ranges);
-  made.loop = static_cast<u16>(t.loop);
-  made.original_bytes = static_cast<u16>(r.originals);
-  made.place_count = static_cast<u16>(t.place_count);
-  made.fixup_count = static_cast<u16>(r.fixups);
-  made.segment_count = static_cast<u8>(t.segment_count);
-  made.range_count = static_cast<u8>(r.ranges);
-  made.looked_ahead = t.looked_ahead;
-  made.by_jump = r.by_jump;
-  made.generation = r.generation;
-  const u64 bytes = reinterpret_cast<u64>(made.originals()) + r.originals - reinterpret_cast<u64>(&made);
-  // The last word is copied as a whole.
-  made.head.bytes = static_cast<u32>((bytes + 8 + channel::record_unit - 1) & ~(channel::record_unit - 1));
-  made.head.tag = tag_of(r.pc);
-  u8* const at = made.head.tag == 0 ? nullptr : claim(made.head.bytes);
-  if (at == nullptr) return;
-  u8* to = put(at, &made, 1);
-  to = put(to, &segment(t.number), t.segment_count);
-  to = put(to, t.places, t.place_count);
-  to = put(to, r.fixup, r.fixups);
-  to = put(to, r.range, r.ranges);
-  to = put(to, model_range, model_ranges);
-  to = put(to, t.segments, t.segment_count);
-  to = put(to, reinterpret_cast<const u8*>(t.body), made.code_bytes);
-  to = put(to, reinterpret_cast<const u8*>(r.stubs), made.stub_bytes);
-  put(to, r.original, r.originals);
-  channel::RecordHead& head = *reinterpret_cast<channel::RecordHead*>(at);
-  seal(head);
-  if (use != 0) return replace_used(use, *as_template(&head));
-  added.publish(head);
-  t.use = note_use(*as_template(&head), t);
-}
-
 void store_init(u64 kept_inode, u64 inode_of_added) {
-  persistent_cache = &hooks;
   // Tests choose the length of traces; others must not use these.
   if (settings().trace_limit != 0 || address_space_is_limited()) return;
   added_inode = inode_of_added;

@@ -77,8 +77,20 @@ void end_bundle(channel::Bundle& bundle);
 /// Adds instructions for the command, for when it moves the additions: see the marks in
 /// engine/channel/stored_layout.hpp.
 void add_names(u64 mark, u64 key, const u32* names, u32 n);
-/// Adds the template of a finished trace. If `use` is not 0, it replaces the template of that use.
-void add_template(const Recording& r, const Builder& b, u32 use);
+/// For a new template: a number for each kind of code that can be generated from the same program code, and the hash by
+/// which templates are found. The hash is the same in every process that has this code at this offset in a page; 0 if
+/// the program code at `pc`, which it reads, is not present.
+u64 kind_of_code();
+u32 tag_of(u64 pc);
+/// Claims room for a record, and maps the pages of following records before these are written one by one. `bytes`: a
+/// multiple of channel::record_unit. Returns null without room.
+u8* claim_record(u64 bytes);
+/// Completes a record. Without a key, other processes do not find it.
+void seal_record(channel::RecordHead& head);
+/// Lets searches find a complete record.
+void publish_record(channel::RecordHead& head);
+/// End of what was added.
+u64 bytes_added();
 /// Whether anything can be added. False once the process has dropped privileges.
 bool store_is_written();
 /// Whether new code is only useful in this run, because it or its marks fit no other.
@@ -88,36 +100,5 @@ bool keeps_nothing();
 /// use. The first takes cache_lock; the caller of the second holds it.
 void give_up_writing();
 void give_up_writing_locked();
-
-// --- reuse.cpp ------------------------------------------------------------------------------------------------------
-
-/// How far after `body` the code of a template must start so that all its exits can be patched; else room_nowhere.
-u64 room_before(const Template& t, u64 body);
-inline constexpr u64 room_nowhere = 4 * trace_alignment;
-
-/// Creates a trace from a template. Returns null if it cannot be used there, and a dead trace if there is no room.
-Trace* reuse(const Template& t, u64 pc, bool by_jump, Arena& arena);
-
-// --- bundle.cpp: the templates that this program uses ----------------------------------------------------------------
-
-/// Sets the first instruction of the program.
-void bundles_init(u64 first_instruction);
-/// Code at `pc` is about to run and has no translation. Creates all traces that an earlier run of the program made of
-/// the code around it. Returns false if none were created.
-bool load_bundle(u64 pc);
-/// The code at these addresses has changed.
-void forget_modules(u64 start, u64 end);
-/// Records that the trace and the template belong together. Returns the number of this use, or 0.
-u32 note_use(const Template& t, const Trace& trace);
-/// The cache was discarded.
-void forget_used_traces();
-/// Returns the template of a use, or null.
-const Template* used_template(u32 use);
-/// Replaces the template of a use, in this process and for others.
-void replace_used(u32 use, const Template& by);
-/// Stores the bundles when the process has finished using code. Takes cache_lock.
-void keep_bundles();
-/// The process continues as a copy of another one, so it has only a part of the program's uses: do not store them.
-void drop_uses();
 
 }  // namespace tally::engine::persist

@@ -67,6 +67,9 @@ struct Fixup {
 struct CodeRange {
   s32 from;  // relative to the trace's pc
   u32 bytes;
+
+  /// Its address, for a trace at `pc`.
+  u64 at(u64 pc) const { return pc + static_cast<u64>(static_cast<s64>(from)); }
 };
 
 /// The relocations and program code of one trace.

@@ -1,0 +1,10 @@
+/// Creates bundles from the templates that a process used.
+#pragma once
+#include "tally/engine/persist/bundle.hpp"
+
+namespace tally::engine::persist {
+
+/// Adds a bundle of all used code of this mapping to the store.
+void make_bundle(const Module& m);
+
+}  // namespace tally::engine::persist

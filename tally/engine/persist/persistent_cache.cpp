@@ -1,0 +1,105 @@
+#include "tally/engine/persist/persistent_cache.hpp"
+
+#include "tally/engine/instrument/instrumentation_key.hpp"
+#include "tally/engine/instrument/model_code.hpp"
+#include "tally/engine/persist/bundle.hpp"
+#include "tally/engine/persist/reuse.hpp"
+#include "tally/engine/translate/generate.hpp"
+
+namespace tally::engine::persist {
+namespace {
+
+template <class T>
+u8* put(u8* to, const T* from, u32 n) {
+  copy(to, from, n * sizeof(T));
+  return to + n * sizeof(T);
+}
+
+/// Adds the template of a finished trace. If `use` is not 0, it replaces the template of that use.
+void add_template(const Recording& r, const Builder& b, u32 use) {
+  Trace& t = b.trace;
+  const u64 code_bytes = b.e.here() - b.body, stub_bytes = has_probe_stubs() ? b.arena.cold - r.stubs : 0;
+  if (code_bytes > Recording::max_bytes || stub_bytes > Recording::max_bytes || t.loop > Recording::max_bytes) return;
+  static KeptModelRange model_range[ModelCode::range_limit];
+  const u32 model_ranges = model_plan.any() ? models_ranges_of(t, model_range) : 0;
+  for (u32 i = 0; i < r.ranges; i++)
+    if (!is_constant(r.range[i].at(r.pc), r.range[i].bytes)) return;
+  Template made{};
+  made.low_pc = r.pc < low_limit ? r.pc : 0;
+  made.kind = kind_of_code();
+  made.code_bytes = static_cast<u16>(code_bytes);
+  made.trace_bytes = static_cast<u16>(t.bytes);
+  made.stub_bytes = static_cast<u16>(stub_bytes);
+  made.model_range_count = static_cast<u16>(model_ranges);
+  made.loop = static_cast<u16>(t.loop);
+  made.original_bytes = static_cast<u16>(r.originals);
+  made.place_count = static_cast<u16>(t.place_count);
+  made.fixup_count = static_cast<u16>(r.fixups);
+  made.segment_count = static_cast<u8>(t.segment_count);
+  made.range_count = static_cast<u8>(r.ranges);
+  made.looked_ahead = t.looked_ahead;
+  made.by_jump = r.by_jump;
+  made.generation = r.generation;
+  const u64 bytes = reinterpret_cast<u64>(made.originals()) + r.originals - reinterpret_cast<u64>(&made);
+  // The last word is copied as a whole.
+  made.head.bytes = static_cast<u32>((bytes + 8 + channel::record_unit - 1) & ~(channel::record_unit - 1));
+  made.head.tag = tag_of(r.pc);
+  u8* const at = made.head.tag == 0 ? nullptr : claim_record(made.head.bytes);
+  if (at == nullptr) return;
+  u8* to = put(at, &made, 1);
+  to = put(to, &segment(t.number), t.segment_count);
+  to = put(to, t.places, t.place_count);
+  to = put(to, r.fixup, r.fixups);
+  to = put(to, r.range, r.ranges);
+  to = put(to, model_range, model_ranges);
+  to = put(to, t.segments, t.segment_count);
+  to = put(to, reinterpret_cast<const u8*>(t.body), made.code_bytes);
+  to = put(to, reinterpret_cast<const u8*>(r.stubs), made.stub_bytes);
+  put(to, r.original, r.originals);
+  channel::RecordHead& head = *reinterpret_cast<channel::RecordHead*>(at);
+  seal_record(head);
+  const Template& added = *reinterpret_cast<const Template*>(at);
+  if (use != 0) return replace_used(use, added);
+  publish_record(head);
+  t.use = note_use(added, t);
+}
+
+/// With machine models, code is several times as large. If the first run of a large program stored all of it, it would
+/// take nearly twice as long; instead, each of a few runs stores a part.
+u64 first_made_limit() { return instrumentation_key() != 0 ? 32u << 20 : channel::store_bytes; }
+
+class Store final : public PersistentCache {
+ public:
+  bool load(u64 pc) override { return load_bundle(pc); }
+  const Template* find(u64 pc) override { return find_template(pc); }
+  Trace* reuse(const Template& t, u64 pc, bool by_jump, Arena& a) override {
+    Trace* const made = persist::reuse(t, pc, by_jump, a);
+    if (made != nullptr && !made->dead) made->use = note_use(t, *made);
+    return made;
+  }
+  bool records(u8 generation) const override {
+    return is_written() && keeps_any() && (generation > 0 || bytes_added() < first_made_limit());
+  }
+  void add(const Recording& r, const Builder& b, u32 use) override { add_template(r, b, use); }
+  bool used(u32 use, Used& out) const override {
+    const Template* const t = used_template(use);
+    if (t != nullptr) out = {t->generation, t->by_jump};
+    return t != nullptr;
+  }
+  bool is_written() const override { return store_is_written(); }
+  bool keeps_any() const override { return !keeps_nothing(); }
+  void give_up_writing() override { give_up_writing_locked(); }
+  void discarded() override { forget_used_traces(); }
+  void unmapped(u64 start, u64 end) override { forget_modules(start, end); }
+};
+constinit Store hooks;
+
+}  // namespace
+
+void persistent_cache_init(u64 kept_inode, u64 added_inode, u64 first_instruction) {
+  persistent_cache = &hooks;
+  store_init(kept_inode, added_inode);
+  bundles_init(first_instruction);
+}
+
+}  // namespace tally::engine::persist

@@ -46,9 +46,7 @@ std::pair<const char*, int> outcome_of(const output::JudgedComparison& judged, i
 }  // namespace
 
 void add_baseline_options(Page& page, BaselineOptions& options) {
-  page.add_option("--baseline", options.file,
-                  "compare with the stored result FILE, made with -o FILE.json, and print the verdict; see Baseline")
-      .value_name("FILE");
+  add_baseline_option(page, options.file);
   add_gate_options(page, options.gates);
 }
 

@@ -42,17 +42,6 @@ constexpr const char* about =
     "\n";
 
 constexpr const char* compare_examples =
-    "Gates:\n"
-    "  --fail-above instructions=1%         at most 1 % more instructions\n"
-    "  --fail-above branch-misses@parse=5%  of the function or region parse\n"
-    "  --fail-above page-faults=100         at most 100 more\n"
-    "  --fail-above task-clock=5ms          at most 5 ms more (or s, us, ns)\n"
-    "\n"
-    "A gate asks whether one count grew by more than its limit. It passes if the whole 99 % interval of the growth is "
-    "within the limit, fails if all of it is above, and is undecided otherwise. Exact and modelled counts decide with "
-    "one run on each side if both were counted with --repeatable and the program has one thread, or with 4 runs that "
-    "agree; other counts need 5 runs or more.\n"
-    "\n"
     "Exit codes:\n"
     "  0  every gate passed, or there is none\n"
     "  1  a gate of --fail-above failed\n"

@@ -10,6 +10,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/option_groups.hpp"
 
 namespace tally::cli {
 namespace {
@@ -92,6 +93,14 @@ TEST(Completion, every_shell_has_the_same_sets_of_words) {
       EXPECT_TRUE(holds(zsh, std::string(word.text))) << word.text;
       EXPECT_TRUE(holds(fish, "'" + std::string(word.text) + "' '")) << word.text;
     }
+  }
+}
+
+TEST(Completion, every_shell_offers_the_topics_of_help) {
+  for (const std::string& topic : topic_names()) {
+    EXPECT_TRUE(holds(lines_of(bash_completion(commands()), "_tally_topics"), topic)) << topic;
+    EXPECT_TRUE(holds(function_of(zsh_completion(commands()), "_tally_topics"), "'" + topic + ":")) << topic;
+    EXPECT_TRUE(holds(fish_completion(commands()), "'__tally_in help' -a " + topic + " -d ")) << topic;
   }
 }
 

@@ -13,6 +13,7 @@
 #include "tally/output/analysis/gates.hpp"
 #include "tally/output/data/other_tools.hpp"
 #include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/option_groups.hpp"
 
 namespace tally::cli {
 namespace {
@@ -48,6 +49,7 @@ Result<std::vector<output::Gate>> read_gates_file(const std::string& name) {
 }  // namespace
 
 void add_gate_options(Page& page, GateOptions& options) {
+  const GroupScope group(page, results_group);
   page.add_option("--fail-above", options.hard, "exit with 1 if the count grew by more than the limit; repeatable")
       .value_name("GATE")
       .repeated();
@@ -59,7 +61,16 @@ void add_gate_options(Page& page, GateOptions& options) {
   add_undecided_option(page, options.undecided);
 }
 
+void add_baseline_option(Page& page, std::string& baseline) {
+  const GroupScope group(page, results_group);
+  page.add_option("--baseline", baseline,
+                  "compare with the stored result FILE, made with -o FILE.json, and print the verdict; `tally bench`: "
+                  "with the results in this directory")
+      .value_name("FILE");
+}
+
 void add_undecided_option(Page& page, std::string& undecided) {
+  const GroupScope group(page, results_group);
   page.add_option("--undecided", undecided, "exit code if a gate is undecided: 3 (default), fail (1), pass (0)")
       .value_name("CODE")
       .one_of({"3", "fail", "pass"});

@@ -21,6 +21,8 @@ struct GateOptions {
 
 /// Adds `--fail-above`, `--warn-above`, `--gates` and `--undecided`.
 void add_gate_options(Page& page, GateOptions& options);
+/// Adds `--baseline`: a file, or the directory of a suite's results.
+void add_baseline_option(Page& page, std::string& baseline);
 /// Adds `--undecided` alone.
 void add_undecided_option(Page& page, std::string& undecided);
 /// The exit code if no gate failed and one is undecided.

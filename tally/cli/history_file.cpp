@@ -10,6 +10,7 @@
 #include "tally/output/analysis/comparable.hpp"
 #include "tally/output/kinds/stat_format.hpp"
 #include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/option_groups.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 
 namespace tally::cli {
@@ -45,10 +46,16 @@ result::HistoryEntry entry_of(const result::Stat& stat, const std::string& name)
 
 }  // namespace
 
-void add_history_options(Page& page, HistoryOptions& options) {
-  page.add_option("--history", options.file,
+void add_history_option(Page& page, std::string& file) {
+  const GroupScope group(page, results_group);
+  page.add_option("--history", file,
                   "add the result to the history FILE, which `tally history` reads; creates it if it is missing")
       .value_name("FILE");
+}
+
+void add_history_options(Page& page, HistoryOptions& options) {
+  add_history_option(page, options.file);
+  const GroupScope group(page, results_group);
   page.add_option("--name", options.name, "with --history: name of the series (default: the measured command line)")
       .value_name("NAME");
 }

@@ -17,6 +17,8 @@ struct HistoryOptions {
   std::string name;  ///< of the series; empty: the measured command line
 };
 
+/// Adds `--history` alone.
+void add_history_option(Page& page, std::string& file);
 void add_history_options(Page& page, HistoryOptions& options);
 
 /// The history that an invocation adds to, or none.

@@ -14,6 +14,7 @@
 #include "tally/linux/process/program_file.hpp"
 #include "tally/linux/process/received_signals.hpp"
 #include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/option_groups.hpp"
 #include "tally/tools/command/perf_habits.hpp"
 
 namespace tally::cli {
@@ -52,6 +53,7 @@ struct MarkTools {
 
 void add_launch_options(Page& page, backend::Conditions& conditions) {
   const MarkTools marks;
+  const GroupScope group(page, running_group);
   page.add_flag("--wait-all", conditions.wait_all,
                 "also count descendants that outlive the program, until all have ended");
   page.add_flag(

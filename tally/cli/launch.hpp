@@ -13,7 +13,7 @@
 
 namespace tally::cli {
 
-/// Adds the options for starting the program and waiting for it: --wait-all, --repeatable, --cpu-model, --pin.
+/// Adds the options for starting the program and waiting for it, the group `running`.
 void add_launch_options(Page& page, backend::Conditions& conditions);
 /// Adds the engine's tuning options, which are for tests and hidden.
 void add_engine_tuning(Page& page, backend::EngineTuning& tuning);

@@ -13,7 +13,9 @@
 #include "tally/linux/process/large_stack.hpp"
 #include "tally/output/kit/wrap.hpp"
 #include "tally/tools/command/completion.hpp"
+#include "tally/tools/command/help_topic.hpp"
 #include "tally/tools/command/manual.hpp"
+#include "tally/tools/command/option_groups.hpp"
 #include "tally/tools/command/overview.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 
@@ -25,6 +27,7 @@ std::string help() {
                      "\n"
                      "Commands:\n";
   for (const Command& command : commands()) text += fmt::format("  {:<10} {}\n", command.name, command.summary);
+  text += "\nTopics of `tally help TOPIC`:\n" + topic_list();
   return text +
          "\n"
          "Options:\n"
@@ -37,9 +40,14 @@ std::string help() {
 
 namespace {
 
-int unknown_command(const std::string& word) {
+std::vector<std::string> command_names() {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.emplace_back(command.name);
+  return names;
+}
+
+int unknown_command(const std::string& word) {
+  const std::vector<std::string> names = command_names();
   const auto near = nearest(word, names, 1);
   if (const std::string hint = command_hint(word); !hint.empty())
     return report_error({Code::bad_usage, fmt::format("unknown command '{}'", word), hint});
@@ -50,14 +58,27 @@ int unknown_command(const std::string& word) {
                     : fmt::format("did you mean `tally {}`? `tally --help` lists all commands", near.front())});
 }
 
-// `tally help`, `tally help COMMAND`.
+int unknown_topic(const std::string& word) {
+  std::string hint = command_hint(word);
+  const std::vector<std::string> names = command_names(), topics = topic_names();
+  std::vector<std::string> all = topics;
+  all.insert(all.end(), names.begin(), names.end());
+  if (const auto near = nearest(word, all, 1); hint.empty() && !near.empty())
+    hint = fmt::format("did you mean `tally help {}`?", near.front());
+  if (!hint.empty()) hint += "\n";
+  hint += fmt::format("topics: {}\ncommands: {}", join(topics, ", "), join(names, ", "));
+  return report_error({Code::bad_usage, fmt::format("unknown topic '{}'", printable(word)), hint});
+}
+
+// `tally help`, `tally help COMMAND`, `tally help TOPIC`.
 int run_help(const std::vector<std::string>& words) {
   if (words.empty()) return print(help());
   if (words.front() == "export") return run_export({"--help"});
   for (const Command& command : commands()) {
     if (command.name == words.front()) return command.run({"--help"});
   }
-  return unknown_command(words.front());
+  if (const OptionGroup* group = find_group(words.front())) return print(topic_text(commands(), *group));
+  return unknown_topic(words.front());
 }
 
 // Whether the command was started under the name of valgrind: see valgrind_front.hpp.

@@ -6,10 +6,12 @@
 
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/option_groups.hpp"
 
 namespace tally::cli {
 
 void add_model_options(Page& page, ModelOptions& options) {
+  const GroupScope group(page, models_group);
   page.add_option("--model", options.model,
                   "simulate this machine: host, haswell, or a machine file (its name must contain a slash)")
       .value_name("MODEL");

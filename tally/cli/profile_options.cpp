@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tally/cli/attach_options.hpp"
 #include "tally/cli/launch.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/terminal_width.hpp"
@@ -109,10 +110,7 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
       .one_of({"yes", "no"});
   add_model_options(app, options.model);
   add_launch_options(app, options.order.conditions);
-  app.add_option("-p,--pid", options.processes,
-                 "sample running processes until they end or Ctrl-C; includes threads and children they start later")
-      .value_name("PIDS");
-  app.add_flag("-a,--all-cpus", options.everywhere, "sample all CPUs while PROGRAM runs, or until Ctrl-C");
+  add_process_options(app, options.processes, options.everywhere);
   add_backend_option(app, options.backend, "count with this backend: auto (default), engine (exact), perf (sampling)");
   const auto formats = output::common(output::profile_formats());
   add_format_option(app, options.format, formats, output::format_help(formats, "table"));

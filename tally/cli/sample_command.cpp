@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "tally/cli/attach_options.hpp"
 #include "tally/cli/commands.hpp"
 #include "tally/cli/launch.hpp"
 #include "tally/cli/missing_feature_report.hpp"
@@ -101,12 +102,7 @@ void describe(Page& app, SampleOptions& options) {
                  "FILE.2, FILE.3")
       .value_name("FILE");
   add_launch_options(app, options.order.conditions);
-  app.add_option("-p,--pid", options.processes,
-                 "attach to running processes until they end or Ctrl-C; includes threads and children they start "
-                 "later; not with the engine")
-      .value_name("PIDS");
-  app.add_flag("-a,--all-cpus", options.everywhere,
-               "with --only and --wait: record matching programs of all users, on all CPUs");
+  add_process_options(app, options.processes, options.everywhere);
   app.add_flag("--wait", options.waits,
                "wait until someone starts a program that matches --only, and record it until it ends or Ctrl-C; not "
                "with the engine");

@@ -1,9 +1,17 @@
-// Options that several commands share: what ends windows, where regions are, which machine is simulated.
+// Options that several commands share: what ends windows, where regions are, which machine is simulated; groups.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <tuple>
+
+#include "tally/cli/commands.hpp"
 #include "tally/cli/model_options.hpp"
 #include "tally/cli/region_options.hpp"
 #include "tally/cli/window_options.hpp"
+#include "tally/core/base/holds_testing.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/help_topic.hpp"
 
 namespace tally::cli {
 namespace {
@@ -141,6 +149,41 @@ TEST(Models, are_chosen_if_any_option_is_given) {
   ModelOptions unknown;
   unknown.model = "no-such-machine";
   EXPECT_FALSE(unknown.choose());
+}
+
+template <class Check>
+void for_each_group_option(const Check& check) {
+  for (const Command& command : commands()) {
+    Page page;
+    command.describe(page);
+    for (const OptionDescription& option : page.options())
+      if (option.group != nullptr) check(std::string(command.name), option);
+  }
+}
+
+// So that one topic describes the option for all commands.
+TEST(OptionGroups, say_the_same_of_an_option_for_every_command) {
+  std::map<std::string, std::tuple<std::string, std::string, const OptionGroup*>> known;
+  for_each_group_option([&](const std::string& command, const OptionDescription& option) {
+    const std::tuple description(option.text, option.value_name, option.group);
+    for (const std::string& name : option.names)
+      EXPECT_EQ(known.try_emplace(name, description).first->second, description) << command << " " << name;
+  });
+}
+
+TEST(OptionGroups, are_not_named_like_commands) {
+  for (const Command& command : commands()) EXPECT_EQ(find_group(command.name), nullptr) << command.name;
+}
+
+TEST(OptionGroups, have_a_topic_with_every_option) {
+  for_each_group_option([](const std::string& command, const OptionDescription& option) {
+    const std::string topic = topic_text(commands(), *option.group);
+    EXPECT_TRUE(holds(topic, "`tally " + command + "`")) << topic;
+    EXPECT_TRUE(holds(topic, join(option.names, ", ") + (option.value_name.empty() ? "" : " " + option.value_name)))
+        << command << topic;
+  });
+  const std::string results = topic_text(commands(), results_group);
+  EXPECT_TRUE(holds(results, "(only `tally stat`,")) << results << "bench has neither gates nor --name";
 }
 
 }  // namespace

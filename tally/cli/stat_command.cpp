@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include <tuple>
 #include <utility>
 
+#include "tally/cli/attach_options.hpp"
 #include "tally/cli/baseline.hpp"
 #include "tally/cli/commands.hpp"
 #include "tally/cli/control_options.hpp"
@@ -43,13 +43,9 @@ struct StatOptions {
   std::vector<std::string> metric_lists;
   std::string backend = "auto", noise;
   bool quiet = false;
-  std::string processes;
-  std::string threads;
-  bool all_processors = false;
-  std::string processors;
   bool kernel = false;
-  bool per_core = false, per_socket = false;
   std::optional<int> interval_ms, delay_ms, timeout_ms;
+  AttachOptions attach;
   ControlOptions control;
   RegionOptions regions;
   CodeOptions code;
@@ -74,15 +70,6 @@ constexpr const char* about_events =
     "\n";
 
 constexpr const char* stat_examples =
-    "Baseline:\n"
-    "  tally stat -o base.json -- ./prog      # the main branch\n"
-    "  tally stat --baseline base.json --fail-above instructions=1% -- ./prog\n"
-    "\n"
-    "Gates are those of `tally compare`. A program that fails keeps its exit code. If it exits with 0: 1 a gate "
-    "failed, "
-    "3 a gate is undecided, 125 the results are not comparable, 2 a gate is wrong or its event is missing. The key "
-    "`gate` of the JSON result says which.\n"
-    "\n"
     "Exit code: that of the program, or 128+N if signal N killed it; 2 bad usage, 125 tally could not measure or "
     "write, 126 the program cannot be executed, 127 the program was not found.\n"
     "\n"
@@ -101,17 +88,7 @@ constexpr const char* stat_examples =
 
 // Adds the options for what is counted, and when.
 void add_target_options(Page& app, StatOptions& options) {
-  app.add_option("-p,--pid", options.processes,
-                 "attach to running processes; includes threads and children they start later")
-      .value_name("PIDS");
-  app.add_option("-t,--tid", options.threads, "attach to running threads; each is counted alone").value_name("TIDS");
-  app.add_flag("-a,--all-cpus", options.all_processors, "count everything that runs on any CPU");
-  app.add_option("-C,--cpu", options.processors, "count everything that runs on these CPUs: 0,2-3").value_name("CPUS");
-  app.add_option("--cgroup", options.stat.target.attachment.cgroup,
-                 "count only the tasks of the control group PATH, on all CPUs or on those of -C")
-      .value_name("PATH");
-  app.add_flag("--per-core", options.per_core, "with -a, -C or --cgroup: also report the counts of each core");
-  app.add_flag("--per-socket", options.per_socket, "with -a, -C or --cgroup: also report the counts of each socket");
+  add_attach_options(app, options.attach);
   app.add_flag("--kernel", options.kernel, "count user mode and kernel together, except for events with :u or :k");
   app.add_option("-I,--interval", options.interval_ms, "print the counts every MS milliseconds")
       .value_name("MS")
@@ -179,40 +156,10 @@ std::optional<Nanoseconds> milliseconds(std::optional<int> number) {
   return number ? std::optional<Nanoseconds>(std::chrono::milliseconds(*number)) : std::nullopt;
 }
 
-Result<void> choose_parts(StatOptions& options) {
-  if (!options.per_core && !options.per_socket) return {};
-  if (options.per_core && options.per_socket) {
-    return fail(Code::bad_usage, "--per-core and --per-socket cannot be used together", "use only one of them");
-  }
-  if (options.stat.target.attachment.processors.empty()) {
-    return fail(Code::bad_usage,
-                fmt::format("{} needs -a, -C or --cgroup", options.per_core ? "--per-core" : "--per-socket"),
-                "add -a for all CPUs, or -C 0,2-3 for some");
-  }
-  options.stat.target.attachment.parts = options.per_core ? result::PartOf::core : result::PartOf::socket;
-  return {};
-}
-
 Result<void> choose_target(StatOptions& options) {
-  backend::Attachment& attachment = options.stat.target.attachment;
-  auto& processes = attachment.processes;
-  auto& threads = attachment.threads;
-  auto& processors = attachment.processors;
-  for (const auto& [texts, list, what] :
-       {std::tuple{&options.processes, &processes, "process"}, std::tuple{&options.threads, &threads, "thread"}}) {
-    const auto read = ids_of(*texts, what);
-    if (!read) return fail(read.error());
-    *list = *read;
-  }
-  if (options.all_processors || !options.processors.empty() || !attachment.cgroup.empty()) {
-    auto list = linux::processors(options.all_processors ? "" : options.processors);  // empty: all of them
-    if (!list) return fail(list.error());
-    processors = std::move(*list);
-  }
-  if (!processors.empty() && !(processes.empty() && threads.empty())) {
-    return fail(Code::bad_usage, "-p and -t cannot be used with -a, -C or --cgroup", "use only one of them");
-  }
-  if (auto chosen = choose_parts(options); !chosen) return chosen;
+  auto attachment = options.attach.choose();
+  if (!attachment) return fail(attachment.error());
+  options.stat.target.attachment = std::move(*attachment);
   backend::Timing& timing = options.stat.count()->timing;
   timing.interval = milliseconds(options.interval_ms);
   timing.timeout = milliseconds(options.timeout_ms);

@@ -29,14 +29,19 @@ TEST(Manual, every_command_has_a_page_with_the_text_of_its_help) {
   ASSERT_FALSE(commands().empty());
   for (const std::string& name : commands()) {
     const std::string page = tally({"--print-man", name}).out;
+    bool in_groups = false;
     EXPECT_EQ(page.find(".TH TALLY"), 0u) << name;
     for (const std::string& line : split(tally({name, "--help"}).out, '\n')) {
-      if (!line.starts_with("  -") && !line.starts_with("      --")) continue;
-      std::string option = line.substr(line.find("--") + 2);
-      option = option.substr(0, option.find_first_of(" ,"));
-      std::string escaped;
-      for (const char c : option) escaped += c == '-' ? "\\-" : std::string(1, c);
-      EXPECT_NE(page.find("\\-\\-" + escaped + "\\fR"), std::string::npos) << name << " " << option;
+      in_groups = line.empty() ? false : in_groups || line.starts_with("More options");
+      if (!in_groups && !line.starts_with("  -") && !line.starts_with("      --")) continue;
+      for (const std::string& word : split(line, ' ')) {
+        const std::string option = word.substr(std::min(word.find("--"), word.size()));
+        if (!option.starts_with("--")) continue;
+        std::string escaped;
+        for (const char c : option.substr(0, option.find(','))) escaped += c == '-' ? "\\-" : std::string(1, c);
+        EXPECT_NE(page.find(escaped + "\\fR"), std::string::npos) << name << " " << option;
+        if (!in_groups) break;
+      }
     }
     EXPECT_EQ(page.find("block\\-size"), std::string::npos) << "hidden options stay hidden";
     EXPECT_NE(tally({"--print-man"}).out.find("tally\\-" + name), std::string::npos);
@@ -108,6 +113,7 @@ TEST_F(Completion, offers_commands_options_and_values) {
   EXPECT_EQ(completions({"tally", "event", "sto"}), Words{"stores"});
   EXPECT_EQ(completions({"tally", "event", "loads,sto"}), Words{"loads,stores"});
   EXPECT_EQ(completions({"tally", "help", "st"}), Words{"stat"});
+  EXPECT_EQ(completions({"tally", "help", "run"}), Words{"running"});
   EXPECT_EQ(completions({"tally", "profile", "--sort", "c"}), Words{"callees"})
       << "alternatives are offered, not executed";
   EXPECT_EQ(completions({"tally", "stat", "-r", ""}), Words{""}) << "a number has no suggestion";

@@ -26,6 +26,8 @@ std::vector<Completion> cases(const std::string& file) {
       {"tally st", "stat", "sample"},
       {"tally --v", "--version", ""},
       {"tally help st", "stat", "sample"},
+      {"tally help run", "running", "stat"},
+      {"tally stat --cpu-m", "--cpu-model", ""},
       {"tally stat --per-", "--per-thread", "--block-size"},
       {"tally stat --format c", "csv", "table"},
       {"tally stat --format=c", "--format=csv", "--format=table"},

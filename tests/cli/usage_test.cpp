@@ -43,6 +43,40 @@ TEST(Usage, help_is_in_columns_of_a_terminal) {
   }
 }
 
+// The options in the help of `tally stat`; a group of options is one entry. This number may only fall.
+TEST(Usage, stat_has_few_options) {
+  constexpr int limit = 45;
+  int entries = 0;
+  bool in_options = false;
+  for (const std::string& line : split(tally({"stat", "--help"}).out, '\n')) {
+    if (line.empty()) in_options = false;
+    const std::size_t indent = line.find_first_not_of(' ');
+    entries += in_options && (indent == 2 || (indent == 6 && line[6] == '-'));
+    if (line == "Options:" || line.starts_with("More options")) in_options = true;
+  }
+  EXPECT_EQ(entries, limit) << "a new option of `tally stat` belongs to a group, or replaces another one";
+}
+
+TEST(Usage, help_describes_groups_of_options) {
+  EXPECT_TRUE(holds(tally({"help"}).out, "Topics of `tally help TOPIC`:\n  running "));
+  const std::string running = tally({"help", "running"}).out;
+  for (const char* option : {"--repeatable", "--environment", "--clock", "--cpu-model", "--pin"}) {
+    EXPECT_TRUE(holds(running, std::string("\n      ") + option)) << running;
+    for (const char* command : {"stat", "sample", "profile"}) {
+      const std::string help = tally({command, "--help"}).out;
+      EXPECT_TRUE(holds(help, option)) << command << option;
+      EXPECT_FALSE(holds(help, std::string("\n      ") + option)) << command << option;
+    }
+  }
+  for (const std::string& line : split(running, '\n'))
+    EXPECT_TRUE(display_width(line) <= 80 || line.starts_with("  tally")) << line;
+  const Finished unknown = tally({"help", "xyzzy"});
+  EXPECT_EQ(unknown.code(), 2);
+  EXPECT_TRUE(holds(unknown.err, "unknown topic 'xyzzy'\n       topics: running, attaching, models, results\n"))
+      << unknown.err;
+  EXPECT_TRUE(holds(tally({"help", "runing"}).err, "did you mean `tally help running`?"));
+}
+
 TEST(Usage, mistakes_end_with_2_and_a_hint) {
   const struct {
     Words words;
@@ -90,7 +124,7 @@ TEST(Usage, mistakes_end_with_2_and_a_hint) {
       {{"stat", "-e"}, "missing value after --event"},
       {{"doctor", "here"}, "unexpected argument 'here'"},
       {{"doctor", "--here"}, "unknown option '--here'"},
-      {{"help", "stta"}, "did you mean `tally stat`"},
+      {{"help", "stta"}, "did you mean `tally help stat`"},
       {{"stat", "-r", "0", "true"}, "--repeat: 0 is out of range: 1 to 1000000"},
       {{"stat", "-r", "many", "true"}, "--repeat: 'many' is not a whole number"},
       {{"stat", "--metrics", "mine=loads/", "true"}, "something is missing after its '/'"},

@@ -17,6 +17,7 @@ COMMAND = re.compile(r"(?:^|(?<=[\s;(`\"]))(?:\./dev|(?:build/release/)?tally)(?
 IN_A_LINE = re.compile(r"^\s*(?:\./dev|(?:build/release/)?tally)(?= [a-z])")
 END = re.compile(r" -- | \|{1,2} | && | >| #|;| 2>|`|\s{3,}|$")
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
+ENTRY = r"^  (\w+) "  # of a list of commands or topics
 STANDS_FOR_SOMETHING = re.compile(r"…|\b[A-Z]{2,}\b(?![.:=_])")
 OF_OTHERS = {"--asm", "-p", "-t", "-a", "-C", "--cgroup", "--function", "--from", "--to", "--trap", "--model",
              "--from-script"}  # not of `true`
@@ -57,7 +58,7 @@ def words_of(command):
 
 
 class HelpTexts:
-    """The options that --help of each command lists."""
+    """The options that --help of each command lists, and the topics of `tally help` that it names."""
 
     def __init__(self, root, tally):
         self.programs = {"tally": tally, "dev": os.path.join(root, "dev")}
@@ -66,7 +67,9 @@ class HelpTexts:
     def of(self, program, *command):
         key = (program, *command)
         if key not in self.known:
-            _, self.known[key] = run([self.programs[program], *command, "--help"])
+            _, text = run([self.programs[program], *command, "--help"])
+            topics = re.findall(ENTRY, text.partition("\nMore options")[2].partition("\n\n")[0], re.MULTILINE)
+            self.known[key] = "\n".join([text] + [run([self.programs[program], "help", topic])[1] for topic in topics])
         return self.known[key]
 
 
@@ -79,7 +82,13 @@ def run(words, place=None):
 def misnamed(command, words, helps):
     """The words of a command that do not exist."""
     program, name = words[0], words[1]
-    if name not in re.findall(r"^  (\w+) ", helps.of(program), re.MULTILINE):
+    listed, _, topics = helps.of(program).partition("\nTopics of ")
+    commands_of_program = re.findall(ENTRY, listed, re.MULTILINE)
+    if program == "tally" and name == "help":
+        known = {*commands_of_program, *re.findall(ENTRY, topics, re.MULTILINE)}
+        wrong = {word for word in words[2:] if not STANDS_FOR_SOMETHING.search(word)} - known
+        return f"{command}: there is no topic {wrong.pop()!r}" if wrong else None
+    if name not in commands_of_program:
         return f"{command}: there is no command {name!r}"
     known = set(OPTION.findall(helps.of(program, name))) | {"--help", "-h"}
     for word in words[2:]:

@@ -89,7 +89,7 @@ class Documents(unittest.TestCase):
 
 class HelpTexts:
     def of(self, program, *command):
-        return "  memory  sizes\n  stat  counts\n" if not command else "tasks: tlb\n  -r, --repeat N  runs\n      --pin CPU  one\n"
+        return "  memory  sizes\n  stat  counts\n\nTopics of help:\n  running  how\n" if not command else "tasks: tlb\n  -r, --repeat N  runs\n      --pin CPU  one\n"
 
 
 class Commands(unittest.TestCase):
@@ -99,6 +99,11 @@ class Commands(unittest.TestCase):
     def test_what_does_not_exist_is_told(self):
         self.assertIsNone(self.wrong("tally stat -r 3 --pin 1"))
         self.assertIn("no command 'start'", self.wrong("tally start"))
+        self.assertIn("no command 'running'", self.wrong("tally running"))
+        self.assertIsNone(self.wrong("tally help running"))
+        self.assertIsNone(self.wrong("tally help stat"))
+        self.assertIsNone(self.wrong("tally help TOPIC"))
+        self.assertIn("no topic 'start'", self.wrong("tally help start"))
         self.assertIn("no option '--repeated'", self.wrong("tally stat --repeated 3"))
         self.assertIn("no option '-x'", self.wrong("tally stat -x ,"))
         self.assertIsNone(self.wrong("tally memory tlb"))

@@ -6,6 +6,7 @@
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/completion.hpp"
+#include "tally/tools/command/option_groups.hpp"
 
 namespace tally::command {
 namespace {
@@ -105,7 +106,7 @@ _tally() {
   fi
   local command=${COMP_WORDS[1]} i kind
   if [[ $command == help ]]; then
-    COMPREPLY=($(compgen -W "$(_tally_commands)" -- "$typed"))
+    COMPREPLY=($(compgen -W "$(_tally_commands) $(_tally_topics)" -- "$typed"))
     return
   fi
   # bash cuts words at an equals sign: --format=json comes as three.
@@ -157,6 +158,7 @@ complete -F _tally tally
 std::string bash_completion(Commands commands) {
   std::string text = "# bash completion of tally, printed by the command itself.\n\n";
   text += fmt::format("_tally_commands() {{ echo '{}'; }}\n\n", command_words(commands));
+  text += fmt::format("_tally_topics() {{ echo '{}'; }}\n\n", join(topic_names(), " "));
   text += fmt::format("_tally_options() {{\n  case $1 in\n{}  esac\n}}\n\n", options_arms(commands));
   text += fmt::format("_tally_runs_program() {{\n  case $1 in\n    {}) return 0 ;;\n  esac\n  return 1\n}}\n\n",
                       program_pattern(commands));

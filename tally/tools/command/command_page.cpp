@@ -10,57 +10,13 @@
 #include "tally/linux/process/parallel_job.hpp"
 #include "tally/output/kit/wrap.hpp"
 #include "tally/tools/command/command.hpp"
+#include "tally/tools/command/help_text.hpp"
 
 namespace tally::command {
 namespace {
 
 // Extracts "tally stat" from "tally stat [options] …".
 std::string command_name_of(const std::string& usage) { return usage.substr(0, usage.find(' ', usage.find(' ') + 1)); }
-
-// "-e, --event EVENTS", or a positional argument's name.
-std::string entry_of(const OptionDescription& option) {
-  if (option.is_positional()) return option.positional_name;
-  std::string text = join(option.names, ", ");
-  // Aligns with options that have a short name.
-  if (!option.has_short_name) text.insert(0, "    ");
-  return option.value_name.empty() ? text : text + " " + option.value_name;
-}
-
-std::string entries(const std::vector<OptionDescription>& options, const char* heading, bool positional) {
-  constexpr std::size_t widest = 32;
-  std::vector<OptionDescription> shown;
-  for (const OptionDescription& option : options) {
-    if (option.is_positional() == positional) shown.push_back(option);
-  }
-  if (shown.empty()) return {};
-  std::size_t width = 0;
-  for (const OptionDescription& option : shown) width = std::max(width, std::min(entry_of(option).size(), widest));
-  std::string text = fmt::format("\n{}:\n", heading);
-  for (const OptionDescription& option : shown) {
-    text += output::hanging(fmt::format("  {:<{}}  ", entry_of(option), width), option.text);
-  }
-  return text;
-}
-
-// Wraps the footer's paragraphs for the terminal; indented lines stay unchanged.
-std::string paragraphs(const std::string& footer) {
-  std::string text;
-  std::string paragraph;
-  const auto end_paragraph = [&] {
-    if (!paragraph.empty()) text += output::hanging("", paragraph);
-    paragraph.clear();
-  };
-  for (const std::string& line : split(trimmed(footer), '\n')) {
-    if (line.empty() || line.starts_with("  ")) {
-      end_paragraph();
-      text += line + "\n";
-    } else {
-      paragraph += (paragraph.empty() ? "" : " ") + line;
-    }
-  }
-  end_paragraph();
-  return text;
-}
 
 std::string not_a_number(const std::string& option, const std::string& value) {
   return fmt::format("{}: '{}' is not a number", option, printable(value));
@@ -124,7 +80,7 @@ Option Option::output_file() {
 }
 
 Option Option::words(std::vector<std::string> words) {
-  (*words_)[option_] = std::move(words);
+  details_->words = std::move(words);
   return *this;
 }
 
@@ -156,9 +112,15 @@ void Page::head(std::string sentence, std::string usage) {
   usage_ = std::move(usage);
 }
 
+Option Page::added(CLI::Option& option) {
+  Option::Details& details = details_[&option];
+  details.group = group_;
+  return {option, details};
+}
+
 template <class T>
 Option Page::add_option(const std::string& names, T& value, const std::string& text) {
-  return Option(*app_->add_option(names, value, text), words_);
+  return added(*app_->add_option(names, value, text));
 }
 // The types that options can have.
 template Option Page::add_option(const std::string&, std::string&, const std::string&);
@@ -173,7 +135,7 @@ template Option Page::add_option(const std::string&, std::optional<std::uint64_t
 template Option Page::add_option(const std::string&, std::optional<std::string>&, const std::string&);
 
 Option Page::add_flag(const std::string& names, bool& value, const std::string& text) {
-  return Option(*app_->add_flag(names, value, text), words_);
+  return added(*app_->add_flag(names, value, text));
 }
 
 void Page::prefix_command() { app_->prefix_command(); }
@@ -209,7 +171,10 @@ std::vector<OptionDescription> Page::options() const {
     one.text = option->get_description();
     one.is_repeatable =
         option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll || option->get_items_expected_max() > 1;
-    if (const auto words = words_.find(option); words != words_.end()) one.words = words->second;
+    if (const auto details = details_.find(option); details != details_.end()) {
+      one.words = details->second.words;
+      one.group = details->second.group;
+    }
     if (option->get_positional()) {
       one.positional_name = option->get_name();
       continue;
@@ -234,9 +199,11 @@ std::string Page::options_hint(const std::string& unknown) const {
 }
 
 std::string Page::text() const {
-  const auto all = options();
+  std::vector<OptionDescription> arguments, own, grouped;
+  for (const OptionDescription& option : options())
+    (option.is_positional() ? arguments : option.group == nullptr ? own : grouped).push_back(option);
   std::string text = fmt::format("{}\nUsage: {}\n", output::hanging("", sentence_), usage_);
-  text += entries(all, "Arguments", true) + entries(all, "Options", false);
+  text += option_entries(arguments, "Arguments") + option_entries(own, "Options") + group_entries(grouped);
   return footer_.empty() ? text : fmt::format("{}\n{}", text, paragraphs(footer_));
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 // CLI11 parses the arguments. Only page.cpp includes it, because it takes seconds to compile.
@@ -18,14 +19,20 @@ class Option;
 
 namespace tally::command {
 
+struct OptionGroup;
+
 /// Returns what is wrong with a value, to be printed after the option's name; empty if nothing is.
 using ValueCheck = std::function<std::string(const std::string& value)>;
 
 /// One option of a page: a handle, valid as long as the page. Every function returns the same option.
 class Option {
  public:
-  using Words = std::map<const CLI::Option*, std::vector<std::string>>;
-  Option(CLI::Option& option, Words& words) : option_(&option), words_(&words) {}
+  /// What a page stores of an option in addition to CLI11.
+  struct Details {
+    std::vector<std::string> words;  ///< that the completion offers as values
+    const OptionGroup* group = nullptr;
+  };
+  Option(CLI::Option& option, Details& details) : option_(&option), details_(&details) {}
   /// The name of the value in the help; the completion uses it to choose candidates: see completion.cpp.
   Option value_name(const std::string& name);
   /// Calls `check` with each value, and rejects the values for which it returns an error.
@@ -50,7 +57,7 @@ class Option {
 
  private:
   CLI::Option* option_;
-  Words* words_;
+  Details* details_;
 };
 
 /// What help, man page and completion print for an option.
@@ -59,7 +66,8 @@ struct OptionDescription {
   std::string positional_name;     ///< "FILE"; empty for others
   std::string value_name;          ///< "EVENTS"; empty for flags and positional arguments
   std::string text;
-  std::vector<std::string> words;  ///< that the completion offers as values
+  std::vector<std::string> words;      ///< that the completion offers as values
+  const OptionGroup* group = nullptr;  ///< whose topic describes it; null for the command's own options
   bool has_short_name = false;
   bool is_repeatable = false;  ///< may be given several times
   bool is_positional() const { return names.empty(); }
@@ -86,6 +94,9 @@ class Page {
   Option add_option(const std::string& names, T& value, const std::string& text);
   Option add_flag(const std::string& names, bool& value, const std::string& text);
 
+  /// Sets the group of the options that are added next, null for none; returns the group before. See GroupScope.
+  const OptionGroup* set_group(const OptionGroup* group) { return std::exchange(group_, group); }
+
   /// The first argument that is not an option starts a program's command line; remaining() returns it after read().
   void prefix_command();
   /// Whether prefix_command() was called.
@@ -111,8 +122,11 @@ class Page {
   std::vector<OptionDescription> options() const;  ///< except hidden ones
 
  private:
+  Option added(CLI::Option& option);
+
   std::unique_ptr<CLI::App> app_;
-  Option::Words words_;
+  std::map<const CLI::Option*, Option::Details> details_;
+  const OptionGroup* group_ = nullptr;
   std::string sentence_, usage_, footer_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/tools/command/command.hpp"
+#include "tally/tools/command/option_groups.hpp"
 
 namespace tally::command {
 namespace {
@@ -133,6 +134,36 @@ TEST(Page, prints_help_within_80_columns) {
     EXPECT_TRUE(is_kept || display_width(line) <= 80) << line;
   }
   EXPECT_NE(help.find("\nExamples:\n  tally count --that-is-one-line  # word"), std::string::npos) << help;
+}
+
+TEST(Page, lists_only_the_names_of_options_in_groups) {
+  Page page;
+  std::string value;
+  page.head("Counts.", "tally count [options]");
+  page.add_option("-b,--before", value, "first text").value_name("VALUE");
+  {
+    const GroupScope group(page, running_group);
+    page.add_option("-c,--clock", value, "second text").value_name("CLOCK");
+    page.add_option("--secret", value, "not shown").hidden();
+    const GroupScope inner(page, models_group);
+    page.add_option("--model", value, "third text").value_name("MODEL");
+  }
+  page.add_option("--after", value, "fourth text").value_name("VALUE");
+  const std::string help = page.text();
+  EXPECT_TRUE(
+      help.ends_with("      --after VALUE   fourth text\n"
+                     "\n"
+                     "More options, which `tally help TOPIC` describes:\n"
+                     "  running    set how the program is run: -c/--clock\n"
+                     "  models     simulate caches, branch prediction and the core of a machine:\n"
+                     "             --model\n"))
+      << help;
+  EXPECT_EQ(page.read({"--clock", "real", "--model", "host"}), std::nullopt);
+  EXPECT_EQ(value, "host");
+  const auto options = page.options();
+  ASSERT_EQ(options.size(), 5u);
+  EXPECT_EQ(options[2].group, &running_group);
+  EXPECT_EQ(options[4].group, nullptr);
 }
 
 TEST(WholeNumber, includes_both_ends) {

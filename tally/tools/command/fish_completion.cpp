@@ -4,6 +4,7 @@
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/completion.hpp"
+#include "tally/tools/command/option_groups.hpp"
 
 namespace tally::command {
 namespace {
@@ -180,6 +181,9 @@ std::string fish_completion(Commands commands) {
     for (const char* place : {"__tally_at_command", "'__tally_in help'"})
       text += fmt::format("complete -c tally -n {} -a {} -d {}\n", place, command.name, fish_quoted(command.summary));
   }
+  for (const OptionGroup* group : option_groups())
+    text +=
+        fmt::format("complete -c tally -n '__tally_in help' -a {} -d {}\n", group->name, fish_quoted(group->summary));
   text += "complete -c tally -n __tally_at_command -a help -d 'print the help of a command'\n";
   for (const Command& command : commands) text += "\n" + command_lines(command);
   return text;

@@ -9,6 +9,7 @@
 #include "tally/core/base/version.hpp"
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/option_groups.hpp"
 #include "tally/tools/command/overview.hpp"
 
 namespace tally::command {
@@ -112,6 +113,17 @@ std::string option_entry(const OptionDescription& option) {
   return fmt::format(".TP\n{}{}\n{}", join(names, ", "), value, line(option.text));
 }
 
+// The options of a group, in a section of their own; empty if there are none.
+std::string group_section(const OptionGroup* group, const std::vector<OptionDescription>& options) {
+  std::string entries;
+  for (const OptionDescription& option : options)
+    if (option.group == group) entries += option_entry(option);
+  if (group == nullptr || entries.empty()) return entries;
+  const std::string text = body(std::string(group->text));
+  return fmt::format(".SH OPTIONS: {}\nThese options {}.\n{}{}{}", plain(upper(std::string(group->name))),
+                     plain(group->summary), entries, text.starts_with(".SH") ? "" : ".PP\n", text);
+}
+
 std::string see_also(Commands commands, const std::string& but) {
   std::vector<std::string> pages;
   if (!but.empty()) pages.emplace_back("\\fBtally\\fR(1)");
@@ -126,8 +138,9 @@ std::string command_page(Commands commands, const Command& command) {
   command.describe(page);
   std::string text = head(fmt::format("tally-{}", command.name), command.summary, page.usage());
   text += ".SH DESCRIPTION\n" + line(page.sentence());
-  text += ".SH OPTIONS\n";
-  for (const OptionDescription& option : page.options()) text += option_entry(option);
+  const std::vector<OptionDescription> options = page.options();
+  text += ".SH OPTIONS\n" + group_section(nullptr, options);
+  for (const OptionGroup* group : option_groups()) text += group_section(group, options);
   const std::string notes = body(page.footer());
   if (!notes.empty() && !notes.starts_with(".SH")) text += ".SH NOTES\n";
   return text + notes + see_also(commands, std::string(command.name));
@@ -140,6 +153,9 @@ std::string main_page(Commands commands) {
   for (const Command& command : commands) {
     text += fmt::format(".TP\n\\fBtally\\-{}\\fR(1)\n{}", plain(command.name), line(command.summary));
   }
+  text += fmt::format(
+      ".TP\n\\fBtally help\\fR [COMMAND|TOPIC]\nPrint the help of a command, or of a group of options: {}.\n",
+      plain(join(topic_names(), ", ")));
   text +=
       ".SH OPTIONS\n"
       ".TP\n"

@@ -4,6 +4,7 @@
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/completion.hpp"
+#include "tally/tools/command/option_groups.hpp"
 
 namespace tally::command {
 namespace {
@@ -111,7 +112,7 @@ _tally() {
   [[ $state == rest ]] || return
   curcontext=${curcontext%:*}-$words[1]:
   case $words[1] in
-    help) _arguments '1: :_tally_commands' ;;
+    help) _arguments '1: :_tally_topics' ;;
     *) (( $+functions[_tally_$words[1]] )) && _tally_$words[1] ;;
   esac
 }
@@ -132,6 +133,10 @@ std::string zsh_completion(Commands commands) {
   for (const Command& command : commands) text += fmt::format("    {}\n", described(command.name, command.summary));
   text += fmt::format("    {}\n  )\n  _describe -t commands 'tally command' commands_of_tally\n}}\n\n",
                       described("help", "print the help of a command"));
+  text += "_tally_topics() {\n  local -a topics_of_tally=(\n";
+  for (const OptionGroup* group : option_groups())
+    text += fmt::format("    {}\n", described(group->name, group->summary));
+  text += "  )\n  _tally_commands\n  _describe -t topics 'topic' topics_of_tally\n}\n\n";
   for (const CompletionSet& set : completion_sets()) text += set_function(set) + "\n";
   for (const Command& command : commands) text += command_function(command) + "\n";
   return text + zsh_logic;

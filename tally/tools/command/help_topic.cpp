@@ -1,0 +1,65 @@
+#include "tally/tools/command/help_topic.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/kit/wrap.hpp"
+#include "tally/tools/command/help_text.hpp"
+
+namespace tally::command {
+namespace {
+
+/// An option of a group, with the commands that have it.
+struct GroupOption {
+  OptionDescription option;
+  std::vector<std::string> commands;
+};
+
+/// The options of a group of all commands, and the commands.
+struct GroupUse {
+  std::vector<GroupOption> options;
+  std::vector<std::string> commands;
+
+  void add(const std::string& command, OptionDescription&& option) {
+    if (commands.empty() || commands.back() != command) commands.push_back(command);
+    const auto known = std::ranges::find_if(
+        options, [&](const GroupOption& other) { return other.option.names.back() == option.names.back(); });
+    GroupOption& entry = known != options.end() ? *known : options.emplace_back(std::move(option));
+    entry.commands.push_back(command);
+  }
+};
+
+GroupUse use_of(Commands commands, const OptionGroup& group) {
+  GroupUse use;
+  for (const Command& command : commands) {
+    Page page;
+    command.describe(page);
+    for (OptionDescription& option : page.options())
+      if (option.group == &group) use.add(fmt::format("`tally {}`", command.name), std::move(option));
+  }
+  return use;
+}
+
+}  // namespace
+
+std::string topic_list() {
+  std::string text;
+  for (const OptionGroup* group : option_groups())
+    text += output::hanging(fmt::format("  {:<10} ", group->name), group->summary);
+  return text;
+}
+
+std::string topic_text(Commands commands, const OptionGroup& group) {
+  GroupUse use = use_of(commands, group);
+  std::vector<OptionDescription> options;
+  for (GroupOption& entry : use.options) {
+    if (entry.commands != use.commands) entry.option.text += fmt::format(" (only {})", join(entry.commands, ", "));
+    options.push_back(std::move(entry.option));
+  }
+  return output::hanging("", fmt::format("These options of {} {}.", join(use.commands, ", "), group.summary)) +
+         option_entries(options, "Options") + "\n" + paragraphs(std::string(group.text));
+}
+
+}  // namespace tally::command

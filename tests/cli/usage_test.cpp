@@ -131,7 +131,7 @@ TEST(Usage, mistakes_end_with_2_and_a_hint) {
       {{"stat", "--metrics", "mine=loads/stores", "true"}, "has a single '/': put spaces around a division"},
       {{"stat", "--output=", "./prog", "true"}, "missing value after --output="},
       {{"stat", "--timeout=", "5", "true"}, "missing value after --timeout="},
-      {{"stat", "-e", "cycle", "true"}, "did you mean cycles, "},
+      {{"stat", "-e", "cycels", "true"}, "did you mean cycles, "},
       {{"memory", "--regions", "foo"}, "--regions: 'foo' is not a size"},
       {{"memory", "--node", "foo"}, "--node: 'foo' is not a number"},
       {{"discover", "--event", "foo"}, "unknown option '--event'"},

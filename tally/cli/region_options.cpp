@@ -16,8 +16,6 @@ Result<backend::CodeRegion::Point> point_of(const std::string& text) {
   return backend::CodeRegion::Point{std::move(*place), text};
 }
 
-std::vector<std::string> trap_words() { return {"int2e", "int3"}; }
-
 backend::CodeRegion::Trap trap_of(const std::string& word) {
   using Trap = backend::CodeRegion::Trap;
   return word.empty() ? Trap::none : word == "int2e" ? Trap::int2e : Trap::int3;
@@ -27,6 +25,18 @@ backend::FunctionFinder function_finder() {
   return [names = std::make_shared<profile::FunctionNames>()](const std::string& path, const std::string& name) {
     return names->find(path, name);
   };
+}
+
+void add_entry_options(Page& page, std::string& trap, bool& per_entry) {
+  page.add_option("--trap", trap,
+                  "engine only: count between the program's own int2e (HPCTool's marker) or int3 instructions, which "
+                  "then have no other effect; `tally sample` without --every writes one row for each pair of them")
+      .value_name("TRAP")
+      .one_of({"int2e", "int3"});
+  page.add_flag("--per-entry", per_entry,
+                "write one row for each pair of traps of --trap, or from each execution of a location to the next one "
+                "of another (one --from and --to; `tally sample`: --start-at and --stop-at, without --every); formats: "
+                "those of tally sample");
 }
 
 void add_region_options(Page& app, RegionOptions& options) {
@@ -40,14 +50,7 @@ void add_region_options(Page& app, RegionOptions& options) {
       .repeated()
       .value_name("LOCATION");
   app.add_option("--to", options.to, "stop counting each time LOCATION is executed").repeated().value_name("LOCATION");
-  app.add_option("--trap", options.trap,
-                 "engine only: start and stop counting at the program's own int2e (HPCTool's marker) or int3 "
-                 "instructions, which then have no other effect")
-      .value_name("TRAP")
-      .one_of(trap_words());
-  app.add_flag("--per-entry", options.per_entry,
-               "with --trap, or one --from and --to: write one row for each entry, as `tally sample --per-entry` does; "
-               "formats: table, csv, csv.gz, jsonl, hpctool, chrome-trace");
+  add_entry_options(app, options.trap, options.per_entry);
   app.add_flag("--rdpmc", options.rdpmc,
                "engine only: let the program read the counts with rdpmc: ECX 0x40000000 reads instructions, 0x40000001 "
                "and 0x40000002 cycles and ref-cycles (with -e cycles), 0 to 3 the first other events; any other value "

@@ -20,12 +20,13 @@ struct RegionOptions {
 };
 
 void add_region_options(Page& app, RegionOptions& options);
+/// Adds `--trap` and `--per-entry` alone.
+void add_entry_options(Page& page, std::string& trap, bool& per_entry);
 
 /// Parses a function or location of a program. Errors: bad_usage.
 Result<backend::CodeRegion::Point> point_of(const std::string& text);
 
-/// The values of --trap, and what they mean; "": Trap::none.
-std::vector<std::string> trap_words();
+/// What the values of --trap mean; "": Trap::none.
 backend::CodeRegion::Trap trap_of(const std::string& word);
 
 /// Returns the search for functions by the names that profiles print: see backend::FunctionFinder.

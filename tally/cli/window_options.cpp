@@ -51,14 +51,7 @@ void add_window_options(Page& app, WindowOptions& options) {
                  "engine only: end the windows of a thread when it next executes LOCATION; the program continues")
       .check(check_location)
       .value_name("LOCATION");
-  app.add_option("--trap", options.trap,
-                 "engine only: windows only between the program's own int2e (HPCTool's marker) or int3 instructions, "
-                 "which then have no other effect; without --every, one row for each pair of them")
-      .value_name("TRAP")
-      .one_of(trap_words());
-  app.add_flag("--per-entry", options.per_entry,
-               "instead of --every: one row for each pair of traps of --trap, or from each execution of --start-at to "
-               "the next one of --stop-at");
+  add_entry_options(app, options.trap, options.per_entry);
 }
 
 namespace {

@@ -8,10 +8,7 @@
 
 #include "tally/cli/commands.hpp"
 #include "tally/cli/launch.hpp"
-#include "tally/cli/valgrind_files.hpp"
 #include "tally/cli/valgrind_front.hpp"
-#include "tally/cli/valgrind_options.hpp"
-#include "tally/cli/valgrind_simulation.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/base/version.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
@@ -21,12 +18,15 @@
 #include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/received_signals.hpp"
+#include "tally/tools/callgrind/valgrind_files.hpp"
+#include "tally/tools/callgrind/valgrind_options.hpp"
+#include "tally/tools/callgrind/valgrind_simulation.hpp"
 #include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 namespace {
 
-using Tool = ValgrindOptions::Tool;
+using Tool = callgrind::ValgrindOptions::Tool;
 
 constexpr const char* callgrind_footer =
     "Options have the form --NAME=VALUE. VALGRIND_OPTS in the environment has more of them. Options that tally does "
@@ -57,21 +57,21 @@ std::vector<std::string> all_words(const std::vector<std::string>& arguments) {
   return words;
 }
 
-Result<void> check(const ValgrindOptions& options) {
+Result<void> check(const callgrind::ValgrindOptions& options) {
   if (options.tool == Tool::memcheck)
     return fail(Code::bad_usage, "tally has callgrind and cachegrind, but not memcheck and valgrind's other tools",
                 "add --tool=callgrind, or use valgrind");
   if (options.command.empty()) return fail(Code::bad_usage, "missing PROGRAM", "for example: tally callgrind ./prog");
-  return check_file_names(options);
+  return callgrind::check_file_names(options);
 }
 
 /// Without a simulation, --toggle-collect is applied to the counts of calls afterwards: see write_valgrind_files().
-backend::ProfileParts parts_of(const ValgrindOptions& options) {
+backend::ProfileParts parts_of(const callgrind::ValgrindOptions& options) {
   using AtStart = backend::ProfileParts::AtStart;
   const auto state = [](bool is_on) { return is_on ? AtStart::on : AtStart::off; };
   backend::ProfileParts parts;
   parts.instrumentation = state(options.instruments_at_start.value_or(true));
-  const bool is_later = follows_calls(options) && !options.toggles.empty();
+  const bool is_later = callgrind::follows_calls(options) && !options.toggles.empty();
   parts.collection = state(is_later || options.collects_at_start.value_or(options.toggles.empty()));
   if (!is_later) parts.toggles = options.toggles;
   return parts;
@@ -83,21 +83,21 @@ int refuse(const Error& error, bool is_valgrind) {
   return is_valgrind && code == exit_bad_usage ? exit_no : code;
 }
 
-int profile(const ValgrindOptions& options, bool is_valgrind) {
+int profile(const callgrind::ValgrindOptions& options, bool is_valgrind) {
   if (auto fits = check(options); !fits) return refuse(fits.error(), is_valgrind);
-  auto simulation = simulation_of(options);
+  auto simulation = callgrind::simulation_of(options);
   if (!simulation) return refuse(simulation.error(), is_valgrind);
   backend::Order order;
   backend::Order::Profile profile;
   order.target.command = options.command;
-  profile.calls = follows_calls(options);
+  profile.calls = callgrind::follows_calls(options);
   for (const auto* const names : {&options.toggles, &options.skipped_functions})
     profile.entered.insert(profile.entered.end(), names->begin(), names->end());
   profile.entered_files = options.skipped_objects;
   order.conditions.as_valgrind = true;
-  if (divides_parts(options)) profile.parts = parts_of(options);
+  if (callgrind::divides_parts(options)) profile.parts = parts_of(options);
   order.instrument = std::move(profile);
-  auto events = event::parse_lists({join(events_of(options), ",")}, {}, event::Mode::user);
+  auto events = event::parse_lists({join(callgrind::events_of(options), ",")}, {}, event::Mode::user);
   if (!events) return report_error(events.error());
   order.events = *std::move(events);
   const linux::HostMachine machine = linux::read_host_machine();
@@ -111,16 +111,16 @@ int profile(const ValgrindOptions& options, bool is_valgrind) {
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   const result::Profile made = profile::resolve(std::move(code), *stat, {.of_rows = true});
-  const auto written = write_valgrind_files(made, options, *simulation);
+  const auto written = callgrind::write_valgrind_files(made, options, *simulation);
   const int result = final_exit_code(*stat, written ? exit_ok : report_error(written.error()), *signals);
   if (stat->signal && result == stat->exit_code) linux::die_of(*stat->signal);
   return result;
 }
 
 int run(const std::vector<std::string>& arguments, Tool tool, bool is_valgrind) {
-  ValgrindOptions defaults;
+  callgrind::ValgrindOptions defaults;
   defaults.tool = tool;
-  const auto options = parse_valgrind_options(all_words(arguments), std::move(defaults));
+  const auto options = callgrind::parse_valgrind_options(all_words(arguments), std::move(defaults));
   if (!options) return refuse(options.error(), is_valgrind);
   if (options->wants_version) return print(fmt::format("valgrind-3.19.0.tally-{}\n", version()));
   if (!options->wants_help) return profile(*options, is_valgrind);
@@ -137,8 +137,8 @@ void describe_callgrind(Page& page) {
   page.head("Profile a program with the options, files and messages of callgrind or cachegrind.",
             "tally callgrind [options] PROGRAM [arguments]");
   page.prefix_command();
-  for (const ValgrindOption& option : valgrind_options()) {
-    if (option.use != OptionUse::used || option.name == "help" || option.name == "simulate-cache") continue;
+  for (const callgrind::ValgrindOption& option : callgrind::valgrind_options()) {
+    if (option.use != callgrind::OptionUse::used || option.name == "help" || option.name == "simulate-cache") continue;
     const std::string text(option.text);
     std::string names = fmt::format("--{}", option.name);
     if (option.name == "quiet" || option.name == "verbose") names = fmt::format("-{},{}", option.name[0], names);

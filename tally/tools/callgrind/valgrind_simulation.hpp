@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/valgrind_options.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/simulation.hpp"
 #include "tally/output/analysis/profile_columns.hpp"
+#include "tally/tools/callgrind/valgrind_options.hpp"
 
-namespace tally::cli {
+namespace tally::callgrind {
 
 /// Whether counts are collected from the start of the program to its end.
 bool collects_all(const ValgrindOptions& options);
@@ -41,4 +41,4 @@ Result<std::optional<backend::Simulation>> simulation_of(const ValgrindOptions& 
 /// "32768 B, 64 B, 8-way associative"; empty for a level that does not exist.
 std::string cache_text(const models::CacheShape& shape);
 
-}  // namespace tally::cli
+}  // namespace tally::callgrind

@@ -1,4 +1,4 @@
-#include "tally/cli/valgrind_log.hpp"
+#include "tally/tools/callgrind/valgrind_log.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "tally/core/base/text.hpp"
 
-namespace tally::cli {
+namespace tally::callgrind {
 namespace {
 
 class Summary {
@@ -119,4 +119,4 @@ std::vector<std::string> summary_lines(const std::vector<NamedCount>& counts, bo
   return Summary(counts, wide).lines();
 }
 
-}  // namespace tally::cli
+}  // namespace tally::callgrind

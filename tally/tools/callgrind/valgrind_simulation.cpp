@@ -1,11 +1,11 @@
-#include "tally/cli/valgrind_simulation.hpp"
+#include "tally/tools/callgrind/valgrind_simulation.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-namespace tally::cli {
+namespace tally::callgrind {
 namespace {
 
 // The caches of a machine whose kernel does not list them, as under some hypervisors. gungraun and CodSpeed use them.
@@ -111,4 +111,4 @@ std::string cache_text(const models::CacheShape& shape) {
   return fmt::format("{} B, {} B, {}-way associative", shape.size_bytes(), 1u << shape.line_bits, shape.ways);
 }
 
-}  // namespace tally::cli
+}  // namespace tally::callgrind

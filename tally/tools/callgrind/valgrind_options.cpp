@@ -1,4 +1,4 @@
-#include "tally/cli/valgrind_options.hpp"
+#include "tally/tools/callgrind/valgrind_options.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "tally/core/base/text.hpp"
 
-namespace tally::cli {
+namespace tally::callgrind {
 namespace {
 
 using enum OptionUse;
@@ -318,4 +318,4 @@ Result<ValgrindOptions> parse_valgrind_options(const std::vector<std::string>& w
   return Reader(std::move(defaults)).read(words);
 }
 
-}  // namespace tally::cli
+}  // namespace tally::callgrind

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tally::cli {
+namespace tally::callgrind {
 
 /// "==1234== text" for each line.
 std::string log_lines(std::int64_t process, const std::vector<std::string>& lines);
@@ -26,4 +26,4 @@ std::vector<std::string> collected_lines(const std::vector<NamedCount>& counts);
 /// simulated. `wide`: the columns of cachegrind, which are wider than those of callgrind.
 std::vector<std::string> summary_lines(const std::vector<NamedCount>& counts, bool wide);
 
-}  // namespace tally::cli
+}  // namespace tally::callgrind

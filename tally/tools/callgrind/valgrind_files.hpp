@@ -3,12 +3,12 @@
 
 #include <optional>
 
-#include "tally/cli/valgrind_options.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/simulation.hpp"
 #include "tally/output/result/profile_result.hpp"
+#include "tally/tools/callgrind/valgrind_options.hpp"
 
-namespace tally::cli {
+namespace tally::callgrind {
 
 /// Checks the names of the files. Errors: bad_usage.
 Result<void> check_file_names(const ValgrindOptions& options);
@@ -18,4 +18,4 @@ Result<void> check_file_names(const ValgrindOptions& options);
 Result<void> write_valgrind_files(const result::Profile& profile, const ValgrindOptions& options,
                                   const std::optional<backend::Simulation>& simulation);
 
-}  // namespace tally::cli
+}  // namespace tally::callgrind

@@ -10,7 +10,7 @@
 
 #include "tally/core/base/result.hpp"
 
-namespace tally::cli {
+namespace tally::callgrind {
 
 /// A simulated cache, as in --D1=SIZE,WAYS,LINE.
 struct CacheGeometry {
@@ -64,4 +64,4 @@ std::span<const ValgrindOption> valgrind_options();
 /// Parses the words up to the program. `defaults`: the tool without --tool=. Errors: bad_usage.
 Result<ValgrindOptions> parse_valgrind_options(const std::vector<std::string>& words, ValgrindOptions defaults);
 
-}  // namespace tally::cli
+}  // namespace tally::callgrind

@@ -1,13 +1,13 @@
-#include "tally/cli/valgrind_options.hpp"
+#include "tally/tools/callgrind/valgrind_options.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "tally/cli/valgrind_log.hpp"
-#include "tally/cli/valgrind_names.hpp"
+#include "tally/tools/callgrind/valgrind_log.hpp"
+#include "tally/tools/callgrind/valgrind_names.hpp"
 
-namespace tally::cli {
+namespace tally::callgrind {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -148,4 +148,4 @@ TEST(ValgrindLog, lines_begin_with_the_process) {
 }
 
 }  // namespace
-}  // namespace tally::cli
+}  // namespace tally::callgrind

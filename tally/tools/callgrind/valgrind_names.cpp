@@ -1,10 +1,10 @@
-#include "tally/cli/valgrind_names.hpp"
+#include "tally/tools/callgrind/valgrind_names.hpp"
 
 #include <fmt/format.h>
 
 #include "tally/core/base/text.hpp"
 
-namespace tally::cli {
+namespace tally::callgrind {
 
 Result<std::string> file_name_of(const std::string& option, const std::string& text, std::int64_t process,
                                  const Variable& variable) {
@@ -40,4 +40,4 @@ Result<std::string> file_name_of(const std::string& option, const std::string& t
   return name;
 }
 
-}  // namespace tally::cli
+}  // namespace tally::callgrind

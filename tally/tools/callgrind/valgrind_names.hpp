@@ -7,7 +7,7 @@
 
 #include "tally/core/base/result.hpp"
 
-namespace tally::cli {
+namespace tally::callgrind {
 
 /// Returns the value of an environment variable; null if it is not set.
 using Variable = std::function<const char*(const std::string& name)>;
@@ -18,4 +18,4 @@ using Variable = std::function<const char*(const std::string& name)>;
 Result<std::string> file_name_of(const std::string& option, const std::string& text, std::int64_t process,
                                  const Variable& variable);
 
-}  // namespace tally::cli
+}  // namespace tally::callgrind

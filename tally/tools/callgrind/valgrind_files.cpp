@@ -1,4 +1,4 @@
-#include "tally/cli/valgrind_files.hpp"
+#include "tally/tools/callgrind/valgrind_files.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,6 @@
 #include <set>
 #include <utility>
 
-#include "tally/cli/valgrind_log.hpp"
-#include "tally/cli/valgrind_names.hpp"
-#include "tally/cli/valgrind_simulation.hpp"
 #include "tally/core/base/pattern.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/base/version.hpp"
@@ -21,8 +18,11 @@
 #include "tally/output/analysis/profile_selection.hpp"
 #include "tally/output/analysis/profile_skipping.hpp"
 #include "tally/output/data/valgrind_file.hpp"
+#include "tally/tools/callgrind/valgrind_log.hpp"
+#include "tally/tools/callgrind/valgrind_names.hpp"
+#include "tally/tools/callgrind/valgrind_simulation.hpp"
 
-namespace tally::cli {
+namespace tally::callgrind {
 namespace {
 
 using Tool = ValgrindOptions::Tool;
@@ -397,4 +397,4 @@ Result<void> write_valgrind_files(const result::Profile& profile, const Valgrind
   return Writer(profile, options, simulation).write();
 }
 
-}  // namespace tally::cli
+}  // namespace tally::callgrind

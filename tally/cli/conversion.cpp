@@ -6,7 +6,6 @@
 
 #include "tally/cli/commands.hpp"
 #include "tally/cli/stored_files.hpp"
-#include "tally/cli/write_windows.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/output/kinds/memory_format.hpp"
@@ -15,6 +14,7 @@
 #include "tally/output/registry/formats.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/command/terminal_output.hpp"
+#include "tally/tools/windows/write_windows.hpp"
 
 namespace tally::cli {
 namespace {
@@ -109,7 +109,7 @@ int convert_windows(const result::Windows& windows, std::size_t files, const Res
   if (!output) return report_error(output.error());
   if (const auto allowed = check_binary_output(format, *output); !allowed) return report_error(allowed.error());
   const bool is_file = output->is_file();
-  WindowRows rows(format, std::move(*output));
+  windows::WindowRows rows(format, std::move(*output));
   rows.begin(windows.head);
   result::visit_by_time(windows, [&](const result::Window& window) { rows.row(window); });
   auto written = rows.finish();

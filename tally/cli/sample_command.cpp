@@ -9,11 +9,6 @@
 #include "tally/cli/launch.hpp"
 #include "tally/cli/missing_feature_report.hpp"
 #include "tally/cli/model_options.hpp"
-#include "tally/cli/region_options.hpp"
-#include "tally/cli/window_names.hpp"
-#include "tally/cli/window_options.hpp"
-#include "tally/cli/window_vectors.hpp"
-#include "tally/cli/write_windows.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/backend/software.hpp"
@@ -32,13 +27,18 @@
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/command/terminal_output.hpp"
+#include "tally/tools/windows/region_options.hpp"
+#include "tally/tools/windows/window_names.hpp"
+#include "tally/tools/windows/window_options.hpp"
+#include "tally/tools/windows/window_vectors.hpp"
+#include "tally/tools/windows/write_windows.hpp"
 
 namespace tally::cli {
 namespace {
 
 struct SampleOptions {
   std::vector<std::string> event_lists;
-  WindowOptions windows;
+  windows::WindowOptions windows;
   std::uint64_t merged = 0;  // length of a process's window; 0: windows are per thread
   std::string backend = "auto", format, output, description, processes, vectors;
   bool quiet = false, where = false, everywhere = false, waits = false, waits_again = false;
@@ -80,7 +80,7 @@ void describe(Page& app, SampleOptions& options) {
                  "count these events: names or codes, separated by commas; may be repeated")
       .repeated()
       .value_name("EVENTS");
-  add_window_options(app, options.windows);
+  windows::add_window_options(app, options.windows);
   app.add_option("--only", options.choice.only, "record only programs with this file name; may be repeated")
       .check(no_path)
       .repeated()
@@ -200,13 +200,13 @@ int sample(SampleOptions& options) {
   if (const auto allowed = check_binary_output(*format, *output); !allowed) return report_error(allowed.error());
   auto description = open_description(options, *format, *output);
   if (!description) return report_error(description.error());
-  std::optional<WindowVectors> vectors;
+  std::optional<windows::WindowVectors> vectors;
   if (!options.vectors.empty()) {
     if (linux::same_file(options.vectors, options.output))
       return report_error({Code::bad_usage,
                            fmt::format("-o and --bbv name the same file, '{}'", printable(options.output)),
                            "use another file for --bbv", 0});
-    auto opened = WindowVectors::open(options.vectors);
+    auto opened = windows::WindowVectors::open(options.vectors);
     if (!opened) return report_error(opened.error());
     vectors.emplace(*std::move(opened));
   }
@@ -216,7 +216,7 @@ int sample(SampleOptions& options) {
   if (may_speak) print_chosen_format(options, *format);
   if (!choice->notices.empty() && may_speak && (format->is_for_people || !options.output.empty())) say(choice->notices);
 
-  WindowRows rows(*format, std::move(*output));
+  windows::WindowRows rows(*format, std::move(*output));
   measure::WindowFilter chosen(options.choice);
   std::vector<std::string> absences;
   std::optional<result::WindowsHead> measured;
@@ -239,7 +239,7 @@ int sample(SampleOptions& options) {
     measured = std::move(whole);
   };
   if (may_speak) options.order.windows()->sink.on_news = [](const std::string& line) { say({line}); };
-  WindowNames names;
+  windows::WindowNames names;
   options.order.windows()->places = options.where;
   options.order.windows()->vectors = vectors.has_value();
   const auto take = [&](const result::Window& window) {
@@ -309,9 +309,9 @@ int run_sample(const std::vector<std::string>& arguments) {
   if (!processes) return report_error(processes.error());
   options.order.target.attachment.processes = std::move(*processes);
   if (const auto chosen = options.model.choose(); !chosen) return report_error(chosen.error());
-  if (const auto chosen = choose_windows(options.windows, *options.order.windows(), options.merged); !chosen)
+  if (const auto chosen = windows::choose_windows(options.windows, *options.order.windows(), options.merged); !chosen)
     return report_error(chosen.error());
-  options.order.find_functions = function_finder();
+  options.order.find_functions = windows::function_finder();
   const bool by_kernel = backend::all_software(options.order.windows()->triggers);
   const std::vector<std::string> usual{by_kernel ? "task-clock,page-faults,context-switches,cpu-migrations"
                                                  : "instructions,branches,loads,stores"};

@@ -6,12 +6,12 @@
 
 #include "tally/cli/commands.hpp"
 #include "tally/cli/model_options.hpp"
-#include "tally/cli/region_options.hpp"
-#include "tally/cli/window_options.hpp"
 #include "tally/core/base/holds_testing.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/help_topic.hpp"
+#include "tally/tools/windows/region_options.hpp"
+#include "tally/tools/windows/window_options.hpp"
 
 namespace tally::cli {
 namespace {
@@ -22,15 +22,15 @@ struct Chosen {
   std::string message;  ///< of the error; empty if there is none
 };
 
-Chosen chosen(const WindowOptions& options) {
+Chosen chosen(const windows::WindowOptions& options) {
   Chosen result;
-  if (const auto done = choose_windows(options, result.order, result.merged); !done)
+  if (const auto done = windows::choose_windows(options, result.order, result.merged); !done)
     result.message = done.error().message;
   return result;
 }
 
 TEST(Windows, are_of_instructions_or_of_time) {
-  WindowOptions options;
+  windows::WindowOptions options;
   options.every = {"50k"};
   Chosen got = chosen(options);
   ASSERT_EQ(got.order.triggers.size(), 1u) << got.message;
@@ -44,7 +44,7 @@ TEST(Windows, are_of_instructions_or_of_time) {
 }
 
 TEST(Windows, need_an_event_for_each_length) {
-  WindowOptions options;
+  windows::WindowOptions options;
   options.every = {"50k", "1k"};
   options.by = {"instructions", "calls"};
   EXPECT_EQ(chosen(options).order.triggers.size(), 2u);
@@ -61,7 +61,7 @@ TEST(Windows, need_an_event_for_each_length) {
 }
 
 TEST(Windows, have_at_most_as_many_lengths_as_the_engine_counts_down) {
-  WindowOptions options;
+  windows::WindowOptions options;
   options.every.assign(backend::window_trigger_limit, "1k");
   options.by.assign(backend::window_trigger_limit, "instructions");
   EXPECT_EQ(chosen(options).order.triggers.size(), backend::window_trigger_limit);
@@ -71,7 +71,7 @@ TEST(Windows, have_at_most_as_many_lengths_as_the_engine_counts_down) {
 }
 
 TEST(Windows, end_by_a_frequency_instead) {
-  WindowOptions options;
+  windows::WindowOptions options;
   options.frequency = "1k";
   const Chosen got = chosen(options);
   ASSERT_EQ(got.order.triggers.size(), 1u) << got.message;
@@ -85,7 +85,7 @@ TEST(Windows, end_by_a_frequency_instead) {
 }
 
 TEST(Windows, are_joined_from_parts) {
-  WindowOptions options;
+  windows::WindowOptions options;
   options.every = {"80k"};
   options.merged = true;
   Chosen got = chosen(options);
@@ -103,29 +103,29 @@ TEST(Windows, are_joined_from_parts) {
 }
 
 TEST(Regions, are_functions_pairs_and_traps) {
-  RegionOptions options;
+  windows::RegionOptions options;
   options.functions = {"main"};
   options.from = {"parse+0x10"};
   options.to = {"0x401000"};
   options.trap = "int3";
   std::vector<backend::CodeRegion> regions;
-  ASSERT_TRUE(choose_regions(options, regions));
+  ASSERT_TRUE(windows::choose_regions(options, regions));
   ASSERT_EQ(regions.size(), 3u);
   EXPECT_EQ(regions[0].name, "main");
   EXPECT_EQ(regions[1].name, "parse+0x10 .. 0x401000");
   EXPECT_EQ(regions[2].name, "int3");
   options.to.clear();
-  EXPECT_FALSE(choose_regions(options, regions));
+  EXPECT_FALSE(windows::choose_regions(options, regions));
 }
 
 TEST(Regions, have_a_limit) {
-  RegionOptions options;
+  windows::RegionOptions options;
   options.functions.assign(backend::region_limit, "main");
   std::vector<backend::CodeRegion> regions;
-  EXPECT_TRUE(choose_regions(options, regions));
+  EXPECT_TRUE(windows::choose_regions(options, regions));
   options.trap = "int3";
   regions.clear();
-  EXPECT_FALSE(choose_regions(options, regions));
+  EXPECT_FALSE(windows::choose_regions(options, regions));
   EXPECT_TRUE(regions.empty());
 }
 

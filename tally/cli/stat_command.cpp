@@ -18,7 +18,6 @@
 #include "tally/cli/noise_option.hpp"
 #include "tally/cli/pass_descriptions.hpp"
 #include "tally/cli/path_hash_options.hpp"
-#include "tally/cli/region_options.hpp"
 #include "tally/cli/rerun.hpp"
 #include "tally/cli/result_output.hpp"
 #include "tally/cli/script.hpp"
@@ -34,6 +33,7 @@
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/windows/region_options.hpp"
 
 namespace tally::cli {
 namespace {
@@ -47,7 +47,7 @@ struct StatOptions {
   std::optional<int> interval_ms, delay_ms, timeout_ms;
   AttachOptions attach;
   ControlOptions control;
-  RegionOptions regions;
+  windows::RegionOptions regions;
   CodeOptions code;
   EventTable table;
   ModelOptions model;
@@ -133,7 +133,7 @@ void describe(Page& app, StatOptions& options) {
   app.add_flag("--keep-going", options.stat.keep_going, "with -r: continue after a run fails");
   add_launch_options(app, options.stat.conditions);
   add_target_options(app, options);
-  add_region_options(app, options.regions);
+  windows::add_region_options(app, options.regions);
   add_script_option(app, options.from_script);
   add_code_options(app, options.code);
   app.add_flag("--corrections", options.stat.count()->count_interrupts,
@@ -425,8 +425,9 @@ int run_stat(const std::vector<std::string>& arguments) {
   if (const auto chosen = options.model.choose(); !chosen) return report_error(chosen.error());
   if (const auto chosen = options.path.choose(options.stat); !chosen) return report_error(chosen.error());
   std::vector<backend::CodeRegion> regions;
-  if (const auto chosen = choose_regions(options.regions, regions); !chosen) return report_error(chosen.error());
-  if (!regions.empty()) options.stat.find_functions = function_finder();
+  if (const auto chosen = windows::choose_regions(options.regions, regions); !chosen)
+    return report_error(chosen.error());
+  if (!regions.empty()) options.stat.find_functions = windows::function_finder();
   if (!regions.empty() || options.regions.rdpmc)
     options.stat.instrument = backend::Order::Regions{*options.stat.count(), std::move(regions), options.regions.rdpmc};
   options.stat.count()->processes = options.results.style.per_process || options.results.style.per_thread;

@@ -12,10 +12,10 @@
 
 #include "tally/cli/commands.hpp"
 #include "tally/cli/path_experiment.hpp"
-#include "tally/cli/window_names.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/output/analysis/read_sources.hpp"
+#include "tally/tools/windows/window_names.hpp"
 
 namespace tally::cli {
 namespace {
@@ -391,7 +391,7 @@ class Explanation {
   Rerun first_, second_;
   linux::Signals& signals_;
   PathPart part_;
-  WindowNames names_;
+  windows::WindowNames names_;
   std::vector<std::string> lines_;
 };
 

@@ -1,4 +1,4 @@
-#include "tally/cli/window_vectors.hpp"
+#include "tally/tools/windows/window_vectors.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/output/data/simpoint.hpp"
 
-namespace tally::cli {
+namespace tally::windows {
 
 Result<WindowVectors> WindowVectors::open(const std::string& path) {
   auto first = linux::Output::open_file(path);
@@ -69,4 +69,4 @@ Result<void> WindowVectors::finish() {
   return written_;
 }
 
-}  // namespace tally::cli
+}  // namespace tally::windows

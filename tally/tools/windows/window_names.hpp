@@ -11,7 +11,7 @@
 #include "tally/output/result/code_values.hpp"
 #include "tally/output/result/windows_result.hpp"
 
-namespace tally::cli {
+namespace tally::windows {
 
 /// Reads the names of each file once. A file that was replaced after the measurement has none.
 class WindowNames {
@@ -32,4 +32,4 @@ class WindowNames {
   std::string function_, line_;
 };
 
-}  // namespace tally::cli
+}  // namespace tally::windows

@@ -4,12 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/backend.hpp"
 #include "tally/tools/command/command_page.hpp"
 
-namespace tally::cli {
+namespace tally::windows {
 
 /// The options as given.
 struct RegionOptions {
@@ -19,9 +18,9 @@ struct RegionOptions {
   bool per_entry = false;
 };
 
-void add_region_options(Page& app, RegionOptions& options);
+void add_region_options(command::Page& app, RegionOptions& options);
 /// Adds `--trap` and `--per-entry` alone.
-void add_entry_options(Page& page, std::string& trap, bool& per_entry);
+void add_entry_options(command::Page& page, std::string& trap, bool& per_entry);
 
 /// Parses a function or location of a program. Errors: bad_usage.
 Result<backend::CodeRegion::Point> point_of(const std::string& text);
@@ -35,4 +34,4 @@ backend::FunctionFinder function_finder();
 /// Converts the options to regions. Errors: bad_usage.
 Result<void> choose_regions(const RegionOptions& options, std::vector<backend::CodeRegion>& regions);
 
-}  // namespace tally::cli
+}  // namespace tally::windows

@@ -1,6 +1,4 @@
-#include "tally/cli/region_options.hpp"
-
-#include "tally/cli/commands.hpp"
+#include "tally/tools/windows/region_options.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +6,7 @@
 
 #include "tally/counting/profile/function_names.hpp"
 
-namespace tally::cli {
+namespace tally::windows {
 
 Result<backend::CodeRegion::Point> point_of(const std::string& text) {
   auto place = symbol::parse_code_address(text);
@@ -27,7 +25,7 @@ backend::FunctionFinder function_finder() {
   };
 }
 
-void add_entry_options(Page& page, std::string& trap, bool& per_entry) {
+void add_entry_options(command::Page& page, std::string& trap, bool& per_entry) {
   page.add_option("--trap", trap,
                   "engine only: count between the program's own int2e (HPCTool's marker) or int3 instructions, which "
                   "then have no other effect; `tally sample` without --every writes one row for each pair of them")
@@ -39,7 +37,7 @@ void add_entry_options(Page& page, std::string& trap, bool& per_entry) {
                 "those of tally sample");
 }
 
-void add_region_options(Page& app, RegionOptions& options) {
+void add_region_options(command::Page& app, RegionOptions& options) {
   app.add_option("--function", options.functions,
                  "engine only: also count each call of function NAME, from entry to return; may be repeated")
       .repeated()
@@ -83,4 +81,4 @@ Result<void> choose_regions(const RegionOptions& options, std::vector<backend::C
   return {};
 }
 
-}  // namespace tally::cli
+}  // namespace tally::windows

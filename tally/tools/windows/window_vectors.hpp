@@ -11,7 +11,7 @@
 #include "tally/linux/files/output_file.hpp"
 #include "tally/output/result/windows_result.hpp"
 
-namespace tally::cli {
+namespace tally::windows {
 
 /// Writes vectors in SimPoint's format (output/data/simpoint.hpp). Each thread of each program gets a file of its
 /// own, because the format cannot hold two.
@@ -44,4 +44,4 @@ class WindowVectors {
   std::string first_too_long_;  // the window of the first one
 };
 
-}  // namespace tally::cli
+}  // namespace tally::windows

@@ -6,18 +6,17 @@
 #include <string>
 #include <utility>
 
-#include "tally/cli/commands.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/output/kinds/windows_format.hpp"
 #include "tally/tools/command/terminal_output.hpp"
 
-namespace tally::cli {
+namespace tally::windows {
 
 /// Formats rows as they arrive and writes them in blocks.
 class WindowRows {
  public:
   WindowRows(const output::WindowFormat& format, linux::Output output)
-      : writer_(format.make(terminal_columns(output))), output_(std::move(output)) {}
+      : writer_(format.make(command::terminal_columns(output))), output_(std::move(output)) {}
 
   void begin(const result::WindowsHead& head) {
     writer_->begin(head, text_);
@@ -52,4 +51,4 @@ class WindowRows {
   Result<void> written_ = {};
 };
 
-}  // namespace tally::cli
+}  // namespace tally::windows

@@ -1,4 +1,4 @@
-#include "tally/cli/window_names.hpp"
+#include "tally/tools/windows/window_names.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/profile/mapped_names.hpp"
 
-namespace tally::cli {
+namespace tally::windows {
 
 const profile::CodeNames* WindowNames::names_of(const result::CodeFile& file) {
   const std::int64_t modified_ns =
@@ -68,4 +68,4 @@ void WindowNames::name(result::Window& window) {
   }
 }
 
-}  // namespace tally::cli
+}  // namespace tally::windows

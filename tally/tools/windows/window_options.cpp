@@ -1,6 +1,4 @@
-#include "tally/cli/window_options.hpp"
-
-#include "tally/cli/commands.hpp"
+#include "tally/tools/windows/window_options.hpp"
 
 #include <fmt/format.h>
 
@@ -8,13 +6,13 @@
 #include <optional>
 #include <utility>
 
-#include "tally/cli/region_options.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/measure/merged_windows.hpp"
 #include "tally/hardware/event/list.hpp"
 #include "tally/tools/command/periods.hpp"
+#include "tally/tools/windows/region_options.hpp"
 
-namespace tally::cli {
+namespace tally::windows {
 
 namespace {
 
@@ -22,7 +20,7 @@ std::string check_location(const std::string& text) { return text.empty() ? "not
 
 }  // namespace
 
-void add_window_options(Page& app, WindowOptions& options) {
+void add_window_options(command::Page& app, WindowOptions& options) {
   app.add_option("--every", options.every,
                  "end a window every N events (50000, 50k, 2M) or after this CPU time (1ms, 100us); may be repeated "
                  "with several --by: the first to be reached ends the window")
@@ -66,11 +64,11 @@ Result<event::Event> event_of(const std::string& name) {
 }
 
 Result<backend::WindowTrigger> trigger_of(const std::string& every, std::optional<std::string> by) {
-  const auto period = period_of(every, "--every");
+  const auto period = command::period_of(every, "--every");
   if (!period) return fail(period.error());
   auto event = event_of(by.value_or(period->is_time ? "task-clock" : "instructions"));
   if (!event) return fail(event.error());
-  if (auto fits = check_period(*period, *event, "--every " + every); !fits) return fail(fits.error());
+  if (auto fits = command::check_period(*period, *event, "--every " + every); !fits) return fail(fits.error());
   return backend::WindowTrigger{*std::move(event), period->number, 0};
 }
 
@@ -79,7 +77,7 @@ Result<void> choose_frequency(const WindowOptions& options, backend::Order::Wind
   if (!options.every.empty() || options.by.size() > 1)
     return fail(Code::bad_usage, "--frequency cannot be used with --every, and needs a single --by",
                 "for example: tally sample --frequency 1000 --by page-faults -- ./prog");
-  const auto frequency = period_of(options.frequency, "--frequency");
+  const auto frequency = command::period_of(options.frequency, "--frequency");
   if (!frequency) return fail(frequency.error());
   if (frequency->is_time)
     return fail(Code::bad_usage,
@@ -151,7 +149,7 @@ Result<void> choose_parts(backend::Order::Windows& windows) {
   const std::uint64_t part = measure::MergedWindows::part_of(trigger.every);
   // The minimum of check_period().
   constexpr std::uint64_t least_ns = 10'000;
-  trigger.every = is_clock(trigger.event) ? std::max(part, least_ns) : part;
+  trigger.every = command::is_clock(trigger.event) ? std::max(part, least_ns) : part;
   return {};
 }
 
@@ -172,4 +170,4 @@ Result<void> choose_windows(const WindowOptions& options, backend::Order::Window
   return choose_bounds(options, windows);
 }
 
-}  // namespace tally::cli
+}  // namespace tally::windows

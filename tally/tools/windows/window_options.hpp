@@ -5,12 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/backend.hpp"
 #include "tally/tools/command/command_page.hpp"
 
-namespace tally::cli {
+namespace tally::windows {
 
 /// The options as given.
 struct WindowOptions {
@@ -19,10 +18,10 @@ struct WindowOptions {
   bool merged = false, per_entry = false;
 };
 
-void add_window_options(Page& app, WindowOptions& options);
+void add_window_options(command::Page& app, WindowOptions& options);
 
 /// Converts the options. `merged`: the length of a window of a process, if those are requested; the windows of threads
 /// are then parts of it. Errors: bad_usage.
 Result<void> choose_windows(const WindowOptions& options, backend::Order::Windows& windows, std::uint64_t& merged);
 
-}  // namespace tally::cli
+}  // namespace tally::windows

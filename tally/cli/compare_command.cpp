@@ -8,8 +8,8 @@
 #include "tally/cli/gate_options.hpp"
 #include "tally/cli/history_file.hpp"
 #include "tally/cli/profiles.hpp"
+#include "tally/cli/stat_command.hpp"
 #include "tally/cli/stored_files.hpp"
-#include "tally/cli/why.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/output/analysis/comparison.hpp"
@@ -19,6 +19,7 @@
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/why/why.hpp"
 
 namespace tally::cli {
 namespace {
@@ -101,7 +102,7 @@ int explain(const CompareOptions& options) {
       !options.history.file.empty())
     return report_error({Code::bad_usage, "--why cannot be combined with gates, --by, --format, -o and --history",
                          "compare the counts without --why", 0});
-  std::vector<StoredRun> runs;
+  std::vector<why::StoredRun> runs;
   for (const std::string& name : options.files) {
     constexpr output::Kind kinds[] = {output::Kind::stat};
     auto file = read_stored(name);
@@ -114,7 +115,7 @@ int explain(const CompareOptions& options) {
                            "--why compares files of `tally stat -o FILE.json`", 0});
     runs.push_back({name, std::move(*stat)});
   }
-  return explain_difference(runs[0], runs[1]);
+  return why::explain_difference(runs[0], runs[1], read_stat_options);
 }
 
 int exit_code_of(const output::JudgedComparison& judged, const CompareOptions& options) {

@@ -7,7 +7,6 @@
 
 #include "tally/cli/commands.hpp"
 #include "tally/cli/launch.hpp"
-#include "tally/cli/missing_feature_report.hpp"
 #include "tally/cli/model_options.hpp"
 #include "tally/cli/profile_options.hpp"
 #include "tally/cli/profiles.hpp"
@@ -39,6 +38,7 @@
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/command/periods.hpp"
 #include "tally/tools/command/terminal_output.hpp"
+#include "tally/tools/why/missing_feature_report.hpp"
 
 namespace tally::cli {
 namespace {
@@ -254,8 +254,8 @@ int profile(ProfileOptions& options) {
   code.began = began;
   code.started = std::move(started);
   stat->environment = measure::environment(machine);
-  report_unasked(*stat);
-  if (!format->is_for_people) report_models(*stat);
+  why::report_unasked(*stat);
+  if (!format->is_for_people) why::report_models(*stat);
   stat->environment.provenance = provenance();
   hide_host(stat->environment, *format);
   const bool of_rows = format->has_lines || style->by == output::ProfileBy::line || !options.annotate.empty();

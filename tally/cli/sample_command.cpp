@@ -7,7 +7,6 @@
 #include "tally/cli/attach_options.hpp"
 #include "tally/cli/commands.hpp"
 #include "tally/cli/launch.hpp"
-#include "tally/cli/missing_feature_report.hpp"
 #include "tally/cli/model_options.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
@@ -27,6 +26,7 @@
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/command/terminal_output.hpp"
+#include "tally/tools/why/missing_feature_report.hpp"
 #include "tally/tools/windows/region_options.hpp"
 #include "tally/tools/windows/window_names.hpp"
 #include "tally/tools/windows/window_options.hpp"
@@ -274,8 +274,8 @@ int sample(SampleOptions& options) {
       stat->notices.push_back(fmt::format("basic-block vectors of {} threads: {} to {}.{}", vectors->files(),
                                           printable(options.vectors), printable(options.vectors), vectors->files()));
   }
-  report_unasked(*stat);
-  report_models(*stat);
+  why::report_unasked(*stat);
+  why::report_models(*stat);
   for (std::string& notice : chosen.notices()) stat->notices.push_back(std::move(notice));
   if (!format->is_for_people) stat->notices.insert(stat->notices.end(), absences.begin(), absences.end());
   if (!stat->notices.empty() && (may_speak || stat->incomplete)) say(stat->notices);

@@ -1,3 +1,5 @@
+#include "tally/cli/stat_command.hpp"
+
 #include <fmt/format.h>
 
 #include <utility>
@@ -12,13 +14,9 @@
 #include "tally/cli/kept.hpp"
 #include "tally/cli/launch.hpp"
 #include "tally/cli/metric_options.hpp"
-#include "tally/cli/missing_feature_report.hpp"
 #include "tally/cli/model_options.hpp"
-#include "tally/cli/native_times.hpp"
 #include "tally/cli/noise_option.hpp"
 #include "tally/cli/pass_descriptions.hpp"
-#include "tally/cli/path_hash_options.hpp"
-#include "tally/cli/rerun.hpp"
 #include "tally/cli/result_output.hpp"
 #include "tally/cli/script.hpp"
 #include "tally/cli/snippet_counting.hpp"
@@ -33,6 +31,9 @@
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/why/missing_feature_report.hpp"
+#include "tally/tools/why/native_times.hpp"
+#include "tally/tools/why/path_hash_options.hpp"
 #include "tally/tools/windows/region_options.hpp"
 
 namespace tally::cli {
@@ -52,7 +53,7 @@ struct StatOptions {
   EventTable table;
   ModelOptions model;
   bool passes = false;
-  PathOptions path;
+  why::PathOptions path;
   bool native_times = false;
   bool from_script = false;
   bool nothing_asked = false;  // neither events nor metrics: count the backend's default set
@@ -139,8 +140,8 @@ void describe(Page& app, StatOptions& options) {
   app.add_flag("--corrections", options.stat.count()->count_interrupts,
                "show what page faults and interrupts add to PMU counts; uses one counter for interrupts");
   add_backend_option(app, options.backend, "count with this backend: auto (default), perf, engine, none, stepper");
-  add_native_times_option(app, options.native_times);
-  add_path_options(app, options.path);
+  why::add_native_times_option(app, options.native_times);
+  why::add_path_options(app, options.path);
   add_model_options(app, options.model);
   add_noise_option(app, options.noise);
   add_label_option(app);
@@ -275,8 +276,9 @@ int count(StatOptions& options) {
     if (const auto found = (*baseline)->check_events(events); !found) return report_error(found.error());
   }
   if (options.native_times) {
-    if (const auto fits = check_native_times(options.stat, *choice->backend); !fits) return report_error(fits.error());
-    choice->notices.emplace_back(native_times_notice);
+    if (const auto fits = why::check_native_times(options.stat, *choice->backend); !fits)
+      return report_error(fits.error());
+    choice->notices.emplace_back(why::native_times_notice);
   }
   if (const auto there = check_launch(options.stat); !there) return report_error(there.error());
   if (const auto why = why_no_processes(options, *choice->backend)) return report_error(*why);
@@ -310,12 +312,12 @@ int count(StatOptions& options) {
   std::optional<verify::Noisy> noisy;
   if (*noise) noisy.emplace(*choice->backend, **noise);
   auto stat = measure::stat(noisy ? *noisy : *choice->backend, options.stat, *signals);
-  if (stat && options.native_times) add_native_times(*stat, options.stat, machine, *signals);
+  if (stat && options.native_times) why::add_native_times(*stat, options.stat, machine, *signals);
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);
-  report_unasked(*stat);
-  describe_differences(*stat, options.stat);
+  why::report_unasked(*stat);
+  why::describe_differences(*stat, options.stat);
   stat->environment.provenance = provenance();
   // A table contains this notice. For other formats it is printed now, because the file may be read much later.
   if (stat->incomplete && !for_people && !options.results.output.empty()) say(stat->notices);

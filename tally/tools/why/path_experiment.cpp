@@ -1,9 +1,9 @@
-#include "tally/cli/path_experiment.hpp"
+#include "tally/tools/why/path_experiment.hpp"
 
 #include <algorithm>
 #include <thread>
 
-namespace tally::cli {
+namespace tally::why {
 namespace {
 
 using backend::PathRecording;
@@ -130,4 +130,4 @@ std::vector<std::size_t> differing_reads(const RecordedRun& before, const Record
   return found;
 }
 
-}  // namespace tally::cli
+}  // namespace tally::why

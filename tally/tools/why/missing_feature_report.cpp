@@ -1,4 +1,4 @@
-#include "tally/cli/missing_feature_report.hpp"
+#include "tally/tools/why/missing_feature_report.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include "tally/counting/profile/code_names.hpp"
 #include "tally/output/kit/presented_machine_text.hpp"
 
-namespace tally::cli {
+namespace tally::why {
 namespace {
 
 void name_function(result::UnaskedCode& code) {
@@ -38,4 +38,4 @@ void report_models(result::Stat& stat) {
   if (const auto words = output::presented_machine(stat); !words.empty()) stat.notices.push_back(join(words, " · "));
 }
 
-}  // namespace tally::cli
+}  // namespace tally::why

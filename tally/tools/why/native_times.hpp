@@ -2,15 +2,15 @@
 // faults and peak memory.
 #pragma once
 
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/counting/measure/measure_stat.hpp"
 #include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/received_signals.hpp"
+#include "tally/tools/command/command_page.hpp"
 
-namespace tally::cli {
+namespace tally::why {
 
-void add_native_times_option(Page& page, bool& native_times);
+void add_native_times_option(command::Page& page, bool& native_times);
 
 /// The line of the notice about the second run.
 inline constexpr const char* native_times_notice =
@@ -31,4 +31,4 @@ void add_native_times(result::Stat& stat, const measure::StatOptions& options, c
 /// only these events.
 void replace_counts(result::Stat& stat, const std::vector<std::size_t>& indexes, const result::Stat& native);
 
-}  // namespace tally::cli
+}  // namespace tally::why

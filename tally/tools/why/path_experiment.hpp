@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/rerun.hpp"
 #include "tally/counting/backend/order.hpp"
 #include "tally/output/analysis/path_difference.hpp"
+#include "tally/tools/why/rerun.hpp"
 
-namespace tally::cli {
+namespace tally::why {
 
 /// Most instructions of a thread that are recorded one by one.
 inline constexpr std::uint64_t recorded_step_limit = std::uint64_t{1} << 22;
@@ -60,4 +60,4 @@ Result<std::optional<PartedRuns>> find_parting(const Rerun& before, const Rerun&
 std::vector<std::size_t> differing_reads(const RecordedRun& before, const RecordedRun& after,
                                          std::uint64_t instructions);
 
-}  // namespace tally::cli
+}  // namespace tally::why

@@ -1,5 +1,5 @@
 // --native-times: which orders it refuses, and which counts it replaces.
-#include "tally/cli/native_times.hpp"
+#include "tally/tools/why/native_times.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/hardware/event/event.hpp"
 
-namespace tally::cli {
+namespace tally::why {
 namespace {
 
 measure::StatOptions order(const char* events) {
@@ -79,4 +79,4 @@ TEST(NativeTimes, keep_why_a_native_count_is_partial) {
 }
 
 }  // namespace
-}  // namespace tally::cli
+}  // namespace tally::why

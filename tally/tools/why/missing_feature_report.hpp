@@ -3,7 +3,7 @@
 
 #include "tally/output/result/stat_result.hpp"
 
-namespace tally::cli {
+namespace tally::why {
 
 /// Names the functions of `stat.unasked`, replaces offsets in files by addresses, and adds a notice for each entry.
 void report_unasked(result::Stat& stat);
@@ -11,4 +11,4 @@ void report_unasked(result::Stat& stat);
 /// its last line.
 void report_models(result::Stat& stat);
 
-}  // namespace tally::cli
+}  // namespace tally::why

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "tally/cli/commands.hpp"
 #include "tally/counting/backend/order.hpp"
 #include "tally/output/result/stat_result.hpp"
+#include "tally/tools/command/command_page.hpp"
 
-namespace tally::cli {
+namespace tally::why {
 
 struct PathOptions {
   bool hash = false;
@@ -20,7 +20,7 @@ struct PathOptions {
   Result<void> choose(backend::Order& order) const;
 };
 
-void add_path_options(Page& page, PathOptions& options);
+void add_path_options(command::Page& page, PathOptions& options);
 
 /// Describes what the program of the order finds when it starts, and its file. Of the environment it has no values.
 result::StartConditions start_conditions(const backend::Order& order);
@@ -30,4 +30,4 @@ void describe_differences(result::Stat& stat, const backend::Order& order);
 /// 16 bits of a hash of a value.
 std::uint32_t check_of_value(std::string_view value);
 
-}  // namespace tally::cli
+}  // namespace tally::why

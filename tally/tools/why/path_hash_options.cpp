@@ -1,6 +1,4 @@
-#include "tally/cli/path_hash_options.hpp"
-
-#include "tally/cli/commands.hpp"
+#include "tally/tools/why/path_hash_options.hpp"
 
 #include <fmt/format.h>
 
@@ -15,15 +13,15 @@
 #include "tally/output/analysis/read_sources.hpp"
 #include "tally/tools/command/command_page.hpp"
 
-namespace tally::cli {
+namespace tally::why {
 
-void add_path_options(Page& page, PathOptions& options) {
+void add_path_options(command::Page& page, PathOptions& options) {
   page.add_flag("--path-hash", options.hash,
                 "engine only: store a hash of each thread's path through the program every 1,048,576 instructions; "
                 "`tally compare --why` finds where two runs part");
   page.add_option("--path-interval", options.interval, "with --path-hash: store a hash every N instructions")
       .value_name("N")
-      .check(whole_number(1, std::int64_t{1} << 40));
+      .check(command::whole_number(1, std::int64_t{1} << 40));
 }
 
 Result<void> PathOptions::choose(backend::Order& order) const {
@@ -81,4 +79,4 @@ void describe_differences(result::Stat& stat, const backend::Order& order) {
                                      read.empty() ? "" : ". `tally compare --why` shows which of them matters"));
 }
 
-}  // namespace tally::cli
+}  // namespace tally::why

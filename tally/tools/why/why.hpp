@@ -4,8 +4,9 @@
 #include <string>
 
 #include "tally/output/result/stat_result.hpp"
+#include "tally/tools/why/rerun.hpp"
 
-namespace tally::cli {
+namespace tally::why {
 
 /// A stored result of `tally stat`.
 struct StoredRun {
@@ -14,7 +15,7 @@ struct StoredRun {
 };
 
 /// Compares the stored paths, runs both commands again in the part in which they differ, and prints where they part and
-/// why, as far as that can be found. Returns tally's exit code.
-int explain_difference(const StoredRun& before, const StoredRun& after);
+/// why, as far as that can be found. `read` reads the arguments of the stored commands. Returns tally's exit code.
+int explain_difference(const StoredRun& before, const StoredRun& after, StatReader read);
 
-}  // namespace tally::cli
+}  // namespace tally::why

@@ -1,20 +1,18 @@
-#include "tally/cli/rerun.hpp"
-
-#include "tally/cli/commands.hpp"
+#include "tally/tools/why/rerun.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "tally/cli/path_hash_options.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/linux/files/file_state.hpp"
 #include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/program_file.hpp"
+#include "tally/tools/why/path_hash_options.hpp"
 
-namespace tally::cli {
+namespace tally::why {
 namespace {
 
 std::string_view name_of(const std::string& word) { return std::string_view(word).substr(0, word.find('=')); }
@@ -38,12 +36,12 @@ std::string variable(const result::EnvironmentVariable& one, const std::vector<s
 
 }  // namespace
 
-Result<Rerun> Rerun::prepare(const result::Stat& stat, const std::string& file) {
+Result<Rerun> Rerun::prepare(const result::Stat& stat, const std::string& file, StatReader read) {
   const std::vector<std::string>& words = stat.environment.provenance.command_line;
   if (!stat.start || words.size() < 3 || words[1] != "stat")
     return fail(Code::bad_usage, fmt::format("'{}' does not say how to run its command again", printable(file)),
                 "measure it with `tally stat --path-hash -o FILE.json -- PROGRAM`");
-  auto options = read_stat_options({words.begin() + 2, words.end()});
+  auto options = read({words.begin() + 2, words.end()});
   if (!options) return fail(options.error());
   Rerun made;
   made.options_ = *std::move(options);
@@ -113,4 +111,4 @@ Result<result::Run> Rerun::run(const backend::PathSettings& path, linux::Signals
   return std::move(stat->runs.front());
 }
 
-}  // namespace tally::cli
+}  // namespace tally::why

@@ -1,6 +1,4 @@
-#include "tally/cli/native_times.hpp"
-
-#include "tally/cli/commands.hpp"
+#include "tally/tools/why/native_times.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +6,7 @@
 #include "tally/counting/measure/result_metrics.hpp"
 #include "tally/tools/command/command_page.hpp"
 
-namespace tally::cli {
+namespace tally::why {
 namespace {
 
 constexpr const char* from_native_run = "from a second, native run";
@@ -53,7 +51,7 @@ std::string why_not(const result::Stat& stat, const Result<result::Stat>& native
 
 }  // namespace
 
-void add_native_times_option(Page& page, bool& native_times) {
+void add_native_times_option(command::Page& page, bool& native_times) {
   page.add_flag("--native-times", native_times,
                 "with the engine: run the program a second time, natively, and report its times, page faults and peak "
                 "memory from that run");
@@ -115,4 +113,4 @@ void add_native_times(result::Stat& stat, const measure::StatOptions& options, c
   stat.metrics = measure::metrics(options, stat, stat.runs_asked > 1);
 }
 
-}  // namespace tally::cli
+}  // namespace tally::why

@@ -4,21 +4,20 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/commands.hpp"
 #include "tally/counting/measure/measure_stat.hpp"
 #include "tally/linux/process/start_state.hpp"
 
-namespace tally::cli {
+namespace tally::why {
 
-/// Reads the arguments of `tally stat` as run_stat() does: the order, without baselines and outputs. Errors: bad_usage.
-Result<measure::StatOptions> read_stat_options(const std::vector<std::string>& arguments);
+/// Reads the arguments of `tally stat`: the order, without baselines and outputs. Errors: bad_usage.
+using StatReader = Result<measure::StatOptions> (*)(const std::vector<std::string>& arguments);
 
 /// A command that can run again.
 class Rerun {
  public:
   /// Prepares the command of a result that was measured with --path-hash. Errors: bad_usage if the result does not say
   /// how it was measured; cannot_measure if the directory or the program is missing, or the program has changed.
-  static Result<Rerun> prepare(const result::Stat& stat, const std::string& file);
+  static Result<Rerun> prepare(const result::Stat& stat, const std::string& file, StatReader read);
 
   /// The same command, with one variable as another result has it.
   void take_variable_of(const result::StartConditions& start, const std::string& name);
@@ -47,4 +46,4 @@ class Rerun {
   bool fixes_addresses_ = false;
 };
 
-}  // namespace tally::cli
+}  // namespace tally::why

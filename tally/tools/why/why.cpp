@@ -1,4 +1,4 @@
-#include "tally/cli/why.hpp"
+#include "tally/tools/why/why.hpp"
 
 #include <fmt/format.h>
 
@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "tally/cli/commands.hpp"
-#include "tally/cli/path_experiment.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/output/analysis/read_sources.hpp"
+#include "tally/tools/command/command.hpp"
+#include "tally/tools/why/path_experiment.hpp"
 #include "tally/tools/windows/window_names.hpp"
 
-namespace tally::cli {
+namespace tally::why {
 namespace {
 
 using Read = backend::RecordedPath::Read;
@@ -407,11 +407,11 @@ std::vector<std::string> stored_lines(const StoredRun& before, const StoredRun& 
   return lines;
 }
 
-int print_lines(const std::vector<std::string>& lines) { return print(join(lines, "\n") + "\n"); }
+int print_lines(const std::vector<std::string>& lines) { return command::print(join(lines, "\n") + "\n"); }
 
 }  // namespace
 
-int explain_difference(const StoredRun& before, const StoredRun& after) {
+int explain_difference(const StoredRun& before, const StoredRun& after, StatReader read) {
   const result::Run& first = before.stat.runs.front();
   const result::Run& second = after.stat.runs.front();
   std::vector<std::string> lines;
@@ -427,7 +427,7 @@ int explain_difference(const StoredRun& before, const StoredRun& after) {
     return print_lines(lines);
   }
   const auto paths = output::compare_paths(first, second);
-  if (!paths) return report_error(paths.error());
+  if (!paths) return command::report_error(paths.error());
   for (const std::string& thread : paths->only_before) lines.push_back("only in the first: " + thread);
   for (const std::string& thread : paths->only_after) lines.push_back("only in the second: " + thread);
   for (const result::Run* const run : {&first, &second})
@@ -448,28 +448,28 @@ int explain_difference(const StoredRun& before, const StoredRun& after) {
     lines.push_back(
         fmt::format("{} more differ", plural(static_cast<std::int64_t>(paths->different) - 1, "thread", "threads")));
   add_stored();
-  auto a = Rerun::prepare(before.stat, before.file);
-  auto b = Rerun::prepare(after.stat, after.file);
+  auto a = Rerun::prepare(before.stat, before.file, read);
+  auto b = Rerun::prepare(after.stat, after.file, read);
   if (!a || !b) {
     (void)print_lines(lines);
-    return report_error(a ? b.error() : a.error());
+    return command::report_error(a ? b.error() : a.error());
   }
   std::string commands = shell_words(a->command());
   if (b->command() != a->command()) commands += fmt::format(" and {}", shell_words(b->command()));
-  say({"running both commands again, several times: " + commands});
+  command::say({"running both commands again, several times: " + commands});
   for (const auto& [rerun, which] : {std::pair{&*a, "first"}, std::pair{&*b, "second"}})
     for (const std::string& deviation : rerun->deviations())
       lines.push_back(fmt::format("run again, the {} is not as it was: {}", which, deviation));
   auto signals = linux::Signals::watch();
-  if (!signals) return report_error(signals.error());
+  if (!signals) return command::report_error(signals.error());
   auto explained = Explanation(before, after, difference, *std::move(a), *std::move(b), *signals).explain();
   if (const auto signal = signals->interrupted_by()) linux::die_of(*signal);
   if (!explained) {
     (void)print_lines(lines);
-    return report_error(explained.error());
+    return command::report_error(explained.error());
   }
   lines.insert(lines.end(), explained->begin(), explained->end());
   return print_lines(lines);
 }
 
-}  // namespace tally::cli
+}  // namespace tally::why

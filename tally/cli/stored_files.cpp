@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "programs/memory/lens_reader.hpp"
 #include "tally/cli/discoveries.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/file_state.hpp"
@@ -15,6 +14,7 @@
 #include "tally/output/kit/gzip.hpp"
 #include "tally/output/registry/formats.hpp"
 #include "tally/output/registry/readers.hpp"
+#include "tally/output/result/stored_lens.hpp"
 
 namespace tally::cli {
 namespace {
@@ -26,18 +26,18 @@ output::AnyResults read_sweep(const output::StoredFile& file) {
 }
 
 output::AnyResults read_lens_rows(const output::StoredFile& file) {
-  auto memory = memory::read_lens(file.text, file.name);
+  auto memory = result::read_lens(file.text, file.name);
   if (!memory) return fail(memory.error());
   return std::vector<result::AnyResult>{*std::move(memory)};
 }
 
-// Formats whose readers are in layers above `report`, because they analyse the file.
+// Formats that are no output of a measurement: one reader analyses the file, the other reads files of other tools.
 constexpr output::Format rows[] = {
     // The first one is sweep_format().
     {output::Kind::discovery, "jsonl", ".jsonl", "every count of a sweep, one line per run", read_sweep,
      [](const output::StoredFile& file) { return is_discovery(file.text); }},
     {output::Kind::memory, "the rows of LENS and VANS", "", "cold reads and writes of other tools", read_lens_rows,
-     [](const output::StoredFile& file) { return memory::is_lens(file.text); }},
+     [](const output::StoredFile& file) { return result::is_lens(file.text); }},
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include "programs/memory/analysis/cold.hpp"
 #include "programs/memory/analysis/fence.hpp"
-#include "programs/memory/analysis/lens.hpp"
 #include "programs/memory/analysis/levels.hpp"
 #include "programs/memory/analysis/simulated_testing.hpp"
 #include "programs/memory/analysis/sizes_testing.hpp"
@@ -30,29 +29,6 @@ std::vector<SizeTime> between(const std::vector<SizeTime>& all, double from, dou
     if (one.size_bytes >= from && one.size_bytes <= to) some.push_back(one);
   }
   return some;
-}
-
-TEST(Vectors, raw_rows_are_ns_per_line) {
-  const struct {
-    LensRow row;
-    double write_ns, read_ns;
-  } rows[] = {
-      {{64, 1'048'576, 408'239'767, 0, 429'340'470, 429'340'470.0 + 466'675'692}, 186.553, 202.775},
-      {{16 * kib, 524'288, 32'321'724'095, 0, 17'733'369'070, 17'733'369'070.0 + 53'207'757'464}, 60.197, 180.618},
-      {{16 * mib, 128, 14'174'404'756, 0, 8'089'071'494, 8'089'071'494.0 + 23'021'525'408}, 109.836, 312.594},
-      {{1 * gib, 2, 16'366'357'931, 0, 8'098'203'920, 8'098'203'920.0 + 27'823'387'480}, 109.960, 377.795}};
-  for (const auto& one : rows) {
-    const LensTimes times = lens_times(one.row);
-    EXPECT_NEAR(times.write_ns, one.write_ns, 0.0006);
-    EXPECT_NEAR(times.read_ns, one.read_ns, 0.0006);
-  }
-}
-
-// B9: a parser that divides by the read cycles instead of the total is right only if both passes take equally long.
-TEST(B9, the_denominator_is_the_total) {
-  const LensTimes times = lens_times({64, 1, 100, 1000, 1250, 2000});
-  EXPECT_EQ(times.write_ns, 25);
-  EXPECT_EQ(times.read_ns, 75);
 }
 
 TEST(Vectors, amplification_and_entries) {

@@ -1,4 +1,4 @@
-#include "programs/memory/lens_reader.hpp"
+#include "tally/output/result/stored_lens.hpp"
 
 #include <fmt/format.h>
 
@@ -10,11 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "programs/memory/analysis/lens.hpp"
 #include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
 
-namespace tally::memory {
+namespace tally::result {
 namespace {
 
 std::vector<std::string> lens_lines(std::string_view text) {
@@ -66,7 +65,7 @@ std::optional<double> block_of(const LensFields& row) {
 
 // Adds a write and a read of a region, or the one pass that tally's rows name; false if the row has no stamps or they
 // do not ascend.
-bool add_row(const LensFields& row, result::Memory& memory) {
+bool add_row(const LensFields& row, Memory& memory) {
   const auto region = first_value(row, {"region_size", "access_size"});
   const auto block = block_of(row);
   const auto count = value(row, "count");
@@ -85,7 +84,7 @@ bool add_row(const LensFields& row, result::Memory& memory) {
   const bool is_write = task != row.end() && task->second == "chase-write";
   for (const auto& [quantity, ns] : {std::pair{is_raw ? "raw" : "write", times.write_ns}, {"read", times.read_ns}}) {
     if ((is_raw || is_write) && quantity == std::string_view("read")) continue;
-    result::MemoryPoint point;
+    MemoryPoint point;
     point.task = is_raw || is_write ? task->second : "chase-read";
     point.quantity = quantity;
     point.mode = "cold by-size";
@@ -131,8 +130,8 @@ bool looks_like_lens_log(std::string_view text) {
   return std::any_of(lines.begin(), lines.end(), is_log_line);
 }
 
-Result<result::Memory> read_lens_log(std::string_view text) {
-  result::Memory memory;
+Result<Memory> read_lens_log(std::string_view text) {
+  Memory memory;
   const auto lines = lens_lines(text);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     // The kernel's log contains other lines too.
@@ -148,8 +147,8 @@ bool looks_like_lens_csv(std::string_view text) {
   return header.find("cycle_read_end") != std::string_view::npos && header.find("count") != std::string_view::npos;
 }
 
-Result<result::Memory> read_lens_csv(std::string_view text) {
-  result::Memory memory;
+Result<Memory> read_lens_csv(std::string_view text) {
+  Memory memory;
   const auto lines = lens_lines(text);
   const auto names = split(lines.front(), ',');
   for (std::size_t i = 1; i < lines.size(); ++i) {
@@ -167,9 +166,15 @@ Result<result::Memory> read_lens_csv(std::string_view text) {
 
 }  // namespace
 
+LensTimes lens_times(const LensRow& row) {
+  const double lines = row.regions * row.region_bytes / 64;
+  const double ns_per_tick = row.total_ns / (row.end - row.start);
+  return {(row.middle - row.start) * ns_per_tick / lines, (row.end - row.middle) * ns_per_tick / lines};
+}
+
 bool is_lens(std::string_view text) { return looks_like_lens_log(text) || looks_like_lens_csv(text); }
 
-Result<result::Memory> read_lens(std::string_view text, const std::string& name) {
+Result<Memory> read_lens(std::string_view text, const std::string& name) {
   const bool is_log = looks_like_lens_log(text);
   auto memory = is_log ? read_lens_log(text) : read_lens_csv(text);
   if (memory && memory->points.empty()) memory = fail(Code::bad_usage, "it contains no numbers");
@@ -183,4 +188,4 @@ Result<result::Memory> read_lens(std::string_view text, const std::string& name)
   return memory;
 }
 
-}  // namespace tally::memory
+}  // namespace tally::result

@@ -1,18 +1,18 @@
-#include "programs/memory/lens_reader.hpp"
+#include "tally/output/result/stored_lens.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
-namespace tally::memory {
+namespace tally::result {
 namespace {
 
-result::Memory read_text(const std::string& text) {
+Memory read_text(const std::string& text) {
   EXPECT_TRUE(is_lens(text));
   auto memory = read_lens(text, "a file");
   EXPECT_TRUE(memory) << memory.error().message;
-  return memory ? *std::move(memory) : result::Memory();
+  return memory ? *std::move(memory) : Memory();
 }
 
 std::string why_not(const std::string& text) {
@@ -24,7 +24,7 @@ std::string why_not(const std::string& text) {
 constexpr const char* vans_rows[] = {"64,1048576,408239767,0,429340470,896016162",
                                      "16384,524288,32321724095,0,17733369070,70941126534"};
 
-void expect_times(const result::Memory& memory) {
+void expect_times(const Memory& memory) {
   ASSERT_EQ(memory.points.size(), 4u);
   const double expected[] = {186.553, 202.775, 60.197, 180.618};
   for (std::size_t i = 0; i < 4; ++i) {
@@ -84,5 +84,28 @@ TEST(LensReader, rejects_other_texts) {
     EXPECT_FALSE(is_lens(text)) << text;
 }
 
+TEST(LensTimes, raw_rows_are_ns_per_line) {
+  const struct {
+    LensRow row;
+    double write_ns, read_ns;
+  } rows[] = {
+      {{64, 1'048'576, 408'239'767, 0, 429'340'470, 429'340'470.0 + 466'675'692}, 186.553, 202.775},
+      {{16 * 1024, 524'288, 32'321'724'095, 0, 17'733'369'070, 17'733'369'070.0 + 53'207'757'464}, 60.197, 180.618},
+      {{16 * 1024 * 1024, 128, 14'174'404'756, 0, 8'089'071'494, 8'089'071'494.0 + 23'021'525'408}, 109.836, 312.594},
+      {{1024 * 1024 * 1024, 2, 16'366'357'931, 0, 8'098'203'920, 8'098'203'920.0 + 27'823'387'480}, 109.960, 377.795}};
+  for (const auto& one : rows) {
+    const LensTimes times = lens_times(one.row);
+    EXPECT_NEAR(times.write_ns, one.write_ns, 0.0006);
+    EXPECT_NEAR(times.read_ns, one.read_ns, 0.0006);
+  }
+}
+
+// B9: a parser that divides by the read cycles instead of the total is right only if both passes take equally long.
+TEST(B9, the_denominator_is_the_total) {
+  const LensTimes times = lens_times({64, 1, 100, 1000, 1250, 2000});
+  EXPECT_EQ(times.write_ns, 25);
+  EXPECT_EQ(times.read_ns, 75);
+}
+
 }  // namespace
-}  // namespace tally::memory
+}  // namespace tally::result

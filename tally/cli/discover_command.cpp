@@ -4,8 +4,6 @@
 #include <optional>
 
 #include "tally/cli/commands.hpp"
-#include "tally/cli/discover_options.hpp"
-#include "tally/cli/discoveries.hpp"
 #include "tally/cli/stored_files.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
@@ -21,6 +19,8 @@
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/command/progress.hpp"
 #include "tally/tools/discover/count_payloads.hpp"
+#include "tally/tools/discover/discover_options.hpp"
+#include "tally/tools/discover/discoveries.hpp"
 #include "tally/tools/discover/payloads.hpp"
 #include "tally/tools/discover/score.hpp"
 #include "tally/tools/discover/sweep.hpp"
@@ -71,7 +71,7 @@ Result<Counting> planted(const discover::Record& record, const std::vector<disco
 }
 
 // The CPU that payloads are pinned to. By default the second allowed one, because the first takes most interrupts.
-Result<int> processor_for(const DiscoverOptions& options, const discover::Record& record) {
+Result<int> processor_for(const discover::DiscoverOptions& options, const discover::Record& record) {
   const auto requested = record.processor ? record.processor : options.processor;
   if (requested) {
     if (const auto there = linux::check_processor(*requested); !there) return fail(there.error());
@@ -85,7 +85,7 @@ Result<int> processor_for(const DiscoverOptions& options, const discover::Record
   return allowed[allowed.size() > 1 ? 1 : 0];
 }
 
-Result<Counting> counted(const DiscoverOptions& options, discover::Record& record,
+Result<Counting> counted(const discover::DiscoverOptions& options, discover::Record& record,
                          const std::vector<discover::Payload>& payloads, linux::Signals& signals) {
   const auto processor = processor_for(options, record);
   if (!processor) return fail(processor.error());
@@ -104,7 +104,7 @@ Result<Counting> counted(const DiscoverOptions& options, discover::Record& recor
   return counting;
 }
 
-Result<Counting> counting_of(const DiscoverOptions& options, discover::Record& record,
+Result<Counting> counting_of(const discover::DiscoverOptions& options, discover::Record& record,
                              const std::vector<discover::Payload>& payloads, linux::Signals& signals,
                              Progress& progress) {
   if (backend::traits_of(record.backend).has_pmu_counters) return counted(options, record, payloads, signals);
@@ -135,7 +135,7 @@ std::string score_text(const result::Discovery& answer, const discover::Record& 
          grid.text(linux::terminal_columns(linux::Stream::output));
 }
 
-int finish(const DiscoverOptions& options, const result::Discovery& answer, const std::string& more) {
+int finish(const discover::DiscoverOptions& options, const result::Discovery& answer, const std::string& more) {
   if (!options.table.empty()) {
     auto output = linux::Output::open_file(options.table);
     if (!output) return report_error(output.error());
@@ -148,22 +148,22 @@ int finish(const DiscoverOptions& options, const result::Discovery& answer, cons
   return print((*format)->write(answer, options.all, terminal) + (options.json ? "" : more));
 }
 
-int analyse_file(const DiscoverOptions& options, const discover::Limits& limits) {
-  auto record = read_record_file(options.analyse);
+int analyse_file(const discover::DiscoverOptions& options, const discover::Limits& limits) {
+  auto record = discover::read_record_file(options.analyse);
   if (!record) return report_error(record.error());
   if (const auto sound = discover::preflight(*record, limits); !sound) return report_error(sound.error());
-  result::Discovery answer = discover::analyse(*record, library_facts(), limits);
+  result::Discovery answer = discover::analyse(*record, discover::library_facts(), limits);
   answer.provenance = provenance();
   return finish(options, answer, "");
 }
 
-int discover_events(const DiscoverOptions& options, const discover::Limits& limits) {
+int discover_events(const discover::DiscoverOptions& options, const discover::Limits& limits) {
   const bool resumed = !options.resume.empty();
-  auto before = resumed ? read_record_file(options.resume) : Result<discover::Record>(discover::Record{});
+  auto before = resumed ? discover::read_record_file(options.resume) : Result<discover::Record>(discover::Record{});
   if (!before) return report_error(before.error());
-  auto payloads = resumed ? payloads_of(*before) : payloads_of(options);
+  auto payloads = resumed ? discover::payloads_of(*before) : discover::payloads_of(options);
   if (!payloads) return report_error(payloads.error());
-  auto record = resumed ? std::move(before) : new_record(options, *payloads);
+  auto record = resumed ? std::move(before) : discover::new_record(options, *payloads);
   if (!record) return report_error(record.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
@@ -171,7 +171,7 @@ int discover_events(const DiscoverOptions& options, const discover::Limits& limi
   auto counting = counting_of(options, *record, *payloads, *signals, progress);
   if (!counting) return report_error(counting.error());
   record->counters = counting->target->counters();
-  auto file = RunFile::open(resumed ? options.resume : options.output, *record, resumed);
+  auto file = discover::RunFile::open(resumed ? options.resume : options.output, *record, resumed);
   if (!file) return report_error(file.error());
   discover::Watch watch;
   std::string_view stage_shown;
@@ -189,11 +189,12 @@ int discover_events(const DiscoverOptions& options, const discover::Limits& limi
   progress.clear();
   if (!whole) return report_error(whole.error());
   if (const auto sound = discover::preflight(*record, limits); !sound) return report_error(sound.error());
-  result::Discovery answer = discover::analyse(*record, library_facts(), limits);
+  result::Discovery answer = discover::analyse(*record, discover::library_facts(), limits);
   answer.provenance = provenance();
   answer.incomplete = !*whole;
   answer.notices.insert(answer.notices.begin(), counting->notices.begin(), counting->notices.end());
-  if (std::string text = payload_count_text(*payloads); !text.empty()) answer.notices.push_back(std::move(text));
+  if (std::string text = discover::payload_count_text(*payloads); !text.empty())
+    answer.notices.push_back(std::move(text));
   if (*file) {
     if (const auto kept = (*file)->add(output::discover_json(answer)); !kept) return report_error(kept.error());
   }
@@ -206,17 +207,17 @@ int discover_events(const DiscoverOptions& options, const discover::Limits& limi
 }  // namespace
 
 void describe_discover(Page& page) {
-  static DiscoverOptions unused;
-  describe_discover_options(page, unused);
+  static discover::DiscoverOptions unused;
+  discover::describe_discover_options(page, unused);
 }
 
 int run_discover(const std::vector<std::string>& arguments) {
-  DiscoverOptions options;
+  discover::DiscoverOptions options;
   Page page;
-  describe_discover_options(page, options);
+  discover::describe_discover_options(page, options);
   if (const auto code = page.read(arguments)) return *code;
   if (options.list) return print(payload_list());
-  const auto limits = limits_of(options);
+  const auto limits = discover::limits_of(options);
   if (!limits) return report_error(limits.error());
   if (!options.analyse.empty()) return analyse_file(options, *limits);
   if (!options.resume.empty() && !options.output.empty()) {

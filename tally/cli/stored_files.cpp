@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "tally/cli/discoveries.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/input.hpp"
@@ -15,12 +14,13 @@
 #include "tally/output/registry/formats.hpp"
 #include "tally/output/registry/readers.hpp"
 #include "tally/output/result/stored_lens.hpp"
+#include "tally/tools/discover/discoveries.hpp"
 
 namespace tally::cli {
 namespace {
 
 output::AnyResults read_sweep(const output::StoredFile& file) {
-  auto discovery = discovery_of(file.text, file.name);
+  auto discovery = discover::discovery_of(file.text, file.name);
   if (!discovery) return fail(discovery.error());
   return std::vector<result::AnyResult>{*std::move(discovery)};
 }
@@ -35,7 +35,7 @@ output::AnyResults read_lens_rows(const output::StoredFile& file) {
 constexpr output::Format rows[] = {
     // The first one is sweep_format().
     {output::Kind::discovery, "jsonl", ".jsonl", "every count of a sweep, one line per run", read_sweep,
-     [](const output::StoredFile& file) { return is_discovery(file.text); }},
+     [](const output::StoredFile& file) { return discover::is_discovery(file.text); }},
     {output::Kind::memory, "the rows of LENS and VANS", "", "cold reads and writes of other tools", read_lens_rows,
      [](const output::StoredFile& file) { return result::is_lens(file.text); }},
 };

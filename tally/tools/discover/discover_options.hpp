@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
+#include "tally/tools/command/command_page.hpp"
 #include "tally/tools/discover/analysis/analyse.hpp"
 #include "tally/tools/discover/payloads.hpp"
 
-namespace tally::cli {
+namespace tally::discover {
 
 struct DiscoverOptions {
   std::string events = "0x00-0xff", umasks;
@@ -27,21 +27,21 @@ struct DiscoverOptions {
 };
 
 /// Adds the options to the page; they are stored in `options`.
-void describe_discover_options(Page& page, DiscoverOptions& options);
+void describe_discover_options(command::Page& page, DiscoverOptions& options);
 
 /// The payloads of the library that the user named, their controls, and the user's own. Errors: bad_usage.
-Result<std::vector<discover::Payload>> payloads_of(const DiscoverOptions& options);
+Result<std::vector<Payload>> payloads_of(const DiscoverOptions& options);
 
 /// The payloads of a resumed record; they must be the same as when it was started. Errors: bad_usage.
-Result<std::vector<discover::Payload>> payloads_of(const discover::Record& record);
+Result<std::vector<Payload>> payloads_of(const Record& record);
 
 /// The record of a new sweep, without runs. Errors: bad_usage.
-Result<discover::Record> new_record(const DiscoverOptions& options, const std::vector<discover::Payload>& payloads);
+Result<Record> new_record(const DiscoverOptions& options, const std::vector<Payload>& payloads);
 
 /// The allowed differences of the analysis. Errors: bad_usage.
-Result<discover::Limits> limits_of(const DiscoverOptions& options);
+Result<Limits> limits_of(const DiscoverOptions& options);
 
 /// Explains why there are more payloads than the user asked for; empty if there are not.
-std::string payload_count_text(const std::vector<discover::Payload>& payloads);
+std::string payload_count_text(const std::vector<Payload>& payloads);
 
-}  // namespace tally::cli
+}  // namespace tally::discover

@@ -1,6 +1,4 @@
-#include "tally/cli/discover_options.hpp"
-
-#include "tally/cli/commands.hpp"
+#include "tally/tools/discover/discover_options.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +12,7 @@
 #include "tally/tools/command/backend_option.hpp"
 #include "tally/tools/command/command_page.hpp"
 
-namespace tally::cli {
+namespace tally::discover {
 namespace {
 
 constexpr const char* discover_footer =
@@ -73,8 +71,8 @@ bool is_code(const std::string& payload) {
   if (payload.find_first_of(" ;[\n") != std::string::npos || payload.ends_with(".s") || payload.ends_with(".S"))
     return true;
   const auto& library = discover::library();
-  const bool is_name = std::any_of(library.begin(), library.end(),
-                                   [&](const discover::Payload& one) { return one.facts.name == payload; });
+  const bool is_name =
+      std::any_of(library.begin(), library.end(), [&](const Payload& one) { return one.facts.name == payload; });
   return !is_name && !payload.empty() && assembly::machine_code(payload, "--payload").has_value();
 }
 
@@ -116,7 +114,7 @@ Result<CounterChoice> counters_of(const std::string& text) {
 
 }  // namespace
 
-void describe_discover_options(Page& page, DiscoverOptions& options) {
+void describe_discover_options(command::Page& page, DiscoverOptions& options) {
   page.head("Find out what undocumented events count, by running code of known content.", "tally discover [options]");
   page.add_option("--events", options.events, "event codes, separated by commas (default: 0x00-0xff)")
       .value_name("CODES");
@@ -134,7 +132,7 @@ void describe_discover_options(Page& page, DiscoverOptions& options) {
       .value_name("COPIES");
   page.add_option("--repeats", options.repeats, "runs of each size, after one warm-up run (default: 7)")
       .value_name("N")
-      .check(whole_number(3, 1000));
+      .check(command::whole_number(3, 1000));
   page.add_option("--tolerance", options.tolerance,
                   "how far a count may be from the number that a name predicts, next to its own error (default: 2%)")
       .value_name("PERCENT");
@@ -144,8 +142,8 @@ void describe_discover_options(Page& page, DiscoverOptions& options) {
   page.add_option("--pin", options.processor,
                   "with --backend perf: run payloads on this CPU (default: the second allowed CPU)")
       .value_name("CPU")
-      .check(whole_number(0));
-  add_backend_option(page, options.backend, "the backend that counts: engine (default), perf")
+      .check(command::whole_number(0));
+  command::add_backend_option(page, options.backend, "the backend that counts: engine (default), perf")
       .one_of({"engine", "perf"});
   page.add_option("--seed", options.seed, "seed of the random number generator (default: 1)").value_name("SEED");
   page.add_option("-o,--output", options.output, "write every count to FILE").value_name("FILE");
@@ -164,9 +162,9 @@ void describe_discover_options(Page& page, DiscoverOptions& options) {
 }
 
 // The payloads of the library that the user named, with their controls, and the user's own.
-Result<std::vector<discover::Payload>> payloads_of(const DiscoverOptions& options) {
+Result<std::vector<Payload>> payloads_of(const DiscoverOptions& options) {
   std::vector<std::string> names;
-  std::vector<discover::Payload> own;
+  std::vector<Payload> own;
   int own_number = 0;
   for (const std::string& one : options.payloads) {
     if (!is_code(one)) {
@@ -183,24 +181,24 @@ Result<std::vector<discover::Payload>> payloads_of(const DiscoverOptions& option
       if (const auto bytes = assembly::machine_code(*code, "--control"); !bytes) return fail(bytes.error());
       control = "own-control";
       if (own.empty()) {
-        own.push_back(discover::users_own(control, *code, ""));
+        own.push_back(users_own(control, *code, ""));
         own.back().facts.target.clear();
       }
     } else {
       names.push_back(control);
     }
-    own.push_back(discover::users_own(fmt::format("own-{}", ++own_number), *text, control));
+    own.push_back(users_own(fmt::format("own-{}", ++own_number), *text, control));
   }
   // If all requested payloads are the user's own, uses the whole library, because event names come from it.
   const bool only_own = std::all_of(options.payloads.begin(), options.payloads.end(), is_code);
-  auto all = discover::chosen(only_own ? std::vector<std::string>{} : names);
+  auto all = chosen(only_own ? std::vector<std::string>{} : names);
   if (!all) return all;
   all->insert(all->end(), own.begin(), own.end());
   return all;
 }
 
-Result<discover::Record> new_record(const DiscoverOptions& options, const std::vector<discover::Payload>& payloads) {
-  discover::Record record;
+Result<Record> new_record(const DiscoverOptions& options, const std::vector<Payload>& payloads) {
+  Record record;
   record.backend = options.backend;
   record.seed = options.seed;
   record.repeats = options.repeats + 1;
@@ -220,8 +218,8 @@ Result<discover::Record> new_record(const DiscoverOptions& options, const std::v
                   "for example: --sizes 100000,200000,400000,800000");
     }
   }
-  for (std::uint64_t& size : record.sizes) size -= size % discover::copies_in_round;
-  for (const discover::Payload& one : payloads) record.payloads.push_back(one.facts);
+  for (std::uint64_t& size : record.sizes) size -= size % copies_in_round;
+  for (const Payload& one : payloads) record.payloads.push_back(one.facts);
   const auto counters = counters_of(options.counters);
   if (!counters) return fail(counters.error());
   if (!chooses && options.counters != DiscoverOptions().counters) {
@@ -239,9 +237,9 @@ Result<discover::Record> new_record(const DiscoverOptions& options, const std::v
 }
 
 // The payloads of a resumed record; they must be the same as when it was started.
-Result<std::vector<discover::Payload>> payloads_of(const discover::Record& record) {
-  std::vector<discover::Payload> all;
-  for (const discover::Facts& facts : record.payloads) {
+Result<std::vector<Payload>> payloads_of(const Record& record) {
+  std::vector<Payload> all;
+  for (const Facts& facts : record.payloads) {
     const auto& library = discover::library();
     const auto one = std::find_if(library.begin(), library.end(), [&](const auto& p) { return p.facts == facts; });
     if (one == library.end() && !facts.known && !facts.code.empty()) {
@@ -258,7 +256,7 @@ Result<std::vector<discover::Payload>> payloads_of(const discover::Record& recor
   return all;
 }
 
-Result<discover::Limits> limits_of(const DiscoverOptions& options) {
+Result<Limits> limits_of(const DiscoverOptions& options) {
   constexpr double most_percent = 50;
   std::string_view text = options.tolerance;
   if (text.ends_with('%')) text.remove_suffix(1);
@@ -269,17 +267,17 @@ Result<discover::Limits> limits_of(const DiscoverOptions& options) {
                 fmt::format("--tolerance: '{}' is not a percentage from 0 to 50", printable(options.tolerance)),
                 "for example: --tolerance 5%");
   }
-  discover::Limits limits;
+  Limits limits;
   limits.share = percent / 100;
   return limits;
 }
 
 // Explains why there are more payloads than the user asked for; empty if there are not.
-std::string payload_count_text(const std::vector<discover::Payload>& payloads) {
+std::string payload_count_text(const std::vector<Payload>& payloads) {
   const auto count = [&](auto is_it) { return std::count_if(payloads.begin(), payloads.end(), is_it); };
-  const auto own = count([](const discover::Payload& one) { return one.facts.target == discover::users_payload; });
-  const auto known = count([](const discover::Payload& one) { return one.facts.known; });
-  if (static_cast<std::size_t>(known) == discover::library().size()) {
+  const auto own = count([](const Payload& one) { return one.facts.target == users_payload; });
+  const auto known = count([](const Payload& one) { return one.facts.known; });
+  if (static_cast<std::size_t>(known) == library().size()) {
     if (own == 0) return {};
     return fmt::format(
         "{} payloads: {} of your own, its control, and those of the library, which identify known events",
@@ -289,4 +287,4 @@ std::string payload_count_text(const std::vector<discover::Payload>& payloads) {
                      payloads.front().facts.name);
 }
 
-}  // namespace tally::cli
+}  // namespace tally::discover

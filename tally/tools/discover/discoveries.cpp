@@ -1,4 +1,4 @@
-#include "tally/cli/discoveries.hpp"
+#include "tally/tools/discover/discoveries.hpp"
 
 #include <fmt/format.h>
 
@@ -10,12 +10,12 @@
 #include "tally/tools/discover/discovery_log.hpp"
 #include "tally/tools/discover/payloads.hpp"
 
-namespace tally::cli {
+namespace tally::discover {
 
-Result<discover::Record> read_record_file(const std::string& path) {
+Result<Record> read_record_file(const std::string& path) {
   const auto text = linux::read_file(path);
   if (!text) return fail(text.error());
-  auto record = discover::read_record(*text);
+  auto record = read_record(*text);
   if (record) return record;
   Error error = record.error();
   error.message = fmt::format("'{}': {}", printable(path), error.message);
@@ -25,26 +25,26 @@ Result<discover::Record> read_record_file(const std::string& path) {
 bool is_discovery(std::string_view text) { return text.starts_with(R"({"schema":"tally-discover/)"); }
 
 Result<result::Discovery> discovery_of(std::string_view text, const std::string& file) {
-  const auto record = discover::read_record(text);
-  if (record) return discover::analyse(*record, library_facts());
+  const auto record = read_record(text);
+  if (record) return analyse(*record, library_facts());
   Error error = record.error();
   error.message = fmt::format("'{}': {}", printable(file), error.message);
   return fail(std::move(error));
 }
 
-std::vector<discover::Facts> library_facts() {
-  std::vector<discover::Facts> all;
-  for (const discover::Payload& one : discover::library()) all.push_back(one.facts);
+std::vector<Facts> library_facts() {
+  std::vector<Facts> all;
+  for (const Payload& one : library()) all.push_back(one.facts);
   return all;
 }
 
-Result<std::optional<RunFile>> RunFile::open(const std::string& path, const discover::Record& record, bool resumed) {
+Result<std::optional<RunFile>> RunFile::open(const std::string& path, const Record& record, bool resumed) {
   if (path.empty()) return std::optional<RunFile>();
   if (!resumed) {
     auto output = linux::Output::open_file(path);
     if (!output) return fail(output.error());
     RunFile file(path, *std::move(output));
-    if (auto begun = file.add(discover::header_line(record)); !begun) return fail(begun.error());
+    if (auto begun = file.add(header_line(record)); !begun) return fail(begun.error());
     return std::optional<RunFile>(std::move(file));
   }
   auto output = linux::Output::open_to_append(path);
@@ -55,7 +55,7 @@ Result<std::optional<RunFile>> RunFile::open(const std::string& path, const disc
   return std::optional<RunFile>(RunFile(path, *std::move(output)));
 }
 
-Result<void> RunFile::add(const discover::Run& run) { return add(discover::run_line(run)); }
+Result<void> RunFile::add(const Run& run) { return add(run_line(run)); }
 
 Result<void> RunFile::add(const std::string& line) {
   auto added = output_.add(line);
@@ -67,4 +67,4 @@ Result<void> RunFile::add(const std::string& line) {
   return fail(std::move(error));
 }
 
-}  // namespace tally::cli
+}  // namespace tally::discover

@@ -12,10 +12,10 @@
 #include "tally/output/result/discovery_result.hpp"
 #include "tally/tools/discover/analysis/measurement_cells.hpp"
 
-namespace tally::cli {
+namespace tally::discover {
 
 /// Reads the record of a sweep. Errors: bad_usage, with the file's name.
-Result<discover::Record> read_record_file(const std::string& path);
+Result<Record> read_record_file(const std::string& path);
 
 /// Whether a text looks like a file that `tally discover -o` wrote.
 bool is_discovery(std::string_view text);
@@ -24,16 +24,16 @@ bool is_discovery(std::string_view text);
 Result<result::Discovery> discovery_of(std::string_view text, const std::string& file);
 
 /// The declared properties of the library's payloads.
-std::vector<discover::Facts> library_facts();
+std::vector<Facts> library_facts();
 
 /// The file that a sweep writes its counts to. Each line is written to disk at once.
 class RunFile {
  public:
   /// Returns no file for an empty path. `resumed`: continues after the last complete line. Errors: cannot_write.
-  static Result<std::optional<RunFile>> open(const std::string& path, const discover::Record& record, bool resumed);
+  static Result<std::optional<RunFile>> open(const std::string& path, const Record& record, bool resumed);
 
   /// Adds a line. Errors: cannot_write.
-  Result<void> add(const discover::Run& run);
+  Result<void> add(const Run& run);
   Result<void> add(const std::string& line);
 
  private:
@@ -42,4 +42,4 @@ class RunFile {
   linux::Output output_;
 };
 
-}  // namespace tally::cli
+}  // namespace tally::discover

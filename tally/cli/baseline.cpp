@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "tally/cli/stored_files.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/file_state.hpp"
 #include "tally/output/analysis/comparable.hpp"
@@ -15,6 +14,7 @@
 #include "tally/output/analysis/gates.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
 #include "tally/tools/command/command_page.hpp"
+#include "tally/tools/report/stored_files.hpp"
 
 namespace tally::cli {
 namespace {
@@ -61,7 +61,7 @@ Result<std::optional<Baseline>> Baseline::open(const BaselineOptions& options, c
   auto gates = read_gates(options.gates);
   if (!gates) return fail(gates.error());
   if (options.file != "-" && !linux::file_state(options.file)) return fail(missing_baseline(options.file, command));
-  if (const auto apart = check_not_read(output, {options.file}); !apart) return fail(apart.error());
+  if (const auto apart = report::check_not_read(output, {options.file}); !apart) return fail(apart.error());
   auto before = read_comparable(options.file);
   if (!before) return fail(before.error());
   Baseline baseline(options.file, *std::move(before), *std::move(gates), undecided_exit_code(options.gates.undecided));

@@ -7,9 +7,7 @@
 #include "tally/cli/commands.hpp"
 #include "tally/cli/gate_options.hpp"
 #include "tally/cli/history_file.hpp"
-#include "tally/cli/profiles.hpp"
 #include "tally/cli/stat_command.hpp"
-#include "tally/cli/stored_files.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/output/analysis/comparison.hpp"
@@ -19,6 +17,8 @@
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/report/profiles.hpp"
+#include "tally/tools/report/stored_files.hpp"
 #include "tally/tools/why/why.hpp"
 
 namespace tally::cli {
@@ -85,9 +85,9 @@ void describe(Page& page, CompareOptions& options) {
 // The counts that a history stores.
 Result<result::Stat> read_counts(const std::string& name) {
   constexpr output::Kind kinds[] = {output::Kind::profile, output::Kind::stat};
-  auto file = read_stored(name);
+  auto file = report::read_stored(name);
   if (!file) return fail(file.error());
-  auto results = stored_results(*file, kinds);
+  auto results = report::stored_results(*file, kinds);
   if (!results) return fail(results.error());
   if (results->size() != 1)
     return fail(Code::bad_usage,
@@ -105,9 +105,9 @@ int explain(const CompareOptions& options) {
   std::vector<why::StoredRun> runs;
   for (const std::string& name : options.files) {
     constexpr output::Kind kinds[] = {output::Kind::stat};
-    auto file = read_stored(name);
+    auto file = report::read_stored(name);
     if (!file) return report_error(file.error());
-    auto results = stored_results(*file, kinds);
+    auto results = report::stored_results(*file, kinds);
     if (!results) return report_error(results.error());
     auto* const stat = results->size() == 1 ? std::get_if<result::Stat>(&results->front()) : nullptr;
     if (stat == nullptr || stat->runs.empty())
@@ -139,7 +139,7 @@ int write(const output::JudgedComparison& judged, const CompareOptions& options,
                                 .all_option = "--all",
                                 .rows = rows,
                                 .most_rows = static_cast<std::size_t>(options.top)};
-  style.source = source_reader();
+  style.source = report::source_reader();
   const bool to_file = !options.output.empty() && options.output != "-";
   if (!to_file) style.terminal = linux::terminal_columns(linux::Stream::output);
   const std::string text = format.write(judged, style);
@@ -168,7 +168,8 @@ int run_compare(const std::vector<std::string>& arguments) {
   if (!rows) return report_error(rows.error());
   const auto gates = read_gates(options.gates);
   if (!gates) return report_error(gates.error());
-  if (const auto apart = check_not_read(options.output, options.files); !apart) return report_error(apart.error());
+  if (const auto apart = report::check_not_read(options.output, options.files); !apart)
+    return report_error(apart.error());
   auto history = HistoryFile::open(options.history);
   if (!history) return report_error(history.error());
   std::optional<result::Stat> kept;

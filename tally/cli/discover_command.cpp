@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "tally/cli/commands.hpp"
-#include "tally/cli/stored_files.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/linux/files/output_file.hpp"
@@ -25,6 +24,7 @@
 #include "tally/tools/discover/score.hpp"
 #include "tally/tools/discover/sweep.hpp"
 #include "tally/tools/discover/truth.hpp"
+#include "tally/tools/report/stored_files.hpp"
 
 namespace tally::cli {
 namespace {
@@ -223,7 +223,7 @@ int run_discover(const std::vector<std::string>& arguments) {
   if (!options.resume.empty() && !options.output.empty()) {
     return report_error({Code::bad_usage, "--resume continues in its own file", "omit -o", 0});
   }
-  if (const auto fits = output::check_ending(options.output, {&sweep_format()}, false); !fits)
+  if (const auto fits = output::check_ending(options.output, {&report::sweep_format()}, false); !fits)
     return report_error(fits.error());
   return discover_events(options, *limits);
 }

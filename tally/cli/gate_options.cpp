@@ -7,13 +7,13 @@
 
 #include "tally/cli/commands.hpp"
 #include "tally/cli/gates_file.hpp"
-#include "tally/cli/stored_files.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/gates.hpp"
 #include "tally/output/data/other_tools.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/option_groups.hpp"
+#include "tally/tools/report/stored_files.hpp"
 
 namespace tally::cli {
 namespace {
@@ -23,11 +23,11 @@ constexpr output::Kind compared_kinds[] = {output::Kind::profile, output::Kind::
 
 /// Reads a file of tally or, if no format of tally recognises it, of another tool.
 Result<output::Comparable> read_any(const output::StoredFile& file) {
-  const output::Format* const format = output::recognised_format(all_formats(), compared_kinds, file);
+  const output::Format* const format = output::recognised_format(report::all_formats(), compared_kinds, file);
   if (format == nullptr)
     for (const output::OtherTool& tool : output::other_tools())
       if (tool.recognise(file.text)) return tool.read(file.text, file.name);
-  auto results = stored_results(file, format);
+  auto results = report::stored_results(file, format);
   if (!results) return fail(results.error());
   if (results->size() != 1)
     return fail(Code::bad_usage,
@@ -41,7 +41,7 @@ Result<output::Comparable> read_any(const output::StoredFile& file) {
 /// The gates of a file; none without a name.
 Result<std::vector<output::Gate>> read_gates_file(const std::string& name) {
   if (name.empty()) return std::vector<output::Gate>{};
-  const auto file = read_stored(name);
+  const auto file = report::read_stored(name);
   if (!file) return fail(file.error());
   return parse_gates_file(file->text, name);
 }
@@ -101,13 +101,13 @@ Result<std::vector<output::Gate>> read_gates(const GateOptions& options) {
 }
 
 std::string comparable_lines() {
-  std::string text = output::reader_lines(all_formats(), compared_kinds);
+  std::string text = output::reader_lines(report::all_formats(), compared_kinds);
   for (const output::OtherTool& tool : output::other_tools()) text += fmt::format("  {}\n", tool.name);
   return text;
 }
 
 Result<output::Comparable> read_comparable(const std::string& name) {
-  const auto file = read_stored(name);
+  const auto file = report::read_stored(name);
   if (!file) return fail(file.error());
   auto comparable = read_any(*file);
   if (!comparable) return comparable;

@@ -7,7 +7,6 @@
 
 #include "tally/cli/commands.hpp"
 #include "tally/cli/history_file.hpp"
-#include "tally/cli/stored_files.hpp"
 #include "tally/core/count/event_name.hpp"
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/output/kinds/history_format.hpp"
@@ -15,6 +14,7 @@
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/report/stored_files.hpp"
 
 namespace tally::cli {
 namespace {
@@ -107,7 +107,8 @@ int run_history(const std::vector<std::string>& arguments) {
                          "for example: tally history bench.db", 0});
   const auto format = output::choose_format(output::history_formats(), options.format, options.output, "table");
   if (!format) return report_error(format.error());
-  if (const auto apart = check_not_read(options.output, options.files); !apart) return report_error(apart.error());
+  if (const auto apart = report::check_not_read(options.output, options.files); !apart)
+    return report_error(apart.error());
   auto history = read_history(options.files.front());
   if (!history) return report_error(history.error());
   keep_asked(*history, options);

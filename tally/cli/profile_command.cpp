@@ -9,7 +9,6 @@
 #include "tally/cli/launch.hpp"
 #include "tally/cli/model_options.hpp"
 #include "tally/cli/profile_options.hpp"
-#include "tally/cli/profiles.hpp"
 #include "tally/cli/python_program.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
@@ -38,6 +37,7 @@
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/command/periods.hpp"
 #include "tally/tools/command/terminal_output.hpp"
+#include "tally/tools/report/profiles.hpp"
 #include "tally/tools/why/missing_feature_report.hpp"
 
 namespace tally::cli {
@@ -93,7 +93,7 @@ output::InstructionReader instruction_reader() {
 
 Result<std::string> annotation(const result::Profile& profile, const std::string& name, bool instructions) {
   return instructions ? output::annotated_instructions(profile, name, instruction_reader())
-                      : output::annotated(profile, name, source_reader());
+                      : output::annotated(profile, name, report::source_reader());
 }
 
 // Whether a PMU of this machine can be sampled.
@@ -218,7 +218,7 @@ int profile(ProfileOptions& options) {
   if (const auto fits = choose_parts(options, *format); !fits) return report_error(fits.error());
   auto style = style_of(options);
   if (!style) return report_error(style.error());
-  if (format->is_page || format->name == "json") style->source = source_reader();
+  if (format->is_page || format->name == "json") style->source = report::source_reader();
   if (format->is_page) style->disassembly = instruction_reader();
   if (options.debuginfod) {
     const bool speaks = !is_quiet(options.quiet);

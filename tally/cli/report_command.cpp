@@ -8,10 +8,7 @@
 #include <vector>
 
 #include "tally/cli/commands.hpp"
-#include "tally/cli/conversion.hpp"
 #include "tally/cli/history_file.hpp"
-#include "tally/cli/profiles.hpp"
-#include "tally/cli/stored_files.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output_file.hpp"
@@ -25,6 +22,9 @@
 #include "tally/output/registry/readers.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/report/conversion.hpp"
+#include "tally/tools/report/profiles.hpp"
+#include "tally/tools/report/stored_files.hpp"
 
 namespace tally::cli {
 namespace {
@@ -32,8 +32,8 @@ namespace {
 struct ReportOptions {
   std::vector<std::string> files;
   std::string vectors;
-  ResultOptions results;
-  ProfileReport profiles;
+  report::ResultOptions results;
+  report::ProfileReport profiles;
 };
 
 // The kinds that it reads, in the order in which they are tried.
@@ -72,7 +72,7 @@ constexpr const char* report_examples =
     "  tally report before.json after.json\n";
 
 std::vector<const output::Format*> formats_of_profiles() {
-  static const std::vector<output::ProfileFormat> stored = formats_of_stored_profiles();
+  static const std::vector<output::ProfileFormat> stored = report::formats_of_stored_profiles();
   return output::common(std::span<const output::ProfileFormat>(stored));
 }
 
@@ -81,12 +81,12 @@ void describe(Page& page, ReportOptions& options) {
             "tally report [options] -o PAGE.html FILE…\n  tally report [options] --format FORMAT FILE…\n  tally report "
             "[options] BEFORE.json AFTER.json");
   page.add_option("FILE", options.files, "a file with stored results, in one of the formats below");
-  add_result_options(page, options.results, "html", "(default)");
+  report::add_result_options(page, options.results, "html", "(default)");
   page.add_option("--bbv", options.vectors,
                   "windows: find phases from the basic-block vectors that `tally sample --bbv FILE` wrote")
       .value_name("FILE");
-  add_profile_options(page, options.profiles);
-  page.footer(output::reader_lines(all_formats(), reported_kinds) + "\n" + conversion_lines() +
+  report::add_profile_options(page, options.profiles);
+  page.footer(output::reader_lines(report::all_formats(), reported_kinds) + "\n" + report::conversion_lines() +
               fmt::format("  {:<12}  {}\n\n", output::source_name(output::Kind::profile),
                           output::format_names(formats_of_profiles())) +
               report_examples);
@@ -106,8 +106,8 @@ Error unknown_file(const output::StoredFile& file) {
 
 // Null for tally's own JSON. An error if the file is in no format that tally reads.
 Result<const output::Format*> format_of(const output::StoredFile& file) {
-  const output::Format* const format = output::recognised_format(all_formats(), reported_kinds, file);
-  if (auto why = unreadable_file_error(file)) return fail(*std::move(why));
+  const output::Format* const format = output::recognised_format(report::all_formats(), reported_kinds, file);
+  if (auto why = report::unreadable_file_error(file)) return fail(*std::move(why));
   if (format == nullptr && !is_of_tally(file.text)) return fail(unknown_file(file));
   return format;
 }
@@ -141,7 +141,7 @@ Result<LoadedResults> load_all(const std::vector<std::string>& names) {
   std::vector<output::StoredFile> files;
   std::size_t profiles = 0;
   for (const std::string& name : names) {
-    auto file = read_stored(name);
+    auto file = report::read_stored(name);
     if (!file) return fail(file.error());
     profiles += output::is_profile_json(*file);
     files.push_back(*std::move(file));
@@ -154,7 +154,7 @@ Result<LoadedResults> load_all(const std::vector<std::string>& names) {
   for (output::StoredFile& file : files) {
     const auto format = format_of(file);
     if (!format) return fail(format.error());
-    auto results = stored_results(file, *format);
+    auto results = report::stored_results(file, *format);
     if (!results) return fail(results.error());
     for (result::AnyResult& one : *results) add(std::move(one), file.name.substr(file.name.rfind('/') + 1), all);
     file = {};  // files of windows are large
@@ -172,7 +172,7 @@ Result<void> read_vectors(const std::string& path, std::vector<output::NamedResu
   const bool by_instructions = triggers.size() == 1 && triggers[0].event.base == "instructions";
   for (std::size_t i = 0; i < windows->series.size(); ++i) {
     const std::string file = i == 0 ? path : fmt::format("{}.{}", path, i + 1);
-    const auto text = read_stored(file);
+    const auto text = report::read_stored(file);
     if (!text) return fail(text.error());
     if (const auto added = output::add_vectors(windows->series[i], text->text, file, by_instructions); !added)
       return added;
@@ -197,13 +197,13 @@ int write_page(const std::string& text, const std::string& path) {
 }
 
 // Whether an option is only for results of `tally stat` that are converted.
-bool has_stat_options(const ResultOptions& how) {
+bool has_stat_options(const report::ResultOptions& how) {
   return how.append || how.perf_json || how.separator || !how.description.empty() || how.style.per_process ||
          how.style.per_thread;
 }
 
 // Whether an option asks for another format than a page.
-bool asks_for_conversion(const ResultOptions& how) {
+bool asks_for_conversion(const report::ResultOptions& how) {
   if (!how.format.empty()) return how.format != page_format.name;
   if (has_stat_options(how)) return true;
   if (output::matched_name_length(page_format, how.output) > 0) return false;
@@ -227,7 +227,7 @@ Error only_for_profiles() {
 
 // Compares the two files as `tally compare --force` does.
 int compare_files(const ReportOptions& options) {
-  const ProfileReport& profiles = options.profiles;
+  const report::ProfileReport& profiles = options.profiles;
   if (profiles.whole_names)
     return report_error({Code::bad_usage, "--full-names shows one profile", "omit it to compare two", 0});
   std::vector<std::string> arguments = options.files;
@@ -259,17 +259,17 @@ int report_files(const std::vector<std::string>& arguments, bool is_export) {
   if (const auto code = page.read(arguments)) return *code;
   if (options.files.empty())
     return report_error({Code::bad_usage, "missing FILE", "for example: tally report result.json -o page.html", 0});
-  const ResultOptions& how = options.results;
-  if (const auto apart = check_not_read(how.output, options.files); !apart) return report_error(apart.error());
+  const report::ResultOptions& how = options.results;
+  if (const auto apart = report::check_not_read(how.output, options.files); !apart) return report_error(apart.error());
   if (!is_export && is_history(options.files.front())) return report_history(options);
   const bool converts = is_export || asks_for_conversion(how);
   const bool may_compare = !is_export && options.files.size() == 2 && options.vectors.empty() && !has_stat_options(how);
   const bool fits_comparison =
       output::choose_format(output::comparison_formats(), how.format, how.output, "table").has_value();
-  const auto first = read_stored(options.files.front());
+  const auto first = report::read_stored(options.files.front());
   if (converts && !(may_compare && fits_comparison) && !(first && output::is_profile_json(*first))) {
     if (options.profiles.any() || !options.vectors.empty()) return report_error(only_for_profiles());
-    return convert(options.files, how, is_export ? "csv" : "table");
+    return report::convert(options.files, how, is_export ? "csv" : "table");
   }
   auto results = load_all(options.files);
   if (!results) return report_error(results.error());
@@ -283,9 +283,9 @@ int report_files(const std::vector<std::string>& arguments, bool is_export) {
   if (profiles.size() > 1)
     return report_error(
         {Code::bad_usage, "give one profile to show, or two to compare", "tally report before.json after.json", 0});
-  if (!profiles.empty()) return report_profile(profiles.front(), options.profiles, how.format, how.output);
+  if (!profiles.empty()) return report::report_profile(profiles.front(), options.profiles, how.format, how.output);
   if (options.profiles.any()) return report_error(only_for_profiles());
-  if (converts) return convert(options.files, how, "table");
+  if (converts) return report::convert(options.files, how, "table");
   if (const auto fits = check_page_output(options); !fits) return report_error(fits.error());
   if (!options.vectors.empty())
     if (const auto read = read_vectors(options.vectors, results->shown); !read) return report_error(read.error());

@@ -26,7 +26,7 @@ std::vector<event::Event> usual_events() {
   return events ? *std::move(events) : std::vector<event::Event>{};
 }
 
-Result<void> check_snippet(const ResultOptions& results) {
+Result<void> check_snippet(const report::ResultOptions& results) {
   if (results.append || results.separator || !results.description.empty() || results.style.per_process ||
       results.style.per_thread) {
     return fail(Code::bad_usage, "--append, -x, --meta, --per-process and --per-thread cannot be used with --asm",

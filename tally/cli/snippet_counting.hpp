@@ -6,10 +6,10 @@
 #include <string>
 
 #include "tally/cli/commands.hpp"
-#include "tally/cli/result_output.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/measure/measure_snippet.hpp"
 #include "tally/tools/command/command_page.hpp"
+#include "tally/tools/report/result_output.hpp"
 
 namespace tally::cli {
 
@@ -29,7 +29,7 @@ struct CodeRequest {
   bool nothing_asked = false;       ///< the user named no events
   std::string backend = "auto";
   std::optional<backend::Simulation> simulation;
-  ResultOptions results;
+  report::ResultOptions results;
   bool quiet = false;
 };
 

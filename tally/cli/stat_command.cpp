@@ -17,7 +17,6 @@
 #include "tally/cli/model_options.hpp"
 #include "tally/cli/noise_option.hpp"
 #include "tally/cli/pass_descriptions.hpp"
-#include "tally/cli/result_output.hpp"
 #include "tally/cli/script.hpp"
 #include "tally/cli/snippet_counting.hpp"
 #include "tally/core/base/text.hpp"
@@ -31,6 +30,7 @@
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/report/result_output.hpp"
 #include "tally/tools/why/missing_feature_report.hpp"
 #include "tally/tools/why/native_times.hpp"
 #include "tally/tools/why/path_hash_options.hpp"
@@ -57,7 +57,7 @@ struct StatOptions {
   bool native_times = false;
   bool from_script = false;
   bool nothing_asked = false;  // neither events nor metrics: count the backend's default set
-  ResultOptions results;
+  report::ResultOptions results;
   BaselineOptions baseline;
   HistoryOptions history;
   measure::StatOptions stat;
@@ -147,7 +147,7 @@ void describe(Page& app, StatOptions& options) {
   add_label_option(app);
   add_history_options(app, options.history);
   add_quiet_option(app, options.quiet);
-  add_result_options(app, options.results, "table", "(default: standard error)");
+  report::add_result_options(app, options.results, "table", "(default: standard error)");
   add_baseline_options(app, options.baseline);
   add_engine_tuning(app, options.stat.conditions.engine);
   app.footer(about_events + output::format_lines(output::common(output::stat_formats())) + "\n" + stat_examples);
@@ -244,7 +244,7 @@ Result<std::vector<std::string>> choose_passes(StatOptions& options, const backe
 }
 
 // Writes the result, then what its comparison with a baseline found. Returns tally's exit code.
-int write_compared(result::Stat& stat, const std::optional<Baseline>& baseline, Destination& destination,
+int write_compared(result::Stat& stat, const std::optional<Baseline>& baseline, report::Destination& destination,
                    linux::Signals& signals) {
   if (!baseline) return final_exit_code(stat, destination.write({stat}), signals);
   const Baseline::Outcome outcome = baseline->judge(stat, destination.terminal());
@@ -288,7 +288,7 @@ int count(StatOptions& options) {
   for (std::string& line : choice->backend->notices_before(options.stat)) choice->notices.push_back(std::move(line));
   options.results.style.command = shell_words(options.stat.target.command);
   options.results.style.run_numbers = options.stat.runs > 1;
-  auto destination = Destination::open(options.results, "table", linux::Output::standard_error());
+  auto destination = report::Destination::open(options.results, "table", linux::Output::standard_error());
   if (!destination) return report_error(destination.error());
   if (const auto fits = output::fits_parts(destination->format(), !options.stat.code_regions().empty()); !fits)
     return report_error(fits.error());

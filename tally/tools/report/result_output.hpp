@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/output/kinds/stat_format.hpp"
 #include "tally/output/result/stat_result.hpp"
+#include "tally/tools/command/command.hpp"
 
-namespace tally::cli {
+namespace tally::report {
 
 /// The options as given.
 struct ResultOptions {
@@ -26,7 +26,8 @@ struct ResultOptions {
 };
 
 /// Adds the options to a command's page. `usual`: its default format; `stream`: its default output.
-void add_result_options(Page& page, ResultOptions& options, const std::string& usual, const std::string& stream);
+void add_result_options(command::Page& page, ResultOptions& options, const std::string& usual,
+                        const std::string& stream);
 
 /// The output of results. It is opened and checked before anything is measured.
 class Destination {
@@ -78,4 +79,4 @@ class Destination {
   std::string before_;  // a line break before the text, if the file does not end with one
 };
 
-}  // namespace tally::cli
+}  // namespace tally::report

@@ -1,22 +1,22 @@
-#include "tally/cli/conversion.hpp"
+#include "tally/tools/report/conversion.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "tally/cli/commands.hpp"
-#include "tally/cli/stored_files.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/output/kinds/memory_format.hpp"
 #include "tally/output/kinds/windows_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
 #include "tally/output/registry/formats.hpp"
+#include "tally/tools/command/command.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/command/terminal_output.hpp"
+#include "tally/tools/report/stored_files.hpp"
 #include "tally/tools/windows/write_windows.hpp"
 
-namespace tally::cli {
+namespace tally::report {
 namespace {
 
 // The kinds that it reads, in the order in which they are tried. Rows of HPCTool are read as runs, unless
@@ -55,27 +55,27 @@ Result<std::vector<result::Stat>> read_stats(const std::vector<std::string>& fil
 int convert_memory(const std::vector<result::AnyResult>& results, std::size_t files, const ResultOptions& how,
                    const std::string& usual) {
   const auto format = output::choose_format(output::memory_formats(), how.format, how.output, usual);
-  if (!format) return report_error(format.error());
+  if (!format) return command::report_error(format.error());
   if (files > 1 || results.size() > 1) {
-    return report_error({Code::bad_usage, "results of `tally memory` can only be written one at a time",
-                         "`tally report` makes one page of several results", 0});
+    return command::report_error({Code::bad_usage, "results of `tally memory` can only be written one at a time",
+                                  "`tally report` makes one page of several results", 0});
   }
   if (how.append || how.separator || !how.description.empty() || how.style.per_process || how.style.per_thread) {
-    return report_error({Code::bad_usage, "only --format and -o can be used with a result of `tally memory`",
-                         "the other options are for results of `tally stat`", 0});
+    return command::report_error({Code::bad_usage, "only --format and -o can be used with a result of `tally memory`",
+                                  "the other options are for results of `tally stat`", 0});
   }
   result::Memory memory = std::get<result::Memory>(results.front());
   if (const auto supported = output::check_task(**format, memory.task); !supported) {
-    return report_error(supported.error());
+    return command::report_error(supported.error());
   }
   auto output = how.output.empty() || how.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
                                                         : linux::Output::open_file(how.output);
-  if (!output) return report_error(output.error());
-  hide_host(memory.environment, **format);
-  if (const auto done = output->write((*format)->write(memory, terminal_columns(*output))); !done)
-    return report_error(done.error());
-  const auto described = describe_csv(**format, how.output, output::memory_json(memory));
-  return described ? exit_ok : report_error(described.error());
+  if (!output) return command::report_error(output.error());
+  command::hide_host(memory.environment, **format);
+  if (const auto done = output->write((*format)->write(memory, command::terminal_columns(*output))); !done)
+    return command::report_error(done.error());
+  const auto described = command::describe_csv(**format, how.output, output::memory_json(memory));
+  return described ? command::exit_ok : command::report_error(described.error());
 }
 
 // The output format for a file of windows. Errors: bad_usage.
@@ -96,18 +96,19 @@ Result<const output::WindowFormat*> window_format_of(std::size_t files, const Re
 int convert_windows(const result::Windows& windows, std::size_t files, const ResultOptions& how,
                     const std::string& usual) {
   const auto chosen = window_format_of(files, how, usual);
-  if (!chosen) return report_error(chosen.error());
+  if (!chosen) return command::report_error(chosen.error());
   const output::WindowFormat& format = **chosen;
-  if (!windows.notices.empty()) say(windows.notices);
+  if (!windows.notices.empty()) command::say(windows.notices);
   if (format.fits != nullptr) {
     std::vector<EventName> names;
     for (const result::EventCount& event : windows.head.events) names.push_back(event.name);
-    if (const auto fits = format.fits(names); !fits) return report_error(fits.error());
+    if (const auto fits = format.fits(names); !fits) return command::report_error(fits.error());
   }
   auto output = how.output.empty() || how.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
                                                         : linux::Output::open_file(how.output);
-  if (!output) return report_error(output.error());
-  if (const auto allowed = check_binary_output(format, *output); !allowed) return report_error(allowed.error());
+  if (!output) return command::report_error(output.error());
+  if (const auto allowed = command::check_binary_output(format, *output); !allowed)
+    return command::report_error(allowed.error());
   const bool is_file = output->is_file();
   windows::WindowRows rows(format, std::move(*output));
   rows.begin(windows.head);
@@ -117,7 +118,7 @@ int convert_windows(const result::Windows& windows, std::size_t files, const Res
     auto description = linux::Output::open_file(how.output + ".meta.json");
     written = description ? description->write(rows.describe(windows.head) + "\n") : fail(description.error());
   }
-  return written ? exit_ok : report_error(written.error());
+  return written ? command::exit_ok : command::report_error(written.error());
 }
 
 }  // namespace
@@ -134,16 +135,16 @@ int convert(const std::vector<std::string>& files, const ResultOptions& how, con
     const output::Format* const format = output::recognised_format(all_formats(), converted_kinds, *file);
     if (format != nullptr && format->kind != output::Kind::stat) {
       const auto results = stored_results(*file, format);
-      if (!results) return report_error(results.error());
+      if (!results) return command::report_error(results.error());
       if (format->kind == output::Kind::memory) return convert_memory(*results, files.size(), how, usual);
       return convert_windows(std::get<result::Windows>(results->front()), files.size(), how, usual);
     }
   }
   const auto stats = read_stats(files);
-  if (!stats) return report_error(stats.error());
+  if (!stats) return command::report_error(stats.error());
   auto destination = Destination::open(how, usual, linux::Output::standard_output());
-  if (!destination) return report_error(destination.error());
+  if (!destination) return command::report_error(destination.error());
   return destination->write(*stats);
 }
 
-}  // namespace tally::cli
+}  // namespace tally::report

@@ -1,4 +1,4 @@
-#include "tally/cli/profiles.hpp"
+#include "tally/tools/report/profiles.hpp"
 
 #include <fmt/format.h>
 
@@ -6,17 +6,17 @@
 #include <iterator>
 #include <utility>
 
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/output/kinds/profile_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
+#include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 
-namespace tally::cli {
+namespace tally::report {
 
 std::vector<output::ProfileFormat> formats_of_stored_profiles() {
   std::vector<output::ProfileFormat> all;
@@ -56,7 +56,7 @@ Result<std::string> text_of(result::Profile profile, const output::ProfileStyle&
   const auto formats = formats_of_stored_profiles();
   const auto format = output::choose_format(std::span<const output::ProfileFormat>(formats), name, output, "table");
   if (!format) return fail(format.error());
-  hide_host(profile.stat.environment, **format);
+  command::hide_host(profile.stat.environment, **format);
   return (*format)->write(profile, style);
 }
 
@@ -72,7 +72,7 @@ output::SourceReader source_reader() {
   };
 }
 
-void add_profile_options(Page& page, ProfileReport& options) {
+void add_profile_options(command::Page& page, ProfileReport& options) {
   page.add_option("--by", options.by, "profiles: one row per function (default), line, object").value_name("ROWS");
   page.add_option("--top", options.top, "profiles: rows of the table; 0: all (default: 40)").value_name("N");
   page.add_flag("--full-names", options.whole_names, "profiles: print C++ and Rust functions with their parameters");
@@ -81,11 +81,11 @@ void add_profile_options(Page& page, ProfileReport& options) {
 int report_profile(const result::Profile& profile, const ProfileReport& options, const std::string& format,
                    const std::string& output) {
   auto style = style_of(options);
-  if (!style) return report_error(style.error());
+  if (!style) return command::report_error(style.error());
   if (output.empty() || output == "-") style->terminal = linux::terminal_columns(linux::Stream::output);
   const auto text = text_of(profile, *style, format, output);
-  if (!text) return report_error(text.error());
-  return write_text(output, *text);
+  if (!text) return command::report_error(text.error());
+  return command::write_text(output, *text);
 }
 
-}  // namespace tally::cli
+}  // namespace tally::report

@@ -9,7 +9,7 @@
 #include "tally/core/base/result.hpp"
 #include "tally/output/kinds/format.hpp"
 
-namespace tally::cli {
+namespace tally::report {
 
 /// The registry of all formats: those of `report`, and those that higher layers read.
 const std::vector<const output::Format*>& all_formats();
@@ -35,4 +35,4 @@ std::optional<Error> unreadable_file_error(const output::StoredFile& file);
 /// bad_usage.
 Result<void> check_not_read(const std::string& output, const std::vector<std::string>& files);
 
-}  // namespace tally::cli
+}  // namespace tally::report

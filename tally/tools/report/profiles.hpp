@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/output/kinds/profile_format.hpp"
+#include "tally/tools/command/command_page.hpp"
 
-namespace tally::cli {
+namespace tally::report {
 
 /// The options for showing profiles.
 struct ProfileReport {
@@ -22,7 +22,7 @@ struct ProfileReport {
 /// Reads source files from the paths in the debug information.
 output::SourceReader source_reader();
 
-void add_profile_options(Page& page, ProfileReport& options);
+void add_profile_options(command::Page& page, ProfileReport& options);
 
 /// Writes a profile in the format of this name; empty: chosen by the output's file name. Returns the exit code.
 int report_profile(const result::Profile& profile, const ProfileReport& options, const std::string& format,
@@ -31,4 +31,4 @@ int report_profile(const result::Profile& profile, const ProfileReport& options,
 /// The formats that can be written from a stored profile.
 std::vector<output::ProfileFormat> formats_of_stored_profiles();
 
-}  // namespace tally::cli
+}  // namespace tally::report

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tally/cli/result_output.hpp"
+#include "tally/tools/report/result_output.hpp"
 
-namespace tally::cli {
+namespace tally::report {
 
 /// A paragraph for the help: the formats of each kind of result.
 std::string conversion_lines();
@@ -16,4 +16,4 @@ std::string conversion_lines();
 /// runs, unless tally describes them as windows. Returns the exit code.
 int convert(const std::vector<std::string>& files, const ResultOptions& how, const std::string& usual);
 
-}  // namespace tally::cli
+}  // namespace tally::report

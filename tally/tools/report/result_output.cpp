@@ -1,11 +1,10 @@
-#include "tally/cli/result_output.hpp"
+#include "tally/tools/report/result_output.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/output/registry/choose_format.hpp"
@@ -13,7 +12,7 @@
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 
-namespace tally::cli {
+namespace tally::report {
 namespace {
 
 Result<const output::StatFormat*> format_of(const ResultOptions& options, const std::string& usual) {
@@ -48,11 +47,12 @@ Result<void> check(const ResultOptions& options) {
 
 }  // namespace
 
-void add_result_options(Page& page, ResultOptions& options, const std::string& usual, const std::string& stream) {
+void add_result_options(command::Page& page, ResultOptions& options, const std::string& usual,
+                        const std::string& stream) {
   page.add_option("-o,--output", options.output, "write the results to FILE, - for standard output " + stream)
       .output_file();
   const auto formats = output::common(output::stat_formats());
-  add_format_option(page, options.format, formats, output::format_help(formats, usual));
+  command::add_format_option(page, options.format, formats, output::format_help(formats, usual));
   page.add_option("-x,--field-separator", options.separator,
                   "write the fields of `perf stat -x`, separated by SEP; with --format csv: separate columns by SEP")
       .value_name("SEP");
@@ -64,7 +64,7 @@ void add_result_options(Page& page, ResultOptions& options, const std::string& u
                   "write a JSON description of the measurement to FILE (default for csv and hpctool with -o NAME: "
                   "NAME.meta.json; with --append: NAME.meta.jsonl)")
       .output_file();
-  add_host_option(page);
+  command::add_host_option(page);
   page.add_flag("--per-process", options.style.per_process, "also report the counts of each process");
   page.add_flag("--per-thread", options.style.per_thread, "also report the counts of each thread");
 }
@@ -136,7 +136,7 @@ Result<std::string> Destination::text(const std::vector<result::Stat>& stats) co
   for (const result::Stat& stat : stats) {
     if (const auto fits = output::fits_parts(*format_, stat.of_parts); !fits) return fail(fits.error());
     result::Stat shown = stat;
-    hide_host(shown.environment, *format_);
+    command::hide_host(shown.environment, *format_);
     auto one = format_->write(shown, style);
     if (!one) return fail(one.error());
     whole += *one;
@@ -180,8 +180,8 @@ int Destination::write(const std::vector<result::Stat>& stats) {
   const auto whole = whole_text(stats);
   const auto written = whole ? output_.write(*whole) : Result<void>(fail(whole.error()));
   const auto described = write_description(stats);
-  if (written && described) return exit_ok;
-  const int code = report_error(written ? described.error() : written.error());
+  if (written && described) return command::exit_ok;
+  const int code = command::report_error(written ? described.error() : written.error());
   if (written || (output_.is_standard_error() && whole)) return code;
   for (const result::Stat& stat : stats) {
     const auto table = output::table(stat, style_);
@@ -190,4 +190,4 @@ int Destination::write(const std::vector<result::Stat>& stats) {
   return code;
 }
 
-}  // namespace tally::cli
+}  // namespace tally::report

@@ -1,4 +1,4 @@
-#include "tally/cli/stored_files.hpp"
+#include "tally/tools/report/stored_files.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 #include "tally/output/result/stored_lens.hpp"
 #include "tally/tools/discover/discoveries.hpp"
 
-namespace tally::cli {
+namespace tally::report {
 namespace {
 
 output::AnyResults read_sweep(const output::StoredFile& file) {
@@ -129,4 +129,4 @@ Result<std::vector<result::AnyResult>> stored_results(const output::StoredFile& 
   return format != nullptr ? output::read_results(*format, file) : output::read_stat_json(file);
 }
 
-}  // namespace tally::cli
+}  // namespace tally::report

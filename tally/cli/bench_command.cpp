@@ -9,7 +9,6 @@
 #include "tally/cli/bench_suite.hpp"
 #include "tally/cli/commands.hpp"
 #include "tally/cli/gate_options.hpp"
-#include "tally/cli/history_file.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/memory_file.hpp"
@@ -20,6 +19,7 @@
 #include "tally/output/kit/grid.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/progress.hpp"
+#include "tally/tools/history/history_file.hpp"
 
 namespace tally::cli {
 namespace {
@@ -266,7 +266,7 @@ int run_bench(const std::vector<std::string>& arguments) {
   if (options.list) return list(*suite);
   if (const auto sound = check_suite(*suite); !sound) return report_error(sound.error());
   if (const auto sound = check_baseline(options.baseline); !sound) return report_error(sound.error());
-  if (const auto history = HistoryFile::open({.file = options.history, .name = ""}); !history)
+  if (const auto history = history::HistoryFile::open({.file = options.history, .name = ""}); !history)
     return report_error(history.error());
   if (std::error_code error; !options.baseline.empty() && fs::equivalent(options.output, options.baseline, error))
     return report_error(

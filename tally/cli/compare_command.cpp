@@ -6,7 +6,6 @@
 
 #include "tally/cli/commands.hpp"
 #include "tally/cli/gate_options.hpp"
-#include "tally/cli/history_file.hpp"
 #include "tally/cli/stat_command.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/terminal_width.hpp"
@@ -17,6 +16,7 @@
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/history/history_file.hpp"
 #include "tally/tools/report/profiles.hpp"
 #include "tally/tools/report/stored_files.hpp"
 #include "tally/tools/why/why.hpp"
@@ -30,7 +30,7 @@ struct CompareOptions {
   std::string by, format, output;
   std::int64_t top = 10;
   bool all = false, force = false, why = false;
-  HistoryOptions history;
+  history::HistoryOptions history;
 };
 
 constexpr const char* about =
@@ -78,7 +78,7 @@ void describe(Page& page, CompareOptions& options) {
   page.add_flag("--why", options.why,
                 "results of tally stat --path-hash: run both commands again, and show where their executions part and "
                 "what made them differ");
-  add_history_options(page, options.history);
+  history::add_history_options(page, options.history);
   page.footer(about + comparable_lines() + "\n" + compare_examples);
 }
 
@@ -170,7 +170,7 @@ int run_compare(const std::vector<std::string>& arguments) {
   if (!gates) return report_error(gates.error());
   if (const auto apart = report::check_not_read(options.output, options.files); !apart)
     return report_error(apart.error());
-  auto history = HistoryFile::open(options.history);
+  auto history = history::HistoryFile::open(options.history);
   if (!history) return report_error(history.error());
   std::optional<result::Stat> kept;
   if (!options.history.file.empty()) {

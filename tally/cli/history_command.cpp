@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "tally/cli/commands.hpp"
-#include "tally/cli/history_file.hpp"
 #include "tally/core/count/event_name.hpp"
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/output/kinds/history_format.hpp"
@@ -14,6 +13,7 @@
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/history/history_file.hpp"
 #include "tally/tools/report/stored_files.hpp"
 
 namespace tally::cli {
@@ -109,7 +109,7 @@ int run_history(const std::vector<std::string>& arguments) {
   if (!format) return report_error(format.error());
   if (const auto apart = report::check_not_read(options.output, options.files); !apart)
     return report_error(apart.error());
-  auto history = read_history(options.files.front());
+  auto history = history::read_history(options.files.front());
   if (!history) return report_error(history.error());
   keep_asked(*history, options);
   const bool is_asked = !options.name.empty() || !options.event.empty() || !options.label.empty();

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "tally/cli/commands.hpp"
-#include "tally/cli/history_file.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output_file.hpp"
@@ -22,6 +21,7 @@
 #include "tally/output/registry/readers.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/history/history_file.hpp"
 #include "tally/tools/report/conversion.hpp"
 #include "tally/tools/report/profiles.hpp"
 #include "tally/tools/report/stored_files.hpp"
@@ -245,7 +245,7 @@ int report_history(const ReportOptions& options) {
     return report_error({Code::bad_usage, "a history cannot be combined with other files or with options of profiles",
                          "tally report bench.db -o history.html", 0});
   if (const auto fits = check_page_output(options); !fits) return report_error(fits.error());
-  auto history = read_history(options.files.front());
+  auto history = history::read_history(options.files.front());
   if (!history) return report_error(history.error());
   for (result::HistoryEntry& entry : history->entries) hide_host(entry.provenance);
   return write_page(output::history_html(*history), options.results.output);
@@ -261,7 +261,7 @@ int report_files(const std::vector<std::string>& arguments, bool is_export) {
     return report_error({Code::bad_usage, "missing FILE", "for example: tally report result.json -o page.html", 0});
   const report::ResultOptions& how = options.results;
   if (const auto apart = report::check_not_read(how.output, options.files); !apart) return report_error(apart.error());
-  if (!is_export && is_history(options.files.front())) return report_history(options);
+  if (!is_export && history::is_history(options.files.front())) return report_history(options);
   const bool converts = is_export || asks_for_conversion(how);
   const bool may_compare = !is_export && options.files.size() == 2 && options.vectors.empty() && !has_stat_options(how);
   const bool fits_comparison =

@@ -10,7 +10,6 @@
 #include "tally/cli/control_options.hpp"
 #include "tally/cli/default_events.hpp"
 #include "tally/cli/event_tables.hpp"
-#include "tally/cli/history_file.hpp"
 #include "tally/cli/kept.hpp"
 #include "tally/cli/launch.hpp"
 #include "tally/cli/metric_options.hpp"
@@ -30,6 +29,7 @@
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/history/history_file.hpp"
 #include "tally/tools/report/result_output.hpp"
 #include "tally/tools/why/missing_feature_report.hpp"
 #include "tally/tools/why/native_times.hpp"
@@ -59,7 +59,7 @@ struct StatOptions {
   bool nothing_asked = false;  // neither events nor metrics: count the backend's default set
   report::ResultOptions results;
   BaselineOptions baseline;
-  HistoryOptions history;
+  history::HistoryOptions history;
   measure::StatOptions stat;
 };
 
@@ -145,7 +145,7 @@ void describe(Page& app, StatOptions& options) {
   add_model_options(app, options.model);
   add_noise_option(app, options.noise);
   add_label_option(app);
-  add_history_options(app, options.history);
+  history::add_history_options(app, options.history);
   add_quiet_option(app, options.quiet);
   report::add_result_options(app, options.results, "table", "(default: standard error)");
   add_baseline_options(app, options.baseline);
@@ -295,7 +295,7 @@ int count(StatOptions& options) {
   const auto fits = fits_format(destination->format().name, destination->format().fits, options.stat.events,
                                 [&](const event::Event& event) { return choice->backend->outlook(event); });
   if (!fits) return report_error(fits.error());
-  auto history = HistoryFile::open(options.history);
+  auto history = history::HistoryFile::open(options.history);
   if (!history) return report_error(history.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());

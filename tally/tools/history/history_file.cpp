@@ -1,19 +1,19 @@
-#include "tally/cli/history_file.hpp"
+#include "tally/tools/history/history_file.hpp"
 
 #include <fmt/format.h>
 
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/size_limit.hpp"
 #include "tally/output/analysis/comparable.hpp"
 #include "tally/output/kinds/stat_format.hpp"
+#include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/option_groups.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 
-namespace tally::cli {
+namespace tally::history {
 namespace {
 
 result::HistoryCount count_of(const result::Event& event) {
@@ -39,23 +39,23 @@ result::HistoryEntry entry_of(const result::Stat& stat, const std::string& name)
                              .counts = {}};
   if (entry.name.empty()) entry.name = stat.command.empty() ? stat.target : shell_words(stat.command);
   // A result of an earlier version has none: it is stored as of now.
-  if (!entry.provenance.is_known()) entry.provenance = provenance();
+  if (!entry.provenance.is_known()) entry.provenance = command::provenance();
   for (const result::Event& event : stat.events) entry.counts.push_back(count_of(event));
   return entry;
 }
 
 }  // namespace
 
-void add_history_option(Page& page, std::string& file) {
-  const GroupScope group(page, results_group);
+void add_history_option(command::Page& page, std::string& file) {
+  const command::GroupScope group(page, command::results_group);
   page.add_option("--history", file,
                   "add the result to the history FILE, which `tally history` reads; creates it if it is missing")
       .value_name("FILE");
 }
 
-void add_history_options(Page& page, HistoryOptions& options) {
+void add_history_options(command::Page& page, HistoryOptions& options) {
   add_history_option(page, options.file);
-  const GroupScope group(page, results_group);
+  const command::GroupScope group(page, command::results_group);
   page.add_option("--name", options.name, "with --history: name of the series (default: the measured command line)")
       .value_name("NAME");
 }
@@ -68,35 +68,36 @@ Result<HistoryFile> HistoryFile::open(const HistoryOptions& options) {
     return fail(Code::bad_usage, "--name needs --history", "add --history FILE");
   }
   const linux::WithoutSizeSignal no_signal;
-  auto database = history::Database::open(options.file);
+  auto database = Database::open(options.file);
   if (!database) return fail(database.error());
   file.database_.emplace(*std::move(database));
   return file;
 }
 
-int HistoryFile::add(const result::Stat& stat, history::Origin origin) {
-  if (!database_) return exit_ok;
+int HistoryFile::add(const result::Stat& stat, Origin origin) {
+  if (!database_) return command::exit_ok;
   if (stat.incomplete || stat.exit_code.value_or(0) != 0) {
-    say({fmt::format("not stored in '{}': the program {}", printable(options_.file),
+    command::say(
+        {fmt::format("not stored in '{}': the program {}", printable(options_.file),
                      stat.incomplete ? "was interrupted" : fmt::format("failed (exit code {})", *stat.exit_code))});
-    return exit_ok;
+    return command::exit_ok;
   }
   output::Style style;
   style.one_line = true;
   const auto document = output::json(stat, style);
-  if (!document) return report_error(document.error());
+  if (!document) return command::report_error(document.error());
   const linux::WithoutSizeSignal no_signal;
   const auto added = database_->add(entry_of(stat, options_.name), *document, origin);
-  return added ? exit_ok : report_error(added.error());
+  return added ? command::exit_ok : command::report_error(added.error());
 }
 
 bool is_history(const std::string& path) {
   if (!linux::file_state(path)) return false;
   auto file = linux::InputFile::open_regular(path);
   if (!file) return false;
-  std::string begin(history::file_magic.size(), ' ');
+  std::string begin(file_magic.size(), ' ');
   const auto size = file->read(begin);
-  return size && *size == begin.size() && begin == history::file_magic;
+  return size && *size == begin.size() && begin == file_magic;
 }
 
 Result<result::History> read_history(const std::string& path) {
@@ -106,9 +107,9 @@ Result<result::History> read_history(const std::string& path) {
     return fail(Code::bad_usage, fmt::format("'{}' is not a history of tally", printable(path)),
                 "`tally stat --history FILE` creates one");
   }
-  auto database = history::Database::open_to_read(path);
+  auto database = Database::open_to_read(path);
   if (!database) return fail(database.error());
   return database->read();
 }
 
-}  // namespace tally::cli
+}  // namespace tally::history

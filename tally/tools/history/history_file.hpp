@@ -4,13 +4,13 @@
 #include <optional>
 #include <string>
 
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/output/result/history_result.hpp"
 #include "tally/output/result/stat_result.hpp"
+#include "tally/tools/command/command_page.hpp"
 #include "tally/tools/history/database.hpp"
 
-namespace tally::cli {
+namespace tally::history {
 
 struct HistoryOptions {
   std::string file;  ///< empty: nothing is stored
@@ -18,8 +18,8 @@ struct HistoryOptions {
 };
 
 /// Adds `--history` alone.
-void add_history_option(Page& page, std::string& file);
-void add_history_options(Page& page, HistoryOptions& options);
+void add_history_option(command::Page& page, std::string& file);
+void add_history_options(command::Page& page, HistoryOptions& options);
 
 /// The history that an invocation adds to, or none.
 class HistoryFile {
@@ -29,11 +29,11 @@ class HistoryFile {
 
   /// Stores a result. Does nothing without a history, and for a program that failed or was interrupted, whose counts
   /// are no measure of it; says so. Returns tally's exit code.
-  int add(const result::Stat& stat, history::Origin origin);
+  int add(const result::Stat& stat, Origin origin);
 
  private:
   HistoryOptions options_;
-  std::optional<history::Database> database_;
+  std::optional<Database> database_;
 };
 
 /// Whether a file is a history.
@@ -42,4 +42,4 @@ bool is_history(const std::string& path);
 /// Reads a history. Errors: bad_usage.
 Result<result::History> read_history(const std::string& path);
 
-}  // namespace tally::cli
+}  // namespace tally::history

@@ -5,10 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/bench_check.hpp"
-#include "tally/cli/bench_suite.hpp"
 #include "tally/cli/commands.hpp"
-#include "tally/cli/gate_options.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/memory_file.hpp"
@@ -19,6 +16,9 @@
 #include "tally/output/kit/grid.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/progress.hpp"
+#include "tally/tools/comparison/bench_check.hpp"
+#include "tally/tools/comparison/bench_suite.hpp"
+#include "tally/tools/comparison/gate_options.hpp"
 #include "tally/tools/history/history_file.hpp"
 
 namespace tally::cli {
@@ -62,7 +62,7 @@ void describe(Page& page, BenchOptions& options) {
   add_history_option(page, options.history);
   page.add_option("--label", options.label, "store this text with the results").value_name("LABEL");
   page.add_option("--comment", options.comment, "write the comparisons as Markdown to FILE").value_name("FILE");
-  add_undecided_option(page, options.undecided);
+  comparison::add_undecided_option(page, options.undecided);
   page.add_option("--only", options.only, "run only this benchmark; may be repeated").value_name("NAME").repeated();
   page.add_flag("--list", options.list, "list the benchmarks, and exit");
   page.footer(bench_footer);
@@ -73,7 +73,7 @@ constexpr const char* missing_text = "undecided: it is only in the baseline; rem
 
 // What became of a benchmark.
 struct Outcome {
-  const Benchmark* benchmark = nullptr;
+  const comparison::Benchmark* benchmark = nullptr;
   int code = exit_ok;  // of tally stat, if that failed; else of tally compare
   bool has_run = false;
   std::string text, markdown;  // the verdict in one line; the comparison
@@ -83,7 +83,7 @@ class Runner {
  public:
   Runner(const BenchOptions& options, std::string folder) : options_(options), folder_(std::move(folder)) {}
 
-  Result<Outcome> run(const Benchmark& benchmark) {
+  Result<Outcome> run(const comparison::Benchmark& benchmark) {
     Outcome outcome{.benchmark = &benchmark, .text = {}, .markdown = {}};
     const auto counted = linux::run_tool(count_command(benchmark));
     if (!counted) return fail(counted.error());
@@ -107,12 +107,12 @@ class Runner {
   }
 
  private:
-  static std::string path_in(const std::string& folder, const Benchmark& benchmark) {
+  static std::string path_in(const std::string& folder, const comparison::Benchmark& benchmark) {
     return (fs::path(folder) / (benchmark.name + ".json")).string();
   }
 
   /// `tally stat` or `tally profile` of a benchmark.
-  std::vector<std::string> count_command(const Benchmark& benchmark) const {
+  std::vector<std::string> count_command(const comparison::Benchmark& benchmark) const {
     const std::string result = fs::absolute(path_in(options_.output, benchmark)).string();
     std::vector<std::string> words{"env", "-C", (fs::path(folder_) / benchmark.directory).string(), tally_};
     const auto add = [&](const std::string& option, const std::string& value) {
@@ -130,7 +130,7 @@ class Runner {
   }
 
   /// Adds the result to the history.
-  Result<void> store(const Benchmark& benchmark) const {
+  Result<void> store(const comparison::Benchmark& benchmark) const {
     if (options_.history.empty()) return {};
     const std::string result = path_in(options_.output, benchmark);
     const auto end = linux::run_tool({tally_, "compare", result, result, "-o", "/dev/null", "--history",
@@ -166,13 +166,13 @@ class Runner {
 };
 
 // The benchmarks of the baseline that are not in the suite, in order of their names.
-std::vector<std::string> only_in_baseline(const std::string& folder, const std::vector<Benchmark>& suite) {
+std::vector<std::string> only_in_baseline(const std::string& folder, const std::vector<comparison::Benchmark>& suite) {
   std::vector<std::string> names;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().stem().string();
     if (entry.path().extension() == ".json" &&
-        std::none_of(suite.begin(), suite.end(), [&](const Benchmark& one) { return one.name == name; }))
+        std::none_of(suite.begin(), suite.end(), [&](const comparison::Benchmark& one) { return one.name == name; }))
       names.push_back(name);
   }
   std::sort(names.begin(), names.end());
@@ -213,17 +213,17 @@ std::string comment_of(std::vector<Outcome> outcomes, const std::vector<std::str
   return omitted == 0 ? text : text + fmt::format("{} benchmarks are omitted because the comment is long.\n", omitted);
 }
 
-Result<std::vector<Benchmark>> chosen_benchmarks(const BenchOptions& options, const std::string& path) {
+Result<std::vector<comparison::Benchmark>> chosen_benchmarks(const BenchOptions& options, const std::string& path) {
   const auto text = linux::read_file(path);
   if (!text) return fail(text.error());
-  auto suite = parse_suite(*text, path);
+  auto suite = comparison::parse_suite(*text, path);
   if (!suite) return suite;
   for (const std::string& name : options.only)
-    if (std::none_of(suite->begin(), suite->end(), [&](const Benchmark& one) { return one.name == name; }))
+    if (std::none_of(suite->begin(), suite->end(), [&](const comparison::Benchmark& one) { return one.name == name; }))
       return fail(Code::bad_usage, fmt::format("the suite has no benchmark '{}'", printable(name)),
                   "`tally bench --list` lists them");
   if (!options.only.empty())
-    std::erase_if(*suite, [&](const Benchmark& one) {
+    std::erase_if(*suite, [&](const comparison::Benchmark& one) {
       return std::find(options.only.begin(), options.only.end(), one.name) == options.only.end();
     });
   return suite;
@@ -236,9 +236,10 @@ Result<void> check_baseline(const std::string& folder) {
               fmt::format("make one: tally bench -o {}; or omit --baseline", printable(shell_words({folder}))));
 }
 
-int list(const std::vector<Benchmark>& suite) {
+int list(const std::vector<comparison::Benchmark>& suite) {
   std::string text;
-  for (const Benchmark& one : suite) text += fmt::format("{}  {}\n", printable(one.name), shell_words(one.command));
+  for (const comparison::Benchmark& one : suite)
+    text += fmt::format("{}  {}\n", printable(one.name), shell_words(one.command));
   return print(text);
 }
 
@@ -264,7 +265,7 @@ int run_bench(const std::vector<std::string>& arguments) {
   const auto suite = chosen_benchmarks(options, path);
   if (!suite) return report_error(suite.error());
   if (options.list) return list(*suite);
-  if (const auto sound = check_suite(*suite); !sound) return report_error(sound.error());
+  if (const auto sound = comparison::check_suite(*suite); !sound) return report_error(sound.error());
   if (const auto sound = check_baseline(options.baseline); !sound) return report_error(sound.error());
   if (const auto history = history::HistoryFile::open({.file = options.history, .name = ""}); !history)
     return report_error(history.error());
@@ -275,7 +276,7 @@ int run_bench(const std::vector<std::string>& arguments) {
   Runner runner(options, fs::absolute(path).parent_path().string());
   Progress progress("tally bench");
   std::vector<Outcome> outcomes;
-  for (const Benchmark& one : *suite) {
+  for (const comparison::Benchmark& one : *suite) {
     progress.show(static_cast<double>(outcomes.size()) / static_cast<double>(suite->size()), printable(one.name));
     auto outcome = runner.run(one);
     if (!outcome) progress.clear();
@@ -290,7 +291,7 @@ int run_bench(const std::vector<std::string>& arguments) {
       return written;
   if (const int printed = print(table_of(outcomes, missing)); printed != exit_ok) return printed;
   const int code = exit_code_of(outcomes);
-  return code == exit_ok && !missing.empty() ? undecided_exit_code(options.undecided) : code;
+  return code == exit_ok && !missing.empty() ? comparison::undecided_exit_code(options.undecided) : code;
 }
 
 }  // namespace tally::cli

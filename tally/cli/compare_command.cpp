@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "tally/cli/commands.hpp"
-#include "tally/cli/gate_options.hpp"
 #include "tally/cli/stat_command.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/terminal_width.hpp"
@@ -16,6 +15,7 @@
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/comparison/gate_options.hpp"
 #include "tally/tools/history/history_file.hpp"
 #include "tally/tools/report/profiles.hpp"
 #include "tally/tools/report/stored_files.hpp"
@@ -26,7 +26,7 @@ namespace {
 
 struct CompareOptions {
   std::vector<std::string> files;
-  GateOptions gates;
+  comparison::GateOptions gates;
   std::string by, format, output;
   std::int64_t top = 10;
   bool all = false, force = false, why = false;
@@ -62,7 +62,7 @@ void describe(Page& page, CompareOptions& options) {
   page.head("Compare two results of a program, and fail if a count grew by more than a limit.",
             "tally compare [options] OLD NEW");
   page.add_option("FILE", options.files, "the result before, then the result after");
-  add_gate_options(page, options.gates);
+  comparison::add_gate_options(page, options.gates);
   const auto formats = output::common(output::comparison_formats());
   add_format_option(page, options.format, formats, output::format_help(formats, "table"));
   add_output_option(page, options.output);
@@ -79,7 +79,7 @@ void describe(Page& page, CompareOptions& options) {
                 "results of tally stat --path-hash: run both commands again, and show where their executions part and "
                 "what made them differ");
   history::add_history_options(page, options.history);
-  page.footer(about + comparable_lines() + "\n" + compare_examples);
+  page.footer(about + comparison::comparable_lines() + "\n" + compare_examples);
 }
 
 // The counts that a history stores.
@@ -121,7 +121,7 @@ int explain(const CompareOptions& options) {
 int exit_code_of(const output::JudgedComparison& judged, const CompareOptions& options) {
   using State = output::GateResult::State;
   if (judged.any(State::failed, true)) return exit_no;
-  return judged.any(State::undecided, true) ? undecided_exit_code(options.gates.undecided) : int{exit_ok};
+  return judged.any(State::undecided, true) ? comparison::undecided_exit_code(options.gates.undecided) : int{exit_ok};
 }
 
 Result<output::ComparedRows> rows_of(const std::string& by) {
@@ -166,7 +166,7 @@ int run_compare(const std::vector<std::string>& arguments) {
   if (options.why) return explain(options);
   const auto rows = rows_of(options.by);
   if (!rows) return report_error(rows.error());
-  const auto gates = read_gates(options.gates);
+  const auto gates = comparison::read_gates(options.gates);
   if (!gates) return report_error(gates.error());
   if (const auto apart = report::check_not_read(options.output, options.files); !apart)
     return report_error(apart.error());
@@ -180,9 +180,9 @@ int run_compare(const std::vector<std::string>& arguments) {
   }
   const auto format = output::choose_format(output::comparison_formats(), options.format, options.output, "table");
   if (!format) return report_error(format.error());
-  auto before = read_comparable(options.files[0]);
+  auto before = comparison::read_comparable(options.files[0]);
   if (!before) return report_error(before.error());
-  auto after = read_comparable(options.files[1]);
+  auto after = comparison::read_comparable(options.files[1]);
   if (!after) return report_error(after.error());
   for (auto* const side : {&*before, &*after}) hide_host(side->environment, **format);
   output::pair_benchmarks(*before, *after);

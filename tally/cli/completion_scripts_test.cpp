@@ -16,7 +16,7 @@ namespace tally::cli {
 namespace {
 
 // The lines of a script that begin like this.
-std::string lines_of(const std::string& script, const std::string& beginning) {
+std::string lines_with(const std::string& script, const std::string& beginning) {
   std::string found;
   for (const std::string& line : split(script, '\n'))
     if (line.starts_with(beginning)) found += line + "\n";
@@ -50,7 +50,7 @@ void for_each_option(const Check& check) {
 TEST(BashCompletion, has_every_command_and_option) {
   const std::string text = bash_completion(commands());
   for_each_option([&](const std::string& command, const OptionDescription&, const std::string& name) {
-    const std::string line = lines_of(text, "    " + command + ") echo '");
+    const std::string line = lines_with(text, "    " + command + ") echo '");
     EXPECT_TRUE(holds(line, name)) << command << " " << line;
   });
 }
@@ -75,7 +75,7 @@ TEST(ZshCompletion, offers_again_what_may_be_repeated) {
 TEST(FishCompletion, has_every_option_with_its_text) {
   const std::string text = fish_completion(commands());
   for_each_option([&](const std::string& command, const OptionDescription& option, const std::string& name) {
-    const std::string lines = lines_of(text, "complete -c tally -n '__tally_in " + command + "' ");
+    const std::string lines = lines_with(text, "complete -c tally -n '__tally_in " + command + "' ");
     const std::string spelled = name.starts_with("--") ? " -l " + name.substr(2) + " " : " -s " + name.substr(1) + " ";
     EXPECT_TRUE(holds(lines, spelled)) << command << " " << name;
     EXPECT_TRUE(holds(without_escapes(lines), " -d " + without_escapes(option.text))) << command << " " << name;
@@ -87,7 +87,7 @@ TEST(Completion, every_shell_has_the_same_sets_of_words) {
                     fish = fish_completion(commands());
   for (const CompletionSet& set : completion_sets()) {
     ASSERT_FALSE(set.words().empty());
-    const std::string line = lines_of(bash, "    " + std::string(set.value_name) + ") echo");
+    const std::string line = lines_with(bash, "    " + std::string(set.value_name) + ") echo");
     for (const CompletionWord& word : set.words()) {
       EXPECT_TRUE(holds(line, std::string(word.text))) << word.text;
       EXPECT_TRUE(holds(zsh, std::string(word.text))) << word.text;

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "tally/cli/attach_options.hpp"
-#include "tally/cli/baseline.hpp"
 #include "tally/cli/commands.hpp"
 #include "tally/cli/control_options.hpp"
 #include "tally/cli/default_events.hpp"
@@ -29,6 +28,7 @@
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/comparison/baseline.hpp"
 #include "tally/tools/history/history_file.hpp"
 #include "tally/tools/report/result_output.hpp"
 #include "tally/tools/why/missing_feature_report.hpp"
@@ -58,7 +58,7 @@ struct StatOptions {
   bool from_script = false;
   bool nothing_asked = false;  // neither events nor metrics: count the backend's default set
   report::ResultOptions results;
-  BaselineOptions baseline;
+  comparison::BaselineOptions baseline;
   history::HistoryOptions history;
   measure::StatOptions stat;
 };
@@ -148,7 +148,7 @@ void describe(Page& app, StatOptions& options) {
   history::add_history_options(app, options.history);
   add_quiet_option(app, options.quiet);
   report::add_result_options(app, options.results, "table", "(default: standard error)");
-  add_baseline_options(app, options.baseline);
+  comparison::add_baseline_options(app, options.baseline);
   add_engine_tuning(app, options.stat.conditions.engine);
   app.footer(about_events + output::format_lines(output::common(output::stat_formats())) + "\n" + stat_examples);
 }
@@ -244,10 +244,10 @@ Result<std::vector<std::string>> choose_passes(StatOptions& options, const backe
 }
 
 // Writes the result, then what its comparison with a baseline found. Returns tally's exit code.
-int write_compared(result::Stat& stat, const std::optional<Baseline>& baseline, report::Destination& destination,
-                   linux::Signals& signals) {
+int write_compared(result::Stat& stat, const std::optional<comparison::Baseline>& baseline,
+                   report::Destination& destination, linux::Signals& signals) {
   if (!baseline) return final_exit_code(stat, destination.write({stat}), signals);
-  const Baseline::Outcome outcome = baseline->judge(stat, destination.terminal());
+  const comparison::Baseline::Outcome outcome = baseline->judge(stat, destination.terminal());
   stat.gate = outcome.verdict;
   const int written = destination.write({stat});
   if (!destination.is_stream())
@@ -260,7 +260,8 @@ int write_compared(result::Stat& stat, const std::optional<Baseline>& baseline, 
 
 // Counts and writes the result. Returns tally's exit code. `options` was checked.
 int count(StatOptions& options) {
-  const auto baseline = Baseline::open(options.baseline, options.stat.target.command, options.results.output);
+  const auto baseline =
+      comparison::Baseline::open(options.baseline, options.stat.target.command, options.results.output);
   if (!baseline) return report_error(baseline.error());
   const linux::HostMachine machine = linux::read_host_machine();
   auto choice = backend::choose(options.backend, options.stat, machine, options.model.simulation);

@@ -1,6 +1,4 @@
-#include "tally/cli/baseline.hpp"
-
-#include "tally/cli/commands.hpp"
+#include "tally/tools/comparison/baseline.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +14,7 @@
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/report/stored_files.hpp"
 
-namespace tally::cli {
+namespace tally::comparison {
 namespace {
 
 using State = output::GateResult::State;
@@ -38,14 +36,14 @@ Baseline::Outcome not_judged(const std::string& file, const char* state, const E
 
 /// The state of the whole, and the exit code.
 std::pair<const char*, int> outcome_of(const output::JudgedComparison& judged, int undecided_code) {
-  if (judged.any(State::failed, true)) return {"failed", exit_no};
+  if (judged.any(State::failed, true)) return {"failed", command::exit_no};
   if (judged.any(State::undecided, true)) return {"undecided", undecided_code};
-  return {"passed", exit_ok};
+  return {"passed", command::exit_ok};
 }
 
 }  // namespace
 
-void add_baseline_options(Page& page, BaselineOptions& options) {
+void add_baseline_options(command::Page& page, BaselineOptions& options) {
   add_baseline_option(page, options.file);
   add_gate_options(page, options.gates);
 }
@@ -98,17 +96,17 @@ Result<void> Baseline::check_events(const std::vector<std::string>& events) cons
 
 Baseline::Outcome Baseline::judge(const result::Stat& stat, std::size_t terminal) const {
   const auto after = output::comparable_of(stat);
-  if (!after) return not_judged(file_, "usage", after.error(), exit_bad_usage);
+  if (!after) return not_judged(file_, "usage", after.error(), command::exit_bad_usage);
   if (const auto different = output::not_comparable(before_, *after)) {
     Error error = *different;
     error.hint = "make a baseline of this command with -o FILE.json";
-    return not_judged(file_, "not comparable", error, exit_cannot_measure);
+    return not_judged(file_, "not comparable", error, command::exit_cannot_measure);
   }
   auto comparison = output::compare(before_, *after);
-  if (!comparison) return not_judged(file_, "usage", comparison.error(), exit_bad_usage);
+  if (!comparison) return not_judged(file_, "usage", comparison.error(), command::exit_bad_usage);
   output::JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}};
   auto results = output::evaluate(gates_, judged.comparison);
-  if (!results) return not_judged(file_, "usage", results.error(), exit_bad_usage);
+  if (!results) return not_judged(file_, "usage", results.error(), command::exit_bad_usage);
   judged.gates = *std::move(results);
   const auto [state, code] = outcome_of(judged, undecided_code_);
   Outcome outcome{.verdict = {.baseline = file_, .state = state, .text = judged.verdict(), .gates = {}},
@@ -122,4 +120,4 @@ Baseline::Outcome Baseline::judge(const result::Stat& stat, std::size_t terminal
   return outcome;
 }
 
-}  // namespace tally::cli
+}  // namespace tally::comparison

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/commands.hpp"
-#include "tally/cli/gate_options.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/output/analysis/comparable.hpp"
 #include "tally/output/result/stat_result.hpp"
+#include "tally/tools/command/command.hpp"
+#include "tally/tools/comparison/gate_options.hpp"
 
-namespace tally::cli {
+namespace tally::comparison {
 
 /// The options as given.
 struct BaselineOptions {
@@ -19,7 +19,7 @@ struct BaselineOptions {
   GateOptions gates;
 };
 
-void add_baseline_options(Page& page, BaselineOptions& options);
+void add_baseline_options(command::Page& page, BaselineOptions& options);
 
 /// A stored result, and the gates for a new one.
 class Baseline {
@@ -28,7 +28,7 @@ class Baseline {
   struct Outcome {
     result::BaselineVerdict verdict;
     std::string table;  ///< for people
-    int exit_code = exit_ok;
+    int exit_code = command::exit_ok;
   };
 
   /// Reads the stored result and parses the gates; nothing without `--baseline`. `command` and `output` are those of
@@ -53,4 +53,4 @@ class Baseline {
   int undecided_code_;  ///< the exit code if no gate failed and one is undecided
 };
 
-}  // namespace tally::cli
+}  // namespace tally::comparison

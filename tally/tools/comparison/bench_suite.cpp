@@ -1,4 +1,4 @@
-#include "tally/cli/bench_suite.hpp"
+#include "tally/tools/comparison/bench_suite.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "tally/core/base/text.hpp"
 
-namespace tally::cli {
+namespace tally::comparison {
 namespace {
 
 constexpr const char* suite_example =
@@ -153,4 +153,4 @@ Result<std::vector<Benchmark>> parse_suite(std::string_view text, const std::str
   return Suite(name).parse(text);
 }
 
-}  // namespace tally::cli
+}  // namespace tally::comparison

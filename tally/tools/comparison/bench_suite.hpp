@@ -7,7 +7,7 @@
 
 #include "tally/core/base/result.hpp"
 
-namespace tally::cli {
+namespace tally::comparison {
 
 struct Benchmark {
   std::string name;                  ///< also the name of the file of its result
@@ -23,4 +23,4 @@ struct Benchmark {
 /// Parses the text of a suite; `name` is the file's name, for messages. Errors: bad_usage with the line.
 Result<std::vector<Benchmark>> parse_suite(std::string_view text, const std::string& name);
 
-}  // namespace tally::cli
+}  // namespace tally::comparison

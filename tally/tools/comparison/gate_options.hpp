@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/gates.hpp"
+#include "tally/tools/command/command_page.hpp"
 
-namespace tally::cli {
+namespace tally::comparison {
 
 /// The options as given.
 struct GateOptions {
@@ -20,11 +20,11 @@ struct GateOptions {
 };
 
 /// Adds `--fail-above`, `--warn-above`, `--gates` and `--undecided`.
-void add_gate_options(Page& page, GateOptions& options);
+void add_gate_options(command::Page& page, GateOptions& options);
 /// Adds `--baseline`: a file, or the directory of a suite's results.
-void add_baseline_option(Page& page, std::string& baseline);
+void add_baseline_option(command::Page& page, std::string& baseline);
 /// Adds `--undecided` alone.
-void add_undecided_option(Page& page, std::string& undecided);
+void add_undecided_option(command::Page& page, std::string& undecided);
 /// The exit code if no gate failed and one is undecided.
 int undecided_exit_code(const std::string& undecided);
 
@@ -37,4 +37,4 @@ std::string comparable_lines();
 /// Reads a file with one result that can be compared, of tally or another tool. Errors: bad_usage.
 Result<output::Comparable> read_comparable(const std::string& file);
 
-}  // namespace tally::cli
+}  // namespace tally::comparison

@@ -1,8 +1,8 @@
-#include "tally/cli/gates_file.hpp"
+#include "tally/tools/comparison/gates_file.hpp"
 
 #include <gtest/gtest.h>
 
-namespace tally::cli {
+namespace tally::comparison {
 namespace {
 
 TEST(GatesFile, has_hard_and_soft_gates_in_its_order) {
@@ -40,4 +40,4 @@ TEST(GatesFile, reports_errors_with_their_lines) {
 }
 
 }  // namespace
-}  // namespace tally::cli
+}  // namespace tally::comparison

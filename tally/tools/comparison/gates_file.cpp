@@ -1,4 +1,4 @@
-#include "tally/cli/gates_file.hpp"
+#include "tally/tools/comparison/gates_file.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/gates.hpp"
 
-namespace tally::cli {
+namespace tally::comparison {
 namespace {
 
 constexpr const char* gates_example = "for example: [fail-above] and below it: instructions = \"1%\"";
@@ -90,4 +90,4 @@ Result<std::vector<output::Gate>> parse_gates_file(std::string_view text, const 
   return GatesFile(name).parse(text);
 }
 
-}  // namespace tally::cli
+}  // namespace tally::comparison

@@ -1,9 +1,9 @@
 // The file of `tally bench`: its keys, and what is said of wrong ones.
-#include "tally/cli/bench_suite.hpp"
+#include "tally/tools/comparison/bench_suite.hpp"
 
 #include <gtest/gtest.h>
 
-namespace tally::cli {
+namespace tally::comparison {
 namespace {
 
 std::string error_of(const std::string& text) {
@@ -46,4 +46,4 @@ TEST(BenchSuite, says_where_it_is_wrong) {
 }
 
 }  // namespace
-}  // namespace tally::cli
+}  // namespace tally::comparison

@@ -1,21 +1,21 @@
-#include "tally/cli/gate_options.hpp"
+#include "tally/tools/comparison/gate_options.hpp"
 
 #include <fmt/format.h>
 
 #include <iterator>
 #include <utility>
 
-#include "tally/cli/commands.hpp"
-#include "tally/cli/gates_file.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/gates.hpp"
 #include "tally/output/data/other_tools.hpp"
+#include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/option_groups.hpp"
+#include "tally/tools/comparison/gates_file.hpp"
 #include "tally/tools/report/stored_files.hpp"
 
-namespace tally::cli {
+namespace tally::comparison {
 namespace {
 
 constexpr output::Kind compared_kinds[] = {output::Kind::profile, output::Kind::windows, output::Kind::memory,
@@ -48,8 +48,8 @@ Result<std::vector<output::Gate>> read_gates_file(const std::string& name) {
 
 }  // namespace
 
-void add_gate_options(Page& page, GateOptions& options) {
-  const GroupScope group(page, results_group);
+void add_gate_options(command::Page& page, GateOptions& options) {
+  const command::GroupScope group(page, command::results_group);
   page.add_option("--fail-above", options.hard, "exit with 1 if the count grew by more than the limit; repeatable")
       .value_name("GATE")
       .repeated();
@@ -61,24 +61,24 @@ void add_gate_options(Page& page, GateOptions& options) {
   add_undecided_option(page, options.undecided);
 }
 
-void add_baseline_option(Page& page, std::string& baseline) {
-  const GroupScope group(page, results_group);
+void add_baseline_option(command::Page& page, std::string& baseline) {
+  const command::GroupScope group(page, command::results_group);
   page.add_option("--baseline", baseline,
                   "compare with the stored result FILE, made with -o FILE.json, and print the verdict; `tally bench`: "
                   "with the results in this directory")
       .value_name("FILE");
 }
 
-void add_undecided_option(Page& page, std::string& undecided) {
-  const GroupScope group(page, results_group);
+void add_undecided_option(command::Page& page, std::string& undecided) {
+  const command::GroupScope group(page, command::results_group);
   page.add_option("--undecided", undecided, "exit code if a gate is undecided: 3 (default), fail (1), pass (0)")
       .value_name("CODE")
       .one_of({"3", "fail", "pass"});
 }
 
 int undecided_exit_code(const std::string& undecided) {
-  if (undecided == "pass") return exit_ok;
-  return undecided == "fail" ? int{exit_no} : int{exit_not_comparable};
+  if (undecided == "pass") return command::exit_ok;
+  return undecided == "fail" ? int{command::exit_no} : int{command::exit_not_comparable};
 }
 
 Result<std::vector<output::Gate>> read_gates(const GateOptions& options) {
@@ -116,4 +116,4 @@ Result<output::Comparable> read_comparable(const std::string& name) {
   return comparable;
 }
 
-}  // namespace tally::cli
+}  // namespace tally::comparison

@@ -1,4 +1,4 @@
-#include "tally/cli/bench_check.hpp"
+#include "tally/tools/comparison/bench_check.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "tally/hardware/event/generic_events.hpp"
 #include "tally/output/analysis/gates.hpp"
 
-namespace tally::cli {
+namespace tally::comparison {
 namespace {
 
 /// Collects the errors of one benchmark.
@@ -80,4 +80,4 @@ Result<void> check_suite(const std::vector<Benchmark>& suite) {
   return {};
 }
 
-}  // namespace tally::cli
+}  // namespace tally::comparison

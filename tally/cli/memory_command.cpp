@@ -9,7 +9,6 @@
 
 #include "programs/memory/tasks/task.hpp"
 #include "tally/cli/commands.hpp"
-#include "tally/cli/machine_settings.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/process/received_signals.hpp"
@@ -22,6 +21,7 @@
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/command/progress.hpp"
 #include "tally/tools/command/terminal_output.hpp"
+#include "tally/tools/tuning/settings/machine_settings.hpp"
 
 namespace tally::cli {
 namespace {
@@ -41,7 +41,7 @@ struct MemoryOptions {
   std::int64_t budget_seconds = 55;
   std::int64_t seed = 1;
   std::optional<int> processor;
-  SettingOptions settings;
+  settings::SettingOptions settings;
   memory::Plan plan;
 };
 
@@ -153,7 +153,7 @@ void describe(Page& page, MemoryOptions& options) {
   page.add_option("--load", options.load, "load instruction, see below").value_name("LOAD");
   page.add_option("--fence", options.fence, "fence after stores, see below").value_name("FENCE");
   page.add_option("--cpu", options.processor, "measure on this CPU (default: the least busy one)").value_name("CPU");
-  add_setting_options(page, options.settings);
+  settings::add_setting_options(page, options.settings);
   page.add_option("--mappings", options.plan.mappings,
                   "new memory mappings per point (default: 5; lap, nodes: 2; not for line, clock)")
       .value_name("N")
@@ -343,7 +343,7 @@ int run_memory(const std::vector<std::string>& arguments) {
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
 
-  auto held = apply_settings(options.settings);
+  auto held = settings::apply_settings(options.settings);
   if (!held) return report_error(held.error());
   plan->stop = [&signals] {
     if (!signals->interrupted_by()) (void)signals->take(0);
@@ -353,7 +353,7 @@ int run_memory(const std::vector<std::string>& arguments) {
   plan->progress = [&progress](double done, const std::string& what) { progress.show(done, what); };
   auto result = memory::run_task(options.task, *std::move(plan));
   progress.clear();
-  restore_settings(*held);
+  settings::restore_settings(*held);
   if (!result) return report_error(result.error());
   result->environment.provenance = provenance();
   result::Memory shown = *result;

@@ -1,16 +1,16 @@
 #include "tally/cli/commands.hpp"
-#include "tally/cli/watch_options.hpp"
-#include "tally/cli/watch_run.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/live/beat.hpp"
 #include "tally/output/kinds/watch_format.hpp"
 #include "tally/tools/command/command_page.hpp"
+#include "tally/tools/watch/session/watch_options.hpp"
+#include "tally/tools/watch/session/watch_run.hpp"
 
 namespace tally::cli {
 namespace {
 
 // The terminal for the screen; nothing if tables are printed instead.
-std::optional<screen::Terminal> terminal_for(const WatchOptions& options) {
+std::optional<screen::Terminal> terminal_for(const session::WatchOptions& options) {
   if (options.batch || !options.output.empty() || !options.form->is_for_people) return std::nullopt;
   auto terminal = screen::Terminal::open();
   if (terminal) return std::move(*terminal);
@@ -18,7 +18,7 @@ std::optional<screen::Terminal> terminal_for(const WatchOptions& options) {
   return std::nullopt;
 }
 
-int replay(const WatchOptions& options) {
+int replay(const session::WatchOptions& options) {
   const auto text = linux::read_file(options.replay);
   if (!text) return report_error(text.error());
   auto recording = result::parse_recording(*text);
@@ -27,22 +27,23 @@ int replay(const WatchOptions& options) {
     return report_error(recording.error());
   }
   auto terminal = terminal_for(options);
-  return terminal ? replay_on_screen(*recording, options, std::move(*terminal)) : print_recording(*recording, options);
+  return terminal ? session::replay_on_screen(*recording, options, std::move(*terminal))
+                  : session::print_recording(*recording, options);
 }
 
 }  // namespace
 
 void describe_watch(Page& page) {
-  static WatchOptions unused;
-  describe_watch_options(page, unused);
+  static session::WatchOptions unused;
+  session::describe_watch_options(page, unused);
 }
 
 int run_watch(const std::vector<std::string>& arguments) {
-  WatchOptions options;
+  session::WatchOptions options;
   Page page;
-  describe_watch_options(page, options);
+  session::describe_watch_options(page, options);
   if (const auto code = page.read(arguments)) return *code;
-  if (const auto understood = understand(page, options); !understood) return report_error(understood.error());
+  if (const auto understood = session::understand(page, options); !understood) return report_error(understood.error());
   if (!options.replay.empty()) return replay(options);
   auto watcher = watch::Watcher::open(options.asked);
   if (!watcher) return report_error(watcher.error());
@@ -53,12 +54,12 @@ int run_watch(const std::vector<std::string>& arguments) {
     const result::WatchTable table = watcher->next();
     return print(output::watch_legend_text(table) + "\n" + output::watch_reasons_text(table));
   }
-  auto held = apply_settings(options.settings, options.asked.root);
+  auto held = settings::apply_settings(options.settings, options.asked.root);
   if (!held) return report_error(held.error());
-  options.at_end = [&held] { restore_settings(*held); };
+  options.at_end = [&held] { settings::restore_settings(*held); };
   auto terminal = terminal_for(options);
-  const int code =
-      terminal ? watch_on_screen(*watcher, options, std::move(*terminal)) : watch_in_batch(*watcher, options);
+  const int code = terminal ? session::watch_on_screen(*watcher, options, std::move(*terminal))
+                            : session::watch_in_batch(*watcher, options);
   options.at_end();
   return code;
 }

@@ -5,14 +5,14 @@
 #include <optional>
 #include <string>
 
-#include "tally/cli/watch_options.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/process/received_signals.hpp"
 #include "tally/linux/process/spawn.hpp"
 #include "tally/output/result/stored_watch.hpp"
 #include "tally/tools/watch/screen/screen_terminal.hpp"
+#include "tally/tools/watch/session/watch_options.hpp"
 
-namespace tally::cli {
+namespace tally::session {
 
 /// The command that runs while tally watches, if there is one.
 class ConcurrentCommand {
@@ -61,4 +61,4 @@ int print_recording(const result::Recording& recording, const WatchOptions& opti
 int watch_on_screen(watch::Watcher& watcher, const WatchOptions& options, screen::Terminal terminal);
 int replay_on_screen(const result::Recording& recording, const WatchOptions& options, screen::Terminal terminal);
 
-}  // namespace tally::cli
+}  // namespace tally::session

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "tally/cli/commands.hpp"
-#include "tally/cli/machine_settings.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/output/kinds/watch_format.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/tuning/settings/machine_settings.hpp"
 #include "tally/tools/watch/watcher.hpp"
 
-namespace tally::cli {
+namespace tally::session {
 
 struct WatchOptions {
   bool batch = false;
@@ -21,7 +21,7 @@ struct WatchOptions {
   std::string per = "core,socket,system";
   std::string processors, sort = "UTIL", format, output, record, replay;
   bool legend = false;
-  SettingOptions settings;
+  settings::SettingOptions settings;
   std::function<void()> at_end = [] {};  ///< called before a signal ends tally
   std::string column_names;
   std::vector<std::size_t> columns;  ///< empty: all
@@ -31,9 +31,9 @@ struct WatchOptions {
 };
 
 /// Adds the options to the page; they are stored in `options`. The arguments after them are the command.
-void describe_watch_options(Page& page, WatchOptions& options);
+void describe_watch_options(command::Page& page, WatchOptions& options);
 
 /// Converts the options as given to their meaning. Errors: bad_usage.
-Result<void> understand(const Page& page, WatchOptions& options);
+Result<void> understand(const command::Page& page, WatchOptions& options);
 
-}  // namespace tally::cli
+}  // namespace tally::session

@@ -4,11 +4,14 @@
 #include <optional>
 #include <string>
 
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/tools/tuning/settings/settings.hpp"
 
-namespace tally::cli {
+namespace tally::command {
+class Page;
+}
+
+namespace tally::settings {
 
 struct SettingOptions {
   bool fix_frequency = false;
@@ -16,14 +19,13 @@ struct SettingOptions {
 };
 
 /// Adds the options to a command's page.
-void add_setting_options(Page& page, SettingOptions& options);
+void add_setting_options(command::Page& page, SettingOptions& options);
 
 /// Restores what a killed process left changed, then applies the requested settings. Returns nothing if none was
-/// requested. Errors: those of settings::Held::change().
-Result<std::optional<settings::ScopedSettings>> apply_settings(const SettingOptions& options,
-                                                               const std::string& root = "/");
+/// requested. Errors: those of ScopedSettings::change().
+Result<std::optional<ScopedSettings>> apply_settings(const SettingOptions& options, const std::string& root = "/");
 
 /// Restores the settings now, and prints the messages about it.
-void restore_settings(std::optional<settings::ScopedSettings>& held);
+void restore_settings(std::optional<ScopedSettings>& held);
 
-}  // namespace tally::cli
+}  // namespace tally::settings

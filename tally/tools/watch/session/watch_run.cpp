@@ -1,15 +1,15 @@
-#include "tally/cli/watch_run.hpp"
+#include "tally/tools/watch/session/watch_run.hpp"
 
 #include <fmt/format.h>
 
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/linux/live/beat.hpp"
+#include "tally/tools/command/command.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 
-namespace tally::cli {
+namespace tally::session {
 namespace {
 
 // The output of tables.
@@ -56,7 +56,7 @@ std::string text_of(const result::WatchTable& table, const WatchOptions& options
 
 result::WatchHeader header_of(const watch::Watcher& watcher) {
   result::WatchHeader header = watcher.header();
-  header.provenance = provenance();
+  header.provenance = command::provenance();
   return header;
 }
 
@@ -81,7 +81,7 @@ bool ConcurrentCommand::is_over(linux::Signals& signals) {
   if (!program_) return false;
   const auto ended = program_->ended();
   if (ended && !*ended) return false;
-  code_ = ended ? linux::exit_of((*ended)->wait_status).code : exit_cannot_measure;
+  code_ = ended ? linux::exit_of((*ended)->wait_status).code : command::exit_cannot_measure;
   return true;
 }
 
@@ -121,29 +121,30 @@ Result<void> Record::write(const std::string& text) {
 
 int print_recording(const result::Recording& recording, const WatchOptions& options) {
   auto stream = Stream::open(options.output, false);
-  if (!stream) return report_error(stream.error());
+  if (!stream) return command::report_error(stream.error());
   auto written = stream->write(head_of(recording.header, options));
   std::int64_t done = 0;
   for (const result::WatchTable& table : recording.tables) {
     if (!written || (options.readings != 0 && done == options.readings)) break;
     written = stream->write(text_of(table, options, done++ == 0, stream->terminal()));
   }
-  return written ? exit_ok : report_error(written.error());
+  return written ? command::exit_ok : command::report_error(written.error());
 }
 
 int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
   auto stream = Stream::open(options.output, !options.command.empty());
-  if (!stream) return report_error(stream.error());
+  if (!stream) return command::report_error(stream.error());
   auto signals = linux::Signals::watch();
-  if (!signals) return report_error(signals.error());
+  if (!signals) return command::report_error(signals.error());
   auto concurrent = ConcurrentCommand::start(options.command, *signals);
-  if (!concurrent) return report_error(concurrent.error());
+  if (!concurrent) return command::report_error(concurrent.error());
   const result::WatchHeader header = header_of(watcher);
-  if (auto written = stream->write(head_of(header, options)); !written) return report_error(written.error());
-  if (auto described = describe_csv(*options.form, options.output, output::watch_header_json(header)); !described)
-    return report_error(described.error());
+  if (auto written = stream->write(head_of(header, options)); !written) return command::report_error(written.error());
+  if (auto described = command::describe_csv(*options.form, options.output, output::watch_header_json(header));
+      !described)
+    return command::report_error(described.error());
   Record record;
-  if (auto opened = record.open(options.record, header); !opened) return report_error(opened.error());
+  if (auto opened = record.open(options.record, header); !opened) return command::report_error(opened.error());
 
   const auto interval = std::chrono::milliseconds(options.interval_ms);
   Nanoseconds due = watcher.reading().time + interval;
@@ -156,7 +157,7 @@ int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
     const result::WatchTable table = watcher.next();
     auto written = stream->write(text_of(table, options, is_first, stream->terminal()));
     if (written) written = record.add(table);
-    if (!written) return report_error(written.error());
+    if (!written) return command::report_error(written.error());
     is_first = false;
     // If the machine is too busy, readings are skipped instead of being caught up.
     due = std::max(due + interval, linux::now());
@@ -164,4 +165,4 @@ int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
   return concurrent->finish(*signals, is_over, options.at_end);
 }
 
-}  // namespace tally::cli
+}  // namespace tally::session

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <ctime>
 
-#include "tally/cli/commands.hpp"
-#include "tally/cli/watch_run.hpp"
 #include "tally/linux/live/beat.hpp"
+#include "tally/tools/command/command.hpp"
 #include "tally/tools/watch/screen/view.hpp"
+#include "tally/tools/watch/session/watch_run.hpp"
 
-namespace tally::cli {
+namespace tally::session {
 namespace {
 
 using screen::Wish;
@@ -89,13 +89,11 @@ void toggle_record(Screen& show, Record& record, const watch::Watcher& watcher, 
 
 int watch_on_screen(watch::Watcher& watcher, const WatchOptions& options, screen::Terminal terminal) {
   auto signals = linux::Signals::watch();
-  if (!signals) return report_error(signals.error());
+  if (!signals) return command::report_error(signals.error());
   auto concurrent = ConcurrentCommand::start(options.command, *signals);
   if (!concurrent) {
-    {
-      const screen::Terminal ends = std::move(terminal);
-    }
-    return report_error(concurrent.error());
+    { const screen::Terminal ends = std::move(terminal); }
+    return command::report_error(concurrent.error());
   }
   std::optional<Screen> show(
       Screen{std::move(terminal), {watcher.header(), "", "", ""}, chosen_by(options), !options.command.empty()});
@@ -140,7 +138,7 @@ int watch_on_screen(watch::Watcher& watcher, const WatchOptions& options, screen
 
 int replay_on_screen(const result::Recording& recording, const WatchOptions& options, screen::Terminal terminal) {
   auto signals = linux::Signals::watch();
-  if (!signals) return report_error(signals.error());
+  if (!signals) return command::report_error(signals.error());
   std::optional<Screen> show(Screen{std::move(terminal), {recording.header, "", "", ""}, chosen_by(options), false});
   std::size_t at = 0;
   const std::size_t last = recording.tables.size() - 1;
@@ -172,7 +170,7 @@ int replay_on_screen(const result::Recording& recording, const WatchOptions& opt
   }
   show.reset();
   if (const auto signal = signals->interrupted_by()) linux::die_of(*signal);
-  return exit_ok;
+  return command::exit_ok;
 }
 
-}  // namespace tally::cli
+}  // namespace tally::session

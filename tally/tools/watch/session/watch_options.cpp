@@ -1,6 +1,4 @@
-#include "tally/cli/watch_options.hpp"
-
-#include "tally/cli/commands.hpp"
+#include "tally/tools/watch/session/watch_options.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +9,7 @@
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 
-namespace tally::cli {
+namespace tally::session {
 namespace {
 
 constexpr const char* watch_footer =
@@ -58,7 +56,7 @@ Result<void> choose_kinds(WatchOptions& options) {
   return {};
 }
 
-Result<void> choose_command(const Page& page, WatchOptions& options) {
+Result<void> choose_command(const command::Page& page, WatchOptions& options) {
   options.command = page.remaining();
   if (!options.command.empty() && options.command.front() == "--") {
     options.command.erase(options.command.begin());
@@ -71,17 +69,17 @@ Result<void> choose_command(const Page& page, WatchOptions& options) {
 
 }  // namespace
 
-void describe_watch_options(Page& page, WatchOptions& options) {
+void describe_watch_options(command::Page& page, WatchOptions& options) {
   page.head("Monitor the machine: show the activity of cores, sockets, processes and control groups every second.",
             "tally watch [options] [-- PROGRAM [arguments]]");
   page.prefix_command();
   page.add_flag("--batch", options.batch, "print tables one after the other, for scripts and pipes");
   page.add_option("-n,--count", options.readings, "exit after N tables")
       .value_name("N")
-      .check(whole_number(1, 1'000'000'000));
+      .check(command::whole_number(1, 1'000'000'000));
   page.add_option("-I,--interval", options.interval_ms, "read every MS milliseconds (default: 1000)")
       .value_name("MS")
-      .check(whole_number(10, 86'400'000));
+      .check(command::whole_number(10, 86'400'000));
   page.add_option("--per", options.per, "rows to show, separated by commas: core, socket, system, process, group")
       .value_name("ROWS");
   page.add_option("-C,--cpu", options.processors, "show only these CPUs: 0,2-3").value_name("CPUS");
@@ -92,23 +90,23 @@ void describe_watch_options(Page& page, WatchOptions& options) {
       .value_name("WORD");
   page.add_option("--rows", options.asked.shown.most_rows, "show at most N processes and N groups (default: 20)")
       .value_name("N")
-      .check(whole_number(1, 1'000'000));
+      .check(command::whole_number(1, 1'000'000));
   const auto formats = output::common(output::watch_formats());
-  add_label_option(page);
-  add_format_option(page, options.format, formats, "with --batch: " + output::format_help(formats, "table"));
+  command::add_label_option(page);
+  command::add_format_option(page, options.format, formats, "with --batch: " + output::format_help(formats, "table"));
   page.add_option("-o,--output", options.output, "with --batch: write to FILE instead of standard output")
       .value_name("FILE");
   page.add_option("--record", options.record, "write every reading to FILE, for --replay").value_name("FILE");
   page.add_option("--replay", options.replay, "show the readings in FILE instead of this machine").value_name("FILE");
   page.add_flag("--legend", options.legend, "explain each column and its source on this machine");
-  add_setting_options(page, options.settings);
+  settings::add_setting_options(page, options.settings);
   page.add_option("--root", options.asked.root, "the directory that contains proc/ and sys/")
       .value_name("FOLDER")
       .hidden();
   page.footer(watch_footer);
 }
 
-Result<void> understand(const Page& page, WatchOptions& options) {
+Result<void> understand(const command::Page& page, WatchOptions& options) {
   if (auto chosen = choose_kinds(options); !chosen) return chosen;
   if (auto chosen = choose_command(page, options); !chosen) return chosen;
   const auto sort = watch::column_named(options.sort);
@@ -143,4 +141,4 @@ Result<void> understand(const Page& page, WatchOptions& options) {
   return {};
 }
 
-}  // namespace tally::cli
+}  // namespace tally::session

@@ -16,7 +16,6 @@
 #include "tally/cli/noise_option.hpp"
 #include "tally/cli/pass_descriptions.hpp"
 #include "tally/cli/script.hpp"
-#include "tally/cli/snippet_counting.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/measure/measure_stat.hpp"
@@ -31,6 +30,7 @@
 #include "tally/tools/comparison/baseline.hpp"
 #include "tally/tools/history/history_file.hpp"
 #include "tally/tools/report/result_output.hpp"
+#include "tally/tools/snippet/snippet_counting.hpp"
 #include "tally/tools/why/missing_feature_report.hpp"
 #include "tally/tools/why/native_times.hpp"
 #include "tally/tools/why/path_hash_options.hpp"
@@ -49,7 +49,7 @@ struct StatOptions {
   AttachOptions attach;
   ControlOptions control;
   windows::RegionOptions regions;
-  CodeOptions code;
+  snippet::CodeOptions code;
   EventTable table;
   ModelOptions model;
   bool passes = false;
@@ -136,7 +136,7 @@ void describe(Page& app, StatOptions& options) {
   add_target_options(app, options);
   windows::add_region_options(app, options.regions);
   add_script_option(app, options.from_script);
-  add_code_options(app, options.code);
+  snippet::add_code_options(app, options.code);
   app.add_flag("--corrections", options.stat.count()->count_interrupts,
                "show what page faults and interrupts add to PMU counts; uses one counter for interrupts");
   add_backend_option(app, options.backend, "count with this backend: auto (default), perf, engine, none, stepper");
@@ -348,7 +348,7 @@ int count_assembly(StatOptions& options) {
                          "--native-times, --multiplex, --baseline and --history",
                          0});
   }
-  CodeRequest request;
+  snippet::CodeRequest request;
   request.snippet.events = stat.events;
   request.snippet.repeats = stat.runs;
   request.snippet.rdpmc = stat.has_rdpmc();
@@ -359,7 +359,7 @@ int count_assembly(StatOptions& options) {
   request.simulation = options.model.simulation;
   request.results = options.results;
   request.quiet = is_quiet(options.quiet);
-  return count_code(options.code, std::move(request));
+  return snippet::count_code(options.code, std::move(request));
 }
 
 Result<void> choose_command(const Page& app, StatOptions& options) {

@@ -5,13 +5,12 @@
 #include <optional>
 #include <string>
 
-#include "tally/cli/commands.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/measure/measure_snippet.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/report/result_output.hpp"
 
-namespace tally::cli {
+namespace tally::snippet {
 
 /// The options for the code.
 struct CodeOptions {
@@ -21,7 +20,7 @@ struct CodeOptions {
   bool any() const { return !code.empty(); }
 };
 
-void add_code_options(Page& page, CodeOptions& options);
+void add_code_options(command::Page& page, CodeOptions& options);
 
 /// The other options of `tally stat` that apply to code.
 struct CodeRequest {
@@ -36,4 +35,4 @@ struct CodeRequest {
 /// Counts the code and writes the result. Returns tally's exit code.
 int count_code(const CodeOptions& code, CodeRequest request);
 
-}  // namespace tally::cli
+}  // namespace tally::snippet

@@ -1,10 +1,9 @@
-#include "tally/cli/snippet_counting.hpp"
+#include "tally/tools/snippet/snippet_counting.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/command/terminal_output.hpp"
 
 #include <fmt/format.h>
 
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/measure/measure_stat.hpp"
 #include "tally/hardware/assembly/code_loop.hpp"
@@ -13,8 +12,9 @@
 #include "tally/linux/process/received_signals.hpp"
 #include "tally/output/kinds/snippet_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
+#include "tally/tools/command/command.hpp"
 
-namespace tally::cli {
+namespace tally::snippet {
 namespace {
 
 // A PMU's counts are noisy: repeats, of which the median is used. The engine's counts are the same each time.
@@ -37,7 +37,7 @@ Result<void> check_snippet(const report::ResultOptions& results) {
 
 }  // namespace
 
-void add_code_options(Page& page, CodeOptions& options) {
+void add_code_options(command::Page& page, CodeOptions& options) {
   page.add_option("--asm", options.code,
                   "instead of a command: count one copy of CODE, which is instructions in Intel syntax separated by ; "
                   "or an assembly file (.s)")
@@ -49,22 +49,22 @@ void add_code_options(Page& page, CodeOptions& options) {
                   "with --asm: copies of the code in the loop (default: 100; a second program with twice as many gives "
                   "the difference)")
       .value_name("N")
-      .check(whole_number(1, 100'000));
+      .check(command::whole_number(1, 100'000));
   page.add_option("--rounds", options.rounds,
                   "with --asm: iterations of the loop (default: 1000; a second program runs twice as many)")
       .value_name("N")
-      .check(whole_number(1, 1'000'000'000));
+      .check(command::whole_number(1, 1'000'000'000));
 }
 
 int count_code(const CodeOptions& code, CodeRequest request) {
-  if (const auto checked = check_snippet(request.results); !checked) return report_error(checked.error());
+  if (const auto checked = check_snippet(request.results); !checked) return command::report_error(checked.error());
   const auto format =
       output::choose_format(output::snippet_formats(), request.results.format, request.results.output, "table");
-  if (!format) return report_error(format.error());
+  if (!format) return command::report_error(format.error());
   auto text = assembly::code_of(code.code);
-  if (!text) return report_error(text.error());
+  if (!text) return command::report_error(text.error());
   auto init = assembly::code_of(code.init);
-  if (!init) return report_error(init.error());
+  if (!init) return command::report_error(init.error());
   measure::SnippetOptions& asked = request.snippet;
   asked.code = *std::move(text);
   asked.init = *std::move(init);
@@ -76,26 +76,26 @@ int count_code(const CodeOptions& code, CodeRequest request) {
   order.events = asked.events;
   if (asked.rdpmc) order.instrument = backend::Order::Regions{{}, {}, true};
   auto choice = backend::choose(request.backend, order, machine, request.simulation);
-  if (!choice) return report_error(choice.error());
+  if (!choice) return command::report_error(choice.error());
   if (choice->backend->traits().has_pmu_counters && asked.repeats == 1) asked.repeats = repeats_of_a_pmu;
   const bool to_file = !request.results.output.empty() && request.results.output != "-";
   auto output = to_file ? linux::Output::open_file(request.results.output)
                         : Result<linux::Output>(request.results.output == "-" ? linux::Output::standard_output()
                                                                               : linux::Output::standard_error());
-  if (!output) return report_error(output.error());
+  if (!output) return command::report_error(output.error());
   auto signals = linux::Signals::watch();
-  if (!signals) return report_error(signals.error());
-  if ((*format)->is_for_people && !choice->notices.empty() && !request.quiet) say(choice->notices);
+  if (!signals) return command::report_error(signals.error());
+  if ((*format)->is_for_people && !choice->notices.empty() && !request.quiet) command::say(choice->notices);
   auto snippet = measure::snippet(*choice->backend, asked, *signals);
   if (const auto signal = signals->interrupted_by()) linux::die_of(*signal);
-  if (!snippet) return report_error(snippet.error());
+  if (!snippet) return command::report_error(snippet.error());
   snippet->environment = measure::environment(machine);
-  snippet->environment.provenance = provenance();
+  snippet->environment.provenance = command::provenance();
   snippet->notices.insert(snippet->notices.end(), choice->event_notes.begin(), choice->event_notes.end());
-  if (const auto done = output->write((*format)->write(*snippet, terminal_columns(*output))); !done)
-    return report_error(done.error());
-  const auto described = describe_csv(**format, request.results.output, output::snippet_json(*snippet));
-  return described ? exit_ok : report_error(described.error());
+  if (const auto done = output->write((*format)->write(*snippet, command::terminal_columns(*output))); !done)
+    return command::report_error(done.error());
+  const auto described = command::describe_csv(**format, request.results.output, output::snippet_json(*snippet));
+  return described ? command::exit_ok : command::report_error(described.error());
 }
 
-}  // namespace tally::cli
+}  // namespace tally::snippet

@@ -92,7 +92,9 @@ int watch_on_screen(watch::Watcher& watcher, const WatchOptions& options, screen
   if (!signals) return command::report_error(signals.error());
   auto concurrent = ConcurrentCommand::start(options.command, *signals);
   if (!concurrent) {
-    { const screen::Terminal ends = std::move(terminal); }
+    {
+      const screen::Terminal ends = std::move(terminal);
+    }
     return command::report_error(concurrent.error());
   }
   std::optional<Screen> show(

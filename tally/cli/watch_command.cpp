@@ -5,6 +5,7 @@
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/watch/session/watch_options.hpp"
 #include "tally/tools/watch/session/watch_run.hpp"
+#include "tally/tools/watch/session/watch_screen.hpp"
 
 namespace tally::cli {
 namespace {

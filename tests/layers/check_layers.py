@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Checks every #include below tally/ and programs/ against layers.txt; also inline assembly, and code that opens files,
-reads the environment or calls a restricted member function; that file names are unique; and the number of lines. Prints
-one line for each violation: FILE:LINE: what and why.
+reads the environment or calls a restricted member function; that file names are unique; that sources have headers of
+their names; and the number of lines. Prints one line for each violation: FILE:LINE: what and why.
 
 usage: check_layers.py [ROOT]
 
 ROOT is the tree with the tally/ and programs/ to check (default: this one). Exit code: 0 without violations, else 1.
 """
 
+import fnmatch
 import os
 import posixpath
 import re
@@ -49,7 +50,7 @@ class Table:
     def __init__(self, rows):
         self.directories, self.hidden, self.callers, self.libraries = [], {}, {}, {}
         self.order, self.openers, self.headers = [], [], {"kernel": [], "freestanding": []}
-        self.lines, self.data = {}, []
+        self.lines, self.data, self.headerless = {}, [], []
         for row in rows:
             kind, *words = row.split("#")[0].split() or [""]
             if kind == "directory":
@@ -66,6 +67,8 @@ class Table:
                 self.lines[words[0]] = int(words[1].replace(",", ""))
             elif kind == "data":
                 self.data += words
+            elif kind == "headerless":
+                self.headerless += words
             elif kind == "order":
                 self.order = words
             elif kind == "opens":
@@ -197,6 +200,21 @@ def repeated_names(files):
             yield file, f"has the name of {other}: a concept has one name, and a name is in one directory"
 
 
+def without_header(table, files):
+    """(file, text) of each source below tally/ without a header of its name that no row `headerless` names; and of each
+    that a row names in vain."""
+    headers = {os.path.splitext(file)[0] for file in files if file.endswith((".hpp", ".h"))}
+    for file in files:
+        if not file.startswith("tally/") or not file.endswith(".cpp") or TEST.search(file) or "_fuzz." in file:
+            continue
+        path = file.removeprefix("tally/")
+        if os.path.splitext(file)[0] in headers:
+            if path in table.headerless:
+                yield file, "has a header of its name: remove it from the rows `headerless` of layers.txt"
+        elif not any(fnmatch.fnmatchcase(path, pattern) for pattern in table.headerless):
+            yield file, "has no header of its name: move the declarations of what it defines to one"
+
+
 def lines_over_budget(table, root, files):
     """(directory, text) of each row `lines` that is exceeded. Tests and data do not count."""
     for directory, most in table.lines.items():
@@ -222,6 +240,7 @@ def check(table, root):
                    for name in names if name.endswith(SOURCES))
     found = [f"{file}:{line}: {text}" for file in files for line, text in violations(table, root, file)]
     found += [f"{file}:1: {text}" for file, text in repeated_names(files)]
+    found += [f"{file}:1: {text}" for file, text in without_header(table, files)]
     found += [f"{directory}: {text}" for directory, text in lines_over_budget(table, root, files)]
     for text in found:
         print(text, file=sys.stderr)

@@ -68,7 +68,7 @@ VIOLATIONS = [
     ("includes streams", "cli/a.cpp", "#include <fstream>\n", "1: opens files by itself (fstream)"),
     ("writes a file in linux", "linux/machine/a.cpp", "std::ofstream file(path);\n", "1: opens files by itself (ofstream)"),
     ("trusts the environment", "linux/files/output_file.cpp", 'auto a = std::getenv("HOME");\n', "1: getenv: use secure_getenv"),
-    ("has an unknown directory", "attic/a.cpp", "int a;\n", "1: layers.txt names no directory for it"),
+    ("has an unknown directory", "attic/a.hpp", "int a;\n", "1: layers.txt names no directory for it"),
     ("includes an unknown directory", "cli/a.cpp", '#include "tally/attic/a.hpp"\n',
      "1: includes tally/attic/a.hpp: layers.txt names no directory for tally/attic/a.hpp"),
     ("includes against the order of the directories", "engine/machines/a.cpp", '#include "tally/hardware/pmu/a.hpp"\n',
@@ -100,9 +100,12 @@ ALLOWED = [
 class Layers(unittest.TestCase):
     @contextlib.contextmanager
     def tree(self, file, text):
-        """A tree with that file and a harmless one."""
+        """A tree with that file, its header if it is a source, and a harmless one."""
         with tempfile.TemporaryDirectory() as root:
-            for name, content in (("core/base/harmless.hpp", "#include <string>\n"), (file, text)):
+            contents = {"core/base/harmless.hpp": "#include <string>\n", file: text}
+            if file.endswith(".cpp") and not check_layers.TEST.search(file):
+                contents[file.removesuffix(".cpp") + ".hpp"] = "#pragma once\n"
+            for name, content in contents.items():
                 path = os.path.join(root, "tally", name)
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 with open(path, "w", encoding="utf-8") as opened:
@@ -121,7 +124,7 @@ class Layers(unittest.TestCase):
                 code, printed = self.check(file, text)
                 self.assertEqual(code, 1)
                 self.assertIn(f"tally/{file}:{violation}", printed)
-                self.assertIn("layers: 1 violations in 2 files", printed)
+                self.assertRegex(printed, "layers: 1 violations in [23] files")
 
     def test_allowed_code_passes(self):
         for name, file, text in ALLOWED:
@@ -142,6 +145,14 @@ class Layers(unittest.TestCase):
             files = [f"tally/core/{name}" for name in ("base/harmless.hpp", "base/a_test.cpp", "b.inc", "a.cpp", "c.cpp")]
             self.assertEqual(list(check_layers.lines_over_budget(table, root, files[:4])), [])
             self.assertEqual([directory for directory, _ in check_layers.lines_over_budget(table, root, files)], ["tally"])
+
+    def test_sources_have_headers(self):
+        table = check_layers.Table(["order core", "headerless core/*_command.cpp core/declared.cpp core/both.cpp"])
+        files = [f"tally/core/{name}" for name in ("a.cpp", "a.hpp", "b.cpp", "b_test.cpp", "c_command.cpp", "declared.cpp", "both.cpp", "both.hpp")]
+        found = list(check_layers.without_header(table, files))
+        self.assertEqual([file for file, _ in found], ["tally/core/b.cpp", "tally/core/both.cpp"])
+        self.assertIn("no header", found[0][1])
+        self.assertIn("remove it", found[1][1])
 
     def test_unknown_rows_are_refused(self):
         for row, reason in (

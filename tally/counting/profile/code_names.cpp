@@ -16,6 +16,7 @@
 #include "tally/counting/profile/debug_files.hpp"
 #include "tally/counting/profile/debug_info.hpp"
 #include "tally/counting/profile/file_bounds.hpp"
+#include "tally/counting/profile/function_of.hpp"
 #include "tally/counting/profile/linked_functions.hpp"
 #include "tally/linux/symbol/clones.hpp"
 #include "tally/linux/symbol/frames.hpp"

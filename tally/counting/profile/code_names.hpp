@@ -103,7 +103,4 @@ class CodeNames {
   }
 };
 
-/// Returns the function that contains this address, or null.
-const NamedCode* function_of(const CodeNames& names, std::uint64_t address);
-
 }  // namespace tally::profile

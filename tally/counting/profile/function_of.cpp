@@ -1,6 +1,6 @@
-#include <algorithm>
+#include "tally/counting/profile/function_of.hpp"
 
-#include "tally/counting/profile/code_names.hpp"
+#include <algorithm>
 
 namespace tally::profile {
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tally/counting/profile/code_names.hpp"
+#include "tally/counting/profile/function_of.hpp"
 
 namespace tally::profile {
 namespace {

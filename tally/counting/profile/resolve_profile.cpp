@@ -15,6 +15,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/profile/code_names.hpp"
 #include "tally/counting/profile/fold_calls.hpp"
+#include "tally/counting/profile/function_of.hpp"
 #include "tally/counting/profile/kernel_names.hpp"
 #include "tally/counting/profile/made_code.hpp"
 #include "tally/counting/profile/mapped_names.hpp"

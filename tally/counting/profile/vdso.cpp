@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tally/counting/profile/function_of.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/process/self.hpp"
 

@@ -13,6 +13,7 @@
 #include "tally/engine/guest/placement.hpp"
 #include "tally/engine/guest/presented_maps.hpp"
 #include "tally/engine/guest/process_calls.hpp"
+#include "tally/engine/guest/tracing.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/code_cache.hpp"

@@ -20,11 +20,6 @@ s64 emulate_getppid(Thread* t);
 s64 emulate_exit(Thread* t, u64 status);
 [[noreturn]] void emulate_exit_group(Thread* t, u64 status);
 
-/// Emulates ptrace(2). A process that asks to be traced leaves the engine first.
-s64 emulate_ptrace(Thread* t);
-/// Whether `tid` is a thread of this address space.
-bool is_in_this_memory(u64 tid);
-
 /// Continues the program natively with the system call that its thread is about to make.
 [[noreturn]] void continue_natively(Thread* t, channel::Partial why);
 

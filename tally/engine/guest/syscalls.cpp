@@ -26,6 +26,7 @@
 #include "tally/engine/guest/source_calls.hpp"
 #include "tally/engine/guest/syscall_table.hpp"
 #include "tally/engine/guest/timer_signals.hpp"
+#include "tally/engine/guest/tracing.hpp"
 #include "tally/engine/instrument/mark_probes.hpp"
 #include "tally/engine/persist/translation_store.hpp"
 #include "tally/engine/translate/code_cache.hpp"

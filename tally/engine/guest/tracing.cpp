@@ -1,4 +1,5 @@
-// ptrace(2) calls of the program.
+#include "tally/engine/guest/tracing.hpp"
+
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>

@@ -6,6 +6,7 @@
 #include "tally/engine/persist/bundle_make.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/entry_check.hpp"
 #include "tally/engine/translate/logged_code.hpp"
 
 namespace tally::engine::persist {

@@ -8,6 +8,7 @@
 #include "tally/engine/persist/code_marks.hpp"
 #include "tally/engine/persist/reuse.hpp"
 #include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/entry_check.hpp"
 #include "tally/engine/translate/execution_counts.hpp"
 #include "tally/engine/translate/generate.hpp"
 

@@ -161,10 +161,6 @@ Trace* find_trace(u64 key);
 Trace* new_trace(Arena& arena, u64 key, u64 start);
 
 u64 literal(Arena& a, u64 value);
-/// Emits the entry check of a trace for indirect jumps: it continues if the target is `pc`, and otherwise looks the
-/// target up (indirect_targets.hpp). Returns the address of its first instruction.
-u64 emit_entry_check(const Arena& a, Emitter& e, u64 pc);
-u32 entry_check_bytes(u64 pc);
 
 /// Ends the use of a trace: threads that enter it continue at the next translation of its code.
 void drop(Trace& t);

@@ -1,5 +1,4 @@
-// The entry check of a trace for indirect jumps: compares their target with the trace's address.
-#include "tally/engine/translate/code_cache.hpp"
+#include "tally/engine/translate/entry_check.hpp"
 
 namespace tally::engine::translate {
 

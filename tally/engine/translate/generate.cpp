@@ -1,6 +1,7 @@
 #include "tally/engine/translate/generate.hpp"
 
 #include "tally/engine/translate/countdown_code.hpp"
+#include "tally/engine/translate/entry_check.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/unasked.hpp"
 

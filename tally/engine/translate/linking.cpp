@@ -1,6 +1,7 @@
 #include "tally/engine/translate/linking.hpp"
 
 #include "tally/engine/translate/arenas.hpp"
+#include "tally/engine/translate/entry_check.hpp"
 #include "tally/engine/translate/indirect_targets.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 

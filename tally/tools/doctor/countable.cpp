@@ -1,3 +1,5 @@
+#include "tally/tools/doctor/countable.hpp"
+
 #include <fmt/format.h>
 
 #include "tally/counting/backend/backend.hpp"

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 
+#include "tally/tools/doctor/countable.hpp"
 #include "tally/tools/doctor/diagnose.hpp"
 
 namespace tally::doctor {

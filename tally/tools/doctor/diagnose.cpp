@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
+#include "tally/tools/doctor/countable.hpp"
 #include "tally/tools/doctor/host_limits.hpp"
 #include "tally/tools/doctor/hosts.hpp"
 

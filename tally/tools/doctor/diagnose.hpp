@@ -13,9 +13,6 @@ namespace tally::doctor {
 /// reports what was tried and the result. Pure.
 result::Diagnosis diagnose(const Facts& facts);
 
-/// What this version of tally can count on this machine, and with which trust; `by_pmu`: a PMU counts. Pure.
-std::vector<result::CountableEvents> countable(const Facts& facts, bool by_pmu);
-
 /// The facts in the order and wording of the report. Pure.
 std::vector<result::FactGroup> describe(const Facts& facts);
 

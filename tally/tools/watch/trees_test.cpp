@@ -5,6 +5,7 @@
 #include "tally/tools/watch/cache_events.hpp"
 #include "tally/tools/watch/trees_testing.hpp"
 #include "tally/tools/watch/uncore_events.hpp"
+#include "tally/tools/watch/watch_header.hpp"
 #include "tally/tools/watch/watched_machine.hpp"
 #include "tally/tools/watch/watcher.hpp"
 

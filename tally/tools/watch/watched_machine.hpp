@@ -72,7 +72,4 @@ WatchedMachine read_watched_machine(const std::string& root);
 /// The last step, after counters are open: sets the reason for rows that have no value in a column with a source.
 void complete_reasons(WatchedMachine& machine);
 
-/// Returns the header in PCM's terms, with the reason for each missing fact. Pure.
-result::WatchHeader header_of(const WatchedMachine& machine);
-
 }  // namespace tally::watch

@@ -7,6 +7,7 @@
 #include "tally/core/base/result.hpp"
 #include "tally/tools/watch/kernel_counters.hpp"
 #include "tally/tools/watch/task_counters.hpp"
+#include "tally/tools/watch/watch_header.hpp"
 #include "tally/tools/watch/watch_table.hpp"
 #include "tally/tools/watch/watched_machine.hpp"
 

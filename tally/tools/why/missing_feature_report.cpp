@@ -4,6 +4,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/counting/profile/code_names.hpp"
+#include "tally/counting/profile/function_of.hpp"
 #include "tally/output/kit/presented_machine_text.hpp"
 
 namespace tally::why {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
+#include "tally/counting/profile/function_of.hpp"
 #include "tally/counting/profile/mapped_names.hpp"
 
 namespace tally::windows {

@@ -57,8 +57,4 @@ int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options);
 /// Prints the tables of a recording. Returns tally's exit code.
 int print_recording(const result::Recording& recording, const WatchOptions& options);
 
-/// Shows tables on the terminal until the user quits or the command ends. Returns tally's exit code.
-int watch_on_screen(watch::Watcher& watcher, const WatchOptions& options, screen::Terminal terminal);
-int replay_on_screen(const result::Recording& recording, const WatchOptions& options, screen::Terminal terminal);
-
 }  // namespace tally::session

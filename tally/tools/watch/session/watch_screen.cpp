@@ -1,4 +1,5 @@
-// `tally watch` on a terminal.
+#include "tally/cli/watch_screen.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>

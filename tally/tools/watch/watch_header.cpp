@@ -1,3 +1,5 @@
+#include "tally/tools/watch/watch_header.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
-#include "tally/tools/watch/watched_machine.hpp"
 
 namespace tally::watch {
 namespace {

@@ -74,7 +74,7 @@ TEST(Rdpmc, what_a_killed_process_left_is_restored) {
 TEST(Rdpmc, status_shows_which_ecx_reads_which_event) {
   const Desktop desktop;
   desktop.write("sys/bus/event_source/devices/cpu/rdpmc", "2");
-  const linux::ProcessMark own = linux::mark_of(getpid());
+  const linux::ProcessIdentity own = linux::identity_of(getpid());
   desktop.write("run/tally-rdpmc/note",
                 "tally-rdpmc/1\nholder " + std::to_string(own.number) + " " + std::to_string(own.started) +
                     "\nswitch cpu 1 2\ncounter 1073741825 48 0-3 cycles:u\nnone 4 cycles:u\nend");

@@ -79,7 +79,7 @@ Descriptor signals_that_end() {
   return Descriptor(signalfd(-1, &asked, SFD_CLOEXEC));
 }
 
-void wait_for_end(const ProcessMark& process) {
+void wait_for_end(const ProcessIdentity& process) {
   ProcessWatch living({process.number}, {});
   if (!lives(process)) return;
   while (living.any()) living.wait(-1, -1);
@@ -100,7 +100,7 @@ void wait_for_end(const ProcessMark& process) {
 
 }  // namespace
 
-ProcessMark mark_of(pid_t process) {
+ProcessIdentity identity_of(pid_t process) {
   const std::string stat = content(fmt::format("/proc/{}/stat", process));
   const std::size_t name_end = stat.rfind(')');
   if (name_end == std::string::npos) return {process, 0};
@@ -108,11 +108,11 @@ ProcessMark mark_of(pid_t process) {
   return {process, words.size() > 20 ? std::strtoull(words[20].c_str(), nullptr, 10) : 0};
 }
 
-bool lives(const ProcessMark& process) {
-  return process.started != 0 && is_alive(process.number) && mark_of(process.number) == process;
+bool lives(const ProcessIdentity& process) {
+  return process.started != 0 && is_alive(process.number) && identity_of(process.number) == process;
 }
 
-Result<void> end_and_wait(const ProcessMark& process) {
+Result<void> end_and_wait(const ProcessIdentity& process) {
   ProcessWatch living({process.number}, {});
   if (!lives(process)) return {};
   if (kill(process.number, SIGTERM) != 0) {
@@ -158,11 +158,11 @@ Result<pid_t> start_daemon(const char* name, const std::function<Result<void>(St
   retry([&] { return waitpid(between, &status, 0); });
   pid_t number = 0;
   if (retry([&] { return read(ours.get(), &number, sizeof number); }) == sizeof number) {
-    const ProcessMark mark = mark_of(number);
+    const ProcessIdentity identity = identity_of(number);
     const std::string reported = read_all(ours.get());
     if (!reported.empty() && reported[0] == is_ready) return number;
     // Its files are closed shortly before it ends.
-    wait_for_end(mark);
+    wait_for_end(identity);
     const auto texts = split(std::string_view(reported).substr(std::min<std::size_t>(reported.size(), 1)), '\0');
     if (texts.size() == 3) return fail(Code::cannot_measure, texts[0], texts[1]);
   }

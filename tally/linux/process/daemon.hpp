@@ -13,20 +13,20 @@
 namespace tally::linux {
 
 /// Identifies a process, and distinguishes it from a later one with the same ID.
-struct ProcessMark {
+struct ProcessIdentity {
   pid_t number = 0;
   std::uint64_t started = 0;  ///< clock ticks since boot (proc_pid_stat(5), field 22)
-  bool operator==(const ProcessMark&) const = default;
+  bool operator==(const ProcessIdentity&) const = default;
 };
 
-/// Returns the mark of a process; started is 0 if it has ended.
-ProcessMark mark_of(pid_t process);
+/// Returns the identity of a process; started is 0 if it has ended.
+ProcessIdentity identity_of(pid_t process);
 
 /// Whether exactly this process is running.
-bool lives(const ProcessMark& process);
+bool lives(const ProcessIdentity& process);
 
 /// Sends SIGTERM and waits until it ends. Errors: cannot_measure if this process may not send it.
-Result<void> end_and_wait(const ProcessMark& process);
+Result<void> end_and_wait(const ProcessIdentity& process);
 
 /// The daemon's connection to its creator, and its signals.
 class Staying {

@@ -43,20 +43,20 @@ TEST(Staying, runs_until_it_is_asked_to_end) {
       return lived;
     });
     ASSERT_TRUE(number) << number.error().message;
-    const ProcessMark mark = mark_of(*number);
-    EXPECT_TRUE(lives(mark));
-    EXPECT_FALSE(lives({mark.number, mark.started + 1})) << "another process of its number";
+    const ProcessIdentity identity = identity_of(*number);
+    EXPECT_TRUE(lives(identity));
+    EXPECT_FALSE(lives({identity.number, identity.started + 1})) << "another process of its number";
     EXPECT_EQ(getsid(*number), *number) << "a session of its own";
     EXPECT_EQ(content("/proc/" + std::to_string(*number) + "/comm"), "tally-test");
     EXPECT_EQ(waitpid(*number, nullptr, WNOHANG), -1) << "it is nobody's child here";
     if (signal == SIGTERM) {
-      EXPECT_TRUE(end_and_wait(mark));
+      EXPECT_TRUE(end_and_wait(identity));
     } else {
       ProcessWatch living({*number}, {});
       kill(*number, signal);
       while (living.any()) living.wait(-1, -1);
     }
-    EXPECT_FALSE(lives(mark));
+    EXPECT_FALSE(lives(identity));
     EXPECT_EQ(*tidied_up, 1) << signal;
   }
 }
@@ -70,7 +70,7 @@ TEST(Staying, has_no_open_file_of_its_creator) {
   char letter;
   EXPECT_EQ(read(ends[0], &letter, 1), 0) << "the other end is open nowhere";
   close(ends[0]);
-  EXPECT_TRUE(end_and_wait(mark_of(*number)));
+  EXPECT_TRUE(end_and_wait(identity_of(*number)));
 }
 
 TEST(Staying, reports_why_it_did_not_begin) {

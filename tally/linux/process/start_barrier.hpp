@@ -7,12 +7,12 @@
 
 namespace tally::linux {
 
-/// After Program::start(), the child waits until the gate is opened: a process that has not executed a program yet. If
-/// tally ends without opening the gate, the child ends, too.
-class Gate {
+/// After Program::start(), the child waits until the barrier is opened: a process that has not executed a program yet.
+/// If tally ends without opening the barrier, the child ends, too.
+class StartBarrier {
  public:
   /// Errors: cannot_measure if the kernel refuses a pipe.
-  static Result<Gate> make();
+  static Result<StartBarrier> make();
 
   /// Returns the hooks for Program::start(). This object must not be moved afterwards.
   ChildHooks hooks();
@@ -21,7 +21,7 @@ class Gate {
   void open();
 
  private:
-  Gate(Descriptor waited, Descriptor opened) : waited_(std::move(waited)), opened_(std::move(opened)) {}
+  StartBarrier(Descriptor waited, Descriptor opened) : waited_(std::move(waited)), opened_(std::move(opened)) {}
   static void wait(void* self);
 
   Descriptor waited_;

@@ -211,8 +211,8 @@ class Engine final : public Backend {
     settings.placed = *placed;
     settings.follows_calls = order.has_calls() ? 1 : 0;
     settings.parts = parts_of(order);
-    Window window;
-    const auto execution = execute(order, *image, *shared, settings, modelling, marker, window);
+    CountedTime counted_time;
+    const auto execution = execute(order, *image, *shared, settings, modelling, marker, counted_time);
     if (!execution) return fail(execution.error());
     Outcome outcome;
     outcome.wait_status = execution->wait_status;
@@ -222,7 +222,7 @@ class Engine final : public Backend {
     outcome.duration = execution->statistics.duration;
     outcome.intervals = execution->intervals;
     const linux::Finishing finishing(*order.conditions.signals);
-    outcome.regions = collect(order, *execution, *shared, modelling, window, outcome);
+    outcome.regions = collect(order, *execution, *shared, modelling, counted_time, outcome);
     if (is_profile) {
       outcome.code = code_counts(order, *shared, modelling, execution->kept_files, outcome.counts);
       for (result::CodeOwner& owner : outcome.code.owners)

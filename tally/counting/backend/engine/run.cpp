@@ -300,7 +300,7 @@ Result<void> present_machine(const Conditions& conditions, channel::Settings& se
 }
 
 Result<Execution> execute(const Order& order, const std::string& image, Channel& shared, const channel::Settings& asked,
-                          const Modelling& modelling, Marker& marker, Window& window) {
+                          const Modelling& modelling, Marker& marker, CountedTime& counted_time) {
   const auto image_file = linux::open_file(image, "the engine");
   if (!image_file) return fail(image_file.error());
   const auto header = read_header(image_file->get(), image);
@@ -408,7 +408,7 @@ Result<Execution> execute(const Order& order, const std::string& image, Channel&
   if (!execution.statistics.lost.empty()) conductor->mark_lost(execution.statistics.lost);
   execution.intervals = conductor->intervals();
   add_unknown_commands(*conductor, execution.command_notes);
-  window = meter.window();
+  counted_time = meter.counted_time();
   return execution;
 }
 

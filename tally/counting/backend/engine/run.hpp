@@ -48,13 +48,13 @@ struct Execution {
 };
 
 struct Modelling;
-struct Window;
+struct CountedTime;
 class Marker;
 
 /// Runs the command under the engine `image` (its path). `asked`: the models, and the regions' marks, which `marker`
-/// finds. Passes the windows to their sink meanwhile. If the order has a timing, `window` and Execution::intervals have
-/// the results. Errors: not_found, not_executable, cannot_measure.
+/// finds. Passes the windows to their sink meanwhile. If the order has a timing, `counted_time` and
+/// Execution::intervals have the results. Errors: not_found, not_executable, cannot_measure.
 Result<Execution> execute(const Order& order, const std::string& image, Channel& shared, const channel::Settings& asked,
-                          const Modelling& modelling, Marker& marker, Window& window);
+                          const Modelling& modelling, Marker& marker, CountedTime& counted_time);
 
 }  // namespace tally::backend::engine

@@ -20,7 +20,7 @@
 #include "tally/linux/machine/pmu_devices.hpp"
 #include "tally/linux/perf/group_probe.hpp"
 #include "tally/linux/perf/known_work.hpp"
-#include "tally/linux/process/gate.hpp"
+#include "tally/linux/process/start_barrier.hpp"
 #include "tally/linux/process/usage.hpp"
 #include "tally/linux/system_call.hpp"
 
@@ -63,9 +63,9 @@ class CommandCount {
       : order_(order), cores_(cores), counters_(order.events, cores), rotation_(rotation_of(cores)), native_(order) {}
 
   Result<Outcome> run() {
-    auto gate = linux::Gate::make();
-    if (!gate) return fail(gate.error());
-    if (const auto started = native_.start(gate->hooks()); !started) return fail(started.error());
+    auto barrier = linux::StartBarrier::make();
+    if (!barrier) return fail(barrier.error());
+    if (const auto started = native_.start(barrier->hooks()); !started) return fail(started.error());
     auto others = open();
     if (!others) return fail(others.error());
     Meter& meter = census_ ? static_cast<Meter&>(*census_) : counters_;
@@ -74,7 +74,7 @@ class CommandCount {
       conductor.watch_for_loss([this](Nanoseconds enabled) { return why_lost(enabled); });
     native_.begins_now();
     conductor.begin(native_.started().time);
-    gate->open();
+    barrier->open();
     if (const auto executed = native_.executed(); !executed) return fail(executed.error());
     const WaitResult left = native_.wait(&conductor, census_ ? &*census_ : nullptr);
     const std::vector<Count> counts = conductor.finish(linux::now());

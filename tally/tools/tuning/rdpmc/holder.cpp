@@ -149,7 +149,7 @@ bool put_back(const std::string& root, const std::vector<SwitchChange>& switches
 }
 
 Result<void> hold(const Task& task, linux::Staying& staying) {
-  State state{linux::mark_of(linux::process_number()), task.switches, {}};
+  State state{linux::identity_of(linux::process_number()), task.switches, {}};
   // Saved before anything is changed: if this process is killed, another one can restore the settings.
   if (auto done = linux::write_run_note(folder_of(task.root), text_of(state)); !done) return done;
   auto held = hold_on(task, state, staying);

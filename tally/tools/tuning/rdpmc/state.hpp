@@ -31,7 +31,7 @@ struct Row {
 
 /// The whole state.
 struct State {
-  linux::ProcessMark holder;
+  linux::ProcessIdentity holder;
   std::vector<SwitchChange> switches;
   std::vector<Row> rows;
   bool operator==(const State&) const = default;

@@ -21,7 +21,7 @@ constexpr std::string_view first_line = "tally-settings/1";
 constexpr std::string_view last_line = "end";
 
 struct Note {
-  linux::ProcessMark holder;
+  linux::ProcessIdentity holder;
   std::vector<Change> changes;
 };
 
@@ -112,7 +112,7 @@ Result<ScopedSettings> ScopedSettings::change(const SettingsRequest& asked, cons
   if (!changes) return fail(changes.error());
   if (changes->empty()) return ScopedSettings(root, {});
   // Saved before anything is changed.
-  const Note note{linux::mark_of(linux::process_number()), *changes};
+  const Note note{linux::identity_of(linux::process_number()), *changes};
   if (auto written = linux::write_run_note(folder_of(root), text_of(note)); !written) return fail(written.error());
   for (const Change& change : *changes) {
     const auto done = set_value(change, change.set, root);

@@ -1,4 +1,4 @@
-#include "tally/cli/watch_screen.hpp"
+#include "tally/tools/watch/session/watch_screen.hpp"
 
 #include <fmt/format.h>
 

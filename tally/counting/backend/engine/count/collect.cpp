@@ -53,12 +53,12 @@ struct Image {
 class Collector {
  public:
   Collector(const Order& order, const Execution& execution, const Channel& shared, const Modelling& modelling,
-            const Window& window)
+            const CountedTime& counted_time)
       : order_(order),
         execution_(execution),
         shared_(shared),
         modelling_(modelling),
-        window_(window),
+        counted_time_(counted_time),
         records_(shared.records) {
     const std::uint32_t n = claimed_processes(shared);
     images_.resize(n);
@@ -97,7 +97,7 @@ class Collector {
     return all;
   }
 
-  bool is_timed() const { return window_.from || window_.until; }
+  bool is_timed() const { return counted_time_.from || counted_time_.until; }
 
   /// Returns messages about rdpmc of counters that do not exist.
   std::vector<std::string> missing_counters() const {
@@ -158,8 +158,8 @@ class Collector {
         !areas_.insert(thread.area).second)
       made.tally.reason = shared_area();
     if (made.tally.reason.empty()) {
-      made.tally.totals = window_.until ? window_.until->of(number) : totals_of(number, shared_, &effort_);
-      if (window_.from) made.tally.totals.add(window_.from->of(number), -1);
+      made.tally.totals = counted_time_.until ? counted_time_.until->of(number) : totals_of(number, shared_, &effort_);
+      if (counted_time_.from) made.tally.totals.add(counted_time_.from->of(number), -1);
       if (effort_.is_spent()) made.tally.reason = too_much();
     }
     if (made.tally.reason.empty()) {
@@ -168,7 +168,7 @@ class Collector {
       if (!made.tally.reason.empty()) made.tally.totals = {};
     }
     // What happens after a time-out is not part of the count.
-    if (made.tally.reason.empty() && thread.state != channel::State::ended && !window_.timed_out) {
+    if (made.tally.reason.empty() && thread.state != channel::State::ended && !counted_time_.timed_out) {
       // If the engine failed, the process has that reason.
       const bool failed = (process.partial & channel::partial_engine_failed) != 0;
       if (!failed)
@@ -198,7 +198,8 @@ class Collector {
                     ? "the last program that it executed ran natively, or ended before counting began"
                     : "the last program that it executed was not counted";
     }
-    if (partial.empty() && !window_.timed_out && image.threads.empty() && process.state == channel::State::running) {
+    if (partial.empty() && !counted_time_.timed_out && image.threads.empty() &&
+        process.state == channel::State::running) {
       partial = has_died(image, process) ? reasons_of(channel::partial_killed) : still_running_reason;
     }
     if (!partial.empty()) image.tally.reason += (image.tally.reason.empty() ? "" : "; ") + partial;
@@ -266,7 +267,7 @@ class Collector {
   const Channel& shared_;
   const Modelling& modelling_;
   std::optional<std::string> difference_;
-  const Window& window_;
+  const CountedTime& counted_time_;
   channel::Records records_;
   std::vector<Image> images_;
   std::unordered_map<std::int32_t, std::uint32_t> last_of_;  // process ID → its last image
@@ -418,8 +419,9 @@ Count software_while_running(const event::Event& event, const RunStatistics& sta
 }
 
 std::vector<result::ProgramRegions> collect(const Order& order, const Execution& execution, const Channel& shared,
-                                            const Modelling& modelling, const Window& window, Outcome& outcome) {
-  Collector collect(order, execution, shared, modelling, window);
+                                            const Modelling& modelling, const CountedTime& counted_time,
+                                            Outcome& outcome) {
+  Collector collect(order, execution, shared, modelling, counted_time);
   const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
   std::vector<Image>& images = collect.images();
   std::vector<result::ProgramRegions> regions = collect.regions();

@@ -25,9 +25,10 @@ Outlook outlook_of(const event::Event& event, const Simulation* simulation = nul
 /// Returns the count of a kernel event under the engine from its counter, while the program runs.
 Count software_while_running(const event::Event& event, const RunStatistics& statistics);
 
-/// Collects everything that was counted in the window: sets the counts, processes and notices of an outcome, and
+/// Collects everything that was counted in this time: sets the counts, processes and notices of an outcome, and
 /// returns the regions of its programs.
 std::vector<result::ProgramRegions> collect(const Order& order, const Execution& execution, const Channel& shared,
-                                            const Modelling& modelling, const Window& window, Outcome& outcome);
+                                            const Modelling& modelling, const CountedTime& counted_time,
+                                            Outcome& outcome);
 
 }  // namespace tally::backend::engine

@@ -175,7 +175,7 @@ Count LiveMeter::duration(Nanoseconds length) const {
   return software_while_running(event, statistics);
 }
 
-Window LiveMeter::window() const { return {from_, last_, timed_out_ || off_.has_value()}; }
+CountedTime LiveMeter::counted_time() const { return {from_, last_, timed_out_ || off_.has_value()}; }
 
 std::vector<KernelCount> LiveMeter::kernel() const {
   std::vector<KernelCount> counts = kernel_last_;

@@ -36,7 +36,7 @@ channel::Totals totals_of(std::uint32_t thread, const Channel& shared, Effort* e
 Snapshot take_snapshot(const Channel& shared);
 
 /// The part of a run that is counted: after `from` and before `until`.
-struct Window {
+struct CountedTime {
   std::optional<Snapshot> from, until;
   bool timed_out = false;  ///< `until` is before the end of the run
 };
@@ -57,7 +57,7 @@ class LiveMeter final : public Meter {
   void times_out() { timed_out_ = true; }
 
   /// Returns what was counted from enable() to the last read(), without the time between disable() and enable().
-  Window window() const;
+  CountedTime counted_time() const;
 
   /// Returns what the kernel's counters counted in that time.
   std::vector<KernelCount> kernel() const;

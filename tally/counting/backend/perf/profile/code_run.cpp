@@ -19,9 +19,9 @@
 #include "tally/counting/backend/perf/window_reader.hpp"
 #include "tally/linux/files/code_files.hpp"
 #include "tally/linux/files/files.hpp"
-#include "tally/linux/process/gate.hpp"
 #include "tally/linux/process/process_watch.hpp"
 #include "tally/linux/process/spawn.hpp"
+#include "tally/linux/process/start_barrier.hpp"
 
 namespace tally::backend::perf {
 namespace {
@@ -140,14 +140,14 @@ class CodeRun {
 
 Result<Outcome> run_command(const Order& order, const CodeEvents& events) {
   CommandRun native(order);
-  auto gate = linux::Gate::make();
-  if (!gate) return fail(gate.error());
-  if (const auto started = native.start(gate->hooks()); !started) return fail(started.error());
+  auto barrier = linux::StartBarrier::make();
+  if (!barrier) return fail(barrier.error());
+  if (const auto started = native.start(barrier->hooks()); !started) return fail(started.error());
   CodeRun run(order, events);
   if (auto opened = run.counters().open(native.pid(), linux::PerfStart::at_exec); !opened) return fail(opened.error());
   native.begins_now();
   if (auto begun = run.begin(); !begun) return fail(begun.error());
-  gate->open();
+  barrier->open();
   if (const auto executed = native.executed(); !executed) return fail(executed.error());
   const WaitResult left = native.wait();
   const RunStatistics statistics = native.statistics();

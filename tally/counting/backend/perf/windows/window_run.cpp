@@ -18,9 +18,9 @@
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/perf/exec_watch.hpp"
 #include "tally/linux/process/announcements.hpp"
-#include "tally/linux/process/gate.hpp"
 #include "tally/linux/process/process_watch.hpp"
 #include "tally/linux/process/spawn.hpp"
+#include "tally/linux/process/start_barrier.hpp"
 
 namespace tally::backend::perf {
 namespace {
@@ -185,9 +185,9 @@ void add_counts(Outcome& outcome, const Order& order, const std::vector<Count>& 
 
 Result<Outcome> run_command(const Order& order, const WindowEvents& events, Follow follow) {
   CommandRun native(order);
-  auto gate = linux::Gate::make();
-  if (!gate) return fail(gate.error());
-  if (const auto started = native.start(gate->hooks()); !started) return fail(started.error());
+  auto barrier = linux::StartBarrier::make();
+  if (!barrier) return fail(barrier.error());
+  if (const auto started = native.start(barrier->hooks()); !started) return fail(started.error());
   std::unique_ptr<WindowSource> windows;
   if (follow == Follow::as_the_kernel_can && can_inherit_samples(events))
     windows = std::make_unique<InheritedWindows>(order, events);
@@ -196,7 +196,7 @@ Result<Outcome> run_command(const Order& order, const WindowEvents& events, Foll
   if (auto opened = windows->open_command(native.pid()); !opened) return fail(opened.error());
   native.begins_now();
   if (auto begun = windows->begin(native.started().time); !begun) return fail(begun.error());
-  gate->open();
+  barrier->open();
   if (const auto executed = native.executed(); !executed) return fail(executed.error());
   const WaitResult left = native.wait(nullptr, windows->observer());
   windows->finish();

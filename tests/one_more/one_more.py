@@ -74,6 +74,77 @@ const Candidate by_name{"steady", Candidate::ChoiceRule::by_name,
         ("tally/cli/launch.cpp", '"also count descendants that outlive the program, until all have ended");',
          '  page.add_flag("--sealed", conditions.sealed, "engine only: invented");'),
     ],
+    "field of the engine": [
+        ("tally/engine/channel/event_fields.hpp", "  prefetches,  ///<", "  fences,  ///< mfence"),
+        ("tally/engine/translate/decode.cpp", "return channel::prefetches;",
+         "  if (i.mnemonic == ZYDIS_MNEMONIC_MFENCE) return channel::fences;"),
+        ("tally/hardware/event/generic_events.hpp", "  prefetches,", "  fences,"),
+        ("tally/hardware/event/generic_events.cpp", "     counted<channel::prefetches>},",
+         '    {Id::fences, "fences", hw, n, no, each(Id::instructions), "MFENCE", counted<channel::fences>},'),
+    ],
+    "dialect of marks": [
+        ("tally/engine/instrument/marks/beacon_marks.cpp", "", """#include "tally/engine/instrument/part_probes.hpp"
+#include "tally/engine/translate/program_marks.hpp"
+
+namespace tally::engine::instrument {
+namespace {
+
+void handle_beacon(Thread* t) {
+  const bool begins = t->gpr[rax] == 1;
+  change_parts(t, begins ? PartAction::start : PartAction::stop, begins ? "lit" : nullptr, 1);
+}
+
+}  // namespace
+
+/// xchg cx, cx
+constinit const MarkDialect beacon_marks = {
+    .code = {0x66, 0x87, 0xc9}, .bytes = 3, .first_bytes = 3, .instructions = 1, .reached = handle_beacon};
+
+}  // namespace tally::engine::instrument
+"""),
+        ("tally/engine/channel/mark_dialects.inc", "TALLY_MARKS(sniper, 0x87)", "TALLY_MARKS(beacon, 0x87)"),
+    ],
+    "dialect of marks, illegal natively": [
+        ("tally/engine/instrument/marks/flare_marks.cpp", "", """#include "tally/engine/instrument/marks/illegal_marks.hpp"
+#include "tally/engine/instrument/part_probes.hpp"
+#include "tally/engine/translate/exec_regions.hpp"
+
+namespace tally::engine::instrument {
+namespace {
+
+u32 length_of_flare(u64 pc) {
+  u8 bytes[2] = {};
+  return read_code(pc, bytes, 2) == 2 && bytes[0] == 0x0f && bytes[1] == 0x0a ? 2 : 0;
+}
+
+void handle_flare(Thread* t) { change_parts(t, PartAction::dump, "seen", 1); }
+
+}  // namespace
+
+constinit const IllegalMarkDialect flare_marks = {length_of_flare, handle_flare};
+
+}  // namespace tally::engine::instrument
+"""),
+        ("tally/engine/channel/mark_dialects.inc", "TALLY_ILLEGAL_MARKS(gem5,", 'TALLY_ILLEGAL_MARKS(flare, "its only one")'),
+    ],
+    "CPU model": [
+        ("tally/engine/cpus/models/modest.inc", "", """{
+    .name = "modest",
+    .source = "invented",
+    .vendor = Vendor::intel,
+    .brand = "modest",
+    .family = 15,
+    .model = 4,
+    .stepping = 3,
+    .highest_leaf = 0xd,
+    .highest_extended_leaf = 0x80000008,
+    .threads = 1,
+    .threads_per_core = 1,
+    .features = level_1,
+    .caches = {{1, data, 32, 8}, {1, code, 32, 8}, {2, both, 256, 8}, {3, both, 8192, 16}},
+},
+"""),
+    ],
     "metric": [
         ("tally/core/count/metric_table.cpp", "constexpr MetricDefinition table[] = {",
          '    {"transfer-rate", "transfers / instructions", share, nowhere, "instructions that are transfers"},'),
@@ -95,6 +166,49 @@ Result<std::string> names(const result::Stat& stat, const Style&) {
          "Result<std::string> names(const result::Stat& stat, const Style& style);"),
         ("tally/output/registry/formats.cpp", "constexpr StatFormat stat_rows[] = {",
          '    {{Kind::stat, "names", ".names", "the events alone"}, names, nullptr, append_anything, nullptr, nullptr},'),
+    ],
+    "reader": [
+        ("tally/output/result/stored_plain.hpp", "", """#pragma once
+
+#include <string_view>
+
+#include "tally/output/result/stat_result.hpp"
+
+namespace tally::result {
+
+bool is_plain(std::string_view text);
+Stat read_plain(std::string_view text);
+
+}  // namespace tally::result
+"""),
+        ("tally/output/result/stored_plain.cpp", "", """#include "tally/output/result/stored_plain.hpp"
+
+#include <algorithm>
+
+namespace tally::result {
+
+bool is_plain(std::string_view text) { return text.starts_with("plain\\n"); }
+
+Stat read_plain(std::string_view text) {
+  const Count lines = exact(std::count(text.begin(), text.end(), '\\n'), CountSource::pmu("plain"));
+  Stat stat;
+  stat.runs.emplace_back();
+  stat.events.push_back({{"lines", {"lines"}, Unit::events, lines}, {}});
+  return stat;
+}
+
+}  // namespace tally::result
+"""),
+        ("tally/output/registry/readers.hpp", "AnyResults read_stat_json(const StoredFile& file);",
+         "bool is_stat_plain(const StoredFile& file);\nAnyResults read_stat_plain(const StoredFile& file);"),
+        ("tally/output/registry/readers.cpp", '#include "tally/output/result/stored_hpctool.hpp"',
+         '#include "tally/output/result/stored_plain.hpp"'),
+        ("tally/output/registry/readers.cpp", "AnyResults read_stat_json(const StoredFile& file) {",
+         "bool is_stat_plain(const StoredFile& file) { return result::is_plain(file.text); }\n"
+         "AnyResults read_stat_plain(const StoredFile& file) { return {{result::read_plain(file.text)}}; }"),
+        ("tally/output/registry/formats.cpp", "    {table_of(Kind::stat), table,",
+         '    {{Kind::stat, "plain", "", "for people", read_stat_plain, is_stat_plain}, table, nullptr, append_anything, '
+         "nullptr, nullptr},"),
     ],
     "command": [
         ("tally/cli/greet_command.cpp", "", """#include "tally/cli/commands.hpp"
@@ -168,11 +282,26 @@ core   simple
 
 }  // namespace tally::machine
 """),
-        ("tally/engine/machines/CMakeLists.txt", "tally_directory(machine SOURCES", " small.cpp"),
+        ("tally/engine/machines/CMakeLists.txt", "tally_directory(machines SOURCES", " small.cpp"),
         ("tally/engine/machines/shipped_models.hpp", "extern const std::string_view haswell_text;",
          "extern const std::string_view small_text;"),
         ("tally/engine/machines/shipped_models.hpp", "inline const std::array shipped{", '    ShippedModel{"small", small_text},'),
     ],
+}
+
+# A program with marks, and a result, for what follows.
+MARKED, PLAIN = os.path.join(work, "marked"), os.path.join(work, "plain")
+inputs = {
+    MARKED + ".c": """int main(int count, char** words) {
+  (void)words;
+  __asm__ volatile("mfence");
+  __asm__ volatile("xchg %%cx, %%cx" : : "a"(1));
+  __asm__ volatile("xchg %%cx, %%cx" : : "a"(2));
+  if (count > 1) __asm__ volatile(".byte 0x0f, 0x0a");
+  return 0;
+}
+""",
+    PLAIN: "plain\n",
 }
 
 # Arguments of tally, and what it must print.
@@ -184,6 +313,11 @@ uses = [
     (["stat", "-e", "thread-switches", "--backend", "none", "--", "/bin/true"], "thread-switches"),
     (["stat", "-e", "instructions", "--backend", "steady", "--", "/bin/true"], "4,242"),
     (["stat", "-e", "page-faults", "--sealed", "--", "/bin/true"], " · engine"),
+    (["stat", "-e", "fences", "--backend", "engine", "--", MARKED], "fences:u"),
+    (["stat", "-e", "instructions", "--", MARKED], "lit: 1 entry"),
+    (["stat", "-e", "instructions", "--marks", "flare", "--", MARKED, "also illegal ones"], "seen: 1 entry"),
+    (["stat", "-e", "instructions", "--cpu-model", "modest", "--format", "json", "--", "/bin/true"], '"cpu_model": "modest"'),
+    (["report", PLAIN, "--format", "names"], "lines\n"),
     (["greet"], "hello\n"),
     (["--help"], "greet"),
     (["stat", "-e", "cycles", "--model", "small", "--backend", "engine", "--", "/bin/true"], "simple core and small caches"),
@@ -200,7 +334,8 @@ def table():
     for kind, of_kind in added.items():
         files = ", ".join(f"`{name}`" for name, anchor, _ in of_kind if not anchor)
         edited = [name for name, anchor, _ in of_kind if anchor]
-        lines = ", ".join(f"{edited.count(name)} in `{name}`" for name in dict.fromkeys(edited))
+        count = {name: sum(text.count("\n") + 1 for file, anchor, text in of_kind if anchor and file == name) for name in edited}
+        lines = ", ".join(f"{n} in `{name}`" for name, n in count.items())
         rows.append(f"| {kind} | {files or 'none'} | {lines or 'none'} |")
     return "\n".join(rows) + "\n"
 
@@ -272,6 +407,10 @@ def main():
         options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
     subprocess.check_call(["cmake", "-G", "Ninja", "-S", tree, "-B", build, *options], stdout=subprocess.DEVNULL)
     subprocess.check_call(["cmake", "--build", build, "--target", "tally"])
+    for name, text in inputs.items():
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text)
+    subprocess.check_call(["cc", MARKED + ".c", "-o", MARKED])
     wrong = 0
     for arguments, expected in uses:
         ran = subprocess.run([os.path.join(build, "tally"), *arguments], text=True, capture_output=True)

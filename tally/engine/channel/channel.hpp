@@ -124,9 +124,9 @@ struct Thread {
   uint32_t statistics;  ///< area of its CodeValues; 0: none
   uint32_t left;        ///< 1: it runs natively, because of Process::leaving
   uint32_t part;        ///< CodeCounts::part of the counters in `area`
-  uint8_t reserved[256 - 60 - 2 * sizeof(Totals)];
+  uint8_t reserved[64 - (60 + 2 * sizeof(Totals)) % 64];  ///< whole cache lines, whatever the number of fields
 };
-static_assert(sizeof(Thread) == 256);
+static_assert(sizeof(Thread) % 64 == 0);
 
 /// A checksum of what an ended thread counted, and in which process. What another writer puts there does not match it.
 inline uint64_t check_of(const Thread& thread) {

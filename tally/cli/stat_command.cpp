@@ -9,11 +9,9 @@
 #include "tally/cli/control_options.hpp"
 #include "tally/cli/default_events.hpp"
 #include "tally/cli/event_tables.hpp"
-#include "tally/cli/kept.hpp"
 #include "tally/cli/launch.hpp"
 #include "tally/cli/metric_options.hpp"
 #include "tally/cli/model_options.hpp"
-#include "tally/cli/noise_option.hpp"
 #include "tally/cli/pass_descriptions.hpp"
 #include "tally/cli/script.hpp"
 #include "tally/core/base/text.hpp"
@@ -31,6 +29,8 @@
 #include "tally/tools/history/history_file.hpp"
 #include "tally/tools/report/result_output.hpp"
 #include "tally/tools/snippet/snippet_counting.hpp"
+#include "tally/tools/verify/kept.hpp"
+#include "tally/tools/verify/noise_option.hpp"
 #include "tally/tools/why/missing_feature_report.hpp"
 #include "tally/tools/why/native_times.hpp"
 #include "tally/tools/why/path_hash_options.hpp"
@@ -143,7 +143,7 @@ void describe(Page& app, StatOptions& options) {
   why::add_native_times_option(app, options.native_times);
   why::add_path_options(app, options.path);
   add_model_options(app, options.model);
-  add_noise_option(app, options.noise);
+  verify::add_noise_option(app, options.noise);
   add_label_option(app);
   history::add_history_options(app, options.history);
   add_quiet_option(app, options.quiet);
@@ -266,7 +266,7 @@ int count(StatOptions& options) {
   const linux::HostMachine machine = linux::read_host_machine();
   auto choice = backend::choose(options.backend, options.stat, machine, options.model.simulation);
   if (!choice) return report_error(choice.error());
-  const auto noise = noise_of(options.noise, *choice->backend);
+  const auto noise = verify::noise_of(options.noise, *choice->backend);
   if (!noise) return report_error(noise.error());
   options.stat.usual_events = options.nothing_asked;
   if (options.nothing_asked)
@@ -328,7 +328,7 @@ int count(StatOptions& options) {
   }
   stat->notices.insert(stat->notices.end(), choice->event_notes.begin(), choice->event_notes.end());
 
-  const std::vector<std::string> remarks = verification_remarks(*stat);
+  const std::vector<std::string> remarks = verify::verification_remarks(*stat);
   stat->notices.insert(stat->notices.end(), remarks.begin(), remarks.end());
 
   const int code = write_compared(*stat, *baseline, *destination, *signals);

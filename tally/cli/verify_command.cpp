@@ -4,8 +4,6 @@
 #include <memory>
 
 #include "tally/cli/commands.hpp"
-#include "tally/cli/kept.hpp"
-#include "tally/cli/noise_option.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/backend/stepper/stepped.hpp"
@@ -25,6 +23,8 @@
 #include "tally/tools/command/progress.hpp"
 #include "tally/tools/verify/counter_noise.hpp"
 #include "tally/tools/verify/grade_counts.hpp"
+#include "tally/tools/verify/kept.hpp"
+#include "tally/tools/verify/noise_option.hpp"
 #include "tally/tools/verify/published.hpp"
 #include "tally/tools/verify/verify_program.hpp"
 #include "tally/tools/verify/write.hpp"
@@ -89,7 +89,7 @@ void describe(Page& page, VerifyOptions& options) {
       .value_name("NAME");
   page.add_option("--model", options.model, "simulate this machine for cycles and misses (default: host, this machine)")
       .value_name("NAME");
-  add_noise_option(page, options.noise);
+  verify::add_noise_option(page, options.noise);
   page.add_flag("--all", options.all, "show every check");
   const auto formats = output::common(output::verify_formats());
   add_format_option(page, options.format, formats, output::format_help(formats, "table"));
@@ -202,7 +202,7 @@ int verify_counts(const VerifyOptions& options) {
       return event.id == event::Id::user_page_faults && choice->backend->outlook(event).trust != Trust::counted;
     });
   }
-  const auto asked_noise = noise_of(options.noise, *choice->backend);
+  const auto asked_noise = verify::noise_of(options.noise, *choice->backend);
   if (!asked_noise) return report_error(asked_noise.error());
   const std::optional<verify::Noise>& noise = *asked_noise;
   auto output = destination_of(options);
@@ -228,7 +228,8 @@ int verify_counts(const VerifyOptions& options) {
     }
   }
   // A verification of some events or of shorter programs does not replace a complete one.
-  if (options.event_lists.empty() && !options.quick && !noise && !result->incomplete) store_verification(*result);
+  if (options.event_lists.empty() && !options.quick && !noise && !result->incomplete)
+    verify::store_verification(*result);
   result->notices.insert(result->notices.begin(), choice->notices.begin(), choice->notices.end());
   return finish(*result, options, *output, *signals);
 }

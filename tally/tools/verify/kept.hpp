@@ -7,7 +7,7 @@
 #include "tally/output/result/stat_result.hpp"
 #include "tally/output/result/verify_result.hpp"
 
-namespace tally::cli {
+namespace tally::verify {
 
 /// Stores the verification in the directory of tally's own files and replaces the previous one of the same backend.
 /// Stores nothing if the directory cannot be written, or if other users can change it.
@@ -17,4 +17,4 @@ void store_verification(const result::Verify& verify);
 /// microcode, or if other users could have written it.
 std::vector<std::string> verification_remarks(const result::Stat& stat);
 
-}  // namespace tally::cli
+}  // namespace tally::verify

@@ -1,4 +1,4 @@
-#include "tally/cli/kept.hpp"
+#include "tally/tools/verify/kept.hpp"
 
 #include "tally/linux/files/cache_file.hpp"
 #include "tally/linux/files/state_folder.hpp"
@@ -6,7 +6,7 @@
 #include "tally/output/result/stored.hpp"
 #include "tally/tools/verify/remarks.hpp"
 
-namespace tally::cli {
+namespace tally::verify {
 namespace {
 
 constexpr std::uint64_t most_bytes = 16 << 20;  // a verification has about 30 KB
@@ -31,8 +31,8 @@ std::vector<std::string> verification_remarks(const result::Stat& stat) {
   const auto text = folder->read(name, most_bytes);
   if (!text) return {};
   const auto verify = result::read_verify(*text, name);
-  if (!verify || !verify::is_of(*verify, stat.backend, stat.environment)) return {};
-  return verify::remarks(*verify, stat);
+  if (!verify || !is_of(*verify, stat.backend, stat.environment)) return {};
+  return remarks(*verify, stat);
 }
 
-}  // namespace tally::cli
+}  // namespace tally::verify

@@ -4,15 +4,15 @@
 #include <optional>
 #include <string>
 
-#include "tally/cli/commands.hpp"
 #include "tally/counting/backend/backend.hpp"
+#include "tally/tools/command/command_page.hpp"
 #include "tally/tools/verify/counter_noise.hpp"
 
-namespace tally::cli {
+namespace tally::verify {
 
-void add_noise_option(Page& page, std::string& text);
+void add_noise_option(command::Page& page, std::string& text);
 
 /// Parses the option; an empty text is no noise. Errors: bad_usage, also for a backend other than the engine.
-Result<std::optional<verify::Noise>> noise_of(const std::string& text, const backend::Backend& backend);
+Result<std::optional<Noise>> noise_of(const std::string& text, const backend::Backend& backend);
 
-}  // namespace tally::cli
+}  // namespace tally::verify

@@ -1,4 +1,4 @@
-// tally-lab: `tally lab` starts it after checking the options, and passes each as --name=value.
+// tally-lab: runs the program or the statements that the options name, and prints what happens.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,23 +10,25 @@
 #include <vector>
 
 #include "programs/lab/choose.hpp"
-#include "programs/lab/lab_options.hpp"
+#include "programs/lab/lab_arguments.hpp"
 #include "programs/lab/prompt.hpp"
 #include "programs/lab/run_json.hpp"
 #include "programs/lab/script_story.hpp"
 #include "programs/lab/story.hpp"
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/linux/files/output_file.hpp"
-#include "tally/linux/process/large_stack.hpp"
 #include "tally/linux/process/noted_signal.hpp"
 #include "tally/linux/process/received_signals.hpp"
+#include "tally/tools/command/command.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/command/program_main.hpp"
 
 namespace tally::lab {
 namespace {
 
-// The same as tally's: see the reference of the exit codes in docs.
-enum ExitCode : int { exit_ok = 0, exit_no = 1, exit_bad_usage = 2, exit_cannot = 125, exit_not_found = 127 };
+using command::exit_no;
+using command::exit_ok;
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
@@ -37,11 +39,7 @@ int report(const Error& error) {
   std::fflush(stdout);
   std::fprintf(stderr, "tally: %s\n", shown(error.message).c_str());
   if (!error.hint.empty()) std::fprintf(stderr, "       %s\n", shown(error.hint).c_str());
-  switch (error.code) {
-    case Code::bad_usage: return exit_bad_usage;
-    case Code::not_found: return exit_not_found;
-    default: return exit_cannot;
-  }
+  return command::exit_code(error.code);
 }
 
 Result<std::uint64_t> place_of(const Image& image, const std::string& word) {
@@ -179,7 +177,7 @@ Outcome run(const Options& options, const Image& image, const Script* script, st
   const auto last = (*machine)->lint_at_end();
   if (options.json) {
     run.timeline.add(**machine);
-    print(json_text(run.entries, end, **machine, last, run.timeline, options.provenance));
+    print(json_text(run.entries, end, **machine, last, run.timeline, command::provenance()));
     return {exit_code_of(end), end.is_error()};
   }
   if (run.story) print(run.story->finish(**machine));
@@ -276,18 +274,31 @@ int run_all(const Options& options) {
   return image ? run(options, *image, nullptr).code : report(image.error());
 }
 
+void describe_lab(command::Page& page) {
+  static Arguments unused;
+  describe(page, unused);
+}
+
+int run_lab(const std::vector<std::string>& words) {
+  Arguments arguments;
+  command::Page page;
+  describe(page, arguments);
+  if (const auto done = page.read(words)) return *done;
+  const auto options = check(std::move(arguments));
+  if (!options) return report(options.error());
+  const int code = run_all(*options);
+  // A full disk, which a write to the library's buffer does not report.
+  const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (const int number = linux::noted_signal(); number != 0) linux::die_of(number);
+  if (is_written) return code;
+  return command::report_error(
+      {Code::cannot_write, fmt::format("standard output could not be written: {}", std::strerror(errno)), "", errno});
+}
+
 }  // namespace
 }  // namespace tally::lab
 
-int main(int count, char** words) {
-  tally::linux::reserve_standard_descriptors();
-  const int code = tally::linux::on_large_stack([&] {
-    return tally::lab::run_all(tally::lab::read_options({words + 1, words + count}));
-  });
-  // A full disk, which a write to the library's buffer does not report.
-  const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  if (const int number = tally::linux::noted_signal(); number != 0) tally::linux::die_of(number);
-  if (is_written) return code;
-  std::fprintf(stderr, "tally: standard output could not be written: %s\n", std::strerror(errno));
-  return tally::lab::exit_cannot;
+int main(int argc, char** argv) {
+  constexpr tally::command::Program lab{"lab", tally::lab::describe_lab, tally::lab::run_lab};
+  return tally::command::run_program(lab, argc, argv);
 }

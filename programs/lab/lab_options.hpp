@@ -1,4 +1,4 @@
-// The options that `tally lab` passes on.
+// The checked options of `tally lab`.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +27,11 @@ struct Options {
   bool quiet = false;
   bool dump = false;
   bool json = false;
-  std::string provenance;  ///< a JSON object that the JSON contains
   bool interactive = false;
   bool reads = false;
   bool barriers = false;
   std::uint64_t max_instructions = 0;  ///< 0: depends on the program
   std::vector<std::string> breaks;
 };
-
-/// Reads arguments in the form --name=value.
-Options read_options(const std::vector<std::string>& arguments);
 
 }  // namespace tally::lab

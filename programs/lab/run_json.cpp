@@ -6,6 +6,7 @@
 
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/output/kit/json_document.hpp"
 
 namespace tally::lab {
 namespace {
@@ -158,11 +159,10 @@ Json timeline_of(const Timeline& timeline, const Computer& machine) {
 
 std::string json_text(const std::vector<Entry>& entries, const End& end, const Computer& machine,
                       const std::vector<pmu::Remark>& remarks, const Timeline& timeline,
-                      const std::string& provenance) {
-  const Json given = parse_json_or_discard<Json>(provenance);
+                      const result::Provenance& provenance) {
   Json out = {
       {"tally_lab", 1},
-      {"provenance", given.is_object() ? given : Json(nullptr)},
+      {"provenance", output::provenance_json(provenance)},
       {"file", machine.image().name},
       {"model", machine.model()},
       {"emulated", true},

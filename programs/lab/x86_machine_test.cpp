@@ -356,7 +356,7 @@ TEST(LabMachine, U10_cycles_come_from_the_declared_model_and_the_output_says_so)
   EXPECT_EQ(ran(program).counter(0), run.counter(0));
   EXPECT_NE(run.machine->headline().find("haswell-v3, emulated: "), std::string::npos);
   EXPECT_NE(run.machine->headline().find("model: 1 cycle per instruction, 3 per multiplication"), std::string::npos);
-  const std::string json = json_text(run.entries, run.end, *run.machine, {}, {}, "{}");
+  const std::string json = json_text(run.entries, run.end, *run.machine, {}, {}, {});
   EXPECT_NE(json.find("\"emulated\": true"), std::string::npos);
   EXPECT_NE(json.find("\"model\": \"haswell-v3\""), std::string::npos);
 }

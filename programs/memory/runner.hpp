@@ -25,7 +25,7 @@ namespace tally::memory {
 /// Bytes of a line of the caches, on every processor that the kernels are written for.
 inline constexpr std::uint64_t line_bytes = 64;
 
-inline constexpr std::uint64_t mib = 1 << 20;
+inline constexpr std::uint64_t mebibyte = 1 << 20;
 
 /// Options of all measurements.
 struct Plan {

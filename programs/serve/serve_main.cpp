@@ -1,11 +1,9 @@
-// tally-serve: reads the machine once a second, and answers Prometheus. `tally serve` starts it with checked options:
-// DIRECTORY ADDRESS MILLISECONDS GROUPS.
+// tally-serve: reads the machine once a second, and answers Prometheus.
 #include <fmt/format.h>
 #include <prometheus/text_serializer.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <sstream>
@@ -13,21 +11,23 @@
 
 #include "programs/serve/metric_series.hpp"
 #include "programs/serve/never_falling.hpp"
-#include "tally/core/base/text.hpp"
+#include "programs/serve/serve_arguments.hpp"
 #include "tally/core/base/version.hpp"
 #include "tally/linux/live/beat.hpp"
 #include "tally/linux/live/http_server.hpp"
 #include "tally/linux/process/capabilities.hpp"
-#include "tally/linux/process/large_stack.hpp"
 #include "tally/linux/process/received_signals.hpp"
 #include "tally/linux/process/spawn.hpp"
 #include "tally/output/kit/gzip.hpp"
+#include "tally/tools/command/command.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/program_main.hpp"
 #include "tally/tools/watch/watcher.hpp"
 
 namespace tally::serve {
 namespace {
 
-constexpr int exit_cannot_measure = 125;
+using command::report_error;
 
 // The last reading as text, shared by all scrapes.
 class LatestReading {
@@ -80,11 +80,6 @@ linux::HttpAnswer answer(LatestReading& latest, const linux::HttpRequest& reques
   return text_answer(404, "not found: the metrics are at /metrics\n");
 }
 
-int report_error(const std::string& message, const std::string& hint = {}) {
-  std::fputs(fmt::format("tally: {}\n{}", message, hint.empty() ? "" : "       " + hint + "\n").c_str(), stderr);
-  return exit_cannot_measure;
-}
-
 // Answers in a thread of its own, because reading many control groups takes time.
 class ServerThread {
  public:
@@ -123,16 +118,16 @@ struct Reader {
   }
 };
 
-int serve(const std::string& root, const std::string& address, std::int64_t interval_ms, bool with_groups) {
+int serve(const ServeOptions& options, const std::string& address) {
   watch::WatchRequest asked;
-  asked.root = root;
+  asked.root = options.root;
   asked.shown.kinds = {result::WatchKind::system};
-  if (with_groups) asked.shown.kinds.push_back(result::WatchKind::group);
+  if (!options.no_groups) asked.shown.kinds.push_back(result::WatchKind::group);
   auto watcher = watch::Watcher::open(asked);
-  if (!watcher) return report_error(watcher.error().message, watcher.error().hint);
+  if (!watcher) return report_error(watcher.error());
   // Before any thread starts, because threads inherit blocked signals.
   auto signals = linux::Signals::watch();
-  if (!signals) return report_error(signals.error().message, signals.error().hint);
+  if (!signals) return report_error(signals.error());
   Reader reader{std::move(*watcher), {}, NeverFalling(), {}};
   reader.own.version = version();
   LatestReading latest;
@@ -140,19 +135,19 @@ int serve(const std::string& root, const std::string& address, std::int64_t inte
 
   auto server = linux::HttpServer::listen(address);
   if (!server) {
-    return report_error(server.error().message,
-                        server.error().os_errno == EADDRINUSE
-                            ? "another program uses the port; `--listen 127.0.0.1:0` uses any free port"
-                            : "");
+    Error error = server.error();
+    if (error.os_errno == EADDRINUSE)
+      error.hint = "another program uses the port; `--listen 127.0.0.1:0` uses any free port";
+    return report_error(error);
   }
   // Everything that needs more privileges is open now; the network thread keeps only CAP_PERFMON.
-  if (const auto kept = linux::keep_only_perfmon(); !kept) return report_error(kept.error().message);
+  if (const auto kept = linux::keep_only_perfmon(); !kept) return report_error(kept.error());
   const std::string host = address.substr(0, address.rfind(':'));
   std::printf("tally serves http://%s:%d/metrics\n", host.c_str(), server->port());
   std::fflush(stdout);
 
   auto serving = std::make_unique<ServerThread>(*server, latest);
-  const auto interval = std::chrono::milliseconds(interval_ms);
+  const auto interval = std::chrono::milliseconds(options.interval_ms);
   Nanoseconds due = reader.watcher.reading().time + interval;
   const int wake_descriptor = signals->fd();
   for (;;) {
@@ -171,20 +166,24 @@ int serve(const std::string& root, const std::string& address, std::int64_t inte
   return 0;
 }
 
+void describe_serve(command::Page& page) {
+  static ServeOptions unused;
+  describe(page, unused);
+}
+
+int run_serve(const std::vector<std::string>& arguments) {
+  ServeOptions options;
+  command::Page page;
+  describe(page, options);
+  if (const auto done = page.read(arguments)) return *done;
+  const auto address = address_of(options.listen);
+  return address ? serve(options, *address) : report_error(address.error());
+}
+
 }  // namespace
 }  // namespace tally::serve
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::fputs("tally-serve is started by `tally serve`\n", stderr);
-    return 2;
-  }
-  const auto interval = tally::parse_integer(argv[3]);
-  return tally::linux::on_large_stack([&] {
-    try {
-      return tally::serve::serve(argv[1], argv[2], interval.value_or(1000), std::string_view(argv[4]) == "groups");
-    } catch (const std::exception& failure) {
-      return tally::serve::report_error(failure.what());
-    }
-  });
+  constexpr tally::command::Program serve{"serve", tally::serve::describe_serve, tally::serve::run_serve};
+  return tally::command::run_program(serve, argc, argv);
 }

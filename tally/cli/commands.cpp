@@ -1,13 +1,72 @@
 #include "tally/cli/commands.hpp"
 
-namespace tally::cli {
+#include <utility>
 
-Commands commands() {
-#define TALLY_COMMAND(name, summary) {#name, summary, run_##name, describe_##name},
+#include "tally/linux/files/memory_file.hpp"
+#include "tally/linux/process/program_file.hpp"
+#include "tally/linux/process/tool.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/command/program_main.hpp"
+
+namespace tally::cli {
+namespace {
+
+// The program of a command: next to tally in a build tree, in libexec where it is installed.
+Result<std::string> find_program_of(const Command& command) {
+  const std::string folder = linux::own_folder(), name = "/tally-" + std::string(command.name);
+  for (const std::string& path : {folder + name, folder + "/" TALLY_PROGRAMS_FOLDER + name}) {
+    if (linux::exists(path)) return path;
+  }
+  return fail(Code::cannot_measure, std::string(command.missing), std::string(command.advice));
+}
+
+// Empty for a program that is not installed, or that is of another version.
+std::optional<CommandDescription> ask_program(const Command& command) {
+  const auto program = find_program_of(command);
+  if (!program) return std::nullopt;
+  const auto ended = linux::run_tool({*program, std::string(describe_option)});
+  return ended && ended->exit_code == 0 ? read_description(ended->output) : std::nullopt;
+}
+
+std::optional<CommandDescription> describe(const Command& command) {
+  if (!command.describe) return ask_program(command);
+  Page page;
+  command.describe(page);
+  return page.description();
+}
+
+}  // namespace
+
+std::span<const Command> commands() {
+#define TALLY_COMMAND(name, summary) {#name, summary, run_##name, describe_##name, "", ""},
+#define TALLY_PROGRAM(name, summary, missing, advice) {#name, summary, nullptr, nullptr, missing, advice},
   static constexpr Command all[] = {
 #include "tally/cli/commands.inc"
   };
 #undef TALLY_COMMAND
+#undef TALLY_PROGRAM
+  return all;
+}
+
+int run(const Command& command, const std::vector<std::string>& arguments) {
+  if (command.run) return command.run(arguments);
+  const auto program = find_program_of(command);
+  if (!program) return report_error(program.error());
+  std::vector<std::string> words{own_name(), std::string(command.name)};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return report_error(linux::become(*program, words));
+}
+
+std::vector<CommandDescription> describe_commands() {
+  std::vector<CommandDescription> all;
+  for (const Command& command : commands()) {
+    auto description = describe(command);
+    if (!description) continue;
+    description->name = command.name;
+    description->summary = command.summary;
+    all.push_back(*std::move(description));
+  }
   return all;
 }
 

@@ -1,5 +1,4 @@
 // The completion scripts of the shells have every command, option, value and help text.
-#include "tally/tools/command/completion.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,12 +7,18 @@
 #include "tally/cli/commands.hpp"
 #include "tally/core/base/holds_testing.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/tools/command/command.hpp"
-#include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/option_groups.hpp"
+#include "tally/tools/manual/completion.hpp"
 
 namespace tally::cli {
 namespace {
+
+using namespace manual;
+
+const std::vector<CommandDescription>& descriptions() {
+  static const std::vector<CommandDescription> all = describe_commands();
+  return all;
+}
 
 // The lines of a script that begin like this.
 std::string lines_with(const std::string& script, const std::string& beginning) {
@@ -39,16 +44,14 @@ std::string without_escapes(std::string text) {
 
 template <class Check>
 void for_each_option(const Check& check) {
-  for (const Command& command : commands()) {
-    Page page;
-    command.describe(page);
-    for (const OptionDescription& option : page.options())
+  for (const CommandDescription& command : descriptions()) {
+    for (const OptionDescription& option : command.options)
       for (const std::string& name : option.names) check(std::string(command.name), option, name);
   }
 }
 
 TEST(BashCompletion, has_every_command_and_option) {
-  const std::string text = bash_completion(commands());
+  const std::string text = bash_completion(descriptions());
   for_each_option([&](const std::string& command, const OptionDescription&, const std::string& name) {
     const std::string line = lines_with(text, "    " + command + ") echo '");
     EXPECT_TRUE(holds(line, name)) << command << " " << line;
@@ -56,7 +59,7 @@ TEST(BashCompletion, has_every_command_and_option) {
 }
 
 TEST(ZshCompletion, has_every_option_with_its_text) {
-  const std::string text = zsh_completion(commands());
+  const std::string text = zsh_completion(descriptions());
   EXPECT_TRUE(text.starts_with("#compdef tally\n"));
   for_each_option([&](const std::string& command, const OptionDescription& option, const std::string& name) {
     const std::string body = without_escapes(function_of(text, "_tally_" + command));
@@ -67,13 +70,13 @@ TEST(ZshCompletion, has_every_option_with_its_text) {
 }
 
 TEST(ZshCompletion, offers_again_what_may_be_repeated) {
-  const std::string body = function_of(zsh_completion(commands()), "_tally_stat");
+  const std::string body = function_of(zsh_completion(descriptions()), "_tally_stat");
   EXPECT_TRUE(holds(body, "'*-e+["));
   EXPECT_TRUE(holds(body, "'(-r --repeat)-r+["));
 }
 
 TEST(FishCompletion, has_every_option_with_its_text) {
-  const std::string text = fish_completion(commands());
+  const std::string text = fish_completion(descriptions());
   for_each_option([&](const std::string& command, const OptionDescription& option, const std::string& name) {
     const std::string lines = lines_with(text, "complete -c tally -n '__tally_in " + command + "' ");
     const std::string spelled = name.starts_with("--") ? " -l " + name.substr(2) + " " : " -s " + name.substr(1) + " ";
@@ -83,8 +86,8 @@ TEST(FishCompletion, has_every_option_with_its_text) {
 }
 
 TEST(Completion, every_shell_has_the_same_sets_of_words) {
-  const std::string bash = bash_completion(commands()), zsh = without_escapes(zsh_completion(commands())),
-                    fish = fish_completion(commands());
+  const std::string bash = bash_completion(descriptions()), zsh = without_escapes(zsh_completion(descriptions())),
+                    fish = fish_completion(descriptions());
   for (const CompletionSet& set : completion_sets()) {
     ASSERT_FALSE(set.words().empty());
     const std::string line = lines_with(bash, "    " + std::string(set.value_name) + ") echo");
@@ -98,14 +101,14 @@ TEST(Completion, every_shell_has_the_same_sets_of_words) {
 
 TEST(Completion, every_shell_offers_the_topics_of_help) {
   for (const std::string& topic : topic_names()) {
-    EXPECT_TRUE(holds(lines_of(bash_completion(commands()), "_tally_topics"), topic)) << topic;
-    EXPECT_TRUE(holds(function_of(zsh_completion(commands()), "_tally_topics"), "'" + topic + ":")) << topic;
-    EXPECT_TRUE(holds(fish_completion(commands()), "'__tally_in help' -a " + topic + " -d ")) << topic;
+    EXPECT_TRUE(holds(lines_with(bash_completion(descriptions()), "_tally_topics"), topic)) << topic;
+    EXPECT_TRUE(holds(function_of(zsh_completion(descriptions()), "_tally_topics"), "'" + topic + ":")) << topic;
+    EXPECT_TRUE(holds(fish_completion(descriptions()), "'__tally_in help' -a " + topic + " -d ")) << topic;
   }
 }
 
 TEST(Completion, commands_that_run_a_program_have_its_completion) {
-  const std::string zsh = zsh_completion(commands()), fish = fish_completion(commands());
+  const std::string zsh = zsh_completion(descriptions()), fish = fish_completion(descriptions());
   for (const char* command : {"stat", "sample", "profile", "verify", "watch"}) {
     EXPECT_TRUE(holds(function_of(zsh, std::string("_tally_") + command), "_tally_program")) << command;
     EXPECT_TRUE(holds(fish, std::string("__tally_at_program ") + command + "'")) << command;

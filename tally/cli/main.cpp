@@ -12,16 +12,19 @@
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/process/large_stack.hpp"
 #include "tally/output/kit/wrap.hpp"
-#include "tally/tools/command/completion.hpp"
 #include "tally/tools/command/help_topic.hpp"
-#include "tally/tools/command/manual.hpp"
 #include "tally/tools/command/option_groups.hpp"
-#include "tally/tools/command/overview.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/manual/completion.hpp"
+#include "tally/tools/manual/manual.hpp"
+#include "tally/tools/manual/overview.hpp"
 
 namespace tally::cli {
+namespace {
+
+// The text of `tally --help`.
 std::string help() {
-  std::string text = output::hanging("", overview) +
+  std::string text = output::hanging("", manual::overview) +
                      "\n"
                      "Usage: tally COMMAND [options]\n"
                      "\n"
@@ -37,8 +40,6 @@ std::string help() {
          "Example:\n"
          "  tally stat -- ls -l\n";
 }
-
-namespace {
 
 std::vector<std::string> command_names() {
   std::vector<std::string> names;
@@ -75,16 +76,16 @@ int run_help(const std::vector<std::string>& words) {
   if (words.empty()) return print(help());
   if (words.front() == "export") return run_export({"--help"});
   for (const Command& command : commands()) {
-    if (command.name == words.front()) return command.run({"--help"});
+    if (command.name == words.front()) return run(command, {"--help"});
   }
-  if (const OptionGroup* group = find_group(words.front())) return print(topic_text(commands(), *group));
+  if (const OptionGroup* group = find_group(words.front())) return print(topic_text(describe_commands(), *group));
   return unknown_topic(words.front());
 }
 
 // Whether the command was started under the name of valgrind: see valgrind_front.hpp.
 bool is_valgrind(std::string_view path) { return path.substr(path.rfind('/') + 1) == "valgrind"; }
 
-int run(const std::vector<std::string>& arguments) {
+int run_tally(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
     // Bad usage in both cases. A user at a terminal reads where to begin; the log of a script lists the commands.
     if (linux::Output::standard_output().is_terminal()) {
@@ -99,14 +100,15 @@ int run(const std::vector<std::string>& arguments) {
   if (word == "help") return run_help({arguments.begin() + 1, arguments.end()});
   if (word == "--version" || word == "-V") return print(build_description());
   // The build calls these and installs their output.
-  if (word == "--print-man") return print(manual(commands(), arguments.size() > 1 ? arguments[1] : ""));
-  if (word == "--print-bash-completion") return print(bash_completion(commands()));
-  if (word == "--print-zsh-completion") return print(zsh_completion(commands()));
-  if (word == "--print-fish-completion") return print(fish_completion(commands()));
+  if (word == "--print-man")
+    return print(manual::man_page(describe_commands(), arguments.size() > 1 ? arguments[1] : ""));
+  if (word == "--print-bash-completion") return print(manual::bash_completion(describe_commands()));
+  if (word == "--print-zsh-completion") return print(manual::zsh_completion(describe_commands()));
+  if (word == "--print-fish-completion") return print(manual::fish_completion(describe_commands()));
   const std::vector<std::string> rest{arguments.begin() + 1, arguments.end()};
   if (word == "export") return run_export(rest);
   for (const Command& command : commands()) {
-    if (command.name == word) return command.run(rest);
+    if (command.name == word) return run(command, rest);
   }
   return unknown_command(word);
 }
@@ -121,7 +123,7 @@ int main(int argc, char** argv) {
       tally::cli::record_invocation({argv, argv + argc});
       const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
       if (argc > 0 && tally::cli::is_valgrind(argv[0])) return tally::cli::run_valgrind_front(arguments);
-      return tally::cli::run(arguments);
+      return tally::cli::run_tally(arguments);
     } catch (const std::exception& failure) {
       // Libraries throw if memory runs out; tally's own code never throws.
       return tally::cli::report_error({tally::Code::cannot_measure, failure.what(), "", 0});

@@ -8,7 +8,6 @@
 
 #include "tally/cli/commands.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/tools/command/command_page.hpp"
 
 namespace tally::cli {
 namespace {
@@ -19,11 +18,9 @@ bool is_command(std::string_view name) {
 
 std::set<std::string> options_of(std::string_view name) {
   std::set<std::string> names;
-  for (const Command& command : commands()) {
+  for (const CommandDescription& command : describe_commands()) {
     if (command.name != name) continue;
-    Page page;
-    command.describe(page);
-    for (const OptionDescription& option : page.options()) names.insert(option.names.begin(), option.names.end());
+    for (const OptionDescription& option : command.options) names.insert(option.names.begin(), option.names.end());
   }
   return names;
 }

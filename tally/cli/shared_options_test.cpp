@@ -153,12 +153,9 @@ TEST(Models, are_chosen_if_any_option_is_given) {
 
 template <class Check>
 void for_each_group_option(const Check& check) {
-  for (const Command& command : commands()) {
-    Page page;
-    command.describe(page);
-    for (const OptionDescription& option : page.options())
-      if (option.group != nullptr) check(std::string(command.name), option);
-  }
+  for (const CommandDescription& command : describe_commands())
+    for (const OptionDescription& option : command.options)
+      if (option.group != nullptr) check(command.name, option);
 }
 
 // So that one topic describes the option for all commands.
@@ -176,13 +173,14 @@ TEST(OptionGroups, are_not_named_like_commands) {
 }
 
 TEST(OptionGroups, have_a_topic_with_every_option) {
-  for_each_group_option([](const std::string& command, const OptionDescription& option) {
-    const std::string topic = topic_text(commands(), *option.group);
+  const std::vector<CommandDescription> described = describe_commands();
+  for_each_group_option([&](const std::string& command, const OptionDescription& option) {
+    const std::string topic = topic_text(described, *option.group);
     EXPECT_TRUE(holds(topic, "`tally " + command + "`")) << topic;
     EXPECT_TRUE(holds(topic, join(option.names, ", ") + (option.value_name.empty() ? "" : " " + option.value_name)))
         << command << topic;
   });
-  const std::string results = topic_text(commands(), results_group);
+  const std::string results = topic_text(described, results_group);
   EXPECT_TRUE(holds(results, "(only `tally stat`,")) << results << "bench has neither gates nor --name";
 }
 

@@ -48,6 +48,16 @@ TEST(Install, works_from_another_prefix_and_when_it_was_moved) {
   const Finished without = Running({moved + "/bin/tally", "stat", "-q", "-e", "instructions", "--", "true"}).finish();
   EXPECT_EQ(without.code(), 125) << "the engine of the build tree must not be the one that was used: " << without.err;
 #endif
+  // Without programs of their own, their commands say what to install, and man pages and completion leave them out.
+  fs::remove_all(moved + "/libexec");
+  for (const char* name : {"lab", "memory", "serve"}) {
+    const Finished missing = Running({moved + "/bin/tally", name, "--help"}).finish();
+    EXPECT_EQ(missing.code(), 125) << name;
+    EXPECT_NE(missing.err.find("build"), std::string::npos) << missing.err;
+  }
+  const Words completion{moved + "/bin/tally", "--print-bash-completion"};
+  EXPECT_EQ(Running(completion).finish().out.find("memory)"), std::string::npos);
+  EXPECT_EQ(Running({moved + "/bin/tally", "--print-man", "memory"}).finish().out, "");
 }
 
 }  // namespace

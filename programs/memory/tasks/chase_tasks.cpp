@@ -132,7 +132,7 @@ Result<Sweep> sweep_over(Runner& runner, const Sizes& usual_regions, const Sizes
 
 Result<void> chase(Runner& runner, const PassSelection& wanted, result::Memory& result) {
   // Writing and reading a region is one batch, and batches must be short.
-  const auto sweep = sweep_over(runner, doubling(64, wanted.raw ? largest_raw : 64 * mib), {64}, wanted, result);
+  const auto sweep = sweep_over(runner, doubling(64, wanted.raw ? largest_raw : 64 * mebibyte), {64}, wanted, result);
   if (!sweep) return fail(sweep.error());
   return {};
 }
@@ -183,7 +183,7 @@ Result<void> run_forward(Runner& runner, result::Memory& result) {
 Result<void> run_fence_fit(Runner& runner, result::Memory& result) {
   std::vector<std::uint64_t> regions;
   for (const std::uint64_t lines : {1, 2, 3, 4, 6, 8, 9, 12, 16, 32, 64}) regions.push_back(lines * 64);
-  const std::vector<std::uint64_t> large{64 * kib, 256 * kib, mib, 4 * mib};
+  const std::vector<std::uint64_t> large{64 * kib, 256 * kib, mebibyte, 4 * mebibyte};
   auto all = regions;
   all.insert(all.end(), large.begin(), large.end());
   const auto sweep = sweep_over(runner, all, {64}, {}, result);
@@ -225,7 +225,7 @@ result::MemoryMap map_of(const char* name, const BySize<TimeInterval>& times) {
 }  // namespace
 
 Result<void> run_amplify(Runner& runner, result::Memory& result) {
-  const Sizes regions = or_else(runner.plan().regions, {4 * kib, 16 * kib, mib, 16 * mib});
+  const Sizes regions = or_else(runner.plan().regions, {4 * kib, 16 * kib, mebibyte, 16 * mebibyte});
   const Sizes blocks = or_else(runner.plan().blocks, {64, 256, 512, kib, 2 * kib, 4 * kib});
   const auto sweep = sweep_over(runner, regions, blocks, {.read = true}, result);
   if (!sweep) return fail(sweep.error());

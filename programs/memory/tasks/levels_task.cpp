@@ -28,7 +28,7 @@ namespace tally::memory {
 namespace {
 
 // Larger sizes get fewer mappings: as many as need to agree by more than chance.
-constexpr std::uint64_t large_bytes = 16 * mib;
+constexpr std::uint64_t large_bytes = 16 * mebibyte;
 constexpr int large_mappings = 3;
 
 // Shares of the progress bar: about the time that each part takes.
@@ -63,7 +63,7 @@ double finest_bytes(const Runner& runner) {
   for (const ReportedCache& one : reported_caches(runner.processor())) {
     if (!one.shared) last_own = std::max(last_own, static_cast<double>(one.bytes));
   }
-  return last_own > 0 ? 2 * last_own : 8.0 * mib;
+  return last_own > 0 ? 2 * last_own : 8.0 * mebibyte;
 }
 
 // Measures more points around each rise, in two rounds of halving: up to 32 per octave.
@@ -293,9 +293,9 @@ Result<std::uint64_t> requested_last_size(const Runner& runner) {
     return asked;
   }
   const auto caches = reported_caches(runner.processor());
-  const std::uint64_t last_level = caches.empty() ? 32 * mib : static_cast<std::uint64_t>(caches.back().bytes);
+  const std::uint64_t last_level = caches.empty() ? 32 * mebibyte : static_cast<std::uint64_t>(caches.back().bytes);
   return std::max(runner.plan().from_bytes, std::min({available.value_or(4 * last_level) / 4,
-                                                      std::max(4 * last_level, 2 * costly_region), 1024 * mib}));
+                                                      std::max(4 * last_level, 2 * costly_region), 1024 * mebibyte}));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace tally::memory {
 namespace {
 
 // What each thread works in, and the bytes of an access, unless requested.
-const Sizes usual_windows{64 * mib};
+const Sizes usual_windows{64 * mebibyte};
 const Sizes usual_accesses{64};
 
 Order closed(Order order) {

@@ -12,7 +12,7 @@ namespace tally::memory {
 using Sizes = std::vector<std::uint64_t>;
 
 /// Larger regions get fewer mappings: planting and walking them takes as long as all others.
-inline constexpr std::uint64_t costly_region = 64 * mib;
+inline constexpr std::uint64_t costly_region = 64 * mebibyte;
 inline constexpr int costly_mappings = 2;
 
 /// The requested sizes, otherwise the task's own.

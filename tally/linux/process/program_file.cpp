@@ -67,10 +67,9 @@ Result<std::string> find_program(const std::string& name, const std::string& sea
               "", ENOENT);
 }
 
-Error become(const std::string& path, const std::vector<std::string>& arguments) {
-  std::string name = path;
-  std::vector<std::string> copies = arguments;
-  std::vector<char*> words{name.data()};
+Error become(const std::string& path, const std::vector<std::string>& command_line) {
+  std::vector<std::string> copies = command_line;
+  std::vector<char*> words;
   for (std::string& copy : copies) words.push_back(copy.data());
   words.push_back(nullptr);
   execv(path.c_str(), words.data());

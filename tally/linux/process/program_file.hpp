@@ -14,9 +14,9 @@ namespace tally::linux {
 /// directory.
 Result<std::string> find_program(const std::string& name, const std::string& search_path);
 
-/// Replaces this program by another one. `arguments` follow its name. Returns only on failure. Errors: those of
-/// find_program().
-Error become(const std::string& path, const std::vector<std::string>& arguments);
+/// Replaces this program by another one, which sees `command_line` as its name and arguments. Returns only on failure.
+/// Errors: those of find_program().
+Error become(const std::string& path, const std::vector<std::string>& command_line);
 
 /// Returns $PATH, or what the C library searches if it is not set.
 std::string search_path();

@@ -1,7 +1,6 @@
 // A command of tally or of a program around it: how it is described, and how it reports and ends.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,17 +24,6 @@ enum ExitCode : int {
 
 /// The exit code for a kind of failure.
 int exit_code(Code code);
-
-/// One command of `tally`.
-struct Command {
-  std::string_view name;
-  std::string_view summary;
-  int (*run)(const std::vector<std::string>& arguments);  ///< the arguments after the name; returns tally's exit code
-  void (*describe)(Page& page);                           ///< options and text, for the man page and the completion
-};
-
-/// The commands of a program, in the order of its --help.
-using Commands = std::span<const Command>;
 
 /// Prints an error and, below it, its hint to standard error; returns its exit code.
 int report_error(const Error& error);

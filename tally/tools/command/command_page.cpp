@@ -139,7 +139,6 @@ Option Page::add_flag(const std::string& names, bool& value, const std::string& 
 }
 
 void Page::prefix_command() { app_->prefix_command(); }
-bool Page::runs_program() const { return app_->get_prefix_command(); }
 std::vector<std::string> Page::remaining() const { return app_->remaining(); }
 bool Page::has(const std::string& name) const { return app_->count(name) > 0; }
 
@@ -185,6 +184,10 @@ std::vector<OptionDescription> Page::options() const {
     if (option->get_items_expected_max() > 0) one.value_name = option->get_option_text();
   }
   return all;
+}
+
+CommandDescription Page::description() const {
+  return {"", "", sentence_, usage_, footer_, app_->get_prefix_command(), options()};
 }
 
 std::string Page::options_hint(const std::string& unknown) const {

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "tally/tools/command/command_description.hpp"
+
 // CLI11 parses the arguments. Only page.cpp includes it, because it takes seconds to compile.
 namespace CLI {
 class App;
@@ -60,19 +62,6 @@ class Option {
   Details* details_;
 };
 
-/// What help, man page and completion print for an option.
-struct OptionDescription {
-  std::vector<std::string> names;  ///< "-e", "--event"; empty for a positional argument
-  std::string positional_name;     ///< "FILE"; empty for others
-  std::string value_name;          ///< "EVENTS"; empty for flags and positional arguments
-  std::string text;
-  std::vector<std::string> words;      ///< that the completion offers as values
-  const OptionGroup* group = nullptr;  ///< whose topic describes it; null for the command's own options
-  bool has_short_name = false;
-  bool is_repeatable = false;  ///< may be given several times
-  bool is_positional() const { return names.empty(); }
-};
-
 /// The options of one command, and the text around them.
 ///
 /// The footer is plain text in a fixed form, because the man page is made from it as well: paragraphs, headings that
@@ -99,8 +88,6 @@ class Page {
 
   /// The first argument that is not an option starts a program's command line; remaining() returns it after read().
   void prefix_command();
-  /// Whether prefix_command() was called.
-  bool runs_program() const;
   std::vector<std::string> remaining() const;
 
   /// Parses the arguments and stores their values. Returns tally's exit code if the command is finished: it printed the
@@ -116,10 +103,11 @@ class Page {
   /// The help as printed.
   std::string text() const;
 
-  const std::string& sentence() const { return sentence_; }
   const std::string& usage() const { return usage_; }
-  const std::string& footer() const { return footer_; }
   std::vector<OptionDescription> options() const;  ///< except hidden ones
+
+  /// Everything but name and summary.
+  CommandDescription description() const;
 
  private:
   Option added(CLI::Option& option);

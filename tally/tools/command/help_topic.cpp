@@ -22,23 +22,20 @@ struct GroupUse {
   std::vector<GroupOption> options;
   std::vector<std::string> commands;
 
-  void add(const std::string& command, OptionDescription&& option) {
+  void add(const std::string& command, const OptionDescription& option) {
     if (commands.empty() || commands.back() != command) commands.push_back(command);
     const auto known = std::ranges::find_if(
         options, [&](const GroupOption& other) { return other.option.names.back() == option.names.back(); });
-    GroupOption& entry = known != options.end() ? *known : options.emplace_back(std::move(option));
+    GroupOption& entry = known != options.end() ? *known : options.emplace_back(option);
     entry.commands.push_back(command);
   }
 };
 
 GroupUse use_of(Commands commands, const OptionGroup& group) {
   GroupUse use;
-  for (const Command& command : commands) {
-    Page page;
-    command.describe(page);
-    for (OptionDescription& option : page.options())
-      if (option.group == &group) use.add(fmt::format("`tally {}`", command.name), std::move(option));
-  }
+  for (const CommandDescription& command : commands)
+    for (const OptionDescription& option : command.options)
+      if (option.group == &group) use.add(fmt::format("`tally {}`", command.name), option);
   return use;
 }
 

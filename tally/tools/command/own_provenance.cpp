@@ -50,6 +50,11 @@ void record_invocation(std::vector<std::string> command_line) {
   invocation().started = std::chrono::duration_cast<std::chrono::seconds>(linux::time_since_1970()).count();
 }
 
+std::string own_name() {
+  const auto& words = invocation().command_line;
+  return words.empty() ? "tally" : words.front();
+}
+
 void add_label_option(Page& page) {
   page.add_option("--label", invocation().label,
                   "store this text with the result, to find it again: a version, a configuration")

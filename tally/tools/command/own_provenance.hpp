@@ -16,6 +16,9 @@ class Page;
 /// Records the command line and the time. Call it first.
 void record_invocation(std::vector<std::string> command_line);
 
+/// The name by which the command was started: the first word of its command line.
+std::string own_name();
+
 /// Adds --label, for commands that store results.
 void add_label_option(Page& page);
 

@@ -7,11 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "tally/tools/command/command.hpp"
+#include "tally/tools/command/command_description.hpp"
 
-namespace tally::command {
+namespace tally::manual {
 
-struct OptionDescription;
+using command::CommandDescription;
+using command::Commands;
+using command::OptionDescription;
 
 /// The script that bash completes `tally` with.
 std::string bash_completion(Commands commands);
@@ -46,4 +48,4 @@ struct CompletionValue {
 
 CompletionValue completion_value(const OptionDescription& option);
 
-}  // namespace tally::command
+}  // namespace tally::manual

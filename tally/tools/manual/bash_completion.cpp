@@ -3,24 +3,22 @@
 #include <vector>
 
 #include "tally/core/base/text.hpp"
-#include "tally/tools/command/command.hpp"
-#include "tally/tools/command/command_page.hpp"
-#include "tally/tools/command/completion.hpp"
 #include "tally/tools/command/option_groups.hpp"
+#include "tally/tools/manual/completion.hpp"
 
-namespace tally::command {
+namespace tally::manual {
 namespace {
 
+using command::option_groups;
+using command::topic_names;
 using Words = std::vector<std::string>;
 
 // The arms of `case $command`: the options of each command, and what their values are.
 std::string options_arms(Commands commands) {
   std::string arms;
-  for (const Command& command : commands) {
-    Page page;
-    command.describe(page);
+  for (const CommandDescription& command : commands) {
     Words all;
-    for (const OptionDescription& option : page.options())
+    for (const OptionDescription& option : command.options)
       for (const std::string& name : option.names) all.push_back(name);
     arms += fmt::format("    {}) echo '{}' ;;\n", command.name, join(all, " "));
   }
@@ -29,10 +27,8 @@ std::string options_arms(Commands commands) {
 
 std::string value_arms(Commands commands) {
   std::string arms;
-  for (const Command& command : commands) {
-    Page page;
-    command.describe(page);
-    for (const OptionDescription& option : page.options()) {
+  for (const CommandDescription& command : commands) {
+    for (const OptionDescription& option : command.options) {
       const CompletionValue value = completion_value(option);
       if (value.name.empty()) continue;
       // Alternatives end with a bar, so that a single one is no kind of value.
@@ -60,17 +56,15 @@ std::string bash_word_arms() {
 // The commands that run a program, as a pattern of `case`.
 std::string program_pattern(Commands commands) {
   Words names;
-  for (const Command& command : commands) {
-    Page page;
-    command.describe(page);
-    if (page.runs_program()) names.emplace_back(command.name);
+  for (const CommandDescription& command : commands) {
+    if (command.runs_program) names.emplace_back(command.name);
   }
   return join(names, "|");
 }
 
 std::string command_words(Commands commands) {
   Words words;
-  for (const Command& command : commands) words.emplace_back(command.name);
+  for (const CommandDescription& command : commands) words.emplace_back(command.name);
   return join(words, " ");
 }
 
@@ -168,4 +162,4 @@ std::string bash_completion(Commands commands) {
   return text + bash_logic;
 }
 
-}  // namespace tally::command
+}  // namespace tally::manual

@@ -1,3 +1,4 @@
+// tally-memory: the options of `tally memory`, the measurement, and its output.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include <utility>
 
 #include "programs/memory/tasks/task.hpp"
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/process/received_signals.hpp"
@@ -16,15 +16,21 @@
 #include "tally/output/kinds/page_format.hpp"
 #include "tally/output/kit/memory_texts.hpp"
 #include "tally/output/registry/choose_format.hpp"
+#include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/command/program_main.hpp"
 #include "tally/tools/command/progress.hpp"
 #include "tally/tools/command/terminal_output.hpp"
 #include "tally/tools/tuning/settings/machine_settings.hpp"
 
-namespace tally::cli {
+namespace tally::memory {
 namespace {
+
+using command::Page;
+using command::report_error;
+using command::whole_number;
 
 struct MemoryOptions {
   std::string task = "levels";
@@ -42,7 +48,7 @@ struct MemoryOptions {
   std::int64_t seed = 1;
   std::optional<int> processor;
   settings::SettingOptions settings;
-  memory::Plan plan;
+  Plan plan;
 };
 
 struct Preset {
@@ -93,12 +99,11 @@ std::string footer() {
   std::string text =
       "The tasks:\n"
       "\n";
-  for (const memory::Task& task : memory::tasks()) text += fmt::format("  {:<12} {}\n", task.name, task.summary);
+  for (const Task& task : tasks()) text += fmt::format("  {:<12} {}\n", task.name, task.summary);
   return text + "\n" + output::format_lines(output::common(output::memory_formats())) +
-         "\nInstructions for stores, loads and fences:\n\n  --store    " +
-         flavour_lines(memory::stores(), memory::usual_store()) + "  --load     " +
-         flavour_lines(memory::loads(), memory::usual_load()) + "  --fence    " +
-         flavour_lines(memory::fences(), memory::usual_fence()) +
+         "\nInstructions for stores, loads and fences:\n\n  --store    " + flavour_lines(stores(), usual_store()) +
+         "  --load     " + flavour_lines(loads(), usual_load()) + "  --fence    " +
+         flavour_lines(fences(), usual_fence()) +
          "\n"
          "Each number is measured in batches of at most a millisecond. Batches that other processes disturbed are "
          "discarded and counted. If too few were undisturbed, the machine is reported as contended, and tally reports "
@@ -121,10 +126,10 @@ void describe(Page& page, MemoryOptions& options) {
       "tally memory [options] [TASK]");
   page.add_option("TASK", options.task, "what to measure, see below (default: levels)");
   const auto formats = output::common(output::memory_formats());
-  add_format_option(page, options.format, formats, output::format_help(formats, "table"));
-  add_output_option(page, options.output);
-  add_label_option(page);
-  add_host_option(page);
+  command::add_format_option(page, options.format, formats, output::format_help(formats, "table"));
+  command::add_output_option(page, options.output);
+  command::add_label_option(page);
+  command::add_host_option(page);
   page.add_option("--html", options.page, "also write a page with curves to FILE").value_name("FILE");
   page.add_option("--pages", options.pages, "page size: 4k, thp (default), 2m or 1g").value_name("PAGES");
   page.add_option("--file", options.plan.file, "measure this file or device as memory; overwrites it")
@@ -200,12 +205,12 @@ Result<const Flavour*> flavour_of(std::span<const Flavour> all, const Flavour& u
               "there are: " + join(names, ", "));
 }
 
-Result<void> set_flavours(const MemoryOptions& options, memory::Plan& plan) {
-  const auto store = flavour_of(memory::stores(), memory::usual_store(), options.store, "--store");
+Result<void> set_flavours(const MemoryOptions& options, Plan& plan) {
+  const auto store = flavour_of(stores(), usual_store(), options.store, "--store");
   if (!store) return fail(store.error());
-  const auto load = flavour_of(memory::loads(), memory::usual_load(), options.load, "--load");
+  const auto load = flavour_of(loads(), usual_load(), options.load, "--load");
   if (!load) return fail(load.error());
-  const auto fence = flavour_of(memory::fences(), memory::usual_fence(), options.fence, "--fence");
+  const auto fence = flavour_of(fences(), usual_fence(), options.fence, "--fence");
   if (!fence) return fail(fence.error());
   plan.store = *store;
   plan.load = *load;
@@ -224,7 +229,7 @@ Result<std::vector<std::uint64_t>> sizes_of(const std::vector<std::string>& word
   return sizes;
 }
 
-Result<void> set_sweep(const MemoryOptions& options, memory::Plan& plan) {
+Result<void> set_sweep(const MemoryOptions& options, Plan& plan) {
   const auto all = presets();
   const auto preset =
       std::find_if(all.begin(), all.end(), [&](const Preset& one) { return one.name == options.preset; });
@@ -252,18 +257,18 @@ Result<void> set_sweep(const MemoryOptions& options, memory::Plan& plan) {
 }
 
 // Checks the options and converts them to a plan.
-Result<memory::Plan> plan_of(MemoryOptions options) {
-  memory::Plan plan = std::move(options.plan);
+Result<Plan> plan_of(MemoryOptions options) {
+  Plan plan = std::move(options.plan);
   const auto pages = linux::page_kind_of(options.pages);
   if (!pages) {
     return fail(Code::bad_usage, fmt::format("unknown page size '{}'", printable(options.pages)),
                 "page sizes: 4k, thp, 2m, 1g");
   }
   plan.pages = *pages;
-  const auto order = memory::order_of(options.order);
+  const auto order = order_of(options.order);
   if (!order) {
     std::vector<std::string> names;
-    for (const memory::OrderKind kind : memory::order_kinds()) names.emplace_back(name(kind));
+    for (const OrderKind kind : order_kinds()) names.emplace_back(name(kind));
     return fail(Code::bad_usage, fmt::format("unknown order '{}'", printable(options.order)),
                 "the orders are: " + join(names, ", "));
   }
@@ -309,8 +314,6 @@ void print_outcome(const result::Memory& result) {
   (void)linux::Output::standard_error().write(text);
 }
 
-}  // namespace
-
 void describe_memory(Page& page) {
   static MemoryOptions unused;
   describe(page, unused);
@@ -349,28 +352,35 @@ int run_memory(const std::vector<std::string>& arguments) {
     if (!signals->interrupted_by()) (void)signals->take(0);
     return signals->interrupted_by().has_value();
   };
-  Progress progress("tally memory");
+  command::Progress progress("tally memory");
   plan->progress = [&progress](double done, const std::string& what) { progress.show(done, what); };
-  auto result = memory::run_task(options.task, *std::move(plan));
+  auto result = run_task(options.task, *std::move(plan));
   progress.clear();
   settings::restore_settings(*held);
   if (!result) return report_error(result.error());
-  result->environment.provenance = provenance();
+  result->environment.provenance = command::provenance();
   result::Memory shown = *result;
-  hide_host(shown.environment);
+  command::hide_host(shown.environment);
   const bool is_page = (*format)->is_page;
-  if (const auto written = output->write((*format)->write(is_page ? shown : *result, terminal_columns(*output)));
+  if (const auto written =
+          output->write((*format)->write(is_page ? shown : *result, command::terminal_columns(*output)));
       !written)
     return report_error(written.error());
-  if (const auto described = describe_csv(**format, options.output, output::memory_json(*result)); !described)
+  if (const auto described = command::describe_csv(**format, options.output, output::memory_json(*result)); !described)
     return report_error(described.error());
   if (html) {
     if (const auto written = html->write(output::memory_html(shown)); !written) return report_error(written.error());
   }
   if (!options.output.empty() && options.output != "-") print_outcome(*result);
   if (signals->interrupted_by()) linux::die_of(*signals->interrupted_by());
-  if (result->stopped_by_error) return exit_cannot_measure;
-  return result->verdict.contended ? exit_no : exit_ok;
+  if (result->stopped_by_error) return command::exit_cannot_measure;
+  return result->verdict.contended ? command::exit_no : command::exit_ok;
 }
 
-}  // namespace tally::cli
+}  // namespace
+}  // namespace tally::memory
+
+int main(int argc, char** argv) {
+  constexpr tally::command::Program memory{"memory", tally::memory::describe_memory, tally::memory::run_memory};
+  return tally::command::run_program(memory, argc, argv);
+}

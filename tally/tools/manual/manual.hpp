@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "tally/tools/command/command.hpp"
+#include "tally/tools/command/command_description.hpp"
 
-namespace tally::command {
+namespace tally::manual {
 
 /// The man page tally-NAME(1) of a command, or tally(1) for an empty name, in groff's syntax; empty for an unknown
 /// command.
-std::string manual(Commands commands, const std::string& name);
+std::string man_page(command::Commands commands, const std::string& name);
 
-}  // namespace tally::command
+}  // namespace tally::manual

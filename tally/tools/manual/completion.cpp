@@ -1,4 +1,4 @@
-#include "tally/tools/command/completion.hpp"
+#include "tally/tools/manual/completion.hpp"
 
 #include <algorithm>
 
@@ -6,9 +6,8 @@
 #include "tally/core/count/metric.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/hardware/event/event.hpp"
-#include "tally/tools/command/command_page.hpp"
 
-namespace tally::command {
+namespace tally::manual {
 namespace {
 
 using CompletionWords = std::vector<CompletionWord>;
@@ -64,4 +63,4 @@ CompletionValue completion_value(const OptionDescription& option) {
   return value;
 }
 
-}  // namespace tally::command
+}  // namespace tally::manual

@@ -1,4 +1,4 @@
-#include "tally/tools/command/manual.hpp"
+#include "tally/tools/manual/manual.hpp"
 
 #include <fmt/format.h>
 
@@ -7,13 +7,18 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/core/base/version.hpp"
-#include "tally/tools/command/command.hpp"
-#include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/option_groups.hpp"
-#include "tally/tools/command/overview.hpp"
+#include "tally/tools/manual/overview.hpp"
 
-namespace tally::command {
+namespace tally::manual {
 namespace {
+
+using command::CommandDescription;
+using command::Commands;
+using command::OptionDescription;
+using command::OptionGroup;
+using command::option_groups;
+using command::topic_names;
 
 // Escapes text for groff. A plain hyphen would be typeset as a dash, which cannot be pasted into a shell.
 std::string plain(std::string_view text) {
@@ -127,21 +132,18 @@ std::string group_section(const OptionGroup* group, const std::vector<OptionDesc
 std::string see_also(Commands commands, const std::string& but) {
   std::vector<std::string> pages;
   if (!but.empty()) pages.emplace_back("\\fBtally\\fR(1)");
-  for (const Command& command : commands) {
+  for (const CommandDescription& command : commands) {
     if (command.name != but) pages.push_back(fmt::format("\\fBtally\\-{}\\fR(1)", plain(command.name)));
   }
   return ".SH SEE ALSO\n" + join(pages, ", ") + "\n";
 }
 
-std::string command_page(Commands commands, const Command& command) {
-  Page page;
-  command.describe(page);
-  std::string text = head(fmt::format("tally-{}", command.name), command.summary, page.usage());
-  text += ".SH DESCRIPTION\n" + line(page.sentence());
-  const std::vector<OptionDescription> options = page.options();
-  text += ".SH OPTIONS\n" + group_section(nullptr, options);
-  for (const OptionGroup* group : option_groups()) text += group_section(group, options);
-  const std::string notes = body(page.footer());
+std::string command_page(Commands commands, const CommandDescription& command) {
+  std::string text = head(fmt::format("tally-{}", command.name), command.summary, command.usage);
+  text += ".SH DESCRIPTION\n" + line(command.sentence);
+  text += ".SH OPTIONS\n" + group_section(nullptr, command.options);
+  for (const OptionGroup* group : option_groups()) text += group_section(group, command.options);
+  const std::string notes = body(command.footer);
   if (!notes.empty() && !notes.starts_with(".SH")) text += ".SH NOTES\n";
   return text + notes + see_also(commands, std::string(command.name));
 }
@@ -150,7 +152,7 @@ std::string main_page(Commands commands) {
   std::string text = head("tally", "count what programs do on the processor", "tally COMMAND [options]");
   text += ".SH DESCRIPTION\n" + line(overview);
   text += ".SH COMMANDS\n";
-  for (const Command& command : commands) {
+  for (const CommandDescription& command : commands) {
     text += fmt::format(".TP\n\\fBtally\\-{}\\fR(1)\n{}", plain(command.name), line(command.summary));
   }
   text += fmt::format(
@@ -191,12 +193,12 @@ std::string main_page(Commands commands) {
 
 }  // namespace
 
-std::string manual(Commands commands, const std::string& name) {
+std::string man_page(Commands commands, const std::string& name) {
   if (name.empty()) return main_page(commands);
-  for (const Command& command : commands) {
+  for (const CommandDescription& command : commands) {
     if (command.name == name) return command_page(commands, command);
   }
   return {};
 }
 
-}  // namespace tally::command
+}  // namespace tally::manual

@@ -1,22 +1,12 @@
-// `tally serve`: parses the options and starts tally-serve, a separate program (programs/serve/CMakeLists.txt
-// explains why).
+#include "programs/serve/serve_arguments.hpp"
+
 #include <fmt/format.h>
 
-#include "tally/cli/commands.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/linux/files/memory_file.hpp"
-#include "tally/linux/process/program_file.hpp"
 #include "tally/tools/command/command_page.hpp"
 
-namespace tally::cli {
+namespace tally::serve {
 namespace {
-
-struct ServeOptions {
-  std::string listen = "127.0.0.1:9797";
-  int interval_ms = 1000;
-  bool no_groups = false;
-  std::string root = "/";
-};
 
 constexpr const char* serve_footer =
     R"(Run one exporter per machine; Prometheus reads http://ADDRESS/metrics. The machine is read once per interval, however
@@ -34,19 +24,20 @@ Examples:
   curl http://127.0.0.1:9797/metrics
 )";
 
-void describe(Page& page, ServeOptions& options) {
+}  // namespace
+
+void describe(command::Page& page, ServeOptions& options) {
   page.head("Export the metrics of tally watch to Prometheus over HTTP.", "tally serve [options]");
   page.add_option("--listen", options.listen, "address and port, or a port on 127.0.0.1 (default: 127.0.0.1:9797)")
       .value_name("ADDRESS");
   page.add_option("-I,--interval", options.interval_ms, "read the machine every MS milliseconds (default: 1000)")
       .value_name("MS")
-      .check(whole_number(100, 3'600'000));
+      .check(command::whole_number(100, 3'600'000));
   page.add_flag("--no-groups", options.no_groups, "do not export control groups");
   page.add_option("--root", options.root, "the directory that contains proc/ and sys/").value_name("FOLDER").hidden();
   page.footer(serve_footer);
 }
 
-// Accepts only an address and a port: the server library would accept a richer syntax.
 Result<std::string> address_of(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   std::string host = colon == std::string::npos ? "127.0.0.1" : text.substr(0, colon);
@@ -62,34 +53,4 @@ Result<std::string> address_of(const std::string& text) {
   return fmt::format("{}:{}", host, *port);
 }
 
-Result<std::string> find_serve() {
-  const std::string folder = linux::own_folder();
-  for (const std::string& path : {folder + "/tally-serve", folder + "/" TALLY_LAB_FOLDER "/tally-serve"}) {
-    if (linux::exists(path)) return path;
-  }
-  return fail(
-      Code::cannot_measure, "this build has no exporter: 'tally-serve' is not in the directory of tally",
-      "to build it, install the Prometheus library (sudo apt-get install prometheus-cpp-dev) and build tally again");
-}
-
-}  // namespace
-
-void describe_serve(Page& page) {
-  static ServeOptions unused;
-  describe(page, unused);
-}
-
-int run_serve(const std::vector<std::string>& arguments) {
-  ServeOptions options;
-  Page page;
-  describe(page, options);
-  if (const auto done = page.read(arguments)) return *done;
-  const auto address = address_of(options.listen);
-  if (!address) return report_error(address.error());
-  const auto program = find_serve();
-  if (!program) return report_error(program.error());
-  return report_error(linux::become(*program, {options.root, *address, std::to_string(options.interval_ms),
-                                               options.no_groups ? "no-groups" : "groups"}));
-}
-
-}  // namespace tally::cli
+}  // namespace tally::serve

@@ -1,46 +1,14 @@
-// `tally lab`: parses the options and starts tally-lab, a separate program because it links a GPL library.
+#include "programs/lab/lab_arguments.hpp"
+
 #include <fmt/format.h>
 
 #include "programs/lab/pmu/arm_profile.hpp"
 #include "programs/lab/pmu/core_profile.hpp"
-#include "tally/cli/commands.hpp"
-#include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/hardware/pmu/model.hpp"
-#include "tally/linux/files/memory_file.hpp"
-#include "tally/linux/process/program_file.hpp"
-#include "tally/output/kit/json_document.hpp"
 #include "tally/tools/command/command_page.hpp"
-#include "tally/tools/command/own_provenance.hpp"
 
-namespace tally::cli {
+namespace tally::lab {
 namespace {
-
-struct LabOptions {
-  std::string file;
-  std::vector<std::string> statements;
-  std::string model;
-  int bits = 0;
-  std::vector<std::string> breaks;
-  std::string time;
-  bool step = false;
-  std::uint64_t max_instructions = 0;
-  std::uint64_t skid = 0;
-  std::string clock;
-  int width = 1;
-  std::string cache;
-  std::vector<std::string> defines;
-  bool single = false;
-  bool overcount = false;
-  bool trace = false;
-  bool reads = false;
-  bool dump = false;
-  bool explain = false;
-  bool quiet = false;
-  bool json = false;
-  bool interactive = false;
-  bool barriers = false;
-};
 
 constexpr const char* lab_footer =
     R"(The program runs at CPL 0 on an emulated processor whose performance monitoring registers behave as the manuals
@@ -90,13 +58,48 @@ Examples:
   tally lab -e 'msr pmcr_el0:E; msr pmcntenset_el0, 1; mrs pmevcntr0_el0'
 )";
 
-void describe(Page& page, LabOptions& options) {
+// Checks that exactly one of FILE, -e and -i was given.
+Result<void> check_program(const Arguments& arguments) {
+  const Options& options = arguments.options;
+  const int ways =
+      (options.file.empty() ? 0 : 1) + (arguments.statements.empty() ? 0 : 1) + (options.interactive ? 1 : 0);
+  if (ways != 1) {
+    return fail(Code::bad_usage, ways == 0 ? "missing FILE, -e or -i" : "FILE, -e and -i cannot be used together",
+                "tally lab FILE, or tally lab -e 'wrmsr 0x186 0x5300c0; run 100 nop; rdpmc 0'");
+  }
+  return {};
+}
+
+Result<void> check_model(const std::string& model) {
+  if (model.empty() || pmu::emulated::profile_of(model) || pmu::emulated::arm_profile_of(model)) return {};
+  std::vector<std::string> names;
+  for (const std::string_view name : pmu::emulated::profile_names()) names.emplace_back(name);
+  return fail(Code::bad_usage, fmt::format("unknown model '{}'", printable(model)), "there are " + join(names, ", "));
+}
+
+Result<void> set_clock(const std::string& clock, Options& options) {
+  const auto parts = split(clock, '/');
+  const auto base = parse_integer(parts.front());
+  const auto now = parse_integer(parts.back());
+  if (parts.size() != 2 || !base || !now || *base <= 0 || *now <= 0 || *base > 1'000'000 || *now > 1'000'000) {
+    return fail(Code::bad_usage, fmt::format("'{}' is not a pair of frequencies", printable(clock)),
+                "for example: 35/12, base 3.5 GHz and running at 1.2 GHz");
+  }
+  options.base = static_cast<std::uint64_t>(*base);
+  options.current = static_cast<std::uint64_t>(*now);
+  return {};
+}
+
+}  // namespace
+
+void describe(command::Page& page, Arguments& arguments) {
+  Options& options = arguments.options;
   page.head("Run bare-metal code on an emulated processor, and report what its PMU registers do.",
             "tally lab [options] FILE | -e STATEMENTS | -i");
   std::vector<std::string> names;
   for (const std::string_view name : pmu::emulated::profile_names()) names.emplace_back(name);
   page.add_option("FILE", options.file, "assembly, ELF image or flat image");
-  page.add_option("-e,--execute", options.statements, "run these statements, separated by ;, instead of a file")
+  page.add_option("-e,--execute", arguments.statements, "run these statements, separated by ;, instead of a file")
       .value_name("STATEMENTS")
       .one_value();
   page.add_flag("-i,--interactive", options.interactive, "read statements from a prompt, with history and completion");
@@ -124,14 +127,14 @@ void describe(Page& page, LabOptions& options) {
       .value_name("N");
   page.add_option("--skid", options.skid, "instructions between an overflow and its interrupt (default: 0)")
       .value_name("N")
-      .check(whole_number(0, 1000));
-  page.add_option("--clock", options.clock,
+      .check(command::whole_number(0, 1000));
+  page.add_option("--clock", arguments.clock,
                   "base and current frequency, such as 35/12; determines the rate of reference cycles")
       .value_name("BASE/NOW");
   page.add_option("--width", options.width, "instructions retired per cycle (default: 1)")
       .value_name("N")
-      .check(whole_number(1, 16));
-  page.add_option("--cache", options.cache,
+      .check(command::whole_number(1, 16));
+  page.add_option("--cache", arguments.cache,
                   "size of the cache that counts references and misses (default: 8M; for multiboot programs 32M)")
       .value_name("SIZE");
   page.add_option("-D,--define", options.defines, "define NAME for the assembler").value_name("NAME=VALUE").one_value();
@@ -144,102 +147,28 @@ void describe(Page& page, LabOptions& options) {
   page.footer(lab_footer);
 }
 
-Result<std::string> find_lab() {
-  const std::string folder = linux::own_folder();
-  for (const std::string& path : {folder + "/tally-lab", folder + "/" TALLY_LAB_FOLDER "/tally-lab"}) {
-    if (linux::exists(path)) return path;
+Result<Options> check(Arguments arguments) {
+  Options& options = arguments.options;
+  if (auto is_one = check_program(arguments); !is_one) return fail(is_one.error());
+  options.statements = join(arguments.statements, ";");
+  if (!arguments.statements.empty() && trimmed(options.statements).find_first_not_of("; ") == std::string::npos)
+    return fail(Code::bad_usage, "-e: the statements are empty", "for example: tally lab -e 'run 100 nop; rdpmc 0'");
+  if (auto known = check_model(options.model); !known) return fail(known.error());
+  if (!options.time.empty() && options.time.find("..") == std::string::npos) {
+    return fail(Code::bad_usage, fmt::format("'{}' is not a pair of locations", printable(options.time)),
+                "for example: 18..20, or foo..done");
   }
-  return fail(Code::cannot_measure, "the register lab is not installed",
-              "install the package tally-lab; if you build tally yourself, install the emulator Unicorn (sudo apt-get "
-              "install libunicorn-dev libzydis-dev nasm) and build again");
-}
-
-Result<std::vector<std::string>> words_for_lab(const LabOptions& options) {
-  std::vector<std::string> words;
-  const auto add = [&](std::string_view name, const auto& value) {
-    words.push_back(fmt::format("--{}={}", name, value));
-  };
-  const int ways =
-      (options.file.empty() ? 0 : 1) + (options.statements.empty() ? 0 : 1) + (options.interactive ? 1 : 0);
-  if (ways != 1) {
-    return fail(Code::bad_usage, ways == 0 ? "missing FILE, -e or -i" : "FILE, -e and -i cannot be used together",
-                "tally lab FILE, or tally lab -e 'wrmsr 0x186 0x5300c0; run 100 nop; rdpmc 0'");
+  if (!arguments.clock.empty()) {
+    if (auto set = set_clock(arguments.clock, options); !set) return fail(set.error());
   }
-  if (!options.file.empty()) add("file", options.file);
-  if (!options.statements.empty()) {
-    const std::string statements = join(options.statements, ";");
-    if (trimmed(statements).find_first_not_of("; ") == std::string::npos)
-      return fail(Code::bad_usage, "-e: the statements are empty", "for example: tally lab -e 'run 100 nop; rdpmc 0'");
-    add("statements", statements);
-  }
-  if (!options.model.empty() && !pmu::emulated::profile_of(options.model) &&
-      !pmu::emulated::arm_profile_of(options.model)) {
-    std::vector<std::string> names;
-    for (const std::string_view name : pmu::emulated::profile_names()) names.emplace_back(name);
-    return fail(Code::bad_usage, fmt::format("unknown model '{}'", printable(options.model)),
-                "there are " + join(names, ", "));
-  }
-  if (!options.model.empty()) add("model", options.model);
-  add("bits", options.bits);
-  add("skid", options.skid);
-  add("max-instructions", options.max_instructions);
-  for (const std::string& place : options.breaks) add("break", place);
-  if (!options.time.empty()) {
-    if (options.time.find("..") == std::string::npos) {
-      return fail(Code::bad_usage, fmt::format("'{}' is not a pair of locations", printable(options.time)),
-                  "for example: 18..20, or foo..done");
-    }
-    add("time", options.time);
-  }
-  if (!options.clock.empty()) {
-    const auto parts = split(options.clock, '/');
-    const auto base = parse_integer(parts.front());
-    const auto now = parse_integer(parts.back());
-    if (parts.size() != 2 || !base || !now || *base <= 0 || *now <= 0 || *base > 1'000'000 || *now > 1'000'000) {
-      return fail(Code::bad_usage, fmt::format("'{}' is not a pair of frequencies", printable(options.clock)),
-                  "for example: 35/12, base 3.5 GHz and running at 1.2 GHz");
-    }
-    add("base", *base);
-    add("current", *now);
-  }
-  for (const std::string& one : options.defines) add("define", one);
-  add("width", options.width);
-  if (options.json) add("provenance", json_text(output::provenance_json(provenance())));
-  if (!options.cache.empty()) {
-    const auto bytes = parse_bytes(options.cache);
+  if (!arguments.cache.empty()) {
+    const auto bytes = parse_bytes(arguments.cache);
     if (!bytes || *bytes < 64 || *bytes > 1U << 30) {
-      return fail(Code::bad_usage, fmt::format("'{}' is not a cache size", printable(options.cache)), "as 64K or 8M");
+      return fail(Code::bad_usage, fmt::format("'{}' is not a cache size", printable(arguments.cache)), "as 64K or 8M");
     }
-    add("cache", *bytes);
+    options.cache = *bytes;
   }
-  const std::pair<bool, const char*> flags[] = {
-      {options.overcount, "--overcount"}, {options.single, "--single"}, {options.trace, "--trace"},
-      {options.reads, "--reads"},         {options.dump, "--dump"},     {options.explain, "--explain"},
-      {options.quiet, "--quiet"},         {options.json, "--json"},     {options.interactive, "--interactive"},
-      {options.barriers, "--barriers"},   {options.step, "--step"}};
-  for (const auto& [is_set, word] : flags) {
-    if (is_set) words.emplace_back(word);
-  }
-  return words;
+  return std::move(options);
 }
 
-}  // namespace
-
-void describe_lab(Page& page) {
-  static LabOptions unused;
-  describe(page, unused);
-}
-
-int run_lab(const std::vector<std::string>& arguments) {
-  LabOptions options;
-  Page page;
-  describe(page, options);
-  if (const auto done = page.read(arguments)) return *done;
-  const auto words = words_for_lab(options);
-  if (!words) return report_error(words.error());
-  const auto lab = find_lab();
-  if (!lab) return report_error(lab.error());
-  return report_error(linux::become(*lab, *words));
-}
-
-}  // namespace tally::cli
+}  // namespace tally::lab

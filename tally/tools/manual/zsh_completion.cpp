@@ -1,14 +1,14 @@
 #include <fmt/format.h>
 
 #include "tally/core/base/text.hpp"
-#include "tally/tools/command/command.hpp"
-#include "tally/tools/command/command_page.hpp"
-#include "tally/tools/command/completion.hpp"
 #include "tally/tools/command/option_groups.hpp"
+#include "tally/tools/manual/completion.hpp"
 
-namespace tally::command {
+namespace tally::manual {
 namespace {
 
+using command::OptionGroup;
+using command::option_groups;
 using Words = std::vector<std::string>;
 
 // Puts a backslash before each of `special`.
@@ -79,15 +79,13 @@ std::string set_function(const CompletionSet& set) {
   return text;
 }
 
-std::string command_function(const Command& command) {
-  Page page;
-  command.describe(page);
-  Words lines{page.runs_program() ? "_arguments -s -S -A '-*'" : "_arguments -s -S"};
-  for (const OptionDescription& option : page.options()) {
+std::string command_function(const CommandDescription& command) {
+  Words lines{command.runs_program ? "_arguments -s -S -A '-*'" : "_arguments -s -S"};
+  for (const OptionDescription& option : command.options) {
     for (const std::string& one : specifications(option)) lines.push_back(one);
   }
   // The program's own completion.
-  if (page.runs_program()) lines.emplace_back("'*:: :_tally_program'");
+  if (command.runs_program) lines.emplace_back("'*:: :_tally_program'");
   return fmt::format("_tally_{}() {{\n  {}\n}}\n", command.name, join(lines, " \\\n    "));
 }
 
@@ -130,7 +128,8 @@ fi
 std::string zsh_completion(Commands commands) {
   std::string text = "#compdef tally\n# zsh completion of tally, printed by the command itself.\n\n";
   text += "_tally_commands() {\n  local -a commands_of_tally=(\n";
-  for (const Command& command : commands) text += fmt::format("    {}\n", described(command.name, command.summary));
+  for (const CommandDescription& command : commands)
+    text += fmt::format("    {}\n", described(command.name, command.summary));
   text += fmt::format("    {}\n  )\n  _describe -t commands 'tally command' commands_of_tally\n}}\n\n",
                       described("help", "print the help of a command"));
   text += "_tally_topics() {\n  local -a topics_of_tally=(\n";
@@ -138,8 +137,8 @@ std::string zsh_completion(Commands commands) {
     text += fmt::format("    {}\n", described(group->name, group->summary));
   text += "  )\n  _tally_commands\n  _describe -t topics 'topic' topics_of_tally\n}\n\n";
   for (const CompletionSet& set : completion_sets()) text += set_function(set) + "\n";
-  for (const Command& command : commands) text += command_function(command) + "\n";
+  for (const CommandDescription& command : commands) text += command_function(command) + "\n";
   return text + zsh_logic;
 }
 
-}  // namespace tally::command
+}  // namespace tally::manual

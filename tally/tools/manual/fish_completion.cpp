@@ -1,14 +1,14 @@
 #include <fmt/format.h>
 
 #include "tally/core/base/text.hpp"
-#include "tally/tools/command/command.hpp"
-#include "tally/tools/command/command_page.hpp"
-#include "tally/tools/command/completion.hpp"
 #include "tally/tools/command/option_groups.hpp"
+#include "tally/tools/manual/completion.hpp"
 
-namespace tally::command {
+namespace tally::manual {
 namespace {
 
+using command::OptionGroup;
+using command::option_groups;
 using Words = std::vector<std::string>;
 
 std::string fish_quoted(std::string_view text) {
@@ -40,7 +40,7 @@ std::string positional_arguments(const CompletionValue& value) {
   return value.kind == CompletionValue::Kind::file ? " -F" : value_arguments(value);
 }
 
-std::string option_line(const Command& command, const OptionDescription& option) {
+std::string option_line(const CommandDescription& command, const OptionDescription& option) {
   const CompletionValue value = completion_value(option);
   std::string line = fmt::format("complete -c tally -n '__tally_in {}'", command.name);
   if (option.is_positional()) {
@@ -52,12 +52,10 @@ std::string option_line(const Command& command, const OptionDescription& option)
   return line + value_arguments(value) + " -d " + fish_quoted(option.text) + "\n";
 }
 
-std::string command_lines(const Command& command) {
-  Page page;
-  command.describe(page);
+std::string command_lines(const CommandDescription& command) {
   std::string text;
-  for (const OptionDescription& option : page.options()) text += option_line(command, option);
-  if (page.runs_program())
+  for (const OptionDescription& option : command.options) text += option_line(command, option);
+  if (command.runs_program)
     text += fmt::format("complete -c tally -n '__tally_at_program {}' -a '(__tally_complete_program)'\n", command.name);
   return text;
 }
@@ -65,11 +63,9 @@ std::string command_lines(const Command& command) {
 // The arms of `switch $command`: the options of each command that a value follows.
 std::string value_option_arms(Commands commands) {
   std::string arms;
-  for (const Command& command : commands) {
-    Page page;
-    command.describe(page);
+  for (const CommandDescription& command : commands) {
     Words names;
-    for (const OptionDescription& option : page.options()) {
+    for (const OptionDescription& option : command.options) {
       if (!option.value_name.empty()) names.insert(names.end(), option.names.begin(), option.names.end());
     }
     if (!names.empty())
@@ -91,10 +87,8 @@ std::string fish_word_arms() {
 
 std::string programs_condition(Commands commands) {
   Words names;
-  for (const Command& command : commands) {
-    Page page;
-    command.describe(page);
-    if (page.runs_program()) names.emplace_back(command.name);
+  for (const CommandDescription& command : commands) {
+    if (command.runs_program) names.emplace_back(command.name);
   }
   return join(names, " ");
 }
@@ -177,7 +171,7 @@ std::string fish_completion(Commands commands) {
                       value_option_arms(commands));
   text += fmt::format("function __tally_words\n    switch $argv[1]\n{}    end\nend\n", fish_word_arms());
   text += fish_logic;
-  for (const Command& command : commands) {
+  for (const CommandDescription& command : commands) {
     for (const char* place : {"__tally_at_command", "'__tally_in help'"})
       text += fmt::format("complete -c tally -n {} -a {} -d {}\n", place, command.name, fish_quoted(command.summary));
   }
@@ -185,8 +179,8 @@ std::string fish_completion(Commands commands) {
     text +=
         fmt::format("complete -c tally -n '__tally_in help' -a {} -d {}\n", group->name, fish_quoted(group->summary));
   text += "complete -c tally -n __tally_at_command -a help -d 'print the help of a command'\n";
-  for (const Command& command : commands) text += "\n" + command_lines(command);
+  for (const CommandDescription& command : commands) text += "\n" + command_lines(command);
   return text;
 }
 
-}  // namespace tally::command
+}  // namespace tally::manual

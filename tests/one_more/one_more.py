@@ -268,7 +268,7 @@ constinit const CoreTable simple_core = {.name = "simple",
     "machine model": [
         ("tally/engine/machines/small.cpp", "", """#include "tally/engine/machines/shipped_models.hpp"
 
-namespace tally::machine {
+namespace tally::machines {
 
 constinit const std::string_view small_text = R"(# A small machine.
 model  small
@@ -280,7 +280,7 @@ llc    size=512K ways=8 line=64
 core   simple
 )";
 
-}  // namespace tally::machine
+}  // namespace tally::machines
 """),
         ("tally/engine/machines/CMakeLists.txt", "tally_directory(machines SOURCES", " small.cpp"),
         ("tally/engine/machines/shipped_models.hpp", "extern const std::string_view haswell_text;",

@@ -7,8 +7,8 @@
 namespace tally::manual {
 namespace {
 
-using command::OptionGroup;
 using command::option_groups;
+using command::OptionGroup;
 using Words = std::vector<std::string>;
 
 std::string fish_quoted(std::string_view text) {

@@ -15,9 +15,9 @@ namespace {
 
 using command::CommandDescription;
 using command::Commands;
+using command::option_groups;
 using command::OptionDescription;
 using command::OptionGroup;
-using command::option_groups;
 using command::topic_names;
 
 // Escapes text for groff. A plain hyphen would be typeset as a dash, which cannot be pasted into a shell.

@@ -7,8 +7,8 @@
 namespace tally::manual {
 namespace {
 
-using command::OptionGroup;
 using command::option_groups;
+using command::OptionGroup;
 using Words = std::vector<std::string>;
 
 // Puts a backslash before each of `special`.

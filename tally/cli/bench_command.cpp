@@ -58,8 +58,8 @@ void describe(Page& page, BenchOptions& options) {
   page.add_option("SUITE", options.files, "the suite (default: tally-bench.toml)");
   page.add_option("-o,--output", options.output, "write the results to this directory (default: tally-results)")
       .value_name("DIR");
-  add_baseline_option(page, options.baseline);
-  add_history_option(page, options.history);
+  comparison::add_baseline_option(page, options.baseline);
+  history::add_history_option(page, options.history);
   page.add_option("--label", options.label, "store this text with the results").value_name("LABEL");
   page.add_option("--comment", options.comment, "write the comparisons as Markdown to FILE").value_name("FILE");
   comparison::add_undecided_option(page, options.undecided);

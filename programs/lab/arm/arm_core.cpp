@@ -167,16 +167,16 @@ class Apple : public Core {
   void synchronize() override { pmu_.synchronize(); }
   void retire(const RetiredInstruction& done, int level) override {
     const bool is_memory = done.is_load || done.is_store;
-    const auto set = [&](std::uint8_t code, bool is_so) { *times_[code] = is_so ? 1 : 0; };
+    const auto set = [&](unsigned code, bool is_so) { *times_[code] = is_so ? 1 : 0; };
     work_.cycles = *times_[0x02] = done.cycles;
     // One micro-op per instruction. The integer unit also executes branches; system instructions need no unit.
     const bool is_in_integer_unit = done.is_integer || done.is_branch;
     const bool is_in_vector_unit = done.is_vector && !is_memory;
     set(0x01, true);
     set(0x52, is_in_integer_unit || is_in_vector_unit || is_memory);
-    for (const std::uint8_t issued_or_mapped : {0x53, 0x7C}) set(issued_or_mapped, is_in_integer_unit);
-    for (const std::uint8_t issued_or_mapped : {0x54, 0x7E}) set(issued_or_mapped, is_in_vector_unit);
-    for (const std::uint8_t issued_or_mapped : {0x55, 0x7D}) set(issued_or_mapped, is_memory);
+    for (const unsigned issued_or_mapped : {0x53U, 0x7CU}) set(issued_or_mapped, is_in_integer_unit);
+    for (const unsigned issued_or_mapped : {0x54U, 0x7EU}) set(issued_or_mapped, is_in_vector_unit);
+    for (const unsigned issued_or_mapped : {0x55U, 0x7DU}) set(issued_or_mapped, is_memory);
     *times_[0x6C] = line() == Line::none ? 0 : done.cycles;
     set(0x8C, true);
     set(0x8D, done.is_branch);

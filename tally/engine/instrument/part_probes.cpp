@@ -126,7 +126,7 @@ void end_records_of_ended(PartEnd end, const char* name) {
 void leave_out_mark(Thread* t, u32 instructions) {
   channel::Totals one;
   for (u32 i = 0; i < instructions; i++) {
-    const u64 pc = t->pc + translate::offset_in_mark(i);
+    const u64 pc = t->pc + translate::offset_in_mark(t->pc, i);
     one.field[channel::instructions] = -1;
     code_log_correct(t, pc, one, t->part);
     one.field[channel::instructions] = 1;

@@ -27,7 +27,7 @@ enum class PartAction : u8 {
   stop,    ///< it is off
   toggle,  ///< collection of the calling thread changes
   zero,    ///< what was counted in this part is discarded
-  dump,    ///< the part ends
+  dump,    ///< the part ends, and the next one begins
 };
 
 /// The name of what callgrind's and cachegrind's marks separate.

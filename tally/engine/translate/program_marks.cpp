@@ -40,6 +40,12 @@ const MarkDialect* mark_at(u64 pc) {
   return nullptr;
 }
 
+u32 offset_in_mark(u64 pc, u32 i) {
+  // Illegal marks are one instruction. Without a dialect, the code has changed.
+  const MarkDialect* const dialect = i == 0 ? nullptr : mark_at(pc);
+  return dialect == nullptr ? 0 : i * dialect->first_bytes;
+}
+
 void emit_mark_gate(Builder& b) {
   recorder.give_up();
   if (settings().parts.on == 0 && settings().parts.as_valgrind == 0) return;

@@ -10,7 +10,7 @@ namespace tally::engine::translate {
 struct MarkDialect {
   static constexpr u32 most_bytes = 32;
 
-  u8 code[most_bytes];    ///< the instructions of a mark; all but the last have 4 bytes
+  u8 code[most_bytes];    ///< the instructions of a mark; all but the last have `first_bytes`
   u8 bytes, first_bytes;  ///< of all instructions, and of the first
   u8 instructions;        ///< their number
   /// Carries out the mark at the thread's pc, which it may change.
@@ -29,8 +29,8 @@ inline bool begins_mark(const Instruction& in) {
   return possible && in.map == Map::one_byte && mark_of(in) != nullptr;
 }
 
-/// Offset of a mark's i-th instruction.
-inline u32 offset_in_mark(u32 i) { return 4 * i; }
+/// Offset of the i-th instruction of the mark at an address of the program.
+u32 offset_in_mark(u64 pc, u32 i);
 
 /// Prepares a trace that starts with a mark: it is not stored, so stored code does not depend on whether marks have an
 /// effect. If they have, emits its gate, unless it has one. The gate preserves all registers and flags.

@@ -32,9 +32,9 @@ struct Segment {
 struct Elf {
   std::vector<Function> functions;  ///< each name once per address
   std::vector<Segment> executable;
-  std::string build_id;   ///< in hexadecimal; empty: none
-  bool stripped = false;  ///< no .symtab: only exported functions have a name
-  bool dynamic = false;   ///< it needs a dynamic linker, which may load more libraries
+  std::string build_id = {};  ///< in hexadecimal; empty: none
+  bool stripped = false;      ///< no .symtab: only exported functions have a name
+  bool dynamic = false;       ///< it needs a dynamic linker, which may load more libraries
 };
 
 /// Parses the bytes of a file, which must outlive the result. Pure; 20 ns per symbol. Errors: bad_usage if it is not

@@ -46,7 +46,7 @@ struct Run {
   std::int64_t interrupts = -1;  ///< −1: unknown
   double running = 1;            ///< share of the time in which its counters counted
   bool rewritten = false;        ///< another program wrote to the PMU meanwhile
-  std::vector<Cell> cells;
+  std::vector<Cell> cells = {};
   bool operator==(const Run&) const = default;
 };
 

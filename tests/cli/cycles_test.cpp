@@ -146,7 +146,8 @@ TEST(Cycles, of_one_of_several_threads_are_absent) {
 }
 
 TEST(Cycles, report_the_share_without_timing_data) {
-  const json result = run({"-e", "cycles"}, {"/bin/true"});
+  const TemporaryFile model("mine.model", "model mine\nl1i size=32K ways=8\nl1d size=32K ways=8\ncore bonnell\n");
+  const json result = run({"-e", "cycles"}, {"/bin/true"}, model.path());
   EXPECT_NE(notices_of(result).find(" of executed instructions have no timing data"), std::string::npos)
       << notices_of(result);
 }

@@ -230,40 +230,32 @@ int run_greet(const std::vector<std::string>& arguments) {
         ("tally/cli/commands.inc", "// Every command of `tally`", 'TALLY_COMMAND(greet, "says hello")'),
     ],
     "core": [
-        ("tally/engine/models/core/simple_core.hpp", "", """#pragma once
-
-#include "tally/engine/models/core/core_model.hpp"
-
-namespace tally::models {
-extern constinit const CoreTable simple_core;
-}  // namespace tally::models
-"""),
-        ("tally/engine/models/core/simple_core.cpp", "", """#include "tally/engine/models/core/simple_core.hpp"
+        ("tally/engine/models/core/simple_core.cpp", "", """#include "tally/engine/models/core/cores.hpp"
 
 namespace tally::models {
 namespace {
 constexpr auto one_cycle_each = [] {
   std::array<Timing, operations> timings{};
-  for (unsigned i = 1; i < operations; i++) timings[i] = {Operation(i), 1, 1, Unit::none, 0, "invented"};
+  for (unsigned i = 1; i < operations; i++) timings[i] = {Operation(i), 1, 1, {}, "invented"};
   return timings;
 }();
 }  // namespace
 
 constinit const CoreTable simple_core = {.name = "simple",
                                          .width = 1,
-                                         .window = 0,
+                                         .rob = 0,
                                          .load_latency = 1,
                                          .vector_load_latency = 1,
-                                         .load_busy = ticks_per_cycle,
-                                         .store_busy = ticks_per_cycle,
-                                         .in_order = true,
+                                         .loads = 1,
+                                         .vector_loads = 1,
+                                         .stores = 2,
                                          .timings = one_cycle_each};
 }  // namespace tally::models
 """),
         ("tally/engine/models/CMakeLists.txt", "tally_directory(models SEPARATE SOURCES", " core/simple_core.cpp"),
-        ("tally/engine/machines/shipped_models.cpp", '#include "tally/engine/models/core/haswell_core.hpp"',
-         '#include "tally/engine/models/core/simple_core.hpp"'),
-        ("tally/engine/machines/shipped_models.cpp", "const models::CoreTable* const cores[] = {", "&models::simple_core, "),
+        ("tally/engine/models/core/cores.hpp", "extern constinit const CoreTable haswell_core;",
+         "extern constinit const CoreTable simple_core;"),
+        ("tally/engine/machines/shipped_models.cpp", "const models::CoreTable* const cores[] = {", "    &models::simple_core,"),
     ],
     "machine model": [
         ("tally/engine/machines/small.cpp", "", """#include "tally/engine/machines/shipped_models.hpp"

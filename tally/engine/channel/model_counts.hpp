@@ -39,17 +39,19 @@ struct Models {
 
 /// How long one kind of instruction takes, like models::Timing.
 struct ModelTiming {
-  uint16_t busy;
   uint16_t slots;
-  uint8_t is_known, latency, unit, reserved;
+  uint8_t is_known, latency;
+  uint16_t ports[3];
+  uint8_t cycles[3], reserved;
 };
 
 /// At least the number of values of models::Operation.
-inline constexpr uint32_t core_kinds = 96;
+inline constexpr uint32_t core_kinds = 128;
 
 /// The core of the machine, like models::CoreTable; with model_core.
 struct ModelCore {
-  uint8_t width, window, in_order, load_latency, vector_load_latency, load_busy, store_busy, reserved;
+  uint16_t rob, loads, vector_loads, stores;
+  uint8_t width, load_latency, vector_load_latency, fuses;
   ModelTiming timing[core_kinds];  ///< indexed by models::Operation
 };
 

@@ -50,6 +50,7 @@ models::Form form_of(const Details& details) {
   form.bits = raw.avx.vector_length != 0 ? raw.avx.vector_length : raw.operand_width;
   form.operands = raw.operand_count_visible;
   form.locked = (raw.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0;
+  form.repeated = (raw.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
   CoreRegister first = models::no_register;
   u32 sources = 0, equal = 0;
   for (u32 i = 0; i < raw.operand_count_visible; i++) {
@@ -67,6 +68,7 @@ models::Form form_of(const Details& details) {
     const bool is_result_only = i == 0 && raw.operand_count_visible == 3;
     if (o.type == ZYDIS_OPERAND_TYPE_REGISTER && !is_result_only) {
       const CoreRegister r = core_register(o.reg.value);
+      form.general |= r >= models::first_general && r < models::flags_register;
       if (sources == 0) first = r;
       sources++;
       equal += r == first;
@@ -92,7 +94,8 @@ Operation kind_of(const Details& details, const models::Form& form) {
   static CachedKind cache[1024];
   const u64 key = u64{details.raw.mnemonic} << 32 | u64{form.bits} << 16 | u64{form.operands} << 8 |
                   u64{form.address_parts} << 4 | u64{form.immediate} << 3 | u64{form.memory} << 2 |
-                  u64{form.locked} << 1 | u64{form.same_register} | u64{1} << 63;
+                  u64{form.locked} << 1 | u64{form.same_register} | u64{form.repeated} << 62 | u64{form.general} << 61 |
+                  u64{1} << 63;
   CachedKind& entry = cache[channel::hash_bits(key, 10)];
   if (entry.key != key) {
     const char* name = ZydisMnemonicGetString(details.raw.mnemonic);

@@ -23,18 +23,20 @@ const models::CoreTable& core_table() {
   static_assert(models::operations <= channel::core_kinds);
   static models::CoreTable table;
   const channel::ModelCore& core = settings().core;
+  table.rob = core.rob;
+  table.loads = core.loads;
+  table.vector_loads = core.vector_loads;
+  table.stores = core.stores;
   table.width = core.width;
-  table.window = core.window;
-  table.in_order = core.in_order != 0;
   table.load_latency = core.load_latency;
   table.vector_load_latency = core.vector_load_latency;
-  table.load_busy = core.load_busy;
-  table.store_busy = core.store_busy;
+  table.fuses = core.fuses != 0;
   for (u32 i = 0; i < models::operations; i++) {
     const channel::ModelTiming& row = core.timing[i];
     if (row.is_known == 0) continue;
-    table.timings[i] = {static_cast<models::Operation>(i),   row.latency, row.slots,
-                        static_cast<models::Unit>(row.unit), row.busy,    ""};
+    models::Timing& timing = table.timings[i];
+    timing = {.operation = static_cast<models::Operation>(i), .latency = row.latency, .slots = row.slots};
+    for (u32 use = 0; use < 3; use++) timing.uses[use] = {row.ports[use], row.cycles[use]};
   }
   return table;
 }

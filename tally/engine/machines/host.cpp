@@ -1,11 +1,14 @@
 // Reads the caches that the kernel lists for the first processor.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
+#include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/engine/machines/machine_model.hpp"
 #include "tally/engine/machines/shipped_models.hpp"
+#include "tally/engine/models/core/cores.hpp"
 #include "tally/linux/files/files.hpp"
 
 namespace tally::machines {
@@ -47,6 +50,46 @@ void assign_level(const CacheEntry& cache, models::HierarchyShape& caches, std::
   }
 }
 
+// A processor as /proc/cpuinfo names it.
+struct Cpu {
+  std::string vendor;
+  std::int64_t family = 0, model = 0;
+  std::vector<std::string> flags;
+
+  explicit Cpu(const std::string& cpuinfo)
+      : vendor(linux::value_of(cpuinfo, "vendor_id")),
+        family(parse_integer(linux::value_of(cpuinfo, "cpu family")).value_or(0)),
+        model(parse_integer(linux::value_of(cpuinfo, "model")).value_or(0)),
+        flags(split_words(linux::value_of(cpuinfo, "flags"))) {}
+
+  bool has(std::string_view flag) const { return std::find(flags.begin(), flags.end(), flag) != flags.end(); }
+};
+
+// A core, and why it is taken.
+struct ChosenCore {
+  const models::CoreTable* core;
+  std::string reason;
+};
+
+// By extensions where models are many or where a hypervisor may show another one. A newer processor has the core of the
+// newest one before it.
+ChosenCore core_of(const Cpu& cpu) {
+  const std::string which = fmt::format("{} family {} model {}", cpu.vendor, cpu.family, cpu.model);
+  if (cpu.vendor == "AuthenticAMD" && cpu.family >= 0x17) {
+    if (cpu.has("avx512f")) return {&models::zen4_core, which + " with AVX-512"};
+    return {cpu.family >= 0x19 ? &models::zen3_core : &models::zen2_core, which};
+  }
+  if (cpu.vendor == "GenuineIntel") {
+    if (cpu.has("amx_tile") || cpu.has("avx512_fp16") || cpu.has("avx_vnni"))
+      return {&models::sapphire_rapids_core, which + " with AMX, AVX512-FP16 or AVX-VNNI"};
+    if (cpu.has("avx512_vbmi2")) return {&models::icelake_server_core, which + " with AVX512-VBMI2"};
+    if (cpu.has("clflushopt")) return {&models::skylake_core, which + " with CLFLUSHOPT"};
+    if (!cpu.has("ssse3") || cpu.has("avx")) return {&models::haswell_core, which};
+    return {cpu.has("sse4_1") ? &models::haswell_core : &models::bonnell_core, which};
+  }
+  return {&models::haswell_core, which + ", of which there is no core"};
+}
+
 }  // namespace
 
 Result<MachineModel> host(const std::filesystem::path& root) {
@@ -54,7 +97,10 @@ Result<MachineModel> host(const std::filesystem::path& root) {
   if (!machine) return machine;
   const std::filesystem::path folder = root / "sys/devices/system/cpu/cpu0/cache";
   machine->name = "host";
-  machine->title = linux::value_of(linux::content(root / "proc/cpuinfo"), "model name");
+  const std::string cpuinfo = linux::content(root / "proc/cpuinfo");
+  machine->title = linux::value_of(cpuinfo, "model name");
+  const ChosenCore chosen = core_of(Cpu(cpuinfo));
+  machine->core = chosen.core->name;
   models::HierarchyShape caches;
   caches.prefetch = machine->caches.prefetch;
   std::int64_t last_level = 0;
@@ -70,9 +116,9 @@ Result<MachineModel> host(const std::filesystem::path& root) {
                 fmt::format("name a model: {}; or describe the machine in a file", shipped.front().name));
   }
   machine->caches = caches;
-  machine->sources = {
-      "caches: " + folder.string(),
-      "TLBs, latencies, timings of instructions: the model haswell, because the kernel does not list them"};
+  machine->sources = {"caches: " + folder.string(),
+                      fmt::format("timings of instructions: the core {}, by {}", machine->core, chosen.reason),
+                      "TLBs, latencies: the model haswell, because the kernel does not list them"};
   return machine;
 }
 

@@ -48,8 +48,30 @@ TEST_F(Host, CachesAsTheKernelListsThem) {
   EXPECT_EQ(geometry_text(machine->caches.l2), "2 MiB 16-way");
   EXPECT_EQ(geometry_text(machine->caches.llc), "480 MiB 16-way");
   EXPECT_FALSE(machine->caches.llc.inclusive) << "sysfs does not say so";
-  EXPECT_EQ(machine->core, "haswell");
+  EXPECT_EQ(machine->core, "haswell") << "the vendor is not known";
   EXPECT_EQ(*parse(text_of(*machine), "again"), *machine);
+}
+
+TEST_F(Host, TakesTheCoreOfItsProcessor) {
+  cache(0, 1, "Data", 64, 8);
+  std::filesystem::create_directories(root_ / "proc");
+  const auto core = [&](const char* vendor, int family, int model, const char* flags) {
+    std::ofstream(root_ / "proc/cpuinfo") << "vendor_id\t: " << vendor << "\ncpu family\t: " << family
+                                          << "\nmodel\t\t: " << model << "\nflags\t\t: " << flags << '\n';
+    return host(root_)->core;
+  };
+  EXPECT_EQ(core("AuthenticAMD", 25, 17, "fpu avx2 avx512f"), "zen4");
+  EXPECT_EQ(core("AuthenticAMD", 26, 2, "fpu avx2 avx512f"), "zen4") << "Zen 5 has no table of its own";
+  EXPECT_EQ(core("AuthenticAMD", 25, 1, "fpu avx2"), "zen3");
+  EXPECT_EQ(core("AuthenticAMD", 23, 49, "fpu avx2"), "zen2");
+  EXPECT_EQ(core("GenuineIntel", 6, 167, "avx2 clflushopt avx512_vbmi2 amx_tile"), "sapphire-rapids")
+      << "a hypervisor shows another model";
+  EXPECT_EQ(core("GenuineIntel", 6, 106, "avx2 clflushopt avx512_vbmi2"), "icelake-server");
+  EXPECT_EQ(core("GenuineIntel", 6, 85, "avx2 clflushopt"), "skylake");
+  EXPECT_EQ(core("GenuineIntel", 6, 63, "avx2"), "haswell");
+  EXPECT_EQ(core("GenuineIntel", 6, 28, "ssse3"), "bonnell");
+  const auto machine = host(root_);
+  EXPECT_EQ(machine->sources[1], "timings of instructions: the core bonnell, by GenuineIntel family 6 model 28");
 }
 
 TEST_F(Host, AFourthLevelIsTheLastOne) {

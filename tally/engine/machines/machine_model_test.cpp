@@ -129,7 +129,7 @@ TEST(Parse, Errors) {
       {"model m\nl1d size=32K ways=8 inclusive=1", "f, line 2: inclusive=1", "yes or no"},
       {"model m\ndtlb entries=10 ways=4", "f, line 2: 10 entries cannot be divided", "multiple"},
       {"model m\nprefetch nextline", "f, line 2: 'nextline' is unknown here", "do you mean 'next-line'?"},
-      {"model m\ncore skylake", "f, line 2: unknown core 'skylake'", "cores are haswell, bonnell"},
+      {"model m\ncore nocona", "f, line 2: unknown core 'nocona'", "cores are haswell, skylake"},
       {"model m\nlatency l2=many", "f, line 2: l2=many", "a number from 0 to 10000"},
       {"model a b", "f, line 1: a model's name is one word", "model mine"},
       {"model a/b", "f, line 1: a model's name is one word", "model mine"},

@@ -6,8 +6,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/engine/machines/machine_model.hpp"
-#include "tally/engine/models/core/bonnell_core.hpp"
-#include "tally/engine/models/core/haswell_core.hpp"
+#include "tally/engine/models/core/cores.hpp"
 #include "tally/linux/files/input.hpp"
 
 namespace tally::machines {
@@ -15,7 +14,9 @@ namespace tally::machines {
 namespace {
 
 // The cores, one per line. The command sends the engine what it needs of a core along with the machine.
-const models::CoreTable* const cores[] = {&models::haswell_core, &models::bonnell_core};
+const models::CoreTable* const cores[] = {
+    &models::haswell_core, &models::skylake_core, &models::icelake_server_core, &models::sapphire_rapids_core,
+    &models::zen2_core,    &models::zen3_core,    &models::zen4_core,           &models::bonnell_core};
 
 }  // namespace
 

@@ -86,17 +86,25 @@ channel::ModelCore core_of(const Simulation& simulation) {
   channel::ModelCore models{};
   const tally::models::CoreTable* const core = machines::core_named(simulation.machine.core);
   if (core == nullptr) return models;
+  models.rob = core->rob;
+  models.loads = core->loads;
+  models.vector_loads = core->vector_loads;
+  models.stores = core->stores;
   models.width = core->width;
-  models.window = core->window;
-  models.in_order = core->in_order ? 1 : 0;
   models.load_latency = core->load_latency;
   models.vector_load_latency = core->vector_load_latency;
-  models.load_busy = core->load_busy;
-  models.store_busy = core->store_busy;
+  models.fuses = core->fuses ? 1 : 0;
   for (unsigned i = 0; i < tally::models::operations; ++i) {
     const tally::models::Timing* const row = core->timing(static_cast<tally::models::Operation>(i));
     if (row == nullptr) continue;
-    models.timing[i] = {row->busy, row->slots, 1, row->latency, static_cast<std::uint8_t>(row->unit), 0};
+    channel::ModelTiming& timing = models.timing[i];
+    timing.slots = row->slots;
+    timing.is_known = 1;
+    timing.latency = row->latency;
+    for (unsigned use = 0; use < std::size(row->uses); ++use) {
+      timing.ports[use] = row->uses[use].any;
+      timing.cycles[use] = row->uses[use].cycles;
+    }
   }
   return models;
 }

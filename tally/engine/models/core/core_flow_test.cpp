@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tally/engine/models/core/core_model_testing.hpp"
-#include "tally/engine/models/core/haswell_core.hpp"
+#include "tally/engine/models/core/cores.hpp"
 
 namespace tally::models {
 namespace {

@@ -1,10 +1,14 @@
 #include "tally/engine/models/core/core_model.hpp"
 
+#include <bit>
+
 namespace tally::models {
 
 namespace {
 
 constexpr Timing not_known = {};
+
+constexpr std::int32_t most_window = 256;  // of all cores, in cycles
 
 // std::max() would add floating point, which the engine's build does not support.
 constexpr std::int32_t larger(std::int32_t a, std::int32_t b) { return a > b ? a : b; }
@@ -14,65 +18,73 @@ bool is_vector(Register r) { return r >= first_x87 && r < first_mask; }
 // One run of a code region. Times are relative to its start until finish().
 class Run {
  public:
-  Run(const CoreTable& core, const CoreState& state) : core_(core) {
+  Run(const CoreTable& core, const CoreState& state) : core_(core), window_(core.window() * ticks_per_cycle) {
     for (unsigned i = 0; i < registers; ++i) ready_[i] = state.ready[i];
-    for (unsigned i = 0; i < units; ++i) free_[i] = state.free[i];
+    for (unsigned i = 0; i < ports; ++i) free_[i] = state.free[i];
   }
 
   void step(const CoreInstruction& instruction, const Timing& timing) {
-    if (core_.in_order) return step_in_order(instruction, timing);
+    if (core_.in_order()) return step_in_order(instruction, timing);
     std::int32_t start = ready(instruction.sources);
-    std::int32_t end = front_;
-    if ((instruction.memory & CoreInstruction::loads) != 0) {
+    if ((instruction.memory & CoreInstruction::loads) != 0)
       start = larger(start, ready(instruction.address) + load_ticks(instruction));
-      end = take(Unit::load, core_.load_busy);
-    } else if (instruction.memory != 0) {
+    else if (instruction.memory != 0)
       start = larger(start, ready(instruction.address));
-    }
-    std::int32_t slots = timing.slots;
-    if ((instruction.memory & CoreInstruction::stores) != 0) {
-      end = larger(end, take(Unit::store, core_.store_busy));
-      slots += store_is_one_more(timing);
-    }
-    if (timing.unit != Unit::none) end = larger(end, take(timing.unit, timing.busy));
-    const std::int32_t done = start + timing.latency * ticks_per_cycle;
-    front_ = larger(larger(front_ + slots * (ticks_per_cycle / core_.width), done), end);
+    const bool is_fused = fuses(instruction);
+    const std::int32_t done = start + (is_fused ? 0 : timing.latency * ticks_per_cycle);
+    std::int32_t end = occupy(instruction, timing.uses, is_fused, front_ - window_);
+    end = larger(end, front_ + (is_fused ? 0 : slots(instruction, timing)) * (ticks_per_cycle / core_.width));
+    front_ = larger(end, done);
     for (const Register result : instruction.results)
       if (result != no_register) ready_[result] = done;
+    last_ = instruction.operation;
   }
 
-  // Ends the run: times become relative to its end. Only in-order results may come later than that, by less than 256
-  // cycles of an instruction plus as many of a load.
+  // Ends the run: times become relative to its end. Only in-order results may come later than that, by the latency of
+  // one instruction.
   std::int32_t finish(CoreState& state) const {
-    static_assert(sizeof(CoreTable::window) == 1 && UINT8_MAX * ticks_per_cycle <= INT16_MAX);
-    const std::int32_t oldest = -core_.window * ticks_per_cycle;
+    static_assert(most_window * ticks_per_cycle <= INT16_MAX);
     for (unsigned i = 0; i < registers; ++i)
-      state.ready[i] = static_cast<std::int16_t>(larger(ready_[i] - front_, oldest));
-    for (unsigned i = 0; i < units; ++i) state.free[i] = static_cast<std::int16_t>(larger(free_[i] - front_, oldest));
+      state.ready[i] = static_cast<std::int16_t>(larger(ready_[i] - front_, -window_));
+    for (unsigned i = 0; i < ports; ++i) state.free[i] = static_cast<std::int16_t>(larger(free_[i] - front_, -window_));
     return front_;
   }
 
  private:
-  // Starts an instruction when earlier ones have started and its sources and units are ready. Its results come later,
+  // Starts an instruction when earlier ones have started and its sources and ports are ready. Its results come later,
   // and only instructions that read them wait.
   void step_in_order(const CoreInstruction& instruction, const Timing& timing) {
     const bool loads = (instruction.memory & CoreInstruction::loads) != 0;
-    const bool stores = (instruction.memory & CoreInstruction::stores) != 0;
     std::int32_t start = larger(ready(instruction.sources), ready(instruction.address));
-    if (loads) start = larger(start, free_[static_cast<unsigned>(Unit::load)]);
-    if (stores) start = larger(start, free_[static_cast<unsigned>(Unit::store)]);
-    start = larger(start, free_[static_cast<unsigned>(timing.unit)]);
-    if (loads) free_[static_cast<unsigned>(Unit::load)] = start + core_.load_busy;
-    if (stores) free_[static_cast<unsigned>(Unit::store)] = start + core_.store_busy;
-    if (timing.unit != Unit::none) free_[static_cast<unsigned>(timing.unit)] = start + timing.busy;
+    if (loads) start = larger(start, free_at(load_ports(instruction)));
+    if ((instruction.memory & CoreInstruction::stores) != 0) start = larger(start, free_at(core_.stores));
+    for (const PortUse& use : timing.uses)
+      if (use.any != 0) start = larger(start, free_at(use.any));
+    occupy(instruction, timing.uses, false, start);
     // A load into a register takes a load's time and no other.
     const bool only_loads = loads && (timing.operation == Operation::move ||
                                       timing.operation == Operation::vector_move || timing.operation == Operation::pop);
     const std::int32_t done =
         start + (loads ? load_ticks(instruction) : 0) + (only_loads ? 0 : timing.latency * ticks_per_cycle);
-    front_ = start + (timing.slots + (stores && store_is_one_more(timing))) * (ticks_per_cycle / core_.width);
+    front_ = start + slots(instruction, timing) * (ticks_per_cycle / core_.width);
     for (const Register result : instruction.results)
       if (result != no_register) ready_[result] = done;
+  }
+
+  // Whether the instruction is a conditional jump that is one operation with the comparison before it.
+  bool fuses(const CoreInstruction& instruction) const {
+    return core_.fuses && instruction.operation == Operation::jump && last_ == Operation::alu &&
+           (reads(instruction, flags_register) || reads(instruction, carry_register));
+  }
+
+  static bool reads(const CoreInstruction& instruction, Register r) {
+    for (const Register source : instruction.sources)
+      if (source == r) return true;
+    return false;
+  }
+
+  static std::int32_t slots(const CoreInstruction& instruction, const Timing& timing) {
+    return timing.slots + ((instruction.memory & CoreInstruction::stores) != 0 && store_is_one_more(timing));
   }
 
   // A plain store is one operation with its data, any other instruction's store is one more.
@@ -83,7 +95,7 @@ class Run {
 
   template <std::size_t n>
   std::int32_t ready(const Register (&sources)[n]) const {
-    std::int32_t time = front_ - core_.window * ticks_per_cycle;
+    std::int32_t time = front_ - window_;
     for (const Register source : sources)
       if (source != no_register) time = larger(time, ready_[source]);
     return time;
@@ -94,18 +106,49 @@ class Run {
     return (vector ? core_.vector_load_latency : core_.load_latency) * ticks_per_cycle;
   }
 
-  // Occupies a unit, which works without a pause when there is enough to do and catches up on no more than the window.
-  // Returns when it is free again; the instruction does not end before that.
-  std::int32_t take(Unit unit, std::int32_t busy) {
-    std::int32_t& free = free_[static_cast<unsigned>(unit)];
-    free = larger(free, front_ - core_.window * ticks_per_cycle) + busy;
-    return free;
+  Ports load_ports(const CoreInstruction& instruction) const {
+    return is_vector(instruction.results[0]) ? core_.vector_loads : core_.loads;
   }
 
+  // Occupies ports for the accesses of an instruction and for its own work; returns when the last is free again.
+  std::int32_t occupy(const CoreInstruction& instruction, const PortUse (&uses)[3], bool is_fused, std::int32_t from) {
+    std::int32_t end = front_;
+    if ((instruction.memory & CoreInstruction::loads) != 0) end = larger(end, take({load_ports(instruction), 1}, from));
+    if ((instruction.memory & CoreInstruction::stores) != 0) end = larger(end, take({core_.stores, 1}, from));
+    for (const PortUse& use : uses)
+      if (use.any != 0 && !is_fused) end = larger(end, take(use, from));
+    return end;
+  }
+
+  // A port works without a pause when there is enough to do, but not before `from`. Returns when those that the work
+  // was given to are free again.
+  std::int32_t take(const PortUse& use, std::int32_t from) {
+    std::int32_t end = from;
+    for (unsigned i = 0; i < use.cycles; ++i) {
+      std::int32_t& free = free_[first_free(use.any)];
+      free = larger(free, from) + ticks_per_cycle;
+      end = larger(end, free);
+    }
+    return end;
+  }
+
+  unsigned first_free(Ports any) const {
+    unsigned first = static_cast<unsigned>(std::countr_zero(any)) % ports;
+    for (Ports left = static_cast<Ports>(any & (any - 1)); left != 0; left = static_cast<Ports>(left & (left - 1))) {
+      const unsigned port = static_cast<unsigned>(std::countr_zero(left)) % ports;
+      if (free_[port] < free_[first]) first = port;
+    }
+    return first;
+  }
+
+  std::int32_t free_at(Ports any) const { return free_[first_free(any)]; }
+
   const CoreTable& core_;
+  const std::int32_t window_;
   std::int32_t ready_[registers];
-  std::int32_t free_[units];
-  std::int32_t front_ = 0;  ///< when the last instruction ended
+  std::int32_t free_[ports];
+  std::int32_t front_ = 0;               ///< when the last instruction ended
+  Operation last_ = Operation::unknown;  ///< its kind
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // The core model: the cycles of a code region without cache misses and mispredictions. It computes the critical path: a
 // result is ready when its sources are and its latency has passed; instructions end in order, at most `width` per
-// cycle. An in-order core also starts them in order: one that waits delays all later ones. Not modelled: port conflicts
-// other than the units below, decoding, fusion of a comparison with its branch, store-to-load forwarding. It is a
-// declared model, not a measurement.
+// cycle. Each of its operations takes the port that is free first, of those that can execute it. An in-order core also
+// starts instructions in order: one that waits delays all later ones. Not modelled: decoding, the size of the
+// scheduler, banks of the first level. It is a declared model, not a measurement.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace tally::models {
 
-/// Time is counted in fractions of a cycle that every width and rate in the tables divides.
-constexpr std::int32_t ticks_per_cycle = 24;
+/// Time is counted in fractions of a cycle that every width in the tables divides.
+constexpr std::int32_t ticks_per_cycle = 120;
 
 /// A resource that must be ready when an instruction starts, or becomes ready when it ends: 0 is none.
 using Register = std::uint8_t;
@@ -39,30 +39,42 @@ struct CoreInstruction {
   Register results[4] = {};  ///< registers that are written
 };
 
-/// Limited execution units.
-enum class Unit : std::uint8_t { none, load, store, multiply, shuffle, fp_add, fp_multiply, vector, divide, count };
-constexpr unsigned units = static_cast<unsigned>(Unit::count);
+/// Execution ports, one bit each, by number. What a bit is, the file of the core says; a unit that is not pipelined (a
+/// divider) is a port as well.
+using Ports = std::uint16_t;
+constexpr unsigned ports = 16;
 
-/// The timing of one kind of instruction.
+/// Cycles of work, each on any one of these ports.
+struct PortUse {
+  Ports any = 0;
+  std::uint8_t cycles = 0;
+};
+
+/// The timing of one kind of instruction, without its accesses to memory.
 struct Timing {
   Operation operation = Operation::unknown;
   std::uint8_t latency = 0;  ///< cycles from the last source to the result
   std::uint16_t slots = 1;   ///< of the `width` slots in a cycle, without the second one of a store
-  Unit unit = Unit::none;
-  std::uint16_t busy = 0;   ///< ticks for which it occupies its unit
+  PortUse uses[3] = {};
   const char* source = "";  ///< the source of these values
 };
 
 /// A core: a table of timings, and the parameters of the whole core.
 struct CoreTable {
   const char* name;
-  std::uint8_t width;                      ///< instructions that start, and end, per cycle; divides ticks_per_cycle
-  std::uint8_t window;                     ///< cycles by which an instruction may be done before earlier ones
+  std::uint8_t width;                      ///< slots per cycle in which instructions start, and end; divides
+                                           ///< ticks_per_cycle
+  std::uint16_t rob;                       ///< slots that are in work at a time; 0: in order
   std::uint8_t load_latency;               ///< cycles of a load into a general register that hits in L1D
   std::uint8_t vector_load_latency;        ///< into a vector register
-  std::uint8_t load_busy, store_busy;      ///< ticks for which a load or store occupies its unit
-  bool in_order = false;                   ///< no instruction starts before earlier ones; `window` is 0 then
+  Ports loads, vector_loads, stores;       ///< the ports of an access; each takes one for a cycle
+  bool fuses = false;                      ///< a comparison and the conditional jump after it are one operation
   std::array<Timing, operations> timings;  ///< by kind; see by_operation()
+
+  /// Whether no instruction starts before earlier ones.
+  bool in_order() const { return rob == 0; }
+  /// Cycles by which an instruction may be done before earlier ones: those that the slots in work take at least.
+  std::int32_t window() const { return rob / width; }
 
   /// Returns the row of a kind; null if the table has none.
   const Timing* timing(Operation operation) const {
@@ -78,12 +90,12 @@ constexpr std::array<Timing, operations> by_operation(std::span<const Timing> ro
   return result;
 }
 
-/// The ready times of registers and units, in ticks relative to the end of the last instruction: negative values were
+/// The ready times of registers and ports, in ticks relative to the end of the last instruction: negative values were
 /// ready before, down to the window. In order they are relative to the earliest start of the next instruction, and
 /// positive values are in flight. The initial state is all zero. Small, because every block of a program has one.
 struct CoreState {
   std::int16_t ready[registers] = {};
-  std::int16_t free[units] = {};
+  std::int16_t free[ports] = {};
   bool operator==(const CoreState&) const = default;
 };
 

@@ -5,20 +5,21 @@
 
 namespace tally::models {
 
-/// One kind. `unknown`: no list has the mnemonic (system instructions, microcode, recent extensions).
+/// One kind. `unknown`: no list has the mnemonic (system instructions, recent extensions).
 enum class Operation : std::uint8_t {
   unknown,
   nop,
-  zeroing,   ///< clearing a register by an idiom (xor with itself): no sources, no latency
-  move,      ///< also loads and stores, whose time comes from the memory operand
-  extend,    ///< to a wider register
-  alu,       ///< addition, logic, comparison, test, decrement …
-  carry,     ///< addition and subtraction with carry
-  select,    ///< cmov
-  set,       ///< setcc
-  lea,       ///< up to two address parts
-  lea_slow,  ///< three address parts, or RIP-relative
-  shift,     ///< by a constant, and rotation
+  zeroing,       ///< clearing a register by an idiom (xor with itself): no sources, no latency
+  move,          ///< also loads and stores, whose time comes from the memory operand
+  extend,        ///< to a wider register
+  alu,           ///< addition, logic, comparison, test, decrement …
+  add_constant,  ///< of a constant to a 64-bit register, which some cores do at renaming
+  carry,         ///< addition and subtraction with carry
+  select,        ///< cmov
+  set,           ///< setcc
+  lea,           ///< up to two address parts
+  lea_slow,      ///< three address parts, or RIP-relative
+  shift,         ///< by a constant, and rotation
   shift_by_register,
   rotate_carry,
   shift_double,
@@ -65,7 +66,37 @@ enum class Operation : std::uint8_t {
   aes,
   aes_columns,
   aes_key,
-  fp_add,  ///< addition, comparison, minimum, maximum
+  vector_ternary,        ///< any function of three bits (vpternlog)
+  vector_permute_bytes,  ///< by an index of bytes, or over two registers (vpermb, vpermi2d …)
+  vector_compress,       ///< and expansion
+  vector_narrow,         ///< to elements of half the width or less
+  vector_compare_mask,   ///< into a mask register
+  vector_count,          ///< of ones, of leading zeroes, in each element
+  vector_conflict,
+  vector_zero_upper,
+  mask_logic,
+  mask_arithmetic,  ///< addition, shift, packing of mask registers
+  mask_test,
+  mask_move,        ///< between mask registers, or from memory
+  mask_to_integer,  ///< and back
+  gather,
+  scatter,
+  sha1_rounds,
+  sha256_rounds,
+  sha_schedule,
+  string_move,     ///< movs, also repeated
+  string_store,    ///< repeated stos
+  string_compare,  ///< repeated scas and cmps
+  fence,           ///< of loads or stores
+  fence_full,
+  pause,
+  time_stamp,
+  random,
+  state_read,   ///< of control and status registers: stmxcsr, xgetbv, fnstcw
+  state_write,  ///< and their change, which later instructions wait for
+  state_save,   ///< of the vector registers: xsave, and back
+  serialize,    ///< cpuid
+  fp_add,       ///< addition, comparison, minimum, maximum
   fp_multiply,
   fp_fma,
   fp_convert,        ///< between floating point and integers, of equal width
@@ -88,7 +119,11 @@ enum class Operation : std::uint8_t {
   x87_multiply,
   x87_divide,
   x87_root,
-  count,  ///< the number of kinds
+  x87_integer,   ///< load and store of integers
+  x87_constant,  ///< loads of pi and logarithms
+  x87_round,     ///< to an integer, remainder, scale
+  x87_function,  ///< trigonometric, logarithm, power
+  count,         ///< the number of kinds
 };
 
 constexpr unsigned operations = static_cast<unsigned>(Operation::count);
@@ -101,6 +136,8 @@ struct Form {
   bool memory = false;             ///< one of them is in memory
   std::uint8_t address_parts = 1;  ///< of base, index and displacement; 3 for RIP-relative
   bool locked = false;             ///< has a lock prefix
+  bool repeated = false;           ///< has a prefix that repeats it
+  bool general = false;            ///< one of them is a general register
   bool same_register = false;      ///< all sources are the same register
 };
 

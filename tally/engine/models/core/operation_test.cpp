@@ -20,7 +20,7 @@ TEST(Operation, PartsOfNamesAreNoNames) {
 }
 
 TEST(Operation, UnlistedMnemonicsAreUnknown) {
-  for (const char* mnemonic : {"cpuid", "syscall", "xsave", "vpternlogd", "fsin", "tdpbssd", "kmovq"})
+  for (const char* mnemonic : {"hlt", "vmcall", "in", "tdpbssd", "enqcmd"})
     EXPECT_EQ(operation_of(mnemonic, {}), Operation::unknown) << mnemonic;
 }
 
@@ -57,6 +57,20 @@ TEST(Operation, FormsChangeTheKind) {
   EXPECT_EQ(operation_of("movss", {}), Operation::vector_shuffle);
   EXPECT_EQ(operation_of("movq", {.memory = true}), Operation::vector_move);
   EXPECT_EQ(operation_of("movq", {}), Operation::vector_to_integer);
+}
+
+TEST(Operation, RepeatedAndMaskForms) {
+  EXPECT_EQ(operation_of("movsb", {.repeated = true}), Operation::string_move);
+  EXPECT_EQ(operation_of("movsd", {.operands = 0, .repeated = true}), Operation::string_move);
+  EXPECT_EQ(operation_of("stosq", {.repeated = true}), Operation::string_store);
+  EXPECT_EQ(operation_of("stosq", {}), Operation::move);
+  EXPECT_EQ(operation_of("scasb", {.repeated = true}), Operation::string_compare);
+  EXPECT_EQ(operation_of("kmovq", {}), Operation::mask_move);
+  EXPECT_EQ(operation_of("kmovq", {.general = true}), Operation::mask_to_integer);
+  EXPECT_EQ(operation_of("vpternlogd", {.bits = 512}), Operation::vector_ternary);
+  EXPECT_EQ(operation_of("sub", {.immediate = true}), Operation::add_constant);
+  EXPECT_EQ(operation_of("sub", {.bits = 32, .immediate = true}), Operation::alu);
+  EXPECT_EQ(operation_of("add", {.immediate = true, .memory = true}), Operation::alu);
 }
 
 TEST(Operation, IdiomsThatClear) {

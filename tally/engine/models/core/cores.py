@@ -1,0 +1,200 @@
+"""python3 cores.py: writes the files NAME_core.cpp of the cores below from LLVM's scheduling models and from
+core_corrections.txt. Needed only to change them: the files are part of the tree. It runs llvm-mca-19 (Debian package
+llvm-19) with one representative instruction of each kind.
+
+A use of ports follows from llvm-mca's pressure: ports with an equal share are alternatives to each other."""
+import json
+import os
+import re
+import subprocess
+
+here = os.path.dirname(os.path.abspath(__file__))
+
+manual_intel = "Intel 64 and IA-32 Architectures Optimization Reference Manual"
+fog_micro = "A. Fog, The microarchitecture of Intel, AMD and VIA CPUs"
+# name: LLVM's processor, slots per cycle, reorder buffer, latencies of loads, ports of loads, of vector loads, and of
+# stores, fusion of a comparison with its branch, source.
+cores = {
+    "haswell": ("haswell", 4, 192, 5, 6, "l0 l1", "l0 l1", "s0", False, "Haswell", manual_intel +
+                ". Without fusion, as the loops of the RDPMC article behave on its machine"),
+    "skylake": ("skylake-avx512", 4, 224, 5, 6, "l0 l1", "l0 l1", "s0", True, "Skylake", manual_intel),
+    "icelake-server": ("icelake-server", 5, 352, 5, 7, "l0 l1", "l0 l1", "s0 s1", True, "Ice Lake", manual_intel),
+    "sapphire-rapids": ("sapphirerapids", 6, 512, 5, 7, "l0 l1 l2", "l0 l1 l2", "s0 s1", True,
+                        "Golden Cove, also for Granite Rapids (Redwood Cove), which has no table of its own",
+                        manual_intel),
+    "zen2": ("znver2", 5, 224, 4, 7, "l0 l1", "l0 l1", "s0", True, "Zen 2", fog_micro),
+    "zen3": ("znver3", 6, 256, 4, 7, "l0 l1 l2", "l0 l1", "s0 s1", True, "Zen 3", fog_micro),
+    "zen4": ("znver4", 6, 320, 4, 7, "l0 l1 l2", "l0 l1", "s0 s1", True, "Zen 4", fog_micro),
+}
+memory_ports = ["l0", "l1", "l2", "s0", "s1"]
+
+# A representative of each kind; none for those that only corrections describe.
+instructions = {
+    "nop": "nop", "zeroing": "xorl %eax, %eax", "move": "movq %rax, %rcx", "extend": "movslq %eax, %rcx",
+    "alu": "addq %rax, %rcx", "add_constant": "addq $8, %rcx", "carry": "adcq %rax, %rcx",
+    "select": "cmoveq %rax, %rcx", "set": "sete %al", "lea": "leaq (%rax,%rcx), %rdx",
+    "lea_slow": "leaq 8(%rax,%rcx), %rdx", "shift": "shlq $3, %rax", "shift_by_register": "shlq %cl, %rax",
+    "rotate_carry": "rclq $1, %rax", "shift_double": "shldq $3, %rax, %rcx", "bit_test": "btq $3, %rax",
+    "bit_count": "popcntq %rax, %rcx", "bit_extract": "bextrq %rax, %rcx, %rdx", "byte_swap": "bswapl %eax",
+    "byte_swap_wide": "bswapq %rax", "multiply": "imulq %rax, %rcx", "multiply_wide": "mulq %rcx",
+    "divide": "divl %ecx", "divide_wide": "divq %rcx", "divide_wide_signed": "idivq %rcx",
+    "exchange": "xchgq %rax, %rcx", "locked": "lock addq %rax, (%rcx)", "push": "", "pop": "", "jump": "jne 1f\n1:",
+    "call": "", "ret": "", "leave": "", "vector_move": "vmovaps %ymm1, %ymm2",
+    "vector_integer": "vpaddd %ymm1, %ymm2, %ymm3", "vector_logic": "vpand %ymm1, %ymm2, %ymm3",
+    "vector_blend_variable": "vpblendvb %ymm1, %ymm2, %ymm3, %ymm4", "vector_shuffle": "vpshufb %ymm1, %ymm2, %ymm3",
+    "vector_shuffle_lanes": "vpermd %ymm1, %ymm2, %ymm3", "vector_horizontal": "vphaddd %ymm1, %ymm2, %ymm3",
+    "vector_shift_by_register": "vpslld %xmm1, %ymm2, %ymm3", "vector_shift_variable": "vpsllvd %ymm1, %ymm2, %ymm3",
+    "vector_multiply": "vpmullw %ymm1, %ymm2, %ymm3", "vector_multiply_32": "vpmulld %ymm1, %ymm2, %ymm3",
+    "vector_compare_64": "vpcmpgtq %ymm1, %ymm2, %ymm3", "vector_sad": "vpsadbw %ymm1, %ymm2, %ymm3",
+    "vector_mpsad": "vmpsadbw $0, %ymm1, %ymm2, %ymm3", "vector_test": "vptest %xmm1, %xmm2",
+    "vector_mask": "vpmovmskb %ymm1, %eax", "vector_to_integer": "vmovq %xmm1, %rax",
+    "vector_extract": "vpextrd $1, %xmm1, %eax", "vector_insert": "vpinsrd $1, %eax, %xmm1, %xmm2",
+    "vector_string_explicit": "pcmpestri $0, %xmm1, %xmm2", "vector_string_implicit": "pcmpistri $0, %xmm1, %xmm2",
+    "carryless_multiply": "pclmulqdq $0, %xmm1, %xmm2", "aes": "aesenc %xmm1, %xmm2", "aes_columns": "aesimc %xmm1, %xmm2",
+    "aes_key": "aeskeygenassist $1, %xmm1, %xmm2", "vector_ternary": "vpternlogd $150, %ymm1, %ymm2, %ymm3",
+    "vector_permute_bytes": "vpermi2d %ymm1, %ymm2, %ymm3", "vector_compress": "vpcompressd %ymm1, %ymm2 {%k1}",
+    "vector_narrow": "vpmovdb %ymm1, %xmm2", "vector_compare_mask": "vpcmpub $1, %ymm1, %ymm2, %k1",
+    "vector_count": "vplzcntd %ymm1, %ymm2", "vector_conflict": "vpconflictd %ymm1, %ymm2",
+    "vector_zero_upper": "vzeroupper", "mask_logic": "kandq %k1, %k2, %k3", "mask_arithmetic": "kshiftrq $1, %k1, %k2",
+    "mask_test": "kortestq %k1, %k2", "mask_move": "kmovq %k1, %k2", "mask_to_integer": "kmovq %k1, %rax",
+    "gather": "", "scatter": "", "sha1_rounds": "sha1rnds4 $1, %xmm1, %xmm2",
+    "sha256_rounds": "sha256rnds2 %xmm0, %xmm1, %xmm2", "sha_schedule": "sha256msg2 %xmm1, %xmm2", "string_move": "",
+    "string_store": "", "string_compare": "", "fence": "", "fence_full": "", "pause": "", "time_stamp": "", "random": "",
+    "state_read": "", "state_write": "", "state_save": "", "serialize": "", "fp_add": "vaddpd %ymm1, %ymm2, %ymm3",
+    "fp_multiply": "vmulpd %ymm1, %ymm2, %ymm3", "fp_fma": "vfmadd213pd %ymm1, %ymm2, %ymm3",
+    "fp_convert": "vcvtdq2ps %ymm1, %ymm2", "fp_convert_width": "vcvtps2pd %xmm1, %xmm2",
+    "fp_round": "vroundpd $0, %ymm1, %ymm2", "fp_approximate": "vrcpps %xmm1, %xmm2",
+    "fp_divide_single": "vdivps %xmm1, %xmm2, %xmm3", "fp_divide_single_wide": "vdivps %ymm1, %ymm2, %ymm3",
+    "fp_divide_double": "vdivpd %xmm1, %xmm2, %xmm3", "fp_divide_double_wide": "vdivpd %ymm1, %ymm2, %ymm3",
+    "fp_root_single": "vsqrtps %xmm1, %xmm2", "fp_root_single_wide": "vsqrtps %ymm1, %ymm2",
+    "fp_root_double": "vsqrtpd %xmm1, %xmm2", "fp_root_double_wide": "vsqrtpd %ymm1, %ymm2",
+    "fp_horizontal": "vhaddps %ymm1, %ymm2, %ymm3", "fp_dot_single": "vdpps $1, %xmm1, %xmm2, %xmm3",
+    "fp_dot_double": "vdppd $1, %xmm1, %xmm2, %xmm3", "x87_move": "fld %st(1)", "x87_add": "fadd %st(1), %st",
+    "x87_multiply": "fmul %st(1), %st", "x87_divide": "fdiv %st(1), %st", "x87_root": "fsqrt", "x87_integer": "",
+    "x87_constant": "", "x87_round": "frndint", "x87_function": "",
+}
+
+
+def port_of(resource):
+    """The name of a port; None for those of memory accesses, which the model takes itself."""
+    if "FPDiv" in resource:
+        return "fdiv"
+    if "Div" in resource:
+        return "div"
+    name = re.sub(r"^(HW|SKX|ICX|SPR|Zn\d)", "", resource)
+    intel = re.fullmatch(r"Port0?(\d+)", name)
+    if intel:
+        return "p" + intel[1] if intel[1] in ("0", "1", "5", "6", "10") else None
+    if re.match(r"AGU|LSU|Load|Store|FPSt|FP45|Multiplier|PortInvalid", name):
+        return None
+    return name.lower().replace("fpu", "fp")
+
+
+def asked(cpu, code):
+    """The row of LLVM: latency, operations, {resource: pressure}. None if the processor has no such instruction."""
+    answer = subprocess.run(["llvm-mca-19", "-mtriple=x86_64", "-mcpu=" + cpu, "-instruction-tables", "-json"],
+                            input=code + "\n", capture_output=True, text=True)
+    if answer.returncode != 0 or not answer.stdout.startswith("{"):
+        return None
+    told = json.loads(answer.stdout)
+    names = told["TargetInfo"]["Resources"]
+    region = told["CodeRegions"][0]
+    info = region["InstructionInfoView"]["InstructionList"][0]
+    if info["Latency"] >= 100:  # LLVM's mark for microcode that it does not describe
+        return None
+    use = {}
+    for entry in region["ResourcePressureView"]["ResourcePressureInfo"]:
+        if entry["InstructionIndex"] == 0:
+            use[names[entry["ResourceIndex"]]] = entry["ResourceUsage"]
+    return info["Latency"], info["NumMicroOpcodes"], use
+
+
+def uses_of(pressure):
+    shares = {}
+    for resource, share in pressure.items():
+        port = port_of(resource)
+        if port is not None and share > 0:
+            shares.setdefault(round(share, 2), []).append(port)
+    uses = [(sorted(ports), max(1, round(share * len(ports)))) for share, ports in shares.items()]
+    # A divider keeps its port only for the start.
+    uses = [(ports, 1) if any("div" in p for q, _ in uses for p in q) and ports[0] not in ("div", "fdiv") and
+            len(uses) <= 3 else (ports, n) for ports, n in uses]
+    return sorted(uses, key=lambda use: -use[1])[:3]
+
+
+def corrections():
+    """{(core, kind): (settings, source)}: later lines win."""
+    rows, sources = {}, {}
+    for line in open(os.path.join(here, "core_corrections.txt")):
+        line = line.split("#")[0].strip()
+        if not line:
+            continue
+        words = line.split()
+        if words[0] == "source":
+            sources[words[1]] = " ".join(words[2:])
+            continue
+        names, kinds, settings, source = words[0], words[1], words[2:-1], words[-1]
+        assert source in sources, line
+        for name in cores if names == "*" else names.split(","):
+            for kind in kinds.split(","):
+                assert name in cores and kind in instructions, line
+                before = rows.get((name, kind), ({}, None))[0]
+                rows[name, kind] = ({**before, **dict(s.split("=") for s in settings)}, sources[source])
+    return rows
+
+
+def uses_in(text):
+    """"p0|p1:2+div:6": two cycles on either of two ports, and six of the divider; "-": none."""
+    return [] if text == "-" else [(part.split(":")[0].split("|"), int((part.split(":") + ["1"])[1]))
+                                   for part in text.split("+")]
+
+
+def write(name, corrected):
+    cpu, width, rob, load, vector_load, loads, vector_loads, stores, fuses, title, source = cores[name]
+    rows, sources = [], {f"LLVM 19, llvm-mca -mcpu={cpu}": "llvm"}
+    for kind, code in instructions.items():
+        found = asked(cpu, code) if code else None
+        label = "llvm"
+        if code and found is None and name == "zen2":
+            found = asked("znver3", code)
+            label = sources.setdefault("LLVM 19, llvm-mca -mcpu=znver3", f"source_{len(sources)}")
+        settings, reason = corrected.get((name, kind), ({}, None))
+        if found is None and "latency" not in settings:
+            continue
+        latency, slots, pressure = found or (0, 1, {})
+        uses = uses_in(settings["uses"]) if "uses" in settings else uses_of(pressure)
+        if reason is not None:
+            label = sources.setdefault(reason, f"source_{len(sources)}")
+        rows.append((kind, settings.get("latency", latency), settings.get("slots", max(1, slots)), uses, label))
+    ports = memory_ports + sorted({p for row in rows for use in row[3] for p in use[0]} - set(memory_ports))
+    assert len(ports) <= 16, ports
+    mask = lambda names: " | ".join(names)
+    symbol = name.replace("-", "_")
+    out = [f"// The core {title}. Written by cores.py from LLVM's scheduling model and core_corrections.txt.",
+           '#include "tally/engine/models/core/cores.hpp"', "", "namespace tally::models {", "", "namespace {", ""]
+    for text, label in sources.items():
+        out.append(f'constexpr const char* {label} = "{text}";')
+    out += ["", "// Ports. l: loads, s: stores, div and fdiv: dividers."]
+    out += [f"constexpr Ports {port} = 1 << {i};" for i, port in enumerate(ports)]
+    out += ["", "using enum Operation;", "", "constexpr Timing rows[] = {"]
+    for kind, latency, slots, uses, label in rows:
+        listed = ", ".join(f"{{{mask(names)}, {n}}}" for names, n in uses)
+        out.append(f"    {{{kind}, {latency}, {slots}, {{{listed}}}, {label}}},")
+    out += ["};", "", "}  // namespace", "", f"// Width, reorder buffer and loads: {source}.",
+            f"constinit const CoreTable {symbol}_core = {{", f'    .name = "{name}",', f"    .width = {width},",
+            f"    .rob = {rob},", f"    .load_latency = {load},", f"    .vector_load_latency = {vector_load},",
+            f"    .loads = {mask(loads.split())},", f"    .vector_loads = {mask(vector_loads.split())},",
+            f"    .stores = {mask(stores.split())},"]
+    if fuses:
+        out.append("    .fuses = true,")
+    out += ["    .timings = by_operation(rows),", "};", "", "}  // namespace tally::models", ""]
+    path = os.path.join(here, symbol + "_core.cpp")
+    with open(path, "w") as file:
+        file.write("\n".join(out))
+    subprocess.run(["clang-format", "-i", path], check=True)
+
+
+if __name__ == "__main__":
+    corrected = corrections()
+    for name in cores:
+        write(name, corrected)

@@ -1,0 +1,164 @@
+// The core Ice Lake. Written by cores.py from LLVM's scheduling model and core_corrections.txt.
+#include "tally/engine/models/core/cores.hpp"
+
+namespace tally::models {
+
+namespace {
+
+constexpr const char* llvm = "LLVM 19, llvm-mca -mcpu=icelake-server";
+constexpr const char* source_1 = "Intel and AMD optimization manuals: done at renaming, or by the stack engine";
+constexpr const char* source_2 = "A. Fog, Instruction tables (2022-11-04); the middle if it states a range";
+constexpr const char* source_3 = "an estimate: right in its order of magnitude";
+constexpr const char* source_4 =
+    "measured on a Granite Rapids, 2026-11-28, cycles of unrolled copies against a chain of additions";
+
+// Ports. l: loads, s: stores, div and fdiv: dividers.
+constexpr Ports l0 = 1 << 0;
+constexpr Ports l1 = 1 << 1;
+constexpr Ports l2 = 1 << 2;
+constexpr Ports s0 = 1 << 3;
+constexpr Ports s1 = 1 << 4;
+constexpr Ports div = 1 << 5;
+constexpr Ports fdiv = 1 << 6;
+constexpr Ports p0 = 1 << 7;
+constexpr Ports p1 = 1 << 8;
+constexpr Ports p5 = 1 << 9;
+constexpr Ports p6 = 1 << 10;
+
+using enum Operation;
+
+constexpr Timing rows[] = {
+    {nop, 0, 1, {}, source_1},
+    {zeroing, 0, 1, {}, source_1},
+    {move, 1, 1, {{p0 | p1 | p5 | p6, 1}}, source_2},
+    {extend, 1, 1, {{p0 | p1 | p5 | p6, 1}}, llvm},
+    {alu, 1, 1, {{p0 | p1 | p5 | p6, 1}}, llvm},
+    {add_constant, 1, 1, {{p0 | p1 | p5 | p6, 1}}, llvm},
+    {carry, 1, 1, {{p0 | p6, 1}}, llvm},
+    {select, 1, 1, {{p0 | p6, 1}}, llvm},
+    {set, 1, 1, {{p0 | p6, 1}}, llvm},
+    {lea, 1, 1, {{p1 | p5, 1}}, llvm},
+    {lea_slow, 1, 1, {{p1 | p5, 1}}, llvm},
+    {shift, 1, 1, {{p0 | p6, 1}}, llvm},
+    {shift_by_register, 3, 3, {{p0 | p6, 3}}, llvm},
+    {rotate_carry, 2, 3, {{p0 | p6, 2}, {p1 | p5, 1}}, llvm},
+    {shift_double, 3, 1, {{p1, 1}}, llvm},
+    {bit_test, 1, 1, {{p0 | p6, 1}}, llvm},
+    {bit_count, 3, 1, {{p1, 1}}, llvm},
+    {bit_extract, 2, 2, {{p0 | p1 | p5 | p6, 2}}, llvm},
+    {byte_swap, 1, 1, {{p1 | p5, 1}}, llvm},
+    {byte_swap_wide, 2, 2, {{p0 | p1 | p5 | p6, 2}}, llvm},
+    {multiply, 3, 1, {{p1, 1}}, llvm},
+    {multiply_wide, 4, 2, {{p1 | p5, 2}}, llvm},
+    {divide, 12, 4, {{div, 6}}, source_2},
+    {divide_wide, 15, 4, {{div, 10}}, source_2},
+    {divide_wide_signed, 15, 4, {{div, 10}}, source_2},
+    {exchange, 0, 2, {}, source_1},
+    {locked, 18, 72, {}, source_3},
+    {push, 0, 1, {}, source_2},
+    {pop, 0, 1, {}, source_2},
+    {jump, 1, 1, {{p0 | p6, 1}}, llvm},
+    {call, 1, 2, {{p6, 1}}, source_2},
+    {ret, 1, 2, {{p6, 1}}, source_2},
+    {leave, 1, 3, {}, source_2},
+    {vector_move, 0, 1, {}, source_1},
+    {vector_integer, 1, 1, {{p0 | p1 | p5, 1}}, llvm},
+    {vector_logic, 1, 1, {{p0 | p1 | p5, 1}}, llvm},
+    {vector_blend_variable, 2, 2, {{p0 | p1 | p5, 2}}, llvm},
+    {vector_shuffle, 1, 1, {{p1 | p5, 1}}, llvm},
+    {vector_shuffle_lanes, 3, 1, {{p5, 1}}, llvm},
+    {vector_horizontal, 3, 3, {{p1 | p5, 3}, {p0, 1}}, llvm},
+    {vector_shift_by_register, 4, 2, {{p0 | p1, 1}, {p5, 1}}, llvm},
+    {vector_shift_variable, 1, 1, {{p0 | p1, 1}}, llvm},
+    {vector_multiply, 5, 1, {{p0 | p1, 1}}, llvm},
+    {vector_multiply_32, 10, 2, {{p0 | p1, 2}}, llvm},
+    {vector_compare_64, 3, 1, {{p5, 1}}, llvm},
+    {vector_sad, 3, 1, {{p5, 1}}, llvm},
+    {vector_mpsad, 4, 2, {{p5, 2}, {p1, 1}}, llvm},
+    {vector_test, 3, 2, {{p0 | p5, 2}}, llvm},
+    {vector_mask, 2, 1, {{p0, 1}}, llvm},
+    {vector_to_integer, 2, 1, {{p0, 1}}, llvm},
+    {vector_extract, 3, 2, {{p0 | p5, 2}}, llvm},
+    {vector_insert, 2, 2, {{p5, 2}}, llvm},
+    {vector_string_explicit, 18, 8, {{p0, 4}, {p5, 3}, {p1 | p6, 1}}, llvm},
+    {vector_string_implicit, 10, 3, {{p0, 3}}, llvm},
+    {carryless_multiply, 6, 1, {{p5, 1}}, llvm},
+    {aes, 4, 1, {{p0, 1}}, llvm},
+    {aes_columns, 8, 2, {{p0, 2}}, llvm},
+    {aes_key, 20, 11, {{p5, 7}, {p0, 4}, {p1, 1}}, llvm},
+    {vector_ternary, 1, 1, {{p0 | p1 | p5, 1}}, llvm},
+    {vector_permute_bytes, 3, 1, {{p5, 1}}, llvm},
+    {vector_compress, 6, 2, {{p5, 2}}, llvm},
+    {vector_narrow, 4, 2, {{p5, 2}}, llvm},
+    {vector_compare_mask, 4, 1, {{p5, 1}}, llvm},
+    {vector_count, 5, 1, {{p0 | p1, 1}}, llvm},
+    {vector_conflict, 37, 21, {{p5, 11}, {p0 | p1, 10}}, llvm},
+    {vector_zero_upper, 0, 4, {}, source_2},
+    {mask_logic, 1, 1, {{p0, 1}}, llvm},
+    {mask_arithmetic, 4, 1, {{p5, 1}}, llvm},
+    {mask_test, 3, 1, {{p0, 1}}, llvm},
+    {mask_move, 1, 1, {{p0, 1}}, llvm},
+    {mask_to_integer, 3, 1, {{p0, 1}}, llvm},
+    {gather, 15, 12, {{p0 | p5, 4}}, source_2},
+    {scatter, 15, 30, {{s0, 8}}, source_3},
+    {sha1_rounds, 5, 1, {{p0 | p1, 1}}, llvm},
+    {sha256_rounds, 5, 1, {{p0 | p1, 1}}, llvm},
+    {sha_schedule, 5, 1, {{p0 | p1, 1}}, llvm},
+    {string_move, 25, 125, {}, source_3},
+    {string_store, 25, 125, {}, source_3},
+    {string_compare, 50, 250, {}, source_3},
+    {fence, 12, 60, {}, source_4},
+    {fence_full, 38, 190, {}, source_4},
+    {pause, 34, 170, {}, source_4},
+    {time_stamp, 29, 145, {}, source_4},
+    {random, 250, 1000, {}, source_3},
+    {state_read, 4, 4, {}, source_3},
+    {state_write, 8, 12, {}, source_3},
+    {state_save, 70, 300, {}, source_3},
+    {serialize, 100, 500, {}, source_3},
+    {fp_add, 4, 1, {{p0 | p1, 1}}, llvm},
+    {fp_multiply, 4, 1, {{p0 | p1, 1}}, llvm},
+    {fp_fma, 4, 1, {{p0 | p1, 1}}, llvm},
+    {fp_convert, 4, 1, {{p0 | p1, 1}}, llvm},
+    {fp_convert_width, 5, 2, {{p0 | p1, 1}, {p5, 1}}, llvm},
+    {fp_round, 8, 2, {{p0 | p1, 2}}, llvm},
+    {fp_approximate, 4, 1, {{p0, 1}}, llvm},
+    {fp_divide_single, 11, 1, {{fdiv, 3}, {p0, 1}}, llvm},
+    {fp_divide_single_wide, 11, 1, {{fdiv, 5}, {p0, 1}}, llvm},
+    {fp_divide_double, 14, 1, {{fdiv, 4}, {p0, 1}}, llvm},
+    {fp_divide_double_wide, 14, 1, {{fdiv, 8}, {p0, 1}}, llvm},
+    {fp_root_single, 12, 1, {{fdiv, 3}, {p0, 1}}, llvm},
+    {fp_root_single_wide, 12, 1, {{fdiv, 6}, {p0, 1}}, llvm},
+    {fp_root_double, 18, 1, {{fdiv, 6}, {p0, 1}}, llvm},
+    {fp_root_double_wide, 18, 1, {{fdiv, 12}, {p0, 1}}, llvm},
+    {fp_horizontal, 6, 3, {{p5, 2}, {p0 | p1, 1}}, llvm},
+    {fp_dot_single, 13, 4, {{p0 | p1, 2}, {p5, 2}}, llvm},
+    {fp_dot_double, 9, 3, {{p5, 2}, {p0 | p1, 1}}, llvm},
+    {x87_move, 1, 1, {{p0 | p1 | p5 | p6, 1}}, llvm},
+    {x87_add, 3, 1, {{p5, 1}}, llvm},
+    {x87_multiply, 4, 1, {{p0, 1}}, llvm},
+    {x87_divide, 20, 1, {{p0, 1}}, llvm},
+    {x87_root, 21, 1, {{fdiv, 7}, {p0, 1}}, llvm},
+    {x87_integer, 4, 2, {}, source_3},
+    {x87_constant, 2, 2, {}, source_3},
+    {x87_round, 20, 17, {}, source_3},
+    {x87_function, 80, 80, {}, source_3},
+};
+
+}  // namespace
+
+// Width, reorder buffer and loads: Intel 64 and IA-32 Architectures Optimization Reference Manual.
+constinit const CoreTable icelake_server_core = {
+    .name = "icelake-server",
+    .width = 5,
+    .rob = 352,
+    .load_latency = 5,
+    .vector_load_latency = 7,
+    .loads = l0 | l1,
+    .vector_loads = l0 | l1,
+    .stores = s0 | s1,
+    .fuses = true,
+    .timings = by_operation(rows),
+};
+
+}  // namespace tally::models

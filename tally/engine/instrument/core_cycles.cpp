@@ -1,7 +1,7 @@
 // Turns executed instructions into blocks of the core model: code that is entered only at its top. The blocks follow
 // from the program alone, not from how its code was divided into traces: traces are made again while the program runs,
 // and persisted ones begin elsewhere. The targets of indirect branches are not counted: what follows one is taken to
-// begin as it most often does.
+// begin as it most often does. Code after a call follows the return that its callee executes most.
 #include "tally/engine/instrument/core_cycles.hpp"
 
 #include "tally/engine/channel/hash.hpp"
@@ -41,19 +41,21 @@ const models::CoreTable& core_table() {
   return table;
 }
 
-/// An executed instruction. There are many: 48 bytes.
+/// An executed instruction. There are many: 56 bytes.
 struct Step {
   u64 pc;
   u64 executions;
   u64 entered;  // by traces that begin here, except after one that ended only because of its length; may wrap meanwhile
   models::CoreInstruction code;
-  s32 distance;  // from its end to its branch target
+  s32 distance;  // from its end to its target if it is a conditional branch
   u32 block;     // its block, once that exists
   u8 length;
-  bool falls_through;  // only to the next instruction
-  bool follows;        // an executed instruction ends before it and continues here
-  bool begins;         // it begins a block
+  Kind kind;
+  bool follows;  // an executed instruction ends before it and continues here
+  bool begins;   // it begins a block
 
+  bool falls_through() const { return kind == Kind::plain; }  // only to the next instruction
+  bool calls() const { return kind == Kind::call || kind == Kind::call_indirect; }
   u64 next() const { return pc + length; }
   u64 target() const { return next() + static_cast<u64>(static_cast<s64>(distance)); }
 };
@@ -100,7 +102,7 @@ class Steps {
     step.code = core_code(in);
     step.length = in.length;
     step.distance = is_branch(in.kind) ? static_cast<s32>(in.immediate) : 0;
-    step.falls_through = in.kind == Kind::plain;
+    step.kind = in.kind;
   }
 
   Code bytes_;
@@ -139,10 +141,12 @@ class Flow {
     each_trace([&](const Trace& t) { read_paths(t); });
     find_beginnings();
     if (!blocks_.init(block_count_) || !code_.init(steps_.size()) || !ends_.init(block_count_) ||
-        !marks_.init(block_count_) || !sort_beginnings())
+        !marks_.init(block_count_) || !lasts_.init(block_count_) || !sort_beginnings())
       return false;
     make_blocks();
-    return make_edges();
+    for (u32 i = 0; i < edge_count_; i++)
+      edges_[i] = {steps_[edges_[i].from].block, steps_[edges_[i].to].block, edges_[i].count};
+    return sort_edges() && lead_returns() && sort_edges();
   }
 
   models::CoreTotal total() {
@@ -211,7 +215,7 @@ class Flow {
       const bool is_end = p.kind == Kind::end;
       Step* const here = reached == 0 ? nullptr : is_end ? steps_.find(pc_of(t, p)) : &steps_[ran_[ran_count_++]];
       if (last != nullptr && here != nullptr) {
-        if (!last->falls_through || last->next() != here->pc)
+        if (!last->falls_through() || last->next() != here->pc)
           add_edge(*last, *here, reached);
         else if (is_end)
           here->entered -= reached;
@@ -261,7 +265,7 @@ class Flow {
 
   void find_beginnings() {
     for (u32 i = 0; i < steps_.size(); i++) {
-      Step* const next = steps_[i].falls_through ? steps_.find(steps_[i].next()) : nullptr;
+      Step* const next = steps_[i].falls_through() ? steps_.find(steps_[i].next()) : nullptr;
       if (next == nullptr) continue;
       next->begins |= next->follows;  // two instructions lead there: a jump between a prefix and its instruction
       next->follows = true;
@@ -308,19 +312,18 @@ class Flow {
       for (;;) {
         step->block = block;
         code_[filled++] = step->code;
-        Step* const next = step->falls_through ? steps_.find(step->next()) : nullptr;
+        Step* const next = step->falls_through() || step->calls() ? steps_.find(step->next()) : nullptr;
         if (next != nullptr && next->begins) add_edge(*step, *next, step->executions);
         if (next == nullptr || next->begins) break;
         step = next;
       }
+      lasts_[block] = number_of(*step);
       blocks_[block].instructions = {&code_[begin], filled - begin};
     }
   }
 
   /// Sorts edges by the blocks that they lead to, then by those that they come from, and merges equal pairs.
-  bool make_edges() {
-    for (u32 i = 0; i < edge_count_; i++)
-      edges_[i] = {steps_[edges_[i].from].block, steps_[edges_[i].to].block, edges_[i].count};
+  bool sort_edges() {
     if (!sort(edges_, sorted_, edge_count_, block_count_, [](const models::CoreEdge& e) { return e.from; }) ||
         !sort(sorted_, edges_, edge_count_, block_count_, [](const models::CoreEdge& e) { return e.to; }))
       return false;
@@ -336,11 +339,59 @@ class Flow {
     return true;
   }
 
+  const Step& last_of(u32 block) const { return steps_[lasts_[block]]; }
+  bool passes_call(const models::CoreEdge& e) const {
+    const Step& from = last_of(e.from);
+    return from.calls() && from.next() == steps_[beginnings_[e.to]].pc;
+  }
+
+  /// Makes the edges from calls to the code after them edges from the callee's return that is executed most. Those of
+  /// calls whose callee is unknown stay. The edges are sorted.
+  bool lead_returns() {
+    Scratch<u32> firsts, returns, sorted, reached, work;  // returns, and the return of each block, as block + 1
+    if (!firsts.init(block_count_ + 1) || !returns.init(block_count_) || !sorted.init(block_count_) ||
+        !reached.init(block_count_) || !work.init(block_count_))
+      return false;
+    for (u32 i = 0; i < edge_count_; i++) firsts[edges_[i].to + 1]++;
+    for (u32 i = 0; i < block_count_; i++) firsts[i + 1] += firsts[i];
+    u32 return_count = 0;
+    for (u32 i = 0; i < block_count_; i++)
+      if (last_of(i).kind == Kind::ret && blocks_[i].executions != 0) returns[return_count++] = i;
+    // By powers of two of their executions, the most frequent ones first: each block belongs to the first that finds
+    // it.
+    const auto rarity = [&](u32 block) { return static_cast<u32>(__builtin_clzll(blocks_[block].executions)); };
+    if (!sort(returns, sorted, return_count, 64, rarity)) return false;
+    for (u32 i = 0; i < return_count; i++) {
+      u32 waiting = 0;
+      const auto reach = [&](u32 block) {
+        if (reached[block] != 0) return;
+        reached[block] = sorted[i] + 1;
+        work[waiting++] = block;
+      };
+      reach(sorted[i]);
+      while (waiting != 0) {
+        const u32 block = work[--waiting];
+        for (u32 e = firsts[block]; e < firsts[block + 1]; e++)
+          if (!last_of(edges_[e].from).calls() || passes_call(edges_[e])) reach(edges_[e].from);
+      }
+    }
+    // First the callees, then the edges from their calls.
+    for (u32 i = 0; i < block_count_; i++) work[i] = 0;  // the return of the callee of the call that ends a block
+    for (u32 i = 0; i < edge_count_; i++) {
+      const models::CoreEdge& e = edges_[i];
+      if (last_of(e.from).calls() && !passes_call(e)) work[e.from] = reached[e.to];
+    }
+    for (u32 i = 0; i < edge_count_; i++)
+      if (passes_call(edges_[i]) && work[edges_[i].from] != 0) edges_[i].from = work[edges_[i].from] - 1;
+    return true;
+  }
+
   const Scratch<u64>& executed_;
   Steps steps_;
   u32 ran_count_ = 0, block_count_ = 0, edge_count_ = 0;
   Scratch<u32> ran_;         // numbers of the instructions of all traces, in order
   Scratch<u32> beginnings_;  // numbers of the first instructions of blocks
+  Scratch<u32> lasts_;       // numbers of the last instructions of blocks
   Scratch<models::CoreBlock> blocks_;
   Scratch<models::CoreInstruction> code_;
   Scratch<models::CoreEdge> edges_, sorted_;

@@ -14,6 +14,14 @@ struct Entries {
   const CoreEdge* usual = nullptr;
 };
 
+// Sources and units that were ready as long ago as the window: code elsewhere has run before.
+CoreState running_state(const CoreTable& core) {
+  CoreState state;
+  for (std::int16_t& time : state.ready) time = static_cast<std::int16_t>(-core.window() * ticks_per_cycle);
+  for (std::int16_t& time : state.free) time = static_cast<std::int16_t>(-core.window() * ticks_per_cycle);
+  return state;
+}
+
 Entries entries_of(std::uint32_t block, std::span<const CoreEdge> edges, std::size_t& next) {
   const std::size_t first = next;
   while (next < edges.size() && edges[next].to == block) ++next;
@@ -26,7 +34,8 @@ Entries entries_of(std::uint32_t block, std::span<const CoreEdge> edges, std::si
 // Rounds over all blocks. A block whose entry states did not change is not run again.
 class Flow {
  public:
-  Flow(const CoreTable& core, const CoreMemory& memory) : core_(core), ends_(memory.ends), marks_(memory.marks) {}
+  Flow(const CoreTable& core, const CoreMemory& memory)
+      : core_(core), ends_(memory.ends), marks_(memory.marks), elsewhere_(running_state(core)) {}
 
   // Returns the ticks of all executions of a block, with the states of this round.
   std::uint64_t ticks_of(std::uint32_t number, const CoreBlock& block, const Entries& entries) {
@@ -45,7 +54,7 @@ class Flow {
 
   void run_again(CoreMark& mark, CoreState& ends, const CoreBlock& block, const Entries& entries) {
     mark.run_at = ++now_;
-    CoreState end = entries.usual != nullptr ? ends_[entries.usual->from] : CoreState{};
+    CoreState end = entries.usual != nullptr ? ends_[entries.usual->from] : elsewhere_;
     const auto usual = static_cast<std::uint64_t>(run(core_, block.instructions, end).ticks);
     std::uint64_t left = block.executions;
     mark.ticks = 0;
@@ -66,6 +75,7 @@ class Flow {
   const CoreTable& core_;
   std::span<CoreState> ends_;
   std::span<CoreMark> marks_;
+  const CoreState elsewhere_;
   std::uint32_t now_ = 0;
 };
 

@@ -45,8 +45,8 @@ struct CoreTotal {
 
 /// Sums the blocks. Each is run from the end state of its most frequent predecessor, so that results in flight are
 /// waited for across blocks and loops. The first rounds let the states settle; the mean of the later ones counts,
-/// because a loop may alternate. Executions without an edge (the first block, returns that are not distinguished) cost
-/// as much as those by the most frequent edge; without any edge, as much as from the initial state.
+/// because a loop may alternate. Executions without an edge (the first block, targets of indirect jumps) cost as much
+/// as those by the most frequent edge; without any edge, as much as in a running pipeline whose results are all ready.
 ///
 /// `edges` are sorted by `to`. Cost: a few runs of every executed block, some 30 for those whose states do not settle.
 CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,

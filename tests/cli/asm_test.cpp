@@ -152,7 +152,8 @@ TEST(Asm, has_no_cycles_where_an_instruction_has_no_timing) {
 }
 
 TEST(Asm, has_cycles_of_microcode_and_vectors_of_512_bits) {
-  for (const char* const code : {"cpuid", "pause", "mfence", "lock add [r14], rax", "lea rdi, [r14]; mov ecx, 16; rep stosb"})
+  for (const char* const code :
+       {"cpuid", "pause", "mfence", "lock add [r14], rax", "lea rdi, [r14]; mov ecx, 16; rep stosb"})
     EXPECT_GE(counts_of_copy(code, {"-e", "cycles"})["cycles:u"], 2.5) << code;
 }
 

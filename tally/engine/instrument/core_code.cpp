@@ -156,6 +156,35 @@ void add_flags(CoreInstruction& result, const Details& details) {
   add_part(rest, models::flags_register);
 }
 
+models::SymbolicAddress symbolic_address_of(const ZydisDecodedOperand& o) {
+  models::SymbolicAddress at;
+  at.base = core_register(o.mem.base);
+  at.index = core_register(o.mem.index);
+  at.form = static_cast<u8>((at.index != models::no_register ? o.mem.scale : 0) |
+                            (at.base != models::no_register ? models::SymbolicAddress::has_base : 0) |
+                            (o.mem.segment == ZYDIS_REGISTER_FS ? models::SymbolicAddress::in_fs : 0) |
+                            (o.mem.segment == ZYDIS_REGISTER_GS ? models::SymbolicAddress::in_gs : 0));
+  at.bytes = static_cast<u8>(o.size / 8 <= 64 ? o.size / 8 : 0);
+  return at;
+}
+
+/// Sets what an instruction adds to a register, except for the displacement of a lea.
+void set_moved(CoreInstruction& result, const Details& details) {
+  const ZydisDecodedOperand& first = details.operand[0];
+  const bool is_lea = details.raw.mnemonic == ZYDIS_MNEMONIC_LEA && first.size == 64 &&
+                      details.operand[1].mem.base == first.reg.value &&
+                      details.operand[1].mem.index == ZYDIS_REGISTER_NONE;
+  if (result.operation != Operation::add_constant && !is_lea) return;
+  result.moved = core_register(first.reg.value);
+  if (is_lea) return;
+  switch (details.raw.mnemonic) {
+    case ZYDIS_MNEMONIC_INC: result.by = 1; break;
+    case ZYDIS_MNEMONIC_DEC: result.by = ~0u; break;
+    case ZYDIS_MNEMONIC_ADD: result.by = static_cast<u32>(details.operand[1].imm.value.u); break;
+    default: result.by = 0 - static_cast<u32>(details.operand[1].imm.value.u); break;
+  }
+}
+
 CoreInstruction read(const Instruction& in) {
   CoreInstruction result;
   const Details details(in);
@@ -167,8 +196,19 @@ CoreInstruction read(const Instruction& in) {
                                   (in.stores != 0 ? CoreInstruction::stores : 0));
   const bool by_front_end = moves_stack(in.kind, result.operation);
   const CoreRegister stack = static_cast<CoreRegister>(models::first_general + rsp);
+  u32 places = 0;
   for (u32 i = 0; i < details.operands; i++) {
     const ZydisDecodedOperand& o = details.operand[i];
+    if (is_memory(o)) {
+      result.at = places++ == 0 && details.raw.encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX ? symbolic_address_of(o)
+                                                                                           : models::SymbolicAddress{};
+      if (by_front_end && core_register(o.mem.base) == stack && o.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN) {
+        const bool stores = (o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+        result.moved = stack;
+        result.by = stores ? 0 - result.at.bytes : result.at.bytes;
+        if (stores) result.at.displacement = result.by;
+      }
+    }
     if (o.type == ZYDIS_OPERAND_TYPE_MEMORY) {
       for (const ZydisRegister part : {o.mem.base, o.mem.index}) {
         const CoreRegister r = core_register(part);
@@ -192,6 +232,7 @@ CoreInstruction read(const Instruction& in) {
     if (o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) add(result.results, r);
   }
   add_flags(result, details);
+  set_moved(result, details);
   return result;
 }
 
@@ -226,7 +267,13 @@ CoreInstruction core_code(const Instruction& in) {
   CachedCode& entry = cache[form.hash()];
   if (entry.words[0] != form.words[0] || entry.words[1] != form.words[1])
     entry = {{form.words[0], form.words[1]}, read(in)};
-  return entry.code;
+  CoreInstruction code = entry.code;
+  if (in.displacement_at == 0) return code;
+  if (code.at.bytes != 0)
+    code.at.displacement = static_cast<u32>(in.rip_relative() ? in.rip_operand() : in.displacement);
+  else if (code.moved != models::no_register && code.operation != Operation::add_constant)
+    code.by = static_cast<u32>(in.displacement);
+  return code;
 }
 
 }  // namespace tally::engine::instrument

@@ -30,6 +30,9 @@ const models::CoreTable& core_table() {
   table.width = core.width;
   table.load_latency = core.load_latency;
   table.vector_load_latency = core.vector_load_latency;
+  table.forward = core.forward;
+  table.forward_blocked = core.forward_blocked;
+  table.renames = static_cast<models::Renames>(core.renames);
   table.fuses = core.fuses != 0;
   for (u32 i = 0; i < models::operations; i++) {
     const channel::ModelTiming& row = core.timing[i];
@@ -41,7 +44,7 @@ const models::CoreTable& core_table() {
   return table;
 }
 
-/// An executed instruction. There are many: 56 bytes.
+/// An executed instruction. There are many: 72 bytes.
 struct Step {
   u64 pc;
   u64 executions;

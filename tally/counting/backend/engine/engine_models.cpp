@@ -93,6 +93,9 @@ channel::ModelCore core_of(const Simulation& simulation) {
   models.width = core->width;
   models.load_latency = core->load_latency;
   models.vector_load_latency = core->vector_load_latency;
+  models.forward = core->forward;
+  models.forward_blocked = core->forward_blocked;
+  models.renames = static_cast<std::uint8_t>(core->renames);
   models.fuses = core->fuses ? 1 : 0;
   for (unsigned i = 0; i < tally::models::operations; ++i) {
     const tally::models::Timing* const row = core->timing(static_cast<tally::models::Operation>(i));

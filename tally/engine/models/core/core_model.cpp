@@ -21,13 +21,17 @@ class Run {
   Run(const CoreTable& core, const CoreState& state) : core_(core), window_(core.window() * ticks_per_cycle) {
     for (unsigned i = 0; i < registers; ++i) ready_[i] = state.ready[i];
     for (unsigned i = 0; i < ports; ++i) free_[i] = state.free[i];
+    for (unsigned i = 0; i < recent_stores; ++i) {
+      stores_[i] = {state.stores[i].at, state.stores[i].ready};
+      follow(stores_[i].at);
+    }
   }
 
   void step(const CoreInstruction& instruction, const Timing& timing) {
     if (core_.in_order()) return step_in_order(instruction, timing);
     std::int32_t start = ready(instruction.sources);
     if ((instruction.memory & CoreInstruction::loads) != 0)
-      start = larger(start, ready(instruction.address) + load_ticks(instruction));
+      start = larger(start, loaded(instruction));
     else if (instruction.memory != 0)
       start = larger(start, ready(instruction.address));
     const bool is_fused = fuses(instruction);
@@ -38,6 +42,8 @@ class Run {
     for (const Register result : instruction.results)
       if (result != no_register) ready_[result] = done;
     last_ = instruction.operation;
+    if ((instruction.memory & CoreInstruction::stores) != 0) remember(instruction.at, done);
+    change_places(instruction);
   }
 
   // Ends the run: times become relative to its end. Only in-order results may come later than that, by the latency of
@@ -47,10 +53,69 @@ class Run {
     for (unsigned i = 0; i < registers; ++i)
       state.ready[i] = static_cast<std::int16_t>(larger(ready_[i] - front_, -window_));
     for (unsigned i = 0; i < ports; ++i) state.free[i] = static_cast<std::int16_t>(larger(free_[i] - front_, -window_));
+    for (unsigned i = 0; i < recent_stores; ++i)
+      state.stores[i] = {stores_[i].at, static_cast<std::int16_t>(larger(stores_[i].ready - front_, -window_))};
     return front_;
   }
 
  private:
+  struct Stored {
+    SymbolicAddress at;
+    std::int32_t ready;
+  };
+
+  // When the value of a load is there: from the first level, or from the newest store that overlaps it.
+  std::int32_t loaded(const CoreInstruction& instruction) const {
+    const std::int32_t usual = ready(instruction.address) + load_ticks(instruction);
+    const SymbolicAddress& at = instruction.at;
+    if (at.bytes == 0) return usual;
+    for (const Stored& store : stores_) {
+      const SymbolicAddress& stored = store.at;
+      if (stored.bytes == 0 || stored.base != at.base || stored.index != at.index || stored.form != at.form) continue;
+      const std::uint32_t from = at.displacement - stored.displacement, back = 0 - from;
+      if (stored == at && renames(instruction)) return larger(store.ready, front_ - window_);
+      if (from < stored.bytes && from + at.bytes <= stored.bytes)
+        return larger(usual, store.ready + core_.forward * ticks_per_cycle);
+      if (from < stored.bytes || back < at.bytes)
+        return larger(usual, store.ready + core_.forward_blocked * ticks_per_cycle);
+    }
+    return usual;
+  }
+
+  bool renames(const CoreInstruction& instruction) const {
+    if (is_vector(instruction.results[0]) || instruction.at.bytes < 4) return false;
+    if (core_.renames == Renames::all) return true;
+    return core_.renames == Renames::without_index && instruction.at.index == no_register &&
+           (instruction.memory & CoreInstruction::stores) == 0;
+  }
+
+  void remember(const SymbolicAddress& at, std::int32_t ready) {
+    if (at.bytes == 0) return;
+    for (unsigned i = recent_stores - 1; i > 0; --i) stores_[i] = stores_[i - 1];
+    stores_[0] = {at, ready};
+    follow(at);
+  }
+
+  void follow(const SymbolicAddress& at) {
+    if (at.bytes != 0) followed_ |= std::uint64_t{1} << (at.base % 64) | std::uint64_t{1} << (at.index % 64);
+  }
+  bool is_followed(Register r) const { return r < 64 && r != no_register && (followed_ >> r & 1) != 0; }
+
+  // Keeps the places of stores right, or forgets them, where the instruction changes their registers.
+  void change_places(const CoreInstruction& instruction) {
+    if (is_followed(instruction.moved))
+      for (Stored& store : stores_) {
+        if (store.at.base == instruction.moved) store.at.displacement -= instruction.by;
+        if (store.at.index == instruction.moved) store.at.displacement -= instruction.by * factor(store.at);
+      }
+    for (const Register result : instruction.results)
+      if (result != instruction.moved && is_followed(result))
+        for (Stored& store : stores_)
+          if (store.at.base == result || store.at.index == result) store.at = {};
+  }
+
+  static std::uint32_t factor(const SymbolicAddress& at) { return at.form & SymbolicAddress::factor; }
+
   // Starts an instruction when earlier ones have started and its sources and ports are ready. Its results come later,
   // and only instructions that read them wait.
   void step_in_order(const CoreInstruction& instruction, const Timing& timing) {
@@ -147,6 +212,8 @@ class Run {
   const std::int32_t window_;
   std::int32_t ready_[registers];
   std::int32_t free_[ports];
+  Stored stores_[recent_stores];
+  std::uint64_t followed_ = 0;           ///< registers of their places
   std::int32_t front_ = 0;               ///< when the last instruction ended
   Operation last_ = Operation::unknown;  ///< its kind
 };

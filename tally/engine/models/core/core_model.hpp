@@ -27,7 +27,18 @@ constexpr Register first_mask = 58;      ///< K0 … : 8
 constexpr Register carry_register = 66;
 constexpr unsigned registers = 67;
 
-/// One instruction for the model: 14 bytes, plain data.
+/// Where an access is, by registers: equal places are equal addresses, as long as the registers do not change.
+struct SymbolicAddress {
+  static constexpr std::uint8_t factor = 15, has_base = 16, in_fs = 32, in_gs = 64;  // parts of `form`
+
+  Register base = no_register, index = no_register;
+  std::uint8_t form = 0;           ///< the factor of the index, and which parts and segment the address has
+  std::uint8_t bytes = 0;          ///< 0: not known
+  std::uint32_t displacement = 0;  ///< modulo 2^32
+  bool operator==(const SymbolicAddress&) const = default;
+};
+
+/// One instruction for the model: 28 bytes, plain data.
 struct CoreInstruction {
   static constexpr std::uint8_t loads = 1, stores = 2;
 
@@ -37,6 +48,10 @@ struct CoreInstruction {
   Register sources[6] = {};  ///< other registers that are read, or may be kept in part. Without RSP of push, pop, call
                              ///< and ret, which the front end tracks
   Register results[4] = {};  ///< registers that are written
+  Register moved =
+      no_register;          ///< the register to which the instruction adds `by`, and that it does not write otherwise
+  SymbolicAddress at = {};  ///< of its access to memory, if there is one
+  std::uint32_t by = 0;
 };
 
 /// Execution ports, one bit each, by number. What a bit is, the file of the core says; a unit that is not pipelined (a
@@ -59,6 +74,9 @@ struct Timing {
   const char* source = "";  ///< the source of these values
 };
 
+/// Which loads of general registers get the value of a store at renaming, if address and size are the same.
+enum class Renames : std::uint8_t { none, without_index, all };
+
 /// A core: a table of timings, and the parameters of the whole core.
 struct CoreTable {
   const char* name;
@@ -68,6 +86,9 @@ struct CoreTable {
   std::uint8_t load_latency;               ///< cycles of a load into a general register that hits in L1D
   std::uint8_t vector_load_latency;        ///< into a vector register
   Ports loads, vector_loads, stores;       ///< the ports of an access; each takes one for a cycle
+  std::uint8_t forward = 5;                ///< cycles from a store's data to the result of a load inside it
+  std::uint8_t forward_blocked = 12;       ///< to that of a load of which the store has only a part
+  Renames renames = Renames::none;         ///< loads of exactly what was stored take no time
   bool fuses = false;                      ///< a comparison and the conditional jump after it are one operation
   std::array<Timing, operations> timings;  ///< by kind; see by_operation()
 
@@ -90,12 +111,22 @@ constexpr std::array<Timing, operations> by_operation(std::span<const Timing> ro
   return result;
 }
 
-/// The ready times of registers and ports, in ticks relative to the end of the last instruction: negative values were
-/// ready before, down to the window. In order they are relative to the earliest start of the next instruction, and
-/// positive values are in flight. The initial state is all zero. Small, because every block of a program has one.
+/// A store that later loads may read from.
+struct RecentStore {
+  SymbolicAddress at = {};  ///< by the present values of the registers
+  std::int16_t ready = 0;   ///< its data
+  bool operator==(const RecentStore&) const = default;
+};
+constexpr unsigned recent_stores = 8;
+
+/// The ready times of registers, ports and stored data, in ticks relative to the end of the last instruction: negative
+/// values were ready before, down to the window. In order they are relative to the earliest start of the next
+/// instruction, and positive values are in flight. The initial state is all zero. Small, because every block of a
+/// program has one.
 struct CoreState {
   std::int16_t ready[registers] = {};
   std::int16_t free[ports] = {};
+  RecentStore stores[recent_stores];  ///< the newest first
   bool operator==(const CoreState&) const = default;
 };
 

@@ -13,7 +13,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 manual_intel = "Intel 64 and IA-32 Architectures Optimization Reference Manual"
 fog_micro = "A. Fog, The microarchitecture of Intel, AMD and VIA CPUs"
 # name: LLVM's processor, slots per cycle, reorder buffer, latencies of loads, ports of loads, of vector loads, and of
-# stores, fusion of a comparison with its branch, source.
+# stores, fusion of a comparison with its branch, what it is, source.
 cores = {
     "haswell": ("haswell", 4, 192, 5, 6, "l0 l1", "l0 l1", "s0", False, "Haswell", manual_intel +
                 ". Without fusion, as the loops of the RDPMC article behave on its machine"),
@@ -25,6 +25,13 @@ cores = {
     "zen2": ("znver2", 5, 224, 4, 7, "l0 l1", "l0 l1", "s0", True, "Zen 2", fog_micro),
     "zen3": ("znver3", 6, 256, 4, 7, "l0 l1 l2", "l0 l1", "s0 s1", True, "Zen 3", fog_micro),
     "zen4": ("znver4", 6, 320, 4, 7, "l0 l1 l2", "l0 l1", "s0 s1", True, "Zen 4", fog_micro),
+}
+# Cycles from a store's data to a load inside it, to one that needs more than the store has, and which loads are renamed
+# (Renames): Zen 4 and Golden Cove (on Granite Rapids) measured with rows of a store, a load and an addition, 2026-11-28
+# and 29; Haswell, Skylake, Ice Lake: A. Fog.
+forwarding = {
+    "haswell": (5, 12, "none"), "skylake": (5, 13, "none"), "icelake-server": (5, 14, "none"),
+    "sapphire-rapids": (6, 17, "without_index"), "zen2": (7, 14, "all"), "zen3": (7, 16, "all"), "zen4": (7, 19, "all"),
 }
 memory_ports = ["l0", "l1", "l2", "s0", "s1"]
 
@@ -185,6 +192,10 @@ def write(name, corrected):
             f"    .rob = {rob},", f"    .load_latency = {load},", f"    .vector_load_latency = {vector_load},",
             f"    .loads = {mask(loads.split())},", f"    .vector_loads = {mask(vector_loads.split())},",
             f"    .stores = {mask(stores.split())},"]
+    forward, blocked, renames = forwarding[name]
+    out += [f"    .forward = {forward},", f"    .forward_blocked = {blocked},"]
+    if renames != "none":
+        out.append(f"    .renames = Renames::{renames},")
     if fuses:
         out.append("    .fuses = true,")
     out += ["    .timings = by_operation(rows),", "};", "", "}  // namespace tally::models", ""]

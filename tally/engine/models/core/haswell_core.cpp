@@ -157,6 +157,8 @@ constinit const CoreTable haswell_core = {
     .loads = l0 | l1,
     .vector_loads = l0 | l1,
     .stores = s0,
+    .forward = 5,
+    .forward_blocked = 12,
     .timings = by_operation(rows),
 };
 

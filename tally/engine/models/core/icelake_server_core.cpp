@@ -157,6 +157,8 @@ constinit const CoreTable icelake_server_core = {
     .loads = l0 | l1,
     .vector_loads = l0 | l1,
     .stores = s0 | s1,
+    .forward = 5,
+    .forward_blocked = 14,
     .fuses = true,
     .timings = by_operation(rows),
 };

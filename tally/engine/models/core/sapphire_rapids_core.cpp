@@ -159,6 +159,9 @@ constinit const CoreTable sapphire_rapids_core = {
     .loads = l0 | l1 | l2,
     .vector_loads = l0 | l1 | l2,
     .stores = s0 | s1,
+    .forward = 6,
+    .forward_blocked = 17,
+    .renames = Renames::without_index,
     .fuses = true,
     .timings = by_operation(rows),
 };

@@ -157,6 +157,8 @@ constinit const CoreTable skylake_core = {
     .loads = l0 | l1,
     .vector_loads = l0 | l1,
     .stores = s0,
+    .forward = 5,
+    .forward_blocked = 13,
     .fuses = true,
     .timings = by_operation(rows),
 };

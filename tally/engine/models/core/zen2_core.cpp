@@ -160,6 +160,9 @@ constinit const CoreTable zen2_core = {
     .loads = l0 | l1,
     .vector_loads = l0 | l1,
     .stores = s0,
+    .forward = 7,
+    .forward_blocked = 14,
+    .renames = Renames::all,
     .fuses = true,
     .timings = by_operation(rows),
 };

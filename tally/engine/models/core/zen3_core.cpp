@@ -161,6 +161,9 @@ constinit const CoreTable zen3_core = {
     .loads = l0 | l1 | l2,
     .vector_loads = l0 | l1,
     .stores = s0 | s1,
+    .forward = 7,
+    .forward_blocked = 16,
+    .renames = Renames::all,
     .fuses = true,
     .timings = by_operation(rows),
 };

@@ -162,6 +162,9 @@ constinit const CoreTable zen4_core = {
     .loads = l0 | l1 | l2,
     .vector_loads = l0 | l1,
     .stores = s0 | s1,
+    .forward = 7,
+    .forward_blocked = 19,
+    .renames = Renames::all,
     .fuses = true,
     .timings = by_operation(rows),
 };

@@ -138,7 +138,7 @@ def corrections():
             continue
         words = line.split()
         if words[0] == "source":
-            sources[words[1]] = " ".join(words[2:])
+            sources[words[1]] = (words[2], " ".join(words[3:]))
             continue
         names, kinds, settings, source = words[0], words[1], words[2:-1], words[-1]
         assert source in sources, line
@@ -146,7 +146,10 @@ def corrections():
             for kind in kinds.split(","):
                 assert name in cores and kind in instructions, line
                 before = rows.get((name, kind), ({}, None))[0]
-                rows[name, kind] = ({**before, **dict(s.split("=") for s in settings)}, sources[source])
+                known_for, text = sources[source]
+                taken_over = known_for != "*" and name not in known_for.split(",")
+                rows[name, kind] = ({**before, **dict(s.split("=") for s in settings)},
+                                    f"not checked for this core: {text}" if taken_over else text)
     return rows
 
 

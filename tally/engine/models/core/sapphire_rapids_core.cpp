@@ -10,7 +10,8 @@ constexpr const char* llvm = "LLVM 19, llvm-mca -mcpu=sapphirerapids";
 constexpr const char* source_1 = "Intel and AMD optimization manuals: done at renaming, or by the stack engine";
 constexpr const char* source_2 =
     "measured on a Granite Rapids, 2026-11-28, cycles of unrolled copies against a chain of additions";
-constexpr const char* source_3 = "A. Fog, Instruction tables (2022-11-04); the middle if it states a range";
+constexpr const char* source_3 =
+    "not checked for this core: A. Fog, Instruction tables (2022-11-04); the middle if it states a range";
 constexpr const char* source_4 = "an estimate: right in its order of magnitude";
 
 // Ports. l: loads, s: stores, div and fdiv: dividers.

@@ -7,10 +7,12 @@ namespace {
 
 constexpr const char* llvm = "LLVM 19, llvm-mca -mcpu=skylake-avx512";
 constexpr const char* source_1 = "Intel and AMD optimization manuals: done at renaming, or by the stack engine";
-constexpr const char* source_2 = "A. Fog, Instruction tables (2022-11-04); the middle if it states a range";
+constexpr const char* source_2 =
+    "not checked for this core: A. Fog, Instruction tables (2022-11-04); the middle if it states a range";
 constexpr const char* source_3 = "an estimate: right in its order of magnitude";
 constexpr const char* source_4 =
-    "measured on a Granite Rapids, 2026-11-28, cycles of unrolled copies against a chain of additions";
+    "not checked for this core: measured on a Granite Rapids, 2026-11-28, cycles of unrolled copies against a chain of "
+    "additions";
 
 // Ports. l: loads, s: stores, div and fdiv: dividers.
 constexpr Ports l0 = 1 << 0;

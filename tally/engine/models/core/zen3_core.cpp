@@ -8,8 +8,10 @@ namespace {
 constexpr const char* llvm = "LLVM 19, llvm-mca -mcpu=znver3";
 constexpr const char* source_1 = "Intel and AMD optimization manuals: done at renaming, or by the stack engine";
 constexpr const char* source_2 =
-    "measured on an EPYC with Zen 4 cores, 2026-11-29, cycles of unrolled copies against a chain of additions";
-constexpr const char* source_3 = "A. Fog, Instruction tables (2022-11-04); the middle if it states a range";
+    "not checked for this core: measured on an EPYC with Zen 4 cores, 2026-11-29, cycles of unrolled copies against a "
+    "chain of additions";
+constexpr const char* source_3 =
+    "not checked for this core: A. Fog, Instruction tables (2022-11-04); the middle if it states a range";
 constexpr const char* source_4 = "an estimate: right in its order of magnitude";
 
 // Ports. l: loads, s: stores, div and fdiv: dividers.

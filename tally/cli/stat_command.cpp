@@ -32,7 +32,7 @@
 #include "tally/tools/verify/kept.hpp"
 #include "tally/tools/verify/noise_option.hpp"
 #include "tally/tools/why/missing_feature_report.hpp"
-#include "tally/tools/why/native_times.hpp"
+#include "tally/tools/why/native_run.hpp"
 #include "tally/tools/why/path_hash_options.hpp"
 #include "tally/tools/windows/region_options.hpp"
 
@@ -54,7 +54,7 @@ struct StatOptions {
   ModelOptions model;
   bool passes = false;
   why::PathOptions path;
-  bool native_times = false;
+  bool native = false;
   bool from_script = false;
   bool nothing_asked = false;  // neither events nor metrics: count the backend's default set
   report::ResultOptions results;
@@ -140,7 +140,7 @@ void describe(Page& app, StatOptions& options) {
   app.add_flag("--corrections", options.stat.count()->count_interrupts,
                "show what page faults and interrupts add to PMU counts; uses one counter for interrupts");
   add_backend_option(app, options.backend, "count with this backend: auto (default), perf, engine, none, stepper");
-  why::add_native_times_option(app, options.native_times);
+  why::add_native_option(app, options.native);
   why::add_path_options(app, options.path);
   add_model_options(app, options.model);
   verify::add_noise_option(app, options.noise);
@@ -184,6 +184,11 @@ Result<void> choose_events(StatOptions& options) {
   } else if (options.stat.metrics.empty()) {
     options.nothing_asked = true;
     options.stat.events = event::default_set();
+  }
+  if (options.native) {
+    auto native = parse_metrics({why::native_metrics(options.stat.events)});
+    if (!native) return fail(native.error());
+    options.stat.metrics.insert(options.stat.metrics.end(), native->begin(), native->end());
   }
   return add_events_of(options.stat.metrics, options.stat.events);
 }
@@ -271,15 +276,16 @@ int count(StatOptions& options) {
   options.stat.usual_events = options.nothing_asked;
   if (options.nothing_asked)
     options.stat.events = default_events(*choice->backend, options.stat.target, options.kernel);
+  if (const auto added = add_events_of(options.stat.metrics, options.stat.events); !added)
+    return report_error(added.error());
   if (*baseline) {
     std::vector<std::string> events;
     for (const event::Event& event : options.stat.events) events.push_back(event::event_name(event).text());
     if (const auto found = (*baseline)->check_events(events); !found) return report_error(found.error());
   }
-  if (options.native_times) {
-    if (const auto fits = why::check_native_times(options.stat, *choice->backend); !fits)
-      return report_error(fits.error());
-    choice->notices.emplace_back(why::native_times_notice);
+  if (options.native) {
+    if (const auto fits = why::check_native(options.stat, *choice->backend); !fits) return report_error(fits.error());
+    choice->notices.emplace_back(why::native_notice);
   }
   if (const auto there = check_launch(options.stat); !there) return report_error(there.error());
   if (const auto why = why_no_processes(options, *choice->backend)) return report_error(*why);
@@ -313,7 +319,7 @@ int count(StatOptions& options) {
   std::optional<verify::Noisy> noisy;
   if (*noise) noisy.emplace(*choice->backend, **noise);
   auto stat = measure::stat(noisy ? *noisy : *choice->backend, options.stat, *signals);
-  if (stat && options.native_times) why::add_native_times(*stat, options.stat, machine, *signals);
+  if (stat && options.native) why::add_native_runs(*stat, options.stat, machine, *signals);
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);
@@ -341,11 +347,11 @@ int count_assembly(StatOptions& options) {
   const measure::StatOptions& stat = options.stat;
   if (!stat.target.command.empty() || stat.target.attachment.any() || stat.count()->timing.delay ||
       stat.count()->timing.interval || stat.count()->timing.control != nullptr || !stat.code_regions().empty() ||
-      !stat.metrics.empty() || options.passes || stat.count()->multiplex || options.native_times ||
+      !stat.metrics.empty() || options.passes || stat.count()->multiplex || options.native ||
       !options.baseline.file.empty() || options.baseline.gates.any() || !options.history.file.empty()) {
     return report_error({Code::bad_usage, "--asm cannot be combined with these options",
                          "omit the command, -p, -t, -a, -C, -I, --delay, --control, --metrics, --function, --passes, "
-                         "--native-times, --multiplex, --baseline and --history",
+                         "--native, --multiplex, --baseline and --history",
                          0});
   }
   snippet::CodeRequest request;

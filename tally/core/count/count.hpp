@@ -44,7 +44,7 @@ struct Count {
   CountSource source;                         ///< what counted it
   std::string model;                          ///< name of the model that computed it, for trust modelled
   std::optional<Reading> reading;             ///< the raw counter, if one was read
-  std::optional<double> error_percent;        ///< error bound of a scaled value; nothing if there is none
+  std::optional<double> error_percent;        ///< error bound of a scaled or estimated value; or nothing
   std::optional<Correction> correction = {};  ///< if faults and interrupts add to it and were counted
   bool operator==(const Count&) const = default;
 };

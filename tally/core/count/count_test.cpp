@@ -9,8 +9,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr Trust all[] = {Trust::exact,    Trust::counted, Trust::scaled, Trust::sampled,
-                         Trust::modelled, Trust::partial, Trust::absent};
+constexpr Trust all[] = {Trust::exact,     Trust::counted,  Trust::scaled,  Trust::sampled,
+                         Trust::estimated, Trust::modelled, Trust::partial, Trust::absent};
 
 TEST(Trust, worst_is_the_less_reliable_of_every_pair) {
   for (const Trust a : all) {

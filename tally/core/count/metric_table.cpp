@@ -16,6 +16,12 @@ constexpr MetricDefinition table[] = {
     {"frequency", "cycles:u / user_time", "GHz", nowhere, "core frequency while the program ran in user mode"},
     {"core-ref-ratio", "cycles / ref-cycles", plain, "ref-cycles",
      "core clock divided by the reference clock: above 1 turbo, below 1 throttled or saving power"},
+    {"estimated-IPC", "instructions / core-cycles-estimate", plain, "core-cycles-estimate",
+     "instructions per core cycle of a native run, which includes its cycles in the kernel (--native)"},
+    {"estimated-GHz", "core-cycles-estimate / (user_time + system_time)", "GHz", nowhere,
+     "core frequency during a native run (--native)"},
+    {"model-error", "cycles / core-cycles-estimate - 1", share, nowhere,
+     "modelled cycles compared with those of a native run: above 0 the model has too many (--native)"},
     {"CPUs", "(user_time + system_time) / duration_time", plain, nowhere,
      "average number of CPUs that the program used"},
 

@@ -5,8 +5,8 @@
 namespace tally {
 namespace {
 
-constexpr std::array<std::string_view, 7> trust_names{"exact",    "counted", "scaled", "sampled",
-                                                      "modelled", "partial", "absent"};
+constexpr std::array<std::string_view, 8> trust_names{"exact",     "counted",  "scaled",  "sampled",
+                                                      "estimated", "modelled", "partial", "absent"};
 
 }  // namespace
 

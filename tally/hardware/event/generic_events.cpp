@@ -196,6 +196,8 @@ constexpr Definition table[] = {
     {Id::duration_time, "duration_time", sw, ns, yes, none, "time from the program's start to its end"},
     {Id::tsc, "tsc", sw, n, no, each(Id::duration_time),
      "ticks of the time-stamp counter in duration_time, whatever ran; x86"},
+    {Id::core_cycles_estimate, "core-cycles-estimate", sw, n, no, none,
+     "cycles of a native run, by processor time and measured frequency: with --native"},
     {Id::code, "code", uarch, n, no, none, "an event of a PMU, by that PMU's own name or code"},
 };
 

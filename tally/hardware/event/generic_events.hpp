@@ -81,6 +81,7 @@ enum class Id {
   system_time,
   duration_time,
   tsc,
+  core_cycles_estimate,
   code,  ///< an event of a PMU without a generic name, identified by its encoding. Always the last.
 };
 

@@ -35,17 +35,29 @@ Measure measure_of(std::string name, Unit unit, const Count& count) {
   return measure;
 }
 
+/// An estimate has its error in every run: more runs do not make it smaller.
+void set_error(Measure& measure, std::optional<double> percent) {
+  if (measure.trust != Trust::estimated || !measure.value || !percent) return;
+  const Value error = *measure.value * *percent / 100;
+  measure.interval = ValueInterval{*measure.value - error, *measure.value + error};
+  measure.runs.clear();
+}
+
 void add_events(const Stat& stat, Comparable& to) {
   for (const result::Event& event : stat.events) {
     Measure measure = measure_of(event.total.name.text(), event.total.unit, event.total.count);
     for (const result::Run& run : stat.runs)
       for (const EventCount& count : run.counts)
         if (count.name == event.total.name && count.count.value) measure.runs.push_back(*count.count.value);
+    set_error(measure, event.total.count.error_percent);
     to.measures.push_back(std::move(measure));
   }
 }
 
 void add_metrics(const Stat& stat, Comparable& to) {
+  const auto estimate = std::find_if(stat.events.begin(), stat.events.end(), [](const result::Event& event) {
+    return event.total.count.trust == Trust::estimated;
+  });
   for (const result::Metric& metric : stat.metrics) {
     Measure measure{.name = metric.name, .is_fraction = true, .fraction_unit = metric.unit, .is_metric = true};
     measure.better = better_of(metric.name);
@@ -55,6 +67,7 @@ void add_metrics(const Stat& stat, Comparable& to) {
     if (metric.ratio.value) measure.value = *metric.ratio.value;
     for (const auto& value : metric.runs)
       if (value) measure.runs.push_back(*value);
+    if (estimate != stat.events.end()) set_error(measure, estimate->total.count.error_percent);
     to.measures.push_back(std::move(measure));
   }
 }

@@ -44,6 +44,15 @@ CountableEvents ticks(const Facts& facts) {
   return {"tsc", Trust::partial, "tsc", "it may change its rate (no invariant TSC)"};
 }
 
+CountableEvents estimated_cycles(const Facts& facts) {
+  CountableEvents row{
+      "core-cycles-estimate", Trust::absent, {}, "tally cannot measure the frequency of this architecture"};
+  if (!facts.trial.instructions) row.reason = "the engine does not run here";
+  if (facts.trial.instructions && facts.frequency)
+    return {row.what, Trust::estimated, "time × frequency of a native run: --native", {}};
+  return row;
+}
+
 }  // namespace
 
 std::vector<CountableEvents> countable(const Facts& facts, bool by_pmu) {
@@ -64,6 +73,7 @@ std::vector<CountableEvents> countable(const Facts& facts, bool by_pmu) {
   } else if (!by_pmu) {
     rows.push_back({"cycles, cache and branch misses", Trust::absent, {}, "needs a PMU"});
   }
+  if (!by_pmu) rows.push_back(estimated_cycles(facts));
   rows.push_back(in_the_kernel(facts, by_pmu));
   return rows;
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <cmath>
 #include <utility>
 
 #include "tally/core/base/text.hpp"
@@ -100,6 +101,10 @@ FactGroup processor_facts(const Facts& facts) {
     add_frequency(group, "tsc_frequency", time_stamp_frequency(facts));
     group.flag("tsc_invariant", processor.invariant_time_stamp);
   }
+  if (const auto& now = facts.frequency)
+    group.number(
+        "core_frequency", std::llround(now->hertz),
+        fmt::format("{:.2f} GHz now ({:.2f} to {:.2f} in 50 ms)", now->hertz / 1e9, now->low / 1e9, now->high / 1e9));
   if (!facts.event_names.empty()) group.text("event_names", "libpfm4's " + facts.event_names);
   if (facts.event_names.empty()) group.unknown("event_names", "libpfm4 does not know this processor");
   group.text("online", facts.survey.online);

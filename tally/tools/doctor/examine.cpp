@@ -56,6 +56,7 @@ Facts examine() {
   facts.probes = linux::try_counting(facts.survey);
   if (linux::cpuid(0)) facts.processor = pmu::describe_processor(read_cpuid);
   if (const auto* table = event::own_pmu({})) facts.event_names = table->name + ", " + table->what;
+  facts.frequency = linux::frequency_now(std::chrono::milliseconds(50));
   facts.trial = try_engine(facts.survey.machine);
   if (facts.trial.instructions) facts.kept_translations = describe_translations();
   return facts;

@@ -8,6 +8,7 @@
 #include "tally/hardware/pmu/cpuid.hpp"
 #include "tally/linux/perf/probes.hpp"
 #include "tally/linux/perf/survey.hpp"
+#include "tally/linux/process/frequency_watch.hpp"
 
 namespace tally::doctor {
 
@@ -24,13 +25,15 @@ struct Facts {
   linux::Probes probes;
   std::optional<pmu::Processor> processor;  ///< x86 only: from CPUID
   std::string event_names;                  ///< libpfm4's table for this processor; empty if it has none
+  std::optional<linux::MeasuredFrequency>
+      frequency;  ///< of the current CPU, for 50 ms; empty: not on this architecture
   Trial trial;
   std::string kept_translations;  ///< their directory, or a problem; empty without an engine
   bool operator==(const Facts&) const = default;
 };
 
 /// Reads the facts about this machine and probes its counters. Runs a small program under the engine. Reports a problem
-/// with kept translations once. Cost: some tens of milliseconds.
+/// with kept translations once. Cost: some 100 ms.
 Facts examine();
 
 }  // namespace tally::doctor

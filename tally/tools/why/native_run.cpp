@@ -1,0 +1,271 @@
+#include "tally/tools/why/native_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tally/counting/backend/choose/choose_backend.hpp"
+#include "tally/counting/measure/result_metrics.hpp"
+#include "tally/linux/process/conditions.hpp"
+#include "tally/linux/process/disturbance.hpp"
+#include "tally/linux/process/start_state.hpp"
+
+namespace tally::why {
+namespace {
+
+constexpr Nanoseconds enough_time = std::chrono::milliseconds(200);
+constexpr Nanoseconds start_of_process = std::chrono::milliseconds(1);
+constexpr Nanoseconds shortest_run = 7 * start_of_process;
+constexpr const char* from_native_run = "from a native run";
+
+std::vector<std::size_t> software_indexes(const std::vector<event::Event>& events) {
+  std::vector<std::size_t> indexes;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (event::definition(events[i].id).kind == event::Kind::software) indexes.push_back(i);
+  }
+  return indexes;
+}
+
+measure::StatOptions native_options(const measure::StatOptions& options, const std::vector<std::size_t>& indexes) {
+  measure::StatOptions native;
+  native.target = options.target;
+  native.conditions = options.conditions;
+  for (const std::size_t index : indexes) native.events.push_back(options.events[index]);
+  native.input = options.input;
+  native.runs = options.runs;
+  native.keep_going = options.keep_going;
+  return native;
+}
+
+void mark(result::EventCount& count) {
+  if (count.count.trust == Trust::estimated) return;  // only native runs have estimates
+  std::string& reason = count.count.reason;
+  reason = reason.empty() ? from_native_run : fmt::format("{}; {}", reason, from_native_run);
+}
+
+// Why the counts of the native runs are not used; empty if they are.
+std::string why_not(const result::Stat& stat, const Result<result::Stat>& native, int runs) {
+  if (!native) return native.error().message;
+  if (native->interrupted_by) return "it was interrupted";
+  if (native->exit_code != stat.exit_code) {
+    const auto text = [](std::optional<int> code) {
+      return code ? fmt::format("exit code {}", *code) : "no exit code";
+    };
+    return fmt::format("it ended with {}, the run under the engine with {}", text(native->exit_code),
+                       text(stat.exit_code));
+  }
+  return native->incomplete || std::ssize(native->runs) != runs ? "it is incomplete" : "";
+}
+
+using Times = std::vector<ProcessorTime>;
+
+/// Indexes of events of the native runs.
+struct Rows {
+  explicit Rows(const std::vector<event::Event>& events)
+      : user(index_of(event::Id::user_time, events)),
+        system(index_of(event::Id::system_time, events)),
+        duration(index_of(event::Id::duration_time, events)),
+        cycles(index_of(event::Id::core_cycles_estimate, events)) {}
+
+  static std::size_t index_of(event::Id id, const std::vector<event::Event>& events) {
+    const auto event =
+        std::find_if(events.begin(), events.end(), [id](const event::Event& other) { return other.id == id; });
+    return static_cast<std::size_t>(event - events.begin());
+  }
+
+  std::size_t user, system, duration, cycles;
+};
+
+Times times_of(const result::Stat& native, const Rows& rows) {
+  Times times;
+  for (const result::Run& run : native.runs)
+    times.push_back({Nanoseconds(run.counts[rows.user].count.value.value_or(0)),
+                     Nanoseconds(run.counts[rows.system].count.value.value_or(0))});
+  return times;
+}
+
+ProcessorTime mean_of(const Times& times) {
+  ProcessorTime mean;
+  for (const ProcessorTime& time : times) {
+    mean.user += time.user;
+    mean.system += time.system;
+  }
+  mean.runs = static_cast<int>(times.size());
+  mean.user /= mean.runs;
+  mean.system /= mean.runs;
+  return mean;
+}
+
+bool has_one_thread(const result::Stat& stat) {
+  return std::all_of(stat.runs.begin(), stat.runs.end(),
+                     [](const result::Run& run) { return run.process_count == 1 && run.thread_count == 1; });
+}
+
+// Runs a short command as often as it needs for 0.2 s, if that takes at most 10 s. Its output is discarded.
+void repeat(const measure::StatOptions& options, const Rows& rows, const result::Stat& native,
+            backend::Backend& backend, Times& times, linux::Signals& signals) {
+  constexpr auto longest = std::chrono::seconds(10);
+  const Nanoseconds time = mean_of(times).sum();
+  const Nanoseconds duration(native.runs.front().counts[rows.duration].count.value.value_or(0));
+  if (time >= enough_time || time < shortest_run) return;
+  // A tenth more, because times differ from run to run.
+  const auto runs = enough_time * 11 / 10 / time + 1 - options.runs;
+  if (runs < 1 || runs * duration > longest) return;
+  measure::StatOptions more = options;
+  more.runs = static_cast<int>(runs);
+  const auto held = linux::OtherStartState::hold(linux::start_state());
+  if (!held) return;
+  const auto repeated = measure::stat(backend, more, signals);
+  if (!why_not(native, repeated, more.runs).empty()) return;
+  const Times also = times_of(*repeated, rows);
+  times.insert(times.end(), also.begin(), also.end());
+}
+
+// User time and system time of a short command are those of the mean run: the clock's ticks divide them by chance.
+Count mean_time(Nanoseconds time, int runs) {
+  Count count = counted(time.count(), Source::wait4);
+  count.reason = fmt::format("mean of {} native runs", runs);
+  return count;
+}
+
+void set_count(result::Stat& native, std::size_t run, std::size_t index, Count count) {
+  native.runs[run].counts[index].count = count;
+  if (native.runs.size() == 1) native.events[index].total.count = std::move(count);
+}
+
+// The median of the runs.
+void summarize_row(result::Stat& native, std::size_t index) {
+  if (native.runs.size() == 1) return;
+  std::vector<Count> series;
+  for (const result::Run& run : native.runs) series.push_back(run.counts[index].count);
+  result::Event& row = native.events[index];
+  row.summary = summarize(series);
+  row.total.count = median_count(*row.summary, series);
+  row.total.count.error_percent = series.front().error_percent;
+}
+
+void add_estimate(result::Stat& native, const Rows& rows, const Times& times,
+                  const std::optional<linux::MeasuredFrequency>& frequency) {
+  const ProcessorTime mean = mean_of(times);
+  const bool is_pooled = times.size() > native.runs.size();
+  for (std::size_t run = 0; run < native.runs.size(); ++run) {
+    set_count(native, run, rows.cycles, estimated_cycles(is_pooled ? mean : times[run], frequency));
+    if (!is_pooled) continue;
+    set_count(native, run, rows.user, mean_time(mean.user, mean.runs));
+    set_count(native, run, rows.system, mean_time(mean.system, mean.runs));
+  }
+  summarize_row(native, rows.cycles);
+  if (!is_pooled) return;
+  summarize_row(native, rows.user);
+  summarize_row(native, rows.system);
+}
+
+}  // namespace
+
+void add_native_option(command::Page& page, bool& native) {
+  page.add_flag("--native", native,
+                "with the engine: run the program again, natively, and report its times, page faults, peak memory and "
+                "estimated cycles (core-cycles-estimate) from that run");
+}
+
+std::string native_metrics(const std::vector<event::Event>& events) {
+  const bool has_cycles = std::any_of(events.begin(), events.end(), [](const event::Event& event) {
+    return event.id == event::Id::cycles && event.mode == event::Mode::user;
+  });
+  return has_cycles ? "estimated-IPC,estimated-GHz,model-error" : "estimated-IPC,estimated-GHz";
+}
+
+Result<void> check_native(const measure::StatOptions& options, const backend::Backend& backend) {
+  const auto refused = [](const std::string& message, const std::string& hint) {
+    return fail(Code::bad_usage, message, hint);
+  };
+  if (options.target.attachment.any())
+    return refused("--native cannot be used with running processes: it runs the command again",
+                   "use it with a command");
+  if (options.count()->timing.any())
+    return refused("--native cannot be used with -I, --delay and --timeout: a native run is elsewhere at that time",
+                   "omit one of the two");
+  if (!backend.traits().is_engine)
+    return refused("--native: the program already runs natively, without the engine", "omit --native");
+  if (!options.input.stream().empty())
+    return refused(
+        fmt::format("--native: standard input is {}, so the native run would read nothing", options.input.stream()),
+        "use a file instead");
+  return {};
+}
+
+Count estimated_cycles(const ProcessorTime& time, const std::optional<linux::MeasuredFrequency>& frequency) {
+  constexpr double unmeasured_percent = 5;
+  constexpr double most_percent = 20;
+  if (!frequency) return absent("the frequency cannot be measured here");
+  const double seconds = std::chrono::duration<double>(time.sum()).count();
+  const std::string used =
+      fmt::format("{}{:.4g} s", time.runs > 1 ? fmt::format("mean of {} runs: ", time.runs) : "", seconds);
+  if (time.sum() < shortest_run)
+    return absent(fmt::format("{} of processor time is too short: the start of a process takes some 1 ms", used));
+  if (time.sum() * time.runs < enough_time)
+    return absent(
+        fmt::format("{} of processor time is too short: it needs 0.2 s, in runs of at most 10 s together", used));
+  const double start_percent = 100 * std::chrono::duration<double>(start_of_process).count() / seconds;
+  const double error = unmeasured_percent + start_percent + 100 * frequency->error;
+  if (error > most_percent)
+    return absent(fmt::format("the frequency was {:.2f} to {:.2f} GHz: the error could exceed {} %",
+                              frequency->low / 1e9, frequency->high / 1e9, most_percent));
+  Count count;
+  count.value = std::llround(seconds * frequency->hertz);
+  count.trust = Trust::estimated;
+  count.source = Source::wait4;
+  count.error_percent = error;
+  count.reason = fmt::format("{} × {:.2f} GHz, natively, in user and kernel mode", used, frequency->hertz / 1e9);
+  if (time.system.count() > 0)
+    count.reason += fmt::format(" ({:.0f} % in the kernel, by clock ticks)",
+                                100 * std::chrono::duration<double>(time.system).count() / seconds);
+  return count;
+}
+
+void replace_counts(result::Stat& stat, const std::vector<std::size_t>& indexes, const result::Stat& native) {
+  for (std::size_t i = 0; i < indexes.size(); ++i) {
+    result::Event& row = stat.events[indexes[i]];
+    row = native.events[i];
+    mark(row.total);
+    for (std::size_t run = 0; run < stat.runs.size(); ++run) {
+      result::EventCount& count = stat.runs[run].counts[indexes[i]];
+      count = native.runs[run].counts[i];
+      mark(count);
+    }
+  }
+}
+
+void add_native_runs(result::Stat& stat, const measure::StatOptions& options, const linux::HostMachine& machine,
+                     linux::Signals& signals) {
+  if (stat.interrupted_by || stat.incomplete) {
+    stat.notices.emplace_back("no native run was made, because the run under the engine is incomplete");
+    return;
+  }
+  const std::vector<std::size_t> indexes = software_indexes(options.events);
+  measure::StatOptions own = native_options(options, indexes);
+  if (Rows(own.events).duration == own.events.size()) own.events.push_back(*event::parse("duration_time"));
+  const Rows rows(own.events);
+  std::vector<int> processors;
+  if (!own.conditions.processor && has_one_thread(stat)) own.conditions.processor = linux::quietest_processor();
+  if (own.conditions.processor) {
+    processors.push_back(*own.conditions.processor);
+  } else if (auto all = linux::processors("")) {
+    processors = *std::move(all);
+  }
+  auto choice = backend::choose("none", own, machine);
+  linux::FrequencyWatch watch(processors);
+  auto native = choice ? measure::stat(*choice->backend, own, signals) : Result<result::Stat>(fail(choice.error()));
+  if (const std::string why = why_not(stat, native, options.runs); !why.empty()) {
+    stat.notices.push_back("the native run is not used: " + why);
+    return;
+  }
+  Times times = times_of(*native, rows);
+  repeat(own, rows, *native, *choice->backend, times, signals);
+  add_estimate(*native, rows, times, watch.stop());
+  replace_counts(stat, indexes, *native);
+  stat.metrics = measure::metrics(options, stat, stat.runs_asked > 1);
+}
+
+}  // namespace tally::why

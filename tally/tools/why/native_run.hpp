@@ -1,0 +1,51 @@
+// --native: another, native run of the command that supplies what the engine's overhead distorts (times, page faults
+// and peak memory), and the estimated cycles: processor time × frequency.
+#pragma once
+
+#include <string>
+
+#include "tally/core/base/result.hpp"
+#include "tally/counting/measure/measure_stat.hpp"
+#include "tally/linux/machine/host_machine.hpp"
+#include "tally/linux/process/frequency_watch.hpp"
+#include "tally/linux/process/received_signals.hpp"
+#include "tally/tools/command/command_page.hpp"
+
+namespace tally::why {
+
+void add_native_option(command::Page& page, bool& native);
+
+/// The line of the notice about the native run.
+inline constexpr const char* native_notice =
+    "the program runs again, natively, for its times, page faults, peak memory and estimated cycles (--native)";
+
+/// The metrics that --native prints: "estimated-IPC,estimated-GHz", and the model's error if cycles are modelled.
+std::string native_metrics(const std::vector<event::Event>& events);
+
+/// Checks that a native run can supply counts for this order. Errors: bad_usage for another backend than the engine,
+/// for running processes, for parts of the time, and for standard input that the first run uses up.
+Result<void> check_native(const measure::StatOptions& options, const backend::Backend& backend);
+
+/// Runs the command natively as often as the engine did, and replaces the counts of software events and the metrics
+/// that use them. Runs a short command until it used 0.2 s of processor time. If the native runs fail, end in another
+/// way or are interrupted, the counts stay, and a notice says why.
+void add_native_runs(result::Stat& stat, const measure::StatOptions& options, const linux::HostMachine& machine,
+                     linux::Signals& signals);
+
+/// The part of it that runs nothing: takes the counts of the events at `indexes` of `stat` from `native`, which has
+/// only these events.
+void replace_counts(result::Stat& stat, const std::vector<std::size_t>& indexes, const result::Stat& native);
+
+/// Processor time in user and kernel mode, of a run or of the mean of several.
+struct ProcessorTime {
+  Nanoseconds user{0}, system{0};
+  int runs = 1;
+  Nanoseconds sum() const { return user + system; }
+};
+
+/// The cycles of a run, or why they are absent: less than 7 ms of processor time in a run or 0.2 s in all runs, an
+/// unknown frequency, or an error bound above 20 %. The bound adds the spread of the frequency, 1 ms for the start of
+/// the process, and 5 % for what is not measured: interrupts, switches, and the kernel's accounting of time. Pure.
+Count estimated_cycles(const ProcessorTime& time, const std::optional<linux::MeasuredFrequency>& frequency);
+
+}  // namespace tally::why

@@ -1,0 +1,105 @@
+// `tally stat --native`: the program runs again, and its times and estimated cycles are those of the native run.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+#if TALLY_HAS_ENGINE
+Finished native_run(const Words& words) {
+  return tally(with({"stat", "--native", "--backend", "engine", "--format", "json", "-o", "-"}, words));
+}
+
+nlohmann::json row(const nlohmann::json& result, const std::string& name) {
+  for (const auto& event : result.at("events"))
+    if (event.at("event") == name) return event;
+  return {};
+}
+
+TEST(NativeRun, are_counted_by_a_second_run) {
+  const TemporaryFile trace("trace");
+  const Finished finished = native_run({"-r", "2", "-e", "loads,user_time,duration_time,page-faults", "--", "/bin/sh",
+                                        "-c", "echo run >> \"$0\"", trace.path()});
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_EQ(trace.content(), "run\nrun\nrun\nrun\n") << "two by the engine, two native ones";
+  const auto result = nlohmann::json::parse(finished.out);
+  EXPECT_EQ(row(result, "loads").at("trust"), "exact");
+  for (const char* name : {"user_time", "duration_time", "page-faults"}) {
+    EXPECT_EQ(row(result, name).at("trust"), "counted") << name;
+    EXPECT_TRUE(row(result, name).at("reason").get<std::string>().ends_with("from a native run")) << name;
+  }
+}
+
+TEST(NativeRun, read_a_file_again) {
+  const TemporaryFile input("input", "a\nb\n");
+  const TemporaryFile trace("trace");
+  const Finished finished =
+      Running({"/bin/sh", "-c", "\"$0\" stat -q --native --backend engine -- tee -a \"$2\" < \"$1\" 2>/dev/null",
+               TALLY_COMMAND, input.path(), trace.path()})
+          .finish();
+  EXPECT_EQ(finished.code(), 0);
+  EXPECT_EQ(trace.content(), "a\nb\na\nb\n");
+}
+
+TEST(NativeRun, are_not_used_if_the_native_run_ends_differently) {
+  const TemporaryFile flag("flag");
+  const Finished finished = native_run(
+      {"-e", "loads,duration_time", "--", "/bin/sh", "-c", "test -e \"$0\" && exit 3; : > \"$0\"", flag.path()});
+  EXPECT_EQ(finished.code(), 0);
+  const auto result = nlohmann::json::parse(finished.out);
+  EXPECT_EQ(row(result, "duration_time").at("trust"), "partial");
+  EXPECT_NE(result.at("notices").dump().find("ended with exit code 3"), std::string::npos) << result.at("notices");
+}
+
+double metric(const nlohmann::json& result, const std::string& name) {
+  for (const auto& one : result.at("metrics"))
+    if (one.at("metric") == name && one.at("value").is_number()) return one.at("value");
+  return 0;
+}
+
+const Words busy = {"/bin/sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"};
+
+TEST(NativeRun, estimates_cycles_and_their_ratio_to_instructions) {
+  const auto result = nlohmann::json::parse(native_run(with({"-e", "instructions,cycles", "--"}, busy)).out);
+  const auto cycles = row(result, "core-cycles-estimate");
+  ASSERT_EQ(cycles.at("trust"), "estimated") << cycles;
+  EXPECT_GT(cycles.at("error_percent"), 5);
+  EXPECT_LT(cycles.at("error_percent"), 20);
+  EXPECT_EQ(row(result, "instructions").at("trust"), "exact");
+  const double ipc = row(result, "instructions").at("value").get<double>() / cycles.at("value").get<double>();
+  EXPECT_NEAR(metric(result, "estimated-IPC"), ipc, 1e-6);
+  EXPECT_GT(metric(result, "estimated-GHz"), 0.3);
+  EXPECT_LT(metric(result, "estimated-GHz"), 8);
+  const double error = row(result, "cycles").at("value").get<double>() / cycles.at("value").get<double>() - 1;
+  EXPECT_NEAR(metric(result, "model-error"), error, 1e-6);
+}
+
+TEST(NativeRun, are_repeated_for_a_short_program_and_not_for_a_very_short_one) {
+  const TemporaryFile trace("trace");
+  const auto result = nlohmann::json::parse(
+      native_run({"-e", "instructions", "--", "/bin/sh", "-c",
+                  "echo run >> \"$0\"; i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done", trace.path()})
+          .out);
+  const auto cycles = row(result, "core-cycles-estimate");
+  EXPECT_EQ(cycles.at("trust"), "estimated") << cycles;
+  EXPECT_GT(trace.content().value_or("").size(), std::string("run\nrun\nrun\n").size());
+  const auto brief =
+      row(nlohmann::json::parse(native_run({"-e", "instructions", "--", "true"}).out), "core-cycles-estimate");
+  EXPECT_EQ(brief.at("trust"), "absent");
+  EXPECT_NE(brief.at("reason").get<std::string>().find("too short"), std::string::npos) << brief;
+}
+
+TEST(NativeRun, refuse_a_pipe_and_code) {
+  const Finished piped =
+      Running({"/bin/sh", "-c", "echo | \"$0\" stat --native --backend engine -- cat", TALLY_COMMAND}).finish();
+  EXPECT_EQ(piped.code(), 2);
+  EXPECT_NE(piped.err.find("standard input is a pipe"), std::string::npos) << piped.err;
+  EXPECT_EQ(tally({"stat", "--native", "--asm", "nop"}).code(), 2);
+}
+#endif
+
+}  // namespace
+}  // namespace tally::test

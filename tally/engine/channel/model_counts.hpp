@@ -66,6 +66,7 @@ struct ModelValues {
   ModelLevelCounts l1i, l1d, l2, llc;
   ModelLevelCounts l1d_across;  ///< what accesses across line boundaries add to l1d: see models::HierarchyCounts
   uint64_t prefetches;
+  uint64_t chases_l2, chases_llc, chases_memory;  ///< see models::ChaseCounts
   ModelLevelCounts itlb, dtlb, stlb;
   uint64_t conditional, conditional_misses, indirect, indirect_misses, returns, return_misses, btb_misses;
 };

@@ -121,7 +121,7 @@ TALLY_NO_SAVES __attribute__((noinline)) void access_first(Thread* t, ColdModels
     noted |= touch_data(t, r, line, noted ? what | models::same_access : what);
     if (!model_plan.l1d) continue;
     if (access != Access::store) across.loads++;
-    if (access != Access::load) across.stores++;
+    if (access == Access::store || access == Access::modify) across.stores++;
   }
 }
 

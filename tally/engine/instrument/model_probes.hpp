@@ -10,12 +10,13 @@
 namespace tally::engine::instrument {
 
 /// Why the model is called: the low byte of its word. Above it are the bytes of an access, the number of a line of
-/// code, or the accesses of a repeated string instruction. The first four values are those of models::Access.
+/// code, or the accesses of a repeated string instruction. The first five values are those of models::Access.
 enum class Ask : u32 {
   load,
   store,
   modify,
   fetch,
+  chase,
   noted,             // the access records are full
   repeat,            // a string instruction has run
   access_log,        // the access log is full
@@ -134,6 +135,7 @@ struct ModelPlan {
   bool goes_by_sites;  // stable sites are probed with a jump: sites.hpp
   bool each;           // everything goes to the access log, for the plain models
   bool each_branch;    // branches, too
+  bool chases;         // records of chased loads differ from those of others
   bool notes_sites;    // each access record is followed by the site of its instruction
   u32 line_bytes;      // of a page if there is no cache
   u32 page_bits, data_page_sets, code_page_sets;

@@ -27,7 +27,7 @@ constexpr u32 line_slots_mask = 4 * line_limit - 1;
 /// Whether generated code can probe the level by the most recent line of each set, in a table of `bytes` per set.
 bool can_be_inline(const models::CacheShape& shape, u64 bytes) {
   return shape.sets != 0 && shape.write_allocate && (shape.sets & (shape.sets - 1)) == 0 &&
-         shape.replacement == models::Replacement::lru && shape.line_bits >= 3 &&
+         shape.replacement == models::Replacement::lru && shape.line_bits >= 4 &&
          shape.sets * bytes <= first_level_bytes;
 }
 
@@ -159,6 +159,7 @@ void models_init() {
     model_plan.outcomes =
         model_plan.branches && (m.worker_count != 0 || m.direction != static_cast<u8>(models::Direction::gshare));
   }
+  model_plan.chases = on(channel::model_core);
   model_plan.notes_sites = places_misses() && !plain && (model_plan.code() || model_plan.data());
   model_plan.goes_by_sites = model_plan.data() || model_plan.code();
   model_plan.page_bits = tlbs.page_bits();

@@ -50,6 +50,7 @@ void play(const Models& models, const LogPath* paths, const Op* ops, const std::
         case Step::store: access(models, access_log[op->word], op->bytes, Access::store); break;
         case Step::modify: access(models, access_log[op->word], op->bytes, Access::modify); break;
         case Step::fetch: access(models, op->at, op->bytes, Access::fetch); break;
+        case Step::chase: access(models, access_log[op->word], op->bytes, Access::chase); break;
         case Step::repeat: repeat(models, Repeat::of(op->at), access_log + op->word); break;
         case Step::element_accesses: access_elements(models, access_log + op->word); break;
         case Step::conditional:

@@ -19,7 +19,8 @@ enum class Step : std::uint8_t {
   load,
   store,
   modify,
-  fetch,             ///< of a line of code
+  fetch,  ///< of a line of code
+  chase,
   repeat,            ///< a string instruction
   element_accesses,  ///< accesses known only at run time: their number, and two words for each (ElementAccess::word)
   conditional,

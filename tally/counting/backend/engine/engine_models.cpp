@@ -167,8 +167,10 @@ std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValu
   auto counts = std::bit_cast<Counts>(values);
   if (!NeededModels{.core = true}.tlbs_in(simulation.precision)) counts.tlbs = {};
   const tally::models::CoreTable* const table = machines::core_named(simulation.machine.core);
-  const unsigned load_latency = table != nullptr ? table->load_latency : 0;
-  return static_cast<std::int64_t>(core.cycles + tally::models::miss_cycles(simulation.machine.latencies, load_latency,
+  const tally::models::LoadWaits waits =
+      table != nullptr ? tally::models::LoadWaits{table->load_latency, table->window} : tally::models::LoadWaits{};
+  const machines::MachineModel& machine = simulation.machine;
+  return static_cast<std::int64_t>(core.cycles + tally::models::miss_cycles(machine.latencies, waits, machine.caches,
                                                                             counts.caches, counts.tlbs,
                                                                             counts.branches));
 }
@@ -210,6 +212,9 @@ std::optional<std::string> difference(const channel::ModelValues& fast, const ch
       {"indirect branches mispredicted", fast.indirect_misses, plain.indirect_misses},
       {"returns mispredicted", fast.return_misses, plain.return_misses},
       {"prefetches", fast.prefetches, plain.prefetches},
+      {"chased loads that L2 served", fast.chases_l2, plain.chases_l2},
+      {"chased loads that the LLC served", fast.chases_llc, plain.chases_llc},
+      {"chased loads that memory served", fast.chases_memory, plain.chases_memory},
       {"fetches that the iTLB misses", fast.itlb.fetch_misses, plain.itlb.fetch_misses},
       {"loads that the dTLB misses", fast.dtlb.load_misses, plain.dtlb.load_misses},
       {"stores that the dTLB misses", fast.dtlb.store_misses, plain.dtlb.store_misses},

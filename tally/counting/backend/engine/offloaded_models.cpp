@@ -38,6 +38,9 @@ void add_modelled(channel::ModelValues& to, const HierarchyCounts& from) {
   add_modelled(to.l2, from.l2);
   add_modelled(to.llc, from.llc);
   to.prefetches += from.prefetches;
+  to.chases_l2 += from.chases.l2;
+  to.chases_llc += from.chases.llc;
+  to.chases_memory += from.chases.memory;
 }
 
 void add_modelled(channel::ModelValues& to, const tally::models::TlbCounts& from) {

@@ -22,7 +22,7 @@ FirstLevels FirstLevels::over(std::uint64_t* table, std::uint64_t* times) const 
 }
 
 std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts, std::uint32_t* indexes) {
-  constexpr Note purpose = 3;  // the bits of its Access
+  constexpr Note purpose = 3;  // the bits of its Access; a chase is a load
   std::uint32_t places[FirstPair::batch];
   const bool some_are_left_out = !levels_.code().exists() || !levels_.data().exists();
   if (some_are_left_out) n = drop_missing_levels(notes, n, indexes);

@@ -22,6 +22,9 @@ void HierarchyCounts::add(const HierarchyCounts& other) {
   llc.add(other.llc);
   l1d_across.add(other.l1d_across);
   prefetches += other.prefetches;
+  chases.l2 += other.chases.l2;
+  chases.llc += other.chases.llc;
+  chases.memory += other.chases.memory;
 }
 
 HierarchyShape fast(const HierarchyShape& shape) {
@@ -79,6 +82,9 @@ void LowerLevels::request(std::uint64_t address, Access access, HierarchyCounts&
     const Lookup lookup = reach(llc_, address, access);
     counts.llc.count(access, lookup.hit);
     make_room(llc_, lookup.displaced, l1i, l1d);
+    if (access == Access::chase) ++(lookup.hit ? counts.chases.llc : counts.chases.memory);
+  } else if (access == Access::chase) {
+    ++(hit ? counts.chases.l2 : counts.chases.memory);
   }
   if (!stream_ || !l2_.exists()) return;
   const Streamer::Lines lines = streamer_.request(address, l2_.shape().line_bits);
@@ -96,7 +102,13 @@ bool LowerLevels::can_go_level_by_level() const {
 
 namespace {
 
-constexpr std::uint64_t purpose = 3;
+constexpr std::uint64_t purpose = 3;  // a chase is a load
+
+std::uint64_t chases_in(const std::uint64_t* requests, std::uint32_t n) {
+  std::uint64_t count = 0;
+  for (std::uint32_t i = 0; i < n; ++i) count += access_of(requests[i]) == Access::chase ? 1 : 0;
+  return count;
+}
 
 // Passes requests through one level and counts them by purpose; leaves those that miss for the next level.
 std::uint32_t through(Cache& level, std::uint64_t* requests, std::uint32_t n, LevelCounts& counts) {
@@ -122,10 +134,17 @@ std::uint32_t through(Cache& level, std::uint64_t* requests, std::uint32_t n, Le
 void LowerLevels::request_all(std::uint64_t* requests, std::uint32_t n, HierarchyCounts& counts) {
   if (can_go_level_by_level()) {
     // Neither level affects the other, and each processes its requests in order.
-    through(llc_, requests, through(l2_, requests, n, counts.l2), counts.llc);
+    const std::uint64_t all = chases_in(requests, n);
+    n = through(l2_, requests, n, counts.l2);
+    const std::uint64_t beyond_l2 = all == 0 ? 0 : chases_in(requests, n);
+    n = through(llc_, requests, n, counts.llc);
+    const std::uint64_t beyond_llc = beyond_l2 == 0 ? 0 : chases_in(requests, n);
+    counts.chases.l2 += all - beyond_l2;
+    counts.chases.llc += beyond_l2 - beyond_llc;
+    counts.chases.memory += beyond_llc;
     return;
   }
-  for (std::uint32_t i = 0; i < n; ++i) request(requests[i] & ~purpose, access_of(requests[i]), counts);
+  for (std::uint32_t i = 0; i < n; ++i) request(line_of_note(requests[i]), access_of(requests[i]), counts);
 }
 
 void LowerLevels::expect(std::uint64_t address) const {

@@ -14,6 +14,7 @@ enum class Access : std::uint8_t {
   store,
   modify,  ///< a load and a store of one instruction at the same address: both are counted, only the load can miss
   fetch,   ///< of instruction bytes
+  chase,   ///< a load whose address depends on its own earlier result. Its low two bits are those of a load
 };
 
 /// References and misses of one level, by purpose. A reference is a *line* that an access touches: an access across two
@@ -34,6 +35,7 @@ struct LevelCounts {
         fetch_misses += !hit;
         break;
       case Access::modify:
+      case Access::chase:
       case Access::load:
         ++loads;
         load_misses += !hit;
@@ -59,6 +61,12 @@ struct HierarchyShape {
 /// level changes the first, and its misses may be processed later in batches.
 HierarchyShape fast(const HierarchyShape& shape);
 
+/// The chases that each level served. They are loads in LevelCounts, too.
+struct ChaseCounts {
+  std::uint64_t l2 = 0, llc = 0, memory = 0;
+  bool operator==(const ChaseCounts&) const = default;
+};
+
 /// The counts of a hierarchy.
 struct HierarchyCounts {
   LevelCounts l1i, l1d, l2, llc;
@@ -67,6 +75,7 @@ struct HierarchyCounts {
   /// like cachegrind and the events for retired loads.
   LevelCounts l1d_across;
   std::uint64_t prefetches = 0;  ///< lines that prefetchers brought into a level; not references
+  ChaseCounts chases;
   bool operator==(const HierarchyCounts&) const = default;
   void add(const HierarchyCounts& other);
 };

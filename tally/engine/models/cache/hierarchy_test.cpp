@@ -113,6 +113,17 @@ TEST(Hierarchy, AModificationLoadsAndStoresAndMissesOnce) {
   EXPECT_EQ(own.view.counts().l2, (LevelCounts{.loads = 1, .load_misses = 1}));
 }
 
+TEST(Hierarchy, ChasesAreLoadsAndCountedByTheLevelThatServesThem) {
+  HierarchyWithTables own(small());
+  own.view.access(0x1000, 8, Access::chase);
+  own.view.access(0x1000, 8, Access::chase);
+  EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.loads = 2, .load_misses = 1}));
+  EXPECT_EQ(own.view.counts().chases, (ChaseCounts{.memory = 1}));
+  for (std::uint64_t line = 0x2000; line < 0x3000; line += 64) own.view.access(line, 8, Access::load);
+  own.view.access(0x1000, 8, Access::chase);
+  EXPECT_EQ(own.view.counts().chases, (ChaseCounts{.l2 = 1, .memory = 1}));
+}
+
 TEST(Hierarchy, CodeAndDataShareL2) {
   HierarchyWithTables own(small());
   own.view.access(0x1000, 4, Access::fetch);

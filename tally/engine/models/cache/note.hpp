@@ -7,11 +7,11 @@
 
 namespace tally::models {
 
-/// An access to a line: the line's address, with the Access and same_access in the bits below it. Lines have at least 8
-/// bytes.
+/// An access to a line: the line's address, with the Access and same_access in the bits below it. Lines have at least
+/// 16 bytes.
 using Note = std::uint64_t;
 /// The access is the same one as that of the previous note, on another line.
-constexpr Note same_access = 4;
+constexpr Note same_access = 8;
 /// A note and the instruction of its access, adjacent in memory.
 struct PlacedNote {
   Note note;
@@ -19,7 +19,7 @@ struct PlacedNote {
 };
 static_assert(sizeof(PlacedNote) == 16);
 constexpr Note note_of(std::uint64_t line, Access access) { return line | static_cast<Note>(access); }
-constexpr Access access_of(Note note) { return static_cast<Access>(note & 3); }
-constexpr std::uint64_t line_of_note(Note note) { return note & ~Note{7}; }
+constexpr Access access_of(Note note) { return static_cast<Access>(note & 7); }
+constexpr std::uint64_t line_of_note(Note note) { return note & ~Note{15}; }
 
 }  // namespace tally::models

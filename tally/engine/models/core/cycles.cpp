@@ -4,30 +4,40 @@ namespace tally::models {
 
 namespace {
 
-// Loads and fetches, which the core waits for.
-std::uint64_t awaited(const LevelCounts& level) { return level.loads + level.fetches; }
-std::uint64_t awaited_misses(const LevelCounts& level) { return level.load_misses + level.fetch_misses; }
+// Accesses by the level that served them.
+struct Served {
+  std::uint64_t l2, llc, memory;
+};
 
-// Returns the cycles in excess of an L1 hit.
-std::uint64_t beyond(unsigned latency, unsigned load_latency) {
-  return latency > load_latency ? latency - load_latency : 0;
+// Misses of the last existing level go to memory.
+Served served(const HierarchyShape& shape, const HierarchyCounts& caches, std::uint64_t LevelCounts::*asked,
+              std::uint64_t LevelCounts::*missed) {
+  const std::uint64_t from_memory = shape.llc.sets != 0  ? caches.llc.*missed
+                                    : shape.l2.sets != 0 ? caches.l2.*missed
+                                                         : caches.l1i.*missed + caches.l1d.*missed;
+  return {caches.l2.*asked - caches.l2.*missed, caches.llc.*asked - caches.llc.*missed, from_memory};
+}
+
+template <class Wait>
+std::uint64_t cycles_of(const Served& counts, const Latencies& latencies, Wait&& wait) {
+  return counts.l2 * wait(latencies.l2) + counts.llc * wait(latencies.llc) + counts.memory * wait(latencies.memory);
 }
 
 }  // namespace
 
-std::uint64_t miss_cycles(const Latencies& latencies, unsigned load_latency, const HierarchyCounts& caches,
-                          const TlbCounts& tlbs, const BranchCounts& branches) {
-  const std::uint64_t l2_hits = awaited(caches.l2) - awaited_misses(caches.l2);
-  const std::uint64_t llc_hits = awaited(caches.llc) - awaited_misses(caches.llc);
-  // Misses of the last level that was used go to memory; without a second level, those of the first.
-  const std::uint64_t from_memory = caches.llc.references() > 0 ? awaited_misses(caches.llc)
-                                    : caches.l2.references() > 0
-                                        ? awaited_misses(caches.l2)
-                                        : awaited_misses(caches.l1i) + awaited_misses(caches.l1d);
-  const std::uint64_t translations = awaited(tlbs.stlb) - awaited_misses(tlbs.stlb);
-  return l2_hits * beyond(latencies.l2, load_latency) + llc_hits * beyond(latencies.llc, load_latency) +
-         from_memory * beyond(latencies.memory, load_latency) + translations * latencies.stlb +
-         awaited_misses(tlbs.stlb) * latencies.walk + branches.misses() * latencies.mispredict;
+std::uint64_t miss_cycles(const Latencies& latencies, const LoadWaits& waits, const HierarchyShape& shape,
+                          const HierarchyCounts& caches, const TlbCounts& tlbs, const BranchCounts& branches) {
+  const auto whole = [&](unsigned latency) { return std::uint64_t{waits.whole(latency)}; };
+  const auto shared = [&](unsigned latency) { return std::uint64_t{waits.shared(latency)}; };
+  const Served fetches = served(shape, caches, &LevelCounts::fetches, &LevelCounts::fetch_misses);
+  const Served loads = served(shape, caches, &LevelCounts::loads, &LevelCounts::load_misses);
+  const Served chases{caches.chases.l2, caches.chases.llc, caches.chases.memory};
+  const Served others{loads.l2 - chases.l2, loads.llc - chases.llc, loads.memory - chases.memory};
+  const std::uint64_t walks = tlbs.stlb.load_misses + tlbs.stlb.fetch_misses;
+  const std::uint64_t translations = tlbs.stlb.loads + tlbs.stlb.fetches - walks;
+  return cycles_of(fetches, latencies, whole) + cycles_of(chases, latencies, whole) +
+         cycles_of(others, latencies, shared) + translations * latencies.stlb + walks * latencies.walk +
+         branches.misses() * latencies.mispredict;
 }
 
 }  // namespace tally::models

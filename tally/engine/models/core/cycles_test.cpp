@@ -6,35 +6,56 @@ namespace tally::models {
 namespace {
 
 constexpr Latencies latencies{.l2 = 12, .llc = 36, .memory = 200, .stlb = 7, .walk = 30, .mispredict = 15};
+constexpr CacheShape level{.sets = 1, .ways = 1};
+constexpr HierarchyShape all{.l1i = level, .l1d = level, .l2 = level, .llc = level};
+constexpr LoadWaits in_order{.hit = 5}, out_of_order{.hit = 5, .window = 48};
 
 TEST(MissCycles, EachLevelAddsItsLatencyBeyondL1) {
   HierarchyCounts caches;
   caches.l1d = {.loads = 1000, .load_misses = 100, .stores = 500, .store_misses = 50};
   caches.l2 = {.loads = 100, .load_misses = 30, .stores = 50, .store_misses = 50};
   caches.llc = {.loads = 30, .load_misses = 10, .stores = 50, .store_misses = 50};
-  EXPECT_EQ(miss_cycles(latencies, 5, caches, {}, {}), 70U * 7 + 20 * 31 + 10 * 195);
+  EXPECT_EQ(miss_cycles(latencies, in_order, all, caches, {}, {}), 70U * 7 + 20 * 31 + 10 * 195);
 }
 
 TEST(MissCycles, FetchesStallToo) {
   HierarchyCounts caches;
   caches.l1i = {.fetches = 1000, .fetch_misses = 10};
   caches.l2 = {.fetches = 10, .fetch_misses = 0};
-  EXPECT_EQ(miss_cycles(latencies, 5, caches, {}, {}), 10U * 7);
+  EXPECT_EQ(miss_cycles(latencies, in_order, all, caches, {}, {}), 10U * 7);
 }
 
 TEST(MissCycles, TheLastExistingLevelMissesIntoMemory) {
   HierarchyCounts caches;
   caches.l1d = {.loads = 1000, .load_misses = 100};
-  EXPECT_EQ(miss_cycles(latencies, 5, caches, {}, {}), 100U * 195);
+  HierarchyShape shape{.l1i = level, .l1d = level};
+  EXPECT_EQ(miss_cycles(latencies, in_order, shape, caches, {}, {}), 100U * 195);
   caches.l2 = {.loads = 100, .load_misses = 30};
-  EXPECT_EQ(miss_cycles(latencies, 5, caches, {}, {}), 70U * 7 + 30 * 195);
+  shape.l2 = level;
+  EXPECT_EQ(miss_cycles(latencies, in_order, shape, caches, {}, {}), 70U * 7 + 30 * 195);
 }
 
 TEST(MissCycles, ALatencyOfZeroAddsNothing) {
   HierarchyCounts caches;
   caches.l1d = {.loads = 1000, .load_misses = 100};
   caches.l2 = {.loads = 100, .load_misses = 30};
-  EXPECT_EQ(miss_cycles({}, 5, caches, {}, {}), 0U);
+  EXPECT_EQ(miss_cycles({}, in_order, all, caches, {}, {}), 0U);
+}
+
+TEST(MissCycles, OutOfOrderTheWindowHidesMissesAndTheRestOverlaps) {
+  HierarchyCounts caches;
+  caches.l2 = {.fetches = 5, .fetch_misses = 0, .loads = 100, .load_misses = 30};
+  caches.llc = {.loads = 30, .load_misses = 10};
+  EXPECT_EQ(miss_cycles(latencies, out_of_order, all, caches, {}, {}), 5U * 7 + 10 * 37);
+}
+
+TEST(MissCycles, ChasesWaitForTheirWholeLatency) {
+  HierarchyCounts caches;
+  caches.l2 = {.loads = 100, .load_misses = 30};
+  caches.llc = {.loads = 30, .load_misses = 10};
+  caches.chases = {.l2 = 50, .llc = 15, .memory = 4};
+  EXPECT_EQ(miss_cycles(latencies, out_of_order, all, caches, {}, {}), 50U * 7 + 15 * 31 + 4 * 195 + 6 * 37);
+  EXPECT_EQ(miss_cycles(latencies, in_order, all, caches, {}, {}), 70U * 7 + 20 * 31 + 10 * 195);
 }
 
 TEST(MissCycles, TranslationsAndPredictions) {
@@ -44,8 +65,8 @@ TEST(MissCycles, TranslationsAndPredictions) {
   branches.conditional_misses = 2;
   branches.return_misses = 1;
   branches.btb_misses = 100;
-  EXPECT_EQ(miss_cycles(latencies, 5, {}, tlbs, branches), 6U * 7 + 4 * 30 + 3 * 15);
-  EXPECT_EQ(miss_cycles(latencies, 5, {}, {}, {}), 0U);
+  EXPECT_EQ(miss_cycles(latencies, in_order, all, {}, tlbs, branches), 6U * 7 + 4 * 30 + 3 * 15);
+  EXPECT_EQ(miss_cycles(latencies, in_order, all, {}, {}, {}), 0U);
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ struct Conditions : linux::Conditions {
   bool wait_all = false;  ///< wait until every descendant has ended, not only the started process
   EngineTuning engine = {};
   bool as_valgrind = false;  ///< answer the client requests of valgrind.h as valgrind does (docs/guides/marks.md)
+  bool pmu = false;          ///< programs can open hardware counters (docs/guides/programs-with-counters.md)
   std::string marks;         ///< a dialect of channel::IllegalMarks whose marks are honoured, or ""
   std::string cpu_model;     ///< the processor that programs see: the name of a cpus::CpuModel; or "host", the real one
   std::string clock = "real";  ///< that programs read; or "counted": it counts their instructions

@@ -17,6 +17,7 @@
 #include "tally/engine/channel/model_counts.hpp"
 #include "tally/engine/channel/notes.hpp"
 #include "tally/engine/channel/presented_files.hpp"
+#include "tally/engine/channel/presented_pmu.hpp"
 #include "tally/engine/channel/read_sources_layout.hpp"
 #include "tally/engine/channel/run_parts.hpp"
 #include "tally/engine/channel/window_rows_layout.hpp"
@@ -24,7 +25,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other if it differs.
-inline constexpr uint32_t layout_version = 31;
+inline constexpr uint32_t layout_version = 32;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// Why the counts of a process are partial. Bits; the command has the text for each.
@@ -203,6 +204,7 @@ struct Settings {
   PresentedCpu cpu;            ///< the processor that programs see
   PresentedFiles files;        ///< with `repeatable`
   PartSettings parts;          ///< marks in the code of programs
+  PresentedPmu pmu;            ///< the PMU that programs find
 };
 
 /// Above this number, a new process takes the record of one that has ended, and its first thread takes that one's.

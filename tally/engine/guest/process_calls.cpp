@@ -16,6 +16,7 @@
 #include "tally/engine/guest/guest_threads.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/output_buffers.hpp"
+#include "tally/engine/guest/pmu_events.hpp"
 #include "tally/engine/guest/valgrind_answers.hpp"
 #include "tally/engine/instrument/cold_models.hpp"
 #include "tally/engine/instrument/model_probes.hpp"
@@ -94,6 +95,7 @@ s64 fork_process(Thread* t, const Clone& c) {
   requested_calls_after_fork(t);
   forked_random();
   drop_uses();
+  pmu_events_after_fork();
   return 0;
 }
 
@@ -119,6 +121,7 @@ void release_all_for_dead(const Thread* t) {
   llc_lock.release_for_dead(holder);
   release_waits_for_dead(holder);
   release_requested_calls_for_dead(holder);
+  release_pmu_events_for_dead(holder);
 }
 
 s64 share_memory(Thread* t, const Clone& c) {
@@ -257,6 +260,7 @@ s64 run(Thread* t, const u64* mask) {
 s64 emulate_clone(Thread* t, const Clone& c) {
   constexpr u64 new_user_namespace = 0x10000000;
   if (c.flags & new_user_namespace) give_up_writing();
+  pmu_events_before_clone(t);
   return c.flags & clone_vm ? share_memory(t, c) : fork_process(t, c);
 }
 
@@ -360,6 +364,7 @@ s64 emulate_exit(Thread* t, u64 status) {
   }
   if (t->vfork_child != 0) end_as(t, channel::End::exited, static_cast<int>(status & 0xff));
   open_outputs(*t);
+  pmu_events_of_thread_end(t);
   finish_thread(t);
   block_everything();  // from here on its stacks may be reused
   release_counters(t);

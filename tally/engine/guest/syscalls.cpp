@@ -19,6 +19,7 @@
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
+#include "tally/engine/guest/pmu_events.hpp"
 #include "tally/engine/guest/presented_machine.hpp"
 #include "tally/engine/guest/presented_maps.hpp"
 #include "tally/engine/guest/process_calls.hpp"
@@ -105,10 +106,12 @@ s64 wait_with_pair(Thread* t) { return run_with_mask_pair(t, r9); }
 s64 read_pending(Thread* t) { return emulate_sigpending(t, t->gpr[rdi], t->gpr[rsi]); }
 s64 wait_for_signal(Thread* t) { return emulate_sigtimedwait(t, t->gpr[rdi], t->gpr[rsi], t->gpr[r10]); }
 s64 read_at_or_into_many(Thread* t) {
+  if (const s64 n = read_pmu_event(t); n != not_of_pmu) return n;
   const s64 r = read_presented_maps(t);
   return r != not_a_list ? r : run(t);
 }
 s64 read_bytes(Thread* t) {
+  if (const s64 n = read_pmu_event(t); n != not_of_pmu) return n;
   if (const s64 n = read_presented_maps(t); n != not_a_list) return n;
   const s64 r = read_from_descriptors() == 0 ? run(t) : emulate_read(t, t->gpr[rsi]);
   return random_is_fixed() && is_random_device(t->gpr[rdi]) ? with_fixed_bytes(r, t->gpr[rsi]) : r;
@@ -180,16 +183,40 @@ s64 written_by_name(Thread* t) { return emulate_write(t, ~u64{0}); }
 s64 control_device(Thread* t) {
   constexpr u32 clone_file = 0x40049409, clone_range = 0x4020940d;  // FICLONE, FICLONERANGE
   const u32 request = static_cast<u32>(t->gpr[rsi]);
+  if (const s64 r = control_pmu_event(t); r != not_of_pmu) return r;
   return request == clone_file || request == clone_range ? emulate_write(t, t->gpr[rdi]) : emulate_ioctl(t);
 }
 s64 list(Thread* t) { return list_directory(t, t->gpr[rax]); }
 s64 close_many(Thread* t) {
   const u64* g = t->gpr;
   if ((g[rdx] & 2 /* CLOSE_RANGE_UNSHARE */) && !is_last(t)) has_own_numbers(t);
+  constexpr u64 only_close_on_exec = 4;
+  if (!(g[rdx] & only_close_on_exec)) pmu_events_close(g[rdi] & 0xffffffff, g[rsi] & 0xffffffff);
   return close_range_around(g[rdi] & 0xffffffff, g[rsi] & 0xffffffff, g[rdx]);
 }
 
-s64 replace_descriptor(Thread* t) { return free_number(t, t->gpr[rsi]) ? run(t) : -9; }
+s64 close_descriptor(Thread* t) {
+  const u32 event = pmu_event_at(t->gpr[rdi]);
+  const s64 r = run(t);
+  if (r != -EBADF) pmu_event_closed(event);
+  return r;
+}
+
+s64 duplicate_descriptor(Thread* t) {
+  const s64 r = run(t);
+  if (!failed(r)) pmu_event_duplicated(static_cast<u64>(r));
+  return r;
+}
+
+s64 replace_descriptor(Thread* t) {
+  if (!free_number(t, t->gpr[rsi])) return -EBADF;
+  const u32 replaced = pmu_event_at(t->gpr[rsi]);
+  const s64 r = run(t);
+  if (failed(r)) return r;
+  pmu_event_duplicated(static_cast<u64>(r));
+  pmu_event_closed(replaced);
+  return r;
+}
 
 s64 control_descriptor(Thread* t) {
   const u64 command = t->gpr[rsi], lowest = t->gpr[rdx];
@@ -198,6 +225,7 @@ s64 control_descriptor(Thread* t) {
   s64 r = 0;
   do r = run(t);
   while (duplicates && number_was_skipped(t, lowest, r));
+  if (duplicates && !failed(r)) pmu_event_duplicated(static_cast<u64>(r));
   return r;
 }
 
@@ -280,6 +308,7 @@ s64 open_event(Thread* t) {
   constexpr u64 kind_at = 0, breakpoint_at = 52;  // in struct perf_event_attr
   constexpr u32 breakpoint = 5, executes = 4;
   u32 kind = 0, access = 0;
+  if (const s64 opened = open_pmu_event(t); opened != not_of_pmu) return opened;
   const s64 r = run(t);
   if (!failed(r) && get(&kind, t->gpr[rdi] + kind_at, 4) == 0 && kind == breakpoint &&
       get(&access, t->gpr[rdi] + breakpoint_at, 4) == 0 && access == executes)

@@ -9,6 +9,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/command_run.hpp"
+#include "tally/counting/backend/engine/count/openable_events.hpp"
 #include "tally/counting/backend/engine/count/snapshot.hpp"
 #include "tally/counting/backend/engine/failures.hpp"
 #include "tally/counting/backend/engine/kept_translations.hpp"
@@ -296,6 +297,7 @@ Result<void> present_machine(const Conditions& conditions, channel::Settings& se
     settings.files = cpus::machine_files(model, linux::content("/proc/cpuinfo"),
                                          linux::other_libraries(linux::content("/etc/ld.so.cache")));
   settings.counts_clock = conditions.counts_clock() ? 1 : 0;
+  if (conditions.pmu) settings.pmu = presented_pmu(conditions.cpu_model);
   return {};
 }
 

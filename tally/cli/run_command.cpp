@@ -1,0 +1,65 @@
+#include "tally/cli/commands.hpp"
+#include "tally/cli/launch.hpp"
+#include "tally/counting/backend/choose/choose_backend.hpp"
+#include "tally/counting/measure/measure_stat.hpp"
+#include "tally/linux/machine/host_machine.hpp"
+#include "tally/linux/process/finishing.hpp"
+#include "tally/linux/process/received_signals.hpp"
+#include "tally/tools/command/command_page.hpp"
+
+namespace tally::cli {
+namespace {
+
+constexpr const char* run_footer =
+    R"(Programs that open hardware counters themselves (perf_event_open) find a PMU: instructions, branches, and the
+codes of the processor for events that tally counts exactly. A thread counts itself; without --cpu-model, codes are
+those of this machine's processor. Other hardware events fail with ENOENT, as they do on a machine without a PMU.
+
+tally prints nothing. `tally stat --pmu` does the same and also prints counts.
+
+Exit code: that of the program. If a signal ends the program, it ends tally, too.
+
+Examples:
+  tally run -- ./bench
+  tally run --cpu-model haswell -- ./bench
+)";
+
+void describe(Page& page, backend::Order& order) {
+  page.head("Run a program whose own hardware counters work, on machines without a PMU, too.",
+            "tally run [options] [--] PROGRAM [arguments]");
+  page.prefix_command();
+  add_launch_options(page, order.conditions);
+  add_engine_tuning(page, order.conditions.engine);
+  page.footer(run_footer);
+}
+
+}  // namespace
+
+void describe_run(Page& page) {
+  static backend::Order unused;
+  describe(page, unused);
+}
+
+int run_run(const std::vector<std::string>& arguments) {
+  measure::StatOptions order;
+  Page page;
+  describe(page, order);
+  if (const auto done = page.read(arguments)) return *done;
+  auto command = command_of(page, false, "tally run -- ./bench");
+  if (!command) return report_error(command.error());
+  order.target.command = std::move(*command);
+  order.conditions.pmu = true;
+  auto choice = backend::choose("engine", order, linux::read_host_machine(), {});
+  if (!choice) return report_error(choice.error());
+  if (const auto there = check_launch(order); !there) return report_error(there.error());
+  auto signals = linux::Signals::watch();
+  if (!signals) return report_error(signals.error());
+  const auto stat = measure::stat(*choice->backend, order, *signals);
+  const linux::Finishing finishing(*signals);
+  if (!stat) return report_error(stat.error());
+  const int code = final_exit_code(*stat, exit_ok, *signals);
+  if (stat->signal && code == stat->exit_code) linux::die_of(*stat->signal);
+  return code;
+}
+
+}  // namespace tally::cli

@@ -1,0 +1,36 @@
+/// The PMU that programs find (Settings::pmu): perf_event_open(2) for hardware events, and the calls on the descriptors
+/// that it returns. Counts are those of the engine, exact to the instruction.
+///
+/// The kernel object of such a descriptor is a stream socket that is never connected: docs/design/engine.md, "Counters
+/// that programs open".
+#pragma once
+#include "tally/engine/records.hpp"
+
+namespace tally::engine::guest {
+
+/// The call is not for the PMU: the kernel makes it.
+inline constexpr s64 not_of_pmu = -0x10000;
+
+/// Serves perf_event_open(2).
+s64 open_pmu_event(Thread* t);
+/// Serve read(2), readv(2) and ioctl(2).
+s64 read_pmu_event(Thread* t);
+s64 control_pmu_event(Thread* t);
+
+/// An event that `number` refers to, before a call that may close that descriptor. 0: none.
+u32 pmu_event_at(u64 number);
+/// A call has duplicated the descriptor `number`, or closed one of `event`.
+void pmu_event_duplicated(u64 number);
+void pmu_event_closed(u32 event);
+/// close_range(2) is about to close these descriptors.
+void pmu_events_close(u64 first, u64 last);
+
+/// The thread ends: its counts are final after this.
+void pmu_events_of_thread_end(Thread* t);
+/// The process starts a thread, or another process: the counts of inherited events would be those of both.
+void pmu_events_before_clone(const Thread* t);
+/// In the child of a fork: the events are the parent's. Reading them is an error.
+void pmu_events_after_fork();
+void release_pmu_events_for_dead(u32 holder);
+
+}  // namespace tally::engine::guest

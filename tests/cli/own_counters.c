@@ -1,0 +1,209 @@
+// Opens hardware counters itself, as benchmark libraries do, and prints what they count: one line for each case.
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct perf_event_attr attributes(uint32_t type, uint64_t config) {
+  struct perf_event_attr attr;
+  memset(&attr, 0, sizeof attr);
+  attr.type = type;
+  attr.size = sizeof attr;
+  attr.config = config;
+  attr.disabled = 1;
+  attr.exclude_kernel = 1;
+  attr.exclude_hv = 1;
+  return attr;
+}
+
+static int open_event(struct perf_event_attr* attr, int pid, int cpu, int group, unsigned long flags) {
+  return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group, flags);
+}
+
+static int open_instructions(void) {
+  struct perf_event_attr attr = attributes(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  return open_event(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+// 2n instructions, n of them branches, between two system calls that switch the counters on and off: with the second
+// call 3 instructions more.
+static void run_loop(int fd, uint64_t n) {
+  register long flag asm("rdx") = PERF_IOC_FLAG_GROUP;
+  register uint64_t left asm("r8") = n;
+  long result = SYS_ioctl, request = PERF_EVENT_IOC_ENABLE;
+  asm volatile(
+      "syscall\n"
+      "1: dec %%r8\n jnz 1b\n"
+      "mov %[off], %%esi\n"
+      "mov %[call], %%eax\n"
+      "syscall\n"
+      : "+a"(result), "+S"(request), "+r"(left)
+      : "D"((long)fd), "r"(flag), [off] "i"(PERF_EVENT_IOC_DISABLE), [call] "i"(SYS_ioctl)
+      : "rcx", "r11", "memory", "cc");
+}
+
+static uint64_t value_of(int fd) {
+  uint64_t value = 0;
+  return read(fd, &value, sizeof value) == sizeof value ? value : 0;
+}
+
+// The calls of nanobench, and of google-benchmark with libpfm.
+static void count_group(void) {
+  struct perf_event_attr attr = attributes(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  attr.read_format =
+      PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  const int leader = open_event(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  attr.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
+  const int branches = open_event(&attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
+  uint64_t ids[2] = {0, 0};
+  ioctl(leader, PERF_EVENT_IOC_ID, &ids[0]);
+  ioctl(branches, PERF_EVENT_IOC_ID, &ids[1]);
+  for (uint64_t n = 1; n <= 1000000; n *= 1000) {
+    uint64_t values[7] = {0};
+    ioctl(leader, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
+    run_loop(leader, n);
+    const long bytes = read(leader, values, sizeof values);
+    printf("group %lu: %ld bytes, %lu values, %lu instructions, %lu branches, ids %s, times %s\n", n, bytes, values[0],
+           values[3], values[5], ids[0] != ids[1] && values[4] == ids[0] && values[6] == ids[1] ? "match" : "differ",
+           values[1] != 0 && values[1] == values[2] ? "equal" : "differ");
+  }
+  uint64_t small[2];
+  const long got = read(leader, small, sizeof small);
+  printf("short read: %ld, %s\n", got, strerror(errno));
+}
+
+static void count_duplicates(void) {
+  const int fd = open_instructions();
+  const int second = dup(fd), third = fcntl(fd, F_DUPFD_CLOEXEC, 100);
+  close(fd);
+  run_loop(second, 1000);
+  printf("duplicates: %lu %lu\n", value_of(second), value_of(third));
+  dup2(third, second);
+  struct iovec part = {.iov_base = &(uint64_t){0}, .iov_len = 8};
+  printf("replaced: %lu, readv %ld\n", value_of(second), (long)readv(second, &part, 1));
+  close(second);
+  close_range(100, ~0U, 0);
+  uint64_t value;
+  printf("closed: %ld\n", (long)read(third, &value, sizeof value));
+}
+
+static void count_in_child(void) {
+  const int fd = open_instructions();
+  run_loop(fd, 1000);
+  fflush(stdout);
+  if (fork() == 0) {
+    uint64_t value;
+    const long got = read(fd, &value, sizeof value);
+    printf("child: %ld, %s\n", got, strerror(errno));
+    const int own = open_instructions();
+    run_loop(own, 1000);
+    printf("child's own: %lu\n", value_of(own));
+    fflush(stdout);
+    _exit(0);
+  }
+  wait(NULL);
+  printf("parent: %lu\n", value_of(fd));
+}
+
+static int of_thread;
+static void* count_thread(void* unused) {
+  (void)unused;
+  of_thread = open_instructions();
+  run_loop(of_thread, 1000);
+  return NULL;
+}
+
+static void count_threads(void) {
+  struct perf_event_attr attr = attributes(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  attr.inherit = 1;
+  const int inherited = open_event(&attr, 0, -1, -1, 0);
+  run_loop(inherited, 1000);
+  printf("inherited: %lu\n", value_of(inherited));
+  pthread_t thread;
+  pthread_create(&thread, NULL, count_thread, NULL);
+  pthread_join(thread, NULL);
+  uint64_t value;
+  printf("of a thread: %lu, inherited after it: %ld\n", value_of(of_thread),
+         (long)read(inherited, &value, sizeof value));
+}
+
+static void open_many(void) {
+  uint64_t sum = 0;
+  for (int i = 0; i < 100000; i++) {
+    const int fd = open_instructions();
+    if (i % 1000 == 0) {
+      run_loop(fd, 1000);
+      sum += value_of(fd);
+    }
+    close(fd);
+  }
+  printf("100000 opens: %lu\n", sum);
+}
+
+static void print_error(const char* what, struct perf_event_attr attr, int pid, int cpu, int group, long flags) {
+  const int fd = open_event(&attr, pid, cpu, group, (unsigned long)flags);
+  printf("%s: %s\n", what, fd < 0 ? strerror(errno) : "opened");
+  if (fd >= 0) close(fd);
+}
+
+// Each wrong attribute, of an event of this type.
+static void print_errors(uint32_t type, uint64_t config) {
+  const struct perf_event_attr good = attributes(type, config);
+  struct perf_event_attr attr;
+#define WITH(change) (attr = good, change, attr)
+  print_error("nothing wrong", good, 0, -1, -1, 0);
+  print_error("size 0", WITH(attr.size = 0), 0, -1, -1, 0);
+  print_error("size 8", WITH(attr.size = 8), 0, -1, -1, 0);
+  print_error("size 5000", WITH(attr.size = 5000), 0, -1, -1, 0);
+  print_error("sample type", WITH(attr.sample_type = 1ull << 63), 0, -1, -1, 0);
+  print_error("read format", WITH(attr.read_format = 1 << 20), 0, -1, -1, 0);
+  print_error("reserved", WITH(attr.__reserved_2 = 1), 0, -1, -1, 0);
+  print_error("inherit_thread", WITH(attr.inherit_thread = 1), 0, -1, -1, 0);
+  print_error("inherited group", WITH((attr.inherit = 1, attr.read_format = PERF_FORMAT_GROUP)), 0, -1, -1, 0);
+  print_error("sigtrap", WITH(attr.sigtrap = 1), 0, -1, -1, 0);
+  print_error("two of exec", WITH((attr.remove_on_exec = 1, attr.enable_on_exec = 1)), 0, -1, -1, 0);
+  print_error("period", WITH(attr.sample_period = 1ull << 63), 0, -1, -1, 0);
+  print_error("flags", good, 0, -1, -1, 1 << 10);
+  print_error("group", good, 0, -1, 9999, 0);
+  print_error("group of another kind", good, 0, -1, 0, 0);
+  print_error("process", good, 0x3fffffff, -1, -1, 0);
+#undef WITH
+}
+
+static void print_other_errors(void) {
+  struct perf_event_attr attr = attributes(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  attr.exclude_kernel = 0;
+  print_error("kernel", attr, 0, -1, -1, 0);
+  print_error("cycles", attributes(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES), 0, -1, -1, 0);
+  print_error("number", attributes(PERF_TYPE_HARDWARE, 99), 0, -1, -1, 0);
+  print_error("unknown code", attributes(PERF_TYPE_RAW, 0xffff), 0, -1, -1, 0);
+  print_error("Intel's branches", attributes(PERF_TYPE_RAW, 0xc4), 0, -1, -1, 0);
+  print_error("AMD's branches", attributes(PERF_TYPE_RAW, 0xc2), 0, -1, -1, 0);
+  print_error("loads", attributes(PERF_TYPE_HW_CACHE, 0), 0, -1, -1, 0);
+  const int fd = open_instructions();
+  printf("mapped: %s\n", mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED ? strerror(errno) : "yes");
+  struct pollfd waited = {.fd = fd, .events = POLLIN};
+  printf("poll: %d, %x\n", poll(&waited, 1, 0), waited.revents);
+}
+
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "";
+  if (strcmp(what, "group") == 0) count_group();
+  if (strcmp(what, "duplicates") == 0) count_duplicates();
+  if (strcmp(what, "child") == 0) count_in_child();
+  if (strcmp(what, "threads") == 0) count_threads();
+  if (strcmp(what, "many") == 0) open_many();
+  if (strcmp(what, "errors") == 0) print_errors(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  if (strcmp(what, "software") == 0) print_errors(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+  if (strcmp(what, "others") == 0) print_other_errors();
+}

@@ -1,0 +1,59 @@
+// `tally run`, and `--pmu`: hardware counters that programs open themselves.
+#include <gtest/gtest.h>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+std::string counted(const std::string& what) {
+  const Finished run = tally({"run", "--", OWN_COUNTERS, what});
+  EXPECT_EQ(run.code(), 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  return run.out;
+}
+
+// A loop of n rounds is 2n instructions and n branches; the call that ends the count adds 3 and 1.
+TEST(OwnCounters, of_a_group_are_exact) {
+  EXPECT_EQ(counted("group"),
+            "group 1: 56 bytes, 2 values, 5 instructions, 2 branches, ids match, times equal\n"
+            "group 1000: 56 bytes, 2 values, 2003 instructions, 1001 branches, ids match, times equal\n"
+            "group 1000000: 56 bytes, 2 values, 2000003 instructions, 1000001 branches, ids match, times equal\n"
+            "short read: -1, No space left on device\n");
+}
+
+TEST(OwnCounters, live_as_long_as_a_descriptor) {
+  EXPECT_EQ(counted("duplicates"), "duplicates: 2003 2003\nreplaced: 2003, readv 8\nclosed: -1\n");
+}
+
+TEST(OwnCounters, of_the_parent_are_no_counters_of_a_child) {
+  EXPECT_EQ(counted("child"), "child: -1, Invalid argument\nchild's own: 2003\nparent: 2003\n");
+}
+
+TEST(OwnCounters, of_threads_are_their_own_and_inherited_ones_never_wrong) {
+  EXPECT_EQ(counted("threads"), "inherited: 2003\nof a thread: 2003, inherited after it: 0\n");
+}
+
+TEST(OwnCounters, can_be_opened_and_closed_many_times) { EXPECT_EQ(counted("many"), "100000 opens: 200300\n"); }
+
+TEST(OwnCounters, refuse_wrong_attributes_as_the_kernel_does) {
+  const Finished natively = Running({OWN_COUNTERS, "software"}).finish();
+  if (!natively.out.starts_with("nothing wrong: opened")) GTEST_SKIP() << "the kernel refuses all events";
+  EXPECT_EQ(counted("errors"), natively.out);
+}
+
+TEST(OwnCounters, that_the_engine_lacks_are_missing) {
+  const Finished run = tally({"run", "--cpu-model", "haswell", "--", OWN_COUNTERS, "others"});
+  EXPECT_EQ(run.out,
+            "kernel: Permission denied\ncycles: No such file or directory\nnumber: Invalid argument\n"
+            "unknown code: No such file or directory\nIntel's branches: opened\n"
+            "AMD's branches: No such file or directory\nloads: opened\nmapped: No such device\npoll: 1, 0\n");
+}
+
+TEST(OwnCounters, are_missing_without_the_option) {
+  const Finished run = tally({"stat", "-q", "--backend", "engine", "-e", "instructions", "--", OWN_COUNTERS, "errors"});
+  EXPECT_FALSE(run.out.starts_with("nothing wrong: opened"));
+}
+
+}  // namespace
+}  // namespace tally::test

@@ -168,7 +168,8 @@ std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValu
   if (!NeededModels{.core = true}.tlbs_in(simulation.precision)) counts.tlbs = {};
   const tally::models::CoreTable* const table = machines::core_named(simulation.machine.core);
   const tally::models::LoadWaits waits =
-      table != nullptr ? tally::models::LoadWaits{table->load_latency, table->window} : tally::models::LoadWaits{};
+      table != nullptr ? tally::models::LoadWaits{table->load_latency, static_cast<unsigned>(table->window())}
+                       : tally::models::LoadWaits{};
   const machines::MachineModel& machine = simulation.machine;
   return static_cast<std::int64_t>(core.cycles + tally::models::miss_cycles(machine.latencies, waits, machine.caches,
                                                                             counts.caches, counts.tlbs,

@@ -11,7 +11,6 @@ struct CommandHint {
 };
 
 inline constexpr CommandHint command_hints[] = {
-    {"run", "use `tally stat -- PROGRAM`"},
     {"count", "use `tally stat -- PROGRAM`"},
     {"record", "use `tally profile -- PROGRAM` for a profile, `tally sample --every 1M -- PROGRAM` for a time series"},
     {"top", "use `tally watch` for cores and processes, `tally profile -a -e cpu-clock -- sleep 5` for functions"},

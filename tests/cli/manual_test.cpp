@@ -113,7 +113,7 @@ TEST_F(Completion, offers_commands_options_and_values) {
   EXPECT_EQ(completions({"tally", "event", "sto"}), Words{"stores"});
   EXPECT_EQ(completions({"tally", "event", "loads,sto"}), Words{"loads,stores"});
   EXPECT_EQ(completions({"tally", "help", "st"}), Words{"stat"});
-  EXPECT_EQ(completions({"tally", "help", "run"}), Words{"running"});
+  EXPECT_EQ(completions({"tally", "help", "runn"}), Words{"running"});
   EXPECT_EQ(completions({"tally", "profile", "--sort", "c"}), Words{"callees"})
       << "alternatives are offered, not executed";
   EXPECT_EQ(completions({"tally", "stat", "-r", ""}), Words{""}) << "a number has no suggestion";

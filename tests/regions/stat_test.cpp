@@ -331,8 +331,9 @@ TEST(StatRegions, have_cycles_of_the_core_model) {
   const json& first = some.events["first"]["cycles:u"];
   const json& both = some.events["both"]["cycles:u"];
   EXPECT_EQ(first.at("trust"), "modelled");
-  EXPECT_EQ(walked({"--model", "host", "-e", "cycles"}).events["first"]["cycles:u"].at("model"),
-            "haswell core and host caches, fast");
+  // The host's core is that of its processor.
+  const std::string model = walked({"--model", "host", "-e", "cycles"}).events["first"]["cycles:u"].at("model");
+  EXPECT_TRUE(model.ends_with(" core and host caches, fast")) << model;
   // Eight entries of 128 loads, all of which miss.
   EXPECT_GE(first.at("value"), 8 * 128);
   EXPECT_GE(both.at("value"), first.at("value"));

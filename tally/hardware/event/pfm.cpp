@@ -137,6 +137,25 @@ std::string with_separate_modes(std::string_view text) {
   return joined;
 }
 
+// Whether libpfm4 accepts its own full name: some list a default mask that excludes one that was named.
+bool accepts(const std::string& full) {
+  std::uint64_t codes[4] = {};
+  auto argument = sized<pfm_pmu_encode_arg_t>();
+  argument.codes = codes;
+  argument.count = 4;
+  return pfm_get_os_event_encoding(full.c_str(), PFM_PLM3, PFM_OS_NONE, &argument) == PFM_SUCCESS;
+}
+
+// "UOPS_RETIRED:ALL:c=2:u" → "UOPS_RETIRED:ALL:c=2".
+std::string without_modes(std::string_view text) {
+  std::string rest;
+  for (const std::string& term : split(text, ':')) {
+    if (term == "u" || term == "k" || term.starts_with("u=") || term.starts_with("k=")) continue;
+    rest += (rest.empty() ? "" : ":") + term;
+  }
+  return rest;
+}
+
 bool says_mode(std::string_view text) {
   const auto parts = split(text, ':');
   return std::any_of(parts.begin() + 1, parts.end(), [](const std::string& part) {
@@ -173,7 +192,7 @@ std::optional<Result<EncodedEvent>> encode(const Pmu& pmu, std::string_view text
                             split(asked, ':').front()));
   }
   EncodedEvent found;
-  found.name = name;
+  found.name = accepts(fmt::format("{}::{}", pmu.name, name)) ? name : without_modes(asked);
   found.what = description(argument.idx, name);
   found.encoding.family = pmu.family;
   found.encoding.pmu = pmu.name;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr Latencies latencies{.l2 = 12, .llc = 36, .memory = 200, .stlb = 7, .walk = 30, .mispredict = 15};
 constexpr CacheShape level{.sets = 1, .ways = 1};
-constexpr HierarchyShape all{.l1i = level, .l1d = level, .l2 = level, .llc = level};
+constexpr HierarchyShape all{.l1i = level, .l1d = level, .l2 = level, .llc = level, .prefetch = {}};
 constexpr LoadWaits in_order{.hit = 5}, out_of_order{.hit = 5, .window = 48};
 
 TEST(MissCycles, EachLevelAddsItsLatencyBeyondL1) {
@@ -28,7 +28,8 @@ TEST(MissCycles, FetchesStallToo) {
 TEST(MissCycles, TheLastExistingLevelMissesIntoMemory) {
   HierarchyCounts caches;
   caches.l1d = {.loads = 1000, .load_misses = 100};
-  HierarchyShape shape{.l1i = level, .l1d = level};
+  HierarchyShape shape{};
+  shape.l1i = shape.l1d = level;
   EXPECT_EQ(miss_cycles(latencies, in_order, shape, caches, {}, {}), 100U * 195);
   caches.l2 = {.loads = 100, .load_misses = 30};
   shape.l2 = level;

@@ -115,6 +115,33 @@ static void count_in_child(void) {
   printf("parent: %lu\n", value_of(fd));
 }
 
+static void count_rounds(uint64_t n) {
+  for (volatile uint64_t i = 0; i < n; i++) {
+  }
+}
+
+// A vfork child shares the parent's memory, and has descriptors of its own. When the leader of a group that is switched
+// off is closed, the other event begins to count.
+static void close_elsewhere(void) {
+  const int fd = open_instructions();
+  run_loop(fd, 1000);
+  if (vfork() == 0) {
+    close(fd);
+    _exit(0);
+  }
+  printf("closed in a vfork child: %lu\n", value_of(fd));
+  const int leader = open_instructions();
+  struct perf_event_attr attr = attributes(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  attr.disabled = 0;
+  const int other = open_event(&attr, 0, -1, leader, 0);
+  count_rounds(100000);
+  close(leader);
+  const uint64_t before = value_of(other);
+  count_rounds(100000);
+  const uint64_t after = value_of(other);
+  printf("leader closed: %s, then %s\n", before < 10000 ? "few" : "many", after > 100000 ? "many" : "few");
+}
+
 static int of_thread;
 static void* count_thread(void* unused) {
   (void)unused;
@@ -201,6 +228,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "group") == 0) count_group();
   if (strcmp(what, "duplicates") == 0) count_duplicates();
   if (strcmp(what, "child") == 0) count_in_child();
+  if (strcmp(what, "closed") == 0) close_elsewhere();
   if (strcmp(what, "threads") == 0) count_threads();
   if (strcmp(what, "many") == 0) open_many();
   if (strcmp(what, "errors") == 0) print_errors(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);

@@ -26,6 +26,10 @@ TEST(OwnCounters, live_as_long_as_a_descriptor) {
   EXPECT_EQ(counted("duplicates"), "duplicates: 2003 2003\nreplaced: 2003, readv 8\nclosed: -1\n");
 }
 
+TEST(OwnCounters, are_not_changed_by_descriptors_that_others_close) {
+  EXPECT_EQ(counted("closed"), "closed in a vfork child: 2003\nleader closed: few, then many\n");
+}
+
 TEST(OwnCounters, of_the_parent_are_no_counters_of_a_child) {
   EXPECT_EQ(counted("child"), "child: -1, Invalid argument\nchild's own: 2003\nparent: 2003\n");
 }

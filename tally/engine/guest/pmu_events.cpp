@@ -318,15 +318,26 @@ s64 add_event(Thread* of, const perf_event_attr& attr, u32 row, s32 group, u64 f
   return number;
 }
 
-void remove_event(u32 at) {
+/// The others of a leader's group are groups of their own after it, and count if they are on. What those of another
+/// thread have executed until now is not known: the thread runs.
+void dissolve_group(Thread* t, u32 leader) {
+  for (u32 i = 1; i < events.size; i++) {
+    PmuEventState& e = events[i];
+    if (i == leader || e.descriptors == 0 || e.leader != leader) continue;
+    if (e.thread == t)
+      update(e, values_of_stopped(t));
+    else if (e.is_on && !events[leader].is_on)
+      e.is_lost = true;
+    e.leader = i;
+  }
+}
+
+void remove_event(Thread* t, u32 at) {
   PmuEventState& e = events[at];
   u32* from = &buckets[bucket_of(e.cookie)];
   while (*from != at) from = &events[*from].next;
   *from = e.next;
-  // The others of its group are groups of their own then.
-  if (e.leader == at)
-    for (u32 i = 1; i < events.size; i++)
-      if (events[i].descriptors != 0 && events[i].leader == at) events[i].leader = i;
+  if (e.leader == at) dissolve_group(t, at);
   e.descriptors = 0;
   e.next = first_free;
   first_free = at;
@@ -411,14 +422,14 @@ s64 control_pmu_event(Thread* t) {
   });
 }
 
-u32 pmu_event_at(u64 number) {
-  if (open_events == 0) return 0;
+u32 pmu_event_at(const Thread* t, u64 number) {
+  if (open_events == 0 || t->vfork_child != 0) return 0;
   Guard guard(events_lock);
   return find_event(number);
 }
 
-void pmu_event_duplicated(u64 number) {
-  if (open_events == 0) return;
+void pmu_event_duplicated(const Thread* t, u64 number) {
+  if (open_events == 0 || t->vfork_child != 0) return;
   Guard guard(events_lock);
   const u32 at = find_event(number);
   if (at == 0) return;
@@ -426,17 +437,18 @@ void pmu_event_duplicated(u64 number) {
   if (number > highest_number) highest_number = number;
 }
 
-void pmu_event_closed(u32 event) {
+void pmu_event_closed(Thread* t, u32 event) {
   if (event == 0) return;
   Guard guard(events_lock);
   if (events[event].descriptors != 0 && --events[event].descriptors == 0) {
     events[event].descriptors = 1;
-    remove_event(event);
+    remove_event(t, event);
   }
 }
 
-void pmu_events_close(u64 first, u64 last) {
-  for (u64 n = first; open_events != 0 && n <= last && n <= highest_number; n++) pmu_event_closed(pmu_event_at(n));
+void pmu_events_close(Thread* t, u64 first, u64 last) {
+  for (u64 n = first; open_events != 0 && n <= last && n <= highest_number; n++)
+    pmu_event_closed(t, pmu_event_at(t, n));
 }
 
 void pmu_events_of_thread_end(Thread* t) {

@@ -17,13 +17,14 @@ s64 open_pmu_event(Thread* t);
 s64 read_pmu_event(Thread* t);
 s64 control_pmu_event(Thread* t);
 
-/// An event that `number` refers to, before a call that may close that descriptor. 0: none.
-u32 pmu_event_at(u64 number);
+/// An event that `number` refers to, before a call that may close that descriptor. 0: none, or the caller is a vfork
+/// child, whose descriptors are copies.
+u32 pmu_event_at(const Thread* t, u64 number);
 /// A call has duplicated the descriptor `number`, or closed one of `event`.
-void pmu_event_duplicated(u64 number);
-void pmu_event_closed(u32 event);
+void pmu_event_duplicated(const Thread* t, u64 number);
+void pmu_event_closed(Thread* t, u32 event);
 /// close_range(2) is about to close these descriptors.
-void pmu_events_close(u64 first, u64 last);
+void pmu_events_close(Thread* t, u64 first, u64 last);
 
 /// The thread ends: its counts are final after this.
 void pmu_events_of_thread_end(Thread* t);

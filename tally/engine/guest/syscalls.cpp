@@ -191,30 +191,30 @@ s64 close_many(Thread* t) {
   const u64* g = t->gpr;
   if ((g[rdx] & 2 /* CLOSE_RANGE_UNSHARE */) && !is_last(t)) has_own_numbers(t);
   constexpr u64 only_close_on_exec = 4;
-  if (!(g[rdx] & only_close_on_exec)) pmu_events_close(g[rdi] & 0xffffffff, g[rsi] & 0xffffffff);
+  if (!(g[rdx] & only_close_on_exec)) pmu_events_close(t, g[rdi] & 0xffffffff, g[rsi] & 0xffffffff);
   return close_range_around(g[rdi] & 0xffffffff, g[rsi] & 0xffffffff, g[rdx]);
 }
 
 s64 close_descriptor(Thread* t) {
-  const u32 event = pmu_event_at(t->gpr[rdi]);
+  const u32 event = pmu_event_at(t, t->gpr[rdi]);
   const s64 r = run(t);
-  if (r != -EBADF) pmu_event_closed(event);
+  if (r != -EBADF) pmu_event_closed(t, event);
   return r;
 }
 
 s64 duplicate_descriptor(Thread* t) {
   const s64 r = run(t);
-  if (!failed(r)) pmu_event_duplicated(static_cast<u64>(r));
+  if (!failed(r)) pmu_event_duplicated(t, static_cast<u64>(r));
   return r;
 }
 
 s64 replace_descriptor(Thread* t) {
   if (!free_number(t, t->gpr[rsi])) return -EBADF;
-  const u32 replaced = pmu_event_at(t->gpr[rsi]);
+  const u32 replaced = pmu_event_at(t, t->gpr[rsi]);
   const s64 r = run(t);
   if (failed(r)) return r;
-  pmu_event_duplicated(static_cast<u64>(r));
-  pmu_event_closed(replaced);
+  pmu_event_duplicated(t, static_cast<u64>(r));
+  pmu_event_closed(t, replaced);
   return r;
 }
 
@@ -225,7 +225,7 @@ s64 control_descriptor(Thread* t) {
   s64 r = 0;
   do r = run(t);
   while (duplicates && number_was_skipped(t, lowest, r));
-  if (duplicates && !failed(r)) pmu_event_duplicated(static_cast<u64>(r));
+  if (duplicates && !failed(r)) pmu_event_duplicated(t, static_cast<u64>(r));
   return r;
 }
 

@@ -230,7 +230,7 @@ int run_greet(const std::vector<std::string>& arguments) {
         ("tally/cli/commands.inc", "// Every command of `tally`", 'TALLY_COMMAND(greet, "says hello")'),
     ],
     "core": [
-        ("tally/engine/models/core/simple_core.cpp", "", """#include "tally/engine/models/core/cores.hpp"
+        ("tally/engine/models/core/tables/simple_core.cpp", "", """#include "tally/engine/models/core/cores.hpp"
 
 namespace tally::models {
 namespace {
@@ -252,7 +252,7 @@ constinit const CoreTable simple_core = {.name = "simple",
                                          .timings = one_cycle_each};
 }  // namespace tally::models
 """),
-        ("tally/engine/models/CMakeLists.txt", "tally_directory(models SEPARATE SOURCES", " core/simple_core.cpp"),
+        ("tally/engine/models/CMakeLists.txt", "tally_directory(models SEPARATE SOURCES", " core/tables/simple_core.cpp"),
         ("tally/engine/models/core/cores.hpp", "extern constinit const CoreTable haswell_core;",
          "extern constinit const CoreTable simple_core;"),
         ("tally/engine/machines/shipped_models.cpp", "const models::CoreTable* const cores[] = {", "    &models::simple_core,"),

@@ -43,6 +43,7 @@ struct Player {
   std::uint32_t begun = 0;  // NoteRing::begun of the thread that the models belong to
   std::unique_ptr<OffloadedModel> offloaded;
   bool forgotten = false;
+  std::uint64_t stuck_at = 0;  // the number of steps when its parent's models were last missing
 
   std::size_t bytes_of_each() const {
     if (kind == RingContent::outcomes) return sizeof(tally::models::Outcome);
@@ -114,12 +115,13 @@ class ModelWorkers::Work {
     std::unique_lock lock(mutex_);
     while (true) {
       collect();
-      if (!waiting_.empty() && stuck_ > waiting_.size() && !finishing_) {
-        // All rings wait for the models of their parents.
+      const bool waits_for_parents = !waiting_.empty() && all_are_stuck();
+      if (waits_for_parents && !(finishing_ && busy_ == 0)) {
         lock.unlock();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         lock.lock();
         collect();
+        if (finishing_ && busy_ != 0) continue;
       }
       if (!waiting_.empty()) {
         const std::uint32_t number = waiting_.front();
@@ -181,7 +183,7 @@ class ModelWorkers::Work {
       found.push_back(number);
       number = player->ring().next;
     }
-    if (!found.empty()) stuck_ = 0;  // these may offload what others wait for
+    if (!found.empty()) ++steps_;  // these may offload what others wait for
     // The list has the oldest ring last.
     waiting_.insert(waiting_.end(), found.rbegin(), found.rend());
   }
@@ -231,8 +233,8 @@ class ModelWorkers::Work {
       }
     }
     lock.lock();
-    if (!is_stuck) --busy_;
-    stuck_ = is_stuck ? stuck_ + 1 : 0;
+    --busy_;
+    if (!is_stuck) ++steps_;
     if (closed || (player.forgotten && player.memory.waiting() == 0)) return leave(number, player);
     __atomic_store_n(&ring.queued, 0, __ATOMIC_SEQ_CST);
     if (player.memory.waiting() != 0 && __atomic_exchange_n(&ring.queued, 1, __ATOMIC_SEQ_CST) == 0)
@@ -265,7 +267,7 @@ class ModelWorkers::Work {
         last_levels_[ring.process] = levels->last();
       }
     } else if (ring.forked != 0 && !is_last_to_work()) {
-      --busy_;  // other stuck workers need not wait for this one
+      player.stuck_at = steps_;
       return false;
     } else {
       player.offloaded = fresh(player);
@@ -294,9 +296,19 @@ class ModelWorkers::Work {
     __atomic_or_fetch(&player.counts().without, models, __ATOMIC_RELAXED);
   }
 
-  /// Whether no other worker is left that could provide a parent's models. The caller holds mutex_.
+  /// Whether each waiting ring lacks its parent's models, and nothing has happened since it was served. The caller
+  /// holds mutex_.
+  bool all_are_stuck() const {
+    return std::ranges::all_of(waiting_, [this](std::uint32_t number) {
+      const auto player = players_.find(number);
+      return player != players_.end() && player->second->stuck_at == steps_;
+    });
+  }
+
+  /// Whether neither another worker nor a waiting ring is left that could provide a parent's models. The caller
+  /// holds mutex_.
   bool is_last_to_work() const {
-    return finishing_ && busy_ == 1 && stuck_ > waiting_.size() && __atomic_load_n(&bell_.first, __ATOMIC_SEQ_CST) == 0;
+    return finishing_ && busy_ == 1 && __atomic_load_n(&bell_.first, __ATOMIC_SEQ_CST) == 0 && all_are_stuck();
   }
 
   /// Returns empty models. The caller holds mutex_.
@@ -372,8 +384,8 @@ class ModelWorkers::Work {
   };
   std::map<Child, std::unique_ptr<OffloadedModel>> forked_;          // initial models of that process's first thread
   std::map<std::uint32_t, std::shared_ptr<LastLevel>> last_levels_;  // by process, while it runs
-  unsigned busy_ = 0;      // workers with a ring that may provide models to others
-  std::size_t stuck_ = 0;  // rings served in a row without progress
+  unsigned busy_ = 0;        // workers with a ring, which may provide models to others
+  std::uint64_t steps_ = 1;  // lists of rings taken over, and rings served with progress
   bool finishing_ = false;
   std::vector<std::thread> threads_;
 };

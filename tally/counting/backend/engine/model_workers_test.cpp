@@ -287,6 +287,22 @@ TEST(ModelWorkers, the_end_waits_for_a_parents_late_notes) {
   }
 }
 
+TEST(ModelWorkers, the_end_waits_for_parents_that_wait_for_theirs) {
+  constexpr std::uint32_t generations = 6;
+  for (int round = 0; round < 40; ++round) {
+    auto shared = Channel::make();
+    ASSERT_TRUE(shared);
+    ModelWorkers workers(*shared, models(), 4);
+    std::vector<Engine> chain;
+    for (std::uint32_t i = 0; i < generations; ++i) chain.emplace_back(*shared, 7 + i, 3 + i, i == 0 ? 0 : 3 + i);
+    for (std::uint32_t i = generations; i-- > 0;) chain[i].publish(line, i + 1 == generations ? 0 : 4 + i);
+    workers.finish();
+    EXPECT_EQ(chain[0].counts().values.l1d.load_misses, 1u) << round;
+    for (std::uint32_t i = 1; i < generations; ++i)
+      EXPECT_EQ(chain[i].counts().values.l1d.load_misses, 0u) << round << ' ' << i;
+  }
+}
+
 TEST(ModelWorkers, a_thread_that_reuses_a_record_begins_with_empty_models) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);

@@ -103,9 +103,9 @@ void add_sensors(const WatchedMachine& machine, const Reading& reading, Families
   families.gauge("tally_temperature_celsius", "Temperature of cores, sockets and the machine.");
   std::set<std::string> seen;
   for (std::size_t i = 0; i < machine.sensors.size() && i < reading.temperatures.size(); ++i) {
-    const linux::TemperatureSensor& sensor = machine.sensors[i];
-    const bool of_core = sensor.of == linux::TemperatureSensor::Of::core;
-    const bool of_socket = sensor.of == linux::TemperatureSensor::Of::socket;
+    const watch::TemperatureSensor& sensor = machine.sensors[i];
+    const bool of_core = sensor.of == watch::TemperatureSensor::Of::core;
+    const bool of_socket = sensor.of == watch::TemperatureSensor::Of::socket;
     const std::string socket = of_core || of_socket ? std::to_string(sensor.socket) : "";
     const std::string core = of_core ? std::to_string(sensor.core) : "";
     // Two zones with one name would be two series with the same labels.
@@ -131,7 +131,7 @@ void add_sockets(const WatchedMachine& machine, const Reading& reading,
     families.add(sum(socket, Counted::written_bytes), {{"socket", std::to_string(socket)}});
   }
   families.counter("tally_energy_joules_total", "Energy of processors and of memory.");
-  using Of = linux::EnergyCounter::Of;
+  using Of = watch::EnergyCounter::Of;
   for (const auto& [part, counted, of] : {std::tuple{"cpu", Counted::processor_joules, Of::processor},
                                           std::tuple{"dimm", Counted::memory_joules, Of::memory}}) {
     for (const int socket : machine.sockets()) {
@@ -156,7 +156,7 @@ void add_sockets(const WatchedMachine& machine, const Reading& reading,
 }
 
 void add_system(const Reading& reading, Families& families) {
-  const linux::KernelStatistics& kernel = reading.kernel;
+  const watch::KernelStatistics& kernel = reading.kernel;
   families.counter("tally_context_switches_total", "Context switches of the machine.");
   families.add(number(kernel.times.switches));
   families.gauge("tally_runnable_tasks", "Tasks that ran or were ready when it was read.");
@@ -177,7 +177,7 @@ void add_groups(const Reading& reading, Families& families) {
     for (const auto& group : reading.groups)
       families.add(number(group.*member, divisor), {{"cgroup", label_text(group.path)}});
   };
-  using Group = linux::CgroupStatistics;
+  using Group = watch::CgroupStatistics;
   families.counter("tally_cgroup_cpu_seconds_total", "Processor time of each control group.");
   each(&Group::used_us, 1e6);
   families.counter("tally_cgroup_throttled_seconds_total", "Time in which a group's own limit held it back.");

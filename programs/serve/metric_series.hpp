@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "tally/tools/watch/machine_reading.hpp"
-#include "tally/tools/watch/watched_machine.hpp"
+#include "programs/watch/machine_reading.hpp"
+#include "programs/watch/watched_machine.hpp"
 
 namespace tally::serve {
 

@@ -26,7 +26,7 @@ watch::WatchedMachine machine() {
   machine.processors = {0, 1};
   machine.places = {{0, {0, 0}}, {1, {1, 0}}};
   machine.reasons.add("no-pmu", "there is none");
-  machine.energies = {{linux::EnergyCounter::Of::processor, 1, "", 10'000'000, "intel-rapl:1"}};
+  machine.energies = {{watch::EnergyCounter::Of::processor, 1, "", 10'000'000, "intel-rapl:1"}};
   return machine;
 }
 
@@ -72,7 +72,7 @@ TEST(Series, no_two_groups_have_one_label) {
   watch::Reading reading;
   const char* const paths[] = {"/a\xff", "/a\xfe", "/a\\377", "/a\xc3\xa4", "/a\xc3", "/a\x2d", "/a\\x2d"};
   for (const char* path : paths) {
-    linux::CgroupStatistics group;
+    watch::CgroupStatistics group;
     group.path = path;
     group.used_us = 1;
     reading.groups.push_back(group);
@@ -87,7 +87,7 @@ TEST(Series, no_two_groups_have_one_label) {
 
 TEST(Series, names_follow_the_conventions) {
   watch::Reading reading;
-  linux::CgroupStatistics group;
+  watch::CgroupStatistics group;
   group.path = "/a\xff";
   group.used_us = 2'000'000;
   group.memory_bytes = 7;

@@ -9,12 +9,13 @@
 #include <sstream>
 #include <thread>
 
+#include "programs/serve/http_server.hpp"
 #include "programs/serve/metric_series.hpp"
 #include "programs/serve/never_falling.hpp"
 #include "programs/serve/serve_arguments.hpp"
+#include "programs/watch/live/beat.hpp"
+#include "programs/watch/watcher.hpp"
 #include "tally/core/base/version.hpp"
-#include "tally/linux/live/beat.hpp"
-#include "tally/linux/live/http_server.hpp"
 #include "tally/linux/process/capabilities.hpp"
 #include "tally/linux/process/received_signals.hpp"
 #include "tally/linux/process/spawn.hpp"
@@ -22,7 +23,6 @@
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/program_main.hpp"
-#include "tally/tools/watch/watcher.hpp"
 
 namespace tally::serve {
 namespace {
@@ -40,7 +40,7 @@ class LatestReading {
   }
 
   // The last reading, with the server's own counters.
-  linux::HttpAnswer answer_scrape(bool accepts_gzip) {
+  HttpAnswer answer_scrape(bool accepts_gzip) {
     std::string text;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -64,11 +64,11 @@ class LatestReading {
   std::uint64_t scrapes_ = 0, bytes_ = 0;  // used by the server's thread only
 };
 
-linux::HttpAnswer text_answer(int status, std::string text, std::string type = "text/plain; charset=utf-8") {
+HttpAnswer text_answer(int status, std::string text, std::string type = "text/plain; charset=utf-8") {
   return {status, std::move(type), std::make_shared<const std::string>(std::move(text)), false};
 }
 
-linux::HttpAnswer answer(LatestReading& latest, const linux::HttpRequest& request) {
+HttpAnswer answer(LatestReading& latest, const HttpRequest& request) {
   if (request.path == "/metrics") return latest.answer_scrape(request.accepts_gzip);
   if (request.path == "/health") return text_answer(200, "ok\n");
   if (request.path == "/") {
@@ -83,9 +83,9 @@ linux::HttpAnswer answer(LatestReading& latest, const linux::HttpRequest& reques
 // Answers in a thread of its own, because reading many control groups takes time.
 class ServerThread {
  public:
-  ServerThread(linux::HttpServer& server, LatestReading& latest)
+  ServerThread(HttpServer& server, LatestReading& latest)
       : server_(server), thread_([&server, &latest] {
-          server.serve([&latest](const linux::HttpRequest& request) { return answer(latest, request); });
+          server.serve([&latest](const HttpRequest& request) { return answer(latest, request); });
         }) {}
   ~ServerThread() {
     server_.stop();
@@ -95,7 +95,7 @@ class ServerThread {
   ServerThread& operator=(const ServerThread&) = delete;
 
  private:
-  linux::HttpServer& server_;
+  HttpServer& server_;
   std::thread thread_;
 };
 
@@ -133,7 +133,7 @@ int serve(const ServeOptions& options, const std::string& address) {
   LatestReading latest;
   reader.read(latest);
 
-  auto server = linux::HttpServer::listen(address);
+  auto server = HttpServer::listen(address);
   if (!server) {
     Error error = server.error();
     if (error.os_errno == EADDRINUSE)
@@ -151,7 +151,7 @@ int serve(const ServeOptions& options, const std::string& address) {
   Nanoseconds due = reader.watcher.reading().time + interval;
   const int wake_descriptor = signals->fd();
   for (;;) {
-    if (linux::wait_until(due, {&wake_descriptor, 1}) == linux::woken_by_time) {
+    if (watch::wait_until(due, {&wake_descriptor, 1}) == watch::woken_by_time) {
       reader.read(latest);
       due = std::max(due + interval, linux::now());
       continue;

@@ -1,0 +1,102 @@
+#include "programs/watch/live/groups.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "programs/watch/live/folder_files.hpp"
+#include "programs/watch/live/kernel_statistics.hpp"
+#include "tally/linux/files/files.hpp"
+
+namespace tally::watch {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+// Returns all directories below `base`, which is "/" itself.
+std::vector<std::string> group_paths(const std::string& base, std::size_t most) {
+  std::vector<std::string> all{"/"};
+  // Not recursive_directory_iterator: a cgroup that vanishes meanwhile must only end the list of its own directory.
+  for (std::size_t next = 0; next < all.size() && all.size() < most; ++next) {
+    const std::string folder = base + (next == 0 ? "" : all[next]);
+    std::error_code error;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end && all.size() < most; at.increment(error)) {
+      std::error_code ignored;
+      if (at->is_directory(ignored) && !at->is_symlink(ignored)) all.push_back(at->path().string().substr(base.size()));
+    }
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+CgroupStatistics unified_statistics(FolderFiles& files, const std::string& path) {
+  CgroupStatistics group;
+  group.path = path;
+  const std::string below = path == "/" ? "" : path.substr(1) + "/";
+  const std::string_view cpu = files.text((below + "cpu.stat").c_str());
+  group.used_us = number_after(cpu, "usage_usec");
+  group.throttled_us = number_after(cpu, "throttled_usec");
+  group.memory_bytes = leading_number(files.text((below + "memory.current").c_str()));
+  const std::string_view memory = files.text((below + "memory.stat").c_str());
+  group.faults = number_after(memory, "pgfault");
+  group.major_faults = number_after(memory, "pgmajfault");
+  group.memory_pressure_us = pressure_microseconds(files.text((below + "memory.pressure").c_str()));
+  group.cpu_pressure_us = pressure_microseconds(files.text((below + "cpu.pressure").c_str()));
+  return group;
+}
+
+// The cgroup v1 hierarchies are separate; whether a cgroup has the same path in each depends on its manager.
+void add_cgroup1_statistics(FolderFiles& cpuacct, FolderFiles& memory, CgroupStatistics& group) {
+  const std::string below = group.path == "/" ? "" : group.path.substr(1) + "/";
+  if (const auto ns = leading_number(cpuacct.text((below + "cpuacct.usage").c_str()))) group.used_us = *ns / 1000;
+  group.memory_bytes = leading_number(memory.text((below + "memory.usage_in_bytes").c_str()));
+  const std::string_view stat = memory.text((below + "memory.stat").c_str());
+  group.faults = number_after(stat, "pgfault");
+  group.major_faults = number_after(stat, "pgmajfault");
+}
+
+}  // namespace
+
+GroupHierarchy group_hierarchy(const std::string& root) {
+  GroupHierarchy found;
+  const fs::path base = fs::path(root) / "sys/fs/cgroup";
+  // cgroups below the root show whether accounting is on: the root has cpu.stat in either case.
+  if (is_file(base / "cgroup.controllers")) found.unified = base;
+  if (!found.unified.empty()) return found;
+  for (const char* name : {"cpuacct", "cpu,cpuacct"}) {
+    if (found.cpuacct.empty() && is_file(base / name / "cpuacct.usage")) found.cpuacct = base / name;
+  }
+  if (is_file(base / "memory/memory.usage_in_bytes")) found.memory = base / "memory";
+  return found;
+}
+
+std::vector<CgroupStatistics> read_groups(const GroupHierarchy& hierarchy, std::size_t most) {
+  std::vector<CgroupStatistics> all;
+  if (!hierarchy.unified.empty()) {
+    FolderFiles files(hierarchy.unified);
+    for (const std::string& path : group_paths(hierarchy.unified, most)) all.push_back(unified_statistics(files, path));
+    return all;
+  }
+  std::vector<std::string> paths;
+  for (const std::string& base : {hierarchy.cpuacct, hierarchy.memory}) {
+    if (base.empty()) continue;
+    for (std::string& path : group_paths(base, most)) paths.push_back(std::move(path));
+  }
+  std::sort(paths.begin(), paths.end());
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  if (paths.size() > most) paths.resize(most);
+  FolderFiles cpuacct(hierarchy.cpuacct), memory(hierarchy.memory);
+  for (std::string& path : paths) {
+    CgroupStatistics group;
+    group.path = std::move(path);
+    add_cgroup1_statistics(cpuacct, memory, group);
+    all.push_back(std::move(group));
+  }
+  return all;
+}
+
+}  // namespace tally::watch

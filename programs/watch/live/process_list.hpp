@@ -1,0 +1,40 @@
+// Lists all processes and what each uses.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "programs/watch/live/folder_files.hpp"
+
+namespace tally::watch {
+
+/// Fields of /proc/PID/stat (proc(5)).
+struct ProcessStatistics {
+  int process = 0;
+  std::string name;
+  char state = '?';
+  std::uint64_t ticks = 0;  ///< of 10 ms, in user mode and kernel, of all its threads
+  std::uint64_t minor_faults = 0, major_faults = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t started = 0;  ///< ticks since boot; distinguishes processes that had the same ID
+  std::uint64_t resident_bytes = 0;
+  bool operator==(const ProcessStatistics&) const = default;
+};
+
+/// Parses that file; nothing if the text is invalid.
+std::optional<ProcessStatistics> process_statistics(int process, std::string_view text);
+
+/// Returns all processes, by ID. Cost: one file for each.
+std::vector<ProcessStatistics> read_processes(const std::string& root);
+
+/// More about a process, from two other files.
+struct ProcessDetails {
+  std::optional<std::uint64_t> switches;   ///< of its first thread only: /proc/PID/status
+  std::optional<std::uint64_t> waited_ns;  ///< for a CPU, first thread only: /proc/PID/schedstat
+  bool operator==(const ProcessDetails&) const = default;
+};
+ProcessDetails read_details(FolderFiles& proc, int process);
+
+}  // namespace tally::watch

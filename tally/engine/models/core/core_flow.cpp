@@ -1,5 +1,7 @@
 #include "tally/engine/models/core/core_flow.hpp"
 
+#include <bit>
+
 namespace tally::models {
 
 namespace {
@@ -7,6 +9,10 @@ namespace {
 // Enough for dependency chains through loops of several blocks, and for a mean over cycles of 2, 3, 4 and 6 rounds.
 constexpr int rounds_to_settle = 20;
 constexpr int rounds_that_count = 12;
+// Rare blocks, which together execute at most this part of the instructions, run in the first two rounds and in the
+// first that counts. Most blocks of most programs are rare.
+constexpr std::uint64_t rare_part = 100;
+constexpr bool runs_rare_blocks(int round) { return round < 2 || round == rounds_to_settle; }
 
 // The edges into one block, and the most frequent one.
 struct Entries {
@@ -79,6 +85,19 @@ class Flow {
   std::uint32_t now_ = 0;
 };
 
+std::uint64_t instructions_of(const CoreBlock& block) { return block.executions * block.instructions.size(); }
+
+// Returns the executions from which on a block is not rare: a power of two. Not a number of instructions, because a
+// short block of a frequent loop passes on the state of the others.
+std::uint64_t rare_below(std::span<const CoreBlock> blocks, std::uint64_t instructions) {
+  std::uint64_t by_width[65] = {};
+  for (const CoreBlock& block : blocks) by_width[std::bit_width(block.executions)] += instructions_of(block);
+  std::uint64_t sum = 0;
+  int width = 0;
+  while (width < 64 && sum + by_width[width] <= instructions / rare_part) sum += by_width[width++];
+  return width == 0 ? 0 : std::uint64_t{1} << (width - 1);
+}
+
 std::uint64_t unknown_in(const CoreTable& core, std::span<const CoreInstruction> instructions) {
   std::uint64_t count = 0;
   for (const CoreInstruction& instruction : instructions) count += core.timing(instruction.operation) == nullptr;
@@ -91,17 +110,19 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
                 const CoreMemory& memory) {
   CoreTotal result;
   for (const CoreBlock& block : blocks) {
-    result.instructions += block.executions * block.instructions.size();
+    result.instructions += instructions_of(block);
     result.unknown += block.executions * unknown_in(core, block.instructions);
   }
   Flow flow(core, memory);
+  const std::uint64_t rare = rare_below(blocks, result.instructions);
   std::uint64_t ticks = 0;
   for (int round = 0; round < rounds_to_settle + rounds_that_count; ++round) {
     std::size_t next = 0;
     for (std::uint32_t i = 0; i < blocks.size(); ++i) {
       const Entries entries = entries_of(i, edges, next);
       if (blocks[i].executions == 0) continue;
-      const std::uint64_t taken = flow.ticks_of(i, blocks[i], entries);
+      const bool keeps = !runs_rare_blocks(round) && blocks[i].executions < rare;
+      const std::uint64_t taken = keeps ? memory.marks[i].ticks : flow.ticks_of(i, blocks[i], entries);
       if (round >= rounds_to_settle) memory.marks[i].cycles += taken;
     }
   }

@@ -101,6 +101,7 @@ Result<MachineModel> host(const std::filesystem::path& root) {
   machine->title = linux::value_of(cpuinfo, "model name");
   const ChosenCore chosen = core_of(Cpu(cpuinfo));
   machine->core = chosen.core->name;
+  machine->latencies.mispredict = chosen.core->mispredict;
   models::HierarchyShape caches;
   caches.prefetch = machine->caches.prefetch;
   std::int64_t last_level = 0;
@@ -117,8 +118,8 @@ Result<MachineModel> host(const std::filesystem::path& root) {
   }
   machine->caches = caches;
   machine->sources = {"caches: " + folder.string(),
-                      fmt::format("timings of instructions: the core {}, by {}", machine->core, chosen.reason),
-                      "TLBs, latencies: the model haswell, because the kernel does not list them"};
+                      fmt::format("timings of instructions, mispredictions: the core {}, by {}", machine->core, chosen.reason),
+                      "TLBs, latencies of caches and memory: the model haswell, because the kernel does not list them"};
   return machine;
 }
 

@@ -71,7 +71,8 @@ TEST_F(Host, TakesTheCoreOfItsProcessor) {
   EXPECT_EQ(core("GenuineIntel", 6, 63, "avx2"), "haswell");
   EXPECT_EQ(core("GenuineIntel", 6, 28, "ssse3"), "bonnell");
   const auto machine = host(root_);
-  EXPECT_EQ(machine->sources[1], "timings of instructions: the core bonnell, by GenuineIntel family 6 model 28");
+  EXPECT_EQ(machine->sources[1], "timings of instructions, mispredictions: the core bonnell, by GenuineIntel family 6 model 28");
+  EXPECT_EQ(machine->latencies.mispredict, 13) << "of that core, too";
 }
 
 TEST_F(Host, AFourthLevelIsTheLastOne) {

@@ -19,7 +19,7 @@ TEST(Haswell, IsTheArticlesXeon) {
   EXPECT_TRUE(machine->caches.llc.inclusive);
   EXPECT_EQ(machine->tlbs.dtlb.sets * machine->tlbs.dtlb.ways, 64U);
   EXPECT_EQ(machine->tlbs.stlb.line_bits, 12);
-  EXPECT_EQ(machine->latencies.mispredict, 15);
+  EXPECT_EQ(machine->latencies.mispredict, 22) << "of its core";
 }
 
 TEST(Models, AllShippedModelsAreCompleteAndHaveASource) {
@@ -87,6 +87,17 @@ latency llc=40 mispredict=20
   EXPECT_EQ(machine->caches.prefetch, (models::PrefetchShape{.streamer = true}));
   EXPECT_EQ(machine->latencies, (models::Latencies{.llc = 40, .mispredict = 20}));
   EXPECT_EQ(*parse(text_of(*machine), "again"), *machine);
+}
+
+TEST(Parse, AMispredictionCostsWhatTheCoreLosesUnlessItIsGiven) {
+  const auto cost = [](const std::string& lines) {
+    return parse("model m\nl1d size=48K ways=12\n" + lines, "text")->latencies.mispredict;
+  };
+  EXPECT_EQ(cost("latency l2=12\ncore zen4\n"), 20);
+  EXPECT_EQ(cost("core sapphire-rapids\n"), 24);
+  EXPECT_EQ(cost("latency mispredict=0\ncore zen4\n"), 0);
+  EXPECT_EQ(cost("latency l2=12\n"), 0);
+  for (const std::string& core : core_names()) EXPECT_GT(core_named(core)->mispredict, 10) << core;
 }
 
 TEST(Parse, HostsWithLargeCaches) {

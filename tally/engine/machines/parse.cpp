@@ -46,6 +46,8 @@ class Parser {
     }
     line_ = 0;
     if (auto status = check_whole(); !status) return fail(status.error());
+    if (const auto* core = core_named(machine_.core); core != nullptr && !has_mispredict_)
+      machine_.latencies.mispredict = core->mispredict;
     return std::move(machine_);
   }
 
@@ -221,6 +223,7 @@ class Parser {
       if (!cycles) return fail(cycles.error());
       *field = static_cast<std::uint16_t>(*cycles);
     }
+    has_mispredict_ = all->contains("mispredict");
     return {};
   }
 
@@ -246,6 +249,7 @@ class Parser {
   std::string_view text_, origin_;
   int line_ = 0;
   MachineModel machine_;
+  bool has_mispredict_ = false;
   std::set<std::string> seen_;
   std::map<std::string, models::CacheShape*> caches_{{"l1i", &machine_.caches.l1i},
                                                      {"l1d", &machine_.caches.l1d},

@@ -90,6 +90,7 @@ struct CoreTable {
   std::uint8_t forward_blocked = 12;       ///< to that of a load of which the store has only a part
   Renames renames = Renames::none;         ///< loads of exactly what was stored take no time
   bool fuses = false;                      ///< a comparison and the conditional jump after it are one operation
+  std::uint8_t mispredict = 0;             ///< cycles lost by a wrong prediction of a branch that a load decides
   std::array<Timing, operations> timings;  ///< by kind; see by_operation()
 
   /// Whether no instruction starts before earlier ones.

@@ -78,7 +78,8 @@ constexpr Timing rows[] = {
 }  // namespace
 
 // Two instructions per cycle and a load latency of 3 cycles: IssueWidth and LoadLatency of the same file. No
-// instruction completes before earlier ones have started: MicroOpBufferSize = 0 there.
+// instruction completes before earlier ones have started: MicroOpBufferSize = 0 there. A misprediction: A. Fog, The
+// microarchitecture of Intel, AMD and VIA CPUs.
 constinit const CoreTable bonnell_core = {
     .name = "bonnell",
     .width = 2,
@@ -88,6 +89,7 @@ constinit const CoreTable bonnell_core = {
     .loads = loads,
     .vector_loads = loads,
     .stores = stores,
+    .mispredict = 13,
     .timings = by_operation(rows),
 };
 

@@ -160,6 +160,7 @@ constinit const CoreTable haswell_core = {
     .stores = s0,
     .forward = 5,
     .forward_blocked = 12,
+    .mispredict = 22,
     .timings = by_operation(rows),
 };
 

@@ -162,6 +162,7 @@ constinit const CoreTable icelake_server_core = {
     .forward = 5,
     .forward_blocked = 14,
     .fuses = true,
+    .mispredict = 20,
     .timings = by_operation(rows),
 };
 

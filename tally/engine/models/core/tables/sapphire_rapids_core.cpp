@@ -164,6 +164,7 @@ constinit const CoreTable sapphire_rapids_core = {
     .forward_blocked = 17,
     .renames = Renames::without_index,
     .fuses = true,
+    .mispredict = 24,
     .timings = by_operation(rows),
 };
 

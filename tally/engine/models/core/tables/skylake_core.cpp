@@ -162,6 +162,7 @@ constinit const CoreTable skylake_core = {
     .forward = 5,
     .forward_blocked = 13,
     .fuses = true,
+    .mispredict = 20,
     .timings = by_operation(rows),
 };
 

@@ -166,6 +166,7 @@ constinit const CoreTable zen2_core = {
     .forward_blocked = 14,
     .renames = Renames::all,
     .fuses = true,
+    .mispredict = 22,
     .timings = by_operation(rows),
 };
 

@@ -167,6 +167,7 @@ constinit const CoreTable zen3_core = {
     .forward_blocked = 16,
     .renames = Renames::all,
     .fuses = true,
+    .mispredict = 20,
     .timings = by_operation(rows),
 };
 

@@ -167,6 +167,7 @@ constinit const CoreTable zen4_core = {
     .forward_blocked = 19,
     .renames = Renames::all,
     .fuses = true,
+    .mispredict = 20,
     .timings = by_operation(rows),
 };
 

@@ -111,22 +111,22 @@ void access_costs(const machines::MachineModel& machine) {
 // A mix of loops, patterns and noise over 200 branches.
 void branch_costs() {
   constexpr std::uint64_t times = 2'000'000;
-  for (const auto& [direction, name] : {std::pair{models::Direction::bimodal, "bimodal"},
-                                        {models::Direction::gshare, "gshare"},
-                                        {models::Direction::tage, "TAGE"}}) {
-    const auto branches = std::make_unique<models::Branches>(direction);
-    std::uint32_t state = 1;
-    const double cost = nanoseconds(times, [&] {
-      for (std::uint64_t i = 0; i < times; ++i) {
-        const std::uint64_t branch = i % 200;
-        const bool taken = branch % 10 == 0 ? (noise(state) & 1) != 0 : (i / 200) % (branch % 7 + 2) != 0;
-        branches->conditional(0x40'1000 + branch * 12, 0x40'2000, taken);
-      }
-    });
-    const double wrong = 100.0 * static_cast<double>(branches->counts().conditional_misses) /
-                         static_cast<double>(branches->counts().conditional);
-    print_cost(fmt::format("conditional branch, {} and BTB ({:.1f} % wrong)", name, wrong), cost);
-  }
+  const auto branches = std::make_unique<models::Branches>();
+  std::uint32_t state = 1;
+  const double cost = nanoseconds(times, [&] {
+    for (std::uint64_t i = 0; i < times; ++i) {
+      const std::uint64_t branch = i % 200;
+      const bool taken = branch % 10 == 0 ? (noise(state) & 1) != 0 : (i / 200) % (branch % 7 + 2) != 0;
+      branches->conditional(0x40'1000 + branch * 12, 0x40'2000, taken);
+    }
+  });
+  const double wrong = 100.0 * static_cast<double>(branches->counts().conditional_misses) /
+                       static_cast<double>(branches->counts().conditional);
+  print_cost(fmt::format("conditional branch, TAGE and BTB ({:.1f} % wrong)", wrong), cost);
+  const double indirect = nanoseconds(times, [&] {
+    for (std::uint64_t i = 0; i < times; ++i) branches->indirect_jump(0x40'1000 + i % 20 * 12, 0x40'2000 + i % 70 * 16);
+  });
+  print_cost("indirect jump, ITTAGE", indirect);
 }
 
 void core_cost(const machines::MachineModel& machine) {

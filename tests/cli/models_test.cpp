@@ -96,8 +96,7 @@ TEST(Models, a_loop_that_is_taken_a_million_times_is_learnt) {
       run_modelled({"--model", "haswell", "-e", "branch-misses,L1-icache-load-misses,conditional-branches"},
                    {workload("countdown_1000000")});
   EXPECT_EQ(loop.values.at("conditional-branches:u"), 1000000);
-  // Until the history is full of "taken", each branch uses another counter; the last one falls through.
-  EXPECT_EQ(loop.values.at("branch-misses:u"), 14 + 2 + 1);
+  EXPECT_EQ(loop.values.at("branch-misses:u"), 2) << "the first branch, and the last one, which falls through";
   EXPECT_EQ(loop.values.at("L1-icache-load-misses:u"), 1);
 }
 
@@ -236,7 +235,7 @@ TEST(Models, each_number_names_its_model_and_precision) {
   const Modelled fast =
       run_modelled({"--model", "haswell", "-e", "branch-misses,cache-misses,dTLB-load-misses"}, {"/bin/true"});
   EXPECT_EQ(fast.events.at("branch-misses:u")["trust"], "modelled");
-  EXPECT_EQ(fast.events.at("branch-misses:u")["model"], "gshare, fast");
+  EXPECT_EQ(fast.events.at("branch-misses:u")["model"], "TAGE, fast");
   EXPECT_EQ(fast.events.at("cache-misses:u")["model"], "haswell caches, fast");
   EXPECT_EQ(fast.events.at("dTLB-load-misses:u")["model"], "haswell TLBs, fast");
   EXPECT_TRUE(holds(fast.notices, "model haswell (Intel Xeon E5-1620 v3")) << fast.notices;
@@ -246,7 +245,7 @@ TEST(Models, each_number_names_its_model_and_precision) {
   EXPECT_FALSE(holds(full.notices, "dTLB")) << full.notices;
   const Modelled cycles = run_modelled({"--model", "haswell", "--precision", "full", "-e", "cycles"}, {"/bin/true"});
   EXPECT_TRUE(holds(cycles.notices, "dTLB 64 entries 4-way; second-level TLB 1,024 entries 8-way")) << cycles.notices;
-  EXPECT_LT(full.values.at("branch-misses:u"), fast.values.at("branch-misses:u"));
+  EXPECT_EQ(full.values.at("branch-misses:u"), fast.values.at("branch-misses:u")) << "both have the same predictors";
 }
 
 TEST(Models, the_kernels_counts_are_absent) {

@@ -310,7 +310,7 @@ TEST(StatRegions, have_modelled_counts) {
   EXPECT_LE(first.at("most"), 128 + pushed_out);
   EXPECT_EQ(first.at("trust"), "modelled");
   EXPECT_EQ(first.at("model"), "haswell caches, fast");
-  EXPECT_EQ(one.events["first"]["branch-misses:u"].at("model"), "gshare, fast");
+  EXPECT_EQ(one.events["first"]["branch-misses:u"].at("model"), "TAGE, fast");
   EXPECT_EQ(one.events["first"]["loads:u"].at("trust"), "exact");
   EXPECT_TRUE(one.events["first"]["loads:u"].at("model").is_null());
   for (const json& thread : one.regions["first"].at("threads")) {

@@ -11,7 +11,7 @@ namespace {
 
 const char* word(Precision precision) { return precision == Precision::fast ? "fast" : "full"; }
 
-const char* predictor(Precision precision) { return precision == Precision::fast ? "gshare" : "TAGE"; }
+constexpr const char* predictor = "TAGE";
 
 }  // namespace
 
@@ -43,7 +43,7 @@ std::string model_of(event::Id id, const Simulation& simulation) {
     return fmt::format("{} core and {} caches, {}", simulation.machine.core, simulation.machine.name,
                        word(simulation.precision));
   }
-  if (needed.branches) return fmt::format("{}, {}", predictor(simulation.precision), word(simulation.precision));
+  if (needed.branches) return fmt::format("{}, {}", predictor, word(simulation.precision));
   return fmt::format("{} {}, {}", simulation.machine.name, needed.tlbs ? "TLBs" : "caches", word(simulation.precision));
 }
 
@@ -80,7 +80,7 @@ std::string describe(const Simulation& simulation, const NeededModels& needed) {
     if (wanted && shape.sets != 0) parts.push_back(fmt::format("{} {}", name, machines::geometry_text(shape)));
   };
   if (needed.core) parts.push_back(simulation.machine.core + " core");
-  if (needed.branches) parts.emplace_back(predictor(simulation.precision));
+  if (needed.branches) parts.emplace_back(predictor);
   level(needed.l1i, "L1I", caches.l1i);
   level(needed.l1d, "L1D", caches.l1d);
   level(needed.lower, "L2", caches.l2);

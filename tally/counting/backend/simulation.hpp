@@ -19,7 +19,7 @@ struct Simulation {
   Precision precision = Precision::fast;
   bool prefetch = false;  ///< model the machine's prefetchers
   bool own_llc = false;   ///< each thread has a last level of its own, instead of one for all threads of a process
-  /// Threads of tally that run the models of caches, TLBs and TAGE next to the program; 0: the program's threads run
+  /// Threads of tally that run the models of caches, TLBs and predictors next to the program; 0: the program's threads run
   /// them. Nothing: one for each CPU, or 0 if there is only one. The counts are the same.
   std::optional<unsigned> workers = {};
   bool each = false;      ///< for tests: the plain models see every access
@@ -44,7 +44,7 @@ struct NeededModels {
 /// Returns the models that an event needs; none if no model provides it.
 NeededModels needed_by(event::Id id);
 
-/// Returns which model a count of this event comes from: "gshare, fast", "haswell caches, fast".
+/// Returns which model a count of this event comes from: "TAGE, fast", "haswell caches, fast".
 std::string model_of(event::Id id, const Simulation& simulation);
 
 /// Whether the event counts accesses to the last level.

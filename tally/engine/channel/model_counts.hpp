@@ -26,7 +26,7 @@ struct ModelLevel {
 /// The simulated machine.
 struct Models {
   uint32_t on;        ///< bits of Model; 0: nothing is simulated
-  uint8_t direction;  ///< models::Direction: the predictor of conditional branches
+  uint8_t full;       ///< 1: the precision `full`
   uint8_t each;       ///< 1: the plain models process every access, not only those that generated code cannot resolve
   uint8_t compared;   ///< 1: both kinds of models run, for tests: see ModelCounts
   uint8_t own_llc;    ///< 1: each thread has a last level of its own

@@ -38,7 +38,7 @@ inline constexpr uint32_t note_blocks = 128;
 /// Access records per block, 8 bytes each (models::Note). Generated code checks once per trace whether a block is full,
 /// so a block has room after them for the records of any trace.
 inline constexpr uint32_t notes_limit = 2048;
-/// Outcomes per block, 4 bytes each (models::Outcome).
+/// Words of outcomes per block, 4 bytes each (models::Outcome).
 inline constexpr uint32_t outcomes_limit = 4096;
 inline constexpr uint64_t note_block_bytes = uint64_t{2} * notes_limit * sizeof(uint64_t);
 static_assert(note_block_bytes == uint64_t{2} * outcomes_limit * sizeof(uint32_t));
@@ -47,10 +47,9 @@ inline constexpr uint32_t note_blocks_to_wake = 16;
 
 /// Describes a block.
 struct NoteBlock {
-  uint32_t count;    ///< access records, outcomes or rows
-  uint32_t forks;    ///< number of a process that begins after this block, with a copy of the models; 0: none
-  uint32_t closes;   ///< this is the thread's last block
-  uint32_t returns;  ///< after it the thread runs the models itself: the command writes their state into the block
+  uint32_t count;   ///< access records, words of outcomes, or rows
+  uint32_t forks;   ///< number of a process that begins after this block, with a copy of the models; 0: none
+  uint32_t closes;  ///< this is the thread's last block
 };
 
 /// The head of a ring.

@@ -10,7 +10,6 @@
 #include "tally/engine/guest/descriptor_numbers.hpp"
 #include "tally/engine/guest/descriptors.hpp"
 #include "tally/engine/guest/fixed_random.hpp"
-#include "tally/engine/guest/flush.hpp"
 #include "tally/engine/guest/giving_way.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/guest_threads.hpp"
@@ -125,9 +124,6 @@ void release_all_for_dead(const Thread* t) {
 }
 
 s64 share_memory(Thread* t, const Clone& c) {
-  // A thread that waits for its vfork child does not run at the same time.
-  if (!(c.flags & clone_vfork) && models_take_back() && !flush_until_done(t))
-    continue_natively(t, channel::partial_not_parked);
   Thread* child = new_thread(t, !(c.flags & clone_thread_flag));
   if (child == nullptr)
     continue_natively(t, mappings_are_used_up() ? channel::partial_mappings : channel::partial_shared_memory);

@@ -89,7 +89,7 @@ u64 notes_attach(Thread* t, RingContent what, bool forked) {
 
 u64 notes_publish(Thread* t, RingContent what, const channel::NoteBlock& block) {
   NoteRing& ring = *note_ring(t, what);
-  if (ring.open == 0 || (block.count == 0 && block.forks == 0 && block.closes == 0 && block.returns == 0))
+  if (ring.open == 0 || (block.count == 0 && block.forks == 0 && block.closes == 0))
     return block_of(ring, ring.published);
   if (block.closes != 0) ring.open = 0;
   const bool holds_something = block.count != 0 || block.forks != 0;
@@ -106,14 +106,6 @@ u64 notes_publish(Thread* t, RingContent what, const channel::NoteBlock& block) 
   // The block after those that wait is the current one.
   (void)wait_for(ring, channel::note_blocks - 1);
   return prefetch_block(block_of(ring, ring.published));
-}
-
-u64 notes_take_back(Thread* t, RingContent what, u32 count) {
-  NoteRing& ring = *note_ring(t, what);
-  if (ring.open == 0) return 0;
-  const u64 block = block_of(ring, ring.published);
-  (void)notes_publish(t, what, {.count = count, .forks = 0, .closes = 0, .returns = 1});
-  return !is_closed_by_command() && wait_for(ring, 0) ? block : 0;
 }
 
 void notes_wait(Thread* t, RingContent what) { (void)wait_for(*note_ring(t, what), 0); }

@@ -14,9 +14,6 @@ u64 notes_attach(Thread* t, RingContent what, bool forked);
 /// Publishes the current block and returns the address of the next one. If the ring is full, waits as long as the
 /// command takes blocks; when the command takes no more, blocks are lost.
 u64 notes_publish(Thread* t, RingContent what, const channel::NoteBlock& block);
-/// Publishes the current block, with `count` entries, and waits until all blocks are processed. Returns the address of
-/// the models' state, which is valid until the next publication; 0 if the command takes no blocks.
-u64 notes_take_back(Thread* t, RingContent what, u32 count);
 /// Waits until all published blocks are processed.
 void notes_wait(Thread* t, RingContent what);
 

@@ -2,6 +2,8 @@
 // compares the two over every opcode, ModRM byte and prefix that is accepted here.
 #include "tally/engine/instrument/instruction_facts.hpp"
 
+#include <initializer_list>
+
 namespace tally::engine::instrument {
 namespace {
 

@@ -14,13 +14,20 @@ namespace tally::engine::instrument {
 
 ModelCode model_code;
 
+namespace {
+
+/// Whether its target is an outcome for the predictors; the return stack predicts returns.
+bool leads_by_target(const Instruction& in) { return in.kind == Kind::jump_indirect || in.kind == Kind::call_indirect; }
+
+}  // namespace
+
 // --- ranges ---------------------------------------------------------------------------------------------------------
 
 void ModelCode::begin_trace() {
   ranges_init();
   last_line_ = 0;
   range_count_ = side_exit_count_ = 0;
-  outcomes_ = taken_ = 0;
+  outcomes_ = 0;
   loop_entry_ = 0;
   open_ = away_ = passed_ = in_range_ = has_room_ = has_access_log_ = false;
   records_ = model_plan.each && !log_paths.full(4 * branch_limit) && !log_ops.full(ops_limit);
@@ -56,8 +63,7 @@ void ModelCode::begin_segment(Builder& b, const Instruction* in, u32 n, u16 live
   if (!passed_) return;
   passed_ = false;
   // The branch before this segment was not taken: its probe comes first.
-  predict(b, passed_pc_, false, n == 0 ? live : facts_[0].live);
-  note_outcome(false);
+  note_outcome(b, passed_pc_, false, n == 0 ? live : facts_[0].live);
   mark(b);
 }
 
@@ -66,7 +72,7 @@ bool ModelCode::wants_window(u32 i) const {
   if (!f.known) return false;
   const Instruction& in = in_[i];
   if (records_ || f.accesses != 0 || f.repeat.bytes != 0 || f.scattered.pattern != Pattern::none) return true;
-  if (model_plan.branches && (in.kind == Kind::call || in.kind == Kind::call_indirect || in.resolved)) return true;
+  if (model_plan.branches && (in.kind == Kind::call || leads_by_target(in))) return true;
   const u64 line = model_plan.line_bytes;
   return model_plan.code() &&
          (in.pc / line != last_line_ / line || (in.next() - 1) / line != last_line_ / line || last_line_ == 0);
@@ -92,7 +98,7 @@ void ModelCode::mark(const Builder& b) {
   if (!in_range_) return;
   const auto borrowed = [this](u8 reg) { return open_ ? reg : u8{no_register}; };
   ranges_[range_count_] = {b.offset(),      0xffff,    borrowed(a_), borrowed(b_), borrowed(note_),
-                           borrowed(page_), outcomes_, taken_,       away_,        progress_};
+                           borrowed(page_), outcomes_, away_,        progress_};
 }
 
 u8 ModelCode::free_longest(u32 i, u32 not_these) const {
@@ -223,7 +229,10 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
       if (model_plan.notes_sites) store_site(e);
     }
     if (in.kind == Kind::call || (in.kind == Kind::call_indirect && in.resolved)) push_return(b, in);
-    if (in.resolved) resolved_target(b, in, f.live);
+    if (in.resolved)
+      resolved_target(b, in, f.live);
+    else if (model_plan.branches && leads_by_target(in))
+      begin_outcome(b, f.live);
     if (records_ && model_plan.each_branch) record_flow(b, in);
   }
   if (f.live == 0 || !f.known || f.touches_flags || flags_read(in) != 0) reload_flags(b, f.live);
@@ -289,14 +298,14 @@ bool ModelCode::borrow_as_first(Builder& b) {
 u32 ModelCode::loops(Builder& b) {
   if (loop_entry_ == 0 || !open_ || !borrow_as_first(b)) return 0;
   reload_flags(b, facts_[0].live);
-  write_history(b, facts_[0].live);
+  write_outcomes(b, facts_[0].live);
   finish_record(b);
   return loop_entry_;
 }
 
 void ModelCode::leave(Builder& b, u16 live, bool finishes) {
   reload_flags(b, live);
-  write_history(b, live);
+  write_outcomes(b, live);
   if (finishes) finish_record(b);
   close(b);
 }

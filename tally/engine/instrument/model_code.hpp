@@ -4,11 +4,12 @@
 /// The model sees events in program order: an instruction's lines, then its accesses, then its branch. Probes need two
 /// registers, a third one with pages, and another one for the address of the next access record if records are written
 /// unconditionally. They are borrowed once for a range of instructions that use few registers; a fault or signal within
-/// the range must restore them. What is the same at every exit of a trace is written once at the exit: the history of
-/// its branches.
+/// the range must restore them. What is the same at every exit of a trace is written once at the exit: how far
+/// the outcomes of its branches reach.
 #pragma once
 #include "tally/engine/context.hpp"
 #include "tally/engine/instrument/instruction_facts.hpp"
+#include "tally/engine/models/branch/outcome.hpp"
 #include "tally/engine/translate/code_reading.hpp"
 #include "tally/engine/translate/logged_code.hpp"
 
@@ -29,8 +30,7 @@ struct PathProgress {
 struct ModelRange {
   u16 begin, end;       // offsets from the body
   u8 a, b, note, page;  // borrowed registers, or no_register
-  u8 outcomes;          // branches that are not yet in the history, or outcomes not yet in next_outcome
-  u8 taken;             // which of them were taken, the last one in bit 0
+  u8 outcomes;          // words that next_outcome does not include yet
   bool flags;           // they are in memory
   PathProgress progress;
 };
@@ -40,18 +40,26 @@ struct KeptModelRange {
   u16 begin, end;
   u8 a : 4, b : 4, note : 4, page : 4;
   u8 outcomes : 7, flags : 1;
-  u8 taken;
 };
 
 /// Parts of models_have_room() and models_forget_code(), in element_accesses.cpp.
 bool element_accesses_have_room();
 void element_accesses_forget_code();
 
+/// What the word of a branch says about it: `extra` of Fix::outcome.
+enum class OutcomeKind : u8 { not_taken, taken, indirect };
+constexpr models::Outcome word_of(OutcomeKind kind, u64 pc) {
+  return kind == OutcomeKind::indirect ? models::indirect_outcome_of(pc)
+                                       : models::outcome_of(pc, kind == OutcomeKind::taken);
+}
+
 class ModelCode {
  public:
   static constexpr u32 instruction_limit = 100, branch_limit = 8;
   /// Most operations of a trace: more than any has.
   static constexpr u32 ops_limit = 4096, range_limit = 512;
+  /// Words of outcomes that a trace writes before it advances their address: KeptModelRange has 7 bits for them.
+  static constexpr u32 most_outcomes = 100;
 
   /// Begins a trace, after its head.
   void begin_trace();
@@ -100,7 +108,7 @@ class ModelCode {
     u64 pc, target;
     bool is_taken;
     u16 live;
-    u8 a, b, note, page, outcomes, taken;
+    u8 a, b, note, page, outcomes;
     bool away;
     PathProgress progress;
   };
@@ -145,8 +153,9 @@ class ModelCode {
   static void move_scratch(Builder& b, u8& role, u32 place, u8 to);
   void move_note(Builder& b, u8 to);
   bool borrow_as_first(Builder& b);
-  void predict(Builder& b, u64 pc, bool taken, u16 live);
-  void emit_outcome(Builder& b, u64 pc, bool taken, u16 live);
+  void note_outcome(Builder& b, u64 pc, bool taken, u16 live);
+  void begin_outcome(Builder& b, u16 live);
+  void pop_return(Builder& b);
   void push_return(Builder& b, const Instruction& in);
   void resolved_target(Builder& b, const Instruction& in, u16 live);
   /// Returns a bit for each borrowed register.
@@ -172,11 +181,10 @@ class ModelCode {
   void finish_by_target(Builder& b, const Instruction& in);
   void open(Builder& b, u32 i);
   void close(Builder& b);
-  void write_history(Builder& b, u16 live);
+  void write_outcomes(Builder& b, u16 live);
   void spill_flags(Builder& b, u16 live);
   void reload_flags(Builder& b, u16 live);
   void mark(const Builder& b);
-  void note_outcome(bool taken);
   bool wants_window(u32 i) const;
   u64 site_of(u64 pc);
   void add_op(models::Op op);
@@ -196,7 +204,7 @@ class ModelCode {
   bool records_ = false;         // this trace writes the access log
   bool has_access_log_ = false;  // this trace has checked for room for its log record
   bool has_room_ = false;        // this trace has checked for room for its access records
-  u8 outcomes_ = 0, taken_ = 0;
+  u8 outcomes_ = 0;
   ModelRange ranges_[range_limit];
   u32 range_count_ = 0;
   bool in_range_ = false;
@@ -210,7 +218,7 @@ class ModelCode {
 };
 extern ModelCode model_code;
 
-/// Restores the program's state at `s`, where the thread leaves the trace: the registers, in `c`, the history or
+/// Restores the program's state at `s`, where the thread leaves the trace: the registers, in `c`, the
 /// outcomes of branches, and the rest of the log record. `repeats`: within a string instruction.
 void restore_model_state(Thread* t, Context* c, const CacheLocation& s, bool repeats);
 

@@ -39,20 +39,12 @@ inline void wide_move(Emitter& e, u8 to, u8 from) {
 }
 
 /// OP r32, constant, where the operation is the digit of its opcode
-enum class Operation : u8 { bit_and = 4, bit_xor = 6 };
+enum class Operation : u8 { bit_and = 4 };
 inline void with_constant(Emitter& e, Operation operation, u8 reg, u32 value) {
   if (reg >> 3) e.byte(0x41);
   e.byte(0x81);
   e.byte(static_cast<u8>(0xc0 | static_cast<u32>(operation) << 3 | (reg & 7)));
   e.dword(value);
-}
-
-/// SHL r32, n
-inline void shift_left(Emitter& e, u8 reg, u32 n) {
-  if (reg >> 3) e.byte(0x41);
-  e.byte(0xc1);
-  e.byte(static_cast<u8>(0xe0 | (reg & 7)));
-  e.byte(static_cast<u8>(n));
 }
 
 /// SHR r32, n
@@ -188,6 +180,15 @@ inline void store_dword_at(Emitter& e, u8 base, u32 value, u32 displacement) {
   e.dword(value);
 }
 
+/// dword [base + displacement] = a register's low half
+inline void store_dword_at(Emitter& e, u8 base, u8 reg, u8 displacement) {
+  if ((base | reg) >> 3) e.byte(static_cast<u8>(0x40 | (reg >> 3) << 2 | base >> 3));
+  e.byte(0x89);
+  e.byte(static_cast<u8>(0x40 | (reg & 7) << 3 | (base & 7)));
+  if ((base & 7) == rsp) e.byte(0x24);
+  e.byte(displacement);
+}
+
 /// MOV reg, [base + displacement]
 inline void load_at(Emitter& e, u8 reg, u8 base, s8 displacement) {
   e.rex_w(reg, base);
@@ -217,12 +218,6 @@ inline void move_negated(Emitter& e, u8 reg, u64 address) {
   recorder.fix_at(Fix::negated, e.p + 2, address);
   e.move_constant(reg, 0 - address);
 }
-/// MOV reg, the negated address that the pointer at `operand` contains
-inline void move_negated_by(Emitter& e, u8 reg, u64 operand, u64 target) {
-  recorder.fix_at(Fix::negated_by, e.p + 2, operand);
-  e.move_constant(reg, 0 - target);
-}
-
 /// CMP dword gs:[offset], constant
 inline void compare_dword(Emitter& e, u32 offset, u32 value) {
   static const u8 compare[] = {0x65, 0x81, 0x3c, 0x25};

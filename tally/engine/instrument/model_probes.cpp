@@ -28,7 +28,7 @@ constexpr RingContent rings[] = {RingContent::notes, RingContent::outcomes};
 static_assert(sizeof rings / sizeof *rings == offloaded_rings);
 
 bool uses(RingContent what) {
-  return what == RingContent::notes ? model_plan.code() || model_plan.data() : model_plan.outcomes;
+  return what == RingContent::notes ? model_plan.code() || model_plan.data() : model_plan.branches;
 }
 
 // --- first levels ---------------------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, ColdModels& r) {
   ModelThread& m = *model_thread(t);
   const u32 n = static_cast<u32>((reinterpret_cast<u64>(m.next_note) & (notes_room - 1)) / note_bytes());
   if (settings().models.worker_count != 0) {
-    m.next_note = reinterpret_cast<u64*>(notes_publish(t, RingContent::notes, {n, 0, 0, 0}));
+    m.next_note = reinterpret_cast<u64*>(notes_publish(t, RingContent::notes, {n, 0, 0}));
     return;
   }
   Values& values = values_of(model_counts(t)->values);
@@ -78,11 +78,13 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain_outcomes(Thread* t, ColdMode
   ModelThread& m = *model_thread(t);
   const u32 n = outcomes_written(m);
   if (settings().models.worker_count != 0) {
-    m.next_outcome = reinterpret_cast<u32*>(notes_publish(t, RingContent::outcomes, {n, 0, 0, 0}));
+    m.next_outcome = reinterpret_cast<u32*>(notes_publish(t, RingContent::outcomes, {n, 0, 0}));
     return;
   }
   m.next_outcome = r.outcome;
-  model_counts(t)->values.conditional_misses += r.tage.play(r.outcome, n);
+  const models::Mispredictions wrong = r.tage.play(r.outcome, n);
+  model_counts(t)->values.conditional_misses += wrong.conditional;
+  model_counts(t)->values.indirect_misses += wrong.indirect;
 }
 
 /// Makes the page of this line the most recent page of its TLB set. Returns whether it already was.
@@ -215,22 +217,7 @@ bool attach_notes(Thread* t, bool goes_on) {
   return true;
 }
 
-constexpr channel::NoteBlock last_of_ring = {.count = 0, .forks = 0, .closes = 1, .returns = 0};
-
-/// Copies the worker's gshare state, after all branches so far, to the tables that generated code probes.
-void restore_gshare(Thread* t) {
-  ModelThread& m = *model_thread(t);
-  const u64 state = notes_take_back(t, RingContent::outcomes, outcomes_written(m));
-  if (state == 0) {
-    // The tally command does not answer. gshare starts again, and the counts of branches are marked as incomplete.
-    __atomic_or_fetch(&model_counts(t)->without, static_cast<u32>(channel::model_branches), __ATOMIC_RELAXED);
-    return;
-  }
-  const auto& gshare = *reinterpret_cast<const models::Gshare*>(state);
-  m.history = gshare.history;
-  copy(reinterpret_cast<void*>(reinterpret_cast<u64>(t) + gshare_at), gshare.counters, sizeof gshare.counters);
-  (void)notes_publish(t, RingContent::outcomes, last_of_ring);
-}
+constexpr channel::NoteBlock last_of_ring = {.count = 0, .forks = 0, .closes = 1};
 
 /// Appends a mark to each ring in use, after the records that the ring already holds.
 void publish_mark(Thread* t, const channel::NoteBlock& mark) {
@@ -282,15 +269,7 @@ void models_settle(Thread* t) {
 }
 
 void models_before_fork(Thread* t, u32 process) {
-  publish_mark(t, {.count = 0, .forks = process, .closes = 0, .returns = 0});
-}
-
-bool models_take_back() {
-  if (!model_plan.outcomes || settings().models.direction != static_cast<u8>(models::Direction::gshare)) return false;
-  Guard guard(threads_lock);
-  for (Thread* t = threads(); t != nullptr; t = t->next) restore_gshare(t);
-  model_plan.outcomes = false;
-  return true;
+  publish_mark(t, {.count = 0, .forks = process, .closes = 0});
 }
 
 void models_close(Thread* t) { publish_mark(t, last_of_ring); }

@@ -1,7 +1,7 @@
 /// The simulated machine inside the engine: its data for each thread, and its entries for generated code.
 ///
 /// Nothing of it exists if nothing is simulated. Generated code itself probes the most recent line of a cache set and
-/// the counter of a predictor; it passes what these do not resolve to enter_model, described by one word. First levels
+/// the return stack; it passes what these do not resolve to enter_model, described by one word. First levels
 /// are exact. Accesses that may miss them are recorded, and processed later by all levels (models::FirstLevels).
 #pragma once
 #include "tally/engine/models/access_log.hpp"
@@ -37,7 +37,7 @@ struct ModelThread {
   u64 word;           // 0x10a0
   u64 back;           // 0x10a8: where generated code continues
   u64 active;         // 0x10b0: the thread is in the model
-  u64 history;        // 0x10b8: of conditional branches; the last 14 are used
+  u64 site;           // 0x10b8: with ModelPlan::notes_sites: of the instruction that calls
   u64 top;            // 0x10c0: of the return stack: one byte; an entry has 16 bytes
   u64 spill_note;     // 0x10c8: of the register that holds next_note
   u64 repeat_word;    // 0x10d0
@@ -50,9 +50,8 @@ struct ModelThread {
   u64 repeat_rdi;     // 0x1150: before a string instruction
   u64* next_note;     // 0x1158: after the last access record; in a register if one is borrowed for it
   u64 spilled_flags;  // 0x1160: the program's flags, as lahf and seto leave them in rax
-  u32* next_outcome;  // 0x1168: after the last outcome (ModelPlan::outcomes)
+  u32* next_outcome;  // 0x1168: after the last outcome
   u64 spill_page;     // 0x1170: of the register for a page's set
-  u64 site;           // 0x1178: with ModelPlan::notes_sites: of the instruction that calls
   // 0x1180: vectors, masks and registers that an instruction's accesses depend on. Aligned, because the program may
   // enable alignment checks.
   alignas(64) u8 kept[2][64];
@@ -65,7 +64,7 @@ enum ModelOffset : u32 {
   o_model_argument = models_at + 0x18,
   o_model_word = models_at + 0x20,
   o_model_back = models_at + 0x28,
-  o_model_history = models_at + 0x38,
+  o_model_site = models_at + 0x38,
   o_model_top = models_at + 0x40,
   o_model_spill_note = models_at + 0x48,
   o_model_repeat_word = models_at + 0x50,
@@ -76,7 +75,6 @@ enum ModelOffset : u32 {
   o_model_flags = models_at + 0xe0,
   o_model_outcome = models_at + 0xe8,
   o_model_spill_page = models_at + 0xf0,
-  o_model_site = models_at + 0xf8,
   o_model_kept = models_at + 0x100,
   o_model_kept_2 = models_at + 0x140,
 };
@@ -85,7 +83,7 @@ static_assert(offsetof(ModelThread, argument) == 0x18 && offsetof(ModelThread, a
               offsetof(ModelThread, repeat) == 0x58 && offsetof(ModelThread, record) == 0x68 &&
               offsetof(ModelThread, stack) == 0x70 && offsetof(ModelThread, saved) == 0x80 &&
               offsetof(ModelThread, repeat_rdi) == 0xd0 && offsetof(ModelThread, next_note) == 0xd8 &&
-              offsetof(ModelThread, site) == 0xf8 && offsetof(ModelThread, spilled_flags) == 0xe0 &&
+              offsetof(ModelThread, site) == 0x38 && offsetof(ModelThread, spilled_flags) == 0xe0 &&
               offsetof(ModelThread, next_outcome) == 0xe8 && offsetof(ModelThread, spill_page) == 0xf0 &&
               offsetof(ModelThread, kept) == 0x100 && models_at + sizeof(ModelThread) <= 0x1200);
 
@@ -94,8 +92,6 @@ enum ModelLayout : u32 {
   return_stack_at = 0x1200,   // 16 entries of 16 bytes: negated addresses
   code_pages_at = 0x1300,     // per set of the iTLB, the number of the page that was executed last, a dword
   data_pages_at = 0x1400,     // per set of the dTLB, the line that was accessed last; 1 << page_stride_bits bytes apart
-  indirect_at = 0x2000,       // models::IndirectTargets
-  gshare_at = 0x3000,         // the counters of models::Gshare
   l1d_at = 0x8000,            // per set, the line that was used last; one line's length apart
   l1i_at = 0xc000,            // per set, the number of the line of code that was fetched last
   sites_at = 0xd1000,         // how often each site jumped: dwords
@@ -129,9 +125,9 @@ inline channel::ModelCounts* model_counts(Thread* t) {
 
 /// The simulated machine as generated code needs it. All zero if nothing is simulated.
 struct ModelPlan {
-  bool branches, l1i, l1d;  // generated code probes them
-  bool pages;               // accesses outside the most recent page of their set are recorded, too
-  bool outcomes;  // outcomes of conditional branches are recorded and predicted later; cleared by models_take_back()
+  bool branches;      // outcomes of branches are recorded and predicted later; generated code probes the return stack
+  bool l1i, l1d;      // generated code probes them
+  bool pages;         // accesses outside the most recent page of their set are recorded, too
   bool goes_by_sites;  // stable sites are probed with a jump: sites.hpp
   bool each;           // everything goes to the access log, for the plain models
   bool each_branch;    // branches, too
@@ -162,8 +158,6 @@ inline u32 code_page_entry(u64 address) {
   return code_pages_at +
          (static_cast<u32>(address >> model_plan.page_bits) & (model_plan.code_page_sets - 1)) * u32{sizeof(u32)};
 }
-/// Returns the offset, from the GS base, of the predicted target of the indirect branch at `pc`.
-inline u32 target_entry(u64 pc) { return indirect_at + models::IndirectTargets::index_of(pc) * u32{sizeof(u64)}; }
 /// Returns the number of a line of code; 0 if there are too many. The caller holds cache_lock.
 u32 line_number(u64 line);
 
@@ -184,9 +178,6 @@ void models_drain(Thread* t);
 void models_settle(Thread* t);
 /// Records that a child is forked, whose process record is `process`: its levels begin with the current state.
 void models_before_fork(Thread* t, u32 process);
-/// Called before a second thread runs: from now on generated code updates gshare itself, because two busy threads leave
-/// the command no CPU. True: all code must be discarded before any of it runs again. False if nothing changes.
-bool models_take_back();
 /// Closes the thread's rings, after models_drain().
 void models_close(Thread* t);
 /// Processes the access log, and at its end a record that was left in the middle, after `path`.

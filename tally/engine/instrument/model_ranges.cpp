@@ -1,5 +1,7 @@
 #include "tally/engine/instrument/model_ranges.hpp"
 
+#include <initializer_list>
+
 #include "tally/engine/context.hpp"
 
 namespace tally::engine::instrument {
@@ -57,8 +59,7 @@ u32 models_ranges_of(const Trace& trace, KeptModelRange* out) {
               encoded(range.note),
               encoded(range.page),
               static_cast<u8>(range.outcomes & 127),
-              range.flags,
-              range.taken};
+              range.flags};
   }
   return r.count;
 }
@@ -77,7 +78,6 @@ void models_take_ranges(u32 trace, const KeptModelRange* kept, u32 n) {
                 decoded(k.note),
                 decoded(k.page),
                 k.outcomes,
-                k.taken,
                 k.flags != 0,
                 {}});
   }
@@ -115,10 +115,7 @@ void restore_model_state(Thread* t, Context* c, const CacheLocation& s, bool rep
     }
     if (range.page != no_register) c->reg(range.page) = m.spill_page;
     if (range.a != no_register) c->reg(range.a) = m.spill[0], c->reg(range.b) = m.spill[1];
-    if (model_plan.outcomes)
-      m.next_outcome += range.outcomes;
-    else
-      m.history = m.history << range.outcomes | range.taken;
+    m.next_outcome += range.outcomes;
     if (model_plan.each) restore_record(t, c, r.op, range.progress, repeats);
     return;
   }

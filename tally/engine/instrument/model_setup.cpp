@@ -1,5 +1,7 @@
 #include "tally/engine/instrument/model_setup.hpp"
 
+#include <initializer_list>
+
 #include "tally/engine/channel/hash.hpp"
 #include "tally/engine/channel/stored_layout.hpp"
 #include "tally/engine/instrument/located_probes.hpp"
@@ -117,7 +119,7 @@ u64 models_key() {
 bool models_can_be_kept() {
   if (!model_plan.any()) return true;
   // A mapping moves by whole pages, so numbers that depend on more than the offset in the page differ each time.
-  if (model_plan.each || model_plan.notes_sites || (model_plan.branches && !model_plan.outcomes)) return false;
+  if (model_plan.each || model_plan.notes_sites) return false;
   const auto stays = [](u64 bytes) { return bytes <= page_bytes; };
   return (!model_plan.l1i || stays(u64{model_plan.l1i_sets} * model_plan.line_bytes)) &&
          (!model_plan.l1d || stays(u64{model_plan.l1d_mask} + model_plan.line_bytes)) &&
@@ -156,8 +158,6 @@ void models_init() {
     model_plan.l1i = caches.l1i.sets != 0;
     model_plan.l1d = caches.l1d.sets != 0;
     model_plan.pages = on(channel::model_tlbs);
-    model_plan.outcomes =
-        model_plan.branches && (m.worker_count != 0 || m.direction != static_cast<u8>(models::Direction::gshare));
   }
   model_plan.chases = on(channel::model_core);
   model_plan.notes_sites = places_misses() && !plain && (model_plan.code() || model_plan.data());

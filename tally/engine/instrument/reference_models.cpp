@@ -49,7 +49,7 @@ void play(Thread* t, ColdModels& r, const models::LogPath* all, const u64* from,
 void make_plain(ColdModels& r, const models::Hierarchy& caches, const models::Tlbs& tlbs) {
   new (r.plain_caches) models::Hierarchy(caches);
   new (r.plain_tlbs) models::Tlbs(tlbs);
-  new (r.plain_branches) models::Branches(static_cast<models::Direction>(settings().models.direction));
+  new (r.plain_branches) models::Branches();
 }
 
 TALLY_NO_SAVES __attribute__((noinline)) void play_access_log(Thread* t, ColdModels& r) {

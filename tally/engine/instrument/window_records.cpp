@@ -100,7 +100,7 @@ void begin_block(ThreadWindows& w) {
 
 void publish(Thread* t, bool closes) {
   ThreadWindows& w = own(t);
-  w.block = notes_publish(t, RingContent::windows, {.count = w.rows, .forks = 0, .closes = closes, .returns = 0});
+  w.block = notes_publish(t, RingContent::windows, {.count = w.rows, .forks = 0, .closes = closes});
   begin_block(w);
 }
 

@@ -18,7 +18,7 @@ HierarchyShape small() {
 
 class TestMachine {
  public:
-  TestMachine() : caches(small(), tables_in(small(), words_.data(), nullptr)), branches(Direction::gshare) {}
+  TestMachine() : caches(small(), tables_in(small(), words_.data(), nullptr)) {}
   Models models() { return {&caches, nullptr, &branches, true, true}; }
 
  private:

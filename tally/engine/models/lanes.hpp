@@ -88,7 +88,13 @@ inline std::uint32_t low_bits_of_four(const std::uint32_t* values) {
   return static_cast<std::uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(turned)));
 }
 
-/// The same in a vector register: one or two instructions each.
+/// Returns bit 31 of each of four values, the first one's in bit 0.
+inline std::uint32_t top_bits_of_four(const std::uint32_t* values) {
+  const __m128i words = _mm_loadu_si128(reinterpret_cast<const __m128i*>(values));
+  return static_cast<std::uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(words)));
+}
+
+/// WordLanes in a vector register: one or two instructions each.
 class VectorLanes {
  public:
   VectorLanes() = default;
@@ -159,6 +165,10 @@ using Lanes = VectorLanes;
 
 inline std::uint32_t low_bits_of_four(const std::uint32_t* values) {
   return (values[0] & 1) << 3 | (values[1] & 1) << 2 | (values[2] & 1) << 1 | (values[3] & 1);
+}
+
+inline std::uint32_t top_bits_of_four(const std::uint32_t* values) {
+  return values[0] >> 31 | values[1] >> 31 << 1 | values[2] >> 31 << 2 | values[3] >> 31 << 3;
 }
 
 using Lanes = WordLanes;

@@ -2,9 +2,9 @@
 
 #include "tally/engine/instrument/call_code.hpp"
 #include "tally/engine/instrument/call_probes.hpp"
+#include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/instrument/sites.hpp"
-#include "tally/engine/models/branch/outcome.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/generate.hpp"
 #include "tally/engine/translate/linking.hpp"
@@ -76,11 +76,13 @@ void apply(Builder& b, u64 stubs, const Fixup& f) {
     case Fix::to_stubs: value = stubs + static_cast<u32>(f.value) - after; break;
     case Fix::line: value = line_number(to); break;
     case Fix::page_entry: value = code_page_entry(to); break;
-    case Fix::target: value = target_entry(to); break;
-    case Fix::outcome: value = models::outcome_of(to, f.extra != 0); break;
+    case Fix::outcome: value = instrument::word_of(static_cast<instrument::OutcomeKind>(f.extra), to); break;
+    case Fix::target_by:
+      read_pointer(to, to);
+      value = to;
+      break;
     case Fix::site: value = site_at(to, f.extra); break;
     case Fix::unstable: record_unstable(to, f.extra); return;
-    case Fix::negated_by: read_pointer(to, to); [[fallthrough]];
     case Fix::negated: to = 0 - to; [[fallthrough]];
     case Fix::address: __builtin_memcpy(at, &to, 8); return;
     case Fix::exit_by: read_pointer(to, to); [[fallthrough]];

@@ -31,11 +31,10 @@ enum class Fix : u8 {
   call_target,  // nothing: the target of the next call_site, program address pc + value; extra: or the pointer there
   call_site,    // dword: identifies the call at program address pc + value; extra: its target is known
   negated,      // qword: program address pc + value, negated
-  negated_by,   // qword: the target of the pointer at that address, which must not change, negated
   line,         // dword: the number of the line or page of code at program address pc + value
   page_entry,   // dword: displacement of the model state of the set of that page
-  target,       // dword: displacement of the predicted target of the indirect branch at program address pc + value
-  outcome,      // dword: identifies the branch at program address pc + value; extra: whether it was taken
+  outcome,      // dword: identifies the branch at program address pc + value; extra: its OutcomeKind
+  target_by,    // dword: low half of the target of the pointer at program address pc + value, which must not change
   site,         // dword: displacement of the counter of site `extra` of the instruction at program address pc + value
   unstable,     // nothing: that site is assumed to be unstable
   to_body,      // dword: `value` bytes after the start of the body

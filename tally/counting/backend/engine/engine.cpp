@@ -296,7 +296,7 @@ class Engine final : public Backend {
     const bool can_be_offloaded = modelling.settings.each == 0 && order.code_regions().empty() &&
                                   order.windows() == nullptr &&
                                   (modelling.needed.l1i || modelling.needed.l1d || modelling.needed.tlbs ||
-                                   (modelling.needed.branches && simulation->precision == Precision::full));
+                                   modelling.needed.branches);
     if (can_be_offloaded)
       modelling.settings.worker_count =
           static_cast<std::uint8_t>(simulation->workers.value_or(default_model_workers()));

@@ -54,8 +54,7 @@ channel::Models settings_of(const Simulation& simulation, const NeededModels& ne
   tally::models::HierarchyShape caches = simulation.machine.caches;
   if (!simulation.prefetch) caches.prefetch = {};
   if (!full) caches = tally::models::fast(caches);
-  models.direction =
-      static_cast<std::uint8_t>(full ? tally::models::Direction::tage : tally::models::Direction::gshare);
+  models.full = full ? 1 : 0;
   // If a later level changes a first level (by inclusion or prefetching), every access must be modelled.
   tally::models::HierarchyShape used = caches;
   if (!needed.l1i) used.l1i = {};
@@ -117,8 +116,7 @@ Simulation simulation_of(const channel::Models& settings) {
   models.machine.name.assign(settings.name, ::strnlen(settings.name, sizeof settings.name));
   const auto cores = machines::core_names();
   if (settings.core > 0 && settings.core <= cores.size()) models.machine.core = cores[settings.core - 1];
-  const bool full = settings.direction == static_cast<std::uint8_t>(tally::models::Direction::tage);
-  models.precision = full ? Precision::full : Precision::fast;
+  models.precision = settings.full != 0 ? Precision::full : Precision::fast;
   models.own_llc = settings.own_llc != 0;
   models.machine.caches.l1i = shape_of(settings.l1i);
   models.machine.caches.l1d = shape_of(settings.l1d);

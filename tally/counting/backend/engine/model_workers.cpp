@@ -67,7 +67,6 @@ class ModelWorkers::Work {
       : shared_(shared),
         bell_(shared.records.header().wakeup),
         shapes_{shape_of(models), tlbs_of(models)},
-        direction_(static_cast<tally::models::Direction>(models.direction)),
         own_llc_(models.own_llc != 0) {
     try {
       for (unsigned i = 0; i < threads; ++i) threads_.push_back(linux::worker_thread([this] { work(); }));
@@ -313,7 +312,7 @@ class ModelWorkers::Work {
 
   /// Returns empty models. The caller holds mutex_.
   std::unique_ptr<OffloadedModel> fresh(Player& player) {
-    if (player.kind == RingContent::outcomes) return offloaded_directions(direction_);
+    if (player.kind == RingContent::outcomes) return offloaded_predictor();
     const std::uint32_t process = player.ring().process;
     LevelShapes shapes = shapes_;
     std::shared_ptr<LastLevel> last;
@@ -357,7 +356,6 @@ class ModelWorkers::Work {
       tidy();
       forked_.insert_or_assign({block.forks, player.kind}, std::move(copy));
     }
-    if (block.returns != 0 && player.offloaded != nullptr) player.offloaded->write_back(player.memory.block(number));
     if (block.closes != 0) return true;  // leave() marks it as taken
     player.memory.take(number);
     return false;
@@ -372,7 +370,6 @@ class ModelWorkers::Work {
   const Channel& shared_;
   channel::RingWakeup& bell_;
   const LevelShapes shapes_;
-  const tally::models::Direction direction_;
   const bool own_llc_;
   std::mutex mutex_;  // guards everything below
   std::map<std::uint32_t, std::unique_ptr<Player>> players_;

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "tally/counting/backend/engine/engine_models.hpp"
-#include "tally/engine/models/branch/gshare.hpp"
 #include "tally/engine/models/branch/tage.hpp"
 #include "tally/engine/models/cache/first_levels.hpp"
 
@@ -57,13 +56,12 @@ class Engine {
   }
 
   template <class Word>
-  void publish(const std::vector<Word>& notes, std::uint32_t forks = 0, std::uint32_t closes = 0,
-               std::uint32_t returns = 0) {
+  void publish(const std::vector<Word>& notes, std::uint32_t forks = 0, std::uint32_t closes = 0) {
     channel::NoteRing& r = ring();
     while (r.published - __atomic_load_n(&r.taken, __ATOMIC_ACQUIRE) >= channel::note_blocks) std::this_thread::yield();
     const std::uint32_t next = r.published % channel::note_blocks;
     std::copy(notes.begin(), notes.end(), reinterpret_cast<Word*>(block(next)));
-    r.block[next] = {static_cast<std::uint32_t>(notes.size()), forks, closes, returns};
+    r.block[next] = {static_cast<std::uint32_t>(notes.size()), forks, closes};
     __atomic_store_n(&r.published, r.published + 1, __ATOMIC_SEQ_CST);
     ring_bell();
   }
@@ -181,7 +179,6 @@ TEST(ModelWorkers, predictors_and_tlbs_of_a_forked_child_continue_its_parents) {
   channel::Models with_tlbs = models();
   with_tlbs.on |= channel::model_tlbs | channel::model_branches;
   with_tlbs.dtlb = {4, 2, 12, 0, 1, 0};
-  with_tlbs.direction = static_cast<std::uint8_t>(tally::models::Direction::tage);
   ModelWorkers workers(*shared, with_tlbs, 2);
   constexpr auto outcomes = channel::RingContent::outcomes;
   Engine parent(*shared, 7, 3), parents_branches(*shared, 7, 3, 0, outcomes);
@@ -189,7 +186,12 @@ TEST(ModelWorkers, predictors_and_tlbs_of_a_forked_child_continue_its_parents) {
   std::mt19937_64 random(3);
   const auto branches = [&random](int n) {
     std::vector<std::uint32_t> words;
-    for (int i = 0; i < n; ++i) words.push_back(tally::models::outcome_of(0x1000 + random() % 50, random() % 8 == 0));
+    for (int i = 0; i < n; ++i) {
+      words.push_back(tally::models::outcome_of(0x1000 + random() % 50, random() % 8 == 0));
+      if (i % 10 != 0) continue;
+      words.push_back(tally::models::indirect_outcome_of(0x2000));
+      words.push_back(static_cast<std::uint32_t>(0x3000 + random() % 2));
+    }
     return words;
   };
   const auto before = branches(3000), after = branches(2000);
@@ -202,32 +204,16 @@ TEST(ModelWorkers, predictors_and_tlbs_of_a_forked_child_continue_its_parents) {
   workers.finish();
   auto tage = std::make_unique<tally::models::Tage>();
   tage->reset();
-  EXPECT_EQ(parent.counts().values.conditional_misses, tage->play(before.data(), 3000));
-  EXPECT_EQ(child.counts().values.conditional_misses, tage->play(after.data(), 2000));
+  const auto expect = [&tage](const Engine& branches, const std::vector<std::uint32_t>& words) {
+    const auto wrong = tage->play(words.data(), static_cast<std::uint32_t>(words.size()));
+    EXPECT_EQ(branches.counts().values.conditional_misses, wrong.conditional);
+    EXPECT_EQ(branches.counts().values.indirect_misses, wrong.indirect);
+    EXPECT_GT(wrong.indirect, 50u);
+  };
+  expect(parents_branches, before);
+  expect(childs_branches, after);
   EXPECT_EQ(parent.counts().values.dtlb.load_misses, 1u);
   EXPECT_EQ(child.counts().values.dtlb.load_misses, 0u);
-}
-
-TEST(ModelWorkers, a_predictor_is_returned_in_its_final_state) {
-  auto shared = Channel::make();
-  ASSERT_TRUE(shared);
-  channel::Models with_branches = models();
-  with_branches.direction = static_cast<std::uint8_t>(tally::models::Direction::gshare);
-  ModelWorkers workers(*shared, with_branches, 1);
-  Engine branches(*shared, 7, 3, 0, channel::RingContent::outcomes);
-  std::mt19937_64 random(5);
-  const auto direct = std::make_unique<tally::models::Gshare>();
-  std::uint64_t wrong = 0;
-  for (std::uint32_t block = 0; block < 3; ++block) {
-    std::vector<std::uint32_t> words;
-    for (int i = 0; i < 3000; ++i)
-      words.push_back(tally::models::outcome_of(0x1000 + random() % 50, random() % 4 == 0));
-    wrong += direct->play(words.data(), 3000);
-    branches.publish(words, 0, 0, block == 2 ? 1 : 0);
-  }
-  branches.wait_for(3);
-  EXPECT_EQ(std::memcmp(branches.block(2), direct.get(), sizeof *direct), 0);
-  EXPECT_EQ(branches.counts().values.conditional_misses, wrong);
 }
 
 TEST(ModelWorkers, threads_of_a_process_share_its_last_level_and_no_other) {

@@ -154,35 +154,25 @@ void OffloadedCaches::take(void* block, std::uint32_t count, channel::ModelValue
 
 namespace {
 
-template <class Predictor>
 class OffloadedPredictor final : public OffloadedModel {
  public:
-  OffloadedPredictor() {
-    if constexpr (requires { predictor_.reset(); }) predictor_.reset();
-  }
+  OffloadedPredictor() { predictor_.reset(); }
 
   void take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed&) override {
-    values.conditional_misses += predictor_.play(static_cast<const tally::models::Outcome*>(block), count);
+    const auto wrong = predictor_.play(static_cast<const tally::models::Outcome*>(block), count);
+    values.conditional_misses += wrong.conditional;
+    values.indirect_misses += wrong.indirect;
   }
   std::unique_ptr<OffloadedModel> copy() const override {
     return std::unique_ptr<OffloadedModel>(new (std::nothrow) OffloadedPredictor(*this));
   }
-  void write_back(void* block) const override {
-    if constexpr (std::is_same_v<Predictor, tally::models::Gshare>) {
-      static_assert(sizeof predictor_ <= channel::note_block_bytes);
-      std::memcpy(block, &predictor_, sizeof predictor_);
-    }
-  }
 
  private:
-  Predictor predictor_;
+  tally::models::Tage predictor_;
 };
 
 }  // namespace
 
-std::unique_ptr<OffloadedModel> offloaded_directions(tally::models::Direction direction) {
-  if (direction == tally::models::Direction::tage) return std::make_unique<OffloadedPredictor<tally::models::Tage>>();
-  return std::make_unique<OffloadedPredictor<tally::models::Gshare>>();
-}
+std::unique_ptr<OffloadedModel> offloaded_predictor() { return std::make_unique<OffloadedPredictor>(); }
 
 }  // namespace tally::backend::engine

@@ -31,9 +31,6 @@ class OffloadedModel {
 
   /// Returns a complete copy of its state; null if there is no memory.
   virtual std::unique_ptr<OffloadedModel> copy() const = 0;
-
-  /// Writes its state into a block in the engine's format. Models that are never returned leave the block alone.
-  virtual void write_back(void* /*block*/) const {}
 };
 
 /// The last level of a process, which its threads share, or of one thread.
@@ -79,7 +76,7 @@ class OffloadedCaches final : public OffloadedModel {
   tally::models::LowerLevels lower_;
 };
 
-/// Creates a model that processes outcomes of conditional branches (models::Outcome).
-std::unique_ptr<OffloadedModel> offloaded_directions(tally::models::Direction direction);
+/// Creates a model that processes outcomes of branches (models::Outcome).
+std::unique_ptr<OffloadedModel> offloaded_predictor();
 
 }  // namespace tally::backend::engine

@@ -12,29 +12,16 @@ void BranchCounts::add(const BranchCounts& other) {
   btb_misses += other.btb_misses;
 }
 
-void Branches::reset(Direction direction) {
-  direction_ = direction;
-  bimodal_ = Bimodal{};
-  gshare_ = Gshare{};
+void Branches::reset() {
   tage_.reset();
   btb_ = Btb{};
-  indirect_ = IndirectTargets{};
   returns_ = ReturnStack{};
   counts_ = BranchCounts{};
 }
 
-bool Branches::predict(std::uint64_t pc, bool taken) {
-  switch (direction_) {
-    case Direction::bimodal: return bimodal_.predict(pc, taken);
-    case Direction::gshare: return gshare_.predict(pc, taken);
-    case Direction::tage: break;
-  }
-  return tage_.predict(pc, taken);
-}
-
 void Branches::conditional(std::uint64_t pc, std::uint64_t target, bool taken) {
   ++counts_.conditional;
-  counts_.conditional_misses += !predict(pc, taken);
+  counts_.conditional_misses += !tage_.predict(pc, taken);
   if (taken) counts_.btb_misses += !btb_.predict(pc, target);
 }
 
@@ -47,7 +34,7 @@ void Branches::call(std::uint64_t pc, std::uint64_t target, std::uint64_t next) 
 
 void Branches::indirect_jump(std::uint64_t pc, std::uint64_t target) {
   ++counts_.indirect;
-  counts_.indirect_misses += !indirect_.predict(pc, target);
+  counts_.indirect_misses += !tage_.predict_target(pc, target);
 }
 
 void Branches::indirect_call(std::uint64_t pc, std::uint64_t target, std::uint64_t next) {

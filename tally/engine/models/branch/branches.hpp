@@ -1,19 +1,13 @@
-// Branch prediction of one thread: a direction predictor, target predictors and a return stack.
+// Branch prediction of one thread: TAGE for directions and targets, a branch target buffer and a return stack.
 #pragma once
 
 #include <cstdint>
 
-#include "tally/engine/models/branch/bimodal.hpp"
 #include "tally/engine/models/branch/btb.hpp"
-#include "tally/engine/models/branch/gshare.hpp"
-#include "tally/engine/models/branch/indirect.hpp"
 #include "tally/engine/models/branch/return_stack.hpp"
 #include "tally/engine/models/branch/tage.hpp"
 
 namespace tally::models {
-
-/// The predictor of conditional branches.
-enum class Direction : std::uint8_t { bimodal, gshare, tage };
 
 /// Branches and mispredictions. Far branches and direct jumps and calls are not predicted and not counted here.
 /// btb_misses delay the front end and are not mispredictions.
@@ -28,12 +22,12 @@ struct BranchCounts {
   void add(const BranchCounts& other);
 };
 
-/// All predictors of a thread. Owns its state, some 150 KB. If it is placed on existing memory instead of constructed,
+/// All predictors of a thread. Owns its state, some 100 KB. If it is placed on existing memory instead of constructed,
 /// call reset() first.
 class Branches {
  public:
-  explicit Branches(Direction direction) { reset(direction); }
-  void reset(Direction direction);
+  Branches() { reset(); }
+  void reset();
 
   /// A conditional branch at `pc` to `target`.
   void conditional(std::uint64_t pc, std::uint64_t target, bool taken);
@@ -53,14 +47,8 @@ class Branches {
   void clear_counts() { counts_ = {}; }
 
  private:
-  bool predict(std::uint64_t pc, bool taken);
-
-  Direction direction_ = Direction::gshare;
-  Bimodal bimodal_;
-  Gshare gshare_;
   Tage tage_;
   Btb btb_;
-  IndirectTargets indirect_;
   ReturnStack returns_;
   BranchCounts counts_;
 };

@@ -1,29 +1,110 @@
-// Target prediction of indirect jumps and calls: the same target as the last time.
+// Target prediction of indirect jumps and calls: ITTAGE (A. Seznec, "A 64-Kbytes ITTAGE indirect branch predictor",
+// JWAC-2, 2011).
 #pragma once
 
+#include <bit>
 #include <cstdint>
+
+#include "tally/engine/models/lanes.hpp"
 
 namespace tally::models {
 
-/// A table of last targets without tags, indexed by the branch's address, folded to nine bits. An entry is the negated
-/// target: generated code checks it with one addition and without changing the flags. The initial state is all zero.
-struct IndirectTargets {
-  static constexpr unsigned entries = 512;
-  std::uint64_t negated[entries] = {};
+/// Last targets by address, and five tables whose entries are indexed and tagged by address, the last targets of all
+/// indirect branches, and in the longer tables the history of TAGE. The longest context with a matching entry predicts;
+/// while that entry is new, the next shorter one. 20 KB in hardware: 512 last targets and 5 × 512 entries. Addresses
+/// are the low 32 bits. The initial state is all zero.
+class IndirectTargets {
+ public:
+  static constexpr unsigned tables = 5;
+  static constexpr unsigned index_bits = 9;
+  static constexpr unsigned tag_bits = 11;
+  static constexpr unsigned most_targets = 8;  ///< in the longest context
 
-  /// Returns the entry of a branch. The low bits alone are not enough: jumps in a procedure linkage table are 16 bytes
-  /// apart, so they would use 32 entries. 512 of them in a row use all entries.
-  static constexpr unsigned index_of(std::uint64_t pc) {
-    return static_cast<unsigned>((pc ^ pc >> 9 ^ pc >> 18) % entries);
-  }
-
-  /// Updates the table with an indirect jump or call from `pc` to `target`. Returns whether the prediction was right.
-  bool predict(std::uint64_t pc, std::uint64_t target) {
-    std::uint64_t& entry = negated[index_of(pc)];
-    const bool right = entry + target == 0;
-    entry = 0 - target;
+  /// Updates the tables with an indirect branch from `pc` to `target`. Returns whether the prediction was right.
+  /// `where`, `tags`: of the branch in the tables of TAGE (tage.hpp), in its order, and `tag_shift` bits below each tag.
+  bool predict(std::uint32_t pc, std::uint32_t target, const Lanes16& where, const Lanes16& tags, unsigned tag_shift) {
+    Entry* found[tables];
+    std::uint16_t tag[tables];
+    std::uint16_t path[most_targets + 1] = {};
+    for (unsigned i = 0; i < most_targets; ++i)
+      path[i + 1] = path[i] ^ std::rotl(static_cast<std::uint16_t>(targets_ >> 16 * i), static_cast<int>(3 * i % 16));
+    unsigned provider = none, shorter = none;
+    for (unsigned i = 0; i < tables; ++i) {
+      const Context& context = contexts[i];
+      const std::uint32_t before = path[context.targets];
+      found[i] = &entries_[i][(where.lane[context.lane] ^ before) % size];
+      tag[i] = static_cast<std::uint16_t>(tags.lane[context.lane] >> tag_shift ^ before >> (16 - tag_bits) ^
+                                          spread(pc) >> (16 - tag_bits));
+      tag[i] %= 1u << tag_bits;
+      if (found[i]->target == 0 || found[i]->tag != tag[i]) continue;
+      shorter = provider;
+      provider = i;
+    }
+    std::uint32_t& last = last_[(pc ^ pc >> index_bits ^ pc >> 2 * index_bits) % size];
+    const std::uint32_t alternative = shorter != none ? found[shorter]->target : last;
+    const std::uint32_t longest = provider != none ? found[provider]->target : last;
+    const bool is_new = provider != none && found[provider]->confidence == 0;
+    const bool right = (is_new ? alternative : longest) == target;
+    if (provider != none) train(*found[provider], target, alternative);
+    if (!right && longest != target) allocate(found, tag, provider + 1, target);
+    last = target;
+    targets_ = targets_ << 16 | spread(target);
     return right;
   }
+
+ private:
+  static constexpr unsigned size = 1u << index_bits, none = ~0u;
+  /// Entries age after this surplus of failed over successful allocations.
+  static constexpr std::uint32_t failures_to_age = 512;
+
+  struct Entry {
+    std::uint32_t target;
+    std::uint16_t tag;
+    std::uint8_t confidence;  ///< 0 … 3; 0: new
+    std::uint8_t useful;      ///< it was right when a shorter context was wrong
+  };
+  /// What a table's entries depend on in addition to the address: the last targets, and the history of a lane of TAGE.
+  /// Lane 7, of the base table, has none.
+  struct Context {
+    std::uint8_t targets, lane;
+  };
+  static constexpr Context contexts[tables] = {{1, 7}, {2, 7}, {3, 5}, {4, 3}, {most_targets, 1}};
+
+  /// Returns 16 bits that depend on all bits of an address.
+  static constexpr std::uint16_t spread(std::uint32_t address) {
+    return static_cast<std::uint16_t>(address * 0x9e37'79b1u >> 16);
+  }
+
+  static void train(Entry& entry, std::uint32_t target, std::uint32_t alternative) {
+    if (entry.target == target) {
+      entry.useful |= alternative != target ? 1 : 0;
+      entry.confidence = static_cast<std::uint8_t>(entry.confidence + (entry.confidence < 3 ? 1 : 0));
+    } else if (entry.confidence != 0) {
+      --entry.confidence;
+    } else {
+      entry.target = target;
+      entry.useful = 0;
+    }
+  }
+
+  /// Replaces an entry that is not useful, in the first table from `table` on that has one.
+  void allocate(Entry* const* found, const std::uint16_t* tag, unsigned table, std::uint32_t target) {
+    for (; table < tables; ++table) {
+      if (found[table]->useful != 0) continue;
+      *found[table] = {.target = target, .tag = tag[table], .confidence = 0, .useful = 0};
+      failures_ -= failures_ > 0 ? 1 : 0;
+      return;
+    }
+    if (++failures_ < failures_to_age) return;
+    failures_ = 0;
+    for (auto& entries : entries_)
+      for (Entry& entry : entries) entry.useful = 0;
+  }
+
+  Entry entries_[tables][size] = {};
+  std::uint32_t last_[size] = {};
+  unsigned __int128 targets_ = 0;  ///< 16 bits of each of the last targets, the latest in the low bits
+  std::uint32_t failures_ = 0;
 };
 
 }  // namespace tally::models

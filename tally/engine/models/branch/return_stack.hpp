@@ -5,7 +5,8 @@
 
 namespace tally::models {
 
-/// A ring of return addresses, negated as in IndirectTargets. An overflow overwrites the oldest entry; an underflow
+/// A ring of return addresses. They are negated: generated code checks one with an addition and without changing the
+/// flags. An overflow overwrites the oldest entry; an underflow
 /// reads the entry of an older call. The initial state is all zero. A return without a call counts as predicted if the
 /// stale entry happens to match, as in hardware.
 struct ReturnStack {

@@ -199,6 +199,25 @@ bool has_avx2() {
 
 #endif
 
+// The outcomes that an indirect branch adds to the history, two bits.
+constexpr Outcome outcomes_of(std::uint32_t target) { return target * 0x85eb'ca6bu >> 30; }
+
+// Returns a bit for each word that is the first one of an indirect branch. `is_target`: the first word is the second
+// one of another.
+std::uint64_t indirect_in(const std::uint32_t* words, std::uint32_t n, bool is_target) {
+  std::uint64_t marked = 0;  // a target may have that bit, too
+  std::uint32_t i = 0;
+  for (; i + 4 <= n; i += 4) marked |= std::uint64_t{top_bits_of_four(words + i)} << i;
+  for (; i < n; ++i) marked |= std::uint64_t{words[i] >> 31} << i;
+  if (is_target) marked &= ~std::uint64_t{1};
+  for (std::uint64_t left = marked; left != 0;) {
+    const std::uint64_t first = left & -left;
+    marked &= ~(first << 1);
+    left &= ~(first | first << 1);
+  }
+  return marked;
+}
+
 }  // namespace
 
 void Tage::reset() {
@@ -208,6 +227,7 @@ void Tage::reset() {
   history_ = 0;
   random_ = 1;
   failures_ = 0;
+  targets_ = IndirectTargets{};
   trust_fresh_ = 0;
 }
 
@@ -328,10 +348,10 @@ void Tage::learn(const Lanes16& where, const Lanes16& wanted, unsigned provider,
   if (trust >= -8 && trust <= 7) trust_fresh_ = trust;
 }
 
-// Predicts branches and updates the predictor. Returns the number of mispredictions.
-std::uint32_t Tage::settle(const std::uint32_t* words, std::uint32_t n, const Places& places) {
+// Predicts conditional branches and updates the predictor. Returns the number of mispredictions.
+std::uint32_t Tage::settle(const std::uint32_t* words, std::uint32_t from, std::uint32_t to, const Places& places) {
   std::uint32_t wrong = 0;
-  for (std::uint32_t i = 0; i < n; ++i) {
+  for (std::uint32_t i = from; i < to; ++i) {
     const Lanes wanted(places.wanted[i]), entries = Lanes::picked<1u << index_bits>(entries_, places.where[i]);
     // Contains the entry's state if its tag matches.
     const Lanes difference = entries ^ wanted;
@@ -351,17 +371,47 @@ std::uint32_t Tage::settle(const std::uint32_t* words, std::uint32_t n, const Pl
 }
 
 bool Tage::predict(std::uint64_t pc, bool taken) {
-  const std::uint32_t one = outcome_of(pc, taken);
-  return play(&one, 1) == 0;
+  const Outcome one = outcome_of(pc, taken);
+  return play(&one, 1).conditional == 0;
 }
 
-std::uint64_t Tage::play(const std::uint32_t* words, std::uint32_t n) {
-  std::uint64_t wrong = 0;
+bool Tage::predict_target(std::uint64_t pc, std::uint64_t target) {
+  const Outcome one[] = {indirect_outcome_of(pc), static_cast<Outcome>(target)};
+  return play(one, 2).indirect == 0;
+}
+
+Mispredictions Tage::play(const std::uint32_t* words, std::uint32_t n) {
+  Mispredictions wrong;
   Places places;
+  Outcome replaced[batch];
+  bool is_target = false;  // the first word, of a branch in the batch before
   while (n != 0) {
     const std::uint32_t some = n < batch ? n : batch;
-    place(words, some, places);
-    wrong += settle(words, some, places);
+    const Outcome* outcomes = words;
+    std::uint64_t indirect = indirect_in(words, some, is_target);
+    if (indirect != 0 || is_target) {
+      __builtin_memcpy(replaced, words, some * sizeof *words);
+      outcomes = replaced;
+      if (is_target) replaced[0] = outcomes_of(words[0]) & 1;
+      for (std::uint64_t left = indirect; left != 0; left &= left - 1) {
+        const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
+        const Outcome two = i + 1 < n ? outcomes_of(words[i + 1]) : 0;
+        replaced[i] |= two >> 1;
+        if (i + 1 < some) replaced[i + 1] = two & 1;
+      }
+    }
+    place(outcomes, some, places);
+    std::uint32_t next = is_target ? 1 : 0;
+    for (; indirect != 0; indirect &= indirect - 1) {
+      const auto i = static_cast<std::uint32_t>(std::countr_zero(indirect));
+      wrong.conditional += settle(outcomes, next, i, places);
+      const std::uint32_t target = i + 1 < n ? words[i + 1] : 0;
+      wrong.indirect +=
+          targets_.predict(address_of(words[i]), target, places.where[i], places.wanted[i], state_bits) ? 0 : 1;
+      next = i + 2;
+    }
+    wrong.conditional += settle(outcomes, next, some, places);
+    is_target = next > some;
     words += some;
     n -= some;
   }

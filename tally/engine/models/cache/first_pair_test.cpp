@@ -19,7 +19,7 @@ std::ostream& operator<<(std::ostream& stream, const Pair& pair) {
                 << (pair.has_times ? ", times" : "");
 }
 
-class FirstPairTest : public testing::TestWithParam<Pair> {
+class FirstPairTest : public ::testing::TestWithParam<Pair> {
  protected:
   static std::vector<Note> some(std::mt19937_64& random, std::uint64_t lines_in_use) {
     std::vector<Note> notes(1 + random() % FirstPair::batch);
@@ -58,7 +58,7 @@ TEST_P(FirstPairTest, misses_the_same_lines_as_lists) {
 }
 
 INSTANTIATE_TEST_SUITE_P(ways, FirstPairTest,
-                         testing::Values(Pair{{.sets = 64, .ways = 8}, {.sets = 64, .ways = 12}, true},
+                         ::testing::Values(Pair{{.sets = 64, .ways = 8}, {.sets = 64, .ways = 12}, true},
                                          Pair{{.sets = 64, .ways = 8}, {.sets = 64, .ways = 12}, false},
                                          Pair{{.sets = 48, .ways = 5}, {.sets = 64, .ways = 3}, true},
                                          Pair{{.sets = 48, .ways = 5}, {.sets = 64, .ways = 3}, false}));

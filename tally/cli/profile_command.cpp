@@ -26,6 +26,7 @@
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/received_signals.hpp"
 #include "tally/linux/process/tool.hpp"
+#include "tally/output/analysis/cycle_causes.hpp"
 #include "tally/output/analysis/jumped_functions.hpp"
 #include "tally/output/analysis/profile_inlines.hpp"
 #include "tally/output/analysis/profile_objects.hpp"
@@ -145,6 +146,21 @@ Result<void> choose_samples(ProfileOptions& options, const output::ProfileFormat
   return {};
 }
 
+/// Adds the causes of cycles, and instructions, if the cycles of a model are counted.
+Result<void> add_causes(std::vector<event::Event>& events) {
+  const auto is_cycles = [](const event::Event& event) {
+    return event.id == event::Id::cycles && event.mode == event::Mode::user;
+  };
+  if (std::none_of(events.begin(), events.end(), is_cycles)) return {};
+  auto causes = event::parse_lists({output::cause_events(false)});
+  if (!causes) return fail(causes.error());
+  for (event::Event& cause : *causes)
+    if (std::none_of(events.begin(), events.end(),
+                     [&](const event::Event& event) { return event::name(event) == event::name(cause); }))
+      events.push_back(std::move(cause));
+  return {};
+}
+
 // As in `tally stat`: natively if the events can be counted that way, else with the engine.
 Result<backend::Choice> choose_backend(ProfileOptions& options, const output::ProfileFormat& format,
                                        const linux::HostMachine& machine) {
@@ -173,6 +189,9 @@ Result<backend::Choice> choose_backend(ProfileOptions& options, const output::Pr
                 "add `--backend engine`");
   if (choice->backend->traits().is_engine)
     if (const auto chosen = choose_python(options.order, options.python, format); !chosen) return fail(chosen.error());
+  if (choice->backend->traits().is_engine && !format.has_calls && !options.order.profile()->calls &&
+      options.order.parts() == nullptr && (format.is_for_people || format.is_page || format.name == "json"))
+    if (const auto added = add_causes(options.order.events); !added) return fail(added.error());
   if (options.event_lists.empty() && options.order.events.front().id == event::Id::cpu_clock)
     choice->notices.insert(choice->notices.begin(),
                            "no PMU of this machine can be sampled: cpu-clock (CPU time) is sampled instead of"
@@ -258,7 +277,8 @@ int profile(ProfileOptions& options) {
   if (!format->is_for_people) why::report_models(*stat);
   stat->environment.provenance = provenance();
   hide_host(stat->environment, *format);
-  const bool of_rows = format->has_lines || style->by == output::ProfileBy::line || !options.annotate.empty();
+  const bool of_rows = format->has_lines || style->by == output::ProfileBy::line || !options.annotate.empty() ||
+                       output::CauseColumns::find(stat->events).has_value();
   const bool finds_inlines = options.inlines || format->inlined == output::InlineRepresentation::frames;
   profile::Lines lines{.of_rows = of_rows};
   if (format->is_for_people && !of_rows && !finds_inlines)

@@ -21,6 +21,7 @@
 #include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/received_signals.hpp"
+#include "tally/output/analysis/cycle_causes.hpp"
 #include "tally/tools/command/backend_option.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
@@ -55,6 +56,8 @@ struct StatOptions {
   bool passes = false;
   why::PathOptions path;
   bool native = false;
+  bool top_down = false;
+  std::string by;
   bool from_script = false;
   bool nothing_asked = false;  // neither events nor metrics: count the backend's default set
   report::ResultOptions results;
@@ -122,6 +125,12 @@ void describe(Page& app, StatOptions& options) {
                  "all; `list` lists the names")
       .repeated()
       .value_name("METRICS");
+  app.add_option("--by", options.by, "cause: divide cycles among what they are spent on, and count each cause")
+      .value_name("cause")
+      .one_of({"cause"});
+  app.add_flag("--topdown", options.top_down,
+               "divide the pipeline's slots among Intel's top-down classes: retiring, bad speculation, frontend bound, "
+               "backend bound");
   app.add_option("-r,--repeat", options.stat.runs,
                  "run the program N times; report median, confidence interval, minimum and maximum")
       .value_name("N")
@@ -176,6 +185,7 @@ Result<void> choose_events(StatOptions& options) {
   auto metrics = parse_metrics(options.metric_lists);
   if (!metrics) return fail(metrics.error());
   options.stat.metrics = std::move(*metrics);
+  if (options.top_down || !options.by.empty()) options.event_lists.push_back(output::cause_events(options.top_down));
   if (!options.event_lists.empty()) {
     auto events = event::parse_lists(options.event_lists, options.table.sources(),
                                      options.kernel ? event::Mode::both : event::Mode::user);

@@ -47,6 +47,10 @@ std::string model_of(event::Id id, const Simulation& simulation) {
   return fmt::format("{} {}, {}", simulation.machine.name, needed.tlbs ? "TLBs" : "caches", word(simulation.precision));
 }
 
+bool is_cause_of_cycles(event::Id id) {
+  return needed_by(id).core && id != event::Id::cycles && id != event::Id::ref_cycles;
+}
+
 bool is_of_last_level(event::Id id) { return event::definition(id).part == event::Part::last_level; }
 
 std::string why_not_modelled(event::Id id, const Simulation& simulation) {

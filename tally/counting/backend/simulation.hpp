@@ -44,6 +44,9 @@ struct NeededModels {
 /// Returns the models that an event needs; none if no model provides it.
 NeededModels needed_by(event::Id id);
 
+/// Whether the event is known for whole programs and by instruction, but not at marks: cycles of one cause.
+bool is_cause_of_cycles(event::Id id);
+
 /// Returns which model a count of this event comes from: "TAGE, fast", "haswell caches, fast".
 std::string model_of(event::Id id, const Simulation& simulation);
 

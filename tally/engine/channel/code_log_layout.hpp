@@ -141,22 +141,22 @@ struct CallNode {
 static_assert(sizeof(CallNode) == 72);
 inline constexpr uint32_t call_node_limit = 7u << 16;  // as many as an area holds
 
-inline constexpr uint32_t located_value_limit = 23;
+inline constexpr uint32_t located_value_limit = 27;
 
-/// The model counts that are recorded for each instruction: indices of words in ModelValues, or placed_cycles.
+/// The model counts that are recorded for each instruction: indices of words in ModelValues, or placed_cycles and more.
 struct LocatedValues {
   uint32_t count;
   uint8_t figure[located_value_limit];
 };
-/// Cycles of the core. The cycles of a block are divided evenly among its instructions.
-inline constexpr uint8_t placed_cycles = 255;
+/// The first of core_cause_count values: cycles of the core by cause.
+inline constexpr uint8_t placed_cycles = 240;
 
 /// What the models counted at an instruction: one value for each of LocatedValues. In a table with open addressing.
 struct CodeValues {
   uint64_t site;  ///< code_site() of the instruction; 0: free
   uint64_t figure[located_value_limit];
 };
-inline constexpr uint32_t code_values_limit = 174'000;
+inline constexpr uint32_t code_values_limit = 149'000;
 
 /// Returns the row of an instruction in a table that only the caller writes; null if the table is too full. The counts
 /// of that instruction are then in no row.

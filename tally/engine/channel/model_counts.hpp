@@ -71,9 +71,14 @@ struct ModelValues {
   uint64_t conditional, conditional_misses, indirect, indirect_misses, returns, return_misses, btb_misses;
 };
 
-/// Results of the core model: cycles without misses, and the instructions that it processed and that it does not know.
+/// Causes of cycles in the core model: models::core_causes.
+inline constexpr uint32_t core_cause_count = 6;
+
+/// Results of the core model: cycles without misses by cause, and the instructions that it processed and that it does
+/// not know.
 struct CoreValues {
-  uint64_t cycles, instructions, unknown;
+  uint64_t cycles[core_cause_count];
+  uint64_t instructions, unknown;
 };
 
 /// What the engine executed at its own address, one instruction at a time: no model processed it.

@@ -20,7 +20,7 @@ u64* summed;  // executions of each segment by ended threads; null if cycles are
 
 /// Returns the core that the command has sent. The caller holds cache_lock.
 const models::CoreTable& core_table() {
-  static_assert(models::operations <= channel::core_kinds);
+  static_assert(models::operations <= channel::core_kinds && models::core_causes == channel::core_cause_count);
   static models::CoreTable table;
   const channel::ModelCore& core = settings().core;
   table.rob = core.rob;
@@ -153,8 +153,7 @@ class Flow {
   }
 
   models::CoreTotal total() {
-    return models::total(core_table(), {&blocks_[0], block_count_}, {&edges_[0], edge_count_},
-                         {{&ends_[0], block_count_}, {&marks_[0], block_count_}});
+    return models::total(core_table_, {&blocks_[0], block_count_}, {&edges_[0], edge_count_}, memory());
   }
 
   /// After total(): sets the costs of the executed segments. Others may read them meanwhile.
@@ -165,15 +164,19 @@ class Flow {
     });
   }
 
-  /// After total(): calls `each(pc, cycles, executions)` for each instruction with an even share of its block's cycles.
+  /// After total(): calls `each(pc, cycles, executions)` for each instruction with its part of its block's cycles. Does
+  /// nothing without memory.
   template <class Each>
   void shares(Each&& each) {
+    Scratch<models::CoreTimes> parts;
+    if (!parts.init(steps_.size())) return;
     for (u32 block = 0; block < block_count_; block++) {
-      const u64 n = blocks_[block].instructions.size(), cycles = marks_[block].cycles;
+      const u64 n = blocks_[block].instructions.size();
+      if (marks_[block].cycles.sum() == 0) continue;
+      models::divide(core_table_, blocks_[block], block, memory(), {&parts[0], n});
       const Step* step = &steps_[beginnings_[block]];
       for (u64 i = 0; i < n; i++, step = steps_.find(step->next())) {
-        const u64 share = (i + 1) * cycles / n - i * cycles / n;
-        if (share != 0) each(step->pc, share, step->executions);
+        if (parts[i].sum() != 0) each(step->pc, parts[i], step->executions);
         if (i + 1 == n) break;
       }
     }
@@ -183,6 +186,8 @@ class Flow {
   auto counter() const {
     return [this](u32 number) { return executed_[number]; };
   }
+
+  models::CoreMemory memory() const { return {{&ends_[0], block_count_}, {&marks_[0], block_count_}}; }
 
   template <class Each>
   void each_trace(Each&& each) const {
@@ -235,7 +240,7 @@ class Flow {
     const Step* const step = steps_.find(pc);
     if (step == nullptr || step->executions == 0) return average;
     const models::CoreBlock& block = blocks_[step->block];
-    return ratio(marks_[step->block].cycles, block.executions) / static_cast<s64>(block.instructions.size());
+    return ratio(marks_[step->block].cycles.sum(), block.executions) / static_cast<s64>(block.instructions.size());
   }
 
   /// Returns the cost of one execution of a segment. If a trace counts its whole path at its entry, an exit subtracts
@@ -389,6 +394,7 @@ class Flow {
     return true;
   }
 
+  const models::CoreTable& core_table_ = core_table();
   const Scratch<u64>& executed_;
   Steps steps_;
   u32 ran_count_ = 0, block_count_ = 0, edge_count_ = 0;
@@ -432,11 +438,13 @@ void core_finish_locked(Thread* t) {
   if (copy_counters(summed, executed) && flow.build()) {
     const models::CoreTotal total = flow.total();
     channel::CoreValues& core = model_counts(t)->core;
-    core.cycles += total.cycles;
+    for (u32 i = 0; i < channel::core_cause_count; i++) core.cycles[i] += total.cycles.by[i];
     core.instructions += total.instructions;
     core.unknown += total.unknown;
     if (locates_values())
-      flow.shares([t](u64 pc, u64 cycles, u64 executions) { place_core_cycles(t, pc, cycles, executions); });
+      flow.shares([t](u64 pc, const models::CoreTimes& cycles, u64 executions) {
+        place_core_cycles(t, pc, cycles, executions);
+      });
   }
   core_forget();
 }
@@ -447,7 +455,7 @@ s64 core_costs(const u64* executed, SegmentCost* costs) {
   Flow flow(copy);
   if (!copy_counters(executed, copy) || !flow.build()) return 0;
   const models::CoreTotal total = flow.total();
-  const s64 average = ratio(total.cycles, total.instructions);
+  const s64 average = ratio(total.cycles.sum(), total.instructions);
   flow.cost_segments(average, costs);
   return average;
 }

@@ -45,18 +45,19 @@ void located_values_enter_part(Thread* t, u32 part) {
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1ull, 0);
 }
 
-void place_core_cycles(Thread* t, u64 pc, u64 cycles, u64 executions) {
+void place_core_cycles(Thread* t, u64 pc, const models::CoreTimes& cycles, u64 executions) {
   if (!places_misses()) {
     auto* const list = reinterpret_cast<channel::CodeCycles*>(table_of(t));
-    if (list->pc < channel::code_cycles_limit) list[++list->pc] = {pc, cycles, executions};
+    if (list->pc < channel::code_cycles_limit) list[++list->pc] = {pc, cycles.sum(), executions};
     return;
   }
   const channel::LocatedValues& placed = settings().placed;
-  for (u32 i = 0; i < placed.count; i++) {
-    if (placed.figure[i] != channel::placed_cycles) continue;
-    const u64 site = channel::code_site(pc, code_log_mapping_of != nullptr ? code_log_mapping_of(pc) : 0);
-    if (CodeValues* const row = channel::values_at(table_of(t), site); row != nullptr) row->figure[i] += cycles;
-  }
+  const u64 site = channel::code_site(pc, code_log_mapping_of != nullptr ? code_log_mapping_of(pc) : 0);
+  CodeValues* const row = channel::values_at(table_of(t), site);
+  if (row == nullptr) return;
+  for (u32 i = 0; i < placed.count; i++)
+    if (placed.figure[i] >= channel::placed_cycles)
+      row->figure[i] += cycles.by[placed.figure[i] - channel::placed_cycles];
 }
 
 u64* ValueRecorder::row_of(u64 site) {

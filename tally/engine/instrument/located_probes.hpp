@@ -2,13 +2,14 @@
 /// contain the instruction that they belong to.
 #pragma once
 #include "tally/engine/instrument/cold_models.hpp"
+#include "tally/engine/models/core/causes.hpp"
 #include "tally/engine/models/placed.hpp"
 
 namespace tally::engine::instrument {
 
 inline bool locates_values() { return settings().placed.count != 0; }
 /// Whether the counts include others than the core's cycles, which are computed when the process ends.
-inline bool places_misses() { return locates_values() && settings().placed.figure[0] != channel::placed_cycles; }
+inline bool places_misses() { return locates_values() && settings().placed.figure[0] < channel::placed_cycles; }
 /// Size of a thread's table, which follows the rest of its model data.
 inline u64 located_values_bytes() { return locates_values() ? channel::area_bytes : 0; }
 
@@ -18,7 +19,7 @@ bool located_values_attach(Thread* t);
 /// The thread is stopped, or is the caller, and its models are settled. Without an area, these counts are in no row.
 void located_values_enter_part(Thread* t, u32 part);
 /// Adds cycles of the core for all executions of an instruction to the table of `t`.
-void place_core_cycles(Thread* t, u64 pc, u64 cycles, u64 executions);
+void place_core_cycles(Thread* t, u64 pc, const models::CoreTimes& cycles, u64 executions);
 
 /// Records by instruction what the models of a thread count while the object lives.
 class ValueRecorder final : public models::InstructionRecorder {

@@ -70,6 +70,10 @@ std::uint64_t l1d_store_misses(const Totals&, const M& m) { return m.l1d.store_m
 std::uint64_t l1_load_hits(const Totals& t, const M& m) { return of(t, channel::loads) - l1d_load_misses(t, m); }
 
 // An event that the kernel counts, by its number.
+constexpr Definition cause(Id id, std::string_view name, std::string_view what) {
+  return {id, name, uarch, n, no, share(Id::cycles), what, nullptr, Part::core};
+}
+
 constexpr Definition kernels(std::uint32_t number, Definition event) {
   event.kernel_number = number;
   return event;
@@ -113,6 +117,21 @@ constexpr Definition table[] = {
     {Id::cycles, "cycles", uarch, n, no, none, "core clock cycles while not halted", nullptr, Part::core},
     {Id::ref_cycles, "ref-cycles", uarch, n, no, none, "the same at a constant rate, whatever the core's frequency",
      nullptr, Part::core},
+    cause(Id::cycles_retiring, "cycles-retiring", "cycles in which instructions retire: their slots over the width"),
+    {Id::cycles_heavy, "cycles-heavy", uarch, n, no, share(Id::cycles_retiring),
+     "the part of cycles-retiring of instructions that take several slots", nullptr, Part::core},
+    cause(Id::cycles_front_end, "cycles-front-end", "cycles that wait for instructions: misses of L1I and of its TLB"),
+    cause(Id::cycles_mispredicts, "cycles-mispredicts", "cycles lost by mispredicted branches"),
+    cause(Id::cycles_core, "cycles-core", "cycles that wait for results, ports or dividers"),
+    cause(Id::cycles_l1, "cycles-L1", "cycles that wait for values from the first-level data cache"),
+    cause(Id::cycles_l2, "cycles-L2", "cycles that wait for values from the second level"),
+    cause(Id::cycles_l3, "cycles-L3", "cycles that wait for values from the last level"),
+    cause(Id::cycles_dram, "cycles-DRAM", "cycles that wait for values from memory"),
+    cause(Id::cycles_tlb, "cycles-TLB", "cycles that wait for translations of loads: with --precision full"),
+    cause(Id::cycles_forwarding, "cycles-forwarding", "cycles that wait for values that were stored just before"),
+    cause(Id::cycles_locks, "cycles-locks", "cycles of locked instructions and of full fences"),
+    {Id::pipeline_slots, "pipeline-slots", uarch, n, no, each(Id::cycles),
+     "slots in which instructions could start: cycles times the width of the core", nullptr, Part::core},
     {Id::branch_misses, "branch-misses", uarch, n, no, share(Id::branches), "branches that were predicted wrongly",
      branch_misses, Part::predictor},
     {Id::conditional_branch_misses, "conditional-branch-misses", uarch, n, no, share(Id::conditional_branches),

@@ -9,6 +9,7 @@
 #include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/kit/grid.hpp"
+#include "tally/output/text/count_cells.hpp"
 
 namespace tally::output {
 namespace {
@@ -78,8 +79,9 @@ class Annotation {
                         const SourceReader& read) const {
     const std::optional<SourceFile> whole = read(path, object);
     const std::vector<std::string> source = whole ? shown_lines(whole->text) : std::vector<std::string>{};
-    std::vector<Column> columns;
-    for (const result::Event& event : profile_.stat.events) columns.push_back({event.total.name.text(), Align::right});
+    const CountCells numbers(profile_);
+    std::vector<Column> columns = numbers.columns();
+    const std::size_t counts_width = columns.size();
     columns.push_back({"line", Align::right});
     columns.push_back({"source"});
     Grid grid(std::move(columns));
@@ -89,17 +91,14 @@ class Annotation {
         if (near == line || near <= source.size()) shown.insert(near);
     std::uint32_t last = 0;
     for (const std::uint32_t line : shown) {
-      std::vector<std::string> cells;
       if (last != 0 && line != last + 1) {
-        cells.resize(profile_.event_count() + 1);
-        cells.emplace_back("…");
-        grid.add(cells);
-        cells.clear();
+        std::vector<std::string> gap(counts_width + 1);
+        gap.emplace_back("…");
+        grid.add(std::move(gap));
       }
       last = line;
       const auto counts = lines.find(line);
-      for (std::size_t e = 0; e < profile_.event_count(); ++e)
-        cells.push_back(counts == lines.end() ? "" : thousands(counts->second[e]));
+      std::vector<std::string> cells = numbers.cells(counts == lines.end() ? nullptr : &counts->second);
       cells.push_back(std::to_string(line));
       cells.push_back(line <= source.size() ? source[line - 1] : "");
       grid.add(std::move(cells));

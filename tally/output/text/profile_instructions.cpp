@@ -5,6 +5,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/kit/grid.hpp"
+#include "tally/output/text/count_cells.hpp"
 
 namespace tally::output {
 namespace {
@@ -19,17 +20,15 @@ using Instructions = std::map<std::uint64_t, Counted>;
 
 std::string function_text(const result::Profile& profile, const result::ProfileFunction& function,
                           const Instructions& counted, const std::map<std::uint64_t, std::string>& texts) {
-  std::vector<Column> columns;
-  for (const result::Event& event : profile.stat.events) columns.push_back({event.total.name.text(), Align::right});
+  const CountCells counts(profile);
+  std::vector<Column> columns = counts.columns();
   for (const char* heading : {"taken", "address"}) columns.push_back({heading, Align::right});
   for (const char* heading : {"instruction", "line"}) columns.push_back({heading});
   Grid grid(std::move(columns));
   std::string last_location;
   for (const auto& [address, text] : texts) {
-    std::vector<std::string> cells;
     const auto found = counted.find(address);
-    for (std::size_t e = 0; e < profile.event_count(); ++e)
-      cells.push_back(found == counted.end() ? "" : thousands(found->second.counts[e]));
+    std::vector<std::string> cells = counts.cells(found == counted.end() ? nullptr : &found->second.counts);
     cells.push_back(found == counted.end() || found->second.taken == 0 ? "" : thousands(found->second.taken));
     cells.push_back(fmt::format("{:x}", address));
     cells.push_back(text);

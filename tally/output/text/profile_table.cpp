@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/cycle_causes.hpp"
 #include "tally/output/analysis/profile_objects.hpp"
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
@@ -15,6 +16,7 @@
 #include "tally/output/kit/grid.hpp"
 #include "tally/output/kit/presented_machine_text.hpp"
 #include "tally/output/result/string_elements.hpp"
+#include "tally/output/text/cause_table.hpp"
 #include "tally/output/text/python_table.hpp"
 
 namespace tally::output {
@@ -25,10 +27,12 @@ std::string share(std::int64_t part, std::int64_t whole) {
   return fmt::format("{:.2f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
+/// The events with columns of their own: causes of cycles have one together.
 std::vector<std::size_t> counted(const result::Profile& profile) {
+  const auto causes = CauseColumns::find(profile.stat.events);
   std::vector<std::size_t> events;
   for (std::size_t e = 0; e < profile.event_count(); ++e)
-    if (profile.stat.events[e].total.count.trust != Trust::absent) events.push_back(e);
+    if (profile.stat.events[e].total.count.trust != Trust::absent && !(causes && causes->has(e))) events.push_back(e);
   return events;
 }
 
@@ -77,7 +81,10 @@ std::vector<Column> name_columns(ProfileBy by) {
 class Numbers {
  public:
   Numbers(const result::Profile& profile, std::vector<std::size_t> events, bool with_calls)
-      : profile_(profile), events_(std::move(events)), with_calls_(with_calls) {}
+      : profile_(profile),
+        events_(std::move(events)),
+        with_calls_(with_calls),
+        causes_(CauseColumns::find(profile.stat.events)) {}
 
   std::vector<Column> columns() const {
     std::vector<Column> made{{"share", Align::right}};
@@ -89,6 +96,9 @@ class Numbers {
       add(!has_samples_only(e)  ? profile_.stat.events[e].total.name.text()
           : events_.size() == 1 ? "samples"
                                 : "samples of " + profile_.stat.events[e].total.name.text());
+    if (!causes_) return made;
+    add("IPC");
+    made.push_back({"main cause"});
     return made;
   }
 
@@ -107,7 +117,15 @@ class Numbers {
     if (with_calls_) add_share(inclusive);
     for (const std::size_t e : events_)
       made.push_back(!samples.empty() ? thousands(samples[e]) : has_samples_only(e) ? "" : thousands(counts[e]));
+    add_causes(counts, made);
     return made;
+  }
+
+  std::size_t columns_before_counts() const { return columns().size() - events_.size() - (causes_ ? 2 : 0); }
+  void add_causes(const std::vector<std::int64_t>& counts, std::vector<std::string>& cells) const {
+    if (!causes_) return;
+    cells.push_back(causes_->ipc(counts));
+    cells.push_back(causes_->main_cause(counts));
   }
 
   /// Returns whether the column of this event has samples instead of counts.
@@ -117,6 +135,7 @@ class Numbers {
   const result::Profile& profile_;
   std::vector<std::size_t> events_;
   bool with_calls_;
+  std::optional<CauseColumns> causes_;
 };
 
 /// Adds a row for counts that are in the totals and in no other row.
@@ -154,6 +173,7 @@ std::size_t shown_rows(const ProfileStyle& style, const std::vector<ProfileSum>&
 
 /// The trust of the counts: one line if all are equal.
 std::string trust_lines(const result::Stat& stat) {
+  const auto causes = CauseColumns::find(stat.events);
   const auto trust_text = [](const result::Event& event) {
     const Count& count = event.total.count;
     const std::string trust = count.trust == Trust::modelled && !count.model.empty() ? "model " + count.model
@@ -165,8 +185,9 @@ std::string trust_lines(const result::Stat& stat) {
                   [&](const auto& event) { return trust_text(event) == first; }))
     return fmt::format(" trust: {}\n", first);
   std::string text;
-  for (const result::Event& event : stat.events)
-    text += fmt::format(" trust of {}: {}\n", event.total.name.text(), trust_text(event));
+  for (std::size_t e = 0; e < stat.events.size(); ++e)
+    if (!causes || !causes->has(e))
+      text += fmt::format(" trust of {}: {}\n", stat.events[e].total.name.text(), trust_text(stat.events[e]));
   return text;
 }
 
@@ -230,9 +251,12 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
            by_function);
   add_rest(numbers, grid, profile.repeated, {}, result::string_elements, by_function);
   add_rest(numbers, grid, profile.unplaced, {}, "[not at any place: see below]", by_function);
-  std::vector<std::string> cells(numbers.columns().size() - events.size());
+  std::vector<std::int64_t> totals;
+  for (std::size_t e = 0; e < profile.event_count(); ++e) totals.push_back(total_count(profile, e));
+  std::vector<std::string> cells(numbers.columns_before_counts());
   for (const std::size_t e : events)
-    cells.push_back(thousands(numbers.has_samples_only(e) ? all_samples[e] : total_count(profile, e)));
+    cells.push_back(thousands(numbers.has_samples_only(e) ? all_samples[e] : totals[e]));
+  numbers.add_causes(totals, cells);
   if (by_function) cells.emplace_back();
   cells.emplace_back("total");
   grid.add(std::move(cells));
@@ -242,6 +266,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
       fmt::format("{}\n\n{}{}", profile.stat.command.empty() ? profile.stat.target : shell_words(profile.stat.command),
                   python.empty() ? "" : python + "\n", grid.text(style.terminal));
   text += "\n";
+  if (const std::string causes = cause_table(profile, style.terminal); !causes.empty()) text += causes + "\n";
   text += trust_lines(profile.stat);
   for (const std::string& line : sampling_lines(profile)) text += fmt::format(" {}\n", line);
   if (std::any_of(profile.unplaced.begin(), profile.unplaced.end(), [](std::int64_t n) { return n != 0; }))

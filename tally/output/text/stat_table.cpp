@@ -5,6 +5,7 @@
 
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/cycle_causes.hpp"
 #include "tally/output/kinds/intervals.hpp"
 #include "tally/output/kinds/regions_format.hpp"
 #include "tally/output/kinds/stat_format.hpp"
@@ -35,9 +36,27 @@ std::string spread_text(const Summary& summary) {
   return percent ? "± " + (*percent == 0 ? "0" : percent_text(*percent)) : "";
 }
 
+/// The rows of events: all but those that the top-down classes contain.
+std::vector<result::Event> event_rows(const result::Stat& stat) {
+  if (top_down(stat.events).empty()) return stat.events;
+  const CauseColumns causes = *CauseColumns::find(stat.events);
+  std::vector<result::Event> rows;
+  for (std::size_t i = 0; i < stat.events.size(); ++i)
+    if (!causes.has(i) && i != index_of(event::Id::cycles_heavy, stat.events)) rows.push_back(stat.events[i]);
+  return rows;
+}
+
+std::string top_down_block(const result::Stat& stat, std::size_t terminal) {
+  Grid grid({{"top-down class"}, {"slots", Align::right}, {"share", Align::right}});
+  for (const TopDownClass& row : top_down(stat.events))
+    grid.add({std::string(2 * static_cast<std::size_t>(row.level - 1), ' ').append(row.name), thousands(row.slots),
+              percent_text(100 * row.share)});
+  return grid.empty() ? "" : grid.text(terminal);
+}
+
 std::string events_once(const result::Stat& stat, Footnotes& notes, std::size_t terminal) {
   Grid grid({{"event"}, {"count", Align::right}, {"per"}, {"trust"}});
-  for (const result::Event& row : stat.events) {
+  for (const result::Event& row : event_rows(stat)) {
     grid.add({row.total.name.text(), number(row.total.count.value, row.total.unit),
               row_metric_text(stat, row.total.name), notes.cell(row.total.count)});
   }
@@ -54,7 +73,7 @@ std::string events_repeated(const result::Stat& stat, Footnotes& notes, std::siz
              {"spread"},
              {"per"},
              {"trust"}});
-  for (const result::Event& row : stat.events) {
+  for (const result::Event& row : event_rows(stat)) {
     if (!row.summary) continue;
     const Summary& summary = *row.summary;
     const Unit unit = row.total.unit;
@@ -197,6 +216,7 @@ Result<std::string> table(const result::Stat& stat, const Style& style) {
       fmt::format("{}\n{}\n", intervals_block(stat, style),
                   repeated ? events_repeated(stat, notes, style.terminal) : events_once(stat, notes, style.terminal));
   if (const std::string below = notes.text(); !below.empty()) text += below + "\n";
+  if (const std::string classes = top_down_block(stat, style.terminal); !classes.empty()) text += classes + "\n";
   if (const std::string corrected = corrections_block(stat, style.terminal); !corrected.empty())
     text += corrected + "\n";
   if (const std::string metrics = metrics_block(stat, notes, style.terminal); !metrics.empty()) text += metrics + "\n";

@@ -154,8 +154,8 @@ void add(channel::ModelValues& to, const channel::ModelValues& from) {
   to = std::bit_cast<channel::ModelValues>(sum);
 }
 
-std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValues& values,
-                       const Simulation& simulation) {
+tally::models::CycleTimes cycles_by_cause(const channel::CoreValues& core, const channel::ModelValues& values,
+                                          const Simulation& simulation) {
   struct Counts {
     tally::models::HierarchyCounts caches;
     tally::models::TlbCounts tlbs;
@@ -169,9 +169,38 @@ std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValu
       table != nullptr ? tally::models::LoadWaits{table->load_latency, static_cast<unsigned>(table->window())}
                        : tally::models::LoadWaits{};
   const machines::MachineModel& machine = simulation.machine;
-  return static_cast<std::int64_t>(core.cycles + tally::models::miss_cycles(machine.latencies, waits, machine.caches,
-                                                                            counts.caches, counts.tlbs,
-                                                                            counts.branches));
+  tally::models::CycleTimes cycles =
+      tally::models::miss_cycles(machine.latencies, waits, machine.caches, counts.caches, counts.tlbs, counts.branches);
+  static_assert(tally::models::core_causes == channel::core_cause_count);
+  std::copy(std::begin(core.cycles), std::end(core.cycles), cycles.by.begin());
+  return cycles;
+}
+
+std::int64_t cycles_of(event::Id id, const channel::CoreValues& core, const channel::ModelValues& values,
+                       const Simulation& simulation) {
+  using event::Id;
+  using tally::models::Cause;
+  const tally::models::CycleTimes cycles = cycles_by_cause(core, values, simulation);
+  const auto of = [&](Cause cause) { return static_cast<std::int64_t>(cycles.of(cause)); };
+  switch (id) {
+    case Id::cycles_retiring: return of(Cause::light) + of(Cause::heavy);
+    case Id::cycles_heavy: return of(Cause::heavy);
+    case Id::cycles_front_end: return of(Cause::front_end);
+    case Id::cycles_mispredicts: return of(Cause::mispredicts);
+    case Id::cycles_core: return of(Cause::core);
+    case Id::cycles_l1: return of(Cause::l1);
+    case Id::cycles_l2: return of(Cause::l2);
+    case Id::cycles_l3: return of(Cause::l3);
+    case Id::cycles_dram: return of(Cause::dram);
+    case Id::cycles_tlb: return of(Cause::tlb);
+    case Id::cycles_forwarding: return of(Cause::forwarding);
+    case Id::cycles_locks: return of(Cause::locks);
+    default: break;
+  }
+  const auto all = static_cast<std::int64_t>(cycles.sum());
+  if (id != Id::pipeline_slots) return all;
+  const tally::models::CoreTable* const table = machines::core_named(simulation.machine.core);
+  return table != nullptr ? all * table->width : 0;
 }
 
 std::string describe_cycles(const channel::CoreValues& core, const Simulation& simulation) {

@@ -34,9 +34,14 @@ tally::models::TlbShape tlbs_of(const channel::Models& models);
 /// Adds `from` to `to`, value by value.
 void add(channel::ModelValues& to, const channel::ModelValues& from);
 
-/// Returns the cycles: those of the core model, plus those of misses and mispredictions. TLB misses count only with a
-/// precision that includes them, even if TLBs are modelled for other events. Pure.
-std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValues& values,
+/// Returns the cycles by cause: those of the core model, plus those of misses and mispredictions. TLB misses count only
+/// with a precision that includes them, even if TLBs are modelled for other events. Pure.
+tally::models::CycleTimes cycles_by_cause(const channel::CoreValues& core, const channel::ModelValues& values,
+                                          const Simulation& simulation);
+
+/// Returns the value of an event of the core model (NeededModels::core): the cycles, those of one cause, or slots.
+/// Pure.
+std::int64_t cycles_of(event::Id id, const channel::CoreValues& core, const channel::ModelValues& values,
                        const Simulation& simulation);
 
 /// Returns in words what the cycles consist of, and how much of the executed code the core model does not support.

@@ -44,7 +44,7 @@ class Flow {
       : core_(core), ends_(memory.ends), marks_(memory.marks), elsewhere_(running_state(core)) {}
 
   // Returns the ticks of all executions of a block, with the states of this round.
-  std::uint64_t ticks_of(std::uint32_t number, const CoreBlock& block, const Entries& entries) {
+  const CoreTimes& ticks_of(std::uint32_t number, const CoreBlock& block, const Entries& entries) {
     CoreMark& mark = marks_[number];
     if (!is_settled(mark, entries)) run_again(mark, ends_[number], block, entries);
     return mark.ticks;
@@ -60,19 +60,20 @@ class Flow {
 
   void run_again(CoreMark& mark, CoreState& ends, const CoreBlock& block, const Entries& entries) {
     mark.run_at = ++now_;
-    CoreState end = entries.usual != nullptr ? ends_[entries.usual->from] : elsewhere_;
-    const auto usual = static_cast<std::uint64_t>(run(core_, block.instructions, end).ticks);
+    mark.usual = entries.usual != nullptr ? entries.usual->from + 1 : 0;
+    CoreState end = mark.usual != 0 ? ends_[mark.usual - 1] : elsewhere_;
+    const CoreTimes usual = run(core_, block.instructions, end).causes;
     std::uint64_t left = block.executions;
-    mark.ticks = 0;
+    mark.ticks = {};
     for (const CoreEdge& edge : entries.edges) {
       if (&edge == entries.usual) continue;
       const std::uint64_t times = edge.count < left ? edge.count : left;
       if (times == 0) continue;
       CoreState state = ends_[edge.from];
-      mark.ticks += static_cast<std::uint64_t>(run(core_, block.instructions, state).ticks) * times;
+      mark.ticks.add(run(core_, block.instructions, state).causes, times);
       left -= times;
     }
-    mark.ticks += usual * left;
+    mark.ticks.add(usual, left);
     if (end == ends) return;
     ends = end;
     mark.changed_at = ++now_;  // after run_at, because the block may follow itself
@@ -122,19 +123,41 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
       const Entries entries = entries_of(i, edges, next);
       if (blocks[i].executions == 0) continue;
       const bool keeps = !runs_rare_blocks(round) && blocks[i].executions < rare;
-      const std::uint64_t taken = keeps ? memory.marks[i].ticks : flow.ticks_of(i, blocks[i], entries);
-      if (round >= rounds_to_settle) memory.marks[i].cycles += taken;
+      const CoreTimes& taken = keeps ? memory.marks[i].ticks : flow.ticks_of(i, blocks[i], entries);
+      if (round >= rounds_to_settle) memory.marks[i].cycles.add(taken);
     }
   }
   // Rounded during the summation, so that nothing is lost between blocks.
+  std::uint64_t cycles = 0;
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
-    CoreMark& mark = memory.marks[i];
-    ticks += mark.cycles;
-    const std::uint64_t cycles = ticks / rounds_that_count / ticks_per_cycle;
-    mark.cycles = cycles - result.cycles;
-    result.cycles = cycles;
+    for (std::uint64_t& cause : memory.marks[i].cycles.by) {
+      ticks += cause;
+      const std::uint64_t before = cycles;
+      cycles = ticks / rounds_that_count / ticks_per_cycle;
+      cause = cycles - before;
+    }
+    result.cycles.add(memory.marks[i].cycles);
   }
   return result;
+}
+
+void divide(const CoreTable& core, const CoreBlock& block, std::uint32_t number, const CoreMemory& memory,
+            std::span<CoreTimes> each) {
+  const CoreMark& mark = memory.marks[number];
+  CoreState state = mark.usual != 0 ? memory.ends[mark.usual - 1] : running_state(core);
+  const CoreTimes all = run(core, block.instructions, state, each).causes;
+  for (unsigned cause = 0; cause < core_causes; ++cause) {
+    const std::uint64_t cycles = mark.cycles.by[cause];
+    // A cause that only rare predecessors have is divided evenly.
+    const std::uint64_t weights = all.by[cause] != 0 ? all.by[cause] : each.size();
+    std::uint64_t weight = 0, divided = 0;
+    for (CoreTimes& times : each) {
+      weight += all.by[cause] != 0 ? times.by[cause] : 1;
+      const std::uint64_t so_far = cycles / weights * weight + cycles % weights * weight / weights;
+      times.by[cause] = so_far - divided;
+      divided = so_far;
+    }
+  }
 }
 
 }  // namespace tally::models

@@ -23,10 +23,11 @@ struct CoreEdge {
 
 /// The state of a block in total(). Times are numbers of events; 0 is never.
 struct CoreMark {
-  std::uint64_t ticks = 0;       ///< of all its executions, in the latest round
-  std::uint64_t cycles = 0;      ///< in the end its part of CoreTotal::cycles, the sum of all blocks
+  CoreTimes ticks = {};          ///< of all its executions, in the latest round
+  CoreTimes cycles = {};         ///< in the end its part of CoreTotal::cycles, the sum of all blocks
   std::uint32_t run_at = 0;      ///< when it last ran
   std::uint32_t changed_at = 0;  ///< when its end state last changed
+  std::uint32_t usual = 0;       ///< 1 + its most frequent predecessor; 0: none
 };
 
 /// Memory for total(): one element for each block, default-initialized.
@@ -37,7 +38,7 @@ struct CoreMemory {
 
 /// The result for a whole program, and the part without timings.
 struct CoreTotal {
-  std::uint64_t cycles = 0;  ///< rounded down
+  CoreTimes cycles = {};  ///< their sum is rounded down
   std::uint64_t instructions = 0;
   std::uint64_t unknown = 0;  ///< executed instructions without a timing in the core's table
   bool operator==(const CoreTotal&) const = default;
@@ -52,5 +53,10 @@ struct CoreTotal {
 /// of the instructions, as long as their states do not settle.
 CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
                 const CoreMemory& memory);
+
+/// After total(): divides the cycles of a block among its instructions, as they spend them when the block is entered
+/// from its most frequent predecessor. `each` has an element for each instruction.
+void divide(const CoreTable& core, const CoreBlock& block, std::uint32_t number, const CoreMemory& memory,
+            std::span<CoreTimes> each);
 
 }  // namespace tally::models

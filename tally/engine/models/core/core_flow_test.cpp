@@ -24,7 +24,12 @@ CoreTotal total_of(const std::vector<CoreBlock>& blocks, const std::vector<CoreE
 
 TEST(CoreFlow, ALoopOfOneBlock) {
   const Code loop = factorial3();
-  EXPECT_EQ(total_of({{loop, n}}, {{0, 0, n - 1}}), (CoreTotal{.cycles = 3 * n, .instructions = 3 * n}));
+  const CoreTotal result = total_of({{loop, n}}, {{0, 0, n - 1}});
+  EXPECT_EQ(result.cycles.sum(), 3 * n);
+  EXPECT_EQ(result.cycles.of(Cause::light), 3 * n / 4);
+  EXPECT_EQ(result.cycles.of(Cause::core), 3 * n - 3 * n / 4) << "it waits for the multiplication";
+  EXPECT_EQ(result.instructions, 3 * n);
+  EXPECT_EQ(result.unknown, 0U);
 }
 
 // As the engine sees it: the block ends at the conditional branch, and the rest of the loop is another block. The chain
@@ -36,7 +41,7 @@ TEST(CoreFlow, ALoopOfTwoBlocks) {
     const std::vector<CoreBlock> blocks{{all.first(2), n}, {all.subspan(2), n - 1}};
     const std::vector<CoreEdge> edges{{1, 0, n - 1}, {0, 1, n - 1}};
     const CoreTotal result = total_of(blocks, edges);
-    EXPECT_NEAR(static_cast<double>(result.cycles), nops == 3 ? 3.5e6 : 3e6, 3) << nops;
+    EXPECT_NEAR(static_cast<double>(result.cycles.sum()), nops == 3 ? 3.5e6 : 3e6, 3) << nops;
     EXPECT_EQ(result.instructions, code.size() * (n - 1) + 2);
   }
 }
@@ -46,7 +51,7 @@ TEST(CoreFlow, ALoopOfFiveBlocksInAnyOrder) {
   const Code links[] = {{multiply(r12, r11)}, {decrement(r11)}, {nop()}, {compare(r11)}, {branch()}};
   const std::vector<CoreBlock> blocks{{links[3], n}, {links[0], n}, {links[4], n}, {links[2], n}, {links[1], n}};
   const std::vector<CoreEdge> edges{{3, 0, n}, {2, 1, n}, {0, 2, n}, {4, 3, n}, {1, 4, n}};
-  EXPECT_EQ(total_of(blocks, edges).cycles, 3 * n);
+  EXPECT_EQ(total_of(blocks, edges).cycles.sum(), 3 * n);
 }
 
 // Half of the iterations take a long path: each path costs what it does from its entry state.
@@ -54,7 +59,7 @@ TEST(CoreFlow, EdgesAreWeighed) {
   const Code head{nop(), nop(), nop(), nop()}, way(8, nop()), longer(24, nop());
   const std::vector<CoreBlock> blocks{{head, n}, {way, n / 4}, {longer, n - n / 4}};
   const std::vector<CoreEdge> edges{{1, 0, n / 4}, {2, 0, n - n / 4}, {0, 1, n / 4}, {0, 2, n - n / 4}};
-  EXPECT_EQ(total_of(blocks, edges).cycles, n + 2 * (n / 4) + 6 * (n - n / 4));
+  EXPECT_EQ(total_of(blocks, edges).cycles.sum(), n + 2 * (n / 4) + 6 * (n - n / 4));
 }
 
 TEST(CoreFlow, ARareEdgeHasItsOwnCost) {
@@ -63,7 +68,7 @@ TEST(CoreFlow, ARareEdgeHasItsOwnCost) {
   const Code divide{{.operation = Operation::divide_wide, .sources = {r11}, .results = {r12}}};
   const Code use{add(r13, r12), nop(), nop(), nop()};
   const std::vector<CoreBlock> blocks{{divide, 10}, {use, 1000}};
-  EXPECT_EQ(total_of(blocks, {{0, 1, 10}, {1, 1, 990}}).cycles, 10U * (64U - 48U) + 990 + 10U * 7U / 4);
+  EXPECT_EQ(total_of(blocks, {{0, 1, 10}, {1, 1, 990}}).cycles.sum(), 10U * (64U - 48U) + 990 + 10U * 7U / 4);
 }
 
 // A block that is entered after a long time finds all its sources ready.
@@ -71,7 +76,7 @@ TEST(CoreFlow, TheStateOfARareEdgeIsThatOfItsBlock) {
   const Code idle(400, nop());
   const Code use{add(r13, r12), nop()};
   const std::vector<CoreBlock> blocks{{idle, 10}, {use, 1000}};
-  EXPECT_EQ(total_of(blocks, {{0, 1, 10}, {1, 1, 990}}).cycles, 10U * 100 + 990 + 10 / 2);
+  EXPECT_EQ(total_of(blocks, {{0, 1, 10}, {1, 1, 990}}).cycles.sum(), 10U * 100 + 990 + 10 / 2);
 }
 
 // The end state of a block depends on its most frequent entry edge, whichever edge is listed first.
@@ -79,19 +84,19 @@ TEST(CoreFlow, TheUsualEdgeIsTheMostFrequentOne) {
   const Code idle(400, nop());
   const Code chain{multiply(r12, r12)};
   const std::vector<CoreBlock> blocks{{idle, 10}, {chain, n}, {idle, 10}};
-  const std::uint64_t cycles = total_of(blocks, {{0, 1, 10}, {1, 1, n - 20}, {2, 1, 10}}).cycles;
+  const std::uint64_t cycles = total_of(blocks, {{0, 1, 10}, {1, 1, n - 20}, {2, 1, 10}}).cycles.sum();
   EXPECT_EQ(cycles, 2000U + (n - 20) * 3 + 5);
 }
 
 TEST(CoreFlow, ExecutionsWithoutAnEdgeCostTheSameAsTheUsualOnes) {
   const Code loop = factorial3();
-  EXPECT_EQ(total_of({{loop, n}}, {{0, 0, n / 2}}).cycles, 3 * n);
+  EXPECT_EQ(total_of({{loop, n}}, {{0, 0, n / 2}}).cycles.sum(), 3 * n);
 }
 
 // Whatever leads to a block without an edge keeps the pipeline busy: the block's chain of 9 cycles overlaps it.
 TEST(CoreFlow, CodeWithoutAnEdgeDoesNotWaitForAnEmptyPipeline) {
   const Code chain{multiply(r12, r12), multiply(r12, r12), multiply(r12, r12), nop()};
-  EXPECT_EQ(total_of({{chain, n}}, {}).cycles, n) << "four instructions";
+  EXPECT_EQ(total_of({{chain, n}}, {}).cycles.sum(), n) << "four instructions";
 }
 
 // Runs every block in every round, including those that total() skips because nothing changed.
@@ -153,7 +158,7 @@ TEST(CoreFlow, SkippedBlocksCostTheSame) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 200; ++i) {
     const RandomProgram program = random_program(random, 4, 500);  // no block has less than a hundredth
-    EXPECT_EQ(total_of(program.blocks, program.edges).cycles,
+    EXPECT_EQ(total_of(program.blocks, program.edges).cycles.sum(),
               cycles_without_leaving_any_out(program.blocks, program.edges))
         << i;
   }
@@ -164,13 +169,32 @@ TEST(CoreFlow, RareBlocksCostAboutTheSame) {
   for (int i = 0; i < 200; ++i) {
     const RandomProgram program = random_program(random, 1, 1);
     const auto all = static_cast<double>(cycles_without_leaving_any_out(program.blocks, program.edges));
-    EXPECT_NEAR(static_cast<double>(total_of(program.blocks, program.edges).cycles), all, all / 50 + 1) << i;
+    EXPECT_NEAR(static_cast<double>(total_of(program.blocks, program.edges).cycles.sum()), all, all / 50 + 1) << i;
   }
 }
 
 TEST(CoreFlow, UnknownInstructionsAreWeighedToo) {
   const Code code{nop(), {}, nop(), nop()};
-  EXPECT_EQ(total_of({{code, 5}, {code, 0}}, {}), (CoreTotal{.cycles = 5, .instructions = 20, .unknown = 5}));
+  CoreTotal expected{.instructions = 20, .unknown = 5};
+  expected.cycles.of(Cause::light) = 5;
+  EXPECT_EQ(total_of({{code, 5}, {code, 0}}, {}), expected);
+}
+
+TEST(CoreFlow, DividesCyclesAmongTheInstructionsThatSpendThem) {
+  const Code chain{load(r12, r12), multiply(r11, r11), nop(), nop()};
+  std::vector<CoreState> ends(1);
+  std::vector<CoreMark> marks(1);
+  const std::vector<CoreBlock> blocks{{chain, n}};
+  const std::vector<CoreEdge> edges{{0, 0, n - 1}};
+  const CoreTotal result = total(haswell_core, blocks, edges, {ends, marks});
+  std::vector<CoreTimes> each(chain.size());
+  divide(haswell_core, blocks[0], 0, {ends, marks}, each);
+  CoreTimes sum;
+  for (const CoreTimes& one : each) sum.add(one);
+  EXPECT_EQ(sum, result.cycles);
+  EXPECT_EQ(each[0].of(Cause::l1), 4 * n) << "of the 5 of a load, the slots take 1";
+  EXPECT_EQ(result.cycles.of(Cause::core), 0U);
+  for (const CoreTimes& one : each) EXPECT_EQ(one.of(Cause::light), n / 4);
 }
 
 }  // namespace

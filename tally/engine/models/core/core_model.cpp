@@ -18,7 +18,8 @@ bool is_vector(Register r) { return r >= first_x87 && r < first_mask; }
 // One run of a code region. Times are relative to its start until finish().
 class Run {
  public:
-  Run(const CoreTable& core, const CoreState& state) : core_(core), window_(core.window() * ticks_per_cycle) {
+  Run(const CoreTable& core, const CoreState& state)
+      : core_(core), window_(core.window() * ticks_per_cycle), loaded_(state.loaded) {
     for (unsigned i = 0; i < registers; ++i) ready_[i] = state.ready[i];
     for (unsigned i = 0; i < ports; ++i) free_[i] = state.free[i];
     for (unsigned i = 0; i < recent_stores; ++i) {
@@ -27,29 +28,44 @@ class Run {
     }
   }
 
-  void step(const CoreInstruction& instruction, const Timing& timing) {
+  /// Returns by how much the instruction ends after the one before it, by cause.
+  CoreTimes step(const CoreInstruction& instruction, const Timing& timing) {
     if (core_.in_order()) return step_in_order(instruction, timing);
     std::int32_t start = ready(instruction.sources);
-    if ((instruction.memory & CoreInstruction::loads) != 0)
-      start = larger(start, loaded(instruction));
-    else if (instruction.memory != 0)
+    Cause wait = Cause::core;  // what determines `start`
+    if ((instruction.memory & CoreInstruction::loads) != 0) {
+      const Loaded value = loaded(instruction);
+      if (value.ready > start) {
+        start = value.ready;
+        wait = value.wait;
+      }
+    } else if (instruction.memory != 0) {
       start = larger(start, ready(instruction.address));
+    }
     const bool is_fused = fuses(instruction);
     const std::int32_t done = start + (is_fused ? 0 : timing.latency * ticks_per_cycle);
     std::int32_t end = occupy(instruction, timing.uses, is_fused, front_ - window_);
-    end = larger(end, front_ + (is_fused ? 0 : slots(instruction, timing)) * (ticks_per_cycle / core_.width));
-    front_ = larger(end, done);
+    const unsigned used = is_fused ? 0 : slots(instruction, timing);
+    const Cause own = own_cause(instruction);
+    CoreTimes times = retiring(used, own);
+    const std::int32_t retired = front_ + slot_ticks(used);
+    front_ = larger(larger(end, retired), done);
+    const std::int32_t waited = larger(start - retired, 0);
+    times.of(wait) += static_cast<std::uint64_t>(waited);
+    times.of(own) += static_cast<std::uint64_t>(front_ - retired - waited);
     for (const Register result : instruction.results)
       if (result != no_register) ready_[result] = done;
     last_ = instruction.operation;
     if ((instruction.memory & CoreInstruction::stores) != 0) remember(instruction.at, done);
     change_places(instruction);
+    return times;
   }
 
   // Ends the run: times become relative to its end. Only in-order results may come later than that, by the latency of
   // one instruction.
   std::int32_t finish(CoreState& state) const {
     static_assert(most_window * ticks_per_cycle <= INT16_MAX);
+    state.loaded = loaded_;
     for (unsigned i = 0; i < registers; ++i)
       state.ready[i] = static_cast<std::int16_t>(larger(ready_[i] - front_, -window_));
     for (unsigned i = 0; i < ports; ++i) state.free[i] = static_cast<std::int16_t>(larger(free_[i] - front_, -window_));
@@ -64,20 +80,45 @@ class Run {
     std::int32_t ready;
   };
 
+  struct Loaded {
+    std::int32_t ready;
+    Cause wait;
+  };
+
+  std::int32_t slot_ticks(unsigned slots) const {
+    return static_cast<std::int32_t>(slots) * (ticks_per_cycle / core_.width);
+  }
+
+  // The times of an instruction's slots. Those that a lock takes beyond the first belong to it.
+  CoreTimes retiring(unsigned slots, Cause own) const {
+    const bool is_lock = own == Cause::locks && slots > 1;
+    CoreTimes times;
+    if (is_lock) times.of(own) = static_cast<std::uint64_t>(slot_ticks(slots - 1));
+    times.of(slots > 1 && !is_lock ? Cause::heavy : Cause::light) =
+        static_cast<std::uint64_t>(slot_ticks(is_lock ? 1 : slots));
+    return times;
+  }
+
+  // The cause of the time that an instruction itself takes.
+  static Cause own_cause(const CoreInstruction& instruction) {
+    const bool locks = instruction.operation == Operation::locked || instruction.operation == Operation::fence_full;
+    return locks ? Cause::locks : Cause::core;
+  }
+
   // When the value of a load is there: from the first level, or from the newest store that overlaps it.
-  std::int32_t loaded(const CoreInstruction& instruction) const {
-    const std::int32_t usual = ready(instruction.address) + load_ticks(instruction);
+  Loaded loaded(const CoreInstruction& instruction) const {
+    const Loaded usual{ready(instruction.address) + load_ticks(instruction), Cause::l1};
     const SymbolicAddress& at = instruction.at;
     if (at.bytes == 0) return usual;
     for (const Stored& store : stores_) {
       const SymbolicAddress& stored = store.at;
       if (stored.bytes == 0 || stored.base != at.base || stored.index != at.index || stored.form != at.form) continue;
       const std::uint32_t from = at.displacement - stored.displacement, back = 0 - from;
-      if (stored == at && renames(instruction)) return larger(store.ready, front_ - window_);
-      if (from < stored.bytes && from + at.bytes <= stored.bytes)
-        return larger(usual, store.ready + core_.forward * ticks_per_cycle);
-      if (from < stored.bytes || back < at.bytes)
-        return larger(usual, store.ready + core_.forward_blocked * ticks_per_cycle);
+      if (stored == at && renames(instruction)) return {larger(store.ready, front_ - window_), Cause::forwarding};
+      const bool is_inside = from < stored.bytes && from + at.bytes <= stored.bytes;
+      if (!is_inside && from >= stored.bytes && back >= at.bytes) continue;
+      const std::int32_t time = store.ready + (is_inside ? core_.forward : core_.forward_blocked) * ticks_per_cycle;
+      return time >= usual.ready ? Loaded{time, Cause::forwarding} : usual;
     }
     return usual;
   }
@@ -118,9 +159,10 @@ class Run {
 
   // Starts an instruction when earlier ones have started and its sources and ports are ready. Its results come later,
   // and only instructions that read them wait.
-  void step_in_order(const CoreInstruction& instruction, const Timing& timing) {
+  CoreTimes step_in_order(const CoreInstruction& instruction, const Timing& timing) {
     const bool loads = (instruction.memory & CoreInstruction::loads) != 0;
     std::int32_t start = larger(ready(instruction.sources), ready(instruction.address));
+    const bool waits_for_load = is_loaded(instruction.sources, start) || is_loaded(instruction.address, start);
     if (loads) start = larger(start, free_at(load_ports(instruction)));
     if ((instruction.memory & CoreInstruction::stores) != 0) start = larger(start, free_at(core_.stores));
     for (const PortUse& use : timing.uses)
@@ -131,9 +173,24 @@ class Run {
                                       timing.operation == Operation::vector_move || timing.operation == Operation::pop);
     const std::int32_t done =
         start + (loads ? load_ticks(instruction) : 0) + (only_loads ? 0 : timing.latency * ticks_per_cycle);
-    front_ = start + slots(instruction, timing) * (ticks_per_cycle / core_.width);
-    for (const Register result : instruction.results)
-      if (result != no_register) ready_[result] = done;
+    const unsigned used = slots(instruction, timing);
+    CoreTimes times = retiring(used, own_cause(instruction));
+    times.of(waits_for_load ? Cause::l1 : own_cause(instruction)) += static_cast<std::uint64_t>(start - front_);
+    front_ = start + slot_ticks(used);
+    for (const Register result : instruction.results) {
+      if (result == no_register) continue;
+      ready_[result] = done;
+      if (result < 64) loaded_ = (loaded_ & ~(std::uint64_t{1} << result)) | std::uint64_t{only_loads} << result;
+    }
+    return times;
+  }
+
+  // Whether one of these registers is ready at `time`, not earlier, and has its value from a load.
+  template <std::size_t n>
+  bool is_loaded(const Register (&sources)[n], std::int32_t time) const {
+    for (const Register source : sources)
+      if (source < 64 && (loaded_ >> source & 1) != 0 && ready_[source] == time) return true;
+    return false;
   }
 
   // Whether the instruction is a conditional jump that is one operation with the comparison before it.
@@ -148,8 +205,8 @@ class Run {
     return false;
   }
 
-  static std::int32_t slots(const CoreInstruction& instruction, const Timing& timing) {
-    return timing.slots + ((instruction.memory & CoreInstruction::stores) != 0 && store_is_one_more(timing));
+  static unsigned slots(const CoreInstruction& instruction, const Timing& timing) {
+    return timing.slots + unsigned((instruction.memory & CoreInstruction::stores) != 0 && store_is_one_more(timing));
   }
 
   // A plain store is one operation with its data, any other instruction's store is one more.
@@ -215,18 +272,22 @@ class Run {
   Stored stores_[recent_stores];
   std::uint64_t followed_ = 0;           ///< registers of their places
   std::int32_t front_ = 0;               ///< when the last instruction ended
+  std::uint64_t loaded_;                 ///< as CoreState::loaded
   Operation last_ = Operation::unknown;  ///< its kind
 };
 
 }  // namespace
 
-CoreCost run(const CoreTable& core, std::span<const CoreInstruction> instructions, CoreState& state) {
+CoreCost run(const CoreTable& core, std::span<const CoreInstruction> instructions, CoreState& state,
+             std::span<CoreTimes> each) {
   CoreCost cost;
   Run batch(core, state);
-  for (const CoreInstruction& instruction : instructions) {
-    const Timing* const timing = core.timing(instruction.operation);
+  for (std::size_t i = 0; i < instructions.size(); ++i) {
+    const Timing* const timing = core.timing(instructions[i].operation);
     cost.unknown += timing == nullptr;
-    batch.step(instruction, timing != nullptr ? *timing : not_known);
+    const CoreTimes times = batch.step(instructions[i], timing != nullptr ? *timing : not_known);
+    cost.causes.add(times);
+    if (i < each.size()) each[i] = times;
   }
   cost.ticks = batch.finish(state);
   return cost;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "tally/engine/models/core/causes.hpp"
 #include "tally/engine/models/core/operation.hpp"
 
 namespace tally::models {
@@ -127,6 +128,7 @@ constexpr unsigned recent_stores = 8;
 struct CoreState {
   std::int16_t ready[registers] = {};
   std::int16_t free[ports] = {};
+  std::uint64_t loaded = 0;           ///< in order: bit r: the value of register r comes from a load
   RecentStore stores[recent_stores];  ///< the newest first
   bool operator==(const CoreState&) const = default;
 };
@@ -134,11 +136,14 @@ struct CoreState {
 /// The cost of a run. Instructions without a timing take one slot and no time.
 struct CoreCost {
   std::int64_t ticks = 0;     ///< from the end of the previous code to the end of this one
+  CoreTimes causes = {};      ///< the same, by what they are spent on: their sum is `ticks`
   std::uint32_t unknown = 0;  ///< instructions without a timing
   bool operator==(const CoreCost&) const = default;
 };
 
-/// Runs a code region once, starting from `state`. Cost: some 10 ns per instruction.
-CoreCost run(const CoreTable& core, std::span<const CoreInstruction> instructions, CoreState& state);
+/// Runs a code region once, starting from `state`. If `each` is not empty, it receives what each instruction added to
+/// the time from the end of the one before it. Cost: some 10 ns per instruction.
+CoreCost run(const CoreTable& core, std::span<const CoreInstruction> instructions, CoreState& state,
+             std::span<CoreTimes> each = {});
 
 }  // namespace tally::models

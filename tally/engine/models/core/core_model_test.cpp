@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tally/engine/models/core/core_model_testing.hpp"
 #include "tally/engine/models/core/cores.hpp"
 
@@ -97,11 +99,17 @@ TEST(Core, AnIdleUnitCatchesUpOnTheWindowOnly) {
   EXPECT_EQ(run(haswell_core, in_one, state).ticks, (1000 + 200 - 48) * ticks_per_cycle);
 }
 
+CoreTimes times_of(Cause cause, std::uint64_t ticks) {
+  CoreTimes times;
+  times.of(cause) = ticks;
+  return times;
+}
+
 TEST(Core, UnknownInstructionsAreCountedAndTakeASlot) {
   CoreState state;
   const CoreInstruction unknown{};
   EXPECT_EQ(run(haswell_core, Code{unknown, nop(), unknown, nop()}, state),
-            (CoreCost{.ticks = ticks_per_cycle, .unknown = 2}));
+            (CoreCost{.ticks = ticks_per_cycle, .causes = times_of(Cause::light, ticks_per_cycle), .unknown = 2}));
 }
 
 TEST(CoreInOrder, StartsTwoACycle) {
@@ -191,6 +199,31 @@ TEST(Core, ALoadOfAStoredValueWaitsForIt) {
   EXPECT_LE(per_iteration(chain(8, 64), haswell_core), 1.5) << "another at";
   EXPECT_LE(per_iteration(chain(8, 0, 8), haswell_core), 1.5) << "the register was changed";
   EXPECT_EQ(per_iteration(chain(8, 0u - 8, 8), haswell_core), 6.0) << "by a constant";
+}
+
+// The cause of most ticks of a loop.
+Cause main_cause(const Code& loop, const CoreTable& core) {
+  CoreState state;
+  CoreTimes times;
+  for (int i = 0; i < 100; ++i) {
+    const CoreCost cost = run(core, loop, state);
+    EXPECT_EQ(cost.causes.sum(), static_cast<std::uint64_t>(cost.ticks));
+    times.add(cost.causes);
+  }
+  return static_cast<Cause>(std::max_element(times.by.begin(), times.by.end()) - times.by.begin());
+}
+
+TEST(Core, EachTickHasACause) {
+  CoreInstruction in = store(r11, r12), out = load(r12, r11);
+  in.at = {.base = r11, .bytes = 1};
+  out.at = {.base = r11, .bytes = 8};
+  for (const CoreTable* core : {&haswell_core, &zen4_core, &bonnell_core}) {
+    EXPECT_EQ(main_cause({nop(), nop(), nop(), nop()}, *core), Cause::light);
+    EXPECT_EQ(main_cause({load(r12, r12)}, *core), Cause::l1) << core->name;
+    EXPECT_EQ(main_cause({multiply(r12, r12)}, *core), Cause::core) << core->name;
+    EXPECT_EQ(main_cause({arithmetic(Operation::locked, r12, r11)}, *core), Cause::locks) << core->name;
+    if (!core->in_order()) EXPECT_EQ(main_cause({in, out}, *core), Cause::forwarding) << core->name;
+  }
 }
 
 TEST(Core, AComparisonAndItsBranchAreOneOperation) {

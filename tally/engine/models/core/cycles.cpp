@@ -18,26 +18,29 @@ Served served(const HierarchyShape& shape, const HierarchyCounts& caches, std::u
   return {caches.l2.*asked - caches.l2.*missed, caches.llc.*asked - caches.llc.*missed, from_memory};
 }
 
-template <class Wait>
-std::uint64_t cycles_of(const Served& counts, const Latencies& latencies, Wait&& wait) {
-  return counts.l2 * wait(latencies.l2) + counts.llc * wait(latencies.llc) + counts.memory * wait(latencies.memory);
-}
-
 }  // namespace
 
-std::uint64_t miss_cycles(const Latencies& latencies, const LoadWaits& waits, const HierarchyShape& shape,
-                          const HierarchyCounts& caches, const TlbCounts& tlbs, const BranchCounts& branches) {
-  const auto whole = [&](unsigned latency) { return std::uint64_t{waits.whole(latency)}; };
-  const auto shared = [&](unsigned latency) { return std::uint64_t{waits.shared(latency)}; };
+CycleTimes miss_cycles(const Latencies& latencies, const LoadWaits& waits, const HierarchyShape& shape,
+                       const HierarchyCounts& caches, const TlbCounts& tlbs, const BranchCounts& branches) {
   const Served fetches = served(shape, caches, &LevelCounts::fetches, &LevelCounts::fetch_misses);
   const Served loads = served(shape, caches, &LevelCounts::loads, &LevelCounts::load_misses);
-  const Served chases{caches.chases.l2, caches.chases.llc, caches.chases.memory};
-  const Served others{loads.l2 - chases.l2, loads.llc - chases.llc, loads.memory - chases.memory};
-  const std::uint64_t walks = tlbs.stlb.load_misses + tlbs.stlb.fetch_misses;
-  const std::uint64_t translations = tlbs.stlb.loads + tlbs.stlb.fetches - walks;
-  return cycles_of(fetches, latencies, whole) + cycles_of(chases, latencies, whole) +
-         cycles_of(others, latencies, shared) + translations * latencies.stlb + walks * latencies.walk +
-         branches.misses() * latencies.mispredict;
+  const ChaseCounts& chases = caches.chases;
+  const auto waited = [&](std::uint64_t all, std::uint64_t chased, unsigned latency) {
+    return chased * waits.whole(latency) + (all - chased) * waits.shared(latency);
+  };
+  const auto translated = [&](std::uint64_t all, std::uint64_t walks) {
+    return (all - walks) * latencies.stlb + walks * latencies.walk;
+  };
+  CycleTimes cycles;
+  cycles.of(Cause::l2) = waited(loads.l2, chases.l2, latencies.l2);
+  cycles.of(Cause::l3) = waited(loads.llc, chases.llc, latencies.llc);
+  cycles.of(Cause::dram) = waited(loads.memory, chases.memory, latencies.memory);
+  cycles.of(Cause::tlb) = translated(tlbs.stlb.loads, tlbs.stlb.load_misses);
+  cycles.of(Cause::front_end) =
+      waited(fetches.l2, fetches.l2, latencies.l2) + waited(fetches.llc, fetches.llc, latencies.llc) +
+      waited(fetches.memory, fetches.memory, latencies.memory) + translated(tlbs.stlb.fetches, tlbs.stlb.fetch_misses);
+  cycles.of(Cause::mispredicts) = branches.misses() * latencies.mispredict;
+  return cycles;
 }
 
 }  // namespace tally::models

@@ -6,6 +6,7 @@
 #include "tally/engine/models/branch/branches.hpp"
 #include "tally/engine/models/cache/hierarchy.hpp"
 #include "tally/engine/models/cache/tlb.hpp"
+#include "tally/engine/models/core/causes.hpp"
 
 namespace tally::models {
 
@@ -38,11 +39,12 @@ struct LoadWaits {
   }
 };
 
-/// Returns the cycles that misses of loads and fetches add to those of the core. Fetches, and loads whose address
-/// depends on their own earlier result, wait for the whole latency; other loads for what is left of it. Stores do not
-/// stall. Models that were not run have zero counts and add nothing. The result is a sum of the counts, each with a
-/// weight that `shape` and the latencies determine, so the cycles of parts of a run add up to those of the whole.
-std::uint64_t miss_cycles(const Latencies& latencies, const LoadWaits& waits, const HierarchyShape& shape,
-                          const HierarchyCounts& caches, const TlbCounts& tlbs, const BranchCounts& branches);
+/// Returns the cycles that misses of loads and fetches add to those of the core, by cause. Fetches, and loads whose
+/// address depends on their own earlier result, wait for the whole latency; other loads for what is left of it. Stores
+/// do not stall. Models that were not run have zero counts and add nothing. The result is a sum of the counts, each
+/// with a weight that `shape` and the latencies determine, so the cycles of parts of a run add up to those of the
+/// whole.
+CycleTimes miss_cycles(const Latencies& latencies, const LoadWaits& waits, const HierarchyShape& shape,
+                       const HierarchyCounts& caches, const TlbCounts& tlbs, const BranchCounts& branches);
 
 }  // namespace tally::models

@@ -15,14 +15,14 @@ TEST(MissCycles, EachLevelAddsItsLatencyBeyondL1) {
   caches.l1d = {.loads = 1000, .load_misses = 100, .stores = 500, .store_misses = 50};
   caches.l2 = {.loads = 100, .load_misses = 30, .stores = 50, .store_misses = 50};
   caches.llc = {.loads = 30, .load_misses = 10, .stores = 50, .store_misses = 50};
-  EXPECT_EQ(miss_cycles(latencies, in_order, all, caches, {}, {}), 70U * 7 + 20 * 31 + 10 * 195);
+  EXPECT_EQ(miss_cycles(latencies, in_order, all, caches, {}, {}).sum(), 70U * 7 + 20 * 31 + 10 * 195);
 }
 
 TEST(MissCycles, FetchesStallToo) {
   HierarchyCounts caches;
   caches.l1i = {.fetches = 1000, .fetch_misses = 10};
   caches.l2 = {.fetches = 10, .fetch_misses = 0};
-  EXPECT_EQ(miss_cycles(latencies, in_order, all, caches, {}, {}), 10U * 7);
+  EXPECT_EQ(miss_cycles(latencies, in_order, all, caches, {}, {}).sum(), 10U * 7);
 }
 
 TEST(MissCycles, TheLastExistingLevelMissesIntoMemory) {
@@ -30,24 +30,24 @@ TEST(MissCycles, TheLastExistingLevelMissesIntoMemory) {
   caches.l1d = {.loads = 1000, .load_misses = 100};
   HierarchyShape shape{};
   shape.l1i = shape.l1d = level;
-  EXPECT_EQ(miss_cycles(latencies, in_order, shape, caches, {}, {}), 100U * 195);
+  EXPECT_EQ(miss_cycles(latencies, in_order, shape, caches, {}, {}).sum(), 100U * 195);
   caches.l2 = {.loads = 100, .load_misses = 30};
   shape.l2 = level;
-  EXPECT_EQ(miss_cycles(latencies, in_order, shape, caches, {}, {}), 70U * 7 + 30 * 195);
+  EXPECT_EQ(miss_cycles(latencies, in_order, shape, caches, {}, {}).sum(), 70U * 7 + 30 * 195);
 }
 
 TEST(MissCycles, ALatencyOfZeroAddsNothing) {
   HierarchyCounts caches;
   caches.l1d = {.loads = 1000, .load_misses = 100};
   caches.l2 = {.loads = 100, .load_misses = 30};
-  EXPECT_EQ(miss_cycles({}, in_order, all, caches, {}, {}), 0U);
+  EXPECT_EQ(miss_cycles({}, in_order, all, caches, {}, {}).sum(), 0U);
 }
 
 TEST(MissCycles, OutOfOrderTheWindowHidesMissesAndTheRestOverlaps) {
   HierarchyCounts caches;
   caches.l2 = {.fetches = 5, .fetch_misses = 0, .loads = 100, .load_misses = 30};
   caches.llc = {.loads = 30, .load_misses = 10};
-  EXPECT_EQ(miss_cycles(latencies, out_of_order, all, caches, {}, {}), 5U * 7 + 10 * 37);
+  EXPECT_EQ(miss_cycles(latencies, out_of_order, all, caches, {}, {}).sum(), 5U * 7 + 10 * 37);
 }
 
 TEST(MissCycles, ChasesWaitForTheirWholeLatency) {
@@ -55,8 +55,8 @@ TEST(MissCycles, ChasesWaitForTheirWholeLatency) {
   caches.l2 = {.loads = 100, .load_misses = 30};
   caches.llc = {.loads = 30, .load_misses = 10};
   caches.chases = {.l2 = 50, .llc = 15, .memory = 4};
-  EXPECT_EQ(miss_cycles(latencies, out_of_order, all, caches, {}, {}), 50U * 7 + 15 * 31 + 4 * 195 + 6 * 37);
-  EXPECT_EQ(miss_cycles(latencies, in_order, all, caches, {}, {}), 70U * 7 + 20 * 31 + 10 * 195);
+  EXPECT_EQ(miss_cycles(latencies, out_of_order, all, caches, {}, {}).sum(), 50U * 7 + 15 * 31 + 4 * 195 + 6 * 37);
+  EXPECT_EQ(miss_cycles(latencies, in_order, all, caches, {}, {}).sum(), 70U * 7 + 20 * 31 + 10 * 195);
 }
 
 TEST(MissCycles, TranslationsAndPredictions) {
@@ -66,8 +66,25 @@ TEST(MissCycles, TranslationsAndPredictions) {
   branches.conditional_misses = 2;
   branches.return_misses = 1;
   branches.btb_misses = 100;
-  EXPECT_EQ(miss_cycles(latencies, in_order, all, {}, tlbs, branches), 6U * 7 + 4 * 30 + 3 * 15);
-  EXPECT_EQ(miss_cycles(latencies, in_order, all, {}, {}, {}), 0U);
+  EXPECT_EQ(miss_cycles(latencies, in_order, all, {}, tlbs, branches).sum(), 6U * 7 + 4 * 30 + 3 * 15);
+  EXPECT_EQ(miss_cycles(latencies, in_order, all, {}, {}, {}).sum(), 0U);
+}
+
+TEST(MissCycles, EachHasACause) {
+  HierarchyCounts caches;
+  caches.l2 = {.fetches = 5, .fetch_misses = 1, .loads = 100, .load_misses = 30};
+  caches.llc = {.fetches = 1, .loads = 30, .load_misses = 10};
+  TlbCounts tlbs;
+  tlbs.stlb = {.fetches = 3, .fetch_misses = 1, .loads = 10, .load_misses = 4};
+  BranchCounts branches;
+  branches.indirect_misses = 2;
+  const CycleTimes cycles = miss_cycles(latencies, in_order, all, caches, tlbs, branches);
+  EXPECT_EQ(cycles.of(Cause::l2), 70U * 7);
+  EXPECT_EQ(cycles.of(Cause::l3), 20U * 31);
+  EXPECT_EQ(cycles.of(Cause::dram), 10U * 195);
+  EXPECT_EQ(cycles.of(Cause::tlb), 6U * 7 + 4 * 30);
+  EXPECT_EQ(cycles.of(Cause::front_end), 4U * 7 + 31 + 2 * 7 + 30) << "with translations of code";
+  EXPECT_EQ(cycles.of(Cause::mispredicts), 2U * 15);
 }
 
 }  // namespace

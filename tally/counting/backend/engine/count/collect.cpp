@@ -28,7 +28,7 @@ void join_tallies(CollectedTotals& to, const CollectedTotals& from) {
   to.totals.add(from.totals);
   add(to.models, from.models);
   to.without |= from.without;
-  to.core.cycles += from.core.cycles;
+  for (std::uint32_t i = 0; i < channel::core_cause_count; ++i) to.core.cycles[i] += from.core.cycles[i];
   to.core.instructions += from.core.instructions;
   to.core.unknown += from.core.unknown;
   to.unseen.instructions += from.unseen.instructions;

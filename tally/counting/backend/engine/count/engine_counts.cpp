@@ -39,8 +39,8 @@ Count modelled(const event::Event& event, const CollectedTotals& tally, const Si
   }
   if (is_time && tally.core_is_elsewhere)
     return absent("the core model adds up the code of all threads of a process: --per-process has their total");
-  const auto value =
-      is_time ? cycles_of(tally.core, tally.models, simulation) : value_of(event.id, tally.totals, tally.models);
+  const auto value = is_time ? cycles_of(event.id, tally.core, tally.models, simulation)
+                             : value_of(event.id, tally.totals, tally.models);
   if (!value) return absent("no model counts it");
   // Instructions without a timing take a slot and no time: acceptable for a few, misleading for more. A notice of the
   // run reports how many there are.

@@ -1,5 +1,6 @@
 #include "tally/counting/backend/engine/profile/value_selection.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -23,10 +24,21 @@ std::int64_t weight_of(event::Id id, std::size_t index, const Modelling& modelli
   more[index] += one_more;
   const auto of = [&](const Values& values) {
     const auto models = std::bit_cast<channel::ModelValues>(values);
-    return needed_by(id).core ? cycles_of({}, models, *modelling.simulation) : value_of(id, {}, models).value_or(0);
+    return needed_by(id).core ? cycles_of(id, {}, models, *modelling.simulation) : value_of(id, {}, models).value_or(0);
   };
   return (of(more) - of(base)) / one_more;
 }
+
+namespace {
+
+/// Whether an event contains the core's cycles of a cause.
+bool has_cause(event::Id id, std::size_t cause, const Modelling& modelling) {
+  channel::CoreValues core{};
+  core.cycles[cause] = 1;
+  return needed_by(id).core && cycles_of(id, core, {}, *modelling.simulation) != 0;
+}
+
+}  // namespace
 
 Result<channel::LocatedValues> located_values(const Order& order, const Modelling& modelling) {
   channel::LocatedValues result{};
@@ -43,7 +55,10 @@ Result<channel::LocatedValues> located_values(const Order& order, const Modellin
   if (modelling.needed.core && order.parts() != nullptr)
     return fail(Code::bad_usage, "cycles of a model cannot be divided into parts of a run",
                 "count other events, or omit --parts");
-  if (modelling.needed.core) selected.push_back(channel::placed_cycles);
+  for (std::size_t cause = 0; cause < channel::core_cause_count; ++cause)
+    if (std::any_of(order.events.begin(), order.events.end(),
+                    [&](const event::Event& event) { return has_cause(event.id, cause, modelling); }))
+      selected.push_back(channel::placed_cycles + cause);
   if (selected.size() > channel::located_value_limit)
     return fail(Code::cannot_measure, "too many modelled events to record at each instruction",
                 "count some of them in another run");
@@ -57,13 +72,14 @@ std::int64_t value_of(event::Id id, const channel::LocatedValues& placed, const 
   Values values{};
   channel::CoreValues core{};
   for (std::uint32_t i = 0; i < placed.count && i < channel::located_value_limit; ++i) {
-    if (placed.figure[i] == channel::placed_cycles)
-      core.cycles = statistics.figure[i];
+    const std::uint32_t cause = std::uint32_t{placed.figure[i]} - channel::placed_cycles;
+    if (cause < channel::core_cause_count)
+      core.cycles[cause] = statistics.figure[i];
     else if (placed.figure[i] < values_of_models)
       values[placed.figure[i]] = statistics.figure[i];
   }
   const auto models = std::bit_cast<channel::ModelValues>(values);
-  if (needed_by(id).core) return modelling.simulation ? cycles_of(core, models, *modelling.simulation) : 0;
+  if (needed_by(id).core) return modelling.simulation ? cycles_of(id, core, models, *modelling.simulation) : 0;
   return value_of(id, {}, models).value_or(0);
 }
 

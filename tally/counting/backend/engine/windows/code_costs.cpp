@@ -43,7 +43,7 @@ void CodeCosts::read_costs() {
     if (known == processes_.end()) continue;
     channel::ModelCounts models{};
     if (linux::read_at(shared_.file.get(), channel::model_counts_offset(i), &models, sizeof models)) {
-      known->second.cycles += models.core.cycles;
+      for (const std::uint64_t cycles : models.core.cycles) known->second.cycles += cycles;
       known->second.instructions += models.core.instructions;
     }
     const std::uint32_t area = thread.statistics;

@@ -90,12 +90,14 @@ std::int64_t WindowCycles::cycles_of(const Row& row) {
   // The last row gets the remainder of rounding.
   const std::uint64_t reported =
       --process.rows_left == 0 ? all : std::clamp(so_far, process.reported, std::max(all, process.reported));
-  const channel::CoreValues core{reported - process.reported, 0, 0};
+  channel::CoreValues core{};
+  core.cycles[0] = reported - process.reported;  // the cause is unknown, and the sum is what counts
   process.reported = reported;
   std::array<std::uint64_t, sizeof(channel::ModelValues) / sizeof(std::uint64_t)> statistics{};
   for (const auto& [figure, place] : places_.statistics)
     statistics[figure] = static_cast<std::uint64_t>(row.counts[place]);
-  return engine::cycles_of(core, std::bit_cast<channel::ModelValues>(statistics), *modelling_.simulation);
+  return engine::cycles_of(event::Id::cycles, core, std::bit_cast<channel::ModelValues>(statistics),
+                           *modelling_.simulation);
 }
 
 std::uint64_t WindowCycles::emit_all(const std::function<void(const result::Window&)>& on_window) {

@@ -1,0 +1,86 @@
+// Programs that spend their cycles on one thing each, for causes_test.cpp: causes NAME. Each has a function of that
+// name, and one line in it does it: the line that ends with a comment.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static volatile unsigned long sink;
+
+// Each address depends on the value before it, and is in a line that nothing has touched.
+__attribute__((noinline)) static void chase(void) {
+  const unsigned long bytes = 64ul << 20;
+  const char* memory = mmap(0, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) abort();
+  unsigned long at = 0;
+  for (int i = 0; i < 20000; ++i) {
+    at = (at + 50021 * 64) & (bytes - 1);
+    at += *(const volatile unsigned long*)(memory + at);  // chase
+  }
+  sink = at;
+}
+
+static unsigned state = 1;
+static unsigned next_random(void) { return state = state * 1664525 + 1013904223; }
+
+__attribute__((noinline)) static void sort(int* data, long from, long to) {
+  while (from < to) {
+    const int middle = data[(from + to) / 2];
+    long low = from, high = to;
+    while (low <= high) {
+      while (data[low] < middle) ++low;  // sort
+      while (data[high] > middle) --high;
+      if (low > high) break;
+      const int kept = data[low];
+      data[low++] = data[high];
+      data[high--] = kept;
+    }
+    sort(data, from, high);
+    from = low;
+  }
+}
+
+__attribute__((noinline)) static void divide(void) {
+  unsigned long value = ~0ul;
+  for (int i = 0; i < 40000; ++i) {
+    value = (value | 1ul << 62) / ((value & 7) + 3);  // divide
+  }
+  sink = value;
+}
+
+// Four chains, which the ports of shuffles cannot execute at the same time.
+#define SHUFFLE " pshufb %%xmm8, %%xmm0\n pshufb %%xmm8, %%xmm1\n pshufb %%xmm8, %%xmm2\n pshufb %%xmm8, %%xmm3\n"
+__attribute__((noinline)) static void shuffle(void) {
+  for (int i = 0; i < 40000; ++i) {
+    __asm__ volatile(SHUFFLE SHUFFLE SHUFFLE SHUFFLE ::: "xmm0", "xmm1", "xmm2", "xmm3");  // shuffle
+  }
+}
+
+// More code than the first level of the instruction cache has, without a branch.
+__attribute__((noinline)) static void fetch(void) {
+  for (int i = 0; i < 40; ++i) {
+    __asm__ volatile(".rept 20000\n movabs $1, %%rax\n .endr" ::: "rax");  // fetch
+  }
+}
+
+__attribute__((noinline)) static void forward(void) {
+  unsigned long value = 1;
+  for (int i = 0; i < 100000; ++i) {
+    __asm__ volatile("movb %b0, -64(%%rsp)\n movq -64(%%rsp), %0" : "+r"(value) : : "memory");  // forward
+  }
+  sink = value;
+}
+
+int main(int argc, char** argv) {
+  const char* name = argc > 1 ? argv[1] : "";
+  if (strcmp(name, "chase") == 0) chase();
+  if (strcmp(name, "divide") == 0) divide();
+  if (strcmp(name, "shuffle") == 0) shuffle();
+  if (strcmp(name, "fetch") == 0) fetch();
+  if (strcmp(name, "forward") == 0) forward();
+  if (strcmp(name, "sort") == 0) {
+    static int data[20000];
+    for (unsigned i = 0; i < sizeof data / sizeof *data; ++i) data[i] = (int)(next_random() >> 8);
+    sort(data, 0, sizeof data / sizeof *data - 1);
+  }
+  return 0;
+}

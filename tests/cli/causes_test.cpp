@@ -1,0 +1,108 @@
+// What cycles are spent on: programs with one planted cause each (causes.c).
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+#if TALLY_HAS_ENGINE
+
+using nlohmann::json;
+
+struct Planted {
+  const char *program, *event, *name;
+};
+
+std::ostream& operator<<(std::ostream& stream, const Planted& planted) { return stream << planted.program; }
+
+class PlantedCause : public testing::TestWithParam<Planted> {};
+
+TEST_P(PlantedCause, Leads) {
+  const TemporaryFile file("result.json");
+  const Finished run = tally({"stat", "-q", "--model", "haswell", "--topdown", "--format", "json", "-o", file.path(),
+                              "--", CAUSES, GetParam().program},
+                             {});
+  ASSERT_EQ(run.code(), 0) << run.err;
+  std::int64_t sum = 0, most = 0, cycles = 0, slots = 0;
+  std::string leader;
+  const json result = json::parse(*file.content());
+  for (const json& event : result["events"]) {
+    const std::string name = event["name"];
+    const auto value = event["value"].get<std::int64_t>();
+    if (name == "cycles:u") cycles = value;
+    if (name == "pipeline-slots:u") slots = value;
+    if (!name.starts_with("cycles-") || name == "cycles-heavy:u") continue;
+    sum += value;
+    if (value <= most) continue;
+    most = value;
+    leader = name;
+  }
+  EXPECT_EQ(leader, GetParam().event + std::string(":u"));
+  EXPECT_EQ(sum, cycles);
+  EXPECT_EQ(slots, 4 * cycles);
+}
+
+/// "causes.c:23": the line that ends with the name of the program in a comment.
+std::string planted_line(const std::string& program) {
+  const std::string test = __FILE__;
+  std::ifstream source(test.substr(0, test.rfind('/')) + "/causes.c");
+  std::string line;
+  for (int number = 1; std::getline(source, line); ++number)
+    if (line.ends_with("// " + program)) return "causes.c:" + std::to_string(number);
+  return "no line";
+}
+
+std::string first_line_with(const std::string& text, const std::string& words) {
+  const std::size_t found = text.find(words);
+  if (found == std::string::npos) return "";
+  const std::size_t begin = text.rfind('\n', found) + 1;
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+TEST_P(PlantedCause, LeadsInItsFunctionAndLine) {
+  const auto& [program, event, name] = GetParam();
+  const auto profile = [&](const char* by) {
+    return tally(
+               {"profile", "-q", "--model", "haswell", "-e", "cycles", "--by", by, "--top", "1", "--", CAUSES, program},
+               {})
+        .err;
+  };
+  const std::string line = planted_line(program), by_function = profile("function"), by_line = profile("line");
+  const std::string function_row = first_line_with(by_function, std::string("  ") + program + "  ");
+  EXPECT_NE(function_row.find(std::string("  ") + name + " "), std::string::npos) << by_function;
+  const std::string line_row = first_line_with(by_line, "  " + line + "  ");
+  EXPECT_NE(line_row.find(std::string("  ") + name + " "), std::string::npos) << by_line;
+  const std::string cause = by_line.substr(by_line.find("lines with most of it"));
+  const std::size_t row = cause.find(std::string("\n ") + name + " ");
+  EXPECT_LT(cause.find(line, row), cause.find('\n', row + 1)) << "among the lines that have most of it\n" << by_line;
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, PlantedCause,
+                         testing::Values(Planted{"chase", "cycles-DRAM", "DRAM"},
+                                         Planted{"sort", "cycles-mispredicts", "mispredicts"},
+                                         Planted{"divide", "cycles-core", "core"},
+                                         Planted{"shuffle", "cycles-core", "core"},
+                                         Planted{"fetch", "cycles-front-end", "front end"},
+                                         Planted{"forward", "cycles-forwarding", "forwarding"}),
+                         [](const auto& info) { return std::string(info.param.program); });
+
+TEST(TopDown, ClassesAddUpToAllSlots) {
+  const Finished run = tally({"stat", "-q", "--model", "haswell", "--topdown", "--", CAUSES, "chase"}, {});
+  ASSERT_EQ(run.code(), 0);
+  const std::string& text = run.err;
+  for (const char* name :
+       {"Retiring", "  Light Operations", "  Heavy Operations", "Bad Speculation", "  Branch Mispredicts",
+        "Frontend Bound", "  Fetch Latency", "Backend Bound", "  Memory Bound", "    DRAM Bound", "  Core Bound"})
+    EXPECT_NE(text.find(std::string("\n ") + name + " "), std::string::npos) << name << "\n" << text;
+  EXPECT_EQ(text.find("cycles-DRAM"), std::string::npos) << "its class has it";
+}
+
+#endif
+
+}  // namespace
+}  // namespace tally::test

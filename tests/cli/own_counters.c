@@ -82,6 +82,48 @@ static void count_group(void) {
   printf("short read: %ld, %s\n", got, strerror(errno));
 }
 
+// A group of events of both kinds, as nanobench opens it: instructions, page faults, branches, page faults.
+static void count_mixed(int first) {
+  const struct perf_event_attr of_both[2] = {attributes(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS),
+                                             attributes(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS)};
+  int fd[4] = {-1, -1, -1, -1};
+  uint64_t ids[4], values[3 + 2 * 4] = {0};
+  for (int i = 0; i < 4; i++) {
+    struct perf_event_attr attr = of_both[(first + i) % 2];
+    if (i == 2 && attr.type == PERF_TYPE_HARDWARE) attr.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
+    attr.disabled = i == 0;
+    attr.read_format =
+        PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    fd[i] = open_event(&attr, 0, -1, fd[0], 0);
+    if (fd[i] < 0) printf("%d: %s\n", i, strerror(errno));
+    ioctl(fd[i], PERF_EVENT_IOC_ID, &ids[i]);
+  }
+  char* const pages = mmap(NULL, 100 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  for (int i = 0; i < 100; i++) pages[i * 4096] = 1;
+  run_loop(fd[0], 1000);
+  const long bytes = read(fd[0], values, sizeof values);
+  printf("%ld bytes, %lu values:", bytes, values[0]);
+  for (int i = 0; i < 4; i++) {
+    const uint64_t value = values[3 + 2 * i];
+    if ((first + i) % 2 == 1)
+      printf(" %lu", value);
+    else
+      printf(value < 100 ? " few" : " many");
+    if (values[4 + 2 * i] != ids[i]) printf(" of another event");
+  }
+  ioctl(fd[0], PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
+  for (int i = 3; i >= 0; i--) ioctl(fd[i], PERF_EVENT_IOC_ENABLE, 0);
+  munmap(pages, 100 * 4096);
+  char* const others = mmap(NULL, 100 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  for (int i = 0; i < 100; i++) others[i * 4096] = 1;
+  ioctl(fd[0], PERF_EVENT_IOC_DISABLE, 0);
+  read(fd[1], values, sizeof values);
+  printf(", then");
+  for (int i = 0; i < 4; i++) printf(values[3 + 2 * i] < 100 ? " few" : " many");
+  close(fd[1]);
+  printf(", then %ld bytes\n", (long)read(fd[0], values, sizeof values));
+}
+
 static void count_duplicates(void) {
   const int fd = open_instructions();
   const int second = dup(fd), third = fcntl(fd, F_DUPFD_CLOEXEC, 100);
@@ -202,7 +244,7 @@ static void print_errors(uint32_t type, uint64_t config) {
   print_error("period", WITH(attr.sample_period = 1ull << 63), 0, -1, -1, 0);
   print_error("flags", good, 0, -1, -1, 1 << 10);
   print_error("group", good, 0, -1, 9999, 0);
-  print_error("group of another kind", good, 0, -1, 0, 0);
+  print_error("group of another file", good, 0, -1, 0, 0);
   print_error("process", good, 0x3fffffff, -1, -1, 0);
 #undef WITH
 }
@@ -226,6 +268,7 @@ static void print_other_errors(void) {
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "group") == 0) count_group();
+  if (strcmp(what, "mixed") == 0) count_mixed(0), count_mixed(1);
   if (strcmp(what, "duplicates") == 0) count_duplicates();
   if (strcmp(what, "child") == 0) count_in_child();
   if (strcmp(what, "closed") == 0) close_elsewhere();

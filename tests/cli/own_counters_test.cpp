@@ -22,6 +22,15 @@ TEST(OwnCounters, of_a_group_are_exact) {
             "short read: -1, No space left on device\n");
 }
 
+// The kernel counts the page faults, also those of the engine.
+TEST(OwnCounters, of_a_group_with_events_of_the_kernel_are_exact) {
+  const Finished natively = Running({OWN_COUNTERS, "software"}).finish();
+  if (!natively.out.starts_with("nothing wrong: opened")) GTEST_SKIP() << "the kernel refuses all events";
+  EXPECT_EQ(counted("mixed"),
+            "88 bytes, 4 values: few 2003 few 2003, then many many many many, then 72 bytes\n"
+            "88 bytes, 4 values: 2003 few 1001 few, then many many many many, then 72 bytes\n");
+}
+
 TEST(OwnCounters, live_as_long_as_a_descriptor) {
   EXPECT_EQ(counted("duplicates"), "duplicates: 2003 2003\nreplaced: 2003, readv 8\nclosed: -1\n");
 }

@@ -1,6 +1,7 @@
 #include "tally/engine/guest/pmu_events.hpp"
 
 #include <linux/perf_event.h>
+#include <sys/stat.h>
 
 #include "tally/engine/guest/counted_clock.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
@@ -18,14 +19,20 @@ struct PmuValues {
 
 /// An event that the program has opened, with what it counted until it was last updated.
 struct PmuEventState {
-  u64 cookie;       // SO_COOKIE of the socket: no other socket has it, or will have it
-  Thread* thread;   // whose instructions it counts; null: it has ended
+  u64 identity;     // of the file
+  Thread* thread;   // whose instructions it counts; null: it has ended, or is not of this process
   u32 descriptors;  // in the descriptor table; 0: this element is free
   u32 row;          // index in PresentedPmu::event
-  u32 leader;       // of its group: itself, or another one
   u32 next;         // event of the same bucket, or free element; 0: none
-  u64 opened;       // the order of events in a group
+  u32 leader;       // of its group: itself, or another one
+  u32 next_member;  // the next event of its group, in the order in which they were opened; 0: none
+  u32 last_member;  // of a leader: the last event of the group
+  u64 id;
   u64 read_format;
+  s32 cpu;
+  bool is_kernels;  // the kernel counts it
+  bool runs;        // with is_kernels: the kernel's event is switched on
+  u64 number;       // with is_kernels: one of its descriptors
   bool is_on, inherits;
   bool counts_nothing;  // it excludes what programs execute
   bool is_lost;         // its count cannot be known
@@ -33,31 +40,41 @@ struct PmuEventState {
   u64 enabled_ns, seen_ns;
 };
 
+constexpr u64 with_lost = 16;  // PERF_FORMAT_LOST, since Linux 6.0
 constexpr u32 event_limit = 1 << 20, bucket_count = 4096;
 Growing<PmuEventState> events;  // element 0 is not used
 u32 buckets[bucket_count];
-u32 first_free, open_events;
-u64 opened_so_far, highest_number;
+u32 first_free, open_events, kernel_events;
+u64 last_id = u64{1} << 32;  // the kernel's identifiers are small
+u64 highest_number;
 Lock events_lock;
 
-u32 bucket_of(u64 cookie) { return static_cast<u32>(cookie % bucket_count); }
+u32 bucket_of(u64 identity) { return static_cast<u32>(identity % bucket_count); }
 
-u64 cookie_of(u64 number) {
-  constexpr u64 socket_level = 1, so_cookie = 57;
-  u64 cookie = 0;
-  u32 bytes = sizeof cookie;
-  const s64 r = kernel(SYS_getsockopt, number, socket_level, so_cookie, reinterpret_cast<u64>(&cookie),
+/// A number that no other file has, or will have; 0: it is neither a socket nor an event of the kernel.
+u64 identity_of(u64 number) {
+  constexpr u64 socket_level = 1, so_cookie = 57, of_kernel = u64{1} << 63;
+  u64 identity = 0;
+  u32 bytes = sizeof identity;
+  const s64 r = kernel(SYS_getsockopt, number, socket_level, so_cookie, reinterpret_cast<u64>(&identity),
                        reinterpret_cast<u64>(&bytes));
-  return failed(r) ? 0 : cookie;
+  if (!failed(r)) return identity;
+  struct stat s;
+  // Devices may have another meaning for the request. The kernel's events are files without a type.
+  if (r != -ENOTSOCK || kernel_events == 0 || kernel(SYS_fstat, number, reinterpret_cast<u64>(&s)) != 0 ||
+      (s.st_mode & S_IFMT) != 0 ||
+      failed(kernel(SYS_ioctl, number, PERF_EVENT_IOC_ID, reinterpret_cast<u64>(&identity))))
+    return 0;
+  return identity | of_kernel;
 }
 
 /// The caller holds events_lock.
 u32 find_event(u64 number) {
   if (open_events == 0) return 0;
-  const u64 cookie = cookie_of(number);
-  if (cookie == 0) return 0;
-  u32 at = buckets[bucket_of(cookie)];
-  while (at != 0 && events[at].cookie != cookie) at = events[at].next;
+  const u64 identity = identity_of(number);
+  if (identity == 0) return 0;
+  u32 at = buckets[bucket_of(identity)];
+  while (at != 0 && events[at].identity != identity) at = events[at].next;
   return at;
 }
 
@@ -81,7 +98,7 @@ void update(PmuEventState& e, const PmuValues& values) {
   s64 now = 0;
   for (u32 i = 0; i < channel::field_count && !e.counts_nothing; i++) now += row.weight[i] * values.totals.field[i];
   if (is_counting(e)) {
-    e.count += now - e.seen;
+    if (!e.is_kernels) e.count += now - e.seen;
     e.enabled_ns += values.ns - e.seen_ns;
   }
   e.seen = now;
@@ -91,18 +108,53 @@ void update(PmuEventState& e, const PmuValues& values) {
 /// Calls `f` with the leader of a group and then with the others, in the order in which they were opened.
 template <class F>
 void for_group(u32 leader, F f) {
-  f(events[leader]);
-  u64 last = 0;
-  while (true) {
-    u32 best = 0;
-    for (u32 i = 1; i < events.size; i++)
-      if (i != leader && events[i].descriptors != 0 && events[i].leader == leader && events[i].opened > last &&
-          (best == 0 || events[i].opened < events[best].opened))
-        best = i;
-    if (best == 0) return;
-    last = events[best].opened;
-    f(events[best]);
+  for (u32 at = leader; at != 0; at = events[at].next_member) f(events[at]);
+}
+
+/// Returns a descriptor of a kernel's event, or -1.
+s64 number_of(PmuEventState& e) {
+  if (identity_of(e.number) == e.identity) return static_cast<s64>(e.number);
+  for (u64 n = 0; n <= highest_number; n++)
+    if (identity_of(n) == e.identity) return static_cast<s64>(e.number = n);
+  return -1;
+}
+
+/// Switches the kernel's events of a group on or off. The kernel does not know of a leader that is not its own.
+void switch_kernel_events(u32 leader) {
+  const bool is_kernels = events[leader].is_kernels, is_on = events[leader].is_on;
+  for_group(leader, [&](PmuEventState& e) {
+    const bool runs = e.is_on && (is_kernels || is_on);
+    if (!e.is_kernels || runs == e.runs) return;
+    e.runs = runs;
+    if (const s64 number = number_of(e); number >= 0)
+      kernel(SYS_ioctl, static_cast<u64>(number), runs ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+  });
+}
+
+/// Whether the engine counts events of this group.
+bool has_own_events(u32 leader) {
+  bool has = false;
+  for_group(leader, [&](const PmuEventState& e) { has = has || !e.is_kernels; });
+  return has;
+}
+
+/// What the kernel has counted for an event of it. False: unknown.
+bool read_kernel_event(PmuEventState& e) {
+  u64 words[1024];
+  const s64 number = number_of(e);
+  if (number < 0) return false;
+  const s64 bytes = kernel(SYS_read, static_cast<u64>(number), reinterpret_cast<u64>(words), sizeof words);
+  u64 at = 0;
+  if (e.read_format & PERF_FORMAT_GROUP) {
+    at = 1 + bits_set(static_cast<u32>(e.read_format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)));
+    // Its place in the kernel's group, which it is in if the leader is the kernel's.
+    const u64 step = 1 + bits_set(static_cast<u32>(e.read_format & (PERF_FORMAT_ID | with_lost)));
+    for (u32 before = e.leader; events[e.leader].is_kernels && &events[before] != &e; before = events[before].next_member)
+      if (events[before].is_kernels) at += step;
   }
+  if (failed(bytes) || static_cast<u64>(bytes) < (at + 1) * sizeof words[0]) return false;
+  e.count = static_cast<s64>(words[at]);
+  return true;
 }
 
 u64 processor_time_of(const Thread* of, const channel::Totals& totals) {
@@ -147,12 +199,12 @@ s64 with_event(Thread* t, u64 number, F f) {
     Guard guard(events_lock);
     const u32 at = find_event(number);
     if (at == 0) return not_of_pmu;
-    is_of_another = events[at].thread != nullptr && events[at].thread != t;
+    is_of_another = events[at].thread != nullptr && events[at].thread != t && has_own_events(events[at].leader);
   }
   return with_threads_held(t, is_of_another, [&]() -> s64 {
     const u32 at = find_event(number);
     if (at == 0) return not_of_pmu;
-    if (Thread* const of = events[at].thread; of != nullptr) {
+    if (Thread* const of = events[at].thread; of == t || is_of_another) {
       const PmuValues values = values_of_stopped(of);
       for_group(events[at].leader, [&](PmuEventState& e) { update(e, values); });
     }
@@ -160,11 +212,8 @@ s64 with_event(Thread* t, u64 number, F f) {
   });
 }
 
-u64 id_of(const PmuEventState& e) { return e.opened; }
-
 s64 read_values(u32 at, u64 to, u64 bytes) {
   const u64 format = events[at].read_format;
-  constexpr u64 with_lost = 16;  // PERF_FORMAT_LOST, since Linux 6.0
   u64 n = 0;
   const auto give = [&](u64 value) {
     if (put(to + n, &value, sizeof value) != 0) return false;
@@ -173,7 +222,7 @@ s64 read_values(u32 at, u64 to, u64 bytes) {
   };
   const auto give_value = [&](const PmuEventState& e) { return give(static_cast<u64>(e.count)); };
   const auto give_rest = [&](const PmuEventState& e) {
-    return (!(format & PERF_FORMAT_ID) || give(id_of(e))) && (!(format & with_lost) || give(0));
+    return (!(format & PERF_FORMAT_ID) || give(e.id)) && (!(format & with_lost) || give(0));
   };
   const auto give_times = [&](const PmuEventState& e) {
     return (!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) || give(e.enabled_ns)) &&
@@ -181,11 +230,12 @@ s64 read_values(u32 at, u64 to, u64 bytes) {
   };
   const bool is_group = (format & PERF_FORMAT_GROUP) != 0;
   const u32 leader = events[at].leader;
+  if (events[at].is_kernels && !(is_group && has_own_events(leader))) return not_of_pmu;
   u64 members = 0;
   bool is_lost = events[at].is_lost;
-  const auto include = [&](const PmuEventState& e) {
+  const auto include = [&](PmuEventState& e) {
     members++;
-    is_lost = is_lost || e.is_lost;
+    is_lost = is_lost || e.is_lost || (e.is_kernels && !read_kernel_event(e));
   };
   if (is_group)
     for_group(leader, include);
@@ -276,68 +326,146 @@ Thread* thread_named(Thread* t, s32 pid) {
   return nullptr;
 }
 
-s64 add_event(Thread* of, const perf_event_attr& attr, u32 row, s32 group, u64 flags) {
-  const u32 leader = group == -1 ? 0 : find_event(static_cast<u64>(group));
-  // The kernel's events cannot be in a group with these.
-  u64 id = 0;
-  if (group != -1 && leader == 0)
-    return failed(kernel(SYS_ioctl, static_cast<u64>(group), PERF_EVENT_IOC_ID, reinterpret_cast<u64>(&id))) ? -EBADF
-                                                                                                             : -EINVAL;
-  const bool in_group = leader != 0 && !(flags & PERF_FLAG_FD_NO_GROUP);
-  if (in_group && (events[leader].leader != leader || events[leader].thread != of ||
-                   events[leader].inherits != (attr.inherit != 0) || attr.pinned || attr.exclusive))
-    return -EINVAL;
+/// An event that a program wants to open.
+struct WantedEvent {
+  perf_event_attr attr;
+  Thread* thread;  // null: not of this process
+  s32 cpu;
+  s32 group;
+  u64 flags;
+
+  bool has_group() const { return group != -1 && !(flags & PERF_FLAG_FD_NO_GROUP); }
+};
+
+/// Whether the group that this event leads can have another one.
+bool can_join(const WantedEvent& wanted, u32 leader) {
+  const PmuEventState& e = events[leader];
+  return e.leader == leader && e.thread == wanted.thread && e.cpu == wanted.cpu &&
+         e.inherits == (wanted.attr.inherit != 0) && !wanted.attr.pinned && !wanted.attr.exclusive;
+}
+
+/// Adds an event whose descriptor was just created. `leader`: 0 if it has a group of its own. Returns 0 without memory.
+u32 enter_event(const WantedEvent& wanted, u64 number, u64 identity, u32 leader) {
+  const u32 at = identity != 0 ? new_event() : 0;
+  if (at == 0) return 0;
+  PmuEventState& e = events[at];
+  e = {};
+  e.identity = identity;
+  e.thread = wanted.thread;
+  e.descriptors = 1;
+  e.leader = leader != 0 ? leader : at;
+  if (leader != 0) events[events[leader].last_member].next_member = at;
+  events[e.leader].last_member = at;
+  e.read_format = wanted.attr.read_format;
+  e.cpu = wanted.cpu;
+  e.is_on = !wanted.attr.disabled;
+  e.inherits = wanted.attr.inherit != 0;
+  e.counts_nothing = wanted.attr.exclude_user || wanted.attr.exclude_host;
+  e.next = buckets[bucket_of(identity)];
+  buckets[bucket_of(identity)] = at;
+  open_events++;
+  if (number > highest_number) highest_number = number;
+  return at;
+}
+
+/// Starts counting at what the thread has executed.
+void begin_counting(PmuEventState& e) {
+  if (e.thread != nullptr) update(e, values_of_stopped(e.thread));
+  e.count = 0;
+  e.enabled_ns = 0;
+}
+
+s64 add_event(const WantedEvent& wanted, u32 row) {
+  u32 leader = 0;
+  if (wanted.group != -1) {
+    leader = find_event(static_cast<u64>(wanted.group));
+    u64 id = 0;
+    // An event of the kernel that is not this process's.
+    if (leader == 0)
+      return failed(kernel(SYS_ioctl, static_cast<u64>(wanted.group), PERF_EVENT_IOC_ID, reinterpret_cast<u64>(&id)))
+                 ? -EBADF
+                 : -EINVAL;
+    if (!wanted.has_group()) leader = 0;
+  }
+  if (leader != 0 && !can_join(wanted, leader)) return -EINVAL;
   constexpr u64 unix_family = 1, stream = 1, close_on_exec = 02000000;
-  const s64 number = kernel(SYS_socket, unix_family, stream | (flags & PERF_FLAG_FD_CLOEXEC ? close_on_exec : 0), 0);
+  const u64 type = stream | (wanted.flags & PERF_FLAG_FD_CLOEXEC ? close_on_exec : 0);
+  const s64 number = kernel(SYS_socket, unix_family, type, 0);
   if (failed(number)) return number;
-  const u64 cookie = cookie_of(static_cast<u64>(number));
-  const u32 at = cookie != 0 ? new_event() : 0;
+  const u32 at = enter_event(wanted, static_cast<u64>(number), identity_of(static_cast<u64>(number)), leader);
   if (at == 0) {
     kernel(SYS_close, static_cast<u64>(number));
     return -ENOMEM;
   }
+  events[at].row = row;
+  events[at].id = ++last_id;
+  begin_counting(events[at]);
+  return number;
+}
+
+/// Opens an event that the kernel counts. In a group whose leader is not the kernel's, the kernel has it alone.
+s64 add_kernel_event(Thread* t, WantedEvent& wanted) {
+  const u64* const g = t->gpr;
+  const u32 leader = wanted.has_group() ? find_event(static_cast<u64>(wanted.group)) : 0;
+  const bool is_alone = leader != 0 && !events[leader].is_kernels;
+  if (is_alone && !can_join(wanted, leader)) return -EINVAL;
+  const bool is_on = !wanted.attr.disabled;
+  if (is_alone) wanted.attr.disabled = !is_on || !events[leader].is_on;
+  const s64 number = kernel(SYS_perf_event_open, is_alone ? reinterpret_cast<u64>(&wanted.attr) : g[rdi], g[rsi], g[rdx],
+                            is_alone ? ~u64{0} : g[r10], g[r8]);
+  if (failed(number)) return number;
+  kernel_events++;
+  const u32 at = enter_event(wanted, static_cast<u64>(number), identity_of(static_cast<u64>(number)), leader);
+  if (at == 0) {
+    kernel_events--;
+    kernel(SYS_close, static_cast<u64>(number));
+    return -ENOMEM;
+  }
   PmuEventState& e = events[at];
-  e = {};
-  e.cookie = cookie;
-  e.thread = of;
-  e.descriptors = 1;
-  e.row = row;
-  e.leader = in_group ? leader : at;
-  e.opened = ++opened_so_far;
-  e.read_format = attr.read_format;
-  e.is_on = !attr.disabled;
-  e.inherits = attr.inherit != 0;
-  e.counts_nothing = attr.exclude_user || attr.exclude_host;
-  update(e, values_of_stopped(of));
-  e.count = 0;
-  e.enabled_ns = 0;
-  e.next = buckets[bucket_of(cookie)];
-  buckets[bucket_of(cookie)] = at;
-  open_events++;
-  if (static_cast<u64>(number) > highest_number) highest_number = static_cast<u64>(number);
+  e.is_kernels = true;
+  e.number = static_cast<u64>(number);
+  kernel(SYS_ioctl, e.number, PERF_EVENT_IOC_ID, reinterpret_cast<u64>(&e.id));
+  e.runs = !wanted.attr.disabled;
+  e.is_on = is_on;
+  begin_counting(e);
   return number;
 }
 
 /// The others of a leader's group are groups of their own after it, and count if they are on. What those of another
 /// thread have executed until now is not known: the thread runs.
 void dissolve_group(Thread* t, u32 leader) {
-  for (u32 i = 1; i < events.size; i++) {
-    PmuEventState& e = events[i];
-    if (i == leader || e.descriptors == 0 || e.leader != leader) continue;
+  u32 next = 0;
+  for (u32 at = events[leader].next_member; at != 0; at = next) {
+    PmuEventState& e = events[at];
+    next = e.next_member;
     if (e.thread == t)
       update(e, values_of_stopped(t));
-    else if (e.is_on && !events[leader].is_on)
+    else if (e.is_on && !events[leader].is_on && !e.is_kernels)
       e.is_lost = true;
-    e.leader = i;
+    e.leader = e.last_member = at;
+    e.next_member = 0;
+    switch_kernel_events(at);
   }
+}
+
+void remove_from_group(u32 at) {
+  u32 before = events[at].leader;
+  while (events[before].next_member != at) before = events[before].next_member;
+  events[before].next_member = events[at].next_member;
+  u32& last = events[events[at].leader].last_member;
+  if (last == at) last = before;
 }
 
 void remove_event(Thread* t, u32 at) {
   PmuEventState& e = events[at];
-  u32* from = &buckets[bucket_of(e.cookie)];
+  u32* from = &buckets[bucket_of(e.identity)];
   while (*from != at) from = &events[*from].next;
   *from = e.next;
-  if (e.leader == at) dissolve_group(t, at);
+  if (e.leader == at)
+    dissolve_group(t, at);
+  else
+    remove_from_group(at);
+  if (e.is_kernels) kernel_events--;
   e.descriptors = 0;
   e.next = first_free;
   first_free = at;
@@ -349,24 +477,32 @@ void remove_event(Thread* t, u32 at) {
 s64 open_pmu_event(Thread* t) {
   if (!settings().pmu.any()) return not_of_pmu;
   const u64* const g = t->gpr;
-  const s32 pid = static_cast<s32>(g[rsi]), cpu = static_cast<s32>(g[rdx]), group = static_cast<s32>(g[r10]);
-  const u64 flags = g[r8];
+  const s32 pid = static_cast<s32>(g[rsi]);
   constexpr u64 known_flags = PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC;
-  perf_event_attr attr;
-  if ((flags & ~known_flags) != 0 || (flags & PERF_FLAG_PID_CGROUP) || pid == -1) return not_of_pmu;
+  WantedEvent wanted;
+  wanted.cpu = static_cast<s32>(g[rdx]);
+  wanted.group = static_cast<s32>(g[r10]);
+  wanted.flags = g[r8];
+  if ((wanted.flags & ~known_flags) != 0 || (wanted.flags & PERF_FLAG_PID_CGROUP) || pid == -1) return not_of_pmu;
+  perf_event_attr& attr = wanted.attr;
   u32 type = 0;
   if (get(&type, g[rdi], sizeof type) != 0) return not_of_pmu;
-  if (type != PERF_TYPE_HARDWARE && type != PERF_TYPE_HW_CACHE && type != PERF_TYPE_RAW) return not_of_pmu;
-  if (const s64 wrong = copy_attributes(g[rdi], attr); wrong != 0) return wrong;
-  if (const s64 wrong = check_attributes(attr); wrong != 0) return wrong;
-  Thread* const of = thread_named(t, pid);
-  if (of == nullptr) return failed(kernel(SYS_kill, static_cast<u64>(pid), 0)) ? -ESRCH : -EOPNOTSUPP;
+  const bool is_kernels = type != PERF_TYPE_HARDWARE && type != PERF_TYPE_HW_CACHE && type != PERF_TYPE_RAW;
+  const s64 wrong = copy_attributes(g[rdi], attr);
+  if (wrong != 0) return is_kernels ? not_of_pmu : wrong;
+  wanted.thread = thread_named(t, pid);
+  if (is_kernels) {
+    if (wanted.thread == nullptr || type == PERF_TYPE_BREAKPOINT) return not_of_pmu;
+    return with_threads_held(t, wanted.thread != t, [&] { return add_kernel_event(t, wanted); });
+  }
+  if (const s64 bad = check_attributes(attr); bad != 0) return bad;
+  if (wanted.thread == nullptr) return failed(kernel(SYS_kill, static_cast<u64>(pid), 0)) ? -ESRCH : -EOPNOTSUPP;
   if (is_invalid(attr)) return -EINVAL;
   const u32 row = row_of(attr);
-  if (row == no_row || cpu != -1) return -ENOENT;
+  if (row == no_row || wanted.cpu != -1) return -ENOENT;
   // As of a PMU that raises no interrupts.
   if (attr.sample_period != 0 || attr.precise_ip != 0 || attr.enable_on_exec) return -EOPNOTSUPP;
-  return with_threads_held(t, of != t, [&] { return add_event(of, attr, row, group, flags); });
+  return with_threads_held(t, wanted.thread != t, [&] { return add_event(wanted, row); });
 }
 
 s64 read_pmu_event(Thread* t) {
@@ -395,19 +531,35 @@ s64 control_pmu_event(Thread* t) {
   const u32 request = static_cast<u32>(g[rsi]);
   const bool on_group = (g[rdx] & PERF_IOC_FLAG_GROUP) != 0;
   return with_event(t, g[rdi], [&](u32 at) -> s64 {
+    const u32 leader = events[at].leader;
     const auto change = [&](auto f) -> s64 {
       if (on_group)
-        for_group(events[at].leader, f);
+        for_group(leader, f);
       else
         f(events[at]);
+      switch_kernel_events(leader);
       return 0;
     };
     switch (request) {
       case PERF_EVENT_IOC_ENABLE: return change([](PmuEventState& e) { e.is_on = true; });
       case PERF_EVENT_IOC_DISABLE: return change([](PmuEventState& e) { e.is_on = false; });
-      case PERF_EVENT_IOC_RESET: return change([](PmuEventState& e) { e.count = 0; });
+      case PERF_EVENT_IOC_RESET:
+        return change([](PmuEventState& e) {
+          e.count = 0;
+          if (const s64 number = e.is_kernels ? number_of(e) : -1; number >= 0)
+            kernel(SYS_ioctl, static_cast<u64>(number), PERF_EVENT_IOC_RESET, 0);
+        });
+      default: break;
+    }
+    if (events[at].is_kernels) {
+      // After this many samples the kernel switches a leader off, at a moment that is not known.
+      if (request == PERF_EVENT_IOC_REFRESH)
+        for_group(leader, [](PmuEventState& e) { e.is_lost = !e.is_kernels; });
+      return not_of_pmu;
+    }
+    switch (request) {
       case static_cast<u32>(PERF_EVENT_IOC_ID): {
-        const u64 id = id_of(events[at]);
+        const u64 id = events[at].id;
         return put(g[rdx], &id, sizeof id) == 0 ? 0 : -EFAULT;
       }
       case PERF_EVENT_IOC_SET_OUTPUT: return static_cast<s32>(g[rdx]) == -1 ? 0 : -EINVAL;
@@ -473,7 +625,7 @@ void pmu_events_after_fork() {
   if (open_events == 0) return;
   events.reset(1);
   clear(buckets, sizeof buckets);
-  first_free = open_events = 0;
+  first_free = open_events = kernel_events = 0;
 }
 
 void release_pmu_events_for_dead(u32 holder) { events_lock.release_for_dead(holder); }

@@ -6,9 +6,11 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -144,9 +146,7 @@ static void count_in_child(void) {
   run_loop(fd, 1000);
   fflush(stdout);
   if (fork() == 0) {
-    uint64_t value;
-    const long got = read(fd, &value, sizeof value);
-    printf("child: %ld, %s\n", got, strerror(errno));
+    printf("child: %lu\n", value_of(fd));
     const int own = open_instructions();
     run_loop(own, 1000);
     printf("child's own: %lu\n", value_of(own));
@@ -184,26 +184,100 @@ static void close_elsewhere(void) {
   printf("leader closed: %s, then %s\n", before < 10000 ? "few" : "many", after > 100000 ? "many" : "few");
 }
 
-static int of_thread;
+static void wait_until_asleep(int tid) {
+  char path[64], text[512] = "";
+  snprintf(path, sizeof path, "/proc/%d/stat", tid);
+  do {
+    usleep(1000);
+    FILE* const file = fopen(path, "r");
+    if (file == NULL || fgets(text, sizeof text, file) == NULL) _exit(1);
+    fclose(file);
+  } while (strstr(text, ") S ") == NULL);
+}
+
+static int of_thread, inherited;
 static void* count_thread(void* unused) {
   (void)unused;
   of_thread = open_instructions();
   run_loop(of_thread, 1000);
+  wait_until_asleep(getpid());
+  run_loop(inherited, 1000);
   return NULL;
 }
 
 static void count_threads(void) {
   struct perf_event_attr attr = attributes(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
   attr.inherit = 1;
-  const int inherited = open_event(&attr, 0, -1, -1, 0);
+  inherited = open_event(&attr, 0, -1, -1, 0);
   run_loop(inherited, 1000);
   printf("inherited: %lu\n", value_of(inherited));
   pthread_t thread;
   pthread_create(&thread, NULL, count_thread, NULL);
   pthread_join(thread, NULL);
-  uint64_t value;
-  printf("of a thread: %lu, inherited after it: %ld\n", value_of(of_thread),
-         (long)read(inherited, &value, sizeof value));
+  printf("of a thread: %lu, inherited with it: %lu\n", value_of(of_thread), value_of(inherited));
+  fflush(stdout);
+  if (fork() == 0) {
+    wait_until_asleep(getppid());
+    run_loop(inherited, 1000);
+    _exit(0);
+  }
+  wait(NULL);
+  printf("with a process: %lu\n", value_of(inherited));
+  ioctl(inherited, PERF_EVENT_IOC_RESET, 0);
+  printf("reset: %lu\n", value_of(inherited));
+}
+
+// The calls of `perf stat`: the events are opened on a child that waits, and begin when it executes a program.
+static void count_program(char* path) {
+  int go[2];
+  if (pipe2(go, O_CLOEXEC) != 0) return;
+  const pid_t child = fork();
+  if (child == 0) {
+    char byte;
+    if (read(go[0], &byte, 1) == 1) execl(path, path, "two", (char*)NULL);
+    _exit(1);
+  }
+  struct perf_event_attr attr = attributes(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  attr.inherit = 1;
+  attr.enable_on_exec = 1;
+  const int fd = open_event(&attr, child, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (write(go[1], "", 1) != 1) return;
+  waitpid(child, NULL, 0);
+  printf("%lu\n", value_of(fd));
+}
+
+static void run_two(void) {
+  if (fork() == 0) _exit(0);
+  wait(NULL);
+}
+
+// A program executes another one, which has the descriptor.
+static void execute_with_counter(char* path) {
+  char number[16];
+  const int fd = open_event(&(struct perf_event_attr){.type = PERF_TYPE_HARDWARE,
+                                                      .size = sizeof(struct perf_event_attr),
+                                                      .config = PERF_COUNT_HW_INSTRUCTIONS,
+                                                      .exclude_kernel = 1},
+                            0, -1, -1, 0);
+  snprintf(number, sizeof number, "%d", fd);
+  execl(path, path, "executed", number, (char*)NULL);
+}
+
+static void count_as_executed(const char* number) {
+  const int fd = atoi(number);
+  const uint64_t before = value_of(fd);
+  ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+  ioctl(fd, PERF_EVENT_IOC_RESET, 0);
+  run_loop(fd, 1000);
+  printf("executed: %s, then %lu\n", before > 10000 ? "many" : "few", value_of(fd));
+}
+
+static void switch_all(void) {
+  const int first = open_instructions(), second = open_instructions();
+  prctl(PR_TASK_PERF_EVENTS_ENABLE);
+  prctl(PR_TASK_PERF_EVENTS_DISABLE);
+  const uint64_t one = value_of(first), other = value_of(second);
+  printf("switched: %s, %s\n", one == other ? "equal" : "different", one > 2 && one < 50 ? "few" : "many");
 }
 
 static void open_many(void) {
@@ -274,6 +348,11 @@ int main(int argc, char** argv) {
   if (strcmp(what, "closed") == 0) close_elsewhere();
   if (strcmp(what, "threads") == 0) count_threads();
   if (strcmp(what, "many") == 0) open_many();
+  if (strcmp(what, "program") == 0) count_program(argv[0]);
+  if (strcmp(what, "two") == 0) run_two();
+  if (strcmp(what, "execute") == 0) execute_with_counter(argv[0]);
+  if (strcmp(what, "executed") == 0) count_as_executed(argv[2]);
+  if (strcmp(what, "prctl") == 0) switch_all();
   if (strcmp(what, "errors") == 0) print_errors(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
   if (strcmp(what, "software") == 0) print_errors(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
   if (strcmp(what, "others") == 0) print_other_errors();

@@ -1,6 +1,10 @@
 // `tally run`, and `--pmu`: hardware counters that programs open themselves.
 #include <gtest/gtest.h>
 
+#include <sstream>
+#include <string>
+#include <vector>
+
 #include "tests/cli/program.hpp"
 
 namespace tally::test {
@@ -39,13 +43,39 @@ TEST(OwnCounters, are_not_changed_by_descriptors_that_others_close) {
   EXPECT_EQ(counted("closed"), "closed in a vfork child: 2003\nleader closed: few, then many\n");
 }
 
-TEST(OwnCounters, of_the_parent_are_no_counters_of_a_child) {
-  EXPECT_EQ(counted("child"), "child: -1, Invalid argument\nchild's own: 2003\nparent: 2003\n");
+TEST(OwnCounters, of_the_parent_can_be_read_by_a_child) {
+  EXPECT_EQ(counted("child"), "child: 2003\nchild's own: 2003\nparent: 2003\n");
 }
 
-TEST(OwnCounters, of_threads_are_their_own_and_inherited_ones_never_wrong) {
-  EXPECT_EQ(counted("threads"), "inherited: 2003\nof a thread: 2003, inherited after it: 0\n");
+// As in the kernel, a reset does not forget what threads and children counted that have ended.
+TEST(OwnCounters, that_are_inherited_include_threads_and_children) {
+  EXPECT_EQ(counted("threads"),
+            "inherited: 2003\nof a thread: 2003, inherited with it: 4006\nwith a process: 6009\nreset: 4006\n");
 }
+
+// Those of the program that a child executes, and of its child.
+TEST(OwnCounters, of_another_process_equal_those_of_tally) {
+  const Finished run = tally({"stat", "-q", "--pmu", "--per-process", "--format", "csv", "-e", "instructions:u", "--",
+                              OWN_COUNTERS, "program"});
+  const long count = std::stol("0" + run.out);
+  std::istringstream lines(run.err);
+  std::string line;
+  std::vector<long> counts;
+  while (std::getline(lines, line)) {
+    const bool is_process = line.starts_with("1,,") && !line.starts_with("1,,,");
+    if (!is_process || line.find(",exec,") != std::string::npos) continue;
+    const std::string name = "instructions:u,";
+    counts.push_back(std::stol(line.substr(line.find(name) + name.size())));
+  }
+  ASSERT_EQ(counts.size(), 3) << run.out << run.err;
+  EXPECT_EQ(count, counts[1] + counts[2]) << run.out;
+}
+
+TEST(OwnCounters, continue_when_a_program_executes_another_one) {
+  EXPECT_EQ(counted("execute"), "executed: many, then 2003\n");
+}
+
+TEST(OwnCounters, are_switched_by_prctl) { EXPECT_EQ(counted("prctl"), "switched: equal, few\n"); }
 
 TEST(OwnCounters, can_be_opened_and_closed_many_times) { EXPECT_EQ(counted("many"), "100000 opens: 200300\n"); }
 

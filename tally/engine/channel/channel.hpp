@@ -25,7 +25,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other if it differs.
-inline constexpr uint32_t layout_version = 32;
+inline constexpr uint32_t layout_version = 33;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// Why the counts of a process are partial. Bits; the command has the text for each.
@@ -250,6 +250,7 @@ struct Header {
   uint64_t environment_bytes;  ///< of the first program, at its start
   uint64_t counted_ns;         ///< with Settings::counts_clock: the latest time that a thread has read, or ended at
   uint32_t next_part;          ///< number of PartCounts that were claimed
+  uint32_t pmu_events;         ///< number of open events in the PmuTable
   int32_t command_pid;         ///< the command, which adopts orphans
   int32_t first_pid;           ///< the process that the command started
   int32_t adopter;             ///< the process that adopts orphans without the command; 0: not determined
@@ -296,7 +297,10 @@ inline constexpr uint64_t code_log_offset(uint32_t log) {
 inline constexpr uint64_t part_counts_offset(uint32_t i) {
   return code_log_offset(code_log_limit) + uint64_t{i} * sizeof(PartCounts);
 }
-inline constexpr uint64_t file_bytes = part_counts_offset(part_counts_limit);
+/// Then: the PmuTable, on pages of its own.
+inline constexpr uint64_t pmu_table_offset = (part_counts_offset(part_counts_limit) + 4095) & ~uint64_t{4095};
+static_assert(pmu_thread_limit == thread_limit);
+inline constexpr uint64_t file_bytes = pmu_table_offset + sizeof(PmuTable);
 
 /// Segment numbers that are not code: each counts events known only at run time, with one vector, or reads of a Source.
 enum Dynamic : uint32_t {

@@ -4,7 +4,7 @@
 #pragma once
 #include <stdint.h>
 
-#include "tally/engine/channel/event_fields.hpp"
+#include "tally/engine/channel/marks_layout.hpp"
 
 namespace tally::channel {
 
@@ -12,7 +12,9 @@ namespace tally::channel {
 struct PmuEvent {
   uint32_t type;  ///< perf_event_attr.type
   uint64_t config;
-  int8_t weight[field_count];  ///< its count is the sum of the fields, each times its weight
+  int8_t weight[mark_values];  ///< its count is the sum of these, each times its weight
+  uint8_t is_modelled;         ///< 1: some of them are ModelValues
+  uint8_t is_cycles;           ///< 1: it has no weights: its count is the modelled cycles
 };
 inline constexpr uint32_t pmu_event_limit = 48;
 
@@ -22,6 +24,68 @@ struct PresentedPmu {
   PmuEvent event[pmu_event_limit];
 
   bool any() const { return event_count != 0; }
+};
+
+/// An event that a program has opened. All fields are protected by PmuTable::lock.
+struct PmuOpenEvent {
+  uint64_t identity;     ///< of the file: guest/pmu_table.hpp
+  uint64_t id;           ///< as PERF_EVENT_IOC_ID returns it
+  uint64_t read_format;  ///< bits of perf_event_read_format
+  uint64_t number;       ///< with is_kernels: one of its descriptors, in the process that used it last
+  uint32_t holders;      ///< number of processes that have descriptors of it; 0: this element is free
+  uint32_t next;         ///< event of the same bucket, or free element; 0: none
+  uint32_t leader;       ///< of its group: itself, or another one
+  uint32_t next_member;  ///< the next event of its group, in the order in which they were opened; 0: none
+  uint32_t last_member;  ///< of a leader: the last event of the group
+  uint32_t countings;    ///< the first of its PmuCountings; 0: none
+  uint32_t opener;       ///< the Thread that opened it
+  uint32_t of;           ///< the Thread that it was opened for
+  uint32_t row;          ///< index in PresentedPmu::event
+  int32_t cpu;           ///< as in the call that opened it
+  uint8_t is_kernels;    ///< 1: the kernel counts it
+  uint8_t runs;          ///< with is_kernels, 1: the kernel's event is switched on
+  uint8_t is_on;         ///< 1: it was switched on
+  uint8_t inherits;      ///< 1: new threads and processes of its threads are counted, too
+  uint8_t only_threads;  ///< with inherits, 1: no processes
+  uint8_t nothing;       ///< 1: it excludes what programs execute
+  uint8_t is_lost;       ///< 1: its count cannot be known
+  uint8_t ends_at_exec;  ///< 1: it counts a thread until that executes a program
+  int64_t count;         ///< of its own thread, which has ended
+  int64_t inherited;     ///< of other threads that have ended
+  uint64_t enabled_ns;   ///< processor time of those, while it was on
+};
+
+/// What an event counts of one thread.
+struct PmuCounting {
+  uint32_t event;   ///< index of its PmuOpenEvent; 0: this element is free
+  uint32_t thread;  ///< index of the Thread; 0: of the child of a fork, which has not begun
+  uint32_t next_of_event, before_of_event;
+  uint32_t next_of_thread, before_of_thread;  ///< the first is also the next free element
+  int32_t expects;       ///< who it is to count next: the program that this process executes; or, negative, this child
+  uint8_t is_inherited;                       ///< 1: the thread is not the event's own
+  uint8_t is_on;                              ///< 1: it is switched on
+  uint8_t begins_at_exec;                     ///< 1: it is switched on when the thread executes a program
+  int64_t count;                              ///< up to the last update
+  int64_t seen;                               ///< what the thread had counted then
+  uint64_t enabled_ns;                        ///< its processor time while the event was on
+  uint64_t seen_ns;                           ///< its processor time at the last update
+};
+
+inline constexpr uint32_t pmu_open_limit = 1u << 18, pmu_counting_limit = 1u << 20, pmu_thread_limit = 1u << 20;
+inline constexpr uint32_t pmu_bucket_count = 1u << 12;
+
+/// The events that the programs of the tree have opened. Element 0 of an array is not used.
+struct PmuTable {
+  uint32_t lock;  ///< 0, or the index of the Thread that has it
+  uint32_t events, free_event;
+  uint32_t countings, free_counting;
+  uint32_t kernel_events;  ///< number of open events with is_kernels
+  uint64_t ids;
+  uint64_t highest_number;                 ///< of a descriptor of an event
+  uint32_t bucket[pmu_bucket_count];       ///< first event with this identity; 0: none
+  uint32_t of_thread[pmu_thread_limit];    ///< the first PmuCounting of each Thread; 0: none
+  PmuOpenEvent event[pmu_open_limit];
+  PmuCounting counting[pmu_counting_limit];
 };
 
 }  // namespace tally::channel

@@ -8,6 +8,7 @@
 #include "tally/engine/guest/guest_state.hpp"
 #include "tally/engine/guest/guest_threads.hpp"
 #include "tally/engine/guest/leaving.hpp"
+#include "tally/engine/guest/pmu_events.hpp"
 #include "tally/engine/guest/single_steps.hpp"
 #include "tally/engine/instrument/marks/illegal_marks.hpp"
 #include "tally/engine/instrument/model_code.hpp"
@@ -462,6 +463,7 @@ void leave(Thread* t, channel::Partial why) {
   const bool first = begin_leaving();
   if (first) {
     write_back(t);
+    pmu_events_of_native(t);
     end_lifting_with_memory();
   }
   finish_process(t);  // the counts up to here are final

@@ -3,53 +3,27 @@
 #include <linux/perf_event.h>
 #include <sys/stat.h>
 
-#include "tally/engine/guest/counted_clock.hpp"
+#include "tally/engine/decimal.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
+#include "tally/engine/guest/pmu_table.hpp"
 #include "tally/engine/instrument/asked_values.hpp"
 #include "tally/engine/stop_the_world.hpp"
 
 namespace tally::engine::guest {
 namespace {
 
-/// What the thread of an event has executed.
-struct PmuValues {
-  channel::Totals totals;
-  u64 ns;  // its processor time
-};
-
-/// An event that the program has opened, with what it counted until it was last updated.
-struct PmuEventState {
-  u64 identity;     // of the file
-  Thread* thread;   // whose instructions it counts; null: it has ended, or is not of this process
-  u32 descriptors;  // in the descriptor table; 0: this element is free
-  u32 row;          // index in PresentedPmu::event
-  u32 next;         // event of the same bucket, or free element; 0: none
-  u32 leader;       // of its group: itself, or another one
-  u32 next_member;  // the next event of its group, in the order in which they were opened; 0: none
-  u32 last_member;  // of a leader: the last event of the group
-  u64 id;
-  u64 read_format;
-  s32 cpu;
-  bool is_kernels;  // the kernel counts it
-  bool runs;        // with is_kernels: the kernel's event is switched on
-  u64 number;       // with is_kernels: one of its descriptors
-  bool is_on, inherits;
-  bool counts_nothing;  // it excludes what programs execute
-  bool is_lost;         // its count cannot be known
-  s64 count, seen;      // `seen`: what the thread had counted at the last update
-  u64 enabled_ns, seen_ns;
-};
-
 constexpr u64 with_lost = 16;  // PERF_FORMAT_LOST, since Linux 6.0
-constexpr u32 event_limit = 1 << 20, bucket_count = 4096;
-Growing<PmuEventState> events;  // element 0 is not used
-u32 buckets[bucket_count];
-u32 first_free, open_events, kernel_events;
-u64 last_id = u64{1} << 32;  // the kernel's identifiers are small
-u64 highest_number;
-Lock events_lock;
 
-u32 bucket_of(u64 identity) { return static_cast<u32>(identity % bucket_count); }
+/// How many descriptors of each event this process has; null: it has opened none.
+u32* held;
+u32 held_events;
+/// Bit of `held`: the event does not count this process as a holder, because it is about to execute another program.
+constexpr u32 is_let_go = 1u << 31;
+
+bool can_hold() {
+  if (held == nullptr) held = reinterpret_cast<u32*>(try_reserve(channel::pmu_open_limit * sizeof *held, read_write));
+  return held != nullptr && map_pmu_table();
+}
 
 /// A number that no other file has, or will have; 0: it is neither a socket nor an event of the kernel.
 u64 identity_of(u64 number) {
@@ -61,70 +35,32 @@ u64 identity_of(u64 number) {
   if (!failed(r)) return identity;
   struct stat s;
   // Devices may have another meaning for the request. The kernel's events are files without a type.
-  if (r != -ENOTSOCK || kernel_events == 0 || kernel(SYS_fstat, number, reinterpret_cast<u64>(&s)) != 0 ||
-      (s.st_mode & S_IFMT) != 0 ||
+  if (r != -ENOTSOCK || pmu_table().kernel_events == 0 ||
+      kernel(SYS_fstat, number, reinterpret_cast<u64>(&s)) != 0 || (s.st_mode & S_IFMT) != 0 ||
       failed(kernel(SYS_ioctl, number, PERF_EVENT_IOC_ID, reinterpret_cast<u64>(&identity))))
     return 0;
   return identity | of_kernel;
 }
 
-/// The caller holds events_lock.
 u32 find_event(u64 number) {
-  if (open_events == 0) return 0;
-  const u64 identity = identity_of(number);
-  if (identity == 0) return 0;
-  u32 at = buckets[bucket_of(identity)];
-  while (at != 0 && events[at].identity != identity) at = events[at].next;
-  return at;
-}
-
-u32 new_event() {
-  if (events.data == nullptr) {
-    if (!events.try_init_in_steps(event_limit)) return 0;
-    events.add();
-  }
-  if (first_free == 0) return events.full() ? 0 : events.add();
-  const u32 at = first_free;
-  first_free = events[at].next;
-  return at;
-}
-
-bool is_counting(const PmuEventState& e) {
-  return e.is_on && events[e.leader].is_on && !e.is_lost && e.thread != nullptr;
-}
-
-void update(PmuEventState& e, const PmuValues& values) {
-  const channel::PmuEvent& row = settings().pmu.event[e.row];
-  s64 now = 0;
-  for (u32 i = 0; i < channel::field_count && !e.counts_nothing; i++) now += row.weight[i] * values.totals.field[i];
-  if (is_counting(e)) {
-    if (!e.is_kernels) e.count += now - e.seen;
-    e.enabled_ns += values.ns - e.seen_ns;
-  }
-  e.seen = now;
-  e.seen_ns = values.ns;
-}
-
-/// Calls `f` with the leader of a group and then with the others, in the order in which they were opened.
-template <class F>
-void for_group(u32 leader, F f) {
-  for (u32 at = leader; at != 0; at = events[at].next_member) f(events[at]);
+  const u64 identity = pmu_is_used() ? identity_of(number) : 0;
+  return identity != 0 ? find_pmu_event(identity) : 0;
 }
 
 /// Returns a descriptor of a kernel's event, or -1.
-s64 number_of(PmuEventState& e) {
+s64 number_of(PmuOpenEvent& e) {
   if (identity_of(e.number) == e.identity) return static_cast<s64>(e.number);
-  for (u64 n = 0; n <= highest_number; n++)
+  for (u64 n = 0; n <= pmu_table().highest_number; n++)
     if (identity_of(n) == e.identity) return static_cast<s64>(e.number = n);
   return -1;
 }
 
 /// Switches the kernel's events of a group on or off. The kernel does not know of a leader that is not its own.
 void switch_kernel_events(u32 leader) {
-  const bool is_kernels = events[leader].is_kernels, is_on = events[leader].is_on;
-  for_group(leader, [&](PmuEventState& e) {
+  const bool is_kernels = pmu_event(leader).is_kernels, is_on = pmu_event(leader).is_on;
+  for_group(leader, [&](PmuOpenEvent& e) {
     const bool runs = e.is_on && (is_kernels || is_on);
-    if (!e.is_kernels || runs == e.runs) return;
+    if (!e.is_kernels || runs == (e.runs != 0)) return;
     e.runs = runs;
     if (const s64 number = number_of(e); number >= 0)
       kernel(SYS_ioctl, static_cast<u64>(number), runs ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
@@ -134,125 +70,131 @@ void switch_kernel_events(u32 leader) {
 /// Whether the engine counts events of this group.
 bool has_own_events(u32 leader) {
   bool has = false;
-  for_group(leader, [&](const PmuEventState& e) { has = has || !e.is_kernels; });
+  for_group(leader, [&](const PmuOpenEvent& e) { has = has || !e.is_kernels; });
   return has;
 }
 
 /// What the kernel has counted for an event of it. False: unknown.
-bool read_kernel_event(PmuEventState& e) {
+bool read_kernel_event(PmuOpenEvent& e) {
   u64 words[1024];
   const s64 number = number_of(e);
   if (number < 0) return false;
   const s64 bytes = kernel(SYS_read, static_cast<u64>(number), reinterpret_cast<u64>(words), sizeof words);
   u64 at = 0;
   if (e.read_format & PERF_FORMAT_GROUP) {
-    at = 1 + bits_set(static_cast<u32>(e.read_format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)));
+    at = 1 + bits_set(e.read_format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING));
     // Its place in the kernel's group, which it is in if the leader is the kernel's.
-    const u64 step = 1 + bits_set(static_cast<u32>(e.read_format & (PERF_FORMAT_ID | with_lost)));
-    for (u32 before = e.leader; events[e.leader].is_kernels && &events[before] != &e; before = events[before].next_member)
-      if (events[before].is_kernels) at += step;
+    const u64 step = 1 + bits_set(e.read_format & (PERF_FORMAT_ID | with_lost));
+    for (u32 before = e.leader; pmu_event(e.leader).is_kernels && &pmu_event(before) != &e;
+         before = pmu_event(before).next_member)
+      if (pmu_event(before).is_kernels) at += step;
   }
   if (failed(bytes) || static_cast<u64>(bytes) < (at + 1) * sizeof words[0]) return false;
   e.count = static_cast<s64>(words[at]);
   return true;
 }
 
-u64 processor_time_of(const Thread* of, const channel::Totals& totals) {
-  if (clock_is_counted()) return static_cast<u64>(totals.field[channel::instructions]);
-  struct {
-    s64 s, ns;
-  } time{};
-  const u64 clock = static_cast<u64>((~of->tid << 3) | 6);  // the processor time of this thread
-  kernel(SYS_clock_gettime, clock, reinterpret_cast<u64>(&time));
-  return static_cast<u64>(time.s) * 1'000'000'000 + static_cast<u64>(time.ns);
-}
-
-PmuValues values_of_stopped(Thread* of) {
-  PmuValues values{asked_totals(of), 0};
-  values.ns = processor_time_of(of, values.totals);
-  return values;
-}
-
-/// Calls `f` with events_lock held, and with the other threads held if the event of a thread other than the caller may
-/// be concerned. Returns its result, or EBUSY.
+/// Calls `f` while the table is locked, and with the other threads held if it says so. Returns its result, or EBUSY.
 template <class F>
-s64 with_threads_held(Thread* t, bool holds, F f) {
+s64 with_table(Thread* t, bool holds, F f) {
   if (!holds) {
-    Guard guard(events_lock);
+    PmuGuard guard;
     return f();
   }
   take_turn(t);
   s64 r = -EBUSY;
   if (!leaving() && hold_others(t)) {
-    Guard guard(events_lock);
+    PmuGuard guard;
     r = f();
   }
   give_turn(t);
   return r;
 }
 
+/// The counts of a group that the engine has no event of are the kernel's.
+bool needs_others_held_for_group(const Thread* t, u32 leader) {
+  if (!has_own_events(leader)) return false;
+  bool needs = false;
+  for_group(leader, [&](const PmuOpenEvent& e) {
+    needs = needs || needs_others_held(t, static_cast<u32>(&e - pmu_table().event));
+  });
+  return needs;
+}
+
+void update_group(u32 leader) {
+  PmuValues values;
+  for_group(leader, [&](const PmuOpenEvent& e) { update_event(static_cast<u32>(&e - pmu_table().event), values); });
+}
+
 /// Calls `f` with the event of a descriptor, after its group was updated.
 template <class F>
 s64 with_event(Thread* t, u64 number, F f) {
-  bool is_of_another = false;
+  if (!pmu_is_used()) return not_of_pmu;
+  const auto updated = [&](u32 event) {
+    update_group(pmu_event(event).leader);
+    return f(event);
+  };
   {
-    Guard guard(events_lock);
-    const u32 at = find_event(number);
-    if (at == 0) return not_of_pmu;
-    is_of_another = events[at].thread != nullptr && events[at].thread != t && has_own_events(events[at].leader);
+    PmuGuard guard;
+    const u32 event = find_event(number);
+    if (event == 0) return not_of_pmu;
+    if (!needs_others_held_for_group(t, pmu_event(event).leader)) return updated(event);
   }
-  return with_threads_held(t, is_of_another, [&]() -> s64 {
-    const u32 at = find_event(number);
-    if (at == 0) return not_of_pmu;
-    if (Thread* const of = events[at].thread; of == t || is_of_another) {
-      const PmuValues values = values_of_stopped(of);
-      for_group(events[at].leader, [&](PmuEventState& e) { update(e, values); });
-    }
-    return f(at);
+  return with_table(t, true, [&]() -> s64 {
+    const u32 event = find_event(number);
+    return event != 0 ? updated(event) : not_of_pmu;
   });
 }
 
-s64 read_values(u32 at, u64 to, u64 bytes) {
-  const u64 format = events[at].read_format;
+/// An event of the group that has its times: those of the kernel's events are not known.
+const PmuOpenEvent& timed_event(u32 leader) {
+  u32 at = leader;
+  while (pmu_event(at).is_kernels && pmu_event(at).next_member != 0) at = pmu_event(at).next_member;
+  return pmu_event(at);
+}
+
+s64 read_values(u32 event, u64 to, u64 bytes) {
+  PmuOpenEvent& read = pmu_event(event);
+  const u64 format = read.read_format;
   u64 n = 0;
   const auto give = [&](u64 value) {
     if (put(to + n, &value, sizeof value) != 0) return false;
     n += 8;
     return true;
   };
-  const auto give_value = [&](const PmuEventState& e) { return give(static_cast<u64>(e.count)); };
-  const auto give_rest = [&](const PmuEventState& e) {
+  const auto give_value = [&](const PmuOpenEvent& e) { return give(static_cast<u64>(count_of(e))); };
+  const auto give_rest = [&](const PmuOpenEvent& e) {
     return (!(format & PERF_FORMAT_ID) || give(e.id)) && (!(format & with_lost) || give(0));
   };
-  const auto give_times = [&](const PmuEventState& e) {
-    return (!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) || give(e.enabled_ns)) &&
-           (!(format & PERF_FORMAT_TOTAL_TIME_RUNNING) || give(e.enabled_ns));
+  const auto give_times = [&](const PmuOpenEvent& e) {
+    const u64 ns = enabled_ns_of(e);
+    return (!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) || give(ns)) &&
+           (!(format & PERF_FORMAT_TOTAL_TIME_RUNNING) || give(ns));
   };
   const bool is_group = (format & PERF_FORMAT_GROUP) != 0;
-  const u32 leader = events[at].leader;
-  if (events[at].is_kernels && !(is_group && has_own_events(leader))) return not_of_pmu;
+  if (read.is_kernels && !(is_group && has_own_events(read.leader))) return not_of_pmu;
   u64 members = 0;
-  bool is_lost = events[at].is_lost;
-  const auto include = [&](PmuEventState& e) {
+  bool is_lost = read.is_lost;
+  const auto include = [&](PmuOpenEvent& e) {
     members++;
     is_lost = is_lost || e.is_lost || (e.is_kernels && !read_kernel_event(e));
   };
   if (is_group)
-    for_group(leader, include);
+    for_group(read.leader, include);
   else
-    include(events[at]);
+    include(read);
   // As an event in the error state: the end of a file, and no number.
   if (is_lost) return 0;
-  u64 size = members * 8 * (1 + bits_set(static_cast<u32>(format & (PERF_FORMAT_ID | with_lost))));
-  size += 8 * bits_set(static_cast<u32>(format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)));
+  u64 size = members * 8 * (1 + bits_set(format & (PERF_FORMAT_ID | with_lost)));
+  size += 8 * bits_set(format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING));
   if (is_group) size += 8;
   if (bytes < size) return -ENOSPC;
   bool is_put = true;
   if (is_group) {
-    is_put = give(members) && give_times(events[leader]);
-    for_group(leader, [&](const PmuEventState& e) { is_put = is_put && give_value(e) && give_rest(e); });
+    is_put = give(members) && give_times(timed_event(read.leader));
+    for_group(read.leader, [&](const PmuOpenEvent& e) { is_put = is_put && give_value(e) && give_rest(e); });
   } else {
-    is_put = give_value(events[at]) && give_times(events[at]) && give_rest(events[at]);
+    is_put = give_value(read) && give_times(read) && give_rest(read);
   }
   return is_put ? static_cast<s64>(n) : -EFAULT;
 }
@@ -317,19 +259,66 @@ bool is_invalid(const perf_event_attr& attr) {
           (attr.config >> 16 & 0xff) >= PERF_COUNT_HW_CACHE_RESULT_MAX);
 }
 
-/// The thread of this process that a program names; null: none.
-Thread* thread_named(Thread* t, s32 pid) {
-  if (pid == 0 || pid == t->tid) return t;
-  Guard guard(threads_lock);
-  for (Thread* o = threads(); o != nullptr; o = o->next)
-    if (o->process == t->process && o->tid == pid) return o;
-  return nullptr;
+/// A thread that a program names by its number.
+struct NamedThread {
+  u32 thread;      // index of its record; 0: no thread that the engine counts
+  bool is_others;  // of this memory, and not the caller
+  s64 error;       // without a thread
+};
+
+/// Whether the kernel would allow the caller to read the state of another process.
+bool may_read(s32 pid) {
+  char path[32] = "/proc/", to[8];
+  copy(write_decimal(path + 6, static_cast<u64>(pid)), "/exe", 5);
+  return kernel(SYS_readlink, reinterpret_cast<u64>(path), reinterpret_cast<u64>(to), sizeof to) != -EACCES;
+}
+
+/// Returns a thread of another process by its number; 0: the engine counts none that has it.
+u32 thread_elsewhere(s32 pid) {
+  const u32 end = __atomic_load_n(&records().header().next_thread, __ATOMIC_RELAXED) + 1;
+  for (u32 i = 1; i < end && i < channel::thread_limit; i++) {
+    const channel::Thread& record = records().thread(i);
+    const channel::Process& process = records().process(record.process);
+    // A thread of another pid namespace may have the same number there.
+    if (record.tid == pid && record.state == channel::State::running && process.state == channel::State::running &&
+        !failed(kernel(SYS_tgkill, static_cast<u64>(process.pid), static_cast<u64>(pid), 0)))
+      return i;
+  }
+  return 0;
+}
+
+/// Whether a fork has made this process, and it has not begun.
+bool is_new_process(s32 pid) {
+  const u32 end = __atomic_load_n(&records().header().next_process, __ATOMIC_RELAXED) + 1;
+  for (u32 i = 1; i < end && i < channel::process_limit; i++)
+    if (records().process(i).pid == pid && records().process(i).state == channel::State::running) return true;
+  return false;
+}
+
+NamedThread thread_named(Thread* t, s32 pid) {
+  if (pid == 0 || pid == t->tid) return {t->index, false, 0};
+  {
+    Guard guard(threads_lock);
+    for (Thread* o = threads(); o != nullptr; o = o->next)
+      if (o->process == t->process && o->tid == pid) return {o->index, true, 0};
+  }
+  if (failed(kernel(SYS_kill, static_cast<u64>(pid), 0))) return {0, false, -ESRCH};
+  if (!may_read(pid)) return {0, false, -EACCES};
+  constexpr u64 pause_us = 100, patience_us = 1'000'000;
+  for (u64 waited_us = 0;; waited_us += pause_us) {
+    if (const u32 thread = thread_elsewhere(pid); thread != 0) return {thread, false, 0};
+    if (!is_new_process(pid) || waited_us > patience_us) return {0, false, -EOPNOTSUPP};
+    go_out(t);
+    constexpr u64 pause[2] = {0, pause_us * 1000};
+    kernel(SYS_nanosleep, reinterpret_cast<u64>(pause), 0);
+    come_in(t);
+  }
 }
 
 /// An event that a program wants to open.
 struct WantedEvent {
   perf_event_attr attr;
-  Thread* thread;  // null: not of this process
+  u32 of;  // the thread
   s32 cpu;
   s32 group;
   u64 flags;
@@ -339,40 +328,34 @@ struct WantedEvent {
 
 /// Whether the group that this event leads can have another one.
 bool can_join(const WantedEvent& wanted, u32 leader) {
-  const PmuEventState& e = events[leader];
-  return e.leader == leader && e.thread == wanted.thread && e.cpu == wanted.cpu &&
-         e.inherits == (wanted.attr.inherit != 0) && !wanted.attr.pinned && !wanted.attr.exclusive;
+  const PmuOpenEvent& e = pmu_event(leader);
+  return e.leader == leader && e.of == wanted.of && e.cpu == wanted.cpu &&
+         (e.inherits != 0) == (wanted.attr.inherit != 0) && !wanted.attr.pinned && !wanted.attr.exclusive;
 }
 
-/// Adds an event whose descriptor was just created. `leader`: 0 if it has a group of its own. Returns 0 without memory.
+/// Adds an event whose descriptor was just created, and closes that without memory. `leader`: 0 if it has a group of
+/// its own. Returns 0 without memory.
 u32 enter_event(const WantedEvent& wanted, u64 number, u64 identity, u32 leader) {
-  const u32 at = identity != 0 ? new_event() : 0;
-  if (at == 0) return 0;
-  PmuEventState& e = events[at];
-  e = {};
-  e.identity = identity;
-  e.thread = wanted.thread;
-  e.descriptors = 1;
-  e.leader = leader != 0 ? leader : at;
-  if (leader != 0) events[events[leader].last_member].next_member = at;
-  events[e.leader].last_member = at;
+  const u32 event = identity != 0 ? add_pmu_event(identity) : 0;
+  if (event == 0) {
+    kernel(SYS_close, number);
+    return 0;
+  }
+  held[event] = 1;
+  held_events++;
+  if (leader != 0) join_group(event, leader);
+  PmuOpenEvent& e = pmu_event(event);
+  e.opener = current()->index;
+  e.of = wanted.of;
   e.read_format = wanted.attr.read_format;
   e.cpu = wanted.cpu;
   e.is_on = !wanted.attr.disabled;
-  e.inherits = wanted.attr.inherit != 0;
-  e.counts_nothing = wanted.attr.exclude_user || wanted.attr.exclude_host;
-  e.next = buckets[bucket_of(identity)];
-  buckets[bucket_of(identity)] = at;
-  open_events++;
-  if (number > highest_number) highest_number = number;
-  return at;
-}
-
-/// Starts counting at what the thread has executed.
-void begin_counting(PmuEventState& e) {
-  if (e.thread != nullptr) update(e, values_of_stopped(e.thread));
-  e.count = 0;
-  e.enabled_ns = 0;
+  e.inherits = wanted.attr.inherit;
+  e.only_threads = wanted.attr.inherit_thread;
+  e.nothing = wanted.attr.exclude_user || wanted.attr.exclude_host;
+  e.ends_at_exec = wanted.attr.remove_on_exec;
+  if (number > pmu_table().highest_number) pmu_table().highest_number = number;
+  return event;
 }
 
 s64 add_event(const WantedEvent& wanted, u32 row) {
@@ -392,14 +375,17 @@ s64 add_event(const WantedEvent& wanted, u32 row) {
   const u64 type = stream | (wanted.flags & PERF_FLAG_FD_CLOEXEC ? close_on_exec : 0);
   const s64 number = kernel(SYS_socket, unix_family, type, 0);
   if (failed(number)) return number;
-  const u32 at = enter_event(wanted, static_cast<u64>(number), identity_of(static_cast<u64>(number)), leader);
-  if (at == 0) {
-    kernel(SYS_close, static_cast<u64>(number));
-    return -ENOMEM;
+  const u32 event = enter_event(wanted, static_cast<u64>(number), identity_of(static_cast<u64>(number)), leader);
+  if (event == 0) return -ENOMEM;
+  PmuOpenEvent& e = pmu_event(event);
+  e.row = row;
+  constexpr u64 above_ids_of_kernel = u64{1} << 32;
+  e.id = above_ids_of_kernel + ++pmu_table().ids;
+  if (const u32 counting = add_counting(event); counting != 0) {
+    PmuValues values;
+    move_counting(counting, wanted.of, values);
+    pmu_table().counting[counting].begins_at_exec = wanted.attr.enable_on_exec;
   }
-  events[at].row = row;
-  events[at].id = ++last_id;
-  begin_counting(events[at]);
   return number;
 }
 
@@ -407,69 +393,110 @@ s64 add_event(const WantedEvent& wanted, u32 row) {
 s64 add_kernel_event(Thread* t, WantedEvent& wanted) {
   const u64* const g = t->gpr;
   const u32 leader = wanted.has_group() ? find_event(static_cast<u64>(wanted.group)) : 0;
-  const bool is_alone = leader != 0 && !events[leader].is_kernels;
+  const bool is_alone = leader != 0 && !pmu_event(leader).is_kernels;
   if (is_alone && !can_join(wanted, leader)) return -EINVAL;
   const bool is_on = !wanted.attr.disabled;
-  if (is_alone) wanted.attr.disabled = !is_on || !events[leader].is_on;
+  if (is_alone) wanted.attr.disabled = !is_on || !pmu_event(leader).is_on;
   const s64 number = kernel(SYS_perf_event_open, is_alone ? reinterpret_cast<u64>(&wanted.attr) : g[rdi], g[rsi], g[rdx],
                             is_alone ? ~u64{0} : g[r10], g[r8]);
   if (failed(number)) return number;
-  kernel_events++;
-  const u32 at = enter_event(wanted, static_cast<u64>(number), identity_of(static_cast<u64>(number)), leader);
-  if (at == 0) {
-    kernel_events--;
-    kernel(SYS_close, static_cast<u64>(number));
+  pmu_table().kernel_events++;
+  const u32 event = enter_event(wanted, static_cast<u64>(number), identity_of(static_cast<u64>(number)), leader);
+  if (event == 0) {
+    pmu_table().kernel_events--;
     return -ENOMEM;
   }
-  PmuEventState& e = events[at];
-  e.is_kernels = true;
+  PmuOpenEvent& e = pmu_event(event);
+  e.is_kernels = 1;
   e.number = static_cast<u64>(number);
   kernel(SYS_ioctl, e.number, PERF_EVENT_IOC_ID, reinterpret_cast<u64>(&e.id));
   e.runs = !wanted.attr.disabled;
   e.is_on = is_on;
-  begin_counting(e);
   return number;
 }
 
 /// The others of a leader's group are groups of their own after it, and count if they are on. What those of another
-/// thread have executed until now is not known: the thread runs.
+/// thread of this memory have executed until now is not known: the thread runs.
 void dissolve_group(Thread* t, u32 leader) {
-  u32 next = 0;
-  for (u32 at = events[leader].next_member; at != 0; at = next) {
-    PmuEventState& e = events[at];
+  const bool was_on = pmu_event(leader).is_on;
+  PmuValues values;
+  for (u32 at = pmu_event(leader).next_member, next = 0; at != 0; at = next) {
+    PmuOpenEvent& e = pmu_event(at);
     next = e.next_member;
-    if (e.thread == t)
-      update(e, values_of_stopped(t));
-    else if (e.is_on && !events[leader].is_on && !e.is_kernels)
-      e.is_lost = true;
-    e.leader = e.last_member = at;
+    if (!needs_others_held(t, at))
+      update_event(at, values);
+    else if (e.is_on && !was_on)
+      e.is_lost = 1;
     e.next_member = 0;
+    e.leader = e.last_member = at;
     switch_kernel_events(at);
+  }
+  pmu_event(leader).next_member = 0;
+  pmu_event(leader).last_member = leader;
+}
+
+/// A process has closed its last descriptor of an event, or ends.
+void let_go(Thread* t, u32 event) {
+  PmuOpenEvent& e = pmu_event(event);
+  if (--e.holders != 0) return;
+  if (e.leader == event)
+    dissolve_group(t, event);
+  else
+    leave_group(event);
+  if (e.is_kernels) pmu_table().kernel_events--;
+  remove_pmu_event(event);
+}
+
+/// Calls `f` with each event of which this process has descriptors.
+template <class F>
+void for_held(F f) {
+  const u32 n = held_events;
+  for (u32 event = 1, found = 0; found < n && event <= pmu_table().events; event++) {
+    if (held[event] == 0) continue;
+    found++;
+    f(event);
   }
 }
 
-void remove_from_group(u32 at) {
-  u32 before = events[at].leader;
-  while (events[before].next_member != at) before = events[before].next_member;
-  events[before].next_member = events[at].next_member;
-  u32& last = events[events[at].leader].last_member;
-  if (last == at) last = before;
+/// A new thread or process of the thread that `c` is about has this one. Returns 0 if it inherits none.
+u32 inherited_counting(const PmuCounting& of_parent, bool is_thread) {
+  const PmuOpenEvent& e = pmu_event(of_parent.event);
+  const u32 at = e.inherits && (is_thread || !e.only_threads) ? add_counting(of_parent.event) : 0;
+  if (at == 0) return 0;
+  PmuCounting& c = pmu_table().counting[at];
+  c.is_inherited = 1;
+  c.is_on = of_parent.is_on;
+  c.begins_at_exec = of_parent.begins_at_exec;
+  return at;
 }
 
-void remove_event(Thread* t, u32 at) {
-  PmuEventState& e = events[at];
-  u32* from = &buckets[bucket_of(e.identity)];
-  while (*from != at) from = &events[*from].next;
-  *from = e.next;
-  if (e.leader == at)
-    dissolve_group(t, at);
-  else
-    remove_from_group(at);
-  if (e.is_kernels) kernel_events--;
-  e.descriptors = 0;
-  e.next = first_free;
-  first_free = at;
-  open_events--;
+/// Values of PmuCounting::expects.
+s32 of_child(u32 process) { return -static_cast<s32>(process); }
+s32 of_own_program() { return static_cast<s32>(kernel(SYS_getpid)); }
+
+template <class F>
+void for_expecting(s32 expected, F f) {
+  for (u32 at = 1; at <= pmu_table().countings; at++)
+    if (PmuCounting& c = pmu_table().counting[at]; c.event != 0 && c.expects == expected) f(at, c);
+}
+
+/// Calls `f` with the index of each thing that is counted of a process.
+template <class F>
+void for_process(u32 process, F f) {
+  for (u32 at = 1; at <= pmu_table().countings; at++)
+    if (const u32 of = pmu_table().counting[at].thread; of != 0 && records().thread(of).process == process) f(at);
+}
+
+void switch_event(PmuOpenEvent& e, bool is_on) {
+  e.is_on = is_on;
+  for_countings(e, [&](u32, PmuCounting& c) { c.is_on = is_on; });
+}
+
+void reset_event(PmuOpenEvent& e) {
+  e.count = 0;
+  for_countings(e, [](u32, PmuCounting& c) { c.count = 0; });
+  if (const s64 number = e.is_kernels ? number_of(e) : -1; number >= 0)
+    kernel(SYS_ioctl, static_cast<u64>(number), PERF_EVENT_IOC_RESET, 0);
 }
 
 }  // namespace
@@ -490,23 +517,22 @@ s64 open_pmu_event(Thread* t) {
   const bool is_kernels = type != PERF_TYPE_HARDWARE && type != PERF_TYPE_HW_CACHE && type != PERF_TYPE_RAW;
   const s64 wrong = copy_attributes(g[rdi], attr);
   if (wrong != 0) return is_kernels ? not_of_pmu : wrong;
-  wanted.thread = thread_named(t, pid);
-  if (is_kernels) {
-    if (wanted.thread == nullptr || type == PERF_TYPE_BREAKPOINT) return not_of_pmu;
-    return with_threads_held(t, wanted.thread != t, [&] { return add_kernel_event(t, wanted); });
-  }
-  if (const s64 bad = check_attributes(attr); bad != 0) return bad;
-  if (wanted.thread == nullptr) return failed(kernel(SYS_kill, static_cast<u64>(pid), 0)) ? -ESRCH : -EOPNOTSUPP;
+  if (const s64 bad = is_kernels ? 0 : check_attributes(attr); bad != 0) return bad;
+  const NamedThread named = thread_named(t, pid);
+  wanted.of = named.thread;
+  if (is_kernels && (named.thread == 0 || type == PERF_TYPE_BREAKPOINT || !can_hold())) return not_of_pmu;
+  if (is_kernels) return with_table(t, false, [&] { return add_kernel_event(t, wanted); });
+  if (named.thread == 0) return named.error;
   if (is_invalid(attr)) return -EINVAL;
   const u32 row = row_of(attr);
   if (row == no_row || wanted.cpu != -1) return -ENOENT;
   // As of a PMU that raises no interrupts.
-  if (attr.sample_period != 0 || attr.precise_ip != 0 || attr.enable_on_exec) return -EOPNOTSUPP;
-  return with_threads_held(t, wanted.thread != t, [&] { return add_event(wanted, row); });
+  if (attr.sample_period != 0 || attr.precise_ip != 0) return -EOPNOTSUPP;
+  if (!can_hold()) return -ENOMEM;
+  return with_table(t, named.is_others, [&] { return add_event(wanted, row); });
 }
 
 s64 read_pmu_event(Thread* t) {
-  if (open_events == 0) return not_of_pmu;
   const u64* const g = t->gpr;
   if (g[rax] == SYS_read) return with_event(t, g[rdi], [&](u32 at) { return read_values(at, g[rsi], g[rdx]); });
   if (g[rax] != SYS_readv) return not_of_pmu;
@@ -526,42 +552,34 @@ s64 read_pmu_event(Thread* t) {
 }
 
 s64 control_pmu_event(Thread* t) {
-  if (open_events == 0) return not_of_pmu;
   const u64* const g = t->gpr;
   const u32 request = static_cast<u32>(g[rsi]);
   const bool on_group = (g[rdx] & PERF_IOC_FLAG_GROUP) != 0;
-  return with_event(t, g[rdi], [&](u32 at) -> s64 {
-    const u32 leader = events[at].leader;
+  return with_event(t, g[rdi], [&](u32 event) -> s64 {
+    PmuOpenEvent& controlled = pmu_event(event);
     const auto change = [&](auto f) -> s64 {
       if (on_group)
-        for_group(leader, f);
+        for_group(controlled.leader, f);
       else
-        f(events[at]);
-      switch_kernel_events(leader);
+        f(controlled);
+      switch_kernel_events(controlled.leader);
       return 0;
     };
     switch (request) {
-      case PERF_EVENT_IOC_ENABLE: return change([](PmuEventState& e) { e.is_on = true; });
-      case PERF_EVENT_IOC_DISABLE: return change([](PmuEventState& e) { e.is_on = false; });
-      case PERF_EVENT_IOC_RESET:
-        return change([](PmuEventState& e) {
-          e.count = 0;
-          if (const s64 number = e.is_kernels ? number_of(e) : -1; number >= 0)
-            kernel(SYS_ioctl, static_cast<u64>(number), PERF_EVENT_IOC_RESET, 0);
-        });
+      case PERF_EVENT_IOC_ENABLE: return change([](PmuOpenEvent& e) { switch_event(e, true); });
+      case PERF_EVENT_IOC_DISABLE: return change([](PmuOpenEvent& e) { switch_event(e, false); });
+      case PERF_EVENT_IOC_RESET: return change(reset_event);
       default: break;
     }
-    if (events[at].is_kernels) {
+    if (controlled.is_kernels) {
       // After this many samples the kernel switches a leader off, at a moment that is not known.
       if (request == PERF_EVENT_IOC_REFRESH)
-        for_group(leader, [](PmuEventState& e) { e.is_lost = !e.is_kernels; });
+        for_group(controlled.leader, [](PmuOpenEvent& e) { e.is_lost = !e.is_kernels; });
       return not_of_pmu;
     }
     switch (request) {
-      case static_cast<u32>(PERF_EVENT_IOC_ID): {
-        const u64 id = events[at].id;
-        return put(g[rdx], &id, sizeof id) == 0 ? 0 : -EFAULT;
-      }
+      case static_cast<u32>(PERF_EVENT_IOC_ID):
+        return put(g[rdx], &controlled.id, sizeof controlled.id) == 0 ? 0 : -EFAULT;
       case PERF_EVENT_IOC_SET_OUTPUT: return static_cast<s32>(g[rdx]) == -1 ? 0 : -EINVAL;
       // These need samples.
       case PERF_EVENT_IOC_REFRESH:
@@ -574,60 +592,160 @@ s64 control_pmu_event(Thread* t) {
   });
 }
 
+void pmu_events_switched(Thread* t, bool is_on) {
+  if (held_events == 0) return;
+  const auto for_own = [&](auto f) {
+    for_held([&](u32 event) {
+      if (pmu_event(event).opener == t->index) f(event);
+    });
+  };
+  bool holds = false;
+  {
+    PmuGuard guard;
+    for_own([&](u32 event) { holds = holds || needs_others_held_for_group(t, pmu_event(event).leader); });
+  }
+  with_table(t, holds, [&]() -> s64 {
+    for_own([](u32 event) { update_group(pmu_event(event).leader); });
+    for_own([&](u32 event) {
+      switch_event(pmu_event(event), is_on);
+      pmu_event(event).runs = is_on;  // the kernel has done that
+    });
+    for_own([](u32 event) { switch_kernel_events(pmu_event(event).leader); });
+    return 0;
+  });
+}
+
 u32 pmu_event_at(const Thread* t, u64 number) {
-  if (open_events == 0 || t->vfork_child != 0) return 0;
-  Guard guard(events_lock);
-  return find_event(number);
+  if (held_events == 0 || t->vfork_child != 0) return 0;
+  PmuGuard guard;
+  const u32 event = find_event(number);
+  return event != 0 && held[event] != 0 ? event : 0;
 }
 
 void pmu_event_duplicated(const Thread* t, u64 number) {
-  if (open_events == 0 || t->vfork_child != 0) return;
-  Guard guard(events_lock);
-  const u32 at = find_event(number);
-  if (at == 0) return;
-  events[at].descriptors++;
-  if (number > highest_number) highest_number = number;
+  const u32 event = pmu_event_at(t, number);
+  if (event == 0) return;
+  PmuGuard guard;
+  held[event]++;
+  if (number > pmu_table().highest_number) pmu_table().highest_number = number;
 }
 
 void pmu_event_closed(Thread* t, u32 event) {
   if (event == 0) return;
-  Guard guard(events_lock);
-  if (events[event].descriptors != 0 && --events[event].descriptors == 0) {
-    events[event].descriptors = 1;
-    remove_event(t, event);
-  }
+  PmuGuard guard;
+  if (held[event] == 0 || --held[event] != 0) return;
+  held_events--;
+  let_go(t, event);
 }
 
 void pmu_events_close(Thread* t, u64 first, u64 last) {
-  for (u64 n = first; open_events != 0 && n <= last && n <= highest_number; n++)
+  for (u64 n = first; held_events != 0 && n <= last && n <= pmu_table().highest_number; n++)
     pmu_event_closed(t, pmu_event_at(t, n));
 }
 
+void pmu_events_of_new_thread(const Thread* t, const Thread* child) {
+  if (!pmu_is_used()) return;
+  PmuGuard guard;
+  PmuValues values;
+  const bool is_thread = child->process == t->process;
+  for_countings_of(t->index, [&](u32, const PmuCounting& c) {
+    if (const u32 at = inherited_counting(c, is_thread); at != 0) move_counting(at, child->index, values);
+  });
+}
+
+void pmu_events_before_fork(const Thread* t, u32 process) {
+  if (!pmu_is_used()) return;
+  PmuGuard guard;
+  for_countings_of(t->index, [&](u32, const PmuCounting& c) {
+    if (const u32 at = inherited_counting(c, false); at != 0) pmu_table().counting[at].expects = of_child(process);
+  });
+  for_held([](u32 event) { pmu_event(event).holders++; });
+}
+
+void pmu_events_of_failed_fork(Thread* t, u32 process) {
+  if (!pmu_is_used()) return;
+  PmuGuard guard;
+  for_expecting(of_child(process), [](u32 at, const PmuCounting&) { end_counting_of(at); });
+  for_held([&](u32 event) { let_go(t, event); });
+}
+
+void pmu_events_of_child(const Thread* t, u32 process) {
+  if (!pmu_is_used()) return;
+  PmuGuard guard;
+  PmuValues values;
+  for_expecting(of_child(process), [&](u32 at, const PmuCounting&) { move_counting(at, t->index, values); });
+}
+
 void pmu_events_of_thread_end(Thread* t) {
-  if (open_events == 0) return;
-  Guard guard(events_lock);
-  const PmuValues values = values_of_stopped(t);
-  for (u32 i = 1; i < events.size; i++)
-    if (events[i].descriptors != 0 && events[i].thread == t) update(events[i], values);
-  for (u32 i = 1; i < events.size; i++)
-    if (events[i].descriptors != 0 && events[i].thread == t) events[i].thread = nullptr;
+  if (!pmu_is_used()) return;
+  PmuGuard guard;
+  PmuValues values;
+  for_countings_of(t->index, [&](u32 at, const PmuCounting&) { update_counting(at, values); });
+  for_countings_of(t->index, [](u32 at, const PmuCounting&) { end_counting_of(at); });
 }
 
-void pmu_events_before_clone(const Thread* t) {
-  if (open_events == 0) return;
-  Guard guard(events_lock);
-  for (u32 i = 1; i < events.size; i++)
-    if (events[i].descriptors != 0 && events[i].inherits && events[i].thread == t) events[i].is_lost = true;
+void pmu_events_of_process_end(Thread* t) {
+  if (!pmu_is_used()) return;
+  PmuGuard guard;
+  PmuValues values;
+  for_process(t->process, [&](u32 at) { update_counting(at, values); });
+  for_process(t->process, [](u32 at) { end_counting_of(at); });
+  for_held([&](u32 event) { let_go(t, event); });
 }
 
-void pmu_events_after_fork() {
-  events_lock = {};
-  if (open_events == 0) return;
-  events.reset(1);
-  clear(buckets, sizeof buckets);
-  first_free = open_events = kernel_events = 0;
+void pmu_events_before_exec(Thread* t, bool is_counted) {
+  if (!pmu_is_used()) return;
+  PmuGuard guard;
+  PmuValues values;
+  for_countings_of(t->index, [&](u32 at, PmuCounting& c) {
+    update_counting(at, values);
+    c.expects = of_own_program();
+    if (!is_counted) pmu_event(c.event).is_lost++;
+  });
+  if (t->vfork_child != 0) return;
+  for_held([&](u32 event) {
+    if (pmu_event(event).holders == 1) return;
+    pmu_event(event).holders--;
+    held[event] |= is_let_go;
+  });
 }
 
-void release_pmu_events_for_dead(u32 holder) { events_lock.release_for_dead(holder); }
+void pmu_events_after_failed_exec(Thread* t, bool is_counted) {
+  if (!pmu_is_used()) return;
+  PmuGuard guard;
+  for_countings_of(t->index, [&](u32, PmuCounting& c) {
+    c.expects = 0;
+    if (!is_counted) pmu_event(c.event).is_lost--;
+  });
+  if (t->vfork_child != 0) return;
+  for_held([&](u32 event) {
+    if (!(held[event] & is_let_go)) return;
+    held[event] &= ~is_let_go;
+    pmu_event(event).holders++;
+  });
+}
+
+void pmu_events_of_program(const Thread* t) {
+  if (!pmu_is_used()) return;
+  PmuGuard guard;
+  PmuValues values;
+  for_expecting(of_own_program(), [&](u32 at, PmuCounting& c) {
+    PmuOpenEvent& e = pmu_event(c.event);
+    if (e.of == c.thread) e.of = t->index;
+    move_counting(at, t->index, values);
+    if (c.begins_at_exec) {
+      c.is_on = 1;
+      if (!c.is_inherited) e.is_on = 1;
+      c.begins_at_exec = 0;
+    }
+    if (e.ends_at_exec) end_counting_of(at);
+  });
+}
+
+void pmu_events_of_native(Thread* t) {
+  if (!pmu_is_used()) return;
+  PmuGuard guard;
+  for_process(t->process, [](u32 at) { pmu_event(pmu_table().counting[at].event).is_lost = 1; });
+}
 
 }  // namespace tally::engine::guest

@@ -26,12 +26,25 @@ void pmu_event_closed(Thread* t, u32 event);
 /// close_range(2) is about to close these descriptors.
 void pmu_events_close(Thread* t, u64 first, u64 last);
 
-/// The thread ends: its counts are final after this.
+/// PR_TASK_PERF_EVENTS_ENABLE and _DISABLE of prctl(2): the kernel has switched its own events.
+void pmu_events_switched(Thread* t, bool is_on);
+
+/// The thread is about to start another one, whose record exists, and which inherits events.
+void pmu_events_of_new_thread(const Thread* t, const Thread* child);
+/// The thread is about to fork, could not fork, or is the one in the child. `process`: the child's record.
+void pmu_events_before_fork(const Thread* t, u32 process);
+void pmu_events_of_failed_fork(Thread* t, u32 process);
+void pmu_events_of_child(const Thread* t, u32 process);
+
+/// The thread, or the process with its stopped threads, ends: its counts are final.
 void pmu_events_of_thread_end(Thread* t);
-/// The process starts a thread, or another process: the counts of inherited events would be those of both.
-void pmu_events_before_clone(const Thread* t);
-/// In the child of a fork: the events are the parent's. Reading them is an error.
-void pmu_events_after_fork();
-void release_pmu_events_for_dead(u32 holder);
+void pmu_events_of_process_end(Thread* t);
+/// The thread is about to execute another program. `is_counted`: under the engine.
+void pmu_events_before_exec(Thread* t, bool is_counted);
+void pmu_events_after_failed_exec(Thread* t, bool is_counted);
+/// A program starts: it is counted by the events of what its process executed before.
+void pmu_events_of_program(const Thread* t);
+/// The process continues natively: nothing counts it.
+void pmu_events_of_native(Thread* t);
 
 }  // namespace tally::engine::guest

@@ -62,6 +62,7 @@ s64 fork_process(Thread* t, const Clone& c) {
   const u32 process = before_fork(t);
   fork_random();
   if (process == 0) return -EAGAIN;
+  pmu_events_before_fork(t, process);
   open_outputs(*t);
   lock_mappings(t);
   block_all();  // a signal that is pending afterwards was sent to the parent before, or to the child
@@ -72,10 +73,12 @@ s64 fork_process(Thread* t, const Clone& c) {
   unlock_tables();
   unlock_mappings();
   if (r != 0) {
-    if (r < 0)
+    if (r < 0) {
       fork_failed(process);
-    else
+      pmu_events_of_failed_fork(t, process);
+    } else {
       fork_done(process, static_cast<s32>(r));
+    }
     unblock(t);
     return r;
   }
@@ -94,7 +97,7 @@ s64 fork_process(Thread* t, const Clone& c) {
   requested_calls_after_fork(t);
   forked_random();
   drop_uses();
-  pmu_events_after_fork();
+  pmu_events_of_child(t, process);
   return 0;
 }
 
@@ -120,13 +123,13 @@ void release_all_for_dead(const Thread* t) {
   llc_lock.release_for_dead(holder);
   release_waits_for_dead(holder);
   release_requested_calls_for_dead(holder);
-  release_pmu_events_for_dead(holder);
 }
 
 s64 share_memory(Thread* t, const Clone& c) {
   Thread* child = new_thread(t, !(c.flags & clone_thread_flag));
   if (child == nullptr)
     continue_natively(t, mappings_are_used_up() ? channel::partial_mappings : channel::partial_shared_memory);
+  pmu_events_of_new_thread(t, child);
   child->gpr[rax] = 0;
   child->gpr[rcx] = t->pc;
   child->gpr[r11] = t->flags;
@@ -158,6 +161,7 @@ s64 share_memory(Thread* t, const Clone& c) {
       release_all_for_dead(child);
       finish_departed(child);
     } else {
+      pmu_events_of_thread_end(child);
       finish_thread(child);
       if (child->vfork_child != 0) process_record(child).vectors = 0;  // those are the parent's
     }
@@ -256,7 +260,6 @@ s64 run(Thread* t, const u64* mask) {
 s64 emulate_clone(Thread* t, const Clone& c) {
   constexpr u64 new_user_namespace = 0x10000000;
   if (c.flags & new_user_namespace) give_up_writing();
-  pmu_events_before_clone(t);
   return c.flags & clone_vm ? share_memory(t, c) : fork_process(t, c);
 }
 
@@ -313,6 +316,7 @@ s64 emulate_exec(Thread* t) {
     go_out(t);  // the command may need some time
   }
   const bool granted = asks_command && ask_command(t, channel::request_take_over);
+  pmu_events_before_exec(t, granted);
   if (!granted) {
     name_executed(t, path);
     mark_partial(t, channel::partial_exec_native);
@@ -325,6 +329,7 @@ s64 emulate_exec(Thread* t) {
     r = program_syscall(t);
   }
   signals_after_failed_exec(t);
+  pmu_events_after_failed_exec(t, granted);
   if (granted) {
     keep_descriptors_over_exec(false);
     asm volatile("int3");  // the command sees it and detaches; no other process sees it
@@ -376,11 +381,13 @@ void emulate_exit_group(Thread* t, u64 status) {
   block_all();
   end_as(t, channel::End::exited, static_cast<int>(status & 0xff));
   if (t->vfork_child != 0) {
+    pmu_events_of_thread_end(t);
     finish_thread(t);
     kernel(SYS_exit_group, status);
     __builtin_trap();
   }
   stop_others(t);
+  pmu_events_of_process_end(t);
   review_at_end(t);
   keep_bundles();
   finish_process(t);

@@ -12,6 +12,7 @@
 #include "tally/engine/guest/initial_stack.hpp"
 #include "tally/engine/guest/output_buffers.hpp"
 #include "tally/engine/guest/placement.hpp"
+#include "tally/engine/guest/pmu_events.hpp"
 #include "tally/engine/guest/presented_cpu.hpp"
 #include "tally/engine/guest/process_calls.hpp"
 #include "tally/engine/instrument/mark_probes.hpp"
@@ -178,6 +179,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   t->gpr[rsp] = settings().repeatable != 0 ? settle_initial_stack(sp) : sp;
   t->flags = 0x202;
   started = true;
+  pmu_events_of_program(t);
   if (marks_on()) learn_marks(t);
   on_engine_stack(t, go);
 }

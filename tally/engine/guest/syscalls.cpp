@@ -356,7 +356,7 @@ s64 control_architecture(Thread* t) {
 }
 
 s64 control_process(Thread* t) {
-  enum : u32 { set_name = 15, set_seccomp = 22, set_time_stamp = 26, set_syscall_dispatch = 59, deny_executable = 65 };
+  enum : u32 { set_name = 15, set_seccomp = 22, set_time_stamp = 26, disable_events = 31, enable_events = 32, set_syscall_dispatch = 59, deny_executable = 65 };
   const u64* g = t->gpr;
   const u32 option = static_cast<u32>(g[rdi]);
   if (option == set_seccomp) return set_filter_by_prctl(t, g[rsi], g[rdx]);
@@ -367,6 +367,8 @@ s64 control_process(Thread* t) {
   if (loses_rights_by(option, g[rsi])) give_up_writing();
   const s64 r = run(t);
   if (option == set_name) name_thread(t);
+  if (!failed(r) && (option == disable_events || option == enable_events))
+    pmu_events_switched(t, option == enable_events);
   return r;
 }
 

@@ -1,0 +1,344 @@
+#include "tally/engine/guest/pmu_table.hpp"
+
+#include "tally/engine/guest/counted_clock.hpp"
+#include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/asked_values.hpp"
+#include "tally/engine/instrument/running_cycles.hpp"
+
+namespace tally::engine::guest {
+namespace {
+
+channel::PmuTable* table;
+
+u32& bucket_of(u64 identity) { return table->bucket[identity % channel::pmu_bucket_count]; }
+
+/// Takes an element of an array from its free list or from its end; returns 0 if none is left.
+template <class Next>
+u32 new_element(u32& free, u32& used, u32 limit, Next next) {
+  if (const u32 at = free; at != 0) {
+    free = next(at);
+    return at;
+  }
+  return used + 1 < limit ? ++used : 0;
+}
+
+Thread* thread_here(u32 thread) {
+  if (current()->index == thread) return current();
+  Guard guard(threads_lock);
+  for (Thread* o = threads(); o != nullptr; o = o->next)
+    if (o->index == thread) return o;
+  return nullptr;
+}
+
+channel::State state_of(const channel::Thread& record) {
+  return static_cast<channel::State>(__atomic_load_n(reinterpret_cast<const u32*>(&record.state), __ATOMIC_ACQUIRE));
+}
+
+/// Reads counters and their vectors from the channel: those of another process are not in this memory.
+channel::Totals totals_in_file(u32 counters, u32 vectors, u32 n) {
+  constexpr u32 many = 256;
+  u64 count[many];
+  channel::SegmentVector vector[many];
+  channel::Totals totals;
+  const u64 file = inherited(channel::inherited_channel);
+  for (u32 first = 0; first < n; first += many) {
+    const u32 some = n - first < many ? n - first : many;
+    kernel(SYS_pread64, file, reinterpret_cast<u64>(count), some * sizeof count[0],
+           channel::area_offset(counters) + first * sizeof count[0]);
+    bool any = false;
+    for (u32 i = 0; i < some; i++) any = any || count[i] != 0;
+    if (!any) continue;
+    kernel(SYS_pread64, file, reinterpret_cast<u64>(vector), some * sizeof vector[0],
+           channel::area_offset(vectors) + first * sizeof vector[0]);
+    totals.add(channel::sum(count, vector, some));
+  }
+  return totals;
+}
+
+/// What a thread of another process has executed. It may run: then what it executes at the moment is included or not.
+channel::Totals totals_elsewhere(u32 thread) {
+  const channel::Thread& record = records().thread(thread);
+  channel::Totals totals;
+  // The thread shows by its state and base that it moves its counts.
+  for (u32 tries = 0; tries < 1000; tries++) {
+    const channel::State state = state_of(record);
+    const channel::Totals base = record.base;
+    if (state == channel::State::free) return {};
+    if (state == channel::State::ended) {
+      totals = record.final;
+    } else {
+      const channel::Process& process = records().process(record.process);
+      totals = totals_in_file(record.area, process.vectors, process.segments);
+      totals.add(base);
+    }
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    bool same = state_of(record) == state;
+    for (u32 i = 0; i < channel::field_count; i++) same = same && record.base.field[i] == base.field[i];
+    if (same) break;
+  }
+  return totals;
+}
+
+u64 read_clock(u64 clock) {
+  struct {
+    s64 s, ns;
+  } time{};
+  if (failed(kernel(SYS_clock_gettime, clock, reinterpret_cast<u64>(&time)))) return 0;
+  return static_cast<u64>(time.s) * 1'000'000'000 + static_cast<u64>(time.ns);
+}
+
+/// Processor time. That of another process's thread cannot be read: it is its process's.
+u64 processor_time_of(const Thread* here, u32 thread, const channel::Totals& totals) {
+  if (clock_is_counted()) return static_cast<u64>(totals.field[channel::instructions]);
+  const s64 of_thread = here != nullptr && here->process == current()->process ? here->tid : 0;
+  const s64 of_process = records().process(records().thread(thread).process).pid;
+  return read_clock(of_thread != 0 ? static_cast<u64>((~of_thread << 3) | 6) : static_cast<u64>((~of_process << 3) | 2));
+}
+
+const channel::PmuEvent& row_of(const PmuOpenEvent& e) { return settings().pmu.event[e.row]; }
+
+s64 amount_in(const PmuOpenEvent& e, const channel::CountedValues& values) {
+  const channel::PmuEvent& row = row_of(e);
+  if (e.nothing || e.is_kernels) return 0;
+  if (row.is_cycles) return values.cycles;
+  s64 sum = 0;
+  for (u32 i = 0; i < channel::mark_fields; i++) sum += row.weight[i] * values.totals.field[i];
+  const u64* const models = reinterpret_cast<const u64*>(&values.models);
+  for (u32 i = channel::mark_fields; row.is_modelled && i < channel::mark_values; i++)
+    sum += row.weight[i] * static_cast<s64>(models[i - channel::mark_fields]);
+  return sum;
+}
+
+/// Whether the event counts this thread now: it and its leader are switched on for it.
+bool is_counting(const PmuOpenEvent& e, const PmuCounting& c) {
+  if (!c.is_on || e.is_lost) return false;
+  const PmuOpenEvent& leader = pmu_event(e.leader);
+  if (&leader == &e) return true;
+  if (leader.is_kernels) return leader.is_on;
+  for (u32 at = leader.countings; at != 0; at = table->counting[at].next_of_event)
+    if (table->counting[at].thread == c.thread) return table->counting[at].is_on;
+  return leader.is_on;
+}
+
+void link_to_thread(u32 at, u32 thread) {
+  PmuCounting& c = table->counting[at];
+  c.thread = thread;
+  c.before_of_thread = 0;
+  c.next_of_thread = table->of_thread[thread];
+  if (c.next_of_thread != 0) table->counting[c.next_of_thread].before_of_thread = at;
+  table->of_thread[thread] = at;
+}
+
+void unlink_from_thread(u32 at) {
+  const PmuCounting& c = table->counting[at];
+  if (c.thread == 0) return;
+  (c.before_of_thread != 0 ? table->counting[c.before_of_thread].next_of_thread : table->of_thread[c.thread]) =
+      c.next_of_thread;
+  if (c.next_of_thread != 0) table->counting[c.next_of_thread].before_of_thread = c.before_of_thread;
+}
+
+void remove_counting(u32 at) {
+  PmuCounting& c = table->counting[at];
+  unlink_from_thread(at);
+  (c.before_of_event != 0 ? table->counting[c.before_of_event].next_of_event : pmu_event(c.event).countings) =
+      c.next_of_event;
+  if (c.next_of_event != 0) table->counting[c.next_of_event].before_of_event = c.before_of_event;
+  c = {};
+  c.next_of_thread = table->free_counting;
+  table->free_counting = at;
+}
+
+/// Whether the process of the thread that has the lock has ended.
+bool has_died_elsewhere(u32 thread) {
+  const channel::Process& process = records().process(records().thread(thread).process);
+  return kernel(SYS_kill, static_cast<u64>(process.pid), 0) == -ESRCH;
+}
+
+}  // namespace
+
+bool map_pmu_table() {
+  if (table != nullptr) return true;
+  const u64 bytes = page_up(sizeof(channel::PmuTable));
+  const u64 at = try_reserve(bytes, PROT_NONE);
+  if (at == 0) return false;
+  const s64 r = kernel(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                       inherited(channel::inherited_channel), channel::pmu_table_offset);
+  if (failed(r)) return false;
+  keep_from_core(at, bytes);
+  table = reinterpret_cast<channel::PmuTable*>(at);
+  return true;
+}
+
+channel::PmuTable& pmu_table() { return *table; }
+
+PmuGuard::PmuGuard() {
+  if (!map_pmu_table()) die("no memory for the table of events", sizeof(channel::PmuTable));
+  const u32 self = current()->index;
+  constexpr u64 pause_us = 50, patience_us = 1'000'000, last_patience_us = 10'000'000;
+  u32 holder = 0, before = 0;
+  u64 waited_us = 0;
+  while (!__atomic_compare_exchange_n(&table->lock, &holder, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    if (holder != before) waited_us = 0;
+    before = holder;
+    if ((waited_us > patience_us && has_died_elsewhere(holder)) || waited_us > last_patience_us) continue;
+    constexpr u64 pause[2] = {0, pause_us * 1000};
+    kernel(SYS_nanosleep, reinterpret_cast<u64>(pause), 0);
+    waited_us += pause_us;
+    holder = 0;
+  }
+}
+
+PmuGuard::~PmuGuard() { __atomic_store_n(&table->lock, 0, __ATOMIC_RELEASE); }
+
+u32 add_pmu_event(u64 identity) {
+  const u32 at = new_element(table->free_event, table->events, channel::pmu_open_limit,
+                             [](u32 free) { return pmu_event(free).next; });
+  if (at == 0) return 0;
+  PmuOpenEvent& e = pmu_event(at);
+  e = {};
+  e.identity = identity;
+  e.holders = 1;
+  e.leader = e.last_member = at;
+  e.next = bucket_of(identity);
+  bucket_of(identity) = at;
+  __atomic_add_fetch(&records().header().pmu_events, 1, __ATOMIC_RELEASE);
+  return at;
+}
+
+u32 find_pmu_event(u64 identity) {
+  u32 at = bucket_of(identity);
+  while (at != 0 && pmu_event(at).identity != identity) at = pmu_event(at).next;
+  return at;
+}
+
+void remove_pmu_event(u32 event) {
+  PmuOpenEvent& e = pmu_event(event);
+  for_countings(e, [](u32 at, PmuCounting&) { remove_counting(at); });
+  u32* from = &bucket_of(e.identity);
+  while (*from != event) from = &pmu_event(*from).next;
+  *from = e.next;
+  e = {};
+  e.next = table->free_event;
+  table->free_event = event;
+  __atomic_sub_fetch(&records().header().pmu_events, 1, __ATOMIC_RELEASE);
+}
+
+void join_group(u32 event, u32 leader) {
+  pmu_event(event).leader = leader;
+  pmu_event(pmu_event(leader).last_member).next_member = event;
+  pmu_event(leader).last_member = event;
+}
+
+void leave_group(u32 event) {
+  PmuOpenEvent& e = pmu_event(event);
+  if (e.leader == event) return;
+  u32 before = e.leader;
+  while (pmu_event(before).next_member != event) before = pmu_event(before).next_member;
+  pmu_event(before).next_member = e.next_member;
+  if (pmu_event(e.leader).last_member == event) pmu_event(e.leader).last_member = before;
+  e.leader = e.last_member = event;
+  e.next_member = 0;
+}
+
+u32 add_counting(u32 event) {
+  const u32 at = new_element(table->free_counting, table->countings, channel::pmu_counting_limit,
+                             [](u32 free) { return table->counting[free].next_of_thread; });
+  PmuOpenEvent& e = pmu_event(event);
+  if (at == 0) {
+    e.is_lost = 1;
+    return 0;
+  }
+  PmuCounting& c = table->counting[at];
+  c = {};
+  c.event = event;
+  c.is_on = e.is_on;
+  c.next_of_event = e.countings;
+  if (e.countings != 0) table->counting[e.countings].before_of_event = at;
+  e.countings = at;
+  return at;
+}
+
+void end_counting_of(u32 counting) {
+  const PmuCounting& c = table->counting[counting];
+  PmuOpenEvent& e = pmu_event(c.event);
+  (c.is_inherited ? e.inherited : e.count) += c.count;
+  e.enabled_ns += c.enabled_ns;
+  remove_counting(counting);
+}
+
+bool needs_others_held(const Thread* t, u32 event) {
+  {
+    Guard guard(threads_lock);
+    if (is_only_thread(t)) return false;
+  }
+  bool needs = false;
+  for_countings(pmu_event(event), [&](u32, const PmuCounting& c) {
+    if (needs || c.thread == 0 || c.thread == t->index) return;
+    needs = state_of(records().thread(c.thread)) == channel::State::running && thread_here(c.thread) != nullptr;
+  });
+  return needs;
+}
+
+const PmuValues::Values& PmuValues::of(u32 thread, bool modelled) {
+  for (u32 i = 0; i < limit; i++)
+    if (thread_[i] == thread && (values_[i].has_models || !modelled)) return values_[i];
+  Values& v = values_[next_ % limit];
+  thread_[next_++ % limit] = thread;
+  Thread* const here = thread_here(thread);
+  v.counted = {};
+  const bool runs_here = here != nullptr && state_of(records().thread(thread)) == channel::State::running;
+  v.has_models = modelled && runs_here;
+  if (v.has_models)
+    v.counted = instrument::counted_values(here, false);
+  else
+    v.counted.totals = runs_here ? instrument::asked_totals(here) : totals_elsewhere(thread);
+  v.ns = processor_time_of(here, thread, v.counted.totals);
+  return v;
+}
+
+void update_counting(u32 counting, PmuValues& values) {
+  PmuCounting& c = table->counting[counting];
+  PmuOpenEvent& e = pmu_event(c.event);
+  if (c.thread == 0 || e.is_kernels) return;
+  const bool modelled = row_of(e).is_modelled || row_of(e).is_cycles;
+  const PmuValues::Values& v = values.of(c.thread, modelled);
+  // The models of another process cannot be read.
+  if (modelled && !v.has_models) e.is_lost = 1;
+  const s64 now = amount_in(e, v.counted);
+  const bool is_later = v.ns > c.seen_ns;
+  if (is_counting(e, c)) {
+    c.count += now - c.seen;
+    if (is_later) c.enabled_ns += v.ns - c.seen_ns;
+  }
+  c.seen = now;
+  if (is_later) c.seen_ns = v.ns;
+}
+
+void move_counting(u32 counting, u32 thread, PmuValues& values) {
+  PmuCounting& c = table->counting[counting];
+  unlink_from_thread(counting);
+  link_to_thread(counting, thread);
+  c.expects = 0;
+  const u8 is_on = c.is_on;
+  c.is_on = 0;
+  update_counting(counting, values);
+  c.is_on = is_on;
+}
+
+void update_event(u32 event, PmuValues& values) {
+  for_countings(pmu_event(event), [&](u32 at, const PmuCounting&) { update_counting(at, values); });
+}
+
+s64 count_of(const PmuOpenEvent& e) {
+  s64 sum = e.count + e.inherited;
+  for_countings(e, [&](u32, const PmuCounting& c) { sum += c.count; });
+  return sum;
+}
+
+u64 enabled_ns_of(const PmuOpenEvent& e) {
+  u64 sum = e.enabled_ns;
+  for_countings(e, [&](u32, const PmuCounting& c) { sum += c.enabled_ns; });
+  return sum;
+}
+
+}  // namespace tally::engine::guest

@@ -1,0 +1,96 @@
+/// The events that the programs of the tree have opened (channel::PmuTable), and what they count of each thread.
+///
+/// All processes have the table in their memory. A lock of the whole tree protects it: PmuGuard. Where a comment does
+/// not say otherwise, the caller holds it.
+#pragma once
+#include "tally/engine/records.hpp"
+
+namespace tally::engine::guest {
+
+using channel::PmuCounting;
+using channel::PmuOpenEvent;
+
+/// Whether a program of the tree has an open event. Needs no lock.
+inline bool pmu_is_used() { return __atomic_load_n(&records().header().pmu_events, __ATOMIC_ACQUIRE) != 0; }
+/// Maps the table into this process. Returns false without memory. Needs no lock.
+bool map_pmu_table();
+channel::PmuTable& pmu_table();
+inline PmuOpenEvent& pmu_event(u32 event) { return pmu_table().event[event]; }
+
+/// Maps the table if that has not happened yet, and holds its lock. A process can be killed while it holds the lock:
+/// then another one takes the lock over after a second.
+struct PmuGuard {
+  PmuGuard();
+  ~PmuGuard();
+  PmuGuard(const PmuGuard&) = delete;
+  PmuGuard& operator=(const PmuGuard&) = delete;
+};
+
+/// Calls `f` with the leader of a group and then with the others, in the order in which they were opened.
+template <class F>
+void for_group(u32 leader, F f) {
+  for (u32 at = leader; at != 0; at = pmu_event(at).next_member) f(pmu_event(at));
+}
+
+/// Calls `f` with the index of each thing that an event counts. It may remove that one.
+template <class F>
+void for_countings(const PmuOpenEvent& e, F f) {
+  for (u32 at = e.countings, next = 0; at != 0; at = next) {
+    next = pmu_table().counting[at].next_of_event;
+    f(at, pmu_table().counting[at]);
+  }
+}
+/// The same for what events count of a thread.
+template <class F>
+void for_countings_of(u32 thread, F f) {
+  for (u32 at = pmu_table().of_thread[thread], next = 0; at != 0; at = next) {
+    next = pmu_table().counting[at].next_of_thread;
+    f(at, pmu_table().counting[at]);
+  }
+}
+
+/// What threads have executed: each is read once.
+class PmuValues {
+ public:
+  struct Values {
+    channel::CountedValues counted;
+    u64 ns;  // processor time; 0: not known
+    bool has_models;
+  };
+  /// `modelled`: with the models and cycles.
+  const Values& of(u32 thread, bool modelled);
+
+ private:
+  static constexpr u32 limit = 8;
+  Values values_[limit];
+  u32 thread_[limit] = {};
+  u32 next_ = 0;
+};
+
+/// Adds an event, alone in its group, with one holder. Returns 0 without memory.
+u32 add_pmu_event(u64 identity);
+u32 find_pmu_event(u64 identity);
+/// Removes an event that is alone in its group.
+void remove_pmu_event(u32 event);
+void join_group(u32 event, u32 leader);
+void leave_group(u32 event);
+
+/// Adds what an event counts of a thread, after move_counting(). Returns 0 without memory: then its count is lost.
+u32 add_counting(u32 event);
+/// Ends it: the event has its count.
+void end_counting_of(u32 counting);
+/// From now on it counts another thread.
+void move_counting(u32 counting, u32 thread, PmuValues& values);
+
+/// Whether a thread of this memory other than `t` must be stopped before update_event().
+bool needs_others_held(const Thread* t, u32 event);
+
+/// Brings the counts of an event up to date.
+void update_event(u32 event, PmuValues& values);
+void update_counting(u32 counting, PmuValues& values);
+
+/// The sums of what an event counts, as of its last update.
+s64 count_of(const PmuOpenEvent& e);
+u64 enabled_ns_of(const PmuOpenEvent& e);
+
+}  // namespace tally::engine::guest

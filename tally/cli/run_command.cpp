@@ -1,5 +1,6 @@
 #include "tally/cli/commands.hpp"
 #include "tally/cli/launch.hpp"
+#include "tally/cli/model_options.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/measure/measure_stat.hpp"
 #include "tally/linux/machine/host_machine.hpp"
@@ -12,8 +13,9 @@ namespace {
 
 constexpr const char* run_footer =
     R"(Programs that open hardware counters themselves (perf_event_open) find a PMU: instructions, branches, and the
-codes of the processor for events that tally counts exactly. A thread counts itself; without --cpu-model, codes are
-those of this machine's processor. Other hardware events fail with ENOENT, as they do on a machine without a PMU.
+codes of the processor for events that tally counts exactly; without --cpu-model, codes are those of this machine's
+processor. With --model, they also find cycles, misses and mispredictions, which are then modelled. Other hardware
+events fail with ENOENT, as they do on a machine without a PMU.
 
 tally prints nothing. `tally stat --pmu` does the same and also prints counts.
 
@@ -24,12 +26,13 @@ Examples:
   tally run --cpu-model haswell -- ./bench
 )";
 
-void describe(Page& page, backend::Order& order) {
+void describe(Page& page, backend::Order& order, ModelOptions& model) {
   page.head("Run a program whose own hardware counters work, on machines without a PMU, too.",
             "tally run [options] [--] PROGRAM [arguments]");
   page.prefix_command();
   add_launch_options(page, order.conditions);
   add_engine_tuning(page, order.conditions.engine);
+  add_model_options(page, model);
   page.footer(run_footer);
 }
 
@@ -37,19 +40,22 @@ void describe(Page& page, backend::Order& order) {
 
 void describe_run(Page& page) {
   static backend::Order unused;
-  describe(page, unused);
+  static ModelOptions unused_model;
+  describe(page, unused, unused_model);
 }
 
 int run_run(const std::vector<std::string>& arguments) {
   measure::StatOptions order;
   Page page;
-  describe(page, order);
+  ModelOptions model;
+  describe(page, order, model);
   if (const auto done = page.read(arguments)) return *done;
   auto command = command_of(page, false, "tally run -- ./bench");
   if (!command) return report_error(command.error());
   order.target.command = std::move(*command);
   order.conditions.pmu = true;
-  auto choice = backend::choose("engine", order, linux::read_host_machine(), {});
+  if (const auto chosen = model.choose(); !chosen) return report_error(chosen.error());
+  auto choice = backend::choose("engine", order, linux::read_host_machine(), model.simulation);
   if (!choice) return report_error(choice.error());
   if (const auto there = check_launch(order); !there) return report_error(there.error());
   auto signals = linux::Signals::watch();

@@ -272,6 +272,25 @@ static void count_as_executed(const char* number) {
   printf("executed: %s, then %lu\n", before > 10000 ? "many" : "few", value_of(fd));
 }
 
+// Cycles and mispredictions of 100,000 rounds, and the same with a child that executes this program.
+static void count_modelled(char* path) {
+  struct perf_event_attr attr = attributes(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+  attr.inherit = 1;
+  const int cycles = open_event(&attr, 0, -1, -1, 0);
+  attr.config = PERF_COUNT_HW_BRANCH_MISSES;
+  const int misses = open_event(&attr, 0, -1, cycles, 0);
+  ioctl(misses, PERF_EVENT_IOC_ENABLE, 0);
+  run_loop(cycles, 100000);
+  ioctl(misses, PERF_EVENT_IOC_ENABLE, 0);
+  const uint64_t alone = value_of(cycles);
+  printf("cycles: %s, misses: %s\n", alone > 90000 && alone < 110000 ? "one a round" : "wrong",
+         value_of(misses) < 100 ? "few" : "many");
+  ioctl(cycles, PERF_EVENT_IOC_ENABLE, 0);
+  if (fork() == 0) execl(path, path, "two", (char*)NULL);
+  wait(NULL);
+  printf("of a program: %s\n", value_of(cycles) > alone + 20000 ? "more" : "no more");
+}
+
 static void switch_all(void) {
   const int first = open_instructions(), second = open_instructions();
   prctl(PR_TASK_PERF_EVENTS_ENABLE);
@@ -353,6 +372,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "execute") == 0) execute_with_counter(argv[0]);
   if (strcmp(what, "executed") == 0) count_as_executed(argv[2]);
   if (strcmp(what, "prctl") == 0) switch_all();
+  if (strcmp(what, "modelled") == 0) count_modelled(argv[0]);
   if (strcmp(what, "errors") == 0) print_errors(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
   if (strcmp(what, "software") == 0) print_errors(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
   if (strcmp(what, "others") == 0) print_other_errors();

@@ -93,6 +93,11 @@ TEST(OwnCounters, that_the_engine_lacks_are_missing) {
             "AMD's branches: No such file or directory\nloads: opened\nmapped: No such device\npoll: 1, 0\n");
 }
 
+TEST(OwnCounters, of_cycles_and_misses_are_those_of_the_model) {
+  const Finished run = tally({"run", "--model", "haswell", "--", OWN_COUNTERS, "modelled"});
+  EXPECT_EQ(run.out, "cycles: one a round, misses: few\nof a program: more\n") << run.err;
+}
+
 TEST(OwnCounters, are_missing_without_the_option) {
   const Finished run = tally({"stat", "-q", "--backend", "engine", "-e", "instructions", "--", OWN_COUNTERS, "errors"});
   EXPECT_FALSE(run.out.starts_with("nothing wrong: opened"));

@@ -62,13 +62,13 @@ struct PmuCounting {
   uint32_t next_of_event, before_of_event;
   uint32_t next_of_thread, before_of_thread;  ///< the first is also the next free element
   int32_t expects;       ///< who it is to count next: the program that this process executes; or, negative, this child
-  uint8_t is_inherited;                       ///< 1: the thread is not the event's own
-  uint8_t is_on;                              ///< 1: it is switched on
-  uint8_t begins_at_exec;                     ///< 1: it is switched on when the thread executes a program
-  int64_t count;                              ///< up to the last update
-  int64_t seen;                               ///< what the thread had counted then
-  uint64_t enabled_ns;                        ///< its processor time while the event was on
-  uint64_t seen_ns;                           ///< its processor time at the last update
+  uint8_t is_inherited;  ///< 1: the thread is not the event's own
+  uint8_t is_on;         ///< 1: it is switched on
+  uint8_t begins_at_exec;  ///< 1: it is switched on when the thread executes a program
+  int64_t count;           ///< up to the last update
+  int64_t seen;            ///< what the thread had counted then
+  uint64_t enabled_ns;     ///< its processor time while the event was on
+  uint64_t seen_ns;        ///< its processor time at the last update
 };
 
 inline constexpr uint32_t pmu_open_limit = 1u << 18, pmu_counting_limit = 1u << 20, pmu_thread_limit = 1u << 20;
@@ -81,9 +81,9 @@ struct PmuTable {
   uint32_t countings, free_counting;
   uint32_t kernel_events;  ///< number of open events with is_kernels
   uint64_t ids;
-  uint64_t highest_number;                 ///< of a descriptor of an event
-  uint32_t bucket[pmu_bucket_count];       ///< first event with this identity; 0: none
-  uint32_t of_thread[pmu_thread_limit];    ///< the first PmuCounting of each Thread; 0: none
+  uint64_t highest_number;               ///< of a descriptor of an event
+  uint32_t bucket[pmu_bucket_count];     ///< first event with this identity; 0: none
+  uint32_t of_thread[pmu_thread_limit];  ///< the first PmuCounting of each Thread; 0: none
   PmuOpenEvent event[pmu_open_limit];
   PmuCounting counting[pmu_counting_limit];
 };

@@ -35,8 +35,8 @@ u64 identity_of(u64 number) {
   if (!failed(r)) return identity;
   struct stat s;
   // Devices may have another meaning for the request. The kernel's events are files without a type.
-  if (r != -ENOTSOCK || pmu_table().kernel_events == 0 ||
-      kernel(SYS_fstat, number, reinterpret_cast<u64>(&s)) != 0 || (s.st_mode & S_IFMT) != 0 ||
+  if (r != -ENOTSOCK || pmu_table().kernel_events == 0 || kernel(SYS_fstat, number, reinterpret_cast<u64>(&s)) != 0 ||
+      (s.st_mode & S_IFMT) != 0 ||
       failed(kernel(SYS_ioctl, number, PERF_EVENT_IOC_ID, reinterpret_cast<u64>(&identity))))
     return 0;
   return identity | of_kernel;
@@ -121,28 +121,34 @@ bool needs_others_held_for_group(const Thread* t, u32 leader) {
   return needs;
 }
 
-void update_group(u32 leader) {
+/// Returns false if the count of one of them is not known.
+bool update_group(u32 leader) {
   PmuValues values;
-  for_group(leader, [&](const PmuOpenEvent& e) { update_event(static_cast<u32>(&e - pmu_table().event), values); });
+  bool is_known = true;
+  for_group(leader, [&](const PmuOpenEvent& e) {
+    is_known = update_event(static_cast<u32>(&e - pmu_table().event), values) && is_known;
+  });
+  return is_known;
 }
 
-/// Calls `f` with the event of a descriptor, after its group was updated.
+/// Before a group is switched or reset.
+void update_group_for_change(u32 leader) {
+  if (!update_group(leader)) for_group(leader, [](PmuOpenEvent& e) { e.is_lost = !e.is_kernels; });
+}
+
+/// Calls `f` with the event of a descriptor, after it is clear that its group can be updated.
 template <class F>
 s64 with_event(Thread* t, u64 number, F f) {
   if (!pmu_is_used()) return not_of_pmu;
-  const auto updated = [&](u32 event) {
-    update_group(pmu_event(event).leader);
-    return f(event);
-  };
   {
     PmuGuard guard;
     const u32 event = find_event(number);
     if (event == 0) return not_of_pmu;
-    if (!needs_others_held_for_group(t, pmu_event(event).leader)) return updated(event);
+    if (!needs_others_held_for_group(t, pmu_event(event).leader)) return f(event);
   }
   return with_table(t, true, [&]() -> s64 {
     const u32 event = find_event(number);
-    return event != 0 ? updated(event) : not_of_pmu;
+    return event != 0 ? f(event) : not_of_pmu;
   });
 }
 
@@ -174,7 +180,7 @@ s64 read_values(u32 event, u64 to, u64 bytes) {
   const bool is_group = (format & PERF_FORMAT_GROUP) != 0;
   if (read.is_kernels && !(is_group && has_own_events(read.leader))) return not_of_pmu;
   u64 members = 0;
-  bool is_lost = read.is_lost;
+  bool is_lost = read.is_lost || !update_group(read.leader);
   const auto include = [&](PmuOpenEvent& e) {
     members++;
     is_lost = is_lost || e.is_lost || (e.is_kernels && !read_kernel_event(e));
@@ -397,8 +403,8 @@ s64 add_kernel_event(Thread* t, WantedEvent& wanted) {
   if (is_alone && !can_join(wanted, leader)) return -EINVAL;
   const bool is_on = !wanted.attr.disabled;
   if (is_alone) wanted.attr.disabled = !is_on || !pmu_event(leader).is_on;
-  const s64 number = kernel(SYS_perf_event_open, is_alone ? reinterpret_cast<u64>(&wanted.attr) : g[rdi], g[rsi], g[rdx],
-                            is_alone ? ~u64{0} : g[r10], g[r8]);
+  const s64 number = kernel(SYS_perf_event_open, is_alone ? reinterpret_cast<u64>(&wanted.attr) : g[rdi], g[rsi],
+                            g[rdx], is_alone ? ~u64{0} : g[r10], g[r8]);
   if (failed(number)) return number;
   pmu_table().kernel_events++;
   const u32 event = enter_event(wanted, static_cast<u64>(number), identity_of(static_cast<u64>(number)), leader);
@@ -423,10 +429,7 @@ void dissolve_group(Thread* t, u32 leader) {
   for (u32 at = pmu_event(leader).next_member, next = 0; at != 0; at = next) {
     PmuOpenEvent& e = pmu_event(at);
     next = e.next_member;
-    if (!needs_others_held(t, at))
-      update_event(at, values);
-    else if (e.is_on && !was_on)
-      e.is_lost = 1;
+    if ((needs_others_held(t, at) || !update_event(at, values)) && e.is_on && !was_on) e.is_lost = 1;
     e.next_member = 0;
     e.leader = e.last_member = at;
     switch_kernel_events(at);
@@ -458,20 +461,9 @@ void for_held(F f) {
   }
 }
 
-/// A new thread or process of the thread that `c` is about has this one. Returns 0 if it inherits none.
-u32 inherited_counting(const PmuCounting& of_parent, bool is_thread) {
-  const PmuOpenEvent& e = pmu_event(of_parent.event);
-  const u32 at = e.inherits && (is_thread || !e.only_threads) ? add_counting(of_parent.event) : 0;
-  if (at == 0) return 0;
-  PmuCounting& c = pmu_table().counting[at];
-  c.is_inherited = 1;
-  c.is_on = of_parent.is_on;
-  c.begins_at_exec = of_parent.begins_at_exec;
-  return at;
-}
-
 /// Values of PmuCounting::expects.
 s32 of_child(u32 process) { return -static_cast<s32>(process); }
+s32 of_thread(const Thread* t) { return -static_cast<s32>(channel::process_limit + t->index); }
 s32 of_own_program() { return static_cast<s32>(kernel(SYS_getpid)); }
 
 template <class F>
@@ -480,11 +472,38 @@ void for_expecting(s32 expected, F f) {
     if (PmuCounting& c = pmu_table().counting[at]; c.event != 0 && c.expects == expected) f(at, c);
 }
 
+/// Adds what events will count of a new thread, or of that of a new process.
+void inherit_events(const Thread* parent, bool is_thread, s32 expected) {
+  for_countings_of(parent->index, [&](u32, const PmuCounting& of_parent) {
+    const PmuOpenEvent& e = pmu_event(of_parent.event);
+    const u32 at = e.inherits && (is_thread || !e.only_threads) ? add_counting(of_parent.event) : 0;
+    if (at == 0) return;
+    PmuCounting& c = pmu_table().counting[at];
+    c.expects = expected;
+    c.is_inherited = 1;
+    c.is_on = of_parent.is_on;
+    c.begins_at_exec = of_parent.begins_at_exec;
+  });
+}
+
+void begin_expected(const Thread* t, s32 expected) {
+  if (!pmu_is_used()) return;
+  PmuGuard guard;
+  PmuValues values;
+  for_expecting(expected, [&](u32 at, const PmuCounting&) { move_counting(at, t->index, values); });
+}
+
 /// Calls `f` with the index of each thing that is counted of a process.
 template <class F>
 void for_process(u32 process, F f) {
   for (u32 at = 1; at <= pmu_table().countings; at++)
     if (const u32 of = pmu_table().counting[at].thread; of != 0 && records().thread(of).process == process) f(at);
+}
+
+/// The last update for this thread.
+void update_for_end(u32 counting, PmuValues& values) {
+  const PmuCounting& c = pmu_table().counting[counting];
+  if (!update_counting(counting, values) && c.is_on) pmu_event(c.event).is_lost = 1;
 }
 
 void switch_event(PmuOpenEvent& e, bool is_on) {
@@ -558,6 +577,7 @@ s64 control_pmu_event(Thread* t) {
   return with_event(t, g[rdi], [&](u32 event) -> s64 {
     PmuOpenEvent& controlled = pmu_event(event);
     const auto change = [&](auto f) -> s64 {
+      update_group_for_change(controlled.leader);
       if (on_group)
         for_group(controlled.leader, f);
       else
@@ -605,7 +625,7 @@ void pmu_events_switched(Thread* t, bool is_on) {
     for_own([&](u32 event) { holds = holds || needs_others_held_for_group(t, pmu_event(event).leader); });
   }
   with_table(t, holds, [&]() -> s64 {
-    for_own([](u32 event) { update_group(pmu_event(event).leader); });
+    for_own([](u32 event) { update_group_for_change(pmu_event(event).leader); });
     for_own([&](u32 event) {
       switch_event(pmu_event(event), is_on);
       pmu_event(event).runs = is_on;  // the kernel has done that
@@ -643,22 +663,24 @@ void pmu_events_close(Thread* t, u64 first, u64 last) {
     pmu_event_closed(t, pmu_event_at(t, n));
 }
 
-void pmu_events_of_new_thread(const Thread* t, const Thread* child) {
+void pmu_events_before_thread(const Thread* t, const Thread* child) {
   if (!pmu_is_used()) return;
   PmuGuard guard;
-  PmuValues values;
-  const bool is_thread = child->process == t->process;
-  for_countings_of(t->index, [&](u32, const PmuCounting& c) {
-    if (const u32 at = inherited_counting(c, is_thread); at != 0) move_counting(at, child->index, values);
-  });
+  inherit_events(t, child->process == t->process, of_thread(child));
 }
+
+void pmu_events_of_failed_thread(const Thread* child) {
+  if (!pmu_is_used()) return;
+  PmuGuard guard;
+  for_expecting(of_thread(child), [](u32 at, const PmuCounting&) { end_counting_of(at); });
+}
+
+void pmu_events_of_thread(const Thread* t) { begin_expected(t, of_thread(t)); }
 
 void pmu_events_before_fork(const Thread* t, u32 process) {
   if (!pmu_is_used()) return;
   PmuGuard guard;
-  for_countings_of(t->index, [&](u32, const PmuCounting& c) {
-    if (const u32 at = inherited_counting(c, false); at != 0) pmu_table().counting[at].expects = of_child(process);
-  });
+  inherit_events(t, false, of_child(process));
   for_held([](u32 event) { pmu_event(event).holders++; });
 }
 
@@ -669,18 +691,13 @@ void pmu_events_of_failed_fork(Thread* t, u32 process) {
   for_held([&](u32 event) { let_go(t, event); });
 }
 
-void pmu_events_of_child(const Thread* t, u32 process) {
-  if (!pmu_is_used()) return;
-  PmuGuard guard;
-  PmuValues values;
-  for_expecting(of_child(process), [&](u32 at, const PmuCounting&) { move_counting(at, t->index, values); });
-}
+void pmu_events_of_child(const Thread* t, u32 process) { begin_expected(t, of_child(process)); }
 
 void pmu_events_of_thread_end(Thread* t) {
   if (!pmu_is_used()) return;
   PmuGuard guard;
   PmuValues values;
-  for_countings_of(t->index, [&](u32 at, const PmuCounting&) { update_counting(at, values); });
+  for_countings_of(t->index, [&](u32 at, const PmuCounting&) { update_for_end(at, values); });
   for_countings_of(t->index, [](u32 at, const PmuCounting&) { end_counting_of(at); });
 }
 
@@ -688,19 +705,18 @@ void pmu_events_of_process_end(Thread* t) {
   if (!pmu_is_used()) return;
   PmuGuard guard;
   PmuValues values;
-  for_process(t->process, [&](u32 at) { update_counting(at, values); });
+  for_process(t->process, [&](u32 at) { update_for_end(at, values); });
   for_process(t->process, [](u32 at) { end_counting_of(at); });
   for_held([&](u32 event) { let_go(t, event); });
 }
 
-void pmu_events_before_exec(Thread* t, bool is_counted) {
+void pmu_events_before_exec(Thread* t) {
   if (!pmu_is_used()) return;
   PmuGuard guard;
   PmuValues values;
   for_countings_of(t->index, [&](u32 at, PmuCounting& c) {
-    update_counting(at, values);
+    update_for_end(at, values);
     c.expects = of_own_program();
-    if (!is_counted) pmu_event(c.event).is_lost++;
   });
   if (t->vfork_child != 0) return;
   for_held([&](u32 event) {
@@ -710,12 +726,18 @@ void pmu_events_before_exec(Thread* t, bool is_counted) {
   });
 }
 
-void pmu_events_after_failed_exec(Thread* t, bool is_counted) {
+void pmu_events_before_native_exec(Thread* t) {
+  if (!pmu_is_used()) return;
+  PmuGuard guard;
+  for_countings_of(t->index, [](u32, const PmuCounting& c) { pmu_event(c.event).is_lost++; });
+}
+
+void pmu_events_after_failed_exec(Thread* t, bool was_native) {
   if (!pmu_is_used()) return;
   PmuGuard guard;
   for_countings_of(t->index, [&](u32, PmuCounting& c) {
     c.expects = 0;
-    if (!is_counted) pmu_event(c.event).is_lost--;
+    pmu_event(c.event).is_lost -= was_native;
   });
   if (t->vfork_child != 0) return;
   for_held([&](u32 event) {

@@ -92,7 +92,8 @@ u64 processor_time_of(const Thread* here, u32 thread, const channel::Totals& tot
   if (clock_is_counted()) return static_cast<u64>(totals.field[channel::instructions]);
   const s64 of_thread = here != nullptr && here->process == current()->process ? here->tid : 0;
   const s64 of_process = records().process(records().thread(thread).process).pid;
-  return read_clock(of_thread != 0 ? static_cast<u64>((~of_thread << 3) | 6) : static_cast<u64>((~of_process << 3) | 2));
+  return read_clock(of_thread != 0 ? static_cast<u64>((~of_thread << 3) | 6)
+                                   : static_cast<u64>((~of_process << 3) | 2));
 }
 
 const channel::PmuEvent& row_of(const PmuOpenEvent& e) { return settings().pmu.event[e.row]; }
@@ -287,7 +288,7 @@ const PmuValues::Values& PmuValues::of(u32 thread, bool modelled) {
   Thread* const here = thread_here(thread);
   v.counted = {};
   const bool runs_here = here != nullptr && state_of(records().thread(thread)) == channel::State::running;
-  v.has_models = modelled && runs_here;
+  v.has_models = modelled && runs_here && here == current() && instrument::has_running_cycles(here);
   if (v.has_models)
     v.counted = instrument::counted_values(here, false);
   else
@@ -296,14 +297,13 @@ const PmuValues::Values& PmuValues::of(u32 thread, bool modelled) {
   return v;
 }
 
-void update_counting(u32 counting, PmuValues& values) {
+bool update_counting(u32 counting, PmuValues& values) {
   PmuCounting& c = table->counting[counting];
-  PmuOpenEvent& e = pmu_event(c.event);
-  if (c.thread == 0 || e.is_kernels) return;
+  const PmuOpenEvent& e = pmu_event(c.event);
+  if (c.thread == 0 || e.is_kernels) return true;
   const bool modelled = row_of(e).is_modelled || row_of(e).is_cycles;
   const PmuValues::Values& v = values.of(c.thread, modelled);
-  // The models of another process cannot be read.
-  if (modelled && !v.has_models) e.is_lost = 1;
+  if (modelled && !v.has_models) return false;
   const s64 now = amount_in(e, v.counted);
   const bool is_later = v.ns > c.seen_ns;
   if (is_counting(e, c)) {
@@ -312,6 +312,7 @@ void update_counting(u32 counting, PmuValues& values) {
   }
   c.seen = now;
   if (is_later) c.seen_ns = v.ns;
+  return true;
 }
 
 void move_counting(u32 counting, u32 thread, PmuValues& values) {
@@ -321,12 +322,15 @@ void move_counting(u32 counting, u32 thread, PmuValues& values) {
   c.expects = 0;
   const u8 is_on = c.is_on;
   c.is_on = 0;
-  update_counting(counting, values);
+  if (!update_counting(counting, values) && is_on) pmu_event(c.event).is_lost = 1;
   c.is_on = is_on;
 }
 
-void update_event(u32 event, PmuValues& values) {
-  for_countings(pmu_event(event), [&](u32 at, const PmuCounting&) { update_counting(at, values); });
+bool update_event(u32 event, PmuValues& values) {
+  bool is_known = true;
+  for_countings(pmu_event(event),
+                [&](u32 at, const PmuCounting&) { is_known = update_counting(at, values) && is_known; });
+  return is_known;
 }
 
 s64 count_of(const PmuOpenEvent& e) {

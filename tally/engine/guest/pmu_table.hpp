@@ -54,10 +54,10 @@ class PmuValues {
  public:
   struct Values {
     channel::CountedValues counted;
-    u64 ns;  // processor time; 0: not known
-    bool has_models;
+    u64 ns;           // processor time; 0: not known
+    bool has_models;  // and cycles
   };
-  /// `modelled`: with the models and cycles.
+  /// `modelled`: with the models, which only the caller's own thread has.
   const Values& of(u32 thread, bool modelled);
 
  private:
@@ -79,15 +79,16 @@ void leave_group(u32 event);
 u32 add_counting(u32 event);
 /// Ends it: the event has its count.
 void end_counting_of(u32 counting);
-/// From now on it counts another thread.
+/// From now on it counts another thread. The event is lost if it is on and what that has executed is not known.
 void move_counting(u32 counting, u32 thread, PmuValues& values);
 
 /// Whether a thread of this memory other than `t` must be stopped before update_event().
 bool needs_others_held(const Thread* t, u32 event);
 
-/// Brings the counts of an event up to date.
-void update_event(u32 event, PmuValues& values);
-void update_counting(u32 counting, PmuValues& values);
+/// Brings the counts of an event up to date. Returns false if what a thread has executed is not known: the caller then
+/// must not read or switch the event.
+bool update_event(u32 event, PmuValues& values);
+bool update_counting(u32 counting, PmuValues& values);
 
 /// The sums of what an event counts, as of its last update.
 s64 count_of(const PmuOpenEvent& e);

@@ -129,7 +129,7 @@ s64 share_memory(Thread* t, const Clone& c) {
   Thread* child = new_thread(t, !(c.flags & clone_thread_flag));
   if (child == nullptr)
     continue_natively(t, mappings_are_used_up() ? channel::partial_mappings : channel::partial_shared_memory);
-  pmu_events_of_new_thread(t, child);
+  pmu_events_before_thread(t, child);
   child->gpr[rax] = 0;
   child->gpr[rcx] = t->pc;
   child->gpr[r11] = t->flags;
@@ -152,6 +152,7 @@ s64 share_memory(Thread* t, const Clone& c) {
   block_all();
   begin_call(t);  // a vfork takes long
   const s64 r = begin_thread(c, child);
+  if (failed(r)) pmu_events_of_failed_thread(child);
   end_call(t);
   unblock(t);
   if (r < 0 || (c.flags & clone_vfork)) {
@@ -161,7 +162,6 @@ s64 share_memory(Thread* t, const Clone& c) {
       release_all_for_dead(child);
       finish_departed(child);
     } else {
-      pmu_events_of_thread_end(child);
       finish_thread(child);
       if (child->vfork_child != 0) process_record(child).vectors = 0;  // those are the parent's
     }
@@ -307,6 +307,7 @@ s64 emulate_exec(Thread* t) {
   if (access != 0 && !(flags & AT_EMPTY_PATH)) return run(t);
   const bool asks_command = !changes_rights(directory, path, flags);
   const bool holds = hold_for_exec(t);
+  pmu_events_before_exec(t);
   end_as(t, channel::End::executed, 0);
   if (t->vfork_child == 0) keep_bundles();
   if (holds) {
@@ -316,8 +317,8 @@ s64 emulate_exec(Thread* t) {
     go_out(t);  // the command may need some time
   }
   const bool granted = asks_command && ask_command(t, channel::request_take_over);
-  pmu_events_before_exec(t, granted);
   if (!granted) {
+    pmu_events_before_native_exec(t);
     name_executed(t, path);
     mark_partial(t, channel::partial_exec_native);
   }
@@ -329,7 +330,7 @@ s64 emulate_exec(Thread* t) {
     r = program_syscall(t);
   }
   signals_after_failed_exec(t);
-  pmu_events_after_failed_exec(t, granted);
+  pmu_events_after_failed_exec(t, !granted);
   if (granted) {
     keep_descriptors_over_exec(false);
     asm volatile("int3");  // the command sees it and detaches; no other process sees it
@@ -411,6 +412,7 @@ extern "C" void thread_started(Thread* t) {
   if (t->clears_actions != 0) clear_actions(t);
   unblock(t);
   come_in(t);
+  pmu_events_of_thread(t);
   dispatch(t);
 }
 

@@ -356,7 +356,15 @@ s64 control_architecture(Thread* t) {
 }
 
 s64 control_process(Thread* t) {
-  enum : u32 { set_name = 15, set_seccomp = 22, set_time_stamp = 26, disable_events = 31, enable_events = 32, set_syscall_dispatch = 59, deny_executable = 65 };
+  enum : u32 {
+    set_name = 15,
+    set_seccomp = 22,
+    set_time_stamp = 26,
+    disable_events = 31,
+    enable_events = 32,
+    set_syscall_dispatch = 59,
+    deny_executable = 65
+  };
   const u64* g = t->gpr;
   const u32 option = static_cast<u32>(g[rdi]);
   if (option == set_seccomp) return set_filter_by_prctl(t, g[rsi], g[rdx]);

@@ -12,8 +12,12 @@ namespace tally::engine::instrument {
 /// The process has asked for cycles by itself.
 extern bool asks_cycles;
 
-/// Whether a mark or counter (channel::Marks::cycles_rows), or the program, asks for cycles.
-inline bool reads_cycles() { return settings().marks.cycles_rows != 0 || asks_cycles; }
+/// Whether a mark or counter (channel::Marks::cycles_rows), or the program, asks for cycles, or may open a counter of
+/// them.
+inline bool reads_cycles() {
+  return settings().marks.cycles_rows != 0 || asks_cycles ||
+         (settings().pmu.any() && (settings().models.on & channel::model_core) != 0);
+}
 
 /// Called once, when the settings are known.
 void running_cycles_init();

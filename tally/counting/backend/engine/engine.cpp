@@ -9,6 +9,7 @@
 #include "tally/counting/backend/candidate.hpp"
 #include "tally/counting/backend/engine/count/collect.hpp"
 #include "tally/counting/backend/engine/count/missing_features.hpp"
+#include "tally/counting/backend/engine/count/openable_events.hpp"
 #include "tally/counting/backend/engine/model_workers.hpp"
 #include "tally/counting/backend/engine/profile/code_counts.hpp"
 #include "tally/counting/backend/engine/profile/value_selection.hpp"
@@ -276,10 +277,14 @@ class Engine final : public Backend {
     const auto asks_a_model = [](const event::Event& event) {
       return event.mode != event::Mode::kernel && needed_by(event.id).any();
     };
-    if (std::none_of(order.events.begin(), order.events.end(), asks_a_model)) return modelling;
+    std::vector<event::Event> events = order.events;
+    // The program may open any event that the requested machine models.
+    if (order.conditions.pmu && asked_)
+      events.insert(events.end(), modelled_kernel_events().begin(), modelled_kernel_events().end());
+    if (std::none_of(events.begin(), events.end(), asks_a_model)) return modelling;
     auto simulation = simulation_of();
     if (!simulation) return modelling;
-    for (const event::Event& event : order.events) {
+    for (const event::Event& event : events) {
       if (!asks_a_model(event) || !why_not_modelled(event.id, *simulation).empty()) continue;
       const NeededModels needed = needed_by(event.id);
       modelling.needed.branches |= needed.branches;
@@ -292,9 +297,9 @@ class Engine final : public Backend {
     // Only models that process every access and branch of a thread can attribute mispredictions to a branch.
     if (order.profile() != nullptr && modelling.needed.branches) simulation->each = true;
     if (modelling.needed.any()) modelling.settings = settings_of(*simulation, modelling.needed);
-    // Regions and windows read counts at each boundary, where the program would have to wait for workers.
+    // Regions, windows and programs read counts often, and would have to wait for workers each time.
     const bool can_be_offloaded = modelling.settings.each == 0 && order.code_regions().empty() &&
-                                  order.windows() == nullptr &&
+                                  order.windows() == nullptr && !order.conditions.pmu &&
                                   (modelling.needed.l1i || modelling.needed.l1d || modelling.needed.tlbs ||
                                    modelling.needed.branches);
     if (can_be_offloaded)

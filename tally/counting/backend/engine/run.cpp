@@ -283,7 +283,7 @@ std::uint32_t mapping_limit() {
 }
 
 /// Sets what the program sees of the machine.
-Result<void> present_machine(const Conditions& conditions, channel::Settings& settings) {
+Result<void> present_machine(const Conditions& conditions, const Modelling& modelling, channel::Settings& settings) {
   const cpus::CpuModel* model = nullptr;
   if (conditions.presents_cpu()) {
     const auto found = cpus::named(conditions.cpu_model);
@@ -297,7 +297,7 @@ Result<void> present_machine(const Conditions& conditions, channel::Settings& se
     settings.files = cpus::machine_files(model, linux::content("/proc/cpuinfo"),
                                          linux::other_libraries(linux::content("/etc/ld.so.cache")));
   settings.counts_clock = conditions.counts_clock() ? 1 : 0;
-  if (conditions.pmu) settings.pmu = presented_pmu(conditions.cpu_model);
+  if (conditions.pmu) settings.pmu = presented_pmu(conditions.cpu_model, modelling);
   return {};
 }
 
@@ -335,7 +335,8 @@ Result<Execution> execute(const Order& order, const std::string& image, Channel&
   settings.loop_is_fast = for_other_processors ? 0 : loop_is_fast();
   settings.has_bmi2 = for_other_processors ? 0 : has_bmi2();
   settings.protection_keys = has_protection_keys();
-  if (auto presented = present_machine(order.conditions, settings); !presented) return fail(presented.error());
+  if (auto presented = present_machine(order.conditions, modelling, settings); !presented)
+    return fail(presented.error());
   apply_test_settings(settings);
   shared.records.header().settings = settings;
 

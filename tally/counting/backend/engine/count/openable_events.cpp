@@ -1,8 +1,10 @@
 #include "tally/counting/backend/engine/count/openable_events.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
+#include "tally/counting/backend/engine/engine_models.hpp"
 #include "tally/counting/backend/engine/regions/marked_events.hpp"
 #include "tally/engine/cpus/cpu_model.hpp"
 #include "tally/hardware/event/codes.hpp"
@@ -22,31 +24,71 @@ Family family_seen(const std::string& cpu_model) {
   return event::own_family({});
 }
 
-void add(channel::PresentedPmu& pmu, Id id, std::uint32_t type, std::uint64_t config) {
+event::Event event_of(Id id) {
   event::Event event;
   event.id = id;
-  if (pmu.event_count == channel::pmu_event_limit || outlook_of(event).trust != Trust::exact) return;
-  channel::PmuEvent& row = pmu.event[pmu.event_count++];
-  row = {type, config, {}};
-  std::int8_t weight[channel::mark_values]{};
-  weigh(id, weight);
-  std::copy(weight, weight + channel::field_count, row.weight);
+  return event;
 }
+
+bool is_modelled(Id id, const Modelling& modelling) {
+  const NeededModels needed = needed_by(id);
+  return needed.any() && modelling.simulation && provides(modelling.settings, needed) &&
+         why_not_modelled(id, *modelling.simulation).empty();
+}
+
+/// Adds events to a PMU.
+class Adder {
+ public:
+  Adder(channel::PresentedPmu& pmu, const Modelling& modelling) : pmu_(pmu), modelling_(modelling) {}
+
+  void add(Id id, std::uint32_t type, std::uint64_t config) {
+    const bool modelled = is_modelled(id, modelling_);
+    if (pmu_.event_count == channel::pmu_event_limit || (!modelled && outlook_of(event_of(id)).trust != Trust::exact))
+      return;
+    channel::PmuEvent row = {
+        .type = type, .config = config, .weight = {}, .is_modelled = modelled, .is_cycles = id == Id::cycles};
+    weigh(id, row.weight);
+    const bool is_sum =
+        std::any_of(std::begin(row.weight), std::end(row.weight), [](int weight) { return weight != 0; });
+    if (is_sum || row.is_cycles) pmu_.event[pmu_.event_count++] = row;
+  }
+
+  void add(Id id) {
+    if (const auto number = event::kernel_number(id)) add(id, *number->type, number->config);
+  }
+
+ private:
+  channel::PresentedPmu& pmu_;
+  const Modelling& modelling_;
+};
 
 }  // namespace
 
-channel::PresentedPmu presented_pmu(const std::string& cpu_model) {
+const std::vector<event::Event>& modelled_kernel_events() {
+  static const std::vector<event::Event> all = [] {
+    std::vector<event::Event> events;
+    for (const Id id : {Id::cycles, Id::cache_references, Id::cache_misses, Id::branch_misses, Id::l1d_load_misses,
+                        Id::l1d_store_misses, Id::l1i_load_misses, Id::llc_loads, Id::llc_load_misses, Id::llc_stores,
+                        Id::llc_store_misses, Id::dtlb_load_misses, Id::dtlb_store_misses, Id::itlb_load_misses})
+      events.push_back(event_of(id));
+    return events;
+  }();
+  return all;
+}
+
+channel::PresentedPmu presented_pmu(const std::string& cpu_model, const Modelling& modelling) {
   channel::PresentedPmu pmu{};
-  for (const Id id : {Id::instructions, Id::branches})
-    if (const auto number = event::kernel_number(id)) add(pmu, id, *number->type, number->config);
+  Adder adder(pmu, modelling);
+  for (const Id id : {Id::instructions, Id::branches}) adder.add(id);
   // L1-dcache-loads and L1-dcache-stores, as `tally stat` counts them.
   constexpr std::uint64_t l1d_reads = 0, l1d_writes = 1 << 8;
-  add(pmu, Id::loads, event::perf_type_cache, l1d_reads);
-  add(pmu, Id::stores, event::perf_type_cache, l1d_writes);
+  adder.add(Id::loads, event::perf_type_cache, l1d_reads);
+  adder.add(Id::stores, event::perf_type_cache, l1d_writes);
+  for (const event::Event& event : modelled_kernel_events()) adder.add(event.id);
   const std::uint32_t family = 1U << static_cast<unsigned>(family_seen(cpu_model));
   for (const event::KnownCode& code : event::known_codes())
     if ((code.families & family) && code.id && code.event != 0)
-      add(pmu, *code.id, event::perf_type_raw, code.event | std::uint64_t{code.umask} << 8);
+      adder.add(*code.id, event::perf_type_raw, code.event | std::uint64_t{code.umask} << 8);
   return pmu;
 }
 

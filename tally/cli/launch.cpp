@@ -80,8 +80,6 @@ void add_launch_options(Page& page, backend::Conditions& conditions) {
       "--as-valgrind", conditions.as_valgrind,
       "engine only: answer the client requests of valgrind.h as valgrind does: RUNNING_ON_VALGRIND returns 1, "
       "VALGRIND_PRINTF prints, VALGRIND_NON_SIMD_CALL calls; without it they do what they do natively");
-  page.add_flag("--pmu", conditions.pmu,
-                "engine only: hardware counters that the program opens itself (perf_event_open) count");
   page.add_option("--marks", conditions.marks,
                   fmt::format("engine only: also honour this tool's marks: {}, which are illegal instructions natively",
                               fmt::join(marks.described, ", ")))
@@ -90,6 +88,12 @@ void add_launch_options(Page& page, backend::Conditions& conditions) {
   page.add_option("--pin", conditions.processor, "run the program on this CPU only, as `taskset -c` does")
       .value_name("CPU")
       .check(whole_number(0, INT_MAX));
+}
+
+void add_pmu_option(Page& page, backend::Conditions& conditions) {
+  page.add_flag("--pmu", conditions.pmu,
+                "engine only: hardware counters that the program opens itself (perf_event_open) count, as under tally "
+                "run");
 }
 
 void add_engine_tuning(Page& page, backend::EngineTuning& tuning) {

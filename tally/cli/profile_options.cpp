@@ -110,6 +110,7 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
       .one_of({"yes", "no"});
   add_model_options(app, options.model);
   add_launch_options(app, options.order.conditions);
+  add_pmu_option(app, options.order.conditions);
   add_process_options(app, options.processes, options.everywhere);
   add_backend_option(app, options.backend, "count with this backend: auto (default), engine (exact), perf (sampling)");
   const auto formats = output::common(output::profile_formats());

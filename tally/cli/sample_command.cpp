@@ -102,6 +102,7 @@ void describe(Page& app, SampleOptions& options) {
                  "FILE.2, FILE.3")
       .value_name("FILE");
   add_launch_options(app, options.order.conditions);
+  add_pmu_option(app, options.order.conditions);
   add_process_options(app, options.processes, options.everywhere);
   app.add_flag("--wait", options.waits,
                "wait until someone starts a program that matches --only, and record it until it ends or Ctrl-C; not "

@@ -142,6 +142,7 @@ void describe(Page& app, StatOptions& options) {
                "time-share the counters if there are more events than counters; report estimates with an error bound");
   app.add_flag("--keep-going", options.stat.keep_going, "with -r: continue after a run fails");
   add_launch_options(app, options.stat.conditions);
+  add_pmu_option(app, options.stat.conditions);
   add_target_options(app, options);
   windows::add_region_options(app, options.regions);
   add_script_option(app, options.from_script);

@@ -98,6 +98,12 @@ TEST(OwnCounters, of_cycles_and_misses_are_those_of_the_model) {
   EXPECT_EQ(run.out, "cycles: one a round, misses: few\nof a program: more\n") << run.err;
 }
 
+TEST(OwnCounters, are_no_option_of_run_or_of_a_native_run) {
+  EXPECT_NE(tally({"run", "--pmu", "--", "true"}).err.find("unknown option"), std::string::npos);
+  EXPECT_NE(tally({"stat", "--pmu", "--native", "--", "true"}).err.find("--native cannot be used with --pmu"),
+            std::string::npos);
+}
+
 TEST(OwnCounters, are_missing_without_the_option) {
   const Finished run = tally({"stat", "-q", "--backend", "engine", "-e", "instructions", "--", OWN_COUNTERS, "errors"});
   EXPECT_FALSE(run.out.starts_with("nothing wrong: opened"));

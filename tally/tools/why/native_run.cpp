@@ -188,6 +188,9 @@ Result<void> check_native(const measure::StatOptions& options, const backend::Ba
                    "omit one of the two");
   if (!backend.traits().is_engine)
     return refused("--native: the program already runs natively, without the engine", "omit --native");
+  if (options.conditions.pmu)
+    return refused("--native cannot be used with --pmu: the program has no such counters in the native run",
+                   "omit one of the two");
   if (!options.input.stream().empty())
     return refused(
         fmt::format("--native: standard input is {}, so the native run would read nothing", options.input.stream()),

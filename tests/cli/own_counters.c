@@ -241,9 +241,13 @@ static void count_program(char* path) {
   attr.inherit = 1;
   attr.enable_on_exec = 1;
   const int fd = open_event(&attr, child, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  struct perf_event_attr faults = attributes(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+  faults.inherit = 1;
+  faults.disabled = 0;
+  const int with = open_event(&faults, child, -1, fd, PERF_FLAG_FD_CLOEXEC);
   if (write(go[1], "", 1) != 1) return;
   waitpid(child, NULL, 0);
-  printf("%lu\n", value_of(fd));
+  printf("%lu\nfaults: %s\n", value_of(fd), with < 0 || value_of(with) > 10 ? "many" : "few");
 }
 
 static void run_two(void) {

@@ -69,6 +69,7 @@ TEST(OwnCounters, of_another_process_equal_those_of_tally) {
   }
   ASSERT_EQ(counts.size(), 3) << run.out << run.err;
   EXPECT_EQ(count, counts[1] + counts[2]) << run.out;
+  EXPECT_TRUE(run.out.ends_with("faults: many\n")) << run.out;
 }
 
 TEST(OwnCounters, continue_when_a_program_executes_another_one) {

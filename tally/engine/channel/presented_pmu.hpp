@@ -28,31 +28,32 @@ struct PresentedPmu {
 
 /// An event that a program has opened. All fields are protected by PmuTable::lock.
 struct PmuOpenEvent {
-  uint64_t identity;     ///< of the file: guest/pmu_table.hpp
-  uint64_t id;           ///< as PERF_EVENT_IOC_ID returns it
-  uint64_t read_format;  ///< bits of perf_event_read_format
-  uint64_t number;       ///< with is_kernels: one of its descriptors, in the process that used it last
-  uint32_t holders;      ///< number of processes that have descriptors of it; 0: this element is free
-  uint32_t next;         ///< event of the same bucket, or free element; 0: none
-  uint32_t leader;       ///< of its group: itself, or another one
-  uint32_t next_member;  ///< the next event of its group, in the order in which they were opened; 0: none
-  uint32_t last_member;  ///< of a leader: the last event of the group
-  uint32_t countings;    ///< the first of its PmuCountings; 0: none
-  uint32_t opener;       ///< the Thread that opened it
-  uint32_t of;           ///< the Thread that it was opened for
-  uint32_t row;          ///< index in PresentedPmu::event
-  int32_t cpu;           ///< as in the call that opened it
-  uint8_t is_kernels;    ///< 1: the kernel counts it
-  uint8_t runs;          ///< with is_kernels, 1: the kernel's event is switched on
-  uint8_t is_on;         ///< 1: it was switched on
-  uint8_t inherits;      ///< 1: new threads and processes of its threads are counted, too
-  uint8_t only_threads;  ///< with inherits, 1: no processes
-  uint8_t nothing;       ///< 1: it excludes what programs execute
-  uint8_t is_lost;       ///< 1: its count cannot be known
-  uint8_t ends_at_exec;  ///< 1: it counts a thread until that executes a program
-  int64_t count;         ///< of its own thread, which has ended
-  int64_t inherited;     ///< of other threads that have ended
-  uint64_t enabled_ns;   ///< processor time of those, while it was on
+  uint64_t identity;       ///< of the file: guest/pmu_table.hpp
+  uint64_t id;             ///< as PERF_EVENT_IOC_ID returns it
+  uint64_t read_format;    ///< bits of perf_event_read_format
+  uint64_t number;         ///< with is_kernels: one of its descriptors, in the process that used it last
+  uint32_t holders;        ///< number of processes that have descriptors of it; 0: this element is free
+  uint32_t next;           ///< event of the same bucket, or free element; 0: none
+  uint32_t leader;         ///< of its group: itself, or another one
+  uint32_t next_member;    ///< the next event of its group, in the order in which they were opened; 0: none
+  uint32_t last_member;    ///< of a leader: the last event of the group
+  uint32_t countings;      ///< the first of its PmuCountings; 0: none
+  uint32_t opener;         ///< the Thread that opened it
+  uint32_t of;             ///< the Thread that it was opened for
+  uint32_t row;            ///< index in PresentedPmu::event
+  int32_t cpu;             ///< as in the call that opened it
+  uint8_t is_kernels;      ///< 1: the kernel counts it
+  uint8_t runs;            ///< with is_kernels, 1: the kernel's event is switched on
+  uint8_t is_on;           ///< 1: it was switched on
+  uint8_t inherits;        ///< 1: new threads and processes of its threads are counted, too
+  uint8_t only_threads;    ///< with inherits, 1: no processes
+  uint8_t nothing;         ///< 1: it excludes what programs execute
+  uint8_t is_lost;         ///< 1: its count cannot be known
+  uint8_t begins_at_exec;  ///< 1: it is switched on when its thread executes a program
+  uint8_t ends_at_exec;    ///< 1: it counts a thread until that executes a program
+  int64_t count;           ///< of its own thread, which has ended
+  int64_t inherited;       ///< of other threads that have ended
+  uint64_t enabled_ns;     ///< processor time of those, while it was on
 };
 
 /// What an event counts of one thread.

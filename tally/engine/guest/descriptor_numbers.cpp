@@ -18,7 +18,8 @@ constexpr s64 no_number = -EMFILE;
 /// them too.
 constexpr u64 cheap_numbers = 4096;
 
-bool shared;  // the table, with other memory
+bool shared;     // the table, with other memory
+bool has_rings;  // of io_uring
 bool no_better_numbers;
 
 u64 first_own() { return inherited(channel::inherited_channel); }
@@ -148,6 +149,12 @@ void number_limit_changed(Thread* t) {
 void has_own_numbers(Thread* t) { inherited_of_its_own(t); }
 
 void numbers_are_shared() { shared = true; }
+
+void numbers_are_changed_by_rings() { has_rings = true; }
+
+bool numbers_are_followed(const Thread* t) {
+  return !shared && !has_rings && t->vfork_child == 0 && t->first_descriptor == 0;
+}
 
 void numbers_after_fork(Thread* t) {
   const u64 first = first_own();

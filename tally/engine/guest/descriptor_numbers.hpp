@@ -25,6 +25,10 @@ void number_limit_changed(Thread* t);
 void has_own_numbers(Thread* t);
 /// Disables renumbering because a process with other memory shares the table.
 void numbers_are_shared();
+/// The process makes a ring of io_uring(7), which can close descriptors without a further call.
+void numbers_are_changed_by_rings();
+/// Whether every change of this thread's descriptors is a system call of a thread with the same descriptors here.
+bool numbers_are_followed(const Thread* t);
 /// In the child of a fork: makes the calling thread's numbers those of the process.
 void numbers_after_fork(Thread* t);
 

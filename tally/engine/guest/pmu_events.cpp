@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "tally/engine/decimal.hpp"
+#include "tally/engine/guest/descriptor_numbers.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/pmu_table.hpp"
 #include "tally/engine/instrument/asked_values.hpp"
@@ -42,16 +43,32 @@ u64 identity_of(u64 number) {
   return identity | of_kernel;
 }
 
+/// The events that the first numbers refer to, as found before; 0: not known.
+u32 known_events[256];
+
 u32 find_event(u64 number) {
-  const u64 identity = pmu_is_used() ? identity_of(number) : 0;
-  return identity != 0 ? find_pmu_event(identity) : 0;
+  if (!pmu_is_used()) return 0;
+  const bool can_be_known = number < sizeof known_events / sizeof *known_events && numbers_are_followed(current());
+  if (can_be_known && known_events[number] != 0) return known_events[number];
+  const u64 identity = identity_of(number);
+  const u32 event = identity != 0 ? find_pmu_event(identity) : 0;
+  if (can_be_known && event != 0 && held != nullptr && held[event] != 0) known_events[number] = event;
+  return event;
+}
+
+void forget_number(u64 number) {
+  if (number < sizeof known_events / sizeof *known_events) known_events[number] = 0;
 }
 
 /// Returns a descriptor of a kernel's event, or -1.
 s64 number_of(PmuOpenEvent& e) {
-  if (identity_of(e.number) == e.identity) return static_cast<s64>(e.number);
+  const auto refers_to_it = [&](u64 number) {
+    const u32 event = find_event(number);
+    return event != 0 && &pmu_event(event) == &e;
+  };
+  if (refers_to_it(e.number)) return static_cast<s64>(e.number);
   for (u64 n = 0; n <= pmu_table().highest_number; n++)
-    if (identity_of(n) == e.identity) return static_cast<s64>(e.number = n);
+    if (refers_to_it(n)) return static_cast<s64>(e.number = n);
   return -1;
 }
 
@@ -122,18 +139,21 @@ bool needs_others_held_for_group(const Thread* t, u32 leader) {
 }
 
 /// Returns false if the count of one of them is not known.
-bool update_group(u32 leader) {
-  PmuValues values;
+bool update_group(u32 leader, Update why) {
+  bool needs_times = why == Update::to_change;
+  constexpr u64 times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  for_group(leader, [&](const PmuOpenEvent& e) { needs_times = needs_times || (e.read_format & times) != 0; });
+  PmuValues values(needs_times);
   bool is_known = true;
   for_group(leader, [&](const PmuOpenEvent& e) {
-    is_known = update_event(static_cast<u32>(&e - pmu_table().event), values) && is_known;
+    is_known = update_event(static_cast<u32>(&e - pmu_table().event), values, why) && is_known;
   });
   return is_known;
 }
 
 /// Before a group is switched or reset.
 void update_group_for_change(u32 leader) {
-  if (!update_group(leader)) for_group(leader, [](PmuOpenEvent& e) { e.is_lost = !e.is_kernels; });
+  if (!update_group(leader, Update::to_change)) for_group(leader, [](PmuOpenEvent& e) { e.is_lost = !e.is_kernels; });
 }
 
 /// Calls `f` with the event of a descriptor, after it is clear that its group can be updated.
@@ -180,7 +200,7 @@ s64 read_values(u32 event, u64 to, u64 bytes) {
   const bool is_group = (format & PERF_FORMAT_GROUP) != 0;
   if (read.is_kernels && !(is_group && has_own_events(read.leader))) return not_of_pmu;
   u64 members = 0;
-  bool is_lost = read.is_lost || !update_group(read.leader);
+  bool is_lost = read.is_lost || !update_group(read.leader, Update::to_read);
   const auto include = [&](PmuOpenEvent& e) {
     members++;
     is_lost = is_lost || e.is_lost || (e.is_kernels && !read_kernel_event(e));
@@ -359,6 +379,7 @@ u32 enter_event(const WantedEvent& wanted, u64 number, u64 identity, u32 leader)
   e.inherits = wanted.attr.inherit;
   e.only_threads = wanted.attr.inherit_thread;
   e.nothing = wanted.attr.exclude_user || wanted.attr.exclude_host;
+  e.begins_at_exec = wanted.attr.enable_on_exec;
   e.ends_at_exec = wanted.attr.remove_on_exec;
   if (number > pmu_table().highest_number) pmu_table().highest_number = number;
   return event;
@@ -402,7 +423,10 @@ s64 add_kernel_event(Thread* t, WantedEvent& wanted) {
   const bool is_alone = leader != 0 && !pmu_event(leader).is_kernels;
   if (is_alone && !can_join(wanted, leader)) return -EINVAL;
   const bool is_on = !wanted.attr.disabled;
-  if (is_alone) wanted.attr.disabled = !is_on || !pmu_event(leader).is_on;
+  if (is_alone) {
+    wanted.attr.disabled = !is_on || !pmu_event(leader).is_on;
+    wanted.attr.enable_on_exec |= is_on && pmu_event(leader).begins_at_exec;
+  }
   const s64 number = kernel(SYS_perf_event_open, is_alone ? reinterpret_cast<u64>(&wanted.attr) : g[rdi], g[rsi],
                             g[rdx], is_alone ? ~u64{0} : g[r10], g[r8]);
   if (failed(number)) return number;
@@ -429,7 +453,7 @@ void dissolve_group(Thread* t, u32 leader) {
   for (u32 at = pmu_event(leader).next_member, next = 0; at != 0; at = next) {
     PmuOpenEvent& e = pmu_event(at);
     next = e.next_member;
-    if ((needs_others_held(t, at) || !update_event(at, values)) && e.is_on && !was_on) e.is_lost = 1;
+    if ((needs_others_held(t, at) || !update_event(at, values, Update::to_change)) && e.is_on && !was_on) e.is_lost = 1;
     e.next_member = 0;
     e.leader = e.last_member = at;
     switch_kernel_events(at);
@@ -500,10 +524,16 @@ void for_process(u32 process, F f) {
     if (const u32 of = pmu_table().counting[at].thread; of != 0 && records().thread(of).process == process) f(at);
 }
 
+/// An event is on because its thread executes a program; so are the kernel's events that it leads.
+void begin_at_exec(u32 event) {
+  pmu_event(event).is_on = 1;
+  if (pmu_event(event).leader != event) return;
+  for_group(event, [](PmuOpenEvent& e) { e.runs = e.is_on; });
+}
+
 /// The last update for this thread.
 void update_for_end(u32 counting, PmuValues& values) {
-  const PmuCounting& c = pmu_table().counting[counting];
-  if (!update_counting(counting, values) && c.is_on) pmu_event(c.event).is_lost = 1;
+  if (!update_counting(counting, values)) pmu_event(pmu_table().counting[counting].event).is_lost = 1;
 }
 
 void switch_event(PmuOpenEvent& e, bool is_on) {
@@ -639,6 +669,7 @@ u32 pmu_event_at(const Thread* t, u64 number) {
   if (held_events == 0 || t->vfork_child != 0) return 0;
   PmuGuard guard;
   const u32 event = find_event(number);
+  forget_number(number);
   return event != 0 && held[event] != 0 ? event : 0;
 }
 
@@ -650,9 +681,10 @@ void pmu_event_duplicated(const Thread* t, u64 number) {
   if (number > pmu_table().highest_number) pmu_table().highest_number = number;
 }
 
-void pmu_event_closed(Thread* t, u32 event) {
+void pmu_event_closed(Thread* t, u32 event, u64 number) {
   if (event == 0) return;
   PmuGuard guard;
+  forget_number(number);  // another thread may have used it meanwhile
   if (held[event] == 0 || --held[event] != 0) return;
   held_events--;
   let_go(t, event);
@@ -660,7 +692,7 @@ void pmu_event_closed(Thread* t, u32 event) {
 
 void pmu_events_close(Thread* t, u64 first, u64 last) {
   for (u64 n = first; held_events != 0 && n <= last && n <= pmu_table().highest_number; n++)
-    pmu_event_closed(t, pmu_event_at(t, n));
+    pmu_event_closed(t, pmu_event_at(t, n), n);
 }
 
 void pmu_events_before_thread(const Thread* t, const Thread* child) {
@@ -757,7 +789,7 @@ void pmu_events_of_program(const Thread* t) {
     move_counting(at, t->index, values);
     if (c.begins_at_exec) {
       c.is_on = 1;
-      if (!c.is_inherited) e.is_on = 1;
+      if (!c.is_inherited) begin_at_exec(c.event);
       c.begins_at_exec = 0;
     }
     if (e.ends_at_exec) end_counting_of(at);

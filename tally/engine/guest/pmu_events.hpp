@@ -20,9 +20,9 @@ s64 control_pmu_event(Thread* t);
 /// An event that `number` refers to, before a call that may close that descriptor. 0: none, or the caller is a vfork
 /// child, whose descriptors are copies.
 u32 pmu_event_at(const Thread* t, u64 number);
-/// A call has duplicated the descriptor `number`, or closed one of `event`.
+/// A call has duplicated the descriptor `number`, or closed it, which was one of `event`.
 void pmu_event_duplicated(const Thread* t, u64 number);
-void pmu_event_closed(Thread* t, u32 event);
+void pmu_event_closed(Thread* t, u32 event, u64 number);
 /// close_range(2) is about to close these descriptors.
 void pmu_events_close(Thread* t, u64 first, u64 last);
 

@@ -293,17 +293,17 @@ const PmuValues::Values& PmuValues::of(u32 thread, bool modelled) {
     v.counted = instrument::counted_values(here, false);
   else
     v.counted.totals = runs_here ? instrument::asked_totals(here) : totals_elsewhere(thread);
-  v.ns = processor_time_of(here, thread, v.counted.totals);
+  v.ns = !with_times_ ? 0 : processor_time_of(here, thread, v.counted.totals);
   return v;
 }
 
-bool update_counting(u32 counting, PmuValues& values) {
+bool update_counting(u32 counting, PmuValues& values, Update why) {
   PmuCounting& c = table->counting[counting];
   const PmuOpenEvent& e = pmu_event(c.event);
   if (c.thread == 0 || e.is_kernels) return true;
   const bool modelled = row_of(e).is_modelled || row_of(e).is_cycles;
   const PmuValues::Values& v = values.of(c.thread, modelled);
-  if (modelled && !v.has_models) return false;
+  if (modelled && !v.has_models) return why == Update::to_read && !is_counting(e, c);
   const s64 now = amount_in(e, v.counted);
   const bool is_later = v.ns > c.seen_ns;
   if (is_counting(e, c)) {
@@ -321,15 +321,16 @@ void move_counting(u32 counting, u32 thread, PmuValues& values) {
   link_to_thread(counting, thread);
   c.expects = 0;
   const u8 is_on = c.is_on;
+  const bool is_needed = is_counting(pmu_event(c.event), c);
   c.is_on = 0;
-  if (!update_counting(counting, values) && is_on) pmu_event(c.event).is_lost = 1;
+  if (!update_counting(counting, values, Update::to_change) && is_needed) pmu_event(c.event).is_lost = 1;
   c.is_on = is_on;
 }
 
-bool update_event(u32 event, PmuValues& values) {
+bool update_event(u32 event, PmuValues& values, Update why) {
   bool is_known = true;
   for_countings(pmu_event(event),
-                [&](u32 at, const PmuCounting&) { is_known = update_counting(at, values) && is_known; });
+                [&](u32 at, const PmuCounting&) { is_known = update_counting(at, values, why) && is_known; });
   return is_known;
 }
 

@@ -52,6 +52,8 @@ void for_countings_of(u32 thread, F f) {
 /// What threads have executed: each is read once.
 class PmuValues {
  public:
+  /// `with_times`: without, the processor times stay those of the last update.
+  explicit PmuValues(bool with_times = true) : with_times_(with_times) {}
   struct Values {
     channel::CountedValues counted;
     u64 ns;           // processor time; 0: not known
@@ -62,6 +64,7 @@ class PmuValues {
 
  private:
   static constexpr u32 limit = 8;
+  bool with_times_;
   Values values_[limit];
   u32 thread_[limit] = {};
   u32 next_ = 0;
@@ -85,10 +88,15 @@ void move_counting(u32 counting, u32 thread, PmuValues& values);
 /// Whether a thread of this memory other than `t` must be stopped before update_event().
 bool needs_others_held(const Thread* t, u32 event);
 
-/// Brings the counts of an event up to date. Returns false if what a thread has executed is not known: the caller then
-/// must not read or switch the event.
-bool update_event(u32 event, PmuValues& values);
-bool update_counting(u32 counting, PmuValues& values);
+/// Why counts are brought up to date.
+enum class Update {
+  to_read,    ///< or because the thread ends
+  to_change,  ///< it is to be switched on, off or to zero
+};
+/// Brings the counts of an event up to date. Returns false if that needs to be known what a thread has executed, and it
+/// is not.
+bool update_event(u32 event, PmuValues& values, Update why);
+bool update_counting(u32 counting, PmuValues& values, Update why = Update::to_read);
 
 /// The sums of what an event counts, as of its last update.
 s64 count_of(const PmuOpenEvent& e);

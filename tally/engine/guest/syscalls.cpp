@@ -160,6 +160,10 @@ s64 make_change_seen(Thread* t) { return emulate_membarrier(t); }
 s64 write_unseen(Thread* t) {
   return emulate_unseen_writes(t, [](Thread* o) { return run(o); });
 }
+s64 make_ring(Thread* t) {
+  numbers_are_changed_by_rings();
+  return write_unseen(t);
+}
 s64 enter_ring(Thread* t) { return emulate_unseen_writes(t, run_with_mask_of_ring); }
 s64 serve_faults(Thread* t) { return emulate_userfaultfd(t); }
 
@@ -198,7 +202,7 @@ s64 close_many(Thread* t) {
 s64 close_descriptor(Thread* t) {
   const u32 event = pmu_event_at(t, t->gpr[rdi]);
   const s64 r = run(t);
-  if (r != -EBADF) pmu_event_closed(t, event);
+  if (r != -EBADF) pmu_event_closed(t, event, t->gpr[rdi]);
   return r;
 }
 
@@ -214,7 +218,7 @@ s64 replace_descriptor(Thread* t) {
   const s64 r = run(t);
   if (failed(r)) return r;
   pmu_event_duplicated(t, static_cast<u64>(r));
-  pmu_event_closed(t, replaced);
+  pmu_event_closed(t, replaced, t->gpr[rsi]);
   return r;
 }
 

@@ -346,6 +346,66 @@ static void print_errors(uint32_t type, uint64_t config) {
 #undef WITH
 }
 
+static uint64_t state = 1;
+static uint64_t random_below(uint64_t limit) {
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return state % limit;
+}
+
+static int error_of(struct perf_event_attr* attr, int pid, int group, unsigned long flags) {
+  const int fd = open_event(attr, pid, -1, group, flags);
+  if (fd < 0) return errno;
+  close(fd);
+  return 0;
+}
+
+// Changes attributes at random, and compares the error for a hardware event with that for a software event.
+static void compare_errors(void) {
+  static const uint32_t sizes[] = {0, 8, 63, 64, 72, 80, 96, 104, 112, 120, 128, 136, 200, 4096, 4097};
+  static const int pids[] = {0, -2, 0x3fffffff}, groups[] = {-1, 0, 77, -2};
+  long different = 0, opened = 0;
+  for (int i = 0; i < 5000; i++) {
+    union {
+      struct perf_event_attr attr;
+      uint64_t words[16];
+      uint8_t bytes[4097];
+    } wanted = {.attr = attributes(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS)};
+    struct perf_event_attr* const attr = &wanted.attr;
+    int pid = 0, group = -1;
+    unsigned long flags = 0;
+    for (uint64_t changes = 1 + random_below(3); changes > 0; changes--) switch (random_below(13)) {
+        case 0: attr->size = sizes[random_below(sizeof sizes / sizeof *sizes)]; break;
+        case 1: wanted.bytes[128 + random_below(64)] = 1, attr->size = 192; break;
+        case 2: attr->read_format = 1ull << random_below(8); break;
+        case 3: attr->sample_type = 1ull << random_below(27); break;
+        case 4: wanted.words[5] |= 1ull << random_below(42); break;
+        case 5:
+          attr->sample_type |= PERF_SAMPLE_BRANCH_STACK, attr->branch_sample_type = 1ull << random_below(22);
+          break;
+        case 6: attr->sample_type |= PERF_SAMPLE_REGS_USER, attr->sample_regs_user = random_below(1ull << 62); break;
+        case 7: attr->sample_type |= PERF_SAMPLE_STACK_USER, attr->sample_stack_user = random_below(1 << 17); break;
+        case 8: attr->use_clockid = 1, attr->clockid = (int)random_below(14); break;
+        case 9: attr->sample_type |= PERF_SAMPLE_CALLCHAIN, attr->sample_max_stack = random_below(200); break;
+        case 10: pid = pids[random_below(3)]; break;
+        case 11: group = groups[random_below(4)]; break;
+        default: flags = 1ul << random_below(6); break;
+      }
+    attr->exclude_kernel = 1;
+    attr->freq = attr->watermark = attr->precise_ip = 0;
+    const uint32_t size = attr->size;
+    const int kernels = error_of(attr, pid, group, flags);
+    const uint32_t answered = attr->size;
+    attr->size = size;
+    attr->type = PERF_TYPE_HARDWARE;
+    attr->config = PERF_COUNT_HW_INSTRUCTIONS;
+    different += error_of(attr, pid, group, flags) != kernels || attr->size != answered;
+    opened += kernels == 0;
+  }
+  printf("5000 attributes: %ld differ, %s\n", different, opened > 500 ? "many opened" : "few opened");
+}
+
 static void print_other_errors(void) {
   struct perf_event_attr attr = attributes(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
   attr.exclude_kernel = 0;
@@ -379,5 +439,6 @@ int main(int argc, char** argv) {
   if (strcmp(what, "modelled") == 0) count_modelled(argv[0]);
   if (strcmp(what, "errors") == 0) print_errors(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
   if (strcmp(what, "software") == 0) print_errors(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+  if (strcmp(what, "compare") == 0) compare_errors();
   if (strcmp(what, "others") == 0) print_other_errors();
 }

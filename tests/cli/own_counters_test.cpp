@@ -86,6 +86,12 @@ TEST(OwnCounters, refuse_wrong_attributes_as_the_kernel_does) {
   EXPECT_EQ(counted("errors"), natively.out);
 }
 
+TEST(OwnCounters, refuse_random_attributes_as_the_kernel_does) {
+  const Finished natively = Running({OWN_COUNTERS, "software"}).finish();
+  if (!natively.out.starts_with("nothing wrong: opened")) GTEST_SKIP() << "the kernel refuses all events";
+  EXPECT_EQ(counted("compare"), "5000 attributes: 0 differ, many opened\n");
+}
+
 TEST(OwnCounters, that_the_engine_lacks_are_missing) {
   const Finished run = tally({"run", "--cpu-model", "haswell", "--", OWN_COUNTERS, "others"});
   EXPECT_EQ(run.out,

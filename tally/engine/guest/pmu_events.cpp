@@ -225,30 +225,53 @@ s64 read_values(u32 event, u64 to, u64 bytes) {
   return is_put ? static_cast<s64>(n) : -EFAULT;
 }
 
-/// Copies the attributes as the kernel does.
-s64 copy_attributes(u64 from, perf_event_attr& attr) {
+/// Asks the kernel what it makes of a call with these attributes for a software event, which it checks in the same way.
+/// `group`: -1 for an event of the engine. Returns its error; 0: none; not_of_pmu: it does not check them for this
+/// program.
+s64 ask_kernel(u8* attributes, s32 pid, s32 group, u64 flags) {
+  perf_event_attr asked;
+  copy(&asked, attributes, PERF_ATTR_SIZE_VER0);
+  asked.type = PERF_TYPE_SOFTWARE;
+  asked.config = PERF_COUNT_SW_DUMMY;
+  copy(attributes, &asked, PERF_ATTR_SIZE_VER0);
+  const u64 none = ~u64{0};
+  const s64 r = kernel(SYS_perf_event_open, reinterpret_cast<u64>(attributes), static_cast<u64>(s64{pid}), none,
+                       static_cast<u64>(s64{group}), flags);
+  if (!failed(r)) kernel(SYS_close, static_cast<u64>(r));
+  if (r == -EACCES || r == -EPERM || r == -ENOSYS || r == -EMFILE || r == -ENFILE) return not_of_pmu;
+  return failed(r) ? r : 0;
+}
+
+s64 check_attributes(const perf_event_attr& attr);
+
+/// Copies the attributes, and checks them as the kernel does.
+s64 copy_attributes(u64 from, s32 pid, s32 group, u64 flags, perf_event_attr& attr) {
+  u8 all[page_bytes] = {};
   u32 size = 0;
   if (get(&size, from + 4, sizeof size) != 0) return -EFAULT;
   if (size == 0) size = PERF_ATTR_SIZE_VER0;
-  const auto too_big = [&]() -> s64 {
-    const u32 struct_bytes = sizeof attr;
-    put(from + 4, &struct_bytes, sizeof struct_bytes);
+  const auto too_big = [&](u32 known) -> s64 {
+    put(from + 4, &known, sizeof known);
     return -E2BIG;
   };
-  if (size < PERF_ATTR_SIZE_VER0 || size > page_bytes) return too_big();
-  clear(&attr, sizeof attr);
-  if (get(&attr, from, size < sizeof attr ? size : sizeof attr) != 0) return -EFAULT;
-  for (u64 i = sizeof attr; i < size; i++) {
-    u8 more = 0;
-    if (get(&more, from + i, 1) != 0) return -EFAULT;
-    if (more != 0) return too_big();
+  const bool is_possible = size >= PERF_ATTR_SIZE_VER0 && size <= page_bytes;
+  if (get(all, from, is_possible ? size : 8) != 0) return -EFAULT;
+  copy(&attr, all, sizeof attr);
+  s64 error = ask_kernel(all, pid, group, flags);
+  if (error == -E2BIG) {
+    copy(&size, all + 4, sizeof size);
+    return too_big(size);
   }
-  return 0;
+  if (error == not_of_pmu && !is_possible) return too_big(sizeof attr);
+  for (u64 i = sizeof attr; error == not_of_pmu && i < size; i++)
+    if (all[i] != 0) return too_big(sizeof attr);
+  if (error == not_of_pmu) error = check_attributes(attr);
+  return error != 0 || attr.exclude_kernel ? error : -EACCES;
 }
 
 constexpr u64 known_read_formats = 31, known_sample_types = (1ull << 25) - 1;
 
-/// The checks that the kernel makes of all attributes, in its order.
+/// The same checks, if the kernel does not make them.
 s64 check_attributes(const perf_event_attr& attr) {
   u64 flags = 0;
   copy(&flags, reinterpret_cast<const u8*>(&attr) + 40, sizeof flags);
@@ -258,7 +281,6 @@ s64 check_attributes(const perf_event_attr& attr) {
   if (attr.inherit_thread && !attr.inherit) return -EINVAL;
   if (attr.remove_on_exec && attr.enable_on_exec) return -EINVAL;
   if (attr.sigtrap && !attr.remove_on_exec) return -EINVAL;
-  if (!attr.exclude_kernel) return -EACCES;
   if (!attr.freq && attr.sample_period >> 63 != 0) return -EINVAL;
   return 0;
 }
@@ -383,6 +405,13 @@ u32 enter_event(const WantedEvent& wanted, u64 number, u64 identity, u32 leader)
   e.ends_at_exec = wanted.attr.remove_on_exec;
   if (number > pmu_table().highest_number) pmu_table().highest_number = number;
   return event;
+}
+
+/// The group for ask_kernel().
+s32 asked_group(s32 group) {
+  if (group == -1 || !pmu_is_used()) return group;
+  PmuGuard guard;
+  return find_event(static_cast<u64>(group)) != 0 ? -1 : group;
 }
 
 s64 add_event(const WantedEvent& wanted, u32 row) {
@@ -564,9 +593,15 @@ s64 open_pmu_event(Thread* t) {
   u32 type = 0;
   if (get(&type, g[rdi], sizeof type) != 0) return not_of_pmu;
   const bool is_kernels = type != PERF_TYPE_HARDWARE && type != PERF_TYPE_HW_CACHE && type != PERF_TYPE_RAW;
-  const s64 wrong = copy_attributes(g[rdi], attr);
-  if (wrong != 0) return is_kernels ? not_of_pmu : wrong;
-  if (const s64 bad = is_kernels ? 0 : check_attributes(attr); bad != 0) return bad;
+  if (is_kernels) {
+    clear(&attr, sizeof attr);
+    if (get(&attr, g[rdi], PERF_ATTR_SIZE_VER0) != 0 || attr.size > page_bytes ||
+        (attr.size > PERF_ATTR_SIZE_VER0 && get(&attr, g[rdi], attr.size < sizeof attr ? attr.size : sizeof attr) != 0))
+      return not_of_pmu;
+  } else if (const s64 wrong = copy_attributes(g[rdi], pid, asked_group(wanted.group), wanted.flags, attr);
+             wrong != 0) {
+    return wrong;
+  }
   const NamedThread named = thread_named(t, pid);
   wanted.of = named.thread;
   if (is_kernels && (named.thread == 0 || type == PERF_TYPE_BREAKPOINT || !can_hold())) return not_of_pmu;

@@ -8,6 +8,7 @@
 #        ./dev bench regions
 #        ./dev bench --memory
 #        ./dev bench --lab
+#        ./dev bench cycles [--models NAME,…] [--blocks N] [--seed N] [--runs N] [--part known|blocks|programs] [--json FILE]
 #
 #   --runs N      runs of each side (default 5)
 #   --json FILE   also write every time, as JSON (`-` is stdout)
@@ -30,6 +31,10 @@
 #   regions       the part of --reads for regions: begin and end by tally, read(), ioctl() and PAPI, two and four events
 #   --memory      the latency of 1, 8 and 256 MiB by an independent chase and by `tally memory`, in turns, five pairs;
 #                 a pair is void if tally reports that the machine is contended
+#   cycles        the error of modelled cycles on this machine: hot blocks of twelve programs, natively, by each model and
+#                 by llvm-mca 19 and 16 if they are installed; and whole programs, whose native cycles are user time
+#                 times frequency. Takes up to five minutes. Checks its own measurement with blocks of known cycles;
+#                 the exit code is 1 if one is wrong, which a busy machine can cause
 #   --lab         the speed of the register lab in loops, and the cost of an exact overflow there
 #
 # Words after -- are options of `tally stat`, for example -- -e instructions. Close other programs first: on a busy
@@ -43,6 +48,10 @@ fi
 if [[ ${1-} == everyday ]]; then
   ./dev build all bench_everyday
   exec build/release/bench_everyday --tally build/release/tally "${@:2}"
+fi
+if [[ ${1-} == cycles ]]; then
+  ./dev build all bench_blocks bench_kernels
+  exec python3 bench/cycles/cycles.py --build build/release "${@:2}"
 fi
 if [[ ${1-} == --lab ]]; then
   ./dev build bench_lab

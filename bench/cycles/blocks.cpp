@@ -301,7 +301,7 @@ int run_all(const std::vector<Block>& blocks) {
   std::fclose(symbols);
   sigjmp_buf next;
   skip = &next;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
+  for (volatile std::size_t i = 0; i < blocks.size(); i = i + 1) {
     faults = 0;
     if (sigsetjmp(next, 1) != 0) continue;
     for (std::size_t part = 0; part < 3; ++part) functions[3 * i + part]();

@@ -314,24 +314,27 @@ def check_harness(harness, scratch):
 
 
 def predicted_by_tally(tally, model, harness, path, scratch):
-    """{id: cycles} by a model: the difference of the functions ID.2 and ID.1 in a profile of the harness."""
-    out, profile = os.path.join(scratch, "executions"), os.path.join(scratch, "profile.json")
-    with open(out, "w") as file:
-        done = subprocess.run([tally, "profile", "-q", "-e", "cycles", "--model", model, "--format", "json", "-o", profile,
-                               "--", harness, "run", path], stdout=file, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        print(f"  {model}: no prediction, exit code {done.returncode} {done.stderr.strip()[-300:]}")
-        return {}
-    executions = {line.split()[0]: int(line.split()[1]) for line in open(out)}
-    data = json.load(open(profile))
-    for thread in data["threads"]:
-        try:
-            os.remove(f"/tmp/perf-{thread['pid']}.map")
-        except OSError:
-            pass
-    cycles = {function["name"]: function["counts"][0] for function in data["functions"]}
-    return {name: (cycles[name + ".2"] - cycles[name + ".1"]) / times for name, times in executions.items()
-            if name + ".1" in cycles and name + ".2" in cycles}
+    """{id: cycles} by a model: the difference of the functions ID.2 and ID.1 in profiles of the harness."""
+    lines, result = open(path).readlines(), {}
+    part, profile = os.path.join(scratch, "part"), os.path.join(scratch, "profile.json")
+    for first in range(0, len(lines), 20):  # a profile does not place the cycles of much more generated code
+        with open(part, "w") as file:
+            file.writelines(lines[first:first + 20])
+        text = output_of([tally, "profile", "-q", "-e", "cycles", "--model", model, "--format", "json", "-o", profile,
+                          "--", harness, "run", part])
+        with open(profile) as file:
+            data = json.load(file)
+        for thread in data["threads"]:
+            if os.path.exists(path_of_map := f"/tmp/perf-{thread['pid']}.map"):
+                os.remove(path_of_map)
+        if data["events"][0]["not_placed"]:
+            print(f"  {model}: a profile has cycles that belong to no block; its {first} to {first + 20} are left out")
+            continue
+        cycles = {function["name"]: function["counts"][0] for function in data["functions"]}
+        for name, times in (line.split() for line in text.splitlines()):
+            if name + ".1" in cycles and name + ".2" in cycles:
+                result[name] = (cycles[name + ".2"] - cycles[name + ".1"]) / int(times)
+    return result
 
 
 def llvm_text(version, blocks):

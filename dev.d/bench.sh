@@ -50,7 +50,7 @@ if [[ ${1-} == everyday ]]; then
   exec build/release/bench_everyday --tally build/release/tally "${@:2}"
 fi
 if [[ ${1-} == cycles ]]; then
-  ./dev build all bench_blocks bench_kernels
+  ./dev build all bench_blocks bench_programs
   exec python3 bench/cycles/cycles.py --build build/release "${@:2}"
 fi
 if [[ ${1-} == --lab ]]; then

@@ -4,13 +4,11 @@
 //   bench_blocks native FILE [SAMPLES]   prints for each block: ID, cycles by even samples, by odd samples; or "failed"
 //   bench_blocks run FILE                executes the blocks untimed, as functions ID.1 and ID.2 of a perf map, and
 //                                        prints for each block: ID, by how many executions the second has more
-//   bench_blocks frequency CPU           prints the frequency of a CPU in GHz every 5 ms until it is killed
 //
 // A line of FILE is "ID HEX [OFFSET:END …]": the bytes of the block, and its RIP-relative displacements with the ends
 // of their instructions. Each general register points to three lines of its own, RSP and RBP to a page each. Memory
 // holds pointers to another page. Eight physical pages are mapped wherever a block accesses memory, so all of it stays
 // in L1D. Each round sets registers and memory again, and lfence separates it from the others.
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,9 +22,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <initializer_list>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -172,8 +170,10 @@ std::uint8_t* emit(std::uint8_t* where, const Block& block, std::size_t count, s
   out.put({0xc5, 0xfc, 0x10, 0x06, 0xc5, 0xfc, 0x11, 0x07});  // vmovups ymm0, [rsi]; vmovups [rdi], ymm0
   out.put({0x48, 0x83, 0xc6, 32, 0x48, 0x83, 0xc7, 32, 0xff, 0xc9, 0x75});
   out.put({static_cast<int>(copy - (out.at() + 1))});
-  for (int i = 0; i < 16; ++i) {  // vmovups ymm, [variables + 64]
-    out.put({0xc5, i < 8 ? 0xfc : 0x7c, 0x10, 0x04 | (i % 8) << 3, 0x25}), out.put32(variables + 64);
+  // Legacy SSE instructions wait for the upper parts of their results' registers unless these are known to be zero.
+  out.put({0xc5, 0xf8, 0x77});    // vzeroupper
+  for (int i = 0; i < 16; ++i) {  // vmovups xmm, [variables + 64]
+    out.put({0xc5, i < 8 ? 0xf8 : 0x78, 0x10, 0x04 | (i % 8) << 3, 0x25}), out.put32(variables + 64);
   }
   out.put({0x31, 0xc0, 0x9e});  // xor eax, eax; sahf
   for (int i = 0; i < 16; ++i) {
@@ -277,13 +277,22 @@ int measure_all(const std::vector<Block>& blocks, std::size_t samples) {
   return 0;
 }
 
+// Calls the functions one after the other. Returns whether none of them faulted.
+bool call_all(std::span<const Function> functions) {
+  sigjmp_buf next;
+  skip = &next;
+  faults = 0;
+  if (sigsetjmp(next, 1) != 0) return false;
+  for (const Function function : functions) function();
+  return true;
+}
+
 int run_all(const std::vector<Block>& blocks) {
   const std::string map = "/tmp/perf-" + std::to_string(getpid()) + ".map";
   std::FILE* const symbols = std::fopen(map.c_str(), "w");
   if (symbols == nullptr) return 1;
   constexpr std::uint64_t rounds = 100;
-  std::uint8_t* const memory_of_code = prepare_memory();
-  munmap(memory_of_code, 4 * code_bytes);
+  munmap(prepare_memory(), 4 * code_bytes);
   const std::size_t room = blocks.size() * 3 * (64 << 10);
   auto* code = static_cast<std::uint8_t*>(
       map_at(code_at, room, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1));
@@ -299,38 +308,11 @@ int run_all(const std::vector<Block>& blocks) {
     }
   }
   std::fclose(symbols);
-  sigjmp_buf next;
-  skip = &next;
-  for (volatile std::size_t i = 0; i < blocks.size(); i = i + 1) {
-    faults = 0;
-    if (sigsetjmp(next, 1) != 0) continue;
-    for (std::size_t part = 0; part < 3; ++part) functions[3 * i + part]();
-    std::printf("%s %lu\n", blocks[i].id.c_str(), copies_of(blocks[i]) * rounds);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (call_all(std::span(functions).subspan(3 * i, 3)))
+      std::printf("%s %lu\n", blocks[i].id.c_str(), copies_of(blocks[i]) * rounds);
   }
   return 0;
-}
-
-[[noreturn]] void print_frequency(int processor) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<unsigned>(processor), &set);
-  sched_setaffinity(0, sizeof set, &set);
-  const auto seconds = [] {
-    timespec time{};
-    clock_gettime(CLOCK_MONOTONIC_RAW, &time);
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-  };
-  const double begin = seconds();
-  const std::uint64_t from = read_tsc();
-  usleep(100000);
-  const double ticks_per_nanosecond = static_cast<double>(read_tsc() - from) / (seconds() - begin) / 1e9;
-  const std::uint64_t empty = empty_ticks();
-  for (;;) {
-    const std::uint64_t ticks = std::min(chain_ticks(4000, empty), chain_ticks(4000, empty));
-    std::printf("%.4f\n", 4000 * ticks_per_nanosecond / static_cast<double>(ticks));
-    std::fflush(stdout);
-    usleep(5000);
-  }
 }
 
 }  // namespace
@@ -339,7 +321,6 @@ int main(int count, char** words) {
   const std::string task = count > 2 ? words[1] : "";
   if (task == "native") return measure_all(read_blocks(words[2]), count > 3 ? std::stoul(words[3]) : 200);
   if (task == "run") return run_all(read_blocks(words[2]));
-  if (task == "frequency") print_frequency(std::stoi(words[2]));
-  std::fprintf(stderr, "usage: bench_blocks native FILE [SAMPLES] | run FILE | frequency CPU\n");
+  std::fprintf(stderr, "usage: bench_blocks native FILE [SAMPLES] | run FILE\n");
   return 2;
 }

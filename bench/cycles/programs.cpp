@@ -1,4 +1,4 @@
-// Programs whose cycles have one known cause each: bench_kernels rows|columns|sort|chase SIZE.
+// Programs whose cycles have one known cause each: bench_programs rows|columns|sort SIZE, or chase KIB ROUNDS.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -36,26 +36,26 @@ double sort_numbers(std::size_t n) {
   return numbers[n / 2];
 }
 
-// Loads of which each needs the one before: 10 rounds through `bytes`.
-double chase(std::size_t bytes) {
+// Loads of which each needs the one before: some rounds through `bytes`.
+double chase(std::size_t bytes, std::size_t rounds) {
   const std::size_t lines = bytes / 64;
   std::vector<std::uint32_t> order(lines), next(lines * 16);
   std::iota(order.begin(), order.end(), 0U);
   std::shuffle(order.begin(), order.end(), std::mt19937(1));
   for (std::size_t i = 0; i < lines; ++i) next[order[i] * 16UL] = order[(i + 1) % lines] * 16;
   std::uint32_t at = 0;
-  for (std::size_t i = 0; i < 10 * lines; ++i) at = next[at];
+  for (std::size_t i = 0; i < rounds * lines; ++i) at = next[at];
   return at;
 }
 
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 3) return 2;
+  if (count < 3) return 2;
   const std::string kind = words[1];
-  const std::size_t size = std::strtoull(words[2], nullptr, 10);
-  const double result = kind == "sort"    ? sort_numbers(size)
-                        : kind == "chase" ? chase(size)
-                                          : multiply(size, kind == "rows");
+  const auto number = [&](int i) { return i < count ? std::strtoull(words[i], nullptr, 10) : 0; };
+  const double result = kind == "sort"    ? sort_numbers(number(2))
+                        : kind == "chase" ? chase(number(2) << 10, number(3))
+                                          : multiply(number(2), kind == "rows");
   std::printf("%g\n", result);
 }

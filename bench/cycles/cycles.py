@@ -180,38 +180,37 @@ def worst_blocks(columns, truth, used):
 # Programs
 
 
-def stat(bench, command, model, precision, *options):
+def stat(bench, command, model, precision):
     """{event: (value, percent of error)} of a run."""
     path = os.path.join(bench.scratch, "stat.json")
     subprocess.run([bench.tally, "stat", "-q", "-e", "instructions,cycles", "--model", model, "--precision", precision,
-                    *options, "--format", "json", "-o", path, "--", *command], stdin=subprocess.DEVNULL,
+                    "--native", "--format", "json", "-o", path, "--", *command], stdin=subprocess.DEVNULL,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     with open(path) as file:
-        events = json.load(file)["events"]
-    return {event["event"]: (event["value"], event["error_percent"]) for event in events}
+        events = {event["event"]: event for event in json.load(file)["events"]}
+    cycles = events["core-cycles-estimate"]
+    if cycles["value"] is None:
+        fail(f"the cycles of {' '.join(command)[:60]} cannot be estimated: {cycles['reason']}")
+    user, system = (events[name]["value"] for name in ("user_time", "system_time"))
+    return {"instructions": events["instructions"]["value"], "cycles": events["cycles"]["value"],
+            "estimate": cycles["value"] * user / (user + system), "error": cycles["error_percent"]}
 
 
 def program_table(bench, rows):
-    """Prints the programs. Returns for each of their columns: its name, and {program: modelled / native}."""
     columns = [(model, precision) for model in bench.models for precision in ("fast", "full")]
-    print(f"\nPrograms: estimated cycles by the mean of {bench.arguments.runs} runs, their part in user mode; "
-          "modelled / estimated\n")
+    print("\nPrograms: the least estimate of cycles, its part in user mode; modelled / estimated\n")
     print(f"  {'':<18}{'M instr.':>9}{'M cycles':>9}{'±':>7}{'IPC':>6}" + "".join(f"{' '.join(c):>16}" for c in columns))
     table = []
     for name, command, _ in rows:
-        events = stat(bench, command, *columns[0], "--native", "-r", str(bench.arguments.runs))
-        cycles, bound = events["core-cycles-estimate"]
-        if cycles is None:
-            print(f"  {name:<18} left out: too short to estimate its cycles")
-            continue
-        instructions, user, system = (events[event][0] for event in ("instructions", "user_time", "system_time"))
-        native = cycles * user / (user + system)
-        values = [events["cycles"][0], *(stat(bench, command, *column)["cycles"][0] for column in columns[1:])]
-        ratios = [value / native if value else None for value in values]
-        table.append({"program": name, "instructions": instructions, "native_cycles": native, "error_percent": bound,
-                      "ratios": {" ".join(column): ratio for column, ratio in zip(columns, ratios)}})
-        print(f"  {name:<18}{instructions / 1e6:>9.0f}{native / 1e6:>9.0f}{bound:>5.0f} %{instructions / native:>6.2f}" +
-              "".join(f"{ratio:>16.2f}" if ratio else f"{'absent':>16}" for ratio in ratios), flush=True)
+        found = [[stat(bench, command, *column) for column in columns] for _ in range(bench.arguments.runs)]
+        best = min(sum(found, []), key=lambda one: one["estimate"])
+        instructions, native = best["instructions"], best["estimate"]
+        ratios = [one["cycles"] / native if one["cycles"] else None for one in found[0]]
+        table.append({"program": name, "instructions": instructions, "native_cycles": native,
+                      "error_percent": best["error"], "ratios": {" ".join(c): r for c, r in zip(columns, ratios)}})
+        print(f"  {name:<18}{instructions / 1e6:>9.0f}{native / 1e6:>9.0f}{best['error']:>5.0f} %"
+              f"{instructions / native:>6.2f}" + "".join(f"{r:>16.2f}" if r else f"{'absent':>16}" for r in ratios),
+              flush=True)
     bench.report["programs"] = table
     print()
     for column in map(" ".join, columns):
@@ -246,7 +245,7 @@ def main():
     parser.add_argument("--models", default="host", type=lambda text: text.split(","))
     parser.add_argument("--blocks", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--part", choices=["blocks", "kernels", "programs"])
     parser.add_argument("--json")
     arguments = parser.parse_args()

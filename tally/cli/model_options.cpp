@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tally/counting/backend/choose/choose_backend.hpp"
+#include "tally/engine/machines/machine_model.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/option_groups.hpp"
 
@@ -12,9 +13,12 @@ namespace tally::cli {
 
 void add_model_options(Page& page, ModelOptions& options) {
   const GroupScope group(page, models_group);
-  page.add_option("--model", options.model,
-                  "simulate this machine: host, haswell, or a machine file (its name must contain a slash)")
-      .value_name("MODEL");
+  page.add_option(
+          "--model", options.model,
+          "simulate this machine: host, haswell, skylake, icelake, sapphire-rapids, zen4 and more, or a machine "
+          "file (its name must contain a slash)")
+      .value_name("MODEL")
+      .words(machines::names());
   page.add_option("--precision", options.precision, "precision of the simulation: fast (default), full")
       .value_name("CLASS")
       .one_of({"fast", "full"});

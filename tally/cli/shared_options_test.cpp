@@ -8,6 +8,8 @@
 #include "tally/cli/model_options.hpp"
 #include "tally/core/base/holds_testing.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/engine/cpus/cpu_model.hpp"
+#include "tally/engine/machines/machine_model.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/help_topic.hpp"
 #include "tally/tools/windows/region_options.hpp"
@@ -149,6 +151,29 @@ TEST(Models, are_chosen_if_any_option_is_given) {
   ModelOptions unknown;
   unknown.model = "no-such-machine";
   EXPECT_FALSE(unknown.choose());
+}
+
+// The levels of a model of --model as --cpu-model presents them.
+std::vector<std::string> levels_of(const machines::MachineModel& machine) {
+  std::vector<std::string> levels;
+  for (const auto& shape : {machine.caches.l1d, machine.caches.l1i, machine.caches.l2, machine.caches.llc})
+    levels.push_back(machines::geometry_text(shape));
+  return levels;
+}
+
+TEST(Models, have_the_names_and_caches_of_cpu_models) {
+  for (const cpus::CpuModel& cpu : cpus::models()) {
+    if (cpu.name.starts_with("x86-64")) continue;  // a level of the architecture, no processor
+    const auto machine = machines::named(cpu.name, "/");
+    ASSERT_TRUE(machine) << cpu.name;
+    if (cpu.name == "haswell") continue;  // --model is the Xeon of the RDPMC article
+    std::vector<std::string> levels;
+    for (const cpus::Cache& cache : cpu.caches) {
+      const std::uint32_t sets = cache.kib * 1024 / 64 / cache.ways;
+      levels.push_back(machines::geometry_text({.sets = sets, .ways = cache.ways, .line_bits = 6}));
+    }
+    EXPECT_EQ(levels_of(*machine), levels) << cpu.name;
+  }
 }
 
 template <class Check>

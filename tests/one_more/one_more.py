@@ -258,7 +258,7 @@ constinit const CoreTable simple_core = {.name = "simple",
         ("tally/engine/machines/shipped_models.cpp", "const models::CoreTable* const cores[] = {", "    &models::simple_core,"),
     ],
     "machine model": [
-        ("tally/engine/machines/small.cpp", "", """#include "tally/engine/machines/shipped_models.hpp"
+        ("tally/engine/machines/models/small_machine.cpp", "", """#include "tally/engine/machines/shipped_models.hpp"
 
 namespace tally::machines {
 
@@ -274,8 +274,8 @@ core   simple
 
 }  // namespace tally::machines
 """),
-        ("tally/engine/machines/CMakeLists.txt", "tally_directory(machines SOURCES", " small.cpp"),
-        ("tally/engine/machines/shipped_models.hpp", "extern const std::string_view haswell_text;",
+        ("tally/engine/machines/CMakeLists.txt", "machines SOURCES", " models/small_machine.cpp"),
+        ("tally/engine/machines/shipped_models.hpp", "zen5_text, bonnell_text;",
          "extern const std::string_view small_text;"),
         ("tally/engine/machines/shipped_models.hpp", "inline const std::array shipped{", '    ShippedModel{"small", small_text},'),
     ],

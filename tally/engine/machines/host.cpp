@@ -8,7 +8,6 @@
 #include "tally/core/base/text.hpp"
 #include "tally/engine/machines/machine_model.hpp"
 #include "tally/engine/machines/shipped_models.hpp"
-#include "tally/engine/models/core/cores.hpp"
 #include "tally/linux/files/files.hpp"
 
 namespace tally::machines {
@@ -65,43 +64,43 @@ struct Cpu {
   bool has(std::string_view flag) const { return std::find(flags.begin(), flags.end(), flag) != flags.end(); }
 };
 
-// A core, and why it is taken.
-struct ChosenCore {
-  const models::CoreTable* core;
+// A shipped model, and why it is taken.
+struct ChosenModel {
+  std::string_view name;
   std::string reason;
 };
 
 // By extensions where models are many or where a hypervisor may show another one. A newer processor has the core of the
 // newest one before it.
-ChosenCore core_of(const Cpu& cpu) {
+ChosenModel model_of(const Cpu& cpu) {
   const std::string which = fmt::format("{} family {} model {}", cpu.vendor, cpu.family, cpu.model);
   if (cpu.vendor == "AuthenticAMD" && cpu.family >= 0x17) {
-    if (cpu.has("avx512f")) return {&models::zen4_core, which + " with AVX-512"};
-    return {cpu.family >= 0x19 ? &models::zen3_core : &models::zen2_core, which};
+    if (cpu.family > 0x19) return {"zen5", which};
+    if (cpu.has("avx512f")) return {"zen4", which + " with AVX-512"};
+    return {cpu.family == 0x19 ? "zen3" : "zen2", which};
   }
   if (cpu.vendor == "GenuineIntel") {
+    if (cpu.has("amx_fp16")) return {"granite-rapids", which + " with AMX-FP16"};
     if (cpu.has("amx_tile") || cpu.has("avx512_fp16") || cpu.has("avx_vnni"))
-      return {&models::sapphire_rapids_core, which + " with AMX, AVX512-FP16 or AVX-VNNI"};
-    if (cpu.has("avx512_vbmi2")) return {&models::icelake_server_core, which + " with AVX512-VBMI2"};
-    if (cpu.has("clflushopt")) return {&models::skylake_core, which + " with CLFLUSHOPT"};
-    if (!cpu.has("ssse3") || cpu.has("avx")) return {&models::haswell_core, which};
-    return {cpu.has("sse4_1") ? &models::haswell_core : &models::bonnell_core, which};
+      return {"sapphire-rapids", which + " with AMX, AVX512-FP16 or AVX-VNNI"};
+    if (cpu.has("avx512_vbmi2")) return {"icelake", which + " with AVX512-VBMI2"};
+    if (cpu.has("clflushopt")) return {cpu.has("avx512f") ? "skylake-server" : "skylake", which + " with CLFLUSHOPT"};
+    if (!cpu.has("ssse3") || cpu.has("sse4_1")) return {"haswell", which};
+    return {"bonnell", which};
   }
-  return {&models::haswell_core, which + ", of which there is no core"};
+  return {"haswell", which + ", of which there is no model"};
 }
 
 }  // namespace
 
 Result<MachineModel> host(const std::filesystem::path& root) {
-  auto machine = parse(haswell_text, "haswell");
+  const std::string cpuinfo = linux::content(root / "proc/cpuinfo");
+  const ChosenModel chosen = model_of(Cpu(cpuinfo));
+  auto machine = named(chosen.name, root);
   if (!machine) return machine;
   const std::filesystem::path folder = root / "sys/devices/system/cpu/cpu0/cache";
   machine->name = "host";
-  const std::string cpuinfo = linux::content(root / "proc/cpuinfo");
   machine->title = linux::value_of(cpuinfo, "model name");
-  const ChosenCore chosen = core_of(Cpu(cpuinfo));
-  machine->core = chosen.core->name;
-  machine->latencies.mispredict = chosen.core->mispredict;
   models::HierarchyShape caches;
   caches.prefetch = machine->caches.prefetch;
   std::int64_t last_level = 0;
@@ -117,9 +116,8 @@ Result<MachineModel> host(const std::filesystem::path& root) {
                 fmt::format("name a model: {}; or describe the machine in a file", shipped.front().name));
   }
   machine->caches = caches;
-  machine->sources = {"caches: " + folder.string(),
-                      fmt::format("timings of instructions, mispredictions: the core {}, by {}", machine->core, chosen.reason),
-                      "TLBs, latencies of caches and memory: the model haswell, because the kernel does not list them"};
+  machine->sources = {"caches: " + folder.string(), fmt::format("core {}, TLBs, latencies: the model {}, by {}",
+                                                                machine->core, chosen.name, chosen.reason)};
   return machine;
 }
 

@@ -69,9 +69,12 @@ TEST_F(Host, TakesTheCoreOfItsProcessor) {
   EXPECT_EQ(core("GenuineIntel", 6, 106, "avx2 clflushopt avx512_vbmi2"), "icelake-server");
   EXPECT_EQ(core("GenuineIntel", 6, 85, "avx2 clflushopt"), "skylake");
   EXPECT_EQ(core("GenuineIntel", 6, 63, "avx2"), "haswell");
+  EXPECT_EQ(core("GenuineIntel", 6, 173, "avx2 clflushopt avx512_vbmi2 amx_tile amx_fp16"), "sapphire-rapids");
+  EXPECT_EQ(host(root_)->caches.llc.sets, 0U) << "caches are the kernel's";
+  EXPECT_EQ(host(root_)->latencies.memory, 450) << "latencies are the model's";
   EXPECT_EQ(core("GenuineIntel", 6, 28, "ssse3"), "bonnell");
   const auto machine = host(root_);
-  EXPECT_EQ(machine->sources[1], "timings of instructions, mispredictions: the core bonnell, by GenuineIntel family 6 model 28");
+  EXPECT_EQ(machine->sources[1], "core bonnell, TLBs, latencies: the model bonnell, by GenuineIntel family 6 model 28");
   EXPECT_EQ(machine->latencies.mispredict, 13) << "of that core, too";
 }
 

@@ -36,9 +36,9 @@ std::string text_of(const MachineModel& machine);
 /// Reads a machine in the text format from a file. Errors: bad_usage if the file cannot be read, or as parse().
 Result<MachineModel> from_file(const std::filesystem::path& file);
 
-/// Returns this machine, with the caches that the kernel lists below `root`/sys, and the core that its processor has by
-/// `root`/proc/cpuinfo. Its TLBs and latencies are those of haswell, because the kernel does not list them; `sources`
-/// says all this. Errors: cannot_measure if the kernel lists no data cache.
+/// Returns this machine, with the caches that the kernel lists below `root`/sys. The kernel lists no core, TLBs and
+/// latencies: they are those of the shipped model of the processor in `root`/proc/cpuinfo; `sources` says so. Errors:
+/// cannot_measure if the kernel lists no data cache.
 Result<MachineModel> host(const std::filesystem::path& root);
 
 /// Returns `host` or a shipped model. Errors: bad_usage with the existing names; or as host().

@@ -1,0 +1,80 @@
+// Machines with cores of AMD. Their last level holds what L2 evicts, and their first TLBs are fully associative: the
+// models have neither, so the one is a level that is not inclusive, and the others have eight sets.
+#include "tally/engine/machines/shipped_models.hpp"
+
+namespace tally::machines {
+
+constinit const std::string_view zen2_text = R"(model  zen2
+title  AMD Ryzen 7 3700X, one of its two L3 caches
+source caches, TLBs, latencies of caches: AMD software optimization guide 56305
+source latencies of memory and of page walks: estimates
+
+l1i    size=32K ways=8
+l1d    size=32K ways=8
+l2     size=512K ways=8
+llc    size=16M ways=16
+itlb   entries=64 ways=8
+dtlb   entries=64 ways=8
+stlb   entries=2048 ways=16
+
+prefetch next-line streamer
+core     zen2
+latency  l2=12 llc=39 memory=300 stlb=7 walk=30
+)";
+
+constinit const std::string_view zen3_text = R"(model  zen3
+title  AMD Ryzen 9 5950X, one of its two L3 caches
+source caches, TLBs, latencies of caches: AMD software optimization guide 56665
+source latencies of memory and of page walks: estimates
+
+l1i    size=32K ways=8
+l1d    size=32K ways=8
+l2     size=512K ways=8
+llc    size=32M ways=16
+itlb   entries=64 ways=8
+dtlb   entries=64 ways=8
+stlb   entries=2048 ways=16
+
+prefetch next-line streamer
+core     zen3
+latency  l2=12 llc=46 memory=350 stlb=7 walk=30
+)";
+
+constinit const std::string_view zen4_text = R"(model  zen4
+title  AMD Ryzen 9 7950X, one of its two L3 caches
+source caches, TLBs, latencies of caches: AMD software optimization guide 57647; TLBs also CPUID of an EPYC with this core
+source latencies of memory and of page walks: estimates
+
+l1i    size=32K ways=8
+l1d    size=32K ways=8
+l2     size=1M ways=8
+llc    size=32M ways=16
+itlb   entries=64 ways=8
+dtlb   entries=72 ways=9
+stlb   entries=3072 ways=12
+
+prefetch next-line streamer
+core     zen4
+latency  l2=14 llc=50 memory=370 stlb=7 walk=30
+)";
+
+constinit const std::string_view zen5_text = R"(model  zen5
+title  AMD Ryzen 9 9950X, one of its two L3 caches
+source caches, TLBs, latencies of caches: AMD software optimization guide 58455
+source latencies of memory and of page walks: estimates
+source timings of instructions: those of Zen 4, because LLVM 19 has no table of Zen 5 of its own
+
+l1i    size=32K ways=8
+l1d    size=48K ways=12
+l2     size=1M ways=16
+llc    size=32M ways=16
+itlb   entries=64 ways=8
+dtlb   entries=96 ways=12
+stlb   entries=4096 ways=16
+
+prefetch next-line streamer
+core     zen4
+latency  l2=14 llc=46 memory=400 stlb=7 walk=30
+)";
+
+}  // namespace tally::machines

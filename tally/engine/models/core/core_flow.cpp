@@ -14,12 +14,6 @@ constexpr int rounds_that_count = 12;
 constexpr std::uint64_t rare_part = 100;
 constexpr bool runs_rare_blocks(int round) { return round < 2 || round == rounds_to_settle; }
 
-// The edges into one block, and the most frequent one.
-struct Entries {
-  std::span<const CoreEdge> edges;
-  const CoreEdge* usual = nullptr;
-};
-
 // Sources and units that were ready as long ago as the window: code elsewhere has run before.
 CoreState running_state(const CoreTable& core) {
   CoreState state;
@@ -28,45 +22,53 @@ CoreState running_state(const CoreTable& core) {
   return state;
 }
 
-Entries entries_of(std::uint32_t block, std::span<const CoreEdge> edges, std::size_t& next) {
-  const std::size_t first = next;
-  while (next < edges.size() && edges[next].to == block) ++next;
-  Entries entries{.edges = edges.subspan(first, next - first)};
-  for (const CoreEdge& edge : entries.edges)
-    if (edge.count > 0 && (entries.usual == nullptr || edge.count > entries.usual->count)) entries.usual = &edge;
-  return entries;
+// Returns the most frequent edge; null if there is none.
+const CoreEdge* usual_of(std::span<const CoreEdge> entries) {
+  const CoreEdge* usual = nullptr;
+  for (const CoreEdge& edge : entries)
+    if (edge.count > 0 && (usual == nullptr || edge.count > usual->count)) usual = &edge;
+  return usual;
 }
 
 // Rounds over all blocks. A block whose entry states did not change is not run again.
 class Flow {
  public:
-  Flow(const CoreTable& core, const CoreMemory& memory)
-      : core_(core), ends_(memory.ends), marks_(memory.marks), elsewhere_(running_state(core)) {}
+  Flow(const CoreTable& core, std::span<const CoreEdge> edges, const CoreMemory& memory)
+      : core_(core), edges_(edges), ends_(memory.ends), marks_(memory.marks), elsewhere_(running_state(core)) {
+    std::uint32_t next = 0;
+    for (std::uint32_t i = 0; i < marks_.size(); ++i) {
+      marks_[i].first_edge = next;
+      while (next < edges_.size() && edges_[next].to == i) ++next;
+    }
+  }
 
   // Returns the ticks of all executions of a block, with the states of this round.
-  const CoreTimes& ticks_of(std::uint32_t number, const CoreBlock& block, const Entries& entries) {
+  const CoreTimes& ticks_of(std::uint32_t number, const CoreBlock& block) {
     CoreMark& mark = marks_[number];
+    const std::size_t end = number + 1 < marks_.size() ? marks_[number + 1].first_edge : edges_.size();
+    const std::span<const CoreEdge> entries = edges_.subspan(mark.first_edge, end - mark.first_edge);
     if (!is_settled(mark, entries)) run_again(mark, ends_[number], block, entries);
     return mark.ticks;
   }
 
  private:
-  bool is_settled(const CoreMark& mark, const Entries& entries) const {
+  bool is_settled(const CoreMark& mark, std::span<const CoreEdge> entries) const {
     if (mark.run_at == 0) return false;
-    for (const CoreEdge& edge : entries.edges)
+    for (const CoreEdge& edge : entries)
       if (marks_[edge.from].changed_at > mark.run_at) return false;
     return true;
   }
 
-  void run_again(CoreMark& mark, CoreState& ends, const CoreBlock& block, const Entries& entries) {
+  void run_again(CoreMark& mark, CoreState& ends, const CoreBlock& block, std::span<const CoreEdge> entries) {
+    const CoreEdge* const usual_edge = usual_of(entries);
     mark.run_at = ++now_;
-    mark.usual = entries.usual != nullptr ? entries.usual->from + 1 : 0;
+    mark.usual = usual_edge != nullptr ? usual_edge->from + 1 : 0;
     CoreState end = mark.usual != 0 ? ends_[mark.usual - 1] : elsewhere_;
     const CoreTimes usual = run(core_, block.instructions, end).causes;
     std::uint64_t left = block.executions;
     mark.ticks = {};
-    for (const CoreEdge& edge : entries.edges) {
-      if (&edge == entries.usual) continue;
+    for (const CoreEdge& edge : entries) {
+      if (&edge == usual_edge) continue;
       const std::uint64_t times = edge.count < left ? edge.count : left;
       if (times == 0) continue;
       CoreState state = ends_[edge.from];
@@ -80,6 +82,7 @@ class Flow {
   }
 
   const CoreTable& core_;
+  std::span<const CoreEdge> edges_;
   std::span<CoreState> ends_;
   std::span<CoreMark> marks_;
   const CoreState elsewhere_;
@@ -114,21 +117,18 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
     result.instructions += instructions_of(block);
     result.unknown += block.executions * unknown_in(core, block.instructions);
   }
-  Flow flow(core, memory);
+  Flow flow(core, edges, memory);
   const std::uint64_t rare = rare_below(blocks, result.instructions);
-  std::uint64_t ticks = 0;
   for (int round = 0; round < rounds_to_settle + rounds_that_count; ++round) {
-    std::size_t next = 0;
     for (std::uint32_t i = 0; i < blocks.size(); ++i) {
-      const Entries entries = entries_of(i, edges, next);
-      if (blocks[i].executions == 0) continue;
-      const bool keeps = !runs_rare_blocks(round) && blocks[i].executions < rare;
-      const CoreTimes& taken = keeps ? memory.marks[i].ticks : flow.ticks_of(i, blocks[i], entries);
-      if (round >= rounds_to_settle) memory.marks[i].cycles.add(taken);
+      const bool is_rare = blocks[i].executions < rare;
+      if (blocks[i].executions == 0 || (is_rare && !runs_rare_blocks(round))) continue;
+      const CoreTimes& ticks = flow.ticks_of(i, blocks[i]);
+      if (round >= rounds_to_settle) memory.marks[i].cycles.add(ticks, is_rare ? rounds_that_count : 1);
     }
   }
   // Rounded during the summation, so that nothing is lost between blocks.
-  std::uint64_t cycles = 0;
+  std::uint64_t ticks = 0, cycles = 0;
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
     for (std::uint64_t& cause : memory.marks[i].cycles.by) {
       ticks += cause;

@@ -27,6 +27,7 @@ struct CoreMark {
   CoreTimes cycles = {};         ///< in the end its part of CoreTotal::cycles, the sum of all blocks
   std::uint32_t run_at = 0;      ///< when it last ran
   std::uint32_t changed_at = 0;  ///< when its end state last changed
+  std::uint32_t first_edge = 0;  ///< of those into it
   std::uint32_t usual = 0;       ///< 1 + its most frequent predecessor; 0: none
 };
 

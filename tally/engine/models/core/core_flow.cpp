@@ -11,7 +11,7 @@ constexpr int rounds_to_settle = 20;
 constexpr int rounds_that_count = 12;
 // Rare blocks, which together execute at most this part of the instructions, run in the first two rounds and in the
 // first that counts. Most blocks of most programs are rare.
-constexpr std::uint64_t rare_part = 100;
+constexpr std::uint64_t rare_part = 25;
 constexpr bool runs_rare_blocks(int round) { return round < 2 || round == rounds_to_settle; }
 
 // Sources and units that were ready as long ago as the window: code elsewhere has run before.

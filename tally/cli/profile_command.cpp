@@ -40,6 +40,7 @@
 #include "tally/tools/command/terminal_output.hpp"
 #include "tally/tools/report/profiles.hpp"
 #include "tally/tools/why/missing_feature_report.hpp"
+#include "tally/tools/why/native_run.hpp"
 
 namespace tally::cli {
 namespace {
@@ -250,6 +251,11 @@ int profile(ProfileOptions& options) {
   auto choice = choose_backend(options, *format, machine);
   if (!choice) return report_error(choice.error());
   if (const auto there = check_launch(options.order); !there) return report_error(there.error());
+  const measure::StatOptions native{options.order, linux::Input::read_position()};
+  if (options.native) {
+    if (const auto fits = why::check_native_profile(native, *choice->backend); !fits) return report_error(fits.error());
+    choice->notices.emplace_back(why::native_profile_notice);
+  }
   auto output = options.output.empty()  ? Result<linux::Output>(linux::Output::standard_error())
                 : options.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
                                         : linux::Output::open_file(options.output);
@@ -266,6 +272,7 @@ int profile(ProfileOptions& options) {
   for (const int process : options.order.target.attachment.processes)
     if (const auto time = linux::process_started(process)) started[process] = *time;
   auto stat = measure::profile(*choice->backend, options.order, code, *signals);
+  if (stat && options.native) why::add_native_cycles(code, *stat, native, machine, *signals);
   const linux::Finishing finishing(*signals, options.order.target.command.empty()
                                                  ? linux::Finishing::Ends::by_signal
                                                  : linux::Finishing::Ends::with_program);

@@ -16,6 +16,7 @@
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/why/native_run.hpp"
 
 namespace tally::cli {
 namespace {
@@ -109,6 +110,8 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   app.add_option("--collect-atstart", options.collection_at_start, "--parts, with collection on or off at the start")
       .one_of({"yes", "no"});
   add_model_options(app, options.model);
+  why::add_native_option(app, options.native,
+                         "add core-cycles-estimate, its estimated cycles, divided as the model divides `-e cycles`");
   add_launch_options(app, options.order.conditions);
   add_pmu_option(app, options.order.conditions);
   add_process_options(app, options.processes, options.everywhere);

@@ -150,7 +150,9 @@ void describe(Page& app, StatOptions& options) {
   app.add_flag("--corrections", options.stat.count()->count_interrupts,
                "show what page faults and interrupts add to PMU counts; uses one counter for interrupts");
   add_backend_option(app, options.backend, "count with this backend: auto (default), perf, engine, none, stepper");
-  why::add_native_option(app, options.native);
+  why::add_native_option(app, options.native,
+                         "report its times, page faults, peak memory and estimated cycles (core-cycles-estimate) from "
+                         "that run");
   why::add_path_options(app, options.path);
   add_model_options(app, options.model);
   verify::add_noise_option(app, options.noise);

@@ -92,6 +92,30 @@ TEST(NativeRun, are_repeated_for_a_short_program_and_not_for_a_very_short_one) {
   EXPECT_NE(brief.at("reason").get<std::string>().find("too short"), std::string::npos) << brief;
 }
 
+TEST(NativeRun, scale_a_profile_to_the_estimated_cycles) {
+  const TemporaryFile stored("profile.json");
+  const Finished finished =
+      tally({"profile", "--native", "--backend", "engine", "-e", "cycles", "-o", stored.path(), "--format", "json",
+             "--", "/bin/sh", "-c", "i=0; while [ $i -lt 25000 ]; do i=$((i+1)); done"});
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  const auto profile = nlohmann::json::parse(*stored.content());
+  const auto estimate = profile.at("events").at(1);
+  ASSERT_EQ(estimate.at("name"), "core-cycles-estimate");
+  ASSERT_EQ(estimate.at("trust"), "estimated") << estimate;
+  EXPECT_NE(estimate.at("reason").get<std::string>().find("divided as model "), std::string::npos) << estimate;
+  std::int64_t sum = 0;
+  for (const auto& function : profile.at("functions")) sum += function.at("counts").at(1).get<std::int64_t>();
+  EXPECT_EQ(sum, estimate.at("value"));
+  const Finished compared = tally({"compare", stored.path(), stored.path(), "--fail-above", "core-cycles-estimate=1%"});
+  EXPECT_NE(compared.out.find("undecided: the 99 % interval is -"), std::string::npos) << compared.out << compared.err;
+}
+
+TEST(NativeRun, need_cycles_to_scale_a_profile) {
+  const Finished finished = tally({"profile", "--native", "--backend", "engine", "--", "true"});
+  EXPECT_EQ(finished.code(), 2);
+  EXPECT_NE(finished.err.find("-e cycles"), std::string::npos) << finished.err;
+}
+
 TEST(NativeRun, refuse_a_pipe_and_code) {
   const Finished piped =
       Running({"/bin/sh", "-c", "echo | \"$0\" stat --native --backend engine -- cat", TALLY_COMMAND}).finish();

@@ -19,7 +19,7 @@ constexpr MetricDefinition table[] = {
     {"estimated-IPC", "instructions / core-cycles-estimate", plain, "core-cycles-estimate",
      "instructions per core cycle of a native run, which includes its cycles in the kernel (--native)"},
     {"estimated-GHz", "core-cycles-estimate / (user_time + system_time)", "GHz", nowhere,
-     "core frequency during a native run (--native)"},
+     "core cycles per nanosecond of processor time of a native run (--native)"},
     {"model-error", "cycles / core-cycles-estimate - 1", share, nowhere,
      "modelled cycles compared with those of a native run: above 0 the model has too many (--native)"},
     {"CPUs", "(user_time + system_time) / duration_time", plain, nowhere,

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
 #include <utility>
 
 #include "tally/core/base/text.hpp"
+#include "tally/core/count/formula.hpp"
 #include "tally/core/stats/median.hpp"
 #include "tally/output/analysis/read_sources.hpp"
 #include "tally/output/analysis/whole_functions.hpp"
@@ -36,11 +38,14 @@ Measure measure_of(std::string name, Unit unit, const Count& count) {
 }
 
 /// An estimate has its error in every run: more runs do not make it smaller.
-void set_error(Measure& measure, std::optional<double> percent) {
-  if (measure.trust != Trust::estimated || !measure.value || !percent) return;
-  const Value error = *measure.value * *percent / 100;
-  measure.interval = ValueInterval{*measure.value - error, *measure.value + error};
+void set_bounds(Measure& measure, const std::optional<ErrorBounds>& bounds) {
+  if (!measure.value || !bounds) return;
+  measure.interval = ValueInterval{bounds->low, bounds->high};
   measure.runs.clear();
+}
+
+std::optional<ErrorBounds> estimate_bounds(const Count& count) {
+  return count.trust == Trust::estimated ? error_bounds(count) : std::nullopt;
 }
 
 void add_events(const Stat& stat, Comparable& to) {
@@ -49,15 +54,36 @@ void add_events(const Stat& stat, Comparable& to) {
     for (const result::Run& run : stat.runs)
       for (const EventCount& count : run.counts)
         if (count.name == event.total.name && count.count.value) measure.runs.push_back(*count.count.value);
-    set_error(measure, event.total.count.error_percent);
+    set_bounds(measure, estimate_bounds(event.total.count));
     to.measures.push_back(std::move(measure));
   }
 }
 
+/// The metric's values for the bounds of the estimate in its formula; nothing without an estimate.
+std::optional<ErrorBounds> metric_bounds(const result::Metric& metric, const std::vector<result::Event>& events) {
+  const auto formula = Formula::parse(metric.formula);
+  if (!formula) return std::nullopt;
+  std::vector<Count> low, high;
+  bool has_estimate = false;
+  for (const std::string& name : formula->names()) {
+    const auto event = std::find_if(events.begin(), events.end(), [&](const result::Event& candidate) {
+      return candidate.total.name.text() == name;
+    });
+    if (event == events.end()) return std::nullopt;
+    low.push_back(event->total.count);
+    high.push_back(event->total.count);
+    const auto bounds = estimate_bounds(event->total.count);
+    if (!bounds) continue;
+    has_estimate = true;
+    low.back().value = std::llround(bounds->low);
+    high.back().value = std::llround(bounds->high);
+  }
+  const auto at_low = formula->evaluate(low).value, at_high = formula->evaluate(high).value;
+  if (!has_estimate || !at_low || !at_high) return std::nullopt;
+  return ErrorBounds{std::min(*at_low, *at_high), std::max(*at_low, *at_high)};
+}
+
 void add_metrics(const Stat& stat, Comparable& to) {
-  const auto estimate = std::find_if(stat.events.begin(), stat.events.end(), [](const result::Event& event) {
-    return event.total.count.trust == Trust::estimated;
-  });
   for (const result::Metric& metric : stat.metrics) {
     Measure measure{.name = metric.name, .is_fraction = true, .fraction_unit = metric.unit, .is_metric = true};
     measure.better = better_of(metric.name);
@@ -67,7 +93,7 @@ void add_metrics(const Stat& stat, Comparable& to) {
     if (metric.ratio.value) measure.value = *metric.ratio.value;
     for (const auto& value : metric.runs)
       if (value) measure.runs.push_back(*value);
-    if (estimate != stat.events.end()) set_error(measure, estimate->total.count.error_percent);
+    set_bounds(measure, metric_bounds(metric, stat.events));
     to.measures.push_back(std::move(measure));
   }
 }

@@ -75,6 +75,9 @@ class ProfileRowChanges {
       row.interval = ValueInterval{estimate.low, estimate.high};
       row.is_different = estimate.low > 0 || estimate.high < 0;
       if (!row.is_different) row.verdict = Verdict::same;
+    } else if (trust == Trust::estimated) {
+      leave_undecided(row, "only the total of an estimate has an error bound: compare modelled cycles of functions");
+      row.is_incomparable = true;
     } else if (trust != Trust::exact && before.environment.cpu != after.environment.cpu) {
       leave_undecided(row, other_processors);
       row.is_incomparable = true;

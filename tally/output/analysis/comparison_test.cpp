@@ -259,6 +259,68 @@ TEST(Gates, judge_the_interval_of_results_without_runs) {
   EXPECT_EQ(judged("time=50", timed(1000), timed(1100)).state, State::failed);
 }
 
+/// Estimated cycles of a program of 1,000,000 instructions, which may be 6 % less or 3 % more.
+Comparable estimated(const Values& cycles) {
+  Stat stat = stat_of({{"instructions:u", Values(cycles.size(), 1'000'000)},
+                       {"cycles:u", Values(cycles.size(), 600'000), Trust::modelled},
+                       {"core-cycles-estimate", cycles, Trust::estimated}});
+  stat.events.back().total.count.error_percent = 6;
+  stat.events.back().total.count.error_above_percent = 3;
+  const auto add_metric = [&](const char* name, const char* formula, double value, Trust trust) {
+    result::Metric metric;
+    metric.name = name;
+    metric.formula = formula;
+    metric.ratio = {value, trust, "", ""};
+    stat.metrics.push_back(std::move(metric));
+  };
+  const double value = static_cast<double>(cycles.front());
+  add_metric("estimated-IPC", "instructions:u / core-cycles-estimate", 1e6 / value, Trust::estimated);
+  add_metric("model-error", "cycles:u / core-cycles-estimate - 1", 6e5 / value - 1, Trust::modelled);
+  return *comparable_of(stat);
+}
+
+ValueInterval interval_of(const Comparable& comparable, const std::string& name) {
+  for (const Measure& measure : comparable.measures)
+    if (measure.name == name && measure.interval) return *measure.interval;
+  return {};
+}
+
+TEST(Estimates, have_intervals_and_so_have_their_metrics) {
+  const Comparable one = estimated({1'000'000});
+  EXPECT_NEAR(static_cast<double>(interval_of(one, "core-cycles-estimate").low), 940'000, 1);
+  EXPECT_NEAR(static_cast<double>(interval_of(one, "core-cycles-estimate").high), 1'030'000, 1);
+  EXPECT_NEAR(static_cast<double>(interval_of(one, "estimated-IPC").low), 1 / 1.03, 1e-6);
+  EXPECT_NEAR(static_cast<double>(interval_of(one, "estimated-IPC").high), 1 / 0.94, 1e-6);
+  EXPECT_NEAR(static_cast<double>(interval_of(one, "model-error").low), 0.6 / 1.03 - 1, 1e-6);
+  EXPECT_NEAR(static_cast<double>(interval_of(one, "model-error").high), 0.6 / 0.94 - 1, 1e-6);
+}
+
+// Runs that agree do not make an estimate better: all have the same error.
+TEST(Estimates, are_never_decided_within_their_interval) {
+  using State = GateResult::State;
+  for (const std::size_t runs : {1U, 20U}) {
+    const Comparable before = estimated(Values(runs, 1'000'000)), slightly = estimated(Values(runs, 1'040'000)),
+                     much = estimated(Values(runs, 1'300'000)), less = estimated(Values(runs, 700'000));
+    for (const char* event : {"core-cycles-estimate", "estimated-IPC", "model-error"}) {
+      const std::string name = event;
+      EXPECT_EQ(judged(name + "=1%", before, slightly).state, State::undecided) << name << " in runs: " << runs;
+      EXPECT_EQ(judged(name + "=1%", before, before).state, State::undecided) << name << " in runs: " << runs;
+    }
+    EXPECT_EQ(judged("core-cycles-estimate=50%", before, slightly).state, State::passed);
+    EXPECT_EQ(judged("core-cycles-estimate=1%", before, much).state, State::failed);
+    EXPECT_EQ(judged("core-cycles-estimate=1%", before, less).state, State::passed);
+    EXPECT_EQ(compare(before, slightly)->counts.at(2).verdict, Verdict::same);
+  }
+}
+
+// The true value is rather below an estimate than above it: growth is certain earlier than a decrease.
+TEST(Estimates, have_changes_with_two_errors) {
+  const auto change = *compare(estimated({1'000'000}), estimated({1'000'000}))->counts.at(2).interval;
+  EXPECT_NEAR(static_cast<double>(change.low), -static_cast<double>(change.high), 1e-6);
+  const auto growth = *compare(estimated({1'000'000}), estimated({2'000'000}))->counts.at(2).interval;
+  EXPECT_GT(1'000'000 - growth.low, growth.high - 1'000'000);
+}
+
 TEST(Gates, limit_times_with_a_unit) {
   using State = GateResult::State;
   const auto timed = [](std::int64_t milliseconds) {

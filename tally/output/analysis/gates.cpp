@@ -145,6 +145,8 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
   const LimitVerdict verdict = judge_growth(growth, gate.limit);
   if (verdict == LimitVerdict::unknown) {
     const std::string interval = "the 99 % interval is " + growth_text(growth, gate.is_relative, row);
+    const bool is_estimate = row.measure_before != nullptr && row.measure_before->trust == Trust::estimated;
+    if (is_estimate) return undecided(std::move(result), interval + "; estimates have this error in every run");
     if (by_interval) return undecided(std::move(result), interval + "; a longer measurement would decide");
     const auto runs = runs_to_decide(before, after, more_is_better, gate.is_relative, gate.limit);
     return undecided(std::move(result), fmt::format("{}; {} runs on each side would decide", interval,

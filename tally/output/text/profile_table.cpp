@@ -178,7 +178,8 @@ std::string trust_lines(const result::Stat& stat) {
     const Count& count = event.total.count;
     const std::string trust = count.trust == Trust::modelled && !count.model.empty() ? "model " + count.model
                                                                                      : std::string(name(count.trust));
-    return fmt::format("{}{}{}", trust, count.reason.empty() ? "" : ": ", count.reason);
+    const std::string error = count.trust == Trust::estimated ? ", " + error_text(count) : "";
+    return fmt::format("{}{}{}{}", trust, error, count.reason.empty() ? "" : ": ", count.reason);
   };
   const std::string first = trust_text(stat.events.front());
   if (std::all_of(stat.events.begin(), stat.events.end(),

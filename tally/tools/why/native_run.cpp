@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/measure/result_metrics.hpp"
 #include "tally/linux/process/conditions.hpp"
@@ -17,6 +18,7 @@ namespace {
 constexpr Nanoseconds enough_time = std::chrono::milliseconds(200);
 constexpr Nanoseconds start_of_process = std::chrono::milliseconds(1);
 constexpr Nanoseconds shortest_run = 7 * start_of_process;
+constexpr double noticeable = 0.01;  // share of cycles
 constexpr const char* from_native_run = "from a native run";
 
 std::vector<std::size_t> software_indexes(const std::vector<event::Event>& events) {
@@ -143,6 +145,7 @@ void summarize_row(result::Stat& native, std::size_t index) {
   row.summary = summarize(series);
   row.total.count = median_count(*row.summary, series);
   row.total.count.error_percent = series.front().error_percent;
+  row.total.count.error_above_percent = series.front().error_above_percent;
 }
 
 void add_estimate(result::Stat& native, const Rows& rows, const Times& times,
@@ -161,19 +164,48 @@ void add_estimate(result::Stat& native, const Rows& rows, const Times& times,
   summarize_row(native, rows.system);
 }
 
+// Runs the command natively, as `counted` was run under the engine: with the times of `options`, and the estimated
+// cycles. Errors: the native run cannot be used.
+Result<result::Stat> run_natively(const result::Stat& counted, measure::StatOptions options,
+                                  const linux::HostMachine& machine, linux::Signals& signals) {
+  if (counted.interrupted_by || counted.incomplete)
+    return fail(Code::cannot_measure, "no native run was made, because the run under the engine is incomplete", "");
+  const Rows rows(options.events);
+  std::vector<int> processors;
+  if (!options.conditions.processor && has_one_thread(counted))
+    options.conditions.processor = linux::quietest_processor();
+  if (options.conditions.processor) {
+    processors.push_back(*options.conditions.processor);
+  } else if (auto all = linux::processors("")) {
+    processors = *std::move(all);
+  }
+  auto choice = backend::choose("none", options, machine);
+  linux::FrequencyWatch watch(processors);
+  auto native = choice ? measure::stat(*choice->backend, options, signals) : Result<result::Stat>(fail(choice.error()));
+  if (const std::string why = why_not(counted, native, options.runs); !why.empty())
+    return fail(Code::cannot_measure, "the native run is not used: " + why, "");
+  Times times = times_of(*native, rows);
+  repeat(options, rows, *native, *choice->backend, times, signals);
+  add_estimate(*native, rows, times, watch.stop());
+  return native;
+}
+
+std::size_t cycles_index(const std::vector<event::Event>& events) {
+  const auto cycles = std::find_if(events.begin(), events.end(), [](const event::Event& event) {
+    return event.id == event::Id::cycles && event.mode == event::Mode::user;
+  });
+  return static_cast<std::size_t>(cycles - events.begin());
+}
+
 }  // namespace
 
-void add_native_option(command::Page& page, bool& native) {
-  page.add_flag("--native", native,
-                "with the engine: run the program again, natively, and report its times, page faults, peak memory and "
-                "estimated cycles (core-cycles-estimate) from that run");
+void add_native_option(command::Page& page, bool& native, const char* use) {
+  page.add_flag("--native", native, fmt::format("with the engine: run the program again, natively, and {}", use));
 }
 
 std::string native_metrics(const std::vector<event::Event>& events) {
-  const bool has_cycles = std::any_of(events.begin(), events.end(), [](const event::Event& event) {
-    return event.id == event::Id::cycles && event.mode == event::Mode::user;
-  });
-  return has_cycles ? "estimated-IPC,estimated-GHz,model-error" : "estimated-IPC,estimated-GHz";
+  return cycles_index(events) < events.size() ? "estimated-IPC,estimated-GHz,model-error"
+                                              : "estimated-IPC,estimated-GHz";
 }
 
 Result<void> check_native(const measure::StatOptions& options, const backend::Backend& backend) {
@@ -183,7 +215,7 @@ Result<void> check_native(const measure::StatOptions& options, const backend::Ba
   if (options.target.attachment.any())
     return refused("--native cannot be used with running processes: it runs the command again",
                    "use it with a command");
-  if (options.count()->timing.any())
+  if (options.timing().any())
     return refused("--native cannot be used with -I, --delay and --timeout: a native run is elsewhere at that time",
                    "omit one of the two");
   if (!backend.traits().is_engine)
@@ -199,7 +231,9 @@ Result<void> check_native(const measure::StatOptions& options, const backend::Ba
 }
 
 Count estimated_cycles(const ProcessorTime& time, const std::optional<linux::MeasuredFrequency>& frequency) {
-  constexpr double unmeasured_percent = 5;
+  // Of loops of known cycles. Below the estimate also by other hardware threads of the core, which slow some programs.
+  constexpr double unmeasured_percent = 2.5;
+  constexpr double unmeasured_below_percent = 4;
   constexpr double most_percent = 20;
   if (!frequency) return absent("the frequency cannot be measured here");
   const double seconds = std::chrono::duration<double>(time.sum()).count();
@@ -211,19 +245,25 @@ Count estimated_cycles(const ProcessorTime& time, const std::optional<linux::Mea
     return absent(
         fmt::format("{} of processor time is too short: it needs 0.2 s, in runs of at most 10 s together", used));
   const double start_percent = 100 * std::chrono::duration<double>(start_of_process).count() / seconds;
-  const double error = unmeasured_percent + start_percent + 100 * frequency->error;
-  if (error > most_percent)
+  const double above = unmeasured_percent + 100 * frequency->error;
+  const double below = unmeasured_below_percent + 100 * frequency->error + start_percent;
+  if (below > most_percent)
     return absent(fmt::format("the frequency was {:.2f} to {:.2f} GHz: the error could exceed {} %",
                               frequency->low / 1e9, frequency->high / 1e9, most_percent));
   Count count;
-  count.value = std::llround(seconds * frequency->hertz);
+  count.value = std::llround(seconds * frequency->charged_hertz());
   count.trust = Trust::estimated;
   count.source = Source::wait4;
-  count.error_percent = error;
-  count.reason = fmt::format("{} × {:.2f} GHz, natively, in user and kernel mode", used, frequency->hertz / 1e9);
+  count.error_percent = below;
+  count.error_above_percent = above;
+  count.reason = fmt::format("{} × {:.2f} GHz, less {} for interrupts and switches, natively, in user and kernel mode",
+                             used, frequency->hertz / 1e9, percent_text(100 * frequency->interrupted));
   if (time.system.count() > 0)
     count.reason += fmt::format(" ({:.0f} % in the kernel, by clock ticks)",
                                 100 * std::chrono::duration<double>(time.system).count() / seconds);
+  if (frequency->shared >= noticeable)
+    count.reason +=
+        fmt::format("; another thread on this core may have added up to {}", percent_text(100 * frequency->shared));
   return count;
 }
 
@@ -242,33 +282,65 @@ void replace_counts(result::Stat& stat, const std::vector<std::size_t>& indexes,
 
 void add_native_runs(result::Stat& stat, const measure::StatOptions& options, const linux::HostMachine& machine,
                      linux::Signals& signals) {
-  if (stat.interrupted_by || stat.incomplete) {
-    stat.notices.emplace_back("no native run was made, because the run under the engine is incomplete");
-    return;
-  }
   const std::vector<std::size_t> indexes = software_indexes(options.events);
   measure::StatOptions own = native_options(options, indexes);
   if (Rows(own.events).duration == own.events.size()) own.events.push_back(*event::parse("duration_time"));
-  const Rows rows(own.events);
-  std::vector<int> processors;
-  if (!own.conditions.processor && has_one_thread(stat)) own.conditions.processor = linux::quietest_processor();
-  if (own.conditions.processor) {
-    processors.push_back(*own.conditions.processor);
-  } else if (auto all = linux::processors("")) {
-    processors = *std::move(all);
-  }
-  auto choice = backend::choose("none", own, machine);
-  linux::FrequencyWatch watch(processors);
-  auto native = choice ? measure::stat(*choice->backend, own, signals) : Result<result::Stat>(fail(choice.error()));
-  if (const std::string why = why_not(stat, native, options.runs); !why.empty()) {
-    stat.notices.push_back("the native run is not used: " + why);
-    return;
-  }
-  Times times = times_of(*native, rows);
-  repeat(own, rows, *native, *choice->backend, times, signals);
-  add_estimate(*native, rows, times, watch.stop());
+  const auto native = run_natively(stat, std::move(own), machine, signals);
+  if (!native) return stat.notices.push_back(native.error().message);
   replace_counts(stat, indexes, *native);
   stat.metrics = measure::metrics(options, stat, stat.runs_asked > 1);
+}
+
+Result<void> check_native_profile(const measure::StatOptions& options, const backend::Backend& backend) {
+  if (const auto fits = check_native(options, backend); !fits) return fits;
+  if (cycles_index(options.events) < options.events.size()) return {};
+  return fail(Code::bad_usage, "--native estimates cycles, and the profile has none", "add `-e cycles`");
+}
+
+void add_native_cycles(result::CodeCounts& code, result::Stat& stat, const measure::StatOptions& options,
+                       const linux::HostMachine& machine, linux::Signals& signals) {
+  measure::StatOptions own = native_options(options, {});
+  own.events = *event::parse_lists({"user_time,system_time,duration_time,core-cycles-estimate"});
+  const std::size_t cycles = Rows(own.events).cycles;
+  const auto native = run_natively(stat, std::move(own), machine, signals);
+  if (!native) return stat.notices.push_back(native.error().message);
+  result::EventCount estimate = native->runs.front().counts[cycles];
+  mark(estimate);
+  add_scaled_event(code, stat, cycles_index(options.events), estimate);
+}
+
+void add_scaled_event(result::CodeCounts& code, result::Stat& stat, std::size_t index,
+                      const result::EventCount& estimate) {
+  const std::size_t width = code.events.size();
+  double whole = static_cast<double>(code.repeated[index]) + static_cast<double>(code.unplaced[index]);
+  for (std::size_t i = index; i < code.counts.size(); i += width) whole += static_cast<double>(code.counts[i]);
+  result::EventCount added = estimate;
+  if (added.count.value && whole > 0)
+    added.count.reason +=
+        fmt::format("; divided as model {} divides cycles in user mode", stat.events[index].total.count.model);
+  else if (added.count.value)
+    added.count = absent("it cannot be divided, because no cycles were modelled");
+  const double factor = added.count.value ? static_cast<double>(*added.count.value) / whole : 0;
+  // Rounds sums instead of counts, so that all rows together have the total.
+  const auto add_column = [&](std::vector<std::int64_t>& counts, double& sum) {
+    std::vector<std::int64_t> wider;
+    wider.reserve(counts.size() / width * (width + 1));
+    for (std::size_t i = 0; i < counts.size(); i += width) {
+      wider.insert(wider.end(), counts.begin() + static_cast<std::ptrdiff_t>(i),
+                   counts.begin() + static_cast<std::ptrdiff_t>(i + width));
+      const auto before = std::llround(sum * factor);
+      sum += static_cast<double>(counts[i + index]);
+      wider.push_back(std::llround(sum * factor) - before);
+    }
+    counts = std::move(wider);
+  };
+  double sum = 0;
+  for (auto* const counts : {&code.counts, &code.repeated, &code.unplaced}) add_column(*counts, sum);
+  for (result::PythonFunction& function : code.python)
+    for (auto* const counts : {&function.self, &function.inclusive}) add_column(*counts, sum = 0);
+  code.events.push_back(added);
+  stat.runs.front().counts.push_back(added);
+  stat.events.push_back({std::move(added), {}});
 }
 
 }  // namespace tally::why

@@ -9,15 +9,19 @@
 #include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/frequency_watch.hpp"
 #include "tally/linux/process/received_signals.hpp"
+#include "tally/output/result/code_values.hpp"
 #include "tally/tools/command/command_page.hpp"
 
 namespace tally::why {
 
-void add_native_option(command::Page& page, bool& native);
+/// `use`: what the command does with that run.
+void add_native_option(command::Page& page, bool& native, const char* use);
 
 /// The line of the notice about the native run.
 inline constexpr const char* native_notice =
     "the program runs again, natively, for its times, page faults, peak memory and estimated cycles (--native)";
+inline constexpr const char* native_profile_notice =
+    "the program runs again, natively, for its estimated cycles (--native)";
 
 /// The metrics that --native prints: "estimated-IPC,estimated-GHz", and the model's error if cycles are modelled.
 std::string native_metrics(const std::vector<event::Event>& events);
@@ -32,8 +36,21 @@ Result<void> check_native(const measure::StatOptions& options, const backend::Ba
 void add_native_runs(result::Stat& stat, const measure::StatOptions& options, const linux::HostMachine& machine,
                      linux::Signals& signals);
 
-/// The part of it that runs nothing: takes the counts of the events at `indexes` of `stat` from `native`, which has
-/// only these events.
+/// Errors: those of check_native(), and bad_usage without cycles in user mode.
+Result<void> check_native_profile(const measure::StatOptions& options, const backend::Backend& backend);
+
+/// Runs the command of a profile natively, and adds the event core-cycles-estimate to the profile and its result.
+/// If the native run fails, a notice says why.
+void add_native_cycles(result::CodeCounts& code, result::Stat& stat, const measure::StatOptions& options,
+                       const linux::HostMachine& machine, linux::Signals& signals);
+
+/// The part of it that runs nothing: adds an event with the total of `estimate`, whose rows have the shares of the
+/// event at `index`.
+void add_scaled_event(result::CodeCounts& code, result::Stat& stat, std::size_t index,
+                      const result::EventCount& estimate);
+
+/// The part of add_native_runs() that runs nothing: takes the counts of the events at `indexes` of `stat` from
+/// `native`, which has only these events.
 void replace_counts(result::Stat& stat, const std::vector<std::size_t>& indexes, const result::Stat& native);
 
 /// Processor time in user and kernel mode, of a run or of the mean of several.
@@ -44,8 +61,8 @@ struct ProcessorTime {
 };
 
 /// The cycles of a run, or why they are absent: less than 7 ms of processor time in a run or 0.2 s in all runs, an
-/// unknown frequency, or an error bound above 20 %. The bound adds the spread of the frequency, 1 ms for the start of
-/// the process, and 5 % for what is not measured: interrupts, switches, and the kernel's accounting of time. Pure.
+/// unknown frequency, or one so unsteady that the error could exceed 20 %. The bound adds the spread of the
+/// measurements and 2.5 % for what is not measured; below the value 4 %, and 1 ms for the start of the process. Pure.
 Count estimated_cycles(const ProcessorTime& time, const std::optional<linux::MeasuredFrequency>& frequency);
 
 }  // namespace tally::why

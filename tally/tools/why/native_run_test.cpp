@@ -47,13 +47,24 @@ TEST(NativeRun, fits_every_order_of_a_command_under_the_engine) {
 
 TEST(NativeRun, estimates_cycles_from_time_and_frequency) {
   using std::chrono::milliseconds;
-  const linux::MeasuredFrequency steady{4e9, 3.9e9, 4.1e9, 0.005};
+  const linux::MeasuredFrequency steady{4e9, 3.9e9, 4.1e9, 0.005, 0.02, 0};
   const Count count = estimated_cycles({milliseconds(200), milliseconds(50)}, steady);
-  EXPECT_EQ(count.value, 1'000'000'000);
+  EXPECT_EQ(count.value, 980'000'000);
   EXPECT_EQ(count.trust, Trust::estimated);
-  EXPECT_DOUBLE_EQ(*count.error_percent, 5.9);
-  EXPECT_EQ(count.reason, "0.25 s × 4.00 GHz, natively, in user and kernel mode (20 % in the kernel, by clock ticks)");
-  EXPECT_EQ(estimated_cycles({milliseconds(50), milliseconds(0), 5}, steady).value, 200'000'000);
+  EXPECT_DOUBLE_EQ(*count.error_percent, 4.9);
+  EXPECT_DOUBLE_EQ(*count.error_above_percent, 3) << "the start of the process only adds cycles";
+  EXPECT_EQ(
+      count.reason,
+      "0.25 s × 4.00 GHz, less 2.00 % for interrupts and switches, natively, in user and kernel mode (20 % in the "
+      "kernel, by clock ticks)");
+  EXPECT_EQ(estimated_cycles({milliseconds(50), milliseconds(0), 5}, steady).value, 196'000'000);
+}
+
+TEST(NativeRun, says_what_another_thread_of_the_core_may_have_added) {
+  using std::chrono::milliseconds;
+  const Count count =
+      estimated_cycles({milliseconds(1000), milliseconds(0)}, linux::MeasuredFrequency{4e9, 4e9, 4e9, 0, 0, 0.03});
+  EXPECT_TRUE(holds(count.reason, "another thread on this core may have added up to 3.00 %")) << count.reason;
 }
 
 TEST(NativeRun, estimates_no_cycles_of_short_runs_or_unsteady_frequencies) {
@@ -102,6 +113,50 @@ TEST(NativeRun, keep_why_a_native_count_is_partial) {
   result::Stat stat = result_of({partial(9, Source::wait4, "includes the engine's overhead")});
   replace_counts(stat, {0}, result_of({partial(5, Source::wait4, "at most this")}));
   EXPECT_EQ(stat.events[0].total.count.reason, "at most this; from a native run");
+}
+
+result::EventCount estimate_of(std::int64_t cycles) {
+  result::EventCount estimate = event_count(counted(cycles, Source::wait4));
+  estimate.event = "core-cycles-estimate";
+  estimate.count.trust = Trust::estimated;
+  return estimate;
+}
+
+// Rows, repeated and unplaced of an event.
+std::vector<std::int64_t> column(const result::CodeCounts& code, std::size_t event) {
+  std::vector<std::int64_t> values;
+  for (const auto* const counts : {&code.counts, &code.repeated, &code.unplaced})
+    for (std::size_t i = event; i < counts->size(); i += code.events.size()) values.push_back((*counts)[i]);
+  return values;
+}
+
+TEST(NativeCycles, have_the_shares_of_the_modelled_ones_and_the_estimated_total) {
+  result::Stat stat = result_of({exact(100, Source::engine), exact(10, Source::engine)});
+  stat.events[1].total.count.model = "zen4";
+  result::CodeCounts code;
+  code.events = stat.runs.front().counts;
+  code.counts = {50, 3, 40, 3, 10, 3};
+  code.repeated = {0, 1};
+  code.unplaced = {0, 0};
+  code.python = {{.name = "f", .file = "", .self = {1, 5}, .inclusive = {2, 10}}};
+  add_scaled_event(code, stat, 1, estimate_of(2001));
+  EXPECT_EQ(column(code, 0), (std::vector<std::int64_t>{50, 40, 10, 0, 0}));
+  EXPECT_EQ(column(code, 1), (std::vector<std::int64_t>{3, 3, 3, 1, 0}));
+  EXPECT_EQ(column(code, 2), (std::vector<std::int64_t>{600, 601, 600, 200, 0})) << "together 2001";
+  EXPECT_EQ(code.python.front().inclusive, (std::vector<std::int64_t>{2, 10, 2001}));
+  ASSERT_EQ(stat.events.size(), 3U);
+  EXPECT_EQ(stat.events[2].total.count.value, 2001);
+  EXPECT_TRUE(holds(stat.events[2].total.count.reason, "model zen4")) << stat.events[2].total.count.reason;
+}
+
+TEST(NativeCycles, are_absent_if_nothing_was_modelled) {
+  result::Stat stat = result_of({exact(0, Source::engine)});
+  result::CodeCounts code;
+  code.events = stat.runs.front().counts;
+  code.repeated = code.unplaced = {0};
+  add_scaled_event(code, stat, 0, estimate_of(2001));
+  EXPECT_EQ(stat.events[1].total.count.trust, Trust::absent);
+  EXPECT_EQ(column(code, 1), (std::vector<std::int64_t>{0, 0}));
 }
 
 }  // namespace

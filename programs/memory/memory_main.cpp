@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "programs/memory/latencies.hpp"
 #include "programs/memory/tasks/task.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
@@ -314,6 +315,14 @@ void print_outcome(const result::Memory& result) {
   (void)linux::Output::standard_error().write(text);
 }
 
+// For `--model host` of other commands.
+void store_latencies(const result::Memory& result) {
+  machines::MeasuredMemory measured = latencies_of(result);
+  constexpr std::size_t date_columns = 10;  // "2026-11-29"
+  measured.date = result.environment.provenance.date.substr(0, date_columns);
+  if (measured.l2 + measured.llc + measured.memory != 0) machines::store_measured_memory(measured, "/");
+}
+
 void describe_memory(Page& page) {
   static MemoryOptions unused;
   describe(page, unused);
@@ -354,11 +363,13 @@ int run_memory(const std::vector<std::string>& arguments) {
   };
   command::Progress progress("tally memory");
   plan->progress = [&progress](double done, const std::string& what) { progress.show(done, what); };
+  const bool is_whole = options.from.empty() && options.to.empty() && plan->file.empty() && !plan->node;
   auto result = run_task(options.task, *std::move(plan));
   progress.clear();
   settings::restore_settings(*held);
   if (!result) return report_error(result.error());
   result->environment.provenance = command::provenance();
+  if (is_whole) store_latencies(*result);
   result::Memory shown = *result;
   command::hide_host(shown.environment);
   const bool is_page = (*format)->is_page;

@@ -11,6 +11,7 @@
 #include "programs/memory/room.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/stats/timing_statistics.hpp"
+#include "tally/linux/machine/core_frequency.hpp"
 #include "tally/linux/machine/time_stamp.hpp"
 #include "tally/linux/process/conditions.hpp"
 
@@ -141,10 +142,8 @@ double Runner::waited_share() const {
 }
 
 double Runner::core_ghz() const {
-  constexpr std::uint64_t count = 1 << 14;
-  std::uint64_t least = ~std::uint64_t{0};
-  for (int i = 0; i < 8; ++i) least = std::min(least, adds(count).ticks());
-  return static_cast<double>(count) / ns(least);
+  constexpr int tries = 8;
+  return linux::core_hertz(tries).value_or(0) / 1e9;
 }
 
 double Runner::reference_ns() {

@@ -96,7 +96,7 @@ TEST(NativeRun, scale_a_profile_to_the_estimated_cycles) {
   const TemporaryFile stored("profile.json");
   const Finished finished =
       tally({"profile", "--native", "--backend", "engine", "-e", "cycles", "-o", stored.path(), "--format", "json",
-             "--", "/bin/sh", "-c", "i=0; while [ $i -lt 25000 ]; do i=$((i+1)); done"});
+             "--", "dd", "if=/dev/zero", "of=/dev/null", "bs=64K", "count=10000", "status=none"});
   ASSERT_EQ(finished.code(), 0) << finished.err;
   const auto profile = nlohmann::json::parse(*stored.content());
   const auto estimate = profile.at("events").at(1);

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "tally/engine/machines/machine_model.hpp"
+#include "tally/engine/machines/measured_memory.hpp"
 
 namespace tally::machines {
 namespace {
@@ -110,6 +112,55 @@ TEST_F(Host, AMissingDataCacheIsAnErrorWithAHint) {
     EXPECT_NE(machine.error().hint.find("haswell"), std::string::npos);
     cache(0, 1, "Data", 64, 8, 48);  // not a power of two
   }
+}
+
+// With tally's own files in a directory of the test.
+class MeasuredHost : public Host {
+ protected:
+  void SetUp() override {
+    Host::SetUp();
+    cache(0, 1, "Data", 64, 8);
+    cache(2, 2, "Unified", 2048, 8);
+    cache(3, 3, "Unified", 491520, 16);
+    std::filesystem::create_directories(root_ / "proc/sys/kernel");
+    name("here");
+    std::ofstream(root_ / "proc/cpuinfo") << "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\n"
+                                          << "model name\t: Some Processor\n";
+    ASSERT_EQ(setenv("TALLY_CACHE_DIR", (root_ / "cache").c_str(), 1), 0);
+  }
+  void TearDown() override {
+    unsetenv("TALLY_CACHE_DIR");
+    Host::TearDown();
+  }
+  void name(const char* host) { std::ofstream(root_ / "proc/sys/kernel/hostname") << host << '\n'; }
+};
+
+TEST_F(MeasuredHost, HasTheLatenciesThatWereStoredHere) {
+  const MeasuredMemory measured{.date = "2026-11-29", .l2 = 14, .llc = 48, .memory = 590, .llc_bytes = 16 << 20};
+  const models::Latencies usual = named("host", root_)->latencies;
+  store_measured_memory(measured, root_);
+  ASSERT_EQ(measured_memory(root_), measured);
+  const auto machine = named("host", root_);
+  EXPECT_EQ(machine->latencies.l2, 14);
+  EXPECT_EQ(machine->latencies.llc, 48);
+  EXPECT_EQ(machine->latencies.memory, 590);
+  EXPECT_EQ(machine->latencies.stlb, usual.stlb);
+  EXPECT_EQ(geometry_text(machine->caches.llc), "16 MiB 16-way") << "the hypervisor shows 480 MiB";
+  EXPECT_EQ(machine->name, "host-2026-11-29");
+  EXPECT_EQ(machine->title, "Some Processor, memory as measured on 2026-11-29");
+  EXPECT_NE(machine->sources.back().find("memory 590 cycles"), std::string::npos) << machine->sources.back();
+  EXPECT_EQ(*parse(text_of(*machine), "again"), *machine);
+  name("elsewhere");
+  EXPECT_EQ(measured_memory(root_), std::nullopt);
+  EXPECT_EQ(named("host", root_)->latencies, usual);
+}
+
+TEST_F(MeasuredHost, KeepsWhatWasNotMeasured) {
+  store_measured_memory({.date = "2026-11-29", .l2 = 14, .llc_bytes = std::uint64_t{1} << 40}, root_);
+  const auto machine = named("host", root_);
+  EXPECT_EQ(machine->latencies.l2, 14);
+  EXPECT_EQ(machine->latencies.memory, host(root_)->latencies.memory);
+  EXPECT_EQ(geometry_text(machine->caches.llc), "480 MiB 16-way") << "measured for more than the kernel lists";
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/engine/machines/machine_model.hpp"
+#include "tally/engine/machines/measured_memory.hpp"
 #include "tally/engine/models/core/cores.hpp"
 #include "tally/linux/files/input.hpp"
 
@@ -39,7 +40,11 @@ std::vector<std::string> names() {
 }
 
 Result<MachineModel> named(std::string_view name, const std::filesystem::path& root) {
-  if (name == "host") return host(root);
+  if (name == "host") {
+    auto machine = host(root);
+    if (const auto measured = measured_memory(root); machine && measured) use_measured(*machine, *measured);
+    return machine;
+  }
   for (const ShippedModel& model : shipped)
     if (model.name == name) return parse(model.text, model.name);
   return fail(

@@ -96,7 +96,7 @@ std::vector<std::string> simulation_notes(const ValgrindOptions& options) {
 
 Result<std::optional<backend::Simulation>> simulation_of(const ValgrindOptions& options) {
   if (!is_simulated(options)) return std::optional<backend::Simulation>();
-  const auto machine = backend::machine_of("host");
+  const auto machine = machines::host("/");  // as the kernel reports it, for valgrind does the same
   const models::HierarchyShape own = machine ? machine->caches : models::HierarchyShape{};
   auto caches = machines::parse("model valgrind\n" + level("l1i", options.i1, own.l1i, usual_first) +
                                     level("l1d", options.d1, own.l1d, usual_first) +

@@ -1,0 +1,87 @@
+#include "tally/engine/machines/measured_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "tally/core/base/parse_text.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/linux/files/cache_file.hpp"
+#include "tally/linux/files/files.hpp"
+#include "tally/linux/files/state_folder.hpp"
+
+namespace tally::machines {
+namespace {
+
+constexpr const char* file_name = "memory-latencies";
+constexpr std::uint64_t most_latency_bytes = 4096;
+
+// The values by their names in the file.
+constexpr std::array values{std::pair{"l2", &MeasuredMemory::l2}, std::pair{"llc", &MeasuredMemory::llc},
+                            std::pair{"memory", &MeasuredMemory::memory},
+                            std::pair{"llc_bytes", &MeasuredMemory::llc_bytes}};
+
+std::string host_key(const std::filesystem::path& root) {
+  const std::string cpuinfo = linux::content(root / "proc/cpuinfo");
+  return fmt::format("{}, {}, family {}, model {}", trimmed(linux::content(root / "proc/sys/kernel/hostname")),
+                     linux::value_of(cpuinfo, "model name"), linux::value_of(cpuinfo, "cpu family"),
+                     linux::value_of(cpuinfo, "model"));
+}
+
+void set_latency(std::uint16_t& latency, std::uint64_t measured) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint16_t>::max();
+  if (measured != 0) latency = static_cast<std::uint16_t>(std::min(measured, most));
+}
+
+}  // namespace
+
+void store_measured_memory(const MeasuredMemory& measured, const std::filesystem::path& root) {
+  const std::string path = linux::cache_folder();
+  if (path.empty()) return;
+  const auto folder = linux::StateFolder::open(path, true);
+  if (!folder) return;
+  std::string text = fmt::format("host: {}\ndate: {}\n", host_key(root), measured.date);
+  for (const auto& [name, value] : values) text += fmt::format("{}: {}\n", name, measured.*value);
+  (void)folder->write(file_name, text);
+}
+
+std::optional<MeasuredMemory> measured_memory(const std::filesystem::path& root) {
+  const std::string path = linux::cache_folder();
+  if (path.empty()) return std::nullopt;
+  const auto folder = linux::StateFolder::open(path, false);
+  const auto text = folder ? folder->read(file_name, most_latency_bytes) : std::nullopt;
+  if (!text || linux::value_of(*text, "host") != host_key(root)) return std::nullopt;
+  MeasuredMemory measured{.date = linux::value_of(*text, "date")};
+  for (const auto& [name, value] : values) {
+    const auto number = parse_integer(linux::value_of(*text, name));
+    if (!number || *number < 0) return std::nullopt;
+    measured.*value = static_cast<std::uint64_t>(*number);
+  }
+  return measured;
+}
+
+void use_measured(MachineModel& machine, const MeasuredMemory& measured) {
+  set_latency(machine.latencies.l2, measured.l2);
+  set_latency(machine.latencies.llc, measured.llc);
+  set_latency(machine.latencies.memory, measured.memory);
+  std::vector<std::string> what;
+  for (const auto& [name, cycles] :
+       {std::pair{"L2", measured.l2}, std::pair{"the last level", measured.llc}, std::pair{"memory", measured.memory}})
+    if (cycles != 0) what.push_back(fmt::format("{} {} cycles", name, cycles));
+  models::CacheShape& llc = machine.caches.llc;
+  if (llc.sets != 0 && measured.llc_bytes != 0 && measured.llc_bytes < llc.size_bytes()) {
+    const std::uint64_t bytes_of_set = std::uint64_t{llc.ways} << llc.line_bits;
+    llc.sets = static_cast<std::uint32_t>(std::max<std::uint64_t>(measured.llc_bytes / bytes_of_set, 1));
+    what.push_back(fmt::format("size of the last level {}", geometry_text(llc)));
+  }
+  if (what.empty()) return;
+  machine.name += "-" + measured.date;
+  machine.title += fmt::format("{}memory as measured on {}", machine.title.empty() ? "" : ", ", measured.date);
+  machine.sources.push_back(
+      fmt::format("measured by `tally memory` on {}, instead of the above: {}", measured.date, join(what, ", ")));
+}
+
+}  // namespace tally::machines

@@ -12,11 +12,12 @@ result::MemoryLevel level(const char* name, double ns, std::optional<double> byt
 result::Memory measured(std::vector<result::MemoryLevel> levels) {
   result::Memory result;
   result.levels = std::move(levels);
-  for (const auto& [mebibytes, ns] : {std::pair{1, 3.5}, {4, 12.0}, {8, 12.5}, {16, 95.0}, {32, 99.0}}) {
+  for (const auto& [mebibytes, ns] : {std::pair{1, 3.5}, {4, 12.0}, {8, 12.5}, {16, 95.0}, {32, 99.0}, {64, 101.0}}) {
     result::MemoryPoint point;
     point.task = "curve";
     point.region_bytes = static_cast<std::uint64_t>(mebibytes) << 20;
     point.ns = ns;
+    point.cycles = 4 * ns;
     result.points.push_back(point);
   }
   return result;
@@ -31,6 +32,15 @@ TEST(Latencies, are_those_of_the_measured_levels) {
 TEST(Latencies, of_memory_limit_the_size_of_a_last_level_without_an_end) {
   EXPECT_EQ(latencies_of(measured({level("LLC", 12), level("memory", 100)})).llc_bytes, 16U << 20);
   EXPECT_EQ(latencies_of(measured({level("LLC", 12)})).llc_bytes, 0U) << "without memory nothing is known";
+}
+
+TEST(Latencies, of_memory_come_from_the_largest_regions_of_a_busy_machine) {
+  const auto found =
+      latencies_of(measured({{.name = "LLC", .contended = true}, {.name = "memory", .contended = true}}));
+  EXPECT_EQ(found, (machines::MeasuredMemory{.memory = 396, .llc_bytes = 16 << 20}));
+  result::Memory unsteady = measured({{.name = "memory", .contended = true}});
+  unsteady.points.back().ns = 150;
+  EXPECT_EQ(latencies_of(unsteady), machines::MeasuredMemory{});
 }
 
 TEST(Latencies, are_missing_if_the_machine_was_too_busy) {

@@ -148,9 +148,12 @@ void summarize_row(result::Stat& native, std::size_t index) {
   row.total.count.error_above_percent = series.front().error_above_percent;
 }
 
-void add_estimate(result::Stat& native, const Rows& rows, const Times& times,
+// `stolen`: by the hypervisor during all runs.
+void add_estimate(result::Stat& native, const Rows& rows, Times times, Nanoseconds stolen,
                   const std::optional<linux::MeasuredFrequency>& frequency) {
-  const ProcessorTime mean = mean_of(times);
+  ProcessorTime mean = mean_of(times);
+  mean.stolen = stolen;
+  for (ProcessorTime& time : times) time.stolen = stolen / mean.runs;
   const bool is_pooled = times.size() > native.runs.size();
   for (std::size_t run = 0; run < native.runs.size(); ++run) {
     set_count(native, run, rows.cycles, estimated_cycles(is_pooled ? mean : times[run], frequency));
@@ -162,6 +165,15 @@ void add_estimate(result::Stat& native, const Rows& rows, const Times& times,
   if (!is_pooled) return;
   summarize_row(native, rows.user);
   summarize_row(native, rows.system);
+}
+
+// What the hypervisor took from processors since the machine started.
+Nanoseconds stolen_time(const std::vector<int>& processors) {
+  constexpr auto tick = std::chrono::milliseconds(10);  // USER_HZ of proc(5)
+  const linux::Watch watch;
+  Nanoseconds time{0};
+  for (const int processor : processors) time += watch.stolen_ticks(processor) * tick;
+  return time;
 }
 
 // Runs the command natively, as `counted` was run under the engine: with the times of `options`, and the estimated
@@ -181,12 +193,14 @@ Result<result::Stat> run_natively(const result::Stat& counted, measure::StatOpti
   }
   auto choice = backend::choose("none", options, machine);
   linux::FrequencyWatch watch(processors);
+  const Nanoseconds stolen_before = stolen_time(processors);
   auto native = choice ? measure::stat(*choice->backend, options, signals) : Result<result::Stat>(fail(choice.error()));
   if (const std::string why = why_not(counted, native, options.runs); !why.empty())
     return fail(Code::cannot_measure, "the native run is not used: " + why, "");
   Times times = times_of(*native, rows);
   repeat(options, rows, *native, *choice->backend, times, signals);
-  add_estimate(*native, rows, times, watch.stop());
+  const Nanoseconds stolen = stolen_time(processors) - stolen_before;
+  add_estimate(*native, rows, std::move(times), stolen, watch.stop());
   return native;
 }
 
@@ -246,10 +260,12 @@ Count estimated_cycles(const ProcessorTime& time, const std::optional<linux::Mea
         fmt::format("{} of processor time is too short: it needs 0.2 s, in runs of at most 10 s together", used));
   const double start_percent = 100 * std::chrono::duration<double>(start_of_process).count() / seconds;
   const double above = unmeasured_percent + 100 * frequency->error;
-  const double below = unmeasured_below_percent + 100 * frequency->error + start_percent;
+  const double stolen = std::chrono::duration<double>(time.stolen) / time.sum() / time.runs;
+  const double below = unmeasured_below_percent + 100 * frequency->error + start_percent + 100 * stolen;
   if (below > most_percent)
-    return absent(fmt::format("the frequency was {:.2f} to {:.2f} GHz: the error could exceed {} %",
-                              frequency->low / 1e9, frequency->high / 1e9, most_percent));
+    return absent(
+        fmt::format("the frequency was {:.2f} to {:.2f} GHz, and the hypervisor took {}: the error could exceed {} %",
+                    frequency->low / 1e9, frequency->high / 1e9, percent_text(100 * stolen), most_percent));
   Count count;
   count.value = std::llround(seconds * frequency->charged_hertz());
   count.trust = Trust::estimated;
@@ -261,6 +277,8 @@ Count estimated_cycles(const ProcessorTime& time, const std::optional<linux::Mea
   if (time.system.count() > 0)
     count.reason += fmt::format(" ({:.0f} % in the kernel, by clock ticks)",
                                 100 * std::chrono::duration<double>(time.system).count() / seconds);
+  if (stolen >= noticeable)
+    count.reason += fmt::format("; the hypervisor took the processor for {} of it", percent_text(100 * stolen));
   if (frequency->shared >= noticeable)
     count.reason +=
         fmt::format("; another thread on this core may have added up to {}", percent_text(100 * frequency->shared));

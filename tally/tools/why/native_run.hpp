@@ -57,12 +57,14 @@ void replace_counts(result::Stat& stat, const std::vector<std::size_t>& indexes,
 struct ProcessorTime {
   Nanoseconds user{0}, system{0};
   int runs = 1;
+  Nanoseconds stolen = Nanoseconds{0};  ///< by the hypervisor meanwhile, of all runs together
   Nanoseconds sum() const { return user + system; }
 };
 
 /// The cycles of a run, or why they are absent: less than 7 ms of processor time in a run or 0.2 s in all runs, an
-/// unknown frequency, or one so unsteady that the error could exceed 20 %. The bound adds the spread of the
-/// measurements and 2.5 % for what is not measured; below the value 4 %, and 1 ms for the start of the process. Pure.
+/// unknown frequency, or a possible error of more than 20 %. The bound adds the spread of the measurements and 2.5 %
+/// for what is not measured; below the value 4 %, 1 ms for the start of the process, and what the hypervisor took,
+/// which some kernels charge to programs. Pure.
 Count estimated_cycles(const ProcessorTime& time, const std::optional<linux::MeasuredFrequency>& frequency);
 
 }  // namespace tally::why

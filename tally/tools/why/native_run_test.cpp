@@ -67,6 +67,18 @@ TEST(NativeRun, says_what_another_thread_of_the_core_may_have_added) {
   EXPECT_TRUE(holds(count.reason, "another thread on this core may have added up to 3.00 %")) << count.reason;
 }
 
+TEST(NativeRun, says_what_the_hypervisor_took) {
+  using std::chrono::milliseconds;
+  const linux::MeasuredFrequency steady{4e9, 4e9, 4e9, 0};
+  const Count little = estimated_cycles({milliseconds(1000), milliseconds(0), 1, milliseconds(30)}, steady);
+  EXPECT_DOUBLE_EQ(*little.error_percent, 7.1) << "the kernel may have charged it to the program";
+  EXPECT_DOUBLE_EQ(*little.error_above_percent, 2.5);
+  EXPECT_TRUE(holds(little.reason, "the hypervisor took the processor for 3.00 % of it")) << little.reason;
+  const Count much = estimated_cycles({milliseconds(200), milliseconds(0), 5, milliseconds(300)}, steady);
+  EXPECT_EQ(much.trust, Trust::absent);
+  EXPECT_TRUE(holds(much.reason, "the hypervisor took 30.0 %")) << much.reason;
+}
+
 TEST(NativeRun, estimates_no_cycles_of_short_runs_or_unsteady_frequencies) {
   using std::chrono::milliseconds;
   const linux::MeasuredFrequency steady_4_ghz{4e9, 4e9, 4e9, 0};

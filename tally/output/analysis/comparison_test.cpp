@@ -321,6 +321,28 @@ TEST(Estimates, have_changes_with_two_errors) {
   EXPECT_GT(1'000'000 - growth.low, growth.high - 1'000'000);
 }
 
+// How an estimate is divided among functions is modelled, with an unknown error.
+TEST(Estimates, of_functions_are_not_decided) {
+  const auto profile = [](std::int64_t cycles_of_hot) {
+    result::Profile profile;
+    profile.stat = stat_of({{"core-cycles-estimate", {1'000'000 + cycles_of_hot}, Trust::estimated}});
+    profile.owners.push_back({1, "prog", 1, ""});
+    profile.objects.push_back({"/bin/prog"});
+    profile.sources.emplace_back();
+    for (const std::uint32_t function : {0U, 1U}) {
+      profile.functions.push_back({function == 0 ? "hot" : "main", 0});
+      profile.rows.emplace_back().function = function;
+      profile.counts.push_back(function == 0 ? cycles_of_hot : 1'000'000);
+    }
+    profile.repeated = profile.unplaced = {0};
+    return *comparable_of(profile);
+  };
+  const Comparable before = profile(1'000'000), after = profile(5'000'000);
+  const GateResult gate = judged("core-cycles-estimate@hot=1%", before, after);
+  EXPECT_EQ(gate.state, GateResult::State::undecided);
+  EXPECT_NE(gate.text.find("only the total of an estimate has an error bound"), std::string::npos) << gate.text;
+}
+
 TEST(Gates, limit_times_with_a_unit) {
   using State = GateResult::State;
   const auto timed = [](std::int64_t milliseconds) {

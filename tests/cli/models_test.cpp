@@ -100,6 +100,24 @@ TEST(Models, a_loop_that_is_taken_a_million_times_is_learnt) {
   EXPECT_EQ(loop.values.at("L1-icache-load-misses:u"), 1);
 }
 
+// An indirect jump to two targets in turn, and one that is each branch of its program.
+TEST(Models, indirect_jumps_in_a_pattern_are_learnt) {
+  const char* const events = "branch-misses,indirect-branch-misses,conditional-branches,indirect-jumps";
+  for (const Words& how : {Words{"--model-threads", "0"}, Words{"--model-threads", "2"}, Words{"--block-size", "1"}}) {
+    Words options{"--model", "haswell", "--models-by", "both", "-e", events};
+    options.insert(options.end(), how.begin(), how.end());
+    for (const auto& [program, conditional] : {std::pair{"add_alternate_1000000", 1'000'000},
+                                               std::pair{"add_threaded_1000000", 0}}) {
+      const Modelled jumps = run_modelled(options, {workload(program)});
+      EXPECT_EQ(jumps.values.at("conditional-branches:u"), conditional) << program;
+      EXPECT_EQ(jumps.values.at("indirect-jumps:u"), 1'000'000) << program;
+      EXPECT_LE(jumps.values.at("indirect-branch-misses:u"), 20) << program;
+      EXPECT_LE(jumps.values.at("branch-misses:u"), 30) << program;
+      EXPECT_TRUE(holds(jumps.notices, "the plain models agree")) << program << jumps.notices;
+    }
+  }
+}
+
 TEST(Models, a_prefetcher_works_when_it_is_asked_for) {
   const Words walk{workload("stride_1_1048576")};
   const Modelled without = run_modelled({"--model", "haswell", "-e", "L2-misses"}, walk);

@@ -106,8 +106,8 @@ TEST(Models, indirect_jumps_in_a_pattern_are_learnt) {
   for (const Words& how : {Words{"--model-threads", "0"}, Words{"--model-threads", "2"}, Words{"--block-size", "1"}}) {
     Words options{"--model", "haswell", "--models-by", "both", "-e", events};
     options.insert(options.end(), how.begin(), how.end());
-    for (const auto& [program, conditional] : {std::pair{"add_alternate_1000000", 1'000'000},
-                                               std::pair{"add_threaded_1000000", 0}}) {
+    for (const auto& [program, conditional] :
+         {std::pair{"add_alternate_1000000", 1'000'000}, std::pair{"add_threaded_1000000", 0}}) {
       const Modelled jumps = run_modelled(options, {workload(program)});
       EXPECT_EQ(jumps.values.at("conditional-branches:u"), conditional) << program;
       EXPECT_EQ(jumps.values.at("indirect-jumps:u"), 1'000'000) << program;

@@ -19,8 +19,8 @@ struct Simulation {
   Precision precision = Precision::fast;
   bool prefetch = false;  ///< model the machine's prefetchers
   bool own_llc = false;   ///< each thread has a last level of its own, instead of one for all threads of a process
-  /// Threads of tally that run the models of caches, TLBs and predictors next to the program; 0: the program's threads run
-  /// them. Nothing: one for each CPU, or 0 if there is only one. The counts are the same.
+  /// Threads of tally that run the models of caches, TLBs and predictors next to the program; 0: the program's threads
+  /// run them. Nothing: one for each CPU, or 0 if there is only one. The counts are the same.
   std::optional<unsigned> workers = {};
   bool each = false;      ///< for tests: the plain models see every access
   bool compared = false;  ///< for tests: run both ways, and report in a notice whether they agree

@@ -25,11 +25,11 @@ struct ModelLevel {
 
 /// The simulated machine.
 struct Models {
-  uint32_t on;        ///< bits of Model; 0: nothing is simulated
-  uint8_t full;       ///< 1: the precision `full`
-  uint8_t each;       ///< 1: the plain models process every access, not only those that generated code cannot resolve
-  uint8_t compared;   ///< 1: both kinds of models run, for tests: see ModelCounts
-  uint8_t own_llc;    ///< 1: each thread has a last level of its own
+  uint32_t on;       ///< bits of Model; 0: nothing is simulated
+  uint8_t full;      ///< 1: the precision `full`
+  uint8_t each;      ///< 1: the plain models process every access, not only those that generated code cannot resolve
+  uint8_t compared;  ///< 1: both kinds of models run, for tests: see ModelCounts
+  uint8_t own_llc;   ///< 1: each thread has a last level of its own
   uint8_t next_line, streamer;  ///< enabled prefetchers
   uint8_t worker_count;         ///< workers that run the models for generated code (NoteRing); 0: the engine runs them
   uint8_t core;                 ///< 1 + the index of its core in machines::core_names(): for programs that ask; 0: none

@@ -11,7 +11,7 @@ namespace {
 
 constexpr u32 word_bytes = sizeof(models::Outcome);
 
-/// Writes the word of a branch `words` after the next outcome, whose address is in `reg`.
+/// Writes the first word of a branch, `words` after the next outcome, whose address is in `reg`.
 void write_outcome(Emitter& e, u8 reg, u64 pc, OutcomeKind kind, u32 words) {
   store_dword_at(e, reg, word_of(kind, pc), words * word_bytes);
   recorder.fix_at(Fix::outcome, e.p - sizeof(u32), pc, static_cast<u32>(kind));
@@ -64,7 +64,7 @@ void ModelCode::note_outcome(Builder& b, u64 pc, bool taken, u16 live) {
 
 u32 ModelCode::begin_side_exit(Builder& b, u32 i, bool taken, u16 live) {
   if (!open_) open(b, i);
-  side_exits_[side_exit_count_] = {nullptr, in_[i].pc, in_[i].target(), taken, live,     a_,
+  side_exits_[side_exit_count_] = {nullptr, in_[i].pc, in_[i].target(), taken,     live,  a_,
                                    b_,      note_,     page_,           outcomes_, away_, progress_};
   if (records_ && model_plan.each_branch) side_exits_[side_exit_count_].progress.pass(taken);
   return side_exit_count_++;

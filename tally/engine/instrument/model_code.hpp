@@ -46,7 +46,7 @@ struct KeptModelRange {
 bool element_accesses_have_room();
 void element_accesses_forget_code();
 
-/// What the word of a branch says about it: `extra` of Fix::outcome.
+/// What the first word of a branch contains in addition to its address: `extra` of Fix::outcome.
 enum class OutcomeKind : u8 { not_taken, taken, indirect };
 constexpr models::Outcome word_of(OutcomeKind kind, u64 pc) {
   return kind == OutcomeKind::indirect ? models::indirect_outcome_of(pc)

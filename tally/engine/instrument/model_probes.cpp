@@ -268,9 +268,7 @@ void models_settle(Thread* t) {
     if (uses(what)) notes_wait(t, what);
 }
 
-void models_before_fork(Thread* t, u32 process) {
-  publish_mark(t, {.count = 0, .forks = process, .closes = 0});
-}
+void models_before_fork(Thread* t, u32 process) { publish_mark(t, {.count = 0, .forks = process, .closes = 0}); }
 
 void models_close(Thread* t) { publish_mark(t, last_of_ring); }
 

@@ -125,9 +125,9 @@ inline channel::ModelCounts* model_counts(Thread* t) {
 
 /// The simulated machine as generated code needs it. All zero if nothing is simulated.
 struct ModelPlan {
-  bool branches;      // outcomes of branches are recorded and predicted later; generated code probes the return stack
-  bool l1i, l1d;      // generated code probes them
-  bool pages;         // accesses outside the most recent page of their set are recorded, too
+  bool branches;       // outcomes of branches are recorded and predicted later; generated code probes the return stack
+  bool l1i, l1d;       // generated code probes them
+  bool pages;          // accesses outside the most recent page of their set are recorded, too
   bool goes_by_sites;  // stable sites are probed with a jump: sites.hpp
   bool each;           // everything goes to the access log, for the plain models
   bool each_branch;    // branches, too

@@ -71,15 +71,8 @@ void models_take_ranges(u32 trace, const KeptModelRange* kept, u32 n) {
   ranges_of[trace] = {ranges.size, n, 0};
   for (u32 i = 0; i < n && !ranges.full(); i++) {
     const KeptModelRange& k = kept[i];
-    ranges.add({k.begin,
-                k.end,
-                decoded(k.a),
-                decoded(k.b),
-                decoded(k.note),
-                decoded(k.page),
-                k.outcomes,
-                k.flags != 0,
-                {}});
+    ranges.add(
+        {k.begin, k.end, decoded(k.a), decoded(k.b), decoded(k.note), decoded(k.page), k.outcomes, k.flags != 0, {}});
   }
 }
 

@@ -297,7 +297,7 @@ class Engine final : public Backend {
     // Only models that process every access and branch of a thread can attribute mispredictions to a branch.
     if (order.profile() != nullptr && modelling.needed.branches) simulation->each = true;
     if (modelling.needed.any()) modelling.settings = settings_of(*simulation, modelling.needed);
-    // Regions, windows and programs read counts often, and would have to wait for workers each time.
+    // Regions, windows and programs read counts often, and the program would have to wait for workers each time.
     const bool can_be_offloaded = modelling.settings.each == 0 && order.code_regions().empty() &&
                                   order.windows() == nullptr && !order.conditions.pmu &&
                                   (modelling.needed.l1i || modelling.needed.l1d || modelling.needed.tlbs ||

@@ -21,9 +21,10 @@ class IndirectTargets {
   static constexpr unsigned most_targets = 8;  ///< in the longest context
 
   /// Updates the tables with an indirect branch from `pc` to `target`. Returns whether the prediction was right.
-  /// `where`, `tags`: of the branch in the tables of TAGE (tage.hpp), in its order, and `tag_shift` bits below each tag.
+  /// `where`, `tags`: of the branch in the tables of TAGE (tage.hpp), in its order, and `tag_shift` bits below each
+  /// tag.
   bool predict(std::uint32_t pc, std::uint32_t target, const Lanes16& where, const Lanes16& tags, unsigned tag_shift) {
-    Entry* found[tables];
+    Entry* candidates[tables];
     std::uint16_t tag[tables];
     std::uint16_t path[most_targets + 1] = {};
     for (unsigned i = 0; i < most_targets; ++i)
@@ -32,21 +33,21 @@ class IndirectTargets {
     for (unsigned i = 0; i < tables; ++i) {
       const Context& context = contexts[i];
       const std::uint32_t before = path[context.targets];
-      found[i] = &entries_[i][(where.lane[context.lane] ^ before) % size];
+      candidates[i] = &entries_[i][(where.lane[context.lane] ^ before) % size];
       tag[i] = static_cast<std::uint16_t>(tags.lane[context.lane] >> tag_shift ^ before >> (16 - tag_bits) ^
                                           spread(pc) >> (16 - tag_bits));
       tag[i] %= 1u << tag_bits;
-      if (found[i]->target == 0 || found[i]->tag != tag[i]) continue;
+      if (candidates[i]->target == 0 || candidates[i]->tag != tag[i]) continue;
       shorter = provider;
       provider = i;
     }
     std::uint32_t& last = last_[(pc ^ pc >> index_bits ^ pc >> 2 * index_bits) % size];
-    const std::uint32_t alternative = shorter != none ? found[shorter]->target : last;
-    const std::uint32_t longest = provider != none ? found[provider]->target : last;
-    const bool is_new = provider != none && found[provider]->confidence == 0;
+    const std::uint32_t alternative = shorter != none ? candidates[shorter]->target : last;
+    const std::uint32_t longest = provider != none ? candidates[provider]->target : last;
+    const bool is_new = provider != none && candidates[provider]->confidence == 0;
     const bool right = (is_new ? alternative : longest) == target;
-    if (provider != none) train(*found[provider], target, alternative);
-    if (!right && longest != target) allocate(found, tag, provider + 1, target);
+    if (provider != none) train(*candidates[provider], target, alternative);
+    if (!right && longest != target) allocate(candidates, tag, provider + 1, target);
     last = target;
     targets_ = targets_ << 16 | spread(target);
     return right;
@@ -88,10 +89,10 @@ class IndirectTargets {
   }
 
   /// Replaces an entry that is not useful, in the first table from `table` on that has one.
-  void allocate(Entry* const* found, const std::uint16_t* tag, unsigned table, std::uint32_t target) {
+  void allocate(Entry* const* candidates, const std::uint16_t* tag, unsigned table, std::uint32_t target) {
     for (; table < tables; ++table) {
-      if (found[table]->useful != 0) continue;
-      *found[table] = {.target = target, .tag = tag[table], .confidence = 0, .useful = 0};
+      if (candidates[table]->useful != 0) continue;
+      *candidates[table] = {.target = target, .tag = tag[table], .confidence = 0, .useful = 0};
       failures_ -= failures_ > 0 ? 1 : 0;
       return;
     }

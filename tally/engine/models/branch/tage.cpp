@@ -371,13 +371,13 @@ std::uint32_t Tage::settle(const std::uint32_t* words, std::uint32_t from, std::
 }
 
 bool Tage::predict(std::uint64_t pc, bool taken) {
-  const Outcome one = outcome_of(pc, taken);
-  return play(&one, 1).conditional == 0;
+  const Outcome outcome = outcome_of(pc, taken);
+  return play(&outcome, 1).conditional == 0;
 }
 
 bool Tage::predict_target(std::uint64_t pc, std::uint64_t target) {
-  const Outcome one[] = {indirect_outcome_of(pc), static_cast<Outcome>(target)};
-  return play(one, 2).indirect == 0;
+  const Outcome words[] = {indirect_outcome_of(pc), static_cast<Outcome>(target)};
+  return play(words, 2).indirect == 0;
 }
 
 Mispredictions Tage::play(const std::uint32_t* words, std::uint32_t n) {

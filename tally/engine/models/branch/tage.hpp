@@ -19,8 +19,8 @@ struct Mispredictions {
 /// A bimodal table and seven tables whose entries are indexed and tagged by address and histories of increasing length.
 /// The longest history with a matching entry predicts. 8 KB in hardware: 4,096 two-bit counters (1 KB) and 7 × 512
 /// entries of 16 bits. Targets of indirect branches are predicted with the same history, of which each is two outcomes
-/// that depend on its target (IndirectTargets). Call reset() first: all zero is not a valid state. Cost per branch in play() on a Zen 5, with
-/// AVX2 and with SSE2 alone: 4.7 and 5.7 ns in Python, 10.4 and 11 ns in bzip2.
+/// that depend on its target (IndirectTargets). Call reset() first: all zero is not a valid state. Cost per branch in
+/// play() on a Zen 5, with AVX2 and with SSE2 alone: 4.7 and 5.7 ns in Python, 10.4 and 11 ns in bzip2.
 class Tage {
  public:
   static constexpr unsigned tables = 7;
@@ -70,7 +70,7 @@ class Tage {
   Lanes16 hash_;                                  ///< of each table's history
   unsigned __int128 history_;                     ///< outcomes, the latest in bit 0
   std::uint32_t random_;                          ///< distributes allocations over the tables; a fixed sequence
-  std::uint32_t failures_;    ///< allocation failures minus successes; a high value ages the useful counters
+  std::uint32_t failures_;  ///< allocation failures minus successes; a high value ages the useful counters
   IndirectTargets targets_;
   std::int32_t trust_fresh_;  ///< −8 … 7: from 0 on the alternate prediction replaces that of a fresh entry
 };

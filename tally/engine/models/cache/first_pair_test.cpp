@@ -59,9 +59,9 @@ TEST_P(FirstPairTest, misses_the_same_lines_as_lists) {
 
 INSTANTIATE_TEST_SUITE_P(ways, FirstPairTest,
                          ::testing::Values(Pair{{.sets = 64, .ways = 8}, {.sets = 64, .ways = 12}, true},
-                                         Pair{{.sets = 64, .ways = 8}, {.sets = 64, .ways = 12}, false},
-                                         Pair{{.sets = 48, .ways = 5}, {.sets = 64, .ways = 3}, true},
-                                         Pair{{.sets = 48, .ways = 5}, {.sets = 64, .ways = 3}, false}));
+                                           Pair{{.sets = 64, .ways = 8}, {.sets = 64, .ways = 12}, false},
+                                           Pair{{.sets = 48, .ways = 5}, {.sets = 64, .ways = 3}, true},
+                                           Pair{{.sets = 48, .ways = 5}, {.sets = 64, .ways = 3}, false}));
 
 TEST(FirstPair, HasTimesWhereTheyFit) {
   const CacheShape level{.sets = 64, .ways = 8};

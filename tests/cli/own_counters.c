@@ -126,6 +126,45 @@ static void count_mixed(int first) {
   printf(", then %ld bytes\n", (long)read(fd[0], values, sizeof values));
 }
 
+// The counter, as perf_event_open(2) documents to read it. -1: not in user mode.
+static int64_t read_mapped(const volatile struct perf_event_mmap_page* page) {
+  while (1) {
+    const uint32_t lock = page->lock;
+    asm volatile("" ::: "memory");
+    const uint32_t index = page->index;
+    int64_t count = page->offset;
+    if (!page->cap_user_rdpmc || index == 0) return -1;
+    uint32_t low, high;
+    asm volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(index - 1));
+    const unsigned unused = 64 - page->pmc_width;
+    count += (int64_t)(((uint64_t)high << 32 | low) << unused) >> unused;
+    asm volatile("" ::: "memory");
+    if (page->lock == lock) return count;
+  }
+}
+
+static void count_mapped(void) {
+  const int fd = open_instructions();
+  const volatile struct perf_event_mmap_page* const page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+  if (page == MAP_FAILED) return (void)printf("mapped: %s\n", strerror(errno));
+  printf("mapped: off %ld", (long)read_mapped(page));
+  run_loop(fd, 1000);
+  printf(", offset %ld", (long)page->offset);
+  ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+  // Twice with the same instructions between the two reads: the counter has no error of its own.
+  uint32_t low[4], high;
+  const uint32_t counter = page->index - 1;
+  asm volatile("rdpmc\n mov %%eax, %[a]\n rdpmc\n mov %%eax, %[b]\n mov $500, %%esi\n 1: dec %%esi\n jnz 1b\n rdpmc\n"
+               : [a] "=&r"(low[0]), [b] "=&r"(low[1]), "=&a"(low[2]), "=&d"(high)
+               : "c"(counter)
+               : "esi", "cc");
+  const int64_t before = read_mapped(page);
+  const int64_t by_read = (int64_t)value_of(fd);
+  const int64_t after = read_mapped(page);
+  printf(", between: %u %u, %s\n", low[1] - low[0], low[2] - low[1],
+         before < by_read && by_read < after && after - before < 5000 ? "in order" : "not in order");
+}
+
 static void count_duplicates(void) {
   const int fd = open_instructions();
   const int second = dup(fd), third = fcntl(fd, F_DUPFD_CLOEXEC, 100);
@@ -417,7 +456,7 @@ static void print_other_errors(void) {
   print_error("AMD's branches", attributes(PERF_TYPE_RAW, 0xc2), 0, -1, -1, 0);
   print_error("loads", attributes(PERF_TYPE_HW_CACHE, 0), 0, -1, -1, 0);
   const int fd = open_instructions();
-  printf("mapped: %s\n", mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED ? strerror(errno) : "yes");
+  printf("mapped: %s\n", mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED ? strerror(errno) : "yes");
   struct pollfd waited = {.fd = fd, .events = POLLIN};
   printf("poll: %d, %x\n", poll(&waited, 1, 0), waited.revents);
 }
@@ -426,6 +465,7 @@ int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "group") == 0) count_group();
   if (strcmp(what, "mixed") == 0) count_mixed(0), count_mixed(1);
+  if (strcmp(what, "mapped") == 0) count_mapped();
   if (strcmp(what, "duplicates") == 0) count_duplicates();
   if (strcmp(what, "child") == 0) count_in_child();
   if (strcmp(what, "closed") == 0) close_elsewhere();

@@ -35,6 +35,10 @@ TEST(OwnCounters, of_a_group_with_events_of_the_kernel_are_exact) {
             "88 bytes, 4 values: 2003 few 1001 few, then many many many many, then 72 bytes\n");
 }
 
+TEST(OwnCounters, can_be_read_by_rdpmc) {
+  EXPECT_EQ(counted("mapped"), "mapped: off -1, offset 2003, between: 2 1003, in order\n");
+}
+
 TEST(OwnCounters, live_as_long_as_a_descriptor) {
   EXPECT_EQ(counted("duplicates"), "duplicates: 2003 2003\nreplaced: 2003, readv 8\nclosed: -1\n");
 }
@@ -97,7 +101,7 @@ TEST(OwnCounters, that_the_engine_lacks_are_missing) {
   EXPECT_EQ(run.out,
             "kernel: Permission denied\ncycles: No such file or directory\nnumber: Invalid argument\n"
             "unknown code: No such file or directory\nIntel's branches: opened\n"
-            "AMD's branches: No such file or directory\nloads: opened\nmapped: No such device\npoll: 1, 0\n");
+            "AMD's branches: No such file or directory\nloads: opened\nmapped: Invalid argument\npoll: 1, 0\n");
 }
 
 TEST(OwnCounters, of_cycles_and_misses_are_those_of_the_model) {

@@ -6,6 +6,7 @@
 #include "tally/engine/decimal.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
+#include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/pmu_table.hpp"
 #include "tally/engine/instrument/asked_values.hpp"
 #include "tally/engine/stop_the_world.hpp"
@@ -13,6 +14,7 @@
 namespace tally::engine::guest {
 namespace {
 
+constexpr u16 counter_bits = 48;
 constexpr u64 with_lost = 16;  // PERF_FORMAT_LOST, since Linux 6.0
 
 /// How many descriptors of each event this process has; null: it has opened none.
@@ -109,6 +111,70 @@ bool read_kernel_event(PmuOpenEvent& e) {
   if (failed(bytes) || static_cast<u64>(bytes) < (at + 1) * sizeof words[0]) return false;
   e.count = static_cast<s64>(words[at]);
   return true;
+}
+
+/// The pages of this process that show events, as the engine has them mapped.
+struct MappedPage {
+  u32 event;
+  perf_event_mmap_page* page;
+};
+constexpr u32 page_limit = 1 << 16;
+Growing<MappedPage> mapped_pages;
+
+/// Writes the state of an event to its pages. For the caller, a counter that counts it is its index in the table.
+void show(u32 event) {
+  for (u32 i = 0; i < mapped_pages.size; i++) {
+    if (mapped_pages[i].event != event) continue;
+    perf_event_mmap_page& page = *mapped_pages[i].page;
+    s64 offset = 0;
+    const bool has_counter = counter_offset(event, current()->index, offset);
+    __atomic_add_fetch(&page.lock, 1, __ATOMIC_SEQ_CST);
+    page.index = has_counter ? event + 1 : 0;
+    page.offset = has_counter ? offset : count_of(pmu_event(event));
+    page.time_enabled = page.time_running = enabled_ns_of(pmu_event(event));
+    page.cap_user_rdpmc = 1;
+    __atomic_add_fetch(&page.lock, 1, __ATOMIC_SEQ_CST);
+  }
+}
+
+void show_group(u32 leader) {
+  if (mapped_pages.size == 0) return;
+  for_group(leader, [](const PmuOpenEvent& e) { show(static_cast<u32>(&e - pmu_table().event)); });
+}
+
+/// The event is about to be removed: its pages show the last state.
+void end_pages(u32 event) {
+  for (u32 i = 0; i < mapped_pages.size; i++) {
+    if (mapped_pages[i].event != event) continue;
+    mapped_pages[i].page->index = 0;
+    mapped_pages[i].page->offset = count_of(pmu_event(event));
+    unreserve(reinterpret_cast<u64>(mapped_pages[i].page), page_bytes);
+    mapped_pages[i--] = mapped_pages[--mapped_pages.size];
+  }
+}
+
+/// Makes the memory of a mapping of `bytes`, and shows the event in it. Returns a descriptor of it, or an error.
+s64 make_page(u32 event, u64 bytes) {
+  if (mapped_pages.data == nullptr && !mapped_pages.try_init_in_steps(page_limit)) return -ENOMEM;
+  const u64 at = mapped_pages.full() ? 0 : try_reserve(page_bytes, PROT_NONE);
+  if (at == 0) return -ENOMEM;
+  const s64 file = kernel(SYS_memfd_create, reinterpret_cast<u64>("[perf_event]"), 1 /* MFD_CLOEXEC */);
+  if (failed(file) || failed(kernel(SYS_ftruncate, static_cast<u64>(file), bytes)) ||
+      failed(kernel(SYS_mmap, at, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, static_cast<u64>(file),
+                    0))) {
+    unreserve(at, page_bytes);
+    return -ENOMEM;
+  }
+  kernel(SYS_madvise, at, page_bytes, MADV_DONTFORK);
+  auto* const page = reinterpret_cast<perf_event_mmap_page*>(at);
+  page->cap_bit0_is_deprecated = 1;
+  page->size = static_cast<u32>(reinterpret_cast<u64>(&page->__reserved) - at);
+  page->pmc_width = counter_bits;
+  page->data_offset = page_bytes;
+  page->data_size = bytes - page_bytes;
+  mapped_pages.add({event, page});
+  show(event);
+  return file;
 }
 
 /// Calls `f` while the table is locked, and with the other threads held if it says so. Returns its result, or EBUSY.
@@ -229,11 +295,11 @@ s64 read_values(u32 event, u64 to, u64 bytes) {
 /// `group`: -1 for an event of the engine. Returns its error; 0: none; not_of_pmu: it does not check them for this
 /// program.
 s64 ask_kernel(u8* attributes, s32 pid, s32 group, u64 flags) {
-  perf_event_attr asked;
-  copy(&asked, attributes, PERF_ATTR_SIZE_VER0);
-  asked.type = PERF_TYPE_SOFTWARE;
-  asked.config = PERF_COUNT_SW_DUMMY;
-  copy(attributes, &asked, PERF_ATTR_SIZE_VER0);
+  perf_event_attr software;
+  copy(&software, attributes, PERF_ATTR_SIZE_VER0);
+  software.type = PERF_TYPE_SOFTWARE;
+  software.config = PERF_COUNT_SW_DUMMY;
+  copy(attributes, &software, PERF_ATTR_SIZE_VER0);
   const u64 none = ~u64{0};
   const s64 r = kernel(SYS_perf_event_open, reinterpret_cast<u64>(attributes), static_cast<u64>(s64{pid}), none,
                        static_cast<u64>(s64{group}), flags);
@@ -250,8 +316,8 @@ s64 copy_attributes(u64 from, s32 pid, s32 group, u64 flags, perf_event_attr& at
   u32 size = 0;
   if (get(&size, from + 4, sizeof size) != 0) return -EFAULT;
   if (size == 0) size = PERF_ATTR_SIZE_VER0;
-  const auto too_big = [&](u32 known) -> s64 {
-    put(from + 4, &known, sizeof known);
+  const auto too_big = [&](u32 limit) -> s64 {
+    put(from + 4, &limit, sizeof limit);
     return -E2BIG;
   };
   const bool is_possible = size >= PERF_ATTR_SIZE_VER0 && size <= page_bytes;
@@ -486,6 +552,7 @@ void dissolve_group(Thread* t, u32 leader) {
     e.next_member = 0;
     e.leader = e.last_member = at;
     switch_kernel_events(at);
+    show_group(at);
   }
   pmu_event(leader).next_member = 0;
   pmu_event(leader).last_member = leader;
@@ -494,6 +561,7 @@ void dissolve_group(Thread* t, u32 leader) {
 /// A process has closed its last descriptor of an event, or ends.
 void let_go(Thread* t, u32 event) {
   PmuOpenEvent& e = pmu_event(event);
+  end_pages(event);
   if (--e.holders != 0) return;
   if (e.leader == event)
     dissolve_group(t, event);
@@ -635,6 +703,42 @@ s64 read_pmu_event(Thread* t) {
   });
 }
 
+s64 map_pmu_event(Thread* t) {
+  constexpr u64 shared = 1;
+  u64* const g = t->gpr;
+  const u64 number = g[r8], bytes = page_up(g[rsi]), buffer_pages = bytes / page_bytes - 1;
+  const s64 file = with_event(t, number, [&](u32 event) -> s64 {
+    const PmuOpenEvent& e = pmu_event(event);
+    if (e.is_kernels) return not_of_pmu;
+    const bool is_possible = bytes != 0 && (buffer_pages & (buffer_pages - 1)) == 0 && g[r9] == 0;
+    if ((e.inherits && e.cpu == -1) || !(g[r10] & shared) || !is_possible) return -EINVAL;
+    update_group_for_change(e.leader);
+    return make_page(event, bytes);
+  });
+  if (failed(file) || file == not_of_pmu) return file;
+  g[r8] = static_cast<u64>(file);
+  const s64 at = emulate_mapping(t);
+  g[r8] = number;
+  kernel(SYS_close, static_cast<u64>(file));
+  if (!failed(at)) kernel(SYS_madvise, static_cast<u64>(at), bytes, MADV_DONTFORK);
+  return at;
+}
+
+bool read_pmu_counter(Thread* t, u32 counter, u64& value) {
+  if (!pmu_is_used()) return false;
+  PmuGuard guard;
+  bool exists = false;
+  for_countings_of(t->index, [&](u32 at, const PmuCounting& c) {
+    s64 offset = 0;
+    if (c.event != counter || !counter_offset(c.event, t->index, offset)) return;
+    PmuValues values(false);
+    const s64 itself = settings().pmu.event[pmu_event(c.event).row].weight[channel::instructions];
+    value = static_cast<u64>(counter_of(at, values) - itself) & ((u64{1} << counter_bits) - 1);
+    exists = true;
+  });
+  return exists;
+}
+
 s64 control_pmu_event(Thread* t) {
   const u64* const g = t->gpr;
   const u32 request = static_cast<u32>(g[rsi]);
@@ -648,6 +752,7 @@ s64 control_pmu_event(Thread* t) {
       else
         f(controlled);
       switch_kernel_events(controlled.leader);
+      show_group(controlled.leader);
       return 0;
     };
     switch (request) {
@@ -696,6 +801,7 @@ void pmu_events_switched(Thread* t, bool is_on) {
       pmu_event(event).runs = is_on;  // the kernel has done that
     });
     for_own([](u32 event) { switch_kernel_events(pmu_event(event).leader); });
+    for_own([](u32 event) { show(event); });
     return 0;
   });
 }
@@ -758,14 +864,21 @@ void pmu_events_of_failed_fork(Thread* t, u32 process) {
   for_held([&](u32 event) { let_go(t, event); });
 }
 
-void pmu_events_of_child(const Thread* t, u32 process) { begin_expected(t, of_child(process)); }
+void pmu_events_of_child(const Thread* t, u32 process) {
+  mapped_pages.size = 0;
+  begin_expected(t, of_child(process));
+}
 
 void pmu_events_of_thread_end(Thread* t) {
   if (!pmu_is_used()) return;
   PmuGuard guard;
   PmuValues values;
   for_countings_of(t->index, [&](u32 at, const PmuCounting&) { update_for_end(at, values); });
-  for_countings_of(t->index, [](u32 at, const PmuCounting&) { end_counting_of(at); });
+  for_countings_of(t->index, [](u32 at, const PmuCounting& c) {
+    const u32 event = c.event;
+    end_counting_of(at);
+    show(event);
+  });
 }
 
 void pmu_events_of_process_end(Thread* t) {

@@ -17,6 +17,11 @@ s64 open_pmu_event(Thread* t);
 s64 read_pmu_event(Thread* t);
 s64 control_pmu_event(Thread* t);
 
+/// Serves mmap(2) of an event.
+s64 map_pmu_event(Thread* t);
+/// Reads a counter as the instruction rdpmc does, which has been counted. Returns false if there is none.
+bool read_pmu_counter(Thread* t, u32 counter, u64& value);
+
 /// An event that `number` refers to, before a call that may close that descriptor. 0: none, or the caller is a vfork
 /// child, whose descriptors are copies.
 u32 pmu_event_at(const Thread* t, u64 number);

@@ -334,6 +334,23 @@ bool update_event(u32 event, PmuValues& values, Update why) {
   return is_known;
 }
 
+s64 counter_of(u32 counting, PmuValues& values) {
+  const PmuCounting& c = table->counting[counting];
+  return amount_in(pmu_event(c.event), values.of(c.thread, false).counted);
+}
+
+bool counter_offset(u32 event, u32 thread, s64& offset) {
+  const PmuOpenEvent& e = pmu_event(event);
+  if (e.is_kernels || row_of(e).is_modelled || row_of(e).is_cycles) return false;
+  bool is_on = false;
+  for_countings(e, [&](u32, const PmuCounting& c) {
+    if (c.thread != thread) return;
+    is_on = is_counting(e, c);
+    offset = e.count + e.inherited + c.count - c.seen;
+  });
+  return is_on;
+}
+
 s64 count_of(const PmuOpenEvent& e) {
   s64 sum = e.count + e.inherited;
   for_countings(e, [&](u32, const PmuCounting& c) { sum += c.count; });

@@ -98,6 +98,11 @@ enum class Update {
 bool update_event(u32 event, PmuValues& values, Update why);
 bool update_counting(u32 counting, PmuValues& values, Update why = Update::to_read);
 
+/// What the event's counter contains for this thread, whose count is the counter plus the result of counter_offset().
+s64 counter_of(u32 counting, PmuValues& values);
+/// As of the last update. Returns false if the event does not count the thread now, or not by a counter.
+bool counter_offset(u32 event, u32 thread, s64& offset);
+
 /// The sums of what an event counts, as of its last update.
 s64 count_of(const PmuOpenEvent& e);
 u64 enabled_ns_of(const PmuOpenEvent& e);

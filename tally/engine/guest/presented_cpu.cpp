@@ -5,6 +5,7 @@
 #include "tally/engine/context.hpp"
 #include "tally/engine/guest/frame_state.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
+#include "tally/engine/guest/pmu_events.hpp"
 #include "tally/engine/instrument/extended_state.hpp"
 #include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -64,11 +65,19 @@ extern "C" void emulate(Thread* t) {
   u8 bytes[16] = {};
   Instruction in;
   if (!decode(t->pc, bytes, read_code(t->pc, bytes, 15), in)) return dispatch(t);
-  constexpr u8 cpuid_opcode = 0xa2;
+  constexpr u8 cpuid_opcode = 0xa2, rdpmc_opcode = 0x33;
+  bool is_executed = true;
+  u64 counter = 0;
   if (in.opcode == cpuid_opcode) {
     identify(t);
-  } else if (!read_extended_control(t)) {
-    // At its own address the instruction faults. It has not retired.
+  } else if (in.opcode != rdpmc_opcode) {
+    is_executed = read_extended_control(t);
+  } else {
+    is_executed = read_pmu_counter(t, static_cast<u32>(t->gpr[rcx]), counter);
+    if (is_executed) set_pair(t, counter);
+  }
+  if (!is_executed) {
+    // It is executed at its own address, where most fault. It has not retired yet.
     channel::Totals delta;
     delta.field[channel::instructions] = -1;
     correct(t, t->pc, delta);

@@ -146,8 +146,9 @@ s64 queue_to_process(Thread* t) { return send_with_info(t, rdx, t->gpr[rdi], t->
 
 /// The code of a mapped file may contain region marks.
 s64 map(Thread* t) {
-  const s64 r = emulate_mapping(t);
   constexpr u64 executable = 4, anonymous = 0x20;
+  if (const s64 at = t->gpr[r10] & anonymous ? not_of_pmu : map_pmu_event(t); at != not_of_pmu) return at;
+  const s64 r = emulate_mapping(t);
   if (marks_on() && !failed(r) && t->vfork_child == 0 && (t->gpr[rdx] & executable) && !(t->gpr[r10] & anonymous))
     learn_marks(t);
   return r;

@@ -101,6 +101,7 @@ Kind kind_of(const ZydisDecodedInstruction& i) {
     case ZYDIS_MNEMONIC_LGS: return Kind::leave;
     case ZYDIS_MNEMONIC_CPUID:
     case ZYDIS_MNEMONIC_XGETBV: return presents_cpu ? Kind::emulated : Kind::plain;
+    case ZYDIS_MNEMONIC_RDPMC: return Kind::emulated;
     default: break;
   }
   const bool reads_memory = (i.attributes & ZYDIS_ATTRIB_HAS_MODRM) && i.raw.modrm.mod != 3;

@@ -20,7 +20,7 @@ enum class Kind : u8 {
   trap,         // int3, int n, ud2, hlt …: copied, but ends the trace
   transaction,  // xbegin: illegal, or it aborts at once
   far_return,   // iret, far ret: executed by the engine, if the code segment stays the same
-  emulated,     // cpuid and xgetbv, if programs see another processor: executed by the engine
+  emulated,     // rdpmc; cpuid and xgetbv, if programs see another processor: executed by the engine
   step,         // executed at its own address, one instruction at a time
   leave,        // needs the GS base: the program continues natively
   end,          // not an instruction: the position after the last one

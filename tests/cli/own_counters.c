@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -334,6 +335,44 @@ static void count_modelled(char* path) {
   printf("of a program: %s\n", value_of(cycles) > alone + 20000 ? "more" : "no more");
 }
 
+// Threads that open, read and close events of their own, while they fork children that do so, too, or are killed.
+static int wrong_reads;
+static void* use_events(void* number) {
+  struct perf_event_attr attr = attributes(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  attr.inherit = 1;
+  for (intptr_t i = 0; i < 20; i++) {
+    attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+    const int leader = open_event(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    attr.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
+    const int member = open_event(&attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
+    ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+    if ((i + (intptr_t)number) % 3 == 0) {
+      const pid_t child = fork();
+      if (child == 0) {
+        close(open_instructions());
+        if (i % 2 == 1) raise(SIGKILL);
+        _exit(0);
+      }
+      waitpid(child, NULL, 0);
+    }
+    if (value_of(member) == 0 || value_of(inherited) == 0) __atomic_add_fetch(&wrong_reads, 1, __ATOMIC_RELAXED);
+    close(leader);
+    close(member);
+  }
+  return NULL;
+}
+
+static void count_together(void) {
+  struct perf_event_attr attr = attributes(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  attr.inherit = 1;
+  attr.disabled = 0;
+  inherited = open_event(&attr, 0, -1, -1, 0);
+  pthread_t threads[4];
+  for (intptr_t i = 0; i < 4; i++) pthread_create(&threads[i], NULL, use_events, (void*)i);
+  for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+  printf("wrong reads: %d\n", wrong_reads);
+}
+
 static void switch_all(void) {
   const int first = open_instructions(), second = open_instructions();
   prctl(PR_TASK_PERF_EVENTS_ENABLE);
@@ -475,6 +514,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "two") == 0) run_two();
   if (strcmp(what, "execute") == 0) execute_with_counter(argv[0]);
   if (strcmp(what, "executed") == 0) count_as_executed(argv[2]);
+  if (strcmp(what, "together") == 0) count_together();
   if (strcmp(what, "prctl") == 0) switch_all();
   if (strcmp(what, "modelled") == 0) count_modelled(argv[0]);
   if (strcmp(what, "errors") == 0) print_errors(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);

@@ -851,17 +851,19 @@ void pmu_events_of_failed_thread(const Thread* child) {
 void pmu_events_of_thread(const Thread* t) { begin_expected(t, of_thread(t)); }
 
 void pmu_events_before_fork(const Thread* t, u32 process) {
-  if (!pmu_is_used()) return;
-  PmuGuard guard;
+  if (!settings().pmu.any()) return;
+  lock_pmu_table();
   inherit_events(t, false, of_child(process));
   for_held([](u32 event) { pmu_event(event).holders++; });
 }
 
-void pmu_events_of_failed_fork(Thread* t, u32 process) {
-  if (!pmu_is_used()) return;
-  PmuGuard guard;
-  for_expecting(of_child(process), [](u32 at, const PmuCounting&) { end_counting_of(at); });
-  for_held([&](u32 event) { let_go(t, event); });
+void pmu_events_after_fork(Thread* t, u32 process, bool has_failed) {
+  if (!settings().pmu.any()) return;
+  if (has_failed) {
+    for_expecting(of_child(process), [](u32 at, const PmuCounting&) { end_counting_of(at); });
+    for_held([&](u32 event) { let_go(t, event); });
+  }
+  unlock_pmu_table();
 }
 
 void pmu_events_of_child(const Thread* t, u32 process) {

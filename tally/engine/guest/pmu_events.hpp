@@ -38,9 +38,11 @@ void pmu_events_switched(Thread* t, bool is_on);
 void pmu_events_before_thread(const Thread* t, const Thread* child);
 void pmu_events_of_failed_thread(const Thread* child);
 void pmu_events_of_thread(const Thread* t);
-/// The thread is about to fork, could not fork, or is the one in the child. `process`: the child's record.
+/// The thread is about to fork: locks the table, so that the child has the same events as the parent at that time.
+/// `process`: the child's record.
 void pmu_events_before_fork(const Thread* t, u32 process);
-void pmu_events_of_failed_fork(Thread* t, u32 process);
+/// In the parent.
+void pmu_events_after_fork(Thread* t, u32 process, bool has_failed);
 void pmu_events_of_child(const Thread* t, u32 process);
 
 /// The thread, or the process with its stopped threads, ends: its counts are final.

@@ -172,7 +172,7 @@ bool map_pmu_table() {
 
 channel::PmuTable& pmu_table() { return *table; }
 
-PmuGuard::PmuGuard() {
+void lock_pmu_table() {
   if (!map_pmu_table()) die("no memory for the table of events", sizeof(channel::PmuTable));
   const u32 self = current()->index;
   constexpr u64 pause_us = 50, patience_us = 1'000'000, last_patience_us = 10'000'000;
@@ -189,7 +189,7 @@ PmuGuard::PmuGuard() {
   }
 }
 
-PmuGuard::~PmuGuard() { __atomic_store_n(&table->lock, 0, __ATOMIC_RELEASE); }
+void unlock_pmu_table() { __atomic_store_n(&table->lock, 0, __ATOMIC_RELEASE); }
 
 u32 add_pmu_event(u64 identity) {
   const u32 at = new_element(table->free_event, table->events, channel::pmu_open_limit,

@@ -19,9 +19,11 @@ inline PmuOpenEvent& pmu_event(u32 event) { return pmu_table().event[event]; }
 
 /// Maps the table if that has not happened yet, and holds its lock. A process can be killed while it holds the lock:
 /// then another one takes the lock over after a second.
+void lock_pmu_table();
+void unlock_pmu_table();
 struct PmuGuard {
-  PmuGuard();
-  ~PmuGuard();
+  PmuGuard() { lock_pmu_table(); }
+  ~PmuGuard() { unlock_pmu_table(); }
   PmuGuard(const PmuGuard&) = delete;
   PmuGuard& operator=(const PmuGuard&) = delete;
 };

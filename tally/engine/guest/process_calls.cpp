@@ -62,23 +62,22 @@ s64 fork_process(Thread* t, const Clone& c) {
   const u32 process = before_fork(t);
   fork_random();
   if (process == 0) return -EAGAIN;
-  pmu_events_before_fork(t, process);
   open_outputs(*t);
   lock_mappings(t);
   block_all();  // a signal that is pending afterwards was sent to the parent before, or to the child
+  pmu_events_before_fork(t, process);
   lock_tables();
   note_shared_with_others();
   if (c.flags & clone_files) numbers_are_shared();
   const s64 r = copy_vectors(process) ? begin_process(c) : -11;
   unlock_tables();
+  if (r != 0) pmu_events_after_fork(t, process, failed(r));
   unlock_mappings();
   if (r != 0) {
-    if (r < 0) {
+    if (r < 0)
       fork_failed(process);
-      pmu_events_of_failed_fork(t, process);
-    } else {
+    else
       fork_done(process, static_cast<s32>(r));
-    }
     unblock(t);
     return r;
   }

@@ -111,6 +111,10 @@ TEST(OwnCounters, of_cycles_and_misses_are_those_of_the_model) {
   EXPECT_EQ(run.out, "cycles: one a round, misses: few\nof a program: more\n") << run.err;
 }
 
+TEST(OwnCounters, are_allowed_by_the_kernels_setting) {
+  EXPECT_EQ(tally({"run", "--", "cat", "/proc/sys/kernel/perf_event_paranoid"}).out, "2\n");
+}
+
 TEST(OwnCounters, are_no_option_of_run_or_of_a_native_run) {
   EXPECT_NE(tally({"run", "--pmu", "--", "true"}).err.find("unknown option"), std::string::npos);
   EXPECT_NE(tally({"stat", "--pmu", "--native", "--", "true"}).err.find("--native cannot be used with --pmu"),

@@ -8,8 +8,9 @@ namespace tally::engine::guest {
 
 inline bool machine_is_fixed() { return settings().repeatable != 0; }
 
-/// Opens a file that describes the machine, or with a counted clock times: creates one with the presented content.
-/// Returns its descriptor or an error; no_file if the call in the thread's registers opens another file.
+/// Opens a file that describes the machine, with a counted clock one of times, with a PMU the one of its permission:
+/// creates one with the presented content. Returns its descriptor or an error; no_file if the call in the thread's
+/// registers opens another file.
 inline constexpr s64 no_file = INT64_MIN;
 s64 open_presented_file(Thread* t, u64 flags);
 

@@ -91,6 +91,15 @@ INSTANTIATE_TEST_SUITE_P(Programs, PlantedCause,
                                          Planted{"forward", "cycles-forwarding", "forwarding"}),
                          [](const auto& info) { return std::string(info.param.program); });
 
+TEST(CausesOfCycles, AreKnownForWholeProgramsAndInProfilesOnly) {
+  const Finished region = tally(
+      {"stat", "-q", "--model", "haswell", "-e", "cycles-core", "--function", "divide", "--", CAUSES, "divide"}, {});
+  EXPECT_NE(region.err.find("the causes of cycles are known for the whole program"), std::string::npos) << region.err;
+  const Finished native = tally({"stat", "--backend", "none", "--by", "cause", "--", "true"}, {});
+  EXPECT_EQ(native.code(), 2);
+  EXPECT_NE(native.err.find("a cause of cycles needs the engine"), std::string::npos) << native.err;
+}
+
 TEST(TopDown, ClassesAddUpToAllSlots) {
   const Finished run = tally({"stat", "-q", "--model", "haswell", "--topdown", "--", CAUSES, "chase"}, {});
   ASSERT_EQ(run.code(), 0);

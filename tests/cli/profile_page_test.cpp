@@ -85,6 +85,23 @@ TEST_F(ProfilePage, switches_events) {
   EXPECT_EQ(shown, "instructions:u,loads:u|true|true");
 }
 
+/// Cycles have a bar of their causes in each row.
+TEST_F(ProfilePage, shows_the_causes_of_cycles) {
+  const TemporaryFile file("profile.html");
+  tally({"profile", "-q", "--model", "haswell", "-e", "cycles", "--format", "html", "-o", file.path(), "--", CAUSES,
+         "chase"});
+  const std::string shown = probe_output(render(file.content().value_or(""), R"(
+    const row = [...document.querySelectorAll("#functions tbody tr")].find((one) => one.textContent.includes("chase"));
+    const bar = row.querySelector(".causes"), widest = [...bar.children].reduce((a, b) => parseFloat(a.style.width) < parseFloat(b.style.width) ? b : a);
+    const code = [...document.querySelectorAll("#chosen .code tr")].map((one) => one.textContent).find((text) => text.includes("// chase"));
+    document.getElementById("seen").textContent = [bar.title.startsWith("DRAM 9"), parseFloat(widest.style.width) > 90,
+      /DRAM 9\d %/.test(row.textContent), /DRAM 9\d %/.test(code),
+      document.querySelector(".legend").textContent.includes("DRAM 8"),
+      document.querySelector("#functions thead").textContent.includes("cycles-DRAM")].join("|");
+  )"));
+  EXPECT_EQ(shown, "true|true|true|true|true|false");
+}
+
 /// A thread has its own counts, which add up to those of all threads.
 TEST_F(ProfilePage, shows_each_thread) {
   const std::string shown = probe_output(render(page({"--calls", "--", WORKERS, "1", "3", "1000"}), R"(

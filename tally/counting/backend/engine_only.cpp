@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tally/counting/backend/simulation.hpp"
+
 namespace tally::backend {
 namespace {
 
@@ -15,6 +17,11 @@ struct EngineOnly {
   const char* why;   ///< why natively not; "{0}" is the backend
   const char* hint;  ///< what to do instead; null: no single option requests it
 };
+
+bool counts_causes(const Order& order) {
+  return std::any_of(order.events.begin(), order.events.end(),
+                     [](const event::Event& event) { return is_cause_of_cycles(event.id); });
+}
 
 constexpr EngineOnly table[] = {
     {"--model", [](const Order&, bool has_model) { return has_model; }, "it cannot be combined with `--backend {0}`",
@@ -32,6 +39,8 @@ constexpr EngineOnly table[] = {
   {"--marks " #name, [](const Order& order, bool) { return order.conditions.marks == #name; }, \
    "natively, these instructions are illegal", "omit `--backend {0}`"},
 #include "tally/engine/channel/mark_dialects.inc"
+    {"a cause of cycles", [](const Order& order, bool) { return counts_causes(order); },
+     "the processor's counters do not divide cycles among causes", "omit `--backend {0}`"},
     {"--parts", [](const Order& order, bool) { return order.parts() != nullptr; }, "samples are not divided by marks",
      "omit `--backend {0}`"},
     {"`int $0x2e` is a marker", [](const Order& order, bool) { return order.trap() == Trap::int2e; },

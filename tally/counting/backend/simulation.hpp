@@ -46,6 +46,8 @@ NeededModels needed_by(event::Id id);
 
 /// Whether the event is known for whole programs and by instruction, but not at marks: cycles of one cause.
 bool is_cause_of_cycles(event::Id id);
+inline constexpr const char* causes_only_in_profiles =
+    "the causes of cycles are known for the whole program and in profiles only";
 
 /// Returns which model a count of this event comes from: "TAGE, fast", "haswell caches, fast".
 std::string model_of(event::Id id, const Simulation& simulation);

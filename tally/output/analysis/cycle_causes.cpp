@@ -100,6 +100,12 @@ std::vector<TopDownClass> top_down(const std::vector<result::Event>& events) {
   return classes;
 }
 
+std::string indented_name(const TopDownClass& row, std::string_view indentation) {
+  std::string name;
+  for (int level = 1; level < row.level; ++level) name += indentation;
+  return name.append(row.name);
+}
+
 std::string cause_events(bool with_slots) {
   std::string list = "instructions,cycles";
   if (with_slots) list += ",pipeline-slots,cycles-heavy";

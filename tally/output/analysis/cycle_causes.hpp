@@ -28,6 +28,7 @@ class CauseColumns {
   static std::optional<CauseColumns> find(const std::vector<result::Event>& events);
 
   std::size_t cycles() const { return cycles_; }
+  const std::optional<std::size_t>& instructions() const { return instructions_; }
   /// The index of each cause's event, as cycle_causes().
   const std::vector<std::size_t>& causes() const { return causes_; }
   bool has(std::size_t event) const;
@@ -53,6 +54,9 @@ struct TopDownClass {
   std::int64_t slots = 0;
   double share = 0;  ///< of all slots
 };
+
+/// Its name after one indentation for each level above it.
+std::string indented_name(const TopDownClass& row, std::string_view indentation);
 
 /// Returns the classes; none unless pipeline-slots and all causes were counted.
 std::vector<TopDownClass> top_down(const std::vector<result::Event>& events);

@@ -27,11 +27,12 @@
     button.addEventListener("click", onClick);
     return button;
   };
-  // A cell is [text, class, action on click].
+  // A cell is [text or element, class, action on click].
   const rowOf = (cells, tag = "td") => {
     const tr = make("tr");
     for (const [text, kind, onClick] of cells) {
-      const cell = make(tag, onClick ? undefined : text, kind);
+      const isElement = text instanceof Node, cell = make(tag, onClick || isElement ? undefined : text, kind);
+      if (isElement) cell.append(text);
       if (kind === "number" && tag === "td" && /^0( ms)?$/.test(text)) cell.classList.add("zero");
       if (onClick) cell.append(link(text, onClick));
       tr.append(cell);
@@ -45,6 +46,37 @@
   };
   const wanted = () => byId("find").value.toLowerCase();
   const placeOf = (f) => f.object + (f.place ? " · " + f.place : "");
+
+  // --- Causes of cycles. ---------------------------------------------------------------------------------------------
+  const causes = data.causes ?? [];
+  const causeColours = ["#3f9b54", "#c9a227", "#c8443a", "#e07b28", "#9ec5f0", "#6aa5f2", "#3d7fd6", "#1f5fae", "#7443b8", "#b06fb5", "#6b7280"];
+  // The events with columns of their own: a cause only if it is the chosen event.
+  const ownEvents = () => data.events.map((_, k) => k).filter((k) => k === event || !causes.some((cause) => cause.event === k));
+  const causeShare = (counts, cause) => counts[data.cycles] ? 100 * counts[cause.event] / counts[data.cycles] : 0;
+  const mainCause = (counts) => causes.reduce((most, cause) => counts[cause.event] > counts[most.event] ? cause : most);
+  const mainCauseText = (counts) => counts[data.cycles] ? `${mainCause(counts).name} ${causeShare(counts, mainCause(counts)).toFixed(0)} %` : "";
+  function causeBar(counts) {
+    const bar = make("div", undefined, "causes");
+    if (!counts || !counts[data.cycles]) return bar;
+    causes.forEach((cause, i) => {
+      const segment = make("span");
+      segment.style.width = causeShare(counts, cause) + "%";
+      segment.style.background = causeColours[i];
+      bar.append(segment);
+    });
+    bar.title = causes.map((cause) => [cause.name, causeShare(counts, cause)]).filter(([, percent]) => percent >= .05)
+      .sort((a, b) => b[1] - a[1]).map(([name, percent]) => `${name} ${percent.toFixed(1)} %`).join(", ");
+    return bar;
+  }
+  if (causes.length > 0) {
+    const legend = make("p", "Causes of cycles: ", "soft legend");
+    causes.forEach((cause, i) => {
+      const swatch = make("span");
+      swatch.style.background = causeColours[i];
+      legend.append(swatch, `${cause.name} ${causeShare(data.views[0].totals, cause).toFixed(1)} %`);
+    });
+    byId("chosen").before(legend);
+  }
 
   // --- Boxes of the flame graph. -------------------------------------------------------------------------------------
   // weigh() of a call is [before, after, width]; of a profile all three are the same.
@@ -199,7 +231,13 @@
       if (view.rows.some((r) => r.intervals)) list.push({ name: "95 % interval", key: (r) => r.counts[e], cell: (r) => r.intervals?.[e] ?? "" });
       list.push({ name: "samples", key: (r) => r.samples[e], cell: (r) => number(r.samples[e]) });
     }
-    data.events.forEach((name, k) => list.push({ name, key: (r) => r.counts[k], cell: (r) => count(r.counts[k], k) }));
+    for (const k of ownEvents()) list.push({ name: data.events[k], key: (r) => r.counts[k], cell: (r) => count(r.counts[k], k) });
+    const ipc = (r) => r.counts[data.cycles] > 0 ? r.counts[data.instructions] / r.counts[data.cycles] : 0;
+    if (causes.length > 0) {
+      if (data.instructions !== null) list.push({ name: "IPC", key: ipc, cell: (r) => ipc(r) ? ipc(r).toFixed(2) : "" });
+      list.push({ name: "causes", key: (r) => r.counts[data.cycles], cell: (r) => causeBar(r.counts) });
+      list.push({ name: "main cause", key: (r) => causeShare(r.counts, mainCause(r.counts)), cell: (r) => mainCauseText(r.counts) });
+    }
     if (!data.sampled && view.rows.some((r) => r.entered !== undefined))
       list.push({ name: "entered", key: (r) => r.entered, cell: (r) => r.entered ? number(r.entered) : "" });
     return list;
@@ -249,7 +287,8 @@
   // Rows of [text before the code, counts, code]; the rows that counted most are shaded.
   function codeTable(heading, rows, cellsOf, weightOf) {
     const table = make("table", undefined, "code");
-    const heads = isChange ? [[data.events[event], "number"], ["before", "number"], ["after", "number"]] : data.events.map((e) => [e, "number"]);
+    const heads = isChange ? [[data.events[event], "number"], ["before", "number"], ["after", "number"]]
+      : [...ownEvents().map((k) => [data.events[k], "number"]), ...causes.length > 0 ? [["causes"], ["main cause"]] : []];
     table.append(rowOf([...heads, [heading], ["", "source"]], "th"));
     const most = Math.max(1, ...rows.map(weightOf));
     for (const row of rows) {
@@ -261,7 +300,8 @@
   }
   const numbersOf = (counts, before) => isChange
     ? [change(before[event], counts[event]), count(before[event]), count(counts[event])].map((text) => [text, "number"])
-    : data.events.map((_, k) => [counts ? count(counts[k], k) : "", "number"]);
+    : [...ownEvents().map((k) => [counts ? count(counts[k], k) : "", "number"]),
+       ...causes.length > 0 ? [[causeBar(counts)], [counts ? mainCauseText(counts) : ""]] : []];
   function linesOf(f) {
     const weight = ([, counts, , before]) => !counts ? 0 : isChange ? Math.abs(counts[event] - before[event]) : counts[event];
     return codeTable("line", f.lines, ([place, counts, text, before]) =>
@@ -284,7 +324,7 @@
     part.replaceChildren(make("h3", f.name));
     const counts = !row ? ["not executed by this thread"]
       : isChange ? [`${sizeOf([row.before[event], row.counts[event]])} ${data.events[event]}`]
-      : data.events.map((e, k) => `${count(row.counts[k], k)} ${e}`);
+      : [...ownEvents().map((k) => `${count(row.counts[k], k)} ${data.events[k]}`), ...causes.length > 0 ? [mainCauseText(row.counts)] : []];
     part.append(make("p", `${placeOf(f)}: ${counts.join(", ")}`, "soft"));
     if (view.arcs.length > 0) {
       const both = make("div", undefined, "columns");

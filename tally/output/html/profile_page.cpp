@@ -7,6 +7,7 @@
 
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/cycle_causes.hpp"
 #include "tally/output/analysis/jumped_functions.hpp"
 #include "tally/output/analysis/profile_objects.hpp"
 #include "tally/output/analysis/profile_samples.hpp"
@@ -293,6 +294,12 @@ Json page_data(const result::Profile& profile, const ProfileStyle& style, std::v
     data["events"].push_back(event.total.name.text());
     data["units"].push_back(unit_on_page(event.total.unit));
   }
+  if (const auto columns = CauseColumns::find(profile.stat.events)) {
+    data["cycles"] = columns->cycles();
+    data["instructions"] = columns->instructions() ? Json(*columns->instructions()) : Json();
+    for (std::size_t i = 0; i < columns->causes().size(); ++i)
+      data["causes"].push_back({{"event", columns->causes()[i]}, {"name", cycle_causes()[i].name}});
+  }
   data["sampled"] = profile.is_sampled();
   data["functions"] = functions_json(profile, style, functions, newer);
   data["python"] = python_json(profile);
@@ -347,7 +354,10 @@ std::string profile_html(const result::Profile& of, const ProfileStyle& style) {
   ProfilePage page;
   page.title = "Profile of " + (profile.stat.command.empty() ? profile.stat.target : shell_words(profile.stat.command));
   page.lines.emplace_back(environment_line(profile.stat.environment), "soft");
-  for (const result::Event& event : profile.stat.events) {
+  const auto causes = CauseColumns::find(profile.stat.events);
+  for (std::size_t e = 0; e < profile.event_count(); ++e) {
+    if (causes && causes->has(e)) continue;
+    const result::Event& event = profile.stat.events[e];
     const Count& count = event.total.count;
     page.lines.emplace_back(
         fmt::format("{} {}: {}{}{}", count.value ? value_text(*count.value, event.total.unit) : "-",
@@ -361,7 +371,8 @@ std::string profile_html(const result::Profile& of, const ProfileStyle& style) {
           ? "Each box is a function. Its width is its inclusive count; its callees are below it. Functions that were "
             "reached by jumps (tail calls) are below the function that was called, with 0 calls and estimated counts. "
             "Click to zoom."
-          : "Calls were not recorded: use tally profile --calls --format html to see a flame graph.";
+      : causes ? "Cycles of a model have no calls: use tally profile --calls --format html -e instructions."
+               : "Calls were not recorded: use tally profile --calls --format html to see a flame graph.";
   if (!profile.python.empty())
     page.about_python =
         std::string(

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/cycle_causes.hpp"
 #include "tally/output/html/sections.hpp"
 #include "tally/output/kit/element.hpp"
 #include "tally/output/kit/metric_text.hpp"
@@ -40,6 +41,14 @@ std::string events_table(const Stat& stat) {
                remark(event.total.count)});
   }
   return table.html();
+}
+
+std::string top_down_table(const Stat& stat) {
+  HtmlTable table({"class", "#slots", "#share"});
+  for (const TopDownClass& row : top_down(stat.events))
+    table.add({indented_name(row, "\u00a0\u00a0"), thousands(row.slots), percent_text(100 * row.share)});
+  const std::string html = table.html();
+  return html.empty() ? html : element("h3", "Top-down classes") + html;
 }
 
 std::string metrics_table(const Stat& stat) {
@@ -170,7 +179,7 @@ std::string section_of(const Stat& stat) {
   std::string html = baseline_verdict(stat) + element("p", how);
   if (stat.incomplete) html += element("p", "This result is incomplete.", "verdict bad");
   for (const std::string& notice : stat.notices) html += element("p", notice, "soft");
-  html += events_table(stat) + metrics_table(stat);
+  html += events_table(stat) + top_down_table(stat) + metrics_table(stat);
   if (stat.runs.size() > 1) html += runs_figure(stat);
   html += intervals_figure(stat) + parts_table(stat) + processes_table(stat);
   for (const result::Run& run : stat.runs) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/cycle_causes.hpp"
 #include "tally/output/kinds/stat_format.hpp"
 #include "tally/output/kit/markdown.hpp"
 #include "tally/output/kit/provenance_line.hpp"
@@ -56,6 +57,14 @@ std::string metrics_rows(const result::Stat& stat) {
   return text;
 }
 
+std::string top_down_rows(const result::Stat& stat) {
+  std::string text;
+  for (const TopDownClass& row : top_down(stat.events))
+    text += fmt::format("| {} | {} | {} |\n", markdown_text(indented_name(row, "\u00a0\u00a0")), thousands(row.slots),
+                        percent_text(100 * row.share));
+  return text.empty() ? text : "\n| top-down class | slots | share |\n|---|--:|--:|\n" + text;
+}
+
 }  // namespace
 
 Result<std::string> stat_markdown(const result::Stat& stat, const Style&) {
@@ -64,7 +73,7 @@ Result<std::string> stat_markdown(const result::Stat& stat, const Style&) {
   if (stat.runs.size() > 1) text += fmt::format(", {} runs", stat.runs.size());
   if (stat.exit_code && *stat.exit_code != 0) text += fmt::format(", exit code {}", *stat.exit_code);
   if (stat.incomplete) text += ", incomplete";
-  text += "\n\n" + events_rows(stat) + metrics_rows(stat);
+  text += "\n\n" + events_rows(stat) + top_down_rows(stat) + metrics_rows(stat);
   if (!stat.notices.empty()) text += "\n";
   for (const std::string& notice : stat.notices) text += fmt::format("- {}\n", markdown_text(notice));
   std::string where = stat.environment.cpu;

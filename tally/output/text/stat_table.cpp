@@ -49,8 +49,7 @@ std::vector<result::Event> event_rows(const result::Stat& stat) {
 std::string top_down_block(const result::Stat& stat, std::size_t terminal) {
   Grid grid({{"top-down class"}, {"slots", Align::right}, {"share", Align::right}});
   for (const TopDownClass& row : top_down(stat.events))
-    grid.add({std::string(2 * static_cast<std::size_t>(row.level - 1), ' ').append(row.name), thousands(row.slots),
-              percent_text(100 * row.share)});
+    grid.add({indented_name(row, "  "), thousands(row.slots), percent_text(100 * row.share)});
   return grid.empty() ? "" : grid.text(terminal);
 }
 

@@ -41,6 +41,7 @@ namespace {
 // Returns why a model has no count of an event in regions; empty if it has one.
 std::string why_not_in_regions(const event::Event& event, const channel::AskedModels& models) {
   const NeededModels needed = needed_by(event.id);
+  if (is_cause_of_cycles(event.id)) return causes_only_in_profiles;
   if (models.models.on == 0)
     return fmt::format("needs a machine model: `tally stat --model host -e {}`", event::name(event));
   if (engine::provides(models.models, needed)) return "";

@@ -28,8 +28,7 @@ class Run {
     }
   }
 
-  /// Returns by how much the instruction ends after the one before it, by cause.
-  CoreTimes step(const CoreInstruction& instruction, const Timing& timing) {
+  void step(const CoreInstruction& instruction, const Timing& timing) {
     if (core_.in_order()) return step_in_order(instruction, timing);
     std::int32_t start = ready(instruction.sources);
     Cause wait = Cause::core;  // what determines `start`
@@ -47,19 +46,21 @@ class Run {
     std::int32_t end = occupy(instruction, timing.uses, is_fused, front_ - window_);
     const unsigned used = is_fused ? 0 : slots(instruction, timing);
     const Cause own = own_cause(instruction);
-    CoreTimes times = retiring(used, own);
+    retire(used, own);
     const std::int32_t retired = front_ + slot_ticks(used);
     front_ = larger(larger(end, retired), done);
     const std::int32_t waited = larger(start - retired, 0);
-    times.of(wait) += static_cast<std::uint64_t>(waited);
-    times.of(own) += static_cast<std::uint64_t>(front_ - retired - waited);
+    spend(wait, waited);
+    spend(own, front_ - retired - waited);
     for (const Register result : instruction.results)
       if (result != no_register) ready_[result] = done;
     last_ = instruction.operation;
     if ((instruction.memory & CoreInstruction::stores) != 0) remember(instruction.at, done);
     change_places(instruction);
-    return times;
   }
+
+  /// By how much the instructions end after the code before them, by cause.
+  const CoreTimes& spent() const { return spent_; }
 
   // Ends the run: times become relative to its end. Only in-order results may come later than that, by the latency of
   // one instruction.
@@ -89,14 +90,13 @@ class Run {
     return static_cast<std::int32_t>(slots) * (ticks_per_cycle / core_.width);
   }
 
-  // The times of an instruction's slots. Those that a lock takes beyond the first belong to it.
-  CoreTimes retiring(unsigned slots, Cause own) const {
+  void spend(Cause cause, std::int32_t ticks) { spent_.of(cause) += static_cast<std::uint64_t>(ticks); }
+
+  // Spends the time of an instruction's slots. Those that a lock takes beyond the first belong to it.
+  void retire(unsigned slots, Cause own) {
     const bool is_lock = own == Cause::locks && slots > 1;
-    CoreTimes times;
-    if (is_lock) times.of(own) = static_cast<std::uint64_t>(slot_ticks(slots - 1));
-    times.of(slots > 1 && !is_lock ? Cause::heavy : Cause::light) =
-        static_cast<std::uint64_t>(slot_ticks(is_lock ? 1 : slots));
-    return times;
+    if (is_lock) spend(own, slot_ticks(slots - 1));
+    spend(slots > 1 && !is_lock ? Cause::heavy : Cause::light, slot_ticks(is_lock ? 1 : slots));
   }
 
   // The cause of the time that an instruction itself takes.
@@ -159,7 +159,7 @@ class Run {
 
   // Starts an instruction when earlier ones have started and its sources and ports are ready. Its results come later,
   // and only instructions that read them wait.
-  CoreTimes step_in_order(const CoreInstruction& instruction, const Timing& timing) {
+  void step_in_order(const CoreInstruction& instruction, const Timing& timing) {
     const bool loads = (instruction.memory & CoreInstruction::loads) != 0;
     std::int32_t start = larger(ready(instruction.sources), ready(instruction.address));
     const bool waits_for_load = is_loaded(instruction.sources, start) || is_loaded(instruction.address, start);
@@ -174,15 +174,14 @@ class Run {
     const std::int32_t done =
         start + (loads ? load_ticks(instruction) : 0) + (only_loads ? 0 : timing.latency * ticks_per_cycle);
     const unsigned used = slots(instruction, timing);
-    CoreTimes times = retiring(used, own_cause(instruction));
-    times.of(waits_for_load ? Cause::l1 : own_cause(instruction)) += static_cast<std::uint64_t>(start - front_);
+    retire(used, own_cause(instruction));
+    spend(waits_for_load ? Cause::l1 : own_cause(instruction), start - front_);
     front_ = start + slot_ticks(used);
     for (const Register result : instruction.results) {
       if (result == no_register) continue;
       ready_[result] = done;
       if (result < 64) loaded_ = (loaded_ & ~(std::uint64_t{1} << result)) | std::uint64_t{only_loads} << result;
     }
-    return times;
   }
 
   // Whether one of these registers is ready at `time`, not earlier, and has its value from a load.
@@ -270,9 +269,10 @@ class Run {
   std::int32_t ready_[registers];
   std::int32_t free_[ports];
   Stored stores_[recent_stores];
-  std::uint64_t followed_ = 0;           ///< registers of their places
-  std::int32_t front_ = 0;               ///< when the last instruction ended
-  std::uint64_t loaded_;                 ///< as CoreState::loaded
+  std::uint64_t followed_ = 0;  ///< registers of their places
+  std::int32_t front_ = 0;      ///< when the last instruction ended
+  std::uint64_t loaded_;        ///< as CoreState::loaded
+  CoreTimes spent_;
   Operation last_ = Operation::unknown;  ///< its kind
 };
 
@@ -285,10 +285,13 @@ CoreCost run(const CoreTable& core, std::span<const CoreInstruction> instruction
   for (std::size_t i = 0; i < instructions.size(); ++i) {
     const Timing* const timing = core.timing(instructions[i].operation);
     cost.unknown += timing == nullptr;
-    const CoreTimes times = batch.step(instructions[i], timing != nullptr ? *timing : not_known);
-    cost.causes.add(times);
-    if (i < each.size()) each[i] = times;
+    const CoreTimes before = each.empty() ? CoreTimes{} : batch.spent();
+    batch.step(instructions[i], timing != nullptr ? *timing : not_known);
+    if (i >= each.size()) continue;
+    each[i] = batch.spent();
+    for (unsigned cause = 0; cause < core_causes; ++cause) each[i].by[cause] -= before.by[cause];
   }
+  cost.causes = batch.spent();
   cost.ticks = batch.finish(state);
   return cost;
 }

@@ -32,7 +32,7 @@ std::vector<MarkedEvent> marked_events(const Order& order, const Modelling& mode
     if (count.trust == Trust::absent) {
       one.reason = count.reason;
     } else if (is_cause_of_cycles(event.id)) {
-      one.reason = "the causes of cycles are known for the whole program and in profiles only";
+      one.reason = causes_only_in_profiles;
     } else if (needed_by(event.id).core && order.windows() != nullptr) {
       one.is_cycles = true;
     } else if (needed_by(event.id).core && order.has_calls()) {

@@ -10,7 +10,8 @@ using models::Operation;
 using CoreRegister = models::Register;
 
 CoreRegister core_register(ZydisRegister r) {
-  const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
+  const ZydisRegister enclosing = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
+  const ZydisRegister whole = enclosing != ZYDIS_REGISTER_NONE ? enclosing : r;  // x87, MMX and masks have none
   const auto in = [&](ZydisRegister first, ZydisRegister last) { return whole >= first && whole <= last; };
   const auto numbered = [&](CoreRegister base, ZydisRegister first) {
     return static_cast<CoreRegister>(base + (whole - first));
@@ -223,7 +224,8 @@ CoreInstruction read(const Instruction& in) {
     const CoreRegister r = core_register(o.reg.value);
     if (by_front_end && r == stack) continue;
     const bool reads = (o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0 || keeps_part(details, o);
-    if (result.operation != Operation::zeroing && reads) add(result.sources, r);
+    const bool is_idiom = result.operation == Operation::zeroing || result.operation == Operation::vector_ones;
+    if (!is_idiom && reads) add(result.sources, r);
     // A move into a part of a register is not renamed but merges the two.
     if (i == 0 && keeps_part(details, o)) {
       if (result.operation == Operation::move) result.operation = Operation::alu;
@@ -231,6 +233,8 @@ CoreInstruction read(const Instruction& in) {
     }
     if (o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) add(result.results, r);
   }
+  // Zydis does not list the index of xlat.
+  if (details.raw.mnemonic == ZYDIS_MNEMONIC_XLAT) add(result.address, core_register(ZYDIS_REGISTER_AL));
   add_flags(result, details);
   set_moved(result, details);
   return result;

@@ -18,7 +18,8 @@ using Registers = std::set<int>;
 
 // The model's number of a register: the test's own copy of the rule.
 int number_of(ZydisRegister r) {
-  const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
+  const ZydisRegister enclosing = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
+  const ZydisRegister whole = enclosing != ZYDIS_REGISTER_NONE ? enclosing : r;
   const int id = static_cast<unsigned char>(ZydisRegisterGetId(whole));
   switch (ZydisRegisterGetClass(whole)) {
     case ZYDIS_REGCLASS_GPR64: return models::first_general + id;
@@ -63,7 +64,8 @@ class CoreCode : public EngineThreadTest {
     ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&zydis_, bytes, 15, &raw, operand))) return false;
     const models::CoreInstruction made = core_code(in);
-    if (made.operation == models::Operation::unknown || made.operation == models::Operation::zeroing) return false;
+    using enum models::Operation;
+    if (made.operation == unknown || made.operation == zeroing || made.operation == vector_ones) return false;
     Registers needed, written;
     for (int i = 0; i < raw.operand_count; ++i) {
       const ZydisDecodedOperand& o = operand[i];
@@ -177,7 +179,15 @@ TEST_F(CoreCode, nothing_else_is_waited_for) {
       << "dec eax keeps the carry, which is stored apart";
   EXPECT_EQ(sources(code("\x0f\x28\xc1")), Registers{models::first_vector + 1}) << "movaps xmm0, xmm1";
   EXPECT_EQ(sources(code("\xc5\xf8\x28\xc1")), Registers{models::first_vector + 1}) << "vmovaps xmm0, xmm1";
+  EXPECT_EQ(sources(code("\xc5\xf9\x76\xc0")), Registers{}) << "vpcmpeqd xmm0, xmm0, xmm0 sets all bits";
   EXPECT_EQ(sources(code("\x30\xc0")), Registers{models::first_general}) << "xor al, al keeps the rest";
+}
+
+TEST_F(CoreCode, registers_that_no_larger_one_encloses_have_numbers) {
+  EXPECT_EQ(sources(code("\xc5\xf5\x4a\xca")), (Registers{models::first_mask + 1, models::first_mask + 2}))
+      << "kaddb k1, k1, k2";
+  EXPECT_EQ(sources(code("\xd8\xc1")), (Registers{models::first_x87, models::first_x87 + 1})) << "fadd st0, st1";
+  EXPECT_EQ(sources(code("\x0f\xfc\xc1")), (Registers{models::first_x87, models::first_x87 + 1})) << "paddb mm0, mm1";
 }
 
 }  // namespace

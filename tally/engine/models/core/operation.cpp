@@ -13,8 +13,8 @@ struct Names {
 constexpr Names all_names[] = {
     {Operation::nop,
      " nop endbr64 endbr32 prefetchnta prefetcht0 prefetcht1 prefetcht2 prefetchw emms femms fnop wait "},
-    {Operation::move, " mov movabs movnti movbe xlat lodsb lodsw lodsd lodsq stosb stosw stosd stosq "},
-    {Operation::extend, " movzx movsx movsxd cbw cwde cdqe cwd cdq cqo "},
+    {Operation::move, " mov movabs movnti movbe lodsb lodsw lodsd lodsq stosb stosw stosd stosq "},
+    {Operation::extend, " movzx movsx movsxd xlat cbw cwde cdqe cwd cdq cqo "},
     {Operation::alu,
      " add sub and or xor not neg inc dec cmp test andn blsi blsr blsmsk bzhi stc clc cmc lahf sahf scasb scasw scasd "
      "scasq adcx adox cld std cmpsb cmpsw cmpsq salc "},
@@ -27,7 +27,8 @@ constexpr Names all_names[] = {
     {Operation::rotate_carry, " rcl rcr "},
     {Operation::shift_double, " shld shrd "},
     {Operation::bit_test, " bt bts btr btc "},
-    {Operation::bit_count, " bsf bsr lzcnt tzcnt popcnt crc32 pdep pext "},
+    {Operation::bit_count, " bsf bsr lzcnt tzcnt popcnt "},
+    {Operation::bit_deposit, " crc32 pdep pext "},
     {Operation::bit_extract, " bextr "},
     {Operation::byte_swap, " bswap "},
     {Operation::multiply, " imul "},
@@ -36,8 +37,8 @@ constexpr Names all_names[] = {
     {Operation::exchange, " xchg xadd cmpxchg "},
     {Operation::push, " push "},
     {Operation::pop, " pop "},
-    {Operation::jump,
-     " loop loope loopne jmp jb jbe jl jle jnb jnbe jnl jnle jno jnp jns jnz jo jp js jz jrcxz jecxz "},
+    {Operation::jump_always, " jmp "},
+    {Operation::jump, " loop loope loopne jb jbe jl jle jnb jnbe jnl jnle jno jnp jns jnz jo jp js jz jrcxz jecxz "},
     {Operation::call, " call "},
     {Operation::ret, " ret "},
     {Operation::leave, " leave "},
@@ -61,19 +62,20 @@ constexpr Names all_names[] = {
      "pblendmw pblendmd pblendmq blendmps blendmpd "},
     {Operation::vector_blend_variable, " blendvps blendvpd pblendvb "},
     {Operation::vector_shuffle,
-     " pshufb pshufd pshufhw pshuflw pshufw shufps shufpd unpcklps unpckhps unpcklpd unpckhpd punpcklbw punpcklwd "
-     "punpckldq punpcklqdq punpckhbw punpckhwd punpckhdq punpckhqdq packsswb packssdw packuswb packusdw palignr "
-     "pblendw "
-     "pslldq psrldq psraq movss movsd movshdup movsldup movddup movhlps movlhps insertps permilps permilpd pmovsxbw "
-     "pmovsxbd "
-     "pmovsxbq pmovsxwd pmovsxwq pmovsxdq pmovzxbw pmovzxbd pmovzxbq pmovzxwd pmovzxwq pmovzxdq psllw pslld psllq "
-     "psrlw "
-     "psrld psrlq psraw psrad "},
+     " pshufd pshufhw pshuflw pshufw shufps shufpd unpcklps unpckhps unpcklpd unpckhpd punpcklbw punpcklwd "
+     "punpckldq punpcklqdq punpckhbw punpckhwd punpckhdq punpckhqdq pblendw psraq movss movsd movshdup movsldup "
+     "movddup "
+     "movhlps movlhps insertps permilps permilpd psllw pslld psllq psrlw psrld psrlq psraw psrad "},
+    {Operation::vector_shuffle_bytes,
+     " pshufb packsswb packssdw packuswb packusdw palignr pslldq psrldq pmovsxbw pmovsxbd pmovsxbq pmovsxwd pmovsxwq "
+     "pmovsxdq pmovzxbw pmovzxbd pmovzxbq pmovzxwd pmovzxwq pmovzxdq "},
     {Operation::vector_shuffle_lanes,
-     " permd permq permps permpd perm2f128 perm2i128 extractf128 extracti128 insertf128 inserti128 broadcastss "
-     "alignd alignq extractf32x4 extractf64x2 extractf32x8 extractf64x4 extracti32x4 extracti64x2 extracti32x8 "
-     "extracti64x4 insertf32x4 insertf64x2 insertf32x8 insertf64x4 inserti32x4 inserti64x2 inserti32x8 inserti64x4 "
-     "shuff32x4 shuff64x2 shufi32x4 shufi64x2 broadcastsd pbroadcastb pbroadcastw pbroadcastd pbroadcastq "},
+     " permd permq permps permpd perm2f128 perm2i128 extractf128 extracti128 alignd alignq extractf32x4 extractf64x2 "
+     "extractf32x8 extractf64x4 extracti32x4 extracti64x2 extracti32x8 extracti64x4 shuff32x4 shuff64x2 shufi32x4 "
+     "shufi64x2 "},
+    {Operation::vector_insert_lane,
+     " insertf128 inserti128 insertf32x4 insertf64x2 insertf32x8 insertf64x4 inserti32x4 inserti64x2 inserti32x8 "
+     "inserti64x4 broadcastss broadcastsd pbroadcastb pbroadcastw pbroadcastd pbroadcastq "},
     {Operation::vector_horizontal, " phaddw phaddd phaddsw phsubw phsubd phsubsw "},
     {Operation::vector_shift_variable, " psllvd psllvq psrlvd psrlvq psravd psravq psllvw psrlvw psravw "},
     {Operation::vector_multiply,
@@ -181,6 +183,8 @@ constexpr Names all_names[] = {
     {Operation::x87_constant, " fldpi fldl2e fldl2t fldlg2 fldln2 "},
     {Operation::x87_round, " frndint fprem fprem1 fscale fxtract "},
     {Operation::x87_function, " fsin fcos fsincos fptan fpatan f2xm1 fyl2x fyl2xp1 fbld fbstp "},
+    {Operation::tile_move, " tileloadd tileloaddt1 tilestored tilezero tilerelease ldtilecfg sttilecfg "},
+    {Operation::tile_multiply, " tdpbssd tdpbsud tdpbusd tdpbuud tdpbf16ps tdpfp16ps "},
 };
 
 // Returns whether the list contains this word.
@@ -223,6 +227,9 @@ bool clears(const char* mnemonic) {
   return lists(" xor sub pxor pxord pxorq xorps xorpd psubb psubw psubd psubq pcmpgtb pcmpgtw pcmpgtd ", mnemonic);
 }
 
+// Returns whether the instruction sets all bits if both sources are the same register.
+bool sets_ones(const char* mnemonic) { return lists(" pcmpeqb pcmpeqw pcmpeqd pcmpeqq ", mnemonic); }
+
 // A vector shift by a constant has the timing of a shuffle. A shift by a register needs one more micro-operation.
 bool is_vector_shift(const char* mnemonic) {
   return lists(" psllw pslld psllq psrlw psrld psrlq psraw psrad ", mnemonic);
@@ -243,6 +250,14 @@ Operation refined(Operation operation, const char* mnemonic, const Form& form) {
     case Operation::move:
       if (form.repeated && lists(" stosb stosw stosd stosq ", mnemonic)) return Operation::string_store;
       return operation;
+    case Operation::bit_test: return form.memory && !form.immediate ? Operation::bit_test_memory : operation;
+    case Operation::fp_convert_width: return form.general ? Operation::fp_convert_general : operation;
+    // Loads of an element for all places need no shuffle, except of bytes and words.
+    case Operation::vector_insert_lane:
+      return form.memory && lists(" broadcastss broadcastsd pbroadcastd pbroadcastq ", mnemonic)
+                 ? Operation::vector_move
+                 : operation;
+    case Operation::string_move: return form.repeated ? operation : Operation::move;
     case Operation::mask_move: return form.general ? Operation::mask_to_integer : operation;
     case Operation::lea: return form.address_parts >= 3 ? Operation::lea_slow : operation;
     case Operation::shift: return form.immediate || form.operands != 2 ? operation : Operation::shift_by_register;
@@ -271,6 +286,7 @@ Operation operation_of(const char* mnemonic, const Form& form) {
   Operation operation = named(plain);
   if (operation == Operation::unknown && *plain == 'v') operation = named(++plain);
   if (form.same_register && clears(plain)) return Operation::zeroing;
+  if (form.same_register && sets_ones(plain)) return Operation::vector_ones;
   return refined(operation, plain, form);
 }
 

@@ -24,7 +24,9 @@ enum class Operation : std::uint8_t {
   rotate_carry,
   shift_double,
   bit_test,
-  bit_count,  ///< bsf, bsr, lzcnt, tzcnt, popcnt, crc32, pdep, pext
+  bit_test_memory,  ///< at an offset in memory that a register has
+  bit_count,        ///< bsf, bsr, lzcnt, tzcnt, popcnt
+  bit_deposit,      ///< pdep, pext, crc32
   bit_extract,
   byte_swap,
   byte_swap_wide,
@@ -37,16 +39,20 @@ enum class Operation : std::uint8_t {
   locked,  ///< read-modify-write with a lock, and exchange with memory
   push,
   pop,
-  jump,  ///< conditional, direct, indirect
+  jump,         ///< conditional
+  jump_always,  ///< direct, indirect: taken each time
   call,
   ret,
   leave,
   vector_move,
   vector_integer,
+  vector_ones,  ///< setting all bits by an idiom (a comparison with itself): no sources
   vector_logic,
   vector_blend_variable,
   vector_shuffle,
+  vector_shuffle_bytes,  ///< by an index, over two registers, to elements of another width
   vector_shuffle_lanes,
+  vector_insert_lane,  ///< and broadcast of the first element
   vector_horizontal,
   vector_shift_by_register,
   vector_shift_variable,
@@ -99,8 +105,9 @@ enum class Operation : std::uint8_t {
   fp_add,       ///< addition, comparison, minimum, maximum
   fp_multiply,
   fp_fma,
-  fp_convert,        ///< between floating point and integers, of equal width
-  fp_convert_width,  ///< to the other precision, or to and from general registers
+  fp_convert,          ///< between floating point and integers, of equal width
+  fp_convert_width,    ///< to the other precision
+  fp_convert_general,  ///< to and from general registers
   fp_round,
   fp_approximate,
   fp_divide_single,
@@ -123,7 +130,9 @@ enum class Operation : std::uint8_t {
   x87_constant,  ///< loads of pi and logarithms
   x87_round,     ///< to an integer, remainder, scale
   x87_function,  ///< trigonometric, logarithm, power
-  count,         ///< the number of kinds
+  tile_move,     ///< AMX: load, store, zero, configuration
+  tile_multiply,
+  count,  ///< the number of kinds
 };
 
 constexpr unsigned operations = static_cast<unsigned>(Operation::count);

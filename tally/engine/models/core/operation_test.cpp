@@ -20,14 +20,14 @@ TEST(Operation, PartsOfNamesAreNoNames) {
 }
 
 TEST(Operation, UnlistedMnemonicsAreUnknown) {
-  for (const char* mnemonic : {"hlt", "vmcall", "in", "tdpbssd", "enqcmd"})
+  for (const char* mnemonic : {"hlt", "vmcall", "in", "enqcmd"})
     EXPECT_EQ(operation_of(mnemonic, {}), Operation::unknown) << mnemonic;
 }
 
 TEST(Operation, AvxFormsAreFoundWithoutTheirV) {
   EXPECT_EQ(operation_of("vaddps", {}), Operation::fp_add);
   EXPECT_EQ(operation_of("vfmadd231pd", {}), Operation::fp_fma);
-  EXPECT_EQ(operation_of("vpbroadcastd", {}), Operation::vector_shuffle_lanes);
+  EXPECT_EQ(operation_of("vpbroadcastd", {}), Operation::vector_insert_lane);
 }
 
 TEST(Operation, FormsChangeTheKind) {
@@ -57,11 +57,18 @@ TEST(Operation, FormsChangeTheKind) {
   EXPECT_EQ(operation_of("movss", {}), Operation::vector_shuffle);
   EXPECT_EQ(operation_of("movq", {.memory = true}), Operation::vector_move);
   EXPECT_EQ(operation_of("movq", {}), Operation::vector_to_integer);
+  EXPECT_EQ(operation_of("bt", {.immediate = true, .memory = true}), Operation::bit_test);
+  EXPECT_EQ(operation_of("bt", {.memory = true}), Operation::bit_test_memory);
+  EXPECT_EQ(operation_of("cvtsi2sd", {.general = true}), Operation::fp_convert_general);
+  EXPECT_EQ(operation_of("cvtsi2sd", {.memory = true}), Operation::fp_convert_width);
+  EXPECT_EQ(operation_of("vbroadcastss", {.memory = true}), Operation::vector_move);
+  EXPECT_EQ(operation_of("vpbroadcastb", {.memory = true}), Operation::vector_insert_lane);
 }
 
 TEST(Operation, RepeatedAndMaskForms) {
   EXPECT_EQ(operation_of("movsb", {.repeated = true}), Operation::string_move);
   EXPECT_EQ(operation_of("movsd", {.operands = 0, .repeated = true}), Operation::string_move);
+  EXPECT_EQ(operation_of("movsb", {}), Operation::move);
   EXPECT_EQ(operation_of("stosq", {.repeated = true}), Operation::string_store);
   EXPECT_EQ(operation_of("stosq", {}), Operation::move);
   EXPECT_EQ(operation_of("scasb", {.repeated = true}), Operation::string_compare);
@@ -79,6 +86,7 @@ TEST(Operation, IdiomsThatClear) {
   EXPECT_EQ(operation_of("sub", {.same_register = true}), Operation::zeroing);
   EXPECT_EQ(operation_of("add", {.same_register = true}), Operation::alu);
   EXPECT_EQ(operation_of("xor", {}), Operation::alu);
+  EXPECT_EQ(operation_of("vpcmpeqd", {.same_register = true}), Operation::vector_ones);
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ constexpr Timing rows[] = {
     {rotate_carry, 1, 1, {{port0, 1}}, llvm},
     {shift_double, 9, 9, {}, llvm},
     {bit_test, 1, 1, {{port0, 1}}, llvm},
+    {bit_test_memory, 9, 9, {}, llvm},
     {bit_count, 16, 32, {}, llvm},  // bsf, bsr
     {byte_swap, 1, 1, {{port0, 1}}, llvm},
     {byte_swap_wide, 1, 1, {{port0, 1}}, llvm},
@@ -43,13 +44,16 @@ constexpr Timing rows[] = {
     {push, 1, 1, {}, llvm},
     {pop, 1, 1, {}, llvm},
     {jump, 1, 1, {}, llvm},
+    {jump_always, 1, 1, {}, llvm},
     {call, 1, 1, {}, llvm},
     {ret, 1, 1, {}, llvm},  // as a call: the 79 in the source are those of a far return
     {leave, 2, 2, {}, llvm},
     {vector_move, 1, 1, {}, llvm},
     {vector_integer, 1, 1, {}, llvm},
+    {vector_ones, 1, 1, {}, llvm},
     {vector_logic, 1, 1, {}, llvm},
     {vector_shuffle, 1, 1, {{port0, 1}}, llvm},
+    {vector_shuffle_bytes, 1, 1, {{port0, 1}}, llvm},
     {vector_horizontal, 3, 3, {}, llvm},
     {vector_shift_by_register, 2, 2, {{port0, 1}}, llvm},
     {vector_multiply, 5, 1, {{port0, 2}}, llvm},
@@ -62,6 +66,7 @@ constexpr Timing rows[] = {
     {fp_multiply, 5, 1, {{port0, 2}}, llvm},
     {fp_convert, 6, 12, {}, llvm},
     {fp_convert_width, 7, 14, {}, llvm},    // 6 to 8
+    {fp_convert_general, 7, 14, {}, llvm},  // 5 to 9
     {fp_approximate, 6, 12, {}, llvm},      // 4, and 9 for four elements
     {fp_divide_single, 52, 104, {}, llvm},  // 34, and 70 for four elements
     {fp_divide_double, 94, 188, {}, llvm},  // 62, and 125 for two elements

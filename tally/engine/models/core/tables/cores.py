@@ -24,7 +24,7 @@ cores = {
                         manual_intel),
     "zen2": ("znver2", 5, 224, 4, 7, "l0 l1", "l0 l1", "s0", True, "Zen 2", fog_micro),
     "zen3": ("znver3", 6, 256, 4, 7, "l0 l1 l2", "l0 l1", "s0 s1", True, "Zen 3", fog_micro),
-    "zen4": ("znver4", 6, 320, 4, 7, "l0 l1 l2", "l0 l1", "s0 s1", True, "Zen 4", fog_micro),
+    "zen4": ("znver4", 6, 320, 4, 7, "l0 l1 l2", "l0 l1", "s0", True, "Zen 4", fog_micro),
 }
 # Cycles from a store's data to a load inside it, to one that needs more than the store has, and which loads are renamed
 # (Renames): Zen 4 and Golden Cove (on Granite Rapids) measured with rows of a store, a load and an addition, 2026-11-28
@@ -48,13 +48,16 @@ instructions = {
     "select": "cmoveq %rax, %rcx", "set": "sete %al", "lea": "leaq (%rax,%rcx), %rdx",
     "lea_slow": "leaq 8(%rax,%rcx), %rdx", "shift": "shlq $3, %rax", "shift_by_register": "shlq %cl, %rax",
     "rotate_carry": "rclq $1, %rax", "shift_double": "shldq $3, %rax, %rcx", "bit_test": "btq $3, %rax",
+    "bit_test_memory": "btl %ecx, (%rax)", "bit_deposit": "pdepq %rax, %rcx, %rdx",
     "bit_count": "popcntq %rax, %rcx", "bit_extract": "bextrq %rax, %rcx, %rdx", "byte_swap": "bswapl %eax",
     "byte_swap_wide": "bswapq %rax", "multiply": "imulq %rax, %rcx", "multiply_wide": "mulq %rcx",
     "divide": "divl %ecx", "divide_wide": "divq %rcx", "divide_wide_signed": "idivq %rcx",
     "exchange": "xchgq %rax, %rcx", "locked": "lock addq %rax, (%rcx)", "push": "", "pop": "", "jump": "jne 1f\n1:",
+    "jump_always": "jmp 1f\n1:",
     "call": "", "ret": "", "leave": "", "vector_move": "vmovaps %ymm1, %ymm2",
-    "vector_integer": "vpaddd %ymm1, %ymm2, %ymm3", "vector_logic": "vpand %ymm1, %ymm2, %ymm3",
-    "vector_blend_variable": "vpblendvb %ymm1, %ymm2, %ymm3, %ymm4", "vector_shuffle": "vpshufb %ymm1, %ymm2, %ymm3",
+    "vector_ones": "vpcmpeqd %ymm1, %ymm2, %ymm3", "vector_integer": "vpaddd %ymm1, %ymm2, %ymm3", "vector_logic": "vpand %ymm1, %ymm2, %ymm3",
+    "vector_blend_variable": "vpblendvb %ymm1, %ymm2, %ymm3, %ymm4", "vector_shuffle": "vpunpckldq %ymm1, %ymm2, %ymm3",
+    "vector_shuffle_bytes": "vpshufb %ymm1, %ymm2, %ymm3", "vector_insert_lane": "vinserti128 $1, %xmm1, %ymm2, %ymm3",
     "vector_shuffle_lanes": "vpermd %ymm1, %ymm2, %ymm3", "vector_horizontal": "vphaddd %ymm1, %ymm2, %ymm3",
     "vector_shift_by_register": "vpslld %xmm1, %ymm2, %ymm3", "vector_shift_variable": "vpsllvd %ymm1, %ymm2, %ymm3",
     "vector_multiply": "vpmullw %ymm1, %ymm2, %ymm3", "vector_multiply_32": "vpmulld %ymm1, %ymm2, %ymm3",
@@ -76,6 +79,7 @@ instructions = {
     "state_read": "", "state_write": "", "state_save": "", "serialize": "", "fp_add": "vaddpd %ymm1, %ymm2, %ymm3",
     "fp_multiply": "vmulpd %ymm1, %ymm2, %ymm3", "fp_fma": "vfmadd213pd %ymm1, %ymm2, %ymm3",
     "fp_convert": "vcvtdq2ps %ymm1, %ymm2", "fp_convert_width": "vcvtps2pd %xmm1, %xmm2",
+    "fp_convert_general": "vcvttsd2si %xmm1, %rax",
     "fp_round": "vroundpd $0, %ymm1, %ymm2", "fp_approximate": "vrcpps %xmm1, %xmm2",
     "fp_divide_single": "vdivps %xmm1, %xmm2, %xmm3", "fp_divide_single_wide": "vdivps %ymm1, %ymm2, %ymm3",
     "fp_divide_double": "vdivpd %xmm1, %xmm2, %xmm3", "fp_divide_double_wide": "vdivpd %ymm1, %ymm2, %ymm3",
@@ -85,6 +89,7 @@ instructions = {
     "fp_dot_double": "vdppd $1, %xmm1, %xmm2, %xmm3", "x87_move": "fld %st(1)", "x87_add": "fadd %st(1), %st",
     "x87_multiply": "fmul %st(1), %st", "x87_divide": "fdiv %st(1), %st", "x87_root": "fsqrt", "x87_integer": "",
     "x87_constant": "", "x87_round": "frndint", "x87_function": "",
+    "tile_move": "tilezero %tmm1", "tile_multiply": "tdpbssd %tmm1, %tmm2, %tmm3",
 }
 
 

@@ -13,6 +13,7 @@ constexpr const char* source_2 =
 constexpr const char* source_3 =
     "not checked for this core: A. Fog, Instruction tables (2022-11-04); the middle if it states a range";
 constexpr const char* source_4 = "an estimate: right in its order of magnitude";
+constexpr const char* source_5 = "Intel 64 and IA-32 Optimization Reference Manual, AMX";
 
 // Ports. l: loads, s: stores, div and fdiv: dividers.
 constexpr Ports l0 = 1 << 0;
@@ -47,6 +48,8 @@ constexpr Timing rows[] = {
     {rotate_carry, 2, 3, {{p0 | p6, 2}, {p1 | p10 | p5, 1}}, llvm},
     {shift_double, 3, 1, {{p1, 1}}, llvm},
     {bit_test, 1, 1, {{p1, 1}}, source_2},
+    {bit_test_memory, 11, 10, {{p0 | p6, 4}, {p10 | p5, 3}, {p1, 2}}, llvm},
+    {bit_deposit, 3, 1, {{p1, 1}}, llvm},
     {bit_count, 3, 1, {{p1, 1}}, llvm},
     {bit_extract, 6, 2, {{p0 | p6, 1}, {p1, 1}}, llvm},
     {byte_swap, 1, 1, {{p1, 1}}, llvm},
@@ -61,14 +64,18 @@ constexpr Timing rows[] = {
     {push, 0, 1, {}, source_3},
     {pop, 0, 1, {}, source_3},
     {jump, 1, 1, {{p0 | p6, 1}}, llvm},
+    {jump_always, 1, 1, {{p6, 1}}, source_3},
     {call, 1, 2, {{p6, 1}}, source_3},
     {ret, 1, 2, {{p6, 1}}, source_3},
     {leave, 1, 3, {}, source_3},
     {vector_move, 0, 1, {}, source_1},
+    {vector_ones, 1, 1, {{p0 | p1, 1}}, llvm},
     {vector_integer, 1, 1, {{p0 | p1 | p5, 1}}, llvm},
     {vector_logic, 1, 1, {{p0 | p1 | p5, 1}}, llvm},
     {vector_blend_variable, 3, 3, {{p0 | p1 | p5, 3}}, llvm},
     {vector_shuffle, 1, 1, {{p1 | p5, 1}}, llvm},
+    {vector_shuffle_bytes, 1, 1, {{p1 | p5, 1}}, llvm},
+    {vector_insert_lane, 3, 1, {{p5, 1}}, llvm},
     {vector_shuffle_lanes, 3, 1, {{p5, 1}}, llvm},
     {vector_horizontal, 2, 3, {{p1 | p5, 3}, {p0, 1}}, llvm},
     {vector_shift_by_register, 4, 2, {{p0 | p1, 1}, {p5, 1}}, llvm},
@@ -124,6 +131,7 @@ constexpr Timing rows[] = {
     {fp_fma, 4, 1, {{p0 | p1, 1}}, source_2},
     {fp_convert, 4, 1, {{p0 | p1, 1}}, llvm},
     {fp_convert_width, 5, 2, {{p0 | p1, 1}, {p5, 1}}, llvm},
+    {fp_convert_general, 7, 2, {{p0, 2}, {p1, 1}}, llvm},
     {fp_round, 8, 2, {{p0 | p1, 2}}, llvm},
     {fp_approximate, 4, 1, {{p0, 1}}, llvm},
     {fp_divide_single, 11, 1, {{p0, 1}, {fdiv, 3}}, source_2},
@@ -146,6 +154,8 @@ constexpr Timing rows[] = {
     {x87_constant, 2, 2, {}, source_4},
     {x87_round, 20, 17, {}, source_4},
     {x87_function, 80, 80, {}, source_4},
+    {tile_move, 45, 8, {{l0 | l1, 16}}, source_5},
+    {tile_multiply, 52, 1, {{p5, 16}}, source_5},
 };
 
 }  // namespace

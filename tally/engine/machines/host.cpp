@@ -116,8 +116,9 @@ Result<MachineModel> host(const std::filesystem::path& root) {
                 fmt::format("name a model: {}; or describe the machine in a file", shipped.front().name));
   }
   machine->caches = caches;
-  machine->sources = {"caches: " + folder.string(), fmt::format("core {}, mispredictions, TLBs, latencies: the model {}, by {}",
-                                                                machine->core, chosen.name, chosen.reason)};
+  machine->sources = {"caches: " + folder.string(),
+                      fmt::format("core {}, mispredictions, TLBs, latencies: the model {}, by {}", machine->core,
+                                  chosen.name, chosen.reason)};
   return machine;
 }
 

@@ -76,7 +76,8 @@ TEST_F(Host, TakesTheCoreOfItsProcessor) {
   EXPECT_EQ(host(root_)->latencies.memory, 450) << "latencies are the model's";
   EXPECT_EQ(core("GenuineIntel", 6, 28, "ssse3"), "bonnell");
   const auto machine = host(root_);
-  EXPECT_EQ(machine->sources[1], "core bonnell, mispredictions, TLBs, latencies: the model bonnell, by GenuineIntel family 6 model 28");
+  EXPECT_EQ(machine->sources[1],
+            "core bonnell, mispredictions, TLBs, latencies: the model bonnell, by GenuineIntel family 6 model 28");
   EXPECT_EQ(machine->latencies.mispredict, 13) << "of that core, too";
 }
 

@@ -298,10 +298,10 @@ class Engine final : public Backend {
     if (order.profile() != nullptr && modelling.needed.branches) simulation->each = true;
     if (modelling.needed.any()) modelling.settings = settings_of(*simulation, modelling.needed);
     // Regions, windows and programs read counts often, and the program would have to wait for workers each time.
-    const bool can_be_offloaded = modelling.settings.each == 0 && order.code_regions().empty() &&
-                                  order.windows() == nullptr && !order.conditions.pmu &&
-                                  (modelling.needed.l1i || modelling.needed.l1d || modelling.needed.tlbs ||
-                                   modelling.needed.branches);
+    const bool can_be_offloaded =
+        modelling.settings.each == 0 && order.code_regions().empty() && order.windows() == nullptr &&
+        !order.conditions.pmu &&
+        (modelling.needed.l1i || modelling.needed.l1d || modelling.needed.tlbs || modelling.needed.branches);
     if (can_be_offloaded)
       modelling.settings.worker_count =
           static_cast<std::uint8_t>(simulation->workers.value_or(default_model_workers()));

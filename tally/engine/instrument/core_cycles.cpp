@@ -144,7 +144,7 @@ class Flow {
     each_trace([&](const Trace& t) { read_paths(t); });
     find_beginnings();
     if (!blocks_.init(block_count_) || !code_.init(steps_.size()) || !ends_.init(block_count_) ||
-        !marks_.init(block_count_) || !lasts_.init(block_count_) || !sort_beginnings())
+        !marks_.init(block_count_) || !spent_.init(block_count_) || !lasts_.init(block_count_) || !sort_beginnings())
       return false;
     make_blocks();
     for (u32 i = 0; i < edge_count_; i++)
@@ -172,7 +172,7 @@ class Flow {
     if (!parts.init(steps_.size())) return;
     for (u32 block = 0; block < block_count_; block++) {
       const u64 n = blocks_[block].instructions.size();
-      if (marks_[block].cycles.sum() == 0) continue;
+      if (spent_[block].cycles.sum() == 0) continue;
       models::divide(core_table_, blocks_[block], block, memory(), {&parts[0], n});
       const Step* step = &steps_[beginnings_[block]];
       for (u64 i = 0; i < n; i++, step = steps_.find(step->next())) {
@@ -187,7 +187,9 @@ class Flow {
     return [this](u32 number) { return executed_[number]; };
   }
 
-  models::CoreMemory memory() const { return {{&ends_[0], block_count_}, {&marks_[0], block_count_}}; }
+  models::CoreMemory memory() const {
+    return {{&ends_[0], block_count_}, {&marks_[0], block_count_}, {&spent_[0], block_count_}};
+  }
 
   template <class Each>
   void each_trace(Each&& each) const {
@@ -240,7 +242,7 @@ class Flow {
     const Step* const step = steps_.find(pc);
     if (step == nullptr || step->executions == 0) return average;
     const models::CoreBlock& block = blocks_[step->block];
-    return ratio(marks_[step->block].cycles.sum(), block.executions) / static_cast<s64>(block.instructions.size());
+    return ratio(spent_[step->block].cycles.sum(), block.executions) / static_cast<s64>(block.instructions.size());
   }
 
   /// Returns the cost of one execution of a segment. If a trace counts its whole path at its entry, an exit subtracts
@@ -406,6 +408,7 @@ class Flow {
   Scratch<models::CoreEdge> edges_, sorted_;
   Scratch<models::CoreState> ends_;
   Scratch<models::CoreMark> marks_;
+  Scratch<models::CoreSpent> spent_;
 };
 
 }  // namespace

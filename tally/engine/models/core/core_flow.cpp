@@ -34,7 +34,7 @@ const CoreEdge* usual_of(std::span<const CoreEdge> entries) {
 class Flow {
  public:
   Flow(const CoreTable& core, std::span<const CoreEdge> edges, const CoreMemory& memory)
-      : core_(core), edges_(edges), ends_(memory.ends), marks_(memory.marks), elsewhere_(running_state(core)) {
+      : core_(core), edges_(edges), ends_(memory.ends), marks_(memory.marks), spent_(memory.spent), elsewhere_(running_state(core)) {
     std::uint32_t next = 0;
     for (std::uint32_t i = 0; i < marks_.size(); ++i) {
       marks_[i].first_edge = next;
@@ -47,8 +47,8 @@ class Flow {
     CoreMark& mark = marks_[number];
     const std::size_t end = number + 1 < marks_.size() ? marks_[number + 1].first_edge : edges_.size();
     const std::span<const CoreEdge> entries = edges_.subspan(mark.first_edge, end - mark.first_edge);
-    if (!is_settled(mark, entries)) run_again(mark, ends_[number], block, entries);
-    return mark.ticks;
+    if (!is_settled(mark, entries)) run_again(mark, ends_[number], spent_[number].ticks, block, entries);
+    return spent_[number].ticks;
   }
 
  private:
@@ -59,23 +59,23 @@ class Flow {
     return true;
   }
 
-  void run_again(CoreMark& mark, CoreState& ends, const CoreBlock& block, std::span<const CoreEdge> entries) {
+  void run_again(CoreMark& mark, CoreState& ends, CoreTimes& ticks, const CoreBlock& block, std::span<const CoreEdge> entries) {
     const CoreEdge* const usual_edge = usual_of(entries);
     mark.run_at = ++now_;
     mark.usual = usual_edge != nullptr ? usual_edge->from + 1 : 0;
     CoreState end = mark.usual != 0 ? ends_[mark.usual - 1] : elsewhere_;
     const CoreTimes usual = run(core_, block.instructions, end).causes;
     std::uint64_t left = block.executions;
-    mark.ticks = {};
+    ticks = {};
     for (const CoreEdge& edge : entries) {
       if (&edge == usual_edge) continue;
       const std::uint64_t times = edge.count < left ? edge.count : left;
       if (times == 0) continue;
       CoreState state = ends_[edge.from];
-      mark.ticks.add(run(core_, block.instructions, state).causes, times);
+      ticks.add(run(core_, block.instructions, state).causes, times);
       left -= times;
     }
-    mark.ticks.add(usual, left);
+    ticks.add(usual, left);
     if (end == ends) return;
     ends = end;
     mark.changed_at = ++now_;  // after run_at, because the block may follow itself
@@ -85,6 +85,7 @@ class Flow {
   std::span<const CoreEdge> edges_;
   std::span<CoreState> ends_;
   std::span<CoreMark> marks_;
+  std::span<CoreSpent> spent_;
   const CoreState elsewhere_;
   std::uint32_t now_ = 0;
 };
@@ -124,30 +125,30 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
       const bool is_rare = blocks[i].executions < rare;
       if (blocks[i].executions == 0 || (is_rare && !runs_rare_blocks(round))) continue;
       const CoreTimes& ticks = flow.ticks_of(i, blocks[i]);
-      if (round >= rounds_to_settle) memory.marks[i].cycles.add(ticks, is_rare ? rounds_that_count : 1);
+      if (round >= rounds_to_settle) memory.spent[i].cycles.add(ticks, is_rare ? rounds_that_count : 1);
     }
   }
   // Rounded during the summation, so that nothing is lost between blocks.
   std::uint64_t ticks = 0, cycles = 0;
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
-    for (std::uint64_t& cause : memory.marks[i].cycles.by) {
+    for (std::uint64_t& cause : memory.spent[i].cycles.by) {
       ticks += cause;
       const std::uint64_t before = cycles;
       cycles = ticks / rounds_that_count / ticks_per_cycle;
       cause = cycles - before;
     }
-    result.cycles.add(memory.marks[i].cycles);
+    result.cycles.add(memory.spent[i].cycles);
   }
   return result;
 }
 
 void divide(const CoreTable& core, const CoreBlock& block, std::uint32_t number, const CoreMemory& memory,
             std::span<CoreTimes> each) {
-  const CoreMark& mark = memory.marks[number];
-  CoreState state = mark.usual != 0 ? memory.ends[mark.usual - 1] : running_state(core);
+  const std::uint32_t usual = memory.marks[number].usual;
+  CoreState state = usual != 0 ? memory.ends[usual - 1] : running_state(core);
   const CoreTimes all = run(core, block.instructions, state, each).causes;
   for (unsigned cause = 0; cause < core_causes; ++cause) {
-    const std::uint64_t cycles = mark.cycles.by[cause];
+    const std::uint64_t cycles = memory.spent[number].cycles.by[cause];
     // A cause that only rare predecessors have is divided evenly.
     const std::uint64_t weights = all.by[cause] != 0 ? all.by[cause] : each.size();
     std::uint64_t weight = 0, divided = 0;

@@ -23,18 +23,23 @@ struct CoreEdge {
 
 /// The state of a block in total(). Times are numbers of events; 0 is never.
 struct CoreMark {
-  CoreTimes ticks = {};          ///< of all its executions, in the latest round
-  CoreTimes cycles = {};         ///< in the end its part of CoreTotal::cycles, the sum of all blocks
   std::uint32_t run_at = 0;      ///< when it last ran
   std::uint32_t changed_at = 0;  ///< when its end state last changed
   std::uint32_t first_edge = 0;  ///< of those into it
   std::uint32_t usual = 0;       ///< 1 + its most frequent predecessor; 0: none
 };
 
+/// What a block costs. Apart from CoreMark, which is read at random.
+struct CoreSpent {
+  CoreTimes ticks = {};   ///< of all its executions, in the latest round
+  CoreTimes cycles = {};  ///< in the end its part of CoreTotal::cycles, the sum of all blocks
+};
+
 /// Memory for total(): one element for each block, default-initialized.
 struct CoreMemory {
   std::span<CoreState> ends;
   std::span<CoreMark> marks;
+  std::span<CoreSpent> spent;
 };
 
 /// The result for a whole program, and the part without timings.

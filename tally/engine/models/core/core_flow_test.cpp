@@ -19,7 +19,8 @@ constexpr std::uint64_t n = 1'000'000;
 CoreTotal total_of(const std::vector<CoreBlock>& blocks, const std::vector<CoreEdge>& edges) {
   std::vector<CoreState> ends(blocks.size());
   std::vector<CoreMark> marks(blocks.size());
-  return total(haswell_core, blocks, edges, {ends, marks});
+  std::vector<CoreSpent> spent(blocks.size());
+  return total(haswell_core, blocks, edges, {ends, marks, spent});
 }
 
 TEST(CoreFlow, ALoopOfOneBlock) {
@@ -184,11 +185,12 @@ TEST(CoreFlow, DividesCyclesAmongTheInstructionsThatSpendThem) {
   const Code chain{load(r12, r12), multiply(r11, r11), nop(), nop()};
   std::vector<CoreState> ends(1);
   std::vector<CoreMark> marks(1);
+  std::vector<CoreSpent> spent(1);
   const std::vector<CoreBlock> blocks{{chain, n}};
   const std::vector<CoreEdge> edges{{0, 0, n - 1}};
-  const CoreTotal result = total(haswell_core, blocks, edges, {ends, marks});
+  const CoreTotal result = total(haswell_core, blocks, edges, {ends, marks, spent});
   std::vector<CoreTimes> each(chain.size());
-  divide(haswell_core, blocks[0], 0, {ends, marks}, each);
+  divide(haswell_core, blocks[0], 0, {ends, marks, spent}, each);
   CoreTimes sum;
   for (const CoreTimes& one : each) sum.add(one);
   EXPECT_EQ(sum, result.cycles);

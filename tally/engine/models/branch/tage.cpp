@@ -14,7 +14,7 @@ namespace tally::models {
 namespace {
 
 // Entries age after this surplus of failed over successful allocations: twice the entries of one table.
-constexpr std::uint32_t failures_to_age = 1024;
+constexpr std::uint32_t failures_to_age = 2u << Tage::index_bits;
 
 // The state of a tagged entry: how often it was right when the next shorter history was wrong (useful, 0 … 3), above a
 // counter (0 … 7, taken from 4 on). The two-bit counters of the base table are states too, with a mark of their own,

@@ -32,7 +32,7 @@ class PlainTage {
  private:
   static constexpr std::uint32_t index_mask = (1u << Tage::index_bits) - 1;
   static constexpr std::uint32_t tag_mask = (1u << Tage::tag_bits) - 1;
-  static constexpr std::uint32_t failures_to_age = 1024;
+  static constexpr std::uint32_t failures_to_age = 2u << Tage::index_bits;
 
   struct Entry {
     std::uint16_t tag = 0;

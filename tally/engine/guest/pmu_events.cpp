@@ -45,6 +45,9 @@ u64 identity_of(u64 number) {
   return identity | of_kernel;
 }
 
+/// Whether this process may have a descriptor of an event.
+bool may_have_events;
+
 /// The events that the first numbers refer to, as found before; 0: not known.
 u32 known_events[256];
 
@@ -225,7 +228,7 @@ void update_group_for_change(u32 leader) {
 /// Calls `f` with the event of a descriptor, after it is clear that its group can be updated.
 template <class F>
 s64 with_event(Thread* t, u64 number, F f) {
-  if (!pmu_is_used()) return not_of_pmu;
+  if (!may_have_events || !pmu_is_used()) return not_of_pmu;
   {
     PmuGuard guard;
     const u32 event = find_event(number);
@@ -457,6 +460,7 @@ u32 enter_event(const WantedEvent& wanted, u64 number, u64 identity, u32 leader)
   }
   held[event] = 1;
   held_events++;
+  may_have_events = true;
   if (leader != 0) join_group(event, leader);
   PmuOpenEvent& e = pmu_event(event);
   e.opener = current()->index;
@@ -929,9 +933,12 @@ void pmu_events_after_failed_exec(Thread* t, bool was_native) {
   });
 }
 
+void pmu_events_received() { may_have_events = true; }
+
 void pmu_events_of_program(const Thread* t) {
   if (!pmu_is_used()) return;
   PmuGuard guard;
+  for (u64 n = 0; !may_have_events && n <= pmu_table().highest_number; n++) may_have_events = find_event(n) != 0;
   PmuValues values;
   for_expecting(of_own_program(), [&](u32 at, PmuCounting& c) {
     PmuOpenEvent& e = pmu_event(c.event);

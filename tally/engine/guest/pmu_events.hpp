@@ -31,6 +31,8 @@ void pmu_event_closed(Thread* t, u32 event, u64 number);
 /// close_range(2) is about to close these descriptors.
 void pmu_events_close(Thread* t, u64 first, u64 last);
 
+/// The process may have received descriptors of events from another one.
+void pmu_events_received();
 /// PR_TASK_PERF_EVENTS_ENABLE and _DISABLE of prctl(2): the kernel has switched its own events.
 void pmu_events_switched(Thread* t, bool is_on);
 

@@ -262,12 +262,15 @@ s64 receive(Thread* t) {
   const s64 r = run(t);
   if (failed(r) || !has_control_data(t)) return r;
   note_descriptors_exchanged();
+  pmu_events_received();
   (void)numbers_were_short(t, static_cast<s64>(inherited(channel::inherited_channel)));
   return r;
 }
 s64 take_descriptor(Thread* t) {
   const s64 r = run(t);
-  if (!failed(r)) note_descriptors_exchanged();
+  if (failed(r)) return r;
+  note_descriptors_exchanged();
+  pmu_events_received();
   return r;
 }
 s64 send(Thread* t) {

@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -373,6 +374,30 @@ static void count_together(void) {
   printf("wrong reads: %d\n", wrong_reads);
 }
 
+// A process that was there before the event receives its descriptor.
+static void pass_counter(void) {
+  int ends[2];
+  char byte = 0, control[CMSG_SPACE(sizeof(int))] = {0};
+  struct iovec data = {.iov_base = &byte, .iov_len = 1};
+  struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return;
+  if (fork() == 0) {
+    int received = -1;
+    if (recvmsg(ends[1], &message, 0) == 1) memcpy(&received, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof received);
+    printf("received: %lu\n", value_of(received));
+    fflush(stdout);
+    _exit(0);
+  }
+  const int fd = open_instructions();
+  run_loop(fd, 1000);
+  struct cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof fd);
+  memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  if (sendmsg(ends[0], &message, 0) == 1) wait(NULL);
+}
+
 static void switch_all(void) {
   const int first = open_instructions(), second = open_instructions();
   prctl(PR_TASK_PERF_EVENTS_ENABLE);
@@ -515,6 +540,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "execute") == 0) execute_with_counter(argv[0]);
   if (strcmp(what, "executed") == 0) count_as_executed(argv[2]);
   if (strcmp(what, "together") == 0) count_together();
+  if (strcmp(what, "passed") == 0) pass_counter();
   if (strcmp(what, "prctl") == 0) switch_all();
   if (strcmp(what, "modelled") == 0) count_modelled(argv[0]);
   if (strcmp(what, "errors") == 0) print_errors(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);

@@ -80,6 +80,8 @@ TEST(OwnCounters, continue_when_a_program_executes_another_one) {
   EXPECT_EQ(counted("execute"), "executed: many, then 2003\n");
 }
 
+TEST(OwnCounters, can_be_passed_to_another_process) { EXPECT_EQ(counted("passed"), "received: 2003\n"); }
+
 TEST(OwnCounters, of_threads_that_fork_are_known) { EXPECT_EQ(counted("together"), "wrong reads: 0\n"); }
 
 TEST(OwnCounters, are_switched_by_prctl) { EXPECT_EQ(counted("prctl"), "switched: equal, few\n"); }

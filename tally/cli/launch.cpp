@@ -91,6 +91,7 @@ void add_launch_options(Page& page, backend::Conditions& conditions) {
 }
 
 void add_pmu_option(Page& page, backend::Conditions& conditions) {
+  const GroupScope group(page, running_group);
   page.add_flag("--pmu", conditions.pmu,
                 "engine only: hardware counters that the program opens itself (perf_event_open) count, as under tally "
                 "run");

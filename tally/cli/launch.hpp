@@ -16,7 +16,7 @@ namespace tally::cli {
 /// Adds the options for starting the program and waiting for it, the group `running`.
 void add_launch_options(Page& page, backend::Conditions& conditions);
 
-/// Adds the option with which programs find a PMU: for commands other than `run`.
+/// Adds the option with which programs find a PMU, to the same group: for commands other than `run`.
 void add_pmu_option(Page& page, backend::Conditions& conditions);
 /// Adds the engine's tuning options, which are for tests and hidden.
 void add_engine_tuning(Page& page, backend::EngineTuning& tuning);

@@ -74,9 +74,8 @@ def estimate(tally, command):
     row = next(row for row in json.loads(output)["events"] if row["event"] == "core-cycles-estimate")
     if row["value"] is None:
         return row["reason"]
-    below = row["error_percent"]
-    above = row.get("error_above_percent", below)
-    return row["value"], row["value"] * (1 - below / 100), row["value"] * (1 + above / 100)
+    error = row["value"] * row["error_percent"] / 100
+    return row["value"], row["value"] - error, row["value"] + error
 
 
 def judge(tally, program, loop, cycles_each, cycles, runs):

@@ -3,8 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "tally/core/base/text.hpp"
-
 namespace tally {
 namespace {
 
@@ -103,19 +101,6 @@ std::optional<double> running_percent(const Count& count) {
   if (!count.reading || count.reading->time_enabled <= Nanoseconds{0}) return std::nullopt;
   return 100.0 * static_cast<double>(count.reading->time_running.count()) /
          static_cast<double>(count.reading->time_enabled.count());
-}
-
-std::optional<ErrorBounds> error_bounds(const Count& count) {
-  if (!count.value || !count.error_percent) return std::nullopt;
-  const auto value = static_cast<double>(*count.value);
-  const double above = count.error_above_percent.value_or(*count.error_percent);
-  return ErrorBounds{value * (1 - *count.error_percent / 100), value * (1 + above / 100)};
-}
-
-std::string error_text(const Count& count) {
-  if (!count.error_percent) return "";
-  if (!count.error_above_percent) return "± " + percent_text(*count.error_percent);
-  return "-" + percent_text(*count.error_percent) + " to +" + percent_text(*count.error_above_percent);
 }
 
 Count downgraded(Count count, Trust trust, const std::string& reason) {

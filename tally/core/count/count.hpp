@@ -46,8 +46,6 @@ struct Count {
   std::optional<Reading> reading;             ///< the raw counter, if one was read
   std::optional<double> error_percent;        ///< error bound of a scaled or estimated value; or nothing
   std::optional<Correction> correction = {};  ///< if faults and interrupts add to it and were counted
-  /// How far the true value of an estimate can be above it, if that is less than error_percent.
-  std::optional<double> error_above_percent = {};
   bool operator==(const Count&) const = default;
 };
 
@@ -69,18 +67,6 @@ TALLY_API Count from_reading(const Reading& reading, CountSource source);
 
 /// The percentage of the time that the counter ran; nothing without a reading, or if it was never enabled.
 TALLY_API std::optional<double> running_percent(const Count& count);
-
-/// Values between which the true one is.
-struct ErrorBounds {
-  double low = 0, high = 0;
-  bool operator==(const ErrorBounds&) const = default;
-};
-
-/// The bounds of a count's error; nothing if it has no value or no known error.
-TALLY_API std::optional<ErrorBounds> error_bounds(const Count& count);
-
-/// "± 5.5 %", "-6.5 % to +3 %"; empty without a known error.
-TALLY_API std::string error_text(const Count& count);
 
 /// The same count with its trust lowered to at most `trust`; keeps both reasons. Absent stays absent.
 TALLY_API Count downgraded(Count count, Trust trust, const std::string& reason);

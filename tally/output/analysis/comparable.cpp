@@ -37,6 +37,10 @@ Measure measure_of(std::string name, Unit unit, const Count& count) {
   return measure;
 }
 
+struct ErrorBounds {
+  Value low = 0, high = 0;
+};
+
 /// An estimate has its error in every run: more runs do not make it smaller.
 void set_bounds(Measure& measure, const std::optional<ErrorBounds>& bounds) {
   if (!measure.value || !bounds) return;
@@ -45,7 +49,9 @@ void set_bounds(Measure& measure, const std::optional<ErrorBounds>& bounds) {
 }
 
 std::optional<ErrorBounds> estimate_bounds(const Count& count) {
-  return count.trust == Trust::estimated ? error_bounds(count) : std::nullopt;
+  if (count.trust != Trust::estimated || !count.value || !count.error_percent) return std::nullopt;
+  const Value value = *count.value, error = value * *count.error_percent / 100;
+  return ErrorBounds{value - error, value + error};
 }
 
 void add_events(const Stat& stat, Comparable& to) {
@@ -75,8 +81,8 @@ std::optional<ErrorBounds> metric_bounds(const result::Metric& metric, const std
     const auto bounds = estimate_bounds(event->total.count);
     if (!bounds) continue;
     has_estimate = true;
-    low.back().value = std::llround(bounds->low);
-    high.back().value = std::llround(bounds->high);
+    low.back().value = std::llround(static_cast<double>(bounds->low));
+    high.back().value = std::llround(static_cast<double>(bounds->high));
   }
   const auto at_low = formula->evaluate(low).value, at_high = formula->evaluate(high).value;
   if (!has_estimate || !at_low || !at_high) return std::nullopt;

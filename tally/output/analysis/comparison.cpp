@@ -46,17 +46,15 @@ void compare_runs(ComparedCount& row, const Measure& before, const Measure& afte
   decide(row);
 }
 
-/// Compares two values that have intervals: their difference in standard errors, which can differ on the two sides.
+/// Compares two values that have intervals: their difference in standard errors.
 void compare_intervals(ComparedCount& row, const ValueInterval& before, const ValueInterval& after) {
-  const auto error = [](Value low, Value high) { return static_cast<double>(high - low) / z_of_95_percent; };
-  const double below = std::hypot(error(after.low, *row.after), error(*row.before, before.high));
-  const double above = std::hypot(error(*row.after, after.high), error(before.low, *row.before));
+  const auto error = [](const ValueInterval& interval) {
+    return static_cast<double>(interval.high - interval.low) / (2 * z_of_95_percent);
+  };
+  const double both = std::hypot(error(before), error(after));
   const auto change = static_cast<double>(row.change());
-  const double towards_none = change > 0 ? below : above;
-  row.probability = towards_none > 0 ? std::erfc(std::abs(change) / towards_none / std::numbers::sqrt2)
-                    : change == 0    ? 1.0
-                                     : 0.0;
-  row.interval = ValueInterval{change - z_of_99_percent * below, change + z_of_99_percent * above};
+  row.probability = both > 0 ? std::erfc(std::abs(change) / both / std::numbers::sqrt2) : change == 0 ? 1.0 : 0.0;
+  row.interval = ValueInterval{change - z_of_99_percent * both, change + z_of_99_percent * both};
   decide(row);
 }
 

@@ -259,13 +259,12 @@ TEST(Gates, judge_the_interval_of_results_without_runs) {
   EXPECT_EQ(judged("time=50", timed(1000), timed(1100)).state, State::failed);
 }
 
-/// Estimated cycles of a program of 1,000,000 instructions, which may be 6 % less or 3 % more.
+/// Estimated cycles of a program of 1,000,000 instructions, which may be 6 % less or more.
 Comparable estimated(const Values& cycles) {
   Stat stat = stat_of({{"instructions:u", Values(cycles.size(), 1'000'000)},
                        {"cycles:u", Values(cycles.size(), 600'000), Trust::modelled},
                        {"core-cycles-estimate", cycles, Trust::estimated}});
   stat.events.back().total.count.error_percent = 6;
-  stat.events.back().total.count.error_above_percent = 3;
   const auto add_metric = [&](const char* name, const char* formula, double value, Trust trust) {
     result::Metric metric;
     metric.name = name;
@@ -288,10 +287,10 @@ ValueInterval interval_of(const Comparable& comparable, const std::string& name)
 TEST(Estimates, have_intervals_and_so_have_their_metrics) {
   const Comparable one = estimated({1'000'000});
   EXPECT_NEAR(static_cast<double>(interval_of(one, "core-cycles-estimate").low), 940'000, 1);
-  EXPECT_NEAR(static_cast<double>(interval_of(one, "core-cycles-estimate").high), 1'030'000, 1);
-  EXPECT_NEAR(static_cast<double>(interval_of(one, "estimated-IPC").low), 1 / 1.03, 1e-6);
+  EXPECT_NEAR(static_cast<double>(interval_of(one, "core-cycles-estimate").high), 1'060'000, 1);
+  EXPECT_NEAR(static_cast<double>(interval_of(one, "estimated-IPC").low), 1 / 1.06, 1e-6);
   EXPECT_NEAR(static_cast<double>(interval_of(one, "estimated-IPC").high), 1 / 0.94, 1e-6);
-  EXPECT_NEAR(static_cast<double>(interval_of(one, "model-error").low), 0.6 / 1.03 - 1, 1e-6);
+  EXPECT_NEAR(static_cast<double>(interval_of(one, "model-error").low), 0.6 / 1.06 - 1, 1e-6);
   EXPECT_NEAR(static_cast<double>(interval_of(one, "model-error").high), 0.6 / 0.94 - 1, 1e-6);
 }
 
@@ -311,14 +310,6 @@ TEST(Estimates, are_never_decided_within_their_interval) {
     EXPECT_EQ(judged("core-cycles-estimate=1%", before, less).state, State::passed);
     EXPECT_EQ(compare(before, slightly)->counts.at(2).verdict, Verdict::same);
   }
-}
-
-// The true value is rather below an estimate than above it: growth is certain earlier than a decrease.
-TEST(Estimates, have_changes_with_two_errors) {
-  const auto change = *compare(estimated({1'000'000}), estimated({1'000'000}))->counts.at(2).interval;
-  EXPECT_NEAR(static_cast<double>(change.low), -static_cast<double>(change.high), 1e-6);
-  const auto growth = *compare(estimated({1'000'000}), estimated({2'000'000}))->counts.at(2).interval;
-  EXPECT_GT(1'000'000 - growth.low, growth.high - 1'000'000);
 }
 
 // How an estimate is divided among functions is modelled, with an unknown error.

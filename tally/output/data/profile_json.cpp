@@ -101,10 +101,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle& sty
     one["trust"] = name(event.count.trust);
     one["reason"] = event.count.reason.empty() ? Json(nullptr) : Json(event.count.reason);
     one["model"] = event.count.model.empty() ? Json(nullptr) : Json(event.count.model);
-    if (event.count.trust == Trust::estimated) {
-      one["error_percent"] = value_or_null(event.count.error_percent);
-      one["error_above_percent"] = value_or_null(event.count.error_above_percent);
-    }
+    if (event.count.trust == Trust::estimated) one["error_percent"] = value_or_null(event.count.error_percent);
     one["string_elements"] = profile.repeated[e];
     one["not_placed"] = profile.unplaced[e];
     if (profile.is_sampled()) one["sampling"] = sampling_json(profile.sampling[e]);

@@ -32,7 +32,6 @@ Json count_json(const result::EventCount& one) {
   json["model"] = text_or_null(count.model);
   json["running_percent"] = value_or_null(running_percent(count));
   json["error_percent"] = value_or_null(count.error_percent);
-  if (count.error_above_percent) json["error_above_percent"] = *count.error_above_percent;
   json["class"] = text_or_null(one.repeats);
   if (count.reading) {
     json["raw"] = count.reading->raw;

@@ -25,7 +25,7 @@ std::string remark(const Count& count) {
   if (const auto percent = running_percent(count); percent && *percent < 100) {
     words.push_back(fmt::format("counted {} of the time", percent_text(*percent)));
   }
-  if (std::string error = error_text(count); !error.empty()) words.push_back(std::move(error));
+  if (count.error_percent) words.push_back("± " + percent_text(*count.error_percent));
   if (!count.reason.empty()) words.push_back(count.reason);
   return join(words, "; ");
 }

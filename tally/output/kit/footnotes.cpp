@@ -23,7 +23,7 @@ std::string without_reason(const Count& count) {
   if (count.trust == Trust::partial && !count.model.empty()) text += " model " + count.model;
   if (count.trust != Trust::scaled && count.trust != Trust::estimated) return text;
   if (const auto percent = running_percent(count)) text += fmt::format(", ran {}", percent_text(*percent));
-  if (const std::string error = error_text(count); !error.empty()) text += ", " + error;
+  if (count.error_percent) text += fmt::format(", ± {}", percent_text(*count.error_percent));
   return text;
 }
 

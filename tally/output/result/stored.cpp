@@ -52,7 +52,6 @@ EventCount event_count(const Json& json) {
   one.count.source = parse_source(text(json, "source"));
   one.count.model = text(json, "model");
   one.count.error_percent = optional<double>(json, "error_percent");
-  one.count.error_above_percent = optional<double>(json, "error_above_percent");
   if (const auto raw = optional<std::int64_t>(json, "raw")) {
     one.count.reading = Reading{*raw, Nanoseconds{number<std::int64_t>(json.at("time_enabled_ns"))},
                                 Nanoseconds{number<std::int64_t>(json.at("time_running_ns"))}};

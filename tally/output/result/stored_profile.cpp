@@ -55,7 +55,6 @@ void read_events(const Json& json, Profile& profile) {
     event.total.count.reason = text(one, "reason");
     if (one.contains("model")) event.total.count.model = text(one, "model");
     event.total.count.error_percent = optional<double>(one, "error_percent");
-    event.total.count.error_above_percent = optional<double>(one, "error_above_percent");
     profile.stat.events.push_back(std::move(event));
     if (one.contains("sampling")) profile.sampling.push_back(sampling(one.at("sampling")));
     profile.repeated.push_back(number<std::int64_t>(one.at("string_elements")));

@@ -178,7 +178,7 @@ std::string trust_lines(const result::Stat& stat) {
     const Count& count = event.total.count;
     const std::string trust = count.trust == Trust::modelled && !count.model.empty() ? "model " + count.model
                                                                                      : std::string(name(count.trust));
-    const std::string error = count.trust == Trust::estimated ? ", " + error_text(count) : "";
+    const std::string error = count.error_percent ? ", ± " + percent_text(*count.error_percent) : "";
     return fmt::format("{}{}{}{}", trust, error, count.reason.empty() ? "" : ": ", count.reason);
   };
   const std::string first = trust_text(stat.events.front());

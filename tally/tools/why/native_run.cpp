@@ -145,7 +145,6 @@ void summarize_row(result::Stat& native, std::size_t index) {
   row.summary = summarize(series);
   row.total.count = median_count(*row.summary, series);
   row.total.count.error_percent = series.front().error_percent;
-  row.total.count.error_above_percent = series.front().error_above_percent;
 }
 
 // `stolen`: by the hypervisor during all runs.
@@ -266,14 +265,16 @@ Count estimated_cycles(const ProcessorTime& time, const std::optional<linux::Mea
     return absent(
         fmt::format("the frequency was {:.2f} to {:.2f} GHz, and the hypervisor took {}: the error could exceed {} %",
                     frequency->low / 1e9, frequency->high / 1e9, percent_text(100 * stolen), most_percent));
+  // The middle of the interval.
+  const double value = seconds * frequency->charged_hertz() * (1 + (above - below) / 200);
   Count count;
-  count.value = std::llround(seconds * frequency->charged_hertz());
+  count.value = std::llround(value);
   count.trust = Trust::estimated;
   count.source = Source::wait4;
-  count.error_percent = below;
-  count.error_above_percent = above;
-  count.reason = fmt::format("{} × {:.2f} GHz, less {} for interrupts and switches, natively, in user and kernel mode",
-                             used, frequency->hertz / 1e9, percent_text(100 * frequency->interrupted));
+  count.error_percent = (above + below) / 2 / (1 + (above - below) / 200);
+  count.reason =
+      fmt::format("{} × {:.2f} GHz, less {} for interrupts, switches and the start, natively, in user and kernel mode",
+                  used, frequency->hertz / 1e9, percent_text(100 * (1 - value / (seconds * frequency->hertz))));
   if (time.system.count() > 0)
     count.reason += fmt::format(" ({:.0f} % in the kernel, by clock ticks)",
                                 100 * std::chrono::duration<double>(time.system).count() / seconds);

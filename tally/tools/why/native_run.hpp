@@ -62,9 +62,10 @@ struct ProcessorTime {
 };
 
 /// The cycles of a run, or why they are absent: less than 7 ms of processor time in a run or 0.2 s in all runs, an
-/// unknown frequency, or a possible error of more than 20 %. The bound adds the spread of the measurements and 2.5 %
-/// for what is not measured; below the value 4 %, 1 ms for the start of the process, and what the hypervisor took,
-/// which some kernels charge to programs. Pure.
+/// unknown frequency, or a possible error of more than 20 %. Most errors make the product of time and frequency too
+/// large: it may be 2.5 % too small, and too large by 4 %, 1 ms for the start of the process, and what the hypervisor
+/// took, which some kernels charge to programs; on both sides by the spread of the measurements. The value is the
+/// middle between these bounds. Pure.
 Count estimated_cycles(const ProcessorTime& time, const std::optional<linux::MeasuredFrequency>& frequency);
 
 }  // namespace tally::why

@@ -8,7 +8,9 @@
 #        ./dev bench regions
 #        ./dev bench --memory
 #        ./dev bench --lab
-#        ./dev bench cycles [--models NAME,…] [--blocks N] [--seed N] [--runs N] [--part known|blocks|programs] [--json FILE]
+#        ./dev bench cycles [--models NAME,…] [--blocks N] [--seed N] [--runs N] [--part kernels|blocks|programs]
+#                           [--json FILE] [--write]
+#        ./dev bench cycles --read FILE --write
 #
 #   --runs N      runs of each side (default 5)
 #   --json FILE   also write every time, as JSON (`-` is stdout)
@@ -31,10 +33,12 @@
 #   regions       the part of --reads for regions: begin and end by tally, read(), ioctl() and PAPI, two and four events
 #   --memory      the latency of 1, 8 and 256 MiB by an independent chase and by `tally memory`, in turns, five pairs;
 #                 a pair is void if tally reports that the machine is contended
-#   cycles        the error of modelled cycles on this machine: hot blocks of twelve programs, natively, by each model and
-#                 by llvm-mca 19 and 16 if they are installed; and whole programs, whose native cycles are user time
-#                 times frequency. Takes up to five minutes. Checks its own measurement with blocks of known cycles;
-#                 the exit code is 1 if one is wrong, which a busy machine can cause
+#   cycles        the error of modelled cycles on this machine: kernels of one cause, hot blocks of twelve programs (by
+#                 llvm-mca 19, too, if it is installed), and 20 programs, whose cycles `tally stat --native` estimates.
+#                 Takes five minutes on an idle machine. Kernels of known cycles check the measurement: the exit code is
+#                 1 if one is wrong, which a busy machine can cause. --write stores the errors, which every modelled
+#                 count of cycles prints, and the tables of docs/reference/modelled-cycles.md; --read takes them from
+#                 the JSON of an earlier run
 #   --lab         the speed of the register lab in loops, and the cost of an exact overflow there
 #
 # Words after -- are options of `tally stat`, for example -- -e instructions. Close other programs first: on a busy

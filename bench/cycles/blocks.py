@@ -33,9 +33,9 @@ def output_of(command, **options):
 def executed_addresses(tally, command, scratch):
     """{object: {address: executions}} of a run."""
     path = os.path.join(scratch, "callgrind.out")
-    subprocess.run([tally, "profile", "-q", "-e", "instructions", "--asm", "--format", "callgrind", "-o", path, "--",
-                    *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                   env=dict(os.environ, LC_ALL="C"))
+    with open(os.path.join(scratch, "output"), "wb") as output:
+        subprocess.run([tally, "profile", "-q", "-e", "instructions", "--asm", "--format", "callgrind", "-o", path, "--",
+                        *command], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL)
     counts, names, current, skip = {}, {}, None, False
     if not os.path.exists(path):
         return counts

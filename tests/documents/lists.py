@@ -60,6 +60,23 @@ def main():
     need("docs/guides/memory.md", formats(tally, "memory", "--format", "none"))
     need("docs/guides/costs-and-limits.md", formats(tally, "stat", "--format", "none", *program))
 
+    # The errors of modelled cycles that the command prints are those of the tables.
+    text = read(root, "docs/reference/modelled-cycles.md")
+    rows = re.findall(r'^\{"([^"]*)", Precision::(\w+), (\d+), (\d+), ([\d.]+), ([\d.]+), "([^"]*)", "([^"]*)"\},$',
+                      read(root, "tally/counting/backend/measured_errors.inc"), re.MULTILINE)
+    for model, precision, programs, percent, least, most, processor, date in rows:
+        section = text.partition(f"\n## {model}\n")[2].split("\n## ")[0]
+        lines = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|")]
+        lines = [[cell.strip() for cell in line] for line in lines]
+        table = {line[0]: line[column] for head in lines if f"host {precision}" in head
+                 for column in [head.index(f"host {precision}")] for line in lines[lines.index(head):]
+                 if column < len(line)}
+        if (f"{processor}, {date}," not in section or table.get("mean error") != f"{percent} %" or
+                table.get("least to greatest") != f"{least} to {most}"):
+            missing.append(f"docs/reference/modelled-cycles.md has not the errors of {model}, {precision}")
+    if not rows:
+        missing.append("tally/counting/backend/measured_errors.inc has no rows")
+
     print("\n".join(missing) if missing else "every list is complete")
     return 1 if missing else 0
 

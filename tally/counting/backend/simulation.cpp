@@ -11,6 +11,27 @@ namespace {
 
 const char* word(Precision precision) { return precision == Precision::fast ? "fast" : "full"; }
 
+// The error of a model's cycles on a processor that it models.
+struct MeasuredError {
+  std::string_view model;  // a shipped one
+  Precision precision;
+  int programs, percent;  // the mean of |modelled / native - 1|
+  double least, most;     // of modelled / native
+  std::string_view processor, date;
+};
+
+constexpr MeasuredError measured_errors[] = {
+#include "tally/counting/backend/measured_errors.inc"
+};
+
+// Null if it was not measured. Files may describe any machine, and prefetchers were off.
+const MeasuredError* measured_error(const Simulation& simulation) {
+  for (const MeasuredError& error : measured_errors)
+    if (error.model == simulation.machine.shipped && error.precision == simulation.precision && !simulation.prefetch)
+      return &error;
+  return nullptr;
+}
+
 constexpr const char* predictor = "TAGE";
 
 }  // namespace
@@ -40,8 +61,12 @@ NeededModels needed_by(event::Id id) {
 std::string model_of(event::Id id, const Simulation& simulation) {
   const NeededModels needed = needed_by(id);
   if (needed.core) {
-    return fmt::format("{} core and {} caches, {}", simulation.machine.core, simulation.machine.name,
-                       word(simulation.precision));
+    const machines::MachineModel& machine = simulation.machine;
+    const MeasuredError* const error = measured_error(simulation);
+    return fmt::format(
+        "{}{}, {}; {}", machine.name, machine.core == machine.name ? "" : fmt::format(" ({} core)", machine.core),
+        word(simulation.precision),
+        error != nullptr ? fmt::format("{} programs: ± {} %", error->programs, error->percent) : "error not measured");
   }
   if (needed.branches) return fmt::format("{}, {}", predictor, word(simulation.precision));
   return fmt::format("{} {}, {}", simulation.machine.name, needed.tlbs ? "TLBs" : "caches", word(simulation.precision));
@@ -49,6 +74,14 @@ std::string model_of(event::Id id, const Simulation& simulation) {
 
 bool is_cause_of_cycles(event::Id id) {
   return needed_by(id).core && id != event::Id::cycles && id != event::Id::ref_cycles;
+}
+
+std::string describe_error(const Simulation& simulation) {
+  const MeasuredError* const error = measured_error(simulation);
+  if (error == nullptr) return "the error of this model was not measured";
+  return fmt::format(
+      "on {} ({}), cycles of {} programs were {:.2f} to {:.2f} of native ones, with a mean error of {} %",
+      error->processor, error->date, error->programs, error->least, error->most, error->percent);
 }
 
 bool is_of_last_level(event::Id id) { return event::definition(id).part == event::Part::last_level; }
@@ -98,9 +131,12 @@ std::string describe(const Simulation& simulation, const NeededModels& needed) {
   tlb("dTLB", simulation.machine.tlbs.dtlb);
   tlb("second-level TLB", simulation.machine.tlbs.stlb);
   if (needed.lower) parts.emplace_back(simulation.prefetch ? "with its prefetchers" : "no prefetch");
-  const std::string title = simulation.machine.title.empty() ? "" : fmt::format(" ({})", simulation.machine.title);
-  return fmt::format("model {}{}, {}: {}", simulation.machine.name, title, word(simulation.precision),
-                     join(parts, "; "));
+  const machines::MachineModel& machine = simulation.machine;
+  std::vector<std::string> words;
+  if (!machine.title.empty()) words.push_back(machine.title);
+  if (!machine.shipped.empty() && machine.shipped != machine.name) words.push_back("like " + machine.shipped);
+  const std::string title = words.empty() ? "" : fmt::format(" ({})", join(words, ", "));
+  return fmt::format("model {}{}, {}: {}", machine.name, title, word(simulation.precision), join(parts, "; "));
 }
 
 }  // namespace tally::backend

@@ -49,8 +49,12 @@ bool is_cause_of_cycles(event::Id id);
 inline constexpr const char* causes_only_in_profiles =
     "the causes of cycles are known for the whole program and in profiles only";
 
-/// Returns which model a count of this event comes from: "TAGE, fast", "haswell caches, fast".
+/// Returns which model a count of this event comes from: "TAGE, fast", "haswell caches, fast". For cycles also their
+/// error, if it was measured for this model: "host (zen4 core), fast; 20 programs: ± 18 %".
 std::string model_of(event::Id id, const Simulation& simulation);
+
+/// Returns where the error of this model's cycles was measured, and the errors; or that it was not measured.
+std::string describe_error(const Simulation& simulation);
 
 /// Whether the event counts accesses to the last level.
 bool is_of_last_level(event::Id id);

@@ -34,7 +34,8 @@ struct Models {
   uint8_t worker_count;         ///< workers that run the models for generated code (NoteRing); 0: the engine runs them
   uint8_t core;                 ///< 1 + the index of its core in machines::core_names(): for programs that ask; 0: none
   ModelLevel l1i, l1d, l2, llc, itlb, dtlb, stlb;
-  char name[40];  ///< of the machine, cut at 39 bytes: for programs that ask
+  uint8_t shipped;  ///< 1 + the index of its shipped model in machines::names(); 0: none. For programs that ask, like
+  char name[39];    ///< its name, cut at 38 bytes
 };
 
 /// How long one kind of instruction takes, like models::Timing.

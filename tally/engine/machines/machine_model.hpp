@@ -17,6 +17,7 @@ namespace tally::machines {
 /// A simulated machine.
 struct MachineModel {
   std::string name;                  ///< as in `--model NAME`
+  std::string shipped;               ///< the shipped model that it is, or for `host` that of its processor; else empty
   std::string title;                 ///< the processor that it models
   std::vector<std::string> sources;  ///< where its values come from
   models::HierarchyShape caches;     ///< `prefetch`: the machine's prefetchers; they are off unless requested

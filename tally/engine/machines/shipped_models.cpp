@@ -45,8 +45,12 @@ Result<MachineModel> named(std::string_view name, const std::filesystem::path& r
     if (const auto measured = measured_memory(root); machine && measured) use_measured(*machine, *measured);
     return machine;
   }
-  for (const ShippedModel& model : shipped)
-    if (model.name == name) return parse(model.text, model.name);
+  for (const ShippedModel& model : shipped) {
+    if (model.name != name) continue;
+    auto machine = parse(model.text, model.name);
+    if (machine) machine->shipped = name;
+    return machine;
+  }
   return fail(
       Code::bad_usage, fmt::format("there is no machine model '{}'", name),
       fmt::format("models are {}; to use a file of your own, give its path with a slash in it", join(names(), ", ")));

@@ -47,6 +47,20 @@ using Values = std::array<std::uint64_t, value_count>;
 
 }  // namespace
 
+namespace {
+
+// Names as numbers: 1 + the index, 0 for none.
+std::uint8_t number_of(const std::string& name, const std::vector<std::string>& names) {
+  const auto match = std::find(names.begin(), names.end(), name);
+  return match == names.end() ? 0 : static_cast<std::uint8_t>(1 + (match - names.begin()));
+}
+
+std::string name_at(std::uint8_t number, const std::vector<std::string>& names) {
+  return number > 0 && number <= names.size() ? names[number - 1] : "";
+}
+
+}  // namespace
+
 channel::Models settings_of(const Simulation& simulation, const NeededModels& needed) {
   channel::Models models{};
   const bool full = simulation.precision == Precision::full;
@@ -74,9 +88,8 @@ channel::Models settings_of(const Simulation& simulation, const NeededModels& ne
   models.dtlb = level_of(simulation.machine.tlbs.dtlb);
   models.stlb = level_of(simulation.machine.tlbs.stlb);
   simulation.machine.name.copy(models.name, sizeof models.name - 1);
-  const auto cores = machines::core_names();
-  const auto core = std::find(cores.begin(), cores.end(), simulation.machine.core);
-  models.core = core == cores.end() ? 0 : static_cast<std::uint8_t>(1 + (core - cores.begin()));
+  models.core = number_of(simulation.machine.core, machines::core_names());
+  models.shipped = number_of(simulation.machine.shipped, machines::names());
   return models;
 }
 
@@ -114,8 +127,8 @@ channel::ModelCore core_of(const Simulation& simulation) {
 Simulation simulation_of(const channel::Models& settings) {
   Simulation models;
   models.machine.name.assign(settings.name, ::strnlen(settings.name, sizeof settings.name));
-  const auto cores = machines::core_names();
-  if (settings.core > 0 && settings.core <= cores.size()) models.machine.core = cores[settings.core - 1];
+  models.machine.core = name_at(settings.core, machines::core_names());
+  models.machine.shipped = name_at(settings.shipped, machines::names());
   models.precision = settings.full != 0 ? Precision::full : Precision::fast;
   models.own_llc = settings.own_llc != 0;
   models.machine.caches.l1i = shape_of(settings.l1i);
@@ -209,10 +222,12 @@ std::string describe_cycles(const channel::CoreValues& core, const Simulation& s
       fmt::format("cycles come from a model: the time of instructions on that core, {}",
                   with_tlbs ? "misses of caches and TLBs, and mispredictions"
                             : "misses of caches, and mispredictions (misses of TLBs with --precision full)");
-  if (core.unknown == 0) return parts + "; all executed instructions have timing data";
   const double share = 100.0 * static_cast<double>(core.unknown) / static_cast<double>(core.instructions);
-  return fmt::format("{}; {} of executed instructions have no timing data", parts,
-                     share < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", share));
+  const std::string unknown = core.unknown == 0
+                                  ? "all executed instructions have timing data"
+                                  : fmt::format("{} of executed instructions have no timing data",
+                                                share < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", share));
+  return fmt::format("{}; {}; {}", parts, unknown, describe_error(simulation));
 }
 
 std::string describe_unmodelled(const channel::UnseenValues& unseen) {

@@ -44,7 +44,8 @@ tally::models::CycleTimes cycles_by_cause(const channel::CoreValues& core, const
 std::int64_t cycles_of(event::Id id, const channel::CoreValues& core, const channel::ModelValues& values,
                        const Simulation& simulation);
 
-/// Returns in words what the cycles consist of, and how much of the executed code the core model does not support.
+/// Returns in words what the cycles consist of, how much of the executed code the core model does not support, and how
+/// wrong the cycles of the model were where they were measured.
 std::string describe_cycles(const channel::CoreValues& core, const Simulation& simulation);
 
 /// Returns a sentence on what was executed and not modelled; empty if nothing.

@@ -312,7 +312,7 @@ uses = [
     (["report", PLAIN, "--format", "names"], "lines\n"),
     (["greet"], "hello\n"),
     (["--help"], "greet"),
-    (["stat", "-e", "cycles", "--model", "small", "--backend", "engine", "--", "/bin/true"], "simple core and small caches"),
+    (["stat", "-e", "cycles", "--model", "small", "--backend", "engine", "--", "/bin/true"], "small (simple core), fast"),
 ]
 
 

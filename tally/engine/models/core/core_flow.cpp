@@ -34,7 +34,12 @@ const CoreEdge* usual_of(std::span<const CoreEdge> entries) {
 class Flow {
  public:
   Flow(const CoreTable& core, std::span<const CoreEdge> edges, const CoreMemory& memory)
-      : core_(core), edges_(edges), ends_(memory.ends), marks_(memory.marks), spent_(memory.spent), elsewhere_(running_state(core)) {
+      : core_(core),
+        edges_(edges),
+        ends_(memory.ends),
+        marks_(memory.marks),
+        spent_(memory.spent),
+        elsewhere_(running_state(core)) {
     std::uint32_t next = 0;
     for (std::uint32_t i = 0; i < marks_.size(); ++i) {
       marks_[i].first_edge = next;
@@ -59,7 +64,8 @@ class Flow {
     return true;
   }
 
-  void run_again(CoreMark& mark, CoreState& ends, CoreTimes& ticks, const CoreBlock& block, std::span<const CoreEdge> entries) {
+  void run_again(CoreMark& mark, CoreState& ends, CoreTimes& ticks, const CoreBlock& block,
+                 std::span<const CoreEdge> entries) {
     const CoreEdge* const usual_edge = usual_of(entries);
     mark.run_at = ++now_;
     mark.usual = usual_edge != nullptr ? usual_edge->from + 1 : 0;

@@ -28,7 +28,8 @@ class Run {
     }
   }
 
-  void step(const CoreInstruction& instruction, const Timing& timing) {
+  // `next`: the instruction after it in the block, or null.
+  void step(const CoreInstruction& instruction, const Timing& timing, const CoreInstruction* next) {
     if (core_.in_order()) return step_in_order(instruction, timing);
     std::int32_t start = ready(instruction.sources);
     Cause wait = Cause::core;  // what determines `start`
@@ -41,9 +42,12 @@ class Run {
     } else if (instruction.memory != 0) {
       start = larger(start, ready(instruction.address));
     }
-    const bool is_fused = fuses(instruction);
+    const bool is_fused = is_fused_;
+    is_fused_ = next != nullptr && fuses(instruction, *next);
+    const Timing* const jump = is_fused_ ? core_.timing(next->operation) : nullptr;
     const std::int32_t done = start + (is_fused ? 0 : timing.latency * ticks_per_cycle);
-    std::int32_t end = occupy(instruction, timing.uses, is_fused, front_ - window_);
+    const std::int32_t end =
+        is_fused ? front_ : occupy(instruction, jump != nullptr ? jump->uses : timing.uses, front_ - window_);
     const unsigned used = is_fused ? 0 : slots(instruction, timing);
     const Cause own = own_cause(instruction);
     retire(used, own);
@@ -54,7 +58,6 @@ class Run {
     spend(own, front_ - retired - waited);
     for (const Register result : instruction.results)
       if (result != no_register) ready_[result] = done;
-    last_ = instruction.operation;
     if ((instruction.memory & CoreInstruction::stores) != 0) remember(instruction.at, done);
     change_places(instruction);
   }
@@ -167,7 +170,7 @@ class Run {
     if ((instruction.memory & CoreInstruction::stores) != 0) start = larger(start, free_at(core_.stores));
     for (const PortUse& use : timing.uses)
       if (use.any != 0) start = larger(start, free_at(use.any));
-    occupy(instruction, timing.uses, false, start);
+    occupy(instruction, timing.uses, start);
     // A load into a register takes a load's time and no other.
     const bool only_loads = loads && (timing.operation == Operation::move ||
                                       timing.operation == Operation::vector_move || timing.operation == Operation::pop);
@@ -192,10 +195,10 @@ class Run {
     return false;
   }
 
-  // Whether the instruction is a conditional jump that is one operation with the comparison before it.
-  bool fuses(const CoreInstruction& instruction) const {
-    return core_.fuses && instruction.operation == Operation::jump && last_ == Operation::alu &&
-           (reads(instruction, flags_register) || reads(instruction, carry_register));
+  // Whether a comparison and the conditional jump after it are one operation. It takes the ports of the jump.
+  bool fuses(const CoreInstruction& comparison, const CoreInstruction& jump) const {
+    return core_.fuses && comparison.operation == Operation::alu && jump.operation == Operation::jump &&
+           (reads(jump, flags_register) || reads(jump, carry_register));
   }
 
   static bool reads(const CoreInstruction& instruction, Register r) {
@@ -232,12 +235,12 @@ class Run {
   }
 
   // Occupies ports for the accesses of an instruction and for its own work; returns when the last is free again.
-  std::int32_t occupy(const CoreInstruction& instruction, const PortUse (&uses)[3], bool is_fused, std::int32_t from) {
+  std::int32_t occupy(const CoreInstruction& instruction, const PortUse (&uses)[3], std::int32_t from) {
     std::int32_t end = front_;
     if ((instruction.memory & CoreInstruction::loads) != 0) end = larger(end, take({load_ports(instruction), 1}, from));
     if ((instruction.memory & CoreInstruction::stores) != 0) end = larger(end, take({core_.stores, 1}, from));
     for (const PortUse& use : uses)
-      if (use.any != 0 && !is_fused) end = larger(end, take(use, from));
+      if (use.any != 0) end = larger(end, take(use, from));
     return end;
   }
 
@@ -273,7 +276,7 @@ class Run {
   std::int32_t front_ = 0;      ///< when the last instruction ended
   std::uint64_t loaded_;        ///< as CoreState::loaded
   CoreTimes spent_;
-  Operation last_ = Operation::unknown;  ///< its kind
+  bool is_fused_ = false;  ///< the next instruction is one operation with the last
 };
 
 }  // namespace
@@ -286,7 +289,8 @@ CoreCost run(const CoreTable& core, std::span<const CoreInstruction> instruction
     const Timing* const timing = core.timing(instructions[i].operation);
     cost.unknown += timing == nullptr;
     const CoreTimes before = each.empty() ? CoreTimes{} : batch.spent();
-    batch.step(instructions[i], timing != nullptr ? *timing : not_known);
+    const CoreInstruction* const next = i + 1 < instructions.size() ? &instructions[i + 1] : nullptr;
+    batch.step(instructions[i], timing != nullptr ? *timing : not_known, next);
     if (i >= each.size()) continue;
     each[i] = batch.spent();
     for (unsigned cause = 0; cause < core_causes; ++cause) each[i].by[cause] -= before.by[cause];

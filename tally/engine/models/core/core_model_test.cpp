@@ -229,7 +229,7 @@ TEST(Core, EachTickHasACause) {
 TEST(Core, AComparisonAndItsBranchAreOneOperation) {
   const Code loop{compare(r11), branch(), compare(r12), branch(), nop(), nop(), nop(), nop()};
   EXPECT_EQ(per_iteration(loop, zen4_core), 1.0);
-  const Code pairs{compare(r11), branch(), compare(r12), branch(), compare(r13), branch(), compare(r14), branch()};
+  const Code pairs{compare(r11), branch(), compare(r12), branch(), compare(r13), branch(), compare(r11), branch()};
   EXPECT_EQ(per_iteration(pairs, zen4_core), 2.0) << "two ports execute conditional branches";
 }
 

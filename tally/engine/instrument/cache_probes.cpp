@@ -173,13 +173,13 @@ void ModelCode::note_access(Builder& b, Emitter& stub, const DataAccess& access,
 void ModelCode::find_page_set(Emitter& e, u8 reg) {
   low_halves(e, Between::move, reg, a_);
   shift_right(e, reg, model_plan.page_bits - page_stride_bits);
-  with_constant(e, Operation::bit_and, reg, (model_plan.data_page_sets - 1) << page_stride_bits);
+  and_low(e, reg, (model_plan.data_page_sets - 1) << page_stride_bits);
 }
 
 /// Sets register b to the offset, from l1d_at, of the set for the address in register a.
 void ModelCode::find_set(Emitter& e) {
   low_halves(e, Between::move, b_, a_);
-  with_constant(e, Operation::bit_and, b_, model_plan.l1d_mask);
+  and_low(e, b_, model_plan.l1d_mask);
 }
 
 void ModelCode::probe_data(Builder& b, u32 i, u32 k) {

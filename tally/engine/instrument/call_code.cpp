@@ -115,7 +115,7 @@ class CallCode {
       e_.dword(o_model_a);
     }
     e_.bytes(add_node, sizeof add_node);
-    with_constant(e_, Operation::bit_and, rcx, ((1u << recent_bits) - 1) << recent_shift);
+    and_low(e_, rcx, ((1u << recent_bits) - 1) << recent_shift);
     of_recent(compare, r11, offsetof(RecentCall, caller));
     leave_if(not_equal);
     e_.load(r11, o_model_word);

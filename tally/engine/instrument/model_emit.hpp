@@ -38,12 +38,11 @@ inline void wide_move(Emitter& e, u8 to, u8 from) {
   e.byte(static_cast<u8>(0xc0 | (from & 7) << 3 | (to & 7)));
 }
 
-/// OP r32, constant, where the operation is the digit of its opcode
-enum class Operation : u8 { bit_and = 4 };
-inline void with_constant(Emitter& e, Operation operation, u8 reg, u32 value) {
+/// AND r32, constant
+inline void and_low(Emitter& e, u8 reg, u32 value) {
   if (reg >> 3) e.byte(0x41);
   e.byte(0x81);
-  e.byte(static_cast<u8>(0xc0 | static_cast<u32>(operation) << 3 | (reg & 7)));
+  e.byte(static_cast<u8>(0xe0 | (reg & 7)));
   e.dword(value);
 }
 

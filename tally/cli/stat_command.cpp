@@ -25,6 +25,7 @@
 #include "tally/tools/command/backend_option.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
+#include "tally/tools/command/option_groups.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/comparison/baseline.hpp"
 #include "tally/tools/history/history_file.hpp"
@@ -125,12 +126,6 @@ void describe(Page& app, StatOptions& options) {
                  "all; `list` lists the names")
       .repeated()
       .value_name("METRICS");
-  app.add_option("--by", options.by, "cause: divide cycles among what they are spent on, and count each cause")
-      .value_name("cause")
-      .one_of({"cause"});
-  app.add_flag("--topdown", options.top_down,
-               "divide the pipeline's slots among Intel's top-down classes: retiring, bad speculation, frontend bound, "
-               "backend bound");
   app.add_option("-r,--repeat", options.stat.runs,
                  "run the program N times; report median, confidence interval, minimum and maximum")
       .value_name("N")
@@ -155,6 +150,16 @@ void describe(Page& app, StatOptions& options) {
                          "that run");
   why::add_path_options(app, options.path);
   add_model_options(app, options.model);
+  {
+    const GroupScope group(app, models_group);
+    app.add_option("--by", options.by, "cause: divide cycles among what they are spent on, and count each cause")
+        .value_name("cause")
+        .one_of({"cause"});
+    app.add_flag(
+        "--topdown", options.top_down,
+        "divide the pipeline's slots among Intel's top-down classes: retiring, bad speculation, frontend bound, "
+        "backend bound");
+  }
   verify::add_noise_option(app, options.noise);
   add_label_option(app);
   history::add_history_options(app, options.history);

@@ -51,7 +51,7 @@ inline constexpr uint32_t core_kinds = 128;
 
 /// The core of the machine, like models::CoreTable; with model_core.
 struct ModelCore {
-  uint16_t rob, loads, vector_loads, stores;
+  uint16_t rob, scheduler, loads, vector_loads, stores;
   uint8_t width, load_latency, vector_load_latency, forward, forward_blocked, renames, fuses, reserved;
   ModelTiming timing[core_kinds];  ///< indexed by models::Operation
 };

@@ -24,6 +24,7 @@ const models::CoreTable& core_table() {
   static models::CoreTable table;
   const channel::ModelCore& core = settings().core;
   table.rob = core.rob;
+  table.scheduler = core.scheduler;
   table.loads = core.loads;
   table.vector_loads = core.vector_loads;
   table.stores = core.stores;

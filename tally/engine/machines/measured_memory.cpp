@@ -78,6 +78,7 @@ void use_measured(MachineModel& machine, const MeasuredMemory& measured) {
     what.push_back(fmt::format("size of the last level {}", geometry_text(llc)));
   }
   if (what.empty()) return;
+  machine.shipped.clear();  // its error was measured with other latencies
   machine.name += "-" + measured.date;
   machine.title += fmt::format("{}memory as measured on {}", machine.title.empty() ? "" : ", ", measured.date);
   machine.sources.push_back(

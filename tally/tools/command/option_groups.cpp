@@ -34,6 +34,7 @@ constinit const OptionGroup models_group{
         "\n"
         "Simulation:\n"
         "  tally stat --model haswell -e cycles,L1-dcache-load-misses -- ./prog\n"
+        "  tally stat --topdown -- ./prog      # memory, branches or the core?\n"
         "  tally profile --model ./machine.ini -e cycles -- ./prog\n"};
 
 constinit const OptionGroup results_group{

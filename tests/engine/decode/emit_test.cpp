@@ -111,7 +111,7 @@ TEST(Emitter, addresses_memory) {
       EXPECT_READ("mov [" + b + "+0x7f], " + reg, store_at(e, base, r, 0x7f));
       EXPECT_READ("mov [" + b + "+0x80], " + reg, store_at(e, base, r, 0x80));
       EXPECT_READ("mov " + reg + ", [" + b + "-0x80]", load_at(e, r, base, -0x80));
-      EXPECT_READ("mov dword ptr [" + b + "+0x7f], " + low[r], store_dword_at(e, base, r, 0x7f));
+      EXPECT_READ("mov [" + b + "+0x7f], " + low[r], store_dword_at(e, base, r, 0x7f));
       for (u32 scale = 0; scale < 4; ++scale) {
         if (r == rsp) continue;  // never an index
         const std::string index = reg + "*" + std::to_string(1 << scale);

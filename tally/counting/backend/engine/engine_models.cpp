@@ -99,6 +99,7 @@ channel::ModelCore core_of(const Simulation& simulation) {
   const tally::models::CoreTable* const core = machines::core_named(simulation.machine.core);
   if (core == nullptr) return models;
   models.rob = core->rob;
+  models.scheduler = core->scheduler;
   models.loads = core->loads;
   models.vector_loads = core->vector_loads;
   models.stores = core->stores;

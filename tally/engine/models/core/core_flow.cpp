@@ -17,8 +17,8 @@ constexpr bool runs_rare_blocks(int round) { return round < 2 || round == rounds
 // Sources and units that were ready as long ago as the window: code elsewhere has run before.
 CoreState running_state(const CoreTable& core) {
   CoreState state;
-  for (std::int16_t& time : state.ready) time = static_cast<std::int16_t>(-core.window() * ticks_per_cycle);
-  for (std::int16_t& time : state.free) time = static_cast<std::int16_t>(-core.window() * ticks_per_cycle);
+  for (std::int16_t& time : state.ready) time = static_cast<std::int16_t>(-core.lead() * ticks_per_cycle);
+  for (std::int16_t& time : state.free) time = static_cast<std::int16_t>(-core.lead() * ticks_per_cycle);
   return state;
 }
 

@@ -65,11 +65,11 @@ TEST(CoreFlow, EdgesAreWeighed) {
 
 TEST(CoreFlow, ARareEdgeHasItsOwnCost) {
   // The block waits for a division when it is entered after one, and for nothing when it follows itself. Of
-  // the division itself, the window hides 48 cycles.
+  // the division itself, the schedulers hide 15 cycles.
   const Code divide{{.operation = Operation::divide_wide, .sources = {r11}, .results = {r12}}};
   const Code use{add(r13, r12), nop(), nop(), nop()};
   const std::vector<CoreBlock> blocks{{divide, 10}, {use, 1000}};
-  EXPECT_EQ(total_of(blocks, {{0, 1, 10}, {1, 1, 990}}).cycles.sum(), 10U * (64U - 48U) + 990 + 10U * 7U / 4);
+  EXPECT_EQ(total_of(blocks, {{0, 1, 10}, {1, 1, 990}}).cycles.sum(), 10U * (64U - 15U) + 990 + 10U * 7U / 4);
 }
 
 // A block that is entered after a long time finds all its sources ready.
@@ -104,8 +104,8 @@ TEST(CoreFlow, CodeWithoutAnEdgeDoesNotWaitForAnEmptyPipeline) {
 std::uint64_t cycles_without_leaving_any_out(const std::vector<CoreBlock>& blocks, const std::vector<CoreEdge>& edges) {
   std::vector<CoreState> ends(blocks.size());
   CoreState running;
-  std::fill(std::begin(running.ready), std::end(running.ready), -haswell_core.window() * ticks_per_cycle);
-  std::fill(std::begin(running.free), std::end(running.free), -haswell_core.window() * ticks_per_cycle);
+  std::fill(std::begin(running.ready), std::end(running.ready), -haswell_core.lead() * ticks_per_cycle);
+  std::fill(std::begin(running.free), std::end(running.free), -haswell_core.lead() * ticks_per_cycle);
   std::uint64_t ticks = 0;
   for (int round = 0; round < 32; ++round) {
     for (std::uint32_t i = 0; i < blocks.size(); ++i) {

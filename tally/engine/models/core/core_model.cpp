@@ -13,13 +13,26 @@ constexpr std::int32_t most_window = 256;  // of all cores, in cycles
 // std::max() would add floating point, which the engine's build does not support.
 constexpr std::int32_t larger(std::int32_t a, std::int32_t b) { return a > b ? a : b; }
 
+// Whether an instruction waits in the schedulers of vectors and masks, which have room for as much as the reorder
+// buffer together with the queue before them.
+bool is_of_vectors(const CoreInstruction& instruction) {
+  for (const Register r : instruction.results)
+    if (r >= first_x87 && r < carry_register) return true;
+  for (const Register r : instruction.sources)
+    if (r >= first_x87 && r < carry_register) return true;
+  return false;
+}
+
 bool is_vector(Register r) { return r >= first_x87 && r < first_mask; }
 
 // One run of a code region. Times are relative to its start until finish().
 class Run {
  public:
   Run(const CoreTable& core, const CoreState& state)
-      : core_(core), window_(core.window() * ticks_per_cycle), loaded_(state.loaded) {
+      : core_(core),
+        window_(core.window() * ticks_per_cycle),
+        lead_(core.lead() * ticks_per_cycle),
+        loaded_(state.loaded) {
     for (unsigned i = 0; i < registers; ++i) ready_[i] = state.ready[i];
     for (unsigned i = 0; i < ports; ++i) free_[i] = state.free[i];
     for (unsigned i = 0; i < recent_stores; ++i) {
@@ -30,6 +43,7 @@ class Run {
 
   // `next`: the instruction after it in the block, or null.
   void step(const CoreInstruction& instruction, const Timing& timing, const CoreInstruction* next) {
+    earliest_ = front_ - (is_of_vectors(instruction) ? window_ : lead_);
     if (core_.in_order()) return step_in_order(instruction, timing);
     std::int32_t start = ready(instruction.sources);
     Cause wait = Cause::core;  // what determines `start`
@@ -47,7 +61,7 @@ class Run {
     const Timing* const jump = is_fused_ ? core_.timing(next->operation) : nullptr;
     const std::int32_t done = start + (is_fused ? 0 : timing.latency * ticks_per_cycle);
     const std::int32_t end =
-        is_fused ? front_ : occupy(instruction, jump != nullptr ? jump->uses : timing.uses, front_ - window_);
+        is_fused ? front_ : occupy(instruction, jump != nullptr ? jump->uses : timing.uses, earliest_);
     const unsigned used = is_fused ? 0 : slots(instruction, timing);
     const Cause own = own_cause(instruction);
     retire(used, own);
@@ -117,7 +131,7 @@ class Run {
       const SymbolicAddress& stored = store.at;
       if (stored.bytes == 0 || stored.base != at.base || stored.index != at.index || stored.form != at.form) continue;
       const std::uint32_t from = at.displacement - stored.displacement, back = 0 - from;
-      if (stored == at && renames(instruction)) return {larger(store.ready, front_ - window_), Cause::forwarding};
+      if (stored == at && renames(instruction)) return {larger(store.ready, earliest_), Cause::forwarding};
       const bool is_inside = from < stored.bytes && from + at.bytes <= stored.bytes;
       if (!is_inside && from >= stored.bytes && back >= at.bytes) continue;
       const std::int32_t time = store.ready + (is_inside ? core_.forward : core_.forward_blocked) * ticks_per_cycle;
@@ -219,7 +233,7 @@ class Run {
 
   template <std::size_t n>
   std::int32_t ready(const Register (&sources)[n]) const {
-    std::int32_t time = front_ - window_;
+    std::int32_t time = earliest_;
     for (const Register source : sources)
       if (source != no_register) time = larger(time, ready_[source]);
     return time;
@@ -268,11 +282,12 @@ class Run {
   std::int32_t free_at(Ports any) const { return free_[first_free(any)]; }
 
   const CoreTable& core_;
-  const std::int32_t window_;
+  const std::int32_t window_, lead_;
   std::int32_t ready_[registers];
   std::int32_t free_[ports];
   Stored stores_[recent_stores];
   std::uint64_t followed_ = 0;  ///< registers of their places
+  std::int32_t earliest_ = 0;   ///< when this instruction may start
   std::int32_t front_ = 0;      ///< when the last instruction ended
   std::uint64_t loaded_;        ///< as CoreState::loaded
   CoreTimes spent_;

@@ -84,6 +84,7 @@ struct CoreTable {
   std::uint8_t width;                      ///< slots per cycle in which instructions start, and end; divides
                                            ///< ticks_per_cycle
   std::uint16_t rob;                       ///< slots that are in work at a time; 0: in order
+  std::uint16_t scheduler = 0;             ///< operations that wait for sources and ports at a time
   std::uint8_t load_latency;               ///< cycles of a load into a general register that hits in L1D
   std::uint8_t vector_load_latency;        ///< into a vector register
   Ports loads, vector_loads, stores;       ///< the ports of an access; each takes one for a cycle
@@ -96,8 +97,11 @@ struct CoreTable {
 
   /// Whether no instruction starts before earlier ones.
   bool in_order() const { return rob == 0; }
-  /// Cycles by which an instruction may be done before earlier ones: those that the slots in work take at least.
+  /// Cycles of waiting that the slots in work hide.
   std::int32_t window() const { return rob / width; }
+  /// Cycles by which an instruction of general registers may be done before earlier ones that wait: the time in which
+  /// the schedulers fill. Those of vectors and masks may lead by window().
+  std::int32_t lead() const { return (scheduler < rob ? scheduler : rob) / width; }
 
   /// Returns the row of a kind; null if the table has none.
   const Timing* timing(Operation operation) const {

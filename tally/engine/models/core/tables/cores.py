@@ -12,19 +12,19 @@ here = os.path.dirname(os.path.abspath(__file__))
 
 manual_intel = "Intel 64 and IA-32 Architectures Optimization Reference Manual"
 fog_micro = "A. Fog, The microarchitecture of Intel, AMD and VIA CPUs"
-# name: LLVM's processor, slots per cycle, reorder buffer, latencies of loads, ports of loads, of vector loads, and of
+# name: LLVM's processor, slots per cycle, reorder buffer, schedulers, latencies of loads, ports of loads, of vector loads, and of
 # stores, fusion of a comparison with its branch, what it is, source.
 cores = {
-    "haswell": ("haswell", 4, 192, 5, 6, "l0 l1", "l0 l1", "s0", False, "Haswell", manual_intel +
+    "haswell": ("haswell", 4, 192, 60, 5, 6, "l0 l1", "l0 l1", "s0", False, "Haswell", manual_intel +
                 ". Without fusion, as the loops of the RDPMC article behave on its machine"),
-    "skylake": ("skylake-avx512", 4, 224, 5, 6, "l0 l1", "l0 l1", "s0", True, "Skylake", manual_intel),
-    "icelake-server": ("icelake-server", 5, 352, 5, 7, "l0 l1", "l0 l1", "s0 s1", True, "Ice Lake", manual_intel),
-    "sapphire-rapids": ("sapphirerapids", 6, 512, 5, 7, "l0 l1 l2", "l0 l1 l2", "s0 s1", True,
+    "skylake": ("skylake-avx512", 4, 224, 97, 5, 6, "l0 l1", "l0 l1", "s0", True, "Skylake", manual_intel),
+    "icelake-server": ("icelake-server", 5, 352, 160, 5, 7, "l0 l1", "l0 l1", "s0 s1", True, "Ice Lake", manual_intel),
+    "sapphire-rapids": ("sapphirerapids", 6, 512, 205, 5, 7, "l0 l1 l2", "l0 l1 l2", "s0 s1", True,
                         "Golden Cove, also for Granite Rapids (Redwood Cove), which has no table of its own",
                         manual_intel),
-    "zen2": ("znver2", 5, 224, 4, 7, "l0 l1", "l0 l1", "s0", True, "Zen 2", fog_micro),
-    "zen3": ("znver3", 6, 256, 4, 7, "l0 l1 l2", "l0 l1", "s0 s1", True, "Zen 3", fog_micro),
-    "zen4": ("znver4", 6, 320, 4, 7, "l0 l1 l2", "l0 l1", "s0", True, "Zen 4", fog_micro),
+    "zen2": ("znver2", 5, 224, 92, 4, 7, "l0 l1", "l0 l1", "s0", True, "Zen 2", fog_micro),
+    "zen3": ("znver3", 6, 256, 96, 4, 7, "l0 l1 l2", "l0 l1", "s0 s1", True, "Zen 3", fog_micro),
+    "zen4": ("znver4", 6, 320, 96, 4, 7, "l0 l1 l2", "l0 l1", "s0", True, "Zen 4", fog_micro),
 }
 # Cycles from a store's data to a load inside it, to one that needs more than the store has, and which loads are renamed
 # (Renames): Zen 4 and Golden Cove (on Granite Rapids) measured with rows of a store, a load and an addition, 2026-11-28
@@ -171,7 +171,7 @@ def uses_in(text):
 
 
 def write(name, corrected):
-    cpu, width, rob, load, vector_load, loads, vector_loads, stores, fuses, title, source = cores[name]
+    cpu, width, rob, scheduler, load, vector_load, loads, vector_loads, stores, fuses, title, source = cores[name]
     rows, sources = [], {f"LLVM 19, llvm-mca -mcpu={cpu}": "llvm"}
     for kind, code in instructions.items():
         found = asked(cpu, code) if code else None
@@ -201,9 +201,9 @@ def write(name, corrected):
     for kind, latency, slots, uses, label in rows:
         listed = ", ".join(f"{{{mask(names)}, {n}}}" for names, n in uses)
         out.append(f"    {{{kind}, {latency}, {slots}, {{{listed}}}, {label}}},")
-    out += ["};", "", "}  // namespace", "", f"// Width, reorder buffer and loads: {source}.",
+    out += ["};", "", "}  // namespace", "", f"// Width, reorder buffer, schedulers and loads: {source}.",
             f"constinit const CoreTable {symbol}_core = {{", f'    .name = "{name}",', f"    .width = {width},",
-            f"    .rob = {rob},", f"    .load_latency = {load},", f"    .vector_load_latency = {vector_load},",
+            f"    .rob = {rob},", f"    .scheduler = {scheduler},", f"    .load_latency = {load},", f"    .vector_load_latency = {vector_load},",
             f"    .loads = {mask(loads.split())},", f"    .vector_loads = {mask(vector_loads.split())},",
             f"    .stores = {mask(stores.split())},"]
     forward, blocked, renames = forwarding[name]

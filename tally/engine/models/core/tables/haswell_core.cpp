@@ -156,12 +156,13 @@ constexpr Timing rows[] = {
 
 }  // namespace
 
-// Width, reorder buffer and loads: Intel 64 and IA-32 Architectures Optimization Reference Manual. Without fusion, as
-// the loops of the RDPMC article behave on its machine.
+// Width, reorder buffer, schedulers and loads: Intel 64 and IA-32 Architectures Optimization Reference Manual. Without
+// fusion, as the loops of the RDPMC article behave on its machine.
 constinit const CoreTable haswell_core = {
     .name = "haswell",
     .width = 4,
     .rob = 192,
+    .scheduler = 60,
     .load_latency = 5,
     .vector_load_latency = 6,
     .loads = l0 | l1,

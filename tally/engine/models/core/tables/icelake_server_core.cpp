@@ -158,11 +158,12 @@ constexpr Timing rows[] = {
 
 }  // namespace
 
-// Width, reorder buffer and loads: Intel 64 and IA-32 Architectures Optimization Reference Manual.
+// Width, reorder buffer, schedulers and loads: Intel 64 and IA-32 Architectures Optimization Reference Manual.
 constinit const CoreTable icelake_server_core = {
     .name = "icelake-server",
     .width = 5,
     .rob = 352,
+    .scheduler = 160,
     .load_latency = 5,
     .vector_load_latency = 7,
     .loads = l0 | l1,

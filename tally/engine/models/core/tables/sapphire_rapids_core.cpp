@@ -160,11 +160,12 @@ constexpr Timing rows[] = {
 
 }  // namespace
 
-// Width, reorder buffer and loads: Intel 64 and IA-32 Architectures Optimization Reference Manual.
+// Width, reorder buffer, schedulers and loads: Intel 64 and IA-32 Architectures Optimization Reference Manual.
 constinit const CoreTable sapphire_rapids_core = {
     .name = "sapphire-rapids",
     .width = 6,
     .rob = 512,
+    .scheduler = 205,
     .load_latency = 5,
     .vector_load_latency = 7,
     .loads = l0 | l1 | l2,

@@ -158,11 +158,12 @@ constexpr Timing rows[] = {
 
 }  // namespace
 
-// Width, reorder buffer and loads: Intel 64 and IA-32 Architectures Optimization Reference Manual.
+// Width, reorder buffer, schedulers and loads: Intel 64 and IA-32 Architectures Optimization Reference Manual.
 constinit const CoreTable skylake_core = {
     .name = "skylake",
     .width = 4,
     .rob = 224,
+    .scheduler = 97,
     .load_latency = 5,
     .vector_load_latency = 6,
     .loads = l0 | l1,

@@ -160,11 +160,12 @@ constexpr Timing rows[] = {
 
 }  // namespace
 
-// Width, reorder buffer and loads: A. Fog, The microarchitecture of Intel, AMD and VIA CPUs.
+// Width, reorder buffer, schedulers and loads: A. Fog, The microarchitecture of Intel, AMD and VIA CPUs.
 constinit const CoreTable zen2_core = {
     .name = "zen2",
     .width = 5,
     .rob = 224,
+    .scheduler = 92,
     .load_latency = 4,
     .vector_load_latency = 7,
     .loads = l0 | l1,

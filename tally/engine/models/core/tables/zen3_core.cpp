@@ -161,11 +161,12 @@ constexpr Timing rows[] = {
 
 }  // namespace
 
-// Width, reorder buffer and loads: A. Fog, The microarchitecture of Intel, AMD and VIA CPUs.
+// Width, reorder buffer, schedulers and loads: A. Fog, The microarchitecture of Intel, AMD and VIA CPUs.
 constinit const CoreTable zen3_core = {
     .name = "zen3",
     .width = 6,
     .rob = 256,
+    .scheduler = 96,
     .load_latency = 4,
     .vector_load_latency = 7,
     .loads = l0 | l1 | l2,

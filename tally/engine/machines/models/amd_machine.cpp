@@ -6,7 +6,7 @@ namespace tally::machines {
 
 constinit const std::string_view zen2_text = R"(model  zen2
 title  AMD Ryzen 7 3700X, one of its two L3 caches
-source caches, TLBs, latencies of caches: AMD software optimization guide 56305
+source caches, TLBs, latencies of caches: AMD software optimization guide 56305 (not checked against it)
 source latencies of memory and of page walks: estimates
 
 l1i    size=32K ways=8
@@ -24,7 +24,7 @@ latency  l2=12 llc=39 memory=300 stlb=7 walk=30
 
 constinit const std::string_view zen3_text = R"(model  zen3
 title  AMD Ryzen 9 5950X, one of its two L3 caches
-source caches, TLBs, latencies of caches: AMD software optimization guide 56665
+source caches, TLBs, latencies of caches: AMD software optimization guide 56665 (not checked against it)
 source latencies of memory and of page walks: estimates
 
 l1i    size=32K ways=8
@@ -42,7 +42,7 @@ latency  l2=12 llc=46 memory=350 stlb=7 walk=30
 
 constinit const std::string_view zen4_text = R"(model  zen4
 title  AMD Ryzen 9 7950X, one of its two L3 caches
-source caches, TLBs, latencies of caches: AMD software optimization guide 57647; TLBs also CPUID of an EPYC with this core
+source caches, TLBs, latencies of caches: AMD software optimization guide 57647 (not checked against it); TLBs also CPUID of an EPYC with this core
 source latencies of memory and of page walks: estimates
 
 l1i    size=32K ways=8
@@ -60,7 +60,7 @@ latency  l2=14 llc=50 memory=370 stlb=7 walk=30
 
 constinit const std::string_view zen5_text = R"(model  zen5
 title  AMD Ryzen 9 9950X, one of its two L3 caches
-source caches, TLBs, latencies of caches: AMD software optimization guide 58455
+source caches, TLBs, latencies of caches: AMD software optimization guide 58455 (not checked against it)
 source latencies of memory and of page walks: estimates
 source timings of instructions: those of Zen 4, because LLVM 19 has no table of Zen 5 of its own
 

@@ -201,7 +201,7 @@ def write(name, corrected):
     for kind, latency, slots, uses, label in rows:
         listed = ", ".join(f"{{{mask(names)}, {n}}}" for names, n in uses)
         out.append(f"    {{{kind}, {latency}, {slots}, {{{listed}}}, {label}}},")
-    out += ["};", "", "}  // namespace", "", f"// Width, reorder buffer, schedulers and loads: {source}.",
+    out += ["};", "", "}  // namespace", "", f"// Width, reorder buffer and loads: {source}. Schedulers: published sizes, not checked except on Zen 4.",
             f"constinit const CoreTable {symbol}_core = {{", f'    .name = "{name}",', f"    .width = {width},",
             f"    .rob = {rob},", f"    .scheduler = {scheduler},", f"    .load_latency = {load},", f"    .vector_load_latency = {vector_load},",
             f"    .loads = {mask(loads.split())},", f"    .vector_loads = {mask(vector_loads.split())},",

@@ -156,8 +156,8 @@ constexpr Timing rows[] = {
 
 }  // namespace
 
-// Width, reorder buffer, schedulers and loads: Intel 64 and IA-32 Architectures Optimization Reference Manual. Without
-// fusion, as the loops of the RDPMC article behave on its machine.
+// Width, reorder buffer and loads: Intel 64 and IA-32 Architectures Optimization Reference Manual. Without fusion, as
+// the loops of the RDPMC article behave on its machine. Schedulers: published sizes, not checked except on Zen 4.
 constinit const CoreTable haswell_core = {
     .name = "haswell",
     .width = 4,

@@ -158,7 +158,8 @@ constexpr Timing rows[] = {
 
 }  // namespace
 
-// Width, reorder buffer, schedulers and loads: Intel 64 and IA-32 Architectures Optimization Reference Manual.
+// Width, reorder buffer and loads: Intel 64 and IA-32 Architectures Optimization Reference Manual. Schedulers:
+// published sizes, not checked except on Zen 4.
 constinit const CoreTable skylake_core = {
     .name = "skylake",
     .width = 4,

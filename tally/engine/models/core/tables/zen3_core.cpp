@@ -161,7 +161,8 @@ constexpr Timing rows[] = {
 
 }  // namespace
 
-// Width, reorder buffer, schedulers and loads: A. Fog, The microarchitecture of Intel, AMD and VIA CPUs.
+// Width, reorder buffer and loads: A. Fog, The microarchitecture of Intel, AMD and VIA CPUs. Schedulers: published
+// sizes, not checked except on Zen 4.
 constinit const CoreTable zen3_core = {
     .name = "zen3",
     .width = 6,

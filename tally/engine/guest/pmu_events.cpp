@@ -7,6 +7,7 @@
 #include "tally/engine/guest/descriptor_numbers.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
+#include "tally/engine/guest/pmu_attributes.hpp"
 #include "tally/engine/guest/pmu_table.hpp"
 #include "tally/engine/instrument/asked_values.hpp"
 #include "tally/engine/stop_the_world.hpp"
@@ -294,88 +295,6 @@ s64 read_values(u32 event, u64 to, u64 bytes) {
   return is_put ? static_cast<s64>(n) : -EFAULT;
 }
 
-/// Asks the kernel what it makes of a call with these attributes for a software event, which it checks in the same way.
-/// `group`: -1 for an event of the engine. Returns its error; 0: none; not_of_pmu: it does not check them for this
-/// program.
-s64 ask_kernel(u8* attributes, s32 pid, s32 group, u64 flags) {
-  perf_event_attr software;
-  copy(&software, attributes, PERF_ATTR_SIZE_VER0);
-  software.type = PERF_TYPE_SOFTWARE;
-  software.config = PERF_COUNT_SW_DUMMY;
-  copy(attributes, &software, PERF_ATTR_SIZE_VER0);
-  const u64 none = ~u64{0};
-  const s64 r = kernel(SYS_perf_event_open, reinterpret_cast<u64>(attributes), static_cast<u64>(s64{pid}), none,
-                       static_cast<u64>(s64{group}), flags);
-  if (!failed(r)) kernel(SYS_close, static_cast<u64>(r));
-  if (r == -EACCES || r == -EPERM || r == -ENOSYS || r == -EMFILE || r == -ENFILE) return not_of_pmu;
-  return failed(r) ? r : 0;
-}
-
-s64 check_attributes(const perf_event_attr& attr);
-
-/// Copies the attributes, and checks them as the kernel does.
-s64 copy_attributes(u64 from, s32 pid, s32 group, u64 flags, perf_event_attr& attr) {
-  u8 all[page_bytes] = {};
-  u32 size = 0;
-  if (get(&size, from + 4, sizeof size) != 0) return -EFAULT;
-  if (size == 0) size = PERF_ATTR_SIZE_VER0;
-  const auto too_big = [&](u32 limit) -> s64 {
-    put(from + 4, &limit, sizeof limit);
-    return -E2BIG;
-  };
-  const bool is_possible = size >= PERF_ATTR_SIZE_VER0 && size <= page_bytes;
-  if (get(all, from, is_possible ? size : 8) != 0) return -EFAULT;
-  copy(&attr, all, sizeof attr);
-  s64 error = ask_kernel(all, pid, group, flags);
-  if (error == -E2BIG) {
-    copy(&size, all + 4, sizeof size);
-    return too_big(size);
-  }
-  if (error == not_of_pmu && !is_possible) return too_big(sizeof attr);
-  for (u64 i = sizeof attr; error == not_of_pmu && i < size; i++)
-    if (all[i] != 0) return too_big(sizeof attr);
-  if (error == not_of_pmu) error = check_attributes(attr);
-  return error != 0 || attr.exclude_kernel ? error : -EACCES;
-}
-
-constexpr u64 known_read_formats = 31, known_sample_types = (1ull << 25) - 1;
-
-/// The same checks, if the kernel does not make them.
-s64 check_attributes(const perf_event_attr& attr) {
-  u64 flags = 0;
-  copy(&flags, reinterpret_cast<const u8*>(&attr) + 40, sizeof flags);
-  constexpr u32 first_reserved_flag = 39;  // since Linux 6.18: defer_callchain, defer_output
-  if (flags >> first_reserved_flag != 0 || attr.__reserved_2 != 0) return -EINVAL;
-  if ((attr.sample_type & ~known_sample_types) != 0 || (attr.read_format & ~known_read_formats) != 0) return -EINVAL;
-  if (attr.inherit_thread && !attr.inherit) return -EINVAL;
-  if (attr.remove_on_exec && attr.enable_on_exec) return -EINVAL;
-  if (attr.sigtrap && !attr.remove_on_exec) return -EINVAL;
-  if (!attr.freq && attr.sample_period >> 63 != 0) return -EINVAL;
-  return 0;
-}
-
-constexpr u32 no_row = ~0u;
-
-/// Returns the index of the event in PresentedPmu, or no_row.
-u32 row_of(const perf_event_attr& attr) {
-  // Control bits of a counter that the kernel ignores and sets itself: user, kernel, interrupt, enable.
-  constexpr u64 ignored_bits = 0x530000;
-  const u64 config = attr.type == PERF_TYPE_RAW ? attr.config & ~ignored_bits : attr.config;
-  const channel::PresentedPmu& pmu = settings().pmu;
-  if (attr.config1 != 0 || attr.config2 != 0) return no_row;
-  for (u32 i = 0; i < pmu.event_count; i++)
-    if (pmu.event[i].type == attr.type && pmu.event[i].config == config) return i;
-  return no_row;
-}
-
-/// Whether the number is no event of the PresentedPmu because no processor has it.
-bool is_invalid(const perf_event_attr& attr) {
-  if (attr.type == PERF_TYPE_HARDWARE) return (attr.config & 0xffffffff) >= PERF_COUNT_HW_MAX;
-  return attr.type == PERF_TYPE_HW_CACHE &&
-         ((attr.config & 0xff) >= PERF_COUNT_HW_CACHE_MAX || (attr.config >> 8 & 0xff) >= PERF_COUNT_HW_CACHE_OP_MAX ||
-          (attr.config >> 16 & 0xff) >= PERF_COUNT_HW_CACHE_RESULT_MAX);
-}
-
 /// A thread that a program names by its number.
 struct NamedThread {
   u32 thread;      // index of its record; 0: no thread that the engine counts
@@ -477,7 +396,7 @@ u32 enter_event(const WantedEvent& wanted, u64 number, u64 identity, u32 leader)
   return event;
 }
 
-/// The group for ask_kernel().
+/// The group for copy_attributes().
 s32 asked_group(s32 group) {
   if (group == -1 || !pmu_is_used()) return group;
   PmuGuard guard;

@@ -30,7 +30,7 @@ const CoreEdge* usual_of(std::span<const CoreEdge> entries) {
   return usual;
 }
 
-// Rounds over all blocks. A block whose entry states did not change is not run again.
+// Rounds over all blocks. A block whose entry states did not change is not run again. The first round settles.
 class Flow {
  public:
   Flow(const CoreTable& core, std::span<const CoreEdge> edges, const CoreMemory& memory)
@@ -47,44 +47,58 @@ class Flow {
     }
   }
 
-  // Returns the ticks of all executions of a block, with the states of this round.
-  const CoreTimes& ticks_of(std::uint32_t number, const CoreBlock& block) {
+  // Updates the end state of a block. It follows from the most frequent predecessor alone.
+  void settle(std::uint32_t number, const CoreBlock& block) {
     CoreMark& mark = marks_[number];
-    const std::size_t end = number + 1 < marks_.size() ? marks_[number + 1].first_edge : edges_.size();
-    const std::span<const CoreEdge> entries = edges_.subspan(mark.first_edge, end - mark.first_edge);
-    if (!is_settled(mark, entries)) run_again(mark, ends_[number], spent_[number].ticks, block, entries);
-    return spent_[number].ticks;
+    if (mark.run_at != 0 && (mark.usual == 0 || marks_[mark.usual - 1].changed_at <= mark.run_at)) return;
+    const CoreEdge* const usual = usual_of(entries_of(number));
+    mark.usual = usual != nullptr ? usual->from + 1 : 0;
+    run_usual(number, block);
   }
 
- private:
-  bool is_settled(const CoreMark& mark, std::span<const CoreEdge> entries) const {
-    if (mark.run_at == 0) return false;
-    for (const CoreEdge& edge : entries)
-      if (marks_[edge.from].changed_at > mark.run_at) return false;
-    return true;
-  }
-
-  void run_again(CoreMark& mark, CoreState& ends, CoreTimes& ticks, const CoreBlock& block,
-                 std::span<const CoreEdge> entries) {
+  // Returns the ticks of all executions of a block, with the states of this round.
+  const CoreTimes& count(std::uint32_t number, const CoreBlock& block) {
+    CoreMark& mark = marks_[number];
+    CoreTimes& ticks = spent_[number].ticks;
+    const std::span<const CoreEdge> entries = entries_of(number);
+    if (is_counted(mark, entries)) return ticks;
     const CoreEdge* const usual_edge = usual_of(entries);
-    mark.run_at = ++now_;
-    mark.usual = usual_edge != nullptr ? usual_edge->from + 1 : 0;
-    CoreState end = mark.usual != 0 ? ends_[mark.usual - 1] : elsewhere_;
-    const CoreTimes usual = run(core_, block.instructions, end).causes;
     std::uint64_t left = block.executions;
     ticks = {};
     for (const CoreEdge& edge : entries) {
-      if (&edge == usual_edge) continue;
       const std::uint64_t times = edge.count < left ? edge.count : left;
-      if (times == 0) continue;
+      if (&edge == usual_edge || times == 0) continue;
       CoreState state = ends_[edge.from];
       ticks.add(run(core_, block.instructions, state).causes, times);
       left -= times;
     }
-    ticks.add(usual, left);
-    if (end == ends) return;
-    ends = end;
+    ticks.add(run_usual(number, block), left);
+    mark.counted_at = mark.run_at;
+    return ticks;
+  }
+
+ private:
+  std::span<const CoreEdge> entries_of(std::uint32_t number) const {
+    const std::size_t end = number + 1 < marks_.size() ? marks_[number + 1].first_edge : edges_.size();
+    return edges_.subspan(marks_[number].first_edge, end - marks_[number].first_edge);
+  }
+
+  bool is_counted(const CoreMark& mark, std::span<const CoreEdge> entries) const {
+    if (mark.counted_at == 0) return false;
+    for (const CoreEdge& edge : entries)
+      if (marks_[edge.from].changed_at > mark.counted_at) return false;
+    return true;
+  }
+
+  CoreTimes run_usual(std::uint32_t number, const CoreBlock& block) {
+    CoreMark& mark = marks_[number];
+    mark.run_at = ++now_;
+    CoreState end = mark.usual != 0 ? ends_[mark.usual - 1] : elsewhere_;
+    const CoreTimes times = run(core_, block.instructions, end).causes;
+    if (end == ends_[number]) return times;
+    ends_[number] = end;
     mark.changed_at = ++now_;  // after run_at, because the block may follow itself
+    return times;
   }
 
   const CoreTable& core_;
@@ -130,8 +144,10 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
     for (std::uint32_t i = 0; i < blocks.size(); ++i) {
       const bool is_rare = blocks[i].executions < rare;
       if (blocks[i].executions == 0 || (is_rare && !runs_rare_blocks(round))) continue;
-      const CoreTimes& ticks = flow.ticks_of(i, blocks[i]);
-      if (round >= rounds_to_settle) memory.spent[i].cycles.add(ticks, is_rare ? rounds_that_count : 1);
+      if (round < rounds_to_settle)
+        flow.settle(i, blocks[i]);
+      else
+        memory.spent[i].cycles.add(flow.count(i, blocks[i]), is_rare ? rounds_that_count : 1);
     }
   }
   // Rounded during the summation, so that nothing is lost between blocks.

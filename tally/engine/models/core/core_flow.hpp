@@ -23,7 +23,8 @@ struct CoreEdge {
 
 /// The state of a block in total(). Times are numbers of events; 0 is never.
 struct CoreMark {
-  std::uint32_t run_at = 0;      ///< when it last ran
+  std::uint32_t run_at = 0;      ///< when it last ran, entered from its most frequent predecessor
+  std::uint32_t counted_at = 0;  ///< when it last ran from each of its predecessors
   std::uint32_t changed_at = 0;  ///< when its end state last changed
   std::uint32_t first_edge = 0;  ///< of those into it
   std::uint32_t usual = 0;       ///< 1 + its most frequent predecessor; 0: none
@@ -55,8 +56,8 @@ struct CoreTotal {
 /// because a loop may alternate. Executions without an edge (the first block, targets of indirect jumps) cost as much
 /// as those by the most frequent edge; without any edge, as much as in a running pipeline whose results are all ready.
 ///
-/// `edges` are sorted by `to`. Cost: three runs of every executed block; up to 32 of the most frequent ones, with 96 %
-/// of the instructions, as long as their states do not settle.
+/// `edges` are sorted by `to`. Cost: three runs of every executed block and one for each edge; up to 32 of the most
+/// frequent ones, with 96 % of the instructions, and 12 for each edge, as long as their states do not settle.
 CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
                 const CoreMemory& memory);
 

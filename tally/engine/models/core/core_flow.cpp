@@ -9,10 +9,13 @@ namespace {
 // Enough for dependency chains through loops of several blocks, and for a mean over cycles of 2, 3, 4 and 6 rounds.
 constexpr int rounds_to_settle = 20;
 constexpr int rounds_that_count = 12;
-// Rare blocks, which together execute at most this part of the instructions, run in the first two rounds and in the
-// first that counts. Most blocks of most programs are rare.
-constexpr std::uint64_t rare_part = 25;
-constexpr bool runs_rare_blocks(int round) { return round < 2 || round == rounds_to_settle; }
+// Blocks that are executed less run in fewer rounds: those that together execute one of `parts` instructions of the
+// program. Most blocks of most programs are in the first row.
+struct Effort {
+  std::uint64_t parts;
+  int to_settle, that_count;  // the second divides rounds_that_count
+};
+constexpr Effort efforts[] = {{25, 2, 1}, {8, 8, 6}, {1, rounds_to_settle, rounds_that_count}};
 
 // Sources and units that were ready as long ago as the window: code elsewhere has run before.
 CoreState running_state(const CoreTable& core) {
@@ -112,16 +115,26 @@ class Flow {
 
 std::uint64_t instructions_of(const CoreBlock& block) { return block.executions * block.instructions.size(); }
 
-// Returns the executions from which on a block is not rare: a power of two. Not a number of instructions, because a
-// short block of a frequent loop passes on the state of the others.
-std::uint64_t rare_below(std::span<const CoreBlock> blocks, std::uint64_t instructions) {
-  std::uint64_t by_width[65] = {};
-  for (const CoreBlock& block : blocks) by_width[std::bit_width(block.executions)] += instructions_of(block);
-  std::uint64_t sum = 0;
-  int width = 0;
-  while (width < 64 && sum + by_width[width] <= instructions / rare_part) sum += by_width[width++];
-  return width == 0 ? 0 : std::uint64_t{1} << (width - 1);
-}
+// Returns the executions below which blocks together execute at most one of `parts` instructions: a power of two. Not a
+// number of instructions, because a short block of a frequent loop passes on the state of the others.
+class Efforts {
+ public:
+  Efforts(std::span<const CoreBlock> blocks, std::uint64_t instructions) {
+    for (const CoreBlock& block : blocks) by_width_[std::bit_width(block.executions)] += instructions_of(block);
+    std::uint64_t sum = 0;
+    const Effort* effort = efforts;
+    for (int width = 0; width <= 64; ++width) {
+      sum += by_width_[width];
+      while (sum > instructions / effort->parts) ++effort;
+      of_width_[width] = effort;
+    }
+  }
+  const Effort& of(const CoreBlock& block) const { return *of_width_[std::bit_width(block.executions)]; }
+
+ private:
+  std::uint64_t by_width_[65] = {};
+  const Effort* of_width_[65] = {};
+};
 
 std::uint64_t unknown_in(const CoreTable& core, std::span<const CoreInstruction> instructions) {
   std::uint64_t count = 0;
@@ -139,15 +152,16 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
     result.unknown += block.executions * unknown_in(core, block.instructions);
   }
   Flow flow(core, edges, memory);
-  const std::uint64_t rare = rare_below(blocks, result.instructions);
+  const Efforts efforts(blocks, result.instructions);
   for (int round = 0; round < rounds_to_settle + rounds_that_count; ++round) {
+    const int counted = round - rounds_to_settle;
     for (std::uint32_t i = 0; i < blocks.size(); ++i) {
-      const bool is_rare = blocks[i].executions < rare;
-      if (blocks[i].executions == 0 || (is_rare && !runs_rare_blocks(round))) continue;
-      if (round < rounds_to_settle)
+      if (blocks[i].executions == 0) continue;
+      const Effort& effort = efforts.of(blocks[i]);
+      if (round < effort.to_settle)
         flow.settle(i, blocks[i]);
-      else
-        memory.spent[i].cycles.add(flow.count(i, blocks[i]), is_rare ? rounds_that_count : 1);
+      else if (counted >= 0 && counted < effort.that_count)
+        memory.spent[i].cycles.add(flow.count(i, blocks[i]), rounds_that_count / effort.that_count);
     }
   }
   // Rounded during the summation, so that nothing is lost between blocks.

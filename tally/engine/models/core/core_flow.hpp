@@ -56,8 +56,8 @@ struct CoreTotal {
 /// because a loop may alternate. Executions without an edge (the first block, targets of indirect jumps) cost as much
 /// as those by the most frequent edge; without any edge, as much as in a running pipeline whose results are all ready.
 ///
-/// `edges` are sorted by `to`. Cost: three runs of every executed block and one for each edge; up to 32 of the most
-/// frequent ones, with 96 % of the instructions, and 12 for each edge, as long as their states do not settle.
+/// `edges` are sorted by `to`. Cost: three runs of every executed block and one for each edge; of the most frequent
+/// ones, with seven of eight instructions, up to 32, and 12 for each edge, as long as their states do not settle.
 CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
                 const CoreMemory& memory);
 

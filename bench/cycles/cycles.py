@@ -29,7 +29,7 @@ import written
 from blocks import fail, output_of
 
 # LLVM's names of the cores.
-LLVM_CPUS = {"haswell": "haswell", "skylake": "skylake-avx512", "icelake-server": "icelake-server",
+LLVM_CPUS = {"haswell": "haswell", "skylake": "skylake-avx512", "icelake": "icelake-server",
              "sapphire-rapids": "sapphirerapids", "zen2": "znver2", "zen3": "znver3", "zen4": "znver4"}
 LLVM_DEFAULT = ["haswell", "icelake-server", "sapphirerapids", "znver4"]
 

@@ -41,11 +41,8 @@ struct ErrorBounds {
   Value low = 0, high = 0;
 };
 
-/// An estimate has its error in every run: more runs do not make it smaller.
 void set_bounds(Measure& measure, const std::optional<ErrorBounds>& bounds) {
-  if (!measure.value || !bounds) return;
-  measure.interval = ValueInterval{bounds->low, bounds->high};
-  measure.runs.clear();
+  if (measure.value && bounds) measure.bounds = ValueInterval{bounds->low, bounds->high};
 }
 
 std::optional<ErrorBounds> estimate_bounds(const Count& count) {

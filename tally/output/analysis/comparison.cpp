@@ -46,16 +46,37 @@ void compare_runs(ComparedCount& row, const Measure& before, const Measure& afte
   decide(row);
 }
 
-/// Compares two values that have intervals: their difference in standard errors.
-void compare_intervals(ComparedCount& row, const ValueInterval& before, const ValueInterval& after) {
+/// The standard error of the difference of two values with 95 % intervals.
+double error_of_difference(const ValueInterval& before, const ValueInterval& after) {
   const auto error = [](const ValueInterval& interval) {
     return static_cast<double>(interval.high - interval.low) / (2 * z_of_95_percent);
   };
-  const double both = std::hypot(error(before), error(after));
+  return std::hypot(error(before), error(after));
+}
+
+/// Compares two values that have intervals: their difference in standard errors.
+void compare_intervals(ComparedCount& row, const ValueInterval& before, const ValueInterval& after) {
+  const double both = error_of_difference(before, after);
   const auto change = static_cast<double>(row.change());
   row.probability = both > 0 ? std::erfc(std::abs(change) / both / std::numbers::sqrt2) : change == 0 ? 1.0 : 0.0;
   row.interval = ValueInterval{change - z_of_99_percent * both, change + z_of_99_percent * both};
   decide(row);
+}
+
+bool has_bounds(const Measure& before, const Measure& after) { return before.bounds || after.bounds; }
+
+/// Compares the series of both sides, whose runs all have the same error. The difference must exceed both: what runs
+/// differ by, and that error.
+void compare_bounded_runs(ComparedCount& row, const Measure& before, const Measure& after) {
+  compare_runs(row, before, after);
+  const double error = error_of_difference(before.bounds.value_or(ValueInterval{}), after.bounds.value_or(ValueInterval{}));
+  if (row.interval) {
+    row.interval->low -= z_of_99_percent * error;
+    row.interval->high += z_of_99_percent * error;
+  }
+  if (error <= 0) return;
+  const double by_error = std::erfc(std::abs(static_cast<double>(row.change())) / error / std::numbers::sqrt2);
+  row.probability = std::max(row.probability.value_or(0), by_error);
 }
 
 /// Why a row that is not exact cannot be decided with any number of runs; empty if it can.
@@ -114,6 +135,11 @@ ComparedCount compare_measure(const Comparable& before, const Comparable& after,
   const bool is_constant = all_equal(old_measure.runs) && all_equal(new_measure.runs);
   if (worse == Trust::exact && (!is_repeated || is_constant)) {
     decide(row);
+  } else if (has_bounds(old_measure, new_measure)) {
+    if (std::min(old_measure.runs.size(), new_measure.runs.size()) >= fewest_runs)
+      compare_bounded_runs(row, old_measure, new_measure);
+    else
+      leave_undecided(row, needs_runs());
   } else if (old_measure.interval && new_measure.interval && !is_repeated && worse != Trust::partial) {
     compare_intervals(row, *old_measure.interval, *new_measure.interval);
   } else if (old_measure.runs.size() >= fewest_runs && new_measure.runs.size() >= fewest_runs) {
@@ -130,8 +156,9 @@ ComparedCount compare_measure(const Comparable& before, const Comparable& after,
 }
 
 /// Whether there are enough runs, and every run of one side is above all of the other: no chance, for any number of
-/// rows.
+/// rows. Not if all runs of a side may have the same error.
 bool are_apart(const ComparedCount& row) {
+  if (has_bounds(*row.measure_before, *row.measure_after)) return false;
   const std::vector<Value>&before = row.measure_before->runs, &after = row.measure_after->runs;
   if (before.size() < fewest_runs || after.size() < fewest_runs) return false;
   const auto [old_least, old_most] = std::minmax_element(before.begin(), before.end());

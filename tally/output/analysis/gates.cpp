@@ -66,7 +66,8 @@ std::vector<double> thinned(const std::vector<Value>& runs) {
 /// The runs of one side; a single value if there are none. A function of a profile has no runs, and what differs
 /// between runs without --repeatable (addresses, the environment) is mostly in functions of the dynamic linker.
 RepeatedValue repeated_value(const ComparedCount& row, const Measure* measure, Value value, const Comparable& side) {
-  const bool counts_exactly = row.trust == name(Trust::exact) || row.trust == name(Trust::modelled);
+  const bool counts_exactly =
+      (row.trust == name(Trust::exact) || row.trust == name(Trust::modelled)) && !(measure && measure->bounds);
   const bool repeats = measure == nullptr || side.repeatable == true;
   RepeatedValue repeated{{}, counts_exactly && repeats && side.is_single_threaded};
   if (measure != nullptr && !measure->how_to_repeat.empty())
@@ -81,12 +82,17 @@ RepeatedValue repeated_value(const ComparedCount& row, const Measure* measure, V
   return repeated;
 }
 
-/// A change that has an interval, but no runs: of a sampled function, or of values with 95 % intervals.
+bool has_bounds(const ComparedCount& row) {
+  return row.measure_before != nullptr && (row.measure_before->bounds || row.measure_after->bounds);
+}
+
+/// A change that has an interval, but no runs or whose runs have the same error: of a sampled function, or of values
+/// with 95 % intervals.
 std::optional<Growth> growth_by_interval(const Gate& gate, const ComparedCount& row) {
   const bool is_profile = row.measure_before == nullptr;
   const bool has_intervals = !is_profile && row.measure_before->interval && row.measure_after->interval &&
                              row.measure_before->runs.size() < 2 && row.measure_after->runs.size() < 2;
-  if (!row.interval || !(is_profile || has_intervals) || (gate.is_relative && *row.before == 0)) return std::nullopt;
+  if (!row.interval || !(is_profile || has_intervals || has_bounds(row)) || (gate.is_relative && *row.before == 0)) return std::nullopt;
   const double sign = row.better == Better::more ? -1 : 1;
   const double unit = gate.is_relative ? std::abs(static_cast<double>(*row.before)) : 1;
   const double one = sign * static_cast<double>(row.interval->low) / unit;
@@ -136,6 +142,7 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
   const RepeatedValue before = repeated_value(row, row.measure_before, *row.before, *comparison.before);
   const RepeatedValue after = repeated_value(row, row.measure_after, *row.after, *comparison.after);
   const auto by_interval = growth_by_interval(gate, row);
+  if (has_bounds(row) && !by_interval) return undecided(std::move(result), row.reason);
   const GrowthOrReason found =
       by_interval ? GrowthOrReason(*by_interval) : growth_between(before, after, more_is_better, gate.is_relative);
   if (const auto* const why = std::get_if<std::string>(&found))
@@ -145,8 +152,7 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
   const LimitVerdict verdict = judge_growth(growth, gate.limit);
   if (verdict == LimitVerdict::unknown) {
     const std::string interval = "the 99 % interval is " + growth_text(growth, gate.is_relative, row);
-    const bool is_estimate = row.measure_before != nullptr && row.measure_before->trust == Trust::estimated;
-    if (is_estimate) return undecided(std::move(result), interval + "; estimates have this error in every run");
+    if (has_bounds(row)) return undecided(std::move(result), interval + "; estimates have this error in every run");
     if (by_interval) return undecided(std::move(result), interval + "; a longer measurement would decide");
     const auto runs = runs_to_decide(before, after, more_is_better, gate.is_relative, gate.limit);
     return undecided(std::move(result), fmt::format("{}; {} runs on each side would decide", interval,

@@ -48,6 +48,7 @@ struct Measure {
   std::optional<Value> value = {};             ///< of several runs the median
   std::vector<Value> runs = {};                ///< of each run
   std::optional<ValueInterval> interval = {};  ///< of a result that has no runs
+  std::optional<ValueInterval> bounds = {};    ///< of an error that every run has: more runs do not make it smaller
   std::string how_to_repeat = {};              ///< what records several runs; empty: -r 10
   std::string failure = {};                    ///< how every run failed: "exit code 1"; empty: they succeeded
 };

@@ -64,7 +64,11 @@ bool is_time(const Counted& one) {
   return static_cast<std::size_t>(one.event.id) < all().size() && definition(one.event.id).unit == Unit::nanoseconds;
 }
 
+// Not with estimated cycles, which are those of the machine that measures time.
 bool combines_time(const std::vector<std::size_t>& events, const std::vector<Counted>& counted) {
+  if (std::any_of(events.begin(), events.end(),
+                  [&](std::size_t i) { return counted[i].event.id == Id::core_cycles_estimate; }))
+    return false;
   const auto times = std::count_if(events.begin(), events.end(), [&](std::size_t i) { return is_time(counted[i]); });
   return times > 0 && times < std::ssize(events);
 }

@@ -249,6 +249,8 @@ Comparable of_regions(const result::ProgramRegions& program) {
   return comparable;
 }
 
+constexpr const char* repeats_with_stat = "several runs: compare results of `tally stat -r 5`";
+
 /// Windows of one run follow each other and are no repetitions: their sums are compared.
 Comparable of_windows(const result::Windows& windows) {
   Comparable comparable{.command = windows.head.command, .incomplete = windows.incomplete};
@@ -275,7 +277,7 @@ Comparable of_windows(const result::Windows& windows) {
           measure.reason = "a window is partial";
         }
       }
-      measure.how_to_repeat = "several runs: compare results of `tally stat -r 5`";
+      measure.how_to_repeat = repeats_with_stat;
       comparable.measures.push_back(std::move(measure));
     }
   return comparable;
@@ -365,6 +367,7 @@ Result<Comparable> comparable_of(result::AnyResult any) {
   if (const auto* const memory = std::get_if<result::Memory>(&any)) return of_memory(*memory);
   if (auto* const profile = std::get_if<result::Profile>(&any)) {
     Comparable comparable = of_stat(profile->stat);
+    for (Measure& measure : comparable.measures) measure.how_to_repeat = repeats_with_stat;
     comparable.profile = std::make_shared<const result::Profile>(WholeFunctions(*profile).get());
     return comparable;
   }

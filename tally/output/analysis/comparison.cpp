@@ -102,7 +102,13 @@ std::string why_incomparable(const Comparable& before, const Comparable& after, 
   return "";
 }
 
-std::string needs_runs() { return fmt::format("needs at least {} runs on each side: -r 10", fewest_runs); }
+std::string needs_runs(const Measure& measure) {
+  if (!measure.how_to_repeat.empty()) return "needs " + measure.how_to_repeat;
+  return fmt::format("needs at least {} runs on each side: -r 10", fewest_runs);
+}
+
+/// Whether a model counts the same in every run of the program.
+bool repeats(const Comparable& result) { return result.repeatable == true && result.is_single_threaded; }
 
 /// The value, if the runs ended as those of the other result.
 std::optional<Value> comparable_value(const Measure& one, const Measure& other) {
@@ -133,24 +139,24 @@ ComparedCount compare_measure(const Comparable& before, const Comparable& after,
   const Trust worse = worst(old_measure.trust, new_measure.trust);
   const bool is_repeated = old_measure.runs.size() > 1 || new_measure.runs.size() > 1;
   const bool is_constant = all_equal(old_measure.runs) && all_equal(new_measure.runs);
-  if (worse == Trust::exact && (!is_repeated || is_constant)) {
+  const bool is_sure = worse == Trust::exact || (worse == Trust::modelled && repeats(before) && repeats(after) &&
+                                                 !has_bounds(old_measure, new_measure));
+  if (is_sure && (!is_repeated || is_constant)) {
     decide(row);
   } else if (has_bounds(old_measure, new_measure)) {
     if (std::min(old_measure.runs.size(), new_measure.runs.size()) >= fewest_runs)
       compare_bounded_runs(row, old_measure, new_measure);
     else
-      leave_undecided(row, needs_runs());
+      leave_undecided(row, needs_runs(old_measure));
   } else if (old_measure.interval && new_measure.interval && !is_repeated && worse != Trust::partial) {
     compare_intervals(row, *old_measure.interval, *new_measure.interval);
   } else if (old_measure.runs.size() >= fewest_runs && new_measure.runs.size() >= fewest_runs) {
     compare_runs(row, old_measure, new_measure);
   } else if (worse == Trust::partial && !is_repeated) {
     const std::string& reason = old_measure.trust == Trust::partial ? old_measure.reason : new_measure.reason;
-    leave_undecided(row, reason.empty() ? needs_runs() : reason + "; " + needs_runs());
-  } else if (!old_measure.how_to_repeat.empty()) {
-    leave_undecided(row, "needs " + old_measure.how_to_repeat);
+    leave_undecided(row, reason.empty() ? needs_runs(old_measure) : reason + "; " + needs_runs(old_measure));
   } else {
-    leave_undecided(row, needs_runs());
+    leave_undecided(row, needs_runs(old_measure));
   }
   return row;
 }

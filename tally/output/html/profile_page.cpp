@@ -18,6 +18,7 @@
 #include "tally/output/html/sections.hpp"
 #include "tally/output/kinds/profile_forms.hpp"
 #include "tally/output/kit/element.hpp"
+#include "tally/output/kit/footnotes.hpp"
 
 namespace tally::output {
 
@@ -359,12 +360,12 @@ std::string profile_html(const result::Profile& of, const ProfileStyle& style) {
     if (causes && causes->has(e)) continue;
     const result::Event& event = profile.stat.events[e];
     const Count& count = event.total.count;
-    page.lines.emplace_back(
-        fmt::format("{} {}: {}{}{}", count.value ? value_text(*count.value, event.total.unit) : "-",
-                    event.total.name.text(), name(count.trust), count.reason.empty() ? "" : ": ", count.reason),
-        "");
+    page.lines.emplace_back(fmt::format("{} {}: {}", count.value ? value_text(*count.value, event.total.unit) : "-",
+                                        event.total.name.text(), trust_text(count)),
+                            "");
   }
   for (const std::string& line : sampling_lines(profile)) page.lines.emplace_back(line, "");
+  for (const std::string& notice : profile.stat.notices) page.lines.emplace_back(notice, "soft");
   page.has_stacks = !profile.calls.empty();
   page.about_stacks =
       page.has_stacks

@@ -29,6 +29,10 @@ std::string without_reason(const Count& count) {
 
 }  // namespace
 
+std::string trust_text(const Count& count) {
+  return without_reason(count) + (count.reason.empty() ? "" : ": " + count.reason);
+}
+
 void Footnotes::announce(const Count& count) {
   if (has_reason(count)) ++rows_[count.reason];
 }

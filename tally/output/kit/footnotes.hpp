@@ -10,6 +10,9 @@
 
 namespace tally::output {
 
+/// "model zen4 caches, fast", "estimated, ± 3.8 %: REASON": the trust of a count in one line.
+std::string trust_text(const Count& count);
+
 /// Formats the trust of counts, and moves long reasons to notes below the table. Announce every count of a table first:
 /// a reason that is short and occurs in one row stays in the row.
 class Footnotes {

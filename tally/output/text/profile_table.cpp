@@ -13,6 +13,7 @@
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/analysis/whole_functions.hpp"
 #include "tally/output/kinds/profile_forms.hpp"
+#include "tally/output/kit/footnotes.hpp"
 #include "tally/output/kit/grid.hpp"
 #include "tally/output/kit/presented_machine_text.hpp"
 #include "tally/output/result/string_elements.hpp"
@@ -174,21 +175,14 @@ std::size_t shown_rows(const ProfileStyle& style, const std::vector<ProfileSum>&
 /// The trust of the counts: one line if all are equal.
 std::string trust_lines(const result::Stat& stat) {
   const auto causes = CauseColumns::find(stat.events);
-  const auto trust_text = [](const result::Event& event) {
-    const Count& count = event.total.count;
-    const std::string trust = count.trust == Trust::modelled && !count.model.empty() ? "model " + count.model
-                                                                                     : std::string(name(count.trust));
-    const std::string error = count.error_percent ? ", ± " + percent_text(*count.error_percent) : "";
-    return fmt::format("{}{}{}{}", trust, error, count.reason.empty() ? "" : ": ", count.reason);
-  };
-  const std::string first = trust_text(stat.events.front());
-  if (std::all_of(stat.events.begin(), stat.events.end(),
-                  [&](const auto& event) { return trust_text(event) == first; }))
+  const auto trust_of = [](const result::Event& event) { return trust_text(event.total.count); };
+  const std::string first = trust_of(stat.events.front());
+  if (std::all_of(stat.events.begin(), stat.events.end(), [&](const auto& event) { return trust_of(event) == first; }))
     return fmt::format(" trust: {}\n", first);
   std::string text;
   for (std::size_t e = 0; e < stat.events.size(); ++e)
     if (!causes || !causes->has(e))
-      text += fmt::format(" trust of {}: {}\n", stat.events[e].total.name.text(), trust_text(stat.events[e]));
+      text += fmt::format(" trust of {}: {}\n", stat.events[e].total.name.text(), trust_of(stat.events[e]));
   return text;
 }
 

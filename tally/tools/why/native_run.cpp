@@ -152,7 +152,11 @@ void add_estimate(result::Stat& native, const Rows& rows, Times times, Nanosecon
                   const std::optional<linux::MeasuredFrequency>& frequency) {
   ProcessorTime mean = mean_of(times);
   mean.stolen = stolen;
-  for (ProcessorTime& time : times) time.stolen = stolen / mean.runs;
+  const Nanoseconds all = mean.sum() * mean.runs;
+  for (ProcessorTime& time : times) {
+    time.stolen = stolen / mean.runs;
+    time.others = all - time.sum();
+  }
   const bool is_pooled = times.size() > native.runs.size();
   for (std::size_t run = 0; run < native.runs.size(); ++run) {
     set_count(native, run, rows.cycles, estimated_cycles(is_pooled ? mean : times[run], frequency));
@@ -254,9 +258,8 @@ Count estimated_cycles(const ProcessorTime& time, const std::optional<linux::Mea
       fmt::format("{}{:.4g} s", time.runs > 1 ? fmt::format("mean of {} runs: ", time.runs) : "", seconds);
   if (time.sum() < shortest_run)
     return absent(fmt::format("{} of processor time is too short: the start of a process takes some 1 ms", used));
-  if (time.sum() * time.runs < enough_time)
-    return absent(
-        fmt::format("{} of processor time is too short: it needs 0.2 s, in runs of at most 10 s together", used));
+  if (time.sum() * time.runs + time.others < enough_time)
+    return absent(fmt::format("{} of processor time is too short: runs of 10 s together would not use 0.2 s", used));
   const double start_percent = 100 * std::chrono::duration<double>(start_of_process).count() / seconds;
   const double above = unmeasured_percent + 100 * frequency->error;
   const double stolen = std::chrono::duration<double>(time.stolen) / time.sum() / time.runs;
@@ -336,7 +339,8 @@ void add_scaled_event(result::CodeCounts& code, result::Stat& stat, std::size_t 
   result::EventCount added = estimate;
   if (added.count.value && whole > 0)
     added.count.reason +=
-        fmt::format("; divided as model {} divides cycles in user mode", stat.events[index].total.count.model);
+        fmt::format("; this bound is that of the total: functions and lines have the shares that model {} gives them",
+                    stat.events[index].total.count.model);
   else if (added.count.value)
     added.count = absent("it cannot be divided, because no cycles were modelled");
   const double factor = added.count.value ? static_cast<double>(*added.count.value) / whole : 0;

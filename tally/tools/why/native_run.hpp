@@ -58,6 +58,7 @@ struct ProcessorTime {
   Nanoseconds user{0}, system{0};
   int runs = 1;
   Nanoseconds stolen = Nanoseconds{0};  ///< by the hypervisor meanwhile, of all runs together
+  Nanoseconds others = Nanoseconds{0};  ///< processor time of other runs of the command that were made for this one
   Nanoseconds sum() const { return user + system; }
 };
 

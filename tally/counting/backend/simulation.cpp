@@ -63,10 +63,11 @@ std::string model_of(event::Id id, const Simulation& simulation) {
   if (needed.core) {
     const machines::MachineModel& machine = simulation.machine;
     const MeasuredError* const error = measured_error(simulation);
-    return fmt::format(
-        "{}{}, {}; {}", machine.name, machine.core == machine.name ? "" : fmt::format(" ({} core)", machine.core),
-        word(simulation.precision),
-        error != nullptr ? fmt::format("mean error {} % ({} programs)", error->percent, error->programs) : "error not measured");
+    return fmt::format("{}{}, {}; {}", machine.name,
+                       machine.core == machine.name ? "" : fmt::format(" ({} core)", machine.core),
+                       word(simulation.precision),
+                       error != nullptr ? fmt::format("mean error {} % ({} programs)", error->percent, error->programs)
+                                        : "error not measured");
   }
   if (needed.branches) return fmt::format("{}, {}", predictor, word(simulation.precision));
   return fmt::format("{} {}, {}", simulation.machine.name, needed.tlbs ? "TLBs" : "caches", word(simulation.precision));

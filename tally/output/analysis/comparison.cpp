@@ -69,7 +69,8 @@ bool has_bounds(const Measure& before, const Measure& after) { return before.bou
 /// differ by, and that error.
 void compare_bounded_runs(ComparedCount& row, const Measure& before, const Measure& after) {
   compare_runs(row, before, after);
-  const double error = error_of_difference(before.bounds.value_or(ValueInterval{}), after.bounds.value_or(ValueInterval{}));
+  const double error =
+      error_of_difference(before.bounds.value_or(ValueInterval{}), after.bounds.value_or(ValueInterval{}));
   if (row.interval) {
     row.interval->low -= z_of_99_percent * error;
     row.interval->high += z_of_99_percent * error;

@@ -92,7 +92,8 @@ std::optional<Growth> growth_by_interval(const Gate& gate, const ComparedCount& 
   const bool is_profile = row.measure_before == nullptr;
   const bool has_intervals = !is_profile && row.measure_before->interval && row.measure_after->interval &&
                              row.measure_before->runs.size() < 2 && row.measure_after->runs.size() < 2;
-  if (!row.interval || !(is_profile || has_intervals || has_bounds(row)) || (gate.is_relative && *row.before == 0)) return std::nullopt;
+  if (!row.interval || !(is_profile || has_intervals || has_bounds(row)) || (gate.is_relative && *row.before == 0))
+    return std::nullopt;
   const double sign = row.better == Better::more ? -1 : 1;
   const double unit = gate.is_relative ? std::abs(static_cast<double>(*row.before)) : 1;
   const double one = sign * static_cast<double>(row.interval->low) / unit;

@@ -109,7 +109,7 @@ TEST(Completion, every_shell_offers_the_topics_of_help) {
 
 TEST(Completion, commands_that_run_a_program_have_its_completion) {
   const std::string zsh = zsh_completion(descriptions()), fish = fish_completion(descriptions());
-  for (const char* command : {"stat", "sample", "profile", "verify"}) {
+  for (const char* command : {"stat", "sample", "profile"}) {
     EXPECT_TRUE(holds(function_of(zsh, std::string("_tally_") + command), "_tally_program")) << command;
     EXPECT_TRUE(holds(fish, std::string("__tally_at_program ") + command + "'")) << command;
   }

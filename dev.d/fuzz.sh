@@ -32,7 +32,7 @@ for name in "${only[@]}"; do
   say "$name, $seconds s"
   mkdir -p "build/fuzz/corpus/$name"
   # Words of the grammar, if the fuzzer has a list of them.
-  dictionary=$(find tally -name "$name.dict")
+  dictionary=$(find tally programs -name "$name.dict")
   # An input of a few kilobytes that takes seconds is a defect: somebody's terminal hangs.
   "build/fuzz/fuzz/$name" -max_total_time="$seconds" -timeout=5 -artifact_prefix=build/fuzz/found/ -print_final_stats=1 \
     ${dictionary:+-dict="$dictionary"} \

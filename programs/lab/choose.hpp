@@ -6,7 +6,7 @@
 #include "programs/lab/computer.hpp"
 #include "programs/lab/lab_options.hpp"
 #include "programs/lab/x86_statements.hpp"
-#include "tally/hardware/pmu/model.hpp"
+#include "programs/register/pmu/model.hpp"
 
 namespace tally::lab {
 

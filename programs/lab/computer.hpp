@@ -11,7 +11,7 @@
 
 #include "programs/lab/journal.hpp"
 #include "programs/lab/lab_image.hpp"
-#include "tally/hardware/pmu/codec.hpp"
+#include "programs/register/pmu/codec.hpp"
 
 namespace tally::lab {
 

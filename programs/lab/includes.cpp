@@ -7,8 +7,8 @@
 #include <set>
 
 #include "programs/lab/include_files.hpp"
+#include "programs/register/pmu/model.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/hardware/pmu/model.hpp"
 
 namespace tally::lab {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "programs/lab/pmu/pebs.hpp"
-#include "tally/hardware/pmu/codec.hpp"
+#include "programs/register/pmu/codec.hpp"
 
 namespace tally::lab {
 

@@ -6,8 +6,8 @@
 #include <charconv>
 #include <filesystem>
 
+#include "programs/register/pmu/model.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/hardware/pmu/model.hpp"
 #include "tally/linux/files/input.hpp"
 
 namespace tally::lab {

@@ -7,9 +7,9 @@
 #include <iostream>
 #include <vector>
 
+#include "programs/register/pmu/codec.hpp"
+#include "programs/register/pmu/model.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/hardware/pmu/codec.hpp"
-#include "tally/hardware/pmu/model.hpp"
 
 #if TALLY_HAS_LIBEDIT
 #include <editline/readline.h>

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "tally/hardware/pmu/model.hpp"
+#include "programs/register/pmu/model.hpp"
 
 namespace tally::lab {
 

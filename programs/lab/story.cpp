@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "programs/register/pmu/draw.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/hardware/pmu/draw.hpp"
 
 namespace tally::lab {
 namespace {

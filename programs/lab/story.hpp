@@ -4,7 +4,7 @@
 #include <string>
 
 #include "programs/lab/computer.hpp"
-#include "tally/hardware/pmu/codec.hpp"
+#include "programs/register/pmu/codec.hpp"
 
 namespace tally::lab {
 

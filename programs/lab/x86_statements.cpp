@@ -7,8 +7,8 @@
 #include <regex>
 #include <utility>
 
+#include "programs/register/pmu/spec.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/hardware/pmu/spec.hpp"
 
 namespace tally::lab {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "programs/lab/story.hpp"
 #include "programs/lab/x86_machine.hpp"
+#include "programs/register/pmu/codec.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/hardware/pmu/codec.hpp"
 #include "tally/hardware/pmu/intel/event_select.hpp"
 #include "tally/hardware/pmu/intel/intel_events.hpp"
 

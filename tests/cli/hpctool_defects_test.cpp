@@ -1,7 +1,7 @@
 // The defects of HPCTool in its windows and in the files that it writes: each has a test here, except for those that do
 // not concern windows. Two polls only (1): Traps in tests/marks. Restoring counters for another process (5), as a wrong
 // backend: filter_is_broken in programs/verify/mutants_test. The masked interrupt (9): hpctool-masked of
-// tests/golden/lab. The wrong name of fixed counter 2 (11): HpcTool in hardware/pmu/values_test.
+// tests/golden/lab. The wrong name of fixed counter 2 (11): HpcTool in programs/register/pmu/values_test.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

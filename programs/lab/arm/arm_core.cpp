@@ -7,8 +7,8 @@
 #include "programs/lab/arm/pmu_registers.hpp"
 #include "programs/lab/pmu/apple_pmu.hpp"
 #include "programs/lab/pmu/arm_pmu.hpp"
+#include "programs/register/pmu/codec.hpp"
 #include "tally/hardware/pmu/apple/apple_events.hpp"
-#include "tally/hardware/pmu/codec.hpp"
 
 namespace tally::lab::arm {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "programs/lab/arm/pmu_registers.hpp"
-#include "tally/hardware/pmu/codec.hpp"
+#include "programs/register/pmu/codec.hpp"
 
 namespace tally::lab::arm {
 namespace {

@@ -6,8 +6,8 @@
 #include <regex>
 
 #include "programs/lab/arm/arm_assemble.hpp"
+#include "programs/register/pmu/spec.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/hardware/pmu/spec.hpp"
 
 namespace tally::lab::arm {
 namespace {

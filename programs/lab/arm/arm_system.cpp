@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "programs/lab/arm/arm_machine.hpp"
-#include "tally/hardware/pmu/codec.hpp"
+#include "programs/register/pmu/codec.hpp"
 
 namespace tally::lab::arm {
 namespace {

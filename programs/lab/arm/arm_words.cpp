@@ -3,8 +3,8 @@
 
 #include "programs/lab/arm/arm_machine.hpp"
 #include "programs/lab/story.hpp"
+#include "programs/register/pmu/codec.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/hardware/pmu/codec.hpp"
 
 namespace tally::lab::arm {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tally/hardware/pmu/codec.hpp"
+#include "programs/register/pmu/codec.hpp"
 
 namespace tally::lab::arm {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "programs/lab/pmu/answer.hpp"
-#include "tally/hardware/pmu/model.hpp"
+#include "programs/register/pmu/model.hpp"
 
 namespace tally::pmu::emulated {
 

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "programs/lab/pmu/answer.hpp"
-#include "tally/hardware/pmu/model.hpp"
+#include "programs/register/pmu/model.hpp"
 
 namespace tally::pmu::emulated {
 

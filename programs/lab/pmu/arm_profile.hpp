@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tally/hardware/pmu/model.hpp"
+#include "programs/register/pmu/model.hpp"
 
 namespace tally::pmu::emulated {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "tally/hardware/pmu/codec.hpp"
+#include "programs/register/pmu/codec.hpp"
 #include "tally/hardware/pmu/cpuid.hpp"
 
 namespace tally::pmu::emulated {

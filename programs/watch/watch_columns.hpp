@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "tally/output/result/watch_result.hpp"
+#include "programs/watch/output/watch_result.hpp"
 
 namespace tally::watch {
 

@@ -1,10 +1,10 @@
 // tally-watch: the options of `tally watch`, then the screen, the tables, or a recording.
 #include "programs/watch/live/beat.hpp"
+#include "programs/watch/output/watch_format.hpp"
 #include "programs/watch/session/watch_options.hpp"
 #include "programs/watch/session/watch_run.hpp"
 #include "programs/watch/session/watch_screen.hpp"
 #include "tally/linux/files/input.hpp"
-#include "tally/output/kinds/watch_format.hpp"
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/program_main.hpp"

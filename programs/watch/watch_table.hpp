@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "programs/watch/machine_reading.hpp"
+#include "programs/watch/output/watch_result.hpp"
 #include "programs/watch/watched_machine.hpp"
-#include "tally/output/result/watch_result.hpp"
 
 namespace tally::watch {
 

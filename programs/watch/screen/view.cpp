@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "programs/watch/output/watch_format.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/output/kinds/watch_format.hpp"
 
 namespace tally::screen {
 namespace {

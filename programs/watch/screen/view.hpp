@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/output/result/watch_result.hpp"
+#include "programs/watch/output/watch_result.hpp"
 
 namespace tally::screen {
 

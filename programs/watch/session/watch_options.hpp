@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "programs/watch/output/watch_format.hpp"
 #include "programs/watch/watcher.hpp"
 #include "tally/core/base/result.hpp"
-#include "tally/output/kinds/watch_format.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/tuning/settings/machine_settings.hpp"
 

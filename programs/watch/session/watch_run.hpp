@@ -5,12 +5,12 @@
 #include <optional>
 #include <string>
 
+#include "programs/watch/output/stored_watch.hpp"
 #include "programs/watch/screen/screen_terminal.hpp"
 #include "programs/watch/session/watch_options.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/process/received_signals.hpp"
 #include "tally/linux/process/spawn.hpp"
-#include "tally/output/result/stored_watch.hpp"
 
 namespace tally::session {
 

@@ -16,7 +16,6 @@
 #include "tally/output/kinds/snippet_format.hpp"
 #include "tally/output/kinds/stat_format.hpp"
 #include "tally/output/kinds/verify_format.hpp"
-#include "tally/output/kinds/watch_format.hpp"
 #include "tally/output/kinds/windows_format.hpp"
 #include "tally/output/registry/readers.hpp"
 
@@ -199,17 +198,6 @@ constexpr DiscoveryFormat discovery_rows[] = {
     {{Kind::discovery, "json", ".json", "one JSON object on one line"}, discovery_object},
 };
 
-std::string watch_rows_text(const result::WatchTable& table, const WatchStyle& style) {
-  return (style.is_first ? watch_csv_header(table.columns) : "") + watch_csv(table);
-}
-std::string watch_line(const result::WatchTable& table, const WatchStyle&) { return watch_json(table); }
-
-constexpr WatchFormat watch_rows[] = {
-    {table_of(Kind::watch), watch_paragraph, watch_page},
-    {{Kind::watch, "csv", ".csv", "RFC 4180, one line per row of a table"}, nullptr, watch_rows_text},
-    {{Kind::watch, "json", ".json .jsonl", "one JSON object per table and line"}, watch_header_json, watch_line},
-};
-
 // The results of `tally lab`, which a separate program writes.
 constexpr Format lab_rows[] = {{Kind::lab, "json", ".json", "one JSON object", read_lab_json, is_lab_json}};
 
@@ -225,7 +213,6 @@ std::span<const ComparisonFormat> comparison_formats() { return comparison_rows;
 std::span<const WindowFormat> window_formats() { return window_rows; }
 std::span<const VerifyFormat> verify_formats() { return verify_rows; }
 std::span<const DiscoveryFormat> discovery_formats() { return discovery_rows; }
-std::span<const WatchFormat> watch_formats() { return watch_rows; }
 
 const std::vector<const Format*>& formats() {
   static const std::vector<const Format*> all = [] {
@@ -241,7 +228,6 @@ const std::vector<const Format*>& formats() {
     add(window_rows);
     add(verify_rows);
     add(discovery_rows);
-    add(watch_rows);
     add(lab_rows);
     add(regions_formats());
     return rows;

@@ -6,41 +6,12 @@
 #include "tally/output/kinds/memory_format.hpp"
 #include "tally/output/kinds/regions_format.hpp"
 #include "tally/output/kinds/snippet_format.hpp"
-#include "tally/output/kinds/watch_format.hpp"
 #include "tally/output/kinds/windows_format.hpp"
+#include "tally/output/kit/terminal_widths_testing.hpp"
 #include "tally/output/result/sample_memory_testing.hpp"
 
 namespace tally::output {
 namespace {
-
-std::size_t widest(const std::string& text) {
-  std::size_t most = 0;
-  for (const std::string& line : split(text, '\n')) most = std::max(most, display_width(line));
-  return most;
-}
-
-// Every number in `whole` is in `text`.
-void expect_numbers(const std::string& text, const std::string& whole) {
-  for (const std::string& line : split(whole, '\n'))
-    for (const std::string& word : split(line, ' '))
-      if (!word.empty() && word.find_first_not_of("0123456789,.") == std::string::npos) {
-        EXPECT_NE(text.find(word), std::string::npos) << word << " in\n" << text;
-      }
-}
-
-// Checks the output of `write` at several terminal widths.
-void expect_fit(const std::function<std::string(std::size_t)>& write, std::size_t least_whole) {
-  const std::string whole = write(0);
-  EXPECT_GT(widest(whole), 60u) << "too short to show anything";
-  for (const std::size_t terminal : {60u, 80u, 200u}) {
-    const std::string text = write(terminal);
-    EXPECT_LE(widest(text), terminal) << text;
-    expect_numbers(text, whole);
-    if (terminal >= least_whole) {
-      EXPECT_EQ(text, whole);
-    }
-  }
-}
 
 TEST(Widths, memory) {
   expect_fit([](std::size_t terminal) { return memory_table(sample_memory(), terminal); }, 200);
@@ -104,28 +75,6 @@ TEST(Widths, regions) {
   EXPECT_EQ(regions_table(program, 0).find("4712"), std::string::npos);
   EXPECT_NE(regions_table(program, 0, true).find("\n   4712    1,000  instructions:u"), std::string::npos)
       << regions_table(program, 0, true);
-}
-
-TEST(Widths, watch) {
-  result::WatchTable table;
-  for (int i = 0; i < 12; ++i) table.columns.push_back({"COLUMN" + std::to_string(i), "", "", ""});
-  table.reasons = {{"no-pmu", "there is none", ""}};
-  for (int row = 0; row < 3; ++row) {
-    result::WatchRow one;
-    one.kind = row < 2 ? result::WatchKind::core : result::WatchKind::process;
-    one.name = row < 2 ? std::to_string(row) : "a-program-of-a-long-name";
-    if (row < 2) one.socket = 0;
-    if (row == 2) one.process = 4711;
-    for (int i = 0; i < 12; ++i) {
-      result::WatchCell cell;
-      cell.value = 1000 * row + i + 0.25;
-      one.cells.push_back(cell);
-    }
-    table.rows.push_back(one);
-  }
-  expect_fit([&](std::size_t terminal) { return watch_text(table, {}, terminal); }, 200);
-  EXPECT_NE(watch_text(table, {}, 60).find("\n 4711 a-prog…a-long-name  2000.25"), std::string::npos)
-      << watch_text(table, {}, 60);
 }
 
 std::string windows(std::size_t terminal) {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "programs/watch/output/watch_result.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/output/kinds/format.hpp"
-#include "tally/output/result/watch_result.hpp"
 
 namespace tally::output {
 

@@ -1,4 +1,4 @@
-#include "tally/output/result/stored_watch.hpp"
+#include "programs/watch/output/stored_watch.hpp"
 
 #include <fmt/format.h>
 
@@ -27,9 +27,9 @@ WatchStyle style(const std::string& name) {
 }
 
 WatchKind kind(const std::string& word) {
-  for (const WatchKind one :
+  for (const WatchKind kind :
        {WatchKind::core, WatchKind::socket, WatchKind::system, WatchKind::process, WatchKind::group}) {
-    if (word == name(one)) return one;
+    if (word == name(kind)) return kind;
   }
   throw Json::other_error::create(501, fmt::format("unknown kind of row '{}'", printable(word)), nullptr);
 }
@@ -39,9 +39,9 @@ using Codes = std::map<std::string, std::size_t>;
 WatchCell cell(const Json& value, const std::string& code, const Codes& codes) {
   WatchCell cell;
   if (!value.is_null()) cell.value = number<double>(value);
-  const auto found = codes.find(code);
+  const auto match = codes.find(code);
   // A code without an explanation: the index after the last reason.
-  cell.reason = found == codes.end() ? codes.size() : found->second;
+  cell.reason = match == codes.end() ? codes.size() : match->second;
   return cell;
 }
 
@@ -82,8 +82,8 @@ WatchTable table(const Json& json) {
                              column.at("what").get<std::string>(), text(column, "source"),
                              style(column.at("style").get<std::string>()), digits(column.at("digits"))});
   }
-  for (const Json& one : json.at("rows")) table.rows.push_back(row(one, table, codes));
-  const auto cell_of = [&](const Json& one) { return cell(one.at("value"), text(one, "reason"), codes); };
+  for (const Json& row_json : json.at("rows")) table.rows.push_back(row(row_json, table, codes));
+  const auto cell_of = [&](const Json& value) { return cell(value.at("value"), text(value, "reason"), codes); };
   const Json& totals = json.at("totals");
   table.totals = {cell_of(totals.at("instructions")), cell_of(totals.at("cycles")), cell_of(totals.at("ticks"))};
   table.own_cost = cell_of(json.at("own_cost_percent"));

@@ -1,9 +1,9 @@
 // Formats of tally watch for programs.
 #include <fmt/format.h>
 
+#include "programs/watch/output/watch_format.hpp"
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/output/kinds/watch_format.hpp"
 #include "tally/output/kit/csv_rows.hpp"
 #include "tally/output/kit/json_values.hpp"
 

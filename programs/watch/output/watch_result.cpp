@@ -1,4 +1,4 @@
-#include "tally/output/result/watch_result.hpp"
+#include "programs/watch/output/watch_result.hpp"
 
 namespace tally::result {
 

@@ -1,4 +1,4 @@
-#include "tally/output/kinds/watch_format.hpp"
+#include "programs/watch/output/watch_format.hpp"
 
 #include <fmt/format.h>
 
@@ -32,8 +32,8 @@ std::string scaled(double value, double step, const char* letters) {
 }
 
 bool is_of_memory(const std::string& name) {
-  for (const char* one : {"READ", "WRITE", "LOCAL", "CPU", "DIMM", "LLCRDMISSLAT", "UncFREQ"}) {
-    if (name == one) return true;
+  for (const char* column : {"READ", "WRITE", "LOCAL", "CPU", "DIMM", "LLCRDMISSLAT", "UncFREQ"}) {
+    if (name == column) return true;
   }
   return false;
 }
@@ -154,11 +154,11 @@ std::string watch_grid(const WatchTable& table, const std::vector<std::size_t>& 
 }
 
 std::string watch_totals_text(const WatchTable& table) {
-  const auto part = [](const char* label, const result::WatchCell& cell, const char* unit) {
+  const auto total = [](const char* label, const result::WatchCell& cell, const char* unit) {
     return fmt::format("{}: {}", label, cell.value ? scaled(*cell.value, 1000, " KMGT") + unit : "-");
   };
-  return fmt::format(" {} ; {} ; {} ;\n", part("Instructions retired", table.totals.instructions, ""),
-                     part("Active cycles", table.totals.cycles, ""), part("Time (TSC)", table.totals.ticks, "ticks"));
+  return fmt::format(" {} ; {} ; {} ;\n", total("Instructions retired", table.totals.instructions, ""),
+                     total("Active cycles", table.totals.cycles, ""), total("Time (TSC)", table.totals.ticks, "ticks"));
 }
 
 std::string watch_text(const WatchTable& table, const std::vector<std::size_t>& columns, std::size_t terminal) {

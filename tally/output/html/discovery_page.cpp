@@ -6,7 +6,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/html/sections.hpp"
-#include "tally/output/kinds/discovery_format.hpp"
+#include "tally/output/kinds/discovered_event.hpp"
 #include "tally/output/kit/element.hpp"
 #include "tally/output/kit/rounded_numbers.hpp"
 

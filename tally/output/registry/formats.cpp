@@ -7,7 +7,6 @@
 #include "tally/output/analysis/whole_functions.hpp"
 #include "tally/output/data/chrome_trace.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
-#include "tally/output/kinds/discovery_format.hpp"
 #include "tally/output/kinds/intervals.hpp"
 #include "tally/output/kinds/memory_format.hpp"
 #include "tally/output/kinds/page_format.hpp"
@@ -191,13 +190,6 @@ constexpr VerifyFormat verify_rows[] = {
     {page_of(Kind::verify, ".html", "a page"), verify_html},
 };
 
-std::string discovery_object(const result::Discovery& discovery, bool, std::size_t) { return discover_json(discovery); }
-
-constexpr DiscoveryFormat discovery_rows[] = {
-    {table_of(Kind::discovery), discover_text},
-    {{Kind::discovery, "json", ".json", "one JSON object on one line"}, discovery_object},
-};
-
 // The results of `tally lab`, which a separate program writes.
 constexpr Format lab_rows[] = {{Kind::lab, "json", ".json", "one JSON object", read_lab_json, is_lab_json}};
 
@@ -212,7 +204,6 @@ std::span<const ProfileFormat> profile_formats() { return profile_rows; }
 std::span<const ComparisonFormat> comparison_formats() { return comparison_rows; }
 std::span<const WindowFormat> window_formats() { return window_rows; }
 std::span<const VerifyFormat> verify_formats() { return verify_rows; }
-std::span<const DiscoveryFormat> discovery_formats() { return discovery_rows; }
 
 const std::vector<const Format*>& formats() {
   static const std::vector<const Format*> all = [] {
@@ -227,7 +218,6 @@ const std::vector<const Format*>& formats() {
     add(comparison_rows);
     add(window_rows);
     add(verify_rows);
-    add(discovery_rows);
     add(lab_rows);
     add(regions_formats());
     return rows;

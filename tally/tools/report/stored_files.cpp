@@ -14,7 +14,7 @@
 #include "tally/output/registry/formats.hpp"
 #include "tally/output/registry/readers.hpp"
 #include "tally/output/result/stored_lens.hpp"
-#include "tally/tools/discover/discoveries.hpp"
+#include "tally/tools/discovery/discoveries.hpp"
 
 namespace tally::report {
 namespace {

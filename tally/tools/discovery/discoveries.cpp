@@ -1,0 +1,41 @@
+#include "tally/tools/discovery/discoveries.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "tally/core/base/text.hpp"
+#include "tally/linux/files/input.hpp"
+#include "tally/tools/discovery/analysis/analyse.hpp"
+#include "tally/tools/discovery/discovery_log.hpp"
+#include "tally/tools/discovery/payloads.hpp"
+
+namespace tally::discover {
+
+Result<Record> read_record_file(const std::string& path) {
+  const auto text = linux::read_file(path);
+  if (!text) return fail(text.error());
+  auto record = read_record(*text);
+  if (record) return record;
+  Error error = record.error();
+  error.message = fmt::format("'{}': {}", printable(path), error.message);
+  return fail(std::move(error));
+}
+
+bool is_discovery(std::string_view text) { return text.starts_with(R"({"schema":"tally-discover/)"); }
+
+Result<result::Discovery> discovery_of(std::string_view text, const std::string& file) {
+  const auto record = read_record(text);
+  if (record) return analyse(*record, library_facts());
+  Error error = record.error();
+  error.message = fmt::format("'{}': {}", printable(file), error.message);
+  return fail(std::move(error));
+}
+
+std::vector<Facts> library_facts() {
+  std::vector<Facts> all;
+  for (const Payload& one : library()) all.push_back(one.facts);
+  return all;
+}
+
+}  // namespace tally::discover

@@ -8,7 +8,7 @@
 #include "tally/engine/guest/guest_state.hpp"
 #include "tally/engine/guest/guest_threads.hpp"
 #include "tally/engine/guest/leaving.hpp"
-#include "tally/engine/guest/pmu_events.hpp"
+#include "tally/engine/guest/pmu_processes.hpp"
 #include "tally/engine/guest/single_steps.hpp"
 #include "tally/engine/instrument/marks/illegal_marks.hpp"
 #include "tally/engine/instrument/model_code.hpp"

@@ -15,7 +15,7 @@
 #include "tally/engine/guest/guest_threads.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/output_buffers.hpp"
-#include "tally/engine/guest/pmu_events.hpp"
+#include "tally/engine/guest/pmu_processes.hpp"
 #include "tally/engine/guest/valgrind_answers.hpp"
 #include "tally/engine/instrument/cold_models.hpp"
 #include "tally/engine/instrument/model_probes.hpp"

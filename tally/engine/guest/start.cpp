@@ -12,7 +12,7 @@
 #include "tally/engine/guest/initial_stack.hpp"
 #include "tally/engine/guest/output_buffers.hpp"
 #include "tally/engine/guest/placement.hpp"
-#include "tally/engine/guest/pmu_events.hpp"
+#include "tally/engine/guest/pmu_processes.hpp"
 #include "tally/engine/guest/presented_cpu.hpp"
 #include "tally/engine/guest/process_calls.hpp"
 #include "tally/engine/instrument/mark_probes.hpp"

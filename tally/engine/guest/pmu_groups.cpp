@@ -1,0 +1,86 @@
+#include "tally/engine/guest/pmu_groups.hpp"
+
+#include <linux/perf_event.h>
+
+#include "tally/engine/guest/pmu_descriptors.hpp"
+#include "tally/engine/guest/pmu_pages.hpp"
+
+namespace tally::engine::guest {
+namespace {
+
+/// The others of a leader's group are groups of their own after it, and count if they are on. What those of another
+/// thread of this memory have executed until now is not known: the thread runs.
+void dissolve_group(Thread* t, u32 leader) {
+  const bool was_on = pmu_event(leader).is_on;
+  PmuValues values;
+  for (u32 at = pmu_event(leader).next_member, next = 0; at != 0; at = next) {
+    PmuOpenEvent& e = pmu_event(at);
+    next = e.next_member;
+    if ((needs_others_held(t, at) || !update_event(at, values, Update::to_change)) && e.is_on && !was_on) e.is_lost = 1;
+    e.next_member = 0;
+    e.leader = e.last_member = at;
+    switch_kernel_events(at);
+    show_group(at);
+  }
+  pmu_event(leader).next_member = 0;
+  pmu_event(leader).last_member = leader;
+}
+
+}  // namespace
+
+void switch_kernel_events(u32 leader) {
+  const bool is_kernels = pmu_event(leader).is_kernels, is_on = pmu_event(leader).is_on;
+  for_group(leader, [&](PmuOpenEvent& e) {
+    const bool runs = e.is_on && (is_kernels || is_on);
+    if (!e.is_kernels || runs == (e.runs != 0)) return;
+    e.runs = runs;
+    if (const s64 number = number_of(e); number >= 0)
+      kernel(SYS_ioctl, static_cast<u64>(number), runs ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+  });
+}
+
+bool has_own_events(u32 leader) {
+  bool has = false;
+  for_group(leader, [&](const PmuOpenEvent& e) { has = has || !e.is_kernels; });
+  return has;
+}
+
+/// The counts of a group that the engine has no event of are the kernel's.
+bool needs_others_held_for_group(const Thread* t, u32 leader) {
+  if (!has_own_events(leader)) return false;
+  bool needs = false;
+  for_group(leader, [&](const PmuOpenEvent& e) {
+    needs = needs || needs_others_held(t, static_cast<u32>(&e - pmu_table().event));
+  });
+  return needs;
+}
+
+bool update_group(u32 leader, Update why) {
+  bool needs_times = why == Update::to_change;
+  constexpr u64 times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  for_group(leader, [&](const PmuOpenEvent& e) { needs_times = needs_times || (e.read_format & times) != 0; });
+  PmuValues values(needs_times);
+  bool is_known = true;
+  for_group(leader, [&](const PmuOpenEvent& e) {
+    is_known = update_event(static_cast<u32>(&e - pmu_table().event), values, why) && is_known;
+  });
+  return is_known;
+}
+
+void update_group_for_change(u32 leader) {
+  if (!update_group(leader, Update::to_change)) for_group(leader, [](PmuOpenEvent& e) { e.is_lost = !e.is_kernels; });
+}
+
+void let_go(Thread* t, u32 event) {
+  PmuOpenEvent& e = pmu_event(event);
+  end_pages(event);
+  if (--e.holders != 0) return;
+  if (e.leader == event)
+    dissolve_group(t, event);
+  else
+    leave_group(event);
+  if (e.is_kernels) pmu_table().kernel_events--;
+  remove_pmu_event(event);
+}
+
+}  // namespace tally::engine::guest

@@ -1,0 +1,20 @@
+/// The pages of this process that show events (perf_event_mmap_page).
+#pragma once
+#include "tally/engine/guest/pmu_table.hpp"
+
+namespace tally::engine::guest {
+
+/// Width of the counters that rdpmc reads.
+inline constexpr u16 counter_bits = 48;
+
+/// Writes the state of an event to its pages. For the caller, a counter that counts it is its index in the table.
+void show(u32 event);
+void show_group(u32 leader);
+/// The event is about to be removed: its pages show the last state.
+void end_pages(u32 event);
+/// The child of a fork has no pages.
+void forget_pages();
+/// Makes the memory of a mapping of `bytes`, and shows the event in it. Returns a descriptor of it, or an error.
+s64 make_page(u32 event, u64 bytes);
+
+}  // namespace tally::engine::guest

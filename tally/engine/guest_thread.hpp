@@ -70,7 +70,7 @@ struct Thread {
   Thread* self;     // 0xc0
   u64 kernel_seen;  // 0xc8: rcx as the kernel leaves it: distinguishes a restarted system call from a new one
   u64 borrowed[2];  // 0xd0, 0xd8: rcx and r11 while generated code uses them; adjacent, which is cheaper to store
-  s64 countdown[channel::window_trigger_limit];  // 0xe0: until a window ends: see translate/countdown.hpp
+  s64 countdown[channel::window_trigger_limit];  // 0xe0: see translate/countdown_code.hpp
   union {
     s64 sums[channel::window_sum_limit];  // 0x100: sums of window events, from the counters
     PathHash path;                        // 0x100: with Windows::paths, which needs no sums
@@ -114,7 +114,7 @@ struct Thread {
   u32 until_replaced;           // number of searches until one writes its target into the jump table
   u32 past_gate;                // it has passed the gate of the trace at its pc
   u32 resumes_past_gate;        // `resume` leads past that gate
-  u32 in_steps;                 // it runs traces of one instruction each: see translate/countdown.hpp
+  u32 in_steps;                 // it runs traces of one instruction each: see translate/countdown_code.hpp
   u32 past_check;               // it continues after the check of such a trace at its pc
   u32 in_call;                  // its registers are those of a system call that the kernel may be executing
   u32 reads_code;               // a ReadsCode

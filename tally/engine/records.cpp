@@ -124,13 +124,12 @@ void correct(Thread* t, u64 pc, const channel::Totals& delta) {
 
 s64 amount_of(u32 trigger, const channel::Totals& totals) {
   s64 n = 0;
-  for (u32 i = 0; i < channel::field_count; i++)
-    n += own_records.settings.windows.trigger[trigger].weight[i] * totals.field[i];
+  for (u32 i = 0; i < channel::field_count; i++) n += own_records.countdown[trigger].weight[i] * totals.field[i];
   return n;
 }
 
 void count_down(Thread* t, const channel::Totals& delta) {
-  for (u32 k = 0; k < own_records.settings.windows.triggers; k++) t->countdown[k] -= amount_of(k, delta);
+  for (u32 k = 0; k < own_records.countdowns; k++) t->countdown[k] -= amount_of(k, delta);
 }
 
 void name_thread(Thread* t) {

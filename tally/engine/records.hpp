@@ -8,7 +8,7 @@ namespace tally::engine {
 void correct(Thread* t, u64 pc, const channel::Totals& delta);
 /// Called for each correction; null if nobody needs them.
 extern void (*on_correction)(Thread* t, u64 pc, const channel::Totals& delta);
-/// How much of a window trigger's event `totals` contains.
+/// How much of an event that is counted down `totals` contains.
 s64 amount_of(u32 trigger, const channel::Totals& totals);
 /// Adjusts the countdowns of a thread by `delta`, which it retired in addition.
 void count_down(Thread* t, const channel::Totals& delta);
@@ -67,6 +67,9 @@ struct OwnRecords {
   channel::SegmentVector* vectors;  // what one execution of each segment counts
   u32 segments;                     // number of claimed segment numbers
   u32 process;                      // the record of the address space, not of a vfork child in it
+  bool counts_down;                 // instrument/countdowns.hpp
+  u32 countdowns;
+  channel::WindowTrigger countdown[channel::window_trigger_limit];
 };
 extern OwnRecords own_records;
 

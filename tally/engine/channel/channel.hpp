@@ -25,7 +25,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other if it differs.
-inline constexpr uint32_t layout_version = 34;
+inline constexpr uint32_t layout_version = 35;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// Why the counts of a process are partial. Bits; the command has the text for each.
@@ -300,7 +300,11 @@ inline constexpr uint64_t part_counts_offset(uint32_t i) {
 /// Then: the PmuTable, on pages of its own.
 inline constexpr uint64_t pmu_table_offset = (part_counts_offset(part_counts_limit) + 4095) & ~uint64_t{4095};
 static_assert(pmu_thread_limit == thread_limit);
-inline constexpr uint64_t file_bytes = pmu_table_offset + sizeof(PmuTable);
+/// Then: the rings of its events. Page 0 is not used.
+inline constexpr uint64_t pmu_ring_offset(uint32_t page) {
+  return ((pmu_table_offset + sizeof(PmuTable) + 4095) & ~uint64_t{4095}) + uint64_t{page} * 4096;
+}
+inline constexpr uint64_t file_bytes = pmu_ring_offset(pmu_ring_page_limit);
 
 /// Segment numbers that are not code: each counts events known only at run time, with one vector, or reads of a Source.
 enum Dynamic : uint32_t {

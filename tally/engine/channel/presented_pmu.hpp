@@ -26,6 +26,32 @@ struct PresentedPmu {
   bool any() const { return event_count != 0; }
 };
 
+/// What an event records, and when: the values of perf_event_attr, and its ring.
+struct PmuSampling {
+  uint64_t flags;     ///< the bits of perf_event_attr after read_format: guest/pmu_records.hpp
+  uint64_t content;   ///< sample_type
+  uint64_t period;    ///< a sample each time this many events were counted, or their frequency in Hz; 0: none
+  uint64_t branches;  ///< branch_sample_type
+  uint64_t user_registers, registers;  ///< sample_regs_user, sample_regs_intr
+  uint32_t stack_bytes;                ///< sample_stack_user
+  uint32_t wakeup;                     ///< wakeup_events, or wakeup_watermark
+  int32_t clock;                       ///< clockid, if a flag says that it is used
+  uint16_t most_callers;               ///< sample_max_stack
+  uint8_t overwrites;                  ///< 1: the program does not report what it has read
+  uint8_t is_asynchronous;             ///< 1: each overflow sends a signal (O_ASYNC)
+  uint32_t ring;                       ///< the first page of its ring in the file; 0: none
+  uint32_t ring_pages;                 ///< after the first one
+  uint32_t output;                     ///< the event whose ring it writes to; 0: its own
+  uint32_t outputs;                    ///< number of events that write to its ring in this way
+  uint32_t until_off;                  ///< it is switched off after this many overflows; 0: it stays on
+  uint64_t lost;                       ///< records that found no room since the last one that did
+  uint64_t lost_ever;
+  uint64_t woken_at;                          ///< bytes in the ring when it last woke readers
+  uint32_t since_wakeup;                      ///< samples since then
+  uint32_t address;                           ///< of the socket that is its descriptor; 0: that has none
+  int32_t owner_kind, owner, signal, number;  ///< who gets the signal (F_SETOWN_EX), which one, with which descriptor
+};
+
 /// An event that a program has opened. All fields are protected by PmuTable::lock.
 struct PmuOpenEvent {
   uint64_t identity;       ///< of the file: guest/pmu_table.hpp
@@ -54,6 +80,7 @@ struct PmuOpenEvent {
   int64_t count;           ///< of its own thread, which has ended
   int64_t inherited;       ///< of other threads that have ended
   uint64_t enabled_ns;     ///< processor time of those, while it was on
+  PmuSampling sampling;
 };
 
 /// What an event counts of one thread.
@@ -70,10 +97,13 @@ struct PmuCounting {
   int64_t seen;            ///< what the thread had counted then
   uint64_t enabled_ns;     ///< its processor time while the event was on
   uint64_t seen_ns;        ///< its processor time at the last update
+  int64_t left;            ///< events until the next overflow
+  uint64_t period;         ///< after that
+  uint64_t sampled_ns;     ///< time of the last overflow
 };
 
 inline constexpr uint32_t pmu_open_limit = 1u << 18, pmu_counting_limit = 1u << 20, pmu_thread_limit = 1u << 20;
-inline constexpr uint32_t pmu_bucket_count = 1u << 12;
+inline constexpr uint32_t pmu_bucket_count = 1u << 12, pmu_ring_page_limit = 1u << 24;
 
 /// The events that the programs of the tree have opened. Element 0 of an array is not used.
 struct PmuTable {
@@ -82,6 +112,7 @@ struct PmuTable {
   uint32_t countings, free_counting;
   uint32_t kernel_events;  ///< number of open events with is_kernels
   uint64_t ids;
+  uint32_t ring_end, rings;              ///< pages that rings have used so far; number of rings
   uint64_t highest_number;               ///< of a descriptor of an event
   uint32_t bucket[pmu_bucket_count];     ///< first event with this identity; 0: none
   uint32_t of_thread[pmu_thread_limit];  ///< the first PmuCounting of each Thread; 0: none

@@ -42,7 +42,7 @@ bool is_canonical(u64 address) {
 Outcome prepare_trace(Thread* t) {
   if (t->link >= first_link) t->pc = link_target(t->link);
   if (t->link == by_jump && t->followed != 0) probes->jumped(t);
-  windows_settle(t);
+  countdowns_settle(t);
   Outcome outcome = Outcome::no_room;
   // Other threads may fill the cache again before this thread's turn. A flush rarely fails completely.
   for (u32 tries = 0; outcome == Outcome::no_room && tries < 1000; tries++) {

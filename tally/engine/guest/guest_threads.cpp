@@ -60,7 +60,7 @@ bool map_of_image(void* at, u64 bytes, u64 offset) {
 bool map_after_counters(Thread* t) {
   u64* const at = steps_table(t);
   constexpr u64 bytes = jump_table_entries * 8;
-  if (windows_on()) return map_of_image(at, bytes, jump_table_at);
+  if (own_records.counts_down) return map_of_image(at, bytes, jump_table_at);
   return settings().follows_calls == 0 ||
          !failed(kernel(SYS_mprotect, reinterpret_cast<u64>(at), bytes, PROT_READ | PROT_WRITE));
 }
@@ -68,7 +68,8 @@ bool map_after_counters(Thread* t) {
 /// A block consists of two mappings, because a process may have many threads and few mappings: its own memory, and the
 /// counters. Empty entries of jump tables lead into the engine: pages of the image, written where targets are known.
 Thread* make_block() {
-  const u64 bytes = windows_on() || settings().follows_calls != 0 ? thread_bytes : u64{steps_table_at};
+  const bool may_count_down = windows_on() || settings().pmu.any();
+  const u64 bytes = may_count_down || settings().follows_calls != 0 ? thread_bytes : u64{steps_table_at};
   Thread* t = reinterpret_cast<Thread*>(try_reserve(bytes, PROT_NONE));
   if (t == nullptr) return nullptr;
   if (!map_of_image(t, counters_at, 0) || !map_after_counters(t)) {
@@ -103,6 +104,7 @@ bool give_counters(Thread* t, u32 process, bool goes_on = false) {
   }
   // The block of a thread that ended, or of a fork's parent, knows other counters.
   if (has_running_totals(t)) forget_totals(t);
+  countdowns_attach(t);
   if (!models_attach(t, goes_on) || (reads_running_totals() && !totals_attach(t)) || !marks_attach(t, goes_on) ||
       !running_cycles_attach(t, again) || !windows_attach(t) || !calls_attach(t, goes_on) || !python_attach(t, goes_on))
     return false;
@@ -116,6 +118,7 @@ void fold(Thread* t) {
   channel::Thread& record = own_records.shared.thread(t->index);
   if (record.state != State::running) return;
   models_drain(t);
+  countdowns_before_fold(t);
   windows_before_fold(t);
   u64* c = counters(t);
   channel::Totals totals = channel::sum(c, own_records.vectors, own_records.segments);
@@ -132,6 +135,7 @@ void fold(Thread* t) {
     if (c[i] != 0) c[i] = 0;
   if (has_running_totals(t)) forget_totals(t);
   windows_folded(t);
+  countdowns_folded(t);
 }
 
 /// fold() for a thread that continues.
@@ -343,6 +347,15 @@ void finish_process(Thread* t) {
     if (all) set_state(process_record(t).state, State::ended);
   }
   core_finish(t);
+}
+
+bool map_steps() {
+  Guard guard(threads_lock);
+  const auto map_all = [](Thread* o) {
+    while (o != nullptr && map_of_image(steps_table(o), jump_table_entries * 8, jump_table_at)) o = o->next;
+    return o == nullptr;
+  };
+  return map_all(own_records.live) && map_all(pool);
 }
 
 void counts_to_records() {

@@ -54,6 +54,9 @@ void fork_done(u32 process, s32 pid);
 /// In the child: creates counters and drops the other threads. Returns false without memory.
 bool after_fork(Thread* t, u32 process);
 
+/// Maps the jump tables of steps of all threads, which are about to count down. Returns false without memory.
+bool map_steps();
+
 /// Adds the values of all counters to the records of their threads, so that segment numbers can be reused. No other
 /// thread of the address space is inside. If the process is killed in the middle, no count is lost.
 void counts_to_records();

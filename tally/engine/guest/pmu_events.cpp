@@ -6,32 +6,16 @@
 #include "tally/engine/guest/pmu_attributes.hpp"
 #include "tally/engine/guest/pmu_descriptors.hpp"
 #include "tally/engine/guest/pmu_groups.hpp"
+#include "tally/engine/guest/pmu_overflows.hpp"
 #include "tally/engine/guest/pmu_pages.hpp"
+#include "tally/engine/guest/pmu_records.hpp"
+#include "tally/engine/guest/pmu_rings.hpp"
+#include "tally/engine/guest/pmu_values.hpp"
+#include "tally/engine/guest/pmu_wakeups.hpp"
+#include "tally/engine/inherited.hpp"
 
 namespace tally::engine::guest {
 namespace {
-
-constexpr u64 with_lost = 16;  // PERF_FORMAT_LOST, since Linux 6.0
-
-/// What the kernel has counted for an event of it. False: unknown.
-bool read_kernel_event(PmuOpenEvent& e) {
-  u64 words[1024];
-  const s64 number = number_of(e);
-  if (number < 0) return false;
-  const s64 bytes = kernel(SYS_read, static_cast<u64>(number), reinterpret_cast<u64>(words), sizeof words);
-  u64 at = 0;
-  if (e.read_format & PERF_FORMAT_GROUP) {
-    at = 1 + bits_set(e.read_format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING));
-    // Its place in the kernel's group, which it is in if the leader is the kernel's.
-    const u64 step = 1 + bits_set(e.read_format & (PERF_FORMAT_ID | with_lost));
-    for (u32 before = e.leader; pmu_event(e.leader).is_kernels && &pmu_event(before) != &e;
-         before = pmu_event(before).next_member)
-      if (pmu_event(before).is_kernels) at += step;
-  }
-  if (failed(bytes) || static_cast<u64>(bytes) < (at + 1) * sizeof words[0]) return false;
-  e.count = static_cast<s64>(words[at]);
-  return true;
-}
 
 /// Calls `f` with the event of a descriptor, after it is clear that its group can be updated.
 template <class F>
@@ -49,57 +33,10 @@ s64 with_event(Thread* t, u64 number, F f) {
   });
 }
 
-/// An event of the group that has its times: those of the kernel's events are not known.
-const PmuOpenEvent& timed_event(u32 leader) {
-  u32 at = leader;
-  while (pmu_event(at).is_kernels && pmu_event(at).next_member != 0) at = pmu_event(at).next_member;
-  return pmu_event(at);
-}
-
 s64 read_values(u32 event, u64 to, u64 bytes) {
-  PmuOpenEvent& read = pmu_event(event);
-  const u64 format = read.read_format;
-  u64 n = 0;
-  const auto give = [&](u64 value) {
-    if (put(to + n, &value, sizeof value) != 0) return false;
-    n += 8;
-    return true;
-  };
-  const auto give_value = [&](const PmuOpenEvent& e) { return give(static_cast<u64>(count_of(e))); };
-  const auto give_rest = [&](const PmuOpenEvent& e) {
-    return (!(format & PERF_FORMAT_ID) || give(e.id)) && (!(format & with_lost) || give(0));
-  };
-  const auto give_times = [&](const PmuOpenEvent& e) {
-    const u64 ns = enabled_ns_of(e);
-    return (!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) || give(ns)) &&
-           (!(format & PERF_FORMAT_TOTAL_TIME_RUNNING) || give(ns));
-  };
-  const bool is_group = (format & PERF_FORMAT_GROUP) != 0;
-  if (read.is_kernels && !(is_group && has_own_events(read.leader))) return not_of_pmu;
-  u64 members = 0;
-  bool is_lost = read.is_lost || !update_group(read.leader, Update::to_read);
-  const auto include = [&](PmuOpenEvent& e) {
-    members++;
-    is_lost = is_lost || e.is_lost || (e.is_kernels && !read_kernel_event(e));
-  };
-  if (is_group)
-    for_group(read.leader, include);
-  else
-    include(read);
-  // As an event in the error state: the end of a file, and no number.
-  if (is_lost) return 0;
-  u64 size = members * 8 * (1 + bits_set(format & (PERF_FORMAT_ID | with_lost)));
-  size += 8 * bits_set(format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING));
-  if (is_group) size += 8;
-  if (bytes < size) return -ENOSPC;
-  bool is_put = true;
-  if (is_group) {
-    is_put = give(members) && give_times(timed_event(read.leader));
-    for_group(read.leader, [&](const PmuOpenEvent& e) { is_put = is_put && give_value(e) && give_rest(e); });
-  } else {
-    is_put = give_value(read) && give_times(read) && give_rest(read);
-  }
-  return is_put ? static_cast<s64>(n) : -EFAULT;
+  u64 values[value_limit];
+  const s64 n = values_of(event, values, bytes < sizeof values ? bytes : sizeof values);
+  return n <= 0 || put(to, values, static_cast<u64>(n)) == 0 ? n : -EFAULT;
 }
 
 /// A thread that a program names by its number.
@@ -199,6 +136,18 @@ u32 enter_event(const WantedEvent& wanted, u64 number, u64 identity, u32 leader)
   e.nothing = wanted.attr.exclude_user || wanted.attr.exclude_host;
   e.begins_at_exec = wanted.attr.enable_on_exec;
   e.ends_at_exec = wanted.attr.remove_on_exec;
+  channel::PmuSampling& sampling = e.sampling;
+  constexpr u32 flags_at = 40;
+  copy(&sampling.flags, reinterpret_cast<const u8*>(&wanted.attr) + flags_at, sizeof sampling.flags);
+  sampling.content = wanted.attr.sample_type;
+  sampling.period = wanted.attr.sample_period;
+  sampling.branches = wanted.attr.branch_sample_type;
+  sampling.user_registers = wanted.attr.sample_regs_user;
+  sampling.registers = wanted.attr.sample_regs_intr;
+  sampling.stack_bytes = wanted.attr.sample_stack_user;
+  sampling.wakeup = wanted.attr.wakeup_events;
+  sampling.clock = wanted.attr.clockid;
+  sampling.most_callers = wanted.attr.sample_max_stack;
   if (number > pmu_table().highest_number) pmu_table().highest_number = number;
   return event;
 }
@@ -208,6 +157,14 @@ s32 asked_group(s32 group) {
   if (group == -1 || !pmu_is_used()) return group;
   PmuGuard guard;
   return find_event(static_cast<u64>(group)) != 0 ? -1 : group;
+}
+
+/// Whether the engine can take such samples.
+bool can_be_sampled(const WantedEvent& wanted, u32 row) {
+  const perf_event_attr& attr = wanted.attr;
+  if ((attr.sample_type & ~known_content) != 0 || attr.write_backward || attr.sigtrap || attr.aux_output) return false;
+  // Another process counts down from its next program on.
+  return can_overflow(row) && (attr.enable_on_exec || thread_here(wanted.of) != nullptr);
 }
 
 s64 add_event(const WantedEvent& wanted, u32 row) {
@@ -224,19 +181,24 @@ s64 add_event(const WantedEvent& wanted, u32 row) {
   }
   if (leader != 0 && !can_join(wanted, leader)) return -EINVAL;
   constexpr u64 unix_family = 1, stream = 1, close_on_exec = 02000000;
-  const u64 type = stream | (wanted.flags & PERF_FLAG_FD_CLOEXEC ? close_on_exec : 0);
-  const s64 number = kernel(SYS_socket, unix_family, type, 0);
+  const bool samples = wanted.attr.sample_period != 0, closes = (wanted.flags & PERF_FLAG_FD_CLOEXEC) != 0;
+  u32 address = 0;
+  const s64 number = samples ? make_waited_socket(closes, address)
+                             : kernel(SYS_socket, unix_family, stream | (closes ? close_on_exec : 0), 0);
   if (failed(number)) return number;
   const u32 event = enter_event(wanted, static_cast<u64>(number), identity_of(static_cast<u64>(number)), leader);
   if (event == 0) return -ENOMEM;
   PmuOpenEvent& e = pmu_event(event);
   e.row = row;
+  e.sampling.address = address;
   constexpr u64 above_ids_of_kernel = u64{1} << 32;
   e.id = above_ids_of_kernel + ++pmu_table().ids;
   if (const u32 counting = add_counting(event); counting != 0) {
     PmuValues values;
     move_counting(counting, wanted.of, values);
     pmu_table().counting[counting].begins_at_exec = wanted.attr.enable_on_exec;
+    set_period(pmu_table().counting[counting], wanted.attr.freq ? 1 : wanted.attr.sample_period);
+    arm_group(e.leader);
   }
   return number;
 }
@@ -268,11 +230,6 @@ s64 add_kernel_event(Thread* t, WantedEvent& wanted) {
   e.runs = !wanted.attr.disabled;
   e.is_on = is_on;
   return number;
-}
-
-void switch_event(PmuOpenEvent& e, bool is_on) {
-  e.is_on = is_on;
-  for_countings(e, [&](u32, PmuCounting& c) { c.is_on = is_on; });
 }
 
 void reset_event(PmuOpenEvent& e) {
@@ -315,9 +272,12 @@ s64 open_pmu_event(Thread* t) {
   if (is_invalid(attr)) return -EINVAL;
   const u32 row = row_of(attr);
   if (row == no_row || wanted.cpu != -1) return -ENOENT;
+  if (attr.sample_period == 0 && attr.precise_ip != 0) return -EINVAL;
   // As of a PMU that raises no interrupts.
-  if (attr.sample_period != 0 || attr.precise_ip != 0) return -EOPNOTSUPP;
+  if (attr.sample_period != 0 && !can_be_sampled(wanted, row)) return -EOPNOTSUPP;
   if (!can_hold()) return -ENOMEM;
+  if (attr.sample_period != 0 && thread_here(wanted.of) != nullptr)
+    if (const s64 error = begin_overflows(t, row); error != 0) return error;
   return with_table(t, named.is_others, [&] { return add_event(wanted, row); });
 }
 
@@ -344,21 +304,35 @@ s64 map_pmu_event(Thread* t) {
   constexpr u64 shared = 1;
   u64* const g = t->gpr;
   const u64 number = g[r8], bytes = page_up(g[rsi]), buffer_pages = bytes / page_bytes - 1;
-  const s64 file = with_event(t, number, [&](u32 event) -> s64 {
-    const PmuOpenEvent& e = pmu_event(event);
+  u64 offset = 0;
+  const s64 error = with_event(t, number, [&](u32 event) -> s64 {
+    PmuOpenEvent& e = pmu_event(event);
     if (e.is_kernels) return not_of_pmu;
     const bool is_possible = bytes != 0 && (buffer_pages & (buffer_pages - 1)) == 0 && g[r9] == 0;
     if ((e.inherits && e.cpu == -1) || !(g[r10] & shared) || !is_possible) return -EINVAL;
     update_group_for_change(e.leader);
-    return make_page(event, bytes);
+    if (e.sampling.output != 0 || !make_page(event, static_cast<u32>(buffer_pages))) return -ENOMEM;
+    e.sampling.overwrites = (g[rdx] & PROT_WRITE) == 0;
+    offset = channel::pmu_ring_offset(e.sampling.ring);
+    return 0;
   });
-  if (failed(file) || file == not_of_pmu) return file;
-  g[r8] = static_cast<u64>(file);
+  if (error != 0) return error;
+  g[r8] = inherited(channel::inherited_channel);
+  g[r9] = offset;
   const s64 at = emulate_mapping(t);
   g[r8] = number;
-  kernel(SYS_close, static_cast<u64>(file));
-  if (!failed(at)) kernel(SYS_madvise, static_cast<u64>(at), bytes, MADV_DONTFORK);
+  g[r9] = 0;
+  if (failed(at)) return at;
+  kernel(SYS_madvise, static_cast<u64>(at), bytes, MADV_DONTFORK);
+  PmuGuard guard;
+  if (const u32 event = find_event(number); event != 0) ring_is_mapped(pmu_event(event), static_cast<u64>(at));
   return at;
+}
+
+void pmu_memory_unmapped(u64 at, u64 bytes) {
+  if (!may_have_events) return;
+  PmuGuard guard;
+  ring_is_unmapped(at, bytes);
 }
 
 bool read_pmu_counter(Thread* t, u32 counter, u64& value) {
@@ -376,6 +350,22 @@ bool read_pmu_counter(Thread* t, u32 counter, u64& value) {
   return exists;
 }
 
+namespace {
+
+s64 change_period(PmuOpenEvent& e, u64 from) {
+  u64 period = 0;
+  if (get(&period, from, sizeof period) != 0) return -EFAULT;
+  const bool is_frequency = has_flag(e, Flag::frequency);
+  if (e.sampling.period == 0 || period == 0 || (!is_frequency && period >> 63 != 0)) return -EINVAL;
+  update_group_for_change(e.leader);
+  e.sampling.period = period;
+  if (!is_frequency) for_countings(e, [&](u32, PmuCounting& c) { set_period(c, period); });
+  group_has_changed(e.leader);
+  return 0;
+}
+
+}  // namespace
+
 s64 control_pmu_event(Thread* t) {
   const u64* const g = t->gpr;
   const u32 request = static_cast<u32>(g[rsi]);
@@ -388,8 +378,7 @@ s64 control_pmu_event(Thread* t) {
         for_group(controlled.leader, f);
       else
         f(controlled);
-      switch_kernel_events(controlled.leader);
-      show_group(controlled.leader);
+      group_has_changed(controlled.leader);
       return 0;
     };
     switch (request) {
@@ -407,10 +396,19 @@ s64 control_pmu_event(Thread* t) {
     switch (request) {
       case static_cast<u32>(PERF_EVENT_IOC_ID):
         return put(g[rdx], &controlled.id, sizeof controlled.id) == 0 ? 0 : -EFAULT;
-      case PERF_EVENT_IOC_SET_OUTPUT: return static_cast<s32>(g[rdx]) == -1 ? 0 : -EINVAL;
-      // These need samples.
+      case PERF_EVENT_IOC_SET_OUTPUT: {
+        const bool is_own = static_cast<s32>(g[rdx]) == -1;
+        const u32 to = is_own ? 0 : find_event(g[rdx]);
+        return (is_own || to != 0) && redirect(event, to) ? 0 : -EINVAL;
+      }
       case PERF_EVENT_IOC_REFRESH:
-      case static_cast<u32>(PERF_EVENT_IOC_PERIOD):
+        if (controlled.inherits || controlled.sampling.period == 0) return -EINVAL;
+        return change([&](PmuOpenEvent& e) {
+          if (&e != &controlled) return;
+          e.sampling.until_off += static_cast<u32>(g[rdx]);
+          switch_event(e, true);
+        });
+      case static_cast<u32>(PERF_EVENT_IOC_PERIOD): return change_period(controlled, g[rdx]);
       case static_cast<u32>(PERF_EVENT_IOC_SET_FILTER):
       case PERF_EVENT_IOC_SET_BPF:
       case PERF_EVENT_IOC_PAUSE_OUTPUT: return -EINVAL;
@@ -437,8 +435,7 @@ void pmu_events_switched(Thread* t, bool is_on) {
       switch_event(pmu_event(event), is_on);
       pmu_event(event).runs = is_on;  // the kernel has done that
     });
-    for_own([](u32 event) { switch_kernel_events(pmu_event(event).leader); });
-    for_own([](u32 event) { show(event); });
+    for_own([](u32 event) { group_has_changed(pmu_event(event).leader); });
     return 0;
   });
 }

@@ -19,6 +19,8 @@ s64 control_pmu_event(Thread* t);
 
 /// Serves mmap(2) of an event.
 s64 map_pmu_event(Thread* t);
+/// The program has unmapped memory.
+void pmu_memory_unmapped(u64 at, u64 bytes);
 /// Reads a counter as the instruction rdpmc does, which has been counted. Returns false if there is none.
 bool read_pmu_counter(Thread* t, u32 counter, u64& value);
 

@@ -3,7 +3,9 @@
 #include <linux/perf_event.h>
 
 #include "tally/engine/guest/pmu_descriptors.hpp"
+#include "tally/engine/guest/pmu_overflows.hpp"
 #include "tally/engine/guest/pmu_pages.hpp"
+#include "tally/engine/guest/pmu_rings.hpp"
 
 namespace tally::engine::guest {
 namespace {
@@ -13,14 +15,14 @@ namespace {
 void dissolve_group(Thread* t, u32 leader) {
   const bool was_on = pmu_event(leader).is_on;
   PmuValues values;
+  settle_group(leader);
   for (u32 at = pmu_event(leader).next_member, next = 0; at != 0; at = next) {
     PmuOpenEvent& e = pmu_event(at);
     next = e.next_member;
     if ((needs_others_held(t, at) || !update_event(at, values, Update::to_change)) && e.is_on && !was_on) e.is_lost = 1;
     e.next_member = 0;
     e.leader = e.last_member = at;
-    switch_kernel_events(at);
-    show_group(at);
+    group_has_changed(at);
   }
   pmu_event(leader).next_member = 0;
   pmu_event(leader).last_member = leader;
@@ -68,7 +70,19 @@ bool update_group(u32 leader, Update why) {
 }
 
 void update_group_for_change(u32 leader) {
+  settle_group(leader);
   if (!update_group(leader, Update::to_change)) for_group(leader, [](PmuOpenEvent& e) { e.is_lost = !e.is_kernels; });
+}
+
+void group_has_changed(u32 leader) {
+  switch_kernel_events(leader);
+  show_group(leader);
+  arm_group(leader);
+}
+
+void switch_event(PmuOpenEvent& e, bool is_on) {
+  e.is_on = is_on;
+  for_countings(e, [&](u32, PmuCounting& c) { c.is_on = is_on; });
 }
 
 void let_go(Thread* t, u32 event) {
@@ -80,6 +94,7 @@ void let_go(Thread* t, u32 event) {
   else
     leave_group(event);
   if (e.is_kernels) pmu_table().kernel_events--;
+  end_ring(e);
   remove_pmu_event(event);
 }
 

@@ -28,8 +28,10 @@ bool has_own_events(u32 leader);
 bool needs_others_held_for_group(const Thread* t, u32 leader);
 /// Returns false if the count of one of them is not known.
 bool update_group(u32 leader, Update why);
-/// Before a group is switched or reset.
+/// Before a group is switched or reset, and after that.
 void update_group_for_change(u32 leader);
+void group_has_changed(u32 leader);
+void switch_event(PmuOpenEvent& e, bool is_on);
 /// Switches the kernel's events of a group on or off. The kernel does not know of a leader that is not its own.
 void switch_kernel_events(u32 leader);
 

@@ -1,24 +1,19 @@
 #include "tally/engine/guest/pmu_pages.hpp"
 
-#include <linux/perf_event.h>
-
+#include "tally/engine/guest/pmu_rings.hpp"
 namespace tally::engine::guest {
 namespace {
 
-/// A page, as the engine has it mapped.
-struct MappedPage {
-  u32 event;
-  perf_event_mmap_page* page;
-};
+/// The events that have pages in this process.
 constexpr u32 page_limit = 1 << 16;
-Growing<MappedPage> mapped_pages;
+Growing<u32> shown_events;
 
 }  // namespace
 
 void show(u32 event) {
-  for (u32 i = 0; i < mapped_pages.size; i++) {
-    if (mapped_pages[i].event != event) continue;
-    perf_event_mmap_page& page = *mapped_pages[i].page;
+  for (u32 i = 0; i < shown_events.size; i++) {
+    if (shown_events[i] != event) continue;
+    perf_event_mmap_page& page = *ring_of(pmu_event(event));
     s64 offset = 0;
     const bool has_counter = counter_offset(event, current()->index, offset);
     __atomic_add_fetch(&page.lock, 1, __ATOMIC_SEQ_CST);
@@ -31,43 +26,37 @@ void show(u32 event) {
 }
 
 void show_group(u32 leader) {
-  if (mapped_pages.size == 0) return;
+  if (shown_events.size == 0) return;
   for_group(leader, [](const PmuOpenEvent& e) { show(static_cast<u32>(&e - pmu_table().event)); });
 }
 
 void end_pages(u32 event) {
-  for (u32 i = 0; i < mapped_pages.size; i++) {
-    if (mapped_pages[i].event != event) continue;
-    mapped_pages[i].page->index = 0;
-    mapped_pages[i].page->offset = count_of(pmu_event(event));
-    unreserve(reinterpret_cast<u64>(mapped_pages[i].page), page_bytes);
-    mapped_pages[i--] = mapped_pages[--mapped_pages.size];
+  for (u32 i = 0; i < shown_events.size; i++) {
+    if (shown_events[i] != event) continue;
+    perf_event_mmap_page& page = *ring_of(pmu_event(event));
+    page.index = 0;
+    page.offset = count_of(pmu_event(event));
+    shown_events[i--] = shown_events[--shown_events.size];
   }
 }
 
-void forget_pages() { mapped_pages.size = 0; }
+void forget_pages() {
+  shown_events.size = 0;
+  forget_rings();
+}
 
-s64 make_page(u32 event, u64 bytes) {
-  if (mapped_pages.data == nullptr && !mapped_pages.try_init_in_steps(page_limit)) return -ENOMEM;
-  const u64 at = mapped_pages.full() ? 0 : try_reserve(page_bytes, PROT_NONE);
-  if (at == 0) return -ENOMEM;
-  const s64 file = kernel(SYS_memfd_create, reinterpret_cast<u64>("[perf_event]"), 1 /* MFD_CLOEXEC */);
-  if (failed(file) || failed(kernel(SYS_ftruncate, static_cast<u64>(file), bytes)) ||
-      failed(kernel(SYS_mmap, at, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, static_cast<u64>(file),
-                    0))) {
-    unreserve(at, page_bytes);
-    return -ENOMEM;
-  }
-  kernel(SYS_madvise, at, page_bytes, MADV_DONTFORK);
-  auto* const page = reinterpret_cast<perf_event_mmap_page*>(at);
-  page->cap_bit0_is_deprecated = 1;
-  page->size = static_cast<u32>(reinterpret_cast<u64>(&page->__reserved) - at);
-  page->pmc_width = counter_bits;
-  page->data_offset = page_bytes;
-  page->data_size = bytes - page_bytes;
-  mapped_pages.add({event, page});
+bool make_page(u32 event, u32 ring_pages) {
+  if (shown_events.data == nullptr && !shown_events.try_init_in_steps(page_limit)) return false;
+  if (shown_events.full() || !make_ring(pmu_event(event), ring_pages)) return false;
+  perf_event_mmap_page& page = *ring_of(pmu_event(event));
+  page.cap_bit0_is_deprecated = 1;
+  page.size = static_cast<u32>(reinterpret_cast<u64>(&page.__reserved) - reinterpret_cast<u64>(&page));
+  page.pmc_width = counter_bits;
+  bool is_shown = false;
+  for (u32 i = 0; i < shown_events.size; i++) is_shown = is_shown || shown_events[i] == event;
+  if (!is_shown) shown_events.add(event);
   show(event);
-  return file;
+  return true;
 }
 
 }  // namespace tally::engine::guest

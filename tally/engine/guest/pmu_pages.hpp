@@ -14,7 +14,8 @@ void show_group(u32 leader);
 void end_pages(u32 event);
 /// The child of a fork has no pages.
 void forget_pages();
-/// Makes the memory of a mapping of `bytes`, and shows the event in it. Returns a descriptor of it, or an error.
-s64 make_page(u32 event, u64 bytes);
+/// Makes the page of an event, with a ring of `ring_pages` after it, and shows the event there. Returns false without
+/// memory.
+bool make_page(u32 event, u32 ring_pages);
 
 }  // namespace tally::engine::guest

@@ -2,7 +2,9 @@
 
 #include "tally/engine/guest/pmu_descriptors.hpp"
 #include "tally/engine/guest/pmu_groups.hpp"
+#include "tally/engine/guest/pmu_overflows.hpp"
 #include "tally/engine/guest/pmu_pages.hpp"
+#include "tally/engine/guest/pmu_wakeups.hpp"
 
 namespace tally::engine::guest {
 namespace {
@@ -29,14 +31,16 @@ void inherit_events(const Thread* parent, bool is_thread, s32 expected) {
     c.is_inherited = 1;
     c.is_on = of_parent.is_on;
     c.begins_at_exec = of_parent.begins_at_exec;
+    set_period(c, of_parent.period);
   });
 }
 
-void begin_expected(const Thread* t, s32 expected) {
+void begin_expected(Thread* t, s32 expected) {
   if (!pmu_is_used()) return;
   PmuGuard guard;
   PmuValues values;
   for_expecting(expected, [&](u32 at, const PmuCounting&) { move_counting(at, t->index, values); });
+  arm_overflows(t);
 }
 
 /// Calls `f` with the index of each thing that is counted of a process.
@@ -51,6 +55,25 @@ void begin_at_exec(u32 event) {
   pmu_event(event).is_on = 1;
   if (pmu_event(event).leader != event) return;
   for_group(event, [](PmuOpenEvent& e) { e.runs = e.is_on; });
+}
+
+/// Makes the new program count down what its events sample.
+void begin_overflows_of_program(Thread* t) {
+  bool rows[channel::pmu_event_limit] = {};
+  {
+    PmuGuard guard;
+    for_expecting(of_own_program(), [&](u32, const PmuCounting& c) {
+      if (pmu_event(c.event).sampling.period != 0) rows[pmu_event(c.event).row] = true;
+    });
+  }
+  for (u32 row = 0; row < channel::pmu_event_limit; row++)
+    if (rows[row] && can_overflow(row)) begin_overflows(t, row);
+}
+
+void end_counting(u32 counting) {
+  PmuOpenEvent& e = pmu_event(pmu_table().counting[counting].event);
+  end_counting_of(counting);
+  if (e.countings == 0) wake(e, Wakeup::end);
 }
 
 /// The last update for this thread.
@@ -72,7 +95,7 @@ void pmu_events_of_failed_thread(const Thread* child) {
   for_expecting(of_thread(child), [](u32 at, const PmuCounting&) { end_counting_of(at); });
 }
 
-void pmu_events_of_thread(const Thread* t) { begin_expected(t, of_thread(t)); }
+void pmu_events_of_thread(Thread* t) { begin_expected(t, of_thread(t)); }
 
 void pmu_events_before_fork(const Thread* t, u32 process) {
   if (!settings().pmu.any()) return;
@@ -90,7 +113,7 @@ void pmu_events_after_fork(Thread* t, u32 process, bool has_failed) {
   unlock_pmu_table();
 }
 
-void pmu_events_of_child(const Thread* t, u32 process) {
+void pmu_events_of_child(Thread* t, u32 process) {
   forget_pages();
   begin_expected(t, of_child(process));
 }
@@ -102,7 +125,7 @@ void pmu_events_of_thread_end(Thread* t) {
   for_countings_of(t->index, [&](u32 at, const PmuCounting&) { update_for_end(at, values); });
   for_countings_of(t->index, [](u32 at, const PmuCounting& c) {
     const u32 event = c.event;
-    end_counting_of(at);
+    end_counting(at);
     show(event);
   });
 }
@@ -112,7 +135,7 @@ void pmu_events_of_process_end(Thread* t) {
   PmuGuard guard;
   PmuValues values;
   for_process(t->process, [&](u32 at) { update_for_end(at, values); });
-  for_process(t->process, [](u32 at) { end_counting_of(at); });
+  for_process(t->process, end_counting);
   for_held([&](u32 event) { let_go(t, event); });
 }
 
@@ -120,6 +143,7 @@ void pmu_events_before_exec(Thread* t) {
   if (!pmu_is_used()) return;
   PmuGuard guard;
   PmuValues values;
+  settle_overflows(t);
   for_countings_of(t->index, [&](u32 at, PmuCounting& c) {
     update_for_end(at, values);
     c.expects = of_own_program();
@@ -153,8 +177,9 @@ void pmu_events_after_failed_exec(Thread* t, bool was_native) {
   });
 }
 
-void pmu_events_of_program(const Thread* t) {
+void pmu_events_of_program(Thread* t) {
   if (!pmu_is_used()) return;
+  begin_overflows_of_program(t);
   PmuGuard guard;
   for (u64 n = 0; !may_have_events && n <= pmu_table().highest_number; n++) may_have_events = find_event(n) != 0;
   PmuValues values;
@@ -167,8 +192,9 @@ void pmu_events_of_program(const Thread* t) {
       if (!c.is_inherited) begin_at_exec(c.event);
       c.begins_at_exec = 0;
     }
-    if (e.ends_at_exec) end_counting_of(at);
+    if (e.ends_at_exec) end_counting(at);
   });
+  arm_overflows(t);
 }
 
 void pmu_events_of_native(Thread* t) {

@@ -22,14 +22,6 @@ u32 new_element(u32& free, u32& used, u32 limit, Next next) {
   return used + 1 < limit ? ++used : 0;
 }
 
-Thread* thread_here(u32 thread) {
-  if (current()->index == thread) return current();
-  Guard guard(threads_lock);
-  for (Thread* o = threads(); o != nullptr; o = o->next)
-    if (o->index == thread) return o;
-  return nullptr;
-}
-
 channel::State state_of(const channel::Thread& record) {
   return static_cast<channel::State>(__atomic_load_n(reinterpret_cast<const u32*>(&record.state), __ATOMIC_ACQUIRE));
 }
@@ -110,17 +102,6 @@ s64 amount_in(const PmuOpenEvent& e, const channel::CountedValues& values) {
   return sum;
 }
 
-/// Whether the event counts this thread now: it and its leader are switched on for it.
-bool is_counting(const PmuOpenEvent& e, const PmuCounting& c) {
-  if (!c.is_on || e.is_lost) return false;
-  const PmuOpenEvent& leader = pmu_event(e.leader);
-  if (&leader == &e) return true;
-  if (leader.is_kernels) return leader.is_on;
-  for (u32 at = leader.countings; at != 0; at = table->counting[at].next_of_event)
-    if (table->counting[at].thread == c.thread) return table->counting[at].is_on;
-  return leader.is_on;
-}
-
 void link_to_thread(u32 at, u32 thread) {
   PmuCounting& c = table->counting[at];
   c.thread = thread;
@@ -156,6 +137,24 @@ bool has_died_elsewhere(u32 thread) {
 }
 
 }  // namespace
+
+Thread* thread_here(u32 thread) {
+  if (current()->index == thread) return current();
+  Guard guard(threads_lock);
+  for (Thread* o = threads(); o != nullptr; o = o->next)
+    if (o->index == thread) return o;
+  return nullptr;
+}
+
+bool is_counting(const PmuOpenEvent& e, const PmuCounting& c) {
+  if (!c.is_on || e.is_lost) return false;
+  const PmuOpenEvent& leader = pmu_event(e.leader);
+  if (&leader == &e) return true;
+  if (leader.is_kernels) return leader.is_on;
+  for (u32 at = leader.countings; at != 0; at = table->counting[at].next_of_event)
+    if (table->counting[at].thread == c.thread) return table->counting[at].is_on;
+  return leader.is_on;
+}
 
 bool map_pmu_table() {
   if (table != nullptr) return true;

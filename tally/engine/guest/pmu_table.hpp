@@ -72,6 +72,11 @@ class PmuValues {
   u32 next_ = 0;
 };
 
+/// Returns a thread of this memory; null: it is another process's. Needs no lock.
+Thread* thread_here(u32 thread);
+/// Whether the event counts this thread now: it and its leader are switched on for it.
+bool is_counting(const PmuOpenEvent& e, const PmuCounting& c);
+
 /// Adds an event, alone in its group, with one holder. Returns 0 without memory.
 u32 add_pmu_event(u64 identity);
 u32 find_pmu_event(u64 identity);

@@ -1,7 +1,7 @@
 #include "tally/engine/guest/single_steps.hpp"
 
 #include "tally/engine/guest/guest_state.hpp"
-#include "tally/engine/instrument/window_probes.hpp"
+#include "tally/engine/instrument/countdowns.hpp"
 #include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
@@ -99,7 +99,7 @@ u64 count_one(Thread* t, Context* after, bool has_trapped) {
     return 0;
   }
   t->past_gate = 0;
-  windows_step(t);
+  countdowns_step(t);
   if (t->traces_itself == 0) __atomic_add_fetch(&process_record(t).single_stepped, 1, __ATOMIC_RELAXED);
   delta.field[channel::instructions] = 1;
   if (!known) {

@@ -20,6 +20,7 @@
 #include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/pmu_events.hpp"
+#include "tally/engine/guest/pmu_wakeups.hpp"
 #include "tally/engine/guest/presented_machine.hpp"
 #include "tally/engine/guest/presented_maps.hpp"
 #include "tally/engine/guest/process_calls.hpp"
@@ -28,6 +29,7 @@
 #include "tally/engine/guest/syscall_table.hpp"
 #include "tally/engine/guest/timer_signals.hpp"
 #include "tally/engine/guest/tracing.hpp"
+#include "tally/engine/instrument/countdowns.hpp"
 #include "tally/engine/instrument/mark_probes.hpp"
 #include "tally/engine/persist/translation_store.hpp"
 #include "tally/engine/translate/code_cache.hpp"
@@ -99,10 +101,19 @@ s64 set_mask(Thread* t) {
 }
 s64 set_signal_stack(Thread* t) { return emulate_sigaltstack(t, t->gpr[rdi], t->gpr[rsi]); }
 s64 leave_handler(Thread* t) { return emulate_sigreturn(t); }
+s64 wait_for_descriptors(Thread* t) {
+  return wait_for_events(t, [](Thread* o) { return run(o); });
+}
 s64 wait_with_first(Thread* t) { return run_with_mask(t, rdi, t->gpr[rsi]); }
-s64 wait_with_fourth(Thread* t) { return run_with_mask(t, r10, t->gpr[r8]); }
-s64 wait_with_fifth(Thread* t) { return run_with_mask(t, r8, t->gpr[r9]); }
-s64 wait_with_pair(Thread* t) { return run_with_mask_pair(t, r9); }
+s64 wait_with_fourth(Thread* t) {
+  return wait_for_events(t, [](Thread* o) { return run_with_mask(o, r10, o->gpr[r8]); });
+}
+s64 wait_with_fifth(Thread* t) {
+  return wait_for_events(t, [](Thread* o) { return run_with_mask(o, r8, o->gpr[r9]); });
+}
+s64 wait_with_pair(Thread* t) {
+  return wait_for_events(t, [](Thread* o) { return run_with_mask_pair(o, r9); });
+}
 s64 read_pending(Thread* t) { return emulate_sigpending(t, t->gpr[rdi], t->gpr[rsi]); }
 s64 wait_for_signal(Thread* t) { return emulate_sigtimedwait(t, t->gpr[rdi], t->gpr[rsi], t->gpr[r10]); }
 s64 read_at_or_into_many(Thread* t) {
@@ -153,7 +164,11 @@ s64 map(Thread* t) {
     learn_marks(t);
   return r;
 }
-s64 change_mapping(Thread* t) { return emulate_mapping(t); }
+s64 change_mapping(Thread* t) {
+  const s64 r = emulate_mapping(t);
+  if (!failed(r) && t->gpr[rax] == SYS_munmap) pmu_memory_unmapped(t->gpr[rdi], t->gpr[rsi]);
+  return r;
+}
 s64 move_break(Thread* t) { return emulate_break(t); }
 s64 advise(Thread* t) { return emulate_madvise(t); }
 s64 lock_all(Thread* t) { return emulate_mlockall(t); }
@@ -227,6 +242,7 @@ s64 control_descriptor(Thread* t) {
   const u64 command = t->gpr[rsi], lowest = t->gpr[rdx];
   const bool duplicates = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
   if (duplicates && !free_number(t, lowest)) return -EBADF;
+  if (const s64 r = control_waited(t); r != not_of_pmu) return r;
   s64 r = 0;
   do r = run(t);
   while (duplicates && number_was_skipped(t, lowest, r));
@@ -412,6 +428,7 @@ extern "C" void system_call(Thread* t) {
   u64* g = t->gpr;
   // The kernel reads only the low half.
   g[rax] = static_cast<u64>(static_cast<s64>(static_cast<s32>(g[rax])));
+  instrument::countdowns_settle(t);  // the call may switch what is counted down
   const u32 source = count_sources_of_call(t);
   const u32 number = static_cast<u32>(g[rax]);
   s64 r = clock_is_counted() ? make_call_with_counted_clock(t, number, call) : call(t, number);

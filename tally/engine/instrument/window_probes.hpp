@@ -1,10 +1,10 @@
 /// Windows: a row of counts whenever a thread has counted N instructions or other events
 /// (engine/channel/window_rows_layout.hpp).
 ///
-/// Generated code counts down (translate/countdown.hpp) and leaves slightly too early. Then the thread executes single
-/// steps until the window is full, and writes the row there.
+/// A thread writes the row when its countdown (countdowns.hpp) is full.
 #pragma once
 #include "tally/engine/instrument/access_records.hpp"
+#include "tally/engine/instrument/countdowns.hpp"
 
 namespace tally::engine::instrument {
 
@@ -12,10 +12,6 @@ inline bool windows_on() { return settings().windows.on != 0; }
 
 /// Makes translation count down if windows are requested. Called once, after the settings and marks are known.
 void windows_init();
-
-/// Returns a number that identifies how code counts down and sums; 0 without windows. The windows' length does not
-/// matter.
-u64 windows_key();
 
 /// Returns the address at which the thread's ring is mapped.
 channel::NoteRing* window_ring(const Thread* t);
@@ -39,10 +35,5 @@ void windows_folded(Thread* t);
 void windows_close(Thread* t);
 /// Called for each read of a source of differences, with a hash of what was read (translate/sources.hpp).
 void windows_read(Thread* t, channel::Source source, u64 pc, u64 value);
-/// Called before an instruction is executed at its own address, the thread's pc.
-void windows_step(Thread* t);
-/// Called between two instructions, before the thread's next trace is found: ends full windows, and starts or ends
-/// single steps.
-void windows_settle(Thread* t);
 
 }  // namespace tally::engine::instrument

@@ -46,6 +46,7 @@ void choose_sources() {
   }
   reads_counters = sums > channel::window_sum_limit || marks.modelled != 0 || marks_on() || requested().vectors != 0;
   summed_events.count = reads_counters ? 0 : sums;
+  summed_events.reads_counters = reads_counters && !marks_on();
 }
 
 /// Returns what counters of events known only at run time, and corrections, add to an event.
@@ -80,16 +81,12 @@ void read_row(Thread* t, EventSums& sums) {
   }
 }
 
-namespace {
-
-/// Returns the CPU that the thread runs on; the kernel writes it into a segment's limit for the vdso.
+/// The kernel writes it into a segment's limit for the vdso.
 u32 this_cpu() {
   u32 limit = 0;
   asm volatile("lsl %1, %0" : "=r"(limit) : "r"(0x7b) : "cc");
   return limit & 0xfff;
 }
-
-}  // namespace
 
 /// Rows with words have any length, so what an earlier block left must not resemble one.
 void begin_block(ThreadWindows& w) {
@@ -161,7 +158,7 @@ void write_row(Thread* t, u32 ended_by) {
   const bool has_last = ended_by < requested().triggers;
   const bool bounds = ended_by == channel::window_starts || ended_by == channel::window_stops;
   row.time_ns = clock_ns();
-  row.address = has_last ? w.last : 0;
+  row.address = has_last ? countdown_state(t).last : 0;
   row.path = requested().paths == 0 ? 0 : channel::checksum_with(t->path.now, row.address & (page_bytes - 1));
   row.ended_by = static_cast<u16>(ended_by);
   row.cpu = static_cast<u16>(this_cpu());
@@ -175,7 +172,7 @@ void write_read(Thread* t, channel::Source source, u64 pc, u64 value) {
   ThreadWindows& w = own(t);
   channel::WindowRow& row = next_row(w);
   // Between two steps the countdown is right; otherwise it is lower, so that the thread starts steps in time.
-  const s64 ahead = (t->in_steps != 0 ? 0 : slack_of(0)) + (w.leaves_next != 0 ? countdown_leaves : 0);
+  const s64 ahead = (t->in_steps != 0 ? 0 : slack_of(0)) + (countdown_state(t).leaves_next != 0 ? countdown_leaves : 0);
   row.time_ns = clock_ns();
   row.address = pc;
   row.ended_by = channel::window_read;
@@ -228,7 +225,5 @@ void records_init() {
   on_executions = add_executions;
   on_correction = add_correction;
 }
-
-bool reads_all_counters() { return reads_counters; }
 
 }  // namespace tally::engine::instrument

@@ -298,6 +298,7 @@ void replace_used(u32 use, const Template& by) {
 }
 
 void keep_bundles() {
+  if (instrumentation_key() != 0) return;  // the process counts down by now
   Guard guard(cache_lock);
   // With a full cache, the bundle would have been refused.
   if (is_kept || cache_is_damaged() || !store_is_written() || settings().cache_limit != 0 || code_may_be_absent())

@@ -27,6 +27,7 @@ translate::Trace traces[1];
 }  // namespace
 
 const channel::Settings& settings() { return wanted_settings; }
+OwnRecords own_records;
 
 namespace translate {
 
@@ -157,13 +158,13 @@ TEST_F(Reading, counts_a_segment_of_nothing_by_what_follows) {
 
 // Code that counts down changes the carry, too, and leaves neither registers nor a late place.
 TEST_F(Reading, needs_a_dead_carry_if_it_counts_down) {
-  wanted_settings.windows.on = 1;
+  own_records.counts_down = true;
   expect(choose({add, ret}), Increment::inc, 0);
   expect(choose({inc, ret}), Increment::spill, 0, r11);
   expect(choose({load, mov, ret}), Increment::spill, 0, r11);
   expect(choose({jump}, {}, {adc}), Increment::spill, 0, r11);
   expect(choose({jump}, {}, {add}), Increment::inc, 0);
-  wanted_settings.windows.on = 0;
+  own_records.counts_down = false;
   expect(choose({inc, ret}), Increment::inc, 0);
   expect(choose({jump}, {}, {adc}), Increment::inc, 0);
 }

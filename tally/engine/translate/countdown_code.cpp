@@ -9,8 +9,6 @@ SummedEvents summed_events;
 
 namespace {
 
-const channel::Windows& windows() { return settings().windows; }
-
 u32 countdown_of(u32 trigger) { return o_countdown + 8 * trigger; }
 
 /// add or sub qword gs:[at], n
@@ -75,7 +73,7 @@ constexpr u32 trigger_bits = 2, steps_word = 1u << trigger_bits, first_word = 3u
 constexpr u32 trace_shift = trigger_bits + 2;
 static_assert(channel::window_trigger_limit <= 1u << trigger_bits);
 
-bool is_weighed(u32 trigger, channel::Field field) { return windows().trigger[trigger].weight[field] != 0; }
+bool is_weighed(u32 trigger, channel::Field field) { return own_records.countdown[trigger].weight[field] != 0; }
 
 }  // namespace
 
@@ -96,7 +94,7 @@ s64 amount_of(u32 trigger, const channel::SegmentVector& v) {
 
 bool is_countdown_late(const Instruction& in) {
   bool accesses = false;
-  for (u32 k = 0; k < windows().triggers; k++)
+  for (u32 k = 0; k < own_records.countdowns; k++)
     accesses |= is_weighed(k, channel::loads) || is_weighed(k, channel::stores);
   return accesses && (in.dynamic != 0 || in.loads > usual_accesses || in.stores > usual_accesses);
 }
@@ -167,7 +165,7 @@ void add_run_time_count(Thread* t, u32 number, s64 n) {
 void emit_countdown(Builder& b, u32 number, bool flags_dead) {
   Emitter& e = b.e;
   const u64 from = e.here();
-  for (u32 k = 0; k < windows().triggers; k++) {
+  for (u32 k = 0; k < own_records.countdowns; k++) {
     const s64 n = amount_of(k, segment(number));
     const u32 at = countdown_of(k);
     if (n == 0) continue;
@@ -199,7 +197,7 @@ void emit_first_check(Builder& b, const Instruction& first) {
   const u32 trace = static_cast<u32>(&b.trace - tables.traces.data);
   const u64 exit_path = emit_window_exit(b, b.body, trace << trace_shift | first_word, true);
   e.store(rcx, o_spill1);
-  for (u32 k = 0; k < windows().triggers; k++) {
+  for (u32 k = 0; k < own_records.countdowns; k++) {
     if (is_countdown_late(first)) {
       e.jump(exit_path);
       break;
@@ -218,7 +216,7 @@ void emit_check(Builder& b, const Instruction& in) {
   const bool always = is_countdown_late(in);
   const u32 trace = static_cast<u32>(&b.trace - tables.traces.data);
   e.store(rcx, o_spill1);
-  for (u32 k = 0; k < windows().triggers; k++) {
+  for (u32 k = 0; k < own_records.countdowns; k++) {
     const u64 exit_path = emit_window_exit(b, b.body, trace << trace_shift | steps_word, true);
     if (always) {
       e.jump(exit_path);

@@ -1,6 +1,6 @@
-/// Countdowns: make a thread enter the engine after N instructions or other events, at the end of a window.
+/// Countdowns: make a thread enter the engine after N instructions or other events (instrument/countdowns.hpp).
 ///
-/// A thread has a countdown for each trigger event (channel::Windows). Code next to the increment of a segment
+/// A thread has a countdown for each trigger event (own_records.countdown). Code next to the increment of a segment
 /// subtracts the events of the segment, and leaves if the countdown becomes negative. There the program's state is
 /// complete, except for dead flags. Segments are counted before, amid or after their instructions, and hot traces as a
 /// whole, so the countdown may be ahead of the retired events or late. Therefore it is set so that a thread leaves
@@ -8,14 +8,14 @@
 /// each, which lead only to one another. Each starts with a check that leaves before the instruction that may be the
 /// last one, and before the one after it.
 ///
-/// The countdowns of threads in steps are higher by `slack`: negative means that the window is full.
+/// The countdowns of threads in steps are higher by `slack`: negative means full.
 #pragma once
 #include "tally/engine/translate/generate.hpp"
 
 namespace tally::engine::translate {
 
 /// Whether events are counted down.
-inline bool counts_down() { return settings().windows.on != 0; }
+inline bool counts_down() { return own_records.counts_down; }
 /// Code is counted after at most this many of its instructions.
 inline constexpr u32 countdown_reach = 24;
 /// The maximum number of trigger events that a thread has retired, but not subtracted, when it reaches a point where it
@@ -24,7 +24,8 @@ s64 slack_of(u32 trigger);
 /// Events that generated code sums: rows of Marks::weight, one for each of Thread::sums. Set once.
 struct SummedEvents {
   u32 count;
-  bool has_all;  // the sums include what is known only at run time
+  bool has_all;         // the sums include what is known only at run time
+  bool reads_counters;  // rows read all counters, which generated code marks
   u8 row[channel::window_sum_limit];
 };
 extern SummedEvents summed_events;

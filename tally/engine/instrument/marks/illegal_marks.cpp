@@ -28,7 +28,7 @@ void pass_illegal_mark(Thread* t) {
   const u32 length = dialect.length_at(t->pc);
   if (length == 0) return;  // the code has changed
   pass_marks(t);
-  windows_step(t);
+  countdowns_step(t);
   dialect.reached(t);
   channel::Totals delta;
   delta.field[channel::instructions] = 1;

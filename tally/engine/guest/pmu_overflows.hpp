@@ -1,0 +1,26 @@
+/// Events that overflow: whenever a thread has counted a number of them, it stops between two instructions, and they
+/// record a sample (pmu_records.hpp).
+#pragma once
+#include "tally/engine/guest/pmu_table.hpp"
+
+namespace tally::engine::guest {
+
+/// Whether this process can count down the events of a row.
+bool can_overflow(u32 row);
+/// Makes the threads of this process count down the events of a row, for which it discards its code. Returns 0, or an
+/// error. The caller does not hold the lock of the table.
+s64 begin_overflows(Thread* t, u32 row);
+
+// The caller holds the lock from here on. The thread is stopped, or is the caller.
+
+/// Brings PmuCounting::left of everything that is counted of the thread up to date; arms its countdowns after a change.
+void settle_overflows(Thread* t);
+void arm_overflows(Thread* t);
+/// The same for the threads of this process that a group counts.
+void settle_group(u32 leader);
+void arm_group(u32 leader);
+
+/// What is counted has a sample after the next `period` events.
+void set_period(PmuCounting& c, u64 period);
+
+}  // namespace tally::engine::guest

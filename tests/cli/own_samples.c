@@ -1,0 +1,254 @@
+// Opens hardware counters that overflow, as profilers do, and prints what they record: one line for each case.
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { page = 4096, ring_pages = 64 };
+
+static struct perf_event_attr sampling(uint64_t config, uint64_t period, uint64_t content) {
+  struct perf_event_attr attr;
+  memset(&attr, 0, sizeof attr);
+  attr.type = PERF_TYPE_HARDWARE;
+  attr.size = sizeof attr;
+  attr.config = config;
+  attr.sample_period = period;
+  attr.sample_type = content;
+  attr.disabled = 1;
+  attr.exclude_kernel = 1;
+  attr.exclude_hv = 1;
+  attr.precise_ip = 2;
+  return attr;
+}
+
+static int open_event(struct perf_event_attr* attr, int pid, int cpu, int group) {
+  return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
+}
+
+static struct perf_event_mmap_page* map_ring(int fd, int pages) {
+  void* const at = mmap(NULL, (size_t)(pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  return at == MAP_FAILED ? NULL : at;
+}
+
+// Copies the next record; returns 0 if there is none.
+static int next_record(struct perf_event_mmap_page* ring, void* to) {
+  const uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE), tail = ring->data_tail;
+  if (head == tail) return 0;
+  const char* const data = (const char*)ring + ring->data_offset;
+  for (uint64_t i = 0; i < sizeof(struct perf_event_header); i++) ((char*)to)[i] = data[(tail + i) % ring->data_size];
+  const uint64_t size = ((struct perf_event_header*)to)->size;
+  for (uint64_t i = 0; i < size; i++) ((char*)to)[i] = data[(tail + i) % ring->data_size];
+  __atomic_store_n(&ring->data_tail, tail + size, __ATOMIC_RELEASE);
+  return 1;
+}
+
+// Two instructions a round, after the system call that switches the counter on, and three until it is off.
+extern char loop_start[], loop_branch[], loop_end[], loop_call[], loop_last[];
+__attribute__((noinline)) static void run_loop(int fd, uint64_t n) {
+  register long flag asm("rdx") = 0;
+  register uint64_t left asm("r8") = n;
+  long result = SYS_ioctl, request = PERF_EVENT_IOC_ENABLE;
+  asm volatile(
+      "syscall\n"
+      ".globl loop_start, loop_branch, loop_end, loop_call, loop_last\n"
+      "loop_start: dec %%r8\n"
+      "loop_branch: jnz loop_start\n"
+      "loop_end: mov %[off], %%esi\n"
+      "loop_call: mov %[call], %%eax\n"
+      "loop_last: syscall\n"
+      : "+a"(result), "+S"(request), "+r"(left)
+      : "D"((long)fd), "r"(flag), [off] "i"(PERF_EVENT_IOC_DISABLE), [call] "i"(SYS_ioctl)
+      : "rcx", "r11", "memory", "cc");
+}
+
+struct sample {
+  struct perf_event_header header;
+  uint64_t ip;
+  uint32_t pid, tid;
+  uint64_t period;
+};
+
+static uint64_t value_of(int fd) {
+  uint64_t value = 0;
+  return read(fd, &value, sizeof value) == sizeof value ? value : 0;
+}
+
+// Sample k is of the instruction with number k * period, counted from 1.
+static void check_addresses(uint64_t config, uint64_t period, uint64_t rounds) {
+  struct perf_event_attr attr = sampling(config, period, PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD);
+  const int fd = open_event(&attr, 0, -1, -1);
+  struct perf_event_mmap_page* const ring = fd < 0 ? NULL : map_ring(fd, ring_pages);
+  if (ring == NULL) {
+    printf("not opened: %s\n", strerror(errno));
+    return;
+  }
+  run_loop(fd, rounds);
+  uint64_t samples = 0, wrong = 0;
+  char record[65536];
+  while (next_record(ring, record)) {
+    const struct sample* const s = (const struct sample*)record;
+    samples++;
+    const uint64_t number = samples * period;
+    const char* const after[] = {loop_end, loop_call, loop_last};
+    const char* expected = number % 2 != 0 ? loop_start : loop_branch;
+    if (config == PERF_COUNT_HW_BRANCH_INSTRUCTIONS)
+      expected = loop_branch;
+    else if (number > rounds * 2)
+      expected = after[number - rounds * 2 - 1];
+    if (s->header.type != PERF_RECORD_SAMPLE || s->header.size != sizeof *s || s->ip != (uint64_t)expected ||
+        s->pid != (uint32_t)getpid() || s->tid != (uint32_t)getpid() || s->period != period ||
+        s->header.misc != (PERF_RECORD_MISC_USER | PERF_RECORD_MISC_EXACT_IP))
+      wrong++;
+  }
+  printf("period %lu: %lu counted, %lu samples, %lu wrong\n", period, value_of(fd), samples, wrong);
+  close(fd);
+}
+
+static void record_addresses(void) {
+  check_addresses(PERF_COUNT_HW_INSTRUCTIONS, 100003, 5000000);
+  check_addresses(PERF_COUNT_HW_INSTRUCTIONS, 7, 1000);
+  check_addresses(PERF_COUNT_HW_INSTRUCTIONS, 1, 500);
+  check_addresses(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 1009, 1000000);
+}
+
+// --- signals
+// ----------------------------------------------------------------------------------------------------------
+
+static volatile uint64_t handled, wrong_handled, hangups;
+static volatile int handled_fd;
+
+static void on_overflow(int signal, siginfo_t* info, void* context) {
+  const char* const at = (const char*)((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
+  handled++;
+  if (info->si_fd != handled_fd || signal != SIGRTMIN + 1 ||
+      (at >= loop_start && at <= loop_last && at != loop_start && at != loop_branch))
+    wrong_handled++;
+  if (info->si_code == POLL_HUP) hangups++;
+}
+
+static void handle(int fd) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = on_overflow;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGRTMIN + 1, &action, NULL);
+  struct f_owner_ex owner = {F_OWNER_TID, (int)syscall(SYS_gettid)};
+  fcntl(fd, F_SETFL, O_RDWR | O_ASYNC | O_NONBLOCK);
+  fcntl(fd, F_SETSIG, SIGRTMIN + 1);
+  fcntl(fd, F_SETOWN_EX, &owner);
+  handled = wrong_handled = hangups = 0;
+  handled_fd = fd;
+}
+
+// As PAPI_overflow does: without a ring, a signal at each overflow, at the next instruction.
+static void signal_overflows(void) {
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 1000, PERF_SAMPLE_IP);
+  const int fd = open_event(&attr, 0, -1, -1);
+  handle(fd);
+  run_loop(fd, 1000000);
+  // The handler and its return are counted as well.
+  printf("signals: %s, %lu wrong, flags %s\n", handled == value_of(fd) / 1000 ? "all" : "some", wrong_handled,
+         (fcntl(fd, F_GETFL) & O_ASYNC) != 0 ? "kept" : "lost");
+  close(fd);
+}
+
+// A loop of known count by its overflows; the branches of the handler are counted, too.
+static void on_overflow_off(int signal, siginfo_t* info, void* context) {
+  (void)signal, (void)info, (void)context;
+  handled++;
+}
+static void count_by_overflows(void) {
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 1000, PERF_SAMPLE_IP);
+  const int fd = open_event(&attr, 0, -1, -1);
+  handle(fd);
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = on_overflow_off;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGRTMIN + 1, &action, NULL);
+  run_loop(fd, 1000000);
+  const uint64_t value = value_of(fd);
+  printf("loop: %lu overflows, %lu more\n", handled, value < 1003000 ? value - handled * 1000 - handled : value);
+  close(fd);
+}
+
+// After `n` overflows the event switches itself off, at the instruction.
+static void refresh(void) {
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 1000, PERF_SAMPLE_IP);
+  const int fd = open_event(&attr, 0, -1, -1);
+  handle(fd);
+  const int r = ioctl(fd, PERF_EVENT_IOC_REFRESH, 1);
+  ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+  ioctl(fd, PERF_EVENT_IOC_RESET, 0);
+  uint64_t period = 3000;
+  const int changed = ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
+  run_loop(fd, 1000000);
+  printf("refresh %d, period %d: %lu signals, %lu of them the last, counted %lu\n", r, changed, handled, hangups,
+         value_of(fd));
+  close(fd);
+}
+
+// --- waiting
+// ----------------------------------------------------------------------------------------------------------
+
+static void wait_for_samples(void) {
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 1000, PERF_SAMPLE_IP);
+  attr.wakeup_events = 10;
+  const int fd = open_event(&attr, 0, -1, -1);
+  struct perf_event_mmap_page* const ring = map_ring(fd, ring_pages);
+  struct pollfd polled = {fd, POLLIN, 0};
+  printf("before: %d", poll(&polled, 1, 0));
+  run_loop(fd, 4000);
+  printf(", 8 samples: %d", poll(&polled, 1, 0));
+  run_loop(fd, 2000);
+  const int after = poll(&polled, 1, 0), events = polled.revents;
+  printf(", 12 samples: %d %d, again: %d", after, events, poll(&polled, 1, 0));
+  char record[65536];
+  int n = 0;
+  while (next_record(ring, record)) n++;
+  printf(", read %d\n", n);
+  close(fd);
+}
+
+// A ring that is not read loses samples, and says how many.
+static void lose_samples(void) {
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 1000, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD);
+  const int fd = open_event(&attr, 0, -1, -1);
+  struct perf_event_mmap_page* const ring = map_ring(fd, 1);
+  run_loop(fd, 500000);
+  char record[65536];
+  const struct perf_event_header* const header = (const struct perf_event_header*)record;
+  int samples = 0;
+  uint64_t lost = 0;
+  while (next_record(ring, record)) samples++;
+  run_loop(fd, 1000);
+  while (next_record(ring, record)) {
+    samples += header->type == PERF_RECORD_SAMPLE;
+    if (header->type == PERF_RECORD_LOST) lost += ((uint64_t*)record)[2];
+  }
+  printf("lost: %d samples, %lu lost, %s\n", samples, lost, samples + lost == 1002 ? "together all" : "some forgotten");
+  close(fd);
+}
+
+int main(int argc, char** argv) {
+  const char* const what = argc > 1 ? argv[1] : "";
+  if (strcmp(what, "addresses") == 0) record_addresses();
+  if (strcmp(what, "signals") == 0) signal_overflows();
+  if (strcmp(what, "loop") == 0) count_by_overflows();
+  if (strcmp(what, "refresh") == 0) refresh();
+  if (strcmp(what, "poll") == 0) wait_for_samples();
+  if (strcmp(what, "lost") == 0) lose_samples();
+  return 0;
+}

@@ -22,6 +22,7 @@ inline constexpr uint32_t pmu_event_limit = 48;
 struct PresentedPmu {
   uint32_t event_count;
   PmuEvent event[pmu_event_limit];
+  char folder[256];  ///< of the command: its `sys` is the /sys of the PMU; empty: programs read the real one
 
   bool any() const { return event_count != 0; }
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,13 @@ struct Cache {
 
 enum class Vendor { intel, amd };
 
+/// The architectural performance counters of a hardware thread: leaf 0AH of CPUID.
+struct Counters {
+  std::uint32_t version = 0;  ///< 0: the processor has none
+  std::uint32_t programmable = 0, fixed = 0;
+  std::string_view events = {};  ///< the kernel's name for the processor's events: caps/pmu_name in /sys
+};
+
 /// The contents of a data file.
 struct CpuModel {
   std::string_view name;    ///< as in --cpu-model
@@ -36,6 +44,7 @@ struct CpuModel {
   std::uint32_t family, model, stepping;
   std::uint32_t highest_leaf, highest_extended_leaf;
   std::uint32_t threads, threads_per_core;  ///< hardware threads of a package, and of a core
+  Counters counters = {};
   FeatureSet features;
   Cache caches[4];  ///< in the order of CPUID
 };
@@ -68,6 +77,10 @@ StateLayout host_state_layout();
 
 /// Returns what the engine needs of a model: among others all answers of CPUID. Pure.
 channel::PresentedCpu present(const CpuModel& model, const StateLayout& layout);
+
+/// Returns the answer of CPUID about the architectural counters. `missing`: a bit for each architectural event that
+/// programs cannot count, in the order of the leaf. Without counters nothing. Pure.
+std::optional<channel::CpuidLeaf> counters_leaf(const CpuModel& model, std::uint32_t missing);
 
 /// Returns what programs read in files of /proc and /sys about a machine with one processor, the model; null: this
 /// machine's, described by `cpuinfo`, the content of its /proc/cpuinfo. `library_cache`: that of the dynamic linker;

@@ -232,4 +232,17 @@ channel::PresentedCpu present(const CpuModel& model, const StateLayout& layout) 
   return Presenter(model, layout).present();
 }
 
+std::optional<channel::CpuidLeaf> counters_leaf(const CpuModel& model, std::uint32_t missing) {
+  constexpr std::uint32_t leaf = 0xa, counter_bits = 48, any_thread_is_deprecated = bit(15);
+  const Counters& counters = model.counters;
+  if (counters.version == 0) return std::nullopt;
+  const bool is_recent = counters.version >= 5;
+  const std::uint32_t events = is_recent ? 8 : 7;  // with the slots of top-down analysis
+  return channel::CpuidLeaf{leaf,
+                            channel::any_subleaf,
+                            {counters.version | counters.programmable << 8 | counter_bits << 16 | events << 24,
+                             missing & (bit(events) - 1), is_recent ? bit(counters.fixed) - 1 : 0,
+                             counters.fixed | counter_bits << 5 | (is_recent ? any_thread_is_deprecated : 0)}};
+}
+
 }  // namespace tally::cpus

@@ -23,6 +23,7 @@
 #include "tally/engine/guest/pmu_wakeups.hpp"
 #include "tally/engine/guest/presented_machine.hpp"
 #include "tally/engine/guest/presented_maps.hpp"
+#include "tally/engine/guest/presented_pmu_files.hpp"
 #include "tally/engine/guest/process_calls.hpp"
 #include "tally/engine/guest/rights.hpp"
 #include "tally/engine/guest/source_calls.hpp"
@@ -191,6 +192,7 @@ s64 open_file(Thread* t) {
   if (g[rax] == SYS_openat) flags = g[rdx];
   // The flags are the first member of the structure. If it is not accessible, the kernel reports that.
   if (g[rax] == 437 /* openat2 */ && get(&flags, g[rdx], sizeof flags) != 0) flags = 0;
+  const PmuPath path(t);
   const s64 presented = open_presented_file(t, flags);
   if (presented != no_file) return presented;
   const s64 r = emulate_open(t, flags);
@@ -406,7 +408,15 @@ s64 control_process(Thread* t) {
 
 s64 memory_of_machine(Thread* t) { return get_presented_memory(t); }
 s64 names_of_machine(Thread* t) { return get_presented_names(t); }
-s64 metadata_of_file(Thread* t) { return get_presented_metadata(t); }
+s64 metadata_of_file(Thread* t) {
+  const PmuPath path(t);
+  return get_presented_metadata(t);
+}
+s64 metadata_of_descriptor(Thread* t) { return get_presented_metadata(t); }
+s64 resolve_path(Thread* t) {
+  const PmuPath path(t);
+  return run(t);
+}
 s64 get_processors(Thread* t) { return get_presented_affinity(t); }
 s64 set_processors(Thread* t) { return set_presented_affinity(t); }
 s64 get_processor(Thread* t) { return get_presented_processor(t); }

@@ -10,6 +10,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/command_run.hpp"
 #include "tally/counting/backend/engine/count/openable_events.hpp"
+#include "tally/counting/backend/engine/count/pmu_folder.hpp"
 #include "tally/counting/backend/engine/count/snapshot.hpp"
 #include "tally/counting/backend/engine/failures.hpp"
 #include "tally/counting/backend/engine/kept_translations.hpp"
@@ -282,8 +283,9 @@ std::uint32_t mapping_limit() {
   return limit;
 }
 
-/// Sets what the program sees of the machine.
-Result<void> present_machine(const Conditions& conditions, const Modelling& modelling, channel::Settings& settings) {
+/// Sets what the program sees of the machine. Returns the directory that has the files of its PMU, if any.
+Result<std::optional<linux::ScratchFolder>> present_machine(const Conditions& conditions, const Modelling& modelling,
+                                                            channel::Settings& settings) {
   const cpus::CpuModel* model = nullptr;
   if (conditions.presents_cpu()) {
     const auto found = cpus::named(conditions.cpu_model);
@@ -297,8 +299,11 @@ Result<void> present_machine(const Conditions& conditions, const Modelling& mode
     settings.files = cpus::machine_files(model, linux::content("/proc/cpuinfo"),
                                          linux::other_libraries(linux::content("/etc/ld.so.cache")));
   settings.counts_clock = conditions.counts_clock() ? 1 : 0;
-  if (conditions.pmu) settings.pmu = presented_pmu(conditions.cpu_model, modelling);
-  return {};
+  if (!conditions.pmu) return std::nullopt;
+  settings.pmu = presented_pmu(model, modelling);
+  if (const auto leaf = model ? cpus::counters_leaf(*model, missing_architectural_events(settings.pmu)) : std::nullopt)
+    settings.cpu.leaf[settings.cpu.leaf_count++] = *leaf;
+  return make_pmu_folder(settings.pmu, model);
 }
 
 Result<Execution> execute(const Order& order, const std::string& image, Channel& shared, const channel::Settings& asked,
@@ -335,8 +340,8 @@ Result<Execution> execute(const Order& order, const std::string& image, Channel&
   settings.loop_is_fast = for_other_processors ? 0 : loop_is_fast();
   settings.has_bmi2 = for_other_processors ? 0 : has_bmi2();
   settings.protection_keys = has_protection_keys();
-  if (auto presented = present_machine(order.conditions, modelling, settings); !presented)
-    return fail(presented.error());
+  const auto pmu_folder = present_machine(order.conditions, modelling, settings);
+  if (!pmu_folder) return fail(pmu_folder.error());
   apply_test_settings(settings);
   shared.records.header().settings = settings;
 

@@ -17,13 +17,6 @@ namespace {
 using event::Family;
 using event::Id;
 
-/// Of a presented Intel processor only the architectural events, which all of them have with these codes.
-Family family_seen(const std::string& cpu_model) {
-  if (const auto model = cpus::named(cpu_model); model && cpu_model != "host")
-    return (*model)->vendor == cpus::Vendor::amd ? Family::amd_zen : Family::intel_old;
-  return event::own_family({});
-}
-
 event::Event event_of(Id id) {
   event::Event event;
   event.id = id;
@@ -64,6 +57,17 @@ class Adder {
 
 }  // namespace
 
+Family event_family(const cpus::CpuModel* model) {
+  if (model == nullptr) return event::own_family({});
+  return model->vendor == cpus::Vendor::amd ? Family::amd_zen : Family::intel_old;
+}
+
+bool has_code(const channel::PresentedPmu& pmu, std::uint64_t config) {
+  return std::any_of(pmu.event, pmu.event + pmu.event_count, [&](const channel::PmuEvent& event) {
+    return event.type == event::perf_type_raw && event.config == config;
+  });
+}
+
 const std::vector<event::Event>& modelled_kernel_events() {
   static const std::vector<event::Event> all = [] {
     std::vector<event::Event> events;
@@ -76,7 +80,7 @@ const std::vector<event::Event>& modelled_kernel_events() {
   return all;
 }
 
-channel::PresentedPmu presented_pmu(const std::string& cpu_model, const Modelling& modelling) {
+channel::PresentedPmu presented_pmu(const cpus::CpuModel* model, const Modelling& modelling) {
   channel::PresentedPmu pmu{};
   Adder adder(pmu, modelling);
   for (const Id id : {Id::instructions, Id::branches}) adder.add(id);
@@ -85,11 +89,20 @@ channel::PresentedPmu presented_pmu(const std::string& cpu_model, const Modellin
   adder.add(Id::loads, event::perf_type_cache, l1d_reads);
   adder.add(Id::stores, event::perf_type_cache, l1d_writes);
   for (const event::Event& event : modelled_kernel_events()) adder.add(event.id);
-  const std::uint32_t family = 1U << static_cast<unsigned>(family_seen(cpu_model));
+  const std::uint32_t family = 1U << static_cast<unsigned>(event_family(model));
   for (const event::KnownCode& code : event::known_codes())
     if ((code.families & family) && code.id && code.event != 0)
       adder.add(*code.id, event::perf_type_raw, code.event | std::uint64_t{code.umask} << 8);
   return pmu;
+}
+
+std::uint32_t missing_architectural_events(const channel::PresentedPmu& pmu) {
+  // In the order of leaf 0AH.
+  constexpr std::uint64_t codes[] = {0x003c, 0x00c0, 0x013c, 0x4f2e, 0x412e, 0x00c4, 0x00c5, 0x01a4};
+  std::uint32_t missing = 0;
+  for (std::uint32_t i = 0; i < std::size(codes); i++)
+    if (!has_code(pmu, codes[i])) missing |= 1u << i;
+  return missing;
 }
 
 }  // namespace tally::backend::engine

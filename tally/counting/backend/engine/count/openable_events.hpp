@@ -1,19 +1,32 @@
 // The PMU that programs find with `--pmu`: the events that they can open themselves.
 #pragma once
 
-#include <string>
+#include <cstdint>
 #include <vector>
 
 #include "tally/counting/backend/engine/count/collect.hpp"
 #include "tally/engine/channel/presented_pmu.hpp"
+#include "tally/engine/cpus/cpu_model.hpp"
+#include "tally/hardware/event/encoding.hpp"
 
 namespace tally::backend::engine {
 
 /// Returns the kernel's generic events that need a model.
 const std::vector<event::Event>& modelled_kernel_events();
 
+/// Returns the family whose event codes programs use. Of a presented Intel processor only the architectural events,
+/// which all of them have with these codes. `model`: the processor that programs see; null: the real one.
+event::Family event_family(const cpus::CpuModel* model);
+
 /// Returns the events that the engine counts exactly, and those that these models count, with the encodings of the
-/// kernel and of a processor. `cpu_model`: the one that programs see, as in Conditions.
-channel::PresentedPmu presented_pmu(const std::string& cpu_model, const Modelling& modelling);
+/// kernel and of a processor. `model`: as for event_family().
+channel::PresentedPmu presented_pmu(const cpus::CpuModel* model, const Modelling& modelling);
+
+/// Whether programs can open the event with this code of the processor.
+bool has_code(const channel::PresentedPmu& pmu, std::uint64_t config);
+
+/// Returns a bit for each architectural event of Intel's processors that programs cannot open, in the order of leaf 0AH
+/// of CPUID.
+std::uint32_t missing_architectural_events(const channel::PresentedPmu& pmu);
 
 }  // namespace tally::backend::engine

@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -54,6 +55,12 @@ static void run_loop(int fd, uint64_t n) {
       : "+a"(result), "+S"(request), "+r"(left)
       : "D"((long)fd), "r"(flag), [off] "i"(PERF_EVENT_IOC_DISABLE), [call] "i"(SYS_ioctl)
       : "rcx", "r11", "memory", "cc");
+}
+
+static int open_inherited(int cpu) {
+  struct perf_event_attr attr = attributes(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  attr.inherit = 1;
+  return open_event(&attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 static uint64_t value_of(int fd) {
@@ -525,6 +532,53 @@ static void print_other_errors(void) {
   printf("poll: %d, %x\n", poll(&waited, 1, 0), waited.revents);
 }
 
+static int bind_to(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  return sched_setaffinity(0, sizeof set, &set);
+}
+
+// As LIKWID opens its events: on a thread and a processor.
+static void count_on_processors(void) {
+  struct perf_event_attr attr = attributes(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  cpu_set_t all;
+  sched_getaffinity(0, sizeof all, &all);
+  int first = 0, second;
+  while (!CPU_ISSET(first, &all)) first++;
+  for (second = first + 1; second < 1024 && !CPU_ISSET(second, &all);) second++;
+  if (second == 1024) {
+    printf("one processor\n");
+    return;
+  }
+  print_error("unbound", attr, 0, first, -1, 0);
+  print_error("unknown processor", attr, 0, 100000, -1, 0);
+  print_error("none", attr, -1, -1, -1, 0);
+  bind_to(first);
+  const int here = open_event(&attr, 0, first, -1, 0), there = open_event(&attr, 0, second, -1, 0);
+  run_loop(here, 1000), run_loop(there, 1000);
+  printf("bound: %lu, elsewhere %lu\n", value_of(here), value_of(there));
+  bind_to(second);
+  run_loop(here, 1000), run_loop(there, 1000);
+  printf("moved: %lu, elsewhere %lu\n", value_of(here), value_of(there));
+  const int inherited[2] = {open_inherited(second), open_inherited(first)};
+  ioctl(inherited[0], PERF_EVENT_IOC_ENABLE, 0), ioctl(inherited[1], PERF_EVENT_IOC_ENABLE, 0);
+  const int child = fork();
+  if (child == 0) {
+    bind_to(first);
+    run_loop(-1, 1000000);
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+  const uint64_t parents = value_of(inherited[0]), childs = value_of(inherited[1]);
+  printf("of a child that moved: %s, before: %s\n", childs > 2000000 && childs < 2001000 ? "its loop" : "wrong",
+         parents < 20000 ? "few" : "many");
+  ioctl(here, PERF_EVENT_IOC_ENABLE, 0);
+  sched_setaffinity(0, sizeof all, &all);
+  uint64_t value;
+  printf("unbound while it counts: %ld bytes\n", (long)read(here, &value, sizeof value));
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "group") == 0) count_group();
@@ -541,6 +595,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "executed") == 0) count_as_executed(argv[2]);
   if (strcmp(what, "together") == 0) count_together();
   if (strcmp(what, "passed") == 0) pass_counter();
+  if (strcmp(what, "processors") == 0) count_on_processors();
   if (strcmp(what, "prctl") == 0) switch_all();
   if (strcmp(what, "modelled") == 0) count_modelled(argv[0]);
   if (strcmp(what, "errors") == 0) print_errors(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);

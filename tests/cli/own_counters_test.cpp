@@ -82,6 +82,16 @@ TEST(OwnCounters, continue_when_a_program_executes_another_one) {
 
 TEST(OwnCounters, can_be_passed_to_another_process) { EXPECT_EQ(counted("passed"), "received: 2003\n"); }
 
+// A thread that may run on several processors is refused: what it executes is not divided among them.
+TEST(OwnCounters, of_a_processor_count_threads_that_run_on_no_other) {
+  const std::string out = counted("processors");
+  if (out == "one processor\n") GTEST_SKIP() << out;
+  EXPECT_EQ(out,
+            "unbound: Operation not supported\nunknown processor: Invalid argument\nnone: Invalid argument\n"
+            "bound: 2003, elsewhere 0\nmoved: 2003, elsewhere 2003\nof a child that moved: its loop, before: few\n"
+            "unbound while it counts: 0 bytes\n");
+}
+
 TEST(OwnCounters, of_threads_that_fork_are_known) { EXPECT_EQ(counted("together"), "wrong reads: 0\n"); }
 
 TEST(OwnCounters, are_switched_by_prctl) { EXPECT_EQ(counted("prctl"), "switched: equal, few\n"); }

@@ -78,6 +78,7 @@ struct PmuOpenEvent {
   uint8_t is_lost;         ///< 1: its count cannot be known
   uint8_t begins_at_exec;  ///< 1: it is switched on when its thread executes a program
   uint8_t ends_at_exec;    ///< 1: it counts a thread until that executes a program
+  uint8_t roams;           ///< 1: of one processor, with samples, of threads that may run on others, too
   int64_t count;           ///< of its own thread, which has ended
   int64_t inherited;       ///< of other threads that have ended
   uint64_t enabled_ns;     ///< processor time of those, while it was on
@@ -94,6 +95,7 @@ struct PmuCounting {
   uint8_t is_inherited;  ///< 1: the thread is not the event's own
   uint8_t is_on;         ///< 1: it is switched on
   uint8_t begins_at_exec;  ///< 1: it is switched on when the thread executes a program
+  uint8_t is_elsewhere;    ///< 1: the thread runs on other processors than the event's
   int64_t count;           ///< up to the last update
   int64_t seen;            ///< what the thread had counted then
   uint64_t enabled_ns;     ///< its processor time while the event was on

@@ -9,15 +9,14 @@ namespace {
 /// Asks the kernel what it makes of a call with these attributes for a software event, which it checks in the same way.
 /// `group`: -1 for an event of the engine. Returns its error; 0: none; not_of_pmu: it does not check them for this
 /// program.
-s64 ask_kernel(u8* attributes, s32 pid, s32 group, u64 flags) {
+s64 ask_kernel(u8* attributes, s32 pid, s32 cpu, s32 group, u64 flags) {
   perf_event_attr software;
   copy(&software, attributes, PERF_ATTR_SIZE_VER0);
   software.type = PERF_TYPE_SOFTWARE;
   software.config = PERF_COUNT_SW_DUMMY;
   copy(attributes, &software, PERF_ATTR_SIZE_VER0);
-  const u64 none = ~u64{0};
-  const s64 r = kernel(SYS_perf_event_open, reinterpret_cast<u64>(attributes), static_cast<u64>(s64{pid}), none,
-                       static_cast<u64>(s64{group}), flags);
+  const s64 r = kernel(SYS_perf_event_open, reinterpret_cast<u64>(attributes), static_cast<u64>(s64{pid}),
+                       static_cast<u64>(s64{cpu}), static_cast<u64>(s64{group}), flags);
   if (!failed(r)) kernel(SYS_close, static_cast<u64>(r));
   if (r == -EACCES || r == -EPERM || r == -ENOSYS || r == -EMFILE || r == -ENFILE) return not_of_pmu;
   return failed(r) ? r : 0;
@@ -41,7 +40,7 @@ s64 check_attributes(const perf_event_attr& attr) {
 
 }  // namespace
 
-s64 copy_attributes(u64 from, s32 pid, s32 group, u64 flags, perf_event_attr& attr) {
+s64 copy_attributes(u64 from, s32 pid, s32 cpu, s32 group, u64 flags, perf_event_attr& attr) {
   u8 all[page_bytes] = {};
   u32 size = 0;
   if (get(&size, from + 4, sizeof size) != 0) return -EFAULT;
@@ -53,7 +52,7 @@ s64 copy_attributes(u64 from, s32 pid, s32 group, u64 flags, perf_event_attr& at
   const bool is_possible = size >= PERF_ATTR_SIZE_VER0 && size <= page_bytes;
   if (get(all, from, is_possible ? size : 8) != 0) return -EFAULT;
   copy(&attr, all, sizeof attr);
-  s64 error = ask_kernel(all, pid, group, flags);
+  s64 error = ask_kernel(all, pid, cpu, group, flags);
   if (error == -E2BIG) {
     copy(&size, all + 4, sizeof size);
     return too_big(size);

@@ -9,7 +9,7 @@ namespace tally::engine::guest {
 
 /// Copies the attributes, and checks them as the kernel does. `group`: the leader's descriptor if it is the kernel's,
 /// or -1. Returns an error, or 0. Cost: two system calls.
-s64 copy_attributes(u64 from, s32 pid, s32 group, u64 flags, perf_event_attr& attr);
+s64 copy_attributes(u64 from, s32 pid, s32 cpu, s32 group, u64 flags, perf_event_attr& attr);
 
 inline constexpr u32 no_row = ~0u;
 /// Returns the index of the event in PresentedPmu, or no_row.

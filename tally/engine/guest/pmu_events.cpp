@@ -260,7 +260,7 @@ s64 open_pmu_event(Thread* t) {
     if (get(&attr, g[rdi], PERF_ATTR_SIZE_VER0) != 0 || attr.size > page_bytes ||
         (attr.size > PERF_ATTR_SIZE_VER0 && get(&attr, g[rdi], attr.size < sizeof attr ? attr.size : sizeof attr) != 0))
       return not_of_pmu;
-  } else if (const s64 wrong = copy_attributes(g[rdi], pid, asked_group(wanted.group), wanted.flags, attr);
+  } else if (const s64 wrong = copy_attributes(g[rdi], pid, wanted.cpu, asked_group(wanted.group), wanted.flags, attr);
              wrong != 0) {
     return wrong;
   }
@@ -271,10 +271,12 @@ s64 open_pmu_event(Thread* t) {
   if (named.thread == 0) return named.error;
   if (is_invalid(attr)) return -EINVAL;
   const u32 row = row_of(attr);
-  if (row == no_row || wanted.cpu != -1) return -ENOENT;
+  if (row == no_row) return -ENOENT;
   if (attr.sample_period == 0 && attr.precise_ip != 0) return -EINVAL;
   // As of a PMU that raises no interrupts.
   if (attr.sample_period != 0 && !can_be_sampled(wanted, row)) return -EOPNOTSUPP;
+  if (attr.sample_period == 0 && wanted.cpu != -1 && residence_of(wanted.of, wanted.cpu) == Residence::both)
+    return -EOPNOTSUPP;
   if (!can_hold()) return -ENOMEM;
   if (attr.sample_period != 0 && thread_here(wanted.of) != nullptr)
     if (const s64 error = begin_overflows(t, row); error != 0) return error;

@@ -76,6 +76,13 @@ void overflow(Thread* t, u32) {
   for_countings_of(t->index, [&](u32, PmuCounting& c) {
     if (samples(pmu_event(c.event)) && c.left <= 0) record_overflow(t, c);
   });
+  bool roams = false;
+  for_countings_of(t->index, [&](u32, const PmuCounting& c) { roams = roams || pmu_event(c.event).roams; });
+  if (roams) {
+    PmuValues values;
+    for_countings_of(t->index, [&](u32 at, PmuCounting&) { update_counting(at, values, Update::to_change); });
+    follow_processor(t);
+  }
   arm_overflows(t);
 }
 

@@ -40,6 +40,7 @@ void begin_expected(Thread* t, s32 expected) {
   PmuGuard guard;
   PmuValues values;
   for_expecting(expected, [&](u32 at, const PmuCounting&) { move_counting(at, t->index, values); });
+  follow_processor(t);
   arm_overflows(t);
 }
 
@@ -177,6 +178,25 @@ void pmu_events_after_failed_exec(Thread* t, bool was_native) {
   });
 }
 
+void pmu_events_before_move(Thread* t) {
+  if (!pmu_is_used()) return;
+  PmuGuard guard;
+  PmuValues values;
+  settle_overflows(t);
+  for_countings_of(t->index, [&](u32, const PmuCounting& c) {
+    if (pmu_event(c.event).cpu != -1) update_event(c.event, values, Update::to_change);
+  });
+}
+
+void pmu_events_after_move(Thread* t) {
+  if (!pmu_is_used()) return;
+  PmuGuard guard;
+  follow_residence(t->index);
+  follow_processor(t);
+  arm_overflows(t);
+  for_countings_of(t->index, [](u32, const PmuCounting& c) { show(c.event); });
+}
+
 void pmu_events_of_program(Thread* t) {
   if (!pmu_is_used()) return;
   begin_overflows_of_program(t);
@@ -194,6 +214,7 @@ void pmu_events_of_program(Thread* t) {
     }
     if (e.ends_at_exec) end_counting(at);
   });
+  follow_processor(t);
   arm_overflows(t);
 }
 

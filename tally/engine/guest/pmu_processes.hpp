@@ -22,6 +22,9 @@ void pmu_events_of_process_end(Thread* t);
 void pmu_events_before_exec(Thread* t);
 void pmu_events_before_native_exec(Thread* t);
 void pmu_events_after_failed_exec(Thread* t, bool was_native);
+/// The thread is about to change the processors on which it may run; has done so, or could not.
+void pmu_events_before_move(Thread* t);
+void pmu_events_after_move(Thread* t);
 /// A program starts: it is counted by the events of what its process executed before.
 void pmu_events_of_program(Thread* t);
 /// The process continues natively: nothing counts it.

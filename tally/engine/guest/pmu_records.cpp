@@ -35,8 +35,6 @@ class Record {
 
 u64 process_and_thread() { return static_cast<u64>(kernel(SYS_getpid)) | static_cast<u64>(kernel(SYS_gettid)) << 32; }
 
-u64 cpu_of(const PmuOpenEvent& e) { return e.cpu >= 0 ? static_cast<u64>(e.cpu) : instrument::this_cpu(); }
-
 void add_callers(Record& record, const Thread* t, const PmuOpenEvent& e, u64 last) {
   constexpr u32 usual = 127;
   u64* const count = record.next();
@@ -115,7 +113,7 @@ void add_sample_id(const PmuOpenEvent& e, perf_event_header& record) {
   add(PERF_SAMPLE_TIME, time_of(e));
   add(PERF_SAMPLE_ID, e.id);
   add(PERF_SAMPLE_STREAM_ID, e.id);
-  add(PERF_SAMPLE_CPU, cpu_of(e));
+  add(PERF_SAMPLE_CPU, instrument::this_cpu());
   add(PERF_SAMPLE_IDENTIFIER, e.id);
 }
 
@@ -135,7 +133,7 @@ const perf_event_header& make_sample(const Thread* t, u32 event, u64 last, u64 p
   add(PERF_SAMPLE_ADDR, 0);
   add(PERF_SAMPLE_ID, e.id);
   add(PERF_SAMPLE_STREAM_ID, e.id);
-  add(PERF_SAMPLE_CPU, cpu_of(e));
+  add(PERF_SAMPLE_CPU, instrument::this_cpu());
   add(PERF_SAMPLE_PERIOD, period);
   if (content & PERF_SAMPLE_READ)
     if (const s64 bytes = values_of(event, record.next(), record_limit - record.bytes()); bytes > 0)

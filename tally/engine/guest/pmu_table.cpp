@@ -1,9 +1,11 @@
 #include "tally/engine/guest/pmu_table.hpp"
 
 #include "tally/engine/guest/counted_clock.hpp"
+#include "tally/engine/guest/presented_machine.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/asked_values.hpp"
 #include "tally/engine/instrument/running_cycles.hpp"
+#include "tally/engine/instrument/window_records.hpp"
 
 namespace tally::engine::guest {
 namespace {
@@ -102,6 +104,25 @@ s64 amount_in(const PmuOpenEvent& e, const channel::CountedValues& values) {
   return sum;
 }
 
+/// Notes where the thread may run. The count of an event that is on is lost if that is not clear.
+void note_residence(PmuCounting& c) {
+  PmuOpenEvent& e = pmu_event(c.event);
+  if (e.cpu == -1) return;
+  const Residence residence = residence_of(c.thread, e.cpu);
+  c.is_elsewhere = residence == Residence::elsewhere;
+  if (residence != Residence::both) return;
+  e.roams = e.sampling.period != 0;
+  if (c.is_on && !e.roams) e.is_lost = 1;
+}
+
+/// Whether the thread may still run where it could at the last note. Processors can be taken from outside the tree,
+/// too.
+bool has_moved(const PmuOpenEvent& e, const PmuCounting& c) {
+  if (e.cpu == -1 || e.roams || state_of(records().thread(c.thread)) != channel::State::running) return false;
+  const Residence residence = residence_of(c.thread, e.cpu);
+  return residence == Residence::both || (residence == Residence::elsewhere) != (c.is_elsewhere != 0);
+}
+
 void link_to_thread(u32 at, u32 thread) {
   PmuCounting& c = table->counting[at];
   c.thread = thread;
@@ -147,7 +168,7 @@ Thread* thread_here(u32 thread) {
 }
 
 bool is_counting(const PmuOpenEvent& e, const PmuCounting& c) {
-  if (!c.is_on || e.is_lost) return false;
+  if (!c.is_on || e.is_lost || c.is_elsewhere) return false;
   const PmuOpenEvent& leader = pmu_event(e.leader);
   if (&leader == &e) return true;
   if (leader.is_kernels) return leader.is_on;
@@ -258,6 +279,30 @@ u32 add_counting(u32 event) {
   return at;
 }
 
+Residence residence_of(u32 thread, s32 cpu) {
+  if (machine_is_fixed()) return cpu == 0 ? Residence::here : Residence::elsewhere;
+  u8 allowed[1024] = {};  // as many as the kernel can be configured for
+  const s64 bytes = kernel(SYS_sched_getaffinity, static_cast<u64>(records().thread(thread).tid), sizeof allowed,
+                           reinterpret_cast<u64>(allowed));
+  if (failed(bytes)) return Residence::both;
+  u32 processors = 0;
+  for (const u8 some : allowed) processors += bits_set(some);
+  const bool is_allowed = static_cast<u32>(cpu) / 8 < sizeof allowed && (allowed[cpu / 8] >> cpu % 8 & 1) != 0;
+  if (!is_allowed) return Residence::elsewhere;
+  return processors == 1 ? Residence::here : Residence::both;
+}
+
+void follow_residence(u32 thread) {
+  for_countings_of(thread, [](u32, PmuCounting& c) { note_residence(c); });
+}
+
+void follow_processor(const Thread* t) {
+  const s32 cpu = static_cast<s32>(instrument::this_cpu());
+  for_countings_of(t->index, [&](u32, PmuCounting& c) {
+    if (pmu_event(c.event).roams) c.is_elsewhere = pmu_event(c.event).cpu != cpu;
+  });
+}
+
 void end_counting_of(u32 counting) {
   const PmuCounting& c = table->counting[counting];
   PmuOpenEvent& e = pmu_event(c.event);
@@ -302,6 +347,10 @@ bool update_counting(u32 counting, PmuValues& values, Update why) {
   if (c.thread == 0 || e.is_kernels) return true;
   const bool modelled = row_of(e).is_modelled || row_of(e).is_cycles;
   const PmuValues::Values& v = values.of(c.thread, modelled);
+  if (has_moved(e, c)) {
+    if (c.is_on) pmu_event(c.event).is_lost = 1;
+    note_residence(c);
+  }
   if (modelled && !v.has_models) return why == Update::to_read && !is_counting(e, c);
   const s64 now = amount_in(e, v.counted);
   const bool is_later = v.ns > c.seen_ns;
@@ -319,6 +368,7 @@ void move_counting(u32 counting, u32 thread, PmuValues& values) {
   unlink_from_thread(counting);
   link_to_thread(counting, thread);
   c.expects = 0;
+  note_residence(c);
   const u8 is_on = c.is_on;
   const bool is_needed = is_counting(pmu_event(c.event), c);
   c.is_on = 0;

@@ -87,6 +87,16 @@ void leave_group(u32 event);
 
 /// Adds what an event counts of a thread, after move_counting(). Returns 0 without memory: then its count is lost.
 u32 add_counting(u32 event);
+/// Whether a thread may run on a processor. Only a thread that may run on no other one can be counted there: what it
+/// executes between two system calls is not divided among processors.
+enum class Residence { here, elsewhere, both };
+Residence residence_of(u32 thread, s32 cpu);
+/// Notes that a thread may run on other processors from now on. Its events are up to date.
+void follow_residence(u32 thread);
+/// Counts the calling thread, up to the next overflow, by those events with samples that are of the processor on which
+/// it is. Its events are up to date.
+void follow_processor(const Thread* t);
+
 /// Ends it: the event has its count.
 void end_counting_of(u32 counting);
 /// From now on it counts another thread. The event is lost if it is on and what that has executed is not known.

@@ -20,6 +20,7 @@
 #include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/pmu_events.hpp"
+#include "tally/engine/guest/pmu_processes.hpp"
 #include "tally/engine/guest/pmu_wakeups.hpp"
 #include "tally/engine/guest/presented_machine.hpp"
 #include "tally/engine/guest/presented_maps.hpp"
@@ -418,7 +419,14 @@ s64 resolve_path(Thread* t) {
   return run(t);
 }
 s64 get_processors(Thread* t) { return get_presented_affinity(t); }
-s64 set_processors(Thread* t) { return set_presented_affinity(t); }
+s64 set_processors(Thread* t) {
+  const u32 thread = static_cast<u32>(t->gpr[rdi]);
+  const bool is_own = thread == 0 || thread == static_cast<u32>(t->tid);
+  if (is_own) pmu_events_before_move(t);
+  const s64 r = set_presented_affinity(t);
+  if (is_own) pmu_events_after_move(t);
+  return r;
+}
 s64 get_processor(Thread* t) { return get_presented_processor(t); }
 
 s64 confine(Thread* t) {

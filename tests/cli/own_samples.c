@@ -242,6 +242,94 @@ static void lose_samples(void) {
   close(fd);
 }
 
+// --- contents
+// ---------------------------------------------------------------------------------------------------------
+
+// Values in the order in which a sample has them.
+static const uint64_t* sample_at;
+static uint64_t next_value(void) { return *sample_at++; }
+
+__attribute__((noinline)) static uint64_t called(int fd, uint64_t n) {
+  run_loop(fd, n);
+  return n;
+}
+
+static void record_contents(void) {
+  struct perf_event_attr attr =
+      sampling(PERF_COUNT_HW_INSTRUCTIONS, 1001,
+               PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_TIME | PERF_SAMPLE_READ |
+                   PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+  enum { r8_bit = 16, ip_bit = 8, sp_bit = 7 };
+  attr.sample_regs_user = 1ull << sp_bit | 1ull << ip_bit | 1ull << r8_bit;
+  attr.sample_stack_user = 64;
+  attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+  const int fd = open_event(&attr, 0, -1, -1);
+  attr.sample_type = 0;
+  attr.sample_period = attr.precise_ip = attr.disabled = 0;
+  attr.sample_regs_user = attr.sample_stack_user = 0;
+  attr.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
+  const int branches = open_event(&attr, 0, -1, fd);
+  struct perf_event_mmap_page* const ring = map_ring(fd, ring_pages);
+  if (branches < 0 || ring == NULL) {
+    printf("not opened: %s\n", strerror(errno));
+    return;
+  }
+  uint64_t id = 0;
+  ioctl(fd, PERF_EVENT_IOC_ID, &id);
+  called(fd, 1000);
+  static _Alignas(8) char record[65536];
+  next_record(ring, record);
+  sample_at = (uint64_t*)(record + sizeof(struct perf_event_header));
+  const int has_id = next_value() == id, has_address = next_value() == (uint64_t)loop_start;
+  const int has_time = next_value() != 0, has_no_data = next_value() == 0;
+  printf("sample: id %d, address %d, time %d, data %d", has_id, has_address, has_time, has_no_data);
+  const uint64_t members = next_value(), instructions = next_value();
+  next_value();
+  printf(", %lu values: %lu and %lu", members, instructions, next_value());
+  next_value();
+  const uint64_t callers = next_value(), context = next_value(), first = next_value();
+  printf(", callers %s", callers >= 3 && context == PERF_CONTEXT_USER && first == (uint64_t)loop_start ? "known" : "?");
+  sample_at += callers - 2;
+  const uint64_t raw = next_value(), abi = next_value(), sp = next_value(), ip = next_value(), r8 = next_value();
+  printf(", raw %lu, registers %lu: %s, r8 %lu", raw, abi, ip == (uint64_t)loop_branch ? "next" : "?", r8);
+  const uint64_t bytes = next_value();
+  printf(", stack of %lu at %s", bytes, sp < (uint64_t)&bytes && sp + 4096 > (uint64_t)&bytes ? "the frame" : "?");
+  sample_at += bytes / 8;
+  const uint64_t copied = next_value();
+  const int is_complete = (const char*)sample_at == record + ((struct perf_event_header*)record)->size;
+  printf(", %lu read, %s\n", copied, is_complete ? "complete" : "wrong size");
+}
+
+// --- refusals
+// ---------------------------------------------------------------------------------------------------------
+
+static const char* error_of(struct perf_event_attr attr) {
+  const int fd = open_event(&attr, 0, -1, -1);
+  return fd < 0 ? strerror(errno) : "opened";
+}
+
+static void refuse(void) {
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 1000, PERF_SAMPLE_IP);
+  printf("as it is: %s\n", error_of(attr));
+  attr.write_backward = 1;
+  printf("backward: %s\n", error_of(attr));
+  attr.write_backward = 0;
+  attr.sample_type = PERF_SAMPLE_WEIGHT;
+  printf("weight: %s\n", error_of(attr));
+  attr.sample_type = PERF_SAMPLE_IP;
+  attr.sample_period = 0;
+  printf("precise without a period: %s\n", error_of(attr));
+  attr.precise_ip = 0;
+  const int fd = open_event(&attr, 0, -1, -1);
+  printf("refresh: %d", ioctl(fd, PERF_EVENT_IOC_REFRESH, 1));
+  printf(", %s; ", strerror(errno));
+  uint64_t period = 1000;
+  printf("period: %d, %s\n", ioctl(fd, PERF_EVENT_IOC_PERIOD, &period), strerror(errno));
+}
+
+// A program for profilers.
+static void work(void) { run_loop(-1, 1000000); }
+
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "addresses") == 0) record_addresses();
@@ -250,5 +338,8 @@ int main(int argc, char** argv) {
   if (strcmp(what, "refresh") == 0) refresh();
   if (strcmp(what, "poll") == 0) wait_for_samples();
   if (strcmp(what, "lost") == 0) lose_samples();
+  if (strcmp(what, "contents") == 0) record_contents();
+  if (strcmp(what, "refusals") == 0) refuse();
+  if (strcmp(what, "work") == 0) work();
   return 0;
 }

@@ -1,7 +1,11 @@
 // `tally run`: counters that programs open themselves, and that overflow.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/cli/program.hpp"
 
@@ -41,6 +45,60 @@ TEST(OwnSamples, wake_a_poll) {
 
 TEST(OwnSamples, that_find_no_room_are_reported) {
   EXPECT_EQ(sampled("lost"), "lost: 172 samples, 830 lost, together all\n");
+}
+
+TEST(OwnSamples, contain_registers_stack_callers_and_values) {
+  EXPECT_EQ(sampled("contents"),
+            "sample: id 1, address 1, time 1, data 1, 2 values: 1001 and 500, callers known, raw 4, registers 2: next, "
+            "r8 499, stack of 64 at the frame, 64 read, complete\n");
+}
+
+TEST(OwnSamples, that_the_engine_lacks_are_refused) {
+  EXPECT_EQ(
+      sampled("refusals"),
+      "as it is: opened\nbackward: Operation not supported\nweight: Operation not supported\n"
+      "precise without a period: Invalid argument\nrefresh: -1, Invalid argument; period: -1, Invalid argument\n");
+}
+
+/// Records a program with perf, and returns the lines of `perf script`.
+std::vector<std::string> recorded(const Words& options, const Words& script) {
+  const std::string file = testing::TempDir() + "own_samples.data";
+  Words words = {"run", "--", "perf", "record", "-q", "-o", file};
+  const Finished record = tally(with(with(words, options), {"--", OWN_SAMPLES, "work"}));
+  EXPECT_EQ(record.code(), 0) << record.err;
+  const Finished shown = Running(with({"/usr/bin/env", "perf", "script", "-i", file}, script)).finish();
+  std::istringstream text(shown.out);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  std::remove(file.c_str());
+  return lines;
+}
+
+bool has_perf() { return Running({"/usr/bin/env", "perf", "--version"}).finish().code() == 0; }
+
+// The loop has 2,000,000 instructions.
+TEST(OwnSamples, are_recorded_by_perf) {
+  if (!has_perf()) GTEST_SKIP() << "perf is not installed";
+  const auto lines = recorded({"-e", "instructions:u", "-c", "10007"}, {"-F", "comm,period,ip,sym"});
+  const auto in_loop = std::ranges::count_if(
+      lines, [](const std::string& line) { return line.ends_with(" run_loop") && line.find(" 10007 ") != line.npos; });
+  EXPECT_GE(in_loop, 199);
+  EXPECT_LE(in_loop, 200);
+  const auto named =
+      std::ranges::count_if(lines, [](const std::string& line) { return line.find("own_samples") != line.npos; });
+  EXPECT_EQ(named, static_cast<long>(lines.size()));
+}
+
+TEST(OwnSamples, of_perf_know_mappings_and_processes) {
+  if (!has_perf()) GTEST_SKIP() << "perf is not installed";
+  const auto lines = recorded({"-e", "instructions:u", "-c", "100003"}, {"--show-task-events", "--show-mmap-events"});
+  const auto number = [&](const std::string& text) {
+    return std::ranges::count_if(lines, [&](const std::string& line) { return line.find(text) != line.npos; });
+  };
+  EXPECT_EQ(number("PERF_RECORD_COMM exec: own_samples"), 1);
+  EXPECT_EQ(number("PERF_RECORD_EXIT"), 1);
+  EXPECT_GE(number("r-xp"), 3);
+  EXPECT_GE(number("libc.so.6"), 1);
 }
 
 }  // namespace

@@ -167,6 +167,13 @@ bool can_be_sampled(const WantedEvent& wanted, u32 row) {
   return can_overflow(row) && (attr.enable_on_exec || thread_here(wanted.of) != nullptr);
 }
 
+bool is_led_by_samples(const WantedEvent& wanted) {
+  if (!wanted.has_group() || !pmu_is_used()) return false;
+  PmuGuard guard;
+  const u32 leader = find_event(static_cast<u64>(wanted.group));
+  return leader != 0 && pmu_event(leader).sampling.period != 0;
+}
+
 s64 add_event(const WantedEvent& wanted, u32 row) {
   u32 leader = 0;
   if (wanted.group != -1) {
@@ -198,7 +205,10 @@ s64 add_event(const WantedEvent& wanted, u32 row) {
     move_counting(counting, wanted.of, values);
     pmu_table().counting[counting].begins_at_exec = wanted.attr.enable_on_exec;
     set_period(pmu_table().counting[counting], wanted.attr.freq ? 1 : wanted.attr.sample_period);
-    arm_group(e.leader);
+    if (Thread* const here = thread_here(wanted.of); here == current())
+      roam(here);
+    else if (here != nullptr)
+      arm_overflows(here);
   }
   return number;
 }
@@ -275,7 +285,8 @@ s64 open_pmu_event(Thread* t) {
   if (attr.sample_period == 0 && attr.precise_ip != 0) return -EINVAL;
   // As of a PMU that raises no interrupts.
   if (attr.sample_period != 0 && !can_be_sampled(wanted, row)) return -EOPNOTSUPP;
-  if (attr.sample_period == 0 && wanted.cpu != -1 && residence_of(wanted.of, wanted.cpu) == Residence::both)
+  if (attr.sample_period == 0 && wanted.cpu != -1 && !is_led_by_samples(wanted) &&
+      residence_of(wanted.of, wanted.cpu) == Residence::both)
     return -EOPNOTSUPP;
   if (!can_hold()) return -ENOMEM;
   if (attr.sample_period != 0 && thread_here(wanted.of) != nullptr)

@@ -76,14 +76,7 @@ void overflow(Thread* t, u32) {
   for_countings_of(t->index, [&](u32, PmuCounting& c) {
     if (samples(pmu_event(c.event)) && c.left <= 0) record_overflow(t, c);
   });
-  bool roams = false;
-  for_countings_of(t->index, [&](u32, const PmuCounting& c) { roams = roams || pmu_event(c.event).roams; });
-  if (roams) {
-    PmuValues values;
-    for_countings_of(t->index, [&](u32 at, PmuCounting&) { update_counting(at, values, Update::to_change); });
-    follow_processor(t);
-  }
-  arm_overflows(t);
+  roam(t);
 }
 
 template <class F>
@@ -152,6 +145,18 @@ void arm_overflows(Thread* t) {
     if (k != no_countdown && is_counting(e, c) && c.left < state.span[k]) state.span[k] = c.left;
   });
   for (u32 k = 0; k < own_records.countdowns; k++) t->countdown[k] = state.span[k] - 1;
+}
+
+void roam(Thread* t) {
+  settle_overflows(t);
+  bool roams = false;
+  for_countings_of(t->index, [&](u32, const PmuCounting& c) { roams = roams || pmu_event(c.event).roams; });
+  if (roams) {
+    PmuValues values;
+    for_countings_of(t->index, [&](u32 at, PmuCounting&) { update_counting(at, values, Update::to_change); });
+    follow_processor(t);
+  }
+  arm_overflows(t);
 }
 
 void settle_group(u32 leader) { for_threads_here(leader, settle_overflows); }

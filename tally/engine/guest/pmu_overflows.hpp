@@ -16,6 +16,8 @@ s64 begin_overflows(Thread* t, u32 row);
 /// Brings PmuCounting::left of everything that is counted of the thread up to date; arms its countdowns after a change.
 void settle_overflows(Thread* t);
 void arm_overflows(Thread* t);
+/// The same for the calling thread, which continues with the events of the processor on which it is.
+void roam(Thread* t);
 /// The same for the threads of this process that a group counts.
 void settle_group(u32 leader);
 void arm_group(u32 leader);

@@ -4,6 +4,7 @@
 #include "tally/engine/guest/pmu_groups.hpp"
 #include "tally/engine/guest/pmu_overflows.hpp"
 #include "tally/engine/guest/pmu_pages.hpp"
+#include "tally/engine/guest/pmu_side_records.hpp"
 #include "tally/engine/guest/pmu_wakeups.hpp"
 
 namespace tally::engine::guest {
@@ -40,8 +41,8 @@ void begin_expected(Thread* t, s32 expected) {
   PmuGuard guard;
   PmuValues values;
   for_expecting(expected, [&](u32 at, const PmuCounting&) { move_counting(at, t->index, values); });
-  follow_processor(t);
-  arm_overflows(t);
+  roam(t);
+  record_begin(t);
 }
 
 /// Calls `f` with the index of each thing that is counted of a process.
@@ -75,6 +76,25 @@ void end_counting(u32 counting) {
   PmuOpenEvent& e = pmu_event(pmu_table().counting[counting].event);
   end_counting_of(counting);
   if (e.countings == 0) wake(e, Wakeup::end);
+}
+
+/// The program is counted by the events of what its process executed before.
+void begin_program(Thread* t) {
+  PmuGuard guard;
+  for (u64 n = 0; !may_have_events && n <= pmu_table().highest_number; n++) may_have_events = find_event(n) != 0;
+  PmuValues values;
+  for_expecting(of_own_program(), [&](u32 at, PmuCounting& c) {
+    PmuOpenEvent& e = pmu_event(c.event);
+    if (e.of == c.thread) e.of = t->index;
+    move_counting(at, t->index, values);
+    if (c.begins_at_exec) {
+      c.is_on = 1;
+      if (!c.is_inherited) begin_at_exec(c.event);
+      c.begins_at_exec = 0;
+    }
+    if (e.ends_at_exec) end_counting(at);
+  });
+  roam(t);
 }
 
 /// The last update for this thread.
@@ -124,6 +144,7 @@ void pmu_events_of_thread_end(Thread* t) {
   PmuGuard guard;
   PmuValues values;
   for_countings_of(t->index, [&](u32 at, const PmuCounting&) { update_for_end(at, values); });
+  record_end(t->index);
   for_countings_of(t->index, [](u32 at, const PmuCounting& c) {
     const u32 event = c.event;
     end_counting(at);
@@ -136,6 +157,11 @@ void pmu_events_of_process_end(Thread* t) {
   PmuGuard guard;
   PmuValues values;
   for_process(t->process, [&](u32 at) { update_for_end(at, values); });
+  {
+    Guard threads_guard(threads_lock);
+    for (const Thread* o = threads(); o != nullptr; o = o->next)
+      if (o->process == t->process) record_end(o->index);
+  }
   for_process(t->process, end_counting);
   for_held([&](u32 event) { let_go(t, event); });
 }
@@ -192,30 +218,16 @@ void pmu_events_after_move(Thread* t) {
   if (!pmu_is_used()) return;
   PmuGuard guard;
   follow_residence(t->index);
-  follow_processor(t);
-  arm_overflows(t);
+  roam(t);
   for_countings_of(t->index, [](u32, const PmuCounting& c) { show(c.event); });
 }
 
 void pmu_events_of_program(Thread* t) {
   if (!pmu_is_used()) return;
   begin_overflows_of_program(t);
-  PmuGuard guard;
-  for (u64 n = 0; !may_have_events && n <= pmu_table().highest_number; n++) may_have_events = find_event(n) != 0;
-  PmuValues values;
-  for_expecting(of_own_program(), [&](u32 at, PmuCounting& c) {
-    PmuOpenEvent& e = pmu_event(c.event);
-    if (e.of == c.thread) e.of = t->index;
-    move_counting(at, t->index, values);
-    if (c.begins_at_exec) {
-      c.is_on = 1;
-      if (!c.is_inherited) begin_at_exec(c.event);
-      c.begins_at_exec = 0;
-    }
-    if (e.ends_at_exec) end_counting(at);
-  });
-  follow_processor(t);
-  arm_overflows(t);
+  begin_program(t);
+  record_name(t, true);
+  record_mappings(t, 0, ~u64{0});
 }
 
 void pmu_events_of_native(Thread* t) {

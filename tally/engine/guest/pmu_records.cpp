@@ -33,6 +33,10 @@ class Record {
   u64 count_ = 1;
 };
 
+/// As the kernel writes it for events that do not know where data came from.
+constexpr u64 no_data_source =
+    PERF_MEM_S(OP, NA) | PERF_MEM_S(LVL, NA) | PERF_MEM_S(SNOOP, NA) | PERF_MEM_S(LOCK, NA) | PERF_MEM_S(TLB, NA);
+
 u64 process_and_thread() { return static_cast<u64>(kernel(SYS_getpid)) | static_cast<u64>(kernel(SYS_gettid)) << 32; }
 
 void add_callers(Record& record, const Thread* t, const PmuOpenEvent& e, u64 last) {
@@ -117,7 +121,7 @@ void add_sample_id(const PmuOpenEvent& e, perf_event_header& record) {
   add(PERF_SAMPLE_IDENTIFIER, e.id);
 }
 
-const perf_event_header& make_sample(const Thread* t, u32 event, u64 last, u64 period) {
+const perf_event_header* make_sample(const Thread* t, u32 event, u64 last, u64 period) {
   const PmuOpenEvent& e = pmu_event(event);
   const bool is_precise = has_flag(e, Flag::precise) || has_flag(e, Flag::more_precise);
   Record record(PERF_RECORD_SAMPLE,
@@ -135,15 +139,18 @@ const perf_event_header& make_sample(const Thread* t, u32 event, u64 last, u64 p
   add(PERF_SAMPLE_STREAM_ID, e.id);
   add(PERF_SAMPLE_CPU, instrument::this_cpu());
   add(PERF_SAMPLE_PERIOD, period);
-  if (content & PERF_SAMPLE_READ)
-    if (const s64 bytes = values_of(event, record.next(), record_limit - record.bytes()); bytes > 0)
-      record.skip(static_cast<u64>(bytes) / 8);
+  if (content & PERF_SAMPLE_READ) {
+    const s64 bytes = values_of(event, record.next(), record_limit - record.bytes(), true);
+    if (bytes <= 0) return nullptr;
+    record.skip(static_cast<u64>(bytes) / 8);
+  }
   if (content & PERF_SAMPLE_CALLCHAIN) add_callers(record, t, e, last);
   add(PERF_SAMPLE_RAW, sizeof(u32));  // and four bytes of nothing
   if (content & PERF_SAMPLE_REGS_USER) add_registers(record, t, e.sampling.user_registers);
   if (content & PERF_SAMPLE_STACK_USER) add_stack(record, t, e.sampling.stack_bytes);
+  add(PERF_SAMPLE_DATA_SRC, no_data_source);
   if (content & PERF_SAMPLE_REGS_INTR) add_registers(record, t, e.sampling.registers);
-  return record.end();
+  return &record.end();
 }
 
 }  // namespace tally::engine::guest

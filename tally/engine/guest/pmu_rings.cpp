@@ -150,7 +150,7 @@ bool redirect(u32 event, u32 to) {
   return true;
 }
 
-bool write_record(PmuOpenEvent& e, const perf_event_header& record) {
+bool write_record(PmuOpenEvent& e, const perf_event_header* record) {
   PmuOpenEvent* const to = output_of(e);
   perf_event_mmap_page* const page = to != nullptr ? ring_of(*to) : nullptr;
   if (page == nullptr) return false;
@@ -160,9 +160,9 @@ bool write_record(PmuOpenEvent& e, const perf_event_header& record) {
     add_sample_id(e, lost.header);
     if (add_record(*to, page, lost.header)) ring.lost = 0;
   }
-  if (ring.lost != 0 || !add_record(*to, page, record)) {
+  if (ring.lost != 0 || record == nullptr || !add_record(*to, page, *record)) {
     ring.lost++;
-    if (record.type == PERF_RECORD_SAMPLE) e.sampling.lost_ever++;
+    if (record == nullptr || record->type == PERF_RECORD_SAMPLE) e.sampling.lost_ever++;
     return false;
   }
   const bool by_bytes = has_flag(e, Flag::watermark);
@@ -173,7 +173,7 @@ bool write_record(PmuOpenEvent& e, const perf_event_header& record) {
     ring.woken_at += watermark;
     wakes = true;
   }
-  if (!by_bytes && e.sampling.wakeup != 0 && record.type == PERF_RECORD_SAMPLE &&
+  if (!by_bytes && e.sampling.wakeup != 0 && record->type == PERF_RECORD_SAMPLE &&
       ++ring.since_wakeup >= e.sampling.wakeup) {
     ring.since_wakeup = 0;
     wakes = true;

@@ -29,8 +29,8 @@ PmuOpenEvent* output_of(PmuOpenEvent& e);
 /// Makes an event write to the ring of another one, or to its own if that is 0. Returns false if the kernel would
 /// refuse.
 bool redirect(u32 event, u32 to);
-/// Writes a record into the ring of an event, after one that says how many were lost. Returns whether readers are to be
-/// woken.
-bool write_record(PmuOpenEvent& e, const perf_event_header& record);
+/// Writes a record into the ring of an event, after one that says how many were lost; null: it is lost. Returns whether
+/// readers are to be woken.
+bool write_record(PmuOpenEvent& e, const perf_event_header* record);
 
 }  // namespace tally::engine::guest

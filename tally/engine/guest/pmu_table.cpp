@@ -111,7 +111,7 @@ void note_residence(PmuCounting& c) {
   const Residence residence = residence_of(c.thread, e.cpu);
   c.is_elsewhere = residence == Residence::elsewhere;
   if (residence != Residence::both) return;
-  e.roams = e.sampling.period != 0;
+  e.roams = pmu_event(e.leader).sampling.period != 0;
   if (c.is_on && !e.roams) e.is_lost = 1;
 }
 

@@ -40,7 +40,7 @@ const PmuOpenEvent& timed_event(u32 leader) {
 
 }  // namespace
 
-s64 values_of(u32 event, u64* to, u64 bytes) {
+s64 values_of(u32 event, u64* to, u64 bytes, bool in_sample) {
   PmuOpenEvent& read = pmu_event(event);
   const u64 format = read.read_format;
   u64 n = 0;
@@ -60,7 +60,7 @@ s64 values_of(u32 event, u64* to, u64 bytes) {
   bool is_lost = read.is_lost || !update_group(read.leader, Update::to_read);
   const auto include = [&](PmuOpenEvent& e) {
     members++;
-    is_lost = is_lost || e.is_lost || e.roams || (e.is_kernels && !read_kernel_event(e));
+    is_lost = is_lost || e.is_lost || (e.roams && !in_sample) || (e.is_kernels && !read_kernel_event(e));
   };
   if (is_group)
     for_group(read.leader, include);

@@ -21,6 +21,7 @@
 #include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/pmu_events.hpp"
 #include "tally/engine/guest/pmu_processes.hpp"
+#include "tally/engine/guest/pmu_side_records.hpp"
 #include "tally/engine/guest/pmu_wakeups.hpp"
 #include "tally/engine/guest/presented_machine.hpp"
 #include "tally/engine/guest/presented_maps.hpp"
@@ -162,13 +163,16 @@ s64 map(Thread* t) {
   constexpr u64 executable = 4, anonymous = 0x20;
   if (const s64 at = t->gpr[r10] & anonymous ? not_of_pmu : map_pmu_event(t); at != not_of_pmu) return at;
   const s64 r = emulate_mapping(t);
+  if (!failed(r)) record_mappings(t, static_cast<u64>(r), static_cast<u64>(r) + t->gpr[rsi]);
   if (marks_on() && !failed(r) && t->vfork_child == 0 && (t->gpr[rdx] & executable) && !(t->gpr[r10] & anonymous))
     learn_marks(t);
   return r;
 }
 s64 change_mapping(Thread* t) {
+  const u64 number = t->gpr[rax], at = t->gpr[rdi], end = at + t->gpr[rsi];
   const s64 r = emulate_mapping(t);
-  if (!failed(r) && t->gpr[rax] == SYS_munmap) pmu_memory_unmapped(t->gpr[rdi], t->gpr[rsi]);
+  if (!failed(r) && number == SYS_munmap) pmu_memory_unmapped(at, end - at);
+  if (!failed(r) && (number == SYS_mprotect || number == SYS_pkey_mprotect)) record_mappings(t, at, end);
   return r;
 }
 s64 move_break(Thread* t) { return emulate_break(t); }
@@ -401,7 +405,10 @@ s64 control_process(Thread* t) {
   if (option == set_time_stamp) clock_without_time_stamp();
   if (loses_rights_by(option, g[rsi])) give_up_writing();
   const s64 r = run(t);
-  if (option == set_name) name_thread(t);
+  if (option == set_name) {
+    name_thread(t);
+    record_name(t, false);
+  }
   if (!failed(r) && (option == disable_events || option == enable_events))
     pmu_events_switched(t, option == enable_events);
   return r;

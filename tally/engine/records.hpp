@@ -68,6 +68,7 @@ struct OwnRecords {
   u32 segments;                     // number of claimed segment numbers
   u32 process;                      // the record of the address space, not of a vfork child in it
   bool counts_down;                 // instrument/countdowns.hpp
+  bool notes_path;                  // threads in single steps note their addresses: CountdownState::path
   u32 countdowns;
   channel::WindowTrigger countdown[channel::window_trigger_limit];
 };

@@ -123,8 +123,7 @@ static void record_addresses(void) {
   check_addresses(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 1009, 1000000);
 }
 
-// --- signals
-// ----------------------------------------------------------------------------------------------------------
+// --- signals ---
 
 static volatile uint64_t handled, wrong_handled, hangups;
 static volatile int handled_fd;
@@ -200,8 +199,7 @@ static void refresh(void) {
   close(fd);
 }
 
-// --- waiting
-// ----------------------------------------------------------------------------------------------------------
+// --- waiting ---
 
 static void wait_for_samples(void) {
   struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 1000, PERF_SAMPLE_IP);
@@ -242,8 +240,7 @@ static void lose_samples(void) {
   close(fd);
 }
 
-// --- contents
-// ---------------------------------------------------------------------------------------------------------
+// --- contents ---
 
 // Values in the order in which a sample has them.
 static const uint64_t* sample_at;
@@ -300,8 +297,47 @@ static void record_contents(void) {
   printf(", %lu read, %s\n", copied, is_complete ? "complete" : "wrong size");
 }
 
-// --- refusals
-// ---------------------------------------------------------------------------------------------------------
+// --- branches ---
+
+struct branches {
+  struct perf_event_header header;
+  uint64_t n;
+  struct perf_branch_entry entry[32];
+};
+
+// The last instruction of the loop, a branch that is not taken, overflows: before it are those of the earlier rounds.
+static void record_branches_of(uint64_t rounds, uint64_t filter) {
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 2 * rounds, PERF_SAMPLE_BRANCH_STACK);
+  attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_TYPE_SAVE | filter;
+  const int fd = open_event(&attr, 0, -1, -1);
+  struct perf_event_mmap_page* const ring = fd < 0 ? NULL : map_ring(fd, ring_pages);
+  if (ring == NULL) {
+    printf("not opened: %s\n", strerror(errno));
+    return;
+  }
+  called(fd, rounds);
+  static _Alignas(8) char record[65536];
+  next_record(ring, record);
+  const struct branches* const s = (const struct branches*)record;
+  uint64_t of_loop = 0, calls = 0;
+  for (uint64_t i = 0; i < s->n; i++) {
+    const struct perf_branch_entry* const e = &s->entry[i];
+    if (e->from == (uint64_t)loop_branch && e->to == (uint64_t)loop_start && e->type == PERF_BR_COND) of_loop++;
+    if (e->to == (uint64_t)run_loop && e->type == PERF_BR_CALL) calls++;
+  }
+  printf("%lu rounds: %lu branches, %lu of the loop, %lu calls of it\n", rounds, s->n, of_loop, calls);
+  close(fd);
+}
+
+static void record_branches(void) {
+  record_branches_of(1000, PERF_SAMPLE_BRANCH_ANY);
+  record_branches_of(10, PERF_SAMPLE_BRANCH_ANY);
+  record_branches_of(10, PERF_SAMPLE_BRANCH_COND);
+  record_branches_of(10, PERF_SAMPLE_BRANCH_ANY_CALL);
+  record_branches_of(10, PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_CALL_STACK);
+}
+
+// --- refusals ---
 
 static const char* error_of(struct perf_event_attr attr) {
   const int fd = open_event(&attr, 0, -1, -1);
@@ -339,6 +375,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "poll") == 0) wait_for_samples();
   if (strcmp(what, "lost") == 0) lose_samples();
   if (strcmp(what, "contents") == 0) record_contents();
+  if (strcmp(what, "branches") == 0) record_branches();
   if (strcmp(what, "refusals") == 0) refuse();
   if (strcmp(what, "work") == 0) work();
   return 0;

@@ -53,6 +53,16 @@ TEST(OwnSamples, contain_registers_stack_callers_and_values) {
             "r8 499, stack of 64 at the frame, 64 read, complete\n");
 }
 
+// A loop of n rounds takes its branch n - 1 times. Branches from before the event was switched on are not known.
+TEST(OwnSamples, contain_the_last_branches) {
+  EXPECT_EQ(sampled("branches"),
+            "1000 rounds: 32 branches, 32 of the loop, 0 calls of it\n"
+            "10 rounds: 9 branches, 9 of the loop, 0 calls of it\n"
+            "10 rounds: 9 branches, 9 of the loop, 0 calls of it\n"
+            "10 rounds: 0 branches, 0 of the loop, 0 calls of it\n"
+            "not opened: Operation not supported\n");
+}
+
 TEST(OwnSamples, that_the_engine_lacks_are_refused) {
   EXPECT_EQ(
       sampled("refusals"),
@@ -87,6 +97,19 @@ TEST(OwnSamples, are_recorded_by_perf) {
   const auto named =
       std::ranges::count_if(lines, [](const std::string& line) { return line.find("own_samples") != line.npos; });
   EXPECT_EQ(named, static_cast<long>(lines.size()));
+}
+
+TEST(OwnSamples, of_perf_have_branches) {
+  if (!has_perf()) GTEST_SKIP() << "perf is not installed";
+  const auto lines = recorded({"-b", "-e", "branches:u", "-c", "1009"}, {"-F", "brstacksym"});
+  const auto in_loop = std::ranges::count_if(lines, [](const std::string& line) {
+    const std::string branch = "run_loop+";
+    std::size_t n = 0;
+    for (std::size_t at = 0; (at = line.find(branch, at)) != line.npos; at++) n++;
+    return n == 64;  // from and to of each
+  });
+  EXPECT_GE(in_loop, 988);
+  EXPECT_LE(in_loop, 992);
 }
 
 TEST(OwnSamples, of_perf_know_mappings_and_processes) {

@@ -7,6 +7,7 @@
 #include "tally/engine/guest/source_calls.hpp"
 #include "tally/engine/guest/timer_signals.hpp"
 #include "tally/engine/instrument/call_probes.hpp"
+#include "tally/engine/instrument/countdowns.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/protection_keys.hpp"
@@ -163,6 +164,7 @@ void deliver(Thread* t, Context* c, int signal, u8* info) {
   t->restores_mask = 0;
   const bool enters_alternate = (a.flags & on_stack) && !may_be_on_alternate_stack(t->alt, c->r[15]) &&
                                 may_be_on_alternate_stack(t->alt, frame_at);
+  instrument::countdowns_interrupted(t, c->ip);
   instrument::calls_handler(t, frame_at, t->alt.base, enters_alternate ? t->alt.bytes : 0);
   if (t->alt.flags & autodisarm) t->alt = {0, alt_disabled, 0, 0};
   for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);

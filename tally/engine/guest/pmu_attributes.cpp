@@ -19,7 +19,9 @@ s64 ask_kernel(u8* attributes, s32 pid, s32 cpu, s32 group, u64 flags) {
                        static_cast<u64>(s64{cpu}), static_cast<u64>(s64{group}), flags);
   if (!failed(r)) kernel(SYS_close, static_cast<u64>(r));
   if (r == -EACCES || r == -EPERM || r == -ENOSYS || r == -EMFILE || r == -ENFILE) return not_of_pmu;
-  return failed(r) ? r : 0;
+  // Only software events have no branches.
+  const bool wants_branches = (software.sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 && software.sample_period != 0;
+  return failed(r) && !(r == -EOPNOTSUPP && wants_branches) ? r : 0;
 }
 
 constexpr u64 known_read_formats = 31, known_sample_types = (1ull << 25) - 1;
@@ -31,6 +33,8 @@ s64 check_attributes(const perf_event_attr& attr) {
   constexpr u32 first_reserved_flag = 39;  // since Linux 6.18: defer_callchain, defer_output
   if (flags >> first_reserved_flag != 0 || attr.__reserved_2 != 0) return -EINVAL;
   if ((attr.sample_type & ~known_sample_types) != 0 || (attr.read_format & ~known_read_formats) != 0) return -EINVAL;
+  const bool names_branches = (attr.branch_sample_type & ~u64{PERF_SAMPLE_BRANCH_PLM_ALL}) != 0;
+  if ((attr.sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 && !names_branches) return -EINVAL;
   if (attr.inherit_thread && !attr.inherit) return -EINVAL;
   if (attr.remove_on_exec && attr.enable_on_exec) return -EINVAL;
   if (attr.sigtrap && !attr.remove_on_exec) return -EINVAL;

@@ -4,6 +4,7 @@
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/pmu_attributes.hpp"
+#include "tally/engine/guest/pmu_branches.hpp"
 #include "tally/engine/guest/pmu_descriptors.hpp"
 #include "tally/engine/guest/pmu_groups.hpp"
 #include "tally/engine/guest/pmu_overflows.hpp"
@@ -163,6 +164,7 @@ s32 asked_group(s32 group) {
 bool can_be_sampled(const WantedEvent& wanted, u32 row) {
   const perf_event_attr& attr = wanted.attr;
   if ((attr.sample_type & ~known_content) != 0 || attr.write_backward || attr.sigtrap || attr.aux_output) return false;
+  if ((attr.sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 && !can_record_branches(attr.branch_sample_type)) return false;
   // Another process counts down from its next program on.
   return can_overflow(row) && (attr.enable_on_exec || thread_here(wanted.of) != nullptr);
 }
@@ -290,7 +292,8 @@ s64 open_pmu_event(Thread* t) {
     return -EOPNOTSUPP;
   if (!can_hold()) return -ENOMEM;
   if (attr.sample_period != 0 && thread_here(wanted.of) != nullptr)
-    if (const s64 error = begin_overflows(t, row); error != 0) return error;
+    if (const s64 error = begin_overflows(t, row, attr.sample_type & PERF_SAMPLE_BRANCH_STACK); error != 0)
+      return error;
   return with_table(t, named.is_others, [&] { return add_event(wanted, row); });
 }
 

@@ -97,8 +97,9 @@ bool can_overflow(u32 row) {
          (countdown_of(row) != no_countdown || own_records.countdowns < channel::window_trigger_limit);
 }
 
-s64 begin_overflows(Thread* t, u32 row) {
-  if (countdown_of(row) != no_countdown) return 0;
+s64 begin_overflows(Thread* t, u32 row, bool branches) {
+  const bool is_new = countdown_of(row) == no_countdown;
+  if (!is_new && (own_records.notes_path || !branches)) return 0;
   take_turn(t);
   s64 r = -EBUSY;
   if (!leaving() && hold_others(t) && map_steps()) {
@@ -109,8 +110,9 @@ s64 begin_overflows(Thread* t, u32 row) {
     channel::WindowTrigger events[channel::window_trigger_limit];
     const u32 n = own_records.countdowns;
     for (u32 k = 0; k < n; k++) events[k] = own_records.countdown[k];
-    for (u32 i = 0; i < channel::mark_fields; i++) events[n].weight[i] = settings().pmu.event[row].weight[i];
-    instrument::count_down_by(events, n + 1, overflow);
+    for (u32 i = 0; is_new && i < channel::mark_fields; i++) events[n].weight[i] = settings().pmu.event[row].weight[i];
+    own_records.notes_path = own_records.notes_path || branches;
+    instrument::count_down_by(events, n + is_new, overflow);
     for (Thread* o = threads(); o != nullptr; o = o->next) {
       instrument::countdowns_attach(o);
       arm_overflows(o);

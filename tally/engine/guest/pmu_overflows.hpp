@@ -7,9 +7,9 @@ namespace tally::engine::guest {
 
 /// Whether this process can count down the events of a row.
 bool can_overflow(u32 row);
-/// Makes the threads of this process count down the events of a row, for which it discards its code. Returns 0, or an
-/// error. The caller does not hold the lock of the table.
-s64 begin_overflows(Thread* t, u32 row);
+/// Makes the threads of this process count down the events of a row, for which it discards its code; and note the
+/// branches before an overflow. Returns 0, or an error. The caller does not hold the lock of the table.
+s64 begin_overflows(Thread* t, u32 row, bool branches);
 
 // The caller holds the lock from here on. The thread is stopped, or is the caller.
 

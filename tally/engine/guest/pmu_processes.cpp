@@ -1,5 +1,7 @@
 #include "tally/engine/guest/pmu_processes.hpp"
 
+#include <linux/perf_event.h>
+
 #include "tally/engine/guest/pmu_descriptors.hpp"
 #include "tally/engine/guest/pmu_groups.hpp"
 #include "tally/engine/guest/pmu_overflows.hpp"
@@ -61,15 +63,18 @@ void begin_at_exec(u32 event) {
 
 /// Makes the new program count down what its events sample.
 void begin_overflows_of_program(Thread* t) {
-  bool rows[channel::pmu_event_limit] = {};
+  bool rows[channel::pmu_event_limit] = {}, branches = false;
   {
     PmuGuard guard;
     for_expecting(of_own_program(), [&](u32, const PmuCounting& c) {
-      if (pmu_event(c.event).sampling.period != 0) rows[pmu_event(c.event).row] = true;
+      const PmuOpenEvent& e = pmu_event(c.event);
+      if (e.sampling.period == 0) return;
+      rows[e.row] = true;
+      branches = branches || (e.sampling.content & PERF_SAMPLE_BRANCH_STACK) != 0;
     });
   }
   for (u32 row = 0; row < channel::pmu_event_limit; row++)
-    if (rows[row] && can_overflow(row)) begin_overflows(t, row);
+    if (rows[row] && can_overflow(row)) begin_overflows(t, row, branches);
 }
 
 void end_counting(u32 counting) {

@@ -4,6 +4,7 @@
 
 #include "tally/engine/clock.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
+#include "tally/engine/guest/pmu_branches.hpp"
 #include "tally/engine/guest/pmu_values.hpp"
 #include "tally/engine/instrument/window_records.hpp"
 
@@ -56,6 +57,16 @@ void add_callers(Record& record, const Thread* t, const PmuOpenEvent& e, u64 las
     record.add(frame.address);
     ++*count;
   }
+}
+
+void add_branches(Record& record, const Thread* t, u64 filter) {
+  constexpr u64 no_index = ~u64{0};
+  static perf_branch_entry branch[branch_limit];
+  const u32 n = last_branches(t, filter, branch);
+  record.add(n);
+  if (filter & PERF_SAMPLE_BRANCH_HW_INDEX) record.add(no_index);
+  copy(record.next(), branch, n * sizeof branch[0]);
+  record.skip(n * sizeof branch[0] / sizeof(u64));
 }
 
 u64 register_of(const Thread* t, u32 number) {
@@ -146,6 +157,7 @@ const perf_event_header* make_sample(const Thread* t, u32 event, u64 last, u64 p
   }
   if (content & PERF_SAMPLE_CALLCHAIN) add_callers(record, t, e, last);
   add(PERF_SAMPLE_RAW, sizeof(u32));  // and four bytes of nothing
+  if (content & PERF_SAMPLE_BRANCH_STACK) add_branches(record, t, e.sampling.branches);
   if (content & PERF_SAMPLE_REGS_USER) add_registers(record, t, e.sampling.user_registers);
   if (content & PERF_SAMPLE_STACK_USER) add_stack(record, t, e.sampling.stack_bytes);
   add(PERF_SAMPLE_DATA_SRC, no_data_source);

@@ -36,8 +36,14 @@ void settle_countdowns(Thread* t) {
 
 void set_single_steps(Thread* t, bool in_steps) {
   if ((t->in_steps != 0) == in_steps) return;
+  countdown_state(t).path_end = 0;
   t->in_steps = in_steps;
   for (u32 k = 0; k < events(); k++) t->countdown[k] += in_steps ? slack_of(k) : -slack_of(k);
+}
+
+void note(Thread* t, u64 pc) {
+  CountdownState& s = countdown_state(t);
+  if (own_records.notes_path && s.path != nullptr && t->in_steps != 0) s.path[s.path_end++ % path_limit] = pc;
 }
 
 bool is_far_from_full(const Thread* t) {
@@ -72,7 +78,11 @@ u64 countdowns_key() {
 void countdowns_attach(Thread* t) {
   if (!counts_down()) return;
   CountdownState& state = countdown_state(t);
+  u64* const path = state.path;
   state = {};
+  state.path = path;
+  if (own_records.notes_path && path == nullptr)
+    state.path = reinterpret_cast<u64*>(try_reserve(path_limit * sizeof(u64), read_write));
   for (u32 k = 0; k < events(); k++) {
     t->countdown[k] = static_cast<s64>(channel::window_event_limit);
     state.span[k] = t->countdown[k] + 1;
@@ -101,8 +111,12 @@ void countdowns_folded(Thread* t) {
 }
 
 void countdowns_step(Thread* t) {
-  if (counts_down()) countdown_state(t).last = t->pc;
+  if (!counts_down()) return;
+  countdown_state(t).last = t->pc;
+  note(t, t->pc);
 }
+
+void countdowns_interrupted(Thread* t, u64 pc) { note(t, pc | path_interrupted); }
 
 void countdowns_settle(Thread* t) {
   if (!counts_down() || t->past_check != 0) return;
@@ -122,6 +136,7 @@ void before_last(Thread* t, const Trace& trace) {
   if (full_countdown(t) < events()) return;
   CountdownState& s = countdown_state(t);
   s.last = t->pc;
+  note(t, t->pc);
   s.stays = 0;
   s.leaves_next = 1;
   for (u32 k = 0; k < events(); k++) t->countdown[k] -= countdown_leaves;

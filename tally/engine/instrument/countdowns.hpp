@@ -14,11 +14,17 @@ inline constexpr u32 countdown_state_at = 0xf2300;
 /// Lower than any countdown: subtracted from one whose thread is to leave at the next check.
 inline constexpr s64 countdown_leaves = s64{1} << 60;
 
+/// Instructions that a thread notes, and the bit of a noted address at which a signal interrupted the thread.
+inline constexpr u32 path_limit = 1024;
+inline constexpr u64 path_interrupted = u64{1} << 63;
+
 struct CountdownState {
   u64 last;                                 // address of the instruction that may be the last one
   u32 leaves_next;                          // 1: the countdowns are so low that the next check leaves
   u32 stays;                                // 1: execute single steps up to the next check
   s64 span[channel::window_trigger_limit];  // events from when `full` last set a countdown to when it is full
+  u64* path;     // with OwnRecords::notes_path: the last instructions that the thread executed, all in single steps
+  u64 path_end;  // number of instructions noted
   u64 late[channel::first_segment];  // counters of events known only at run time, up to what the countdowns contain
 };
 
@@ -43,6 +49,8 @@ u32 full_countdown(const Thread* t);
 /// Called before the counters of a thread are zeroed, and after that.
 void countdowns_before_fold(Thread* t);
 void countdowns_folded(Thread* t);
+/// A handler is called at this address of the thread.
+void countdowns_interrupted(Thread* t, u64 pc);
 /// Called before an instruction is executed at its own address, the thread's pc.
 void countdowns_step(Thread* t);
 /// Called between two instructions, before the thread's next trace is found: reports full countdowns, and starts or

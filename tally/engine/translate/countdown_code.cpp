@@ -83,7 +83,11 @@ s64 slack_of(u32 trigger) {
   constexpr u32 longest = 98;
   u32 instructions = countdown_reach;
   if (is_instrumented) instructions = settings().trace_limit > longest ? settings().trace_limit + 1 : longest;
-  return s64{instructions} * (accesses ? 2 * usual_accesses : 1);
+  const s64 slack = s64{instructions} * (accesses ? 2 * usual_accesses : 1);
+  if (!own_records.notes_path) return slack;
+  // The last 32 taken branches are usually among these.
+  const s64 noted = accesses || is_weighed(trigger, channel::instructions) ? 1024 : 128;
+  return slack > noted ? slack : noted;
 }
 
 s64 amount_of(u32 trigger, const channel::SegmentVector& v) {
@@ -213,7 +217,7 @@ void emit_check(Builder& b, const Instruction& in) {
   Emitter& e = b.e;
   channel::SegmentVector v{};
   add_counts(v, in);
-  const bool always = is_countdown_late(in);
+  const bool always = is_countdown_late(in) || own_records.notes_path;
   const u32 trace = static_cast<u32>(&b.trace - tables.traces.data);
   e.store(rcx, o_spill1);
   for (u32 k = 0; k < own_records.countdowns; k++) {

@@ -62,15 +62,21 @@ void presented_cpu_init(u64* auxiliary) {
 }
 
 extern "C" void emulate(Thread* t) {
-  u8 bytes[16] = {};
-  Instruction in;
-  if (!decode(t->pc, bytes, read_code(t->pc, bytes, 15), in)) return dispatch(t);
-  constexpr u8 cpuid_opcode = 0xa2, rdpmc_opcode = 0x33;
+  constexpr u8 escape = 0x0f, cpuid_opcode = 0xa2, rdpmc_opcode = 0x33;
+  u8 bytes[16] = {}, opcode = rdpmc_opcode, length = 2;
+  const u32 n = read_code(t->pc, bytes, 15);
+  // rdpmc is executed often, and needs no decoder.
+  if (n < length || bytes[0] != escape || bytes[1] != rdpmc_opcode) {
+    Instruction in;
+    if (!decode(t->pc, bytes, n, in)) return dispatch(t);
+    opcode = in.opcode;
+    length = in.length;
+  }
   bool is_executed = true;
   u64 counter = 0;
-  if (in.opcode == cpuid_opcode) {
+  if (opcode == cpuid_opcode) {
     identify(t);
-  } else if (in.opcode != rdpmc_opcode) {
+  } else if (opcode != rdpmc_opcode) {
     is_executed = read_extended_control(t);
   } else {
     is_executed = read_pmu_counter(t, static_cast<u32>(t->gpr[rcx]), counter);
@@ -84,7 +90,7 @@ extern "C" void emulate(Thread* t) {
     t->pad |= pad_step;
     return;
   }
-  t->pc = in.next();
+  t->pc += length;
   dispatch(t);
 }
 

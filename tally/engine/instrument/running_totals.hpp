@@ -22,6 +22,7 @@ static_assert(touched_at + channel::segment_limit / counters_per_touch <= 0xf000
 
 struct RunningTotals {
   u64* seen;                // its counters as of the last read
+  u64* sums;                // of counters_per_touch of them each, as of the last read_executions()
   channel::Totals running;  // their sum
 };
 

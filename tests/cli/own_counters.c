@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct perf_event_attr attributes(uint32_t type, uint64_t config) {
@@ -532,6 +533,27 @@ static void print_other_errors(void) {
   printf("poll: %d, %x\n", poll(&waited, 1, 0), waited.revents);
 }
 
+// Children are killed while they open and close counters, some of them in the middle of that.
+static void count_after_kills(void) {
+  struct timespec before, after;
+  int failures = 0, waits = 0;
+  for (int i = 0; i < 40; i++) {
+    const int child = fork();
+    while (child == 0) close(open_instructions());
+    usleep(500 + i * 50);
+    kill(child, SIGKILL);
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    const int fd = open_instructions();
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    waits += after.tv_sec - before.tv_sec > 1;
+    run_loop(fd, 1000);
+    failures += value_of(fd) != 2003;
+    close(fd);
+    waitpid(child, NULL, 0);
+  }
+  printf("killed: %d wrong, %d long waits\n", failures, waits);
+}
+
 static int bind_to(int cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -595,6 +617,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "executed") == 0) count_as_executed(argv[2]);
   if (strcmp(what, "together") == 0) count_together();
   if (strcmp(what, "passed") == 0) pass_counter();
+  if (strcmp(what, "kills") == 0) count_after_kills();
   if (strcmp(what, "processors") == 0) count_on_processors();
   if (strcmp(what, "prctl") == 0) switch_all();
   if (strcmp(what, "modelled") == 0) count_modelled(argv[0]);

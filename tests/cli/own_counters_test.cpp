@@ -98,6 +98,10 @@ TEST(OwnCounters, are_switched_by_prctl) { EXPECT_EQ(counted("prctl"), "switched
 
 TEST(OwnCounters, can_be_opened_and_closed_many_times) { EXPECT_EQ(counted("many"), "100000 opens: 200300\n"); }
 
+TEST(OwnCounters, do_not_wait_for_processes_that_were_killed) {
+  EXPECT_EQ(counted("kills"), "killed: 0 wrong, 0 long waits\n");
+}
+
 TEST(OwnCounters, refuse_wrong_attributes_as_the_kernel_does) {
   const Finished natively = Running({OWN_COUNTERS, "software"}).finish();
   if (!natively.out.starts_with("nothing wrong: opened")) GTEST_SKIP() << "the kernel refuses all events";

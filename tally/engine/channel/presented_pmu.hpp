@@ -77,6 +77,7 @@ struct PmuOpenEvent {
   uint8_t nothing;         ///< 1: it excludes what programs execute
   uint8_t is_lost;         ///< 1: its count cannot be known
   uint8_t begins_at_exec;  ///< 1: it is switched on when its thread executes a program
+  uint8_t is_shared;       ///< 1: more than one process has had descriptors of it
   uint8_t ends_at_exec;    ///< 1: it counts a thread until that executes a program
   uint8_t roams;           ///< 1: of one processor, with samples, of threads that may run on others, too
   int64_t count;           ///< of its own thread, which has ended
@@ -114,6 +115,7 @@ struct PmuTable {
   uint32_t events, free_event;
   uint32_t countings, free_counting;
   uint32_t kernel_events;  ///< number of open events with is_kernels
+  uint32_t search_from;  ///< elements of an array in use, at which those of killed processes are searched; 0: the least
   uint64_t ids;
   uint32_t ring_end, rings;              ///< pages that rings have used so far; number of rings
   uint64_t highest_number;               ///< of a descriptor of an event

@@ -117,6 +117,7 @@ bool can_join(const WantedEvent& wanted, u32 leader) {
 /// Adds an event whose descriptor was just created, and closes that without memory. `leader`: 0 if it has a group of
 /// its own. Returns 0 without memory.
 u32 enter_event(const WantedEvent& wanted, u64 number, u64 identity, u32 leader) {
+  remove_left(current());
   const u32 event = identity != 0 ? add_pmu_event(identity) : 0;
   if (event == 0) {
     kernel(SYS_close, number);

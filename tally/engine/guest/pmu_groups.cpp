@@ -85,6 +85,35 @@ void switch_event(PmuOpenEvent& e, bool is_on) {
   for_countings(e, [&](u32, PmuCounting& c) { c.is_on = is_on; });
 }
 
+void remove_left(Thread* t) {
+  channel::PmuTable& table = pmu_table();
+  constexpr u32 least = 1024;
+  const u32 limit = table.search_from > least ? table.search_from : least;
+  const bool is_full =
+      (table.free_event == 0 && table.events >= limit) || (table.free_counting == 0 && table.countings >= limit);
+  if (!is_full) return;
+  PmuValues values(false);
+  u32 process = 0, used = 0;
+  bool has_process_ended = false;
+  const auto is_left_by = [&](u32 thread) {
+    const u32 of_thread = records().thread(thread).process;
+    if (of_thread != process) has_process_ended = has_ended(thread);
+    process = of_thread;
+    used += !has_process_ended;
+    return has_process_ended;
+  };
+  for (u32 at = 1; at <= table.countings; at++) {
+    const PmuCounting& c = table.counting[at];
+    if (c.event == 0 || c.thread == 0 || !is_left_by(c.thread)) continue;
+    if (!update_counting(at, values)) pmu_event(c.event).is_lost = 1;
+    end_counting_of(at);
+  }
+  // One that several processes have had may still be held by one of them.
+  for (u32 at = 1; at <= table.events; at++)
+    if (const PmuOpenEvent& e = pmu_event(at); e.holders == 1 && !e.is_shared && is_left_by(e.opener)) let_go(t, at);
+  table.search_from = 2 * used;
+}
+
 void let_go(Thread* t, u32 event) {
   PmuOpenEvent& e = pmu_event(event);
   end_pages(event);

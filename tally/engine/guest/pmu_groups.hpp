@@ -35,6 +35,8 @@ void switch_event(PmuOpenEvent& e, bool is_on);
 /// Switches the kernel's events of a group on or off. The kernel does not know of a leader that is not its own.
 void switch_kernel_events(u32 leader);
 
+/// Removes what processes left in the table that were killed, if the table has grown much since the last time.
+void remove_left(Thread* t);
 /// A process has closed its last descriptor of an event, or ends.
 void let_go(Thread* t, u32 event);
 

@@ -127,7 +127,10 @@ void pmu_events_before_fork(const Thread* t, u32 process) {
   if (!settings().pmu.any()) return;
   lock_pmu_table();
   inherit_events(t, false, of_child(process));
-  for_held([](u32 event) { pmu_event(event).holders++; });
+  for_held([](u32 event) {
+    pmu_event(event).holders++;
+    pmu_event(event).is_shared = 1;
+  });
 }
 
 void pmu_events_after_fork(Thread* t, u32 process, bool has_failed) {

@@ -151,12 +151,6 @@ void remove_counting(u32 at) {
   table->free_counting = at;
 }
 
-/// Whether the process of the thread that has the lock has ended.
-bool has_died_elsewhere(u32 thread) {
-  const channel::Process& process = records().process(records().thread(thread).process);
-  return kernel(SYS_kill, static_cast<u64>(process.pid), 0) == -ESRCH;
-}
-
 }  // namespace
 
 Thread* thread_here(u32 thread) {
@@ -177,6 +171,20 @@ bool is_counting(const PmuOpenEvent& e, const PmuCounting& c) {
   return leader.is_on;
 }
 
+bool has_ended(u32 thread) {
+  const u64 pid = static_cast<u64>(records().process(records().thread(thread).process).pid);
+  const s64 process = kernel(434 /* pidfd_open */, pid, 0);
+  if (failed(process)) return process == -ESRCH || kernel(SYS_kill, pid, 0) == -ESRCH;
+  struct {
+    s32 number;
+    s16 wanted, seen;
+  } ends{static_cast<s32>(process), 1 /* POLLIN: it has ended, and its parent may not know that yet */, 0};
+  constexpr u64 no_time[2] = {};
+  const s64 seen = kernel(SYS_ppoll, reinterpret_cast<u64>(&ends), 1, reinterpret_cast<u64>(no_time), 0);
+  kernel(SYS_close, static_cast<u64>(process));
+  return seen == 1;
+}
+
 bool map_pmu_table() {
   if (table != nullptr) return true;
   const u64 bytes = page_up(sizeof(channel::PmuTable));
@@ -195,13 +203,17 @@ channel::PmuTable& pmu_table() { return *table; }
 void lock_pmu_table() {
   if (!map_pmu_table()) die("no memory for the table of events", sizeof(channel::PmuTable));
   const u32 self = current()->index;
-  constexpr u64 pause_us = 50, patience_us = 1'000'000, last_patience_us = 10'000'000;
+  constexpr u64 pause_us = 50, patience_us = 5'000, last_patience_us = 10'000'000;
   u32 holder = 0, before = 0;
-  u64 waited_us = 0;
+  u64 waited_us = 0, asked_at_us = patience_us;
   while (!__atomic_compare_exchange_n(&table->lock, &holder, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-    if (holder != before) waited_us = 0;
+    if (holder != before) waited_us = 0, asked_at_us = patience_us;
     before = holder;
-    if ((waited_us > patience_us && has_died_elsewhere(holder)) || waited_us > last_patience_us) continue;
+    if (waited_us > last_patience_us) continue;
+    if (waited_us >= asked_at_us) {
+      if (has_ended(holder)) continue;
+      asked_at_us = 2 * waited_us;
+    }
     constexpr u64 pause[2] = {0, pause_us * 1000};
     kernel(SYS_nanosleep, reinterpret_cast<u64>(pause), 0);
     waited_us += pause_us;

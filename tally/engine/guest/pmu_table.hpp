@@ -17,8 +17,10 @@ bool map_pmu_table();
 channel::PmuTable& pmu_table();
 inline PmuOpenEvent& pmu_event(u32 event) { return pmu_table().event[event]; }
 
+/// Whether the process of a thread has ended, or was killed. Needs no lock.
+bool has_ended(u32 thread);
 /// Maps the table if that has not happened yet, and holds its lock. A process can be killed while it holds the lock:
-/// then another one takes the lock over after a second.
+/// then another one takes the lock over after 5 ms.
 void lock_pmu_table();
 void unlock_pmu_table();
 struct PmuGuard {

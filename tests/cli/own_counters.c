@@ -332,12 +332,15 @@ static void count_modelled(char* path) {
   const int cycles = open_event(&attr, 0, -1, -1, 0);
   attr.config = PERF_COUNT_HW_BRANCH_MISSES;
   const int misses = open_event(&attr, 0, -1, cycles, 0);
+  attr.config = PERF_COUNT_HW_REF_CPU_CYCLES;
+  const int references = open_event(&attr, 0, -1, cycles, 0);
   ioctl(misses, PERF_EVENT_IOC_ENABLE, 0);
+  ioctl(references, PERF_EVENT_IOC_ENABLE, 0);
   run_loop(cycles, 100000);
   ioctl(misses, PERF_EVENT_IOC_ENABLE, 0);
   const uint64_t alone = value_of(cycles);
-  printf("cycles: %s, misses: %s\n", alone > 90000 && alone < 110000 ? "one a round" : "wrong",
-         value_of(misses) < 100 ? "few" : "many");
+  printf("cycles: %s, ref-cycles: %s, misses: %s\n", alone > 90000 && alone < 110000 ? "one a round" : "wrong",
+         value_of(references) == alone ? "the same" : "others", value_of(misses) < 100 ? "few" : "many");
   ioctl(cycles, PERF_EVENT_IOC_ENABLE, 0);
   if (fork() == 0) execl(path, path, "two", (char*)NULL);
   wait(NULL);

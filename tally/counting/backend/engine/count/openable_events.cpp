@@ -38,8 +38,10 @@ class Adder {
     const bool modelled = is_modelled(id, modelling_);
     if (pmu_.event_count == channel::pmu_event_limit || (!modelled && outlook_of(event_of(id)).trust != Trust::exact))
       return;
+    // The model has one frequency.
+    const bool is_cycles = id == Id::cycles || id == Id::ref_cycles;
     channel::PmuEvent row = {
-        .type = type, .config = config, .weight = {}, .is_modelled = modelled, .is_cycles = id == Id::cycles};
+        .type = type, .config = config, .weight = {}, .is_modelled = modelled, .is_cycles = is_cycles};
     weigh(id, row.weight);
     const bool is_sum =
         std::any_of(std::begin(row.weight), std::end(row.weight), [](int weight) { return weight != 0; });
@@ -71,9 +73,10 @@ bool has_code(const channel::PresentedPmu& pmu, std::uint64_t config) {
 const std::vector<event::Event>& modelled_kernel_events() {
   static const std::vector<event::Event> all = [] {
     std::vector<event::Event> events;
-    for (const Id id : {Id::cycles, Id::cache_references, Id::cache_misses, Id::branch_misses, Id::l1d_load_misses,
-                        Id::l1d_store_misses, Id::l1i_load_misses, Id::llc_loads, Id::llc_load_misses, Id::llc_stores,
-                        Id::llc_store_misses, Id::dtlb_load_misses, Id::dtlb_store_misses, Id::itlb_load_misses})
+    for (const Id id :
+         {Id::cycles, Id::ref_cycles, Id::cache_references, Id::cache_misses, Id::branch_misses, Id::l1d_load_misses,
+          Id::l1d_store_misses, Id::l1i_load_misses, Id::llc_loads, Id::llc_load_misses, Id::llc_stores,
+          Id::llc_store_misses, Id::dtlb_load_misses, Id::dtlb_store_misses, Id::itlb_load_misses})
       events.push_back(event_of(id));
     return events;
   }();
@@ -91,14 +94,18 @@ channel::PresentedPmu presented_pmu(const cpus::CpuModel* model, const Modelling
   for (const event::Event& event : modelled_kernel_events()) adder.add(event.id);
   const std::uint32_t family = 1U << static_cast<unsigned>(event_family(model));
   for (const event::KnownCode& code : event::known_codes())
-    if ((code.families & family) && code.id && code.event != 0)
+    // Codes of reference cycles count at rates that differ between processors.
+    if ((code.families & family) && code.id && code.id != Id::ref_cycles && code.event != 0)
       adder.add(*code.id, event::perf_type_raw, code.event | std::uint64_t{code.umask} << 8);
+  // The kernel's code for the fixed counter.
+  if (event::is_x86(event_family(model)) && !event::is_amd(event_family(model)))
+    adder.add(Id::ref_cycles, event::perf_type_raw, ref_cycles_code);
   return pmu;
 }
 
 std::uint32_t missing_architectural_events(const channel::PresentedPmu& pmu) {
   // In the order of leaf 0AH.
-  constexpr std::uint64_t codes[] = {0x003c, 0x00c0, 0x013c, 0x4f2e, 0x412e, 0x00c4, 0x00c5, 0x01a4};
+  constexpr std::uint64_t codes[] = {0x003c, 0x00c0, ref_cycles_code, 0x4f2e, 0x412e, 0x00c4, 0x00c5, 0x01a4};
   std::uint32_t missing = 0;
   for (std::uint32_t i = 0; i < std::size(codes); i++)
     if (!has_code(pmu, codes[i])) missing |= 1u << i;

@@ -22,6 +22,9 @@ event::Family event_family(const cpus::CpuModel* model);
 /// kernel and of a processor. `model`: as for event_family().
 channel::PresentedPmu presented_pmu(const cpus::CpuModel* model, const Modelling& modelling);
 
+/// The code of ref-cycles for the kernel on Intel's processors, which have a counter for nothing else.
+inline constexpr std::uint64_t ref_cycles_code = 0x0300;
+
 /// Whether programs can open the event with this code of the processor.
 bool has_code(const channel::PresentedPmu& pmu, std::uint64_t config);
 

@@ -22,8 +22,7 @@ constexpr std::pair<Id, const char*> named_events[] = {{Id::cycles, "cpu-cycles"
                                                        {Id::cache_references, "cache-references"},
                                                        {Id::cache_misses, "cache-misses"},
                                                        {Id::branches, "branch-instructions"},
-                                                       {Id::branch_misses, "branch-misses"},
-                                                       {Id::ref_cycles, "ref-cycles"}};
+                                                       {Id::branch_misses, "branch-misses"}};
 
 }  // namespace
 
@@ -41,6 +40,7 @@ std::vector<std::pair<std::string, std::string>> pmu_files(const channel::Presen
                                                          {"caps/max_precise", "0"}};
   if (!is_amd) files.emplace_back("format/pc", "config:19");
   if (!is_amd && !name.empty()) files.emplace_back("caps/pmu_name", name);
+  if (has_code(pmu, ref_cycles_code)) files.emplace_back("events/ref-cycles", "event=0x00,umask=0x03");
   const std::uint32_t of_family = 1U << static_cast<unsigned>(family);
   for (const auto& [id, file] : named_events) {
     for (const event::KnownCode& code : event::known_codes()) {

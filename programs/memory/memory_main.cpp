@@ -315,12 +315,18 @@ void print_outcome(const result::Memory& result) {
   (void)linux::Output::standard_error().write(text);
 }
 
-// For `--model host` of other commands.
-void store_latencies(const result::Memory& result) {
+// For `--model host` of other commands. A disturbed measurement does not replace another one.
+void store_latencies(result::Memory& result) {
   machines::MeasuredMemory measured = latencies_of(result);
   constexpr std::size_t date_columns = 10;  // "2026-11-29"
   measured.date = result.environment.provenance.date.substr(0, date_columns);
-  if (measured.l2 + measured.llc + measured.memory != 0) machines::store_measured_memory(measured, "/");
+  if (measured.l2 + measured.llc + measured.memory == 0) return;
+  const auto before = machines::measured_memory("/");
+  if (result.verdict.contended && before)
+    result.notices.push_back(fmt::format("--model host keeps the latencies of {}, because this run was disturbed: {}",
+                                         before->date, machines::latencies_text(*before)));
+  else if (machines::store_measured_memory(measured, "/"))
+    result.notices.push_back(fmt::format("stored for --model host: {}", machines::latencies_text(measured)));
 }
 
 void describe_memory(Page& page) {

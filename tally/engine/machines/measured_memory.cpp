@@ -36,16 +36,26 @@ void set_latency(std::uint16_t& latency, std::uint64_t measured) {
   if (measured != 0) latency = static_cast<std::uint16_t>(std::min(measured, most));
 }
 
+std::vector<std::string> latency_texts(const MeasuredMemory& measured) {
+  std::vector<std::string> texts;
+  for (const auto& [name, cycles] :
+       {std::pair{"L2", measured.l2}, std::pair{"the last level", measured.llc}, std::pair{"memory", measured.memory}})
+    if (cycles != 0) texts.push_back(fmt::format("{} {} cycles", name, cycles));
+  return texts;
+}
+
 }  // namespace
 
-void store_measured_memory(const MeasuredMemory& measured, const std::filesystem::path& root) {
+std::string latencies_text(const MeasuredMemory& measured) { return join(latency_texts(measured), ", "); }
+
+bool store_measured_memory(const MeasuredMemory& measured, const std::filesystem::path& root) {
   const std::string path = linux::cache_folder();
-  if (path.empty()) return;
+  if (path.empty()) return false;
   const auto folder = linux::StateFolder::open(path, true);
-  if (!folder) return;
+  if (!folder) return false;
   std::string text = fmt::format("host: {}\ndate: {}\n", host_key(root), measured.date);
   for (const auto& [name, value] : values) text += fmt::format("{}: {}\n", name, measured.*value);
-  (void)folder->write(file_name, text);
+  return folder->write(file_name, text).has_value();
 }
 
 std::optional<MeasuredMemory> measured_memory(const std::filesystem::path& root) {
@@ -67,10 +77,7 @@ void use_measured(MachineModel& machine, const MeasuredMemory& measured) {
   set_latency(machine.latencies.l2, measured.l2);
   set_latency(machine.latencies.llc, measured.llc);
   set_latency(machine.latencies.memory, measured.memory);
-  std::vector<std::string> what;
-  for (const auto& [name, cycles] :
-       {std::pair{"L2", measured.l2}, std::pair{"the last level", measured.llc}, std::pair{"memory", measured.memory}})
-    if (cycles != 0) what.push_back(fmt::format("{} {} cycles", name, cycles));
+  std::vector<std::string> what = latency_texts(measured);
   models::CacheShape& llc = machine.caches.llc;
   if (llc.sets != 0 && measured.llc_bytes != 0 && measured.llc_bytes < llc.size_bytes()) {
     const std::uint64_t bytes_of_set = std::uint64_t{llc.ways} << llc.line_bits;

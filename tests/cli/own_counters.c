@@ -345,6 +345,10 @@ static void count_modelled(char* path) {
   if (fork() == 0) execl(path, path, "two", (char*)NULL);
   wait(NULL);
   printf("of a program: %s\n", value_of(cycles) > alone + 20000 ? "more" : "no more");
+  attr.inherit = 0;
+  const struct perf_event_mmap_page* const page =
+      mmap(NULL, 4096, PROT_READ, MAP_SHARED, open_event(&attr, 0, -1, -1, 0), 0);
+  printf("by rdpmc: %s\n", page != MAP_FAILED && page->cap_user_rdpmc ? "yes" : "no");
 }
 
 // Threads that open, read and close events of their own, while they fork children that do so, too, or are killed.

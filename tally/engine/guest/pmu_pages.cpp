@@ -15,12 +15,12 @@ void show(u32 event) {
     if (shown_events[i] != event) continue;
     perf_event_mmap_page& page = *ring_of(pmu_event(event));
     s64 offset = 0;
-    const bool has_counter = counter_offset(event, current()->index, offset);
+    const bool is_counting = counter_offset(event, current()->index, offset);
     __atomic_add_fetch(&page.lock, 1, __ATOMIC_SEQ_CST);
-    page.index = has_counter ? event + 1 : 0;
-    page.offset = has_counter ? offset : count_of(pmu_event(event));
+    page.index = is_counting ? event + 1 : 0;
+    page.offset = is_counting ? offset : count_of(pmu_event(event));
     page.time_enabled = page.time_running = enabled_ns_of(pmu_event(event));
-    page.cap_user_rdpmc = 1;
+    page.cap_user_rdpmc = has_counter(pmu_event(event));
     __atomic_add_fetch(&page.lock, 1, __ATOMIC_SEQ_CST);
   }
 }

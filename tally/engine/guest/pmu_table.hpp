@@ -119,6 +119,8 @@ bool update_counting(u32 counting, PmuValues& values, Update why = Update::to_re
 
 /// What the event's counter contains for this thread, whose count is the counter plus the result of counter_offset().
 s64 counter_of(u32 counting, PmuValues& values);
+/// Whether rdpmc can read the event: not one of a model.
+bool has_counter(const PmuOpenEvent& e);
 /// As of the last update. Returns false if the event does not count the thread now, or not by a counter.
 bool counter_offset(u32 event, u32 thread, s64& offset);
 

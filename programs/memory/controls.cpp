@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "tally/core/stats/timing_statistics.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 
 namespace tally::memory {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "programs/memory/reported.hpp"
 #include "programs/memory/rows.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/core/stats/timing_statistics.hpp"
 
 namespace tally::memory {
 namespace {

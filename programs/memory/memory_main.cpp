@@ -10,6 +10,7 @@
 
 #include "programs/memory/latencies.hpp"
 #include "programs/memory/tasks/task.hpp"
+#include "programs/settings/machine_settings.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/process/received_signals.hpp"
@@ -24,7 +25,6 @@
 #include "tally/tools/command/program_main.hpp"
 #include "tally/tools/command/progress.hpp"
 #include "tally/tools/command/terminal_output.hpp"
-#include "tally/tools/tuning/settings/machine_settings.hpp"
 
 namespace tally::memory {
 namespace {

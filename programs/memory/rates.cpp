@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "tally/core/stats/timing_statistics.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 #include "tally/linux/process/conditions.hpp"
 
 namespace tally::memory {

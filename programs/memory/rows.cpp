@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tally/core/stats/timing_statistics.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 
 namespace tally::memory {
 void set_timing(result::MemoryPoint& row, const std::vector<MappingSample>& mappings) {

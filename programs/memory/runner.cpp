@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "programs/memory/room.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/core/stats/timing_statistics.hpp"
 #include "tally/linux/machine/core_frequency.hpp"
 #include "tally/linux/machine/time_stamp.hpp"
 #include "tally/linux/process/conditions.hpp"

@@ -14,9 +14,9 @@
 #include "programs/memory/analysis/permutation.hpp"
 #include "programs/memory/batch_counters.hpp"
 #include "programs/memory/kernels/flavours.hpp"
+#include "programs/memory/statistics/seeded_random.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/core/base/units.hpp"
-#include "tally/core/stats/seeded_random.hpp"
 #include "tally/linux/machine/pages.hpp"
 #include "tally/linux/process/disturbance.hpp"
 

@@ -1,4 +1,5 @@
 // tally-watch: the options of `tally watch`, then the screen, the tables, or a recording.
+#include "programs/settings/machine_settings.hpp"
 #include "programs/watch/live/beat.hpp"
 #include "programs/watch/output/watch_format.hpp"
 #include "programs/watch/session/watch_options.hpp"
@@ -8,7 +9,6 @@
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/program_main.hpp"
-#include "tally/tools/tuning/settings/machine_settings.hpp"
 
 namespace tally::watch {
 namespace {

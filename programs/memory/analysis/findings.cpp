@@ -11,9 +11,9 @@
 #include "programs/memory/analysis/size_text.hpp"
 #include "programs/memory/analysis/slopes.hpp"
 #include "programs/memory/analysis/unseen.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/statistics.hpp"
-#include "tally/core/stats/timing_statistics.hpp"
 
 namespace tally::memory {
 namespace {

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "programs/memory/analysis/slopes.hpp"
-#include "tally/core/stats/seeded_random.hpp"
-#include "tally/core/stats/timing_statistics.hpp"
+#include "programs/memory/statistics/seeded_random.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 
 namespace tally::memory {
 namespace {

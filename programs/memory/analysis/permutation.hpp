@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "programs/memory/statistics/seeded_random.hpp"
 #include "tally/core/base/result.hpp"
-#include "tally/core/stats/seeded_random.hpp"
 
 namespace tally::memory {
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "tally/core/stats/seeded_random.hpp"
-#include "tally/core/stats/timing_statistics.hpp"
+#include "programs/memory/statistics/seeded_random.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 
 namespace tally::memory {
 namespace {

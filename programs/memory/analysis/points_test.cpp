@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "programs/memory/analysis/points.hpp"
-#include "tally/core/stats/timing_statistics.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 
 namespace tally::memory {
 namespace {

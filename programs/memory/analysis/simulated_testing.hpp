@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "programs/memory/analysis/permutation.hpp"
-#include "tally/core/stats/seeded_random.hpp"
+#include "programs/memory/statistics/seeded_random.hpp"
 
 namespace tally::memory {
 

@@ -11,7 +11,7 @@
 #include "programs/memory/analysis/levels.hpp"
 #include "programs/memory/analysis/shape.hpp"
 #include "programs/memory/analysis/sizes_testing.hpp"
-#include "tally/core/stats/seeded_random.hpp"
+#include "programs/memory/statistics/seeded_random.hpp"
 
 namespace tally::memory {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "programs/memory/analysis/size_text.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/core/stats/timing_statistics.hpp"
 
 namespace tally::memory {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tally/core/stats/timing_statistics.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 
 namespace tally::memory {
 

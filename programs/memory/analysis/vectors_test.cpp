@@ -9,7 +9,7 @@
 #include "programs/memory/analysis/simulated_testing.hpp"
 #include "programs/memory/analysis/sizes_testing.hpp"
 #include "programs/memory/analysis/tails.hpp"
-#include "tally/core/stats/timing_statistics.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 
 namespace tally::memory {
 namespace {

@@ -7,8 +7,8 @@
 #include "programs/memory/operation_times.hpp"
 #include "programs/memory/operations.hpp"
 #include "programs/memory/rows.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 #include "programs/memory/tasks/task.hpp"
-#include "tally/core/stats/timing_statistics.hpp"
 
 namespace tally::memory {
 namespace {

@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "programs/memory/rows.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 #include "programs/memory/tasks/task.hpp"
-#include "tally/core/stats/timing_statistics.hpp"
 #include "tally/linux/process/conditions.hpp"
 
 namespace tally::memory {

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "programs/memory/rows.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 #include "programs/memory/tasks/task.hpp"
-#include "tally/core/stats/timing_statistics.hpp"
 
 namespace tally::memory {
 

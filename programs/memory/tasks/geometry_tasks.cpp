@@ -8,9 +8,9 @@
 #include "programs/memory/measure_translations.hpp"
 #include "programs/memory/reported.hpp"
 #include "programs/memory/rows.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 #include "programs/memory/tasks/task.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/core/stats/timing_statistics.hpp"
 
 namespace tally::memory {
 namespace {

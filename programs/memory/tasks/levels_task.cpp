@@ -19,10 +19,10 @@
 #include "programs/memory/reported.hpp"
 #include "programs/memory/room.hpp"
 #include "programs/memory/rows.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 #include "programs/memory/tasks/task.hpp"
 #include "programs/memory/tasks/task_sizes.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/core/stats/timing_statistics.hpp"
 
 namespace tally::memory {
 namespace {

@@ -9,9 +9,9 @@
 #include "programs/memory/operation_times.hpp"
 #include "programs/memory/passes.hpp"
 #include "programs/memory/rows.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 #include "programs/memory/tasks/task.hpp"
 #include "programs/memory/tasks/task_sizes.hpp"
-#include "tally/core/stats/timing_statistics.hpp"
 
 namespace tally::memory {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "programs/settings/machine_settings.hpp"
 #include "programs/watch/output/watch_format.hpp"
 #include "programs/watch/watcher.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/tools/command/command_page.hpp"
-#include "tally/tools/tuning/settings/machine_settings.hpp"
 
 namespace tally::session {
 

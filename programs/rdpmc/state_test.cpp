@@ -1,4 +1,4 @@
-#include "tally/tools/tuning/rdpmc/state.hpp"
+#include "programs/rdpmc/state.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tally/tools/tuning/settings/machine_settings.hpp"
+#include "programs/settings/machine_settings.hpp"
 
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "programs/settings/settings.hpp"
 #include "tally/core/base/result.hpp"
-#include "tally/tools/tuning/settings/settings.hpp"
 
 namespace tally::command {
 class Page;

@@ -1,4 +1,4 @@
-#include "tally/tools/tuning/settings/settings.hpp"
+#include "programs/settings/settings.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

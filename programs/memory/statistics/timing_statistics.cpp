@@ -1,4 +1,4 @@
-#include "tally/core/stats/timing_statistics.hpp"
+#include "programs/memory/statistics/timing_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "programs/rdpmc/state.hpp"
 #include "tally/hardware/event/event.hpp"
-#include "tally/tools/tuning/rdpmc/state.hpp"
 
 namespace tally::rdpmc {
 

@@ -1,15 +1,15 @@
-#include "tally/tools/tuning/rdpmc/rdpmc.hpp"
+#include "programs/rdpmc/rdpmc.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 
+#include "programs/rdpmc/holder.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/files/run_folder.hpp"
 #include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/perf/rdpmc_switch.hpp"
-#include "tally/tools/tuning/rdpmc/holder.hpp"
 
 namespace tally::rdpmc {
 namespace {

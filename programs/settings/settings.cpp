@@ -1,4 +1,4 @@
-#include "tally/tools/tuning/settings/settings.hpp"
+#include "programs/settings/settings.hpp"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 #include <sstream>
 #include <utility>
 
+#include "programs/settings/changes.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/run_folder.hpp"
 #include "tally/linux/process/daemon.hpp"
 #include "tally/linux/process/self.hpp"
-#include "tally/tools/tuning/settings/changes.hpp"
 
 namespace tally::settings {
 namespace {

@@ -1,7 +1,7 @@
 // Single settings. Private to this directory.
 #pragma once
 
-#include "tally/tools/tuning/settings/settings.hpp"
+#include "programs/settings/settings.hpp"
 
 namespace tally::settings {
 

@@ -1,5 +1,5 @@
 // The switch, the counters and the daemon, on simulated machines made of files: no hardware counter is needed.
-#include "tally/tools/tuning/rdpmc/rdpmc.hpp"
+#include "programs/rdpmc/rdpmc.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "programs/rdpmc/rdpmc.hpp"
 #include "tally/counting/backend/choose/processors.hpp"
-#include "tally/tools/tuning/rdpmc/rdpmc.hpp"
 
 namespace tally::rdpmc {
 

@@ -1,15 +1,19 @@
+// tally-rdpmc: the options of `tally rdpmc`, and its output.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "tally/cli/commands.hpp"
+#include "programs/rdpmc/rdpmc.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/event.hpp"
+#include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
-#include "tally/tools/tuning/rdpmc/rdpmc.hpp"
+#include "tally/tools/command/program_main.hpp"
 
-namespace tally::cli {
+namespace tally::rdpmc {
 namespace {
+
+using namespace command;
 
 struct RdpmcOptions {
   std::string word;
@@ -62,11 +66,11 @@ void describe(Page& page, RdpmcOptions& options) {
   page.footer(rdpmc_footer);
 }
 
-std::string rdpmc_table(const std::vector<rdpmc::Row>& rows) {
+std::string rdpmc_table(const std::vector<Row>& rows) {
   std::size_t width = std::string_view("event").size();
-  for (const rdpmc::Row& row : rows) width = std::max(width, display_width(row.event));
+  for (const Row& row : rows) width = std::max(width, display_width(row.event));
   std::string text = fmt::format(" {:<10}  {:<{}}  bits  processors\n", "ECX", "event", width);
-  for (const rdpmc::Row& row : rows) {
+  for (const Row& row : rows) {
     const std::string place = row.place ? fmt::format("{:#010x}", row.place->selector) : "none now";
     const std::string bits = row.place ? fmt::format("{}", row.place->width) : "-";
     text += fmt::format(" {:<10}  {:<{}}  {:>4}  {}\n", place, printable(row.event), width, bits, row.processors);
@@ -74,7 +78,7 @@ std::string rdpmc_table(const std::vector<rdpmc::Row>& rows) {
   return text;
 }
 
-std::string switch_text(const rdpmc::Switch& one) {
+std::string switch_text(const Switch& one) {
   const auto meaning = [](std::int64_t value) {
     switch (value) {
       case 0: return "no program can execute rdpmc";
@@ -86,15 +90,15 @@ std::string switch_text(const rdpmc::Switch& one) {
   return fmt::format(" {}: the setting is {}, {}\n", one.pmu, *one.value, meaning(*one.value));
 }
 
-std::string switches_text(const rdpmc::RdpmcStatus& standing) {
+std::string switches_text(const RdpmcStatus& standing) {
   std::string text;
-  for (const rdpmc::Switch& one : standing.switches) text += switch_text(one);
+  for (const Switch& one : standing.switches) text += switch_text(one);
   return text;
 }
 
-std::string text_of(const rdpmc::RdpmcStatus& standing) {
+std::string text_of(const RdpmcStatus& standing) {
   if (standing.held) {
-    const auto is_off = [](const rdpmc::Switch& one) { return one.value.value_or(2) < 2; };
+    const auto is_off = [](const Switch& one) { return one.value.value_or(2) < 2; };
     const bool is_changed = std::any_of(standing.switches.begin(), standing.switches.end(), is_off);
     const std::string heading = is_changed ? "The current setting was not made by tally:\n" + switches_text(standing)
                                            : "Every program can execute rdpmc. ";
@@ -107,7 +111,7 @@ std::string text_of(const rdpmc::RdpmcStatus& standing) {
                                         "setting: run `sudo tally rdpmc off`.\n",
                                         standing.left->holder.number)
                                   : "tally holds no counters for rdpmc.\n";
-  if (standing.switches.empty()) return fmt::format("{} {}\n `tally doctor` shows why\n", heading, rdpmc::no_counters);
+  if (standing.switches.empty()) return fmt::format("{} {}\n `tally doctor` shows why\n", heading, no_counters);
   return heading + switches_text(standing);
 }
 
@@ -117,26 +121,24 @@ A counter counts everything that its CPU executes: keep your program on one CPU 
 twice, and subtract modulo 2 to the power of its bits. It may be moved: `tally rdpmc status` prints its current number.
 )";
 
-Result<rdpmc::RdpmcStatus> run_action(const RdpmcOptions& options) {
+Result<RdpmcStatus> run_action(const RdpmcOptions& options) {
   if (options.word != "on" && !options.events.empty()) {
     return fail(Code::bad_usage, "-e needs the action on", "tally rdpmc on -e LIST");
   }
-  if (options.word == "off") return rdpmc::off(options.root);
-  if (options.word == "status") return rdpmc::status(options.root);
+  if (options.word == "off") return off(options.root);
+  if (options.word == "status") return status(options.root);
   if (options.word == "on") {
     event::Sources sources;
     sources.root = options.root;
     const auto events =
         event::parse_lists(options.events.empty() ? std::vector<std::string>{rdpmc_events} : options.events, sources);
     if (!events) return fail(events.error());
-    return rdpmc::on(*events, options.root);
+    return on(*events, options.root);
   }
   const std::string what = options.word.empty() ? "missing argument: on, off or status"
                                                 : fmt::format("unknown word '{}'", printable(options.word));
   return fail(Code::bad_usage, what, "tally rdpmc on, tally rdpmc off, or tally rdpmc status");
 }
-
-}  // namespace
 
 void describe_rdpmc(Page& page) {
   static RdpmcOptions unused;
@@ -156,4 +158,10 @@ int run_rdpmc(const std::vector<std::string>& arguments) {
   return standing->held ? exit_ok : exit_no;
 }
 
-}  // namespace tally::cli
+}  // namespace
+}  // namespace tally::rdpmc
+
+int main(int argc, char** argv) {
+  constexpr tally::command::Program program{"rdpmc", tally::rdpmc::describe_rdpmc, tally::rdpmc::run_rdpmc};
+  return tally::command::run_program(program, argc, argv);
+}

@@ -1,4 +1,4 @@
-#include "tally/tools/tuning/rdpmc/holder.hpp"
+#include "programs/rdpmc/holder.hpp"
 
 #include <fmt/format.h>
 

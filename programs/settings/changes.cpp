@@ -1,4 +1,4 @@
-#include "tally/tools/tuning/settings/changes.hpp"
+#include "programs/settings/changes.hpp"
 
 #include <fmt/format.h>
 

@@ -75,7 +75,7 @@ void add_launch_options(Page& page, backend::Conditions& conditions) {
                   "engine only: the processor that the program sees: host (default), x86-64 to x86-64-v4, haswell, "
                   "zen4 and more; not the simulated one, which is --model")
       .value_name("CPU")
-      .words(cpu_model_names());
+      .words_of(cpu_model_names);
   page.add_flag(
       "--as-valgrind", conditions.as_valgrind,
       "engine only: answer the client requests of valgrind.h as valgrind does: RUNNING_ON_VALGRIND returns 1, "

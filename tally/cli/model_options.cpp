@@ -18,7 +18,7 @@ void add_model_options(Page& page, ModelOptions& options) {
           "simulate this machine: host, haswell, skylake, icelake, sapphire-rapids, zen4 and more, or a machine "
           "file (its name must contain a slash)")
       .value_name("MODEL")
-      .words(machines::names());
+      .words_of(machines::names);
   page.add_option("--precision", options.precision, "precision of the simulation: fast (default), full")
       .value_name("CLASS")
       .one_of({"fast", "full"});

@@ -127,14 +127,6 @@ Result<void> run(const std::vector<std::string>& command) {
 
 }  // namespace
 
-std::string_view reserved_registers() {
-#if defined(__aarch64__)
-  return "x27 points to memory, x28 counts the rounds";
-#else
-  return "r14 points to memory";
-#endif
-}
-
 Nanoseconds usual_limit(std::uint64_t executed_copies) {
   constexpr std::uint64_t copies_per_minute = 400'000;  // 150 µs each: instructions that trap to a hypervisor take 70
   const std::uint64_t minutes = std::max<std::uint64_t>(1, executed_copies / copies_per_minute);

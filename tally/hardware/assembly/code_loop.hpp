@@ -30,7 +30,13 @@ struct Loop {
 Nanoseconds usual_limit(std::uint64_t executed_copies);
 
 /// The registers that the program reserves, as a sentence for the help.
-std::string_view reserved_registers();
+constexpr std::string_view reserved_registers() {
+#if defined(__aarch64__)
+  return "x27 points to memory, x28 counts the rounds";
+#else
+  return "r14 points to memory";
+#endif
+}
 
 /// Why code cannot be repeated; empty if it can. Every copy would define a named label again.
 std::string why_not_repeated(std::string_view code);

@@ -84,6 +84,11 @@ Option Option::words(std::vector<std::string> words) {
   return *this;
 }
 
+Option Option::words_of(std::vector<std::string> (*read_words)()) {
+  details_->read_words = read_words;
+  return *this;
+}
+
 Option Option::repeated() {
   option_->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   return one_value();
@@ -171,8 +176,9 @@ std::vector<OptionDescription> Page::options() const {
     one.is_repeatable =
         option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll || option->get_items_expected_max() > 1;
     if (const auto details = details_.find(option); details != details_.end()) {
-      one.words = details->second.words;
-      one.group = details->second.group;
+      const Option::Details& stored = details->second;
+      one.words = stored.read_words != nullptr ? stored.read_words() : stored.words;
+      one.group = stored.group;
     }
     if (option->get_positional()) {
       one.positional_name = option->get_name();

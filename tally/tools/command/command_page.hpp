@@ -32,6 +32,7 @@ class Option {
   /// What a page stores of an option in addition to CLI11.
   struct Details {
     std::vector<std::string> words;  ///< that the completion offers as values
+    std::vector<std::string> (*read_words)() = nullptr;
     const OptionGroup* group = nullptr;
   };
   Option(CLI::Option& option, Details& details) : option_(&option), details_(&details) {}
@@ -48,6 +49,8 @@ class Option {
   Option output_file();
   /// Words that the completion offers as values.
   Option words(std::vector<std::string> words);
+  /// The same, from a function that is called only for the completion.
+  Option words_of(std::vector<std::string> (*read_words)());
   /// Can be given several times, with one value each.
   Option repeated();
   /// Takes one value each time, although it is stored in a list.

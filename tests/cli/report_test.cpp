@@ -151,6 +151,21 @@ TEST_F(Browser, draws_how_the_entries_of_a_region_differ) {
   EXPECT_EQ(probe_output(dom), "inner 103:3 104:0.5 203:1 204:0.5; instructions:u 512 128.00 103 203 exact");
 }
 
+TEST(Report, converts_regions_one_program_at_a_time) {
+  const TemporaryFile file("regions.json", regions);
+  const Finished rows = tally({"report", file.path(), "--format", "csv"});
+  EXPECT_EQ(rows.code(), 0) << rows.err;
+  EXPECT_TRUE(rows.out.starts_with("run,interval_ns,")) << rows.out;
+  EXPECT_TRUE(holds(rows.out, ",inner,") && holds(rows.out, ",512,")) << rows.out;
+  const Finished table = tally({"report", file.path(), "--format", "table"});
+  EXPECT_TRUE(holds(table.out, "inner") && holds(table.out, "instructions:u")) << table.out;
+  EXPECT_EQ(Json::parse(tally({"export", file.path(), "--format", "json"}).out)["regions"][0]["region"], "inner");
+  EXPECT_TRUE(
+      holds(tally({"report", file.path(), file.path(), "--format", "csv"}).err, "only be written one at a time"));
+  EXPECT_TRUE(holds(tally({"report", file.path(), "--per-thread", "--format", "csv"}).err,
+                    "only --format and -o can be used with the regions of a program"));
+}
+
 TEST(Report, what_is_no_region_is_reported) {
   const TemporaryFile broken("broken.json", "{\"schema\": \"tally-regions/1\", \"pid\": 1}");
   const Finished finished = tally({"report", broken.path(), "-o", "-"});

@@ -23,6 +23,7 @@
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/files/perf_map.hpp"
 #include "tally/linux/machine/host_machine.hpp"
+#include "tally/linux/machine/time_stamp.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/received_signals.hpp"
 #include "tally/linux/process/tool.hpp"

@@ -74,12 +74,6 @@ std::string read_whole(int fd) {
 
 }  // namespace
 
-Nanoseconds time_since_1970() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return time_of(now);
-}
-
 std::optional<Nanoseconds> process_started(std::int64_t pid) {
   // Field 22 of proc_pid_stat(5), in ticks since boot; field 2, the name, may contain anything.
   const std::string text = content(fmt::format("/proc/{}/stat", pid));

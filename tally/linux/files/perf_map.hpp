@@ -31,9 +31,6 @@ PerfMap read_perf_map(const MapOf& of);
 /// The process's directory is known while it runs; afterwards, that of this process is searched.
 PerfMap read_jit_dump(const MapOf& of);
 
-/// Returns the current time since 1970.
-Nanoseconds time_since_1970();
-
 /// Returns when a process started, since 1970; nothing if it has ended.
 std::optional<Nanoseconds> process_started(std::int64_t pid);
 

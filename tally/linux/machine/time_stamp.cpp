@@ -9,12 +9,19 @@
 #include "tally/linux/machine/execute_cpuid.hpp"
 
 namespace tally::linux {
+namespace {
 
-Nanoseconds now() {
+Nanoseconds time_of_clock(clockid_t clock) {
   timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
 }
+
+}  // namespace
+
+Nanoseconds now() { return time_of_clock(CLOCK_MONOTONIC); }
+
+Nanoseconds time_since_1970() { return time_of_clock(CLOCK_REALTIME); }
 
 Moment this_moment() {
   Moment moment{now(), std::nullopt};
@@ -26,11 +33,7 @@ Moment this_moment() {
   return moment;
 }
 
-Nanoseconds raw_time() {
-  timespec time{};
-  (void)clock_gettime(CLOCK_MONOTONIC_RAW, &time);
-  return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
-}
+Nanoseconds raw_time() { return time_of_clock(CLOCK_MONOTONIC_RAW); }
 
 bool time_stamp_is_invariant() {
   const auto highest = cpuid(0x8000'0000);

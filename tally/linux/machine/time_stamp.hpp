@@ -1,4 +1,4 @@
-// Reads the time-stamp counter of x86 processors.
+// Reads the kernel's clocks, and the time-stamp counter of x86 processors.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,9 @@ namespace tally::linux {
 
 /// Returns the time of the monotonic clock.
 Nanoseconds now();
+
+/// Returns the current time since 1970.
+Nanoseconds time_since_1970();
 
 /// One time on two clocks.
 struct Moment {

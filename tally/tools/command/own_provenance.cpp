@@ -9,8 +9,8 @@
 #include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/git.hpp"
 #include "tally/linux/files/output_file.hpp"
-#include "tally/linux/files/perf_map.hpp"
 #include "tally/linux/machine/host_machine.hpp"
+#include "tally/linux/machine/time_stamp.hpp"
 #include "tally/tools/command/command_page.hpp"
 
 namespace tally::command {

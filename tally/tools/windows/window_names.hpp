@@ -8,6 +8,7 @@
 
 #include "tally/counting/profile/code_names.hpp"
 #include "tally/counting/profile/made_code.hpp"
+#include "tally/linux/machine/time_stamp.hpp"
 #include "tally/output/result/code_values.hpp"
 #include "tally/output/result/windows_result.hpp"
 

@@ -71,11 +71,16 @@ constexpr s32 queued = -1;  // SI_QUEUE
 void ask_out(const Thread* from, const Thread* to) {
   // In another pid namespace (of a vfork child), these numbers are those of other threads. It comes out by itself.
   if (to->tid == 0 || to->tgid == 0 || (from->tgid == 0 && to->process != from->process)) return;
+  ask_out_elsewhere(static_cast<s32>(to->tgid), static_cast<s32>(to->tid));
+}
+
+// The engine is at the same address in each process.
+void ask_out_elsewhere(s32 pid, s32 tid) {
   Request request{};
   request.signal = request_signal;
   request.code = queued;
   request.value = reinterpret_cast<u64>(&taken);
-  kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(to->tgid), static_cast<u64>(to->tid), request_signal,
+  kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(pid), static_cast<u64>(tid), request_signal,
          reinterpret_cast<u64>(&request));
 }
 

@@ -19,6 +19,8 @@ void come_in(Thread* t);
 
 /// Asks thread `to` to come out, by a signal that also wakes it if it sleeps.
 void ask_out(const Thread* from, const Thread* to);
+/// The same for a thread of another process of the tree, which finds in its record what is asked.
+void ask_out_elsewhere(s32 pid, s32 tid);
 /// Whether another thread waits for this one to come out.
 bool is_asked_out(const Thread* t);
 /// Goes out and comes in again. The thread's counts must be exact, and its `pc` a program address.

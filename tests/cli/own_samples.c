@@ -378,5 +378,6 @@ int main(int argc, char** argv) {
   if (strcmp(what, "branches") == 0) record_branches();
   if (strcmp(what, "refusals") == 0) refuse();
   if (strcmp(what, "work") == 0) work();
+  while (strcmp(what, "spin") == 0) work();
   return 0;
 }

@@ -70,11 +70,11 @@ TEST(OwnSamples, that_the_engine_lacks_are_refused) {
       "precise without a period: Invalid argument\nrefresh: -1, Invalid argument; period: -1, Invalid argument\n");
 }
 
-/// Records a program with perf, and returns the lines of `perf script`.
-std::vector<std::string> recorded(const Words& options, const Words& script) {
+/// Runs a command that records with perf, without the name of the file, and returns the lines of `perf script`.
+std::vector<std::string> lines_of(Words command, const Words& script) {
   const std::string file = testing::TempDir() + "own_samples.data";
-  Words words = {"run", "--", "perf", "record", "-q", "-o", file};
-  const Finished record = tally(with(with(words, options), {"--", OWN_SAMPLES, "work"}));
+  command.push_back(file);
+  const Finished record = tally(command);
   EXPECT_EQ(record.code(), 0) << record.err;
   const Finished shown = Running(with({"/usr/bin/env", "perf", "script", "-i", file}, script)).finish();
   std::istringstream text(shown.out);
@@ -82,6 +82,13 @@ std::vector<std::string> recorded(const Words& options, const Words& script) {
   for (std::string line; std::getline(text, line);) lines.push_back(line);
   std::remove(file.c_str());
   return lines;
+}
+
+/// Records a program from its start.
+std::vector<std::string> recorded(const Words& options, const Words& script) {
+  std::string words;
+  for (const std::string& option : options) words += option + " ";
+  return lines_of({"run", "--", "sh", "-c", "perf record -q -o $0 " + words + "-- " OWN_SAMPLES " work"}, script);
 }
 
 bool has_perf() { return Running({"/usr/bin/env", "perf", "--version"}).finish().code() == 0; }
@@ -110,6 +117,17 @@ TEST(OwnSamples, of_perf_have_branches) {
   });
   EXPECT_GE(in_loop, 988);
   EXPECT_LE(in_loop, 992);
+}
+
+TEST(OwnSamples, of_perf_can_be_of_a_running_process) {
+  if (!has_perf()) GTEST_SKIP() << "perf is not installed";
+  const auto lines = lines_of({"run", "--", "sh", "-c",
+                               OWN_SAMPLES " spin & perf record -q -e instructions:u -c 1000003 -o $0 -p $! -- sleep 1;"
+                                           "kill $!; wait"},
+                              {"-F", "ip,sym"});
+  const auto in_loop =
+      std::ranges::count_if(lines, [](const std::string& line) { return line.ends_with(" run_loop"); });
+  EXPECT_GE(in_loop, 10);
 }
 
 TEST(OwnSamples, of_perf_know_mappings_and_processes) {

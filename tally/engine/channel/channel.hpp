@@ -102,8 +102,9 @@ struct Process {
   uint32_t thread;           ///< index of the Thread of its first thread
   uint32_t before;           ///< earlier processes with this record: their counts are in it
   CountedTimes counted;
-  uint64_t leaves_stopped;  ///< 1: it sends itself SIGSTOP when it has left, which its tracer expects
-  uint64_t reserved[4];
+  uint64_t leaves_stopped;      ///< 1: it sends itself SIGSTOP when it has left, which its tracer expects
+  uint64_t countdowns_changed;  ///< 1: another process has changed what its threads count down (PmuCounting::left)
+  uint64_t reserved[3];
 };
 static_assert(sizeof(Process) == 320);
 

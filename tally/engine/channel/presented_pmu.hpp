@@ -101,6 +101,7 @@ struct PmuCounting {
   int64_t seen;            ///< what the thread had counted then
   uint64_t enabled_ns;     ///< its processor time while the event was on
   uint64_t seen_ns;        ///< its processor time at the last update
+  uint8_t is_fresh;        ///< 1: another process has switched it on: the next overflow is after a whole period
   int64_t left;            ///< events until the next overflow
   uint64_t period;         ///< after that
   uint64_t sampled_ns;     ///< time of the last overflow

@@ -2,6 +2,7 @@
 #include "tally/engine/guest/flush.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/leaving.hpp"
+#include "tally/engine/guest/pmu_overflows.hpp"
 #include "tally/engine/instrument/marks/illegal_marks.hpp"
 #include "tally/engine/instrument/window_probes.hpp"
 #include "tally/engine/stop_the_world.hpp"
@@ -51,6 +52,10 @@ Outcome prepare_trace(Thread* t) {
     if (is_asked_out(t)) {
       t->link = no_link;
       step_aside(t);
+    }
+    if (countdowns_are_changed(t)) {
+      t->link = no_link;
+      follow_changed_countdowns(t);
     }
     if (code_may_be_absent()) {
       await_code(t);

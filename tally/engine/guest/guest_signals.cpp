@@ -8,6 +8,7 @@
 #include "tally/engine/guest/guest_state.hpp"
 #include "tally/engine/guest/guest_threads.hpp"
 #include "tally/engine/guest/leaving.hpp"
+#include "tally/engine/guest/pmu_overflows.hpp"
 #include "tally/engine/guest/pmu_processes.hpp"
 #include "tally/engine/guest/single_steps.hpp"
 #include "tally/engine/instrument/marks/illegal_marks.hpp"
@@ -145,7 +146,7 @@ void come_out(Thread* t, Context* c) {
 void asked_out(Thread* t, Context* c, bool leaves) {
   const bool is_inside = __atomic_load_n(&t->where, __ATOMIC_SEQ_CST) == inside;
   // The request is out of date, or a signal brings the thread there anyway.
-  if ((t->pad & pad_deliver) || (!leaves && (!is_inside || !is_asked_out(t)))) return;
+  if ((t->pad & pad_deliver) || (!leaves && (!is_inside || !(is_asked_out(t) || countdowns_are_changed(t))))) return;
   if (!is_inside) {
     // A thread that leaves repeats its system call natively from the beginning.
     t->pad |= pad_stop;

@@ -166,8 +166,7 @@ bool can_be_sampled(const WantedEvent& wanted, u32 row) {
   const perf_event_attr& attr = wanted.attr;
   if ((attr.sample_type & ~known_content) != 0 || attr.write_backward || attr.sigtrap || attr.aux_output) return false;
   if ((attr.sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 && !can_record_branches(attr.branch_sample_type)) return false;
-  // Another process counts down from its next program on.
-  return can_overflow(row) && (attr.enable_on_exec || thread_here(wanted.of) != nullptr);
+  return can_overflow(row);
 }
 
 bool is_led_by_samples(const WantedEvent& wanted) {
@@ -212,6 +211,8 @@ s64 add_event(const WantedEvent& wanted, u32 row) {
       roam(here);
     else if (here != nullptr)
       arm_overflows(here);
+    else if (samples)
+      change_elsewhere(pmu_table().counting[counting]);
   }
   return number;
 }

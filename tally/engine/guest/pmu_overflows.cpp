@@ -1,5 +1,6 @@
 #include "tally/engine/guest/pmu_overflows.hpp"
 
+#include "tally/engine/decimal.hpp"
 #include "tally/engine/guest/counted_clock.hpp"
 #include "tally/engine/guest/guest_threads.hpp"
 #include "tally/engine/guest/pmu_groups.hpp"
@@ -79,6 +80,23 @@ void overflow(Thread* t, u32) {
   roam(t);
 }
 
+/// Whether the thread of another process executes code, and does not wait in a system call. That shows the call's
+/// number.
+bool is_running(s32 pid, s32 tid) {
+  char path[64] = "/proc/";
+  char* to = write_decimal(path + 6, static_cast<u64>(pid));
+  copy(to, "/task/", 6);
+  to = write_decimal(to + 6, static_cast<u64>(tid));
+  copy(to, "/syscall", sizeof "/syscall");
+  constexpr u64 close_on_exec = 02000000;
+  const s64 file = kernel(SYS_open, reinterpret_cast<u64>(path), close_on_exec);
+  if (failed(file)) return false;
+  char first = 0;
+  const s64 n = kernel(SYS_read, static_cast<u64>(file), reinterpret_cast<u64>(&first), 1);
+  kernel(SYS_close, static_cast<u64>(file));
+  return n == 1 && first == 'r';
+}
+
 template <class F>
 void for_threads_here(u32 leader, F f) {
   if (!own_records.counts_down) return;
@@ -131,7 +149,7 @@ void settle_overflows(Thread* t) {
   for_countings_of(t->index, [&](u32, PmuCounting& c) {
     const PmuOpenEvent& e = pmu_event(c.event);
     const u32 k = samples(e) && !e.nothing ? countdown_of(e.row) : no_countdown;
-    if (k != no_countdown && is_counting(e, c)) c.left -= state.span[k] - 1 - t->countdown[k];
+    if (k != no_countdown && is_counting(e, c) && !c.is_fresh) c.left -= state.span[k] - 1 - t->countdown[k];
   });
   for (u32 k = 0; k < own_records.countdowns; k++) state.span[k] = t->countdown[k] + 1;
 }
@@ -140,11 +158,15 @@ void arm_overflows(Thread* t) {
   if (!own_records.counts_down || instrument::windows_on()) return;
   instrument::CountdownState& state = instrument::countdown_state(t);
   instrument::stop_counting_down(t);
+  // A thread whose events are all of other processors looks again after that many events.
+  constexpr s64 looks_again = 1'000'000;
   for (u32 k = 0; k < own_records.countdowns; k++) state.span[k] = never;
   for_countings_of(t->index, [&](u32, const PmuCounting& c) {
     const PmuOpenEvent& e = pmu_event(c.event);
     const u32 k = samples(e) && !e.nothing ? countdown_of(e.row) : no_countdown;
-    if (k != no_countdown && is_counting(e, c) && c.left < state.span[k]) state.span[k] = c.left;
+    if (k == no_countdown) return;
+    const s64 span = is_counting(e, c) ? c.left : c.is_elsewhere ? looks_again : never;
+    if (span < state.span[k]) state.span[k] = span;
   });
   for (u32 k = 0; k < own_records.countdowns; k++) t->countdown[k] = state.span[k] - 1;
 }
@@ -162,7 +184,58 @@ void roam(Thread* t) {
 }
 
 void settle_group(u32 leader) { for_threads_here(leader, settle_overflows); }
-void arm_group(u32 leader) { for_threads_here(leader, arm_overflows); }
+void arm_group(u32 leader) {
+  for_threads_here(leader, arm_overflows);
+  for_group(leader, [](const PmuOpenEvent& e) {
+    if (samples(e)) for_countings(e, [](u32, PmuCounting& c) { change_elsewhere(c); });
+  });
+}
+
+void change_elsewhere(PmuCounting& c) {
+  if (!c.is_on || c.thread == 0 || thread_here(c.thread) != nullptr) return;
+  const channel::Thread& record = records().thread(c.thread);
+  channel::Process& process = records().process(record.process);
+  if (record.state != channel::State::running || process.state != channel::State::running) return;
+  c.is_fresh = 1;
+  __atomic_store_n(&process.countdowns_changed, 1, __ATOMIC_SEQ_CST);
+  if (is_running(process.pid, record.tid)) ask_out_elsewhere(process.pid, record.tid);
+}
+
+void SampledRows::add(const PmuOpenEvent& e) {
+  if (!samples(e)) return;
+  has[e.row] = true;
+  branches = branches || (e.sampling.content & PERF_SAMPLE_BRANCH_STACK) != 0;
+}
+
+void begin_overflows(Thread* t, const SampledRows& rows) {
+  for (u32 row = 0; row < channel::pmu_event_limit; row++)
+    if (rows.has[row] && can_overflow(row)) begin_overflows(t, row, rows.branches);
+}
+
+void follow_changed_countdowns(Thread* t) {
+  __atomic_store_n(&process_record(t).countdowns_changed, 0, __ATOMIC_SEQ_CST);
+  SampledRows rows;
+  const auto for_own = [&](auto f) {
+    for (u32 at = 1; at <= pmu_table().countings; at++) {
+      PmuCounting& c = pmu_table().counting[at];
+      if (c.thread != 0 && records().thread(c.thread).process == t->process) f(c);
+    }
+  };
+  {
+    PmuGuard guard;
+    for_own([&](const PmuCounting& c) { rows.add(pmu_event(c.event)); });
+  }
+  begin_overflows(t, rows);
+  with_table(t, true, [&]() -> s64 {
+    for (Thread* o = threads(); o != nullptr; o = o->next) settle_overflows(o);
+    for_own([](PmuCounting& c) {
+      if (c.is_fresh) c.left = static_cast<s64>(c.period);
+      c.is_fresh = 0;
+    });
+    for (Thread* o = threads(); o != nullptr; o = o->next) roam(o);
+    return 0;
+  });
+}
 
 void set_period(PmuCounting& c, u64 period) {
   c.period = period;

@@ -11,6 +11,22 @@ bool can_overflow(u32 row);
 /// branches before an overflow. Returns 0, or an error. The caller does not hold the lock of the table.
 s64 begin_overflows(Thread* t, u32 row, bool branches);
 
+/// Whether another process has changed what the threads of this one count down; follows the change. The caller does not
+/// hold the lock.
+inline bool countdowns_are_changed(Thread* t) {
+  return __atomic_load_n(&process_record(t).countdowns_changed, __ATOMIC_ACQUIRE) != 0;
+}
+void follow_changed_countdowns(Thread* t);
+
+/// What the events of the threads of a process sample.
+struct SampledRows {
+  bool has[channel::pmu_event_limit] = {};
+  bool branches = false;
+  void add(const PmuOpenEvent& e);
+};
+/// begin_overflows() for all of them that the process can count down.
+void begin_overflows(Thread* t, const SampledRows& rows);
+
 // The caller holds the lock from here on. The thread is stopped, or is the caller.
 
 /// Brings PmuCounting::left of everything that is counted of the thread up to date; arms its countdowns after a change.
@@ -21,6 +37,8 @@ void roam(Thread* t);
 /// The same for the threads of this process that a group counts.
 void settle_group(u32 leader);
 void arm_group(u32 leader);
+/// Makes another process follow a change of what is counted of its thread, which is switched on.
+void change_elsewhere(PmuCounting& c);
 
 /// What is counted has a sample after the next `period` events.
 void set_period(PmuCounting& c, u64 period);

@@ -1,7 +1,5 @@
 #include "tally/engine/guest/pmu_processes.hpp"
 
-#include <linux/perf_event.h>
-
 #include "tally/engine/guest/pmu_descriptors.hpp"
 #include "tally/engine/guest/pmu_groups.hpp"
 #include "tally/engine/guest/pmu_overflows.hpp"
@@ -63,18 +61,12 @@ void begin_at_exec(u32 event) {
 
 /// Makes the new program count down what its events sample.
 void begin_overflows_of_program(Thread* t) {
-  bool rows[channel::pmu_event_limit] = {}, branches = false;
+  SampledRows rows;
   {
     PmuGuard guard;
-    for_expecting(of_own_program(), [&](u32, const PmuCounting& c) {
-      const PmuOpenEvent& e = pmu_event(c.event);
-      if (e.sampling.period == 0) return;
-      rows[e.row] = true;
-      branches = branches || (e.sampling.content & PERF_SAMPLE_BRANCH_STACK) != 0;
-    });
+    for_expecting(of_own_program(), [&](u32, const PmuCounting& c) { rows.add(pmu_event(c.event)); });
   }
-  for (u32 row = 0; row < channel::pmu_event_limit; row++)
-    if (rows[row] && can_overflow(row)) begin_overflows(t, row, branches);
+  begin_overflows(t, rows);
 }
 
 void end_counting(u32 counting) {
@@ -92,6 +84,7 @@ void begin_program(Thread* t) {
     PmuOpenEvent& e = pmu_event(c.event);
     if (e.of == c.thread) e.of = t->index;
     move_counting(at, t->index, values);
+    c.is_fresh = 0;
     if (c.begins_at_exec) {
       c.is_on = 1;
       if (!c.is_inherited) begin_at_exec(c.event);

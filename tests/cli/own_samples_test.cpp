@@ -121,10 +121,9 @@ TEST(OwnSamples, of_perf_have_branches) {
 
 TEST(OwnSamples, of_perf_can_be_of_a_running_process) {
   if (!has_perf()) GTEST_SKIP() << "perf is not installed";
-  const auto lines = lines_of({"run", "--", "sh", "-c",
-                               OWN_SAMPLES " spin & perf record -q -e instructions:u -c 1000003 -o $0 -p $! -- sleep 1;"
-                                           "kill $!; wait"},
-                              {"-F", "ip,sym"});
+  const std::string spinning = OWN_SAMPLES " spin & ", end = "; kill $!; wait";
+  const std::string record = "perf record -q -e instructions:u -c 1000003 -o $0 -p $! -- sleep 1";
+  const auto lines = lines_of({"run", "--", "sh", "-c", spinning + record + end}, {"-F", "ip,sym"});
   const auto in_loop =
       std::ranges::count_if(lines, [](const std::string& line) { return line.ends_with(" run_loop"); });
   EXPECT_GE(in_loop, 10);

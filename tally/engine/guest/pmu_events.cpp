@@ -361,7 +361,7 @@ bool read_pmu_counter(Thread* t, u32 counter, u64& value) {
     s64 offset = 0;
     if (c.event != counter || !counter_offset(c.event, t->index, offset)) return;
     PmuValues values(false);
-    const s64 itself = settings().pmu.event[pmu_event(c.event).row].weight[channel::instructions];
+    const s64 itself = s64{1} * settings().pmu.event[pmu_event(c.event).row].weight[channel::instructions];
     value = static_cast<u64>(counter_of(at, values) - itself) & ((u64{1} << counter_bits) - 1);
     exists = true;
   });

@@ -22,7 +22,7 @@ struct SocketName {
 };
 
 /// Messages to a descriptor.
-constexpr char has_data = 'd', has_ended = 'e';
+constexpr char data_message = 'd', end_message = 'e';
 
 void send(const PmuOpenEvent& e, u64 from, char message) {
   SocketName to;
@@ -37,7 +37,7 @@ bool take_messages(u64 number) {
   bool any = false;
   while (kernel(SYS_recvfrom, number, reinterpret_cast<u64>(&message), 1, no_wait) == 1) {
     any = true;
-    if (message == has_ended) kernel(SYS_shutdown, number, 2 /* SHUT_RDWR */);
+    if (message == end_message) kernel(SYS_shutdown, number, 2 /* SHUT_RDWR */);
   }
   return any;
 }
@@ -86,7 +86,7 @@ void take_what_was_read() {
     PmuOpenEvent& e = pmu_event(event);
     const s64 number = e.sampling.address != 0 ? number_of(e) : -1;
     if (number >= 0 && take_messages(static_cast<u64>(number)) && has_unread_records(e))
-      send(e, static_cast<u64>(number), has_data);
+      send(e, static_cast<u64>(number), data_message);
   });
 }
 
@@ -127,7 +127,7 @@ void wake(PmuOpenEvent& e, Wakeup why) {
     const s64 own = number_of(e);
     const s64 from = own >= 0 ? own : kernel(SYS_socket, unix_family, datagrams | close_on_exec_bit, 0);
     if (own >= 0) take_messages(static_cast<u64>(own));
-    if (!failed(from)) send(e, static_cast<u64>(from), why == Wakeup::end ? has_ended : has_data);
+    if (!failed(from)) send(e, static_cast<u64>(from), why == Wakeup::end ? end_message : data_message);
     if (own < 0 && !failed(from)) kernel(SYS_close, static_cast<u64>(from));
   }
   if (e.sampling.is_asynchronous != 0 && why != Wakeup::end) send_signal(e, why == Wakeup::last);

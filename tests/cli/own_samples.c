@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -220,6 +221,71 @@ static void wait_for_samples(void) {
   close(fd);
 }
 
+// With epoll, the descriptor stays readable until the records were read.
+static void wait_by_epoll(void) {
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 1000, PERF_SAMPLE_IP);
+  attr.wakeup_events = 1;
+  const int fd = open_event(&attr, 0, -1, -1), waits = epoll_create1(0);
+  struct perf_event_mmap_page* const ring = map_ring(fd, ring_pages);
+  struct epoll_event event = {.events = EPOLLIN};
+  epoll_ctl(waits, EPOLL_CTL_ADD, fd, &event);
+  printf("epoll: %d", epoll_wait(waits, &event, 1, 0));
+  run_loop(fd, 4000);
+  printf(" %d", epoll_wait(waits, &event, 1, 0));
+  ring->data_tail = ring->data_head;
+  printf(" %d\n", epoll_wait(waits, &event, 1, 0));
+}
+
+// Threads that sample themselves, and whose children do not; and one that another thread samples.
+static void* sample_own_thread(void* rounds) {
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 1009, PERF_SAMPLE_IP);
+  const int fd = open_event(&attr, 0, -1, -1);
+  struct perf_event_mmap_page* const ring = map_ring(fd, ring_pages);
+  for (int i = 0; i < 4; i++) {
+    run_loop(fd, (uint64_t)rounds);
+    const pid_t child = fork();
+    if (child == 0) {
+      run_loop(-1, 10000);
+      _exit(0);
+    }
+    waitpid(child, NULL, 0);
+  }
+  const uint64_t samples = ring->data_head / (sizeof(struct perf_event_header) + sizeof(uint64_t));
+  return (void*)(uint64_t)(samples == value_of(fd) / 1009 && samples > 0);
+}
+
+static volatile int spinning_thread, stops;
+static void* spin(void* none) {
+  spinning_thread = (int)syscall(SYS_gettid);
+  while (!stops) continue;
+  return none;
+}
+
+static void sample_threads(void) {
+  pthread_t threads[4];
+  uint64_t right = 0;
+  for (uint64_t i = 0; i < 4; i++) pthread_create(&threads[i], NULL, sample_own_thread, (void*)(100000 + i * 1000));
+  for (int i = 0; i < 4; i++) {
+    void* result = NULL;
+    pthread_join(threads[i], &result);
+    right += (uint64_t)result;
+  }
+  pthread_create(&threads[0], NULL, spin, NULL);
+  while (spinning_thread == 0) usleep(100);
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 100003, PERF_SAMPLE_IP);
+  const int fd = open_event(&attr, spinning_thread, -1, -1);
+  struct perf_event_mmap_page* const ring = map_ring(fd, ring_pages);
+  for (int i = 0; i < 5; i++) {
+    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+    usleep(2000);
+    ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+  }
+  const uint64_t samples = ring->data_head / (sizeof(struct perf_event_header) + sizeof(uint64_t));
+  printf("threads: %lu right, another one %s\n", right, samples == value_of(fd) / 100003 ? "right" : "wrong");
+  stops = 1;
+  pthread_join(threads[0], NULL);
+}
+
 // A ring that is not read loses samples, and says how many.
 static void lose_samples(void) {
   struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 1000, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD);
@@ -373,6 +439,8 @@ int main(int argc, char** argv) {
   if (strcmp(what, "loop") == 0) count_by_overflows();
   if (strcmp(what, "refresh") == 0) refresh();
   if (strcmp(what, "poll") == 0) wait_for_samples();
+  if (strcmp(what, "epoll") == 0) wait_by_epoll();
+  if (strcmp(what, "threads") == 0) sample_threads();
   if (strcmp(what, "lost") == 0) lose_samples();
   if (strcmp(what, "contents") == 0) record_contents();
   if (strcmp(what, "branches") == 0) record_branches();

@@ -12,8 +12,8 @@
 namespace tally::test {
 namespace {
 
-std::string sampled(const std::string& what) {
-  const Finished run = tally({"run", "--", OWN_SAMPLES, what});
+std::string sampled(const std::string& what, const Words& options = {}) {
+  const Finished run = tally(with(with({"run"}, options), {"--", OWN_SAMPLES, what}));
   EXPECT_EQ(run.code(), 0) << run.err;
   EXPECT_EQ(run.err, "");
   return run.out;
@@ -21,11 +21,12 @@ std::string sampled(const std::string& what) {
 
 // A loop of n rounds is 2n instructions and n branches; the call that ends the count adds 3 and 1.
 TEST(OwnSamples, are_of_the_instruction_that_overflows) {
-  EXPECT_EQ(sampled("addresses"),
-            "period 100003: 10000003 counted, 99 samples, 0 wrong\n"
-            "period 7: 2003 counted, 286 samples, 0 wrong\n"
-            "period 1: 1003 counted, 1003 samples, 0 wrong\n"
-            "period 1009: 1000001 counted, 991 samples, 0 wrong\n");
+  for (const Words& options : {Words{}, Words{"--model", "haswell"}, Words{"--repeatable"}})
+    EXPECT_EQ(sampled("addresses", options),
+              "period 100003: 10000003 counted, 99 samples, 0 wrong\n"
+              "period 7: 2003 counted, 286 samples, 0 wrong\n"
+              "period 1: 1003 counted, 1003 samples, 0 wrong\n"
+              "period 1009: 1000001 counted, 991 samples, 0 wrong\n");
 }
 
 TEST(OwnSamples, send_a_signal_at_the_next_instruction) {
@@ -41,6 +42,12 @@ TEST(OwnSamples, end_after_a_number_of_overflows) {
 
 TEST(OwnSamples, wake_a_poll) {
   EXPECT_EQ(sampled("poll"), "before: 0, 8 samples: 0, 12 samples: 1 1, again: 0, read 12\n");
+}
+
+TEST(OwnSamples, wake_an_epoll) { EXPECT_EQ(sampled("epoll"), "epoll: 0 1 0\n"); }
+
+TEST(OwnSamples, of_threads_are_as_many_as_their_counts) {
+  EXPECT_EQ(sampled("threads"), "threads: 4 right, another one right\n");
 }
 
 TEST(OwnSamples, that_find_no_room_are_reported) {

@@ -16,7 +16,11 @@ namespace tally::linux {
 
 Result<ScratchFolder> ScratchFolder::make() {
   const char* place = secure_getenv("TMPDIR");
-  std::string path = std::string(place && place[0] == '/' ? place : "/tmp") + "/tally-XXXXXX";
+  return make_in(place && place[0] == '/' ? place : "/tmp");
+}
+
+Result<ScratchFolder> ScratchFolder::make_in(const std::string& directory) {
+  std::string path = directory + "/tally-XXXXXX";
   if (!mkdtemp(path.data())) return system_failure(Code::cannot_measure, "cannot create the directory " + path);
   return ScratchFolder(std::move(path));
 }

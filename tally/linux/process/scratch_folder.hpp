@@ -8,12 +8,13 @@
 
 namespace tally::linux {
 
-/// A new directory in $TMPDIR, or /tmp, that only this user can access; removed with its content. Can be moved, not
-/// copied.
+/// A new directory that only this user can access; removed with its content. Can be moved, not copied.
 class ScratchFolder {
  public:
-  /// Errors: cannot_measure.
+  /// Creates it in $TMPDIR, or /tmp. Errors: cannot_measure.
   static Result<ScratchFolder> make();
+  /// Creates it in another directory. Errors: cannot_measure.
+  static Result<ScratchFolder> make_in(const std::string& directory);
 
   ScratchFolder(ScratchFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
   ScratchFolder& operator=(ScratchFolder&&) = delete;

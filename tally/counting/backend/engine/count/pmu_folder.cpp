@@ -58,8 +58,11 @@ std::vector<std::pair<std::string, std::string>> pmu_files(const channel::Presen
 std::optional<linux::ScratchFolder> make_pmu_folder(channel::PresentedPmu& pmu, const cpus::CpuModel* model) {
   namespace fs = std::filesystem;
   std::optional<linux::ScratchFolder> folder;
-  if (auto scratch = linux::ScratchFolder::make())
-    folder.emplace(std::move(*scratch));
+  // Programs read what is in /tmp.
+  if (auto hidden = linux::ScratchFolder::make_in("/dev/shm"))
+    folder.emplace(std::move(*hidden));
+  else if (auto visible = linux::ScratchFolder::make())
+    folder.emplace(std::move(*visible));
   else
     return folder;
   std::error_code failed;

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
+#include <sstream>
 #include <string>
 
 #include "tests/cli/program.hpp"
@@ -52,6 +54,19 @@ TEST(PmuFiles, agree_with_the_answer_of_the_processor) {
   const Finished counted =
       tally({"stat", "-q", "--cpu-model", "haswell", "-e", "instructions", "--", PMU_FILES, "cpuid"});
   EXPECT_TRUE(counted.out.starts_with("version 0, 0 counters, missing 0, fixed 0\n")) << counted.out;
+}
+
+TEST(PmuFiles, give_perf_its_own_forms_of_events) {
+  if (Running({"/bin/sh", "-c", "command -v perf"}).finish().code() != 0) GTEST_SKIP() << "perf is not installed";
+  const Finished run = tally(
+      {"run", "--", "perf", "stat", "-x,", "-e", "instructions:u,cpu/instructions/u,cpu/event=0xc0/u", "--", "true"});
+  std::istringstream lines(run.err);
+  std::set<std::string> counts;
+  int events = 0;
+  for (std::string line; std::getline(lines, line); events++) counts.insert(line.substr(0, line.find(',')));
+  EXPECT_EQ(events, 3) << run.err;
+  EXPECT_EQ(counts.size(), 1) << run.err;
+  EXPECT_GT(std::stol("0" + *counts.begin()), 10000) << run.err;
 }
 
 TEST(PmuFiles, are_in_a_directory_that_is_removed) {

@@ -31,21 +31,18 @@ bool is_below(const char* path, const char* directory) {
   return *path == 0 || *path == '/';
 }
 
-/// Writes the path of a directory in /sys to `to`: the one that a descriptor refers to, or the current one. Returns its
-/// length; 0: the directory is another one.
+/// Writes the path of a directory to `to`: the current one, or the one in /sys that a descriptor refers to. Returns its
+/// length; 0: none.
 u64 read_directory(u64 number, char* to, u64 room) {
-  const bool is_current = static_cast<s32>(number) == AT_FDCWD;
+  if (static_cast<s32>(number) == AT_FDCWD) {
+    const s64 n = kernel(SYS_getcwd, reinterpret_cast<u64>(to), room);
+    return failed(n) ? 0 : static_cast<u64>(n) - 1;
+  }
   constexpr s64 of_sys = 0x62656572;  // SYSFS_MAGIC
   struct statfs s;
-  const char current_directory[] = ".";
-  const s64 r = is_current ? kernel(SYS_statfs, reinterpret_cast<u64>(current_directory), reinterpret_cast<u64>(&s))
-                           : kernel(SYS_fstatfs, number, reinterpret_cast<u64>(&s));
-  if (failed(r) || s.f_type != of_sys) return 0;
-  char link[48] = "thread-self/cwd", *const fd = link + sizeof "thread-self/" - 1;
-  if (!is_current) {
-    copy(fd, "fd/", 3);
-    *write_decimal(fd + 3, number & 0xffffffff) = 0;
-  }
+  if (failed(kernel(SYS_fstatfs, number, reinterpret_cast<u64>(&s))) || s.f_type != of_sys) return 0;
+  char link[48] = "thread-self/fd/";
+  *write_decimal(link + sizeof "thread-self/fd/" - 1, number & 0xffffffff) = 0;
   const s64 n = kernel(SYS_readlinkat, inherited(channel::inherited_proc), reinterpret_cast<u64>(link),
                        reinterpret_cast<u64>(to), room);
   return failed(n) ? 0 : static_cast<u64>(n);

@@ -64,6 +64,11 @@ u32 own_process_number() { return own_records.process; }
 channel::Process& process_record(Thread* t) { return own_records.shared.process(t->process); }
 channel::SegmentVector& segment(u32 number) { return own_records.vectors[number]; }
 
+void add_segment(channel::Totals& totals, u32 number, s64 n) {
+  totals.add(own_records.vectors[number], n);
+  if (own_records.rows != nullptr) totals.add(own_records.rows[number], n);
+}
+
 u32 segment_limit_so_far() { return own_records.segments; }
 
 u32 new_segment(const channel::SegmentVector& v) { return new_segments(&v, 1); }
@@ -86,6 +91,7 @@ u32 new_segments(const channel::SegmentVector* v, u32 n) {
   if (own_records.segments + n > channel::segment_limit) return 0;
   const u32 number = own_records.segments;
   for (u32 i = 0; i < n; i++) own_records.vectors[number + i] = v[i];
+  if (own_records.rows != nullptr) clear(own_records.rows + number, n * sizeof *own_records.rows);
   own_records.segments += n;
   own_records.shared.process(own_records.process).segments =
       own_records.segments;  // a vfork child shares them: see Process::vectors

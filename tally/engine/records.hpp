@@ -30,6 +30,8 @@ u32 new_segments(const channel::SegmentVector* v, u32 n);
 /// The same, from the start of a page of counters on, so that placed() holds for them as for numbers from 0 on.
 u32 new_segment_pages(const channel::SegmentVector* v, u32 n);
 channel::SegmentVector& segment(u32 number);
+/// Adds `n` executions of a segment.
+void add_segment(channel::Totals& totals, u32 number, s64 n = 1);
 /// All claimed numbers are below this one.
 u32 segment_limit_so_far();
 
@@ -65,6 +67,7 @@ struct OwnRecords {
   Thread* live;                     // all threads of this address space
   u32 threads;                      // those of its process, without those of a vfork child
   channel::SegmentVector* vectors;  // what one execution of each segment counts
+  channel::MixRow* rows;            // the rest of it; null without Settings::mix
   u32 segments;                     // number of claimed segment numbers
   u32 process;                      // the record of the address space, not of a vfork child in it
   bool counts_down;                 // instrument/countdowns.hpp

@@ -191,6 +191,7 @@ struct Settings {
   ModelCore core;              ///< the core whose timings determine cycles
   Marks marks;                 ///< addresses at which the engine reads counts
   Windows windows;             ///< when the engine writes rows of counts
+  uint32_t mix;                ///< 1: each process has MixRows: the fields from first_mix_field on are counted
   uint32_t logs_code;          ///< 1: each process has a CodeLog
   uint32_t follows_calls;      ///< 1: each thread has a tree of CallNodes, with the first events of Marks::weight
   LocatedValues placed;        ///< model counts that each thread records by instruction
@@ -305,7 +306,12 @@ static_assert(pmu_thread_limit == thread_limit);
 inline constexpr uint64_t pmu_ring_offset(uint32_t page) {
   return ((pmu_table_offset + sizeof(PmuTable) + 4095) & ~uint64_t{4095}) + uint64_t{page} * 4096;
 }
-inline constexpr uint64_t file_bytes = pmu_ring_offset(pmu_ring_page_limit);
+/// Then: with Settings::mix, the MixRows of the vectors in each area.
+inline constexpr uint64_t mix_rows_bytes = uint64_t{segment_limit} * sizeof(MixRow);
+inline constexpr uint64_t mix_rows_offset(uint32_t area) {
+  return pmu_ring_offset(pmu_ring_page_limit) + area * mix_rows_bytes;
+}
+inline constexpr uint64_t file_bytes = mix_rows_offset(area_limit);
 
 /// Segment numbers that are not code: each counts events known only at run time, with one vector, or reads of a Source.
 enum Dynamic : uint32_t {
@@ -330,11 +336,14 @@ struct Records {
   uint32_t& next_free(uint32_t area) const { return reinterpret_cast<uint32_t*>(base + free_offset)[area]; }
 };
 
-/// Returns the sum of `n` counters, each times its vector. Pure; about 1 ns per counter.
-inline Totals sum(const uint64_t* counters, const SegmentVector* vectors, uint32_t n) {
+/// Returns the sum of `n` counters, each times its vector, and its row unless that is null. Pure; about 1 ns per counter.
+inline Totals sum(const uint64_t* counters, const SegmentVector* vectors, const MixRow* rows, uint32_t n) {
   Totals totals;
-  for (uint32_t i = 0; i < n; i++)
-    if (counters[i] != 0) totals.add(vectors[i], static_cast<int64_t>(counters[i]));
+  for (uint32_t i = 0; i < n; i++) {
+    if (counters[i] == 0) continue;
+    totals.add(vectors[i], static_cast<int64_t>(counters[i]));
+    if (rows != nullptr) totals.add(rows[i], static_cast<int64_t>(counters[i]));
+  }
   return totals;
 }
 

@@ -26,7 +26,7 @@ TEST(Channel, SumIsCountersTimesVectors) {
   vectors[2].counts[instructions] = 2;
   vectors[2].branches[taken - 3] = -1;
   const std::vector<uint64_t> counters{99, 10, 4};
-  const Totals totals = sum(counters.data(), vectors.data(), 3);
+  const Totals totals = sum(counters.data(), vectors.data(), nullptr, 3);
   EXPECT_EQ(totals.field[instructions], 58);
   EXPECT_EQ(totals.field[conditional], 10);
   EXPECT_EQ(totals.field[taken], 6);
@@ -43,12 +43,16 @@ TEST(Channel, AddCountsEveryFieldOfAVectorAndTakesItBack) {
   SegmentVector vector;
   for (uint32_t i = 0; i < 3; i++) vector.counts[i] = static_cast<int16_t>(i + 1);
   for (uint32_t i = 3; i < first_plain_field; i++) vector.branches[i - 3] = static_cast<int8_t>(i + 1);
-  for (uint32_t i = first_plain_field; i < field_count; i++)
+  for (uint32_t i = first_plain_field; i < first_mix_field; i++)
     vector.plain[i - first_plain_field] = static_cast<int16_t>(i + 1);
+  MixRow row;
+  for (uint32_t i = first_mix_field; i < field_count; i++) row.add_to(i, static_cast<int32_t>(i + 1));
   Totals totals;
   totals.add(vector, 1000);
+  totals.add(row, 1000);
   for (uint32_t i = 0; i < field_count; i++) EXPECT_EQ(totals.field[i], (i + 1) * 1000) << i;
   totals.add(vector, -1000);
+  totals.add(row, -1000);
   for (uint32_t i = 0; i < field_count; i++) EXPECT_EQ(totals.field[i], 0) << i;
 }
 

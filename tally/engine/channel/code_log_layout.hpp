@@ -199,7 +199,7 @@ inline constexpr uint64_t code_corrections_at = 64;
 inline constexpr uint64_t code_records_at = code_corrections_at + code_correction_limit * sizeof(CodeCorrection);
 
 /// Address space for one log; only what is written uses memory.
-inline constexpr uint64_t code_log_bytes = 128ull << 20;
+inline constexpr uint64_t code_log_bytes = 160ull << 20;
 inline constexpr uint32_t code_log_limit = 1u << 20;
 /// Threads that have areas of their own for their counts; the counts of later ones are summed by process.
 inline constexpr uint32_t code_threads_distinguished = 1024;

@@ -52,12 +52,13 @@ enum HeldWhen : uint64_t {
 };
 
 /// Raised when an answer changes. An engine answers −EINVAL to an unknown question.
-inline constexpr int64_t asking_version = 2;
+inline constexpr int64_t asking_version = 3;
 
-/// The simulated machine, and bits of Model for which there was no memory.
+/// The simulated machine, bits of Model for which there was no memory, and Settings::mix.
 struct AskedModels {
   Models models;
   uint64_t without;
+  uint64_t mix;
 };
 
 /// What the thread has counted. Cost: the models process the pending records, at 10 ns for each access that missed a

@@ -21,7 +21,7 @@ s64 give(u64 to, u64 bytes, T (*of)(Thread*), Thread* t) {
 }
 
 channel::AskedModels models_of(Thread* t) {
-  channel::AskedModels models{settings().models, 0};
+  channel::AskedModels models{settings().models, 0, settings().mix};
   if (models.models.on == 0) return models;
   models.without = model_counts(t)->without;
   if ((models.models.on & channel::model_core) != 0 && !running_cycles_asked(t)) models.without |= channel::model_core;

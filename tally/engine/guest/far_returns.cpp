@@ -3,6 +3,7 @@
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/mix_rows.hpp"
 
 namespace tally::engine::guest {
 namespace {
@@ -65,7 +66,10 @@ void take_back(Thread* t) {
   Instruction in;
   channel::Totals delta;
   delta.field[channel::instructions] = delta.field[channel::far] = -1;
-  if (decode(t->pc, bytes, read_code(t->pc, bytes, 15), in)) delta.field[channel::loads] = -s64{in.loads};
+  if (decode(t->pc, bytes, read_code(t->pc, bytes, 15), in)) {
+    delta.field[channel::loads] = -s64{in.loads};
+    translate::add_mix(delta, in, -1);
+  }
   correct(t, t->pc, delta);
 }
 

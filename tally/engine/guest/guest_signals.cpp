@@ -331,7 +331,7 @@ void return_failed(Thread* t, Context* c, u8* info) {
 /// the write is executed alone and the following code is read again, because the write may have changed it.
 void written(Thread* t, Context* c) {
   CacheLocation location;
-  if (awaits_delivery(t) || !locate(c->ip, location) || location.place->dynamic != 0) return;
+  if (awaits_delivery(t) || !locate(c->ip, location) || location.place->counts_iterations()) return;
   if (!location.trace->dead && !cache_is_damaged()) return;
   c->ip = restore_guest_state(t, c, location);
   allow_faults();

@@ -5,13 +5,6 @@
 
 namespace tally::engine::guest {
 
-/// The mask of a gather or scatter.
-struct ElementMask {
-  u8 elements;
-  u8 element_bits;  // of a vector mask; 0: an opmask register
-  u8 number;        // of the register
-};
-
 /// Returns the elements that are still to be processed, one bit for each.
 u64 remaining_elements(const ElementMask& mask, const Context* c);
 

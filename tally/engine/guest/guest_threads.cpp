@@ -1,3 +1,4 @@
+#include "tally/engine/channel/run_time_counters.hpp"
 #include "tally/engine/guest/guest_threads.hpp"
 
 #include <sys/mman.h>
@@ -121,7 +122,7 @@ void fold(Thread* t) {
   countdowns_before_fold(t);
   windows_before_fold(t);
   u64* c = counters(t);
-  channel::Totals totals = channel::sum(c, own_records.vectors, own_records.segments);
+  channel::Totals totals = channel::sum(c, own_records.vectors, own_records.rows, own_records.segments);
   totals.add(record.base);
   record.final = totals;
   record.check = channel::check_of(record);
@@ -210,8 +211,13 @@ Thread* first_thread(u32 first_fd) {
   const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_vectors);
   Thread* t = make_block();
   if (process == 0 || t == nullptr || !vectors_init(area)) die("no room in the channel", process);
-  own_records.segments = channel::first_segment;
-  clear(own_records.vectors, channel::first_segment * sizeof *own_records.vectors);
+  own_records.segments = channel::first_segment_of_code(own_records.settings);
+  clear(own_records.vectors, own_records.segments * sizeof *own_records.vectors);
+  if (own_records.rows != nullptr) {
+    clear(own_records.rows, own_records.segments * sizeof *own_records.rows);
+    for (u32 f = channel::first_mix_field; f < channel::field_count; f++)
+      own_records.rows[channel::run_time_counter(f)].add_to(f, 1);
+  }
   own_records.vectors[channel::dynamic_load].counts[channel::loads] = 1;
   own_records.vectors[channel::dynamic_store].counts[channel::stores] = 1;
   own_records.vectors[channel::dynamic_move].counts[channel::loads] =
@@ -372,7 +378,7 @@ void counts_to_records() {
   if (!code_log_restarts(own_records.segments)) return;
   translate::log_restarted();
   forget_executions();
-  own_records.segments = channel::first_segment;
+  own_records.segments = channel::first_segment_of_code(own_records.settings);
   own_records.shared.process(own_records.process).segments = own_records.segments;
 }
 

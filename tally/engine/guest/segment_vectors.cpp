@@ -15,48 +15,68 @@ struct {
   u32 area;  // the channel area that is mapped there
 } ranges;
 
-/// Returns null without memory.
-channel::SegmentVector* map(u32 index, u32 area) {
+/// A range has the vectors, and after them the rows, if there are any.
+u64 rows_bytes() { return settings().mix != 0 ? channel::mix_rows_bytes : 0; }
+u64 range_bytes() { return channel::area_bytes + rows_bytes(); }
+channel::SegmentVector* vectors_at(u32 index) { return reinterpret_cast<channel::SegmentVector*>(ranges.at[index]); }
+channel::MixRow* rows_at(u32 index) {
+  return rows_bytes() == 0 ? nullptr : reinterpret_cast<channel::MixRow*>(ranges.at[index] + channel::area_bytes);
+}
+
+bool map_part(u64 at, u64 bytes, u64 offset) {
+  return bytes == 0 || !failed(kernel(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                                      inherited(channel::inherited_channel), offset));
+}
+
+/// Returns false without memory.
+bool map(u32 index, u32 area) {
   for (u64& at : ranges.at)
-    if (at == 0) at = reserve(channel::area_bytes, PROT_NONE);
-  if (area == 0) return nullptr;
-  const s64 r = kernel(SYS_mmap, ranges.at[index], channel::area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                       inherited(channel::inherited_channel), channel::area_offset(area));
-  if (failed(r)) return nullptr;
-  keep_from_core(static_cast<u64>(r), channel::area_bytes);
-  return reinterpret_cast<channel::SegmentVector*>(r);
+    if (at == 0) at = reserve(range_bytes(), PROT_NONE);
+  if (area == 0) return false;
+  const u64 at = ranges.at[index];
+  if (!map_part(at, channel::area_bytes, channel::area_offset(area)) ||
+      !map_part(at + channel::area_bytes, rows_bytes(), channel::mix_rows_offset(area)))
+    return false;
+  keep_from_core(at, range_bytes());
+  return true;
 }
 
 void unmap(u32 index) {
-  kernel(SYS_mmap, ranges.at[index], channel::area_bytes, PROT_NONE,
+  kernel(SYS_mmap, ranges.at[index], range_bytes(), PROT_NONE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1ull, 0);
-  keep_from_core(ranges.at[index], channel::area_bytes);
+  keep_from_core(ranges.at[index], range_bytes());
+}
+
+void use(u32 index, u32 area) {
+  ranges.own = index;
+  ranges.area = area;
+  own_records.vectors = vectors_at(index);
+  own_records.rows = rows_at(index);
 }
 
 }  // namespace
 
 bool vectors_init(u32 area) {
-  own_records.vectors = map(0, area);
-  ranges.own = 0;
-  ranges.area = area;
-  return own_records.vectors != nullptr;
+  if (!map(0, area)) return false;
+  use(0, area);
+  return true;
 }
 
 u32 vectors_area() { return ranges.area; }
 
 bool vectors_copy(u32 area) {
-  channel::SegmentVector* const copied = map(ranges.own ^ 1, area);
-  if (copied == nullptr) return false;
-  copy(copied, own_records.vectors, own_records.segments * sizeof *copied);
+  const u32 other = ranges.own ^ 1;
+  if (!map(other, area)) return false;
+  copy(vectors_at(other), own_records.vectors, own_records.segments * sizeof *own_records.vectors);
+  if (own_records.rows != nullptr)
+    copy(rows_at(other), own_records.rows, own_records.segments * sizeof *own_records.rows);
   return true;
 }
 
 void vectors_copied() { unmap(ranges.own ^ 1); }
 
 void vectors_forked(u32 area) {
-  ranges.own ^= 1;
-  ranges.area = area;
-  own_records.vectors = reinterpret_cast<channel::SegmentVector*>(ranges.at[ranges.own]);
+  use(ranges.own ^ 1, area);
   unmap(ranges.own ^ 1);
 }
 

@@ -5,17 +5,11 @@
 #include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/translate/mix_rows.hpp"
 #include "tally/engine/translate/source_probes.hpp"
 
 namespace tally::engine::guest {
 namespace {
-
-ElementMask mask_of(const Instruction& in) {
-  const ZydisDecodedInstruction raw = Details(in).raw;
-  const Gathering gathering = gathering_of(raw, in.opcode);
-  if (raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX) return {gathering.elements, 0, raw.raw.evex.aaa};
-  return {gathering.elements, static_cast<u8>(gathering.element_bits), static_cast<u8>(~raw.raw.vex.vvvv & 15)};
-}
 
 /// Whether the instruction continues at the next one unless it faults.
 bool continues(const Instruction& in) {
@@ -47,14 +41,17 @@ bool was_taken(const Instruction& in, Context* after) {
   return holds[(in.opcode & 15) / 2] != (in.opcode % 2 != 0);
 }
 
-/// Adds the accesses that are only known at run time: of the iterations or elements that were completed.
-void add_run_time_accesses(channel::Totals& delta, const Instruction& in, const SteppedInstruction& before,
-                           Context* after, bool retired) {
+/// Adds what is only known at run time: of the iterations or elements that were completed.
+void add_run_time_counts(channel::Totals& delta, const Instruction& in, const Mix& mix, const SteppedInstruction& before,
+                         Context* after, bool retired) {
+  if (in.dynamic == 0 && mix.at_run_time == 0) return;
   u64 times = before.counter - after->reg(rcx);
   if (in.address_bits == 32) times = static_cast<u32>(times);
-  if (in.gather)
-    times = bits_set(retired ? before.elements : before.elements & ~remaining_elements(mask_of(in), after));
-  delta.add(segment(in.dynamic), static_cast<s64>(times));
+  if (const ElementMask mask = mask_of(in, &mix); mask.elements != 0)
+    times = bits_set(retired ? before.elements : before.elements & ~remaining_elements(mask, after));
+  if (in.dynamic != 0) add_segment(delta, in.dynamic, static_cast<s64>(times));
+  for (u32 i = 0; i < mix.at_run_time; i++)
+    delta.add_to(mix.of_each[i].field, mix.of_each[i].n, static_cast<s64>(times));
 }
 
 void add_branch(channel::Totals& delta, const Instruction& in, Context* after) {
@@ -93,7 +90,8 @@ u64 count_one(Thread* t, Context* after, bool has_trapped) {
   // A branch may lead to itself. Any other instruction is incomplete: a repetition, a gather, a load of a tile.
   const bool retired = !stays || (has_trapped && !(known && continues(in)));
   channel::Totals delta;
-  if (known && in.dynamic != 0) add_run_time_accesses(delta, in, before, after, retired);
+  const Mix mix = known && counts_mix() ? mix_of(in) : Mix{};
+  if (known) add_run_time_counts(delta, in, mix, before, after, retired);
   if (!retired) {
     if (known && in.dynamic != 0) correct(t, t->pc, delta);
     return 0;
@@ -112,6 +110,7 @@ u64 count_one(Thread* t, Context* after, bool has_trapped) {
   delta.field[channel::loads] += in.loads;
   delta.field[channel::stores] += in.stores;
   if (in.plain_field != 0) delta.field[in.plain_field] = 1;
+  add_mix(delta, in);
   instrumentation->stepped(t, in);
   if (const channel::Source source = source_of(in); source != channel::source_count) count_source(t, source, t->pc);
   // Zydis lists xbegin and xend as conditional branches, but they are not.
@@ -129,8 +128,10 @@ void begin_step(Thread* t, Context* c) {
   read_stepped(t);
   t->stepped.counter = c->reg(rcx);
   Instruction in;
-  if (t->stepped.available != 0 && decode(t->pc, t->stepped.bytes, t->stepped.available, in) && in.gather)
-    t->stepped.elements = remaining_elements(mask_of(in), c);
+  if (t->stepped.available == 0 || !decode(t->pc, t->stepped.bytes, t->stepped.available, in)) return;
+  const Mix mix = counts_mix() ? mix_of(in) : Mix{};
+  if (const ElementMask mask = mask_of(in, &mix); mask.elements != 0)
+    t->stepped.elements = remaining_elements(mask, c);
 }
 
 void count_stepped(Thread* t, Context* after, bool has_trapped) {

@@ -37,6 +37,7 @@
 #include "tally/engine/persist/translation_store.hpp"
 #include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/mix_rows.hpp"
 #include "tally/engine/translate/review.hpp"
 
 namespace tally::engine::guest {
@@ -446,6 +447,7 @@ s64 confine(Thread* t) {
 void correct_unbegun(Thread* t) {
   channel::Totals delta;
   delta.field[channel::instructions] = delta.field[channel::far] = -1;
+  translate::add_mix_at(delta, t->pc, -1);
   correct(t, t->pc, delta);
 }
 

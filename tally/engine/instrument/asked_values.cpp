@@ -11,7 +11,7 @@ channel::Totals asked_totals(Thread* t) {
     read_executions(t);
     return running_totals(t);
   }
-  channel::Totals totals = channel::sum(counters(t), &segment(0), segment_limit_so_far());
+  channel::Totals totals = channel::sum(counters(t), &segment(0), own_records.rows, segment_limit_so_far());
   totals.add(records().thread(t->index).base);
   return totals;
 }

@@ -20,7 +20,7 @@ void subtract_late_counts(Thread* t) {
     if (more == 0) continue;
     s.late[i] = counters(t)[i];
     channel::Totals totals;
-    totals.add(segment(i), more);
+    add_segment(totals, i, more);
     count_down(t, totals);
   }
 }

@@ -1,5 +1,6 @@
 #include "tally/engine/instrument/running_totals.hpp"
 
+#include "tally/engine/channel/run_time_counters.hpp"
 #include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/instrument/running_cycles.hpp"
 #include "tally/engine/translate/generate.hpp"
@@ -17,7 +18,7 @@ void read_chunk(Thread* t, u32 chunk) {
   for (u32 i = chunk * counters_per_touch; i < end; i++) {
     const s64 more = static_cast<s64>(now[i] - m.seen[i]);
     if (more == 0) continue;
-    m.running.add(segment(i), more);
+    add_segment(m.running, i, more);
     if (on_executions != nullptr) on_executions(t, i, static_cast<u64>(more));
     m.seen[i] = now[i];
   }
@@ -92,7 +93,7 @@ void emit_touched(Builder& b, u32 number) {
 
 channel::Totals totals_of(Thread* t) {
   // The first counters are for events known only at run time: no code marks them.
-  read_chunk(t, 0);
+  for (u32 i = 0; i * counters_per_touch < channel::first_segment_of_code(settings()); i++) read_chunk(t, i);
   const u32 chunks = (segment_limit_so_far() + counters_per_touch - 1) / counters_per_touch;
   u64* const words = reinterpret_cast<u64*>(touched(t));
   for (u32 w = 0; w < (chunks + 7) / 8; w++) {
@@ -107,12 +108,13 @@ channel::Totals totals_of(Thread* t) {
 void read_events(Thread* t, EventSums& sums, bool waits) {
   const channel::Marks& marks = settings().marks;
   const channel::Totals all = totals_of(t);
+  const u32 fields = settings().mix != 0 ? channel::mark_fields : u32{channel::first_mix_field};
   if (marks.modelled != 0) models_settle(t);
   const s64 cycles = has_running_cycles(t) ? running_cycles(t, waits) : 0;
   const u64* const models = reinterpret_cast<const u64*>(&model_counts(t)->values);
   for (u32 e = 0; e < marks.events; e++) {
     s64 sum = 0;
-    for (u32 i = 0; i < channel::mark_fields; i++) sum += marks.weight[e][i] * all.field[i];
+    for (u32 i = 0; i < fields; i++) sum += marks.weight[e][i] * all.field[i];
     for (u32 i = channel::mark_fields; marks.modelled != 0 && i < channel::mark_values; i++)
       if (marks.weight[e][i] != 0) sum += marks.weight[e][i] * static_cast<s64>(models[i - channel::mark_fields]);
     sums.of[e] = marks.cycles_rows >> e & 1 ? cycles : sum;

@@ -1,5 +1,6 @@
 #include "tally/engine/instrument/window_records.hpp"
 
+#include "tally/engine/channel/run_time_counters.hpp"
 #include "tally/engine/channel/stored_layout.hpp"
 #include "tally/engine/clock.hpp"
 #include "tally/engine/code_log_writer.hpp"
@@ -52,8 +53,8 @@ void choose_sources() {
 /// Returns what counters of events known only at run time, and corrections, add to an event.
 s64 additions_to_sum(Thread* t, u32 event) {
   channel::Totals totals = records().thread(t->index).base;
-  for (u32 i = 1; i < channel::first_segment; i++)
-    if (counters(t)[i] != 0) totals.add(segment(i), static_cast<s64>(counters(t)[i]));
+  for (u32 i = 1; i < channel::first_segment_of_code(settings()); i++)
+    if (counters(t)[i] != 0) add_segment(totals, i, static_cast<s64>(counters(t)[i]));
   s64 n = 0;
   for (u32 i = 0; i < channel::mark_fields; i++) n += settings().marks.weight[event][i] * totals.field[i];
   return n;
@@ -193,7 +194,7 @@ void add_word(Thread* t, u64 word) {
 
 /// Adds `times` executions of a segment to the vector.
 void add_executions(Thread* t, u32 number, u64 times) {
-  if (number < channel::first_segment || own(t).window_state != WindowState::counted) return;
+  if (number < channel::first_segment_of_code(settings()) || own(t).window_state != WindowState::counted) return;
   constexpr u64 most = 0xffffffff;
   for (; times != 0; times -= times < most ? times : most) {
     if (own(t).words == vector_limit) write_parts(t, 0);

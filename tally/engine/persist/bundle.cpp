@@ -8,6 +8,7 @@
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/entry_check.hpp"
 #include "tally/engine/translate/logged_code.hpp"
+#include "tally/engine/translate/mix_rows.hpp"
 
 namespace tally::engine::persist {
 
@@ -43,7 +44,7 @@ u64 key_of_program() {
   u64 start = 0, end = 0;
   // Code has other sizes.
   u64 key = settings().loop_is_fast | settings().protection_keys << 1 | settings().has_bmi2 << 2 |
-            settings().repeatable << 3 | settings().counts_clock << 4 | settings().cpu.key << 5;
+            settings().repeatable << 3 | settings().counts_clock << 4 | u64{settings().mix} << 5 | settings().cpu.key << 6;
   if (!constant_around(entry, start, end)) return key;
   for (u64 quarter = 0; quarter < 4; quarter++) key = mix_key(key, end - start, start + (end - start) / 4 * quarter);
   return mix_key(key, end - start, entry & ~63ull);
@@ -176,6 +177,7 @@ class Loader {
       t.segment_count = stored.segment_count;
       t.looked_ahead = stored.looked_ahead;
       t.use = uses.add({pc, name(i) & ~channel::use_better, name(i), first_trace_ + i}) + 1;
+      fill_mix_rows(t);
       log_trace(t);
     }
     for (u32 i = 0; i < head_.pages; i++)

@@ -9,6 +9,7 @@
 #include "tally/engine/translate/generate.hpp"
 #include "tally/engine/translate/linking.hpp"
 #include "tally/engine/translate/logged_code.hpp"
+#include "tally/engine/translate/mix_rows.hpp"
 
 namespace tally::engine::persist {
 
@@ -129,6 +130,7 @@ Trace* make(const Template& t, u64 pc, bool by_jump, Arena& arena) {
     models_take_ranges(static_cast<u32>(&trace - tables.traces.data), t.model_ranges(), t.model_range_count);
   arena.hot = b.e.here();
   if (store_damage() == damage_before) {
+    fill_mix_rows(trace);
     log_trace(trace);
     return &trace;
   }

@@ -151,10 +151,11 @@ bool take_key() {
 
 u64 kind_of_code() {
   constexpr u64 checks_keys = 0xA0761D6478BD642Full, without_bmi2 = 0xE7037ED1A0B428DBull,
-                fixed_random = 0x8EBC6AF09C88C6E3ull, counted_clock = 0x589965CC75374CC3ull;
+                fixed_random = 0x8EBC6AF09C88C6E3ull, counted_clock = 0x589965CC75374CC3ull,
+                mix = 0x1D8E4E27C47D124Full;
   return instrumentation_key() ^ (settings().protection_keys != 0 ? checks_keys : 0) ^
          (settings().has_bmi2 != 0 ? 0 : without_bmi2) ^ (settings().repeatable != 0 ? fixed_random : 0) ^
-         (settings().counts_clock != 0 ? counted_clock : 0) ^ settings().cpu.key;
+         (settings().counts_clock != 0 ? counted_clock : 0) ^ (settings().mix != 0 ? mix : 0) ^ settings().cpu.key;
 }
 
 u32 tag_of(u64 pc) {

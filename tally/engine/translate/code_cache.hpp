@@ -43,6 +43,13 @@ inline constexpr u64 arena_bytes = channel::cache_bytes, arena_hot_bytes = 64ull
 /// How to restore the program registers that generated code uses temporarily.
 enum class Borrowed : u8 { none, rcx_r11, one, rax_rdx, rax_rdx_rbx };
 
+/// The mask of an instruction that processes some elements.
+struct ElementMask {
+  u8 elements;      // 0: there is no mask
+  u8 element_bits;  // of a vector mask; 0: an opmask register
+  u8 number;        // of the register
+};
+
 /// One instruction of a trace: the location of its copy, and how to find the program's state there.
 struct InstructionMapping {
   s32 pc;      // relative to the trace's pc
@@ -50,15 +57,18 @@ struct InstructionMapping {
   u8 segment;
   Kind kind;
   u8 loads, stores;
-  u8 dynamic;  // bit 7: by ECX; bit 6: by a mask (gather, scatter)
+  u8 dynamic;  // the channel::Dynamic that counts at run time, with one of these; 0: nothing is known only then
+  static constexpr u8 by_ecx = 0x80, by_mask = 0x40;
   Borrowed borrowed;
   u8 reg;  // the register, if `borrowed` is `one`
   union {
-    u8 pad[3];
+    ElementMask mask;
     u8 own_field;        // of a plain instruction without run-time counting: see plain_field()
     bool falls_through;  // of a branch in the middle of a segment: the segment continues if it is not taken
   };
 
+  /// Whether it has iterations or elements that are completed one after another.
+  bool counts_iterations() const { return (dynamic & ~(by_ecx | by_mask)) != 0; }
   /// The channel::Field that one execution increments, in addition to instructions, loads and stores; 0 = none.
   u8 plain_field() const { return kind == Kind::plain && dynamic == 0 ? own_field : 0; }
 };

@@ -105,9 +105,9 @@ bool is_countdown_late(const Instruction& in) {
 
 namespace {
 
-s64 amount_of_sum(u32 sum, const channel::SegmentVector& v) {
+s64 amount_of_sum(u32 sum, u32 number) {
   channel::Totals totals;
-  totals.add(v);
+  add_segment(totals, number);
   s64 n = 0;
   for (u32 i = 0; i < channel::field_count; i++)
     n += settings().marks.weight[summed_events.row[sum]][i] * totals.field[i];
@@ -121,7 +121,7 @@ void emit_sums(Builder& b, u32 number, bool flags_dead) {
   const u8 reg = spare();
   bool saved = false;
   for (u32 i = 0; i < summed_events.count; i++) {
-    const s64 n = amount_of_sum(i, segment(number));
+    const s64 n = amount_of_sum(i, number);
     const u32 at = o_sums + 8 * i;
     if (n == 0) continue;
     if (flags_dead) {
@@ -152,18 +152,17 @@ void add_multiple(Emitter& e, u32 at, u8 reg, s64 n) {
 
 }  // namespace
 
-void emit_run_time_count(Emitter& e, u8 number, u8 reg, bool negative) {
-  const s64 sign = negative ? -1 : 1;
-  add_multiple(e, counters_at + 8 * number, reg, sign);
+void emit_run_time_count(Emitter& e, u32 number, u8 reg, s32 each) {
+  add_multiple(e, counters_at + 8 * number, reg, each);
   if (!summed_events.has_all) return;
   for (u32 i = 0; i < summed_events.count; i++)
-    add_multiple(e, o_sums + 8 * i, reg, sign * amount_of_sum(i, segment(number)));
+    add_multiple(e, o_sums + 8 * i, reg, each * amount_of_sum(i, number));
 }
 
 void add_run_time_count(Thread* t, u32 number, s64 n) {
   counters(t)[number] += static_cast<u64>(n);
   if (!summed_events.has_all) return;
-  for (u32 i = 0; i < summed_events.count; i++) t->sums[i] += n * amount_of_sum(i, segment(number));
+  for (u32 i = 0; i < summed_events.count; i++) t->sums[i] += n * amount_of_sum(i, number);
 }
 
 void emit_countdown(Builder& b, u32 number, bool flags_dead) {

@@ -177,29 +177,6 @@ void flags_of(Instruction& in, const ZydisDecodedInstruction& raw) {
   if (raw.attributes & any_repeat && string_dynamic(raw) != 0) in.writes = 0;
 }
 
-// Instructions with memory operands that are not data accesses.
-bool accesses_no_memory(const ZydisDecodedInstruction& i) {
-  switch (i.meta.category) {
-    case ZYDIS_CATEGORY_NOP:
-    case ZYDIS_CATEGORY_WIDENOP:
-    case ZYDIS_CATEGORY_PREFETCH:
-    case ZYDIS_CATEGORY_PREFETCHWT1:
-    case ZYDIS_CATEGORY_CLFLUSHOPT:
-    case ZYDIS_CATEGORY_CLWB: return true;
-    default: break;
-  }
-  switch (i.mnemonic) {
-    case ZYDIS_MNEMONIC_LEA:
-    case ZYDIS_MNEMONIC_CLFLUSH:
-    case ZYDIS_MNEMONIC_CLWB:
-    case ZYDIS_MNEMONIC_CLDEMOTE:
-    case ZYDIS_MNEMONIC_INVLPG:
-    case ZYDIS_MNEMONIC_MONITOR:
-    case ZYDIS_MNEMONIC_UMONITOR: return true;
-    default: return false;
-  }
-}
-
 // These also read the header that they update; the whole area counts as one store.
 bool is_state_save(ZydisMnemonic mnemonic) {
   return mnemonic == ZYDIS_MNEMONIC_XSAVE || mnemonic == ZYDIS_MNEMONIC_XSAVE64 ||
@@ -350,6 +327,28 @@ bool decode_any(u64 pc, const u8* bytes, u64 available, Instruction& out) {
   const channel::Feature needed = feature_of(raw);
   out.unasked = presented_features.has(needed) ? u8{0} : static_cast<u8>(needed);
   return true;
+}
+
+bool accesses_no_memory(const ZydisDecodedInstruction& i) {
+  switch (i.meta.category) {
+    case ZYDIS_CATEGORY_NOP:
+    case ZYDIS_CATEGORY_WIDENOP:
+    case ZYDIS_CATEGORY_PREFETCH:
+    case ZYDIS_CATEGORY_PREFETCHWT1:
+    case ZYDIS_CATEGORY_CLFLUSHOPT:
+    case ZYDIS_CATEGORY_CLWB: return true;
+    default: break;
+  }
+  switch (i.mnemonic) {
+    case ZYDIS_MNEMONIC_LEA:
+    case ZYDIS_MNEMONIC_CLFLUSH:
+    case ZYDIS_MNEMONIC_CLWB:
+    case ZYDIS_MNEMONIC_CLDEMOTE:
+    case ZYDIS_MNEMONIC_INVLPG:
+    case ZYDIS_MNEMONIC_MONITOR:
+    case ZYDIS_MNEMONIC_UMONITOR: return true;
+    default: return false;
+  }
 }
 
 DecoderUse::DecoderUse() : fs_(fs_base()), area_(current()->vectors) {

@@ -125,6 +125,9 @@ struct Details {
   u32 operands = 0;  // 0 on failure
 };
 
+/// Whether the memory operands of an instruction are no data accesses.
+bool accesses_no_memory(const ZydisDecodedInstruction& i);
+
 /// The elements of a gather or scatter.
 struct Gathering {
   u8 elements;

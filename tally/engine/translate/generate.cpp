@@ -1,8 +1,10 @@
 #include "tally/engine/translate/generate.hpp"
 
+#include "tally/engine/channel/run_time_counters.hpp"
 #include "tally/engine/translate/countdown_code.hpp"
 #include "tally/engine/translate/entry_check.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/translate/mix_rows.hpp"
 #include "tally/engine/translate/unasked.hpp"
 
 namespace tally::engine::translate {
@@ -65,50 +67,64 @@ void copy_plain(Builder& b, const Instruction& in, u32 segment) {
   copy_far(b, in, segment);
 }
 
-/// Emits counter + RCX or ECX, or minus if `negative`. Preserves the flags.
-void emit_dynamic_by_rcx(Emitter& e, u8 dynamic, bool short_count, bool negative) {
+/// Emits the counting of `reg` iterations or elements, or of minus as many. Changes rdx and preserves the flags.
+void emit_dynamic(Emitter& e, const Instruction& in, u8 reg, s32 sign) {
+  if (in.dynamic != 0) emit_run_time_count(e, in.dynamic, reg, sign);
+  const Mix* const mix = run_time_mix(in);
+  for (u32 i = 0; mix != nullptr && i < mix->at_run_time; i++)
+    emit_run_time_count(e, channel::run_time_counter(mix->of_each[i].field), reg, sign * mix->of_each[i].n);
+}
+
+/// The same for RCX or ECX. Preserves all registers.
+void emit_dynamic_by_rcx(Emitter& e, const Instruction& in, bool short_count, s32 sign) {
   e.store(rdx, o_spill1);
   if (short_count) {
     e.store(rax, o_spill2);
     e.byte(0x89);  // mov eax, ecx
     e.byte(0xc8);
-    emit_run_time_count(e, dynamic, rax, negative);
+    emit_dynamic(e, in, rax, sign);
     e.load(rax, o_spill2);
   } else {
-    emit_run_time_count(e, dynamic, rcx, negative);
+    emit_dynamic(e, in, rcx, sign);
   }
   e.load(rdx, o_spill1);
 }
 
 void copy_repeat(Builder& b, const Instruction& in, u32 segment) {
   const bool short_count = in.address_bits == 32;
-  emit_dynamic_by_rcx(b.e, in.dynamic, short_count, false);
+  emit_dynamic_by_rcx(b.e, in, short_count, 1);
   InstructionMapping& p = b.place(in, segment);
-  p.dynamic = static_cast<u8>(in.dynamic | (short_count ? 0x80 : 0));
+  p.dynamic = static_cast<u8>(in.dynamic | (short_count ? InstructionMapping::by_ecx : 0));
   b.e.instruction(in.bytes, in.length);
-  if (in.ends_early) emit_dynamic_by_rcx(b.e, in.dynamic, short_count, true);
+  if (in.ends_early) emit_dynamic_by_rcx(b.e, in, short_count, -1);
 }
 
-/// Copies a gather or scatter, and counts its elements: the number of mask bits that are set. Preserves the flags.
-void copy_gather(Builder& b, const Instruction& in, u32 segment) {
-  Emitter& e = b.e;
-  const ZydisDecodedInstruction raw = Details(in).raw;
-  const bool by_k = raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
-  const Gathering gathering = gathering_of(raw, in.opcode);
-  const u32 element = gathering.element_bits;
-  const u8 elements = gathering.elements;
-  const u8 mask = by_k ? raw.raw.evex.aaa : static_cast<u8>(~raw.raw.vex.vvvv & 15);
-  e.store(rax, o_spill1);
-  e.store(rdx, o_spill2);
-  if (by_k) {
-    const u8 kmovw[] = {0xc5, 0xf8, 0x93, static_cast<u8>(0xc0 | mask)};
+/// Emits eax = the bits of the mask from element `from` on; all of a vector register, up to 64 of an opmask register.
+void emit_mask(Emitter& e, const ElementMask& mask, u32 from) {
+  const u8 number = mask.number;
+  if (mask.element_bits == 8) {
+    const u8 pmovmskb[] = {0x66, static_cast<u8>(number < 8 ? 0x40 : 0x41), 0x0f, 0xd7,
+                           static_cast<u8>(0xc0 | (number & 7))};
+    e.bytes(pmovmskb, sizeof pmovmskb);
+  } else if (mask.element_bits != 0) {
+    const bool is_wide = mask.elements * mask.element_bits == 256;
+    const u8 movmsk[] = {0xc4, static_cast<u8>(0xc1 | (number < 8 ? 0x20 : 0)),
+                         static_cast<u8>(0x78 | (is_wide ? 4 : 0) | (mask.element_bits == 64 ? 1 : 0)), 0x50,
+                         static_cast<u8>(0xc0 | (number & 7))};
+    e.bytes(movmsk, sizeof movmsk);
+  } else if (mask.elements <= 16) {
+    const u8 kmovw[] = {0xc5, 0xf8, 0x93, static_cast<u8>(0xc0 | number)};
     e.bytes(kmovw, sizeof kmovw);
   } else {
-    const u8 movmsk[] = {0xc4, static_cast<u8>(0xc1 | (mask < 8 ? 0x20 : 0)),
-                         static_cast<u8>(0x78 | (raw.avx.vector_length == 256 ? 4 : 0) | (element == 64 ? 1 : 0)), 0x50,
-                         static_cast<u8>(0xc0 | (mask & 7))};
-    e.bytes(movmsk, sizeof movmsk);
+    const u8 kmovq[] = {0xc4, 0xe1, 0xfb, 0x93, static_cast<u8>(0xc0 | number)};
+    const u8 rorx[] = {0xc4, 0xe3, 0xfb, 0xf0, 0xc0, static_cast<u8>(from)};  // rorx rax, rax, from
+    e.bytes(kmovq, sizeof kmovq);
+    e.bytes(rorx, sizeof rorx);
   }
+}
+
+/// Emits eax = the number of bits set in the lowest `elements` bits of eax, at most 16. Changes rdx.
+void emit_bits_set(Emitter& e, u32 elements, bool has_others) {
   static const u8 lookup_rax[] = {0x65, 0x0f, 0xb6, 0x80}, lookup_rdx[] = {0x65, 0x0f, 0xb6, 0x92};
   if (elements == 16) {
     static const u8 halves[] = {0x0f, 0xb6, 0xd4, 0x0f, 0xb6, 0xc0};  // movzx edx, ah; movzx eax, al
@@ -118,23 +134,35 @@ void copy_gather(Builder& b, const Instruction& in, u32 segment) {
     e.bytes(lookup_rax, sizeof lookup_rax);
     e.dword(o_popcount);
     e.add_registers(rax, rax, rdx);
-  } else {
+    return;
+  }
+  if (has_others) {
     e.move_constant(rdx, (1u << elements) - 1);
     static const u8 pext[] = {0xc4, 0xe2, 0x7a, 0xf5, 0xc2};  // pext eax, eax, edx
     e.bytes(pext, sizeof pext);
-    e.bytes(lookup_rax, sizeof lookup_rax);
-    e.dword(o_popcount);
   }
-  emit_run_time_count(e, in.dynamic, rax, false);
+  e.bytes(lookup_rax, sizeof lookup_rax);
+  e.dword(o_popcount);
+}
+
+/// Copies an instruction with a mask, and counts the elements whose bits are set. Preserves the flags.
+void copy_masked(Builder& b, const Instruction& in, const ElementMask& mask, u32 segment) {
+  constexpr u32 at_once = 16;
+  Emitter& e = b.e;
+  e.store(rax, o_spill1);
+  e.store(rdx, o_spill2);
+  for (u32 from = 0; from < mask.elements; from += at_once) {
+    emit_mask(e, mask, from);
+    emit_bits_set(e, mask.elements - from < at_once ? mask.elements - from : at_once, mask.element_bits == 0);
+    emit_dynamic(e, in, rax, 1);
+  }
   e.load(rdx, o_spill2);
   e.load(rax, o_spill1);
   const u32 first = tables.places.size;
   copy_plain(b, in, segment);
   InstructionMapping& p = tables.places[first];
-  p.dynamic = static_cast<u8>(in.dynamic | 0x40);
-  p.pad[0] = elements;
-  p.pad[1] = static_cast<u8>(by_k ? 0 : element);
-  p.pad[2] = mask;
+  p.dynamic = static_cast<u8>(in.dynamic | InstructionMapping::by_mask);
+  p.mask = mask;
 }
 
 /// Whether the address of a memory operand depends on this register.
@@ -221,6 +249,16 @@ void copy_gs_base(Builder& b, const Instruction& in, u32 segment) {
 
 }  // namespace
 
+ElementMask mask_of(const Instruction& in, const Mix* at_run_time) {
+  if (!in.gather)
+    return at_run_time == nullptr ? ElementMask{}
+                                  : ElementMask{at_run_time->mask.elements, at_run_time->mask.bits, at_run_time->mask.number};
+  const ZydisDecodedInstruction raw = Details(in).raw;
+  const Gathering gathering = gathering_of(raw, in.opcode);
+  if (raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX) return {gathering.elements, 0, raw.raw.evex.aaa};
+  return {gathering.elements, static_cast<u8>(gathering.element_bits), static_cast<u8>(~raw.raw.vex.vvvv & 15)};
+}
+
 void emit_head(Builder& b, const Instruction& in) {
   const bool is_push_or_pop = in.legacy && in.map == Map::one_byte && (in.opcode & 0xf0) == 0x50;
   if (in.kind == Kind::jump || in.resolved)
@@ -262,8 +300,8 @@ void emit_copy(Builder& b, const Instruction& in, u32 segment) {
   if (in.unasked != 0) emit_unasked_count(b, in);
   if (reads_gs_base(in) && fsgsbase_allowed)
     copy_gs_base(b, in, segment);
-  else if (in.gather)
-    copy_gather(b, in, segment);
+  else if (const ElementMask mask = mask_of(in, run_time_mix(in)); mask.elements != 0)
+    copy_masked(b, in, mask, segment);
   else if (in.dynamic != 0)
     copy_repeat(b, in, segment);
   else if (is_limited(in))

@@ -1,5 +1,6 @@
 /// Generates the code of a trace: copies of the program's instructions, increments of segments, and ends of segments.
 #pragma once
+#include "tally/engine/translate/instruction_mix.hpp"
 #include "tally/engine/translate/linking.hpp"
 #include "tally/engine/translate/recorder.hpp"
 
@@ -91,6 +92,9 @@ void abandon_trace(const Builder& b);
 void emit_head(Builder& b, const Instruction& in);
 
 void emit_increment(Builder& b, u32 segment, u32 number, Increment::Method how, u8 reg);
+
+/// Returns the mask of a gather, a scatter, or of what an instruction does at run time; without elements if it has none.
+ElementMask mask_of(const Instruction& in, const Mix* at_run_time);
 
 /// Emits the copy of an instruction that is not a branch, with code that counts accesses which are unknown in advance.
 void emit_copy(Builder& b, const Instruction& in, u32 segment);

@@ -5,6 +5,7 @@
 #include "tally/engine/translate/execution_counts.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/logged_code.hpp"
+#include "tally/engine/translate/mix_rows.hpp"
 #include "tally/engine/translate/path_hash_code.hpp"
 #include "tally/engine/translate/program_marks.hpp"
 #include "tally/engine/translate/protection_keys.hpp"
@@ -138,6 +139,15 @@ class Reoptimizer {
     for (k = counted_in; k < branches_; k++) vectors_[k + 1].add(path, -1);
   }
 
+  /// The same for the rows.
+  void fill_rows(channel::MixRow* rows, u32 counted_in) {
+    for (u32 i = 0, k = 0; i < n_; i++) {
+      add_mix(rows[0], in_[i]);
+      if (k < branches_ && branch_[k].end == i + 1) rows[++k] = rows[0];
+    }
+    for (u32 k = counted_in; k < branches_; k++) rows[k + 1].add(rows[0], -1);
+  }
+
   /// Chooses the cheapest position on the path. `segment`: the number of branches before it.
   Increment choose(u32& segment) {
     Increment best{Increment::spill, 0, r11};
@@ -250,6 +260,7 @@ class Reoptimizer {
     place_segments(branches_ + 1);
     const u32 number = new_segments(vectors_, branches_ + 1);
     if (number == 0) return false;
+    if (counts_mix()) fill_rows(own_records.rows + number, counted_in);
     b.trace.number = number;
     b.trace.segment_count = static_cast<u16>(branches_ + 1);
     u16 counted = 0xffff;

@@ -4,6 +4,7 @@
 #include "tally/engine/translate/countdown_code.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/logged_code.hpp"
+#include "tally/engine/translate/mix_rows.hpp"
 #include "tally/engine/translate/path_hash_code.hpp"
 #include "tally/engine/translate/program_marks.hpp"
 #include "tally/engine/translate/protection_keys.hpp"
@@ -188,6 +189,7 @@ class Translator {
     if (n == 0) last_ = Kind::plain;
     const u32 number = new_segment(vector_of(n, segment));
     if (number == 0) return false;
+    for (u32 i = 0; counts_mix() && i < n; i++) add_mix(own_records.rows[number], in_[i]);
     if (segment == 0) b.trace.number = number;
     const Increment increment = steps_ ? Increment{Increment::spill, 0, r11} : choose_increment(ahead_, in_, n, at_);
     u16 counted = 0xffff;

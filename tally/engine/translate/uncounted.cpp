@@ -2,12 +2,17 @@
 
 #include "tally/engine/code_log_writer.hpp"
 #include "tally/engine/translate/execution_counts.hpp"
+#include "tally/engine/translate/mix_rows.hpp"
 
 namespace tally::engine::translate {
 namespace {
 
+u64 pc_of(const Trace& trace, const InstructionMapping& p) {
+  return trace.pc + static_cast<u64>(static_cast<s64>(p.pc));
+}
+
 /// Returns the counts of one execution of a place on a trace's path.
-channel::Totals counts_of(const InstructionMapping& p) {
+channel::Totals counts_of(const Trace& trace, const InstructionMapping& p) {
   channel::Totals one;
   one.field[channel::instructions] = 1;
   one.field[channel::loads] = p.loads;
@@ -17,21 +22,18 @@ channel::Totals counts_of(const InstructionMapping& p) {
   add_kind(kinds, p.kind);
   if (is_branch(p.kind) && p.falls_through) kinds.branches[channel::taken - 3]--;
   one.add(kinds);
+  if (p.kind != Kind::end) add_mix_at(one, pc_of(trace, p));
   return one;
 }
 
 bool assigns_counts() { return logs_code() || on_correction != nullptr; }
-
-u64 pc_of(const Trace& trace, const InstructionMapping& p) {
-  return trace.pc + static_cast<u64>(static_cast<s64>(p.pc));
-}
 
 /// Corrects the counts for places [from, to) of a segment: executed `times` (1 or -1) times more than counted.
 void correct_places(Thread* t, const Trace& trace, u8 segment, u32 from, u32 to, s64 times) {
   for (u32 i = from; i < to && i < trace.place_count && trace.places[i].segment == segment; i++) {
     if (trace.places[i].kind == Kind::end) continue;
     channel::Totals delta;
-    delta.add(counts_of(trace.places[i]), times);
+    delta.add(counts_of(trace, trace.places[i]), times);
     correct(t, pc_of(trace, trace.places[i]), delta);
   }
 }
@@ -49,9 +51,9 @@ channel::Totals uncounted_at(const CacheLocation& s) {
   const Segment& seg = trace.segments[s.place->segment];
   channel::Totals delta;
   if (seg.first == Segment::is_exit) return delta;
-  for (u32 i = seg.first; i < s.index; i++) delta.add(counts_of(trace.places[i]));
+  for (u32 i = seg.first; i < s.index; i++) delta.add(counts_of(trace, trace.places[i]));
   if (s.place->segment > 0) delta.field[channel::taken]--;
-  if (s.offset >= seg.counted) delta.add(segment(trace.number + s.place->segment), -1);
+  if (s.offset >= seg.counted) add_segment(delta, trace.number + s.place->segment, -1);
   return delta;
 }
 
@@ -72,7 +74,7 @@ void correct_exit(Thread* t, const CacheLocation& s) {
   const u8 number = s.place->segment;
   if (!assigns_counts()) {
     channel::Totals all;
-    all.add(segment(trace.number + number));
+    add_segment(all, trace.number + number);
     return correct(t, pc_of(trace, *s.place), all);
   }
   // The branch that leads to it: the one with this number.

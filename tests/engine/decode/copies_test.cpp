@@ -45,12 +45,13 @@ bool is_instrumented = false, is_probed = false;
 void Recorder::fix(Fix, u64, s64, u32) {}
 void emit_countdown(Builder&, u32, bool) {}
 void emit_unasked_count(Builder&, const Instruction&) {}
-void emit_run_time_count(Emitter& e, u8 number, u8 reg, bool negative) {
+const Mix* run_time_mix(const Instruction&) { return nullptr; }
+void emit_run_time_count(Emitter& e, u32 number, u8 reg, s32 each) {
   const u32 counter = counters_at + 8 * number;
-  if (negative) e.not_register(reg);
+  if (each < 0) e.not_register(reg);
   e.load(rdx, counter);
   e.add_registers(rdx, rdx, reg);
-  if (negative) e.add_constant(rdx, 1), e.not_register(reg);
+  if (each < 0) e.add_constant(rdx, 1), e.not_register(reg);
   e.store(rdx, counter);
 }
 u64 emit_entry_check(const Arena&, Emitter& e, u64) { return e.here(); }

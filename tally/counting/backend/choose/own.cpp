@@ -52,6 +52,8 @@ Count in_regions(const event::Event& event, const channel::AskedModels& models) 
   if (is_modelled(event.id)) {
     if (std::string why = why_not_in_regions(event, models); !why.empty()) return absent(std::move(why));
   }
+  if (models.mix == 0 && engine::needs_mix(event.id))
+    return absent(fmt::format("counted only if the command requests it: `tally stat -e {}`", event::name(event)));
   const Simulation simulation = engine::simulation_of(models.models);
   engine::CollectedTotals tally;
   tally.without = models.without;

@@ -14,6 +14,40 @@ std::optional<std::int64_t> value_of(event::Id id, const channel::Totals& totals
 
 namespace {
 
+/// Whether one of the fields [first, end) is in the event.
+bool has_field(event::Id id, std::uint32_t first, std::uint32_t end) {
+  for (std::uint32_t i = first; i < end; ++i) {
+    channel::Totals one;
+    one.field[i] = 1;
+    if (value_of(id, one).value_or(0) != 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool needs_mix(event::Id id) {
+  return event::definition(id).kind == event::Kind::hardware &&
+         has_field(id, channel::first_mix_field, channel::field_count);
+}
+
+namespace {
+
+/// Why an event of what instructions did is not exact.
+std::string unknown_amounts(event::Id id, const channel::Totals& totals) {
+  const auto why = [&](std::uint32_t first, std::uint32_t end, channel::Field unknown, std::string_view what) {
+    const std::int64_t n = totals.field[unknown];
+    return n == 0 || !has_field(id, first, end)
+               ? std::string()
+               : fmt::format("{} of {} executed instructions are not known", what, thousands(n));
+  };
+  const std::string operations = why(channel::fp_operations, channel::fp_instructions, channel::unknown_operations,
+                                     "the floating-point operations");
+  return !operations.empty() ? operations
+                             : why(channel::bytes_loaded, channel::non_temporal_stores, channel::unknown_bytes,
+                                   "the bytes of the accesses");
+}
+
 /// Whether the event is the processor's count of program instructions, which needs no machine model.
 bool is_retired(event::Id id) { return id == event::Id::retired_loads || id == event::Id::retired_stores; }
 
@@ -69,7 +103,9 @@ Count modelled(const event::Event& event, const CollectedTotals& tally, const Si
 Count in_totals(const event::Event& event, const CollectedTotals& tally) {
   const auto value = value_of(event.id, tally.totals);
   if (!value) return not_counted();
-  return tally.reason.empty() ? exact(*value, Source::engine) : partial(*value, Source::engine, tally.reason);
+  std::string reason = unknown_amounts(event.id, tally.totals);
+  if (!tally.reason.empty()) reason += (reason.empty() ? "" : "; ") + tally.reason;
+  return reason.empty() ? exact(*value, Source::engine) : partial(*value, Source::engine, reason);
 }
 
 }  // namespace

@@ -27,6 +27,9 @@ struct CollectedTotals {
 std::optional<std::int64_t> value_of(event::Id id, const channel::Totals& totals,
                                      const channel::ModelValues& models = {});
 
+/// Whether the engine counts the event only with Settings::mix. Pure.
+bool needs_mix(event::Id id);
+
 /// Returns the count of a hardware event. `simulation`: the source of modelled events; null: none.
 Count count_of(const event::Event& event, const CollectedTotals& tally, const Simulation* simulation = nullptr);
 

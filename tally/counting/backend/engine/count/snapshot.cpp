@@ -44,16 +44,22 @@ channel::Totals in_counters(const CounterLocation& location, const Channel& shar
   const int file = shared.file.get();
   segments = std::min(written_of(file, channel::area_offset(location.area), segments, sizeof(std::uint64_t)),
                       written_of(file, channel::area_offset(of_vectors), segments, sizeof(channel::SegmentVector)));
+  const bool has_rows = shared.records.header().settings.mix != 0;
   if (segments == 0) return {};
   if (effort != nullptr &&
-      !effort->take_counter_bytes(segments * (sizeof(std::uint64_t) + sizeof(channel::SegmentVector))))
+      !effort->take_counter_bytes(segments * (sizeof(std::uint64_t) + sizeof(channel::SegmentVector) +
+                                              (has_rows ? sizeof(channel::MixRow) : 0))))
     return {};
   std::vector<std::uint64_t> counters(segments);
   std::vector<channel::SegmentVector> vectors(segments);
+  std::vector<channel::MixRow> rows(has_rows ? segments : 0);
   const bool read =
       linux::read_at(file, channel::area_offset(location.area), counters.data(), segments * sizeof counters[0]) &&
-      linux::read_at(file, channel::area_offset(of_vectors), vectors.data(), segments * sizeof vectors[0]);
-  return read ? channel::sum(counters.data(), vectors.data(), segments) : channel::Totals{};
+      linux::read_at(file, channel::area_offset(of_vectors), vectors.data(), segments * sizeof vectors[0]) &&
+      (!has_rows ||
+       linux::read_at(file, channel::mix_rows_offset(of_vectors), rows.data(), segments * sizeof rows[0]));
+  return read ? channel::sum(counters.data(), vectors.data(), has_rows ? rows.data() : nullptr, segments)
+              : channel::Totals{};
 }
 
 channel::State state_of(const channel::Thread& thread) {

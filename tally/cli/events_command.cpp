@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tally/cli/commands.hpp"
+#include "tally/cli/event_groups.hpp"
 #include "tally/cli/event_tables.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
@@ -18,6 +19,7 @@ struct EventsOptions {
   std::vector<std::string> patterns;
   bool all = false;
   bool json = false;
+  bool groups = false;
   EventTable table;
 };
 
@@ -27,6 +29,7 @@ void describe(Page& page, EventsOptions& options) {
   page.add_option("PATTERN", options.patterns,
                   "show matching names: a pattern with * ? [] matches the whole name, other words match a part");
   page.add_flag("--all", options.all, "search the events of all processors, not only of this one");
+  page.add_flag("--groups", options.groups, "list the groups of events and metrics for `tally stat --group`");
   page.add_flag("--json", options.json, "print JSON (schema tally-events/1)");
   add_event_table_option(page, options.table);
   page.footer(
@@ -81,6 +84,10 @@ int run_events(const std::vector<std::string>& arguments) {
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;
   if (const auto loaded = options.table.load(); !loaded) return report_error(loaded.error());
+  if (options.groups) {
+    const auto groups = group_list();
+    return groups ? print(*groups) : report_error(groups.error());
+  }
   // "hsw::UOPS_*" names a processor: search the events of all processors.
   options.all = options.all || std::any_of(options.patterns.begin(), options.patterns.end(),
                                            [](const std::string& one) { return one.find("::") != std::string::npos; });

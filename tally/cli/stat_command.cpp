@@ -8,6 +8,7 @@
 #include "tally/cli/commands.hpp"
 #include "tally/cli/control_options.hpp"
 #include "tally/cli/default_events.hpp"
+#include "tally/cli/event_groups.hpp"
 #include "tally/cli/event_tables.hpp"
 #include "tally/cli/launch.hpp"
 #include "tally/cli/metric_options.hpp"
@@ -44,6 +45,7 @@ namespace {
 struct StatOptions {
   std::vector<std::string> event_lists;
   std::vector<std::string> metric_lists;
+  std::vector<std::string> groups;
   std::string backend = "auto", noise;
   bool quiet = false;
   bool kernel = false;
@@ -159,6 +161,13 @@ void describe(Page& app, StatOptions& options) {
         "--topdown", options.top_down,
         "divide the pipeline's slots among Intel's top-down classes: retiring, bad speculation, frontend bound, "
         "backend bound");
+    app.add_option("--group", options.groups,
+                   "count the events and metrics of these groups, as likwid-perfctr -g: names separated by commas, "
+                   "listed by `tally events --groups`")
+        .repeated()
+        .value_name("GROUPS");
+    app.add_flag("--mix", options.stat.count()->mix,
+                 "count the instructions by category, by width, and the most frequent names; the engine only");
   }
   verify::add_noise_option(app, options.noise);
   add_label_option(app);
@@ -190,6 +199,7 @@ Result<void> choose_target(StatOptions& options) {
 
 Result<void> choose_events(StatOptions& options) {
   if (const auto loaded = options.table.load(); !loaded) return loaded;
+  if (const auto added = add_groups(options.groups, options.event_lists, options.metric_lists); !added) return added;
   auto metrics = parse_metrics(options.metric_lists);
   if (!metrics) return fail(metrics.error());
   options.stat.metrics = std::move(*metrics);

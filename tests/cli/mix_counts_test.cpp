@@ -36,7 +36,7 @@ std::string list_of(const Counts& counts) {
 Counts exact_counts(const json& events) {
   Counts counts;
   for (const json& event : events) {
-    const std::string name = event["name"];
+    const std::string name = event.contains("name") ? event["name"] : event["event"];  // of a region
     EXPECT_EQ(event["trust"], "exact") << name << " " << event["reason"];
     if (event["value"].is_number()) counts[name.substr(0, name.rfind(':'))] = event["value"];
   }
@@ -46,7 +46,8 @@ Counts exact_counts(const json& events) {
 json result_of(const Words& options, const Words& program, int& code) {
   const TemporaryFile file("result.json");
   const Finished run =
-      tally(with(with({"stat", "-q", "--repeatable", "--backend", "engine", "-o", file.path()}, options), with({"--", MIXED}, program)));
+      tally(with(with({"stat", "-q", "--repeatable", "--backend", "engine", "-o", file.path()}, options),
+                 with({"--", MIXED}, program)));
   code = run.code();
   const auto content = file.content();
   return content ? json::parse(*content) : json();
@@ -107,12 +108,92 @@ TEST_P(Mixed, IsCountedInAFunction) {
   int code = 0;
   const json result = result_of({"-e", list_of(counts), "--function", kind}, {kind, "1000"}, code);
   ASSERT_EQ(result["regions"].size(), 1u) << result;
-  const Counts in_function = exact_counts(result["regions"][0]["events"]);
+  const Counts in_function = exact_counts(result["regions"][0]["regions"][0]["events"]);
   for (const auto& [name, value] : counts) EXPECT_EQ(in_function.at(name), value) << kind << " " << name;
+}
+
+/// The counts of a function in a profile.
+Counts profiled(const std::string& kind, const std::string& events) {
+  const TemporaryFile file("profile.json");
+  const Finished run = tally({"profile", "-q", "--repeatable", "-e", events, "--format", "json", "-o", file.path(),
+                              "--", MIXED, kind, "002000"});
+  EXPECT_EQ(run.code(), 0) << run.err;
+  const json profile = json::parse(*file.content());
+  Counts counts;
+  for (const json& function : profile["functions"])
+    for (std::size_t e = 0; function["name"] == kind && e < profile["events"].size(); ++e) {
+      const std::string name = profile["events"][e]["name"];
+      counts[name.substr(0, name.rfind(':'))] = function["counts"][e];
+    }
+  return counts;
+}
+
+TEST_P(Mixed, IsInTheProfileOfItsFunction) {
+  const std::string kind = GetParam();
+  if (kind == "avx" || kind == "masked" || kind == "strings") GTEST_SKIP() << "known only at run time: not by line";
+  Counts counts = rounds(kind, "002000");
+  for (const char* name : {"load-bytes", "store-bytes", "system-calls"}) counts.erase(name);
+  if (counts.empty()) GTEST_SKIP() << "not its own";
+  const Counts found = profiled(kind, list_of(counts));
+  for (const auto& [name, value] : counts) EXPECT_EQ(found.at(name), value) << kind << " " << name;
 }
 
 INSTANTIATE_TEST_SUITE_P(, Mixed, testing::Values("sse", "x87", "strings", "locked", "calls", "avx", "masked"),
                          [](const auto& test) { return std::string(test.param); });
+
+std::int64_t sum_of(const json& shares) {
+  std::int64_t sum = 0;
+  for (const json& one : shares) sum += one["count"].get<std::int64_t>();
+  return sum;
+}
+
+std::int64_t count_of(const json& shares, const std::string& name) {
+  for (const json& one : shares)
+    if (one["name"] == name) return one["count"];
+  return 0;
+}
+
+TEST(MixOfInstructions, HasEveryInstructionOnce) {
+  int code = 0;
+  const json none = result_of({"--mix", "-e", "instructions"}, {"sse", "000000"}, code)["mix"];
+  const json result = result_of({"--mix", "-e", "instructions"}, {"sse", "005000"}, code);
+  ASSERT_EQ(code, 0);
+  const json& mix = result["mix"];
+  EXPECT_EQ(mix["instructions"], result["events"][0]["value"]);
+  EXPECT_EQ(mix["unknown"], 0);
+  for (const char* list : {"categories", "widths", "names"}) EXPECT_EQ(sum_of(mix[list]), mix["instructions"]) << list;
+  for (const char* name : {"addps", "mulsd", "sqrtss", "divpd", "ucomisd", "cvtsi2sd"})
+    EXPECT_EQ(count_of(mix["names"], name) - count_of(none["names"], name), 5000) << name;
+  EXPECT_EQ(count_of(mix["categories"], "convert") - count_of(none["categories"], "convert"), 5000);
+}
+
+TEST(MixOfInstructions, IsATable) {
+  const Finished run = tally({"stat", "-q", "--mix", "-e", "instructions", "--", MIXED, "sse", "005000"});
+  EXPECT_EQ(run.code(), 0);
+  for (const char* line : {"by category", "by largest register", "  128 bits ", "most frequent of ", "  addps "})
+    EXPECT_NE(run.err.find(line), std::string::npos) << line << run.err;
+}
+
+TEST(Groups, AreCountedByName) {
+  const Finished run = tally({"stat", "-q", "--group", "FLOPS_DP", "--", MIXED, "sse", "005000"});
+  EXPECT_EQ(run.code(), 0) << run.err;
+  for (const char* line : {"fp-operations-double:u", "SIMD-share-double", "GFLOPS-double"})
+    EXPECT_NE(run.err.find(line), std::string::npos) << line << run.err;
+  EXPECT_EQ(tally({"stat", "--group", "FLOPS", "--", "true"}).code(), 2);
+}
+
+// A file of the user is a group, and replaces the one of that name.
+TEST(Groups, CanBeOnesOwn) {
+  const TemporaryFile file("unused");
+  ASSERT_EQ(shell("mkdir -p " + file.folder() +
+                  "/tally/groups && printf '# mine\nevent branches\nmetric X=loads / stores\n' > " + file.folder() +
+                  "/tally/groups/MEM.txt")
+                .code(),
+            0);
+  const Finished run = shell("XDG_CONFIG_HOME=" + file.folder() + " " TALLY_COMMAND " events --groups");
+  EXPECT_NE(run.out.find("MEM: mine\n  events   branches\n"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("FLOPS_DP: "), std::string::npos);
+}
 
 }  // namespace
 }  // namespace tally::test

@@ -1,5 +1,6 @@
-// mixed KIND N [timer]: executes N rounds of instructions of a kind and prints what they do, as lines "EVENT VALUE". All
-// else that it does is the same for every N. With `timer`, signals interrupt it. Exit code 77: this processor lacks them.
+// mixed KIND N [timer]: executes N rounds of instructions of a kind and prints what they do, as lines "EVENT VALUE".
+// All else that it does is the same for every N. With `timer`, signals interrupt it. Exit code 77: this processor lacks
+// them.
 #include <immintrin.h>
 #include <signal.h>
 #include <string.h>
@@ -52,7 +53,8 @@ __attribute__((noinline)) void sse(long n) {
 }
 
 __attribute__((noinline)) void x87(long n) {
-  for (long i = 0; i < n; ++i) asm volatile("fldz\n fadd %%st, %%st\n fsqrt\n fldt %0\n fmulp\n fstp %%st" : : "m"(from));
+  for (long i = 0; i < n; ++i)
+    asm volatile("fldz\n fadd %%st, %%st\n fsqrt\n fldt %0\n fmulp\n fstp %%st" : : "m"(from));
   expect("fp-operations-x87", 3 * n);
   expect("load-bytes", 10 * n);
 }
@@ -152,7 +154,8 @@ int main(int argc, char** argv) {
                {"calls", calls}, {"avx", avx}, {"masked", masked}};
   if (argc < 3) return 2;
   if (!strcmp(argv[1], "avx") && !__builtin_cpu_supports("avx2")) return 77;
-  if (!strcmp(argv[1], "masked") && !(__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))) return 77;
+  if (!strcmp(argv[1], "masked") && !(__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")))
+    return 77;
   from[200] = 1;
   long n = 0;
   for (const char* digit = argv[2]; *digit; ++digit) n = 10 * n + (*digit - '0');

@@ -37,7 +37,7 @@ struct Outcome {
   std::vector<result::Interval> intervals = {};
   std::vector<result::Part> parts = {};              ///< counts of cores or sockets
   std::vector<result::ProgramRegions> regions = {};  ///< those that programs count themselves: also without an order
-  result::CodeCounts code = {};                      ///< the profile
+  result::CodeCounts code = {};                      ///< the profile; or only rows, with Order::Count::mix
   bool operator==(const Outcome&) const = default;
 };
 

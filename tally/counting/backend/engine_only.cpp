@@ -41,6 +41,8 @@ constexpr EngineOnly table[] = {
 #include "tally/engine/channel/mark_dialects.inc"
     {"a cause of cycles", [](const Order& order, bool) { return counts_causes(order); },
      "the processor's counters do not divide cycles among causes", "omit `--backend {0}`"},
+    {"--mix", [](const Order& order, bool) { return order.has_mix(); },
+     "the processor's counters do not know the instructions", "omit `--backend {0}`"},
     {"--parts", [](const Order& order, bool) { return order.parts() != nullptr; }, "samples are not divided by marks",
      "omit `--backend {0}`"},
     {"`int $0x2e` is a marker", [](const Order& order, bool) { return order.trap() == Trap::int2e; },

@@ -218,6 +218,7 @@ struct Count {
   Timing timing = {};
   bool multiplex = false;         ///< time-share the counters, and read them often enough to bound the error
   bool processes = false;         ///< also count each process and thread separately
+  bool mix = false;               ///< also which instructions were executed: Outcome::code
   bool count_interrupts = false;  ///< also count hardware interrupts, to correct counts for them; occupies a counter
   std::optional<PathSettings> path = {};
 };
@@ -305,6 +306,7 @@ struct Order {
   }
   bool has_rdpmc() const { return regions() != nullptr && regions()->rdpmc; }
   bool has_window_bounds() const { return windows() != nullptr && windows()->is_bounded(); }
+  bool has_mix() const { return count() != nullptr && count()->mix; }
   bool has_calls() const { return profile() != nullptr && profile()->calls; }
   bool has_python() const { return profile() != nullptr && profile()->python; }
   const ProfileParts* parts() const { return profile() != nullptr && profile()->parts ? &*profile()->parts : nullptr; }

@@ -15,6 +15,7 @@
 #include "tally/linux/machine/pages.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/spawn.hpp"
+#include "tally/output/result/mix_shares.hpp"
 
 namespace tally::measure {
 namespace {
@@ -123,6 +124,7 @@ bool add_run(result::Stat& stat, bool& missing, backend::Outcome outcome, const 
   add_notices(stat.notices, outcome.notices);
   add_notices(stat.notices, outcome.missing);
   if (stat.unasked.empty()) stat.unasked = std::move(outcome.unasked);
+  if (!stat.mix && !outcome.code.forms.empty()) stat.mix = result::mix_of(outcome.code);
   missing = missing || !outcome.missing.empty();
   stat.runs.push_back(run_of(std::move(outcome), signals.interrupted_by()));
   // Counts that were not collected because of an interrupt are missing.

@@ -336,7 +336,8 @@ struct Records {
   uint32_t& next_free(uint32_t area) const { return reinterpret_cast<uint32_t*>(base + free_offset)[area]; }
 };
 
-/// Returns the sum of `n` counters, each times its vector, and its row unless that is null. Pure; about 1 ns per counter.
+/// Returns the sum of `n` counters, each times its vector, and its row unless that is null. Pure; about 1 ns per
+/// counter.
 inline Totals sum(const uint64_t* counters, const SegmentVector* vectors, const MixRow* rows, uint32_t n) {
   Totals totals;
   for (uint32_t i = 0; i < n; i++) {

@@ -23,6 +23,7 @@ enum class CodeRecordKind : uint32_t {
   calls,       ///< CodeCounts: its area holds the CallNodes of a thread
   statistics,  ///< CodeCounts: its area holds the CodeValues of a thread
   python,      ///< CodeCounts: its area holds the PythonTable of a thread
+  form,        ///< CodeForm
 };
 
 /// Every record begins with this, at a multiple of 8 bytes. `kind` is written last.
@@ -102,9 +103,20 @@ struct CodeTrace {
   uint32_t places;
   uint16_t segments;
   uint16_t counts_exits;  ///< 1: the first segment counts the whole path, the others count exits from it
-  uint32_t reserved;
+  uint32_t has_forms;     ///< 1: after the places, for each of them CodeForm::number in 16 bits
   uint64_t early;  ///< with counts_exits: bit i: the first segment does not count executions that exit by segment i
 };
+
+/// With Settings::mix: the instructions of a name that do the same. Logged before the first trace that names it.
+struct CodeForm {
+  CodeRecord head;
+  uint32_t number;    ///< from 1 in each log; a log that continues another one continues its numbers
+  uint32_t width;     ///< bits of the largest vector register; 0: none
+  char name[24];      ///< mnemonic, as Zydis has it
+  char category[24];  ///< Zydis's category
+  MixRow row;         ///< of one execution, without what is known only at run time
+};
+static_assert(sizeof(CodeForm) % 8 == 0);
 
 /// An area of counters, indexed by segment numbers of this log: what a thread had counted when it ended, or when its
 /// code was discarded.

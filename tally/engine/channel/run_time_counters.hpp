@@ -7,7 +7,8 @@
 
 namespace tally::channel {
 
-/// No other number is between those of Dynamic and these: their counters would cause stalls (engine/records.hpp, placed).
+/// No other number is between those of Dynamic and these: their counters would cause stalls (engine/records.hpp,
+/// placed).
 inline constexpr uint32_t first_run_time_field = 40;
 static_assert(first_segment <= first_run_time_field);
 inline constexpr uint32_t end_of_run_time_fields = first_run_time_field + field_count - first_mix_field;

@@ -1,5 +1,5 @@
-#include "tally/engine/channel/run_time_counters.hpp"
 #include "tally/engine/guest/guest_threads.hpp"
+#include "tally/engine/channel/run_time_counters.hpp"
 
 #include <sys/mman.h>
 

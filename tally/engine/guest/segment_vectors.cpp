@@ -42,8 +42,8 @@ bool map(u32 index, u32 area) {
 }
 
 void unmap(u32 index) {
-  kernel(SYS_mmap, ranges.at[index], range_bytes(), PROT_NONE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1ull, 0);
+  kernel(SYS_mmap, ranges.at[index], range_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+         -1ull, 0);
   keep_from_core(ranges.at[index], range_bytes());
 }
 

@@ -42,8 +42,8 @@ bool was_taken(const Instruction& in, Context* after) {
 }
 
 /// Adds what is only known at run time: of the iterations or elements that were completed.
-void add_run_time_counts(channel::Totals& delta, const Instruction& in, const Mix& mix, const SteppedInstruction& before,
-                         Context* after, bool retired) {
+void add_run_time_counts(channel::Totals& delta, const Instruction& in, const Mix& mix,
+                         const SteppedInstruction& before, Context* after, bool retired) {
   if (in.dynamic == 0 && mix.at_run_time == 0) return;
   u64 times = before.counter - after->reg(rcx);
   if (in.address_bits == 32) times = static_cast<u32>(times);
@@ -130,8 +130,7 @@ void begin_step(Thread* t, Context* c) {
   Instruction in;
   if (t->stepped.available == 0 || !decode(t->pc, t->stepped.bytes, t->stepped.available, in)) return;
   const Mix mix = counts_mix() ? mix_of(in) : Mix{};
-  if (const ElementMask mask = mask_of(in, &mix); mask.elements != 0)
-    t->stepped.elements = remaining_elements(mask, c);
+  if (const ElementMask mask = mask_of(in, &mix); mask.elements != 0) t->stepped.elements = remaining_elements(mask, c);
 }
 
 void count_stepped(Thread* t, Context* after, bool has_trapped) {

@@ -44,7 +44,8 @@ u64 key_of_program() {
   u64 start = 0, end = 0;
   // Code has other sizes.
   u64 key = settings().loop_is_fast | settings().protection_keys << 1 | settings().has_bmi2 << 2 |
-            settings().repeatable << 3 | settings().counts_clock << 4 | u64{settings().mix} << 5 | settings().cpu.key << 6;
+            settings().repeatable << 3 | settings().counts_clock << 4 | u64{settings().mix} << 5 |
+            settings().cpu.key << 6;
   if (!constant_around(entry, start, end)) return key;
   for (u64 quarter = 0; quarter < 4; quarter++) key = mix_key(key, end - start, start + (end - start) / 4 * quarter);
   return mix_key(key, end - start, entry & ~63ull);

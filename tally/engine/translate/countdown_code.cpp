@@ -155,8 +155,7 @@ void add_multiple(Emitter& e, u32 at, u8 reg, s64 n) {
 void emit_run_time_count(Emitter& e, u32 number, u8 reg, s32 each) {
   add_multiple(e, counters_at + 8 * number, reg, each);
   if (!summed_events.has_all) return;
-  for (u32 i = 0; i < summed_events.count; i++)
-    add_multiple(e, o_sums + 8 * i, reg, each * amount_of_sum(i, number));
+  for (u32 i = 0; i < summed_events.count; i++) add_multiple(e, o_sums + 8 * i, reg, each * amount_of_sum(i, number));
 }
 
 void add_run_time_count(Thread* t, u32 number, s64 n) {

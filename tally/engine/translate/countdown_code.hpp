@@ -31,8 +31,8 @@ struct SummedEvents {
 extern SummedEvents summed_events;
 /// Emits code that adds the events of segment `number` to the sums. It preserves the flags unless they are dead.
 void emit_sums(Builder& b, u32 number, bool flags_dead);
-/// Emits code that adds `reg` times `each` to the counter of run-time segment `number`; `each` may be negative. It changes
-/// rdx and preserves the flags.
+/// Emits code that adds `reg` times `each` to the counter of run-time segment `number`; `each` may be negative. It
+/// changes rdx and preserves the flags.
 void emit_run_time_count(Emitter& e, u32 number, u8 reg, s32 each);
 /// Adds `n` executions of run-time segment `number` to what the thread has counted.
 void add_run_time_count(Thread* t, u32 number, s64 n);

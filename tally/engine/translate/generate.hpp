@@ -93,7 +93,8 @@ void emit_head(Builder& b, const Instruction& in);
 
 void emit_increment(Builder& b, u32 segment, u32 number, Increment::Method how, u8 reg);
 
-/// Returns the mask of a gather, a scatter, or of what an instruction does at run time; without elements if it has none.
+/// Returns the mask of a gather, a scatter, or of what an instruction does at run time; without elements if it has
+/// none.
 ElementMask mask_of(const Instruction& in, const Mix* at_run_time);
 
 /// Emits the copy of an instruction that is not a branch, with code that counts accesses which are unknown in advance.

@@ -58,33 +58,16 @@ constexpr const char* fused[] = {"fmadd", "fmsub", "fnmadd", "fnmsub"};
 
 /// Operations per lane, as Intel defines FP_ARITH_INST_RETIRED: `name` without `v` and suffix. 0: none.
 u32 operations_of(const Name& name) {
-  static constexpr const char* one[] = {"add",  "sub",  "mul", "div",   "min",   "max",   "sqrt",    "addsub",
-                                        "hadd", "hsub", "rcp", "rcp14", "rcp28", "rsqrt", "rsqrt14", "rsqrt28"};
+  static constexpr const char* plain[] = {"add",  "sub",  "mul", "div",   "min",   "max",   "sqrt",    "addsub",
+                                          "hadd", "hsub", "rcp", "rcp14", "rcp28", "rsqrt", "rsqrt14", "rsqrt28"};
   static constexpr const char* complex_products[] = {"fmulc", "fcmulc"};
   static constexpr const char* complex_sums[] = {"fmaddc", "fcmaddc"};
-  if (name.is_one_of(one)) return 1;
+  if (name.is_one_of(plain)) return 1;
   if (name.is("dp")) return 2;
   if (name.is_one_of(complex_products)) return 3;  // six operations for each pair of lanes
   if (name.is_one_of(complex_sums)) return 4;
   if (name.begins("4f")) return 8;  // four fused operations
   return name.begins_one_of(fused) ? 2 : 0;
-}
-
-u32 largest_vector(const ZydisDecodedInstruction& raw, const ZydisDecodedOperand* operand) {
-  u32 bits = 0;
-  for (u32 k = 0; k < raw.operand_count; k++) {
-    if (operand[k].type != ZYDIS_OPERAND_TYPE_REGISTER) continue;
-    u32 size = 0;
-    switch (ZydisRegisterGetClass(operand[k].reg.value)) {
-      case ZYDIS_REGCLASS_MMX: size = 64; break;
-      case ZYDIS_REGCLASS_XMM: size = 128; break;
-      case ZYDIS_REGCLASS_YMM: size = 256; break;
-      case ZYDIS_REGCLASS_ZMM: size = 512; break;
-      default: break;
-    }
-    if (size > bits) bits = size;
-  }
-  return bits;
 }
 
 /// 0 for 128, 1 for 256, 2 for 512.
@@ -166,7 +149,8 @@ bool accesses_by_count(const ZydisDecodedInstruction& raw) {
 }
 
 /// The mask in a vector register of a move between memory and registers. Returns false for those of MMX.
-bool add_vector_mask(Mix& mix, const ZydisDecodedInstruction& raw, const ZydisDecodedOperand* operand, const Name& name) {
+bool add_vector_mask(Mix& mix, const ZydisDecodedInstruction& raw, const ZydisDecodedOperand* operand,
+                     const Name& name) {
   const bool by_bytes = name.is("maskmovdqu");
   if (name.is("maskmovq")) return false;
   // The second operand has the mask, of both.
@@ -178,12 +162,13 @@ bool add_vector_mask(Mix& mix, const ZydisDecodedInstruction& raw, const ZydisDe
   return true;
 }
 
-/// Whether a memory operand has an element for each lane, and lanes that the mask disables are not accessed. Shuffles and
-/// common shift counts read all of it, and the operand of a broadcast is read once.
+/// Whether a memory operand has an element for each lane, and lanes that the mask disables are not accessed. Shuffles
+/// and common shift counts read all of it, and the operand of a broadcast is read once.
 bool is_by_lane(const ZydisDecodedInstruction& raw, const ZydisDecodedOperand* operand, u32 memory, const Name& name) {
-  static constexpr const char* whole[] = {"perm",  "shuf",  "pshuf",  "unpck",   "punpck",     "pack",
-                                          "align", "palign", "dbpsad", "pmultishift"};
-  static constexpr const char* shifts[] = {"psllw", "pslld", "psllq", "psraw", "psrad", "psraq", "psrlw", "psrld", "psrlq"};
+  static constexpr const char* whole[] = {"perm", "shuf",  "pshuf",  "unpck",  "punpck",
+                                          "pack", "align", "palign", "dbpsad", "pmultishift"};
+  static constexpr const char* shifts[] = {"psllw", "pslld", "psllq", "psraw", "psrad",
+                                           "psraq", "psrlw", "psrld", "psrlq"};
   if (raw.avx.broadcast.mode != ZYDIS_BROADCAST_MODE_INVALID || name.begins_one_of(whole)) return false;
   if (name.is_one_of(shifts) && memory + 1 == raw.operand_count_visible) return false;
   for (u32 k = 0; k < raw.operand_count_visible; k++) {
@@ -210,7 +195,8 @@ void add_bytes(Mix& mix, const ZydisDecodedInstruction& raw, const ZydisDecodedO
   for (u32 k = 0; k < raw.operand_count; k++) {
     const ZydisDecodedOperand& op = operand[k];
     if (op.type != ZYDIS_OPERAND_TYPE_MEMORY || op.mem.type == ZYDIS_MEMOP_TYPE_AGEN) continue;
-    const bool reads = op.actions & ZYDIS_OPERAND_ACTION_MASK_READ, writes = op.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+    const bool reads = op.actions & ZYDIS_OPERAND_ACTION_MASK_READ,
+               writes = op.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
     const u32 field = reads ? bytes_loaded : bytes_stored;
     if (op.mem.type == ZYDIS_MEMOP_TYPE_VSIB) {
       mix.add_of_each(field, op.element_size / 8);
@@ -232,7 +218,8 @@ void add_bytes(Mix& mix, const ZydisDecodedInstruction& raw, const ZydisDecodedO
       stored += writes ? op.size / 8 : 0;
     }
   }
-  if (raw.meta.category == ZYDIS_CATEGORY_STRINGOP) accesses_by_count(raw) ? mix.add_of_each(string_elements) : mix.add(string_elements);
+  if (raw.meta.category == ZYDIS_CATEGORY_STRINGOP)
+    accesses_by_count(raw) ? mix.add_of_each(string_elements) : mix.add(string_elements);
   mix.add(bytes_loaded, loaded);
   mix.add(bytes_stored, stored);
   mix.add(non_temporal_stores, stored != 0 && name.begins("movnt"));
@@ -274,6 +261,23 @@ u32 field_of_name(const Name& name) {
 }
 
 }  // namespace
+
+u32 largest_vector(const ZydisDecodedInstruction& raw, const ZydisDecodedOperand* operand) {
+  u32 bits = 0;
+  for (u32 k = 0; k < raw.operand_count; k++) {
+    if (operand[k].type != ZYDIS_OPERAND_TYPE_REGISTER) continue;
+    u32 size = 0;
+    switch (ZydisRegisterGetClass(operand[k].reg.value)) {
+      case ZYDIS_REGCLASS_MMX: size = 64; break;
+      case ZYDIS_REGCLASS_XMM: size = 128; break;
+      case ZYDIS_REGCLASS_YMM: size = 256; break;
+      case ZYDIS_REGCLASS_ZMM: size = 512; break;
+      default: break;
+    }
+    if (size > bits) bits = size;
+  }
+  return bits;
+}
 
 Mix mix_of(const ZydisDecodedInstruction& raw, const ZydisDecodedOperand* operand, const char* text) {
   static constexpr const char* comparisons[] = {"cmp", "comi", "ucomi"};

@@ -4,8 +4,8 @@
 
 namespace tally::engine::translate {
 
-/// What one execution of an instruction adds to the fields; and what each iteration, or each element that is active in a
-/// mask, adds in addition.
+/// What one execution of an instruction adds to the fields; and what each iteration, or each element that is active in
+/// a mask, adds in addition.
 struct Mix {
   static constexpr u32 limit = 8, at_run_time_limit = 3;
   struct Amount {
@@ -29,6 +29,9 @@ struct Mix {
       of_each[at_run_time++] = {static_cast<u8>(field), static_cast<s16>(n)};
   }
 };
+
+/// Bits of the largest vector register among the operands; 0: none.
+u32 largest_vector(const ZydisDecodedInstruction& raw, const ZydisDecodedOperand* operand);
 
 /// Pure. `operand`: raw.operand_count operands; `name`: ZydisMnemonicGetString().
 Mix mix_of(const ZydisDecodedInstruction& raw, const ZydisDecodedOperand* operand, const char* name);

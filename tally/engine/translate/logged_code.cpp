@@ -4,6 +4,7 @@
 #include "tally/engine/command_requests.hpp"
 #include "tally/engine/translate/execution_counts.hpp"
 #include "tally/engine/translate/file_identity.hpp"
+#include "tally/engine/translate/mix_rows.hpp"
 
 namespace tally::engine::translate {
 namespace {
@@ -199,6 +200,9 @@ void note_unmapped() {
   if (on_unmapped_mapping != nullptr) on_unmapped_mapping();
 }
 
+/// More instructions than any trace has, unless a test asks for longer ones.
+constexpr u32 most_forms = 512;
+
 bool is_on_path(const Trace& t, const InstructionMapping& p) { return !counts_exits(t) || p.segment == 0; }
 
 void keep_former(const LoggedFile& file) {
@@ -222,14 +226,22 @@ void log_trace(const Trace& t) {
     const u64 pc = t.pc + static_cast<u64>(static_cast<s64>(p.pc));
     if (p.kind != Kind::end && !mapping.has(pc)) mapping = log_mapping_of(pc);
   }
-  auto* const record = reinterpret_cast<channel::CodeTrace*>(
-      code_log_begin(sizeof(channel::CodeTrace) + places * sizeof(channel::CodePlace)));
+  const bool has_forms = counts_mix() && places <= most_forms;
+  static u16 form[most_forms];
+  Code code;
+  for (u32 i = 0; has_forms && i < places; i++)
+    form[i] = t.places[i].kind == Kind::end
+                  ? u16{0}
+                  : static_cast<u16>(logged_form(code, t.pc + static_cast<u64>(static_cast<s64>(t.places[i].pc))));
+  auto* const record = reinterpret_cast<channel::CodeTrace*>(code_log_begin(
+      sizeof(channel::CodeTrace) + places * (sizeof(channel::CodePlace) + (has_forms ? sizeof(u16) : 0))));
   if (record == nullptr) return;
   record->pc = t.pc;
   record->number = t.number;
   record->places = places;
   record->segments = t.segment_count;
   record->counts_exits = counts_exits(t);
+  record->has_forms = has_forms;
   if (counts_exits(t))
     for (u32 i = 1; i < t.segment_count; i++)
       if (t.segments[i].counted < t.segments[0].counted) record->early |= u64{1} << i;
@@ -241,11 +253,14 @@ void log_trace(const Trace& t) {
     if (p.kind == Kind::end) flags |= channel::place_is_end;
     place[i] = {p.pc, field_of(p), p.loads, p.stores, static_cast<u8>(flags)};
   }
+  if (has_forms) copy(place + places, form, places * sizeof form[0]);
   code_log_end(&record->head, CodeRecordKind::trace);
 }
 
 bool log_has_room(u32 traces, u32 places) {
-  return code_log_has_room(u64{traces} * sizeof(channel::CodeTrace) + u64{places} * sizeof(channel::CodePlace));
+  // With Settings::mix, at most one form for each place.
+  const u64 of_place = sizeof(channel::CodePlace) + (counts_mix() ? sizeof(u16) : 0);
+  return code_log_has_room(u64{traces} * sizeof(channel::CodeTrace) + u64{places} * of_place);
 }
 
 void log_unmapped(u64 start, u64 end) {
@@ -265,6 +280,7 @@ LoggedMapping logged_around(u64 pc) { return logs_code() ? log_mapping_of(pc) : 
 u32 unmapped_mappings() { return __atomic_load_n(&unmapped, __ATOMIC_ACQUIRE); }
 
 void log_restarted() {
+  forget_forms();
   change_logged([] {
     for (LoggedMapping& mapping : logged) mapping = {};
   });

@@ -1,6 +1,6 @@
 /// With Settings::mix: what segments and single instructions add to the fields from channel::first_mix_field on.
 #pragma once
-#include "tally/engine/translate/code_cache.hpp"
+#include "tally/engine/translate/code_reading.hpp"
 #include "tally/engine/translate/instruction_mix.hpp"
 
 namespace tally::engine::translate {
@@ -10,7 +10,7 @@ inline bool counts_mix() { return own_records.rows != nullptr; }
 /// Returns what an instruction does at run time; null if that is known in advance, or without Settings::mix. The caller
 /// must hold cache_lock.
 const Mix* run_time_mix(const Instruction& in);
-/// The same for any caller, decoded anew.
+/// The same for any caller, which decodes it again.
 Mix mix_of(const Instruction& in);
 Mix mix_at(u64 pc);
 
@@ -19,6 +19,11 @@ void add_mix(channel::MixRow& row, const Instruction& in);
 void add_mix(channel::Totals& totals, const Instruction& in, s64 n = 1);
 /// The same for the instruction at `pc`.
 void add_mix_at(channel::Totals& totals, u64 pc, s64 n = 1);
+
+/// Returns the number of the CodeForm of the instruction at `pc` in the code log, which has it from then on; 0: there
+/// was no room. Another log begins.
+u32 logged_form(Code& code, u64 pc);
+void forget_forms();
 
 /// Fills the rows of a trace's segments, which are zero, from the program's code. The caller must hold cache_lock.
 void fill_mix_rows(const Trace& t);

@@ -248,6 +248,7 @@ Json object(const result::Stat& stat, const Style& style) {
   json["processor"] = value_or_null(stat.processor);
   add_models(json, stat);
   add_unasked(json, stat);
+  add_mix(json, stat.mix);
   add_start(json, stat.start);
   json["runs_asked"] = stat.runs_asked;
   if (!stat.passes.empty()) json["passes"] = stat.passes;

@@ -63,6 +63,21 @@ inline void add_unasked(Json& json, const result::Stat& stat) {
                                {"count", one.count}});
 }
 
+/// Adds the mix of instructions, if it was requested.
+inline void add_mix(Json& json, const std::optional<result::InstructionMix>& mix) {
+  if (!mix) return;
+  const auto list = [](const std::vector<result::InstructionMix::Share>& shares) {
+    Json all = Json::array();
+    for (const auto& share : shares) all.push_back({{"name", share.name}, {"count", share.count}});
+    return all;
+  };
+  json["mix"] = {{"instructions", mix->instructions},
+                 {"unknown", mix->unknown},
+                 {"categories", list(mix->categories)},
+                 {"widths", list(mix->widths)},
+                 {"names", list(mix->names)}};
+}
+
 inline Json function_json(const result::CodeFunction& code) {
   if (code.file.empty()) return nullptr;
   return {{"file", code.file},

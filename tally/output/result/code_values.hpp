@@ -68,7 +68,15 @@ struct CodeRow {
   std::uint64_t address = 0;          ///< offset in the file; if it is not a file, address in the process
   std::int64_t executions = 0;
   std::int64_t taken = 0;  ///< for a conditional branch
+  std::uint32_t form = 0;  ///< number in CodeCounts::forms, from 1 on; 0: unknown
   bool operator==(const CodeRow&) const = default;
+};
+
+/// Instructions of one name and width. Several forms may have both in common.
+struct CodeForm {
+  std::string name, category;  ///< as Zydis has them
+  int width = 0;               ///< bits of the largest vector register; 0: none
+  bool operator==(const CodeForm&) const = default;
 };
 
 /// A call, identified by the calls that led to it.
@@ -121,6 +129,7 @@ struct CodeCounts {
   std::vector<CodePart> parts = {};     ///< if requested: by process, then by number; the last one of each is_last
   std::vector<CodeRow> rows;            ///< by owner, file and address, each once
   std::vector<std::int64_t> counts;     ///< of each row, one per event: counts[row * events.size() + event]
+  std::vector<CodeForm> forms = {};     ///< of the rows, if the mix of instructions is counted
   std::vector<CodeCall> calls;          ///< if requested
   std::vector<std::int64_t> inclusive;  ///< of each call, one per event: its own and those of the calls below it
   std::vector<std::int64_t> self;       ///< the same: counted while it was the innermost call

@@ -97,6 +97,16 @@ void read_models(const Json& json, Stat& stat) {
     stat.unasked.push_back({text(one, "feature"), text(one, "instruction"), text(one, "file"),
                             one.at("address").get<std::uint64_t>(), text(one, "function"),
                             one.at("count").get<std::int64_t>()});
+  const auto mix = json.find("mix");
+  if (mix == json.end()) return;
+  const auto list = [&](const char* key) {
+    std::vector<InstructionMix::Share> shares;
+    for (const Json& share : mix->at(key))
+      shares.push_back({text(share, "name"), share.at("count").get<std::int64_t>()});
+    return shares;
+  };
+  stat.mix = InstructionMix{mix->at("instructions").get<std::int64_t>(), list("categories"), list("widths"),
+                            list("names"), mix->at("unknown").get<std::int64_t>()};
 }
 
 std::string parse_error_text(std::string_view text, std::string_view exception) {

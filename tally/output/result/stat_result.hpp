@@ -167,6 +167,20 @@ struct BaselineVerdict {
 };
 
 /// The whole result.
+/// How many instructions of each kind were executed.
+struct InstructionMix {
+  struct Share {
+    std::string name;
+    std::int64_t count = 0;
+    bool operator==(const Share&) const = default;
+  };
+  std::int64_t instructions = 0;
+  /// By falling counts. The sum of all categories is `instructions`, and so is that of all widths.
+  std::vector<Share> categories, widths, names;
+  std::int64_t unknown = 0;  ///< instructions that are in none of the lists
+  bool operator==(const InstructionMix&) const = default;
+};
+
 struct Stat {
   std::vector<std::string> command;  ///< empty if there was none: see target
   std::string target = {};           ///< what was counted instead of a command, in words
@@ -192,6 +206,7 @@ struct Stat {
   std::optional<int> interrupted_by;         ///< the signal that tally received
   bool incomplete = false;                   ///< requested results are missing
   std::optional<BaselineVerdict> gate = {};  ///< with --baseline
+  std::optional<InstructionMix> mix = {};    ///< of the first run, if requested
   bool operator==(const Stat&) const = default;
 };
 

@@ -27,7 +27,7 @@ constinit const OptionGroup attaching_group{
 
 constinit const OptionGroup models_group{
     .name = "models",
-    .summary = "simulate caches, branch prediction and the core of a machine",
+    .summary = "simulate caches, branch prediction and the core of a machine; what instructions and cycles do",
     .text =
         "The engine simulates the machine while it executes the program, for events that it cannot count: cycles, "
         "cache misses and branch misses. Their counts are modelled.\n"
@@ -35,7 +35,10 @@ constinit const OptionGroup models_group{
         "Simulation:\n"
         "  tally stat --model haswell -e cycles,L1-dcache-load-misses -- ./prog\n"
         "  tally stat --topdown -- ./prog      # memory, branches or the core?\n"
-        "  tally profile --model ./machine.ini -e cycles -- ./prog\n"};
+        "  tally profile --model ./machine.ini -e cycles -- ./prog\n"
+        "\n"
+        "Instructions:\n"
+        "  tally stat --mix -- ./prog          # loads, arithmetic, vectors, branches?\n"};
 
 constinit const OptionGroup results_group{
     .name = "results",

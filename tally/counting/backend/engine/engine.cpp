@@ -71,7 +71,9 @@ std::optional<Error> refuses_trigger(const WindowTrigger& trigger) {
   std::int8_t weight[channel::mark_values]{};
   weigh(trigger.event.id, weight);
   const bool is_counted = std::any_of(weight, weight + channel::mark_fields, [](std::int8_t one) { return one != 0; });
-  if (is_counted && !needed_by(trigger.event.id).any() && !needs_mix(trigger.event.id) && trigger.event.mode == event::Mode::user) return std::nullopt;
+  if (is_counted && !needed_by(trigger.event.id).any() && !needs_mix(trigger.event.id) &&
+      trigger.event.mode == event::Mode::user)
+    return std::nullopt;
   return Error{Code::bad_usage, fmt::format("the engine cannot end windows by {}", event::name(trigger.event)),
                "use instructions, branches, loads or stores; or count natively by a kernel event: `--by page-faults -e "
                "page-faults`",
@@ -204,12 +206,12 @@ class Engine final : public Backend {
     settings.models = modelling.settings;
     if (modelling.needed.core) settings.core = core_of(*modelling.simulation);
     settings.marks = marks_of(order, modelling);
-    settings.mix = std::any_of(order.events.begin(), order.events.end(),
-                               [](const event::Event& event) { return needs_mix(event.id); });
+    settings.mix = order.has_mix() || std::any_of(order.events.begin(), order.events.end(),
+                                                  [](const event::Event& event) { return needs_mix(event.id); });
     if (order.windows() != nullptr) settings.windows = windows_of(order, modelling, settings.marks);
     const bool is_profile = order.profile() != nullptr,
                has_places = order.windows() != nullptr && order.windows()->places;
-    settings.logs_code = is_profile || has_places || settings.windows.vectors != 0 ? 1 : 0;
+    settings.logs_code = is_profile || order.has_mix() || has_places || settings.windows.vectors != 0 ? 1 : 0;
     settings.keeps_files = is_profile ? 1 : 0;
     settings.placed = *placed;
     settings.follows_calls = order.has_calls() ? 1 : 0;
@@ -226,7 +228,7 @@ class Engine final : public Backend {
     outcome.intervals = execution->intervals;
     const linux::Finishing finishing(*order.conditions.signals);
     outcome.regions = collect(order, *execution, *shared, modelling, counted_time, outcome);
-    if (is_profile) {
+    if (is_profile || order.has_mix()) {
       outcome.code = code_counts(order, *shared, modelling, execution->kept_files, outcome.counts);
       for (result::CodeOwner& owner : outcome.code.owners)
         owner.other_pids = execution->other_pids.contains(static_cast<pid_t>(owner.pid));

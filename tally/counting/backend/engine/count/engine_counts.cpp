@@ -17,9 +17,9 @@ namespace {
 /// Whether one of the fields [first, end) is in the event.
 bool has_field(event::Id id, std::uint32_t first, std::uint32_t end) {
   for (std::uint32_t i = first; i < end; ++i) {
-    channel::Totals one;
-    one.field[i] = 1;
-    if (value_of(id, one).value_or(0) != 0) return true;
+    channel::Totals unit;
+    unit.field[i] = 1;
+    if (value_of(id, unit).value_or(0) != 0) return true;
   }
   return false;
 }

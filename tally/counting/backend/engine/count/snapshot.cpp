@@ -56,8 +56,7 @@ channel::Totals in_counters(const CounterLocation& location, const Channel& shar
   const bool read =
       linux::read_at(file, channel::area_offset(location.area), counters.data(), segments * sizeof counters[0]) &&
       linux::read_at(file, channel::area_offset(of_vectors), vectors.data(), segments * sizeof vectors[0]) &&
-      (!has_rows ||
-       linux::read_at(file, channel::mix_rows_offset(of_vectors), rows.data(), segments * sizeof rows[0]));
+      (!has_rows || linux::read_at(file, channel::mix_rows_offset(of_vectors), rows.data(), segments * sizeof rows[0]));
   return read ? channel::sum(counters.data(), vectors.data(), has_rows ? rows.data() : nullptr, segments)
               : channel::Totals{};
 }

@@ -17,6 +17,7 @@
 #include "tally/counting/backend/engine/profile/read_python_functions.hpp"
 #include "tally/counting/backend/engine/profile/value_selection.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
+#include "tally/engine/channel/run_time_counters.hpp"
 #include "tally/output/result/call_sums.hpp"
 #include "tally/output/result/string_elements.hpp"
 
@@ -32,6 +33,7 @@ struct InstructionCount {
   std::uint8_t field, loads, stores;  // as in its CodePlace
   Source source = by_executions;
   std::int64_t executions, taken;
+  const channel::CodeForm* form = nullptr;
 
   auto key() const { return std::tie(file, address, source); }
 };
@@ -162,7 +164,10 @@ class ProfileReader {
     if (counters.empty() || !linux::read_at(shared_.file.get(), begin, counters.data(), counters.size() * 8)) return;
     for (std::uint32_t i = 1; i < channel::first_segment && i < counters.size(); ++i)
       add_repeated(i, counters[i], owner);
-    for (std::uint32_t i = channel::first_segment; i < counters.size() && !effort_.is_spent();) {
+    const channel::Settings& settings = shared_.records.header().settings;
+    for (std::uint32_t i = channel::first_run_time_field; settings.mix != 0 && i < channel::end_of_run_time_fields; ++i)
+      if (i < counters.size()) add_repeated(i, counters[i], owner);
+    for (std::uint32_t i = channel::first_segment_of_code(settings); i < counters.size() && !effort_.is_spent();) {
       std::uint32_t next = i + 1;
       if (counters[i] != 0) {
         if (const auto [source, trace] = find(number, i); trace != nullptr) {
@@ -223,6 +228,8 @@ class ProfileReader {
     const auto n = static_cast<std::int64_t>(times);
     if (n == 0) return;
     channel::Totals& to = order_.parts() != nullptr ? repeated_of_owners_[owner] : repeated_;
+    if (dynamic >= channel::first_run_time_field)
+      to.add_to(dynamic - channel::first_run_time_field + channel::first_mix_field, 1, n);
     if (dynamic == channel::dynamic_load || dynamic == channel::dynamic_move) to.add_to(channel::loads, 1, n);
     if (dynamic == channel::dynamic_compare) to.add_to(channel::loads, 2, n);
     if (dynamic == channel::dynamic_store || dynamic == channel::dynamic_move) to.add_to(channel::stores, 1, n);
@@ -294,6 +301,15 @@ class ProfileReader {
                              channel::pc_of_site(site));
   }
 
+  /// Returns the form with this number in a log, or in one that it continues; null if there is none.
+  const channel::CodeForm* form_of(std::uint32_t number, std::uint32_t form) const {
+    for (; form != 0 && number != 0 && number <= logs_.size(); number = log(number).head().inherited) {
+      if (const channel::CodeForm* const own = log(number).form(form); own != nullptr) return own;
+      if (log(number).head().inherited >= number) break;
+    }
+    return nullptr;
+  }
+
   bool is_file(std::uint32_t file) {
     while (is_file_.size() <= file)
       is_file_.push_back(files_.at(static_cast<std::uint32_t>(is_file_.size())).inode != 0);
@@ -309,6 +325,7 @@ class ProfileReader {
                  std::uint32_t owner) {
     const channel::CodeTrace& t = *trace.record;
     const auto* const places = reinterpret_cast<const channel::CodePlace*>(&t + 1);
+    const auto* const forms = t.has_forms != 0 ? reinterpret_cast<const std::uint16_t*>(places + t.places) : nullptr;
     const auto counter = [&](std::uint32_t i) {
       return std::size_t{t.number} + i < counters.size() ? counters[t.number + i] : 0;
     };
@@ -326,8 +343,9 @@ class ProfileReader {
                                   ? locate(number, trace.mappings, pc)
                                   : CodeLocation{mapping->file, in_file ? pc - mapping->start + mapping->offset : pc};
       if (!effort_.take_entries(1)) return;
+      const channel::CodeForm* const form = forms == nullptr ? nullptr : form_of(number, forms[&p - places]);
       counted.push_back({at.address, at.file, p.field, p.loads, p.stores, InstructionCount::by_executions,
-                         static_cast<std::int64_t>(reached), static_cast<std::int64_t>(taken)});
+                         static_cast<std::int64_t>(reached), static_cast<std::int64_t>(taken), form});
     };
     channel::walk(t, places, counter, each);
   }
@@ -348,11 +366,21 @@ class ProfileReader {
       totals.add_to(channel::stores, c.stores, c.executions);
       if (c.field != 0) totals.field[c.field] = c.executions;
       totals.field[channel::taken] = c.taken;
+      if (c.form != nullptr) totals.add(c.form->row, c.executions);
     }
     row.executions += totals.field[channel::instructions];
     row.taken += totals.field[channel::taken];
     for (std::size_t e = 0; e < weights_.size(); ++e)
       for (std::uint32_t f = 0; f < channel::field_count; ++f) to[e] += weights_[e][f] * totals.field[f];
+  }
+
+  /// Returns the number of a form in the result, from 1 on.
+  std::uint32_t number_of(const channel::CodeForm& form) {
+    const auto position = numbers_of_forms_.find(&form);
+    if (position != numbers_of_forms_.end()) return position->second;
+    const auto text = [](const auto& of) { return printable(std::string(of, ::strnlen(of, sizeof of))); };
+    result_.forms.push_back({text(form.name), text(form.category), static_cast<int>(form.width)});
+    return numbers_of_forms_[&form] = static_cast<std::uint32_t>(result_.forms.size());
   }
 
   void finish() {
@@ -369,8 +397,10 @@ class ProfileReader {
         result::CodeRow row{owner, all[i].file, all[i].address, 0, 0};
         result_.counts.resize(result_.counts.size() + n);
         std::int64_t* const counts = result_.counts.data() + result_.counts.size() - n;
-        for (; i < all.size() && all[i].file == row.file && all[i].address == row.address; ++i)
+        for (; i < all.size() && all[i].file == row.file && all[i].address == row.address; ++i) {
           add_counts(all[i], row, counts);
+          if (all[i].form != nullptr) row.form = number_of(*all[i].form);
+        }
         for (std::size_t e = 0; e < n; ++e) placed[e] += counts[e];
         result_.rows.push_back(row);
       }
@@ -408,6 +438,7 @@ class ProfileReader {
   channel::Totals repeated_;
   std::map<std::uint32_t, channel::Totals> repeated_of_owners_;  // instead, in a profile with parts
   std::unordered_set<std::uint32_t> areas_;                      // that were read
+  std::unordered_map<const channel::CodeForm*, std::uint32_t> numbers_of_forms_;
   Effort effort_;
   PartsOfProcesses parts_;  // empty unless they are requested
   result::CodeCounts result_;

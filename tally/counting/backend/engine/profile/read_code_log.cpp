@@ -117,6 +117,7 @@ void CodeLogReader::read(CodeFiles& files) {
       case CodeRecordKind::statistics:
       case CodeRecordKind::python:
       case CodeRecordKind::shared: add_counts(reinterpret_cast<const channel::CodeCounts*>(record)); break;
+      case CodeRecordKind::form: add_form(reinterpret_cast<const channel::CodeForm*>(record)); break;
       case CodeRecordKind::none: break;  // its process was killed while it wrote the record; others may have continued
       default: return;
     }
@@ -133,9 +134,21 @@ void CodeLogReader::add_mapping(const channel::CodeMapping* m, std::uint64_t at,
 }
 
 void CodeLogReader::add_trace(const channel::CodeTrace* t) {
-  const std::uint64_t places = t->head.bytes < sizeof *t ? 0 : (t->head.bytes - sizeof *t) / sizeof(channel::CodePlace);
+  const std::size_t of_place = sizeof(channel::CodePlace) + (t->has_forms != 0 ? sizeof(std::uint16_t) : 0);
+  const std::uint64_t places = t->head.bytes < sizeof *t ? 0 : (t->head.bytes - sizeof *t) / of_place;
   if (t->places <= places && t->segments > 0 && t->number < channel::segment_limit)
     traces_.push_back({t, all_mappings()});
+}
+
+void CodeLogReader::add_form(const channel::CodeForm* f) {
+  constexpr std::uint32_t most = 0xffff;
+  if (f->head.bytes < sizeof *f || f->number > most) return;
+  if (forms_.size() <= f->number) forms_.resize(f->number + 1);
+  forms_[f->number] = f;
+}
+
+const channel::CodeForm* CodeLogReader::form(std::uint32_t number) const {
+  return number < forms_.size() ? forms_[number] : nullptr;
 }
 
 void CodeLogReader::add_counts(const channel::CodeCounts* c) {

@@ -108,6 +108,8 @@ class CodeLogReader {
   const std::vector<Counts>& statistics() const { return values_; }
   /// Returns areas of PythonTables.
   const std::vector<Counts>& python() const { return python_; }
+  /// Returns the log's own form with this number; null if it has none.
+  const channel::CodeForm* form(std::uint32_t number) const;
   /// Returns processes that run this process's code.
   const std::vector<std::uint32_t>& shared_with() const { return shared_with_; }
 
@@ -133,6 +135,7 @@ class CodeLogReader {
   void add_mapping(const channel::CodeMapping* m, std::uint64_t at, CodeFiles& files);
   void add_trace(const channel::CodeTrace* t);
   void add_counts(const channel::CodeCounts* c);
+  void add_form(const channel::CodeForm* f);
 
   Effort& effort_;
   channel::CodeLog head_{};
@@ -143,6 +146,7 @@ class CodeLogReader {
   std::vector<std::uint64_t> mapping_offsets_;
   std::vector<Counts> counts_, calls_, values_, python_;
   std::vector<std::uint32_t> shared_with_;
+  std::vector<const channel::CodeForm*> forms_;  // by number
 };
 
 }  // namespace tally::backend::engine

@@ -19,15 +19,21 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr std::chrono::milliseconds slice_time(1);
 // Long compared to reading the clock, short compared to a slice.
-constexpr std::uint64_t chunk_bytes = 64 << 10;
+constexpr std::uint64_t chunk_bytes = 64 << 10, bytes_between_clocks = 1 << 20;
+
+std::uint64_t bytes_of(const Chain& chain) {
+  return static_cast<std::uint64_t>(chain.blocks) * static_cast<std::uint64_t>(chain.lines) * 64;
+}
 
 // The next chunk of the order, starting at index `at`; the last entry of the order closes it.
 Chain next_chunk(const Stream& stream, std::byte* base, std::size_t& at) {
   const std::size_t last = stream.order.size() - 1;
   const std::size_t chunk_blocks = std::max<std::uint64_t>(1, chunk_bytes / stream.access_bytes);
   const std::size_t blocks = std::min(chunk_blocks, last - at);
-  const Chain chain{base, stream.order.data() + at, Blocks{blocks}, Bytes{stream.stride_bytes},
-                    Lines{stream.access_bytes / 64}};
+  // Blocks that follow each other are one block, as in a plain loop: reading their order would take as long as they do.
+  const bool is_whole = stream.is_contiguous;
+  const Chain chain{base, stream.order.data() + at, Blocks{is_whole ? 1 : blocks}, Bytes{stream.stride_bytes},
+                    Lines{(is_whole ? blocks : 1) * stream.access_bytes / 64}};
   at = at + blocks == last ? 0 : at + blocks;
   return chain;
 }
@@ -43,9 +49,11 @@ std::vector<std::optional<double>> slices_of(const Stream& stream, std::byte* ba
     std::uint64_t bytes = 0;
     Clock::duration passed{};
     do {
-      const Chain chain = next_chunk(stream, base, at);
-      stream.operation.run(chain);
-      bytes += static_cast<std::uint64_t>(chain.blocks) * stream.access_bytes;
+      for (const std::uint64_t limit = bytes + bytes_between_clocks; bytes < limit;) {
+        const Chain chain = next_chunk(stream, base, at);
+        stream.operation.run(chain);
+        bytes += bytes_of(chain);
+      }
       passed = Clock::now() - start;
     } while (passed < slice_time);
     const bool undisturbed = watch.now() == before;
@@ -62,7 +70,7 @@ void stream_until(const Stream& stream, std::byte* base, const std::atomic<bool>
   while (!stop.load(std::memory_order_relaxed)) {
     const Chain chain = next_chunk(stream, base, at);
     stream.operation.run(chain);
-    moved.fetch_add(static_cast<std::uint64_t>(chain.blocks) * stream.access_bytes, std::memory_order_relaxed);
+    moved.fetch_add(bytes_of(chain), std::memory_order_relaxed);
     if (pause_adds > 0) (void)adds(pause_adds);
   }
 }

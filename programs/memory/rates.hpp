@@ -19,6 +19,7 @@ struct Stream {
   Operation operation;
   Order order;                      ///< of the accesses, repeated
   std::string order_name;           ///< "forward", "random"
+  bool is_contiguous = false;       ///< each access follows the one before it: `order` is forward and without gaps
   std::uint64_t stride_bytes = 64;  ///< from one access to the next
   std::uint64_t access_bytes = 64;  ///< per access
   std::uint64_t window_bytes = 0;   ///< the memory that a thread works in

@@ -7,6 +7,14 @@ namespace tally::memory {
 
 constexpr std::uint64_t kernel_line_bytes = 64;
 
+/// Calls `each` with the offset of every line of a block. Unrolled: a loop for each line would be the limit in a
+/// first-level cache.
+template <class Each>
+void each_line(std::uint64_t bytes, Each&& each) {
+#pragma GCC unroll 8
+  for (std::uint64_t at = 0; at < bytes; at += kernel_line_bytes) each(at);
+}
+
 /// Reads only the order, sequentially: the misses of a random index would be timed too.
 template <class Line>
 void write_blocks(const Chain& chain) {
@@ -15,7 +23,7 @@ void write_blocks(const Chain& chain) {
   for (std::uint64_t k = 0; k < static_cast<std::uint64_t>(chain.blocks); ++k) {
     const std::uint64_t next = chain.order[k + 1] * stride;
     std::byte* const block = chain.base + chain.order[k] * stride;
-    for (std::uint64_t at = 0; at < bytes; at += kernel_line_bytes) Line::store(block + at, next);
+    each_line(bytes, [&](std::uint64_t at) { Line::store(block + at, next); });
   }
   Line::done();
 }
@@ -41,7 +49,7 @@ void touch_blocks(const Chain& chain) {
   const auto bytes = static_cast<std::uint64_t>(chain.lines) * kernel_line_bytes;
   for (std::uint64_t k = 0; k < static_cast<std::uint64_t>(chain.blocks); ++k) {
     const std::byte* const block = chain.base + chain.order[k] * stride;
-    for (std::uint64_t at = 0; at < bytes; at += kernel_line_bytes) Line::load(block + at);
+    each_line(bytes, [&](std::uint64_t at) { Line::load(block + at); });
   }
   Line::done();
 }

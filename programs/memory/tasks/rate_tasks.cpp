@@ -77,6 +77,7 @@ Stream forward_stream(const RegionAndBlock& size, std::uint64_t stride) {
   Stream stream = stream_of(size, stride);
   stream.order = closed(forward_ring(stream.window_bytes / stream.stride_bytes));
   stream.order_name = "forward";
+  stream.is_contiguous = stream.stride_bytes == stream.access_bytes;
   return stream;
 }
 

@@ -141,6 +141,20 @@ TEST_P(Mixed, IsInTheProfileOfItsFunction) {
 INSTANTIATE_TEST_SUITE_P(, Mixed, testing::Values("sse", "x87", "strings", "locked", "calls", "avx", "masked"),
                          [](const auto& test) { return std::string(test.param); });
 
+// A count that lacks the bytes of some instructions is not exact: of the command, and of a function.
+TEST(MixedUnknown, IsPartial) {
+  int code = 0;
+  const json result = result_of({"-e", "store-bytes,stores", "--function", "unknown"}, {"unknown", "000010"}, code);
+  const json& whole = result["events"];
+  const json& region = result["regions"][0]["regions"][0]["events"];
+  const std::string reason = "the bytes of the accesses of 10 executed instructions are not known";
+  for (const json& events : {whole, region}) {
+    EXPECT_EQ(events[0]["trust"], "partial");
+    EXPECT_EQ(events[0]["reason"], reason);
+    EXPECT_EQ(events[1]["trust"], "exact");
+  }
+}
+
 std::int64_t sum_of(const json& shares) {
   std::int64_t sum = 0;
   for (const json& one : shares) sum += one["count"].get<std::int64_t>();

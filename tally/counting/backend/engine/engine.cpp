@@ -228,6 +228,7 @@ class Engine final : public Backend {
     outcome.intervals = execution->intervals;
     const linux::Finishing finishing(*order.conditions.signals);
     outcome.regions = collect(order, *execution, *shared, modelling, counted_time, outcome);
+    mark_unknown_in_regions(order, outcome);
     if (is_profile || order.has_mix()) {
       outcome.code = code_counts(order, *shared, modelling, execution->kept_files, outcome.counts);
       for (result::CodeOwner& owner : outcome.code.owners)
@@ -247,6 +248,24 @@ class Engine final : public Backend {
     if (execution->began) return outcome;
     for (EventCount& event_count : outcome.counts) event_count.count = absent(ended_within_delay);
     return outcome;
+  }
+
+  /// Regions cannot tell whether an instruction whose operations or bytes are unknown was in them.
+  static void mark_unknown_in_regions(const Order& order, Outcome& outcome) {
+    const auto mark = [&](RegionCounts& counts) {
+      for (RegionEvent& region_event : counts.events)
+        for (std::size_t i = 0; i < order.events.size(); ++i) {
+          const Count& whole = outcome.counts[i].count;
+          if (whole.trust == Trust::partial && needs_mix(order.events[i].id) &&
+              region_event.event == outcome.counts[i].name)
+            region_event.total = downgraded(std::move(region_event.total), Trust::partial, whole.reason);
+        }
+    };
+    for (result::ProgramRegions& program : outcome.regions)
+      for (RegionResult& region : program.regions) {
+        mark(region.all);
+        for (RegionThread& thread : region.threads) mark(thread.counts);
+      }
   }
 
   /// Adds a notice if a Python interpreter ran and none of its functions was seen.

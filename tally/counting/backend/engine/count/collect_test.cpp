@@ -24,6 +24,7 @@ channel::Totals some_totals() {
   t.field[channel::returns] = 16;
   t.field[channel::far] = 32;
   t.field[channel::prefetches] = 5;
+  for (std::uint32_t f = channel::first_mix_field; f < channel::unknown_operations; ++f) t.field[f] = 1000 + f;
   return t;
 }
 
@@ -58,6 +59,19 @@ TEST(Collector, a_count_is_exact_unless_there_is_a_reason) {
   EXPECT_EQ(partial.trust, Trust::partial);
   EXPECT_EQ(partial.value, 1000);
   EXPECT_EQ(partial.reason, "it was killed");
+}
+
+TEST(Collector, operations_are_partial_if_some_are_unknown) {
+  channel::Totals totals = some_totals();
+  totals.field[channel::unknown_operations] = 3;
+  const auto count = [&](const char* name) { return count_of(*event::parse(name), {totals, "it was killed"}); };
+  EXPECT_EQ(count("fp-operations").reason,
+            "the floating-point operations of 3 executed instructions are not known; it was killed");
+  EXPECT_EQ(count("fp-operations-double-256").trust, Trust::partial);
+  EXPECT_EQ(count_of(*event::parse("load-bytes"), {totals, ""}).trust, Trust::exact);
+  EXPECT_EQ(count_of(*event::parse("nops"), {totals, ""}).trust, Trust::exact);
+  EXPECT_TRUE(needs_mix(event::Id::nops));
+  EXPECT_FALSE(needs_mix(event::Id::loads));
 }
 
 TEST(Collector, counts_without_the_models_of_some_threads_are_partial) {

@@ -250,9 +250,9 @@ class Engine final : public Backend {
     return outcome;
   }
 
-  /// Regions cannot tell whether an instruction whose operations or bytes are unknown was in them.
+  /// An instruction whose operations or bytes are unknown may have been in any region.
   static void mark_unknown_in_regions(const Order& order, Outcome& outcome) {
-    const auto mark = [&](RegionCounts& counts) {
+    const auto downgrade = [&](RegionCounts& counts) {
       for (RegionEvent& region_event : counts.events)
         for (std::size_t i = 0; i < order.events.size(); ++i) {
           const Count& whole = outcome.counts[i].count;
@@ -263,8 +263,8 @@ class Engine final : public Backend {
     };
     for (result::ProgramRegions& program : outcome.regions)
       for (RegionResult& region : program.regions) {
-        mark(region.all);
-        for (RegionThread& thread : region.threads) mark(thread.counts);
+        downgrade(region.all);
+        for (RegionThread& thread : region.threads) downgrade(thread.counts);
       }
   }
 

@@ -107,11 +107,11 @@ TEST_F(Completion, offers_commands_options_and_values) {
   EXPECT_EQ(completions({"tally", "stat", "--format", "c"}), Words{"csv"});
   EXPECT_EQ(completions({"tally", "stat", "--format", "=", "c"}), Words{"csv"});
   EXPECT_EQ(completions({"tally", "stat", "--backend", "no"}), Words{"none"});
-  EXPECT_EQ(completions({"tally", "stat", "-e", "instructions,sto"}), Words{"instructions,stores"});
+  EXPECT_EQ(completions({"tally", "stat", "-e", "instructions,prefe"}), Words{"instructions,prefetches"});
   EXPECT_EQ(completions({"tally", "stat", "-M", "IPC,loads-per-s"}), Words{"IPC,loads-per-store"});
   EXPECT_EQ(completions({"tally", "report", "--format", "h"}), (Words{"hpctool", "html"}));
-  EXPECT_EQ(completions({"tally", "event", "sto"}), Words{"stores"});
-  EXPECT_EQ(completions({"tally", "event", "loads,sto"}), Words{"loads,stores"});
+  EXPECT_EQ(completions({"tally", "event", "sto"}), (Words{"store-bytes", "stores"}));
+  EXPECT_EQ(completions({"tally", "event", "loads,stores"}), Words{"loads,stores"});
   EXPECT_EQ(completions({"tally", "help", "st"}), Words{"stat"});
   EXPECT_EQ(completions({"tally", "help", "runn"}), Words{"running"});
   EXPECT_EQ(completions({"tally", "profile", "--sort", "c"}), Words{"callees"})

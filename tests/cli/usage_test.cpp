@@ -116,7 +116,7 @@ TEST(Usage, mistakes_end_with_2_and_a_hint) {
       {{"export"}, "missing FILE"},
       {{"export", "/nowhere/file.json"}, "cannot read '/nowhere/file.json': No such file or directory"},
       {{"export", "/dev/null"}, "'/dev/null' is not a result of `tally stat`: it is empty"},
-      {{"stat", "-e", "instrctions", "--", "true"}, "did you mean instructions?"},
+      {{"stat", "-e", "instrctions", "--", "true"}, "did you mean instructions"},
       {{"stat", "-e", "loads,,stores", "true"}, "missing event name"},
       {{"stat", "-e", "loads:x", "true"}, "unknown suffix ':x'"},
       {{"stat", "-e", "page-faults:k", "true"}, "does not support a suffix"},

@@ -30,19 +30,19 @@ MetricChoice choice_of(const MetricDefinition& line) {
 struct LikwidGroup {
   std::string_view name, hint;
 };
-constexpr std::string_view no_flops =
-    "there is none for floating-point operations: `tally events --all FP` searches events";
 constexpr std::string_view for_machine = "`tally watch` shows it for the whole machine";
 constexpr LikwidGroup likwid_groups[] = {
-    {"BRANCH", "LIKWID's group: use branch-rate, branch-miss-rate"},
+    {"BRANCH", "a group of events and metrics: `tally stat --group BRANCH`"},
+    {"CACHE", "a group of events and metrics: `tally stat --group CACHE`"},
     {"CLOCK", "LIKWID's group: use frequency, CPI"},
-    {"DATA", "LIKWID's group: use loads-per-store"},
+    {"DATA", "a group of events and metrics: `tally stat --group DATA`"},
     {"L3CACHE", "LIKWID's group: use cache-miss-rate, cache-MPKI"},
     {"TLB_DATA", "LIKWID's group: use dTLB-miss-rate, dTLB-MPKI"},
     {"TLB_INSTR", "LIKWID's group: use iTLB-MPKI"},
-    {"FLOPS_DP", no_flops},
-    {"FLOPS_SP", no_flops},
-    {"MEM", for_machine},
+    {"FLOPS_DP", "a group of events and metrics: `tally stat --group FLOPS_DP`"},
+    {"FLOPS_SP", "a group of events and metrics: `tally stat --group FLOPS_SP`"},
+    {"MEM", "`tally stat --group MEM` counts the bytes that a program requests; `tally watch` shows the whole machine"},
+    {"TLB", "a group of events and metrics: `tally stat --group TLB`"},
     {"ENERGY", for_machine},
 };
 

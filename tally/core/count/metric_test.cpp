@@ -82,7 +82,7 @@ TEST(ParseMetrics, errors_have_a_hint) {
     const char* expected;
   } cases[] = {{"IPX", "did you mean IPC"},          {"IPC:x", "did you mean IPC"},
                {"zzzzzzzzzz", "--metrics list"},     {"", "--metrics list"},
-               {"BRANCH", "branch-miss-rate"},       {"FLOPS_DP", "floating-point"},
+               {"BRANCH", "--group BRANCH"},         {"FLOPS_DP", "--group FLOPS_DP"},
                {"mine=", "a formula consists of"},   {"mine=2 * 3", "for example"},
                {"IPC,a=b / c", "its own --metrics"}, {"mine=a b", "with spaces around"}};
   for (const auto& one : cases) {

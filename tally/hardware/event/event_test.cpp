@@ -51,6 +51,7 @@ TEST(Parse, unknown_names_suggest_the_nearest_of_all_sources) {
       {"LLC-load-miss", "LLC-load-misses"},
       {"IPC", "IPC is a metric: `tally stat --metrics IPC`"},
       {"ipc:u", "IPC is a metric"},
+      {"MEM", "MEM is a group: `tally stat --group MEM`"},
       {"L3-misses", "did you mean LLC-load-misses, LLC-store-misses, cache-misses?"},
       {"L3-loads", "did you mean LLC-loads"},
       {"01c2", "r01c2"},

@@ -9,6 +9,7 @@
 #include "tally/core/count/metric.hpp"
 #include "tally/hardware/event/generic_events.hpp"
 #include "tally/hardware/event/perf_names.hpp"
+#include "tally/hardware/event/shipped_groups.hpp"
 #include "tally/hardware/pmu/apple/apple_events.hpp"
 #include "tally/linux/machine/pmu_devices.hpp"
 
@@ -154,6 +155,8 @@ std::string hint_of_known_name(std::string_view name) {
   const std::string small = lower(name);
   for (const MetricDefinition& metric : metric_table())
     if (lower(metric.name) == small) return fmt::format("{0} is a metric: `tally stat --metrics {0}`", metric.name);
+  for (const ShippedGroup& group : shipped_groups())
+    if (lower(group.name) == small) return fmt::format("{0} is a group: `tally stat --group {0}`", group.name);
   if (!small.starts_with("l3-") && small != "l3") return "";
   return small.find("miss") != std::string::npos ? "did you mean LLC-load-misses, LLC-store-misses, cache-misses?"
                                                  : "did you mean LLC-loads, LLC-stores, cache-references?";

@@ -47,22 +47,19 @@ Result<event::EventGroup> parse_named(const std::string& name, const std::string
 
 }  // namespace
 
-Result<void> add_groups(const std::vector<std::string>& names, std::vector<std::string>& events,
-                        std::vector<std::string>& metrics) {
-  if (names.empty()) return {};
+Result<void> add_groups(const std::string& names, std::vector<std::string>& events, std::vector<std::string>& metrics) {
   const auto groups = all_groups();
   if (!groups) return fail(groups.error());
-  for (const std::string& list : names)
-    for (const std::string& name : split(list, ',')) {
-      const auto match = groups->find(name);
-      if (match == groups->end())
-        return fail(Code::bad_usage, fmt::format("unknown group '{}'", printable(name)),
-                    "`tally events --groups` lists them");
-      const auto group = parse_named(match->first, match->second);
-      if (!group) return fail(group.error());
-      events.insert(events.end(), group->events.begin(), group->events.end());
-      metrics.insert(metrics.end(), group->metrics.begin(), group->metrics.end());
-    }
+  for (const std::string& name : split(names, ',')) {
+    const auto match = groups->find(name);
+    if (match == groups->end())
+      return fail(Code::bad_usage, fmt::format("unknown group '{}'", printable(name)),
+                  "`tally events --groups` lists them");
+    const auto group = parse_named(match->first, match->second);
+    if (!group) return fail(group.error());
+    events.insert(events.end(), group->events.begin(), group->events.end());
+    metrics.insert(metrics.end(), group->metrics.begin(), group->metrics.end());
+  }
   return {};
 }
 

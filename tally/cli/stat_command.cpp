@@ -43,9 +43,7 @@ namespace tally::cli {
 namespace {
 
 struct StatOptions {
-  std::vector<std::string> event_lists;
-  std::vector<std::string> metric_lists;
-  std::vector<std::string> groups;
+  std::vector<std::string> event_lists, metric_lists;
   std::string backend = "auto", noise;
   bool quiet = false;
   bool kernel = false;
@@ -61,6 +59,7 @@ struct StatOptions {
   bool native = false;
   bool top_down = false;
   std::string by;
+  std::optional<std::string> groups;
   bool from_script = false;
   bool nothing_asked = false;  // neither events nor metrics: count the backend's default set
   report::ResultOptions results;
@@ -164,7 +163,6 @@ void describe(Page& app, StatOptions& options) {
     app.add_option("--group", options.groups,
                    "count the events and metrics of these groups, as likwid-perfctr -g: names separated by commas, "
                    "listed by `tally events --groups`")
-        .repeated()
         .value_name("GROUPS");
     app.add_flag("--mix", options.stat.count()->mix,
                  "count the instructions by category, by width, and the most frequent names; the engine only");
@@ -199,7 +197,8 @@ Result<void> choose_target(StatOptions& options) {
 
 Result<void> choose_events(StatOptions& options) {
   if (const auto loaded = options.table.load(); !loaded) return loaded;
-  if (const auto added = add_groups(options.groups, options.event_lists, options.metric_lists); !added) return added;
+  if (options.groups)
+    if (const auto added = add_groups(*options.groups, options.event_lists, options.metric_lists); !added) return added;
   auto metrics = parse_metrics(options.metric_lists);
   if (!metrics) return fail(metrics.error());
   options.stat.metrics = std::move(*metrics);

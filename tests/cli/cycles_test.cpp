@@ -80,23 +80,44 @@ TEST(Cycles, are_those_of_the_machines_core) {
   }
 }
 
-// The parts that cycles consist of depend on the precision only, not on what else is modelled, and the output names
-// them.
+// The parts that cycles consist of do not depend on what else is modelled, and the output names them.
 TEST(Cycles, are_the_same_whatever_else_is_modelled) {
   // No level includes another: in `full` that would take long.
   const TemporaryFile small("small.model",
                             "model small\nl1d size=8K ways=2\ndtlb entries=4 ways=4\nstlb entries=16 ways=4\n"
                             "core haswell\nlatency memory=100 stlb=7 walk=30 mispredict=15\n");
-  const auto cycles = [&](const char* precision, const char* events, const char* notice) {
+  const auto cycles = [&](const char* precision, const char* events) {
     const json result = run({"--repeatable", "--precision", precision, "-e", events}, {"/bin/ls", "/"}, small.path());
-    EXPECT_NE(notices_of(result).find(notice), std::string::npos) << notices_of(result);
+    EXPECT_NE(notices_of(result).find("misses of caches and TLBs, and mispredictions"), std::string::npos);
     return event_of(result, "cycles:u")["value"];
   };
-  const char* const others = "cycles,branch-misses,dTLB-load-misses";
-  const char* const without = "misses of caches, and mispredictions (misses of TLBs with --precision full)";
-  const char* const with = "misses of caches and TLBs, and mispredictions";
-  EXPECT_EQ(cycles("fast", "cycles", without), cycles("fast", others, without));
-  EXPECT_EQ(cycles("full", "cycles", with), cycles("full", others, with));
+  for (const char* precision : {"fast", "full"})
+    EXPECT_EQ(cycles(precision, "cycles"), cycles(precision, "cycles,branch-misses,dTLB-load-misses")) << precision;
+}
+
+// A walk of 1 MiB, byte by byte: 16,384 lines and 256 pages.
+TEST(Cycles, wait_for_translations_and_not_for_streams) {
+  const auto cycles = [](const std::string& machine) {
+    const TemporaryFile model("mine.model", "model mine\nl1d size=32K ways=8\ncore haswell\n" + machine);
+    const json result = run({"-e", "cycles,dTLB-load-misses"}, {workload("stride_1_1048576")}, model.path());
+    return event_of(result, "cycles:u")["value"].get<std::int64_t>();
+  };
+  const std::int64_t without = cycles(""), translated = cycles("dtlb entries=4 ways=4\nlatency walk=1015\n"),
+                     waited = cycles("latency memory=420\n"),
+                     streamed = cycles("prefetch streamer\nlatency memory=420\nline-time memory=7\n");
+  EXPECT_NEAR(static_cast<double>(waited - without), 16384 * 100, 2000);
+  EXPECT_NEAR(static_cast<double>(translated - without), 256 * 250, 10000);
+  EXPECT_NEAR(static_cast<double>(streamed - without), 256 * (62 * 7 + 2 * 100), 2000);
+}
+
+// Of string instructions, the core knows the kind, and the caches count the bytes.
+TEST(Cycles, of_repeated_string_instructions_depend_on_their_length) {
+  const TemporaryFile model("mine.model", "model mine\nl1d size=32K ways=8\ncore zen4\n");
+  const auto cycles = [&model](const std::string& program) {
+    return event_of(run({"-e", "cycles"}, {workload(program)}, model.path()), "cycles:u")["value"].get<double>();
+  };
+  EXPECT_NEAR(cycles("rep_movsb_1000000") - cycles("rep_movsb_200"), (1'000'000 - 200) / 32.0, 5);
+  EXPECT_NEAR(cycles("rep_lodsb_1000000") - cycles("rep_lodsb_200"), 2 * (1'000'000 - 200), 5);
 }
 
 // A running program's traces are re-created, and begin at other addresses in the next run: no cycle may depend on it.

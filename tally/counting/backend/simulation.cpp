@@ -125,7 +125,7 @@ std::string describe(const Simulation& simulation, const NeededModels& needed) {
   level(needed.lower, "LLC", caches.llc);
   const auto tlb = [&](const char* name, const models::CacheShape& shape) {
     const std::int64_t entries = std::int64_t{shape.sets} * shape.ways;
-    if (needed.tlbs_in(simulation.precision) && entries != 0)
+    if ((needed.tlbs || needed.core) && entries != 0)
       parts.push_back(fmt::format("{} {} entries {}-way", name, thousands(entries), shape.ways));
   };
   tlb("iTLB", simulation.machine.tlbs.itlb);

@@ -37,8 +37,6 @@ Result<machines::MachineModel> machine_of(const std::string& model);
 struct NeededModels {
   bool branches = false, l1i = false, l1d = false, lower = false, tlbs = false, core = false;
   bool any() const { return branches || l1i || l1d || lower || tlbs || core; }
-  /// Whether TLBs are modelled: with `full`, cycles include them.
-  bool tlbs_in(Precision precision) const { return tlbs || (core && precision == Precision::full); }
 };
 
 /// Returns the models that an event needs; none if no model provides it.

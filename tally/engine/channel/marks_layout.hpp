@@ -11,7 +11,7 @@
 
 namespace tally::channel {
 
-inline constexpr uint32_t mark_limit = 16, mark_event_limit = 24;
+inline constexpr uint32_t mark_limit = 16, mark_event_limit = 30;
 
 /// An event is a weighted sum of the fields of Totals and the values of ModelValues, in this order.
 inline constexpr uint32_t mark_fields = field_count;

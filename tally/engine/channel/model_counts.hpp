@@ -31,6 +31,7 @@ struct Models {
   uint8_t compared;  ///< 1: both kinds of models run, for tests: see ModelCounts
   uint8_t own_llc;   ///< 1: each thread has a last level of its own
   uint8_t next_line, streamer;  ///< enabled prefetchers
+  uint8_t streams;              ///< 1: the machine prefetches streams, so cycles do not wait for them
   uint8_t worker_count;         ///< workers that run the models for generated code (NoteRing); 0: the engine runs them
   uint8_t core;                 ///< 1 + the index of its core in machines::core_names(): for programs that ask; 0: none
   ModelLevel l1i, l1d, l2, llc, itlb, dtlb, stlb;
@@ -52,13 +53,21 @@ inline constexpr uint32_t core_kinds = 128;
 /// The core of the machine, like models::CoreTable; with model_core.
 struct ModelCore {
   uint16_t rob, scheduler, loads, vector_loads, stores;
-  uint8_t width, load_latency, vector_load_latency, forward, forward_blocked, renames, fuses, reserved;
+  uint8_t width, load_latency, vector_load_latency, forward, forward_blocked, renames, fuses, fetch;
+  uint8_t access_bytes, store_merges, indirect, reserved;
   ModelTiming timing[core_kinds];  ///< indexed by models::Operation
 };
 
 /// References and misses of a level, like models::LevelCounts.
 struct ModelLevelCounts {
   uint64_t fetches, fetch_misses, loads, load_misses, stores, store_misses;
+};
+
+/// What delayed the misses of first levels, like models::MissCounts.
+struct ModelMissCounts {
+  uint64_t stlb_data, stlb_chases, stlb_fetches;
+  uint64_t walk_data, walk_chases, walk_fetches;
+  uint64_t stream_llc, stream_memory;
 };
 
 /// What the models count for a thread. They do not count references of first levels that generated code resolves alone:
@@ -68,18 +77,20 @@ struct ModelValues {
   ModelLevelCounts l1d_across;  ///< what accesses across line boundaries add to l1d: see models::HierarchyCounts
   uint64_t prefetches;
   uint64_t chases_l2, chases_llc, chases_memory;  ///< see models::ChaseCounts
+  ModelMissCounts misses;                         ///< with model_core
+  uint64_t string_steps;                          ///< see models::HierarchyCounts
   ModelLevelCounts itlb, dtlb, stlb;
   uint64_t conditional, conditional_misses, indirect, indirect_misses, returns, return_misses, btb_misses;
 };
 
 /// Causes of cycles in the core model: models::core_causes.
-inline constexpr uint32_t core_cause_count = 6;
+inline constexpr uint32_t core_cause_count = 7;
 
-/// Results of the core model: cycles without misses by cause, and the instructions that it processed and that it does
-/// not know.
+/// Results of the core model: cycles without misses by cause, and of the instructions that it processed those that it
+/// does not know, and loads that a store 4 KiB away may delay.
 struct CoreValues {
   uint64_t cycles[core_cause_count];
-  uint64_t instructions, unknown;
+  uint64_t instructions, unknown, aliases;
 };
 
 /// What the engine executed at its own address, one instruction at a time: no model processed it.

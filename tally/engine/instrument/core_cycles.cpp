@@ -35,6 +35,10 @@ const models::CoreTable& core_table() {
   table.forward_blocked = core.forward_blocked;
   table.renames = static_cast<models::Renames>(core.renames);
   table.fuses = core.fuses != 0;
+  table.fetch = core.fetch;
+  table.indirect = core.indirect;
+  table.access_bytes = core.access_bytes;
+  table.store_merges = core.store_merges != 0;
   for (u32 i = 0; i < models::operations; i++) {
     const channel::ModelTiming& row = core.timing[i];
     if (row.is_known == 0) continue;
@@ -322,7 +326,9 @@ class Flow {
       blocks_[block].executions = step->executions;
       for (;;) {
         step->block = block;
-        code_[filled++] = step->code;
+        code_[filled] = step->code;
+        code_[filled].begins_line = step->pc % 64 == 0 || step->pc % 64 + step->length > 64;
+        code_[filled++].is_indirect = step->kind == Kind::jump_indirect || step->kind == Kind::call_indirect;
         Step* const next = step->falls_through() || step->calls() ? steps_.find(step->next()) : nullptr;
         if (next != nullptr && next->begins) add_edge(*step, *next, step->executions);
         if (next == nullptr || next->begins) break;
@@ -330,6 +336,8 @@ class Flow {
       }
       lasts_[block] = number_of(*step);
       blocks_[block].instructions = {&code_[begin], filled - begin};
+      blocks_[block].begin = steps_[beginnings_[block]].pc;
+      blocks_[block].end = step->next();
     }
   }
 
@@ -445,6 +453,7 @@ void core_finish_locked(Thread* t) {
     for (u32 i = 0; i < channel::core_cause_count; i++) core.cycles[i] += total.cycles.by[i];
     core.instructions += total.instructions;
     core.unknown += total.unknown;
+    core.aliases += total.aliases;
     if (locates_values())
       flow.shares([t](u64 pc, const models::CoreTimes& cycles, u64 executions) {
         place_core_cycles(t, pc, cycles, executions);

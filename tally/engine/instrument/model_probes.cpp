@@ -129,6 +129,15 @@ TALLY_NO_SAVES __attribute__((noinline)) void access_first(Thread* t, ColdModels
 
 // --- string instructions --------------------------------------------------------------------------------------------
 
+void count_string_steps(Thread* t, u64 steps) {
+  values_of(model_counts(t)->values).caches.string_steps += steps;
+  if (!model_plan.notes_sites) return;
+  models::HierarchyCounts here;
+  ValueRecorder recorder(t, here, {}, {});
+  here.string_steps = steps;
+  recorder.stepped(model_thread(t)->site);
+}
+
 /// Processes the elements that a string instruction executed. Only the first element in a pair of lines needs a probe:
 /// the others hit both lines and leave their LRU order unchanged.
 void process_string_elements(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
@@ -137,6 +146,7 @@ void process_string_elements(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
   const models::Repeat repeat = models::Repeat::of(word >> 8);
   const u64 words[models::Repeat::words] = {m.repeat[0], m.repeat[1], m.repeat_rdi, rcx, rsi, rdi};
   models::Repetition left(repeat, words);
+  count_string_steps(t, repeat.steps(left.elements));
   const u64 bytes = repeat.bytes, line = model_plan.line_bytes;
   const auto elements_left = [&](u64 address) {
     // The number of elements from this one to the end of its line; 1 if the element crosses into another line.

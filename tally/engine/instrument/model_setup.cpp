@@ -52,7 +52,7 @@ bool pages_can_be_inline() {
 
 u64 level_words() {
   if (settings().models.worker_count != 0) return 0;
-  return models::FirstLevels::words(caches) + models::table_words(caches.l2) + models::tlb_words(tlbs) +
+  return models::FirstLevels::words(caches) + models::LowerLevels::own_words(caches) + models::tlb_words(tlbs) +
          (settings().models.own_llc != 0 ? models::shared_words(caches) : 0);
 }
 /// For the plain models: a hierarchy with or without a shared last level.
@@ -94,7 +94,7 @@ void make_cold_models(Thread* t) {
     u64* const lower = tlb + models::tlb_words(tlbs);
     r.first = models::FirstLevels(caches, tables);
     r.tlbs = models::Tlbs(tlbs, models::tables_in(tlbs, tlb));
-    r.lower = models::LowerLevels(caches, lower, own ? lower + models::table_words(caches.l2) : shared_llc);
+    r.lower = models::LowerLevels(caches, lower, own ? lower + models::LowerLevels::own_words(caches) : shared_llc);
     r.tage.reset();
   }
   model_thread(t)->record = r.access_log;
@@ -142,6 +142,7 @@ void models_init() {
   if (m.on == 0) return;
   caches = {shape_of(m.l1i), shape_of(m.l1d), shape_of(m.l2), shape_of(m.llc), {m.next_line != 0, m.streamer != 0}};
   tlbs = {shape_of(m.itlb), shape_of(m.dtlb), shape_of(m.stlb)};
+  if (on(channel::model_core)) caches.misses = {tlbs.itlb, tlbs.dtlb, tlbs.stlb, m.streams != 0};
   if (!on(channel::model_l1i)) caches.l1i = {};
   if (!on(channel::model_l1d)) caches.l1d = {};
   if (!on(channel::model_lower)) caches.l2 = caches.llc = {};

@@ -80,6 +80,9 @@ TEST_F(Host, TakesTheCoreOfItsProcessor) {
   EXPECT_EQ(machine->sources[1],
             "core bonnell, mispredictions, TLBs, latencies: the model bonnell, by GenuineIntel family 6 model 28");
   EXPECT_EQ(machine->latencies.mispredict, 13) << "of that core, too";
+  EXPECT_EQ(machine->latencies.walk, 30);
+  core("GenuineIntel", 6, 28, "ssse3 hypervisor");
+  EXPECT_EQ(host(root_)->latencies.walk, 60) << "of two levels of tables";
 }
 
 TEST_F(Host, AFourthLevelIsTheLastOne) {

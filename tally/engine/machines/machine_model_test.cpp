@@ -75,6 +75,7 @@ dtlb entries=12 ways=3 page=2M
 prefetch streamer
 core haswell
 latency llc=40 mispredict=20
+line-time llc=3
 )",
                              "text");
   ASSERT_TRUE(machine) << machine.error().message << machine.error().hint;
@@ -89,7 +90,7 @@ latency llc=40 mispredict=20
   EXPECT_TRUE(machine->caches.llc.inclusive);
   EXPECT_EQ(machine->tlbs.dtlb, (models::CacheShape{.sets = 4, .ways = 3, .line_bits = 21}));
   EXPECT_EQ(machine->caches.prefetch, (models::PrefetchShape{.streamer = true}));
-  EXPECT_EQ(machine->latencies, (models::Latencies{.llc = 40, .mispredict = 20}));
+  EXPECT_EQ(machine->latencies, (models::Latencies{.llc = 40, .llc_line = 3, .mispredict = 20}));
   EXPECT_EQ(*parse(text_of(*machine), "again"), *machine);
 }
 

@@ -52,6 +52,10 @@ std::string text_of(const MachineModel& machine) {
     text += fmt::format("latency l2={} llc={} memory={} stlb={} walk={} mispredict={}\n", latencies.l2, latencies.llc,
                         latencies.memory, latencies.stlb, latencies.walk, latencies.mispredict);
   }
+  if (latencies.l2_line != 0 || latencies.llc_line != 0 || latencies.memory_line != 0) {
+    text +=
+        fmt::format("line-time l2={} llc={} memory={}\n", latencies.l2_line, latencies.llc_line, latencies.memory_line);
+  }
   return text;
 }
 

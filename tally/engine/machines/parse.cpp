@@ -74,10 +74,11 @@ class Parser {
     if (head == "core") return take_core(words);
     if (head == "prefetch") return take_prefetch(words);
     if (head == "latency") return take_latency(words);
+    if (head == "line-time") return take_line_time(words);
     if (const auto level = caches_.find(head); level != caches_.end()) return take_cache(*level->second, words);
     if (const auto level = tlbs_.find(head); level != tlbs_.end()) return take_tlb(*level->second, words);
     return unknown_word(head, {"model", "title", "source", "l1i", "l1d", "l2", "llc", "itlb", "dtlb", "stlb",
-                               "prefetch", "core", "latency"});
+                               "prefetch", "core", "latency", "line-time"});
   }
 
   tl::unexpected<Error> unknown_word(const std::string& word, const std::vector<std::string>& known) const {
@@ -209,11 +210,30 @@ class Parser {
     return set_geometry(shape, *entries, *ways, 1, fmt::format("{} entries", *entries));
   }
 
+  using Fields = std::vector<std::pair<std::string, std::uint16_t*>>;
+
   Status take_latency(const std::vector<std::string>& words) {
-    const std::vector<std::pair<std::string, std::uint16_t*>> fields{
-        {"l2", &machine_.latencies.l2},         {"llc", &machine_.latencies.llc},
-        {"memory", &machine_.latencies.memory}, {"stlb", &machine_.latencies.stlb},
-        {"walk", &machine_.latencies.walk},     {"mispredict", &machine_.latencies.mispredict}};
+    models::Latencies& latencies = machine_.latencies;
+    const auto names = take_cycles(words, {{"l2", &latencies.l2},
+                                           {"llc", &latencies.llc},
+                                           {"memory", &latencies.memory},
+                                           {"stlb", &latencies.stlb},
+                                           {"walk", &latencies.walk},
+                                           {"mispredict", &latencies.mispredict}});
+    if (!names) return fail(names.error());
+    has_mispredict_ = names->contains("mispredict");
+    return {};
+  }
+
+  Status take_line_time(const std::vector<std::string>& words) {
+    models::Latencies& latencies = machine_.latencies;
+    const auto names = take_cycles(
+        words, {{"l2", &latencies.l2_line}, {"llc", &latencies.llc_line}, {"memory", &latencies.memory_line}});
+    return names ? Status{} : fail(names.error());
+  }
+
+  // Sets fields to numbers of cycles, those that the line does not name to 0. Returns the named ones.
+  Result<Settings> take_cycles(const std::vector<std::string>& words, const Fields& fields) {
     std::vector<std::string> known;
     for (const auto& [name, field] : fields) known.push_back(name);
     const auto all = settings(words, known);
@@ -223,8 +243,7 @@ class Parser {
       if (!cycles) return fail(cycles.error());
       *field = static_cast<std::uint16_t>(*cycles);
     }
-    has_mispredict_ = all->contains("mispredict");
-    return {};
+    return *all;
   }
 
   // Checks what no single line shows.

@@ -11,6 +11,7 @@ void access(const Models& models, std::uint64_t address, std::uint64_t bytes, Ac
 void repeat(const Models& models, const Repeat& r, const std::uint64_t* words) {
   const Repetition done(r, words);
   std::uint64_t from = done.from, to = done.to;
+  if (models.caches != nullptr) models.caches->count_string_steps(r.steps(done.elements));
   const std::uint64_t step = done.down ? 0 - std::uint64_t{r.bytes} : r.bytes;
   for (std::uint64_t left = done.elements; left > 0; --left) {
     if (r.from) access(models, from, r.bytes, Access::load);

@@ -38,6 +38,11 @@ struct Repeat {
   bool to_stores;      ///< the access at RDI is a store
   bool low;            ///< uses the low halves of the registers
   static constexpr std::uint32_t words = 6;
+  /// Returns the steps, of about a cycle each, in which processors execute N elements: 32 bytes when they move, fill or
+  /// compare, half an element when they load or scan.
+  constexpr std::uint64_t steps(std::uint64_t elements) const {
+    return (from && to) || to_stores ? (elements * bytes + 31) / 32 : 2 * elements;
+  }
   constexpr std::uint64_t bits() const {
     return bytes | static_cast<std::uint64_t>(from) << 8 | static_cast<std::uint64_t>(to) << 9 |
            static_cast<std::uint64_t>(to_stores) << 10 | static_cast<std::uint64_t>(low) << 11;

@@ -108,6 +108,9 @@ TEST(AccessLog, string_instructions_are_their_elements) {
   EXPECT_EQ(played.caches.counts().l1d, replayed.caches.counts().l1d);
   EXPECT_EQ(played.caches.counts().l1d.loads, 40U);
   EXPECT_EQ(played.caches.counts().l1d.stores, 43U);
+  EXPECT_EQ(played.caches.counts().string_steps, 2U + 1) << "of 32 bytes";
+  constexpr Repeat scan{.bytes = 4, .from = false, .to = true, .to_stores = false, .low = false};
+  EXPECT_EQ(scan.steps(10), 20U);
 }
 
 }  // namespace

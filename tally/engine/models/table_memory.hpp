@@ -8,9 +8,9 @@
 
 namespace tally::models {
 
-/// Returns the words (8 bytes) of the private tables of a thread: L1I, L1D, L2.
+/// Returns the words (8 bytes) of the private tables of a thread: L1I, L1D, L2, pages of misses.
 constexpr std::uint64_t private_words(const HierarchyShape& shape) {
-  return table_words(shape.l1i) + table_words(shape.l1d) + table_words(shape.l2);
+  return table_words(shape.l1i) + table_words(shape.l1d) + LowerLevels::own_words(shape);
 }
 
 /// Returns the words of the table that threads share, of the last level. For 480 MB in 16 ways the table has 60 MB; its
@@ -22,13 +22,13 @@ constexpr std::uint64_t tlb_words(const TlbShape& shape) {
   return table_words(shape.itlb) + table_words(shape.dtlb) + table_words(shape.stlb);
 }
 
-/// Returns the tables in private_words() and shared_words() words, in the order L1D, L1I, L2. `shared` may be null
-/// without memory for it; the shape must then have no last level.
+/// Returns the tables in private_words() and shared_words() words, in the order L1D, L1I, LowerLevels. `shared` may be
+/// null without memory for it; the shape must then have no last level.
 inline Hierarchy::Tables tables_in(const HierarchyShape& shape, std::uint64_t* own, std::uint64_t* shared) {
   Hierarchy::Tables tables;
   tables.l1d = own;
   tables.l1i = tables.l1d + table_words(shape.l1d);
-  tables.l2 = tables.l1i + table_words(shape.l1i);
+  tables.lower = tables.l1i + table_words(shape.l1i);
   tables.llc = shared;
   return tables;
 }

@@ -64,7 +64,7 @@ std::string name_at(std::uint8_t number, const std::vector<std::string>& names) 
 channel::Models settings_of(const Simulation& simulation, const NeededModels& needed) {
   channel::Models models{};
   const bool full = simulation.precision == Precision::full;
-  models.on = bits_of(needed) | (needed.tlbs_in(simulation.precision) ? channel::model_tlbs : 0u);
+  models.on = bits_of(needed);
   tally::models::HierarchyShape caches = simulation.machine.caches;
   if (!simulation.prefetch) caches.prefetch = {};
   if (!full) caches = tally::models::fast(caches);
@@ -80,6 +80,7 @@ channel::Models settings_of(const Simulation& simulation, const NeededModels& ne
   models.own_llc = simulation.own_llc ? 1 : 0;
   models.next_line = caches.prefetch.next_line ? 1 : 0;
   models.streamer = caches.prefetch.streamer ? 1 : 0;
+  models.streams = simulation.machine.caches.prefetch.streamer ? 1 : 0;
   models.l1i = level_of(caches.l1i);
   models.l1d = level_of(caches.l1d);
   models.l2 = level_of(caches.l2);
@@ -110,6 +111,10 @@ channel::ModelCore core_of(const Simulation& simulation) {
   models.forward_blocked = core->forward_blocked;
   models.renames = static_cast<std::uint8_t>(core->renames);
   models.fuses = core->fuses ? 1 : 0;
+  models.fetch = core->fetch;
+  models.indirect = core->indirect;
+  models.access_bytes = core->access_bytes;
+  models.store_merges = core->store_merges ? 1 : 0;
   for (unsigned i = 0; i < tally::models::operations; ++i) {
     const tally::models::Timing* const row = core->timing(static_cast<tally::models::Operation>(i));
     if (row == nullptr) continue;
@@ -153,6 +158,8 @@ tally::models::HierarchyShape shape_of(const channel::Models& models) {
   if (on(channel::model_lower)) shape.l2 = shape_of(models.l2);
   if (on(channel::model_lower)) shape.llc = shape_of(models.llc);
   shape.prefetch = {models.next_line != 0, models.streamer != 0};
+  if (on(channel::model_core))
+    shape.misses = {shape_of(models.itlb), shape_of(models.dtlb), shape_of(models.stlb), models.streams != 0};
   return shape;
 }
 
@@ -176,17 +183,16 @@ tally::models::CycleTimes cycles_by_cause(const channel::CoreValues& core, const
     tally::models::BranchCounts branches;
   };
   static_assert(sizeof(Counts) == sizeof values);
-  auto counts = std::bit_cast<Counts>(values);
-  if (!NeededModels{.core = true}.tlbs_in(simulation.precision)) counts.tlbs = {};
+  const auto counts = std::bit_cast<Counts>(values);
   const tally::models::CoreTable* const table = machines::core_named(simulation.machine.core);
   const tally::models::LoadWaits waits =
-      table != nullptr ? tally::models::LoadWaits{table->load_latency, static_cast<unsigned>(table->window())}
+      table != nullptr ? tally::models::LoadWaits{table->load_latency, static_cast<unsigned>(table->lead())}
                        : tally::models::LoadWaits{};
   const machines::MachineModel& machine = simulation.machine;
   tally::models::CycleTimes cycles =
-      tally::models::miss_cycles(machine.latencies, waits, machine.caches, counts.caches, counts.tlbs, counts.branches);
+      tally::models::miss_cycles(machine.latencies, waits, machine.caches, counts.caches, counts.branches);
   static_assert(tally::models::core_causes == channel::core_cause_count);
-  std::copy(std::begin(core.cycles), std::end(core.cycles), cycles.by.begin());
+  for (std::size_t i = 0; i < std::size(core.cycles); ++i) cycles.by[i] += core.cycles[i];
   return cycles;
 }
 
@@ -217,18 +223,34 @@ std::int64_t cycles_of(event::Id id, const channel::CoreValues& core, const chan
   return table != nullptr ? all * table->width : 0;
 }
 
-std::string describe_cycles(const channel::CoreValues& core, const Simulation& simulation) {
-  const bool with_tlbs = NeededModels{.core = true}.tlbs_in(simulation.precision);
-  const std::string parts =
-      fmt::format("cycles come from a model: the time of instructions on that core, {}",
-                  with_tlbs ? "misses of caches and TLBs, and mispredictions"
-                            : "misses of caches, and mispredictions (misses of TLBs with --precision full)");
+namespace {
+
+// Delays that the model lacks: their names, if they are at least one in a hundred instructions.
+std::string describe_lacking(const channel::CoreValues& core, const channel::ModelValues& values) {
+  constexpr std::uint64_t one_of = 100;
+  const std::pair<std::uint64_t, const char*> delays[] = {
+      {values.l1d_across.loads + values.l1d_across.stores, "accesses across lines"},
+      {core.aliases, "loads 4 KiB away from a recent store"}};
+  std::vector<std::string> lacking;
+  for (const auto& [count, name] : delays)
+    if (count != 0 && count >= core.instructions / one_of)
+      lacking.push_back(fmt::format("{} {}", thousands(static_cast<std::int64_t>(count)), name));
+  return lacking.empty() ? "" : fmt::format("too few cycles: the model lacks the delays of {}; ", join(lacking, " and "));
+}
+
+}  // namespace
+
+std::string describe_cycles(const channel::CoreValues& core, const channel::ModelValues& values,
+                            const Simulation& simulation) {
   const double share = 100.0 * static_cast<double>(core.unknown) / static_cast<double>(core.instructions);
   const std::string unknown = core.unknown == 0
                                   ? "all executed instructions have timing data"
                                   : fmt::format("{} of executed instructions have no timing data",
                                                 share < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", share));
-  return fmt::format("{}; {}; {}", parts, unknown, describe_error(simulation));
+  return fmt::format(
+      "cycles come from a model: the time of instructions on that core, misses of caches and TLBs, and mispredictions; "
+      "{}; {}{}",
+      unknown, describe_lacking(core, values), describe_error(simulation));
 }
 
 std::string describe_unmodelled(const channel::UnseenValues& unseen) {
@@ -259,6 +281,11 @@ std::optional<std::string> difference(const channel::ModelValues& fast, const ch
       {"chased loads that L2 served", fast.chases_l2, plain.chases_l2},
       {"chased loads that the LLC served", fast.chases_llc, plain.chases_llc},
       {"chased loads that memory served", fast.chases_memory, plain.chases_memory},
+      {"translations of data by the second-level TLB", fast.misses.stlb_data, plain.misses.stlb_data},
+      {"page walks of data", fast.misses.walk_data, plain.misses.walk_data},
+      {"page walks of fetches", fast.misses.walk_fetches, plain.misses.walk_fetches},
+      {"steps of string instructions", fast.string_steps, plain.string_steps},
+      {"loads of streams that memory served", fast.misses.stream_memory, plain.misses.stream_memory},
       {"fetches that the iTLB misses", fast.itlb.fetch_misses, plain.itlb.fetch_misses},
       {"loads that the dTLB misses", fast.dtlb.load_misses, plain.dtlb.load_misses},
       {"stores that the dTLB misses", fast.dtlb.store_misses, plain.dtlb.store_misses},

@@ -34,8 +34,7 @@ tally::models::TlbShape tlbs_of(const channel::Models& models);
 /// Adds `from` to `to`, value by value.
 void add(channel::ModelValues& to, const channel::ModelValues& from);
 
-/// Returns the cycles by cause: those of the core model, plus those of misses and mispredictions. TLB misses count only
-/// with a precision that includes them, even if TLBs are modelled for other events. Pure.
+/// Returns the cycles by cause: those of the core model, plus those of misses and mispredictions. Pure.
 tally::models::CycleTimes cycles_by_cause(const channel::CoreValues& core, const channel::ModelValues& values,
                                           const Simulation& simulation);
 
@@ -44,9 +43,10 @@ tally::models::CycleTimes cycles_by_cause(const channel::CoreValues& core, const
 std::int64_t cycles_of(event::Id id, const channel::CoreValues& core, const channel::ModelValues& values,
                        const Simulation& simulation);
 
-/// Returns in words what the cycles consist of, how much of the executed code the core model does not support, and how
-/// wrong the cycles of the model were where they were measured.
-std::string describe_cycles(const channel::CoreValues& core, const Simulation& simulation);
+/// Returns in words what the cycles consist of, how much of the executed code the core model does not support, what
+/// delays it lacks if that matters, and how wrong the cycles of the model were where they were measured.
+std::string describe_cycles(const channel::CoreValues& core, const channel::ModelValues& values,
+                            const Simulation& simulation);
 
 /// Returns a sentence on what was executed and not modelled; empty if nothing.
 std::string describe_unmodelled(const channel::UnseenValues& unseen);

@@ -327,5 +327,19 @@ TEST(ModelWorkers, the_wakeup_is_closed_at_the_end) {
   EXPECT_EQ(shared->records.header().wakeup.closed, 1u);
 }
 
+TEST(EngineModels, delays_that_cycles_lack_are_named_from_one_in_a_hundred_on) {
+  channel::CoreValues core{.cycles = {}, .instructions = 100'000, .unknown = 0, .aliases = 999};
+  channel::ModelValues values{};
+  values.l1d_across.loads = 600;
+  values.l1d_across.stores = 399;
+  EXPECT_EQ(describe_cycles(core, values, {}).find("lacks"), std::string::npos);
+  values.l1d_across.stores = 400;
+  EXPECT_NE(describe_cycles(core, values, {}).find("the model lacks the delays of 1,000 accesses across lines; "),
+            std::string::npos);
+  core.aliases = 2000;
+  EXPECT_NE(describe_cycles(core, values, {}).find("and 2,000 loads 4 KiB away from a recent store; "),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace tally::backend::engine

@@ -18,7 +18,7 @@ using tally::models::HierarchyCounts;
 
 std::uint64_t own_words(const LevelShapes& shapes) {
   return FirstLevels::words(shapes.caches) + tally::models::tlb_words(shapes.tlbs) +
-         tally::models::table_words(shapes.caches.l2) + FirstLevels::time_words(shapes.caches) +
+         tally::models::LowerLevels::own_words(shapes.caches) + FirstLevels::time_words(shapes.caches) +
          tally::models::Tlbs::time_words(shapes.tlbs);
 }
 
@@ -41,6 +41,9 @@ void add_modelled(channel::ModelValues& to, const HierarchyCounts& from) {
   to.chases_l2 += from.chases.l2;
   to.chases_llc += from.chases.llc;
   to.chases_memory += from.chases.memory;
+  auto misses = std::bit_cast<tally::models::MissCounts>(to.misses);
+  misses.add(from.misses);
+  to.misses = std::bit_cast<channel::ModelMissCounts>(misses);
 }
 
 void add_modelled(channel::ModelValues& to, const tally::models::TlbCounts& from) {
@@ -54,14 +57,14 @@ void add_modelled(channel::ModelValues& to, const tally::models::TlbCounts& from
 OffloadedCaches::OffloadedCaches(const LevelShapes& shapes, linux::SparseMemory own, std::shared_ptr<LastLevel> last)
     : shapes_(shapes), own_(std::move(own)), last_(std::move(last)) {}
 
-// Their order: first levels, TLBs, L2, times of the first levels, times of the TLBs.
+// Their order: first levels, TLBs, lower levels, times of the first levels, times of the TLBs.
 OffloadedCaches::OwnTables OffloadedCaches::tables() const {
   OwnTables tables;
   tables.first = own_.words();
   std::uint64_t* const tlbs = tables.first + FirstLevels::words(shapes_.caches);
   tables.tlbs = tally::models::tables_in(shapes_.tlbs, tlbs);
-  tables.l2 = tlbs + tally::models::tlb_words(shapes_.tlbs);
-  tables.first_times = tables.l2 + tally::models::table_words(shapes_.caches.l2);
+  tables.lower = tlbs + tally::models::tlb_words(shapes_.tlbs);
+  tables.first_times = tables.lower + tally::models::LowerLevels::own_words(shapes_.caches);
   tables.tlbs.times = tables.first_times + FirstLevels::time_words(shapes_.caches);
   return tables;
 }
@@ -73,7 +76,7 @@ std::unique_ptr<OffloadedCaches> OffloadedCaches::make(const LevelShapes& shapes
   const OwnTables tables = caches->tables();
   caches->first_ = FirstLevels(shapes.caches, tables.first, tables.first_times);
   caches->tlbs_ = tally::models::Tlbs(shapes.tlbs, tables.tlbs);
-  caches->lower_ = tally::models::LowerLevels(shapes.caches, tables.l2, caches->llc_table());
+  caches->lower_ = tally::models::LowerLevels(shapes.caches, tables.lower, caches->llc_table());
   return caches;
 }
 
@@ -92,7 +95,7 @@ std::unique_ptr<OffloadedModel> OffloadedCaches::copy() const {
   const OwnTables tables = caches->tables();
   caches->first_ = first_.over(tables.first, tables.first_times);
   caches->tlbs_ = tlbs_.over(tables.tlbs);
-  caches->lower_ = lower_.over(tables.l2, caches->llc_table());
+  caches->lower_ = lower_.over(tables.lower, caches->llc_table());
   return caches;
 }
 
@@ -118,14 +121,13 @@ class LocatedValuesRecorder final : public tally::models::InstructionRecorder {
 
 void OffloadedCaches::take_placed(const tally::models::PlacedNote* notes, std::uint32_t count,
                                   channel::ModelValues& values, const Placed& placed) {
-  const bool has_lower = shapes_.caches.l2.sets != 0 || shapes_.caches.llc.sets != 0;
   const bool has_tlbs = tally::models::tlb_words(shapes_.tlbs) != 0;
   HierarchyCounts counts;
   {
     std::unique_lock<std::mutex> lock;
     if (last_ != nullptr) lock = std::unique_lock(last_->mutex);
     LocatedValuesRecorder placer(placed, counts, tlbs_.counts());
-    tally::models::access_all({&first_, has_lower ? &lower_ : nullptr, has_tlbs ? &tlbs_ : nullptr}, notes, count,
+    tally::models::access_all({&first_, has_lower() ? &lower_ : nullptr, has_tlbs ? &tlbs_ : nullptr}, notes, count,
                               counts, placer);
   }
   add_modelled(values, counts);
@@ -144,7 +146,7 @@ void OffloadedCaches::take(void* block, std::uint32_t count, channel::ModelValue
   }
   HierarchyCounts counts;
   const std::uint32_t missed = first_.access_all(notes, count, counts);
-  if (missed != 0 && (shapes_.caches.l2.sets != 0 || shapes_.caches.llc.sets != 0)) {
+  if (missed != 0 && has_lower()) {
     std::unique_lock<std::mutex> lock;
     if (last_ != nullptr) lock = std::unique_lock(last_->mutex);
     lower_.request_all(notes, missed, counts);

@@ -60,12 +60,15 @@ class OffloadedCaches final : public OffloadedModel {
   struct OwnTables {
     std::uint64_t* first;
     tally::models::Tlbs::Tables tlbs;
-    std::uint64_t* l2;
+    std::uint64_t* lower;
     std::uint64_t* first_times;
   };
   OwnTables tables() const;
   void take_placed(const tally::models::PlacedNote* notes, std::uint32_t count, channel::ModelValues& values,
                    const Placed& placed);
+  bool has_lower() const {
+    return shapes_.caches.l2.sets != 0 || shapes_.caches.llc.sets != 0 || shapes_.caches.misses.dtlb.sets != 0;
+  }
   std::uint64_t* llc_table() const { return last_ != nullptr ? last_->table.words() : nullptr; }
 
   LevelShapes shapes_;

@@ -7,7 +7,7 @@ namespace tally::machines {
 constinit const std::string_view zen2_text = R"(model  zen2
 title  AMD Ryzen 7 3700X, one of its two L3 caches
 source caches, TLBs, latencies of caches: AMD software optimization guide 56305 (not checked against it)
-source latencies of memory and of page walks: estimates
+source latencies of memory and of page walks: estimates; line times: measured on an EPYC with Zen 4 cores, 2026-11-29
 
 l1i    size=32K ways=8
 l1d    size=32K ways=8
@@ -20,12 +20,13 @@ stlb   entries=2048 ways=16
 prefetch next-line streamer
 core     zen2
 latency  l2=12 llc=39 memory=300 stlb=7 walk=30
+line-time l2=2 llc=3 memory=15
 )";
 
 constinit const std::string_view zen3_text = R"(model  zen3
 title  AMD Ryzen 9 5950X, one of its two L3 caches
 source caches, TLBs, latencies of caches: AMD software optimization guide 56665 (not checked against it)
-source latencies of memory and of page walks: estimates
+source latencies of memory and of page walks: estimates; line times: measured on an EPYC with Zen 4 cores, 2026-11-29
 
 l1i    size=32K ways=8
 l1d    size=32K ways=8
@@ -38,12 +39,13 @@ stlb   entries=2048 ways=16
 prefetch next-line streamer
 core     zen3
 latency  l2=12 llc=46 memory=350 stlb=7 walk=30
+line-time l2=2 llc=3 memory=15
 )";
 
 constinit const std::string_view zen4_text = R"(model  zen4
 title  AMD Ryzen 9 7950X, one of its two L3 caches
 source caches, TLBs, latencies of caches: AMD software optimization guide 57647 (not checked against it); TLBs also CPUID of an EPYC with this core
-source latencies of memory and of page walks: estimates
+source latencies of memory and of page walks: estimates; line times: measured on an EPYC with Zen 4 cores, 2026-11-29
 
 l1i    size=32K ways=8
 l1d    size=32K ways=8
@@ -56,12 +58,13 @@ stlb   entries=3072 ways=12
 prefetch next-line streamer
 core     zen4
 latency  l2=14 llc=50 memory=370 stlb=7 walk=30
+line-time l2=2 llc=3 memory=15
 )";
 
 constinit const std::string_view zen5_text = R"(model  zen5
 title  AMD Ryzen 9 9950X, one of its two L3 caches
 source caches, TLBs, latencies of caches: AMD software optimization guide 58455 (not checked against it)
-source latencies of memory and of page walks: estimates
+source latencies of memory and of page walks: estimates; line times: measured on an EPYC with Zen 4 cores, 2026-11-29
 source timings of instructions: those of Zen 4, because LLVM 19 has no table of Zen 5 of its own
 
 l1i    size=32K ways=8
@@ -75,6 +78,7 @@ stlb   entries=4096 ways=16
 prefetch next-line streamer
 core     zen4
 latency  l2=14 llc=46 memory=400 stlb=7 walk=30
+line-time l2=2 llc=3 memory=15
 )";
 
 }  // namespace tally::machines

@@ -1,5 +1,8 @@
 #include "tally/engine/models/cache/hierarchy.hpp"
 
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <initializer_list>
 
 #include "tally/engine/models/cache/note.hpp"
@@ -15,6 +18,14 @@ void LevelCounts::add(const LevelCounts& other) {
   store_misses += other.store_misses;
 }
 
+void MissCounts::add(const MissCounts& other) {
+  using Words = std::array<std::uint64_t, sizeof(MissCounts) / sizeof(std::uint64_t)>;
+  auto sum = std::bit_cast<Words>(*this);
+  const auto added = std::bit_cast<Words>(other);
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += added[i];
+  *this = std::bit_cast<MissCounts>(sum);
+}
+
 void HierarchyCounts::add(const HierarchyCounts& other) {
   l1i.add(other.l1i);
   l1d.add(other.l1d);
@@ -25,6 +36,8 @@ void HierarchyCounts::add(const HierarchyCounts& other) {
   chases.l2 += other.chases.l2;
   chases.llc += other.chases.llc;
   chases.memory += other.chases.memory;
+  misses.add(other.misses);
+  string_steps += other.string_steps;
 }
 
 HierarchyShape fast(const HierarchyShape& shape) {
@@ -35,17 +48,27 @@ HierarchyShape fast(const HierarchyShape& shape) {
   return result;
 }
 
-LowerLevels::LowerLevels(const HierarchyShape& shape, std::uint64_t* l2_table, std::uint64_t* llc_table)
-    : stream_(shape.prefetch.streamer) {
-  if (shape.l2.sets != 0) l2_ = Cache(shape.l2, l2_table);
-  if (shape.llc.sets != 0) llc_ = Cache(shape.llc, llc_table);
+LowerLevels::LowerLevels(const HierarchyShape& shape, std::uint64_t* own_table, std::uint64_t* llc_table)
+    : shape_(shape) {
+  set_tables(own_table, llc_table);
 }
 
-LowerLevels LowerLevels::over(std::uint64_t* l2_table, std::uint64_t* llc_table) const {
+LowerLevels LowerLevels::over(std::uint64_t* own_table, std::uint64_t* llc_table) const {
   LowerLevels made = *this;
-  if (l2_.exists()) made.l2_ = Cache(l2_.shape(), l2_table);
-  if (llc_.exists()) made.llc_ = Cache(llc_.shape(), llc_table);
+  made.set_tables(own_table, llc_table);
   return made;
+}
+
+void LowerLevels::set_tables(std::uint64_t* own_table, std::uint64_t* llc_table) {
+  const auto put = [&own_table](Cache& level, const CacheShape& shape) {
+    if (shape.sets != 0) level = Cache(shape, own_table);
+    own_table += table_words(shape);
+  };
+  put(l2_, shape_.l2);
+  put(itlb_, shape_.misses.itlb);
+  put(dtlb_, shape_.misses.dtlb);
+  put(stlb_, shape_.misses.stlb);
+  if (shape_.llc.sets != 0) llc_ = Cache(shape_.llc, llc_table);
 }
 
 void LowerLevels::make_room(const Cache& level, std::uint64_t displaced, Cache* l1i, Cache* l1d) {
@@ -70,7 +93,28 @@ void count_in(LevelCounts& counts, Access access, bool hit) {
 
 }  // namespace
 
+// Counts what a translation adds to the miss of this access.
+void LowerLevels::translate(std::uint64_t address, Access access, MissCounts& counts) {
+  Cache& first = access == Access::fetch ? itlb_ : dtlb_;
+  if (!first.exists() || first.is_most_recent(address) || first.access(address).hit) return;
+  const bool walks = !stlb_.exists() || !stlb_.access(address).hit;
+  switch (access) {
+    case Access::fetch: ++(walks ? counts.walk_fetches : counts.stlb_fetches); break;
+    case Access::chase: ++(walks ? counts.walk_chases : counts.stlb_chases); [[fallthrough]];
+    case Access::modify:
+    case Access::store:
+    case Access::load: ++(walks ? counts.walk_data : counts.stlb_data); break;
+  }
+}
+
+// Whether a request that missed L2 is a load of a line that a prefetcher has requested before.
+bool LowerLevels::is_in_stream(std::uint64_t address, Access access) {
+  return shape_.misses.streams && access != Access::fetch && streams_.continues(address, shape_.l1d.line_bits) &&
+         access != Access::store;
+}
+
 void LowerLevels::request(std::uint64_t address, Access access, HierarchyCounts& counts, Cache* l1i, Cache* l1d) {
+  translate(address, access, counts.misses);
   bool hit = false;
   if (l2_.exists()) {
     const Lookup lookup = reach(l2_, address, access);
@@ -78,15 +122,23 @@ void LowerLevels::request(std::uint64_t address, Access access, HierarchyCounts&
     counts.l2.count(access, hit);
     make_room(l2_, lookup.displaced, l1i, l1d);
   }
-  if (!hit && llc_.exists()) {
-    const Lookup lookup = reach(llc_, address, access);
-    counts.llc.count(access, lookup.hit);
-    make_room(llc_, lookup.displaced, l1i, l1d);
-    if (access == Access::chase) ++(lookup.hit ? counts.chases.llc : counts.chases.memory);
-  } else if (access == Access::chase) {
-    ++(hit ? counts.chases.l2 : counts.chases.memory);
+  if (hit) {
+    counts.chases.l2 += access == Access::chase ? 1 : 0;
+  } else {
+    const bool in_stream = is_in_stream(address, access);
+    bool in_llc = false;
+    if (llc_.exists()) {
+      const Lookup lookup = reach(llc_, address, access);
+      in_llc = lookup.hit;
+      counts.llc.count(access, in_llc);
+      make_room(llc_, lookup.displaced, l1i, l1d);
+    }
+    if (in_stream)
+      ++(in_llc ? counts.misses.stream_llc : counts.misses.stream_memory);
+    else if (access == Access::chase)
+      ++(in_llc ? counts.chases.llc : counts.chases.memory);
   }
-  if (!stream_ || !l2_.exists()) return;
+  if (!shape_.prefetch.streamer || !l2_.exists()) return;
   const Streamer::Lines lines = streamer_.request(address, l2_.shape().line_bits);
   for (unsigned i = 0; i < lines.count; ++i)
     prefetch(lines.first + static_cast<std::uint64_t>(lines.step * static_cast<std::int64_t>(i)), counts, l1i, l1d);
@@ -97,17 +149,25 @@ bool LowerLevels::can_go_level_by_level() const {
     return !level.exists() ||
            (level.shape().replacement == Replacement::lru && level.shape().write_allocate && !level.shape().inclusive);
   };
-  return !stream_ && simple(l2_) && simple(llc_);
+  return !shape_.prefetch.streamer && simple(l2_) && simple(llc_);
 }
 
 namespace {
 
-constexpr std::uint64_t purpose = 3;  // a chase is a load
+constexpr std::uint64_t purpose = 3;    // a chase is a load
+constexpr std::uint64_t of_stream = 8;  // set in a load that misses L2, in place of its being a chase
 
-std::uint64_t chases_in(const std::uint64_t* requests, std::uint32_t n) {
-  std::uint64_t count = 0;
-  for (std::uint32_t i = 0; i < n; ++i) count += access_of(requests[i]) == Access::chase ? 1 : 0;
-  return count;
+struct Kinds {
+  std::uint64_t chases = 0, streams = 0;
+};
+
+Kinds kinds_in(const std::uint64_t* requests, std::uint32_t n) {
+  Kinds kinds;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    kinds.chases += access_of(requests[i]) == Access::chase ? 1 : 0;
+    kinds.streams += (requests[i] & of_stream) != 0 ? 1 : 0;
+  }
+  return kinds;
 }
 
 // Passes requests through one level and counts them by purpose; leaves those that miss for the next level.
@@ -133,15 +193,23 @@ std::uint32_t through(Cache& level, std::uint64_t* requests, std::uint32_t n, Le
 
 void LowerLevels::request_all(std::uint64_t* requests, std::uint32_t n, HierarchyCounts& counts) {
   if (can_go_level_by_level()) {
-    // Neither level affects the other, and each processes its requests in order.
-    const std::uint64_t all = chases_in(requests, n);
+    // No level affects another, and each processes its requests in order.
+    if (itlb_.exists() || dtlb_.exists())
+      for (std::uint32_t i = 0; i < n; ++i) translate(line_of_note(requests[i]), access_of(requests[i]), counts.misses);
+    const std::uint64_t chases = kinds_in(requests, n).chases;
     n = through(l2_, requests, n, counts.l2);
-    const std::uint64_t beyond_l2 = all == 0 ? 0 : chases_in(requests, n);
+    counts.chases.l2 += chases - kinds_in(requests, n).chases;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const std::uint64_t line = line_of_note(requests[i]);
+      if (is_in_stream(line, access_of(requests[i]))) requests[i] = note_of(line, Access::load) | of_stream;
+    }
+    const Kinds missed = kinds_in(requests, n);
     n = through(llc_, requests, n, counts.llc);
-    const std::uint64_t beyond_llc = beyond_l2 == 0 ? 0 : chases_in(requests, n);
-    counts.chases.l2 += all - beyond_l2;
-    counts.chases.llc += beyond_l2 - beyond_llc;
-    counts.chases.memory += beyond_llc;
+    const Kinds beyond = kinds_in(requests, n);
+    counts.chases.llc += missed.chases - beyond.chases;
+    counts.chases.memory += beyond.chases;
+    counts.misses.stream_llc += missed.streams - beyond.streams;
+    counts.misses.stream_memory += beyond.streams;
     return;
   }
   for (std::uint32_t i = 0; i < n; ++i) request(line_of_note(requests[i]), access_of(requests[i]), counts);
@@ -165,7 +233,7 @@ void LowerLevels::prefetch(std::uint64_t address, HierarchyCounts& counts, Cache
 }
 
 Hierarchy::Hierarchy(const HierarchyShape& shape, const Tables& tables)
-    : lower_(shape, tables.l2, tables.llc), next_line_(shape.prefetch.next_line) {
+    : lower_(shape, tables.lower, tables.llc), next_line_(shape.prefetch.next_line) {
   if (shape.l1i.sets != 0) l1i_ = Cache(shape.l1i, tables.l1i);
   if (shape.l1d.sets != 0) l1d_ = Cache(shape.l1d, tables.l1d);
   for (const CacheShape* level : {&shape.llc, &shape.l2, &shape.l1i, &shape.l1d})

@@ -49,11 +49,19 @@ struct LevelCounts {
   void add(const LevelCounts& other);
 };
 
+/// What cycles need to know about the misses of the first levels, by models that change no other count.
+struct MissShape {
+  CacheShape itlb, dtlb, stlb;  ///< the TLBs, for the pages of these misses only
+  bool streams = false;         ///< the processor prefetches lines of streams
+  bool operator==(const MissShape&) const = default;
+};
+
 /// The parameters of a hierarchy. A level that does not exist (sets = 0) passes every request on. Lines of all levels
 /// have the same length.
 struct HierarchyShape {
   CacheShape l1i, l1d, l2, llc;
   PrefetchShape prefetch;
+  MissShape misses = {};
   bool operator==(const HierarchyShape&) const = default;
 };
 
@@ -61,10 +69,20 @@ struct HierarchyShape {
 /// level changes the first, and its misses may be processed later in batches.
 HierarchyShape fast(const HierarchyShape& shape);
 
-/// The chases that each level served. They are loads in LevelCounts, too.
+/// The chases that each level served, without those that continued a stream. They are loads in LevelCounts, too.
 struct ChaseCounts {
   std::uint64_t l2 = 0, llc = 0, memory = 0;
   bool operator==(const ChaseCounts&) const = default;
+};
+
+/// What delayed the misses of first levels, by MissShape. A `walk` is after a miss in both levels of a TLB, `stlb` in
+/// the first one. `data` are loads, those of chases too, and stores.
+struct MissCounts {
+  std::uint64_t stlb_data = 0, stlb_chases = 0, stlb_fetches = 0;
+  std::uint64_t walk_data = 0, walk_chases = 0, walk_fetches = 0;
+  std::uint64_t stream_llc = 0, stream_memory = 0;  ///< loads of streams that missed L2, by the level that served them
+  bool operator==(const MissCounts&) const = default;
+  void add(const MissCounts& other);
 };
 
 /// The counts of a hierarchy.
@@ -76,6 +94,8 @@ struct HierarchyCounts {
   LevelCounts l1d_across;
   std::uint64_t prefetches = 0;  ///< lines that prefetchers brought into a level; not references
   ChaseCounts chases;
+  MissCounts misses;
+  std::uint64_t string_steps = 0;  ///< of repeated string instructions: Repeat::steps(). They are no accesses
   bool operator==(const HierarchyCounts&) const = default;
   void add(const HierarchyCounts& other);
 };
@@ -83,10 +103,16 @@ struct HierarchyCounts {
 /// The levels after the first one. They process its misses, one line at a time.
 class LowerLevels {
  public:
+  /// Returns the number of words of the table that a thread has for itself: of L2 and of the pages of misses.
+  static constexpr std::uint64_t own_words(const HierarchyShape& shape) {
+    return table_words(shape.l2) + table_words(shape.misses.itlb) + table_words(shape.misses.dtlb) +
+           table_words(shape.misses.stlb);
+  }
+
   LowerLevels() = default;
-  LowerLevels(const HierarchyShape& shape, std::uint64_t* l2_table, std::uint64_t* llc_table);
+  LowerLevels(const HierarchyShape& shape, std::uint64_t* own_table, std::uint64_t* llc_table);
   /// Returns the same levels over copies of their tables.
-  LowerLevels over(std::uint64_t* l2_table, std::uint64_t* llc_table) const;
+  LowerLevels over(std::uint64_t* own_table, std::uint64_t* llc_table) const;
 
   /// Processes a first-level miss. Loads and stores differ in the counts, and if a level does not allocate on writes;
   /// `modify` is a load here. A line that an inclusive level displaces is also removed from L2, `l1i` and `l1d`, if
@@ -106,12 +132,16 @@ class LowerLevels {
   void prefetch(std::uint64_t address, HierarchyCounts& counts, Cache* l1i = nullptr, Cache* l1d = nullptr);
 
  private:
+  void set_tables(std::uint64_t* own_table, std::uint64_t* llc_table);
   bool can_go_level_by_level() const;
   void make_room(const Cache& level, std::uint64_t displaced, Cache* l1i, Cache* l1d);
+  void translate(std::uint64_t address, Access access, MissCounts& counts);
+  bool is_in_stream(std::uint64_t address, Access access);
 
-  Cache l2_, llc_;
+  HierarchyShape shape_;
+  Cache l2_, llc_, itlb_, dtlb_, stlb_;
   Streamer streamer_;
-  bool stream_ = false;
+  Streamer streams_;  // of requests that miss L2
 };
 
 /// One thread's view of a whole hierarchy. Owns no memory.
@@ -122,7 +152,7 @@ class Hierarchy {
   struct Tables {
     std::uint64_t* l1i = nullptr;
     std::uint64_t* l1d = nullptr;
-    std::uint64_t* l2 = nullptr;
+    std::uint64_t* lower = nullptr;  ///< LowerLevels::own_words()
     std::uint64_t* llc = nullptr;
   };
 
@@ -130,6 +160,9 @@ class Hierarchy {
 
   /// Processes an access of `bytes` bytes (at least 1) at `address`. Cost: some 5 ns for an L1 hit.
   void access(std::uint64_t address, std::uint64_t bytes, Access access);
+
+  /// Counts steps of a repeated string instruction, whose accesses are processed separately.
+  void count_string_steps(std::uint64_t steps) { counts_.string_steps += steps; }
 
   const HierarchyCounts& counts() const { return counts_; }
   /// Resets the counts only.

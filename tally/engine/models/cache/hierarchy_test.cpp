@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <vector>
 
+#include "tally/engine/models/cache/note.hpp"
 #include "tally/engine/models/heap_tables_testing.hpp"
 
 namespace tally::models {
@@ -260,6 +262,68 @@ TEST(Hierarchy, FastLowerLevelsNeedOnlyTheMisses) {
   EXPECT_EQ(counts.l2, whole.view.counts().l2);
   EXPECT_EQ(counts.llc, whole.view.counts().llc);
   EXPECT_EQ(counts.prefetches, whole.view.counts().prefetches);
+}
+
+// Accesses that hit in L1D need no page.
+TEST(Hierarchy, OnlyMissesNeedTheirPages) {
+  HierarchyShape shape = small();
+  const auto pages = [](std::uint32_t sets, std::uint32_t ways) {
+    return CacheShape{.sets = sets, .ways = ways, .line_bits = 12};
+  };
+  shape.misses = {.itlb = pages(1, 2), .dtlb = pages(1, 2), .stlb = pages(1, 4), .streams = false};
+  HierarchyWithTables own(shape);
+  const auto load_pages = [&own](std::uint64_t first, Access access) {  // three pages with new lines
+    for (std::uint64_t page : {1, 2, 3}) own.view.access(page * 4096 + first * 64, 8, access);
+  };
+  load_pages(0, Access::load);
+  load_pages(0, Access::load);  // all hit in L1D
+  EXPECT_EQ(own.view.counts().misses, (MissCounts{.walk_data = 3}));
+  load_pages(1, Access::chase);
+  EXPECT_EQ(own.view.counts().misses, (MissCounts{.stlb_data = 3, .stlb_chases = 3, .walk_data = 3}));
+  own.view.access(9 * 4096, 8, Access::store);
+  own.view.access(9 * 4096 + 64, 8, Access::store);
+  own.view.access(10 * 4096, 4, Access::fetch);
+  EXPECT_EQ(own.view.counts().misses,
+            (MissCounts{.stlb_data = 3, .stlb_chases = 3, .walk_data = 4, .walk_fetches = 1}));
+}
+
+TEST(Hierarchy, LoadsOfStreamsAreCounted) {
+  HierarchyShape shape = small();
+  shape.misses.streams = true;
+  const auto counts = [&shape](std::uint64_t lines, Access access) {
+    HierarchyWithTables own(shape);
+    for (std::uint64_t i = 0; i < 1 << 14; i += lines) own.view.access(i * 64, 8, access);
+    return own.view.counts();
+  };
+  const HierarchyCounts walk = counts(1, Access::chase);
+  EXPECT_EQ(walk.misses, (MissCounts{.stream_memory = 62 * 256})) << "all but the first two lines of each page";
+  EXPECT_EQ(walk.chases, (ChaseCounts{.memory = 2 * 256}));
+  EXPECT_EQ(walk.llc.load_misses, 64U * 256) << "as without";
+  EXPECT_EQ(counts(5, Access::load).misses, (MissCounts{.stream_memory = 10 * 256 + 205}));
+  EXPECT_EQ(counts(1, Access::store).misses, MissCounts{});
+}
+
+// The first level may pass its misses on later, and these may be processed level by level.
+TEST(Hierarchy, BatchesCountTheSameDelays) {
+  HierarchyShape shape = small();
+  const CacheShape pages{.sets = 1, .ways = 4, .line_bits = 12};
+  shape.misses = {.itlb = pages, .dtlb = pages, .stlb = pages, .streams = true};
+  std::vector<std::uint64_t> own(LowerLevels::own_words(shape)), llc(table_words(shape.llc)), other(own.size()),
+      other_llc(llc.size());
+  LowerLevels one_by_one(shape, own.data(), llc.data()), batched(shape, other.data(), other_llc.data());
+  HierarchyCounts expected, counts;
+  std::mt19937_64 random(5);
+  for (int batch = 0; batch < 100; ++batch) {
+    std::vector<Note> notes;
+    for (std::uint64_t line = random() % 4000; notes.size() < 500;
+         line = random() % 8 == 0 ? random() % 4000 : line + 1)
+      notes.push_back(note_of(line * 64, static_cast<Access>(random() % 5)));
+    for (const Note note : notes) one_by_one.request(line_of_note(note), access_of(note), expected);
+    batched.request_all(notes.data(), static_cast<std::uint32_t>(notes.size()), counts);
+  }
+  EXPECT_EQ(counts, expected);
+  EXPECT_GT(counts.misses.stream_memory, 1000U);
+  EXPECT_GT(counts.misses.stlb_chases + counts.misses.walk_chases, 100U);
 }
 
 TEST(Hierarchy, CountsOfThreadsAreAdded) { EXPECT_TRUE(testing::adds_all<HierarchyCounts>()); }

@@ -39,14 +39,25 @@ class Streamer {
 
   /// Processes a request for the line of this address.
   Lines request(std::uint64_t address, unsigned line_bits);
+  /// Does the same, and only returns whether a prefetcher has requested the line before: it is at most `ahead` lines
+  /// after the last one of a stream, or as far as that one was from the one before it.
+  bool continues(std::uint64_t address, unsigned line_bits);
 
  private:
   static constexpr unsigned pages = 8;
   struct Page {
     std::uint64_t tag = 0;   ///< page number + 1; 0 is empty
     std::uint64_t last = 0;  ///< the line of the last request
-    std::int64_t direction = 0;
+    std::int64_t step = 0;   ///< lines from the one before it that differs
   };
+  /// A request: lines from the last one of its page, and the step before it.
+  struct Move {
+    std::int64_t lines, before;
+    /// Whether it continues a stream.
+    bool goes_on() const { return lines != 0 && before != 0 && (lines > 0) == (before > 0); }
+  };
+  Move follow(std::uint64_t address, unsigned line_bits);
+
   Page pages_[pages] = {};  ///< the most recently followed one first
 };
 

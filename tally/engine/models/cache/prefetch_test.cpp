@@ -46,6 +46,19 @@ TEST(Streamer, StaysInThePage) {
   EXPECT_EQ(streamer.request(0x2000, 6).count, 0U) << "the next page begins a new stream";
 }
 
+TEST(Streamer, ContinuesAStreamAtItsStepOrCloser) {
+  Streamer streamer;
+  const auto continues = [&streamer](std::uint64_t line) { return streamer.continues(0x1000 + line * 64, 6); };
+  EXPECT_FALSE(continues(0));
+  EXPECT_FALSE(continues(5));
+  EXPECT_TRUE(continues(10));
+  EXPECT_TRUE(continues(12)) << "it is within the lines ahead";
+  EXPECT_FALSE(continues(17));
+  EXPECT_TRUE(continues(22));
+  EXPECT_FALSE(continues(20)) << "it goes back";
+  EXPECT_TRUE(continues(18));
+}
+
 TEST(Streamer, FollowsEightPages) {
   const auto third_request = [](unsigned between) {
     Streamer streamer;

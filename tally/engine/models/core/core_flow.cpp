@@ -17,11 +17,13 @@ struct Effort {
 };
 constexpr Effort efforts[] = {{25, 2, 1}, {8, 8, 6}, {1, rounds_to_settle, rounds_that_count}};
 
-// Sources and units that were ready as long ago as the window: code elsewhere has run before.
+// Sources and ports that were ready as long ago as the window: code elsewhere has run before. Its fetching was no
+// faster than this code.
 CoreState running_state(const CoreTable& core) {
   CoreState state;
   for (std::int16_t& time : state.ready) time = static_cast<std::int16_t>(-core.lead() * ticks_per_cycle);
-  for (std::int16_t& time : state.free) time = static_cast<std::int16_t>(-core.lead() * ticks_per_cycle);
+  for (unsigned port = 0; port < ports; ++port)
+    state.free[port] = static_cast<std::int16_t>(-core.lead() * ticks_per_cycle);
   return state;
 }
 
@@ -36,8 +38,10 @@ const CoreEdge* usual_of(std::span<const CoreEdge> entries) {
 // Rounds over all blocks. A block whose entry states did not change is not run again. The first round settles.
 class Flow {
  public:
-  Flow(const CoreTable& core, std::span<const CoreEdge> edges, const CoreMemory& memory)
+  Flow(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
+       const CoreMemory& memory)
       : core_(core),
+        blocks_(blocks),
         edges_(edges),
         ends_(memory.ends),
         marks_(memory.marks),
@@ -56,6 +60,7 @@ class Flow {
     if (mark.run_at != 0 && (mark.usual == 0 || marks_[mark.usual - 1].changed_at <= mark.run_at)) return;
     const CoreEdge* const usual = usual_of(entries_of(number));
     mark.usual = usual != nullptr ? usual->from + 1 : 0;
+    mark.jumped = usual == nullptr || jumps(*usual);
     run_usual(number, block);
   }
 
@@ -72,6 +77,7 @@ class Flow {
       const std::uint64_t times = edge.count < left ? edge.count : left;
       if (&edge == usual_edge || times == 0) continue;
       CoreState state = ends_[edge.from];
+      if (jumps(edge)) state.fetched = 0;
       ticks.add(run(core_, block.instructions, state).causes, times);
       left -= times;
     }
@@ -97,14 +103,19 @@ class Flow {
     CoreMark& mark = marks_[number];
     mark.run_at = ++now_;
     CoreState end = mark.usual != 0 ? ends_[mark.usual - 1] : elsewhere_;
-    const CoreTimes times = run(core_, block.instructions, end).causes;
-    if (end == ends_[number]) return times;
+    if (mark.jumped) end.fetched = 0;
+    const CoreCost cost = run(core_, block.instructions, end);
+    spent_[number].aliases = cost.aliases;
+    if (end == ends_[number]) return cost.causes;
     ends_[number] = end;
     mark.changed_at = ++now_;  // after run_at, because the block may follow itself
-    return times;
+    return cost.causes;
   }
 
+  bool jumps(const CoreEdge& edge) const { return blocks_[edge.from].end != blocks_[edge.to].begin; }
+
   const CoreTable& core_;
+  std::span<const CoreBlock> blocks_;
   std::span<const CoreEdge> edges_;
   std::span<CoreState> ends_;
   std::span<CoreMark> marks_;
@@ -151,7 +162,7 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
     result.instructions += instructions_of(block);
     result.unknown += block.executions * unknown_in(core, block.instructions);
   }
-  Flow flow(core, edges, memory);
+  Flow flow(core, blocks, edges, memory);
   const Efforts efforts(blocks, result.instructions);
   for (int round = 0; round < rounds_to_settle + rounds_that_count; ++round) {
     const int counted = round - rounds_to_settle;
@@ -174,6 +185,7 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
       cause = cycles - before;
     }
     result.cycles.add(memory.spent[i].cycles);
+    result.aliases += blocks[i].executions * memory.spent[i].aliases;
   }
   return result;
 }
@@ -182,6 +194,7 @@ void divide(const CoreTable& core, const CoreBlock& block, std::uint32_t number,
             std::span<CoreTimes> each) {
   const std::uint32_t usual = memory.marks[number].usual;
   CoreState state = usual != 0 ? memory.ends[usual - 1] : running_state(core);
+  if (memory.marks[number].jumped) state.fetched = 0;
   const CoreTimes all = run(core, block.instructions, state, each).causes;
   for (unsigned cause = 0; cause < core_causes; ++cause) {
     const std::uint64_t cycles = memory.spent[number].cycles.by[cause];

@@ -12,6 +12,7 @@ namespace tally::models {
 struct CoreBlock {
   std::span<const CoreInstruction> instructions;
   std::uint64_t executions = 0;
+  std::uint64_t begin = 0, end = 0;  ///< its addresses: a block that does not begin at the end of another is jumped to
 };
 
 /// How often one block followed another.
@@ -28,12 +29,14 @@ struct CoreMark {
   std::uint32_t changed_at = 0;  ///< when its end state last changed
   std::uint32_t first_edge = 0;  ///< of those into it
   std::uint32_t usual = 0;       ///< 1 + its most frequent predecessor; 0: none
+  bool jumped = true;            ///< that one jumps to it
 };
 
 /// What a block costs. Apart from CoreMark, which is read at random.
 struct CoreSpent {
-  CoreTimes ticks = {};   ///< of all its executions, in the latest round
-  CoreTimes cycles = {};  ///< in the end its part of CoreTotal::cycles, the sum of all blocks
+  CoreTimes ticks = {};       ///< of all its executions, in the latest round
+  CoreTimes cycles = {};      ///< in the end its part of CoreTotal::cycles, the sum of all blocks
+  std::uint32_t aliases = 0;  ///< of one execution: CoreCost::aliases
 };
 
 /// Memory for total(): one element for each block, default-initialized.
@@ -48,6 +51,7 @@ struct CoreTotal {
   CoreTimes cycles = {};  ///< their sum is rounded down
   std::uint64_t instructions = 0;
   std::uint64_t unknown = 0;  ///< executed instructions without a timing in the core's table
+  std::uint64_t aliases = 0;  ///< executed loads that a store 4 KiB away may delay
   bool operator==(const CoreTotal&) const = default;
 };
 

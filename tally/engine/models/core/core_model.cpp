@@ -32,9 +32,10 @@ class Run {
       : core_(core),
         window_(core.window() * ticks_per_cycle),
         lead_(core.lead() * ticks_per_cycle),
-        loaded_(state.loaded) {
+        loaded_(state.loaded),
+        fetched_(state.fetched) {
     for (unsigned i = 0; i < registers; ++i) ready_[i] = state.ready[i];
-    for (unsigned i = 0; i < ports; ++i) free_[i] = state.free[i];
+    for (unsigned i = 0; i < units; ++i) free_[i] = state.free[i];
     for (unsigned i = 0; i < recent_stores; ++i) {
       stores_[i] = {state.stores[i].at, state.stores[i].ready};
       follow(stores_[i].at);
@@ -66,15 +67,19 @@ class Run {
     const Cause own = own_cause(instruction);
     retire(used, own);
     const std::int32_t retired = front_ + slot_ticks(used);
-    front_ = larger(larger(end, retired), done);
+    const std::int32_t worked = larger(larger(end, retired), done);
     const std::int32_t waited = larger(start - retired, 0);
     spend(wait, waited);
-    spend(own, front_ - retired - waited);
+    spend(own, worked - retired - waited);
+    front_ = is_fused ? worked : larger(worked, fetch(instruction));
+    spend(Cause::front_end, front_ - worked);
     for (const Register result : instruction.results)
       if (result != no_register) ready_[result] = done;
     if ((instruction.memory & CoreInstruction::stores) != 0) remember(instruction.at, done);
     change_places(instruction);
   }
+
+  std::uint32_t aliases() const { return aliases_; }
 
   /// By how much the instructions end after the code before them, by cause.
   const CoreTimes& spent() const { return spent_; }
@@ -84,9 +89,10 @@ class Run {
   std::int32_t finish(CoreState& state) const {
     static_assert(most_window * ticks_per_cycle <= INT16_MAX);
     state.loaded = loaded_;
+    state.fetched = fetched_;
     for (unsigned i = 0; i < registers; ++i)
       state.ready[i] = static_cast<std::int16_t>(larger(ready_[i] - front_, -window_));
-    for (unsigned i = 0; i < ports; ++i) state.free[i] = static_cast<std::int16_t>(larger(free_[i] - front_, -window_));
+    for (unsigned i = 0; i < units; ++i) state.free[i] = static_cast<std::int16_t>(larger(free_[i] - front_, -window_));
     for (unsigned i = 0; i < recent_stores; ++i)
       state.stores[i] = {stores_[i].at, static_cast<std::int16_t>(larger(stores_[i].ready - front_, -window_))};
     return front_;
@@ -123,28 +129,37 @@ class Run {
   }
 
   // When the value of a load is there: from the first level, or from the newest store that overlaps it.
-  Loaded loaded(const CoreInstruction& instruction) const {
+  Loaded loaded(const CoreInstruction& instruction) {
     const Loaded usual{ready(instruction.address) + load_ticks(instruction), Cause::l1};
     const SymbolicAddress& at = instruction.at;
     if (at.bytes == 0) return usual;
-    for (const Stored& store : stores_) {
+    bool is_alias = false;
+    for (unsigned i = 0; i < recent_stores; ++i) {
+      const Stored& store = stores_[i];
       const SymbolicAddress& stored = store.at;
       if (stored.bytes == 0 || stored.base != at.base || stored.index != at.index || stored.form != at.form) continue;
       const std::uint32_t from = at.displacement - stored.displacement, back = 0 - from;
-      if (stored == at && renames(instruction)) return {larger(store.ready, earliest_), Cause::forwarding};
+      if (stored == at && i < renamed_stores && renames(instruction))
+        return {larger(store.ready, earliest_), Cause::forwarding};
       const bool is_inside = from < stored.bytes && from + at.bytes <= stored.bytes;
-      if (!is_inside && from >= stored.bytes && back >= at.bytes) continue;
+      if (!is_inside && from >= stored.bytes && back >= at.bytes) {
+        constexpr std::uint32_t alias = 4095;
+        is_alias |= (from & alias) < stored.bytes || (back & alias) < at.bytes;
+        continue;
+      }
       const std::int32_t time = store.ready + (is_inside ? core_.forward : core_.forward_blocked) * ticks_per_cycle;
       return time >= usual.ready ? Loaded{time, Cause::forwarding} : usual;
     }
+    aliases_ += is_alias ? 1 : 0;
     return usual;
   }
 
   bool renames(const CoreInstruction& instruction) const {
     if (is_vector(instruction.results[0]) || instruction.at.bytes < 4) return false;
-    if (core_.renames == Renames::all) return true;
-    return core_.renames == Renames::without_index && instruction.at.index == no_register &&
-           (instruction.memory & CoreInstruction::stores) == 0;
+    const bool stores = (instruction.memory & CoreInstruction::stores) != 0;
+    const bool only_loads = instruction.operation == Operation::move || instruction.operation == Operation::pop;
+    if (core_.renames == Renames::moves) return stores || only_loads;
+    return core_.renames == Renames::without_index && instruction.at.index == no_register && !stores;
   }
 
   void remember(const SymbolicAddress& at, std::int32_t ready) {
@@ -248,11 +263,49 @@ class Run {
     return is_vector(instruction.results[0]) ? core_.vector_loads : core_.loads;
   }
 
+  // Fetches an instruction; returns when that is done.
+  std::int32_t fetch(const CoreInstruction& instruction) {
+    if (core_.fetch == 0) return front_;
+    if (instruction.begins_line || fetched_ == 0) {
+      occupy_unit(fetch_unit, ticks_per_cycle);
+      fetched_ = core_.fetch;
+    }
+    --fetched_;
+    // Here, because what follows is not known.
+    if (instruction.is_indirect) free_[fetch_unit] += core_.indirect * ticks_per_cycle;
+    return free_[fetch_unit];
+  }
+
+  // Writes a store into the first level: a cycle for each line. Returns when that is done. Of places in one line only
+  // the distance is known, so they share a line in proportion to it.
+  std::int32_t write(const CoreInstruction& instruction) {
+    const SymbolicAddress &at = instruction.at, &last = stores_[0].at;
+    std::int32_t ticks = access_cycles(instruction) * ticks_per_cycle;
+    if (at.bytes != 0 && at.bytes <= 8 && last.bytes != 0 && at.base == last.base && at.index == last.index &&
+        at.form == last.form) {
+      const std::uint32_t up = at.displacement - last.displacement, down = 0 - up, distance = up < down ? up : down;
+      if (distance < 64) ticks = static_cast<std::int32_t>(distance) * ticks_per_cycle / 64;
+    }
+    return occupy_unit(write_unit, ticks);
+  }
+
+  std::int32_t occupy_unit(unsigned unit, std::int32_t ticks) {
+    return free_[unit] = larger(free_[unit], earliest_) + ticks;
+  }
+
+  std::uint8_t access_cycles(const CoreInstruction& instruction) const {
+    return instruction.at.bytes > core_.access_bytes ? 2 : 1;
+  }
+
   // Occupies ports for the accesses of an instruction and for its own work; returns when the last is free again.
   std::int32_t occupy(const CoreInstruction& instruction, const PortUse (&uses)[3], std::int32_t from) {
     std::int32_t end = front_;
-    if ((instruction.memory & CoreInstruction::loads) != 0) end = larger(end, take({load_ports(instruction), 1}, from));
-    if ((instruction.memory & CoreInstruction::stores) != 0) end = larger(end, take({core_.stores, 1}, from));
+    if ((instruction.memory & CoreInstruction::loads) != 0)
+      end = larger(end, take({load_ports(instruction), access_cycles(instruction)}, from));
+    if ((instruction.memory & CoreInstruction::stores) != 0) {
+      end = larger(end, take({core_.stores, access_cycles(instruction)}, from));
+      if (core_.store_merges) end = larger(end, write(instruction));
+    }
     for (const PortUse& use : uses)
       if (use.any != 0) end = larger(end, take(use, from));
     return end;
@@ -284,13 +337,15 @@ class Run {
   const CoreTable& core_;
   const std::int32_t window_, lead_;
   std::int32_t ready_[registers];
-  std::int32_t free_[ports];
+  std::int32_t free_[units];
   Stored stores_[recent_stores];
   std::uint64_t followed_ = 0;  ///< registers of their places
   std::int32_t earliest_ = 0;   ///< when this instruction may start
   std::int32_t front_ = 0;      ///< when the last instruction ended
   std::uint64_t loaded_;        ///< as CoreState::loaded
+  std::uint8_t fetched_;        ///< as CoreState::fetched
   CoreTimes spent_;
+  std::uint32_t aliases_ = 0;
   bool is_fused_ = false;  ///< the next instruction is one operation with the last
 };
 
@@ -311,6 +366,7 @@ CoreCost run(const CoreTable& core, std::span<const CoreInstruction> instruction
     for (unsigned cause = 0; cause < core_causes; ++cause) each[i].by[cause] -= before.by[cause];
   }
   cost.causes = batch.spent();
+  cost.aliases = batch.aliases();
   cost.ticks = batch.finish(state);
   return cost;
 }

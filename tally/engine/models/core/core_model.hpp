@@ -1,8 +1,9 @@
 // The core model: the cycles of a code region without cache misses and mispredictions. It computes the critical path: a
 // result is ready when its sources are and its latency has passed; instructions end in order, at most `width` per
 // cycle. Each of its operations takes the port that is free first, of those that can execute it. An in-order core also
-// starts instructions in order: one that waits delays all later ones. Not modelled: decoding, the size of the
-// scheduler, banks of the first level. It is a declared model, not a measurement.
+// starts instructions in order: one that waits delays all later ones. Fetching runs ahead, a line of code or a part of
+// it per cycle. Not modelled: decoding, the size of the micro-operation cache, banks of the first level. It is a
+// declared model, not a measurement.
 #pragma once
 
 #include <array>
@@ -39,7 +40,7 @@ struct SymbolicAddress {
   bool operator==(const SymbolicAddress&) const = default;
 };
 
-/// One instruction for the model: 28 bytes, plain data.
+/// One instruction for the model: 32 bytes, plain data.
 struct CoreInstruction {
   static constexpr std::uint8_t loads = 1, stores = 2;
 
@@ -53,12 +54,16 @@ struct CoreInstruction {
       no_register;          ///< the register to which the instruction adds `by`, and that it does not write otherwise
   SymbolicAddress at = {};  ///< of its access to memory, if there is one
   std::uint32_t by = 0;
+  bool begins_line = false;  ///< it is the first one that needs its last 64-byte line of code
+  bool is_indirect = false;  ///< a jump or call to an address that is not in the instruction; no return
 };
 
 /// Execution ports, one bit each, by number. What a bit is, the file of the core says; a unit that is not pipelined (a
 /// divider) is a port as well.
 using Ports = std::uint16_t;
 constexpr unsigned ports = 16;
+/// What an operation may occupy: a port, the fetching of code, or the writing of stores into the first level.
+constexpr unsigned fetch_unit = ports, write_unit = ports + 1, units = ports + 2;
 
 /// Cycles of work, each on any one of these ports.
 struct PortUse {
@@ -76,23 +81,29 @@ struct Timing {
 };
 
 /// Which loads of general registers get the value of a store at renaming, if address and size are the same.
-enum class Renames : std::uint8_t { none, without_index, all };
+///   moves: moves and read-modify-writes, not loads that are a source of another operation.
+enum class Renames : std::uint8_t { none, without_index, moves };
 
 /// A core: a table of timings, and the parameters of the whole core.
 struct CoreTable {
   const char* name;
-  std::uint8_t width;                      ///< slots per cycle in which instructions start, and end; divides
-                                           ///< ticks_per_cycle
-  std::uint16_t rob;                       ///< slots that are in work at a time; 0: in order
-  std::uint16_t scheduler = 0;             ///< operations that wait for sources and ports at a time
-  std::uint8_t load_latency;               ///< cycles of a load into a general register that hits in L1D
-  std::uint8_t vector_load_latency;        ///< into a vector register
-  Ports loads, vector_loads, stores;       ///< the ports of an access; each takes one for a cycle
-  std::uint8_t forward = 5;                ///< cycles from a store's data to the result of a load inside it
-  std::uint8_t forward_blocked = 12;       ///< to that of a load of which the store has only a part
-  Renames renames = Renames::none;         ///< loads of exactly what was stored take no time
-  bool fuses = false;                      ///< a comparison and the conditional jump after it are one operation
-  std::uint8_t mispredict = 0;             ///< cycles lost by a wrong prediction of a branch that a load decides
+  std::uint8_t width;                 ///< slots per cycle in which instructions start, and end; divides
+                                      ///< ticks_per_cycle
+  std::uint16_t rob;                  ///< slots that are in work at a time; 0: in order
+  std::uint16_t scheduler = 0;        ///< operations that wait for sources and ports at a time
+  std::uint8_t load_latency;          ///< cycles of a load into a general register that hits in L1D
+  std::uint8_t vector_load_latency;   ///< into a vector register
+  Ports loads, vector_loads, stores;  ///< the ports of an access; each takes one for a cycle
+  std::uint8_t forward = 5;           ///< cycles from a store's data to the result of a load inside it
+  std::uint8_t forward_blocked = 12;  ///< to that of a load of which the store has only a part
+  Renames renames = Renames::none;    ///< loads of exactly what was stored take no time
+  bool fuses = false;                 ///< a comparison and the conditional jump after it are one operation
+  std::uint8_t fetch = 0;             ///< operations of one line of code that are fetched in a cycle, up to a taken
+                                      ///< branch; 0: any
+  std::uint8_t indirect = 0;          ///< cycles in which nothing is fetched after an indirect jump or call
+  std::uint8_t access_bytes = 64;     ///< most bytes of an access that a port takes in a cycle
+  bool store_merges = false;          ///< stores are written a line per cycle, of general registers together
+  std::uint8_t mispredict = 0;        ///< cycles lost by a wrong prediction of a branch that a load decides
   std::array<Timing, operations> timings;  ///< by kind; see by_operation()
 
   /// Whether no instruction starts before earlier ones.
@@ -123,7 +134,9 @@ struct RecentStore {
   std::int16_t ready = 0;   ///< its data
   bool operator==(const RecentStore&) const = default;
 };
-constexpr unsigned recent_stores = 8;
+constexpr unsigned recent_stores = 16;
+/// Of these, those whose values can be renamed: on a Zen 4, with up to 8 other stores between, but not with 12.
+constexpr unsigned renamed_stores = 9;
 
 /// The ready times of registers, ports and stored data, in ticks relative to the end of the last instruction: negative
 /// values were ready before, down to the window. In order they are relative to the earliest start of the next
@@ -131,7 +144,8 @@ constexpr unsigned recent_stores = 8;
 /// program has one.
 struct CoreState {
   std::int16_t ready[registers] = {};
-  std::int16_t free[ports] = {};
+  std::int16_t free[units] = {};
+  std::uint8_t fetched = 0;           ///< operations that were fetched and have not started; 0 after a taken branch
   std::uint64_t loaded = 0;           ///< in order: bit r: the value of register r comes from a load
   RecentStore stores[recent_stores];  ///< the newest first
   bool operator==(const CoreState&) const = default;
@@ -142,6 +156,7 @@ struct CoreCost {
   std::int64_t ticks = 0;     ///< from the end of the previous code to the end of this one
   CoreTimes causes = {};      ///< the same, by what they are spent on: their sum is `ticks`
   std::uint32_t unknown = 0;  ///< instructions without a timing
+  std::uint32_t aliases = 0;  ///< loads that recent stores differ from by a multiple of 4 KiB, which is not modelled
   bool operator==(const CoreCost&) const = default;
 };
 

@@ -198,6 +198,10 @@ TEST(Core, ALoadOfAStoredValueWaitsForIt) {
   };
   EXPECT_EQ(per_iteration(chain(8), zen4_core), 1.0) << "renamed";
   EXPECT_EQ(per_iteration(chain(8), haswell_core), 6.0);
+  CoreInstruction in = store(r11, r12), sum = load(r12, r11);
+  in.at = sum.at = {.base = r11, .bytes = 8};
+  sum.operation = Operation::alu;
+  EXPECT_EQ(per_iteration({in, sum}, zen4_core), 8.0) << "an addition of a stored value";
   EXPECT_EQ(per_iteration(chain(1), zen4_core), 20.0);
   EXPECT_LE(per_iteration(chain(8, 64), haswell_core), 1.5) << "another at";
   EXPECT_LE(per_iteration(chain(8, 0, 8), haswell_core), 1.5) << "the register was changed";
@@ -234,6 +238,44 @@ TEST(Core, AComparisonAndItsBranchAreOneOperation) {
   EXPECT_EQ(per_iteration(loop, zen4_core), 1.0);
   const Code pairs{compare(r11), branch(), compare(r12), branch(), compare(r13), branch(), compare(r11), branch()};
   EXPECT_EQ(per_iteration(pairs, zen4_core), 2.0) << "two ports execute conditional branches";
+}
+
+// Cycles of unrolled stores and loads on a Zen 4, 2026-11-29.
+TEST(Core, LinesAreWrittenOneAfterTheOther) {
+  const auto cycles = [](const Code& code) {
+    CoreState state;
+    std::int64_t ticks = 0;
+    for (int i = 0; i < 1000; ++i) ticks += run(zen4_core, code, state).ticks;
+    return static_cast<double>(ticks) / 1000 / ticks_per_cycle;
+  };
+  const auto access = [](CoreInstruction instruction, std::uint8_t bytes, std::uint32_t displacement) {
+    instruction.at = {.base = r13, .form = SymbolicAddress::has_base, .bytes = bytes, .displacement = displacement};
+    return instruction;
+  };
+  const CoreInstruction scalar = store(r13, r11);
+  EXPECT_NEAR(cycles({access(scalar, 8, 0), access(scalar, 8, 8)}), 1, 0.01);
+  EXPECT_NEAR(cycles({access(scalar, 8, 0), access(scalar, 8, 64)}), 2, 0.01);
+  EXPECT_NEAR(cycles({scalar, scalar}), 2, 0.01) << "at unknown places";
+  CoreInstruction vector = store(r13, vector_register(1));
+  EXPECT_NEAR(cycles({access(vector, 32, 0), access(vector, 32, 32)}), 2, 0.01);
+  EXPECT_NEAR(cycles({access(vector, 64, 0)}), 2, 0.01);
+  const CoreInstruction two_loads[] = {load(vector_register(1), r13), load(vector_register(2), r13)};
+  EXPECT_NEAR(cycles({access(two_loads[0], 64, 0), access(two_loads[1], 64, 64)}), 2, 0.01);
+  EXPECT_NEAR(cycles({access(two_loads[0], 32, 0), access(two_loads[1], 32, 64)}), 1, 0.01);
+}
+
+TEST(Core, LoadsOfWhatLooksStoredAreNamed) {
+  const auto aliases = [](std::uint32_t displacement) {
+    CoreInstruction in = store(r11, r12), out = load(r12, r11);
+    in.at = {.base = r11, .bytes = 8};
+    out.at = {.base = r11, .bytes = 8, .displacement = displacement};
+    CoreState state;
+    return run(zen4_core, Code{in, out}, state).aliases;
+  };
+  EXPECT_EQ(aliases(4096), 1U);
+  EXPECT_EQ(aliases(0u - 8192 + 7), 1U);
+  EXPECT_EQ(aliases(4096 + 8), 0U);
+  EXPECT_EQ(aliases(0), 0U) << "it is what was stored";
 }
 
 }  // namespace

@@ -21,24 +21,33 @@ Served served(const HierarchyShape& shape, const HierarchyCounts& caches, std::u
 }  // namespace
 
 CycleTimes miss_cycles(const Latencies& latencies, const LoadWaits& waits, const HierarchyShape& shape,
-                       const HierarchyCounts& caches, const TlbCounts& tlbs, const BranchCounts& branches) {
+                       const HierarchyCounts& caches, const BranchCounts& branches) {
   const Served fetches = served(shape, caches, &LevelCounts::fetches, &LevelCounts::fetch_misses);
   const Served loads = served(shape, caches, &LevelCounts::loads, &LevelCounts::load_misses);
   const ChaseCounts& chases = caches.chases;
-  const auto waited = [&](std::uint64_t all, std::uint64_t chased, unsigned latency) {
-    return chased * waits.whole(latency) + (all - chased) * waits.shared(latency);
+  const MissCounts& misses = caches.misses;
+  const auto larger = [](unsigned a, unsigned b) { return a > b ? a : b; };
+  // Of `all` loads some are chases, and some are of streams.
+  const auto waited = [&](std::uint64_t all, std::uint64_t chased, std::uint64_t streams, unsigned latency,
+                          unsigned line) {
+    return chased * larger(waits.whole(latency), line) + streams * line +
+           (all - chased - streams) * larger(waits.shared(latency), line);
   };
-  const auto translated = [&](std::uint64_t all, std::uint64_t walks) {
-    return (all - walks) * latencies.stlb + walks * latencies.walk;
+  // A translation delays its access by that much more.
+  const auto translated = [&](std::uint64_t all, std::uint64_t chased, unsigned delay) {
+    return chased * delay + (all - chased) * waits.shared(delay + waits.hit);
   };
   CycleTimes cycles;
-  cycles.of(Cause::l2) = waited(loads.l2, chases.l2, latencies.l2);
-  cycles.of(Cause::l3) = waited(loads.llc, chases.llc, latencies.llc);
-  cycles.of(Cause::dram) = waited(loads.memory, chases.memory, latencies.memory);
-  cycles.of(Cause::tlb) = translated(tlbs.stlb.loads, tlbs.stlb.load_misses);
-  cycles.of(Cause::front_end) =
-      waited(fetches.l2, fetches.l2, latencies.l2) + waited(fetches.llc, fetches.llc, latencies.llc) +
-      waited(fetches.memory, fetches.memory, latencies.memory) + translated(tlbs.stlb.fetches, tlbs.stlb.fetch_misses);
+  cycles.of(Cause::l2) = waited(loads.l2, chases.l2, 0, latencies.l2, latencies.l2_line);
+  cycles.of(Cause::l3) = waited(loads.llc, chases.llc, misses.stream_llc, latencies.llc, latencies.llc_line);
+  cycles.of(Cause::dram) =
+      waited(loads.memory, chases.memory, misses.stream_memory, latencies.memory, latencies.memory_line);
+  cycles.of(Cause::tlb) = translated(misses.stlb_data, misses.stlb_chases, latencies.stlb) +
+                          translated(misses.walk_data, misses.walk_chases, latencies.walk);
+  cycles.of(Cause::front_end) = fetches.l2 * waits.whole(latencies.l2) + fetches.llc * waits.whole(latencies.llc) +
+                                fetches.memory * waits.whole(latencies.memory) + misses.stlb_fetches * latencies.stlb +
+                                misses.walk_fetches * latencies.walk;
+  cycles.of(Cause::heavy) = caches.string_steps;
   cycles.of(Cause::mispredicts) = branches.misses() * latencies.mispredict;
   return cycles;
 }

@@ -5,7 +5,6 @@
 
 #include "tally/engine/models/branch/branches.hpp"
 #include "tally/engine/models/cache/hierarchy.hpp"
-#include "tally/engine/models/cache/tlb.hpp"
 #include "tally/engine/models/core/causes.hpp"
 
 namespace tally::models {
@@ -14,6 +13,8 @@ namespace tally::models {
 /// by a misprediction.
 struct Latencies {
   std::uint16_t l2 = 0, llc = 0, memory = 0;
+  /// Cycles between two lines that arrive from a level, at best.
+  std::uint16_t l2_line = 0, llc_line = 0, memory_line = 0;
   std::uint16_t stlb = 0,
                 walk = 0;  ///< added by a translation that hits in the second level, and by one that misses
   std::uint16_t mispredict = 0;
@@ -23,28 +24,29 @@ struct Latencies {
 /// How long a core waits for a load.
 struct LoadWaits {
   /// The number of misses under way at a time, of loads that do not depend on each other. A declared value: with the
-  /// latencies of a Granite Rapids it charges 145 cycles for a miss of L2, where a fit to 13 programs has 120.
+  /// latencies of a Granite Rapids it charges 158 cycles for a miss of L2, where a fit to 13 programs has 120.
   static constexpr unsigned parallel = 4;
 
-  unsigned hit = 0;     ///< cycles of a load that hits in L1, which the core model includes
-  unsigned window = 0;  ///< cycles by which later instructions may be done before a load; 0: in order, nothing overlaps
+  unsigned hit = 0;   ///< cycles of a load that hits in L1, which the core model includes
+  unsigned lead = 0;  ///< cycles by which later instructions may be done before a load; 0: in order, nothing overlaps
 
   /// Returns the cycles added by a miss that nothing hides.
   unsigned whole(unsigned latency) const { return latency > hit ? latency - hit : 0; }
   /// Returns the cycles added by a miss that other instructions and other misses hide.
   unsigned shared(unsigned latency) const {
-    if (window == 0) return whole(latency);
-    const unsigned left = whole(latency) > window ? whole(latency) - window : 0;
+    if (lead == 0) return whole(latency);
+    const unsigned left = whole(latency) > lead ? whole(latency) - lead : 0;
     return (left + parallel / 2) / parallel;
   }
 };
 
 /// Returns the cycles that misses of loads and fetches add to those of the core, by cause. Fetches, and loads whose
-/// address depends on their own earlier result, wait for the whole latency; other loads for what is left of it. Stores
-/// do not stall. Models that were not run have zero counts and add nothing. The result is a sum of the counts, each
-/// with a weight that `shape` and the latencies determine, so the cycles of parts of a run add up to those of the
-/// whole.
+/// address depends on their own earlier result, wait for the whole latency; other loads for what is left of it, but at
+/// least for the time of a line; loads of streams for that time. Stores wait for page walks only.
+/// Repeated string instructions take a cycle for each step. Models that were not run
+/// have zero counts and add nothing. The result is a sum of the counts, each with a weight that `shape` and the
+/// latencies determine, so the cycles of parts of a run add up to those of the whole.
 CycleTimes miss_cycles(const Latencies& latencies, const LoadWaits& waits, const HierarchyShape& shape,
-                       const HierarchyCounts& caches, const TlbCounts& tlbs, const BranchCounts& branches);
+                       const HierarchyCounts& caches, const BranchCounts& branches);
 
 }  // namespace tally::models

@@ -13,11 +13,11 @@ struct Names {
 constexpr Names all_names[] = {
     {Operation::nop,
      " nop endbr64 endbr32 prefetchnta prefetcht0 prefetcht1 prefetcht2 prefetchw emms femms fnop wait "},
-    {Operation::move, " mov movabs movnti movbe lodsb lodsw lodsd lodsq stosb stosw stosd stosq "},
+    {Operation::move, " mov movabs movnti movbe "},
     {Operation::extend, " movzx movsx movsxd xlat cbw cwde cdqe cwd cdq cqo "},
     {Operation::alu,
-     " add sub and or xor not neg inc dec cmp test andn blsi blsr blsmsk bzhi stc clc cmc lahf sahf scasb scasw scasd "
-     "scasq adcx adox cld std cmpsb cmpsw cmpsq salc "},
+     " add sub and or xor not neg inc dec cmp test andn blsi blsr blsmsk bzhi stc clc cmc lahf sahf adcx adox "
+     "cld std salc "},
     {Operation::carry, " adc sbb "},
     {Operation::select,
      " cmovb cmovbe cmovl cmovle cmovnb cmovnbe cmovnl cmovnle cmovno cmovnp cmovns cmovnz cmovo cmovp cmovs cmovz "},
@@ -26,7 +26,8 @@ constexpr Names all_names[] = {
     {Operation::shift, " shl sal shr sar rol ror rorx sarx shlx shrx "},
     {Operation::rotate_carry, " rcl rcr "},
     {Operation::shift_double, " shld shrd "},
-    {Operation::bit_test, " bt bts btr btc "},
+    {Operation::bit_test, " bt "},
+    {Operation::bit_set, " bts btr btc "},
     {Operation::bit_count, " bsf bsr lzcnt tzcnt popcnt "},
     {Operation::bit_deposit, " crc32 pdep pext "},
     {Operation::bit_extract, " bextr "},
@@ -126,6 +127,8 @@ constexpr Names all_names[] = {
     {Operation::sha256_rounds, " sha256rnds2 "},
     {Operation::sha_schedule, " sha1nexte sha1msg1 sha1msg2 sha256msg1 sha256msg2 "},
     {Operation::string_move, " movsb movsw movsq "},
+    {Operation::string_store, " stosb stosw stosd stosq "},
+    {Operation::string_compare, " lodsb lodsw lodsd lodsq scasb scasw scasd scasq cmpsb cmpsw cmpsq "},
     {Operation::fence, " lfence sfence "},
     {Operation::fence_full, " mfence serialize "},
     {Operation::pause, " pause tpause "},
@@ -243,21 +246,18 @@ bool adds_constant(const char* mnemonic, const Form& form) {
 
 Operation refined(Operation operation, const char* mnemonic, const Form& form) {
   switch (operation) {
-    case Operation::alu:
-      if (form.repeated && lists(" scasb scasw scasd scasq cmpsb cmpsw cmpsd cmpsq ", mnemonic))
-        return Operation::string_compare;
-      return adds_constant(mnemonic, form) ? Operation::add_constant : operation;
-    case Operation::move:
-      if (form.repeated && lists(" stosb stosw stosd stosq ", mnemonic)) return Operation::string_store;
-      return operation;
-    case Operation::bit_test: return form.memory && !form.immediate ? Operation::bit_test_memory : operation;
+    case Operation::alu: return adds_constant(mnemonic, form) ? Operation::add_constant : operation;
+    case Operation::bit_test:
+    case Operation::bit_set: return form.memory && !form.immediate ? Operation::bit_test_memory : operation;
     case Operation::fp_convert_width: return form.general ? Operation::fp_convert_general : operation;
     // Loads of an element for all places need no shuffle, except of bytes and words.
     case Operation::vector_insert_lane:
       return form.memory && lists(" broadcastss broadcastsd pbroadcastd pbroadcastq ", mnemonic)
                  ? Operation::vector_move
                  : operation;
-    case Operation::string_move: return form.repeated ? operation : Operation::move;
+    case Operation::string_move:
+    case Operation::string_store:
+    case Operation::string_compare: return form.repeated ? operation : Operation::string_step;
     case Operation::mask_move: return form.general ? Operation::mask_to_integer : operation;
     case Operation::lea: return form.address_parts >= 3 ? Operation::lea_slow : operation;
     case Operation::shift: return form.immediate || form.operands != 2 ? operation : Operation::shift_by_register;

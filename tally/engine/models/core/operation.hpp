@@ -24,6 +24,7 @@ enum class Operation : std::uint8_t {
   rotate_carry,
   shift_double,
   bit_test,
+  bit_set,          ///< bts, btr, btc
   bit_test_memory,  ///< at an offset in memory that a register has
   bit_count,        ///< bsf, bsr, lzcnt, tzcnt, popcnt
   bit_deposit,      ///< pdep, pext, crc32
@@ -90,9 +91,10 @@ enum class Operation : std::uint8_t {
   sha1_rounds,
   sha256_rounds,
   sha_schedule,
-  string_move,     ///< movs, also repeated
+  string_move,     ///< repeated movs, and what each repetition adds to it: HierarchyCounts::string_steps
   string_store,    ///< repeated stos
-  string_compare,  ///< repeated scas and cmps
+  string_compare,  ///< repeated lods, scas and cmps
+  string_step,     ///< one of these that is not repeated
   fence,           ///< of loads or stores
   fence_full,
   pause,

@@ -9,7 +9,7 @@ TEST(Operation, ByName) {
   EXPECT_EQ(operation_of("add", {}), Operation::alu);
   EXPECT_EQ(operation_of("nop", {}), Operation::nop);
   EXPECT_EQ(operation_of("prefetchw", {}), Operation::nop);
-  EXPECT_EQ(operation_of("scasq", {}), Operation::alu);
+  EXPECT_EQ(operation_of("scasq", {}), Operation::string_step);
   EXPECT_EQ(operation_of("addsd", {}), Operation::fp_add);
   EXPECT_EQ(operation_of("fsqrt", {}), Operation::x87_root);
 }
@@ -59,6 +59,8 @@ TEST(Operation, FormsChangeTheKind) {
   EXPECT_EQ(operation_of("movq", {}), Operation::vector_to_integer);
   EXPECT_EQ(operation_of("bt", {.immediate = true, .memory = true}), Operation::bit_test);
   EXPECT_EQ(operation_of("bt", {.memory = true}), Operation::bit_test_memory);
+  EXPECT_EQ(operation_of("bts", {}), Operation::bit_set);
+  EXPECT_EQ(operation_of("bts", {.memory = true}), Operation::bit_test_memory);
   EXPECT_EQ(operation_of("cvtsi2sd", {.general = true}), Operation::fp_convert_general);
   EXPECT_EQ(operation_of("cvtsi2sd", {.memory = true}), Operation::fp_convert_width);
   EXPECT_EQ(operation_of("vbroadcastss", {.memory = true}), Operation::vector_move);
@@ -68,10 +70,12 @@ TEST(Operation, FormsChangeTheKind) {
 TEST(Operation, RepeatedAndMaskForms) {
   EXPECT_EQ(operation_of("movsb", {.repeated = true}), Operation::string_move);
   EXPECT_EQ(operation_of("movsd", {.operands = 0, .repeated = true}), Operation::string_move);
-  EXPECT_EQ(operation_of("movsb", {}), Operation::move);
+  EXPECT_EQ(operation_of("movsb", {}), Operation::string_step);
   EXPECT_EQ(operation_of("stosq", {.repeated = true}), Operation::string_store);
-  EXPECT_EQ(operation_of("stosq", {}), Operation::move);
+  EXPECT_EQ(operation_of("stosq", {}), Operation::string_step);
   EXPECT_EQ(operation_of("scasb", {.repeated = true}), Operation::string_compare);
+  EXPECT_EQ(operation_of("lodsb", {.repeated = true}), Operation::string_compare);
+  EXPECT_EQ(operation_of("lodsb", {}), Operation::string_step);
   EXPECT_EQ(operation_of("kmovq", {}), Operation::mask_move);
   EXPECT_EQ(operation_of("kmovq", {.general = true}), Operation::mask_to_integer);
   EXPECT_EQ(operation_of("vpternlogd", {.bits = 512}), Operation::vector_ternary);

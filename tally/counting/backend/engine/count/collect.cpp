@@ -31,6 +31,7 @@ void join_tallies(CollectedTotals& to, const CollectedTotals& from) {
   for (std::uint32_t i = 0; i < channel::core_cause_count; ++i) to.core.cycles[i] += from.core.cycles[i];
   to.core.instructions += from.core.instructions;
   to.core.unknown += from.core.unknown;
+  to.core.aliases += from.core.aliases;
   to.unseen.instructions += from.unseen.instructions;
   to.unseen.accesses += from.unseen.accesses;
 }
@@ -461,7 +462,7 @@ std::vector<result::ProgramRegions> collect(const Order& order, const Execution&
   }
   if (std::string text = describe_unmodelled(total.unseen); !text.empty()) outcome.notices.push_back(std::move(text));
   if (modelling.needed.core && total.core.instructions > 0)
-    outcome.notices.push_back(describe_cycles(total.core, *simulation));
+    outcome.notices.push_back(describe_cycles(total.core, total.models, *simulation));
   if (modelling.settings.compared != 0) {
     outcome.notices.push_back("the plain models " +
                               (collect.difference() ? "differ: " + *collect.difference() : std::string("agree")));

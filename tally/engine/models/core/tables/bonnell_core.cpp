@@ -30,8 +30,10 @@ constexpr Timing rows[] = {
     {rotate_carry, 1, 1, {{port0, 1}}, llvm},
     {shift_double, 9, 9, {}, llvm},
     {bit_test, 1, 1, {{port0, 1}}, llvm},
+    {bit_set, 1, 1, {{port0, 1}}, llvm},
     {bit_test_memory, 9, 9, {}, llvm},
     {bit_count, 16, 32, {}, llvm},  // bsf, bsr
+    {string_step, 2, 2, {}, llvm},  // lods 2, stos 1, movs 3 cycles
     {byte_swap, 1, 1, {{port0, 1}}, llvm},
     {byte_swap_wide, 1, 1, {{port0, 1}}, llvm},
     {multiply, 8, 1, {{port0, 8}}, llvm},  // 5 for 32 bits, 12 for 64

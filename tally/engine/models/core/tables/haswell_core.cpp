@@ -45,6 +45,7 @@ constexpr Timing rows[] = {
     {rotate_carry, 2, 3, {{p0 | p6, 2}, {p1 | p5, 1}}, llvm},
     {shift_double, 3, 1, {{p1, 1}}, llvm},
     {bit_test, 1, 1, {{p0 | p6, 1}}, llvm},
+    {bit_set, 1, 1, {{p0 | p6, 1}}, llvm},
     {bit_test_memory, 5, 10, {{p0 | p1 | p5 | p6, 10}}, source_2},
     {bit_deposit, 3, 1, {{p1, 1}}, llvm},
     {bit_count, 3, 1, {{p1, 1}}, llvm},
@@ -113,6 +114,7 @@ constexpr Timing rows[] = {
     {string_move, 25, 100, {}, source_3},
     {string_store, 25, 100, {}, source_3},
     {string_compare, 50, 250, {}, source_3},
+    {string_step, 1, 3, {{p0 | p1 | p5 | p6, 1}}, source_2},
     {fence, 12, 60, {}, source_4},
     {fence_full, 38, 190, {}, source_4},
     {pause, 10, 40, {}, source_2},
@@ -170,6 +172,7 @@ constinit const CoreTable haswell_core = {
     .stores = s0,
     .forward = 5,
     .forward_blocked = 12,
+    .access_bytes = 32,
     .mispredict = 22,
     .timings = by_operation(rows),
 };

@@ -46,6 +46,7 @@ constexpr Timing rows[] = {
     {rotate_carry, 2, 3, {{p0 | p6, 2}, {p1 | p5, 1}}, llvm},
     {shift_double, 3, 1, {{p1, 1}}, llvm},
     {bit_test, 1, 1, {{p0 | p6, 1}}, llvm},
+    {bit_set, 1, 1, {{p0 | p6, 1}}, llvm},
     {bit_test_memory, 6, 2, {{p0 | p1 | p5 | p6, 1}}, llvm},
     {bit_deposit, 3, 1, {{p1, 1}}, llvm},
     {bit_count, 3, 1, {{p1, 1}}, llvm},
@@ -115,6 +116,7 @@ constexpr Timing rows[] = {
     {string_move, 25, 125, {}, source_3},
     {string_store, 25, 125, {}, source_3},
     {string_compare, 50, 250, {}, source_3},
+    {string_step, 1, 3, {{p0 | p1 | p5 | p6, 1}}, source_2},
     {fence, 12, 60, {}, source_4},
     {fence_full, 38, 190, {}, source_4},
     {pause, 34, 170, {}, source_4},
@@ -173,6 +175,7 @@ constinit const CoreTable icelake_server_core = {
     .forward = 5,
     .forward_blocked = 14,
     .fuses = true,
+    .store_merges = true,
     .mispredict = 20,
     .timings = by_operation(rows),
 };

@@ -235,7 +235,8 @@ std::string describe_lacking(const channel::CoreValues& core, const channel::Mod
   for (const auto& [count, name] : delays)
     if (count != 0 && count >= core.instructions / one_of)
       lacking.push_back(fmt::format("{} {}", thousands(static_cast<std::int64_t>(count)), name));
-  return lacking.empty() ? "" : fmt::format("too few cycles: the model lacks the delays of {}; ", join(lacking, " and "));
+  return lacking.empty() ? ""
+                         : fmt::format("too few cycles: the model lacks the delays of {}; ", join(lacking, " and "));
 }
 
 }  // namespace

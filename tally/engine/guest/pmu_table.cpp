@@ -405,9 +405,7 @@ s64 counter_of(u32 counting, PmuValues& values) {
   return amount_in(pmu_event(c.event), values.of(c.thread, false).counted);
 }
 
-bool has_counter(const PmuOpenEvent& e) {
-  return !e.is_kernels && !row_of(e).is_modelled && !row_of(e).is_cycles;
-}
+bool has_counter(const PmuOpenEvent& e) { return !e.is_kernels && !row_of(e).is_modelled && !row_of(e).is_cycles; }
 
 bool counter_offset(u32 event, u32 thread, s64& offset) {
   const PmuOpenEvent& e = pmu_event(event);

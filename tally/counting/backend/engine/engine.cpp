@@ -211,7 +211,8 @@ class Engine final : public Backend {
     if (order.windows() != nullptr) settings.windows = windows_of(order, modelling, settings.marks);
     const bool is_profile = order.profile() != nullptr,
                has_places = order.windows() != nullptr && order.windows()->places;
-    settings.logs_code = is_profile || order.has_mix() || has_places || settings.windows.vectors != 0 || placed->count != 0 ? 1 : 0;
+    settings.logs_code =
+        is_profile || order.has_mix() || has_places || settings.windows.vectors != 0 || placed->count != 0 ? 1 : 0;
     settings.keeps_files = is_profile ? 1 : 0;
     settings.placed = *placed;
     settings.follows_calls = order.has_calls() ? 1 : 0;

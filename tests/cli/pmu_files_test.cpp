@@ -31,10 +31,10 @@ TEST(PmuFiles, are_as_the_kernel_has_them_for_the_processor) {
   const std::string print = "cd /sys/bus/event_source/devices/cpu && head -v format/event events/* caps/*";
   EXPECT_EQ(output_of({"--cpu-model", "zen4"}, {"sh", "-c", print}),
             "==> format/event <==\nconfig:0-7,32-35\n\n==> events/branch-instructions <==\nevent=0xc2\n\n"
-            "==> events/instructions <==\nevent=0xc0\n\n==> caps/max_precise <==\n0\n");
+            "==> events/instructions <==\nevent=0xc0\n\n==> caps/max_precise <==\n3\n");
   EXPECT_EQ(output_of({"--cpu-model", "haswell"}, {"sh", "-c", print}),
             "==> format/event <==\nconfig:0-7\n\n==> events/branch-instructions <==\nevent=0xc4\n\n"
-            "==> events/instructions <==\nevent=0xc0\n\n==> caps/max_precise <==\n0\n\n"
+            "==> events/instructions <==\nevent=0xc0\n\n==> caps/max_precise <==\n3\n\n"
             "==> caps/pmu_name <==\nhaswell\n");
 }
 

@@ -37,7 +37,7 @@ std::vector<std::pair<std::string, std::string>> pmu_files(const channel::Presen
                                                          {"format/edge", "config:18"},
                                                          {"format/inv", "config:23"},
                                                          {"format/cmask", "config:24-31"},
-                                                         {"caps/max_precise", "0"}};
+                                                         {"caps/max_precise", "3"}};
   if (!is_amd) files.emplace_back("format/pc", "config:19");
   if (!is_amd && !name.empty()) files.emplace_back("caps/pmu_name", name);
   if (has_code(pmu, ref_cycles_code)) files.emplace_back("events/ref-cycles", "event=0x00,umask=0x03");

@@ -21,6 +21,7 @@ namespace tally::engine {
 
 // The parts of the engine that copying needs: nothing is instrumented, probed or stored.
 bool fsgsbase_allowed = (getauxval(AT_HWCAP2) & 2) != 0;
+OwnRecords own_records;
 const channel::Settings& settings() {
   static const channel::Settings none{};
   return none;

@@ -9,8 +9,8 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/hardware/assembly/code_loop.hpp"
-#include "tally/tools/command/backend_option.hpp"
 #include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/common_options.hpp"
 
 namespace tally::discover {
 namespace {

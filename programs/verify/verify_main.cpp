@@ -20,7 +20,6 @@
 #include "tally/output/kinds/verify_format.hpp"
 #include "tally/output/kit/grid.hpp"
 #include "tally/output/registry/choose_format.hpp"
-#include "tally/tools/command/backend_option.hpp"
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"

@@ -12,7 +12,6 @@
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/output/registry/choose_format.hpp"
-#include "tally/tools/command/backend_option.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"

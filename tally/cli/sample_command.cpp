@@ -21,7 +21,6 @@
 #include "tally/linux/process/received_signals.hpp"
 #include "tally/output/kinds/windows_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
-#include "tally/tools/command/backend_option.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"

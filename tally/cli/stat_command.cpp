@@ -23,7 +23,6 @@
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/received_signals.hpp"
 #include "tally/output/analysis/cycle_causes.hpp"
-#include "tally/tools/command/backend_option.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/option_groups.hpp"

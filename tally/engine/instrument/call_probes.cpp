@@ -60,7 +60,7 @@ struct ThreadCalls {
   u32 collected_of_none, collected_part, collected_of_part;  // areas of earlier counts, as in engine::Thread
 };
 static_assert(offsetof(ThreadCalls, generation) + calls_at == o_calls_generation);
-static_assert(calls_at + sizeof(ThreadCalls) <= counters_at);
+static_assert(calls_at + sizeof(ThreadCalls) <= 0xfc000 /* parts_at, in part_probes.cpp */);
 
 ThreadCalls& own(Thread* t) { return *reinterpret_cast<ThreadCalls*>(reinterpret_cast<u64>(t) + calls_at); }
 

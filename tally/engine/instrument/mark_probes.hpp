@@ -13,10 +13,10 @@ namespace tally::engine::instrument {
 
 /// Offsets from the GS base.
 enum MarkLayout : u32 {
-  marks_at = 0xf2200,        // ThreadMarks
+  marks_at = 0xf2100,        // ThreadMarks
   mark_counts_at = 0xf4000,  // mapped from the channel: MarkCounts of each mark
 };
-static_assert(mark_counts_at + channel::mark_counts_bytes <= counters_at);
+static_assert(mark_counts_at + channel::mark_counts_bytes <= 0xf8000 /* below calls_at, in call_code.hpp */);
 
 inline bool marks_on() { return settings().marks.on != 0; }
 

@@ -7,6 +7,7 @@
 #include "tally/engine/instrument/call_probes.hpp"
 #include "tally/engine/instrument/located_probes.hpp"
 #include "tally/engine/instrument/model_probes.hpp"
+#include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/countdown_code.hpp"
 #include "tally/engine/translate/program_marks.hpp"
@@ -28,7 +29,7 @@ struct ThreadParts {
   u32 entries;  // how often it began to count in this part
   CountedValues start, sum;
 };
-static_assert(parts_at + sizeof(ThreadParts) <= counters_at);
+static_assert(parts_at + sizeof(ThreadParts) <= running_at);
 
 ThreadParts& own(const Thread* t) { return *reinterpret_cast<ThreadParts*>(reinterpret_cast<u64>(t) + parts_at); }
 

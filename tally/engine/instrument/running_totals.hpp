@@ -14,7 +14,7 @@ namespace tally::engine::instrument {
 /// Offsets from the GS base.
 enum RunningLayout : u32 {
   touched_at = 0xe0000,  // one byte per counters_per_touch counters: some of them were incremented
-  running_at = 0xf2000,  // RunningTotals
+  running_at = 0xfe000,  // RunningTotals
 };
 /// Fewer would make the table larger, more would make the search for changed counters longer.
 inline constexpr u32 counters_per_touch = 32;
@@ -25,6 +25,7 @@ struct RunningTotals {
   u64* sums;                // of counters_per_touch of them each, as of the last read_executions()
   channel::Totals running;  // their sum
 };
+static_assert(running_at + sizeof(RunningTotals) <= counters_at);
 
 /// Prepares a thread that has its channel record, with nothing counted. False without memory.
 bool totals_attach(Thread* t);

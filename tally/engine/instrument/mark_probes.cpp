@@ -33,7 +33,7 @@ struct ThreadMarks {
   u64 toggle_count;
   Toggle toggles[sizeof channel::MarkPoints::point / sizeof(channel::MarkPoint)];  // of each function at most one
 };
-static_assert(marks_at + sizeof(ThreadMarks) <= 0xf2300 /* countdown_state_at, in countdowns.hpp */);
+static_assert(marks_at + sizeof(ThreadMarks) <= counters_at);
 
 ThreadMarks& own(const Thread* t) { return *reinterpret_cast<ThreadMarks*>(reinterpret_cast<u64>(t) + marks_at); }
 MarkCounts& counts(Thread* t, u32 mark) {

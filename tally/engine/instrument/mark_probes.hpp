@@ -13,8 +13,8 @@ namespace tally::engine::instrument {
 
 /// Offsets from the GS base.
 enum MarkLayout : u32 {
-  marks_at = 0xf2100,        // ThreadMarks
   mark_counts_at = 0xf4000,  // mapped from the channel: MarkCounts of each mark
+  marks_at = 0xfe400,        // ThreadMarks
 };
 static_assert(mark_counts_at + channel::mark_counts_bytes <= 0xf8000 /* below calls_at, in call_code.hpp */);
 

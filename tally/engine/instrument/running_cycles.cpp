@@ -1,6 +1,7 @@
 #include "tally/engine/instrument/running_cycles.hpp"
 
 #include "tally/engine/instrument/core_cycles.hpp"
+#include "tally/engine/instrument/countdowns.hpp"
 #include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/translate/execution_counts.hpp"
@@ -26,7 +27,7 @@ struct ThreadCycles {
   Executed* list;
   u32 listed;
 };
-static_assert(cycles_at + sizeof(ThreadCycles) <= 0xf2100 /* marks_at, in mark_probes.hpp */);
+static_assert(cycles_at + sizeof(ThreadCycles) <= countdown_state_at);
 
 ThreadCycles& own(const Thread* t) { return *reinterpret_cast<ThreadCycles*>(reinterpret_cast<u64>(t) + cycles_at); }
 

@@ -25,7 +25,7 @@ struct RunningTotals {
   u64* sums;                // of counters_per_touch of them each, as of the last read_executions()
   channel::Totals running;  // their sum
 };
-static_assert(running_at + sizeof(RunningTotals) <= counters_at);
+static_assert(running_at + sizeof(RunningTotals) <= 0xfe400 /* marks_at, in mark_probes.hpp */);
 
 /// Prepares a thread that has its channel record, with nothing counted. False without memory.
 bool totals_attach(Thread* t);

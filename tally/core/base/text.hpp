@@ -68,7 +68,8 @@ std::size_t display_width(std::string_view text);
 std::string printable(std::string_view text);
 
 /// Finds the candidates most similar to `word`, best first, at most `limit`. Similar means within an edit distance of a
-/// third of the longer word (at least 2), or containing it. Ties keep the candidates' order.
+/// third of the longer word (at least 2), or containing it; with one mistake not those with four or more. Ties keep the
+/// candidates' order.
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates,
                                  std::size_t limit = 3);
 

@@ -210,8 +210,8 @@ struct Settings {
 };
 
 /// Above this number, a new process takes the record of one that has ended, and its first thread takes that one's.
-inline constexpr uint32_t process_limit = 1u << 20;
-inline constexpr uint32_t thread_limit = 1u << 20;
+inline constexpr uint32_t process_limit = 1u << 18;
+inline constexpr uint32_t thread_limit = 1u << 18;
 /// Above this number, a new thread takes the record of one that has ended, if its process has one.
 inline constexpr uint32_t threads_distinguished = 1u << 15;
 inline constexpr uint32_t segment_limit = 1u << 21;

@@ -107,7 +107,7 @@ struct PmuCounting {
   uint64_t sampled_ns;     ///< time of the last overflow
 };
 
-inline constexpr uint32_t pmu_open_limit = 1u << 18, pmu_counting_limit = 1u << 20, pmu_thread_limit = 1u << 20;
+inline constexpr uint32_t pmu_open_limit = 1u << 18, pmu_counting_limit = 1u << 20, pmu_thread_limit = 1u << 18;
 inline constexpr uint32_t pmu_bucket_count = 1u << 12, pmu_ring_page_limit = 1u << 24;
 
 /// The events that the programs of the tree have opened. Element 0 of an array is not used.

@@ -306,6 +306,24 @@ static void lose_samples(void) {
   close(fd);
 }
 
+// The ring of a closed event stays as it was while it is mapped.
+static void keep_rings(void) {
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 1000, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD);
+  struct perf_event_mmap_page* rings[3];
+  uint64_t heads[3];
+  for (int i = 0; i < 3; i++) {
+    const int fd = open_event(&attr, 0, -1, -1);
+    rings[i] = map_ring(fd, 4 << i);
+    run_loop(fd, 2000 * (i + 1));
+    close(fd);
+    heads[i] = rings[i]->data_head;
+  }
+  printf("rings:");
+  for (int i = 0; i < 3; i++)
+    printf(" %lu%s", heads[i] / heads[0], rings[i]->data_head == heads[i] ? "" : " then others");
+  printf("\n");
+}
+
 // --- contents ---
 
 // Values in the order in which a sample has them.
@@ -442,6 +460,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "epoll") == 0) wait_by_epoll();
   if (strcmp(what, "threads") == 0) sample_threads();
   if (strcmp(what, "lost") == 0) lose_samples();
+  if (strcmp(what, "rings") == 0) keep_rings();
   if (strcmp(what, "contents") == 0) record_contents();
   if (strcmp(what, "branches") == 0) record_branches();
   if (strcmp(what, "refusals") == 0) refuse();

@@ -54,6 +54,8 @@ TEST(OwnSamples, that_find_no_room_are_reported) {
   EXPECT_EQ(sampled("lost"), "lost: 172 samples, 830 lost, together all\n");
 }
 
+TEST(OwnSamples, stay_in_a_mapped_ring_after_their_event) { EXPECT_EQ(sampled("rings"), "rings: 1 2 3\n"); }
+
 TEST(OwnSamples, contain_registers_stack_callers_and_values) {
   EXPECT_EQ(sampled("contents"),
             "sample: id 1, address 1, time 1, data 1, 2 values: 1001 and 500, callers known, raw 4, registers 2: next, "

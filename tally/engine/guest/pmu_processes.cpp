@@ -4,6 +4,7 @@
 #include "tally/engine/guest/pmu_groups.hpp"
 #include "tally/engine/guest/pmu_overflows.hpp"
 #include "tally/engine/guest/pmu_pages.hpp"
+#include "tally/engine/guest/pmu_rings.hpp"
 #include "tally/engine/guest/pmu_side_records.hpp"
 #include "tally/engine/guest/pmu_wakeups.hpp"
 
@@ -165,6 +166,7 @@ void pmu_events_of_process_end(Thread* t) {
   }
   for_process(t->process, end_counting);
   for_held([&](u32 event) { let_go(t, event); });
+  end_rings();
 }
 
 void pmu_events_before_exec(Thread* t) {

@@ -32,9 +32,11 @@ MappedRing* mapped(const PmuOpenEvent& e) {
 
 void forget(MappedRing& r) {
   if (r.at != 0) unreserve(r.at, bytes_of(r));
-  if (r.has_ended)
+  if (r.has_ended) {
+    pmu_table().rings--;
     kernel(SYS_fallocate, inherited(channel::inherited_channel), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
            channel::pmu_ring_offset(r.page), bytes_of(r));
+  }
   r = mapped_rings[--mapped_rings.size];
 }
 
@@ -46,10 +48,10 @@ void copy_into(perf_event_mmap_page* page, u64 position, const void* from, u64 n
   copy(data, static_cast<const u8*>(from) + first, n - first);
 }
 
-/// Adds a record at the head. Returns false if it has no room.
+/// Adds a record at the head. Returns false if it has no room: as in the kernel, the ring never becomes quite full.
 bool add_record(const PmuOpenEvent& to, perf_event_mmap_page* page, const perf_event_header& record) {
   const u64 head = page->data_head, used = head - __atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE);
-  if (record.size > page->data_size || (to.sampling.overwrites == 0 && used + record.size > page->data_size))
+  if (record.size > page->data_size || (to.sampling.overwrites == 0 && used + record.size >= page->data_size))
     return false;
   copy_into(page, head, &record, record.size);
   __atomic_store_n(&page->data_head, head + record.size, __ATOMIC_RELEASE);
@@ -58,12 +60,14 @@ bool add_record(const PmuOpenEvent& to, perf_event_mmap_page* page, const perf_e
 
 void release_ring(PmuOpenEvent& e) {
   if (e.sampling.ring == 0) return;
+  // Its pages are not used again while the program still has them mapped.
   if (MappedRing* const r = mapped(e); r != nullptr) {
     r->has_ended = true;
     if (r->of_program == 0) forget(*r);
+  } else {
+    pmu_table().rings--;
   }
   e.sampling.ring = e.sampling.ring_pages = 0;
-  pmu_table().rings--;
 }
 
 }  // namespace
@@ -119,8 +123,13 @@ void ring_is_unmapped(u64 at, u64 bytes) {
     MappedRing& r = mapped_rings[i];
     if (r.of_program < at || r.of_program - at >= bytes) continue;
     r.of_program = 0;
-    if (r.has_ended) forget(r);
+    if (r.has_ended) forget(mapped_rings[i--]);
   }
+}
+
+void end_rings() {
+  for (u32 i = mapped_rings.size; i-- > 0;)
+    if (mapped_rings[i].has_ended) forget(mapped_rings[i]);
 }
 
 void end_ring(PmuOpenEvent& e) {

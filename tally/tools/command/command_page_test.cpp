@@ -80,6 +80,7 @@ TEST(Page, refuses_with_the_words_of_the_project) {
       {{"--number", "65"}, "65 is out of range: 1 to 64"},
       {{"--format", "xml"}, "--format: xml not in {text,json}"},
       {{"--numbre", "1"}, "tally: unknown option '--numbre'\n       did you mean --number? "},
+      {{"--number-of-runs", "1"}, "tally: unknown option '--number-of-runs'\n       did you mean --number? "},
       {{"a", "b"}, "tally: unexpected argument 'b'\n"},
       {{""}, "FILE: the file name is empty"},
   };

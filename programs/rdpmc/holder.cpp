@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <map>
 
 #include "tally/counting/backend/choose/own.hpp"
 #include "tally/linux/files/files.hpp"

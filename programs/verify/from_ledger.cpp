@@ -1,8 +1,6 @@
 // Goals that compare counts of whole programs with their known answers.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "programs/verify/goals.hpp"
 
 namespace tally::verify {

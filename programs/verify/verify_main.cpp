@@ -199,7 +199,7 @@ int verify_counts(const VerifyOptions& options) {
   }
   auto choice = backend::choose(options.backend, {.events = request.events}, machine, simulation);
   if (!choice) return report_error(choice.error());
-  // The engine causes page faults of its own. Do not grade them as bad unless the user request for them.
+  // The engine causes page faults of its own. Do not grade them as bad unless the user asked for them.
   if (options.event_lists.empty()) {
     std::erase_if(request.events, [&choice](const event::Event& event) {
       return event.id == event::Id::user_page_faults && choice->backend->outlook(event).trust != Trust::counted;

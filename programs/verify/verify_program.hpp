@@ -1,7 +1,6 @@
 // Compares two backends on a program of the user's own.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 

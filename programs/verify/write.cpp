@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/workload/image.hpp"
 #include "tally/linux/files/output_file.hpp"

@@ -1,7 +1,6 @@
 // Writes the programs to files, for other tools to count.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

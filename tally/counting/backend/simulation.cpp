@@ -131,7 +131,10 @@ std::string describe(const Simulation& simulation, const NeededModels& needed) {
   tlb("iTLB", simulation.machine.tlbs.itlb);
   tlb("dTLB", simulation.machine.tlbs.dtlb);
   tlb("second-level TLB", simulation.machine.tlbs.stlb);
-  if (needed.lower) parts.emplace_back(simulation.prefetch ? "with its prefetchers" : "no prefetch");
+  if (needed.lower)
+    parts.emplace_back(simulation.prefetch                       ? "with its prefetchers"
+                       : needed.core && caches.prefetch.streamer ? "prefetching only in cycles"
+                                                                 : "no prefetch");
   const machines::MachineModel& machine = simulation.machine;
   std::vector<std::string> words;
   if (!machine.title.empty()) words.push_back(machine.title);

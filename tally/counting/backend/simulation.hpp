@@ -48,7 +48,7 @@ inline constexpr const char* causes_only_in_profiles =
     "the causes of cycles are known for the whole program and in profiles only";
 
 /// Returns which model a count of this event comes from: "TAGE, fast", "haswell caches, fast". For cycles also their
-/// error, if it was measured for this model: "host (zen4 core), fast; mean error 18 % (20 programs)".
+/// error, if it was measured for this model: "host (zen4 core), fast; mean error 19 % (20 programs)".
 std::string model_of(event::Id id, const Simulation& simulation);
 
 /// Returns where the error of this model's cycles was measured, and the errors; or that it was not measured.

@@ -1,8 +1,8 @@
 #include "tally/engine/guest/guest_threads.hpp"
-#include "tally/engine/channel/run_time_counters.hpp"
 
 #include <sys/mman.h>
 
+#include "tally/engine/channel/run_time_counters.hpp"
 #include "tally/engine/code_log_writer.hpp"
 #include "tally/engine/engine_addresses.hpp"
 #include "tally/engine/guest/counted_clock.hpp"
@@ -211,18 +211,6 @@ Thread* first_thread(u32 first_fd) {
   const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_vectors);
   Thread* t = make_block();
   if (process == 0 || t == nullptr || !vectors_init(area)) die("no room in the channel", process);
-  own_records.segments = channel::first_segment_of_code(own_records.settings);
-  clear(own_records.vectors, own_records.segments * sizeof *own_records.vectors);
-  if (own_records.rows != nullptr) {
-    clear(own_records.rows, own_records.segments * sizeof *own_records.rows);
-    for (u32 f = channel::first_mix_field; f < channel::field_count; f++)
-      own_records.rows[channel::run_time_counter(f)].add_to(f, 1);
-  }
-  own_records.vectors[channel::dynamic_load].counts[channel::loads] = 1;
-  own_records.vectors[channel::dynamic_store].counts[channel::stores] = 1;
-  own_records.vectors[channel::dynamic_move].counts[channel::loads] =
-      own_records.vectors[channel::dynamic_move].counts[channel::stores] = 1;
-  own_records.vectors[channel::dynamic_compare].counts[channel::loads] = 2;
   channel::Process& p = own_records.shared.process(process);
   p.pid = static_cast<s32>(kernel(SYS_getpid));
   p.parent_pid = static_cast<s32>(kernel(SYS_getppid));

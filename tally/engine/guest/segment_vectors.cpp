@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "tally/engine/channel/run_time_counters.hpp"
 #include "tally/engine/inherited.hpp"
 
 namespace tally::engine::guest {
@@ -54,11 +55,28 @@ void use(u32 index, u32 area) {
   own_records.rows = rows_at(index);
 }
 
+/// Begins with the vectors and rows of what is known only at run time.
+void write_run_time_vectors() {
+  own_records.segments = channel::first_segment_of_code(own_records.settings);
+  clear(own_records.vectors, own_records.segments * sizeof *own_records.vectors);
+  if (own_records.rows != nullptr) {
+    clear(own_records.rows, own_records.segments * sizeof *own_records.rows);
+    for (u32 f = channel::first_mix_field; f < channel::field_count; f++)
+      own_records.rows[channel::run_time_counter(f)].add_to(f, 1);
+  }
+  own_records.vectors[channel::dynamic_load].counts[channel::loads] = 1;
+  own_records.vectors[channel::dynamic_store].counts[channel::stores] = 1;
+  own_records.vectors[channel::dynamic_move].counts[channel::loads] =
+      own_records.vectors[channel::dynamic_move].counts[channel::stores] = 1;
+  own_records.vectors[channel::dynamic_compare].counts[channel::loads] = 2;
+}
+
 }  // namespace
 
 bool vectors_init(u32 area) {
   if (!map(0, area)) return false;
   use(0, area);
+  write_run_time_vectors();
   return true;
 }
 

@@ -4,7 +4,8 @@
 
 namespace tally::engine::guest {
 
-/// Maps the vectors of the first process of a program. Returns false without memory, or if `area` is none.
+/// Maps the vectors of the first process of a program, and writes those that are not of code. Returns false without
+/// memory, or if `area` is none.
 bool vectors_init(u32 area);
 /// Returns the channel area that contains the vectors.
 u32 vectors_area();

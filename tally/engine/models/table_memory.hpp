@@ -17,11 +17,6 @@ constexpr std::uint64_t private_words(const HierarchyShape& shape) {
 /// unused parts are never touched.
 constexpr std::uint64_t shared_words(const HierarchyShape& shape) { return table_words(shape.llc); }
 
-/// Returns the words of a thread's TLBs.
-constexpr std::uint64_t tlb_words(const TlbShape& shape) {
-  return table_words(shape.itlb) + table_words(shape.dtlb) + table_words(shape.stlb);
-}
-
 /// Returns the tables in private_words() and shared_words() words, in the order L1D, L1I, LowerLevels. `shared` may be
 /// null without memory for it; the shape must then have no last level.
 inline Hierarchy::Tables tables_in(const HierarchyShape& shape, std::uint64_t* own, std::uint64_t* shared) {

@@ -143,7 +143,8 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
   const RepeatedValue before = repeated_value(row, row.measure_before, *row.before, *comparison.before);
   const RepeatedValue after = repeated_value(row, row.measure_after, *row.after, *comparison.after);
   const auto by_interval = growth_by_interval(gate, row);
-  if (has_bounds(row) && !by_interval) return undecided(std::move(result), row.reason);
+  if (has_bounds(row) && !by_interval)
+    return undecided(std::move(result), row.reason.empty() ? "a part of 0 is not defined" : row.reason);
   const GrowthOrReason found =
       by_interval ? GrowthOrReason(*by_interval) : growth_between(before, after, more_is_better, gate.is_relative);
   if (const auto* const why = std::get_if<std::string>(&found))

@@ -107,14 +107,15 @@ bool has_one_thread(const result::Stat& stat) {
 // Runs a short command as often as it needs for 0.2 s, if that takes at most 10 s. Its output is discarded.
 void repeat(const measure::StatOptions& options, const Rows& rows, const result::Stat& native,
             backend::Backend& backend, Times& times, linux::Signals& signals) {
-  constexpr auto longest = std::chrono::seconds(10);
+  Nanoseconds left = std::chrono::seconds(10);
   const Nanoseconds duration(native.runs.front().counts[rows.duration].count.value.value_or(0));
   // Several times, because the next runs may be shorter.
   for (int round = 0; round < 3; ++round) {
     const Nanoseconds time = mean_of(times).sum();
     if (time >= enough_time || time < shortest_run) return;
     const auto runs = enough_time * 11 / 10 / time + 1 - std::ssize(times);
-    if (time * std::ssize(times) >= enough_time || runs * duration > longest) return;
+    if (time * std::ssize(times) >= enough_time || runs * duration > left) return;
+    left -= runs * duration;
     measure::StatOptions more = options;
     more.runs = static_cast<int>(runs);
     const auto held = linux::OtherStartState::hold(linux::start_state());
@@ -261,7 +262,8 @@ Count estimated_cycles(const ProcessorTime& time, const std::optional<linux::Mea
   if (time.sum() < shortest_run)
     return absent(fmt::format("{} of processor time is too short: the start of a process takes some 1 ms", used));
   if (time.sum() * time.runs + time.others < enough_time)
-    return absent(fmt::format("{} of processor time is too short: runs of 10 s together would not use 0.2 s", used));
+    return absent(
+        fmt::format("{} of processor time is too short: it needs 0.2 s, in runs of at most 10 s together", used));
   const double start_percent = 100 * std::chrono::duration<double>(start_of_process).count() / seconds;
   const double above = unmeasured_percent + 100 * frequency->error;
   const double stolen = std::chrono::duration<double>(time.stolen) / time.sum() / time.runs;

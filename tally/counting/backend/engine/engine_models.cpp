@@ -32,6 +32,10 @@ tally::models::CacheShape shape_of(const channel::ModelLevel& level) {
           level.inclusive != 0};
 }
 
+tally::models::TlbShape all_tlbs(const channel::Models& models) {
+  return {shape_of(models.itlb), shape_of(models.dtlb), shape_of(models.stlb)};
+}
+
 }  // namespace
 
 std::uint32_t bits_of(const NeededModels& needed) {
@@ -141,7 +145,7 @@ Simulation simulation_of(const channel::Models& settings) {
   models.machine.caches.l1d = shape_of(settings.l1d);
   models.machine.caches.l2 = shape_of(settings.l2);
   models.machine.caches.llc = shape_of(settings.llc);
-  models.machine.tlbs = {shape_of(settings.itlb), shape_of(settings.dtlb), shape_of(settings.stlb)};
+  models.machine.tlbs = all_tlbs(settings);
   return models;
 }
 
@@ -158,14 +162,12 @@ tally::models::HierarchyShape shape_of(const channel::Models& models) {
   if (on(channel::model_lower)) shape.l2 = shape_of(models.l2);
   if (on(channel::model_lower)) shape.llc = shape_of(models.llc);
   shape.prefetch = {models.next_line != 0, models.streamer != 0};
-  if (on(channel::model_core))
-    shape.misses = {shape_of(models.itlb), shape_of(models.dtlb), shape_of(models.stlb), models.streams != 0};
+  if (on(channel::model_core)) shape.misses = {all_tlbs(models), models.streams != 0};
   return shape;
 }
 
 tally::models::TlbShape tlbs_of(const channel::Models& models) {
-  if ((models.on & channel::model_tlbs) == 0) return {};
-  return {shape_of(models.itlb), shape_of(models.dtlb), shape_of(models.stlb)};
+  return (models.on & channel::model_tlbs) != 0 ? all_tlbs(models) : tally::models::TlbShape{};
 }
 
 void add(channel::ModelValues& to, const channel::ModelValues& from) {

@@ -66,7 +66,7 @@ class ModelWorkers::Work {
   Work(const Channel& shared, const channel::Models& models, unsigned threads)
       : shared_(shared),
         bell_(shared.records.header().wakeup),
-        shapes_{shape_of(models), tlbs_of(models)},
+        shapes_{shape_of(models), tlbs_of(models), (models.on & channel::model_lower) != 0},
         own_llc_(models.own_llc != 0) {
     try {
       for (unsigned i = 0; i < threads; ++i) threads_.push_back(linux::worker_thread([this] { work(); }));

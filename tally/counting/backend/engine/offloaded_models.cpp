@@ -127,8 +127,8 @@ void OffloadedCaches::take_placed(const tally::models::PlacedNote* notes, std::u
     std::unique_lock<std::mutex> lock;
     if (last_ != nullptr) lock = std::unique_lock(last_->mutex);
     LocatedValuesRecorder placer(placed, counts, tlbs_.counts());
-    tally::models::access_all({&first_, has_lower() ? &lower_ : nullptr, has_tlbs ? &tlbs_ : nullptr}, notes, count,
-                              counts, placer);
+    tally::models::access_all({&first_, shapes_.has_lower ? &lower_ : nullptr, has_tlbs ? &tlbs_ : nullptr}, notes,
+                              count, counts, placer);
   }
   add_modelled(values, counts);
   add_modelled(values, tlbs_.counts());
@@ -146,7 +146,7 @@ void OffloadedCaches::take(void* block, std::uint32_t count, channel::ModelValue
   }
   HierarchyCounts counts;
   const std::uint32_t missed = first_.access_all(notes, count, counts);
-  if (missed != 0 && has_lower()) {
+  if (missed != 0 && shapes_.has_lower) {
     std::unique_lock<std::mutex> lock;
     if (last_ != nullptr) lock = std::unique_lock(last_->mutex);
     lower_.request_all(notes, missed, counts);

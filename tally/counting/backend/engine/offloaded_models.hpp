@@ -43,6 +43,7 @@ struct LastLevel {
 struct LevelShapes {
   tally::models::HierarchyShape caches;
   tally::models::TlbShape tlbs;
+  bool has_lower = false;  ///< misses of the first levels go on, if only because cycles wait for them
 };
 
 /// Processes notes (models::Note).
@@ -66,9 +67,6 @@ class OffloadedCaches final : public OffloadedModel {
   OwnTables tables() const;
   void take_placed(const tally::models::PlacedNote* notes, std::uint32_t count, channel::ModelValues& values,
                    const Placed& placed);
-  bool has_lower() const {
-    return shapes_.caches.l2.sets != 0 || shapes_.caches.llc.sets != 0 || shapes_.caches.misses.dtlb.sets != 0;
-  }
   std::uint64_t* llc_table() const { return last_ != nullptr ? last_->table.words() : nullptr; }
 
   LevelShapes shapes_;

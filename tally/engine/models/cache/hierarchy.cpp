@@ -65,9 +65,9 @@ void LowerLevels::set_tables(std::uint64_t* own_table, std::uint64_t* llc_table)
     own_table += table_words(shape);
   };
   put(l2_, shape_.l2);
-  put(itlb_, shape_.misses.itlb);
-  put(dtlb_, shape_.misses.dtlb);
-  put(stlb_, shape_.misses.stlb);
+  put(itlb_, shape_.misses.tlbs.itlb);
+  put(dtlb_, shape_.misses.tlbs.dtlb);
+  put(stlb_, shape_.misses.tlbs.stlb);
   if (shape_.llc.sets != 0) llc_ = Cache(shape_.llc, llc_table);
 }
 

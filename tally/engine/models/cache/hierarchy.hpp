@@ -5,6 +5,7 @@
 
 #include "tally/engine/models/cache/cache_level.hpp"
 #include "tally/engine/models/cache/prefetch.hpp"
+#include "tally/engine/models/cache/tlb_shape.hpp"
 
 namespace tally::models {
 
@@ -51,8 +52,8 @@ struct LevelCounts {
 
 /// What cycles need to know about the misses of the first levels, by models that change no other count.
 struct MissShape {
-  CacheShape itlb, dtlb, stlb;  ///< the TLBs, for the pages of these misses only
-  bool streams = false;         ///< the processor prefetches lines of streams
+  TlbShape tlbs;         ///< for the pages of these misses only
+  bool streams = false;  ///< the processor prefetches lines of streams
   bool operator==(const MissShape&) const = default;
 };
 
@@ -105,8 +106,7 @@ class LowerLevels {
  public:
   /// Returns the number of words of the table that a thread has for itself: of L2 and of the pages of misses.
   static constexpr std::uint64_t own_words(const HierarchyShape& shape) {
-    return table_words(shape.l2) + table_words(shape.misses.itlb) + table_words(shape.misses.dtlb) +
-           table_words(shape.misses.stlb);
+    return table_words(shape.l2) + tlb_words(shape.misses.tlbs);
   }
 
   LowerLevels() = default;

@@ -270,7 +270,7 @@ TEST(Hierarchy, OnlyMissesNeedTheirPages) {
   const auto pages = [](std::uint32_t sets, std::uint32_t ways) {
     return CacheShape{.sets = sets, .ways = ways, .line_bits = 12};
   };
-  shape.misses = {.itlb = pages(1, 2), .dtlb = pages(1, 2), .stlb = pages(1, 4), .streams = false};
+  shape.misses = {.tlbs = {pages(1, 2), pages(1, 2), pages(1, 4)}, .streams = false};
   HierarchyWithTables own(shape);
   const auto load_pages = [&own](std::uint64_t first, Access access) {  // three pages with new lines
     for (std::uint64_t page : {1, 2, 3}) own.view.access(page * 4096 + first * 64, 8, access);
@@ -307,7 +307,7 @@ TEST(Hierarchy, LoadsOfStreamsAreCounted) {
 TEST(Hierarchy, BatchesCountTheSameDelays) {
   HierarchyShape shape = small();
   const CacheShape pages{.sets = 1, .ways = 4, .line_bits = 12};
-  shape.misses = {.itlb = pages, .dtlb = pages, .stlb = pages, .streams = true};
+  shape.misses = {.tlbs = {pages, pages, pages}, .streams = true};
   std::vector<std::uint64_t> own(LowerLevels::own_words(shape)), llc(table_words(shape.llc)), other(own.size()),
       other_llc(llc.size());
   LowerLevels one_by_one(shape, own.data(), llc.data()), batched(shape, other.data(), other_llc.data());

@@ -7,20 +7,10 @@
 #include "tally/engine/models/cache/first_pair.hpp"
 #include "tally/engine/models/cache/hierarchy.hpp"
 #include "tally/engine/models/cache/note.hpp"
+#include "tally/engine/models/cache/tlb_shape.hpp"
 #include "tally/engine/models/observer.hpp"
 
 namespace tally::models {
-
-/// The parameters of the TLBs. All pages have the size in the shapes (line_bits, 12 for 4 KiB): a program cannot see
-/// whether the kernel uses larger ones.
-struct TlbShape {
-  CacheShape itlb, dtlb;
-  CacheShape stlb;  ///< the second level, for both
-  bool operator==(const TlbShape&) const = default;
-
-  /// Returns log2 of the bytes of a page.
-  unsigned page_bits() const;
-};
 
 /// The number of sets of a TLB for which the filter of most recent pages has separate entries. Larger TLBs, and those
 /// whose number of sets is not a power of two, share entries.

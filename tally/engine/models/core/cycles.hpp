@@ -42,10 +42,10 @@ struct LoadWaits {
 
 /// Returns the cycles that misses of loads and fetches add to those of the core, by cause. Fetches, and loads whose
 /// address depends on their own earlier result, wait for the whole latency; other loads for what is left of it, but at
-/// least for the time of a line; loads of streams for that time. Stores wait for page walks only.
-/// Repeated string instructions take a cycle for each step. Models that were not run
-/// have zero counts and add nothing. The result is a sum of the counts, each with a weight that `shape` and the
-/// latencies determine, so the cycles of parts of a run add up to those of the whole.
+/// least for the time of a line; loads of streams for that time. Stores wait only for the translation of their pages.
+/// Repeated string instructions take a cycle for each step. Models that were not run have zero counts and add nothing.
+/// The result is a sum of the counts, each with a weight that `shape` and the latencies determine, so the cycles of
+/// parts of a run add up to those of the whole.
 CycleTimes miss_cycles(const Latencies& latencies, const LoadWaits& waits, const HierarchyShape& shape,
                        const HierarchyCounts& caches, const BranchCounts& branches);
 

@@ -306,6 +306,54 @@ static void lose_samples(void) {
   close(fd);
 }
 
+// What the program writes to the page of its ring does not lead the engine elsewhere.
+static void write_to_page(void) {
+  const uint64_t content = PERF_SAMPLE_IP | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_CALLCHAIN;
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 1000, content);
+  attr.sample_stack_user = 65528;
+  const int fd = open_event(&attr, 0, -1, -1);
+  void* const large = mmap(NULL, (1ul << 44) + 4096, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  printf("16 TiB: %s", large == MAP_FAILED ? "refused" : "mapped");
+  struct perf_event_mmap_page* const ring = map_ring(fd, 64);
+  const uint64_t offset = ring->data_offset, size = ring->data_size;
+  ring->data_offset = 1ul << 40;
+  ring->data_size = 0;
+  run_loop(fd, 1000);
+  ring->data_offset = offset;
+  ring->data_size = size;
+  char record[65536];
+  int samples = 0, complete = 0;
+  while (next_record(ring, record)) {
+    samples++;
+    complete += ((struct perf_event_header*)record)->size > 60000;
+  }
+  printf(", %d samples, %d complete\n", samples, complete);
+  close(fd);
+}
+
+// The first sample of an event comes a period after it was opened, whatever others count.
+static void open_later(void) {
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 100000, PERF_SAMPLE_IP);
+  struct perf_event_mmap_page* rings[2];
+  int fds[2];
+  for (int i = 0; i < 2; i++) {
+    attr.disabled = 0;
+    fds[i] = open_event(&attr, 0, -1, -1);
+    rings[i] = map_ring(fds[i], 4);
+    run_loop(-1, 30000);
+  }
+  char record[65536];
+  int samples[2] = {};
+  for (int i = 0; i < 2; i++)
+    while (next_record(rings[i], record)) samples[i]++;
+  printf("later: %d and %d samples", samples[0], samples[1]);
+  close(fds[0]);
+  run_loop(-1, 22000);
+  while (next_record(rings[1], record)) samples[1]++;
+  printf(", then %d\n", samples[1]);
+  close(fds[1]);
+}
+
 // The ring of a closed event stays as it was while it is mapped.
 static void keep_rings(void) {
   struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 1000, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD);
@@ -461,6 +509,8 @@ int main(int argc, char** argv) {
   if (strcmp(what, "threads") == 0) sample_threads();
   if (strcmp(what, "lost") == 0) lose_samples();
   if (strcmp(what, "rings") == 0) keep_rings();
+  if (strcmp(what, "page") == 0) write_to_page();
+  if (strcmp(what, "later") == 0) open_later();
   if (strcmp(what, "contents") == 0) record_contents();
   if (strcmp(what, "branches") == 0) record_branches();
   if (strcmp(what, "refusals") == 0) refuse();

@@ -57,6 +57,12 @@ TEST(OwnSamples, that_find_no_room_are_reported) {
 
 TEST(OwnSamples, stay_in_a_mapped_ring_after_their_event) { EXPECT_EQ(sampled("rings"), "rings: 1 2 3\n"); }
 
+TEST(OwnSamples, do_not_depend_on_what_the_program_writes_to_the_page) {
+  EXPECT_EQ(sampled("page"), "16 TiB: refused, 2 samples, 2 complete\n");
+}
+
+TEST(OwnSamples, begin_when_their_event_does) { EXPECT_EQ(sampled("later"), "later: 1 and 0 samples, then 1\n"); }
+
 TEST(OwnSamples, contain_registers_stack_callers_and_values) {
   EXPECT_EQ(sampled("contents"),
             "sample: id 1, address 1, time 1, data 1, 2 values: 1001 and 500, callers known, raw 4, registers 2: next, "

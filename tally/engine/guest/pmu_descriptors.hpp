@@ -23,6 +23,9 @@ void forget_number(u64 number);
 /// Returns a descriptor of a kernel's event, or -1.
 s64 number_of(PmuOpenEvent& e);
 
+/// Whether this process has a descriptor of the event.
+inline bool is_held(const PmuOpenEvent& e) { return held != nullptr && held[&e - pmu_table().event] != 0; }
+
 /// Calls `f` with each event of which this process has descriptors.
 template <class F>
 void for_held(F f) {

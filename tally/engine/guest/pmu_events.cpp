@@ -165,6 +165,8 @@ s32 asked_group(s32 group) {
 bool can_be_sampled(const WantedEvent& wanted, u32 row) {
   const perf_event_attr& attr = wanted.attr;
   if ((attr.sample_type & ~known_content) != 0 || attr.write_backward || attr.sigtrap || attr.aux_output) return false;
+  // The threads of this memory whose counts a sample would contain run.
+  if (attr.inherit && (attr.sample_type & PERF_SAMPLE_READ) != 0) return false;
   if ((attr.sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 && !can_record_branches(attr.branch_sample_type)) return false;
   return can_overflow(row);
 }
@@ -203,11 +205,13 @@ s64 add_event(const WantedEvent& wanted, u32 row) {
   constexpr u64 above_ids_of_kernel = u64{1} << 32;
   e.id = above_ids_of_kernel + ++pmu_table().ids;
   if (const u32 counting = add_counting(event); counting != 0) {
+    Thread* const here = thread_here(wanted.of);
+    if (here != nullptr) settle_overflows(here);  // what it has executed so far is not the new event's
     PmuValues values;
     move_counting(counting, wanted.of, values);
     pmu_table().counting[counting].begins_at_exec = wanted.attr.enable_on_exec;
     set_period(pmu_table().counting[counting], wanted.attr.freq ? 1 : wanted.attr.sample_period);
-    if (Thread* const here = thread_here(wanted.of); here == current())
+    if (here == current())
       roam(here);
     else if (here != nullptr)
       arm_overflows(here);
@@ -326,7 +330,8 @@ s64 map_pmu_event(Thread* t) {
   const s64 error = with_event(t, number, [&](u32 event) -> s64 {
     PmuOpenEvent& e = pmu_event(event);
     if (e.is_kernels) return not_of_pmu;
-    const bool is_possible = bytes != 0 && (buffer_pages & (buffer_pages - 1)) == 0 && g[r9] == 0;
+    const bool is_possible = bytes != 0 && (buffer_pages & (buffer_pages - 1)) == 0 && g[r9] == 0 &&
+                             buffer_pages < channel::pmu_ring_page_limit;
     if ((e.inherits && e.cpu == -1) || !(g[r10] & shared) || !is_possible) return -EINVAL;
     update_group_for_change(e.leader);
     if (e.sampling.output != 0 || !make_page(event, static_cast<u32>(buffer_pages))) return -ENOMEM;
@@ -348,7 +353,7 @@ s64 map_pmu_event(Thread* t) {
 }
 
 void pmu_memory_unmapped(u64 at, u64 bytes) {
-  if (!may_have_events) return;
+  if (!may_have_events || !has_mapped_rings()) return;
   PmuGuard guard;
   ring_is_unmapped(at, bytes);
 }
@@ -396,7 +401,11 @@ s64 control_pmu_event(Thread* t) {
         for_group(controlled.leader, f);
       else
         f(controlled);
-      group_has_changed(controlled.leader);
+      // A reset does not change what is counted down.
+      if (request == PERF_EVENT_IOC_RESET)
+        show_group(controlled.leader);
+      else
+        group_has_changed(controlled.leader);
       return 0;
     };
     switch (request) {
@@ -476,11 +485,19 @@ void pmu_event_duplicated(const Thread* t, u64 number) {
 
 void pmu_event_closed(Thread* t, u32 event, u64 number) {
   if (event == 0) return;
-  PmuGuard guard;
-  forget_number(number);  // another thread may have used it meanwhile
-  if (held[event] == 0 || --held[event] != 0) return;
-  held_events--;
-  let_go(t, event);
+  {
+    PmuGuard guard;
+    forget_number(number);  // another thread may have used it meanwhile
+    if (held[event] == 0 || --held[event] != 0) return;
+    held_events--;
+    const PmuOpenEvent& e = pmu_event(event);
+    if (e.leader != event || e.holders != 1 || !needs_others_held_for_group(t, event)) return let_go(t, event);
+  }
+  const auto let_go_now = [&]() -> s64 {
+    let_go(t, event);
+    return 0;
+  };
+  if (with_table(t, true, let_go_now) != 0) with_table(t, false, let_go_now);
 }
 
 void pmu_events_close(Thread* t, u64 first, u64 last) {

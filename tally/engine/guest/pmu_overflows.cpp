@@ -34,9 +34,7 @@ bool samples(const PmuOpenEvent& e) { return e.sampling.period != 0 && !e.is_ker
 u64 processor_time(Thread* t) {
   if (clock_is_counted()) return static_cast<u64>(instrument::asked_totals(t).field[channel::instructions]);
   constexpr u64 of_thread = 3;
-  u64 time[2] = {};
-  kernel(SYS_clock_gettime, of_thread, reinterpret_cast<u64>(time));
-  return time[0] * 1'000'000'000 + time[1];
+  return read_clock(of_thread);
 }
 
 /// The period for a frequency follows what was counted since the last sample, an eighth of the way, as in the kernel.
@@ -116,11 +114,14 @@ bool can_overflow(u32 row) {
 }
 
 s64 begin_overflows(Thread* t, u32 row, bool branches) {
-  const bool is_new = countdown_of(row) == no_countdown;
-  if (!is_new && (own_records.notes_path || !branches)) return 0;
+  if (countdown_of(row) != no_countdown && (own_records.notes_path || !branches)) return 0;
   take_turn(t);
   s64 r = -EBUSY;
-  if (!leaving() && hold_others(t) && map_steps()) {
+  // Another thread may have begun to count down events meanwhile.
+  const bool is_new = countdown_of(row) == no_countdown;
+  if (!can_overflow(row)) {
+    r = -EOPNOTSUPP;
+  } else if (!leaving() && hold_others(t) && map_steps()) {
     PmuGuard table;
     Guard cache(cache_lock);
     for (Thread* o = threads(); o != nullptr; o = o->next) settle_overflows(o);

@@ -1,6 +1,7 @@
 #include "tally/engine/guest/pmu_pages.hpp"
 
 #include "tally/engine/guest/pmu_rings.hpp"
+
 namespace tally::engine::guest {
 namespace {
 
@@ -13,7 +14,9 @@ Growing<u32> shown_events;
 void show(u32 event) {
   for (u32 i = 0; i < shown_events.size; i++) {
     if (shown_events[i] != event) continue;
-    perf_event_mmap_page& page = *ring_of(pmu_event(event));
+    perf_event_mmap_page* const at = ring_of(pmu_event(event));
+    if (at == nullptr) continue;
+    perf_event_mmap_page& page = *at;
     s64 offset = 0;
     const bool is_counting = counter_offset(event, current()->index, offset);
     __atomic_add_fetch(&page.lock, 1, __ATOMIC_SEQ_CST);
@@ -33,9 +36,10 @@ void show_group(u32 leader) {
 void end_pages(u32 event) {
   for (u32 i = 0; i < shown_events.size; i++) {
     if (shown_events[i] != event) continue;
-    perf_event_mmap_page& page = *ring_of(pmu_event(event));
-    page.index = 0;
-    page.offset = count_of(pmu_event(event));
+    if (perf_event_mmap_page* const page = ring_of(pmu_event(event)); page != nullptr) {
+      page->index = 0;
+      page->offset = count_of(pmu_event(event));
+    }
     shown_events[i--] = shown_events[--shown_events.size];
   }
 }

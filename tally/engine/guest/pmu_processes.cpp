@@ -230,7 +230,7 @@ void pmu_events_of_program(Thread* t) {
   begin_overflows_of_program(t);
   begin_program(t);
   record_name(t, true);
-  record_mappings(t, 0, ~u64{0});
+  record_mappings(t, 0, ~u64{0}, true);
 }
 
 void pmu_events_of_native(Thread* t) {

@@ -46,7 +46,9 @@ void add_callers(Record& record, const Thread* t, const PmuOpenEvent& e, u64 las
   record.skip(1);
   *count = 0;
   if (has_flag(e, Flag::exclude_callers_of_user)) return;
-  const u32 most = e.sampling.most_callers != 0 ? e.sampling.most_callers : usual;
+  constexpr u32 limit = 4096;  // the kernel may not have checked it
+  const u32 asked = e.sampling.most_callers != 0 ? e.sampling.most_callers : usual,
+            most = asked < limit ? asked : limit;
   record.add(PERF_CONTEXT_USER);
   record.add(last);
   *count = 2;
@@ -91,8 +93,10 @@ void add_registers(Record& record, const Thread* t, u64 mask) {
 
 /// As many bytes above the stack pointer as can be read.
 void add_stack(Record& record, const Thread* t, u64 bytes) {
-  const u64 room = (record_limit - record.bytes() - 16) & ~7ull;
-  bytes = bytes < room ? bytes : room;
+  // Its own two values, and what follows: the data source and registers.
+  constexpr u64 others = 16 + 8 + 8 * (1 + 64);
+  const u64 room = record_limit - record.bytes() - others;
+  bytes = (bytes < room ? bytes : room) & ~7ull;
   record.add(bytes);
   if (bytes == 0) return;
   u8* const to = reinterpret_cast<u8*>(record.next());
@@ -111,10 +115,7 @@ void add_stack(Record& record, const Thread* t, u64 bytes) {
 }  // namespace
 
 u64 time_of(const PmuOpenEvent& e) {
-  if (!has_flag(e, Flag::use_clock)) return clock_ns();
-  u64 time[2] = {};
-  kernel(SYS_clock_gettime, static_cast<u64>(s64{e.sampling.clock}), reinterpret_cast<u64>(time));
-  return time[0] * 1'000'000'000 + time[1];
+  return has_flag(e, Flag::use_clock) ? read_clock(static_cast<u64>(s64{e.sampling.clock})) : clock_ns();
 }
 
 void add_sample_id(const PmuOpenEvent& e, perf_event_header& record) {
@@ -151,7 +152,7 @@ const perf_event_header* make_sample(const Thread* t, u32 event, u64 last, u64 p
   add(PERF_SAMPLE_CPU, instrument::this_cpu());
   add(PERF_SAMPLE_PERIOD, period);
   if (content & PERF_SAMPLE_READ) {
-    const s64 bytes = values_of(event, record.next(), record_limit - record.bytes(), true);
+    const s64 bytes = values_of(event, record.next(), value_limit * sizeof(u64), true);
     if (bytes <= 0) return nullptr;
     record.skip(static_cast<u64>(bytes) / 8);
   }

@@ -21,15 +21,6 @@ Growing<MappedRing> mapped_rings;
 
 u64 bytes_of(const MappedRing& r) { return (u64{r.pages} + 1) * page_bytes; }
 
-/// Returns null without memory.
-MappedRing* mapped(const PmuOpenEvent& e) {
-  if (mapped_rings.data == nullptr && !mapped_rings.try_init_in_steps(ring_limit)) return nullptr;
-  for (u32 i = 0; i < mapped_rings.size; i++)
-    if (mapped_rings[i].page == e.sampling.ring) return &mapped_rings[i];
-  if (mapped_rings.full()) return nullptr;
-  return &mapped_rings[mapped_rings.add({e.sampling.ring, e.sampling.ring_pages, 0, 0, false})];
-}
-
 void forget(MappedRing& r) {
   if (r.at != 0) unreserve(r.at, bytes_of(r));
   if (r.has_ended) {
@@ -40,10 +31,26 @@ void forget(MappedRing& r) {
   r = mapped_rings[--mapped_rings.size];
 }
 
+/// Returns null without memory.
+MappedRing* mapped(const PmuOpenEvent& e) {
+  if (mapped_rings.data == nullptr && !mapped_rings.try_init_in_steps(ring_limit)) return nullptr;
+  for (u32 i = 0; i < mapped_rings.size; i++) {
+    if (mapped_rings[i].page != e.sampling.ring) continue;
+    if (mapped_rings[i].pages == e.sampling.ring_pages) return &mapped_rings[i];
+    forget(mapped_rings[i]);  // of a ring that another process has ended
+    break;
+  }
+  if (mapped_rings.full()) return nullptr;
+  return &mapped_rings[mapped_rings.add({e.sampling.ring, e.sampling.ring_pages, 0, 0, false})];
+}
+
+/// Not page->data_size: the program can write that.
+u64 data_bytes(const PmuOpenEvent& to) { return u64{to.sampling.ring_pages} * page_bytes; }
+
 /// Copies to a position in the data of a ring, which wraps around.
-void copy_into(perf_event_mmap_page* page, u64 position, const void* from, u64 n) {
-  u8* const data = reinterpret_cast<u8*>(page) + page->data_offset;
-  const u64 at = position & (page->data_size - 1), room = page->data_size - at, first = n < room ? n : room;
+void copy_into(const PmuOpenEvent& to, perf_event_mmap_page* page, u64 position, const void* from, u64 n) {
+  u8* const data = reinterpret_cast<u8*>(page) + page_bytes;
+  const u64 at = position & (data_bytes(to) - 1), room = data_bytes(to) - at, first = n < room ? n : room;
   copy(data + at, from, first);
   copy(data, static_cast<const u8*>(from) + first, n - first);
 }
@@ -51,9 +58,9 @@ void copy_into(perf_event_mmap_page* page, u64 position, const void* from, u64 n
 /// Adds a record at the head. Returns false if it has no room: as in the kernel, the ring never becomes quite full.
 bool add_record(const PmuOpenEvent& to, perf_event_mmap_page* page, const perf_event_header& record) {
   const u64 head = page->data_head, used = head - __atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE);
-  if (record.size > page->data_size || (to.sampling.overwrites == 0 && used + record.size >= page->data_size))
+  if (record.size > data_bytes(to) || (to.sampling.overwrites == 0 && used + record.size >= data_bytes(to)))
     return false;
-  copy_into(page, head, &record, record.size);
+  copy_into(to, page, head, &record, record.size);
   __atomic_store_n(&page->data_head, head + record.size, __ATOMIC_RELEASE);
   return true;
 }
@@ -113,6 +120,8 @@ perf_event_mmap_page* ring_of(const PmuOpenEvent& e) {
 }
 
 void forget_rings() { mapped_rings.size = 0; }
+
+bool has_mapped_rings() { return __atomic_load_n(&mapped_rings.size, __ATOMIC_RELAXED) != 0; }
 
 void ring_is_mapped(const PmuOpenEvent& e, u64 at) {
   if (MappedRing* const r = mapped(e); r != nullptr) r->of_program = at;
@@ -176,7 +185,7 @@ bool write_record(PmuOpenEvent& e, const perf_event_header* record) {
   }
   const bool by_bytes = has_flag(e, Flag::watermark);
   u64 watermark = by_bytes ? e.sampling.wakeup : 0;
-  if (watermark == 0 || watermark > page->data_size) watermark = page->data_size / 2;
+  if (watermark == 0 || watermark > data_bytes(*to)) watermark = data_bytes(*to) / 2;
   bool wakes = false;
   if (page->data_head - ring.woken_at > watermark) {
     ring.woken_at += watermark;

@@ -21,6 +21,8 @@ void forget_rings();
 /// event writes to is discarded.
 void ring_is_mapped(const PmuOpenEvent& e, u64 at);
 void ring_is_unmapped(u64 at, u64 bytes);
+/// Whether this process has mapped one.
+bool has_mapped_rings();
 /// The process ends, after it has let its events go.
 void end_rings();
 /// The event is about to be removed.

@@ -133,11 +133,12 @@ void record_name(const Thread* t, bool executes) {
   });
 }
 
-void record_mappings(const Thread* t, u64 start, u64 end) {
+void record_mappings(const Thread* t, u64 start, u64 end, bool may_be_code) {
   if (!pmu_is_used()) return;
   PmuGuard guard;
   bool any = false;
-  for_recording(t->index, Flag::mmap, Flag::mmap_data, [&](const PmuOpenEvent&) { any = true; });
+  for_recording(t->index, may_be_code ? Flag::mmap : Flag::mmap_data, Flag::mmap_data,
+                [&](const PmuOpenEvent&) { any = true; });
   if (!any) return;
   Guard cache(cache_lock);
   static translate::AddressRange arenas[translate::arena_limit];

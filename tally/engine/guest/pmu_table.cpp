@@ -78,14 +78,6 @@ channel::Totals totals_elsewhere(u32 thread) {
   return totals;
 }
 
-u64 read_clock(u64 clock) {
-  struct {
-    s64 s, ns;
-  } time{};
-  if (failed(kernel(SYS_clock_gettime, clock, reinterpret_cast<u64>(&time)))) return 0;
-  return static_cast<u64>(time.s) * 1'000'000'000 + static_cast<u64>(time.ns);
-}
-
 /// Processor time. That of another process's thread cannot be read: it is its process's.
 u64 processor_time_of(const Thread* here, u32 thread, const channel::Totals& totals) {
   if (clock_is_counted()) return static_cast<u64>(totals.field[channel::instructions]);
@@ -157,6 +149,14 @@ void remove_counting(u32 at) {
 }
 
 }  // namespace
+
+u64 read_clock(u64 clock) {
+  struct {
+    s64 s, ns;
+  } time{};
+  if (failed(kernel(SYS_clock_gettime, clock, reinterpret_cast<u64>(&time)))) return 0;
+  return static_cast<u64>(time.s) * 1'000'000'000 + static_cast<u64>(time.ns);
+}
 
 Thread* thread_here(u32 thread) {
   if (current()->index == thread) return current();

@@ -119,6 +119,8 @@ bool update_counting(u32 counting, PmuValues& values, Update why = Update::to_re
 
 /// What the event's counter contains for this thread, whose count is the counter plus the result of counter_offset().
 s64 counter_of(u32 counting, PmuValues& values);
+/// Returns nanoseconds of a clock of clock_gettime(2); 0 if it cannot be read.
+u64 read_clock(u64 clock);
 /// Whether rdpmc can read the event: not one of a model.
 bool has_counter(const PmuOpenEvent& e);
 /// As of the last update. Returns false if the event does not count the thread now, or not by a counter.

@@ -62,13 +62,15 @@ void send_signal(const PmuOpenEvent& e, bool is_last) {
   }
   const u64 signal = static_cast<u64>(info.signal), to = static_cast<u64>(s64{e.sampling.owner});
   const u64 own = static_cast<u64>(kernel(SYS_getpid)), at = reinterpret_cast<u64>(&info);
+  if (to == 0) return;  // none
   switch (e.sampling.owner_kind) {
-    case F_OWNER_TID: kernel(SYS_rt_tgsigqueueinfo, own, to, signal, at); return;
-    case F_OWNER_PID: {
-      // The kernel refuses such information for another process.
-      if (to != 0 && failed(kernel(SYS_rt_sigqueueinfo, to, signal, at))) kernel(SYS_kill, to, signal);
+    // The kernel refuses such information for another process.
+    case F_OWNER_TID:
+      if (failed(kernel(SYS_rt_tgsigqueueinfo, own, to, signal, at))) kernel(SYS_tkill, to, signal);
       return;
-    }
+    case F_OWNER_PID:
+      if (failed(kernel(SYS_rt_sigqueueinfo, to, signal, at))) kernel(SYS_kill, to, signal);
+      return;
     default: kernel(SYS_kill, -to, signal);
   }
 }
@@ -124,7 +126,7 @@ s64 make_waited_socket(u64 close_on_exec, u32& address) {
 
 void wake(PmuOpenEvent& e, Wakeup why) {
   if (e.sampling.address != 0) {
-    const s64 own = number_of(e);
+    const s64 own = is_held(e) ? number_of(e) : -1;
     const s64 from = own >= 0 ? own : kernel(SYS_socket, unix_family, datagrams | close_on_exec_bit, 0);
     if (own >= 0) take_messages(static_cast<u64>(own));
     if (!failed(from)) send(e, static_cast<u64>(from), why == Wakeup::end ? end_message : data_message);
@@ -134,7 +136,7 @@ void wake(PmuOpenEvent& e, Wakeup why) {
 }
 
 s64 wait_for_events(Thread* t, s64 (*make)(Thread*)) {
-  if (!pmu_is_used()) return make(t);
+  if (!may_have_events || !pmu_is_used()) return make(t);
   const u64 number = t->gpr[rax], polled = t->gpr[rdi], n = t->gpr[rsi];
   const bool is_poll = number == SYS_poll || number == SYS_ppoll;
   if (!is_poll) take_what_was_read();

@@ -160,11 +160,13 @@ s64 queue_to_process(Thread* t) { return send_with_info(t, rdx, t->gpr[rdi], t->
 // --- memory and files -----------------------------------------------------------------------------------------------
 
 /// The code of a mapped file may contain region marks.
+constexpr u64 executable = 4;
 s64 map(Thread* t) {
-  constexpr u64 executable = 4, anonymous = 0x20;
+  constexpr u64 anonymous = 0x20;
   if (const s64 at = t->gpr[r10] & anonymous ? not_of_pmu : map_pmu_event(t); at != not_of_pmu) return at;
   const s64 r = emulate_mapping(t);
-  if (!failed(r)) record_mappings(t, static_cast<u64>(r), static_cast<u64>(r) + t->gpr[rsi]);
+  if (!failed(r))
+    record_mappings(t, static_cast<u64>(r), static_cast<u64>(r) + t->gpr[rsi], (t->gpr[rdx] & executable) != 0);
   if (marks_on() && !failed(r) && t->vfork_child == 0 && (t->gpr[rdx] & executable) && !(t->gpr[r10] & anonymous))
     learn_marks(t);
   return r;
@@ -173,7 +175,8 @@ s64 change_mapping(Thread* t) {
   const u64 number = t->gpr[rax], at = t->gpr[rdi], end = at + t->gpr[rsi];
   const s64 r = emulate_mapping(t);
   if (!failed(r) && number == SYS_munmap) pmu_memory_unmapped(at, end - at);
-  if (!failed(r) && (number == SYS_mprotect || number == SYS_pkey_mprotect)) record_mappings(t, at, end);
+  if (!failed(r) && (number == SYS_mprotect || number == SYS_pkey_mprotect))
+    record_mappings(t, at, end, (t->gpr[rdx] & executable) != 0);
   return r;
 }
 s64 move_break(Thread* t) { return emulate_break(t); }

@@ -12,6 +12,12 @@ constexpr std::size_t most_registers = 10;   // covers 5 cycles of latency at tw
 constexpr std::size_t fewest_registers = 4;  // with fewer, each copy would wait for an earlier one
 constexpr int stack_pointer = 4, memory_pointer = 14;
 
+#if defined(__x86_64__)
+constexpr bool is_supported = true;
+#else
+constexpr bool is_supported = false;
+#endif
+
 using Kind = Register::Kind;
 
 Repetition refused(std::string why) { return {{}, {}, std::move(why)}; }
@@ -102,7 +108,10 @@ Repetition throughput_of(const Instruction& one, const Effects& effects) {
 }  // namespace
 
 Chains chains_of(std::string_view code) {
-#if defined(__x86_64__)
+  if (!is_supported) {
+    const char* const why = "chains support only x86-64 instructions";
+    return {refused(why), refused(why)};
+  }
   const auto one = one_instruction(code);
   if (!one) {
     const char* const why = "the code is more than one instruction";
@@ -111,11 +120,6 @@ Chains chains_of(std::string_view code) {
   const Effects effects = effects_of(*one);
   if (effects.branches) return {refused("a branch has no result"), refused("a branch has no result")};
   return {latency_of(*one, effects), throughput_of(*one, effects)};
-#else
-  (void)code;
-  const char* const why = "chains support only x86-64 instructions";
-  return {refused(why), refused(why)};
-#endif
 }
 
 }  // namespace tally::assembly

@@ -62,13 +62,16 @@ struct CodeOwner {
   bool operator==(const CodeOwner&) const = default;
 };
 
+/// CodeRow::form of code that was replaced at its address: no number in CodeCounts::forms.
+inline constexpr std::uint32_t several_forms = ~std::uint32_t{0};
+
 /// One instruction, as executed by one thread.
 struct CodeRow {
   std::uint32_t owner = 0, file = 0;  ///< indices in CodeCounts
   std::uint64_t address = 0;          ///< offset in the file; if it is not a file, address in the process
   std::int64_t executions = 0;
   std::int64_t taken = 0;  ///< for a conditional branch
-  std::uint32_t form = 0;  ///< number in CodeCounts::forms, from 1 on; 0: unknown
+  std::uint32_t form = 0;  ///< number in CodeCounts::forms, from 1 on; 0: unknown; several_forms
   bool operator==(const CodeRow&) const = default;
 };
 

@@ -19,15 +19,16 @@ Shares by_count(const std::map<std::string, std::int64_t>& counts) {
   return shares;
 }
 
-std::string in_small_letters(const std::string& text) {
-  std::string small;
-  for (const char c : text) small += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == '_' ? '-' : c;
-  return small;
+/// Zydis's "COND_BR" as "cond-br".
+std::string category_name(const std::string& category) {
+  std::string name = lower(category);
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
 }
 
-}  // namespace
-
 std::string width_name(int bits) { return bits == 0 ? "no vector register" : fmt::format("{} bits", bits); }
+
+}  // namespace
 
 InstructionMix mix_of(const CodeCounts& code) {
   std::vector<std::int64_t> of_form(code.forms.size());
@@ -39,7 +40,7 @@ InstructionMix mix_of(const CodeCounts& code) {
   std::map<std::string, std::int64_t> categories, widths, names;
   for (std::size_t i = 0; i < code.forms.size(); ++i) {
     if (of_form[i] == 0) continue;
-    categories[in_small_letters(code.forms[i].category)] += of_form[i];
+    categories[category_name(code.forms[i].category)] += of_form[i];
     widths[width_name(code.forms[i].width)] += of_form[i];
     names[code.forms[i].name] += of_form[i];
   }

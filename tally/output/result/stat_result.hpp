@@ -166,7 +166,6 @@ struct BaselineVerdict {
   bool operator==(const BaselineVerdict&) const = default;
 };
 
-/// The whole result.
 /// How many instructions of each kind were executed.
 struct InstructionMix {
   struct Share {
@@ -175,12 +174,14 @@ struct InstructionMix {
     bool operator==(const Share&) const = default;
   };
   std::int64_t instructions = 0;
-  /// By falling counts. The sum of all categories is `instructions`, and so is that of all widths.
+  /// By falling counts. The sum of all categories is `instructions` without `unknown`, and so is that
+  /// of all widths.
   std::vector<Share> categories, widths, names;
   std::int64_t unknown = 0;  ///< instructions that are in none of the lists
   bool operator==(const InstructionMix&) const = default;
 };
 
+/// The whole result.
 struct Stat {
   std::vector<std::string> command;  ///< empty if there was none: see target
   std::string target = {};           ///< what was counted instead of a command, in words

@@ -370,8 +370,10 @@ class ProfileReader {
     }
     row.executions += totals.field[channel::instructions];
     row.taken += totals.field[channel::taken];
+    const std::uint32_t fields = shared_.records.header().settings.mix != 0 ? std::uint32_t{channel::field_count}
+                                                                            : std::uint32_t{channel::first_mix_field};
     for (std::size_t e = 0; e < weights_.size(); ++e)
-      for (std::uint32_t f = 0; f < channel::field_count; ++f) to[e] += weights_[e][f] * totals.field[f];
+      for (std::uint32_t f = 0; f < fields; ++f) to[e] += weights_[e][f] * totals.field[f];
   }
 
   /// Returns the number of a form in the result, from 1 on.
@@ -399,7 +401,10 @@ class ProfileReader {
         std::int64_t* const counts = result_.counts.data() + result_.counts.size() - n;
         for (; i < all.size() && all[i].file == row.file && all[i].address == row.address; ++i) {
           add_counts(all[i], row, counts);
-          if (all[i].form != nullptr) row.form = number_of(*all[i].form);
+          if (all[i].form == nullptr || row.form == result::several_forms) continue;
+          const std::uint32_t form = number_of(*all[i].form);
+          const bool is_same = row.form == 0 || result_.forms[row.form - 1] == result_.forms[form - 1];
+          row.form = is_same ? form : result::several_forms;
         }
         for (std::size_t e = 0; e < n; ++e) placed[e] += counts[e];
         result_.rows.push_back(row);

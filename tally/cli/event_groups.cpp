@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/shipped_groups.hpp"
+#include "tally/linux/files/cache_file.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/files/input.hpp"
 
@@ -18,10 +18,8 @@ constexpr std::string_view ending = ".txt";
 
 // Empty without a home.
 std::string folder_of_user() {
-  const char* const configuration = ::secure_getenv("XDG_CONFIG_HOME");
-  if (configuration != nullptr && *configuration == '/') return std::string(configuration) + "/tally/groups";
-  const char* const home = ::secure_getenv("HOME");
-  return home == nullptr || *home != '/' ? "" : std::string(home) + "/.config/tally/groups";
+  const std::string folder = linux::user_folder("XDG_CONFIG_HOME", ".config");
+  return folder.empty() ? "" : folder + "/groups";
 }
 
 // The texts of all groups by name. Those of the user replace tally's.

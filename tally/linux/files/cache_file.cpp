@@ -80,17 +80,22 @@ std::vector<Kept> kept_files(int folder, const std::vector<std::string>& prefixe
   return kept;
 }
 
+std::string absolute_path_in(const char* variable) {
+  const char* value = secure_getenv(variable);
+  return value != nullptr && *value == '/' ? value : "";
+}
+
 }  // namespace
 
+std::string user_folder(const char* variable, const std::string& below_home) {
+  if (const std::string folder = absolute_path_in(variable); !folder.empty()) return folder + "/tally";
+  const std::string home = absolute_path_in("HOME");
+  return home.empty() ? "" : home + "/" + below_home + "/tally";
+}
+
 std::string cache_folder() {
-  const auto absolute = [](const char* name) {
-    const char* value = secure_getenv(name);
-    return std::string(value != nullptr && *value == '/' ? value : "");
-  };
-  if (secure_getenv("TALLY_CACHE_DIR") != nullptr) return absolute("TALLY_CACHE_DIR");
-  if (const std::string caches = absolute("XDG_CACHE_HOME"); !caches.empty()) return caches + "/tally";
-  const std::string home = absolute("HOME");
-  return home.empty() ? "" : home + "/.cache/tally";
+  if (secure_getenv("TALLY_CACHE_DIR") != nullptr) return absolute_path_in("TALLY_CACHE_DIR");
+  return user_folder("XDG_CACHE_HOME", ".cache");
 }
 
 std::uint64_t cache_limit(std::uint64_t most) {

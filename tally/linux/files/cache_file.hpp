@@ -12,6 +12,9 @@
 
 namespace tally::linux {
 
+/// Returns `tally` in the directory that a variable of the XDG specification names, else in `below_home` of the home
+/// directory. Empty if there is none, and for variables that are no absolute paths.
+std::string user_folder(const char* variable, const std::string& below_home);
 /// Returns the cache directory: $TALLY_CACHE_DIR, else `tally` in $XDG_CACHE_HOME or ~/.cache. Empty if there is none,
 /// or if $TALLY_CACHE_DIR is empty.
 std::string cache_folder();

@@ -130,7 +130,7 @@ void correct(Thread* t, u64 pc, const channel::Totals& delta) {
 
 s64 amount_of(u32 trigger, const channel::Totals& totals) {
   s64 n = 0;
-  for (u32 i = 0; i < channel::field_count; i++) n += own_records.countdown[trigger].weight[i] * totals.field[i];
+  for (u32 i = 0; i < counted_fields(); i++) n += own_records.countdown[trigger].weight[i] * totals.field[i];
   return n;
 }
 

@@ -77,6 +77,11 @@ struct OwnRecords {
 };
 extern OwnRecords own_records;
 
+/// The fields of Totals that are counted: the first ones, and the rest with Settings::mix.
+inline u32 counted_fields() {
+  return own_records.rows != nullptr ? u32{channel::field_count} : u32{channel::first_mix_field};
+}
+
 void link_in(Thread* t);
 void unlink(Thread* t);
 /// Whether it is in the list of threads. The caller must hold threads_lock.

@@ -68,7 +68,7 @@ void take_back(Thread* t) {
   delta.field[channel::instructions] = delta.field[channel::far] = -1;
   if (decode(t->pc, bytes, read_code(t->pc, bytes, 15), in)) {
     delta.field[channel::loads] = -s64{in.loads};
-    translate::add_mix(delta, in, -1);
+    if (translate::counts_mix()) translate::add_mix(delta, translate::mix_of(in), -1);
   }
   correct(t, t->pc, delta);
 }

@@ -47,8 +47,8 @@ void add_callers(Record& record, const Thread* t, const PmuOpenEvent& e, u64 las
   *count = 0;
   if (has_flag(e, Flag::exclude_callers_of_user)) return;
   constexpr u32 limit = 4096;  // the kernel may not have checked it
-  const u32 asked = e.sampling.most_callers != 0 ? e.sampling.most_callers : usual,
-            most = asked < limit ? asked : limit;
+  const u32 wanted = e.sampling.most_callers != 0 ? e.sampling.most_callers : usual,
+            most = wanted < limit ? wanted : limit;
   record.add(PERF_CONTEXT_USER);
   record.add(last);
   *count = 2;

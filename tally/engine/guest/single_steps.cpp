@@ -110,7 +110,7 @@ u64 count_one(Thread* t, Context* after, bool has_trapped) {
   delta.field[channel::loads] += in.loads;
   delta.field[channel::stores] += in.stores;
   if (in.plain_field != 0) delta.field[in.plain_field] = 1;
-  add_mix(delta, in);
+  add_mix(delta, mix);
   instrumentation->stepped(t, in);
   if (const channel::Source source = source_of(in); source != channel::source_count) count_source(t, source, t->pc);
   // Zydis lists xbegin and xend as conditional branches, but they are not.

@@ -67,7 +67,7 @@ ThreadCalls& own(Thread* t) { return *reinterpret_cast<ThreadCalls*>(reinterpret
 /// Adds a correction of what generated code has counted (see records.hpp) to the sums.
 void add_correction(Thread* t, u64, const channel::Totals& delta) {
   for (u32 e = 0; e < summed_events.count; e++)
-    for (u32 f = 0; f < channel::field_count; f++) t->sums[e] += settings().marks.weight[e][f] * delta.field[f];
+    for (u32 f = 0; f < counted_fields(); f++) t->sums[e] += settings().marks.weight[e][f] * delta.field[f];
 }
 
 void forget_recent_calls(Thread* t) {

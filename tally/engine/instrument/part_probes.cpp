@@ -10,6 +10,7 @@
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/countdown_code.hpp"
+#include "tally/engine/translate/mix_rows.hpp"
 #include "tally/engine/translate/program_marks.hpp"
 
 namespace tally::engine::instrument {
@@ -125,12 +126,13 @@ void end_records_of_ended(PartEnd end, const char* name) {
 /// Moves the instructions of the mark at which the thread is from the part that it has just entered to none: they are
 /// counted there when they run.
 void leave_out_mark(Thread* t, u32 instructions) {
-  channel::Totals one;
   for (u32 i = 0; i < instructions; i++) {
     const u64 pc = t->pc + translate::offset_in_mark(t->pc, i);
-    one.field[channel::instructions] = -1;
-    code_log_correct(t, pc, one, t->part);
+    channel::Totals one, less;
     one.field[channel::instructions] = 1;
+    translate::add_mix_at(one, pc);
+    less.add(one, -1);
+    code_log_correct(t, pc, less, t->part);
     code_log_correct(t, pc, one, 0);
   }
   count_in_calls(t, -static_cast<s64>(instructions));
@@ -153,6 +155,7 @@ CountedValues values_now(Thread* t, u32 instructions) {
   prepare_values(t);
   CountedValues now = counted_values(t, false);
   now.totals.field[channel::instructions] += instructions;
+  for (u32 i = 0; i < instructions; i++) translate::add_mix_at(now.totals, t->pc + translate::offset_in_mark(t->pc, i));
   return now;
 }
 

@@ -61,8 +61,10 @@ void read_executions(Thread* t) {
   u64* const sums = own(t).sums;
   const u64* const now = counters(t);
   const u32 chunks = (segment_limit_so_far() + counters_per_touch - 1) / counters_per_touch;
-  read_chunk(t, 0);  // has counters that can also become smaller
-  for (u32 i = 1; i < chunks; i++) {
+  u32 i = 0;
+  // Counters of what is known only at run time can also become smaller.
+  for (; i * counters_per_touch < channel::first_segment_of_code(settings()); i++) read_chunk(t, i);
+  for (; i < chunks; i++) {
     const u64 sum = sum_of(now + i * counters_per_touch);
     if (sum == sums[i]) continue;
     sums[i] = sum;
@@ -108,13 +110,12 @@ channel::Totals totals_of(Thread* t) {
 void read_events(Thread* t, EventSums& sums, bool waits) {
   const channel::Marks& marks = settings().marks;
   const channel::Totals all = totals_of(t);
-  const u32 fields = settings().mix != 0 ? channel::mark_fields : u32{channel::first_mix_field};
   if (marks.modelled != 0) models_settle(t);
   const s64 cycles = has_running_cycles(t) ? running_cycles(t, waits) : 0;
   const u64* const models = reinterpret_cast<const u64*>(&model_counts(t)->values);
   for (u32 e = 0; e < marks.events; e++) {
     s64 sum = 0;
-    for (u32 i = 0; i < fields; i++) sum += marks.weight[e][i] * all.field[i];
+    for (u32 i = 0; i < counted_fields(); i++) sum += marks.weight[e][i] * all.field[i];
     for (u32 i = channel::mark_fields; marks.modelled != 0 && i < channel::mark_values; i++)
       if (marks.weight[e][i] != 0) sum += marks.weight[e][i] * static_cast<s64>(models[i - channel::mark_fields]);
     sums.of[e] = marks.cycles_rows >> e & 1 ? cycles : sum;

@@ -43,13 +43,6 @@ inline constexpr u64 arena_bytes = channel::cache_bytes, arena_hot_bytes = 64ull
 /// How to restore the program registers that generated code uses temporarily.
 enum class Borrowed : u8 { none, rcx_r11, one, rax_rdx, rax_rdx_rbx };
 
-/// The mask of an instruction that processes some elements.
-struct ElementMask {
-  u8 elements;      // 0: there is no mask
-  u8 element_bits;  // of a vector mask; 0: an opmask register
-  u8 number;        // of the register
-};
-
 /// One instruction of a trace: the location of its copy, and how to find the program's state there.
 struct InstructionMapping {
   s32 pc;      // relative to the trace's pc

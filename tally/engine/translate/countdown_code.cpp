@@ -109,8 +109,7 @@ s64 amount_of_sum(u32 sum, u32 number) {
   channel::Totals totals;
   add_segment(totals, number);
   s64 n = 0;
-  for (u32 i = 0; i < channel::field_count; i++)
-    n += settings().marks.weight[summed_events.row[sum]][i] * totals.field[i];
+  for (u32 i = 0; i < counted_fields(); i++) n += settings().marks.weight[summed_events.row[sum]][i] * totals.field[i];
   return n;
 }
 

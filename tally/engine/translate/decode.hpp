@@ -128,6 +128,13 @@ struct Details {
 /// Whether the memory operands of an instruction are no data accesses.
 bool accesses_no_memory(const ZydisDecodedInstruction& i);
 
+/// The mask of an instruction that processes some elements.
+struct ElementMask {
+  u8 elements;      // 0: there is no mask
+  u8 element_bits;  // of an element of a vector mask, whose highest bit counts; 0: an opmask register
+  u8 number;        // of the register
+};
+
 /// The elements of a gather or scatter.
 struct Gathering {
   u8 elements;

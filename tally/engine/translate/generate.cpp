@@ -250,10 +250,7 @@ void copy_gs_base(Builder& b, const Instruction& in, u32 segment) {
 }  // namespace
 
 ElementMask mask_of(const Instruction& in, const Mix* at_run_time) {
-  if (!in.gather)
-    return at_run_time == nullptr
-               ? ElementMask{}
-               : ElementMask{at_run_time->mask.elements, at_run_time->mask.bits, at_run_time->mask.number};
+  if (!in.gather) return at_run_time == nullptr ? ElementMask{} : at_run_time->mask;
   const ZydisDecodedInstruction raw = Details(in).raw;
   const Gathering gathering = gathering_of(raw, in.opcode);
   if (raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX) return {gathering.elements, 0, raw.raw.evex.aaa};

@@ -102,7 +102,7 @@ bool add_vector_fp(Mix& mix, const ZydisDecodedInstruction& raw, const Name& nam
   mix.add(fp_field(fp_instructions, suffix.precision, width));
   mix.add(fp_lanes, suffix.packed ? static_cast<s32>(lanes * each) : 0);
   add_operations(mix, raw, fp_field(fp_operations, suffix.precision, width), lanes, each);
-  mix.add(fma_instructions, name.begins("4f") || name.begins_one_of(fused));
+  mix.add(fma_instructions, name.begins("4f") || name.begins_one_of(fused) || name.is("fcmaddc"));
   mix.add(fp_divisions, name.is("div") || name.is("sqrt"));
   return true;
 }
@@ -127,7 +127,7 @@ bool is_integer_vector(const Name& name) {
                                            "pbroadcast", "pblend",  "palign",   "pmov",     "pgather",  "pscatter",
                                            "pcompress",  "pexpand", "pmaskmov", "pclmul",   "pcmpistr", "pcmpestr",
                                            "pf",         "pi2f",    "pswap",    "pconflict"};
-  return name.begins("p") && !name.begins_one_of(others);
+  return name.is("mpsadbw") || name.is("dbpsadbw") || (name.begins("p") && !name.begins_one_of(others));
 }
 
 /// Of a vector register, uses one element.
@@ -206,7 +206,7 @@ void add_bytes(Mix& mix, const ZydisDecodedInstruction& raw, const ZydisDecodedO
       if (writes) mix.add_of_each(bytes_stored, op.size / 8);
     } else if (by_vector_mask) {
       if (!add_vector_mask(mix, raw, operand, name)) return mix.add(unknown_bytes);
-      mix.add_of_each(field, mix.mask.bits / 8);
+      mix.add_of_each(field, mix.mask.element_bits / 8);
     } else if (raw.meta.category == ZYDIS_CATEGORY_AMX_TILE) {
       return mix.add(unknown_bytes);
     } else if (is_masked(raw) && is_by_lane(raw, operand, k, name) &&

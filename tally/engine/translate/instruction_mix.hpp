@@ -15,11 +15,7 @@ struct Mix {
   u8 amounts = 0, at_run_time = 0;
   Amount amount[limit], of_each[at_run_time_limit];
   /// The mask of an instruction that is no gather or scatter.
-  struct {
-    u8 elements = 0;  // 0: none
-    u8 bits = 0;      // of an element of a vector register, whose highest bit counts; 0: an opmask register
-    u8 number = 0;    // of the register
-  } mask;
+  ElementMask mask{};
 
   void add(u32 field, s32 n = 1) {
     if (n != 0 && amounts < limit) amount[amounts++] = {static_cast<u8>(field), static_cast<s16>(n)};

@@ -258,9 +258,10 @@ void log_trace(const Trace& t) {
 }
 
 bool log_has_room(u32 traces, u32 places) {
-  // With Settings::mix, at most one form for each place.
   const u64 of_place = sizeof(channel::CodePlace) + (counts_mix() ? sizeof(u16) : 0);
-  return code_log_has_room(u64{traces} * sizeof(channel::CodeTrace) + u64{places} * of_place);
+  const u64 forms = !counts_mix() ? 0 : places < form_limit ? places : form_limit;
+  return code_log_has_room(u64{traces} * sizeof(channel::CodeTrace) + u64{places} * of_place +
+                           forms * sizeof(channel::CodeForm));
 }
 
 void log_unmapped(u64 start, u64 end) {

@@ -30,7 +30,7 @@ struct MixEntry {
 };
 
 // Forms that are in the log.
-constexpr u32 form_slots = 1u << 14;
+constexpr u32 form_slots = 2 * form_limit;
 struct Form {
   Described what;
   u32 number;  // 0: free
@@ -127,16 +127,16 @@ void add_mix(channel::MixRow& row, const Instruction& in) {
   for (u32 i = 0; i < mix.amounts; i++) row.add_to(mix.amount[i].field, mix.amount[i].n);
 }
 
-void add_mix(channel::Totals& totals, const Instruction& in, s64 n) {
-  if (!counts_mix()) return;
-  const Mix mix = mix_of(in);
+void add_mix(channel::Totals& totals, const Mix& mix, s64 n) {
   for (u32 i = 0; i < mix.amounts; i++) totals.add_to(mix.amount[i].field, mix.amount[i].n, n);
 }
 
 void add_mix_at(channel::Totals& totals, u64 pc, s64 n) {
   Instruction in;
   Code code;
-  if (counts_mix() && read_again(code, pc, in)) add_mix(totals, in, n);
+  if (!counts_mix()) return;
+  if (!read_again(code, pc, in)) return mark_partial(current(), channel::partial_unread_code);
+  add_mix(totals, mix_of(in), n);
 }
 
 u32 logged_form(Code& code, u64 pc) {
@@ -150,7 +150,7 @@ u32 logged_form(Code& code, u64 pc) {
     if (are_equal(forms[i % form_slots].what, entry.what)) break;
   Form& form = forms[i % form_slots];
   if (form.number == 0) {
-    if (form_count == form_slots / 2) return 0;
+    if (form_count == form_limit) return 0;
     form = {entry.what, ++form_count};
     log_form(form.what, form.number);
   }

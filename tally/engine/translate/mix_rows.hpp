@@ -16,10 +16,12 @@ Mix mix_at(u64 pc);
 
 /// Adds one execution to a row; the caller must hold cache_lock. Adds `n` executions to totals.
 void add_mix(channel::MixRow& row, const Instruction& in);
-void add_mix(channel::Totals& totals, const Instruction& in, s64 n = 1);
-/// The same for the instruction at `pc`.
+void add_mix(channel::Totals& totals, const Mix& mix, s64 n = 1);
+/// The same for the instruction at `pc`. Counts are partial if it cannot be read any more.
 void add_mix_at(channel::Totals& totals, u64 pc, s64 n = 1);
 
+/// The forms that a code log has at most.
+inline constexpr u32 form_limit = 1u << 13;
 /// Returns the number of the CodeForm of the instruction at `pc` in the code log, which has it from then on; 0: there
 /// was no room. Another log begins.
 u32 logged_form(Code& code, u64 pc);

@@ -74,7 +74,7 @@ std::map<std::string, Arithmetic> arithmetic() {
   add("vfmulc", {"ph", "sh"}, 3, false, 2);
   add("vfcmulc", {"ph", "sh"}, 3, false, 2);
   add("vfmaddc", {"ph", "sh"}, 4, true, 2);
-  add("vfcmaddc", {"ph", "sh"}, 4, false, 2);
+  add("vfcmaddc", {"ph", "sh"}, 4, true, 2);
   return table;
 }
 

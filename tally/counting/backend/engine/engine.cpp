@@ -230,6 +230,7 @@ class Engine final : public Backend {
     const linux::Finishing finishing(*order.conditions.signals);
     outcome.regions = collect(order, *execution, *shared, modelling, counted_time, outcome);
     mark_unknown_in_regions(order, outcome);
+    note_unknown_in_windows(order, outcome);
     if (is_profile || order.has_mix()) {
       outcome.code = code_counts(order, *shared, modelling, execution->kept_files, outcome.counts);
       for (result::CodeOwner& owner : outcome.code.owners)
@@ -267,6 +268,14 @@ class Engine final : public Backend {
         downgrade(region.all);
         for (RegionThread& thread : region.threads) downgrade(thread.counts);
       }
+  }
+
+  /// Rows of windows are written before it is known that such an instruction ran.
+  static void note_unknown_in_windows(const Order& order, Outcome& outcome) {
+    for (std::size_t i = 0; order.windows() != nullptr && i < order.events.size(); ++i)
+      if (const Count& whole = outcome.counts[i].count; whole.trust == Trust::partial && needs_mix(order.events[i].id))
+        outcome.notices.push_back(
+            fmt::format("{} in the rows of windows: {}", outcome.counts[i].name.text(), whole.reason));
   }
 
   /// Adds a notice if a Python interpreter ran and none of its functions was seen.

@@ -68,6 +68,7 @@ TEST(Collector, operations_are_partial_if_some_are_unknown) {
   EXPECT_EQ(count("fp-operations").reason,
             "the floating-point operations of 3 executed instructions are not known; it was killed");
   EXPECT_EQ(count("fp-operations-double-256").trust, Trust::partial);
+  EXPECT_EQ(count("fp-instructions").trust, Trust::partial);
   EXPECT_EQ(count_of(*event::parse("load-bytes"), {totals, ""}).trust, Trust::exact);
   EXPECT_EQ(count_of(*event::parse("nops"), {totals, ""}).trust, Trust::exact);
   EXPECT_TRUE(needs_mix(event::Id::nops));

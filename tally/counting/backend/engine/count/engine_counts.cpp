@@ -41,7 +41,7 @@ std::string unknown_amounts(event::Id id, const channel::Totals& totals) {
                ? std::string()
                : fmt::format("{} of {} executed instructions are not known", what, thousands(n));
   };
-  const std::string operations = why(channel::fp_operations, channel::fp_instructions, channel::unknown_operations,
+  const std::string operations = why(channel::fp_operations, channel::fma_instructions, channel::unknown_operations,
                                      "the floating-point operations");
   return !operations.empty() ? operations
                              : why(channel::bytes_loaded, channel::non_temporal_stores, channel::unknown_bytes,

@@ -17,7 +17,7 @@ codes of the processor for events that tally counts exactly; without --cpu-model
 processor. With --model, they also find cycles, misses and mispredictions, which are then modelled. Other hardware
 events fail with ENOENT, as they do on a machine without a PMU.
 
-tally prints nothing. `tally stat --pmu` does the same and also prints counts.
+tally prints nothing unless it fails. `tally stat --pmu` does the same and also prints counts.
 
 Exit code: that of the program. If a signal ends the program, it ends tally, too.
 
@@ -63,6 +63,7 @@ int run_run(const std::vector<std::string>& arguments) {
   const auto stat = measure::stat(*choice->backend, order, *signals);
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
+  if (!stat->failure.empty()) return report_error({Code::cannot_measure, stat->failure, "", 0});
   const int code = final_exit_code(*stat, exit_ok, *signals);
   if (stat->signal && code == stat->exit_code) linux::die_of(*stat->signal);
   return code;

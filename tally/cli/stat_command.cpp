@@ -201,6 +201,9 @@ Result<void> choose_events(StatOptions& options) {
   auto metrics = parse_metrics(options.metric_lists);
   if (!metrics) return fail(metrics.error());
   options.stat.metrics = std::move(*metrics);
+  if (options.top_down && !options.by.empty())
+    return fail(Code::bad_usage, "--topdown and --by cause divide the same cycles, in slots and in cycles",
+                "give one of them");
   if (options.top_down || !options.by.empty()) options.event_lists.push_back(output::cause_events(options.top_down));
   if (!options.event_lists.empty()) {
     auto events = event::parse_lists(options.event_lists, options.table.sources(),

@@ -45,6 +45,16 @@ TEST_P(PlantedCause, Leads) {
   EXPECT_EQ(leader, GetParam().event + std::string(":u"));
   EXPECT_EQ(sum, cycles);
   EXPECT_EQ(slots, 4 * cycles);
+  std::int64_t in_classes = 0;
+  for (const json& row : result["topdown"])
+    if (row["level"] == 1) in_classes += row["slots"].get<std::int64_t>();
+  EXPECT_EQ(in_classes, slots);
+}
+
+TEST(TopDown, is_either_in_slots_or_in_cycles) {
+  const Finished run = tally({"stat", "--model", "haswell", "--topdown", "--by", "cause", "--", "true"}, {});
+  EXPECT_EQ(run.code(), 2);
+  EXPECT_TRUE(holds(run.err, "give one of them")) << run.err;
 }
 
 /// "causes.c:23": the line that ends with the name of the program in a comment.

@@ -43,6 +43,18 @@ INSTANTIATE_TEST_SUITE_P(engine, FailureTest,
                                          Case{"in_a_child", "0", "its registers", true}),
                          [](const auto& one) { return std::string(one.param.name); });
 
+/// `tally run` has no result that could tell it.
+TEST(Failure, is_told_by_tally_run) {
+  const Scratch scratch;
+  Command command;
+  command.words = {TALLY, "run", "--", std::string(LIBC_PROGRAMS) + "/fails_dynamic", "0"};
+  command.environment.push_back("TALLY_ENGINE_TEST=fail");
+  command.environment.push_back("TMPDIR=" + scratch.path());
+  const Outcome outcome = run_native(command);
+  EXPECT_EQ(outcome.code, 125);
+  EXPECT_NE(outcome.err.find("the engine of tally failed in fails_dynamic"), std::string::npos) << outcome.err;
+}
+
 /// More processes than there are records: the program continues, and no count is lost.
 TEST(ProcessLimit, loses_no_count) {
   Command command;

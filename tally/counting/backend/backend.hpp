@@ -30,6 +30,7 @@ struct Outcome {
   std::vector<result::Process> processes;  ///< in the order of their start; empty if the backend cannot separate them
   std::vector<std::string> missing = {};   ///< why a part of the order was not counted anywhere
   std::vector<std::string> notices;        ///< notes for the user: what ran uncounted, and why
+  std::string failure = {};                ///< why tally itself ended the program; one of the notices
   std::vector<result::UnaskedCode> unasked = {};  ///< `address` is an offset in the file; functions are not named
   std::optional<std::vector<result::ReadSource>> nondeterminism = {};  ///< only the engine reports it
   // Only if the order asks for them; else empty. Windows go to the sink of their order.

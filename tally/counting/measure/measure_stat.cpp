@@ -123,6 +123,7 @@ bool add_run(result::Stat& stat, bool& missing, backend::Outcome outcome, const 
   for (result::Interval& interval : outcome.intervals) interval.run = number;
   add_notices(stat.notices, outcome.notices);
   add_notices(stat.notices, outcome.missing);
+  if (stat.failure.empty()) stat.failure = std::move(outcome.failure);
   if (stat.unasked.empty()) stat.unasked = std::move(outcome.unasked);
   if (!stat.mix && !outcome.code.forms.empty()) stat.mix = result::mix_of(outcome.code);
   missing = missing || !outcome.missing.empty();

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "tally/core/base/json_text.hpp"
+#include "tally/output/analysis/cycle_causes.hpp"
 #include "tally/output/kinds/stat_format.hpp"
 #include "tally/output/kit/json_values.hpp"
 #include "tally/output/kit/process_end.hpp"
@@ -232,6 +233,11 @@ Json gate_json(const result::BaselineVerdict& verdict) {
       {"baseline", verdict.baseline}, {"state", verdict.state}, {"verdict", verdict.text}, {"gates", std::move(gates)}};
 }
 
+void add_top_down(Json& json, const result::Stat& stat) {
+  for (const TopDownClass& row : top_down(stat.events))
+    json["topdown"].push_back({{"class", row.name}, {"level", row.level}, {"slots", row.slots}, {"share", row.share}});
+}
+
 Json object(const result::Stat& stat, const Style& style) {
   Json json = document("tally-stat/2", stat.environment.provenance);
   json["command"] = stat.command;
@@ -258,6 +264,7 @@ Json object(const result::Stat& stat, const Style& style) {
   for (std::size_t i = 0; i < stat.events.size(); ++i) json["events"].push_back(event_json(stat, i));
   json["metrics"] = Json::array();
   for (const result::Metric& metric : stat.metrics) json["metrics"].push_back(metric_json(stat, metric));
+  add_top_down(json, stat);
   add_intervals(json, stat);
   add_parts(json, stat);
   add_processes(json, stat, style);

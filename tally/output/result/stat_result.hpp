@@ -204,6 +204,7 @@ struct Stat {
   std::vector<Event> events;
   std::vector<Metric> metrics;
   std::vector<std::string> notices;          ///< notices for the user about this measurement
+  std::string failure = {};                  ///< why tally itself ended the program; one of the notices
   std::optional<int> interrupted_by;         ///< the signal that tally received
   bool incomplete = false;                   ///< requested results are missing
   std::optional<BaselineVerdict> gate = {};  ///< with --baseline

@@ -483,6 +483,7 @@ std::vector<result::ProgramRegions> collect(const Order& order, const Execution&
   outcome.nondeterminism = read_sources(shared, order.conditions);
   outcome.notices.insert(outcome.notices.end(), execution.native.begin(), execution.native.end());
   if (!execution.failure.empty()) outcome.notices.push_back(execution.failure);
+  outcome.failure = execution.failure;
   if (const auto reused = shared.records.header().reused; reused != 0) {
     outcome.notices.push_back(
         fmt::format("{} exceeded the limit of separate counts: the counts of each include those of an ended process",

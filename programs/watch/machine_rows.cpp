@@ -45,7 +45,7 @@ std::optional<double> ratio(std::optional<double> of, std::optional<double> by) 
 // The values of several processors together.
 struct ProcessorSums {
   std::set<int> processors;
-  double busy = 0, idle = 0, steal = 0;  // ticks
+  double user = 0, kernel = 0, idle = 0, iowait = 0, steal = 0;  // ticks
   bool has_times = true, has_waited = true;
   double waited_ns = 0;
   double hertz = 0;
@@ -62,8 +62,10 @@ void add_processor(const Between& between, int processor, ProcessorSums& sum) {
   if (both) {
     // The kernel's idle time may decrease by a tick when a processor wakes: a negative difference is 0.
     const auto part = [](std::uint64_t a, std::uint64_t b) { return b > a ? static_cast<double>(b - a) : 0.0; };
-    sum.busy += part(from->second.busy, to->second.busy);
+    sum.user += part(from->second.user, to->second.user);
+    sum.kernel += part(from->second.kernel, to->second.kernel);
     sum.idle += part(from->second.idle, to->second.idle);
+    sum.iowait += part(from->second.iowait, to->second.iowait);
     sum.steal += part(from->second.steal, to->second.steal);
   }
   const auto waited = [](const Reading& reading, int which) -> std::optional<std::uint64_t> {
@@ -94,16 +96,14 @@ std::optional<double> share_not_halted(const Between& between, const ProcessorSu
 }
 
 void set_together(const Between& between, const ProcessorSums& sum, bool with_software, result::WatchRow& row) {
-  const double all = sum.busy + sum.idle + sum.steal;
-  if (!sum.has_times) {
-    Between::say(row, Id::util, between.machine.not_yet);
-    Between::say(row, Id::steal, between.machine.not_yet);
-  } else if (all <= 0) {
-    Between::say(row, Id::util, between.machine.too_short);
-    Between::say(row, Id::steal, between.machine.too_short);
-  } else {
-    Between::set(row, Id::util, sum.busy / all);
-    Between::set(row, Id::steal, sum.steal / all);
+  const double all = sum.user + sum.kernel + sum.idle + sum.iowait + sum.steal;
+  for (const auto& [id, ticks] : {std::pair{Id::util, sum.user + sum.kernel}, std::pair{Id::user, sum.user},
+                                  std::pair{Id::kernel, sum.kernel}, std::pair{Id::iowait, sum.iowait},
+                                  std::pair{Id::steal, sum.steal}}) {
+    if (sum.has_times && all > 0)
+      Between::set(row, id, ticks / all);
+    else
+      Between::say(row, id, sum.has_times ? between.machine.too_short : between.machine.not_yet);
   }
   if (const auto share = share_not_halted(between, sum)) Between::set(row, Id::util, *share);
   if (sum.has_waited && between.seconds > 0) Between::set(row, Id::waiting, sum.waited_ns / 1e9 / between.seconds);

@@ -66,6 +66,7 @@ void set_counts(const Between& between, const TaskReadings<Key>& before, const T
 void set_details(const Between& between, result::WatchRow& row, int process) {
   const auto from = between.before.details.find(process);
   const auto to = between.after.details.find(process);
+  if (to != between.after.details.end()) row.command = to->second.command;
   if (to == between.after.details.end() || from == between.before.details.end()) {
     Between::say(row, Id::switches, between.machine.not_yet);
     if (to == between.after.details.end() || to->second.waited_ns) {
@@ -87,12 +88,17 @@ result::WatchRow process_row(const Between& between, const Before& before, const
   Between::set(row, Id::memory, static_cast<double>(now.resident_bytes));
   Between::set(row, Id::threads, static_cast<double>(now.threads));
   if (const auto* then = earlier(before, now)) {
-    if (const auto ticks = between.rate(then->ticks, now.ticks)) Between::set(row, Id::util, *ticks / ticks_a_second);
+    const auto set_processors = [&](Id id, std::uint64_t from, std::uint64_t to) {
+      if (const auto ticks = between.rate(from, to)) Between::set(row, id, *ticks / ticks_a_second);
+    };
+    set_processors(Id::util, then->ticks(), now.ticks());
+    set_processors(Id::user, then->user_ticks, now.user_ticks);
+    set_processors(Id::kernel, then->kernel_ticks, now.kernel_ticks);
     Between::set(row, Id::faults,
                  between.rate(then->minor_faults + then->major_faults, now.minor_faults + now.major_faults));
     Between::set(row, Id::major_faults, between.rate(then->major_faults, now.major_faults));
   } else {
-    for (const Id id : {Id::util, Id::faults, Id::major_faults}) Between::say(row, id, between.machine.not_yet);
+    for (const Id id : {Id::util, Id::user, Id::kernel, Id::faults, Id::major_faults}) Between::say(row, id, between.machine.not_yet);
   }
   set_details(between, row, now.process);
   set_counts(between, between.before.process_counts, between.after.process_counts, now.process, row);
@@ -107,8 +113,8 @@ std::vector<ProcessStatistics> busiest(const Reading& before, const Reading& aft
   for (const ProcessStatistics& now : after.processes) {
     if (!fits(shown, now)) continue;
     const auto* earlier_one = earlier(then, now);
-    const std::uint64_t from = earlier_one ? earlier_one->ticks : then.empty() ? 0 : now.ticks;
-    used.emplace_back(now.ticks >= from ? now.ticks - from : 0, &now);
+    const std::uint64_t from = earlier_one ? earlier_one->ticks() : then.empty() ? 0 : now.ticks();
+    used.emplace_back(now.ticks() >= from ? now.ticks() - from : 0, &now);
   }
   return largest<ProcessStatistics>(used, shown.most_rows,
                                     [](const auto& a, const auto& b) { return a.process < b.process; });
@@ -166,6 +172,8 @@ std::vector<result::WatchRow> group_rows(const Between& between, const Shown& sh
       }
     };
     share(Id::util, &CgroupStatistics::used_us);
+    share(Id::user, &CgroupStatistics::user_us);
+    share(Id::kernel, &CgroupStatistics::kernel_us);
     share(Id::throttled, &CgroupStatistics::throttled_us);
     share(Id::memory_pressure, &CgroupStatistics::memory_pressure_us);
     share(Id::cpu_pressure, &CgroupStatistics::cpu_pressure_us);

@@ -11,6 +11,10 @@ using enum result::WatchStyle;
 constexpr std::array<Definition, column_count> all{{
     {Id::util, "UTIL", "", "share of time on a processor, 0 to 1; of a process and a group: processors used", fixed, 2,
      "csypg"},
+    {Id::user, "USER", "", "the part of UTIL in user mode", fixed, 2, "csypg"},
+    {Id::kernel, "KERNEL", "", "the part of UTIL in the kernel", fixed, 2, "csypg"},
+    {Id::iowait, "IOWAIT", "", "share of time that a processor was idle while its tasks waited for a disk, 0 to 1",
+     fixed, 2, "csy"},
     {Id::ipc, "IPC", "", "instructions retired per active cycle", fixed, 2, "csypg"},
     {Id::cfreq, "CFREQ", "GHz", "frequency of the core", fixed, 2, "csy"},
     {Id::l3_misses, "L3MISS", "", "reads that missed the L3 cache, in the interval", count, 0, "csypg"},

@@ -14,6 +14,9 @@ namespace tally::watch {
 /// A column. columns.cpp has a row for each.
 enum class Id {
   util,
+  user,
+  kernel,
+  iowait,
   ipc,
   cfreq,
   l3_misses,
@@ -47,7 +50,7 @@ enum class Id {
   miss_latency,
   uncore_frequency,
 };
-inline constexpr std::size_t column_count = 33;
+inline constexpr std::size_t column_count = 36;
 
 /// The definition of a column, for all machines.
 struct Definition {

@@ -129,7 +129,8 @@ void read_kernel(WatchedMachine& machine) {
   const std::string proc = machine.root + "/proc";
   FolderFiles files(proc);
   const KernelStatistics statistics = read_kernel_statistics(files);
-  for (const Id id : {Id::util, Id::steal}) machine.column(id).source = "/proc/stat";
+  for (const Id id : {Id::util, Id::steal, Id::iowait}) machine.column(id).source = "/proc/stat";
+  for (const Id id : {Id::user, Id::kernel}) machine.column(id).source = "/proc/stat; /proc/PID/stat; cpu.stat";
   machine.column(Id::runnable).source = "/proc/stat: procs_running";
   machine.column(Id::threads).source = "/proc/PID/stat";
   machine.column(Id::memory).source = "/proc/meminfo; /proc/PID/stat; memory.current";

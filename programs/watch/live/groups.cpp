@@ -39,6 +39,8 @@ CgroupStatistics unified_statistics(FolderFiles& files, const std::string& path)
   const std::string below = path == "/" ? "" : path.substr(1) + "/";
   const std::string_view cpu = files.text((below + "cpu.stat").c_str());
   group.used_us = number_after(cpu, "usage_usec");
+  group.user_us = number_after(cpu, "user_usec");
+  group.kernel_us = number_after(cpu, "system_usec");
   group.throttled_us = number_after(cpu, "throttled_usec");
   group.memory_bytes = leading_number(files.text((below + "memory.current").c_str()));
   const std::string_view memory = files.text((below + "memory.stat").c_str());

@@ -12,6 +12,7 @@ namespace tally::watch {
 struct CgroupStatistics {
   std::string path;                                   ///< in the hierarchy: "/system.slice/ssh.service"
   std::optional<std::uint64_t> used_us;               ///< CPU time: cpu.stat
+  std::optional<std::uint64_t> user_us, kernel_us;    ///< parts of it; cgroup v2
   std::optional<std::uint64_t> throttled_us;          ///< by its own limit
   std::optional<std::uint64_t> memory_bytes;          ///< memory.current
   std::optional<std::uint64_t> faults, major_faults;  ///< memory.stat

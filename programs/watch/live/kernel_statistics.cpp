@@ -25,7 +25,7 @@ ProcessorTimes times_of(Words& words) {
   // user nice system idle iowait irq softirq steal; old kernels have fewer.
   std::uint64_t all[8] = {};
   for (std::uint64_t& one : all) one = words.number().value_or(0);
-  return {all[0] + all[1] + all[2] + all[5] + all[6], all[3] + all[4], all[7]};
+  return {all[0] + all[1], all[2] + all[5] + all[6], all[3], all[4], all[7]};
 }
 
 }  // namespace

@@ -13,9 +13,11 @@ namespace tally::watch {
 
 /// Times of a CPU, in ticks of /proc/stat: 10 ms each (USER_HZ, proc(5)).
 struct ProcessorTimes {
-  std::uint64_t busy = 0;   ///< user, nice, system, irq and softirq; user includes guests
-  std::uint64_t idle = 0;   ///< idle and iowait
-  std::uint64_t steal = 0;  ///< a hypervisor ran something else
+  std::uint64_t user = 0;    ///< user and nice, with guests
+  std::uint64_t kernel = 0;  ///< system, irq and softirq
+  std::uint64_t idle = 0;    ///< without iowait
+  std::uint64_t iowait = 0;  ///< idle while a task of this CPU waited for a disk
+  std::uint64_t steal = 0;   ///< a hypervisor ran something else
   bool operator==(const ProcessorTimes&) const = default;
 };
 

@@ -15,8 +15,8 @@ TEST(KernelTimes, each_processor_by_its_number) {
       "cpu  30 3 9 300 6 3 3 6 0 0\ncpu0 10 1 3 100 2 1 1 2 5 0\ncpu12 20 2 6 200 4 2 2 4 0 0\n"
       "intr 17 0 0\nctxt 4711\nprocs_running 3\nprocs_blocked 0\n");
   ASSERT_EQ(times.processors.size(), 2u);
-  EXPECT_EQ(times.processors.at(0), (ProcessorTimes{16, 102, 2})) << "guests are in user, and not counted again";
-  EXPECT_EQ(times.processors.at(12), (ProcessorTimes{32, 204, 4}));
+  EXPECT_EQ(times.processors.at(0), (ProcessorTimes{11, 5, 100, 2, 2})) << "guests are in user, and not counted again";
+  EXPECT_EQ(times.processors.at(12), (ProcessorTimes{22, 10, 200, 4, 4}));
   EXPECT_EQ(times.switches, 4711u);
   EXPECT_EQ(times.running, 3u);
 }
@@ -48,7 +48,8 @@ TEST(Processes, a_name_may_contain_any_character) {
   EXPECT_EQ(statistics->state, 'S');
   EXPECT_EQ(statistics->minor_faults, 100u);
   EXPECT_EQ(statistics->major_faults, 5u);
-  EXPECT_EQ(statistics->ticks, 42u);
+  EXPECT_EQ(statistics->user_ticks, 30u);
+  EXPECT_EQ(statistics->kernel_ticks, 12u);
   EXPECT_EQ(statistics->threads, 3u);
   EXPECT_EQ(statistics->started, 1299129u);
   EXPECT_EQ(process_statistics(7, "7 (half"), std::nullopt);

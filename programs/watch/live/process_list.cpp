@@ -49,7 +49,8 @@ std::optional<ProcessStatistics> process_statistics(int process, std::string_vie
   for (int field = 4; field <= 24; ++field) fields[field] = words.number().value_or(0);
   statistics.minor_faults = fields[10];
   statistics.major_faults = fields[12];
-  statistics.ticks = fields[14] + fields[15];
+  statistics.user_ticks = fields[14];
+  statistics.kernel_ticks = fields[15];
   statistics.threads = fields[20];
   statistics.started = fields[22];
   statistics.resident_bytes = fields[24] * page;
@@ -69,15 +70,19 @@ std::vector<ProcessStatistics> read_processes(const std::string& root) {
 }
 
 ProcessDetails read_details(FolderFiles& proc, int process) {
+  constexpr std::size_t most = 4096;
   ProcessDetails details;
+  std::string words(proc.text(fmt::format("{}/cmdline", process).c_str()).substr(0, most));
+  std::replace(words.begin(), words.end(), '\0', ' ');
+  details.command = printable(valid_utf8(trimmed(words)));
   const std::string_view status = proc.text(fmt::format("{}/status", process).c_str());
   const auto voluntary = number_after(status, "voluntary_ctxt_switches:");
   const auto involuntary = number_after(status, "nonvoluntary_ctxt_switches:");
   if (voluntary && involuntary) details.switches = *voluntary + *involuntary;
   // "time on a CPU, time waited, timeslices"; all are 0 if the kernel does not account for them.
-  Words words(proc.text(fmt::format("{}/schedstat", process).c_str()));
-  const auto ran = words.number();
-  const auto waited = words.number();
+  Words times(proc.text(fmt::format("{}/schedstat", process).c_str()));
+  const auto ran = times.number();
+  const auto waited = times.number();
   if (ran && waited && (*ran > 0 || *waited > 0)) details.waited_ns = *waited;
   return details;
 }

@@ -15,11 +15,12 @@ struct ProcessStatistics {
   int process = 0;
   std::string name;
   char state = '?';
-  std::uint64_t ticks = 0;  ///< of 10 ms, in user mode and kernel, of all its threads
+  std::uint64_t user_ticks = 0, kernel_ticks = 0;  ///< of 10 ms, of all its threads
   std::uint64_t minor_faults = 0, major_faults = 0;
   std::uint64_t threads = 0;
   std::uint64_t started = 0;  ///< ticks since boot; distinguishes processes that had the same ID
   std::uint64_t resident_bytes = 0;
+  std::uint64_t ticks() const { return user_ticks + kernel_ticks; }
   bool operator==(const ProcessStatistics&) const = default;
 };
 
@@ -29,8 +30,9 @@ std::optional<ProcessStatistics> process_statistics(int process, std::string_vie
 /// Returns all processes, by ID. Cost: one file for each.
 std::vector<ProcessStatistics> read_processes(const std::string& root);
 
-/// More about a process, from two other files.
+/// More about a process, from other files.
 struct ProcessDetails {
+  std::string command;                     ///< with arguments, separated by spaces; empty for threads of the kernel
   std::optional<std::uint64_t> switches;   ///< of its first thread only: /proc/PID/status
   std::optional<std::uint64_t> waited_ns;  ///< for a CPU, first thread only: /proc/PID/schedstat
   bool operator==(const ProcessDetails&) const = default;

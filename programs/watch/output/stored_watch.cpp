@@ -49,6 +49,7 @@ WatchRow row(const Json& json, const WatchTable& table, const Codes& codes) {
   WatchRow row;
   row.kind = kind(json.at("kind").get<std::string>());
   row.name = json.at("name").get<std::string>();
+  row.command = text(json, "command");
   row.processor = optional<int>(json, "processor");
   row.socket = optional<int>(json, "socket");
   row.process = optional<int>(json, "process");

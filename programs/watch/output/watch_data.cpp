@@ -34,6 +34,7 @@ Json row_json(const WatchTable& table, const WatchRow& row) {
   }
   return {{"kind", name(row.kind)},
           {"name", row.name},
+          {"command", text_or_null(row.command)},
           {"processor", optional_number(row.processor)},
           {"socket", optional_number(row.socket)},
           {"process", optional_number(row.process)},
@@ -53,7 +54,7 @@ const char* style_name(result::WatchStyle style) {
 }  // namespace
 
 std::string watch_csv_header(const std::vector<result::WatchColumn>& columns) {
-  std::vector<std::string> names{"time_ns", "interval_ns", "kind", "name", "processor", "socket", "process"};
+  std::vector<std::string> names{"time_ns", "interval_ns", "kind", "name", "command", "processor", "socket", "process"};
   for (const auto& column : columns) names.push_back(column.name);
   names.emplace_back("absent");
   return csv_row(names, ",") + "\r\n";
@@ -67,6 +68,7 @@ std::string watch_csv(const WatchTable& table) {
                                     std::to_string(table.interval.count()),
                                     name(row.kind),
                                     row.name,
+                                    row.command,
                                     number_or_nothing(row.processor),
                                     number_or_nothing(row.socket),
                                     number_or_nothing(row.process)};

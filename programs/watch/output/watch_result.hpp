@@ -54,6 +54,7 @@ struct WatchColumn {
 struct WatchRow {
   WatchKind kind = WatchKind::core;
   std::string name;  ///< a process's program, a group's path, another row's number; may be empty
+  std::string command = {};  ///< a process's words, separated by spaces; empty for threads of the kernel
   std::optional<int> processor, socket, process;
   std::vector<WatchCell> cells;  ///< one per column
   bool operator==(const WatchRow&) const = default;

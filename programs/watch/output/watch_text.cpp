@@ -70,6 +70,29 @@ bool has_rows(const WatchTable& table, bool of_machine) {
   });
 }
 
+std::size_t widest_of(const std::vector<std::string>& lines) {
+  std::size_t widest = 0;
+  for (const std::string& line : lines) widest = std::max(widest, display_width(line));
+  return widest;
+}
+
+// Appends the commands, of which the first is the heading, to the lines of a table, if there is room for them.
+std::string with_commands(const std::string& table, const std::vector<std::string>& commands, std::size_t terminal) {
+  constexpr std::size_t least = 16, usual = 120;
+  std::vector<std::string> lines = split(table, '\n');
+  if (!lines.empty() && lines.back().empty()) lines.pop_back();
+  const std::size_t widest = widest_of(lines), limit = terminal == 0 ? usual : terminal;
+  if (widest + 2 + least > limit || lines.size() != commands.size()) return table;
+  std::string text;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    text += lines[i];
+    if (!commands[i].empty())
+      text += std::string(widest + 2 - display_width(lines[i]), ' ') + shortened(commands[i], limit - widest - 2);
+    text += "\n";
+  }
+  return text;
+}
+
 std::string own_cost_text(const WatchTable& table) {
   if (!table.own_cost.value) return {};
   std::string text = fmt::format(" tally itself: {:.2f} % of one processor", *table.own_cost.value);
@@ -134,6 +157,7 @@ std::string watch_grid(const WatchTable& table, const std::vector<std::size_t>& 
     narrow_heads.push_back(heads.back());
   }
   Grid grid(std::move(heads)), narrow(std::move(narrow_heads));
+  std::vector<std::string> commands{"COMMAND"};
   for (const WatchRow& row : table.rows) {
     const bool is_of_machine = row.kind != WatchKind::process && row.kind != WatchKind::group;
     if (is_of_machine != of_machine || (memory && row.kind == WatchKind::core)) continue;
@@ -142,15 +166,14 @@ std::string watch_grid(const WatchTable& table, const std::vector<std::size_t>& 
       cells.push_back(watch_cell(table.columns[at], row.cells[at]));
       narrow_cells.push_back(cells.back());
     }
+    commands.push_back(row.command);
     grid.add(std::move(cells));
     narrow.add(std::move(narrow_cells));
   }
   std::string text = grid.text();
-  const std::vector<std::string> lines = split(text, '\n');
-  const bool fits = terminal == 0 || std::all_of(lines.begin(), lines.end(), [&](const std::string& line) {
-                      return display_width(line) <= terminal;
-                    });
-  return fits ? text : narrow.text(terminal);
+  if (terminal != 0 && widest_of(split(text, '\n')) > terminal) return narrow.text(terminal);
+  const bool has_commands = std::any_of(commands.begin() + 1, commands.end(), [](auto& one) { return !one.empty(); });
+  return has_commands ? with_commands(text, commands, terminal) : text;
 }
 
 std::string watch_totals_text(const WatchTable& table) {

@@ -14,6 +14,7 @@ TEST(Widths, watch) {
     row_of_table.name = row < 2 ? std::to_string(row) : "a-program-of-a-long-name";
     if (row < 2) row_of_table.socket = 0;
     if (row == 2) row_of_table.process = 4711;
+    if (row == 2) row_of_table.command = "a-program-of-a-long-name --with=many --arguments " + std::string(200, 'x');
     for (int i = 0; i < 12; ++i) {
       result::WatchCell cell;
       cell.value = 1000 * row + i + 0.25;
@@ -24,6 +25,8 @@ TEST(Widths, watch) {
   expect_fit([&](std::size_t terminal) { return watch_text(table, {}, terminal); }, 200);
   EXPECT_NE(watch_text(table, {}, 60).find("\n 4711 a-prog…a-long-name  2000.25"), std::string::npos)
       << watch_text(table, {}, 60);
+  EXPECT_NE(watch_text(table, {}, 200).find("  a-program-of-a-long-name --with"), std::string::npos)
+      << watch_text(table, {}, 200);
 }
 
 }  // namespace

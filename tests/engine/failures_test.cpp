@@ -1,4 +1,6 @@
 // The engine's own failures: never mistaken for the program's, and reported with the counts up to then.
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "tests/engine/expect.hpp"
@@ -54,6 +56,39 @@ TEST(Failure, is_told_by_tally_run) {
   EXPECT_EQ(outcome.code, 125);
   EXPECT_NE(outcome.err.find("the engine of tally failed in fails_dynamic"), std::string::npos) << outcome.err;
 }
+
+struct StrictCase {
+  const char *name, *code, *why;
+  bool needs_root = false;
+};
+
+class StrictTest : public testing::TestWithParam<StrictCase> {};
+
+TEST_P(StrictTest, ends_what_would_continue_natively) {
+  if (GetParam().needs_root && geteuid() != 0) GTEST_SKIP() << "only root can create a program of another user";
+  const Scratch scratch;
+  Command command;
+  command.directory = scratch.path();
+  for (const char* const options : {"", "--strict"}) {
+    command.words = {TALLY, "run", "--", "/usr/bin/perl", "-e", std::string("$| = 1; print \"begun\\n\"; ") +
+                     GetParam().code + "; print \"continued\\n\""};
+    const bool is_strict = *options != '\0';
+    if (is_strict) command.words.insert(command.words.begin() + 2, options);
+    const Outcome outcome = run_native(command);
+    EXPECT_EQ(outcome.code, is_strict ? 125 : 0) << outcome.err;
+    EXPECT_EQ(outcome.out, is_strict ? "begun\n" : "begun\ncontinued\n");
+    EXPECT_EQ(outcome.err.find(GetParam().why) != std::string::npos, is_strict) << outcome.err;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    engine, StrictTest,
+    testing::Values(StrictCase{"dispatch", "syscall(157, 59, 1, 1, 0x7fffffffffff, 0)", "it intercepts its own system calls"},
+                    StrictCase{"other_rights",
+                               "system(\"cp /bin/echo other; chown nobody other; chmod 4755 other\"); "
+                               "exec(\"./other\", \"continued\")",
+                               "it executes other, which would run natively", true}),
+    [](const auto& one) { return std::string(one.param.name); });
 
 /// More processes than there are records: the program continues, and no count is lost.
 TEST(ProcessLimit, loses_no_count) {

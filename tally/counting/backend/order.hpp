@@ -57,6 +57,7 @@ struct Conditions : linux::Conditions {
   linux::Signals* signals = nullptr;
   bool wait_all = false;  ///< wait until every descendant has ended, not only the started process
   EngineTuning engine = {};
+  bool strict = false;       ///< end a program, with exit code 125, where it would continue natively
   bool as_valgrind = false;  ///< answer the client requests of valgrind.h as valgrind does (docs/guides/marks.md)
   bool pmu = false;          ///< programs can open hardware counters (docs/guides/programs-with-counters.md)
   std::string marks;         ///< a dialect of channel::IllegalMarks whose marks are honoured, or ""

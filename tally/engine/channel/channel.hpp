@@ -60,6 +60,7 @@ enum Partial : uint32_t {
   partial_far_branch = 1u << 26,  ///< a branch to an address that is not canonical: it is counted, but has not retired
   partial_locked_memory = 1u << 25,   ///< it locks all memory, also the engine's: continues natively
   partial_limited_memory = 1u << 27,  ///< a limit on its memory includes the engine's: continues natively
+  partial_strict = 1u << 28,          ///< with Settings::strict: it ended where it would have continued natively
 };
 
 enum class State : uint32_t { free, running, ended };
@@ -207,6 +208,7 @@ struct Settings {
   PresentedFiles files;        ///< with `repeatable`
   PartSettings parts;          ///< marks in the code of programs
   PresentedPmu pmu;            ///< the PMU that programs find
+  uint32_t strict;             ///< 1: a program ends instead of continuing, or executing a program, natively
 };
 
 /// Above this number, a new process takes the record of one that has ended, and its first thread takes that one's.

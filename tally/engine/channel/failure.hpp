@@ -20,6 +20,7 @@ struct EngineFailure {
   uint64_t resume;              ///< the translated code for that address
   uint64_t program[16];         ///< the program's registers at that time
   uint64_t image, image_bytes;  ///< address and size of the engine's image
+  uint32_t unwilling;  ///< with Settings::strict: the Partial for which the program would have continued natively
   char what[96];
 };
 

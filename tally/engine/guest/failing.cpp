@@ -57,19 +57,37 @@ void describe(channel::EngineFailure& f, const char* what, u64 value, Context* c
   f.fault_address = at<u64>(reinterpret_cast<u64>(info) + 16);
 }
 
-}  // namespace
-
-void end_by_failure(const char* what, u64 value, Context* c, const u8* info) {
+/// Returns where the first failure of all processes is described; null for later ones.
+channel::EngineFailure* begin_failure() {
   block_everything();
   channel::EngineFailure& f = records().header().failure;
   u32 none = 0;
-  if (__atomic_compare_exchange_n(&f.state, &none, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-    describe(f, what, value, c, info);
-    __atomic_store_n(&f.state, 2, __ATOMIC_SEQ_CST);
-  }
-  mark_partial(current(), channel::partial_engine_failed);
+  return __atomic_compare_exchange_n(&f.state, &none, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ? &f : nullptr;
+}
+
+[[noreturn]] void end_failure(channel::EngineFailure* described, channel::Partial partial) {
+  if (described != nullptr) __atomic_store_n(&described->state, 2, __ATOMIC_SEQ_CST);
+  mark_partial(current(), partial);
   end_as(current(), channel::End::exited, 125);
   for (;;) kernel(SYS_exit_group, 125);
+}
+
+}  // namespace
+
+void end_by_failure(const char* what, u64 value, Context* c, const u8* info) {
+  channel::EngineFailure* const f = begin_failure();
+  if (f != nullptr) describe(*f, what, value, c, info);
+  end_failure(f, channel::partial_engine_failed);
+}
+
+void end_strictly(Thread* t, channel::Partial why) {
+  channel::EngineFailure* const f = begin_failure();
+  if (f != nullptr) {
+    f->process = t->process;
+    f->pid = static_cast<s32>(kernel(SYS_getpid));
+    f->unwilling = why;
+  }
+  end_failure(f, channel::partial_strict);
 }
 
 s64 fail_as_requested(Thread*, u64 failure) {

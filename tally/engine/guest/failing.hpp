@@ -15,4 +15,7 @@ s64 fail_as_requested(Thread* t, u64 failure);
 /// Ends the process with exit code 125. The command finds the reason in the channel. `c`, `info`: of a fault, or null.
 [[noreturn]] void end_by_failure(const char* what, u64 value, Context* c, const u8* info);
 
+/// With Settings::strict: ends the process with exit code 125 because it would continue natively.
+[[noreturn]] void end_strictly(Thread* t, channel::Partial why);
+
 }  // namespace tally::engine::guest

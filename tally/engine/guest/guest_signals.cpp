@@ -455,6 +455,7 @@ namespace {
 }  // namespace
 
 void leave(Thread* t, channel::Partial why) {
+  if (settings().strict != 0 && why != channel::partial_none && !leaving()) end_strictly(t, why);
   mark_partial(t, why);
   // The first thread has made the counts of this one final. Thousands of them need not wait for one another.
   if (leaving() && counting_has_ended(t)) leave_after_first(t);

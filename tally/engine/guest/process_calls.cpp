@@ -319,6 +319,7 @@ s64 emulate_exec(Thread* t) {
   if (!granted) {
     pmu_events_before_native_exec(t);
     name_executed(t, path);
+    if (settings().strict != 0) end_strictly(t, channel::partial_exec_native);
     mark_partial(t, channel::partial_exec_native);
   }
   if (granted) keep_descriptors_over_exec(true);

@@ -6,14 +6,13 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/core/base/version.hpp"
+#include "tally/counting/backend/engine/count/reasons.hpp"
 #include "tally/linux/files/report_file.hpp"
 #include "tally/linux/process/fault_signals.hpp"
 #include "tally/linux/process/spawn.hpp"
 
 namespace tally::backend::engine {
 namespace {
-
-constexpr int could_not_measure = 125;
 
 std::string text_in(const char* words, std::size_t most) {
   return printable(std::string(words, ::strnlen(words, most)));
@@ -60,10 +59,29 @@ std::string report_of(const channel::EngineFailure& f, const std::string& progra
   return text;
 }
 
+/// What a program that --strict ended was about to do.
+std::string why_native(const channel::Process& process, std::uint32_t partial) {
+  if (partial == channel::partial_exec_native)
+    return fmt::format("it executes {}, which would run natively", text_in(process.executed, sizeof process.executed));
+  const std::string text = reasons_of(partial);
+  return text.substr(0, text.find(": it continued natively"));
+}
+
 }  // namespace
 
 void report_failure(Channel& shared, Execution& execution) {
   channel::EngineFailure failure = shared.records.header().failure;
+  if (failure.unwilling != 0) {
+    const channel::Process& process = shared.records.process(failure.process);
+    execution.failure = fmt::format("--strict ended {} (process {}): {}", text_in(process.name, sizeof process.name),
+                                    failure.pid, why_native(process, failure.unwilling));
+  } else if (shared.records.header().settings.strict != 0 && !execution.native.empty()) {
+    execution.failure = "--strict: " + execution.native.front();
+  }
+  if (!execution.failure.empty()) {
+    execution.wait_status = could_not_measure << 8;
+    return;
+  }
   std::string why;
   const channel::Process* in = nullptr;
   int signal = 0;

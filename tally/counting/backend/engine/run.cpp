@@ -52,25 +52,34 @@ void apply_test_settings(channel::Settings& settings) {
   }
 }
 
+std::string ran_natively(const Channel& shared, const std::string& what, const std::string& why) {
+  const bool is_strict = shared.records.header().settings.strict != 0;
+  return fmt::format("{} {} natively: {}", what, is_strict ? "would run" : "ran", why);
+}
+
 /// Runs in tally's forked child around its execve, as the engine does around every later execve.
 struct ChildSide {
   channel::Header* header;
   int first_fd;  // of the inherited descriptors
   bool asks;     // false: the program runs natively
+  bool strict;   // it never does
 
   static void before_exec(void* context) {
     auto& self = *static_cast<ChildSide*>(context);
-    if (!self.asks) return;
-    std::uint32_t& answer = self.header->first_answer;
+    if (self.asks) self.ask();
+    if (self.strict && !self.granted()) ::_exit(could_not_measure);
+  }
+
+  void ask() const {
+    std::uint32_t& answer = header->first_answer;
     __atomic_store_n(&answer, static_cast<std::uint32_t>(Answer::asked), __ATOMIC_RELEASE);
     const pid_t pid = linux::own_pid();
-    self.header->first_pid = pid;
-    const channel::Announcement announcement{0, 0, 0, pid, pid, channel::request_take_over, self.first_fd};
-    if (!linux::announce(self.first_fd + static_cast<int>(channel::inherited_socket), &announcement,
-                         sizeof announcement))
+    header->first_pid = pid;
+    const channel::Announcement announcement{0, 0, 0, pid, pid, channel::request_take_over, first_fd};
+    if (!linux::announce(first_fd + static_cast<int>(channel::inherited_socket), &announcement, sizeof announcement))
       return;
     linux::wait_while(answer, static_cast<std::uint32_t>(Answer::asked));
-    if (self.granted()) self.keep(true);
+    if (granted()) keep(true);
   }
 
   static void after_failed_exec(void* context, int) {
@@ -154,7 +163,7 @@ class Server final : public Observer {
       return true;
     }
     // The command's child still has the command's name.
-    ran_natively((a.process == 0 ? program_ : command_of(sender)) + " (and what it executed)", why_untraced());
+    note_native((a.process == 0 ? program_ : command_of(sender)) + " (and what it executed)", why_untraced());
     return false;
   }
 
@@ -175,8 +184,8 @@ class Server final : public Observer {
     return adopter != 0;
   }
 
-  void ran_natively(const std::string& what, const std::string& why) {
-    execution_.native.push_back(what + " ran natively: " + why);
+  void note_native(const std::string& what, const std::string& why) {
+    execution_.native.push_back(ran_natively(shared_, what, why));
   }
 
   void stopped(pid_t process, int status) {
@@ -190,7 +199,7 @@ class Server final : public Observer {
     }
     if (seen.what == linux::Injector::StopResult::refused) {
       linux::change_memory_limits(process, channel::limit_of_program);  // it has no engine that needs more
-      ran_natively(command_of(process), seen.reason);
+      note_native(command_of(process), seen.reason);
       free_areas(a);
     }
     announced_.erase(process);
@@ -340,6 +349,7 @@ Result<Execution> execute(const Order& order, const std::string& image, Channel&
   settings.loop_is_fast = for_other_processors ? 0 : loop_is_fast();
   settings.has_bmi2 = for_other_processors ? 0 : has_bmi2();
   settings.protection_keys = has_protection_keys();
+  settings.strict = order.conditions.strict ? 1 : 0;
   const auto pmu_folder = present_machine(order.conditions, modelling, settings);
   if (!pmu_folder) return fail(pmu_folder.error());
   apply_test_settings(settings);
@@ -350,9 +360,9 @@ Result<Execution> execute(const Order& order, const std::string& image, Channel&
   const auto path = linux::find_program(order.target.command.front(), linux::search_path());
   if (!path) return fail(path.error());
   const int first_fd = inherited->front().get();
-  ChildSide side{&shared.records.header(), first_fd, !linux::changes_rights(*path)};
-  if (!side.asks)
-    execution.native.push_back(printable(*path) + " ran natively: it changes user, group or capabilities");
+  const bool asks = !linux::changes_rights(*path);
+  ChildSide side{&shared.records.header(), first_fd, asks, order.conditions.strict};
+  if (!asks) execution.native.push_back(ran_natively(shared, printable(*path), "it changes user, group or capabilities"));
   std::optional<ModelWorkers> workers;
   std::optional<WindowRows> rows;
   try {

@@ -57,6 +57,7 @@ constexpr Words words[] = {
     {channel::partial_kernel_writes,
      "a system call unknown to the engine failed: in a native run it may write next to the program's code"},
     {channel::partial_code_lines, "it has more code than the machine model tracks: some counts are missing"},
+    {channel::partial_strict, "--strict ended it where it would have continued natively"},
     {channel::partial_ptraced, "it traces another process or is traced: traced processes run natively"},
 };
 

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "tests/cli/program.hpp"
@@ -37,6 +38,21 @@ std::string notices_of(const json& result) {
 }
 
 std::string workload(const std::string& name) { return std::string(TALLY_BUILD) + "/workload/" + name; }
+
+// Misses of the last simulated level go to the cycles, wherever a worker or the program's thread simulates it.
+TEST(Cycles, are_the_same_with_workers_and_without) {
+  const TemporaryFile model("small.model",
+                            "model small\nl1i size=4K ways=1 line=64\nl1d size=4K ways=1 line=64\n"
+                            "itlb entries=4 ways=4 page=4K\ncore haswell\nprefetch streamer\n"
+                            "latency memory=200 walk=30\nline-time memory=20\n");
+  std::set<std::int64_t> cycles;
+  for (const char* const threads : {"0", "2"}) {
+    const json result =
+        run({"--repeatable", "--model-threads", threads, "-e", "cycles"}, {"perl", "-e", "1"}, model.path());
+    cycles.insert(event_of(result, "cycles:u")["value"].get<std::int64_t>());
+  }
+  EXPECT_EQ(cycles.size(), 1u);
+}
 
 struct Loop {
   const char* program;

@@ -30,6 +30,23 @@ std::vector<std::string> object_names(const result::Profile& profile, bool whole
   return names;
 }
 
+/// How a run-time compiler, which an object file reveals, is told to write names of the code that it generates.
+std::string naming_option(const result::Profile& profile) {
+  static constexpr std::pair<std::string_view, std::string_view> options[] = {
+      {"node", "`node --perf-basic-prof` names its functions"},
+      {"libnode.so", "`node --perf-basic-prof` names its functions"},
+      {"libjvm.so",
+       "`jcmd PID Compiler.perfmap`, or java's -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, names its methods"},
+      {"libcoreclr.so", "DOTNET_PerfMapEnabled=1 names its methods"},
+      {"libruby", "`ruby --yjit --yjit-perf` names its methods"},
+      {"libluajit", "`luajit -lperfmap` names its functions (docs/guides/profiling.md)"}};
+  for (const result::ProfileObject& object : profile.objects)
+    for (const auto& [file, option] : options)
+      if (file_name(object.name) == file || (file.starts_with("lib") && file_name(object.name).starts_with(file)))
+        return "; " + std::string(option);
+  return "";
+}
+
 std::vector<std::string> nameless_lines(const result::Profile& profile) {
   // No explanation is needed if a process named the code that it generated.
   std::set<std::uint32_t> nameless;
@@ -41,7 +58,8 @@ std::vector<std::string> nameless_lines(const result::Profile& profile) {
   const std::vector<std::string> names = object_names(profile, true);
   for (const std::uint32_t object : nameless)
     if (const std::string& why = profile.objects[object].why_nameless; !why.empty())
-      lines.push_back(fmt::format("{} has no function names: {}", names[object], why));
+      lines.push_back(fmt::format("{} has no function names: {}{}", names[object], why,
+                                  names[object].starts_with('[') ? naming_option(profile) : ""));
   return lines;
 }
 

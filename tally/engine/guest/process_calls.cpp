@@ -9,6 +9,7 @@
 #include "tally/engine/guest/delivery.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
 #include "tally/engine/guest/descriptors.hpp"
+#include "tally/engine/guest/failing.hpp"
 #include "tally/engine/guest/fixed_random.hpp"
 #include "tally/engine/guest/giving_way.hpp"
 #include "tally/engine/guest/guest_signals.hpp"

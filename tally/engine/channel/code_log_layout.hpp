@@ -170,14 +170,17 @@ struct CodeValues {
 };
 inline constexpr uint32_t code_values_limit = 1u << 17;
 
-/// Returns the row of an instruction in a table that only the caller writes; null if the table is too full. The counts
-/// of that instruction are then in no row.
+/// Returns the row of an instruction; null if the table is too full. The counts of that instruction are then in no row.
+/// Others may do the same at the same time, for other counts.
 inline CodeValues* values_at(CodeValues* table, uint64_t site) {
   constexpr uint32_t most_tries = 256;
   uint32_t i = hash_below(site, code_values_limit);
   for (uint32_t tries = 0; tries < most_tries; tries++, i = i + 1 < code_values_limit ? i + 1 : 0) {
-    if (table[i].site == 0) table[i].site = site;
-    if (table[i].site == site) return &table[i];
+    uint64_t of_row = __atomic_load_n(&table[i].site, __ATOMIC_RELAXED);
+    if (of_row == 0 &&
+        __atomic_compare_exchange_n(&table[i].site, &of_row, site, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      return &table[i];
+    if (of_row == site) return &table[i];
   }
   return nullptr;
 }

@@ -140,7 +140,7 @@ void ModelCode::indirect(Builder& b, const Instruction& in) {
   Emitter& e = b.e;
   if (records_) finish_by_target(b, in);
   if (!model_plan.branches) return;
-  if (in.kind == Kind::ret) return pop_return(b);
+  if (in.kind == Kind::ret) return pop_return(b, in.pc);
   e.load(r11, o_model_outcome);  // with room: begin_outcome()
   write_outcome(e, r11, in.pc, OutcomeKind::indirect, 0);
   store_dword_at(e, r11, rcx, u8{word_bytes});
@@ -157,7 +157,7 @@ void ModelCode::indirect(Builder& b, const Instruction& in) {
 }
 
 /// Probes the return stack. rcx: the target.
-void ModelCode::pop_return(Builder& b) {
+void ModelCode::pop_return(Builder& b, u64 pc) {
   Emitter& e = b.e;
   byte_access(e, Byte::load, r11, o_model_top);
   address_of(e, r11, r11, no_register, 0, -16, false);
@@ -179,6 +179,12 @@ void ModelCode::pop_return(Builder& b) {
   stub.load(rax, misses);
   stub.add_constant(rax, 1);
   stub.store(rax, misses);
+  if (model_plan.notes_returns) {
+    stub.load(rax, o_model_outcome);  // with room: begin_outcome()
+    write_outcome(stub, rax, pc, OutcomeKind::wrong_return, 0);
+    address_of(stub, rax, rax, no_register, 0, word_bytes, false);
+    stub.store(rax, o_model_outcome);
+  }
   stub.load(rax, o_model_rax);
   jump_to(stub, back);
   b.arena.cold = stub.here();

@@ -16,8 +16,12 @@ ModelCode model_code;
 
 namespace {
 
-/// Whether its target is an outcome for the predictors; the return stack predicts returns.
-bool leads_by_target(const Instruction& in) { return in.kind == Kind::jump_indirect || in.kind == Kind::call_indirect; }
+/// Whether it may write an outcome when its target is known: for the predictors, or a return that was predicted
+/// wrongly.
+bool leads_by_target(const Instruction& in) {
+  return in.kind == Kind::jump_indirect || in.kind == Kind::call_indirect ||
+         (in.kind == Kind::ret && model_plan.notes_returns);
+}
 
 }  // namespace
 

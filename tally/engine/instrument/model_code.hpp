@@ -47,10 +47,13 @@ bool element_accesses_have_room();
 void element_accesses_forget_code();
 
 /// What the first word of a branch contains in addition to its address: `extra` of Fix::outcome.
-enum class OutcomeKind : u8 { not_taken, taken, indirect };
+enum class OutcomeKind : u8 { not_taken, taken, indirect, wrong_return };
 constexpr models::Outcome word_of(OutcomeKind kind, u64 pc) {
-  return kind == OutcomeKind::indirect ? models::indirect_outcome_of(pc)
-                                       : models::outcome_of(pc, kind == OutcomeKind::taken);
+  switch (kind) {
+    case OutcomeKind::indirect: return models::indirect_outcome_of(pc);
+    case OutcomeKind::wrong_return: return models::wrong_return_of(pc);
+    default: return models::outcome_of(pc, kind == OutcomeKind::taken);
+  }
 }
 
 class ModelCode {
@@ -155,7 +158,7 @@ class ModelCode {
   bool borrow_as_first(Builder& b);
   void note_outcome(Builder& b, u64 pc, bool taken, u16 live);
   void begin_outcome(Builder& b, u16 live);
-  void pop_return(Builder& b);
+  void pop_return(Builder& b, u64 pc);
   void push_return(Builder& b, const Instruction& in);
   void resolved_target(Builder& b, const Instruction& in, u16 live);
   /// Returns a bit for each borrowed register.

@@ -82,7 +82,11 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain_outcomes(Thread* t, ColdMode
     return;
   }
   m.next_outcome = r.outcome;
-  const models::Mispredictions wrong = r.tage.play(r.outcome, n);
+  models::BranchCounts placed;
+  ValueRecorder recorder(t, models::no_caches, models::no_tlbs, placed);
+  const models::Mispredictions wrong = model_plan.notes_returns
+                                           ? models::play_placed(r.tage, r.outcome, n, placed, recorder)
+                                           : r.tage.play(r.outcome, n);
   model_counts(t)->values.conditional_misses += wrong.conditional;
   model_counts(t)->values.indirect_misses += wrong.indirect;
 }
@@ -133,7 +137,7 @@ void count_string_steps(Thread* t, u64 steps) {
   values_of(model_counts(t)->values).caches.string_steps += steps;
   if (!model_plan.notes_sites) return;
   models::HierarchyCounts here;
-  ValueRecorder recorder(t, here, {}, {});
+  ValueRecorder recorder(t, here, models::no_tlbs, models::no_branches);
   here.string_steps = steps;
   recorder.stepped(model_thread(t)->site);
 }

@@ -133,6 +133,7 @@ struct ModelPlan {
   bool each_branch;    // branches, too
   bool chases;         // records of chased loads differ from those of others
   bool notes_sites;    // each access record is followed by the site of its instruction
+  bool notes_returns;  // outcomes include wrong predictions of returns
   u32 line_bytes;      // of a page if there is no cache
   u32 page_bits, data_page_sets, code_page_sets;
   u32 l1d_mask;  // the bits of an address that select the set, from l1d_at

@@ -162,6 +162,7 @@ void models_init() {
   }
   model_plan.chases = on(channel::model_core);
   model_plan.notes_sites = places_misses() && !plain && (model_plan.code() || model_plan.data());
+  model_plan.notes_returns = places_misses() && model_plan.branches;
   model_plan.goes_by_sites = model_plan.data() || model_plan.code();
   model_plan.page_bits = tlbs.page_bits();
   model_plan.data_page_sets = models::page_sets_distinguished(tlbs.dtlb);

@@ -49,6 +49,26 @@ void InstructionRecorder::stepped(std::uint64_t site) {
   }
 }
 
+Mispredictions play_placed(Tage& predictor, Outcome* words, std::uint32_t n, BranchCounts& counts, Observer& observer) {
+  std::uint32_t left = 0;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const Outcome outcome = words[i];
+    if (is_wrong_return(outcome)) {
+      ++counts.return_misses;
+      observer.stepped(site_of_branch(outcome));
+      continue;
+    }
+    words[left++] = outcome;
+    if ((outcome & indirect_bit) != 0 && i + 1 < n) words[left++] = words[++i];
+  }
+  const Mispredictions wrong = predictor.play(words, left, words);
+  for (std::uint64_t i = 0; i < wrong.conditional + wrong.indirect; ++i) {
+    ++((words[i] & indirect_bit) != 0 ? counts.indirect_misses : counts.conditional_misses);
+    observer.stepped(site_of_branch(words[i]));
+  }
+  return wrong;
+}
+
 void access_all(const NotedLevels& levels, const PlacedNote* notes, std::uint32_t n, HierarchyCounts& caches,
                 Observer& observer) {
   constexpr std::uint32_t batch = FirstPair::batch;

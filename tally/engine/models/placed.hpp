@@ -4,11 +4,17 @@
 #include <cstdint>
 
 #include "tally/engine/models/branch/branches.hpp"
+#include "tally/engine/models/branch/tage.hpp"
 #include "tally/engine/models/cache/first_levels.hpp"
 #include "tally/engine/models/cache/tlb.hpp"
 #include "tally/engine/models/observer.hpp"
 
 namespace tally::models {
+
+/// For counts that a recorder does not record.
+inline constexpr HierarchyCounts no_caches{};
+inline constexpr TlbCounts no_tlbs{};
+inline constexpr BranchCounts no_branches{};
 
 /// Adds counts to a row per instruction: selected statistics, numbered by their order in HierarchyCounts, TlbCounts and
 /// BranchCounts, one after the other.
@@ -48,5 +54,9 @@ struct NotedLevels {
 /// and notifies the observer of every access that misses. Cost: theirs, and some 50 ns for each of those accesses.
 void access_all(const NotedLevels& levels, const PlacedNote* notes, std::uint32_t n, HierarchyCounts& caches,
                 Observer& observer);
+
+/// Does the same as Tage::play(), and notifies the observer of every wrong prediction, by site_of_branch(), after
+/// adding it to `counts`: also of returns, whose words the predictor does not get. Overwrites the words.
+Mispredictions play_placed(Tage& predictor, Outcome* words, std::uint32_t n, BranchCounts& counts, Observer& observer);
 
 }  // namespace tally::models

@@ -327,8 +327,6 @@ class Engine final : public Backend {
       modelling.needed.tlbs |= needed.tlbs;
       modelling.needed.core |= needed.core;
     }
-    // Only models that process every access and branch of a thread can attribute mispredictions to a branch.
-    if (order.profile() != nullptr && modelling.needed.branches) simulation->each = true;
     if (modelling.needed.any()) modelling.settings = settings_of(*simulation, modelling.needed);
     // Regions, windows and programs read counts often, and the program would have to wait for workers each time.
     const bool can_be_offloaded =

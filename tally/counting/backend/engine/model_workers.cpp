@@ -197,7 +197,7 @@ class ModelWorkers::Work {
     player->kind = channel::held_by_ring(number);
     player->memory = std::move(*ring);
     player->counts_memory = std::move(*counts);
-    if (player->kind == RingContent::notes) player->placed.statistics = shared_.records.header().settings.placed;
+    player->placed.statistics = shared_.records.header().settings.placed;
     return players_.emplace(number, std::move(player)).first->second.get();
   }
 

@@ -103,8 +103,9 @@ namespace {
 
 class LocatedValuesRecorder final : public tally::models::InstructionRecorder {
  public:
-  LocatedValuesRecorder(const Placed& placed, const HierarchyCounts& caches, const tally::models::TlbCounts& tlbs)
-      : InstructionRecorder(placed.statistics.figure, placed.statistics.count, caches, tlbs, none),
+  LocatedValuesRecorder(const Placed& placed, const HierarchyCounts& caches, const tally::models::TlbCounts& tlbs,
+                        const tally::models::BranchCounts& branches)
+      : InstructionRecorder(placed.statistics.figure, placed.statistics.count, caches, tlbs, branches),
         table_(placed.table) {}
 
  private:
@@ -113,7 +114,6 @@ class LocatedValuesRecorder final : public tally::models::InstructionRecorder {
     return row != nullptr ? row->figure : nullptr;
   }
 
-  static constexpr tally::models::BranchCounts none{};
   channel::CodeValues* table_;
 };
 
@@ -126,7 +126,7 @@ void OffloadedCaches::take_placed(const tally::models::PlacedNote* notes, std::u
   {
     std::unique_lock<std::mutex> lock;
     if (last_ != nullptr) lock = std::unique_lock(last_->mutex);
-    LocatedValuesRecorder placer(placed, counts, tlbs_.counts());
+    LocatedValuesRecorder placer(placed, counts, tlbs_.counts(), tally::models::no_branches);
     tally::models::access_all({&first_, shapes_.has_lower ? &lower_ : nullptr, has_tlbs ? &tlbs_ : nullptr}, notes,
                               count, counts, placer);
   }
@@ -160,8 +160,13 @@ class OffloadedPredictor final : public OffloadedModel {
  public:
   OffloadedPredictor() { predictor_.reset(); }
 
-  void take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed&) override {
-    const auto wrong = predictor_.play(static_cast<const tally::models::Outcome*>(block), count);
+  void take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed& placed) override {
+    tally::models::BranchCounts counts;
+    LocatedValuesRecorder placer(placed, tally::models::no_caches, tally::models::no_tlbs, counts);
+    auto* const words = static_cast<tally::models::Outcome*>(block);
+    const auto wrong = placed.statistics.count != 0
+                           ? tally::models::play_placed(predictor_, words, count, counts, placer)
+                           : predictor_.play(words, count);
     values.conditional_misses += wrong.conditional;
     values.indirect_misses += wrong.indirect;
   }

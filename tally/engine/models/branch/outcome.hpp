@@ -17,4 +17,13 @@ constexpr Outcome outcome_of(std::uint64_t pc, bool taken) {
 constexpr Outcome indirect_outcome_of(std::uint64_t pc) { return outcome_of(pc, false) | indirect_bit; }
 constexpr std::uint32_t address_of(Outcome outcome) { return (outcome & ~indirect_bit) >> 1; }
 
+/// A return that was predicted wrongly, as one word, for play_placed(). Predictors do not get it.
+constexpr Outcome wrong_return_of(std::uint64_t pc) { return outcome_of(pc, true) | indirect_bit; }
+constexpr bool is_wrong_return(Outcome outcome) { return (outcome & wrong_return_of(0)) == wrong_return_of(0); }
+
+/// Identifies a branch by what its outcome contains of its address: a site with an address that no code can have.
+constexpr std::uint64_t branch_site_bits = 0x7fff'0000'0000'0000;
+constexpr std::uint64_t site_of_branch(Outcome outcome) { return branch_site_bits | address_of(outcome); }
+constexpr bool is_site_of_branch(std::uint64_t site) { return site >> 48 == branch_site_bits >> 48; }
+
 }  // namespace tally::models

@@ -348,8 +348,10 @@ void Tage::learn(const Lanes16& where, const Lanes16& wanted, unsigned provider,
   if (trust >= -8 && trust <= 7) trust_fresh_ = trust;
 }
 
-// Predicts conditional branches and updates the predictor. Returns the number of mispredictions.
-std::uint32_t Tage::settle(const std::uint32_t* words, std::uint32_t from, std::uint32_t to, const Places& places) {
+// Predicts conditional branches and updates the predictor. Returns the number of mispredictions, and writes their words
+// if `list` is not null.
+std::uint32_t Tage::settle(const std::uint32_t* words, std::uint32_t from, std::uint32_t to, const Places& places,
+                           Outcome*& list) {
   std::uint32_t wrong = 0;
   for (std::uint32_t i = from; i < to; ++i) {
     const Lanes wanted(places.wanted[i]), entries = Lanes::picked<1u << index_bits>(entries_, places.where[i]);
@@ -364,6 +366,7 @@ std::uint32_t Tage::settle(const std::uint32_t* words, std::uint32_t from, std::
     if (steps[key].stays) continue;
     key += trust_fresh_ < 0 ? trusted_key : 0;
     wrong += static_cast<std::uint32_t>(steps[key].wrong);
+    if (list != nullptr && steps[key].wrong) *list++ = words[i];
     const unsigned free = steps[key].wrong ? (entries & Lanes(useful_lanes)).zeroes() : 0;
     learn(places.where[i], places.wanted[i], by.first, free, key);
   }
@@ -380,7 +383,7 @@ bool Tage::predict_target(std::uint64_t pc, std::uint64_t target) {
   return play(words, 2).indirect == 0;
 }
 
-Mispredictions Tage::play(const std::uint32_t* words, std::uint32_t n) {
+Mispredictions Tage::play(const std::uint32_t* words, std::uint32_t n, Outcome* list) {
   Mispredictions wrong;
   Places places;
   Outcome replaced[batch];
@@ -404,13 +407,15 @@ Mispredictions Tage::play(const std::uint32_t* words, std::uint32_t n) {
     std::uint32_t next = is_target ? 1 : 0;
     for (; indirect != 0; indirect &= indirect - 1) {
       const auto i = static_cast<std::uint32_t>(std::countr_zero(indirect));
-      wrong.conditional += settle(outcomes, next, i, places);
+      wrong.conditional += settle(outcomes, next, i, places, list);
       const std::uint32_t target = i + 1 < n ? words[i + 1] : 0;
-      wrong.indirect +=
-          targets_.predict(address_of(words[i]), target, places.where[i], places.wanted[i], state_bits) ? 0 : 1;
+      if (!targets_.predict(address_of(words[i]), target, places.where[i], places.wanted[i], state_bits)) {
+        ++wrong.indirect;
+        if (list != nullptr) *list++ = words[i];
+      }
       next = i + 2;
     }
-    wrong.conditional += settle(outcomes, next, some, places);
+    wrong.conditional += settle(outcomes, next, some, places, list);
     is_target = next > some;
     words += some;
     n -= some;

@@ -41,8 +41,9 @@ class Tage {
   bool predict_target(std::uint64_t pc, std::uint64_t target);
 
   /// Updates the predictor with the branches of `n` words in order. Costs a quarter of predict()'s time per branch for
-  /// 16 branches or more.
-  Mispredictions play(const Outcome* words, std::uint32_t n);
+  /// 16 branches or more. If `wrong` is not null, the first words of mispredicted branches are written there; it may be
+  /// `words`.
+  Mispredictions play(const Outcome* words, std::uint32_t n, Outcome* wrong = nullptr);
 
  private:
   /// A tag above a state (tage.cpp).
@@ -61,7 +62,8 @@ class Tage {
   void locate_batch(const Outcome* outcomes, Places& places);
   bool allocate(const Lanes16& where, const Lanes16& wanted, unsigned provider, unsigned free, bool taken);
   void learn(const Lanes16& where, const Lanes16& wanted, unsigned provider, unsigned free, unsigned key);
-  std::uint32_t settle(const Outcome* outcomes, std::uint32_t from, std::uint32_t to, const Places& places);
+  std::uint32_t settle(const Outcome* outcomes, std::uint32_t from, std::uint32_t to, const Places& places,
+                       Outcome*& wrong);
 
   static constexpr unsigned tagged_entries = tables << index_bits;
   Entry& entry(const Lanes16& where, unsigned lane) { return entries_[(lane << index_bits) + where.lane[lane]]; }

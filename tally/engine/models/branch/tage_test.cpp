@@ -140,12 +140,15 @@ class Compared {
     ASSERT_EQ(predicted_->predict(pc, taken), right) << "branch " << branches_;
     ++branches_;
     words_.push_back(word);
-    wrong_ += static_cast<std::uint64_t>(!right);
+    if (!right) wrong_.push_back(word);
     if (words_.size() < length_) return;
-    ASSERT_EQ(played_->play(words_.data(), static_cast<std::uint32_t>(words_.size())).conditional, wrong_)
-        << "branches up to " << branches_;
+    const std::uint64_t wrong =
+        played_->play(words_.data(), static_cast<std::uint32_t>(words_.size()), words_.data()).conditional;
+    ASSERT_EQ(wrong, wrong_.size()) << "branches up to " << branches_;
+    words_.resize(wrong);
+    ASSERT_EQ(words_, wrong_);
     words_.clear();
-    wrong_ = 0;
+    wrong_.clear();
     length_ = length_ * 7 % 101;  // 1 … 100
   }
   int agings() const { return plain_->agings(); }
@@ -153,8 +156,8 @@ class Compared {
  private:
   std::unique_ptr<testing::PlainTage> plain_ = std::make_unique<testing::PlainTage>();
   std::unique_ptr<Tage> predicted_ = std::make_unique<Tage>(), played_ = std::make_unique<Tage>();
-  std::vector<std::uint32_t> words_;
-  std::uint64_t wrong_ = 0, branches_ = 0;
+  std::vector<std::uint32_t> words_, wrong_;
+  std::uint64_t branches_ = 0;
   std::size_t length_ = 1;
 };
 

@@ -18,6 +18,7 @@
 #include "tally/counting/backend/engine/profile/value_selection.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
 #include "tally/engine/channel/run_time_counters.hpp"
+#include "tally/engine/models/branch/outcome.hpp"
 #include "tally/output/result/call_sums.hpp"
 #include "tally/output/result/string_elements.hpp"
 
@@ -217,7 +218,9 @@ class ProfileReader {
                         limit = begin + channel::code_values_limit * sizeof(channel::CodeValues);
     for (const auto& one : read_table<channel::CodeValues>(shared_.file.get(), begin, limit)) {
       if (one.site == 0 || !effort_.take_entries(1)) continue;
-      const CodeLocation at = locate_site(number, one.site);
+      const bool is_branch = models::is_site_of_branch(one.site);
+      if (is_branch && !branches_of(number).contains(one.site)) continue;
+      const CodeLocation at = is_branch ? branches_of(number).at(one.site) : locate_site(number, one.site);
       counted_[owner].push_back(
           {at.address, at.file, 0, 0, 0, InstructionCount::by_models, static_cast<std::int64_t>(values_.size()), 0});
       values_.push_back(one);
@@ -299,6 +302,38 @@ class ProfileReader {
   CodeLocation locate_site(std::uint32_t number, std::uint64_t site) {
     return locate_in_mapping(number, channel::mapping_of_site(site), log(number).all_mappings(),
                              channel::pc_of_site(site));
+  }
+
+  using Branches = std::unordered_map<std::uint64_t, CodeLocation>;
+
+  /// Returns the locations of a log's branches by models::site_of_branch(), which leaves out the upper bits of their
+  /// addresses. Leaves out branches that it does not distinguish.
+  const Branches& branches_of(std::uint32_t number) {
+    const auto [known, is_new] = branches_.try_emplace(number);
+    Branches& all = known->second;
+    if (!is_new) return all;
+    std::unordered_set<std::uint64_t> equal;
+    for (std::uint32_t at = number; at != 0 && at <= logs_.size(); at = log(at).head().inherited) {
+      for (const LoggedTrace& trace : log(at).traces()) add_branches(at, trace, all, equal);
+      if (log(at).head().inherited >= at) break;
+    }
+    for (const std::uint64_t site : equal) all.erase(site);
+    return all;
+  }
+
+  void add_branches(std::uint32_t number, const LoggedTrace& trace, Branches& all,
+                    std::unordered_set<std::uint64_t>& equal) {
+    const auto* const places = reinterpret_cast<const channel::CodePlace*>(trace.record + 1);
+    for (std::uint32_t i = 0; i < trace.record->places && effort_.take_steps(1); ++i) {
+      const channel::CodePlace& p = places[i];
+      const bool is_branch = (p.flags & channel::place_branches) != 0 || p.field == channel::indirect_jumps ||
+                             p.field == channel::indirect_calls || p.field == channel::returns;
+      if (!is_branch) continue;
+      const std::uint64_t pc = trace.record->pc + static_cast<std::uint64_t>(std::int64_t{p.pc});
+      const CodeLocation at = locate(number, trace.mappings, pc);
+      const auto [known, is_new] = all.try_emplace(models::site_of_branch(models::outcome_of(pc, false)), at);
+      if (!is_new && (known->second.file != at.file || known->second.address != at.address)) equal.insert(known->first);
+    }
   }
 
   /// Returns the form with this number in a log, or in one that it continues; null if there is none.
@@ -443,6 +478,7 @@ class ProfileReader {
   channel::Totals repeated_;
   std::map<std::uint32_t, channel::Totals> repeated_of_owners_;  // instead, in a profile with parts
   std::unordered_set<std::uint32_t> areas_;                      // that were read
+  std::unordered_map<std::uint32_t, Branches> branches_;         // by log
   std::unordered_map<const channel::CodeForm*, std::uint32_t> numbers_of_forms_;
   Effort effort_;
   PartsOfProcesses parts_;  // empty unless they are requested

@@ -113,6 +113,9 @@ class CodeLogReader {
   /// Returns processes that run this process's code.
   const std::vector<std::uint32_t>& shared_with() const { return shared_with_; }
 
+  /// Returns the log's own traces.
+  const std::vector<LoggedTrace>& traces() const { return traces_; }
+
   /// Returns the log's own trace with this segment, if its record is below `bytes` of the log; else null.
   const LoggedTrace* trace_of(std::uint32_t segment, std::uint64_t bytes) const;
 

@@ -172,7 +172,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle& sty
     json["python"].push_back({{"name", f.name},
                               {"file", f.file},
                               {"line", f.line},
-                              {"calls", f.calls},
+                              {"calls", value_or_null(f.calls)},
                               {"counts", f.self},
                               {"inclusive", f.inclusive}});
   json["python_cut"] = profile.python_cut;

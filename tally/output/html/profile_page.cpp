@@ -279,7 +279,7 @@ Json python_json(const result::Profile& profile) {
   for (const result::PythonFunction& f : profile.python)
     all.push_back({{"name", f.name},
                    {"place", location_of(f)},
-                   {"calls", f.calls},
+                   {"calls", value_or_null(f.calls)},
                    {"counts", f.self},
                    {"inclusive", f.inclusive}});
   if (!all.empty()) all.push_back({{"name", outside_python_name}, {"place", ""}, {"counts", outside_python(profile)}});
@@ -378,7 +378,8 @@ std::string profile_html(const result::Profile& of, const ProfileStyle& style) {
     page.about_python =
         std::string(
             "Of all threads. A function's own counts contain the C code that it called, inclusive counts also "
-            "Python functions; calls contain resumptions of generators.") +
+            "Python functions") +
+        (profile.is_sampled() ? "." : "; calls contain resumptions of generators.") +
         (profile.python_cut ? " Too many Python functions or calls: some are counted in their callers." : "");
   std::vector<std::string> newer;
   page.data = page_data(profile, style, newer);

@@ -150,7 +150,7 @@ void read_stacks(const Json& rows, Profile& profile) {
 void read_python(const Json& functions, Profile& profile) {
   for (const Json& json : functions)
     profile.python.push_back({text(json, "name"), text(json, "file"), number<std::uint32_t>(json.at("line")),
-                              count(json.at("calls")), counts(json.at("counts"), profile.event_count()),
+                              optional_count(json, "calls"), counts(json.at("counts"), profile.event_count()),
                               counts(json.at("inclusive"), profile.event_count())});
 }
 

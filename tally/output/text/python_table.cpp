@@ -29,6 +29,7 @@ std::string python_table(const result::Profile& profile, const ProfileStyle& sty
   };
   std::sort(functions.begin(), functions.end(), [&](const auto* a, const auto* b) { return key(a) < key(b); });
 
+  const bool has_calls = !profile.is_sampled();
   const std::size_t events = profile.event_count();
   std::vector<std::int64_t> totals(events), more(events);
   for (std::size_t e = 0; e < events; ++e) totals[e] = profile.stat.events[e].total.count.value.value_or(0);
@@ -49,7 +50,7 @@ std::string python_table(const result::Profile& profile, const ProfileStyle& sty
   for (std::size_t i = 0; i < functions.size(); ++i) {
     const result::PythonFunction& f = *functions[i];
     for (std::size_t e = 0; e < events && i >= shown; ++e) more[e] += f.self[e];
-    if (i < shown) add(f.self, thousands(f.inclusive[0]), thousands(f.calls), f.name, location_of(f));
+    if (i < shown) add(f.self, thousands(f.inclusive[0]), f.calls ? thousands(*f.calls) : "", f.name, location_of(f));
   }
   if (shown < functions.size())
     add(more, "", "", fmt::format("{} more (--top 0 shows all)", functions.size() - shown), "");
@@ -57,8 +58,8 @@ std::string python_table(const result::Profile& profile, const ProfileStyle& sty
   add(totals, "", "", "total", "");
   std::string text =
       grid.text(style.terminal) +
-      "\n a function's counts contain the C code that it called, \"with callees\" also Python functions;\n"
-      " calls contain resumptions of generators\n";
+      "\n a function's counts contain the C code that it called, \"with callees\" also Python functions" +
+      (has_calls ? ";\n calls contain resumptions of generators\n" : "\n");
   if (profile.python_cut) text += " too many Python functions or calls: some are counted in their callers\n";
   return text;
 }

@@ -44,7 +44,7 @@ void PythonReader::add(std::uint32_t area) {
       continue;
     result::PythonFunction& to =
         function(array_text(python_function.name), array_text(python_function.file), python_function.line);
-    to.calls += static_cast<std::int64_t>(python_function.calls);
+    *to.calls += static_cast<std::int64_t>(python_function.calls);
     for (std::size_t e = 0; e < events; ++e) {
       to.self[e] += python_function.self[e];
       to.inclusive[e] += python_function.inclusive[e];

@@ -29,7 +29,6 @@ constexpr std::size_t profile_memory_limit = 64 << 20, profile_ring_limit = 2 <<
 bool is_fault(Id id) {
   return id == Id::page_faults || id == Id::user_page_faults || id == Id::minor_faults || id == Id::major_faults;
 }
-bool is_clock_id(Id id) { return id == Id::task_clock || id == Id::cpu_clock; }
 
 linux::PerfSampling perf_sampling(const result::EventSampling& how, bool calls) {
   linux::PerfSampling sampling;
@@ -122,6 +121,8 @@ tl::unexpected<Error> not_opened(int os_errno) {
 }
 
 }  // namespace
+
+bool is_clock_id(Id id) { return id == Id::task_clock || id == Id::cpu_clock; }
 
 Result<CodeEvents> code_events(const Order& order, const std::vector<linux::PmuDevice>& cores) {
   CodeEvents sampled;

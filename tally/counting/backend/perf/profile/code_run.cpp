@@ -15,6 +15,7 @@
 #include "tally/counting/backend/native.hpp"
 #include "tally/counting/backend/perf/profile/code_counters.hpp"
 #include "tally/counting/backend/perf/profile/code_samples.hpp"
+#include "tally/counting/backend/perf/profile/python_sampler.hpp"
 #include "tally/counting/backend/perf/taken_counters.hpp"
 #include "tally/counting/backend/perf/window_reader.hpp"
 #include "tally/linux/files/code_files.hpp"
@@ -238,6 +239,9 @@ Result<Outcome> run_attached(const Order& order, const CodeEvents& events) {
   const Nanoseconds started = linux::now();
   if (auto begun = (*run)->begin(); !begun) return fail(begun.error());
   (*run)->counters().enable();
+  std::optional<PythonSampler> python;
+  if (order.events.size() == 1 && is_clock_id(order.events.front().id))
+    python.emplace(order.target.attachment.processes);
   while (living.any()) {
     living.wait(order.conditions.signals->fd(), -1);
     const Taken taken = order.conditions.signals->take(0);
@@ -245,6 +249,7 @@ Result<Outcome> run_attached(const Order& order, const CodeEvents& events) {
   }
   Outcome outcome;
   (*run)->finish(outcome, {.ended = true});
+  if (python) python->finish(outcome.code, outcome.notices);
   outcome.duration = linux::now() - started;
   return outcome;
 }

@@ -1,21 +1,13 @@
 #include "tally/engine/models/core/core_flow.hpp"
 
-#include <bit>
-
 namespace tally::models {
 
 namespace {
 
-// Enough for dependency chains through loops of several blocks, and for a mean over cycles of 2, 3, 4 and 6 rounds.
-constexpr int rounds_to_settle = 20;
-constexpr int rounds_that_count = 12;
-// Blocks that are executed less run in fewer rounds: those that together execute one of `parts` instructions of the
-// program. Most blocks of most programs are in the first row.
-struct Effort {
-  std::uint64_t parts;
-  int to_settle, that_count;  // the second divides rounds_that_count
-};
-constexpr Effort efforts[] = {{25, 2, 1}, {8, 8, 6}, {1, rounds_to_settle, rounds_that_count}};
+// Enough for dependency chains through loops of several blocks.
+constexpr unsigned most_rounds = 32;
+// Ticks are summed in this unit, so that the mean over 2, 3, 4 or 6 rounds is exact.
+constexpr unsigned parts_of_tick = 12;
 
 // Sources and ports that were ready as long ago as the window: code elsewhere has run before. Its fetching was no
 // faster than this code.
@@ -27,6 +19,15 @@ CoreState running_state(const CoreTable& core) {
   return state;
 }
 
+// Whether two states are the same but for the places of stores of long ago, which pointers move in each round of a
+// loop.
+bool are_same(const CoreTable& core, const CoreState& a, const CoreState& b) {
+  CoreState moved = a;
+  for (unsigned i = 0; i < recent_stores; ++i)
+    if (a.stores[i].ready == -core.window() * ticks_per_cycle) moved.stores[i].at = b.stores[i].at;
+  return moved == b;
+}
+
 // Returns the most frequent edge; null if there is none.
 const CoreEdge* usual_of(std::span<const CoreEdge> entries) {
   const CoreEdge* usual = nullptr;
@@ -35,7 +36,8 @@ const CoreEdge* usual_of(std::span<const CoreEdge> entries) {
   return usual;
 }
 
-// Rounds over all blocks. A block whose entry states did not change is not run again. The first round settles.
+// The usual predecessors of a block lead back to a block without one, or around a loop. So each end state is computed
+// once, after that of its predecessor; those of loops until they stay the same.
 class Flow {
  public:
   Flow(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
@@ -49,66 +51,104 @@ class Flow {
         elsewhere_(running_state(core)) {
     std::uint32_t next = 0;
     for (std::uint32_t i = 0; i < marks_.size(); ++i) {
-      marks_[i].first_edge = next;
+      CoreMark& mark = marks_[i];
+      mark.first_edge = next;
       while (next < edges_.size() && edges_[next].to == i) ++next;
+      const CoreEdge* const usual = usual_of(edges_.subspan(mark.first_edge, next - mark.first_edge));
+      mark.usual = usual != nullptr ? usual->from + 1 : 0;
+      mark.jumped = usual == nullptr || jumps(*usual);
     }
   }
 
-  // Updates the end state of a block. It follows from the most frequent predecessor alone.
-  void settle(std::uint32_t number, const CoreBlock& block) {
-    CoreMark& mark = marks_[number];
-    if (mark.run_at != 0 && (mark.usual == 0 || marks_[mark.usual - 1].changed_at <= mark.run_at)) return;
-    const CoreEdge* const usual = usual_of(entries_of(number));
-    mark.usual = usual != nullptr ? usual->from + 1 : 0;
-    mark.jumped = usual == nullptr || jumps(*usual);
-    run_usual(number, block);
+  // Sets the end states of a block and of all before it, and what each costs as it is usually entered.
+  void settle(std::uint32_t number) {
+    if (marks_[number].is_settled) return;
+    constexpr std::uint32_t last = ~std::uint32_t{0};
+    std::uint32_t first = number;
+    marks_[number].next = last;
+    while (true) {
+      const std::uint32_t usual = marks_[first].usual;
+      if (usual == 0 || marks_[usual - 1].is_settled) break;
+      if (marks_[usual - 1].next != 0) {
+        first = settle_loop(first, usual - 1);
+        break;
+      }
+      marks_[usual - 1].next = first + 1;
+      first = usual - 1;
+    }
+    for (std::uint32_t i = first;; i = marks_[i].next - 1) {
+      if (!marks_[i].is_settled) {
+        spent_[i].cycles = run_usual(i);
+        finish(i, 1);
+      }
+      if (marks_[i].next == last) break;
+    }
   }
 
-  // Returns the ticks of all executions of a block, with the states of this round.
-  const CoreTimes& count(std::uint32_t number, const CoreBlock& block) {
-    CoreMark& mark = marks_[number];
-    CoreTimes& ticks = spent_[number].ticks;
-    const std::span<const CoreEdge> entries = entries_of(number);
-    if (is_counted(mark, entries)) return ticks;
-    const CoreEdge* const usual_edge = usual_of(entries);
+  // Sets what all executions of a block cost.
+  void count(std::uint32_t number) {
+    const CoreBlock& block = blocks_[number];
+    const CoreMark& mark = marks_[number];
+    const std::size_t end = number + 1 < marks_.size() ? marks_[number + 1].first_edge : edges_.size();
     std::uint64_t left = block.executions;
-    ticks = {};
-    for (const CoreEdge& edge : entries) {
+    CoreTimes ticks;
+    for (const CoreEdge& edge : edges_.subspan(mark.first_edge, end - mark.first_edge)) {
       const std::uint64_t times = edge.count < left ? edge.count : left;
-      if (&edge == usual_edge || times == 0) continue;
+      if (edge.from + 1 == mark.usual || times == 0) continue;
       CoreState state = ends_[edge.from];
       if (jumps(edge)) state.fetched = 0;
-      ticks.add(run(core_, block.instructions, state).causes, times);
+      ticks.add(run(core_, block.instructions, state).causes, times * parts_of_tick);
       left -= times;
     }
-    ticks.add(run_usual(number, block), left);
-    mark.counted_at = mark.run_at;
-    return ticks;
+    ticks.add(spent_[number].cycles, left);
+    spent_[number].cycles = ticks;
   }
 
  private:
-  std::span<const CoreEdge> entries_of(std::uint32_t number) const {
-    const std::size_t end = number + 1 < marks_.size() ? marks_[number + 1].first_edge : edges_.size();
-    return edges_.subspan(marks_[number].first_edge, end - marks_[number].first_edge);
+  // Settles the loop from `first` to `last`, whose usual successor is `first`. Returns `last`.
+  std::uint32_t settle_loop(std::uint32_t first, std::uint32_t last) {
+    const auto after = [&](std::uint32_t i) { return i == last ? first : marks_[i].next - 1; };
+    // The result does not depend on the block that led to the loop.
+    std::uint32_t begin = last;
+    for (std::uint32_t i = first; i != last; i = after(i)) begin = i < begin ? i : begin;
+    CoreState earlier;  // all ready now: a chain through the loop then needs no time to use up the lead of the front
+    ends_[begin] = earlier;
+    unsigned rounds = 0;  // since `earlier`
+    for (unsigned round = 1; round <= most_rounds; ++round) {
+      each_of(begin, after, [this](std::uint32_t i) { spent_[i].cycles.add(run_usual(i)); });
+      ++rounds;
+      if (are_same(core_, ends_[begin], earlier) || round == most_rounds) break;
+      if ((round & (round - 1)) != 0) continue;
+      earlier = ends_[begin];
+      rounds = 0;
+      each_of(begin, after, [this](std::uint32_t i) { spent_[i].cycles = {}; });
+    }
+    each_of(begin, after, [&](std::uint32_t i) { finish(i, rounds); });
+    return last;
   }
 
-  bool is_counted(const CoreMark& mark, std::span<const CoreEdge> entries) const {
-    if (mark.counted_at == 0) return false;
-    for (const CoreEdge& edge : entries)
-      if (marks_[edge.from].changed_at > mark.counted_at) return false;
-    return true;
+  template <class After, class Each>
+  static void each_of(std::uint32_t begin, const After& after, const Each& each) {
+    std::uint32_t i = begin;
+    do {
+      i = after(i);
+      each(i);
+    } while (i != begin);
   }
 
-  CoreTimes run_usual(std::uint32_t number, const CoreBlock& block) {
-    CoreMark& mark = marks_[number];
-    mark.run_at = ++now_;
-    CoreState end = mark.usual != 0 ? ends_[mark.usual - 1] : elsewhere_;
+  // The block has the ticks of so many rounds.
+  void finish(std::uint32_t number, unsigned rounds) {
+    for (std::uint64_t& ticks : spent_[number].cycles.by) ticks = ticks * parts_of_tick / rounds;
+    marks_[number].is_settled = true;
+  }
+
+  CoreTimes run_usual(std::uint32_t number) {
+    const CoreMark& mark = marks_[number];
+    CoreState& end = ends_[number];
+    end = mark.usual != 0 ? ends_[mark.usual - 1] : elsewhere_;
     if (mark.jumped) end.fetched = 0;
-    const CoreCost cost = run(core_, block.instructions, end);
+    const CoreCost cost = run(core_, blocks_[number].instructions, end);
     spent_[number].aliases = cost.aliases;
-    if (end == ends_[number]) return cost.causes;
-    ends_[number] = end;
-    mark.changed_at = ++now_;  // after run_at, because the block may follow itself
     return cost.causes;
   }
 
@@ -121,30 +161,6 @@ class Flow {
   std::span<CoreMark> marks_;
   std::span<CoreSpent> spent_;
   const CoreState elsewhere_;
-  std::uint32_t now_ = 0;
-};
-
-std::uint64_t instructions_of(const CoreBlock& block) { return block.executions * block.instructions.size(); }
-
-// Returns the executions below which blocks together execute at most one of `parts` instructions: a power of two. Not a
-// number of instructions, because a short block of a frequent loop passes on the state of the others.
-class Efforts {
- public:
-  Efforts(std::span<const CoreBlock> blocks, std::uint64_t instructions) {
-    for (const CoreBlock& block : blocks) by_width_[std::bit_width(block.executions)] += instructions_of(block);
-    std::uint64_t sum = 0;
-    const Effort* effort = efforts;
-    for (int width = 0; width <= 64; ++width) {
-      sum += by_width_[width];
-      while (sum > instructions / effort->parts) ++effort;
-      of_width_[width] = effort;
-    }
-  }
-  const Effort& of(const CoreBlock& block) const { return *of_width_[std::bit_width(block.executions)]; }
-
- private:
-  std::uint64_t by_width_[65] = {};
-  const Effort* of_width_[65] = {};
 };
 
 std::uint64_t unknown_in(const CoreTable& core, std::span<const CoreInstruction> instructions) {
@@ -159,29 +175,21 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
                 const CoreMemory& memory) {
   CoreTotal result;
   for (const CoreBlock& block : blocks) {
-    result.instructions += instructions_of(block);
+    result.instructions += block.executions * block.instructions.size();
     result.unknown += block.executions * unknown_in(core, block.instructions);
   }
   Flow flow(core, blocks, edges, memory);
-  const Efforts efforts(blocks, result.instructions);
-  for (int round = 0; round < rounds_to_settle + rounds_that_count; ++round) {
-    const int counted = round - rounds_to_settle;
-    for (std::uint32_t i = 0; i < blocks.size(); ++i) {
-      if (blocks[i].executions == 0) continue;
-      const Effort& effort = efforts.of(blocks[i]);
-      if (round < effort.to_settle)
-        flow.settle(i, blocks[i]);
-      else if (counted >= 0 && counted < effort.that_count)
-        memory.spent[i].cycles.add(flow.count(i, blocks[i]), rounds_that_count / effort.that_count);
-    }
-  }
+  for (std::uint32_t i = 0; i < blocks.size(); ++i)
+    if (blocks[i].executions != 0) flow.settle(i);
+  for (std::uint32_t i = 0; i < blocks.size(); ++i)
+    if (blocks[i].executions != 0) flow.count(i);
   // Rounded during the summation, so that nothing is lost between blocks.
   std::uint64_t ticks = 0, cycles = 0;
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
     for (std::uint64_t& cause : memory.spent[i].cycles.by) {
       ticks += cause;
       const std::uint64_t before = cycles;
-      cycles = ticks / rounds_that_count / ticks_per_cycle;
+      cycles = ticks / parts_of_tick / ticks_per_cycle;
       cause = cycles - before;
     }
     result.cycles.add(memory.spent[i].cycles);

@@ -22,19 +22,17 @@ struct CoreEdge {
   std::uint64_t count = 0;
 };
 
-/// The state of a block in total(). Times are numbers of events; 0 is never.
+/// What total() knows of a block.
 struct CoreMark {
-  std::uint32_t run_at = 0;      ///< when it last ran, entered from its most frequent predecessor
-  std::uint32_t counted_at = 0;  ///< when it last ran from each of its predecessors
-  std::uint32_t changed_at = 0;  ///< when its end state last changed
   std::uint32_t first_edge = 0;  ///< of those into it
   std::uint32_t usual = 0;       ///< 1 + its most frequent predecessor; 0: none
-  bool jumped = true;            ///< that one jumps to it
+  std::uint32_t next = 0;        ///< 1 + the block that waits for its end state; 0: none
+  bool jumped = true;            ///< that predecessor jumps to it
+  bool is_settled = false;       ///< its end state is known
 };
 
 /// What a block costs. Apart from CoreMark, which is read at random.
 struct CoreSpent {
-  CoreTimes ticks = {};       ///< of all its executions, in the latest round
   CoreTimes cycles = {};      ///< in the end its part of CoreTotal::cycles, the sum of all blocks
   std::uint32_t aliases = 0;  ///< of one execution: CoreCost::aliases
 };
@@ -56,12 +54,13 @@ struct CoreTotal {
 };
 
 /// Sums the blocks. Each is run from the end state of its most frequent predecessor, so that results in flight are
-/// waited for across blocks and loops. The first rounds let the states settle; the mean of the later ones counts,
-/// because a loop may alternate. Executions without an edge (the first block, targets of indirect jumps) cost as much
-/// as those by the most frequent edge; without any edge, as much as in a running pipeline whose results are all ready.
+/// waited for across blocks and loops. A loop of such predecessors is repeated until its states stay the same; if they
+/// do not, because it alternates, the mean of its later rounds counts. Executions without an edge (the first block,
+/// targets of indirect jumps) cost as much as those by the most frequent edge; without any edge, as much as in a
+/// running pipeline whose results are all ready.
 ///
-/// `edges` are sorted by `to`. Cost: three runs of every executed block and one for each edge; of the most frequent
-/// ones, with seven of eight instructions, up to 32, and 12 for each edge, as long as their states do not settle.
+/// `edges` are sorted by `to`. Cost: a run of every executed block, one for each other edge, and of the blocks of such
+/// loops one for each round, mostly three.
 CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
                 const CoreMemory& memory);
 

@@ -25,6 +25,7 @@
 #include "tally/tools/command/program_main.hpp"
 #include "tally/tools/command/progress.hpp"
 #include "tally/tools/command/terminal_output.hpp"
+#include "tally/tools/roofline/host_ceilings.hpp"
 
 namespace tally::memory {
 namespace {
@@ -315,10 +316,11 @@ void print_outcome(const result::Memory& result) {
   (void)linux::Output::standard_error().write(text);
 }
 
+constexpr std::size_t date_columns = 10;  // "2026-11-29"
+
 // For `--model host` of other commands. A disturbed measurement does not replace another one.
 void store_latencies(result::Memory& result) {
   machines::MeasuredMemory measured = latencies_of(result);
-  constexpr std::size_t date_columns = 10;  // "2026-11-29"
   measured.date = result.environment.provenance.date.substr(0, date_columns);
   if (measured.l2 + measured.llc + measured.memory == 0) return;
   const auto before = machines::measured_memory("/");
@@ -327,6 +329,14 @@ void store_latencies(result::Memory& result) {
                                          before->date, machines::latencies_text(*before)));
   else if (machines::store_measured_memory(measured, "/"))
     result.notices.push_back(fmt::format("stored for --model host: {}", machines::latencies_text(measured)));
+}
+
+// For rooflines of other commands.
+void store_ceilings(result::Memory& result) {
+  if (result.ceilings.bandwidths.empty() || result.ceilings.peaks.empty() || !result.complete) return;
+  result.ceilings.date = result.environment.provenance.date.substr(0, date_columns);
+  if (roofline::store_ceilings(result.ceilings, "/"))
+    result.notices.emplace_back("stored for `tally stat --roofline` and `tally profile --roofline`");
 }
 
 void describe_memory(Page& page) {
@@ -376,6 +386,7 @@ int run_memory(const std::vector<std::string>& arguments) {
   if (!result) return report_error(result.error());
   result->environment.provenance = command::provenance();
   if (is_whole) store_latencies(*result);
+  store_ceilings(*result);
   result::Memory shown = *result;
   command::hide_host(shown.environment);
   const bool is_page = (*format)->is_page;

@@ -19,7 +19,7 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr std::chrono::milliseconds slice_time(1);
 // Long compared to reading the clock, short compared to a slice.
-constexpr std::uint64_t chunk_bytes = 64 << 10, bytes_between_clocks = 1 << 20;
+constexpr std::uint64_t chunk_bytes = 64 << 10;
 
 std::uint64_t bytes_of(const Chain& chain) {
   return static_cast<std::uint64_t>(chain.blocks) * static_cast<std::uint64_t>(chain.lines) * 64;
@@ -38,26 +38,22 @@ Chain next_chunk(const Stream& stream, std::byte* base, std::size_t& at) {
   return chain;
 }
 
-// Bytes per second of each slice; empty for a slice in which the thread lost its processor.
-std::vector<std::optional<double>> slices_of(const Stream& stream, std::byte* base, int slices) {
+// What `work` moves per second in each slice; empty for a slice in which the thread lost its processor. `work` runs for
+// much longer than reading the clock takes, and returns what it moved.
+std::vector<std::optional<double>> slices_of(const std::function<std::uint64_t()>& work, int slices) {
   const linux::Watch watch;
   std::vector<std::optional<double>> rates;
-  std::size_t at = 0;
   for (int i = 0; i < slices; ++i) {
     const linux::Disturbance before = watch.now();
     const auto start = Clock::now();
-    std::uint64_t bytes = 0;
+    std::uint64_t moved = 0;
     Clock::duration passed{};
     do {
-      for (const std::uint64_t limit = bytes + bytes_between_clocks; bytes < limit;) {
-        const Chain chain = next_chunk(stream, base, at);
-        stream.operation.run(chain);
-        bytes += bytes_of(chain);
-      }
+      moved += work();
       passed = Clock::now() - start;
     } while (passed < slice_time);
     const bool undisturbed = watch.now() == before;
-    rates.push_back(undisturbed ? std::optional(static_cast<double>(bytes) / Seconds(passed).count()) : std::nullopt);
+    rates.push_back(undisturbed ? std::optional(static_cast<double>(moved) / Seconds(passed).count()) : std::nullopt);
   }
   return rates;
 }
@@ -75,30 +71,23 @@ void stream_until(const Stream& stream, std::byte* base, const std::atomic<bool>
   }
 }
 
-Result<result::MemoryPoint> measure_rate(Runner& runner, const Stream& stream, const std::string& task) {
+std::vector<double> rates_together(const Runner& runner, int threads, int slices,
+                                   const std::function<std::uint64_t(std::size_t thread)>& work) {
   const auto& processors = runner.processors();
-  const auto threads = static_cast<std::size_t>(stream.threads);
-  std::vector<linux::Area> areas;
-  for (std::size_t i = 0; i < threads; ++i) {
-    auto area = runner.fresh(stream.window_bytes, {}, stream.node);
-    if (!area) return fail(area.error());
-    areas.push_back(*std::move(area));
-  }
-  const int slices = std::max(1, runner.plan().mappings * runner.plan().batches);
-  std::vector<std::vector<std::optional<double>>> rates(threads);
-  std::barrier start_barrier(stream.threads);
-  const auto work = [&](std::size_t i) {
+  std::vector<std::vector<std::optional<double>>> rates(static_cast<std::size_t>(threads));
+  std::barrier start_barrier(threads);
+  const auto measure = [&](std::size_t thread) {
     start_barrier.arrive_and_wait();
-    rates[i] = slices_of(stream, areas[i].data(), slices);
+    rates[thread] = slices_of([&] { return work(thread); }, slices);
   };
   std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < threads; ++i) {
+  for (std::size_t i = 1; i < rates.size(); ++i) {
     others.emplace_back([&, i] {
       (void)linux::stay_on(processors[i]);
-      work(i);
+      measure(i);
     });
   }
-  work(0);
+  measure(0);
   others.clear();
   std::vector<double> sums;
   for (std::size_t slice = 0; slice < static_cast<std::size_t>(slices); ++slice) {
@@ -108,8 +97,34 @@ Result<result::MemoryPoint> measure_rate(Runner& runner, const Stream& stream, c
       whole = whole && one[slice].has_value();
       sum += one[slice].value_or(0);
     }
-    if (whole) sums.push_back(sum / 1e6);
+    if (whole) sums.push_back(sum);
   }
+  return sums;
+}
+
+std::vector<double> stream_rates(const Runner& runner, const Stream& stream, const std::vector<linux::Area>& areas,
+                                 int slices) {
+  std::vector<std::size_t> at(areas.size());
+  return rates_together(runner, static_cast<int>(areas.size()), slices, [&](std::size_t thread) {
+    std::uint64_t bytes = 0;
+    while (bytes < bytes_between_clocks) {
+      const Chain chain = next_chunk(stream, areas[thread].data(), at[thread]);
+      stream.operation.run(chain);
+      bytes += bytes_of(chain);
+    }
+    return bytes;
+  });
+}
+
+Result<result::MemoryPoint> measure_rate(Runner& runner, const Stream& stream, const std::string& task) {
+  std::vector<linux::Area> areas;
+  for (int i = 0; i < stream.threads; ++i) {
+    auto area = runner.fresh(stream.window_bytes, {}, stream.node);
+    if (!area) return fail(area.error());
+    areas.push_back(*std::move(area));
+  }
+  const int slices = std::max(1, runner.plan().mappings * runner.plan().batches);
+  const std::vector<double> sums = stream_rates(runner, stream, areas, slices);
   result::MemoryPoint row;
   row.task = task;
   row.quantity = stream.operation.name;
@@ -130,7 +145,7 @@ Result<result::MemoryPoint> measure_rate(Runner& runner, const Stream& stream, c
   row.rejected = slices - row.batches;
   if (row.rejected * 4 > slices) row.flags.push_back(fmt::format("{} of {} slices rejected", row.rejected, slices));
   if (!sums.empty()) {
-    row.mb_per_second = median(sums);
+    row.mb_per_second = median(sums) / 1e6;
     const double spread = quantile(sums, 0.975) / quantile(sums, 0.025);
     if (spread > 1.25) row.flags.push_back(fmt::format("slices differ by {:.0f} %", 100 * (spread - 1)));
   }

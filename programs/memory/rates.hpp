@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,19 @@ struct Stream {
 /// few KiB, then executes `pause_adds` additions.
 void stream_until(const Stream& stream, std::byte* base, const std::atomic<bool>& stop,
                   std::atomic<std::uint64_t>& moved, std::uint64_t pause_adds);
+
+/// What threads reach: `work` moves something on the processor that its thread is bound to, and returns how much. It
+/// runs for much longer than reading the clock takes. Returns what all threads together moved per second in slices of
+/// 1 ms, without those in which a thread lost its processor.
+std::vector<double> rates_together(const Runner& runner, int threads, int slices,
+                                   const std::function<std::uint64_t(std::size_t thread)>& work);
+
+/// Bytes per second of each slice, with a thread for each area.
+std::vector<double> stream_rates(const Runner& runner, const Stream& stream, const std::vector<linux::Area>& areas,
+                                 int slices);
+
+/// Bytes between two readings of the clock: it takes short compared to moving them.
+inline constexpr std::uint64_t bytes_between_clocks = 1 << 20;
 
 /// Measures a row with its rate: the median over slices of 1 ms. Slices in which a thread lost its processor are
 /// discarded. Errors: no memory.

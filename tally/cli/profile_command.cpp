@@ -40,6 +40,7 @@
 #include "tally/tools/command/periods.hpp"
 #include "tally/tools/command/terminal_output.hpp"
 #include "tally/tools/report/profiles.hpp"
+#include "tally/tools/roofline/make_roofline.hpp"
 #include "tally/tools/why/missing_feature_report.hpp"
 #include "tally/tools/why/native_run.hpp"
 
@@ -230,6 +231,32 @@ Result<void> write_parts(const result::Profile& profile, const output::ProfileFo
   return is_stream ? first.write(text) : Result<void>{};
 }
 
+// A roofline takes the program's time from a native run, and those of functions from another one, which is sampled.
+result::Roofline roofline_of(const result::Profile& counted, result::Ceilings ceilings,
+                             const measure::StatOptions& options, const linux::HostMachine& machine,
+                             linux::Signals& signals, std::vector<std::string>& notices) {
+  const auto native = why::native_times(counted.stat, options, machine, signals);
+  if (!native) notices.push_back(native.error().message);
+  const auto time = native ? roofline::native_time(*native) : std::nullopt;
+  result::Roofline roofline = roofline::program_roofline(counted.stat, time, std::move(ceilings));
+  if (!time) return roofline;
+  backend::Order order{.target = options.target,
+                       .conditions = options.conditions,
+                       .events = *event::parse_lists({"cpu-clock"}),
+                       .instrument = backend::Order::Profile{}};
+  options.input.rewind();
+  result::CodeCounts code;
+  auto choice = backend::choose("perf", order, machine);
+  const auto sampled =
+      choice ? measure::profile(*choice->backend, order, code, signals) : Result<result::Stat>(fail(choice.error()));
+  if (sampled && !sampled->runs.empty())
+    roofline::add_functions(roofline, counted, profile::resolve(std::move(code), *sampled, {}, profile::Inlines::no),
+                            *time);
+  else
+    notices.push_back("functions have no times: " + (sampled ? "the sampled run failed" : sampled.error().message));
+  return roofline;
+}
+
 int profile(ProfileOptions& options) {
   const auto chosen_format = format_of(options);
   if (!chosen_format) return report_error(chosen_format.error());
@@ -248,6 +275,13 @@ int profile(ProfileOptions& options) {
     });
     if (!asked) return report_error(asked.error());
   }
+  result::Ceilings ceilings;
+  if (options.roofline) {
+    auto measured = roofline::ceilings_of_host();
+    if (!measured) return report_error(measured.error());
+    ceilings = *std::move(measured);
+    options.event_lists.emplace_back(roofline::events);
+  }
   const linux::HostMachine machine = linux::read_host_machine();
   auto choice = choose_backend(options, *format, machine);
   if (!choice) return report_error(choice.error());
@@ -256,6 +290,13 @@ int profile(ProfileOptions& options) {
   if (options.native) {
     if (const auto fits = why::check_native_profile(native, *choice->backend); !fits) return report_error(fits.error());
     choice->notices.emplace_back(why::native_profile_notice);
+  }
+  if (options.roofline) {
+    if (const auto fits = why::check_native(native, *choice->backend, "--roofline"); !fits)
+      return report_error(fits.error());
+    choice->notices.emplace_back(
+        "the program runs twice more, natively, for its time and those of its functions "
+        "(--roofline)");
   }
   auto output = options.output.empty()  ? Result<linux::Output>(linux::Output::standard_error())
                 : options.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
@@ -293,6 +334,8 @@ int profile(ProfileOptions& options) {
     lines.chosen = [&](const result::Profile& profile) { return output::shown_functions(profile, *style); };
   result::Profile made = profile::resolve(std::move(code), *stat, std::move(lines),
                                           finds_inlines ? profile::Inlines::yes : profile::Inlines::no);
+  if (options.roofline)
+    made.stat.roofline = roofline_of(made, std::move(ceilings), native, machine, *signals, made.stat.notices);
   stat->notices = made.stat.notices;
   if (linux::is_interrupted()) {
     stat->incomplete = made.stat.incomplete = true;
@@ -331,6 +374,7 @@ int run_profile(const std::vector<std::string>& arguments) {
   Page app;
   describe_profile_options(app, options);
   if (const auto code = app.read(arguments)) return *code;
+  if (options.roofline && options.model.model.empty()) options.model.model = "host";
   if (auto simulated = options.model.choose(); !simulated) return report_error(simulated.error());
   const bool attached = !options.processes.empty();
   auto command = command_of(app, attached || options.everywhere, "tally profile -- ls -l");

@@ -19,7 +19,7 @@ struct ProfileOptions {
   std::uint64_t frequency = 0;
   bool lines = false, whole_names = false, instructions = false, inlines = false, quiet = false, kernel = false,
        everywhere = false, debuginfod = false, python = false;
-  bool parts = false, native = false;
+  bool parts = false, native = false, roofline = false;
   std::string instrumentation_at_start, collection_at_start;
   ModelOptions model;
   backend::Order order = {.instrument = backend::Order::Profile{}};

@@ -31,6 +31,7 @@
 #include "tally/tools/history/history_file.hpp"
 #include "tally/tools/noise/noise_option.hpp"
 #include "tally/tools/report/result_output.hpp"
+#include "tally/tools/roofline/make_roofline.hpp"
 #include "tally/tools/snippet/snippet_counting.hpp"
 #include "tally/tools/verification/stored_verification.hpp"
 #include "tally/tools/why/missing_feature_report.hpp"
@@ -55,7 +56,7 @@ struct StatOptions {
   ModelOptions model;
   bool passes = false;
   why::PathOptions path;
-  bool native = false;
+  bool native = false, roofline = false;
   bool top_down = false;
   std::string by;
   std::optional<std::string> groups;
@@ -148,6 +149,7 @@ void describe(Page& app, StatOptions& options) {
   why::add_native_option(app, options.native,
                          "report its times, page faults, peak memory and estimated cycles (core-cycles-estimate) from "
                          "that run");
+  roofline::add_roofline_option(app, options.roofline, "the program");
   why::add_path_options(app, options.path);
   add_model_options(app, options.model);
   {
@@ -205,6 +207,11 @@ Result<void> choose_events(StatOptions& options) {
     return fail(Code::bad_usage, "--topdown and --by cause divide the same cycles, in slots and in cycles",
                 "give one of them");
   if (options.top_down || !options.by.empty()) options.event_lists.push_back(output::cause_events(options.top_down));
+  if (options.roofline) {
+    options.native = true;
+    options.event_lists.insert(options.event_lists.end(), {roofline::events, roofline::native_events});
+    if (options.model.model.empty()) options.model.model = "host";
+  }
   if (!options.event_lists.empty()) {
     auto events = event::parse_lists(options.event_lists, options.table.sources(),
                                      options.kernel ? event::Mode::both : event::Mode::user);
@@ -298,6 +305,12 @@ int count(StatOptions& options) {
       comparison::Baseline::open(options.baseline, options.stat.target.command, options.results.output);
   if (!baseline) return report_error(baseline.error());
   const linux::HostMachine machine = linux::read_host_machine();
+  result::Ceilings ceilings;
+  if (options.roofline) {
+    auto measured = roofline::ceilings_of_host();
+    if (!measured) return report_error(measured.error());
+    ceilings = *std::move(measured);
+  }
   auto choice = backend::choose(options.backend, options.stat, machine, options.model.simulation);
   if (!choice) return report_error(choice.error());
   const auto noise = verify::noise_of(options.noise, *choice->backend);
@@ -313,7 +326,10 @@ int count(StatOptions& options) {
     if (const auto found = (*baseline)->check_events(events); !found) return report_error(found.error());
   }
   if (options.native) {
-    if (const auto fits = why::check_native(options.stat, *choice->backend); !fits) return report_error(fits.error());
+    if (const auto fits =
+            why::check_native(options.stat, *choice->backend, options.roofline ? "--roofline" : "--native");
+        !fits)
+      return report_error(fits.error());
     choice->notices.emplace_back(why::native_notice);
   }
   if (const auto there = check_launch(options.stat); !there) return report_error(there.error());
@@ -348,7 +364,10 @@ int count(StatOptions& options) {
   std::optional<verify::Noisy> noisy;
   if (*noise) noisy.emplace(*choice->backend, **noise);
   auto stat = measure::stat(noisy ? *noisy : *choice->backend, options.stat, *signals);
-  if (stat && options.native) why::add_native_runs(*stat, options.stat, machine, *signals);
+  const bool has_native = stat && options.native && why::add_native_runs(*stat, options.stat, machine, *signals);
+  if (stat && options.roofline)
+    stat->roofline = roofline::program_roofline(*stat, has_native ? roofline::native_time(*stat) : std::nullopt,
+                                                std::move(ceilings));
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);

@@ -86,6 +86,9 @@ Result<void> run_stlf(Runner& runner, result::Memory& result);
 Result<void> run_loaded(Runner& runner, result::Memory& result);
 Result<void> run_c2c(Runner& runner, result::Memory& result);
 
+/// The ceilings of a roofline: bandwidth of each level, and peak rates of floating-point operations.
+Result<void> run_ceilings(Runner& runner, result::Memory& result);
+
 /// Each memory node from each node that has processors.
 Result<void> run_nodes(Runner& runner, result::Memory& result);
 

@@ -9,27 +9,18 @@
 
 #include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/linux/files/cache_file.hpp"
+#include "tally/engine/machines/host_file.hpp"
 #include "tally/linux/files/files.hpp"
-#include "tally/linux/files/state_folder.hpp"
 
 namespace tally::machines {
 namespace {
 
 constexpr const char* file_name = "memory-latencies";
-constexpr std::uint64_t most_latency_bytes = 4096;
 
 // The values by their names in the file.
 constexpr std::array values{std::pair{"l2", &MeasuredMemory::l2}, std::pair{"llc", &MeasuredMemory::llc},
                             std::pair{"memory", &MeasuredMemory::memory},
                             std::pair{"llc_bytes", &MeasuredMemory::llc_bytes}};
-
-std::string host_key(const std::filesystem::path& root) {
-  const std::string cpuinfo = linux::content(root / "proc/cpuinfo");
-  return fmt::format("{}, {}, family {}, model {}", trimmed(linux::content(root / "proc/sys/kernel/hostname")),
-                     linux::value_of(cpuinfo, "model name"), linux::value_of(cpuinfo, "cpu family"),
-                     linux::value_of(cpuinfo, "model"));
-}
 
 void set_latency(std::uint16_t& latency, std::uint64_t measured) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint16_t>::max();
@@ -49,21 +40,14 @@ std::vector<std::string> latency_texts(const MeasuredMemory& measured) {
 std::string latencies_text(const MeasuredMemory& measured) { return join(latency_texts(measured), ", "); }
 
 bool store_measured_memory(const MeasuredMemory& measured, const std::filesystem::path& root) {
-  const std::string path = linux::cache_folder();
-  if (path.empty()) return false;
-  const auto folder = linux::StateFolder::open(path, true);
-  if (!folder) return false;
-  std::string text = fmt::format("host: {}\ndate: {}\n", host_key(root), measured.date);
+  std::string text = fmt::format("date: {}\n", measured.date);
   for (const auto& [name, value] : values) text += fmt::format("{}: {}\n", name, measured.*value);
-  return folder->write(file_name, text).has_value();
+  return store_for_host(file_name, text, root);
 }
 
 std::optional<MeasuredMemory> measured_memory(const std::filesystem::path& root) {
-  const std::string path = linux::cache_folder();
-  if (path.empty()) return std::nullopt;
-  const auto folder = linux::StateFolder::open(path, false);
-  const auto text = folder ? folder->read(file_name, most_latency_bytes) : std::nullopt;
-  if (!text || linux::value_of(*text, "host") != host_key(root)) return std::nullopt;
+  const auto text = stored_for_host(file_name, root);
+  if (!text) return std::nullopt;
   MeasuredMemory measured{.date = linux::value_of(*text, "date")};
   for (const auto& [name, value] : values) {
     const auto number = parse_integer(linux::value_of(*text, name));

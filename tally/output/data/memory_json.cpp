@@ -167,6 +167,7 @@ std::string memory_json(const result::Memory& memory) {
   json["figures"] = Json::object();
   for (const auto& [key, value] : memory.statistics) json["figures"][key] = value;
   json["findings"] = memory.findings;
+  add_ceilings(json, memory.ceilings);
   json["counters"] = {{"events", memory.counters.empty() ? Json(nullptr) : array_of(memory.counters, counter_json)},
                       {"reason", text_or_null(memory.counters_reason)}};
   json["points"] = array_of(memory.points, [&](const result::MemoryPoint& point) { return point_json(memory, point); });

@@ -6,6 +6,7 @@
 #include "tally/output/analysis/function_digests.hpp"
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/analysis/roofline.hpp"
 #include "tally/output/kinds/profile_forms.hpp"
 #include "tally/output/kit/json_values.hpp"
 
@@ -89,6 +90,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle& sty
   json["backend"] = profile.stat.backend;
   add_models(json, profile.stat);
   add_unasked(json, profile.stat);
+  add_roofline(json, profile.stat.roofline, add_verdict);
   if (!profile.stat.runs.empty()) add_sources(json, profile.stat.runs.front().nondeterminism);
   json["environment"] = environment_json(profile.stat.environment);
   json["inlines"] = profile.inlines_apart;

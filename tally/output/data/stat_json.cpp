@@ -2,6 +2,7 @@
 
 #include "tally/core/base/json_text.hpp"
 #include "tally/output/analysis/cycle_causes.hpp"
+#include "tally/output/analysis/roofline.hpp"
 #include "tally/output/kinds/stat_format.hpp"
 #include "tally/output/kit/json_values.hpp"
 #include "tally/output/kit/process_end.hpp"
@@ -255,6 +256,7 @@ Json object(const result::Stat& stat, const Style& style) {
   add_models(json, stat);
   add_unasked(json, stat);
   add_mix(json, stat.mix);
+  add_roofline(json, stat.roofline, add_verdict);
   add_start(json, stat.start);
   json["runs_asked"] = stat.runs_asked;
   if (!stat.passes.empty()) json["passes"] = stat.passes;

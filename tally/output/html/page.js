@@ -95,6 +95,12 @@
       ctx.save();
       chart.data.datasets.forEach((set, index) => {
         if (!chart.isDatasetVisible(index)) return;
+        const [first] = chart.getDatasetMeta(index).data;
+        if (data.named && first) {
+          ctx.fillStyle = color("--ink");
+          ctx.font = "12px system-ui, sans-serif";
+          ctx.fillText(set.label, first.x + 6, first.y - 6);
+        }
         ctx.strokeStyle = set.borderColor;
         chart.getDatasetMeta(index).data.forEach((element, k) => {
           const point = set.data[k];

@@ -13,6 +13,7 @@
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/analysis/python_functions.hpp"
+#include "tally/output/analysis/roofline.hpp"
 #include "tally/output/html/assets.hpp"
 #include "tally/output/html/profile_page.hpp"
 #include "tally/output/html/sections.hpp"
@@ -365,6 +366,9 @@ std::string profile_html(const result::Profile& of, const ProfileStyle& style) {
                             "");
   }
   for (const std::string& line : sampling_lines(profile)) page.lines.emplace_back(line, "");
+  if (profile.stat.roofline)
+    for (const result::RooflinePoint& point : profile.stat.roofline->points)
+      page.lines.emplace_back(verdict_text(*profile.stat.roofline, point), "");
   for (const std::string& notice : profile.stat.notices) page.lines.emplace_back(notice, "soft");
   page.has_stacks = !profile.calls.empty();
   page.about_stacks =

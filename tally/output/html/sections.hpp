@@ -57,4 +57,7 @@ std::string section_of(const result::Windows& windows);
 /// A result of `tally stat`.
 std::string section_of(const result::Stat& stat);
 
+/// The roofline of a result.
+std::string section_of(const result::Roofline& roofline);
+
 }  // namespace tally::output

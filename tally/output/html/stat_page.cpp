@@ -179,6 +179,7 @@ std::string section_of(const Stat& stat) {
   std::string html = baseline_verdict(stat) + element("p", how);
   if (stat.incomplete) html += element("p", "This result is incomplete.", "verdict bad");
   for (const std::string& notice : stat.notices) html += element("p", notice, "soft");
+  if (stat.roofline) html += section_of(*stat.roofline);
   html += events_table(stat) + top_down_table(stat) + metrics_table(stat);
   if (stat.runs.size() > 1) html += runs_figure(stat);
   html += intervals_figure(stat) + parts_table(stat) + processes_table(stat);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tally/output/kit/json_document.hpp"
+#include "tally/output/result/ceilings.hpp"
 #include "tally/output/result/regions_result.hpp"
 #include "tally/output/result/stat_result.hpp"
 
@@ -76,6 +77,56 @@ inline void add_mix(Json& json, const std::optional<result::InstructionMix>& mix
                  {"categories", list(mix->categories)},
                  {"widths", list(mix->widths)},
                  {"names", list(mix->names)}};
+}
+
+/// Adds the ceilings of a machine, if there are any.
+inline void add_ceilings(Json& json, const result::Ceilings& ceilings) {
+  if (ceilings.bandwidths.empty() && ceilings.peaks.empty()) return;
+  const auto list = [](const std::vector<result::Ceiling>& some) {
+    Json all = Json::array();
+    for (const result::Ceiling& one : some)
+      all.push_back({{"of", one.of},
+                     {"bits", one.bits},
+                     {"processors", one.processors},
+                     {"per_second", one.per_second},
+                     {"spread_percent", one.spread_percent}});
+    return all;
+  };
+  json["ceilings"] = {{"date", text_or_null(ceilings.date)},
+                      {"bandwidths", list(ceilings.bandwidths)},
+                      {"peaks", list(ceilings.peaks)}};
+}
+
+/// Adds a roofline, if it was requested. `verdict`: adds what follows from a point to its object.
+template <class Verdict>
+void add_roofline(Json& json, const std::optional<result::Roofline>& roofline, Verdict verdict) {
+  if (!roofline) return;
+  Json made;
+  add_ceilings(made, roofline->ceilings);
+  made["busy_processors"] = roofline->busy_processors;
+  made["model"] = text_or_null(roofline->model);
+  made["notes"] = roofline->notes;
+  made["points"] = Json::array();
+  for (const result::RooflinePoint& point : roofline->points) {
+    Json levels = Json::array();
+    for (const result::LevelBytes& level : point.levels)
+      levels.push_back({{"level", level.level}, {"bytes", level.bytes}});
+    Json one{{"kind", point.kind},
+             {"name", point.name},
+             {"trust", std::string(name(point.trust))},
+             {"operations", point.operations},
+             {"single", point.single},
+             {"scalar", point.scalar},
+             {"bytes", point.bytes},
+             {"levels", std::move(levels)},
+             {"seconds", value_or_null(point.seconds)},
+             {"seconds_low", value_or_null(point.seconds_low)},
+             {"seconds_high", value_or_null(point.seconds_high)},
+             {"reason", text_or_null(point.reason)}};
+    verdict(one, *roofline, point);
+    made["points"].push_back(std::move(one));
+  }
+  json["roofline"] = std::move(made);
 }
 
 inline Json function_json(const result::CodeFunction& code) {

@@ -36,4 +36,7 @@ MemoryRows point_rows(const result::Memory& memory);
 /// One row per ratio.
 MemoryRows ratio_rows(const result::Memory& memory);
 
+/// One row per ceiling, with a rate and its spread for each number of processors.
+MemoryRows ceiling_rows(const result::Ceilings& ceilings);
+
 }  // namespace tally::output

@@ -14,13 +14,24 @@ namespace tally::output {
 std::string verdict_text(const result::Memory& memory) {
   const auto& verdict = memory.verdict;
   const bool timed = std::any_of(memory.points.begin(), memory.points.end(),
-                                 [](const auto& point) { return point.batches + point.rejected > 0; });
+                                 [](const auto& point) { return point.batches + point.rejected > 0; }) ||
+                     !memory.ceilings.peaks.empty();
   const std::string noise =
       (timed ? fmt::format("{:.1f} % of the batches rejected, ", verdict.rejected_percent) : std::string()) +
       fmt::format("reference ring moved {:.1f} %", verdict.reference_moved_percent);
   if (verdict.contended) return fmt::format("contended: {}; {}", verdict.text, noise);
   if (verdict.points == 0) return "noise: unknown: no points were measured";
   return fmt::format("noise: {} of {} points flagged, {}", verdict.flagged, verdict.points, noise);
+}
+
+std::string ceiling_name(const result::Ceiling& ceiling) {
+  if (ceiling.of != "single" && ceiling.of != "double") return ceiling.of + " bandwidth";
+  return ceiling.of + (ceiling.bits == 0 ? " scalar" : fmt::format(" {} bits", ceiling.bits));
+}
+
+std::string rate_text(double per_second, const char* unit) {
+  constexpr double giga = 1e9;
+  return fmt::format("{} G{}", number_text(per_second / giga), unit);
 }
 
 std::string advice_text(const result::Memory& memory) {

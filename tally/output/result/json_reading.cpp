@@ -97,6 +97,7 @@ void read_models(const Json& json, Stat& stat) {
     stat.unasked.push_back({text(one, "feature"), text(one, "instruction"), text(one, "file"),
                             one.at("address").get<std::uint64_t>(), text(one, "function"),
                             one.at("count").get<std::int64_t>()});
+  stat.roofline = read_roofline(json);
   const auto mix = json.find("mix");
   if (mix == json.end()) return;
   const auto list = [&](const char* key) {
@@ -107,6 +108,44 @@ void read_models(const Json& json, Stat& stat) {
   };
   stat.mix = InstructionMix{mix->at("instructions").get<std::int64_t>(), list("categories"), list("widths"),
                             list("names"), mix->at("unknown").get<std::int64_t>()};
+}
+
+Ceilings read_ceilings(const Json& json) {
+  const auto found = json.find("ceilings");
+  if (found == json.end()) return {};
+  const auto list = [&](const char* key) {
+    std::vector<Ceiling> all;
+    for (const Json& one : found->at(key))
+      all.push_back({text(one, "of"), one.at("bits").get<int>(), one.at("processors").get<int>(),
+                     number<double>(one.at("per_second")), number<double>(one.at("spread_percent"))});
+    return all;
+  };
+  return {text(*found, "date"), list("bandwidths"), list("peaks")};
+}
+
+std::optional<Roofline> read_roofline(const Json& json) {
+  const auto found = json.find("roofline");
+  if (found == json.end()) return std::nullopt;
+  Roofline roofline{.ceilings = read_ceilings(*found),
+                    .busy_processors = number<double>(found->at("busy_processors")),
+                    .model = text(*found, "model")};
+  for (const Json& one : found->at("points")) {
+    RooflinePoint point{.kind = text(one, "kind"),
+                        .name = text(one, "name"),
+                        .trust = trust(one.at("trust")),
+                        .operations = count(one.at("operations")),
+                        .single = count(one.at("single")),
+                        .scalar = count(one.at("scalar")),
+                        .bytes = count(one.at("bytes")),
+                        .seconds = optional<double>(one, "seconds"),
+                        .seconds_low = optional<double>(one, "seconds_low"),
+                        .seconds_high = optional<double>(one, "seconds_high"),
+                        .reason = text(one, "reason")};
+    for (const Json& level : one.at("levels")) point.levels.push_back({text(level, "level"), count(level.at("bytes"))});
+    roofline.points.push_back(std::move(point));
+  }
+  roofline.notes = found->at("notes").get<std::vector<std::string>>();
+  return roofline;
 }
 
 std::string parse_error_text(std::string_view text, std::string_view exception) {

@@ -84,6 +84,12 @@ void read_models(const Json& result, Stat& stat);
 /// The same without unasked.
 void read_models(const Json& result, WindowsHead& head);
 
+/// Reads the roofline of a result, if there is one.
+std::optional<Roofline> read_roofline(const Json& result);
+
+/// Reads the ceilings of a machine; none if the key is missing.
+Ceilings read_ceilings(const Json& result);
+
 /// Why a text cannot be read, from the JSON library's exception, without the library's own terms.
 std::string parse_error_text(std::string_view text, std::string_view exception);
 

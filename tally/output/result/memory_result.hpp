@@ -204,6 +204,7 @@ struct Memory {
   std::vector<MemoryRatio> ratios;
   std::vector<std::pair<std::string, double>> statistics;  ///< conclusions of a task, with units in the names
   std::vector<std::string> findings;                       ///< the same as sentences
+  Ceilings ceilings;                                       ///< of the task ceilings
   MemoryVerdict verdict;
   std::optional<double> ticks_per_ns;   ///< of the time-stamp counter; unknown for results of other tools
   std::vector<MemoryCounter> counters;  ///< empty if no events were counted

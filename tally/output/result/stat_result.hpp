@@ -14,6 +14,7 @@
 #include "tally/output/result/provenance.hpp"
 #include "tally/output/result/read_source.hpp"
 #include "tally/output/result/regions_result.hpp"
+#include "tally/output/result/roofline_result.hpp"
 
 namespace tally::result {
 
@@ -209,6 +210,7 @@ struct Stat {
   bool incomplete = false;                   ///< requested results are missing
   std::optional<BaselineVerdict> gate = {};  ///< with --baseline
   std::optional<InstructionMix> mix = {};    ///< of the first run, if requested
+  std::optional<Roofline> roofline = {};     ///< if requested
   bool operator==(const Stat&) const = default;
 };
 

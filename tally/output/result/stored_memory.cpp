@@ -172,6 +172,7 @@ Memory memory(const Json& json) {
   for (const auto& [key, value] : json.at("figures").items())
     memory.statistics.emplace_back(key, number<double>(value));
   memory.findings = json.at("findings").get<std::vector<std::string>>();
+  memory.ceilings = read_ceilings(json);
   memory.verdict = verdict(json.at("verdict"));
   memory.counters_reason = text(json.at("counters"), "reason");
   memory.notices = json.at("notices").get<std::vector<std::string>>();

@@ -45,6 +45,8 @@ std::string memory_table(const Memory& memory, std::size_t terminal) {
     text += levels.text(terminal) + reasons_text(memory, width);
   }
   if (const MemoryRows ratios = ratio_rows(memory); !ratios.rows.empty()) text += "\n" + ratios.text(terminal);
+  if (const MemoryRows ceilings = ceiling_rows(memory.ceilings); !ceilings.rows.empty())
+    text += ceilings.text(terminal);
   if (text.size() == 1) text.clear();
   text += controls_text(memory, terminal);
   std::vector<std::string> lines = memory.findings;

@@ -19,6 +19,7 @@
 #include "tally/output/result/string_elements.hpp"
 #include "tally/output/text/cause_table.hpp"
 #include "tally/output/text/python_table.hpp"
+#include "tally/output/text/roofline_block.hpp"
 
 namespace tally::output {
 namespace {
@@ -257,7 +258,8 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   grid.add(std::move(cells));
 
   const std::string python = python_table(profile, style);
-  std::string text =
+  std::string text = profile.stat.roofline ? roofline_block(*profile.stat.roofline, style.terminal) + "\n" : "";
+  text +=
       fmt::format("{}\n\n{}{}", profile.stat.command.empty() ? profile.stat.target : shell_words(profile.stat.command),
                   python.empty() ? "" : python + "\n", grid.text(style.terminal));
   text += "\n";

@@ -15,6 +15,7 @@
 #include "tally/output/kit/presented_machine_text.hpp"
 #include "tally/output/result/backend_label.hpp"
 #include "tally/output/text/processes_block.hpp"
+#include "tally/output/text/roofline_block.hpp"
 
 namespace tally::output {
 namespace {
@@ -232,7 +233,8 @@ Result<std::string> table(const result::Stat& stat, const Style& style) {
   const bool repeated = !stat.events.empty() && stat.events.front().summary.has_value();
   Footnotes notes;
   for (const result::Event& row : stat.events) notes.announce(row.total.count);
-  std::string text =
+  std::string text = stat.roofline ? "\n" + roofline_block(*stat.roofline, style.terminal) : "";
+  text +=
       fmt::format("{}\n{}\n", intervals_block(stat, style),
                   repeated ? events_repeated(stat, notes, style.terminal) : events_once(stat, notes, style.terminal));
   if (const std::string below = notes.text(); !below.empty()) text += below + "\n";

@@ -228,25 +228,24 @@ std::string native_metrics(const std::vector<event::Event>& events) {
                                               : "estimated-IPC,estimated-GHz";
 }
 
-Result<void> check_native(const measure::StatOptions& options, const backend::Backend& backend) {
-  const auto refused = [](const std::string& message, const std::string& hint) {
-    return fail(Code::bad_usage, message, hint);
+Result<void> check_native(const measure::StatOptions& options, const backend::Backend& backend,
+                          const std::string& option) {
+  const auto refused = [&](const std::string& message, const std::string& hint) {
+    return fail(Code::bad_usage, option + message, hint);
   };
   if (options.target.attachment.any())
-    return refused("--native cannot be used with running processes: it runs the command again",
-                   "use it with a command");
+    return refused(" cannot be used with running processes: it runs the command again", "use it with a command");
   if (options.timing().any())
-    return refused("--native cannot be used with -I, --delay and --timeout: a native run is elsewhere at that time",
+    return refused(" cannot be used with -I, --delay and --timeout: a native run is elsewhere at that time",
                    "omit one of the two");
   if (!backend.traits().is_engine)
-    return refused("--native: the program already runs natively, without the engine", "omit --native");
+    return refused(": the program already runs natively, without the engine", "omit " + option);
   if (options.conditions.pmu)
-    return refused("--native cannot be used with --pmu: the program has no such counters in the native run",
+    return refused(" cannot be used with --pmu: the program has no such counters in the native run",
                    "omit one of the two");
   if (!options.input.stream().empty())
-    return refused(
-        fmt::format("--native: standard input is {}, so the native run would read nothing", options.input.stream()),
-        "use a file instead");
+    return refused(fmt::format(": standard input is {}, so the native run would read nothing", options.input.stream()),
+                   "use a file instead");
   return {};
 }
 
@@ -306,15 +305,19 @@ void replace_counts(result::Stat& stat, const std::vector<std::size_t>& indexes,
   }
 }
 
-void add_native_runs(result::Stat& stat, const measure::StatOptions& options, const linux::HostMachine& machine,
+bool add_native_runs(result::Stat& stat, const measure::StatOptions& options, const linux::HostMachine& machine,
                      linux::Signals& signals) {
   const std::vector<std::size_t> indexes = software_indexes(options.events);
   measure::StatOptions own = native_options(options, indexes);
   if (Rows(own.events).duration == own.events.size()) own.events.push_back(*event::parse("duration_time"));
   const auto native = run_natively(stat, std::move(own), machine, signals);
-  if (!native) return stat.notices.push_back(native.error().message);
+  if (!native) {
+    stat.notices.push_back(native.error().message);
+    return false;
+  }
   replace_counts(stat, indexes, *native);
   stat.metrics = measure::metrics(options, stat, stat.runs_asked > 1);
+  return true;
 }
 
 Result<void> check_native_profile(const measure::StatOptions& options, const backend::Backend& backend) {
@@ -323,14 +326,18 @@ Result<void> check_native_profile(const measure::StatOptions& options, const bac
   return fail(Code::bad_usage, "--native estimates cycles, and the profile has none", "add `-e cycles`");
 }
 
-void add_native_cycles(result::CodeCounts& code, result::Stat& stat, const measure::StatOptions& options,
-                       const linux::HostMachine& machine, linux::Signals& signals) {
+Result<result::Stat> native_times(const result::Stat& counted, const measure::StatOptions& options,
+                                  const linux::HostMachine& machine, linux::Signals& signals) {
   measure::StatOptions own = native_options(options, {});
   own.events = *event::parse_lists({"user_time,system_time,duration_time,core-cycles-estimate"});
-  const std::size_t cycles = Rows(own.events).cycles;
-  const auto native = run_natively(stat, std::move(own), machine, signals);
+  return run_natively(counted, std::move(own), machine, signals);
+}
+
+void add_native_cycles(result::CodeCounts& code, result::Stat& stat, const measure::StatOptions& options,
+                       const linux::HostMachine& machine, linux::Signals& signals) {
+  const auto native = native_times(stat, options, machine, signals);
   if (!native) return stat.notices.push_back(native.error().message);
-  result::EventCount estimate = native->runs.front().counts[cycles];
+  result::EventCount estimate = native->runs.front().counts.back();
   mark(estimate);
   add_scaled_event(code, stat, cycles_index(options.events), estimate);
 }

@@ -27,14 +27,21 @@ inline constexpr const char* native_profile_notice =
 std::string native_metrics(const std::vector<event::Event>& events);
 
 /// Checks that a native run can supply counts for this order. Errors: bad_usage for another backend than the engine,
-/// for running processes, for parts of the time, and for standard input that the first run uses up.
-Result<void> check_native(const measure::StatOptions& options, const backend::Backend& backend);
+/// for running processes, for parts of the time, and for standard input that the first run uses up. `option`: the one
+/// that asks for the native run.
+Result<void> check_native(const measure::StatOptions& options, const backend::Backend& backend,
+                          const std::string& option = "--native");
 
 /// Runs the command natively as often as the engine did, and replaces the counts of software events and the metrics
 /// that use them. Runs a short command until it used 0.2 s of processor time. If the native runs fail, end in another
-/// way or are interrupted, the counts stay, and a notice says why.
-void add_native_runs(result::Stat& stat, const measure::StatOptions& options, const linux::HostMachine& machine,
+/// way or are interrupted, the counts stay, a notice says why, and it returns false.
+bool add_native_runs(result::Stat& stat, const measure::StatOptions& options, const linux::HostMachine& machine,
                      linux::Signals& signals);
+
+/// Runs the command once more, natively, as `counted` was run under the engine. Returns its duration_time, user_time,
+/// system_time and core-cycles-estimate. Errors: it cannot be used.
+Result<result::Stat> native_times(const result::Stat& counted, const measure::StatOptions& options,
+                                  const linux::HostMachine& machine, linux::Signals& signals);
 
 /// Errors: those of check_native(), and bad_usage without cycles in user mode.
 Result<void> check_native_profile(const measure::StatOptions& options, const backend::Backend& backend);

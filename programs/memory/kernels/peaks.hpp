@@ -1,0 +1,27 @@
+// Loops that reach the highest rates of a processor: independent floating-point operations, and a triad.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tally::memory {
+
+/// Floating-point operations of one precision and width.
+struct PeakKernel {
+  std::string_view precision;  ///< "single", "double"
+  int bits = 0;                ///< of the registers; 0 for scalar instructions
+  bool (*present)();           ///< whether the processor supports it, and no other kernel of this width is faster
+  int operations = 0;          ///< of one round: a multiply-add is two
+  void (*run)(std::uint64_t rounds);
+};
+
+/// The kernels of this architecture, by precision and rising width.
+std::span<const PeakKernel> peak_kernels();
+
+/// a = b + 0.5·c for `bytes` bytes of doubles, with the widest registers: loads twice as many bytes, and stores as
+/// many. The addresses are multiples of 64, and `bytes` is one of 256.
+void triad(std::byte* a, const std::byte* b, const std::byte* c, std::uint64_t bytes);
+
+}  // namespace tally::memory

@@ -1,0 +1,194 @@
+#include "tally/output/analysis/roofline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/kit/json_values.hpp"
+#include "tally/output/kit/memory_texts.hpp"
+
+namespace tally::output {
+namespace {
+
+using result::Ceiling;
+using result::Roofline;
+using result::RooflinePoint;
+
+constexpr const char* peak = "peak";
+
+/// A ceiling, and the shortest time that it allows.
+struct Bound {
+  std::string limit;
+  double per_second = 0;
+  double seconds = 0;
+};
+
+// The widest instructions of a precision.
+double widest_peak(const Roofline& roofline, const std::string& precision) {
+  double rate = 0;
+  for (const Ceiling& one : roofline.ceilings.peaks)
+    rate = std::max(rate, ceiling(roofline.ceilings.peaks, precision, one.bits, processors_of(roofline)));
+  return rate;
+}
+
+// The time of operations in both precisions. Others count as double precision.
+double compute_seconds(const RooflinePoint& point, double single_rate, double double_rate) {
+  if (single_rate <= 0 || double_rate <= 0) return 0;
+  return static_cast<double>(point.single) / single_rate +
+         static_cast<double>(point.operations - point.single) / double_rate;
+}
+
+std::vector<Bound> bounds_of(const Roofline& roofline, const RooflinePoint& point) {
+  std::vector<Bound> bounds;
+  const double compute = compute_seconds(point, widest_peak(roofline, "single"), widest_peak(roofline, "double"));
+  if (compute > 0) bounds.push_back({peak, static_cast<double>(point.operations) / compute, compute});
+  const auto add = [&](const std::string& level, std::int64_t bytes) {
+    const double rate = ceiling(roofline.ceilings.bandwidths, level, 0, processors_of(roofline));
+    if (rate > 0) bounds.push_back({level, rate, static_cast<double>(bytes) / rate});
+  };
+  if (!roofline.ceilings.bandwidths.empty()) add(roofline.ceilings.bandwidths.front().of, point.bytes);
+  for (const result::LevelBytes& level : point.levels) add(level.level, level.bytes);
+  return bounds;
+}
+
+std::string percent_of(const RooflineVerdict& verdict) {
+  // A fraction of a percent of a ceiling says nothing, except close to none.
+  const auto text = [](double percent) {
+    return percent < 10 ? fmt::format("{:.1f}", percent) : fmt::format("{:.0f}", percent);
+  };
+  std::string range;
+  if (verdict.percent_low && verdict.percent_high)
+    range = fmt::format(" ({} to {} %)", text(*verdict.percent_low), text(*verdict.percent_high));
+  return text(verdict.percent) + " %" + range;
+}
+
+}  // namespace
+
+int processors_of(const Roofline& roofline) {
+  constexpr double little = 0.1;
+  return std::max(1, static_cast<int>(std::ceil(roofline.busy_processors - little)));
+}
+
+double ceiling(const std::vector<Ceiling>& ceilings, const std::string& of, int bits, int processors) {
+  double one = 0;
+  double all = 0;
+  int most = 1;
+  for (const Ceiling& ceiling : ceilings) {
+    if (ceiling.of != of || ceiling.bits != bits) continue;
+    if (ceiling.processors == 1) one = ceiling.per_second;
+    if (ceiling.processors >= most) {
+      most = ceiling.processors;
+      all = ceiling.per_second;
+    }
+  }
+  if (one <= 0) return all;
+  return processors >= most ? all : std::min(all, one * processors);
+}
+
+std::optional<RooflineVerdict> judge(const Roofline& roofline, const RooflinePoint& point) {
+  if (!point.seconds || *point.seconds <= 0) return std::nullopt;
+  const std::vector<Bound> bounds = bounds_of(roofline, point);
+  const auto limit = std::max_element(bounds.begin(), bounds.end(),
+                                      [](const Bound& a, const Bound& b) { return a.seconds < b.seconds; });
+  if (limit == bounds.end() || limit->seconds <= 0) return std::nullopt;
+  RooflineVerdict verdict;
+  if (point.bytes > 0) verdict.intensity = static_cast<double>(point.operations) / static_cast<double>(point.bytes);
+  verdict.operations_per_second = static_cast<double>(point.operations) / *point.seconds;
+  verdict.bytes_per_second = static_cast<double>(point.bytes) / *point.seconds;
+  verdict.limit = limit->limit;
+  verdict.limit_per_second = limit->per_second;
+  verdict.percent = 100 * limit->seconds / *point.seconds;
+  if (point.seconds_high) verdict.percent_low = 100 * limit->seconds / *point.seconds_high;
+  if (point.seconds_low && *point.seconds_low > 0) verdict.percent_high = 100 * limit->seconds / *point.seconds_low;
+  if (point.operations > 0 && 2 * point.scalar > point.operations) {
+    const auto scalar = [&](const char* precision) {
+      return ceiling(roofline.ceilings.peaks, precision, 0, processors_of(roofline));
+    };
+    const double seconds = compute_seconds(point, scalar("single"), scalar("double"));
+    if (seconds > 0) verdict.scalar_percent = 100 * seconds / *point.seconds;
+  }
+  return verdict;
+}
+
+std::string limit_text(const RooflineVerdict& verdict) {
+  return verdict.limit == peak ? "the peak of floating-point operations" : verdict.limit + " bandwidth";
+}
+
+std::string verdict_text(const Roofline& roofline, const RooflinePoint& point) {
+  const std::string what = fmt::format("{} {}", point.kind, point.name);
+  const auto verdict = judge(roofline, point);
+  if (!verdict) return fmt::format("{} has no point: {}", what, point.reason);
+  constexpr double far_percent = 50;
+  constexpr double near_percent = 70;
+  std::string text = fmt::format("{} reaches {} of what {} allows; the limit is {}", what, percent_of(*verdict),
+                                 point.operations > 0 ? "its intensity" : "the memory", limit_text(*verdict));
+  if (point.operations == 0) text += "; it computes no floating-point operations";
+  if (verdict->percent >= far_percent) return text;
+  if (verdict->scalar_percent && *verdict->scalar_percent >= near_percent)
+    return fmt::format("{}; its operations are scalar, and it reaches {:.0f} % of the scalar peak", text,
+                       *verdict->scalar_percent);
+  return text +
+         "; no ceiling is near: it waits for latencies, dependent or mispredicted instructions, or executes "
+         "others";
+}
+
+std::vector<MemoryColumn> roofline_columns() {
+  return {{""},      {"time", true},       {"GFLOP/s", true}, {"GB/s", true}, {"FLOP/byte", true}, {"reached", true},
+          {"limit"}, {"its ceiling", true}};
+}
+
+std::vector<std::string> roofline_cells(const Roofline& roofline, const RooflinePoint& point) {
+  constexpr double giga = 1e9;
+  const std::string name = point.kind == "program" ? "program" : point.name;
+  const auto verdict = judge(roofline, point);
+  if (!verdict) return {name, "", "", "", "", "", "", ""};
+  return {name,
+          value_text(std::llround(*point.seconds * giga), Unit::nanoseconds),
+          number_text(verdict->operations_per_second / giga),
+          number_text(verdict->bytes_per_second / giga),
+          verdict->intensity ? number_text(*verdict->intensity) : "",
+          percent_of(*verdict),
+          verdict->limit,
+          rate_text(verdict->limit_per_second, verdict->limit == peak ? "FLOP/s" : "B/s")};
+}
+
+void add_verdict(Json& json, const Roofline& roofline, const RooflinePoint& point) {
+  const auto verdict = judge(roofline, point);
+  json["verdict"] = nullptr;
+  if (!verdict) return;
+  json["verdict"] = {{"text", verdict_text(roofline, point)},
+                     {"limit", verdict->limit},
+                     {"limit_per_second", verdict->limit_per_second},
+                     {"percent", verdict->percent},
+                     {"percent_low", value_or_null(verdict->percent_low)},
+                     {"percent_high", value_or_null(verdict->percent_high)},
+                     {"intensity", value_or_null(verdict->intensity)},
+                     {"operations_per_second", verdict->operations_per_second},
+                     {"bytes_per_second", verdict->bytes_per_second}};
+}
+
+std::vector<std::string> roofline_notes(const Roofline& roofline) {
+  const int processors = processors_of(roofline);
+  std::vector<std::string> notes{
+      fmt::format("ceilings of {}, measured on {} by `tally memory ceilings`: on average {:.2f} were busy",
+                  plural(processors, "CPU", "CPUs"), roofline.ceilings.date, roofline.busy_processors)};
+  if (!roofline.model.empty())
+    notes.push_back(
+        fmt::format("L1 serves the bytes that instructions request (exact); bytes of the other levels: "
+                    "{}, lines that a level requests, without write-backs and prefetching",
+                    roofline.model));
+  constexpr double noticeable = 0.95;
+  notes.push_back(
+      "times are those of a native run" +
+      (roofline.busy_processors < noticeable
+           ? fmt::format(", without the {:.0f} % of it in which the program waited for a processor, input or "
+                         "output",
+                         100 * (1 - roofline.busy_processors))
+           : std::string()));
+  notes.insert(notes.end(), roofline.notes.begin(), roofline.notes.end());
+  return notes;
+}
+
+}  // namespace tally::output

@@ -1,0 +1,181 @@
+#include "tally/tools/roofline/make_roofline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/analysis/profile_names.hpp"
+#include "tally/output/analysis/profile_samples.hpp"
+#include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/analysis/whole_functions.hpp"
+#include "tally/tools/roofline/host_ceilings.hpp"
+
+namespace tally::roofline {
+namespace {
+
+constexpr std::int64_t line_bytes = 64;
+
+std::optional<std::size_t> index_of(const result::Stat& stat, std::string_view event) {
+  const auto found = std::find_if(stat.events.begin(), stat.events.end(),
+                                  [&](const result::Event& one) { return one.total.name.base == event; });
+  if (found == stat.events.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - stat.events.begin());
+}
+
+std::optional<double> seconds_of(const result::Stat& stat, std::string_view event) {
+  const auto index = index_of(stat, event);
+  if (!index || !stat.events[*index].total.count.value) return std::nullopt;
+  return static_cast<double>(*stat.events[*index].total.count.value) / 1e9;
+}
+
+// A point without a time, from the counts that `value` returns by the names of events.
+template <class Value>
+result::RooflinePoint point_of(const result::Ceilings& ceilings, Value value) {
+  result::RooflinePoint point;
+  point.operations = value("fp-operations");
+  point.single = value("fp-operations-single");
+  point.scalar = value("fp-operations-scalar");
+  point.bytes = value("load-bytes") + value("store-bytes");
+  // Lines that a level requested from the next one. Memory serves what the last level missed.
+  const std::vector<std::int64_t> lines{value("L1-dcache-load-misses") + value("L1-dcache-store-misses"),
+                                        value("L2-misses")};
+  const auto& levels = ceilings.bandwidths;
+  std::vector<std::string> names;
+  for (const result::Ceiling& level : levels)
+    if (std::find(names.begin(), names.end(), level.of) == names.end()) names.push_back(level.of);
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    const bool is_last = i + 1 == names.size();
+    if (is_last || i - 1 < lines.size())
+      point.levels.push_back({names[i], line_bytes * (is_last ? value("cache-misses") : lines[i - 1])});
+  }
+  return point;
+}
+
+Trust worst_trust(const result::Stat& stat) {
+  Trust worst = Trust::exact;
+  for (const char* const event : {"fp-operations", "load-bytes", "store-bytes"}) {
+    const auto index = index_of(stat, event);
+    if (!index || !stat.events[*index].total.count.value) return Trust::absent;
+    worst = std::max(worst, stat.events[*index].total.count.trust);
+  }
+  return worst;
+}
+
+using FunctionKey = std::pair<std::string, std::string>;  // file of code, function
+
+FunctionKey key_of(const result::Profile& profile, std::uint32_t function, const std::vector<std::string>& names) {
+  return {profile.objects[profile.functions[function].object].name, names[function]};
+}
+
+}  // namespace
+
+void add_roofline_option(command::Page& page, bool& roofline, const char* points) {
+  page.add_flag("--roofline", roofline,
+                fmt::format("compare {} with the ceilings of this machine (tally memory ceilings): count operations "
+                            "and bytes with the engine, divide the bytes among caches by a model, and run the program "
+                            "again, natively, for its time",
+                            points));
+}
+
+Result<result::Ceilings> ceilings_of_host() {
+  auto ceilings = stored_ceilings("/");
+  if (ceilings) return *std::move(ceilings);
+  return fail(Code::cannot_measure, "--roofline: the ceilings of this machine were not measured",
+              "measure them once, in some 5 seconds: `tally memory ceilings`");
+}
+
+std::optional<NativeTime> native_time(const result::Stat& stat) {
+  const auto seconds = seconds_of(stat, "duration_time");
+  const auto user = seconds_of(stat, "user_time");
+  const auto system = seconds_of(stat, "system_time");
+  if (!seconds || !user || !system || *seconds <= 0) return std::nullopt;
+  const double busy = (*user + *system) / *seconds;
+  return NativeTime{*seconds * std::min(1.0, busy), busy};
+}
+
+result::Roofline program_roofline(const result::Stat& stat, const std::optional<NativeTime>& time,
+                                  result::Ceilings ceilings) {
+  result::Roofline roofline{.ceilings = std::move(ceilings)};
+  const auto misses = index_of(stat, "cache-misses");
+  if (misses) roofline.model = stat.events[*misses].total.count.model;
+  result::RooflinePoint point = point_of(roofline.ceilings, [&](std::string_view event) {
+    const auto index = index_of(stat, event);
+    return index ? stat.events[*index].total.count.value.value_or(0) : 0;
+  });
+  point.kind = "program";
+  point.name = stat.command.empty() ? "" : stat.command.front();
+  point.trust = worst_trust(stat);
+  if (time) {
+    roofline.busy_processors = time->busy_processors;
+    point.seconds = time->seconds;
+  } else {
+    point.reason = "there is no native run to take its time from";
+  }
+  roofline.points.push_back(std::move(point));
+  return roofline;
+}
+
+namespace {
+
+// Counts that are known only at run time have no function: those of masked instructions, gathers and `rep`.
+std::string missing_text(const result::Profile& counts) {
+  std::vector<std::string> missing;
+  for (const auto& [event, name] : {std::pair{"fp-operations", "operations"}, std::pair{"load-bytes", "loaded bytes"},
+                                    std::pair{"store-bytes", "stored bytes"}}) {
+    const auto index = index_of(counts.stat, event);
+    if (!index || counts.repeated[*index] == 0) continue;
+    const auto whole = static_cast<double>(output::total_count(counts, *index));
+    missing.push_back(
+        fmt::format("{} of the {}", percent_text(100 * static_cast<double>(counts.repeated[*index]) / whole), name));
+  }
+  return join(missing, ", ");
+}
+
+}  // namespace
+
+void add_functions(result::Roofline& roofline, const result::Profile& counted, const result::Profile& sampled,
+                   const NativeTime& time) {
+  constexpr std::int64_t few_samples = 50;
+  constexpr double small_share = 0.01;
+  const output::WholeFunctions counted_functions(counted);
+  const output::WholeFunctions sampled_functions(sampled);
+  const result::Profile& counts = counted_functions.get();
+  const result::Profile& samples = sampled_functions.get();
+  const std::vector<std::string> names = output::function_names(counts, false);
+  std::map<FunctionKey, std::vector<std::int64_t>> counts_of;
+  for (output::ProfileSum& sum : output::sums_of(counts, output::ProfileBy::function))
+    counts_of[key_of(counts, sum.function, names)] = std::move(sum.counts);
+  const std::vector<std::string> sampled_names = output::function_names(samples, false);
+  const double whole = static_cast<double>(output::total_count(samples, 0));
+  const std::string missing = missing_text(counts);
+  if (!missing.empty())
+    roofline.notes.push_back(missing + " are those of masked and string instructions, which functions lack");
+  for (const output::ProfileSum& sum : output::sums_of(samples, output::ProfileBy::function)) {
+    const double share = whole > 0 ? static_cast<double>(sum.counts[0]) / whole : 0;
+    const FunctionKey key = key_of(samples, sum.function, sampled_names);
+    const auto found = counts_of.find(key);
+    if (share < small_share || found == counts_of.end()) continue;
+    result::RooflinePoint point = point_of(roofline.ceilings, [&](std::string_view event) {
+      const auto index = index_of(counts.stat, event);
+      return index ? found->second[*index] : 0;
+    });
+    point.kind = "function";
+    point.name = key.second;
+    point.trust = missing.empty() ? roofline.points.front().trust : Trust::partial;
+    if (sum.samples[0] >= few_samples) {
+      const ShareInterval interval = output::share_of_samples(samples, 0, sum.counts[0]);
+      // Several processors that are busy together share the function's samples, so that its part takes less time.
+      point.seconds = share * time.seconds;
+      point.seconds_low = interval.low * time.seconds;
+      point.seconds_high = interval.high * time.seconds;
+    } else {
+      point.reason = fmt::format("{} samples of its time are too few, it needs {}", sum.samples[0], few_samples);
+    }
+    roofline.points.push_back(std::move(point));
+  }
+}
+
+}  // namespace tally::roofline

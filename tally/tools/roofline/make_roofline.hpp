@@ -1,0 +1,47 @@
+// --roofline of stat and profile: compares what a program computes and moves with the ceilings of this machine.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tally/core/base/result.hpp"
+#include "tally/output/result/profile_result.hpp"
+#include "tally/output/result/roofline_result.hpp"
+#include "tally/tools/command/command_page.hpp"
+
+namespace tally::roofline {
+
+void add_roofline_option(command::Page& page, bool& roofline, const char* points);
+
+/// The events that a roofline needs, with those of a model for the levels of the memory.
+inline constexpr const char* events =
+    "fp-operations,fp-operations-single,fp-operations-scalar,load-bytes,store-bytes,L1-dcache-load-misses,"
+    "L1-dcache-store-misses,L2-misses,cache-misses";
+
+/// The events of the native run.
+inline constexpr const char* native_events = "duration_time,user_time,system_time";
+
+/// The ceilings of this host. Errors: cannot_measure if they were not measured.
+Result<result::Ceilings> ceilings_of_host();
+
+/// Time of the native run, and how many processors were busy meanwhile. If that is less than one, the program waited
+/// for a processor, input or output, which no ceiling explains: then the time is the processor's time.
+struct NativeTime {
+  double seconds = 0;
+  double busy_processors = 1;
+};
+
+/// From the counts of `native_events`; nothing if one is missing.
+std::optional<NativeTime> native_time(const result::Stat& stat);
+
+/// The roofline with the point of the whole program. `stat` has the counts of `events`; without a time, the point has
+/// none. Pure.
+result::Roofline program_roofline(const result::Stat& stat, const std::optional<NativeTime>& time,
+                                  result::Ceilings ceilings);
+
+/// Adds the functions that most samples of `sampled`, a profile of cpu-clock, are in. `counted` has the counts of
+/// `events`. A function with few samples, or none of its own in `counted`, gets no point. Pure.
+void add_functions(result::Roofline& roofline, const result::Profile& counted, const result::Profile& sampled,
+                   const NativeTime& time);
+
+}  // namespace tally::roofline

@@ -1,0 +1,190 @@
+#include "tally/tools/roofline/make_roofline.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tally/output/analysis/roofline.hpp"
+#include "tally/tools/roofline/host_ceilings.hpp"
+
+namespace tally::roofline {
+namespace {
+
+using result::Ceilings;
+using result::Roofline;
+using result::RooflinePoint;
+
+// One processor: L1 200, L2 100, DRAM 20 GB/s, scalar 10, widest 40 GFLOP/s (double), twice that in single precision.
+// Two: all doubled, but DRAM 30.
+Ceilings ceilings() {
+  return {.date = "2026-11-29",
+          .bandwidths = {{"L1", 0, 1, 200e9, 1},
+                         {"L2", 0, 1, 100e9, 1},
+                         {"DRAM", 0, 1, 20e9, 5},
+                         {"L1", 0, 2, 400e9, 1},
+                         {"L2", 0, 2, 200e9, 1},
+                         {"DRAM", 0, 2, 30e9, 5}},
+          .peaks = {{"single", 0, 1, 10e9, 1},
+                    {"single", 256, 1, 80e9, 1},
+                    {"double", 0, 1, 10e9, 1},
+                    {"double", 256, 1, 40e9, 1},
+                    {"single", 256, 2, 160e9, 1},
+                    {"double", 256, 2, 80e9, 1}}};
+}
+
+RooflinePoint point(std::int64_t operations, std::int64_t bytes, std::int64_t from_memory) {
+  return {.kind = "program",
+          .name = "prog",
+          .operations = operations,
+          .bytes = bytes,
+          .levels = {{"L2", from_memory}, {"DRAM", from_memory}},
+          .seconds = 1};
+}
+
+Roofline roofline(double busy = 1) { return {.ceilings = ceilings(), .busy_processors = busy}; }
+
+TEST(Roofline, the_limit_needs_the_longest_time) {
+  const auto memory = output::judge(roofline(), point(1'000'000'000, 12'000'000'000, 16'000'000'000));
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->limit, "DRAM");
+  EXPECT_NEAR(memory->percent, 80, 1e-9);
+  EXPECT_NEAR(*memory->intensity, 1.0 / 12, 1e-9);
+  const auto caches = output::judge(roofline(), point(1'000'000'000, 180'000'000'000, 1'000'000));
+  EXPECT_EQ(caches->limit, "L1");
+  EXPECT_NEAR(caches->percent, 90, 1e-9);
+  const auto compute = output::judge(roofline(), point(38'000'000'000, 1000, 0));
+  EXPECT_EQ(output::limit_text(*compute), "the peak of floating-point operations");
+  EXPECT_NEAR(compute->percent, 95, 1e-9);
+}
+
+TEST(Roofline, precisions_have_peaks_of_their_own) {
+  RooflinePoint mixed = point(60'000'000'000, 0, 0);
+  mixed.single = 40'000'000'000;  // half a second, as the others
+  const auto verdict = output::judge(roofline(), mixed);
+  EXPECT_NEAR(verdict->percent, 100, 1e-9);
+  EXPECT_NEAR(verdict->limit_per_second, 60e9, 1);
+  EXPECT_FALSE(verdict->intensity);
+}
+
+TEST(Roofline, ceilings_are_those_of_the_busy_processors) {
+  const auto bandwidths = ceilings().bandwidths;
+  EXPECT_EQ(output::processors_of(roofline(0.4)), 1);
+  EXPECT_EQ(output::processors_of(roofline(1.05)), 1);
+  EXPECT_EQ(output::processors_of(roofline(1.9)), 2);
+  EXPECT_EQ(output::ceiling(bandwidths, "DRAM", 0, 1), 20e9);
+  EXPECT_EQ(output::ceiling(bandwidths, "DRAM", 0, 2), 30e9);
+  EXPECT_EQ(output::ceiling(bandwidths, "L3", 0, 2), 0);
+  // Two of sixteen processors may use all of the memory's bandwidth, and two of sixteen peaks.
+  const std::vector<result::Ceiling> many{
+      {"DRAM", 0, 1, 20e9, 0}, {"DRAM", 0, 16, 30e9, 0}, {"L1", 0, 1, 1e11, 0}, {"L1", 0, 16, 16e11, 0}};
+  EXPECT_EQ(output::ceiling(many, "DRAM", 0, 2), 30e9);
+  EXPECT_EQ(output::ceiling(many, "L1", 0, 2), 2e11);
+}
+
+TEST(Roofline, sentences_say_what_limits) {
+  RooflinePoint scalar = point(9'000'000'000, 1'000'000'000, 0);
+  scalar.scalar = scalar.operations;
+  EXPECT_EQ(output::verdict_text(roofline(), scalar),
+            "program prog reaches 22 % of what its intensity allows; the limit is the peak of floating-point "
+            "operations; its operations are scalar, and it reaches 90 % of the scalar peak");
+  EXPECT_EQ(output::verdict_text(roofline(), point(0, 1'000'000'000, 19'000'000'000)),
+            "program prog reaches 95 % of what the memory allows; the limit is DRAM bandwidth; it computes no "
+            "floating-point operations");
+  EXPECT_TRUE(output::verdict_text(roofline(), point(0, 1000, 1'000'000'000)).find("no ceiling is near") !=
+              std::string::npos);
+  RooflinePoint none = point(1, 1, 1);
+  none.seconds.reset();
+  none.reason = "no time";
+  EXPECT_EQ(output::verdict_text(roofline(), none), "program prog has no point: no time");
+}
+
+result::Event event(const char* name, std::int64_t value, Trust trust = Trust::exact) {
+  result::Event row;
+  row.total.event = name;
+  row.total.name.base = name;
+  row.total.count.value = value;
+  row.total.count.trust = trust;
+  return row;
+}
+
+result::Stat counted() {
+  result::Stat stat;
+  stat.command = {"prog"};
+  stat.events = {event("fp-operations", 100),
+                 event("fp-operations-single", 10),
+                 event("fp-operations-scalar", 90),
+                 event("load-bytes", 4000),
+                 event("store-bytes", 800),
+                 event("L1-dcache-load-misses", 5, Trust::modelled),
+                 event("L1-dcache-store-misses", 3, Trust::modelled),
+                 event("L2-misses", 4, Trust::modelled),
+                 event("cache-misses", 2, Trust::modelled),
+                 event("duration_time", 2'000'000'000),
+                 event("user_time", 2'900'000'000),
+                 event("system_time", 100'000'000)};
+  return stat;
+}
+
+TEST(Roofline, levels_deliver_the_lines_that_the_ones_before_missed) {
+  const result::Stat stat = counted();
+  const auto time = native_time(stat);
+  ASSERT_TRUE(time);
+  EXPECT_EQ(time->seconds, 2);
+  EXPECT_NEAR(time->busy_processors, 1.5, 1e-9);
+  const Roofline made = program_roofline(stat, time, ceilings());
+  const RooflinePoint& program = made.points.front();
+  EXPECT_EQ(program.operations, 100);
+  EXPECT_EQ(program.single, 10);
+  EXPECT_EQ(program.bytes, 4800);
+  EXPECT_EQ(program.trust, Trust::exact);
+  // Without a third level, memory serves what the last level of the model missed.
+  EXPECT_EQ(program.levels, (std::vector<result::LevelBytes>{{"L2", 8 * 64}, {"DRAM", 2 * 64}}));
+  EXPECT_FALSE(program_roofline(stat, std::nullopt, ceilings()).points.front().seconds);
+}
+
+result::Profile profile_of(result::Stat stat, std::vector<std::vector<std::int64_t>> counts) {
+  result::Profile profile;
+  profile.stat = std::move(stat);
+  profile.owners.resize(1);
+  profile.sources.resize(1);
+  profile.objects.resize(1);
+  profile.objects[0].name = "/bin/prog";
+  for (std::uint32_t i = 0; i < counts.size(); ++i) {
+    result::ProfileFunction function;
+    function.name = i == 0 ? "hot" : "cold";
+    profile.functions.push_back(function);
+    result::ProfileRow row;
+    row.function = i;
+    profile.rows.push_back(row);
+    profile.counts.insert(profile.counts.end(), counts[i].begin(), counts[i].end());
+  }
+  profile.repeated.resize(profile.event_count());
+  profile.unplaced.resize(profile.event_count());
+  return profile;
+}
+
+TEST(Roofline, functions_have_shares_of_the_time_by_their_samples) {
+  const result::Stat stat = counted();
+  const result::Profile exact =
+      profile_of(stat, {{60, 0, 60, 3000, 500, 3, 2, 3, 1, 0, 0, 0}, {40, 10, 30, 1000, 300, 2, 1, 1, 1, 0, 0, 0}});
+  result::Stat clock;
+  clock.events = {event("cpu-clock", 2'000'000'000, Trust::sampled)};
+  result::Profile sampled = profile_of(clock, {{1'950'000'000}, {50'000'000}});
+  sampled.sampling.resize(1);
+  sampled.sampling[0].frequency = 1000;
+  sampled.sampling[0].effective = 2000;
+  sampled.samples = {1950, 49};
+  Roofline made = program_roofline(stat, NativeTime{2, 1.5}, ceilings());
+  add_functions(made, exact, sampled, {2, 1.5});
+  ASSERT_EQ(made.points.size(), 3U);
+  const RooflinePoint& hot = made.points[1];
+  EXPECT_EQ(hot.name, "hot");
+  EXPECT_EQ(hot.operations, 60);
+  EXPECT_EQ(hot.bytes, 3500);
+  EXPECT_NEAR(*hot.seconds, 1.95, 1e-9);
+  EXPECT_LT(*hot.seconds_low, 1.95);
+  EXPECT_GT(*hot.seconds_high, 1.95);
+  EXPECT_FALSE(made.points[2].seconds) << "49 samples are too few";
+  EXPECT_NE(made.points[2].reason.find("49 samples"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tally::roofline

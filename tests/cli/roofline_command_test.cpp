@@ -1,0 +1,106 @@
+// `tally stat --roofline` and `tally profile --roofline`: operations and bytes are exact, times are native, and
+// ceilings are those that are stored for this host.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "tally/tools/roofline/host_ceilings.hpp"
+#include "tests/cli/host.hpp"
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::int64_t additions = 40'000'000;
+
+class RooflineCommand : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!kernel_describes_caches()) GTEST_SKIP() << "the kernel describes no caches: there is no model host";
+    std::string pattern = (std::filesystem::temp_directory_path() / "tally-roofline-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    if (const char* const before = std::getenv("TALLY_CACHE_DIR")) before_ = before;
+    setenv("TALLY_CACHE_DIR", folder_.c_str(), 1);
+  }
+  void TearDown() override {
+    before_ ? setenv("TALLY_CACHE_DIR", before_->c_str(), 1) : unsetenv("TALLY_CACHE_DIR");
+    std::filesystem::remove_all(folder_);
+  }
+  static void store() {
+    ASSERT_TRUE(roofline::store_ceilings({.date = "2026-11-29",
+                                          .bandwidths = {{"L1", 0, 1, 200e9, 2}, {"DRAM", 0, 1, 20e9, 9}},
+                                          .peaks = {{"single", 0, 1, 16e9, 1}, {"double", 0, 1, 16e9, 1}}},
+                                         "/"));
+  }
+
+ private:
+  std::string folder_;
+  std::optional<std::string> before_;
+};
+
+TEST_F(RooflineCommand, needs_measured_ceilings) {
+  for (const char* const command : {"stat", "profile"}) {
+    const Finished finished = tally({command, "--roofline", "--", ROOFLINED});
+    EXPECT_EQ(finished.code(), 125);
+    EXPECT_TRUE(holds(finished.err, "`tally memory ceilings`")) << finished.err;
+  }
+}
+
+TEST_F(RooflineCommand, has_the_point_of_the_program) {
+  store();
+  const Finished finished = tally({"stat", "--roofline", "--format", "json", "-o", "-", "--", ROOFLINED});
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  const Json roofline = Json::parse(finished.out).at("roofline");
+  EXPECT_EQ(roofline.at("ceilings").at("bandwidths").size(), 2U);
+  EXPECT_FALSE(roofline.at("model").is_null());
+  const Json& point = roofline.at("points").at(0);
+  EXPECT_EQ(point.at("kind"), "program");
+  EXPECT_EQ(point.at("trust"), "exact");
+  // The dynamic linker computes a few.
+  EXPECT_NEAR(point.at("operations").get<double>(), additions, 100);
+  EXPECT_NEAR(point.at("scalar").get<double>(), additions, 100);
+  EXPECT_GT(point.at("seconds").get<double>(), 0);
+  EXPECT_EQ(point.at("verdict").at("limit"), "peak");
+}
+
+TEST_F(RooflineCommand, begins_with_the_verdict) {
+  store();
+  const TemporaryFile page("page.html"), json("result.json");
+  const Finished finished = tally({"stat", "-q", "--roofline", "--", ROOFLINED});
+  EXPECT_TRUE(finished.err.starts_with("\n program ")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "of what its intensity allows; the limit is the peak of")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "DRAM bandwidth")) << finished.err;
+  EXPECT_EQ(tally({"stat", "-q", "--roofline", "--format", "json", "-o", json.path(), "--", ROOFLINED}).code(), 0);
+  EXPECT_EQ(tally({"report", json.path(), "-o", page.path()}).code(), 0);
+  EXPECT_TRUE(holds(page.content().value_or(""), "<h3>Roofline</h3>"));
+  EXPECT_TRUE(holds(page.content().value_or(""), "GFLOP/s"));
+}
+
+TEST_F(RooflineCommand, has_points_of_functions) {
+  store();
+  const Finished finished = tally({"profile", "-q", "--roofline", "--format", "json", "-o", "-", "--", ROOFLINED});
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  const Json points = Json::parse(finished.out).at("roofline").at("points");
+  ASSERT_GE(points.size(), 2U) << points;
+  const Json& function = points.at(1);
+  EXPECT_EQ(function.at("kind"), "function");
+  EXPECT_EQ(function.at("operations"), additions);
+  EXPECT_TRUE(function.at("seconds").is_number() || holds(function.at("reason").get<std::string>(), "samples"))
+      << function;
+}
+
+TEST_F(RooflineCommand, cannot_follow_running_processes) {
+  store();
+  const Finished finished = tally({"stat", "--roofline", "-p", "1"});
+  EXPECT_EQ(finished.code(), 2) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "--roofline cannot be used with running processes")) << finished.err;
+}
+
+}  // namespace
+}  // namespace tally::test

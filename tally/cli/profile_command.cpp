@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -25,6 +26,7 @@
 #include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/machine/time_stamp.hpp"
 #include "tally/linux/process/finishing.hpp"
+#include "tally/linux/process/program_file.hpp"
 #include "tally/linux/process/received_signals.hpp"
 #include "tally/linux/process/tool.hpp"
 #include "tally/output/analysis/cycle_causes.hpp"
@@ -257,6 +259,16 @@ result::Roofline roofline_of(const result::Profile& counted, result::Ceilings ce
   return roofline;
 }
 
+/// Returns the file that a format with branches is for: by default the program's.
+std::string object_of(const ProfileOptions& options) {
+  const std::string name = options.object.empty() ? options.order.target.command.front() : options.object;
+  if (!options.object.empty() && name.find('/') == std::string::npos) return name;
+  const auto path = linux::find_program(name, linux::search_path());
+  std::error_code missing;
+  const auto real = std::filesystem::canonical(path ? *path : name, missing);
+  return missing ? name : real.string();
+}
+
 int profile(ProfileOptions& options) {
   const auto chosen_format = format_of(options);
   if (!chosen_format) return report_error(chosen_format.error());
@@ -333,7 +345,8 @@ int profile(ProfileOptions& options) {
   if (format->is_for_people && !of_rows && !finds_inlines)
     lines.chosen = [&](const result::Profile& profile) { return output::shown_functions(profile, *style); };
   result::Profile made = profile::resolve(std::move(code), *stat, std::move(lines),
-                                          finds_inlines ? profile::Inlines::yes : profile::Inlines::no);
+                                          finds_inlines ? profile::Inlines::yes : profile::Inlines::no,
+                                          format->has_branches ? profile::Branches::yes : profile::Branches::no);
   if (options.roofline)
     made.stat.roofline = roofline_of(made, std::move(ceilings), native, machine, *signals, made.stat.notices);
   stat->notices = made.stat.notices;
@@ -341,6 +354,11 @@ int profile(ProfileOptions& options) {
     stat->incomplete = made.stat.incomplete = true;
     stat->notices.push_back("the profile is incomplete: tally was interrupted while it read symbol names");
     made.stat.notices.push_back(stat->notices.back());
+  }
+  if (format->has_branches) {
+    const auto object = output::find_object(made, object_of(options));
+    if (!object) return report_error(object.error());
+    style->object = *object;
   }
   if (options.inlines && format->inlined == output::InlineRepresentation::functions)
     made = output::with_inlined_functions(format->is_page ? output::with_jumped_functions(made) : made);

@@ -47,7 +47,9 @@ constexpr const char* profile_examples =
     "  tally profile -o prof.pb.gz -- ./prog\n"
     "  # cg_annotate; clang -fprofile-sample-use=prog.prof\n"
     "  tally profile --format cachegrind -o cg.out -- ./prog\n"
-    "  tally profile --calls --format autofdo -o prog.prof -- ./prog\n";
+    "  tally profile --calls --format autofdo -o prog.prof -- ./prog\n"
+    "  # llvm-bolt -data=prog.fdata\n"
+    "  tally profile --calls -o prog.fdata -- ./prog\n";
 
 constexpr std::pair<const char*, output::ProfileBy> groups[] = {{"function", output::ProfileBy::function},
                                                                 {"line", output::ProfileBy::line},
@@ -97,6 +99,9 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   app.add_option("--top", options.top, "rows of the table; 0: all (default: 40)").value_name("N");
   app.add_flag("--full-names", options.whole_names, "print C++ and Rust functions with their parameters");
   app.add_flag("--inlines", options.inlines, "attribute counts to inlined functions instead of their callers");
+  app.add_option("--object", options.object,
+                 "with --format bolt and bolt-preagg: the program or library to optimize (default: PROGRAM)")
+      .value_name("FILE");
   app.add_flag(
       "--debuginfod", options.debuginfod,
       "download missing debug files from the servers in DEBUGINFOD_URLS; otherwise tally does not use the network");
@@ -192,6 +197,8 @@ Result<void> check_together(const ProfileOptions& options, const output::Profile
         Code::bad_usage,
         fmt::format("--inlines cannot be used with --format {}, which shows inlined code by its lines", format.name),
         "omit --inlines");
+  if (!options.object.empty() && !format.has_branches)
+    return fail(Code::bad_usage, "--object needs --format bolt or bolt-preagg", "omit --object");
   if (options.inlines && options.instructions)
     return fail(Code::bad_usage, "--asm cannot be used with --inlines", "omit --inlines");
   if (!options.every.empty() && options.frequency != 0)

@@ -14,7 +14,7 @@ namespace tally::cli {
 
 struct ProfileOptions {
   std::vector<std::string> event_lists;
-  std::string backend = "auto", format, output, by = "function", annotate, sort = "own", every, processes;
+  std::string backend = "auto", format, output, object, by = "function", annotate, sort = "own", every, processes;
   int top = 40;
   std::uint64_t frequency = 0;
   bool lines = false, whole_names = false, instructions = false, inlines = false, quiet = false, kernel = false,

@@ -82,6 +82,12 @@ class Names final : public CodeNames {
     return std::nullopt;
   }
 
+  std::string_view bytes() const override {
+    std::size_t size = 0;
+    const char* const bytes = elf_rawfile(elf_, &size);
+    return bytes == nullptr ? std::string_view() : std::string_view(bytes, size);
+  }
+
   std::string build_id() const override {
     const void* bits = nullptr;
     const ssize_t bytes = dwelf_elf_gnu_build_id(elf_, &bits);
@@ -192,7 +198,7 @@ class Names final : public CodeNames {
     add_linked(~std::uint64_t{0});
     const std::vector<std::uint64_t> clones = symbol::functions_of_clones(own);
     for (std::size_t i = 0; i < own.size(); ++i) functions_[own_indices[i]].clone_of = clones[i];
-    const std::vector<symbol::Frame> frames = frames_of_file();
+    const std::vector<symbol::Frame> frames = symbol::frames_of(bytes());
     const auto frame_after = [&](std::uint64_t address) {
       return std::upper_bound(frames.begin(), frames.end(), address,
                               [](std::uint64_t at, const symbol::Frame& frame) { return at < frame.address; });
@@ -208,12 +214,6 @@ class Names final : public CodeNames {
       one.bytes = end > one.address ? end - one.address : 1;
     }
     add_frames(frames);
-  }
-
-  std::vector<symbol::Frame> frames_of_file() const {
-    std::size_t size = 0;
-    const char* const bytes = elf_rawfile(elf_, &size);
-    return bytes == nullptr ? std::vector<symbol::Frame>{} : symbol::frames_of({bytes, size});
   }
 
   /// Adds functions without a name, named after their start: "libz.so.1+0x2a40".

@@ -60,6 +60,8 @@ class CodeNames {
   /// Returns the address of an offset in the file; nothing if it is never loaded.
   virtual std::optional<std::uint64_t> address_of(std::uint64_t offset) const = 0;
 
+  /// Returns the bytes of the file; empty if they were not kept in memory.
+  virtual std::string_view bytes() const { return {}; }
   /// Returns the build ID in hexadecimal; empty if there is none.
   virtual std::string build_id() const { return ""; }
   /// The first executable segment, with its offset in the file.

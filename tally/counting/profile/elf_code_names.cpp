@@ -53,6 +53,7 @@ class Names final : public CodeNames {
   }
   std::optional<SourceLine> line_of(std::uint64_t) const override { return std::nullopt; }
   std::string build_id() const override { return elf_.build_id; }
+  std::string_view bytes() const override { return bytes_; }
 
  private:
   std::string bytes_;

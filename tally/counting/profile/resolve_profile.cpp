@@ -14,6 +14,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/counting/profile/code_names.hpp"
+#include "tally/counting/profile/executed_branches.hpp"
 #include "tally/counting/profile/fold_calls.hpp"
 #include "tally/counting/profile/function_of.hpp"
 #include "tally/counting/profile/kernel_names.hpp"
@@ -40,8 +41,8 @@ struct Object {
 
 class Resolver {
  public:
-  Resolver(result::CodeCounts code, result::Stat stat, Lines lines, Inlines inlines)
-      : code_(std::move(code)), lines_(std::move(lines)), inlines_(inlines) {
+  Resolver(result::CodeCounts code, result::Stat stat, Lines lines, Inlines inlines, Branches branches)
+      : code_(std::move(code)), lines_(std::move(lines)), inlines_(inlines), branches_(branches) {
     result_.stat = std::move(stat);
     result_.owners = code_.owners;
     result_.parts = code_.parts;
@@ -68,6 +69,8 @@ class Resolver {
     result_.counts = std::move(code_.counts);
     result_.samples = std::move(code_.samples);
     output::sort_rows(result_);
+    for (std::uint32_t i = 0; i < objects_.size() && branches_ == Branches::yes; ++i)
+      if (objects_[i].names != nullptr) find_branches(result_, i, *objects_[i].names);
     if (lines_.chosen)
       for (const std::uint32_t chosen : lines_.chosen(result_)) add_line(chosen);
     for (std::size_t i = 0; i < objects_.size(); ++i)
@@ -321,6 +324,7 @@ class Resolver {
   result::CodeCounts code_;
   Lines lines_;
   Inlines inlines_;
+  Branches branches_;
   std::vector<Object> objects_;
   std::map<std::string, std::size_t> sources_;
   std::map<std::int64_t, MadeCode> generated_code_;
@@ -338,8 +342,8 @@ class Resolver {
 
 }  // namespace
 
-result::Profile resolve(result::CodeCounts code, result::Stat stat, Lines lines, Inlines inlines) {
-  return Resolver(std::move(code), std::move(stat), std::move(lines), inlines).resolve();
+result::Profile resolve(result::CodeCounts code, result::Stat stat, Lines lines, Inlines inlines, Branches branches) {
+  return Resolver(std::move(code), std::move(stat), std::move(lines), inlines, branches).resolve();
 }
 
 }  // namespace tally::profile

@@ -17,12 +17,16 @@ struct Lines {
   std::function<std::vector<std::uint32_t>(const result::Profile&)> chosen = {};
 };
 
+/// Whether to find the branches between instructions.
+enum class Branches { no, yes };
+
 /// Whether to find inlined functions: that takes all debug information of the executed functions.
 enum class Inlines { no, yes };
 
 /// Finds the names of all code: functions, and source lines if there is debug information. For files that were replaced
 /// or removed, the result has the reason, and their code has addresses only. If a signal asks tally to end, omits names
 /// that are not known yet (linux::is_interrupted()). Cost: 1 us for each symbol of each file, 0.5 us for each row.
-result::Profile resolve(result::CodeCounts code, result::Stat stat, Lines lines, Inlines inlines = Inlines::no);
+result::Profile resolve(result::CodeCounts code, result::Stat stat, Lines lines, Inlines inlines = Inlines::no,
+                        Branches branches = Branches::no);
 
 }  // namespace tally::profile

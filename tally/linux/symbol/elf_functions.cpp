@@ -6,37 +6,12 @@
 #include <cstring>
 #include <tuple>
 
+#include "tally/linux/symbol/elf_bytes.hpp"
+
 namespace tally::symbol {
 namespace {
 
 constexpr std::uint64_t page_bytes = 4096;
-
-// Untrusted bytes: a read outside of them returns nothing.
-class Bytes {
- public:
-  explicit Bytes(std::string_view bytes) : bytes_(bytes) {}
-
-  template <class T>
-  std::optional<T> at(std::uint64_t offset) const {
-    if (offset > bytes_.size() || bytes_.size() - offset < sizeof(T)) return std::nullopt;
-    T value;
-    std::memcpy(&value, bytes_.data() + offset, sizeof value);
-    return value;
-  }
-  std::string_view part(std::uint64_t offset, std::uint64_t size) const {
-    if (offset > bytes_.size()) return {};
-    return bytes_.substr(offset, size);
-  }
-
- private:
-  std::string_view bytes_;
-};
-
-std::string_view text_at(std::string_view table, std::uint64_t offset) {
-  if (offset >= table.size()) return {};
-  const std::string_view rest = table.substr(offset);
-  return rest.substr(0, rest.find('\0'));
-}
 
 // Longer names are cut: many symbols may have the same one, and all are compared.
 constexpr std::size_t most_name = 4096;

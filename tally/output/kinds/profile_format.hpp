@@ -37,6 +37,7 @@ struct ProfileStyle {
   bool instructions = false;           ///< separate instructions, in formats that support it
   std::size_t terminal = 0;            ///< table: columns of the terminal; 0: no terminal, so nothing is cut
   SourceReader source = {};            ///< pages show the source with the counts if it is set
+  std::uint32_t object = 0;            ///< formats for the optimizer of one file: that file, an index in the profile
   InstructionReader disassembly = {};  ///< pages show the instructions of a few functions if it is set
 };
 
@@ -55,10 +56,14 @@ struct ProfileFormat : Format {
   InlineRepresentation inlined = InlineRepresentation::functions;
   bool needs_executions = false;  ///< it contains execution counts, which samples do not have
   bool works_for_stored = false;  ///< it can be made from a stored profile, which has no addresses of instructions
+  bool has_branches = false;      ///< it consists of the branches of one file
 };
 
 /// All formats, the default first.
 std::span<const ProfileFormat> profile_formats();
+
+/// Returns the index of the file with this path or name. Errors: bad_usage if no code of it was executed.
+Result<std::uint32_t> find_object(const result::Profile& profile, const std::string& name);
 
 /// Annotated source of a file or function: for a file, the executed lines and their surroundings; for a function, its
 /// own lines. Errors: bad_usage if nothing has this name, or no line of it is known.

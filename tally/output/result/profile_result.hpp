@@ -11,6 +11,25 @@
 
 namespace tally::result {
 
+/// A function as the linker placed it.
+struct LinkedFunction {
+  std::uint64_t address = 0, bytes = 0;
+  std::string name;  ///< as BOLT names it: symbol::BoltFunction
+  bool operator==(const LinkedFunction&) const = default;
+};
+
+/// A branch that was executed: from one instruction to another.
+struct ProfileBranch {
+  static constexpr std::uint64_t unknown = ~std::uint64_t{0};
+  enum class Kind : std::uint8_t { taken, not_taken, returns };
+  std::uint32_t object = 0;  ///< index in Profile::objects
+  std::uint64_t from = 0;    ///< address of the branch; unknown: it is in another object, or its targets are not known
+  std::uint64_t to = 0;      ///< address of the target; unknown: the same
+  std::int64_t count = 0, mispredicted = 0;  ///< mispredicted: if branch-misses are an event
+  Kind kind = Kind::taken;
+  bool operator==(const ProfileBranch&) const = default;
+};
+
 /// A file that contains code.
 struct ProfileObject {
   std::string name;                      ///< its path; the kernel's name of the memory, for code that is not in a file
@@ -21,6 +40,7 @@ struct ProfileObject {
   std::uint64_t address = 0, bytes = 0, offset = 0;
   /// A descriptor of the file as it was when its code was executed, if the path has another file or none; or null.
   std::shared_ptr<const int> kept = {};
+  std::vector<LinkedFunction> linked = {};  ///< by address; with branches only
   bool operator==(const ProfileObject&) const = default;
 };
 
@@ -86,6 +106,7 @@ struct Profile {
   std::vector<ProfileRow> rows;        ///< by owner, function and address
   std::vector<std::int64_t> counts;    ///< of each row, one for each event of `stat`
   std::vector<ProfileCall> calls;
+  std::vector<ProfileBranch> branches = {};        ///< if requested: by object, source and target
   bool calls_cut = false, calls_too_deep = false;  ///< see CodeCounts
   bool inlines_apart = false;                 ///< inlined functions have counts of their own: tally profile --inlines
   std::vector<std::int64_t> inclusive, self;  ///< of each call, one for each event: see CodeCounts

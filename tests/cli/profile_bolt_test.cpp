@@ -1,0 +1,115 @@
+// Branches of a program, as BOLT reads them.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+constexpr const char* source = R"(
+#include <stdio.h>
+__attribute__((noinline)) static int odd(int n) { return n & 1 ? printf("") + 1 : 0; }
+__attribute__((noinline)) static int choose(int n) {
+  switch (n) {
+    case 0: return odd(n);
+    case 1: return 5 + odd(n + 1);
+    case 2: puts("two"); return 7;
+    case 3: return odd(n) * 3;
+    case 4: puts("four"); return 1;
+    case 5: return odd(n) + odd(n + 1);
+    default: return 0;
+  }
+}
+int (*volatile pointer)(int) = odd;
+int main(void) {
+  int sum = 0;
+  for (int i = 0; i < 1000; i++) sum += choose(i & 3 ? 1 : i & 4 ? 5 : 3);
+  for (int i = 0; i < 70; i++) sum += pointer(i);
+  return sum < 0;
+}
+)";
+
+class ProfileBolt : public testing::Test {
+ protected:
+  void SetUp() override {
+#if !TALLY_HAS_ENGINE
+    GTEST_SKIP() << "the engine is for x86-64";
+#endif
+    const TemporaryFile code("branches.c");
+    std::ofstream(code.path()) << source;
+    const std::string build = "gcc -O1 -fno-inline -Wl,-q -o " + program_.path() + " " + code.path();
+    ASSERT_EQ(shell(build).code(), 0) << build;
+    file_ = code.path().substr(code.path().rfind('/') + 1);
+  }
+  std::string profile(const Words& options) {
+    const TemporaryFile output("branches.out");
+    const Finished run = tally(with(
+        with(with({"profile", "-q", "-e", "instructions"}, options), {"-o", output.path(), "--"}), {program_.path()}));
+    EXPECT_EQ(run.code(), 0) << run.err;
+    return output.content().value_or("");
+  }
+  /// Sums the counts of the lines that have all these parts.
+  static long sum(const std::string& text, const Words& parts) {
+    long all = 0;
+    for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+      const std::string line = text.substr(at, end - at);
+      bool has_all = true;
+      for (const std::string& part : parts) has_all = has_all && line.find(part) != std::string::npos;
+      if (has_all) all += std::stol(line.substr(line.rfind(' ') + 1));
+    }
+    return all;
+  }
+
+  const TemporaryFile program_{"branches"};
+  std::string file_;
+};
+
+TEST_F(ProfileBolt, counts_of_branches_calls_and_indirect_jumps) {
+  const std::string text = profile({"--format", "bolt", "--calls"});
+  const std::string odd = "odd/" + file_ + "/1", choose = "choose/" + file_ + "/1";
+  // 750 times 1, 125 times 5 (two calls), 125 times 3.
+  EXPECT_EQ(sum(text, {"1 main ", "1 " + choose + " 0 "}), 1000) << text;
+  EXPECT_EQ(sum(text, {"1 " + choose + " ", " 1 " + odd + " 0 "}), 750 + 250 + 125) << text;
+  EXPECT_EQ(sum(text, {"1 main ", " 1 " + odd + " 0 "}), 70) << "by the pointer";
+  EXPECT_EQ(sum(text, {"1 " + odd + " ", " 1 printf@PLT 0 "}), 125 + 125 + 35) << text;
+  EXPECT_EQ(sum(text, {"1 puts@PLT 0 "}), 0);
+  EXPECT_EQ(sum(text, {"0 [unknown] 0 1 main 0 "}), 1);
+  // Three cases of the switch: reached by its indirect jump.
+  EXPECT_EQ(sum(text, {"0 [unknown] 0 1 " + choose}), 0) << text;
+  EXPECT_EQ(sum(profile({"--format", "bolt"}), {"0 [unknown] 0 1 " + odd + " 0 "}), 70) << "without --calls";
+}
+
+TEST_F(ProfileBolt, is_read_by_bolt) {
+  const std::string bolt = shell("command -v llvm-bolt-19 llvm-bolt-16 llvm-bolt | head -1").out;
+  if (bolt.empty()) GTEST_SKIP() << "llvm-bolt is not installed (packages bolt-16, bolt-19)";
+  const std::string tool = bolt.substr(0, bolt.find('\n'));
+  const TemporaryFile optimized("optimized"), fdata("branches.fdata"), ranges("branches.preagg");
+  const auto optimize = [&](const std::string& options) {
+    return shell(tool + " " + program_.path() + " -o " + optimized.path() + " -reorder-blocks=ext-tsp " + options +
+                 " 2>&1");
+  };
+  std::ofstream(fdata.path()) << profile({"--format", "bolt"});
+  std::ofstream(ranges.path()) << profile({"--format", "bolt-preagg"});
+  for (const std::string& options : {"-data=" + fdata.path(), "-pa -p " + ranges.path()}) {
+    const Finished run = optimize(options);
+    EXPECT_EQ(run.code(), 0) << run.out;
+    EXPECT_NE(run.out.find("have non-empty execution profile"), std::string::npos) << run.out;
+    EXPECT_EQ(run.out.find("stale"), std::string::npos) << run.out;
+    EXPECT_EQ(shell(optimized.path()).code(), shell(program_.path()).code());
+  }
+}
+
+TEST_F(ProfileBolt, names_the_missing_symbols_or_file) {
+  const Finished other = tally({"profile", "-q", "--format", "bolt", "--object", "libnone.so", "--", program_.path()});
+  EXPECT_NE(other.code(), 0);
+  EXPECT_NE(other.err.find("the program executed no code of libnone.so"), std::string::npos) << other.err;
+  ASSERT_EQ(shell("strip " + program_.path()).code(), 0);
+  const Finished stripped = tally({"profile", "-q", "--format", "bolt", "--", program_.path()});
+  EXPECT_NE(stripped.code(), 0);
+  EXPECT_NE(stripped.err.find("has no symbols"), std::string::npos) << stripped.err;
+}
+
+}  // namespace
+}  // namespace tally::test

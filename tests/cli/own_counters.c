@@ -346,6 +346,13 @@ static void count_modelled(char* path) {
   wait(NULL);
   printf("of a program: %s\n", value_of(cycles) > alone + 20000 ? "more" : "no more");
   attr.inherit = 0;
+  const pid_t child = fork();
+  if (child == 0) return (void)pause();
+  printf("of another process: %s, ", open_event(&attr, child, -1, -1, 0) < 0 ? strerror(errno) : "opened");
+  attr.enable_on_exec = attr.disabled = 1;
+  printf("from its next program on: %s\n", open_event(&attr, child, -1, -1, 0) < 0 ? strerror(errno) : "opened");
+  attr.enable_on_exec = 0;
+  kill(child, SIGKILL);
   const struct perf_event_mmap_page* const page =
       mmap(NULL, 4096, PROT_READ, MAP_SHARED, open_event(&attr, 0, -1, -1, 0), 0);
   printf("by rdpmc: %s\n", page != MAP_FAILED && page->cap_user_rdpmc ? "yes" : "no");

@@ -124,8 +124,14 @@ TEST(OwnCounters, that_the_engine_lacks_are_missing) {
 
 TEST(OwnCounters, of_cycles_and_misses_are_those_of_the_model) {
   const Finished run = tally({"run", "--model", "haswell", "--", OWN_COUNTERS, "modelled"});
-  EXPECT_EQ(run.out, "cycles: one a round, ref-cycles: the same, misses: few\nof a program: more\nby rdpmc: no\n")
+  EXPECT_EQ(run.out, "cycles: one a round, ref-cycles: the same, misses: few\nof a program: more\n"
+            "of another process: Operation not supported, from its next program on: opened\nby rdpmc: no\n")
       << run.err;
+}
+
+TEST(OwnCounters, change_no_environment) {
+  const std::string all = tally({"run", "--", "env"}).out;
+  EXPECT_FALSE(holds(all, "LIBPFM")) << all;
 }
 
 TEST(OwnCounters, are_allowed_by_the_kernels_setting) {

@@ -16,6 +16,7 @@ struct PmuEvent {
   uint8_t is_modelled;         ///< 1: some of them are ModelValues
   uint8_t is_cycles;           ///< 1: it has no weights: its count is the modelled cycles
 };
+inline bool is_modelled(const PmuEvent& event) { return event.is_modelled != 0 || event.is_cycles != 0; }
 inline constexpr uint32_t pmu_event_limit = 48;
 
 /// Programs find no PMU if it has no events.

@@ -191,6 +191,9 @@ s64 add_event(const WantedEvent& wanted, u32 row) {
     if (!wanted.has_group()) leader = 0;
   }
   if (leader != 0 && !can_join(wanted, leader)) return -EINVAL;
+  // What a model has counted of a running thread until now is known only to that thread.
+  const bool begins_at_exec = wanted.attr.enable_on_exec || (leader != 0 && pmu_event(leader).begins_at_exec);
+  if (is_modelled(settings().pmu.event[row]) && wanted.of != current()->index && !begins_at_exec) return -EOPNOTSUPP;
   constexpr u64 unix_family = 1, stream = 1, close_on_exec = 02000000;
   const bool samples = wanted.attr.sample_period != 0, closes = (wanted.flags & PERF_FLAG_FD_CLOEXEC) != 0;
   u32 address = 0;

@@ -109,7 +109,7 @@ void for_threads_here(u32 leader, F f) {
 
 bool can_overflow(u32 row) {
   const channel::PmuEvent& event = settings().pmu.event[row];
-  return !event.is_modelled && !event.is_cycles && !instrument::windows_on() && settings().follows_calls == 0 &&
+  return !is_modelled(event) && !instrument::windows_on() && settings().follows_calls == 0 &&
          (countdown_of(row) != no_countdown || own_records.countdowns < channel::window_trigger_limit);
 }
 

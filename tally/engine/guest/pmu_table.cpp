@@ -357,7 +357,7 @@ bool update_counting(u32 counting, PmuValues& values, Update why) {
   PmuCounting& c = table->counting[counting];
   const PmuOpenEvent& e = pmu_event(c.event);
   if (c.thread == 0 || e.is_kernels) return true;
-  const bool modelled = row_of(e).is_modelled || row_of(e).is_cycles;
+  const bool modelled = is_modelled(row_of(e));
   const PmuValues::Values& v = values.of(c.thread, modelled);
   if (has_moved(e, c)) {
     if (c.is_on) pmu_event(c.event).is_lost = 1;
@@ -400,7 +400,7 @@ s64 counter_of(u32 counting, PmuValues& values) {
   return amount_in(pmu_event(c.event), values.of(c.thread, false).counted);
 }
 
-bool has_counter(const PmuOpenEvent& e) { return !e.is_kernels && !row_of(e).is_modelled && !row_of(e).is_cycles; }
+bool has_counter(const PmuOpenEvent& e) { return !e.is_kernels && !is_modelled(row_of(e)); }
 
 bool counter_offset(u32 event, u32 thread, s64& offset) {
   const PmuOpenEvent& e = pmu_event(event);

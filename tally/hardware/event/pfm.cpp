@@ -53,9 +53,14 @@ struct Library {
   std::vector<pfm_pmu_t> ids;
 
   Library() {
-    // Lets libpfm4 encode for other processors than this one. Keeps the user's setting.
-    ::setenv("LIBPFM_ENCODE_INACTIVE", "1", 0);
-    if (pfm_initialize() != PFM_SUCCESS) return;
+    // Lets libpfm4 encode for other processors than this one. Programs that tally starts get the user's environment: one
+    // more variable changes what they execute.
+    constexpr const char* setting = "LIBPFM_ENCODE_INACTIVE";
+    const bool is_users = ::getenv(setting) != nullptr;
+    if (!is_users) ::setenv(setting, "1", 0);
+    const bool is_ready = pfm_initialize() == PFM_SUCCESS;
+    if (!is_users) ::unsetenv(setting);
+    if (!is_ready) return;
     for (int id = PFM_PMU_NONE; id < PFM_PMU_MAX; ++id) add(static_cast<pfm_pmu_t>(id));
   }
 

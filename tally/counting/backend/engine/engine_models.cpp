@@ -252,8 +252,11 @@ std::string describe_cycles(const channel::CoreValues& core, const channel::Mode
                                                 share < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", share));
   return fmt::format(
       "cycles come from a model: the time of instructions on that core, misses of caches and TLBs, and mispredictions; "
-      "{}; {}{}",
-      unknown, describe_lacking(core, values), describe_error(simulation));
+      "{}; {}{}{}",
+      unknown, describe_lacking(core, values), describe_error(simulation),
+      simulation.machine.name == "host"
+          ? "; others may use the last level, too: `tally memory` measures what programs of this machine get of it"
+          : "");
 }
 
 std::string describe_unmodelled(const channel::UnseenValues& unseen) {

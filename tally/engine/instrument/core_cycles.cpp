@@ -49,12 +49,11 @@ const models::CoreTable& core_table() {
   return table;
 }
 
-/// An executed instruction. There are many: 72 bytes.
+/// An executed instruction. There are many: 40 bytes.
 struct Step {
   u64 pc;
   u64 executions;
   u64 entered;  // by traces that begin here, except after one that ended only because of its length; may wrap meanwhile
-  models::CoreInstruction code;
   s32 distance;  // from its end to its target if it is a conditional branch
   u32 block;     // its block, once that exists
   u8 length;
@@ -68,17 +67,25 @@ struct Step {
   u64 target() const { return next() + static_cast<u64>(static_cast<s64>(distance)); }
 };
 
-/// Instructions by address. Open addressing, in a table with room for twice as many.
+/// Instructions by address. Open addressing, in a table with room for half as many again, if each were in one trace.
 class Steps {
  public:
   bool init(u32 limit) {
     u32 size = 64;
-    while (size < 2 * limit) size *= 2;
+    while (size < limit + limit / 2) size *= 2;
     mask_ = size - 1;
-    return slots_.init(size) && steps_.init(limit + 1);
+    return slots_.init(size) && steps_.init(limit + 1) && codes_.init(limit + 1);
   }
   u32 size() const { return size_; }
   Step& operator[](u32 i) const { return steps_[i]; }
+  u32 number_of(const Step& step) const { return static_cast<u32>(&step - &steps_[0]); }
+  models::CoreInstruction& code_of(const Step& step) const { return codes_[number_of(step)]; }
+
+  /// Returns the instruction after this one in memory; null if it did not run. Mostly it was added next.
+  Step* after(const Step& step) const {
+    Step* const added_next = const_cast<Step*>(&step) + 1;
+    return added_next->pc == step.next() && number_of(step) + 1 < size_ ? added_next : find(step.next());
+  }
 
   /// Returns null if nothing ran there.
   Step* find(u64 pc) const {
@@ -89,7 +96,7 @@ class Steps {
     u32& slot = slots_[slot_of(pc)];
     if (slot == 0) {
       slot = ++size_;
-      read(steps_[size_ - 1], pc);
+      read(steps_[size_ - 1], codes_[size_ - 1], pc);
     }
     return steps_[slot - 1];
   }
@@ -102,12 +109,14 @@ class Steps {
     return i;
   }
 
-  void read(Step& step, u64 pc) {
+  void read(Step& step, models::CoreInstruction& code, u64 pc) {
     step.pc = pc;
     Instruction in;
     bool readable = false;
     if (!read_instruction(bytes_, pc, in, readable)) return;
-    step.code = core_code(in);
+    code = core_code(in);
+    code.begins_line = pc % 64 == 0 || pc % 64 + in.length > 64;
+    code.is_indirect = in.kind == Kind::jump_indirect || in.kind == Kind::call_indirect;
     step.length = in.length;
     step.distance = is_branch(in.kind) ? static_cast<s32>(in.immediate) : 0;
     step.kind = in.kind;
@@ -116,6 +125,7 @@ class Steps {
   Code bytes_;
   Scratch<u32> slots_;  // index of the slot's step + 1; 0: free
   Scratch<Step> steps_;
+  Scratch<models::CoreInstruction> codes_;
   u32 mask_ = 0, size_ = 0;
 };
 
@@ -180,7 +190,7 @@ class Flow {
       if (spent_[block].cycles.sum() == 0) continue;
       models::divide(core_table_, blocks_[block], block, memory(), {&parts[0], n});
       const Step* step = &steps_[beginnings_[block]];
-      for (u64 i = 0; i < n; i++, step = steps_.find(step->next())) {
+      for (u64 i = 0; i < n; i++, step = steps_.after(*step)) {
         if (parts[i].sum() != 0) each(step->pc, parts[i], step->executions);
         if (i + 1 == n) break;
       }
@@ -218,7 +228,7 @@ class Flow {
       if (reached == 0 || p.kind == Kind::end) return;
       Step& step = steps_.add(pc_of(t, p));
       step.executions += reached;
-      ran_[ran_count_++] = number_of(step);
+      ran_[ran_count_++] = steps_.number_of(step);
     });
     if (Step* const first = steps_.find(t.pc); first != nullptr) first->entered += history.entered();
   }
@@ -238,7 +248,7 @@ class Flow {
       last = is_end || is_branch(p.kind) ? nullptr : here;
       if (here == nullptr || !is_branch(p.kind)) return;
       if (Step* const there = steps_.find(here->target()); there != nullptr) add_edge(*here, *there, taken);
-      if (Step* const there = steps_.find(here->next()); there != nullptr) add_edge(*here, *there, passed);
+      if (Step* const there = steps_.after(*here); there != nullptr) add_edge(*here, *there, passed);
     });
   }
 
@@ -269,18 +279,16 @@ class Flow {
     return cost;
   }
 
-  u32 number_of(const Step& step) const { return static_cast<u32>(&step - &steps_[0]); }
-
   /// The edge is between instructions at first; make_edges() makes it one between their blocks.
   void add_edge(const Step& from, Step& to, u64 count) {
     if (count == 0) return;
     to.begins = true;
-    edges_[edge_count_++] = {number_of(from), number_of(to), count};
+    edges_[edge_count_++] = {steps_.number_of(from), steps_.number_of(to), count};
   }
 
   void find_beginnings() {
     for (u32 i = 0; i < steps_.size(); i++) {
-      Step* const next = steps_[i].falls_through() ? steps_.find(steps_[i].next()) : nullptr;
+      Step* const next = steps_[i].falls_through() ? steps_.after(steps_[i]) : nullptr;
       if (next == nullptr) continue;
       next->begins |= next->follows;  // two instructions lead there: a jump between a prefix and its instruction
       next->follows = true;
@@ -319,24 +327,33 @@ class Flow {
   }
 
   void make_blocks() {
-    u32 filled = 0;
+    u32 copied = 0;
     for (u32 block = 0; block < block_count_; block++) {
-      const u32 begin = filled;
       Step* step = &steps_[beginnings_[block]];
+      const u32 first = beginnings_[block];
+      u32 n = 0;
+      bool is_adjacent = true;
       blocks_[block].executions = step->executions;
       for (;;) {
         step->block = block;
-        code_[filled] = step->code;
-        code_[filled].begins_line = step->pc % 64 == 0 || step->pc % 64 + step->length > 64;
-        code_[filled++].is_indirect = step->kind == Kind::jump_indirect || step->kind == Kind::call_indirect;
-        Step* const next = step->falls_through() || step->calls() ? steps_.find(step->next()) : nullptr;
+        is_adjacent &= steps_.number_of(*step) == first + n;
+        n++;
+        Step* const next = step->falls_through() || step->calls() ? steps_.after(*step) : nullptr;
         if (next != nullptr && next->begins) add_edge(*step, *next, step->executions);
         if (next == nullptr || next->begins) break;
         step = next;
       }
-      lasts_[block] = number_of(*step);
-      blocks_[block].instructions = {&code_[begin], filled - begin};
-      blocks_[block].begin = steps_[beginnings_[block]].pc;
+      blocks_[block].instructions = {&steps_.code_of(steps_[first]), n};
+      if (!is_adjacent) {
+        blocks_[block].instructions = {&code_[copied], n};
+        const Step* from = &steps_[first];
+        for (u32 i = 0; i < n; i++, from = steps_.after(*from)) {
+          code_[copied++] = steps_.code_of(*from);
+          if (i + 1 == n) break;
+        }
+      }
+      lasts_[block] = steps_.number_of(*step);
+      blocks_[block].begin = steps_[first].pc;
       blocks_[block].end = step->next();
     }
   }
@@ -413,7 +430,7 @@ class Flow {
   Scratch<u32> beginnings_;  // numbers of the first instructions of blocks
   Scratch<u32> lasts_;       // numbers of the last instructions of blocks
   Scratch<models::CoreBlock> blocks_;
-  Scratch<models::CoreInstruction> code_;
+  Scratch<models::CoreInstruction> code_;  // of blocks whose instructions are not adjacent in `steps_`
   Scratch<models::CoreEdge> edges_, sorted_;
   Scratch<models::CoreState> ends_;
   Scratch<models::CoreMark> marks_;

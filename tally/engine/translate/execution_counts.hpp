@@ -9,7 +9,7 @@ namespace tally::engine::translate {
 
 inline bool is_branch(Kind k) { return k == Kind::jcc || k == Kind::loop; }
 
-/// A zeroed array, freed at the end of its lifetime.
+/// A zeroed array, freed at the end of its lifetime. It may have more elements than will be used: those at its begin.
 template <class T>
 class Scratch {
  public:
@@ -17,19 +17,22 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch() {
-    if (data_ != nullptr) unreserve(reinterpret_cast<u64>(data_), bytes_);
+    if (reserved_ != 0) unreserve(reserved_, bytes_);
   }
   /// Returns false if no memory is available.
   bool init(u32 n) {
+    constexpr u64 huge_bytes = 2 << 20;
     bytes_ = page_up(n * sizeof(T));
-    data_ = reinterpret_cast<T*>(try_reserve(bytes_, PROT_READ | PROT_WRITE));
-    return data_ != nullptr;
+    if (bytes_ > huge_bytes) bytes_ += huge_bytes;  // grow_from() does not begin at its begin
+    reserved_ = try_reserve(bytes_, PROT_READ | PROT_WRITE);
+    if (reserved_ != 0) data_ = reinterpret_cast<T*>(grow_from(reserved_, reserved_ + bytes_));
+    return reserved_ != 0;
   }
   T& operator[](u32 i) const { return data_[i]; }
 
  private:
   T* data_ = nullptr;
-  u64 bytes_ = 0;
+  u64 reserved_ = 0, bytes_ = 0;
 };
 
 /// Keeps the counters of a thread that ends while its process continues, for Executions. The caller must hold

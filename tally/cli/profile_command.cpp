@@ -120,7 +120,8 @@ std::string usual_events(const ProfileOptions& options, const output::ProfileFor
                          const linux::HostMachine& machine) {
   if (!by_engine && has_pmu(machine)) return "cycles";
   if (!by_engine && wants_samples(options)) return "cpu-clock";
-  if (format.has_calls || (options.order.profile()->calls && options.model.simulation)) return "instructions";
+  if (format.has_calls || options.order.has_mix() || (options.order.profile()->calls && options.model.simulation))
+    return "instructions";
   return options.model.simulation ? "instructions,L1-dcache-load-misses,LLC-load-misses" : "instructions,loads,stores";
 }
 

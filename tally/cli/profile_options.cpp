@@ -33,6 +33,8 @@ constexpr const char* profile_examples =
     "  tally profile --annotate main -- ./prog\n"
     "  tally profile --by thread -- ./prog\n"
     "  tally profile --inlines -- ./prog\n"
+    "  # Loads, arithmetic, vectors, branches of each function\n"
+    "  tally profile --mix -- ./prog\n"
     "  # Native, sampled: where the time goes; every page fault\n"
     "  tally profile -e cpu-clock -- ./prog\n"
     "  tally profile -e page-faults -- ./prog\n"
@@ -85,6 +87,9 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   app.add_flag(
       "--calls", options.order.profile()->calls,
       "also record calls, with call counts and inclusive counts; slower. Samples record call stacks by frame pointers");
+  app.add_flag("--mix", options.order.profile()->mix,
+               "also show which instructions each row executed: vectors, categories, names; formats table and json; "
+               "the engine only");
   app.add_flag("--python", options.python,
                "engine only: also count the functions of Python 3.11 programs, in the formats table, html, json and "
                "callgrind; on by itself if PROGRAM is python or a Python script");
@@ -199,6 +204,9 @@ Result<void> check_together(const ProfileOptions& options, const output::Profile
         "omit --inlines");
   if (!options.object.empty() && !format.has_branches)
     return fail(Code::bad_usage, "--object needs --format bolt or bolt-preagg", "omit --object");
+  if (options.order.has_mix() && format.name != "table" && format.name != "json")
+    return fail(Code::bad_usage, fmt::format("--mix cannot be used with --format {}", format.name),
+                "use --format json, or omit --format");
   if (options.inlines && options.instructions)
     return fail(Code::bad_usage, "--asm cannot be used with --inlines", "omit --inlines");
   if (!options.every.empty() && options.frequency != 0)

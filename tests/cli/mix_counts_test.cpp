@@ -188,6 +188,53 @@ TEST(MixOfInstructions, IsATable) {
     EXPECT_NE(run.err.find(line), std::string::npos) << line << run.err;
 }
 
+json mix_profile(const Words& options) {
+  const TemporaryFile file("profile.json");
+  const Finished run = tally(with(with({"profile", "-q", "--repeatable", "--mix", "-o", file.path()}, options),
+                                  {"--", MIXED, "sse", "005000"}));
+  EXPECT_EQ(run.code(), 0) << run.err;
+  return json::parse(*file.content());
+}
+
+TEST(MixOfFunctions, IsThatOfTheProgramDivided) {
+  for (const Words& options : std::vector<Words>{{}, {"--inlines"}, {"-e", "loads"}}) {
+    const json profile = mix_profile(options);
+    std::map<std::string, std::int64_t> sums;
+    for (const json& function : profile["functions"])
+      for (const char* key : {"instructions", "unknown", "vector", "fp", "fp_vector"})
+        sums[key] += function["mix"][key].get<std::int64_t>();
+    for (const auto& [key, sum] : sums) EXPECT_EQ(profile["mix"][key], sum) << key;
+    if (profile["events"][0]["name"] == "instructions:u")
+      EXPECT_EQ(profile["mix"]["instructions"], profile["events"][0]["value"]);
+  }
+}
+
+TEST(MixOfFunctions, HasTheInstructionsOfEachFunction) {
+  const json profile = mix_profile({});
+  for (const json& function : profile["functions"]) {
+    if (function["name"] != "sse") continue;
+    const json& mix = function["mix"];
+    for (const char* list : {"categories", "widths", "names"})
+      EXPECT_EQ(sum_of(mix[list]), mix["instructions"]) << list;
+    for (const char* name : {"addps", "mulsd", "sqrtss", "divpd", "ucomisd", "cvtsi2sd"})
+      EXPECT_EQ(count_of(mix["names"], name), 5000) << name;
+    EXPECT_EQ(mix["fp"], 4 * 5000);
+    EXPECT_EQ(mix["fp_vector"], 2 * 5000);
+    return;
+  }
+  ADD_FAILURE() << "no function";
+}
+
+TEST(MixOfFunctions, IsATable) {
+  const Finished run = tally({"profile", "-q", "--mix", "--", MIXED, "sse", "005000"});
+  EXPECT_EQ(run.code(), 0);
+  for (const char* text : {"vector  FP vector  main category", "by largest register", "  addps ", "of 1"})
+    EXPECT_NE(run.err.find(text), std::string::npos) << text << run.err;
+  const Finished folded = tally({"profile", "-q", "--mix", "--format", "folded", "--", "true"});
+  EXPECT_EQ(folded.code(), 2);
+  EXPECT_NE(folded.err.find("--mix cannot be used with --format folded"), std::string::npos) << folded.err;
+}
+
 TEST(Groups, AreCountedByName) {
   const Finished run = tally({"stat", "-q", "--group", "FLOPS_DP", "--", MIXED, "sse", "005000"});
   EXPECT_EQ(run.code(), 0) << run.err;
@@ -197,6 +244,42 @@ TEST(Groups, AreCountedByName) {
   const Finished unknown = tally({"stat", "--group", "FLOPS", "--", "true"});
   EXPECT_EQ(unknown.code(), 2);
   EXPECT_NE(unknown.err.find("did you mean flops_dp, flops_sp?"), std::string::npos) << unknown.err;
+}
+
+// A name that cannot be counted gets the reason and what is near, not a name that only looks alike.
+TEST(OtherNames, HaveAReasonAndWhatIsNear) {
+  const struct {
+    const char* option;
+    const char* name;
+    std::vector<std::string> texts;
+  } cases[] = {
+      {"-e", "PAPI_L1_DCM", {"tally has no event 'PAPI_L1_DCM': misses of loads and stores", "PAPI_L1_LDM"}},
+      {"-e", "papi_fml_ins", {"floating-point multiplications", "--mix"}},
+      {"-e", "PAPI_RES_STL", {"a part of the core waits", "--by cause"}},
+      {"-e", "fp_ret_sse_avx_ops.all", {"AMD's floating-point operations", "count fp-operations"}},
+      {"-e", "CAS_COUNT_RD", {"between the caches and the memory", "load-bytes"}},
+      {"-e", "uncore_imc/data_reads/", {"has no PMU 'uncore_imc', which counts bytes", "load-bytes"}},
+      {"-e", "power/energy-pkg/", {"has no PMU 'power', which counts energy", "core-cycles-estimate"}},
+      {"-e", "FP_ARITH_INST_RETIRED:256B_PACKED_DOUBLE", {"needs a PMU", "fp-operations-double-256 is 4 for each"}},
+      {"-e", "MEM_DP", {"unknown event 'MEM_DP'", "--group FLOPS_DP,MEM"}},
+      {"-M", "MEM_DP", {"unknown metric 'MEM_DP'", "--group FLOPS_DP,MEM"}},
+      {"--group", "flops_avx", {"unknown group 'flops_avx'", "fp-operations-256"}},
+  };
+  for (const auto& [option, name, texts] : cases) {
+    const Finished run = tally({"stat", option, name, "--", "true"});
+    EXPECT_NE(run.code(), 0) << name;
+    for (const std::string& text : texts) EXPECT_NE(run.err.find(text), std::string::npos) << name << "\n" << run.err;
+  }
+  const Finished windows = tally({"sample", "--every", "1k", "--by", "FLOPS_DP", "--", "true"});
+  EXPECT_NE(windows.err.find("-e fp-operations-double` counts it in windows"), std::string::npos) << windows.err;
+}
+
+TEST(OtherNames, AreMetricsOfThePrecisions) {
+  const Finished run = tally({"stat", "-q", "-M", "GFLOPS-double,SIMD-share-single", "--", MIXED, "sse", "005000"});
+  EXPECT_EQ(run.code(), 0) << run.err;
+  // Four of the five operations in single precision: addps and sqrtss.
+  for (const char* text : {" SIMD-share-single ", " 80.0 % ", " GFLOPS-double "})
+    EXPECT_NE(run.err.find(text), std::string::npos) << run.err;
 }
 
 // A file of the user is a group, and replaces the one of that name.

@@ -249,6 +249,7 @@ struct Windows {
 struct Profile {
   Sampling sampling = {};  ///< for a backend that samples
   bool calls = false;      ///< also record calls with inclusive counts (at most 4 events)
+  bool mix = false;        ///< the engine only: also which instructions were executed
   bool python = false;  ///< also count functions of Python programs (CPython 3.11; at most 4 events, none of a model)
   std::optional<ProfileParts> parts = {};  ///< the engine only, and events that it counts itself
   /// With `calls`: functions by name, * and ? as in a shell, that are called also if a jump enters them. Other calls
@@ -307,7 +308,7 @@ struct Order {
   }
   bool has_rdpmc() const { return regions() != nullptr && regions()->rdpmc; }
   bool has_window_bounds() const { return windows() != nullptr && windows()->is_bounded(); }
-  bool has_mix() const { return count() != nullptr && count()->mix; }
+  bool has_mix() const { return count() != nullptr ? count()->mix : profile() != nullptr && profile()->mix; }
   bool has_calls() const { return profile() != nullptr && profile()->calls; }
   bool has_python() const { return profile() != nullptr && profile()->python; }
   const ProfileParts* parts() const { return profile() != nullptr && profile()->parts ? &*profile()->parts : nullptr; }

@@ -277,7 +277,7 @@ Result<result::Stat> profile(backend::Backend& backend, const backend::Order& or
                              linux::Signals& signals) {
   backend::Order own = order;
   own.conditions.signals = &signals;
-  return measure_once(
+  auto stat = measure_once(
       begin(backend, own, 1), own,
       [&](int) {
         auto outcome = run_with_regions(backend, own);
@@ -285,6 +285,8 @@ Result<result::Stat> profile(backend::Backend& backend, const backend::Order& or
         return outcome;
       },
       signals);
+  if (stat && order.has_mix()) stat->mix = result::mix_of(code);
+  return stat;
 }
 
 }  // namespace tally::measure

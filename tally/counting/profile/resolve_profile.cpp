@@ -67,6 +67,7 @@ class Resolver {
     result_.sampling = std::move(code_.sampling);
     if (result_.is_sampled()) fold_recursion(result_);
     result_.counts = std::move(code_.counts);
+    result_.forms = std::move(code_.forms);
     result_.samples = std::move(code_.samples);
     output::sort_rows(result_);
     for (std::uint32_t i = 0; i < objects_.size() && branches_ == Branches::yes; ++i)
@@ -153,6 +154,7 @@ class Resolver {
     made.owner = row.owner;
     made.executions = row.executions;
     made.taken = row.taken;
+    made.form = row.form;
     made.address = row.address;
     if (const auto address = address_in(row.file, row.address, row.owner)) {
       made.address = *address;

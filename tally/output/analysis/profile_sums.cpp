@@ -43,6 +43,7 @@ std::vector<ProfileSum> sums_of(const result::Profile& profile, ProfileBy by) {
     ProfileSum& sum = *last;
     if (sum.counts.empty()) sum = {row.function, row.owner, row.source, row.line, std::vector<std::int64_t>(events)};
     for (std::size_t e = 0; e < events; ++e) sum.counts[e] += profile.count(i, e);
+    if (!profile.forms.empty()) sum.executions[row.form] += row.executions;
     if (profile.samples.empty()) continue;
     sum.samples.resize(events);
     for (std::size_t e = 0; e < events; ++e) sum.samples[e] += profile.samples[i * events + e];

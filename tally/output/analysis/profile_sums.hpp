@@ -7,6 +7,7 @@
 
 #include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/kinds/profile_format.hpp"
+#include "tally/output/result/mix_shares.hpp"
 
 namespace tally::output {
 
@@ -17,6 +18,7 @@ struct ProfileSum {
   std::uint32_t source = 0, line = 0;  ///< the same
   std::vector<std::int64_t> counts;
   std::vector<std::int64_t> samples = {};  ///< if the profile was sampled
+  result::FormCounts executions = {};      ///< by form, if the profile has forms
 };
 
 /// Sums of rows by `by`, in descending order of the first event.

@@ -92,6 +92,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle& sty
   add_unasked(json, profile.stat);
   add_roofline(json, profile.stat.roofline, add_verdict);
   if (!profile.stat.runs.empty()) add_sources(json, profile.stat.runs.front().nondeterminism);
+  add_mix(json, profile.stat.mix);
   json["environment"] = environment_json(profile.stat.environment);
   json["inlines"] = profile.inlines_apart;
   json["events"] = Json::array();
@@ -149,6 +150,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle& sty
       one["code_digest"] = fmt::format("{:016x}", digests[sum.function].code);
     }
     one["counts"] = sum.counts;
+    if (!profile.forms.empty()) add_mix(one, result::mix_of(sum.executions, profile.forms));
     if (profile.is_sampled()) {
       one["samples"] = sum.samples.empty() ? std::vector<std::int64_t>(profile.event_count()) : sum.samples;
       one["share_intervals"] = intervals_json(profile, sum.counts);

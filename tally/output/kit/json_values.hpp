@@ -74,9 +74,14 @@ inline void add_mix(Json& json, const std::optional<result::InstructionMix>& mix
   };
   json["mix"] = {{"instructions", mix->instructions},
                  {"unknown", mix->unknown},
+                 {"vector", mix->vector},
+                 {"fp", mix->fp},
+                 {"fp_vector", mix->fp_vector},
                  {"categories", list(mix->categories)},
                  {"widths", list(mix->widths)},
-                 {"names", list(mix->names)}};
+                 {"names", list(mix->names)},
+                 {"loads", list(mix->loads)},
+                 {"stores", list(mix->stores)}};
 }
 
 /// Adds the ceilings of a machine, if there are any.

@@ -75,10 +75,14 @@ struct CodeRow {
   bool operator==(const CodeRow&) const = default;
 };
 
-/// Instructions of one name and width. Several forms may have both in common.
+/// Instructions of one name that do the same. Several forms may have all of this in common.
 struct CodeForm {
-  std::string name, category;  ///< as Zydis has them
-  int width = 0;               ///< bits of the largest vector register; 0: none
+  std::string name, category;         ///< as Zydis has them
+  int width = 0;                      ///< bits of the largest vector register; 0: none
+  bool is_vector = false;             ///< uses a packed vector register: the event vector-instructions
+  bool is_fp = false;                 ///< floating-point arithmetic: the event fp-instructions
+  int loads = 0, stores = 0;          ///< accesses of one execution, without those of repeated string instructions
+  int load_bits = 0, store_bits = 0;  ///< of one access; 0: depends on a mask or the processor
   bool operator==(const CodeForm&) const = default;
 };
 
@@ -132,7 +136,7 @@ struct CodeCounts {
   std::vector<CodePart> parts = {};     ///< if requested: by process, then by number; the last one of each is_last
   std::vector<CodeRow> rows;            ///< by owner, file and address, each once
   std::vector<std::int64_t> counts;     ///< of each row, one per event: counts[row * events.size() + event]
-  std::vector<CodeForm> forms = {};     ///< of the rows, if the mix of instructions is counted
+  std::vector<CodeForm> forms = {};     ///< of the rows, if the mix of instructions is requested
   std::vector<CodeCall> calls;          ///< if requested
   std::vector<std::int64_t> inclusive;  ///< of each call, one per event: its own and those of the calls below it
   std::vector<std::int64_t> self;       ///< the same: counted while it was the innermost call

@@ -102,12 +102,14 @@ void read_models(const Json& json, Stat& stat) {
   if (mix == json.end()) return;
   const auto list = [&](const char* key) {
     std::vector<InstructionMix::Share> shares;
-    for (const Json& share : mix->at(key))
+    for (const Json& share : mix->value(key, Json::array()))
       shares.push_back({text(share, "name"), share.at("count").get<std::int64_t>()});
     return shares;
   };
-  stat.mix = InstructionMix{mix->at("instructions").get<std::int64_t>(), list("categories"), list("widths"),
-                            list("names"), mix->at("unknown").get<std::int64_t>()};
+  const auto number = [&](const char* key) { return mix->value(key, std::int64_t{0}); };
+  stat.mix =
+      InstructionMix{number("instructions"), list("categories"), list("widths"),      list("names"), number("unknown"),
+                     number("vector"),       number("fp"),       number("fp_vector"), list("loads"), list("stores")};
 }
 
 Ceilings read_ceilings(const Json& json) {

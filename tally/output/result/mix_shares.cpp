@@ -28,26 +28,42 @@ std::string category_name(const std::string& category) {
 
 std::string width_name(int bits) { return bits == 0 ? "no vector register" : fmt::format("{} bits", bits); }
 
+std::string access_name(int bits) { return bits == 0 ? "variable" : fmt::format("{} bits", bits); }
+
 }  // namespace
 
-InstructionMix mix_of(const CodeCounts& code) {
-  std::vector<std::int64_t> of_form(code.forms.size());
+InstructionMix mix_of(const FormCounts& executions, const std::vector<CodeForm>& forms) {
   InstructionMix mix;
-  for (const CodeRow& row : code.rows) {
-    mix.instructions += row.executions;
-    (row.form == 0 || row.form > of_form.size() ? mix.unknown : of_form[row.form - 1]) += row.executions;
-  }
-  std::map<std::string, std::int64_t> categories, widths, names;
-  for (std::size_t i = 0; i < code.forms.size(); ++i) {
-    if (of_form[i] == 0) continue;
-    categories[category_name(code.forms[i].category)] += of_form[i];
-    widths[width_name(code.forms[i].width)] += of_form[i];
-    names[code.forms[i].name] += of_form[i];
+  std::map<std::string, std::int64_t> categories, widths, names, loads, stores;
+  for (const auto& [number, count] : executions) {
+    mix.instructions += count;
+    if (number == 0 || number > forms.size()) {
+      mix.unknown += count;
+      continue;
+    }
+    if (count == 0) continue;
+    const CodeForm& form = forms[number - 1];
+    categories[category_name(form.category)] += count;
+    widths[width_name(form.width)] += count;
+    names[form.name] += count;
+    if (form.loads != 0) loads[access_name(form.load_bits)] += count * form.loads;
+    if (form.stores != 0) stores[access_name(form.store_bits)] += count * form.stores;
+    if (form.is_vector) mix.vector += count;
+    if (form.is_fp) mix.fp += count;
+    if (form.is_fp && form.is_vector) mix.fp_vector += count;
   }
   mix.categories = by_count(categories);
   mix.widths = by_count(widths);
   mix.names = by_count(names);
+  mix.loads = by_count(loads);
+  mix.stores = by_count(stores);
   return mix;
+}
+
+InstructionMix mix_of(const CodeCounts& code) {
+  FormCounts executions;
+  for (const CodeRow& row : code.rows) executions[row.form] += row.executions;
+  return mix_of(executions, code.forms);
 }
 
 }  // namespace tally::result

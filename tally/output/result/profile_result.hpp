@@ -78,6 +78,7 @@ struct ProfileRow {
   std::uint64_t address = 0;                    ///< in the object's address space
   std::int64_t executions = 0, taken = 0;
   std::uint32_t discriminator = 0;  ///< distinguishes blocks of one line, as numbered by the compiler
+  std::uint32_t form = 0;           ///< see CodeRow
   bool operator==(const ProfileRow&) const = default;
 };
 
@@ -105,6 +106,7 @@ struct Profile {
   std::vector<ProfileInline> inlines;  ///< if requested; each after its parent
   std::vector<ProfileRow> rows;        ///< by owner, function and address
   std::vector<std::int64_t> counts;    ///< of each row, one for each event of `stat`
+  std::vector<CodeForm> forms = {};    ///< of the rows, if the mix of instructions is requested
   std::vector<ProfileCall> calls;
   std::vector<ProfileBranch> branches = {};        ///< if requested: by object, source and target
   bool calls_cut = false, calls_too_deep = false;  ///< see CodeCounts

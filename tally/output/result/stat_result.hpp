@@ -178,7 +178,9 @@ struct InstructionMix {
   /// By falling counts. The sum of all categories is `instructions` without `unknown`, and so is that
   /// of all widths.
   std::vector<Share> categories, widths, names;
-  std::int64_t unknown = 0;  ///< instructions that are in none of the lists
+  std::int64_t unknown = 0;                        ///< instructions that are in none of the lists
+  std::int64_t vector = 0, fp = 0, fp_vector = 0;  ///< with packed vector registers; floating-point arithmetic; both
+  std::vector<Share> loads = {}, stores = {};      ///< accesses by their size, without those of repeated strings
   bool operator==(const InstructionMix&) const = default;
 };
 

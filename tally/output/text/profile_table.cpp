@@ -18,6 +18,7 @@
 #include "tally/output/kit/presented_machine_text.hpp"
 #include "tally/output/result/string_elements.hpp"
 #include "tally/output/text/cause_table.hpp"
+#include "tally/output/text/mix_table.hpp"
 #include "tally/output/text/python_table.hpp"
 #include "tally/output/text/roofline_block.hpp"
 
@@ -98,9 +99,14 @@ class Numbers {
       add(!has_samples_only(e)  ? profile_.stat.events[e].total.name.text()
           : events_.size() == 1 ? "samples"
                                 : "samples of " + profile_.stat.events[e].total.name.text());
-    if (!causes_) return made;
-    add("IPC");
-    made.push_back({"main cause"});
+    if (causes_) {
+      add("IPC");
+      made.push_back({"main cause"});
+    }
+    if (!has_mix()) return made;
+    add("vector");
+    add("FP vector");
+    made.push_back({"main category"});
     return made;
   }
 
@@ -123,7 +129,21 @@ class Numbers {
     return made;
   }
 
-  std::size_t columns_before_counts() const { return columns().size() - events_.size() - (causes_ ? 2 : 0); }
+  std::size_t columns_before_counts() const {
+    return columns().size() - events_.size() - (causes_ ? 2 : 0) - (has_mix() ? 3 : 0);
+  }
+  bool has_mix() const { return !profile_.forms.empty(); }
+  /// Adds the cells of a mix; null: of none.
+  void add_mix(const result::InstructionMix* mix, std::vector<std::string>& cells) const {
+    if (!has_mix()) return;
+    cells.resize(cells.size() + 3);
+    if (mix == nullptr || mix->instructions == 0) return;
+    *(cells.end() - 3) = share_text(mix->vector, mix->instructions);
+    *(cells.end() - 2) = share_text(mix->fp_vector, mix->fp);
+    if (mix->categories.empty()) return;
+    const auto& [name, count] = mix->categories.front();
+    cells.back() = name + " " + share_text(count, mix->instructions);
+  }
   void add_causes(const std::vector<std::int64_t>& counts, std::vector<std::string>& cells) const {
     if (!causes_) return;
     cells.push_back(causes_->ipc(counts));
@@ -145,6 +165,7 @@ void add_rest(const Numbers& numbers, Grid& grid, const std::vector<std::int64_t
               const std::vector<std::int64_t>& samples, const std::string& what, bool shown_by_entered) {
   if (std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n == 0; })) return;
   std::vector<std::string> cells = numbers.cells(counts, std::nullopt, samples);
+  numbers.add_mix(nullptr, cells);
   if (shown_by_entered) cells.emplace_back();
   cells.push_back(what);
   grid.add(std::move(cells));
@@ -171,6 +192,18 @@ std::vector<std::int64_t> inclusive_of_rows(const result::Profile& profile, cons
 
 std::size_t shown_rows(const ProfileStyle& style, const std::vector<ProfileSum>& sums) {
   return style.most == 0 ? sums.size() : std::min(style.most, sums.size());
+}
+
+/// The mix of the program, and those of the first functions; empty if it was not requested.
+std::string mix_of_functions(const result::Profile& profile, const std::vector<ProfileSum>& sums,
+                             const std::vector<std::string>& functions, const ProfileStyle& style) {
+  constexpr std::size_t most = 4;
+  if (!profile.stat.mix || profile.stat.mix->instructions == 0) return "";
+  std::vector<NamedMix> mixes{{"", *profile.stat.mix}};
+  for (std::size_t i = 0; i < std::min(shown_rows(style, sums), most) && style.by == ProfileBy::function; ++i)
+    if (result::InstructionMix mix = result::mix_of(sums[i].executions, profile.forms); mix.instructions != 0)
+      mixes.push_back({functions[sums[i].function], std::move(mix)});
+  return mix_table(mixes, style.terminal) + "\n";
 }
 
 /// The trust of the counts: one line if all are equal.
@@ -228,6 +261,10 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
       any_unseen = true;
     }
     std::vector<std::string> cells = numbers.cells(sums[i].counts, all, sums[i].samples);
+    if (numbers.has_mix()) {
+      const result::InstructionMix mix = result::mix_of(sums[i].executions, profile.forms);
+      numbers.add_mix(&mix, cells);
+    }
     std::vector<std::string> of_row = names(profile, sums[i], functions, objects, style);
     if (!style.whole_names) of_row = cut_names(std::move(of_row));
     for (std::string& name : of_row) cells.push_back(std::move(name));
@@ -253,6 +290,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   for (const std::size_t e : events)
     cells.push_back(thousands(numbers.has_samples_only(e) ? all_samples[e] : totals[e]));
   numbers.add_causes(totals, cells);
+  numbers.add_mix(profile.stat.mix ? &*profile.stat.mix : nullptr, cells);
   if (by_function) cells.emplace_back();
   cells.emplace_back("total");
   grid.add(std::move(cells));
@@ -264,6 +302,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
                   python.empty() ? "" : python + "\n", grid.text(style.terminal));
   text += "\n";
   if (const std::string causes = cause_table(profile, style.terminal); !causes.empty()) text += causes + "\n";
+  text += mix_of_functions(profile, sums, functions, style);
   text += trust_lines(profile.stat);
   for (const std::string& line : sampling_lines(profile)) text += fmt::format(" {}\n", line);
   if (std::any_of(profile.unplaced.begin(), profile.unplaced.end(), [](std::int64_t n) { return n != 0; }))

@@ -14,6 +14,7 @@
 #include "tally/output/kit/metric_text.hpp"
 #include "tally/output/kit/presented_machine_text.hpp"
 #include "tally/output/result/backend_label.hpp"
+#include "tally/output/text/mix_table.hpp"
 #include "tally/output/text/processes_block.hpp"
 #include "tally/output/text/roofline_block.hpp"
 
@@ -150,27 +151,6 @@ std::string footer(const result::Stat& stat) {
   return fmt::format(" {}\n", join(parts, " · "));
 }
 
-// The mix of instructions: each category, each width, and the most frequent names.
-std::string mix_block(const result::InstructionMix& mix, std::size_t terminal) {
-  constexpr std::size_t most_names = 12;
-  Grid grid({{"instructions"}, {"count", Align::right}, {"share", Align::right}});
-  const auto add = [&](const std::string& name, std::int64_t count) {
-    grid.add({name, thousands(count),
-              percent_text(100.0 * static_cast<double>(count) / static_cast<double>(mix.instructions))});
-  };
-  const auto add_all = [&](const std::string& title, const std::vector<result::InstructionMix::Share>& shares) {
-    grid.add({title, "", ""});
-    for (std::size_t i = 0; i < shares.size() && (&shares != &mix.names || i < most_names); ++i)
-      add("  " + shares[i].name, shares[i].count);
-  };
-  add("all", mix.instructions);
-  add_all("by category", mix.categories);
-  add_all("by largest register", mix.widths);
-  add_all(fmt::format("most frequent of {} names", mix.names.size()), mix.names);
-  if (mix.unknown != 0) add("not known", mix.unknown);
-  return "\n" + grid.text(terminal);
-}
-
 // The counts of parts of the machine, one row per event.
 std::string parts_block(const result::Stat& stat, std::size_t terminal) {
   Grid grid({{"part"}, {"cpus"}, {"event"}, {"count", Align::right}, {"trust"}});
@@ -246,7 +226,7 @@ Result<std::string> table(const result::Stat& stat, const Style& style) {
   if (stat.signal) text += fmt::format(" the program was killed by {}\n", signal_name(*stat.signal));
   for (const std::string& notice : stat.notices) text += fmt::format(" note: {}\n", printable(notice));
   std::string blocks = parts_block(stat, style.terminal);
-  if (stat.mix) blocks += mix_block(*stat.mix, style.terminal);
+  if (stat.mix) blocks += "\n" + mix_table({{"", *stat.mix}}, style.terminal);
   if (style.per_process || style.per_thread) blocks += processes_block(stat, style, notes);
   blocks += regions_block(stat, style);
   // Each block begins with an empty line.

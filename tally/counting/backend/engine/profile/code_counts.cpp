@@ -411,13 +411,31 @@ class ProfileReader {
       for (std::uint32_t f = 0; f < fields; ++f) to[e] += weights_[e][f] * totals.field[f];
   }
 
-  /// Returns the number of a form in the result, from 1 on.
-  std::uint32_t number_of(const channel::CodeForm& form) {
-    const auto position = numbers_of_forms_.find(&form);
-    if (position != numbers_of_forms_.end()) return position->second;
-    const auto text = [](const auto& of) { return printable(std::string(of, ::strnlen(of, sizeof of))); };
-    result_.forms.push_back({text(form.name), text(form.category), static_cast<int>(form.width)});
-    return numbers_of_forms_[&form] = static_cast<std::uint32_t>(result_.forms.size());
+  /// Returns the number of an instruction's form in the result, from 1 on.
+  std::uint32_t number_of(const InstructionCount& of) {
+    const channel::CodeForm& form = *of.form;
+    const auto [position, is_new] = numbers_of_forms_.try_emplace({of.form, of.loads, of.stores}, 0);
+    if (!is_new) return position->second;
+    const auto text = [](const auto& field) { return printable(std::string(field, ::strnlen(field, sizeof field))); };
+    const auto count = [&form](std::uint32_t field) { return int{form.row.counts[field - channel::first_mix_field]}; };
+    const auto has = [&count](std::uint32_t first, std::uint32_t last) {
+      for (; first <= last; ++first)
+        if (count(first) != 0) return true;
+      return false;
+    };
+    const auto bits = [&count](std::uint32_t bytes, int accesses) {
+      return accesses == 0 ? 0 : 8 * count(bytes) / accesses;
+    };
+    result_.forms.push_back({.name = text(form.name),
+                             .category = text(form.category),
+                             .width = static_cast<int>(form.width),
+                             .is_vector = has(channel::vector_128, channel::vector_512),
+                             .is_fp = has(channel::fp_instructions, channel::fp_instructions_bf16),
+                             .loads = of.loads,
+                             .stores = of.stores,
+                             .load_bits = bits(channel::bytes_loaded, of.loads),
+                             .store_bits = bits(channel::bytes_stored, of.stores)});
+    return position->second = static_cast<std::uint32_t>(result_.forms.size());
   }
 
   void finish() {
@@ -436,8 +454,8 @@ class ProfileReader {
         std::int64_t* const counts = result_.counts.data() + result_.counts.size() - n;
         for (; i < all.size() && all[i].file == row.file && all[i].address == row.address; ++i) {
           add_counts(all[i], row, counts);
-          if (all[i].form == nullptr || row.form == result::several_forms) continue;
-          const std::uint32_t form = number_of(*all[i].form);
+          if (all[i].form == nullptr || !order_.has_mix() || row.form == result::several_forms) continue;
+          const std::uint32_t form = number_of(all[i]);
           const bool is_same = row.form == 0 || result_.forms[row.form - 1] == result_.forms[form - 1];
           row.form = is_same ? form : result::several_forms;
         }
@@ -479,7 +497,7 @@ class ProfileReader {
   std::map<std::uint32_t, channel::Totals> repeated_of_owners_;  // instead, in a profile with parts
   std::unordered_set<std::uint32_t> areas_;                      // that were read
   std::unordered_map<std::uint32_t, Branches> branches_;         // by log
-  std::unordered_map<const channel::CodeForm*, std::uint32_t> numbers_of_forms_;
+  std::map<std::tuple<const channel::CodeForm*, std::uint8_t, std::uint8_t>, std::uint32_t> numbers_of_forms_;
   Effort effort_;
   PartsOfProcesses parts_;  // empty unless they are requested
   result::CodeCounts result_;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "tally/core/base/text.hpp"
+#include "tally/core/count/likwid_groups.hpp"
 #include "tally/hardware/event/shipped_groups.hpp"
 #include "tally/linux/files/cache_file.hpp"
 #include "tally/linux/files/files.hpp"
@@ -47,8 +48,11 @@ Error unknown_group(const std::string& name, const std::map<std::string, std::st
   std::vector<std::string> names;
   for (const auto& group : groups) names.push_back(lower(group.first));
   std::string hint = "`tally events --groups` lists them";
-  if (const auto near = nearest(lower(name), names); !near.empty())
+  if (const std::string_view likwid = hint_of_likwid_group(name); !likwid.empty()) {
+    hint = likwid;
+  } else if (const auto near = nearest(lower(name), names); !near.empty()) {
     hint = fmt::format("did you mean {}? {}", join(near, ", "), hint);
+  }
   return {Code::bad_usage, fmt::format("unknown group '{}'", printable(name)), std::move(hint), 0};
 }
 

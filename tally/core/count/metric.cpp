@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tally/core/base/text.hpp"
+#include "tally/core/count/likwid_groups.hpp"
 
 namespace tally {
 namespace {
@@ -26,26 +27,6 @@ MetricChoice choice_of(const MetricDefinition& line) {
           false};
 }
 
-// Groups of LIKWID, and what tally has for them.
-struct LikwidGroup {
-  std::string_view name, hint;
-};
-constexpr std::string_view for_machine = "`tally watch` shows it for the whole machine";
-constexpr LikwidGroup likwid_groups[] = {
-    {"BRANCH", "a group of events and metrics: `tally stat --group BRANCH`"},
-    {"CACHE", "a group of events and metrics: `tally stat --group CACHE`"},
-    {"CLOCK", "LIKWID's group: use frequency, CPI"},
-    {"DATA", "a group of events and metrics: `tally stat --group DATA`"},
-    {"L3CACHE", "LIKWID's group: use cache-miss-rate, cache-MPKI"},
-    {"TLB_DATA", "LIKWID's group: use dTLB-miss-rate, dTLB-MPKI"},
-    {"TLB_INSTR", "LIKWID's group: use iTLB-MPKI"},
-    {"FLOPS_DP", "a group of events and metrics: `tally stat --group FLOPS_DP`"},
-    {"FLOPS_SP", "a group of events and metrics: `tally stat --group FLOPS_SP`"},
-    {"MEM", "`tally stat --group MEM` counts the bytes that a program requests; `tally watch` shows the whole machine"},
-    {"TLB", "a group of events and metrics: `tally stat --group TLB`"},
-    {"ENERGY", for_machine},
-};
-
 Result<MetricChoice> named(const std::string& text) {
   const auto [name, mode] = split_event_name(text);
   std::vector<std::string> names;
@@ -57,10 +38,8 @@ Result<MetricChoice> named(const std::string& text) {
     }
     names.emplace_back(line.name);
   }
-  for (const LikwidGroup& group : likwid_groups) {
-    if (group.name == name)
-      return fail(Code::bad_usage, fmt::format("unknown metric '{}'", name), std::string(group.hint));
-  }
+  if (const std::string_view hint = hint_of_likwid_group(name); !hint.empty())
+    return fail(Code::bad_usage, fmt::format("unknown metric '{}'", printable(name)), std::string(hint));
   const auto near = nearest(name, names);
   return fail(Code::bad_usage, fmt::format("unknown metric '{}'", printable(name)),
               near.empty() ? "`tally stat --metrics list` lists them; NAME=FORMULA defines your own"

@@ -73,8 +73,9 @@ std::string why_it_needs_a_pmu(const event::Event& event) {
   const auto known = event::known_code(encoding);
   if (known) {
     const bool of_buffers = known->name == "MEM_LOAD_UOPS_RETIRED.HIT_LFB";
-    return fmt::format("{}'s {} ({}) needs a PMU: the engine has no {}", event::maker(encoding.family), known->name,
-                       event::code_text(encoding), of_buffers ? "fill buffers" : "such event");
+    return fmt::format("{}'s {} ({}) needs a PMU: the engine has no {}{}{}", event::maker(encoding.family), known->name,
+                       event::code_text(encoding), of_buffers ? "fill buffers" : "such event",
+                       known->remark.empty() ? "" : "; ", known->remark);
   }
   if (encoding.family == event::Family::apple || encoding.family == event::Family::arm) {
     return fmt::format("needs a PMU of {}'s processors", event::maker(encoding.family));

@@ -13,14 +13,12 @@ constexpr ShippedGroup table[] = {
      "# Double-precision operations: how many, how wide, how fast\n"
      "event instructions,fp-operations-double,fp-operations-double-scalar,fp-operations-double-128\n"
      "event fp-operations-double-256,fp-operations-double-512,fma-instructions,duration_time\n"
-     "metric SIMD-share-double=(fp-operations-double - fp-operations-double-scalar) / fp-operations-double\n"
-     "metric GFLOPS-double=fp-operations-double / duration_time\n"},
+     "metric SIMD-share-double,GFLOPS-double\n"},
     {"FLOPS_SP",
      "# Single-precision operations: how many, how wide, how fast\n"
      "event instructions,fp-operations-single,fp-operations-single-scalar,fp-operations-single-128\n"
      "event fp-operations-single-256,fp-operations-single-512,fma-instructions,duration_time\n"
-     "metric SIMD-share-single=(fp-operations-single - fp-operations-single-scalar) / fp-operations-single\n"
-     "metric GFLOPS-single=fp-operations-single / duration_time\n"},
+     "metric SIMD-share-single,GFLOPS-single\n"},
     {"MEM",
      "# Bytes that instructions request, and operations for each of them\n"
      "event load-bytes,store-bytes,non-temporal-stores,fp-operations,instructions\n"

@@ -6,8 +6,10 @@
 #include <set>
 
 #include "tally/core/base/text.hpp"
+#include "tally/core/count/likwid_groups.hpp"
 #include "tally/core/count/metric.hpp"
 #include "tally/hardware/event/generic_events.hpp"
+#include "tally/hardware/event/names_without_event.hpp"
 #include "tally/hardware/event/perf_names.hpp"
 #include "tally/hardware/event/shipped_groups.hpp"
 #include "tally/hardware/pmu/apple/apple_events.hpp"
@@ -83,15 +85,9 @@ const Candidates& of_all_processors() {
   return all;
 }
 
-// Names of perf's events for sampled memory accesses, which are no counts, and the events that count them.
-constexpr std::pair<std::string_view, std::string_view> sampled[] = {{"mem-loads", "loads"}, {"mem-stores", "stores"}};
-
 // Searches this machine's names first, and those of other processors only if none is near. Compares the whole text
 // before its first part: "UOPS_RETIRED:ALL" is a name.
 std::vector<std::string> nearest_names(std::string_view text, const Sources& sources) {
-  for (const auto& [name, event] : sampled) {
-    if (text == name) return {std::string(event)};
-  }
   const Candidates here = candidates(sources);
   const Candidates apple = apple_candidates();
   for (const std::string_view wanted : {text, text.substr(0, text.find(':'))}) {
@@ -157,6 +153,7 @@ std::string hint_of_known_name(std::string_view name) {
     if (lower(metric.name) == small) return fmt::format("{0} is a metric: `tally stat --metrics {0}`", metric.name);
   for (const ShippedGroup& group : shipped_groups())
     if (lower(group.name) == small) return fmt::format("{0} is a group: `tally stat --group {0}`", group.name);
+  if (const std::string_view group = hint_of_likwid_group(name); !group.empty()) return std::string(group);
   if (!small.starts_with("l3-") && small != "l3") return "";
   return small.find("miss") != std::string::npos ? "did you mean LLC-load-misses, LLC-store-misses, cache-misses?"
                                                  : "did you mean LLC-loads, LLC-stores, cache-references?";
@@ -185,6 +182,9 @@ Error unknown_event(std::string_view text, const Sources& sources) {
   if (looks_like_code(base)) {
     error.hint = base.size() <= 4 ? fmt::format("for an event code, write r{}", base)
                                   : fmt::format("for an event code, write 0x{}", base);
+  } else if (const auto known = name_without_event(base)) {
+    return {Code::bad_usage, fmt::format("tally has no event '{}': {}", printable(base), known->what),
+            std::string(known->instead), 0};
   } else if (!base.empty() && base.size() <= longest_compared) {
     if (const std::string known = hint_of_known_name(base); !known.empty()) {
       error.hint = known;

@@ -74,6 +74,13 @@ std::optional<Error> refuses_trigger(const WindowTrigger& trigger) {
   if (is_counted && !needed_by(trigger.event.id).any() && !needs_mix(trigger.event.id) &&
       trigger.event.mode == event::Mode::user)
     return std::nullopt;
+  if (needs_mix(trigger.event.id))
+    return Error{Code::bad_usage,
+                 fmt::format("the engine cannot end windows by {}, which it counts at their ends only",
+                             event::name(trigger.event)),
+                 fmt::format("`--every 1M -e {}` counts it in windows of a million instructions",
+                             event::definition(trigger.event.id).name),
+                 0};
   return Error{Code::bad_usage, fmt::format("the engine cannot end windows by {}", event::name(trigger.event)),
                "use instructions, branches, loads or stores; or count natively by a kernel event: `--by page-faults -e "
                "page-faults`",

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 
+#include "tally/counting/backend/engine/count/engine_counts.hpp"
 #include "tally/counting/backend/engine/engine_models.hpp"
 #include "tally/counting/backend/engine/regions/marked_events.hpp"
 #include "tally/engine/cpus/cpu_model.hpp"
@@ -36,6 +37,7 @@ class Adder {
 
   void add(Id id, std::uint32_t type, std::uint64_t config) {
     const bool modelled = is_modelled(id, modelling_);
+    if (needs_mix(id)) return;  // `tally run` does not count what instructions do
     if (pmu_.event_count == channel::pmu_event_limit || (!modelled && outlook_of(event_of(id)).trust != Trust::exact))
       return;
     // The model has one frequency.

@@ -24,6 +24,7 @@
 #include "tally/tools/history/history_file.hpp"
 #include "tally/tools/report/conversion.hpp"
 #include "tally/tools/report/profiles.hpp"
+#include "tally/tools/report/ranks.hpp"
 #include "tally/tools/report/stored_files.hpp"
 
 namespace tally::cli {
@@ -34,6 +35,7 @@ struct ReportOptions {
   std::string vectors;
   report::ResultOptions results;
   report::ProfileReport profiles;
+  bool ranks = false;
 };
 
 // The kinds that it reads, in the order in which they are tried.
@@ -61,6 +63,8 @@ constexpr const char* report_examples =
     "  # Regions recorded by the tally library\n"
     "  TALLY_OUTPUT=regions.json ./prog\n"
     "  tally report regions.json -o regions.html\n"
+    "  # All ranks of a job: mpirun tally stat -o %h.%r.json -- ./prog\n"
+    "  tally report --ranks *.json\n"
     "  # The history that `tally stat --history bench.db` wrote\n"
     "  tally report bench.db -o history.html\n"
     "  # Other formats\n"
@@ -85,6 +89,9 @@ void describe(Page& page, ReportOptions& options) {
   page.add_option("--bbv", options.vectors,
                   "windows: find phases from the basic-block vectors that `tally sample --bbv FILE` wrote")
       .value_name("FILE");
+  page.add_flag("--ranks", options.ranks,
+                "the files are those of the ranks of one job: print sum, minimum, maximum and imbalance of each event "
+                "in each region; formats table, csv and json");
   report::add_profile_options(page, options.profiles);
   page.footer(output::reader_lines(report::all_formats(), reported_kinds) + "\n" + report::conversion_lines() +
               fmt::format("  {:<12}  {}\n\n", output::source_name(output::Kind::profile),
@@ -261,6 +268,10 @@ int report_files(const std::vector<std::string>& arguments, bool is_export) {
     return report_error({Code::bad_usage, "missing FILE", "for example: tally report result.json -o page.html", 0});
   const report::ResultOptions& how = options.results;
   if (const auto apart = report::check_not_read(how.output, options.files); !apart) return report_error(apart.error());
+  if (options.ranks) {
+    if (options.profiles.any() || !options.vectors.empty()) return report_error(only_for_profiles());
+    return report::report_ranks(options.files, how);
+  }
   if (!is_export && history::is_history(options.files.front())) return report_history(options);
   const bool converts = is_export || asks_for_conversion(how);
   const bool may_compare = !is_export && options.files.size() == 2 && options.vectors.empty() && !has_stat_options(how);

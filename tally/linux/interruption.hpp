@@ -10,6 +10,9 @@ namespace tally::linux {
 /// Thread-safe.
 bool is_interrupted();
 
+/// Whether a signal asked tally to end, before or during a Finishing: its sender may kill tally soon.
+bool was_asked_to_end();
+
 /// Repeats a system call that a signal interrupted, unless tally must end: then returns -1 with errno EINTR.
 template <class Call>
 auto unless_interrupted(Call call) {

@@ -166,6 +166,51 @@ TEST(Report, converts_regions_one_program_at_a_time) {
                     "only --format and -o can be used with the regions of a program"));
 }
 
+/// The regions above as those of a rank, whose inner region counted `value`.
+std::string regions_of_rank(int rank, const Json& value) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(regions);
+  json["rank"] = rank;
+  nlohmann::ordered_json& event = json["regions"][0]["events"][0];
+  event["value"] = value;
+  if (value.is_null()) event["reason"] = "lost";
+  return json.dump(1);
+}
+
+TEST(Report, adds_up_ranks) {
+  const TemporaryFile zero("0.json", regions_of_rank(0, 100)), one("1.json", regions_of_rank(1, 400)),
+      two("2.json", regions_of_rank(2, 100));
+  const Finished all = tally({"report", "--ranks", one.path(), zero.path(), two.path(), "--format", "json"});
+  EXPECT_EQ(all.code(), 0) << all.err;
+  const Json json = Json::parse(all.out);
+  EXPECT_EQ(json["ranks"], Json({"rank 1", "rank 0", "rank 2"}));
+  for (const Json& row : json["rows"]) {
+    if (row["region"] != "inner" || row["event"] == "entries") continue;
+    EXPECT_EQ(row["ranks"], 3);
+    EXPECT_EQ(row["sum"], 600);
+    EXPECT_EQ(row["min"], 100);
+    EXPECT_EQ(row["min_rank"], 1);
+    EXPECT_EQ(row["max"], 400);
+    EXPECT_EQ(row["max_rank"], 0);
+    EXPECT_EQ(row["imbalance"], 1.0);
+    EXPECT_EQ(row["trust"], "exact");
+  }
+  const Finished table = tally({"report", "--ranks", zero.path(), one.path()});
+  EXPECT_TRUE(holds(table.out, "inner") && holds(table.out, "rank 1") && holds(table.out, "60.0 %")) << table.out;
+  const Finished rows = tally({"report", "--ranks", zero.path(), one.path(), "--format", "csv"});
+  EXPECT_TRUE(holds(rows.out, "inner,instructions:u,2,500,100,rank 0,400,rank 1,250,0.6,exact,")) << rows.out;
+}
+
+TEST(Report, ranks_without_a_value_make_the_sum_partial) {
+  const TemporaryFile zero("0.json", regions_of_rank(0, nullptr)), one("1.json", regions_of_rank(1, 400));
+  for (const Words& files : {Words{zero.path(), one.path()}, Words{one.path(), zero.path()}}) {
+    const Finished rows = tally(with(with({"report", "--ranks"}, files), {"--format", "csv"}));
+    EXPECT_TRUE(holds(rows.out, "instructions:u,1,400,400,rank 1,400,rank 1,400,0,partial,1 rank has no value"))
+        << rows.out;
+  }
+  const Finished memory = tally({"report", "--ranks", golden_memory});
+  EXPECT_EQ(memory.code(), 2);
+}
+
 TEST(Report, what_is_no_region_is_reported) {
   const TemporaryFile broken("broken.json", "{\"schema\": \"tally-regions/1\", \"pid\": 1}");
   const Finished finished = tally({"report", broken.path(), "-o", "-"});

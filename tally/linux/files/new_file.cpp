@@ -9,6 +9,7 @@
 #include <atomic>
 #include <utility>
 
+#include "tally/linux/interruption.hpp"
 #include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
@@ -33,6 +34,8 @@ bool needs_name(int os_errno) {
 }  // namespace
 
 bool put_on_disk(int fd) {
+  // mpirun kills a rank tens of milliseconds after SIGTERM, and a busy disk takes longer.
+  if (was_asked_to_end()) return true;
   if (retry([&] { return fsync(fd); }) == 0) return true;
   return errno == EINVAL || errno == ENOTSUP || errno == EROFS;
 }

@@ -82,6 +82,8 @@ bool is_interrupted() {
   return at != 0 && monotonic_now() >= at;
 }
 
+bool was_asked_to_end() { return last_signal_at != 0; }
+
 std::optional<int> finishing_interrupted_by() {
   const int signal = first_signal;
   return signal == 0 ? std::nullopt : std::optional(signal);

@@ -61,7 +61,7 @@ struct SingleKind {
 constexpr SingleKind single_memory{"results of `tally memory`", "a result of `tally memory`",
                                    "`tally report` makes one page of several results"};
 constexpr SingleKind single_regions{"regions of programs", "the regions of a program",
-                                    "`tally report` makes one page of several results"};
+                                    "`tally report` makes one page of several results, and with --ranks a sum"};
 constexpr SingleKind single_windows{"files of windows", "a file of windows",
                                     "convert each file with a command of its own"};
 

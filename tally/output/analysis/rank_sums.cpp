@@ -1,0 +1,119 @@
+#include "tally/output/analysis/rank_sums.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "tally/core/base/text.hpp"
+
+namespace tally::output {
+namespace {
+
+/// What one rank counted: by region and event, in the order of the file.
+class RankCounts {
+ public:
+  struct One {
+    std::string region;
+    EventName event;
+    Unit unit;
+    Count count;
+  };
+
+  void add(const std::string& region, const EventName& event, Unit unit, const Count& count) {
+    const auto known = std::ranges::find_if(
+        all, [&](const One& one) { return one.region == region && one.event == event && one.unit == unit; });
+    if (known == all.end())
+      all.push_back({region, event, unit, count});
+    else
+      known->count = known->count + count;
+  }
+  void add(const result::ProgramRegions& program) {
+    for (const RegionResult& region : program.regions) {
+      add(region.name, {"entries", std::nullopt}, Unit::events,
+          exact(static_cast<std::int64_t>(region.all.entries), Source::none));
+      for (const RegionEvent& event : region.all.events) add(region.name, event.event, Unit::events, event.total);
+    }
+  }
+
+  std::vector<One> all;
+};
+
+class RankAdder {
+ public:
+  void add(const std::string& name, const RankCounts& counts) {
+    sums_.names.push_back(name);
+    for (const RankCounts::One& one : counts.all) add(sums_.names.size() - 1, one);
+  }
+
+  RankSums finish() {
+    // Regions that the first rank lacks would be after those that it has, one event at a time.
+    std::stable_sort(sums_.rows.begin(), sums_.rows.end(),
+                     [&](const RankRow& a, const RankRow& b) { return regions_[a.region] < regions_[b.region]; });
+    for (RankRow& row : sums_.rows) {
+      if (row.ranks == 0) continue;
+      row.mean /= static_cast<double>(row.ranks);
+      if (row.without_value != 0)
+        row.sum =
+            downgraded(std::move(row.sum), Trust::partial,
+                       plural(static_cast<std::int64_t>(row.without_value), "rank has", "ranks have") + " no value");
+    }
+    return std::move(sums_);
+  }
+
+ private:
+  void add(std::size_t rank, const RankCounts::One& one) {
+    regions_.try_emplace(one.region, one.region.empty() ? 0 : regions_.size() + 1);
+    auto row = std::ranges::find_if(
+        sums_.rows, [&](const RankRow& known) { return known.region == one.region && known.event == one.event; });
+    if (row == sums_.rows.end()) row = sums_.rows.insert(row, RankRow{one.region, one.event, one.unit});
+    if (!one.count.value) {
+      row->without_value++;
+      if (row->ranks == 0) row->sum = one.count;
+      return;
+    }
+    const std::int64_t value = *one.count.value;
+    const bool is_first = row->ranks++ == 0;
+    if (is_first || value < row->least) std::tie(row->least, row->least_rank) = std::pair(value, rank);
+    if (is_first || value > row->most) std::tie(row->most, row->most_rank) = std::pair(value, rank);
+    row->sum = is_first ? one.count : row->sum + one.count;
+    row->mean += static_cast<double>(value);
+  }
+
+  RankSums sums_;  // with sums in `mean`
+  std::map<std::string, std::size_t> regions_;
+};
+
+std::string rank_name(std::optional<std::int32_t> rank, const std::string& file) {
+  return rank ? fmt::format("rank {}", *rank) : file;
+}
+
+}  // namespace
+
+RankSums sums_of_ranks(const std::vector<NamedResult>& results) {
+  RankAdder adder;
+  for (const NamedResult& one : results) {
+    RankCounts counts;
+    if (const auto* const program = std::get_if<result::ProgramRegions>(&one.result)) {
+      counts.add(*program);
+      adder.add(rank_name(program->rank, one.name), counts);
+      continue;
+    }
+    const auto* const stat = std::get_if<result::Stat>(&one.result);
+    if (stat == nullptr) continue;
+    for (const result::Event& event : stat->events)
+      counts.add("", event.total.name, event.total.unit, event.total.count);
+    std::optional<std::int32_t> rank;
+    if (!stat->runs.empty())
+      for (const result::ProgramRegions& program : stat->runs.back().regions) {
+        counts.add(program);
+        if (program.rank) rank = program.rank;
+      }
+    adder.add(rank_name(rank, one.name), counts);
+  }
+  return adder.finish();
+}
+
+}  // namespace tally::output

@@ -200,6 +200,21 @@ static void refresh(void) {
   close(fd);
 }
 
+// A paused ring gets nothing.
+static void pause_output(void) {
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 1000, PERF_SAMPLE_IP);
+  const int fd = open_event(&attr, 0, -1, -1);
+  printf("without a ring: %d", ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1));
+  struct perf_event_mmap_page* const ring = map_ring(fd, ring_pages);
+  printf(", pause: %d", ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1));
+  run_loop(fd, 10000);
+  const uint64_t paused = ring->data_head;
+  const int goes_on = ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 0);
+  run_loop(fd, 10000);
+  printf(", bytes: %lu; on: %d, bytes: %s\n", (unsigned long)paused, goes_on, ring->data_head > 100 ? "many" : "few");
+  printf("output of no file: %d, %s\n", ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, 12345), strerror(errno));
+}
+
 // --- waiting ---
 
 static void wait_for_samples(void) {
@@ -504,6 +519,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "signals") == 0) signal_overflows();
   if (strcmp(what, "loop") == 0) count_by_overflows();
   if (strcmp(what, "refresh") == 0) refresh();
+  if (strcmp(what, "pause") == 0) pause_output();
   if (strcmp(what, "poll") == 0) wait_for_samples();
   if (strcmp(what, "epoll") == 0) wait_by_epoll();
   if (strcmp(what, "threads") == 0) sample_threads();

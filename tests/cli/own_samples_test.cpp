@@ -41,6 +41,11 @@ TEST(OwnSamples, end_after_a_number_of_overflows) {
   EXPECT_EQ(sampled("refresh"), "refresh 0, period 0: 1 signals, 1 of them the last, counted 3000\n");
 }
 
+TEST(OwnSamples, can_be_paused) {
+  EXPECT_EQ(sampled("pause"),
+            "without a ring: -1, pause: 0, bytes: 0; on: 0, bytes: many\noutput of no file: -1, Bad file descriptor\n");
+}
+
 TEST(OwnSamples, wake_a_poll) {
   EXPECT_EQ(sampled("poll"), "before: 0, 8 samples: 0, 12 samples: 1 1, again: 0, read 12\n");
 }

@@ -40,6 +40,7 @@ struct PmuSampling {
   int32_t clock;                       ///< clockid, if a flag says that it is used
   uint16_t most_callers;               ///< sample_max_stack
   uint8_t overwrites;                  ///< 1: the program does not report what it has read
+  uint8_t is_paused;                   ///< 1: its ring gets no records: they are lost (PERF_EVENT_IOC_PAUSE_OUTPUT)
   uint8_t is_asynchronous;             ///< 1: each overflow sends a signal (O_ASYNC)
   uint32_t ring;                       ///< the first page of its ring in the file; 0: none
   uint32_t ring_pages;                 ///< after the first one

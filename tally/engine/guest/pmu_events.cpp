@@ -1,5 +1,7 @@
 #include "tally/engine/guest/pmu_events.hpp"
 
+#include <fcntl.h>
+
 #include "tally/engine/decimal.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
@@ -429,8 +431,13 @@ s64 control_pmu_event(Thread* t) {
       case PERF_EVENT_IOC_SET_OUTPUT: {
         const bool is_own = static_cast<s32>(g[rdx]) == -1;
         const u32 to = is_own ? 0 : find_event(g[rdx]);
+        if (!is_own && failed(kernel(SYS_fcntl, g[rdx], F_GETFD))) return -EBADF;
         return (is_own || to != 0) && redirect(event, to) ? 0 : -EINVAL;
       }
+      case PERF_EVENT_IOC_PAUSE_OUTPUT:
+        if (controlled.sampling.ring == 0) return -EINVAL;
+        controlled.sampling.is_paused = g[rdx] != 0;
+        return 0;
       case PERF_EVENT_IOC_REFRESH:
         if (controlled.inherits || controlled.sampling.period == 0) return -EINVAL;
         return change([&](PmuOpenEvent& e) {
@@ -440,8 +447,7 @@ s64 control_pmu_event(Thread* t) {
         });
       case static_cast<u32>(PERF_EVENT_IOC_PERIOD): return change_period(controlled, g[rdx]);
       case static_cast<u32>(PERF_EVENT_IOC_SET_FILTER):
-      case PERF_EVENT_IOC_SET_BPF:
-      case PERF_EVENT_IOC_PAUSE_OUTPUT: return -EINVAL;
+      case PERF_EVENT_IOC_SET_BPF: return -EINVAL;
       default: return not_of_pmu;
     }
   });

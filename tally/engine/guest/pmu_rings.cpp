@@ -173,12 +173,12 @@ bool write_record(PmuOpenEvent& e, const perf_event_header* record) {
   perf_event_mmap_page* const page = to != nullptr ? ring_of(*to) : nullptr;
   if (page == nullptr) return false;
   channel::PmuSampling& ring = to->sampling;
-  if (ring.lost != 0) {
+  if (ring.lost != 0 && !ring.is_paused) {
     LostRecord lost{{PERF_RECORD_LOST, 0, sizeof(perf_event_header) + 16}, e.id, ring.lost, {}};
     add_sample_id(e, lost.header);
     if (add_record(*to, page, lost.header)) ring.lost = 0;
   }
-  if (ring.lost != 0 || record == nullptr || !add_record(*to, page, *record)) {
+  if (ring.is_paused || ring.lost != 0 || record == nullptr || !add_record(*to, page, *record)) {
     ring.lost++;
     if (record == nullptr || record->type == PERF_RECORD_SAMPLE) e.sampling.lost_ever++;
     return false;

@@ -52,7 +52,7 @@ std::vector<Step> steps_without_pmu(const Facts& facts) {
     return {
         {"Without a PMU: the engine counts instructions, branches, loads and stores exactly, at the cost of "
          "time.",
-         {"tally stat -- PROGRAM"}}};
+         {"tally stat -- PROGRAM", "tally run -- PROGRAM  # if it opens counters itself"}}};
   }
   std::vector<Step> steps;
   if (facts.probes.trace_errno != 0 && facts.survey.yama_ptrace_scope == 3) {

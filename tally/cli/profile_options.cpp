@@ -101,7 +101,7 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   app.add_flag("--asm", options.instructions,
                "with --annotate: print the function's instructions (uses objdump); with --format callgrind: counts per "
                "instruction, for KCachegrind");
-  app.add_option("--top", options.top, "rows of the table; 0: all (default: 40)").value_name("N");
+  app.add_option("--top", options.top, "rows of the table; 0: all (default: 40, with --roofline 10)").value_name("N");
   app.add_flag("--full-names", options.whole_names, "print C++ and Rust functions with their parameters");
   app.add_flag("--inlines", options.inlines, "attribute counts to inlined functions instead of their callers");
   app.add_option("--object", options.object,
@@ -141,8 +141,9 @@ Result<output::ProfileStyle> style_of(const ProfileOptions& options) {
   output::ProfileStyle style;
   style.whole_names = options.whole_names;
   style.instructions = options.instructions;
-  if (options.top < 0) return fail(Code::bad_usage, "--top must not be negative", "--top 0 shows all rows");
-  style.most = static_cast<std::size_t>(options.top);
+  const int top = options.top.value_or(options.roofline ? 10 : 40);
+  if (top < 0) return fail(Code::bad_usage, "--top must not be negative", "--top 0 shows all rows");
+  style.most = static_cast<std::size_t>(top);
   const std::string by = options.lines ? "line" : options.by;
   const auto* const found =
       std::find_if(std::begin(groups), std::end(groups), [&](const auto& g) { return by == g.first; });

@@ -1,6 +1,7 @@
 // The options of `tally profile`.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace tally::cli {
 struct ProfileOptions {
   std::vector<std::string> event_lists;
   std::string backend = "auto", format, output, object, by = "function", annotate, sort = "own", every, processes;
-  int top = 40;
+  std::optional<int> top;
   std::uint64_t frequency = 0;
   bool lines = false, whole_names = false, instructions = false, inlines = false, quiet = false, kernel = false,
        everywhere = false, debuginfod = false, python = false;

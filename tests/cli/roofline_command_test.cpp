@@ -95,11 +95,11 @@ TEST_F(RooflineCommand, has_points_of_functions) {
       << function;
 }
 
-TEST_F(RooflineCommand, cannot_follow_running_processes) {
+TEST_F(RooflineCommand, cannot_be_divided_into_intervals) {
   store();
-  const Finished finished = tally({"stat", "--roofline", "-p", "1"});
+  const Finished finished = tally({"stat", "--roofline", "-I", "100", "--", ROOFLINED});
   EXPECT_EQ(finished.code(), 2) << finished.err;
-  EXPECT_TRUE(holds(finished.err, "--roofline cannot be used with running processes")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "--roofline cannot be used with -I")) << finished.err;
 }
 
 }  // namespace

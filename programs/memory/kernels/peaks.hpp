@@ -20,8 +20,14 @@ struct PeakKernel {
 /// The kernels of this architecture, by precision and rising width.
 std::span<const PeakKernel> peak_kernels();
 
-/// a = b + 0.5·c for `bytes` bytes of doubles, with the widest registers: loads twice as many bytes, and stores as
-/// many. The addresses are multiples of 64, and `bytes` is one of 256.
-void triad(std::byte* a, const std::byte* b, const std::byte* c, std::uint64_t bytes);
+/// Registers of one width. run(): a = b + 0.5·c for `bytes` bytes of doubles, which loads twice as many bytes, and
+/// stores as many. The addresses are multiples of 64, and `bytes` is one of 256.
+struct TriadKernel {
+  bool (*present)();
+  void (*run)(std::byte* a, const std::byte* b, const std::byte* c, std::uint64_t bytes);
+};
+
+/// The kernels of this architecture: the widest is not the fastest on every processor.
+std::span<const TriadKernel> triad_kernels();
 
 }  // namespace tally::memory

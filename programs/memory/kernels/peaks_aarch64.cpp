@@ -42,11 +42,7 @@ constexpr std::array all{
     PeakKernel{"double", 128, always, 2 * chains * 2, fma_double_128},
 };
 
-}  // namespace
-
-std::span<const PeakKernel> peak_kernels() { return all; }
-
-void triad(std::byte* a, const std::byte* b, const std::byte* c, std::uint64_t bytes) {
+void triad_128(std::byte* a, const std::byte* b, const std::byte* c, std::uint64_t bytes) {
   std::byte* const end = a + bytes;
   asm volatile(
       "fmov v30.2d, #0.5\n\t"
@@ -62,5 +58,13 @@ void triad(std::byte* a, const std::byte* b, const std::byte* c, std::uint64_t b
       : [end] "r"(end)
       : "memory", "cc", "v0", "v1", "v2", "v3", "v30");
 }
+
+constexpr std::array triads{TriadKernel{always, triad_128}};
+
+}  // namespace
+
+std::span<const PeakKernel> peak_kernels() { return all; }
+
+std::span<const TriadKernel> triad_kernels() { return triads; }
 
 }  // namespace tally::memory

@@ -75,7 +75,8 @@ TALLY_PLAIN_PEAK(plain_double_256, double, "vmovups", "vmulpd", "vaddpd", "y", "
 
 bool has_fma() { return __builtin_cpu_supports("fma") != 0; }
 bool has_no_fma() { return !has_fma(); }
-bool has_only_avx() { return !has_fma() && __builtin_cpu_supports("avx") != 0; }
+bool has_avx() { return __builtin_cpu_supports("avx") != 0; }
+bool has_only_avx() { return has_avx() && !has_fma(); }
 bool has_avx512() { return __builtin_cpu_supports("avx512f") != 0; }
 
 constexpr int fma(int lanes) { return 2 * chains * lanes; }
@@ -98,41 +99,40 @@ constexpr std::array all{
     PeakKernel{"double", 512, has_avx512, fma(8), fma_double_512},
 };
 
-// Four registers a round. `compute` ends with register `n` holding the result.
-#define TALLY_TRIAD(name, move, bank, width, load, compute, end)                                                      \
-  void name(std::byte* a, const std::byte* b, const std::byte* c, std::uint64_t bytes) {                              \
-    std::uint64_t at = 0;                                                                                             \
-    asm volatile(move " (%[half]), %%" bank                                                                           \
-                      "mm12\n\t"                                                                                      \
-                      ".balign 64\n"                                                                                  \
-                      "0:\t.irp n, 0, 1, 2, 3\n\t" load " \\n*" width "(%[c],%[at]), " compute "\n\t" move " %%" bank \
-                      "mm\\n, \\n*" width                                                                             \
-                      "(%[a],%[at])\n\t"                                                                              \
-                      ".endr\n\t"                                                                                     \
-                      "addq $4*" width                                                                                \
-                      ", %[at]\n\t"                                                                                   \
-                      "cmpq %[bytes], %[at]\n\t"                                                                      \
-                      "jb 0b\n\t" end                                                                                 \
-                 : [at] "+r"(at)                                                                                      \
-                 : [a] "r"(a), [b] "r"(b), [c] "r"(c), [bytes] "r"(bytes), [half] "r"(double_half.data())             \
-                 : "memory", TALLY_PEAK_REGISTERS);                                                                   \
+// A register a round, which is faster than several. `compute` ends with the result in register 0.
+#define TALLY_TRIAD(name, move, bank, width, compute, end)                                                \
+  void name(std::byte* a, const std::byte* b, const std::byte* c, std::uint64_t bytes) {                  \
+    std::uint64_t at = 0;                                                                                 \
+    asm volatile(move " (%[half]), %%" bank                                                               \
+                      "mm12\n\t"                                                                          \
+                      ".balign 64\n"                                                                      \
+                      "0:\t" compute "\n\t" move " %%" bank                                               \
+                      "mm0, (%[a],%[at])\n\t"                                                             \
+                      "addq $" width                                                                      \
+                      ", %[at]\n\t"                                                                       \
+                      "cmpq %[bytes], %[at]\n\t"                                                          \
+                      "jb 0b\n\t" end                                                                     \
+                 : [at] "+r"(at)                                                                          \
+                 : [a] "r"(a), [b] "r"(b), [c] "r"(c), [bytes] "r"(bytes), [half] "r"(double_half.data()) \
+                 : "memory", TALLY_PEAK_REGISTERS);                                                       \
   }
 
-TALLY_TRIAD(triad_512, "vmovups", "z", "64", "vmulpd",
-            "%%zmm12, %%zmm\\n\n\tvaddpd \\n*64(%[b],%[at]), %%zmm\\n, %%zmm\\n", "vzeroupper")
-TALLY_TRIAD(triad_256, "vmovups", "y", "32", "vmulpd",
-            "%%ymm12, %%ymm\\n\n\tvaddpd \\n*32(%[b],%[at]), %%ymm\\n, %%ymm\\n", "vzeroupper")
-TALLY_TRIAD(triad_128, "movups", "x", "16", "movapd",
-            "%%xmm\\n\n\tmulpd %%xmm12, %%xmm\\n\n\taddpd \\n*16(%[b],%[at]), %%xmm\\n", "")
+TALLY_TRIAD(triad_512, "vmovups", "z", "64",
+            "vmulpd (%[c],%[at]), %%zmm12, %%zmm0\n\tvaddpd (%[b],%[at]), %%zmm0, %%zmm0", "vzeroupper")
+TALLY_TRIAD(triad_256, "vmovups", "y", "32",
+            "vmulpd (%[c],%[at]), %%ymm12, %%ymm0\n\tvaddpd (%[b],%[at]), %%ymm0, %%ymm0", "vzeroupper")
+TALLY_TRIAD(triad_128, "movups", "x", "16",
+            "movapd (%[c],%[at]), %%xmm0\n\tmulpd %%xmm12, %%xmm0\n\taddpd (%[b],%[at]), %%xmm0", "")
+
+bool always() { return true; }
+
+constexpr std::array triads{TriadKernel{always, triad_128}, TriadKernel{has_avx, triad_256},
+                            TriadKernel{has_avx512, triad_512}};
 
 }  // namespace
 
 std::span<const PeakKernel> peak_kernels() { return all; }
 
-void triad(std::byte* a, const std::byte* b, const std::byte* c, std::uint64_t bytes) {
-  if (has_avx512()) return triad_512(a, b, c, bytes);
-  if (__builtin_cpu_supports("avx") != 0) return triad_256(a, b, c, bytes);
-  triad_128(a, b, c, bytes);
-}
+std::span<const TriadKernel> triad_kernels() { return triads; }
 
 }  // namespace tally::memory

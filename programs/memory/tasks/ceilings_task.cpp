@@ -96,8 +96,8 @@ Result<std::vector<linux::Area>> areas_of(const Runner& runner, std::uint64_t by
   return areas;
 }
 
-std::vector<double> triad_rates(const Runner& runner, const std::vector<linux::Area>& areas, std::uint64_t array,
-                                int slices) {
+std::vector<double> triad_rates(const Runner& runner, const TriadKernel& triad, const std::vector<linux::Area>& areas,
+                                std::uint64_t array, int slices) {
   std::vector<std::uint64_t> at(areas.size());
   return rates_together(runner, static_cast<int>(areas.size()), slices, [&](std::size_t thread) {
     std::byte* const base = areas[thread].data();
@@ -105,7 +105,7 @@ std::vector<double> triad_rates(const Runner& runner, const std::vector<linux::A
     while (bytes < bytes_between_clocks) {
       const std::uint64_t length = std::min(array - at[thread], bytes_between_clocks / 4);
       std::byte* const a = base + at[thread];
-      triad(a, a + array, a + 2 * array, length);
+      triad.run(a, a + array, a + 2 * array, length);
       at[thread] += length;
       if (at[thread] == array) at[thread] = 0;
       bytes += 3 * length;
@@ -114,7 +114,7 @@ std::vector<double> triad_rates(const Runner& runner, const std::vector<linux::A
   });
 }
 
-// The faster one of loads alone and of a triad: the first level serves loads and stores together, memory also reads the
+// The fastest one of loads alone and of triads: the first level serves loads and stores together, memory also reads the
 // lines that are stored.
 Result<void> add_bandwidth(const Runner& runner, const Level& level, int threads, Slices& slices,
                            result::Memory& result) {
@@ -126,13 +126,15 @@ Result<void> add_bandwidth(const Runner& runner, const Level& level, int threads
   loads.order = forward_ring(level.bytes / loads.stride_bytes);
   loads.order.push_back(loads.order.front());
   loads.is_contiguous = true;
-  std::vector<Ceiling> both;
+  std::vector<Ceiling> all;
   const Ceiling ceiling{.of = level.name, .processors = threads};
-  add_ceiling(both, ceiling, slices.collect([&](int n) { return stream_rates(runner, loads, *areas, n); }));
-  add_ceiling(both, ceiling, slices.collect([&](int n) { return triad_rates(runner, *areas, array, n); }));
-  const auto best = std::max_element(both.begin(), both.end(),
+  add_ceiling(all, ceiling, slices.collect([&](int n) { return stream_rates(runner, loads, *areas, n); }));
+  for (const TriadKernel& triad : triad_kernels())
+    if (triad.present())
+      add_ceiling(all, ceiling, slices.collect([&](int n) { return triad_rates(runner, triad, *areas, array, n); }));
+  const auto best = std::max_element(all.begin(), all.end(),
                                      [](const Ceiling& a, const Ceiling& b) { return a.per_second < b.per_second; });
-  if (best != both.end()) result.ceilings.bandwidths.push_back(*best);
+  if (best != all.end()) result.ceilings.bandwidths.push_back(*best);
   return {};
 }
 

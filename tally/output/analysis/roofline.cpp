@@ -28,8 +28,8 @@ struct Bound {
 // The widest instructions of a precision.
 double widest_peak(const Roofline& roofline, const std::string& precision) {
   double rate = 0;
-  for (const Ceiling& one : roofline.ceilings.peaks)
-    rate = std::max(rate, ceiling(roofline.ceilings.peaks, precision, one.bits, processors_of(roofline)));
+  for (const Ceiling& candidate : roofline.ceilings.peaks)
+    rate = std::max(rate, ceiling(roofline.ceilings.peaks, precision, candidate.bits, processors_of(roofline)));
   return rate;
 }
 
@@ -59,7 +59,7 @@ std::string percent_of(const RooflineVerdict& verdict) {
     return percent < 10 ? fmt::format("{:.1f}", percent) : fmt::format("{:.0f}", percent);
   };
   std::string range;
-  if (verdict.percent_low && verdict.percent_high)
+  if (verdict.percent_low && verdict.percent_high && text(*verdict.percent_low) != text(*verdict.percent_high))
     range = fmt::format(" ({} to {} %)", text(*verdict.percent_low), text(*verdict.percent_high));
   return text(verdict.percent) + " %" + range;
 }
@@ -72,19 +72,19 @@ int processors_of(const Roofline& roofline) {
 }
 
 double ceiling(const std::vector<Ceiling>& ceilings, const std::string& of, int bits, int processors) {
-  double one = 0;
+  double single = 0;
   double all = 0;
   int most = 1;
   for (const Ceiling& ceiling : ceilings) {
     if (ceiling.of != of || ceiling.bits != bits) continue;
-    if (ceiling.processors == 1) one = ceiling.per_second;
+    if (ceiling.processors == 1) single = ceiling.per_second;
     if (ceiling.processors >= most) {
       most = ceiling.processors;
       all = ceiling.per_second;
     }
   }
-  if (one <= 0) return all;
-  return processors >= most ? all : std::min(all, one * processors);
+  if (single <= 0) return all;
+  return processors >= most ? all : std::min(all, single * processors);
 }
 
 std::optional<RooflineVerdict> judge(const Roofline& roofline, const RooflinePoint& point) {
@@ -118,13 +118,16 @@ std::string limit_text(const RooflineVerdict& verdict) {
 
 std::string verdict_text(const Roofline& roofline, const RooflinePoint& point) {
   const std::string what = fmt::format("{} {}", point.kind, point.name);
+  // A thousandth of an operation per byte says nothing about its code.
+  const bool computes = point.operations > point.bytes / 1000;
   const auto verdict = judge(roofline, point);
   if (!verdict) return fmt::format("{} has no point: {}", what, point.reason);
   constexpr double far_percent = 50;
   constexpr double near_percent = 70;
   std::string text = fmt::format("{} reaches {} of what {} allows; the limit is {}", what, percent_of(*verdict),
-                                 point.operations > 0 ? "its intensity" : "the memory", limit_text(*verdict));
-  if (point.operations == 0) text += "; it computes no floating-point operations";
+                                 computes ? "its intensity" : "the memory", limit_text(*verdict));
+  if (!computes)
+    text += fmt::format("; it computes {} floating-point operations", point.operations == 0 ? "no" : "hardly any");
   if (verdict->percent >= far_percent) return text;
   if (verdict->scalar_percent && *verdict->scalar_percent >= near_percent)
     return fmt::format("{}; its operations are scalar, and it reaches {:.0f} % of the scalar peak", text,

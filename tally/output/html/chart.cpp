@@ -35,7 +35,8 @@ Json series_json(const ChartSeries& series) {
 }
 
 std::string data_of(const Chart& chart) {
-  Json json{{"x", scale_json(chart.x)}, {"y", scale_json(chart.y)}, {"steps", chart.steps}, {"named", chart.named}};
+  Json json{{"x", scale_json(chart.x)}, {"y", scale_json(chart.y)}, {"steps", chart.steps}};
+  if (chart.named) json["named"] = true;
   json["series"] = Json::array();
   for (const ChartSeries& series : chart.series) json["series"].push_back(series_json(series));
   json["bands"] = Json::array();

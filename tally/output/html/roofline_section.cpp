@@ -28,8 +28,8 @@ struct Range {
 Range intensities(const Roofline& roofline, double top) {
   const int processors = processors_of(roofline);
   Range range{.from = 1.0 / 16, .to = 16};
-  for (const Ceiling& one : roofline.ceilings.bandwidths)
-    if (const double rate = ceiling(roofline.ceilings.bandwidths, one.of, 0, processors); rate > 0)
+  for (const Ceiling& highest : roofline.ceilings.bandwidths)
+    if (const double rate = ceiling(roofline.ceilings.bandwidths, highest.of, 0, processors); rate > 0)
       range.to = std::max(range.to, 4 * top / rate);
   for (const RooflinePoint& point : roofline.points) {
     const auto verdict = judge(roofline, point);
@@ -60,10 +60,10 @@ std::string section_of(const Roofline& roofline) {
               .named = true};
   double top = 0;
   double top_double = 0;
-  for (const Ceiling& one : roofline.ceilings.peaks) {
-    const double rate = ceiling(roofline.ceilings.peaks, one.of, one.bits, processors);
+  for (const Ceiling& highest : roofline.ceilings.peaks) {
+    const double rate = ceiling(roofline.ceilings.peaks, highest.of, highest.bits, processors);
     top = std::max(top, rate);
-    if (one.of == "double") top_double = std::max(top_double, rate);
+    if (highest.of == "double") top_double = std::max(top_double, rate);
   }
   const Range range = intensities(roofline, top);
   int color = 0;
@@ -79,23 +79,23 @@ std::string section_of(const Roofline& roofline) {
                                         .note = verdict_text(roofline, point)}}});
   }
   std::vector<std::string> drawn;
-  const auto is_new = [&](const Ceiling& one) {
-    const std::string name = ceiling_name(one);
+  const auto is_new = [&](const Ceiling& highest) {
+    const std::string name = ceiling_name(highest);
     if (std::find(drawn.begin(), drawn.end(), name) != drawn.end()) return false;
     drawn.push_back(name);
     return true;
   };
-  for (const Ceiling& one : roofline.ceilings.bandwidths) {
-    const double rate = ceiling(roofline.ceilings.bandwidths, one.of, 0, processors);
-    if (rate <= 0 || !is_new(one)) continue;
-    chart.series.push_back(roof(ceiling_name(one), color++ % chart_colors,
+  for (const Ceiling& highest : roofline.ceilings.bandwidths) {
+    const double rate = ceiling(roofline.ceilings.bandwidths, highest.of, 0, processors);
+    if (rate <= 0 || !is_new(highest)) continue;
+    chart.series.push_back(roof(ceiling_name(highest), color++ % chart_colors,
                                 {{.x = range.from, .y = range.from * rate / giga}, {.x = top / rate, .y = top / giga}},
                                 false));
   }
-  for (const Ceiling& one : roofline.ceilings.peaks) {
-    const double rate = ceiling(roofline.ceilings.peaks, one.of, one.bits, processors);
-    if (rate <= 0 || one.of != "double" || (one.bits != 0 && rate < top_double) || !is_new(one)) continue;
-    chart.series.push_back(roof("peak, " + ceiling_name(one), color++ % chart_colors,
+  for (const Ceiling& highest : roofline.ceilings.peaks) {
+    const double rate = ceiling(roofline.ceilings.peaks, highest.of, highest.bits, processors);
+    if (rate <= 0 || highest.of != "double" || (highest.bits != 0 && rate < top_double) || !is_new(highest)) continue;
+    chart.series.push_back(roof("peak, " + ceiling_name(highest), color++ % chart_colors,
                                 {{.x = range.from, .y = rate / giga}, {.x = range.to, .y = rate / giga}}, true));
   }
   html += figure(chart);

@@ -89,12 +89,12 @@ inline void add_ceilings(Json& json, const result::Ceilings& ceilings) {
   if (ceilings.bandwidths.empty() && ceilings.peaks.empty()) return;
   const auto list = [](const std::vector<result::Ceiling>& some) {
     Json all = Json::array();
-    for (const result::Ceiling& one : some)
-      all.push_back({{"of", one.of},
-                     {"bits", one.bits},
-                     {"processors", one.processors},
-                     {"per_second", one.per_second},
-                     {"spread_percent", one.spread_percent}});
+    for (const result::Ceiling& row : some)
+      all.push_back({{"of", row.of},
+                     {"bits", row.bits},
+                     {"processors", row.processors},
+                     {"per_second", row.per_second},
+                     {"spread_percent", row.spread_percent}});
     return all;
   };
   json["ceilings"] = {{"date", text_or_null(ceilings.date)},
@@ -106,17 +106,17 @@ inline void add_ceilings(Json& json, const result::Ceilings& ceilings) {
 template <class Verdict>
 void add_roofline(Json& json, const std::optional<result::Roofline>& roofline, Verdict verdict) {
   if (!roofline) return;
-  Json made;
-  add_ceilings(made, roofline->ceilings);
-  made["busy_processors"] = roofline->busy_processors;
-  made["model"] = text_or_null(roofline->model);
-  made["notes"] = roofline->notes;
-  made["points"] = Json::array();
+  Json object;
+  add_ceilings(object, roofline->ceilings);
+  object["busy_processors"] = roofline->busy_processors;
+  object["model"] = text_or_null(roofline->model);
+  object["notes"] = roofline->notes;
+  object["points"] = Json::array();
   for (const result::RooflinePoint& point : roofline->points) {
     Json levels = Json::array();
     for (const result::LevelBytes& level : point.levels)
       levels.push_back({{"level", level.level}, {"bytes", level.bytes}});
-    Json one{{"kind", point.kind},
+    Json row{{"kind", point.kind},
              {"name", point.name},
              {"trust", std::string(name(point.trust))},
              {"operations", point.operations},
@@ -128,10 +128,10 @@ void add_roofline(Json& json, const std::optional<result::Roofline>& roofline, V
              {"seconds_low", value_or_null(point.seconds_low)},
              {"seconds_high", value_or_null(point.seconds_high)},
              {"reason", text_or_null(point.reason)}};
-    verdict(one, *roofline, point);
-    made["points"].push_back(std::move(one));
+    verdict(row, *roofline, point);
+    object["points"].push_back(std::move(row));
   }
-  json["roofline"] = std::move(made);
+  json["roofline"] = std::move(object);
 }
 
 inline Json function_json(const result::CodeFunction& code) {

@@ -209,20 +209,20 @@ MemoryRows ceiling_rows(const result::Ceilings& ceilings) {
   MemoryRows all{{{"ceiling"}}, {}};
   std::vector<int> processors;
   for (const auto* list : {&ceilings.bandwidths, &ceilings.peaks}) {
-    for (const result::Ceiling& one : *list) {
-      const auto column = std::find(processors.begin(), processors.end(), one.processors);
+    for (const result::Ceiling& ceiling : *list) {
+      const auto column = std::find(processors.begin(), processors.end(), ceiling.processors);
       const auto index = 1 + 2 * static_cast<std::size_t>(column - processors.begin());
       if (column == processors.end()) {
-        processors.push_back(one.processors);
-        all.columns.push_back({plural(one.processors, "CPU", "CPUs"), true});
+        processors.push_back(ceiling.processors);
+        all.columns.push_back({plural(ceiling.processors, "CPU", "CPUs"), true});
         all.columns.push_back({"spread", true});
       }
-      const std::string name = ceiling_name(one);
+      const std::string name = ceiling_name(ceiling);
       auto row = std::find_if(all.rows.begin(), all.rows.end(), [&](const auto& cells) { return cells[0] == name; });
       if (row == all.rows.end()) row = all.rows.insert(row, {name});
       row->resize(index + 2);
-      (*row)[index] = rate_text(one.per_second, list == &ceilings.bandwidths ? "B/s" : "FLOP/s");
-      (*row)[index + 1] = percent_text(one.spread_percent);
+      (*row)[index] = rate_text(ceiling.per_second, list == &ceilings.bandwidths ? "B/s" : "FLOP/s");
+      (*row)[index + 1] = percent_text(ceiling.spread_percent);
     }
   }
   for (Cells& cells : all.rows) cells.resize(all.columns.size());

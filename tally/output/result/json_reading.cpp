@@ -113,40 +113,40 @@ void read_models(const Json& json, Stat& stat) {
 }
 
 Ceilings read_ceilings(const Json& json) {
-  const auto found = json.find("ceilings");
-  if (found == json.end()) return {};
+  const auto value = json.find("ceilings");
+  if (value == json.end()) return {};
   const auto list = [&](const char* key) {
     std::vector<Ceiling> all;
-    for (const Json& one : found->at(key))
-      all.push_back({text(one, "of"), one.at("bits").get<int>(), one.at("processors").get<int>(),
-                     number<double>(one.at("per_second")), number<double>(one.at("spread_percent"))});
+    for (const Json& row : value->at(key))
+      all.push_back({text(row, "of"), number<int>(row.at("bits")), number<int>(row.at("processors")),
+                     number<double>(row.at("per_second")), number<double>(row.at("spread_percent"))});
     return all;
   };
-  return {text(*found, "date"), list("bandwidths"), list("peaks")};
+  return {text(*value, "date"), list("bandwidths"), list("peaks")};
 }
 
 std::optional<Roofline> read_roofline(const Json& json) {
-  const auto found = json.find("roofline");
-  if (found == json.end()) return std::nullopt;
-  Roofline roofline{.ceilings = read_ceilings(*found),
-                    .busy_processors = number<double>(found->at("busy_processors")),
-                    .model = text(*found, "model")};
-  for (const Json& one : found->at("points")) {
-    RooflinePoint point{.kind = text(one, "kind"),
-                        .name = text(one, "name"),
-                        .trust = trust(one.at("trust")),
-                        .operations = count(one.at("operations")),
-                        .single = count(one.at("single")),
-                        .scalar = count(one.at("scalar")),
-                        .bytes = count(one.at("bytes")),
-                        .seconds = optional<double>(one, "seconds"),
-                        .seconds_low = optional<double>(one, "seconds_low"),
-                        .seconds_high = optional<double>(one, "seconds_high"),
-                        .reason = text(one, "reason")};
-    for (const Json& level : one.at("levels")) point.levels.push_back({text(level, "level"), count(level.at("bytes"))});
+  const auto value = json.find("roofline");
+  if (value == json.end()) return std::nullopt;
+  Roofline roofline{.ceilings = read_ceilings(*value),
+                    .busy_processors = number<double>(value->at("busy_processors")),
+                    .model = text(*value, "model")};
+  for (const Json& row : value->at("points")) {
+    RooflinePoint point{.kind = text(row, "kind"),
+                        .name = text(row, "name"),
+                        .trust = trust(row.at("trust")),
+                        .operations = count(row.at("operations")),
+                        .single = count(row.at("single")),
+                        .scalar = count(row.at("scalar")),
+                        .bytes = count(row.at("bytes")),
+                        .seconds = optional<double>(row, "seconds"),
+                        .seconds_low = optional<double>(row, "seconds_low"),
+                        .seconds_high = optional<double>(row, "seconds_high"),
+                        .reason = text(row, "reason")};
+    for (const Json& level : row.at("levels")) point.levels.push_back({text(level, "level"), count(level.at("bytes"))});
     roofline.points.push_back(std::move(point));
   }
-  roofline.notes = found->at("notes").get<std::vector<std::string>>();
+  roofline.notes = value->at("notes").get<std::vector<std::string>>();
   return roofline;
 }
 

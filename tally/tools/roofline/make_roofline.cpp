@@ -11,6 +11,7 @@
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/analysis/whole_functions.hpp"
+#include "tally/tools/command/option_groups.hpp"
 #include "tally/tools/roofline/host_ceilings.hpp"
 
 namespace tally::roofline {
@@ -19,10 +20,10 @@ namespace {
 constexpr std::int64_t line_bytes = 64;
 
 std::optional<std::size_t> index_of(const result::Stat& stat, std::string_view event) {
-  const auto found = std::find_if(stat.events.begin(), stat.events.end(),
-                                  [&](const result::Event& one) { return one.total.name.base == event; });
-  if (found == stat.events.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - stat.events.begin());
+  const auto row = std::find_if(stat.events.begin(), stat.events.end(),
+                                [&](const result::Event& event_row) { return event_row.total.name.base == event; });
+  if (row == stat.events.end()) return std::nullopt;
+  return static_cast<std::size_t>(row - stat.events.begin());
 }
 
 std::optional<double> seconds_of(const result::Stat& stat, std::string_view event) {
@@ -73,6 +74,7 @@ FunctionKey key_of(const result::Profile& profile, std::uint32_t function, const
 }  // namespace
 
 void add_roofline_option(command::Page& page, bool& roofline, const char* points) {
+  const command::GroupScope group(page, command::models_group);
   page.add_flag("--roofline", roofline,
                 fmt::format("compare {} with the ceilings of this machine (tally memory ceilings): count operations "
                             "and bytes with the engine, divide the bytes among caches by a model, and run the program "
@@ -106,7 +108,7 @@ result::Roofline program_roofline(const result::Stat& stat, const std::optional<
     return index ? stat.events[*index].total.count.value.value_or(0) : 0;
   });
   point.kind = "program";
-  point.name = stat.command.empty() ? "" : stat.command.front();
+  point.name = stat.command.empty() ? "" : output::file_name(stat.command.front());
   point.trust = worst_trust(stat);
   if (time) {
     roofline.busy_processors = time->busy_processors;
@@ -128,8 +130,8 @@ std::string missing_text(const result::Profile& counts) {
     const auto index = index_of(counts.stat, event);
     if (!index || counts.repeated[*index] == 0) continue;
     const auto whole = static_cast<double>(output::total_count(counts, *index));
-    missing.push_back(
-        fmt::format("{} of the {}", percent_text(100 * static_cast<double>(counts.repeated[*index]) / whole), name));
+    const double percent = 100 * static_cast<double>(counts.repeated[*index]) / whole;
+    missing.push_back(fmt::format("{} of the {}", percent_text(percent), name));
   }
   return join(missing, ", ");
 }
@@ -156,11 +158,11 @@ void add_functions(result::Roofline& roofline, const result::Profile& counted, c
   for (const output::ProfileSum& sum : output::sums_of(samples, output::ProfileBy::function)) {
     const double share = whole > 0 ? static_cast<double>(sum.counts[0]) / whole : 0;
     const FunctionKey key = key_of(samples, sum.function, sampled_names);
-    const auto found = counts_of.find(key);
-    if (share < small_share || found == counts_of.end()) continue;
+    const auto function = counts_of.find(key);
+    if (share < small_share || function == counts_of.end()) continue;
     result::RooflinePoint point = point_of(roofline.ceilings, [&](std::string_view event) {
       const auto index = index_of(counts.stat, event);
-      return index ? found->second[*index] : 0;
+      return index ? function->second[*index] : 0;
     });
     point.kind = "function";
     point.name = key.second;

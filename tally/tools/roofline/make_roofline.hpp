@@ -15,7 +15,7 @@ void add_roofline_option(command::Page& page, bool& roofline, const char* points
 
 /// The events that a roofline needs, with those of a model for the levels of the memory.
 inline constexpr const char* events =
-    "fp-operations,fp-operations-single,fp-operations-scalar,load-bytes,store-bytes,L1-dcache-load-misses,"
+    "load-bytes,store-bytes,fp-operations,fp-operations-single,fp-operations-scalar,L1-dcache-load-misses,"
     "L1-dcache-store-misses,L2-misses,cache-misses";
 
 /// The events of the native run.

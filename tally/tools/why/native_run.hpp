@@ -38,7 +38,7 @@ Result<void> check_native(const measure::StatOptions& options, const backend::Ba
 bool add_native_runs(result::Stat& stat, const measure::StatOptions& options, const linux::HostMachine& machine,
                      linux::Signals& signals);
 
-/// Runs the command once more, natively, as `counted` was run under the engine. Returns its duration_time, user_time,
+/// Runs the command again, natively, as `counted` was run under the engine. Returns its duration_time, user_time,
 /// system_time and core-cycles-estimate. Errors: it cannot be used.
 Result<result::Stat> native_times(const result::Stat& counted, const measure::StatOptions& options,
                                   const linux::HostMachine& machine, linux::Signals& signals);

@@ -4,7 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "tests/cli/program.hpp"
 
@@ -24,6 +26,7 @@ class Interrupted {
   }
 
   Running* operator->() { return &running_; }
+  bool has_result() const { return file_.content().has_value(); }
   json result() const { return json::parse(file_.content().value_or("no file")); }
 
  private:
@@ -102,6 +105,32 @@ TEST(Signals, sent_to_tally_alone_reach_the_program) {
     EXPECT_EQ(one.result()["signal"], number);
     EXPECT_EQ(one.result()["interrupted_by"], number);
   }
+}
+
+/// Whether a child of a process leads a session.
+bool has_session_below(pid_t parent) {
+  std::ifstream children("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children");
+  for (pid_t child = 0; children >> child;)
+    if (getsid(child) == child) return true;
+  return false;
+}
+
+// As mpirun ends a rank: SIGTERM, and SIGKILL for the rank and its process group when the program has ended.
+TEST(Signals, a_kill_soon_after_sigterm_does_not_lose_the_results) {
+  bool was_killed = false;  // while the results were being written
+  for (int round = 0; round < 20 && !was_killed; ++round) {
+    Interrupted one(endless);
+    one->signal(SIGTERM);
+    while (!was_killed && !one.has_result()) was_killed = has_session_below(one->pid());
+    one->signal_group(SIGKILL);
+    EXPECT_TRUE(is_true_with_time([&](int factor) {
+      for (int i = 0; i < 100 * factor && !one.has_result(); ++i) usleep(10'000);
+      return one.has_result();
+    }));
+    EXPECT_EQ(one.result()["interrupted_by"], SIGTERM);
+    (void)one->finish();
+  }
+  EXPECT_TRUE(was_killed);
 }
 
 TEST(Signals, an_interrupt_ends_a_series) {

@@ -1,12 +1,17 @@
 #include "tally/linux/process/finishing.hpp"
 
 #include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
 
 #include "tally/linux/process/noted_signal.hpp"
 #include "tally/linux/process/received_signals.hpp"
@@ -38,6 +43,25 @@ void on_signal(int signal) {
   errno = kept_errno;
 }
 
+bool has_one_thread() {
+  std::error_code failed;
+  const std::filesystem::directory_iterator threads("/proc/self/task", failed);
+  return !failed && std::distance(begin(threads), end(threads)) == 1;
+}
+
+/// Continues in a child in a session of its own, which a SIGKILL for this process and its group does not reach. This
+/// process waits for it and ends as it does. Continues here if that is not possible.
+void continue_in_own_session() {
+  if (!has_one_thread()) return;
+  const pid_t child = fork();
+  if (child == 0) setsid();
+  if (child <= 0) return;
+  int status = 0;
+  while (waitpid(child, &status, 0) == -1 && errno == EINTR) continue;
+  if (WIFSIGNALED(status)) die_of(WTERMSIG(status));
+  _exit(WEXITSTATUS(status));
+}
+
 }  // namespace
 
 Finishing::Finishing(Signals& signals, Ends ends) : signals_(signals), is_outer_(!is_finishing.exchange(true)) {
@@ -45,6 +69,8 @@ Finishing::Finishing(Signals& signals, Ends ends) : signals_(signals), is_outer_
   signals.settle();
   if (signals.interrupted_by() && last_signal_at == 0) {
     last_signal_at = monotonic_now();
+    // mpirun kills a rank soon after SIGTERM, and at once if its program has ended.
+    if (signals.interrupted_by() == SIGTERM) continue_in_own_session();
     if (ends == Ends::with_program) give_up_at = last_signal_at + patience;
   }
   sigset_t delivered;

@@ -24,7 +24,7 @@
 #include "tally/tools/history/history_file.hpp"
 #include "tally/tools/report/conversion.hpp"
 #include "tally/tools/report/profiles.hpp"
-#include "tally/tools/report/ranks.hpp"
+#include "tally/tools/report/rank_report.hpp"
 #include "tally/tools/report/stored_files.hpp"
 
 namespace tally::cli {

@@ -159,11 +159,11 @@ class Terms {
 };
 
 Error no_such_pmu(std::string_view text, const std::string& name, const Sources& sources) {
-  if (const auto known = name_without_event(name))
+  if (const auto uncounted = name_without_event(name))
     return {Code::bad_usage,
             fmt::format("'{}': this machine's kernel has no PMU '{}', which counts {}", printable(text),
-                        printable(name), known->what),
-            std::string(known->instead), 0};
+                        printable(name), uncounted->what),
+            std::string(uncounted->instead), 0};
   const auto here = linux::pmu_names(sources.root);
   const auto near = nearest(name, here);
   return {Code::bad_usage, fmt::format("'{}': this machine's kernel has no PMU '{}'", printable(text), printable(name)),

@@ -46,7 +46,7 @@ TEST(Parse, unknown_names_suggest_the_nearest_of_all_sources) {
       {"UOPS_RETIRD:ALL", "UOPS_RETIRED:ALL"},
       {"memory_order_violatio", "apple_m1::memory_order_violation"},
       {"instructons", "did you mean instructions"},
-      {"mem-loads", "did you mean loads?"},
+      {"mem-loads", "count loads"},
       {"cycels", "did you mean cycles"},
       {"LLC-load-miss", "LLC-load-misses"},
       {"IPC", "IPC is a metric: `tally stat --metrics IPC`"},

@@ -104,8 +104,9 @@ bool fits_pattern(std::string_view pattern, const std::string& small) {
 
 std::optional<NameWithoutEvent> name_without_event(std::string_view name) {
   const std::string small = lower(name);
-  const auto* const row = std::find_if(std::begin(names_without), std::end(names_without),
-                                       [&](const NameWithoutEvent& one) { return fits_pattern(one.name, small); });
+  const auto* const row =
+      std::find_if(std::begin(names_without), std::end(names_without),
+                   [&](const NameWithoutEvent& name_row) { return fits_pattern(name_row.name, small); });
   return row == std::end(names_without) ? std::nullopt : std::optional(*row);
 }
 

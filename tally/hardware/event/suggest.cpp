@@ -182,9 +182,9 @@ Error unknown_event(std::string_view text, const Sources& sources) {
   if (looks_like_code(base)) {
     error.hint = base.size() <= 4 ? fmt::format("for an event code, write r{}", base)
                                   : fmt::format("for an event code, write 0x{}", base);
-  } else if (const auto known = name_without_event(base)) {
-    return {Code::bad_usage, fmt::format("tally has no event '{}': {}", printable(base), known->what),
-            std::string(known->instead), 0};
+  } else if (const auto uncounted = name_without_event(base)) {
+    return {Code::bad_usage, fmt::format("tally has no event '{}': {}", printable(base), uncounted->what),
+            std::string(uncounted->instead), 0};
   } else if (!base.empty() && base.size() <= longest_compared) {
     if (const std::string known = hint_of_known_name(base); !known.empty()) {
       error.hint = known;

@@ -15,7 +15,7 @@ namespace {
 /// What one rank counted: by region and event, in the order of the file.
 class RankCounts {
  public:
-  struct One {
+  struct RegionCount {
     std::string region;
     EventName event;
     Unit unit;
@@ -23,12 +23,13 @@ class RankCounts {
   };
 
   void add(const std::string& region, const EventName& event, Unit unit, const Count& count) {
-    const auto known = std::ranges::find_if(
-        all, [&](const One& one) { return one.region == region && one.event == event && one.unit == unit; });
-    if (known == all.end())
+    const auto earlier = std::ranges::find_if(all, [&](const RegionCount& other) {
+      return other.region == region && other.event == event && other.unit == unit;
+    });
+    if (earlier == all.end())
       all.push_back({region, event, unit, count});
     else
-      known->count = known->count + count;
+      earlier->count = earlier->count + count;
   }
   void add(const result::ProgramRegions& program) {
     for (const RegionResult& region : program.regions) {
@@ -38,14 +39,14 @@ class RankCounts {
     }
   }
 
-  std::vector<One> all;
+  std::vector<RegionCount> all;
 };
 
 class RankAdder {
  public:
   void add(const std::string& name, const RankCounts& counts) {
     sums_.names.push_back(name);
-    for (const RankCounts::One& one : counts.all) add(sums_.names.size() - 1, one);
+    for (const RankCounts::RegionCount& count : counts.all) add(sums_.names.size() - 1, count);
   }
 
   RankSums finish() {
@@ -64,21 +65,21 @@ class RankAdder {
   }
 
  private:
-  void add(std::size_t rank, const RankCounts::One& one) {
-    regions_.try_emplace(one.region, one.region.empty() ? 0 : regions_.size() + 1);
+  void add(std::size_t rank, const RankCounts::RegionCount& of) {
+    regions_.try_emplace(of.region, of.region.empty() ? 0 : regions_.size() + 1);
     auto row = std::ranges::find_if(
-        sums_.rows, [&](const RankRow& known) { return known.region == one.region && known.event == one.event; });
-    if (row == sums_.rows.end()) row = sums_.rows.insert(row, RankRow{one.region, one.event, one.unit});
-    if (!one.count.value) {
+        sums_.rows, [&](const RankRow& other) { return other.region == of.region && other.event == of.event; });
+    if (row == sums_.rows.end()) row = sums_.rows.insert(row, RankRow{of.region, of.event, of.unit});
+    if (!of.count.value) {
       row->without_value++;
-      if (row->ranks == 0) row->sum = one.count;
+      if (row->ranks == 0) row->sum = of.count;
       return;
     }
-    const std::int64_t value = *one.count.value;
+    const std::int64_t value = *of.count.value;
     const bool is_first = row->ranks++ == 0;
     if (is_first || value < row->least) std::tie(row->least, row->least_rank) = std::pair(value, rank);
     if (is_first || value > row->most) std::tie(row->most, row->most_rank) = std::pair(value, rank);
-    row->sum = is_first ? one.count : row->sum + one.count;
+    row->sum = is_first ? of.count : row->sum + of.count;
     row->mean += static_cast<double>(value);
   }
 
@@ -94,14 +95,14 @@ std::string rank_name(std::optional<std::int32_t> rank, const std::string& file)
 
 RankSums sums_of_ranks(const std::vector<NamedResult>& results) {
   RankAdder adder;
-  for (const NamedResult& one : results) {
+  for (const NamedResult& named : results) {
     RankCounts counts;
-    if (const auto* const program = std::get_if<result::ProgramRegions>(&one.result)) {
+    if (const auto* const program = std::get_if<result::ProgramRegions>(&named.result)) {
       counts.add(*program);
-      adder.add(rank_name(program->rank, one.name), counts);
+      adder.add(rank_name(program->rank, named.name), counts);
       continue;
     }
-    const auto* const stat = std::get_if<result::Stat>(&one.result);
+    const auto* const stat = std::get_if<result::Stat>(&named.result);
     if (stat == nullptr) continue;
     for (const result::Event& event : stat->events)
       counts.add("", event.total.name, event.total.unit, event.total.count);
@@ -111,7 +112,7 @@ RankSums sums_of_ranks(const std::vector<NamedResult>& results) {
         counts.add(program);
         if (program.rank) rank = program.rank;
       }
-    adder.add(rank_name(rank, one.name), counts);
+    adder.add(rank_name(rank, named.name), counts);
   }
   return adder.finish();
 }

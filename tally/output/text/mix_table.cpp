@@ -14,8 +14,8 @@ using result::InstructionMix;
 using Shares = std::vector<InstructionMix::Share>;
 
 std::int64_t count_in(const Shares& shares, const std::string& name) {
-  const auto found = std::ranges::find(shares, name, &InstructionMix::Share::name);
-  return found == shares.end() ? 0 : found->count;
+  const auto share = std::ranges::find(shares, name, &InstructionMix::Share::name);
+  return share == shares.end() ? 0 : share->count;
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ std::string mix_table(const std::vector<NamedMix>& mixes, std::size_t terminal) 
   Grid grid(std::move(columns));
   const auto add = [&](const std::string& name, const auto& count_of, const auto& whole_of) {
     std::vector<std::string> cells{name, thousands(count_of(all))};
-    for (const NamedMix& one : mixes) cells.push_back(share_text(count_of(one.mix), whole_of(one.mix)));
+    for (const NamedMix& named : mixes) cells.push_back(share_text(count_of(named.mix), whole_of(named.mix)));
     grid.add(std::move(cells));
   };
   const auto instructions_of = [](const InstructionMix& mix) { return mix.instructions; };

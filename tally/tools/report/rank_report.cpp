@@ -1,4 +1,4 @@
-#include "tally/tools/report/ranks.hpp"
+#include "tally/tools/report/rank_report.hpp"
 
 #include <fmt/format.h>
 
@@ -36,11 +36,11 @@ Result<std::vector<output::NamedResult>> read_ranks(const std::vector<std::strin
     auto results = stored_results(*file, kinds);
     if (!results) return fail(results.error());
     const std::string short_name = name.substr(name.rfind('/') + 1);
-    for (result::AnyResult& one : *results) {
-      if (auto* const stat = std::get_if<result::Stat>(&one))
+    for (result::AnyResult& stored : *results) {
+      if (auto* const stat = std::get_if<result::Stat>(&stored))
         ranks.push_back({short_name, std::move(*stat)});
       else
-        ranks.push_back({short_name, std::get<result::ProgramRegions>(std::move(one))});
+        ranks.push_back({short_name, std::get<result::ProgramRegions>(std::move(stored))});
     }
   }
   return ranks;

@@ -35,7 +35,7 @@ namespace {
 using namespace command;
 
 std::string payload_list() {
-  output::Grid grid({{"payload"}, {"control"}, {"differs in"}, {"code"}});
+  output::Grid grid({{"payload"}, {"control"}, {"differs in"}, output::prose_column("code")});
   for (const Payload& payload : library()) {
     grid.add({payload.facts.name, payload.facts.control, payload.facts.target, payload.body});
   }

@@ -131,7 +131,7 @@ std::string all_contrasts(const result::Discovery& discovery, std::size_t termin
              {"measured", Align::right},
              {"from", Align::right},
              {"to", Align::right},
-             {"verdict"}});
+             key_column("verdict")});
   for (const DiscoveredEvent& event : discovery.events) {
     for (const result::Contrast& contrast : event.contrasts) {
       grid.add({raw_code(event.code), contrast.payload, contrast.control, contrast.coordinate,
@@ -201,7 +201,7 @@ std::string vendors_name(const DiscoveredEvent& event) {
 std::string discover_text(const result::Discovery& discovery, bool all, std::size_t terminal) {
   const std::size_t width = prose_width(usual_discovery_width, terminal);
   std::string text = head(discovery, width) + "\n";
-  Grid grid({{"event"}, {"counts"}, {"counters"}, {"payloads"}, {"remarks"}});
+  Grid grid({{"event"}, {"counts"}, {"counters"}, {"payloads"}, prose_column("remarks")});
   for (const DiscoveredEvent& event : discovery.events) {
     if (event.kind == EventClass::dead) continue;
     grid.add({raw_code(event.code), names_that_fit(event), ranges(event.counters), verdicts(event), event.reason});

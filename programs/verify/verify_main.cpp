@@ -122,7 +122,7 @@ void describe(Page& page, VerifyOptions& options) {
 }
 
 std::string program_list() {
-  output::Grid grid({{"program"}, {"takes"}, {"description, instructions"}});
+  output::Grid grid({{"program"}, {"takes"}, output::prose_column("description, instructions")});
   for (const workload::Workload& workload : workload::all()) {
     grid.add({std::string(workload.name), std::string(workload.parameters), std::string(workload.what)});
   }

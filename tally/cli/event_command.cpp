@@ -4,6 +4,8 @@
 #include "tally/cli/event_tables.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
+#include "tally/linux/files/terminal_width.hpp"
+#include "tally/output/kit/grid.hpp"
 #include "tally/output/text/event_text.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/own_provenance.hpp"
@@ -59,7 +61,7 @@ int run_event(const std::vector<std::string>& arguments) {
   if (options.json) return print(output::event_json(explained, provenance()));
   std::string text;
   for (const output::Explained& one : explained) text += (text.empty() ? "" : "\n") + output::event_text(one);
-  return print(text);
+  return print(output::wrapped_lines(text, linux::terminal_columns(linux::Stream::output)));
 }
 
 }  // namespace tally::cli

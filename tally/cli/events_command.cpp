@@ -8,6 +8,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/linux/files/terminal_width.hpp"
+#include "tally/output/kit/grid.hpp"
 #include "tally/output/text/event_text.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/own_provenance.hpp"
@@ -105,7 +106,8 @@ int run_events(const std::vector<std::string>& arguments) {
     return code == exit_ok && offered.empty() ? int{exit_no} : code;
   }
   if (offered.empty()) return report_no_match(options);
-  return print(output::events_text(offered, linux::terminal_columns(linux::Stream::output)) + search_hint(options));
+  const std::size_t terminal = linux::terminal_columns(linux::Stream::output);
+  return print(output::wrapped_lines(output::events_text(offered, terminal) + search_hint(options), terminal));
 }
 
 }  // namespace tally::cli

@@ -227,7 +227,7 @@ TEST_F(Profile, follows_calls_of_linked_functions) {
 
 TEST_F(Profile, reports_how_the_program_ended) {
   const Finished table = tally({"profile", "-q", "--", PROFILED, "kill"});
-  EXPECT_NE(table.err.find("was killed by signal 9"), std::string::npos) << table.err;
+  EXPECT_NE(table.err.find("was killed by SIGKILL"), std::string::npos) << table.err;
 }
 
 TEST_F(Profile, takes_its_form_from_the_name_of_its_output) {

@@ -1,5 +1,7 @@
 #include "tally/output/analysis/comparison.hpp"
+#include "tally/core/base/text.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -432,6 +434,31 @@ TEST(ComparisonFormats, escape_names_in_markdown) {
   EXPECT_EQ(json["schema"], "tally-comparison/1");
   EXPECT_EQ(json["functions"].size(), 2000u);
   EXPECT_EQ(json["events"][0]["change"], 1000);
+}
+
+TEST(ComparisonFormats, have_short_comments_that_can_be_read) {
+  Comparison comparison;
+  const Comparable stat = *comparable_of(stat_of({{"instructions:u", {1000}}}));
+  comparison.before = comparison.after = &stat;
+  for (int i = 0; i < 30; ++i) {
+    const ComparedCount row{.event = "instructions:u",
+                            .subject = fmt::format("__parse_{}_text{}", i, std::string(900, 'x')),
+                            .before = 1'000'000,
+                            .after = 1'000'000 + 1000 * (31 - i),
+                            .trust = "exact",
+                            .verdict = Verdict::worse};
+    comparison.functions.push_back(row);
+    comparison.counts.push_back(row);
+  }
+  const JudgedComparison judged{.comparison = comparison, .gates = {}};
+  const std::string text = comparison_markdown(judged, {});
+  std::size_t rows = 0;
+  for (const std::string& line : split(text, '\n')) rows += line.find("🔴 worse") != std::string::npos;
+  EXPECT_EQ(rows, 2u * 20) << text;
+  EXPECT_NE(text.find("10 more counts are not shown"), std::string::npos);
+  EXPECT_NE(text.find("The 20 largest changes are shown"), std::string::npos);
+  EXPECT_NE(text.find("| &#95;_parse_7_text"), std::string::npos) << "within words, underscores are no markup";
+  EXPECT_NE(comparison_table(judged, {}).find("…"), std::string::npos) << "one name of 900 characters hides no number";
 }
 
 TEST(ComparisonFormats, list_what_is_within_its_limit_below_the_rest) {

@@ -34,9 +34,12 @@ std::string rows_table_of(const Comparison& comparison, const ComparisonStyle& s
   if (rows.empty()) return "";
   HtmlTable table({std::string(name(style.rows)), "#before", "#after", "#change", "#relative", "#of the program",
                    "verdict", "cause"});
-  for (const ComparedCount* const one : rows)
-    table.add({one->subject, count_text(one->before, *one), count_text(one->after, *one), change_text(*one),
-               relative_text(*one), share_of_whole(comparison, *one), std::string(name(one->verdict)), one->label});
+  const std::vector<std::string> subjects = subjects_of(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const ComparedCount& row = *rows[i];
+    table.add({subjects[i], count_text(row.before, row), count_text(row.after, row), change_text(row),
+               relative_text(row), share_of_whole(comparison, row), std::string(name(row.verdict)), row.label});
+  }
   return element("h3", fmt::format("Largest changes by {}, {}", name(style.rows), rows.front()->event)) + table.html();
 }
 

@@ -139,7 +139,20 @@
     return text + (isChange ? `, called ${number(call.calls_before)} times before, ${number(call.calls)} after`
       : call.calls ? `, called ${number(call.calls)} times` : ", inlined");
   };
-  const labelOf = (box) => data.functions[box.f].name + " " + (isChange ? percent(box.weight[0], box.weight[1]) : share(box.weight[1]));
+  // The function's own name, without scopes, template arguments and parameters: "_M_insert".
+  const ownName = (name) => {
+    let depth = 0, from = 0, end = name.length;
+    for (let i = 0; i < name.length; i++) {
+      if (name.startsWith("operator", i)) break;
+      if (name[i] === "(" && depth === 0 && i > from) { end = i; break; }
+      if (name[i] === "<" || name[i] === "(") depth++;
+      else if (name[i] === ">" || name[i] === ")") depth--;
+      else if (depth === 0 && name[i] === " ") from = i + 1;
+      else if (depth === 0 && name.startsWith("::", i)) from = i + 2;
+    }
+    return name.slice(from, end).replace(/<.*>$/, "") || name;
+  };
+  const labelOf = (box) => ownName(data.functions[box.f].name) + " " + (isChange ? percent(box.weight[0], box.weight[1]) : share(box.weight[1]));
 
   function drawBox(flame, box, depth, from, whole) {
     const name = data.functions[box.f].name, button = make("button", labelOf(box), "box");

@@ -77,6 +77,8 @@ std::vector<GateLine> gate_lines(const std::vector<GateResult>& gates);
 std::string_view name(ComparedRows rows);
 /// The rows of profiles to show of the first event that has some, at most `style.most_rows`.
 std::vector<const ComparedCount*> shown_rows(const Comparison& comparison, const ComparisonStyle& style);
+/// The subjects of rows as tables show them: long names are cut so that they still differ.
+std::vector<std::string> subjects_of(const std::vector<const ComparedCount*>& rows);
 /// The share of the whole program's count before that a row's change is: "+1.2 %"; empty if it is not known.
 std::string share_of_whole(const Comparison& comparison, const ComparedCount& row);
 

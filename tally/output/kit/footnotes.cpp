@@ -41,7 +41,8 @@ std::string Footnotes::cell(const Count& count) {
   std::string text = without_reason(count);
   if (!has_reason(count)) return text;
   const std::string reason = printable(count.reason);
-  if (rows_[count.reason] <= 1 && display_width(reason) <= widest_in_row) return fmt::format("{}: {}", text, reason);
+  if (!is_narrow_ && rows_[count.reason] <= 1 && display_width(reason) <= widest_in_row)
+    return fmt::format("{}: {}", text, reason);
   auto note = std::find(notes_.begin(), notes_.end(), reason);
   if (note == notes_.end()) note = notes_.insert(notes_.end(), reason);
   return fmt::format("{} [{}]", text, note - notes_.begin() + 1);

@@ -17,6 +17,9 @@ std::string trust_text(const Count& count);
 /// a reason that is short and occurs in one row stays in the row.
 class Footnotes {
  public:
+  /// `terminal`: columns of the terminal that shows the table; in a narrow one every reason is a note. 0: no terminal.
+  explicit Footnotes(std::size_t terminal = 0) : is_narrow_(terminal != 0 && terminal < 120) {}
+
   void announce(const Count& count);
 
   /// The cell: "exact", "partial: REASON" or "partial [1]".
@@ -26,6 +29,7 @@ class Footnotes {
   std::string text();
 
  private:
+  bool is_narrow_;
   std::map<std::string, std::size_t> rows_;  // number of rows with this reason
   std::vector<std::string> notes_;
   std::size_t written_ = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <string_view>
 
 #include "tally/core/base/text.hpp"
@@ -9,9 +10,17 @@
 namespace tally::output {
 
 std::string markdown_text(const std::string& text) {
+  const std::string plain = printable(text);
+  const auto is_of_word = [&](std::size_t at) {
+    return at < plain.size() && (std::isalnum(static_cast<unsigned char>(plain[at])) != 0 || plain[at] == '_');
+  };
   std::string escaped;
-  for (const char c : printable(text)) {
-    if (c == '<')
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    const char c = plain[i];
+    // Within a word, underscores are no markup.
+    if (c == '_' && is_of_word(i - 1) && is_of_word(i + 1))
+      escaped += c;
+    else if (c == '<')
       escaped += "&lt;";
     else if (c == '&')
       escaped += "&amp;";

@@ -109,7 +109,7 @@ std::string metrics_block(const result::Stat& stat, Footnotes& notes, std::size_
              {"min", Align::right},
              {"max", Align::right},
              {"formula"},
-             {"trust"}});
+             key_column("trust")});
   bool any = false;
   for (const result::Metric& metric : stat.metrics) {
     if (!metric.asked) continue;

@@ -2,7 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/comparable.hpp"
+#include "tally/output/analysis/gates.hpp"
+#include "tally/output/kinds/comparison_format.hpp"
 #include "tally/output/kinds/memory_format.hpp"
+#include "tally/output/kinds/profile_forms.hpp"
 #include "tally/output/kinds/regions_format.hpp"
 #include "tally/output/kinds/snippet_format.hpp"
 #include "tally/output/kinds/windows_format.hpp"
@@ -56,6 +60,83 @@ TEST(Widths, regions) {
   EXPECT_EQ(regions_table(program, 0).find("4712"), std::string::npos);
   EXPECT_NE(regions_table(program, 0, true).find("\n   4712    1,000  instructions:u"), std::string::npos)
       << regions_table(program, 0, true);
+}
+
+// 500 functions of C++ templates, whose names differ in the middle.
+result::Profile templates() {
+  result::Profile profile;
+  profile.stat.command = {"prog"};
+  for (const char* const name : {"instructions", "loads", "stores"}) {
+    result::Event& event = profile.stat.events.emplace_back();
+    event.total.event = name;
+    event.total.name = {name, Mode::user};
+    event.total.count = exact(600'000'000'000, Source::engine);
+  }
+  profile.owners.emplace_back();
+  profile.objects = {{"/usr/lib/x86_64-linux-gnu/libexample-with-a-long-name.so.6.0.30"}};
+  profile.sources = {"", "/usr/include/c++/12/bits/hashtable_policy.h"};
+  for (std::uint32_t i = 0; i < 500; ++i) {
+    result::ProfileFunction function;
+    function.name = "std::_Hashtable<" + std::string(400, 'k') + std::to_string(i) + std::string(400, 'v') +
+                    ">::_M_insert<" + std::to_string(i) + ">(int const&, std::allocator<char>)";
+    function.address = 0x1000 + 16 * i;
+    function.entered = 1'234'567 + i;
+    function.source = 1;
+    function.line = 2'000 + i;
+    profile.functions.push_back(function);
+    result::ProfileRow row;
+    row.function = i;
+    row.source = 1;
+    row.line = function.line;
+    row.address = function.address;
+    profile.rows.push_back(row);
+    for (const std::int64_t count : {1'200'000'000, 868'896'123, 12'345}) profile.counts.push_back(count - i);
+  }
+  profile.repeated = profile.unplaced = {0, 0, 0};
+  return profile;
+}
+
+// The first cells of the rows of functions.
+std::vector<std::string> row_names(const std::string& text) {
+  std::vector<std::string> found;
+  for (const std::string& line : split(text, '\n'))
+    if (line.find(" 0.20 %") != std::string::npos) found.push_back(line.substr(0, line.find(' ', 1)));
+  return found;
+}
+
+TEST(Widths, profiles_of_500_templates) {
+  const result::Profile profile = templates();
+  for (const ProfileBy by : {ProfileBy::function, ProfileBy::line}) {
+    const std::string whole = profile_table(profile, {.by = by, .most = 0});
+    for (const std::size_t terminal : {40u, 60u, 80u, 120u, 200u}) {
+      const std::string text = profile_table(profile, {.by = by, .most = 0, .terminal = terminal});
+      EXPECT_LE(widest(text), terminal) << text;
+      expect_numbers(text, whole);
+      if (by == ProfileBy::line) continue;
+      const std::vector<std::string> shown = row_names(text);
+      EXPECT_EQ(shown.size(), 500u) << "one line for each\n" << text;
+      EXPECT_EQ(std::set(shown.begin(), shown.end()).size(), 500u) << "all differ\n" << text;
+      EXPECT_EQ(text.find("left out") != std::string::npos, terminal < 120) << text;
+    }
+  }
+}
+
+TEST(Widths, comparisons_of_templates) {
+  result::Profile slower = templates();
+  for (std::size_t i = 0; i < slower.counts.size(); i += 3) slower.counts[i] += 1'000'000;
+  slower.stat.events[0].total.count = exact(600'500'000'000, Source::engine);
+  const auto before = comparable_of(templates()), after = comparable_of(slower);
+  ASSERT_TRUE(before && after);
+  const auto judged = compare_and_judge(*before, *after, {});
+  ASSERT_TRUE(judged) << judged.error().message;
+  const auto table = [&](std::size_t terminal) {
+    return comparison_table(*judged, {.most_rows = 0, .terminal = terminal});
+  };
+  const std::string whole = table(0);
+  for (const std::size_t terminal : {40u, 60u, 80u, 120u, 200u}) {
+    EXPECT_LE(widest(table(terminal)), terminal) << table(terminal);
+    expect_numbers(table(terminal), whole);
+  }
 }
 
 std::string windows(std::size_t terminal) {

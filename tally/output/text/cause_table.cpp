@@ -43,7 +43,7 @@ std::string cause_table(const result::Profile& profile, std::size_t terminal) {
   const auto cycles = [&](std::size_t i) { return total_count(profile, columns->causes()[i]); };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return cycles(a) > cycles(b); });
   std::vector<ProfileSum> lines = sums_of(profile, ProfileBy::line);
-  Grid grid({{"cause"}, {"cycles", Align::right}, {"share", Align::right}, {"lines with most of it"}});
+  Grid grid({{"cause"}, {"cycles", Align::right}, {"share", Align::right}, prose_column("lines with most of it")});
   const auto all = static_cast<double>(std::max<std::int64_t>(total_count(profile, columns->cycles()), 1));
   for (const std::size_t i : order)
     grid.add({std::string(cycle_causes()[i].name), thousands(cycles(i)),

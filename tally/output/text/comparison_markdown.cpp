@@ -1,7 +1,9 @@
 // `tally compare --format markdown`: a comment for a pull request.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
@@ -11,7 +13,7 @@ namespace tally::output {
 namespace {
 
 constexpr std::size_t longest_comment = 60'000;
-constexpr std::size_t most_details = 200;
+constexpr std::size_t most_rows = 20;  // of a table
 
 /// The verdict, with a coloured mark unless the change is too small to be seen: "+0.00 %".
 const char* mark(const ComparedCount& count) {
@@ -61,16 +63,17 @@ std::string comparison_markdown(const JudgedComparison& judged, const Comparison
   const auto counts = shown_counts(judged, style);
   if (!counts.empty()) {
     text += fmt::format(fmt::runtime(table_head), "event", "trust");
-    for (const ComparedCount* const count : counts)
+    for (const ComparedCount* const count : std::span(counts).first(std::min(counts.size(), most_rows)))
       text += row(*count, markdown_text(count->event + (count->subject.empty() ? "" : " of " + count->subject)),
                   count->trust + (count->reason.empty() ? "" : ": " + count->reason));
-    text += "\n";
+    text += counts.size() > most_rows ? fmt::format("\n{} more counts are not shown.\n\n", counts.size() - most_rows)
+                                      : "\n";
   }
   ComparisonStyle details = style;
-  details.most_rows = most_details;
+  details.most_rows = most_rows;
   const auto rows = shown_rows(comparison, details);
   std::string end;
-  if (rows.size() == most_details) end += fmt::format("The {} largest changes are shown.\n", most_details);
+  if (rows.size() == most_rows) end += fmt::format("The {} largest changes are shown.\n", most_rows);
   for (const std::string& warning : comparison.warnings) end += fmt::format("\n{}\n", markdown_text(warning));
   end += fmt::format("\n`{}`\n", markdown_text(shell_words(comparison.after->command)));
   if (rows.empty()) return text + end;
@@ -78,9 +81,11 @@ std::string comparison_markdown(const JudgedComparison& judged, const Comparison
       fmt::format("<details><summary>{} by {}</summary>\n\n", heading(style.rows), markdown_text(rows.front()->event));
   text += fmt::format(fmt::runtime(table_head), name(style.rows), "of the program");
   const std::string close = "\n</details>\n";
-  for (const ComparedCount* const one : rows) {
-    const std::string next = row(*one, markdown_text(one->subject),
-                                 share_of_whole(comparison, *one) + (one->label.empty() ? "" : ", " + one->label));
+  const std::vector<std::string> subjects = subjects_of(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string& label = rows[i]->label;
+    const std::string next = row(*rows[i], markdown_text(subjects[i]),
+                                 share_of_whole(comparison, *rows[i]) + (label.empty() ? "" : ", " + label));
     if (text.size() + next.size() + close.size() + end.size() > longest_comment) break;
     text += next;
   }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
 #include "tally/output/kit/grid.hpp"
 #include "tally/output/kit/metric_text.hpp"
@@ -52,27 +53,40 @@ std::string hidden_text(const JudgedComparison& judged, const ComparisonStyle& s
   return fmt::format("{} ({} shows them)", join(texts, ", "), style.all_option);
 }
 
-void add_counts(Grid& grid, const std::vector<const ComparedCount*>& counts) {
-  for (const ComparedCount* const count : counts)
-    grid.add({count->event, count->subject, count_text(count->before, *count), count_text(count->after, *count),
+/// Adds the rows; with `notes`, reasons become "[1]", and are added to these.
+void add_counts(Grid& grid, const std::vector<const ComparedCount*>& counts, std::vector<std::string>* notes) {
+  const std::vector<std::string> subjects = subjects_of(counts);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const ComparedCount* const count = counts[i];
+    std::string note = note_of(*count);
+    if (notes != nullptr && !count->reason.empty()) {
+      auto known = std::find(notes->begin(), notes->end(), note);
+      if (known == notes->end()) known = notes->insert(known, note);
+      note = fmt::format("[{}]", known - notes->begin() + 1);
+    }
+    grid.add({count->event, subjects[i], count_text(count->before, *count), count_text(count->after, *count),
               change_text(*count), relative_text(*count), interval_text(*count), std::string(name(count->verdict)),
-              count->trust, note_of(*count)});
+              count->trust, std::move(note)});
+  }
 }
 
 std::string rows_table(const Comparison& comparison, const ComparisonStyle& style) {
   const auto rows = shown_rows(comparison, style);
   if (rows.empty()) return "";
   Grid grid({{rows.front()->event, Align::right},
-             {"", Align::right},
+             key_column("", Align::right),
              {"of the program", Align::right},
              {"before", Align::right},
              {"after", Align::right},
-             {"verdict"},
-             {std::string(name(style.rows)), Align::left, 0, true},
+             key_column("verdict"),
+             {std::string(name(style.rows)), Align::left, usual_name_width, true},
              {"cause"}});
-  for (const ComparedCount* const one : rows)
-    grid.add({change_text(*one), relative_text(*one), share_of_whole(comparison, *one), count_text(one->before, *one),
-              count_text(one->after, *one), std::string(name(one->verdict)), one->subject, one->label});
+  const std::vector<std::string> subjects = subjects_of(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const ComparedCount& row = *rows[i];
+    grid.add({change_text(row), relative_text(row), share_of_whole(comparison, row), count_text(row.before, row),
+              count_text(row.after, row), std::string(name(row.verdict)), subjects[i], row.label});
+  }
   return "\n" + grid.text(style.terminal);
 }
 
@@ -158,6 +172,12 @@ std::vector<const ComparedCount*> shown_rows(const Comparison& comparison, const
   return shown;
 }
 
+std::vector<std::string> subjects_of(const std::vector<const ComparedCount*>& rows) {
+  std::vector<std::string> subjects;
+  for (const ComparedCount* const row : rows) subjects.push_back(row->subject);
+  return cut_names(std::move(subjects));
+}
+
 std::string share_of_whole(const Comparison& comparison, const ComparedCount& row) {
   for (const ComparedCount& count : comparison.counts)
     if (count.event == row.event && count.subject.empty() && count.before && *count.before != 0)
@@ -213,13 +233,16 @@ std::string comparison_table(const JudgedComparison& judged, const ComparisonSty
              {"before", Align::right},
              {"after", Align::right},
              {"change", Align::right},
-             {"", Align::right},
+             key_column("", Align::right),
              {"99 % interval", Align::right},
-             {"verdict"},
+             key_column("verdict"),
              {"trust"},
              {"note"}});
-  add_counts(grid, counts);
+  std::vector<std::string> notes;
+  add_counts(grid, counts, style.terminal == 0 ? nullptr : &notes);
   std::string text = "\n" + (counts.empty() ? std::string() : grid.text(style.terminal));
+  for (std::size_t i = 0; i < notes.size(); ++i)
+    text += hanging(fmt::format(" [{}] ", i + 1), printable(notes[i]), style.terminal);
   if (const std::string hidden = hidden_text(judged, style); !hidden.empty())
     text += prose_line(hidden, style.terminal);
   text += rows_table(comparison, style);

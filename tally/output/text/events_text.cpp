@@ -73,7 +73,7 @@ class Reasons {
 };
 
 std::string offered_table(const std::vector<const OfferedEvent*>& rows, Reasons& reasons, std::size_t terminal) {
-  Grid grid({{"event"}, {"trust here"}, {"one count is"}});
+  Grid grid({{"event"}, {"trust here"}, prose_column("one count is")});
   for (const OfferedEvent* row : rows) {
     const std::string others = short_names(row->entry.other_names);
     std::string what = printable(row->entry.what);

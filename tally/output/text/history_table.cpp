@@ -42,15 +42,15 @@ std::string history_table(const result::History& history, const result::Provenan
                {"results", Align::right},
                {"first", Align::right},
                {"last", Align::right},
-               {"trend"}});
+               key_column("trend")});
   Grid changes({{"name"},
                 {"event"},
                 {"counted with"},
                 {"since"},
-                {"date"},
+                {"date", Align::right},
                 {"before", Align::right},
                 {"after", Align::right},
-                {"change", Align::right}});
+                key_column("change", Align::right)});
   Grid patterns({{"name"},
                  {"event"},
                  {"counted with"},
@@ -60,8 +60,8 @@ std::string history_table(const result::History& history, const result::Provenan
                  {"until"},
                  {"before", Align::right},
                  {"after", Align::right},
-                 {"change", Align::right}});
-  Grid new_settings({{"name"}, {"since"}, {"date"}, {"settings that changed"}});
+                 key_column("change", Align::right)});
+  Grid new_settings({{"name"}, {"since"}, {"date", Align::right}, prose_column("settings that changed")});
   for (const HistorySeries& history_series : all) {
     series.add({history_series.name, history_series.event, history_series.distinction,
                 std::to_string(history_series.values.size()),
@@ -93,7 +93,7 @@ std::string history_table(const result::History& history, const result::Provenan
 
 std::string history_list(const result::History& history, std::size_t terminal) {
   Grid rows({{"number", Align::right},
-             {"date"},
+             {"date", Align::right},
              {"name"},
              {"commit"},
              {"label"},

@@ -71,7 +71,9 @@ std::vector<Column> name_columns(ProfileBy by) {
               {"file", Align::left, usual_name_width},
               {"line"}};
     case ProfileBy::line:
-      return {{"line", Align::left, usual_name_width, true}, {"function", Align::left, usual_name_width}, {"file"}};
+      return {{"line", Align::left, usual_name_width, true},
+              {"function", Align::left, usual_name_width, false, true},
+              {"file"}};
     case ProfileBy::object: return {{"file", Align::left, 0, true}};
     case ProfileBy::process: return {{"program", Align::left, 0, true}, {"process", Align::right}};
     case ProfileBy::thread:
@@ -298,7 +300,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   const std::string python = python_table(profile, style);
   std::string text = profile.stat.roofline ? roofline_block(*profile.stat.roofline, style.terminal) + "\n" : "";
   text +=
-      fmt::format("{}\n\n{}{}", profile.stat.command.empty() ? profile.stat.target : shell_words(profile.stat.command),
+      fmt::format("{}\n\n{}{}", profile.stat.target.empty() ? shell_words(profile.stat.command) : profile.stat.target,
                   python.empty() ? "" : python + "\n", grid.text(style.terminal));
   text += "\n";
   if (const std::string causes = cause_table(profile, style.terminal); !causes.empty()) text += causes + "\n";
@@ -319,7 +321,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   if (profile.calls_too_deep)
     text += " calls were too deep: calls nested deeper than 262,143 are attributed to their callers\n";
   if (profile.stat.incomplete) text += " incomplete: interrupted before all counts and names were collected\n";
-  if (profile.stat.signal) text += fmt::format(" the program was killed by signal {}\n", *profile.stat.signal);
+  if (profile.stat.signal) text += fmt::format(" the program was killed by {}\n", signal_name(*profile.stat.signal));
   if (style.by == ProfileBy::line && std::any_of(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(shown),
                                                  [](const ProfileSum& sum) { return sum.line == 0; }))
     text += " no line information: compile the program with -g; --debuginfod downloads debug files of libraries\n";
@@ -328,7 +330,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   for (const std::string& line : unread_lines(profile)) text += fmt::format(" {}\n", line);
   if (const auto words = presented_machine(profile.stat); !words.empty())
     text += fmt::format(" {} · {}\n", printable(profile.stat.backend), join(words, " · "));
-  return text;
+  return wrapped_lines(text, style.terminal);
 }
 
 }  // namespace tally::output

@@ -56,7 +56,7 @@ std::string top_down_block(const result::Stat& stat, std::size_t terminal) {
 }
 
 std::string events_once(const result::Stat& stat, Footnotes& notes, std::size_t terminal) {
-  Grid grid({{"event"}, {"count", Align::right}, {"per"}, {"trust"}});
+  Grid grid({{"event"}, {"count", Align::right}, {"per"}, key_column("trust")});
   for (const result::Event& row : event_rows(stat)) {
     grid.add({row.total.name.text(), number(row.total.count.value, row.total.unit),
               row_metric_text(stat, row.total.name), notes.cell(row.total.count)});
@@ -71,9 +71,9 @@ std::string events_repeated(const result::Stat& stat, Footnotes& notes, std::siz
              {"high", Align::right},
              {"min", Align::right},
              {"max", Align::right},
-             {"spread"},
+             key_column("spread"),
              {"per"},
-             {"trust"}});
+             key_column("trust")});
   for (const result::Event& row : event_rows(stat)) {
     if (!row.summary) continue;
     const Summary& summary = *row.summary;
@@ -88,7 +88,7 @@ std::string events_repeated(const result::Stat& stat, Footnotes& notes, std::siz
 
 // The corrections for page faults and interrupts, if there are any.
 std::string corrections_block(const result::Stat& stat, std::size_t terminal) {
-  Grid grid({{"corrected"}, {"count", Align::right}, {"subtracted"}});
+  Grid grid({{"corrected"}, {"count", Align::right}, prose_column("subtracted")});
   bool any = false;
   for (const result::Event& row : stat.events) {
     const auto& correction = row.total.count.correction;
@@ -153,8 +153,8 @@ std::string footer(const result::Stat& stat) {
 
 // The counts of parts of the machine, one row per event.
 std::string parts_block(const result::Stat& stat, std::size_t terminal) {
-  Grid grid({{"part"}, {"cpus"}, {"event"}, {"count", Align::right}, {"trust"}});
-  Footnotes notes;
+  Grid grid({{"part"}, {"cpus"}, {"event"}, {"count", Align::right}, key_column("trust")});
+  Footnotes notes(terminal);
   bool any = false;
   for (const result::Run& run : stat.runs) {
     for (const result::Part& part : run.parts) {
@@ -211,7 +211,7 @@ std::string intervals_block(const result::Stat& stat, Style style) {
 
 Result<std::string> table(const result::Stat& stat, const Style& style) {
   const bool repeated = !stat.events.empty() && stat.events.front().summary.has_value();
-  Footnotes notes;
+  Footnotes notes(style.terminal);
   for (const result::Event& row : stat.events) notes.announce(row.total.count);
   std::string text = stat.roofline ? "\n" + roofline_block(*stat.roofline, style.terminal) : "";
   text +=
@@ -234,7 +234,7 @@ Result<std::string> table(const result::Stat& stat, const Style& style) {
   // The last line of every table names the backend.
   text += footer(stat);
   // The result may come from an untrusted file.
-  return ForeignText(text + "\n").in_lines();
+  return ForeignText(wrapped_lines(text, style.terminal) + "\n").in_lines();
 }
 
 }  // namespace tally::output

@@ -103,7 +103,7 @@ std::string why_text(const result::GradedEvent& one) {
 
 // `column`: width of the reasons; 0: each is one cell, which the grid wraps.
 Grid grades_grid(const result::Verify& verify, std::size_t column) {
-  Grid grid({{"event"}, {"grade"}, {"why"}});
+  Grid grid({{"event"}, {"grade"}, prose_column("why")});
   for (const result::GradedEvent& graded_event : verify.events) {
     if (graded_event.grade == EventGrade::absent) continue;
     std::vector<std::string> lines =
@@ -180,7 +180,7 @@ std::string compared_text(const result::Verify& verify, std::size_t terminal) {
              {"by interrupts", Align::right},
              {"left", Align::right},
              {"allowed", Align::right},
-             {"verdict"}});
+             key_column("verdict")});
   for (const result::ComparedEvent& compared_event : verify.compared) {
     grid.add({compared_event.event, compared_event.exact ? thousands(*compared_event.exact) : "",
               added(compared_event.spread), compared_event.other ? thousands(*compared_event.other) : "",
@@ -263,7 +263,7 @@ std::string verify_text(const result::Verify& verify, bool all, std::size_t term
   if (!verify.command.empty()) text += "\n" + compared_text(verify, terminal);
   if (!verify.events.empty()) text += "\n" + grades(verify, terminal);
   text += failures(verify, width);
-  Grid grid({{"goal"}, {"what"}, {"verdict"}, {"runs", Align::right}});
+  Grid grid({{"goal"}, prose_column("what"), key_column("verdict"), {"runs", Align::right}});
   for (const GoalRow& row : goals) {
     grid.add({row.goal, row.what, verdict_text(row), row.runs ? thousands(row.runs) : ""});
   }
@@ -275,7 +275,7 @@ std::string verify_text(const result::Verify& verify, bool all, std::size_t term
                {"expected", Align::right},
                {"measured", Align::right},
                {"tolerance"},
-               {"verdict"},
+               key_column("verdict"),
                {"runs", Align::right}});
     for (const Check& check : verify.checks) {
       if (check.runs == 0) continue;  // the reason is above

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "tally/linux/files/output_file.hpp"
+#include "tally/linux/files/terminal_width.hpp"
 #include "tally/linux/machine/time_stamp.hpp"
+#include "tally/output/kit/grid.hpp"
 
 namespace tally::command {
 
@@ -41,9 +43,13 @@ void Progress::show(double done, const std::string& what) {
   const int full = std::clamp(static_cast<int>(std::lround(done * width)), 0, width);
   // A failure cannot be reported anywhere.
   const std::string rest = is_timed_ ? remaining_time_text(*first_share_, done, linux::raw_time() - began_) : "";
-  (void)linux::Output::standard_error().write(fmt::format("\r\033[K{} [{:<{}}] {:3.0f} %  {}{}", title_,
-                                                          std::string(static_cast<std::size_t>(full), '='), width,
-                                                          std::clamp(done, 0.0, 1.0) * 100, what, rest));
+  std::string line =
+      fmt::format("{} [{:<{}}] {:3.0f} %  {}{}", title_, std::string(static_cast<std::size_t>(full), '='), width,
+                  std::clamp(done, 0.0, 1.0) * 100, what, rest);
+  // In a line that the terminal breaks, the next one would not replace the first part.
+  if (const std::size_t columns = linux::terminal_columns(linux::Stream::error); columns > 1)
+    line = output::shortened(line, columns - 1);
+  (void)linux::Output::standard_error().write("\r\033[K" + line);
 }
 
 void Progress::clear() {

@@ -399,9 +399,12 @@ int run_profile(const std::vector<std::string>& arguments) {
   auto command = command_of(app, attached || options.everywhere, "tally profile -- ls -l");
   if (!command) return report_error(command.error());
   options.order.target.command = std::move(*command);
-  if (attached && !options.order.target.command.empty())
-    return report_error({Code::bad_usage, "-p and a program cannot be used together",
-                         "omit the program; -p samples until the processes end", 0});
+  if (options.timeout_ms != 0) {
+    if (!options.order.target.command.empty() || !(attached || options.everywhere))
+      return report_error({Code::bad_usage, "--timeout needs -p or -a, without a program",
+                           "for a program: tally profile -- timeout 5 ./prog", 0});
+    options.order.profile()->timeout = std::chrono::milliseconds(options.timeout_ms);
+  }
   auto processes = ids_of(options.processes, "process");
   if (!processes) return report_error(processes.error());
   options.order.target.attachment.processes = std::move(*processes);

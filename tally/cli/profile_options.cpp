@@ -38,8 +38,9 @@ constexpr const char* profile_examples =
     "  # Native, sampled: where the time goes; every page fault\n"
     "  tally profile -e cpu-clock -- ./prog\n"
     "  tally profile -e page-faults -- ./prog\n"
-    "  # A running process until Ctrl-C; all processes for 5 seconds\n"
+    "  # A running process until Ctrl-C, for 5 seconds; all processes for 5 seconds\n"
     "  tally profile -p 1234 --calls\n"
+    "  tally profile -p 1234 -- sleep 5\n"
     "  tally profile -a --by process -- sleep 5\n"
     "  # For tally compare before.json after.json\n"
     "  tally profile -o before.json -- ./prog\n"
@@ -63,8 +64,8 @@ constexpr std::pair<const char*, output::ProfileBy> groups[] = {{"function", out
 
 void describe_profile_options(Page& app, ProfileOptions& options) {
   app.head("Show what each function and source line executed.",
-           "tally profile [options] [--] PROGRAM [arguments]\n  tally profile [options] -p PIDS\n  tally profile "
-           "[options] -a [[--] PROGRAM [arguments]]");
+           "tally profile [options] [--] PROGRAM [arguments]\n  tally profile [options] (-p PIDS | -a) [[--] PROGRAM "
+           "[arguments]]");
   app.prefix_command();
   app.add_option("-e,--event", options.event_lists,
                  "count these events: names separated by commas; may be repeated (instructions, loads, stores; with a "
@@ -126,6 +127,9 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   add_launch_options(app, options.order.conditions);
   add_pmu_option(app, options.order.conditions);
   add_process_options(app, options.processes, options.everywhere);
+  app.add_option("--timeout", options.timeout_ms, "with -p or -a: stop after MS milliseconds")
+      .value_name("MS")
+      .check(whole_number(1));
   add_backend_option(app, options.backend, "count with this backend: auto (default), engine (exact), perf (sampling)");
   const auto formats = output::common(output::profile_formats());
   add_format_option(app, options.format, formats, output::format_help(formats, "table"));

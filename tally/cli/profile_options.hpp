@@ -15,6 +15,7 @@ namespace tally::cli {
 
 struct ProfileOptions {
   std::vector<std::string> event_lists;
+  std::int64_t timeout_ms = 0;  ///< 0: none
   std::string backend = "auto", format, output, object, by = "function", annotate, sort = "own", every, processes;
   std::optional<int> top;
   std::uint64_t frequency = 0;

@@ -190,6 +190,25 @@ TEST_F(ProfileSamples, of_running_processes) {
   EXPECT_EQ(one.finished.code(), 0) << one.finished.err;
 }
 
+TEST_F(ProfileSamples, of_running_processes_for_a_while) {
+  // Each attaches to a program that still runs for seconds.
+  const auto attached = [](const Words& more) {
+    Running program({SAMPLED, "serve"});
+    const ProfileRun run = sampled(with({"-e", "page-faults", "-p", std::to_string(program.pid())}, more));
+    EXPECT_TRUE(program.finish().code() == 0) << "it was left alone";
+    return run;
+  };
+  const ProfileRun during = attached({"--", "sh", "-c", "sleep 0.1; exit 7"});
+  ASSERT_TRUE(during.any()) << during.finished.err;
+  EXPECT_GT(during.of("touch"), 0) << during.json;
+  EXPECT_LT(during.of("touch"), 30000) << "not until its end";
+  EXPECT_EQ(during.finished.code(), 7) << during.finished.err;
+  const ProfileRun timed = attached({"--timeout", "100"});
+  ASSERT_TRUE(timed.any()) << timed.finished.err;
+  EXPECT_LT(timed.of("touch"), 30000) << timed.json;
+  EXPECT_EQ(timed.finished.code(), 0) << timed.finished.err;
+}
+
 TEST_F(ProfileSamples, of_all_processes) {
   const ProfileRun one = sampled({"-a", "-e", "page-faults", "--", SAMPLED, "touch", "1500"});
   if (one.finished.code() == 125) GTEST_SKIP() << "processors may not be sampled here: " << one.finished.err;
@@ -255,14 +274,14 @@ TEST_F(ProfileSamples, refuse_what_they_cannot_measure) {
   EXPECT_EQ(tally({"profile", "-e", "page-faults", "--every", "1ms", "--", "true"}).code(), 2);
   EXPECT_EQ(tally({"profile", "-e", "cpu-clock", "--every", "1", "--", "true"}).code(), 2);
   EXPECT_EQ(tally({"profile", "-e", "cpu-clock", "--every", "1ms", "--frequency", "10", "--", "true"}).code(), 2);
-  EXPECT_EQ(tally({"profile", "-p", "1", "--", "true"}).code(), 2);
+  EXPECT_EQ(tally({"profile", "--timeout", "100", "--", "true"}).code(), 2);
 }
 
 TEST_F(ProfileSamples, keep_the_programs_end) {
   EXPECT_EQ(tally({"profile", "-q", "-e", "page-faults", "--", "sh", "-c", "exit 7"}).code(), 7);
   const Finished killed = tally({"profile", "-q", "-e", "page-faults", "--", "sh", "-c", "kill -9 $$"});
   EXPECT_EQ(killed.code(), 137);
-  EXPECT_NE(killed.err.find("was killed by signal 9"), std::string::npos) << killed.err;
+  EXPECT_NE(killed.err.find("was killed by SIGKILL"), std::string::npos) << killed.err;
 }
 
 }  // namespace

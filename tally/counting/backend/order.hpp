@@ -247,9 +247,10 @@ struct Windows {
 
 /// A profile: counts, or samples, of each instruction.
 struct Profile {
-  Sampling sampling = {};  ///< for a backend that samples
-  bool calls = false;      ///< also record calls with inclusive counts (at most 4 events)
-  bool mix = false;        ///< the engine only: also which instructions were executed
+  Sampling sampling = {};                   ///< for a backend that samples
+  std::optional<Nanoseconds> timeout = {};  ///< without a command: stop after it
+  bool calls = false;                       ///< also record calls with inclusive counts (at most 4 events)
+  bool mix = false;                         ///< the engine only: also which instructions were executed
   bool python = false;  ///< also count functions of Python programs (CPython 3.11; at most 4 events, none of a model)
   std::optional<ProfileParts> parts = {};  ///< the engine only, and events that it counts itself
   /// With `calls`: functions by name, * and ? as in a shell, that are called also if a jump enters them. Other calls

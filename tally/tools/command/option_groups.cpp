@@ -18,7 +18,7 @@ constinit const OptionGroup attaching_group{
     .name = "attaching",
     .summary = "count running processes, CPUs or control groups",
     .text =
-        "With a PROGRAM, `tally stat` counts until it ends, and so does `tally profile -a`.\n"
+        "With a PROGRAM, `tally stat` counts until it ends, and so does `tally profile`.\n"
         "\n"
         "Attaching:\n"
         "  tally stat -p 1234 -I 1000 -e instructions,cycles\n"

@@ -194,6 +194,34 @@ Result<std::unique_ptr<CodeRun>> open_attached(const Order& order, const CodeEve
   }
 }
 
+/// Runs the command, or waits until the processes have ended (none: they never do), the timeout has passed, or the user
+/// interrupts.
+Result<Outcome> wait_for_end(const Order& order, const std::vector<std::int32_t>& processes) {
+  if (!order.target.command.empty()) {
+    CommandRun native(order);
+    if (const auto begun = native.start(); !begun) return fail(begun.error());
+    if (const auto executed = native.executed(); !executed) return fail(executed.error());
+    native.wait();
+    return native.outcome(native.statistics());
+  }
+  using Taken = linux::Signals::Taken;
+  const std::optional<Nanoseconds> timeout = order.profile()->timeout;
+  const Nanoseconds started = linux::now();
+  linux::ProcessWatch living(processes, {});
+  while (processes.empty() || living.any()) {
+    int milliseconds = -1;
+    if (timeout) {
+      const Nanoseconds left = *timeout - (linux::now() - started);
+      if (left.count() <= 0) break;
+      milliseconds = static_cast<int>(std::min<std::int64_t>(left.count() / 1'000'000 + 1, 60'000));
+    }
+    living.wait(order.conditions.signals->fd(), milliseconds);
+    const Taken taken = order.conditions.signals->take(0);
+    if (taken == Taken::interrupted || taken == Taken::give_up) break;
+  }
+  return Outcome{};
+}
+
 /// Samples everything that runs, while the command runs or until the user interrupts.
 Result<Outcome> run_everywhere(const Order& order, const CodeEvents& events) {
   CodeRun run(order, events);
@@ -210,47 +238,29 @@ Result<Outcome> run_everywhere(const Order& order, const CodeEvents& events) {
   const Nanoseconds started = linux::now();
   if (auto begun = run.begin(); !begun) return fail(begun.error());
   run.counters().enable();
-  Outcome outcome;
-  if (order.target.command.empty()) {
-    using Taken = linux::Signals::Taken;
-    for (Taken taken = Taken::nothing; taken != Taken::interrupted && taken != Taken::give_up;) {
-      order.conditions.signals->wait();
-      taken = order.conditions.signals->take(0);
-    }
-    outcome.duration = linux::now() - started;
-  } else {
-    CommandRun native(order);
-    if (const auto begun = native.start(); !begun) return fail(begun.error());
-    if (const auto executed = native.executed(); !executed) return fail(executed.error());
-    native.wait();
-    outcome = native.outcome(native.statistics());
-  }
-  run.finish(outcome, {.ended = true});
+  auto outcome = wait_for_end(order, {});
+  if (!outcome) return outcome;
+  if (order.target.command.empty()) outcome->duration = linux::now() - started;
+  run.finish(*outcome, {.ended = true});
   return outcome;
 }
 
 Result<Outcome> run_attached(const Order& order, const CodeEvents& events) {
-  using Taken = linux::Signals::Taken;
   auto run = open_attached(order, events);
   if (!run) return fail(run.error());
   // The mappings from before the counters were opened; the counters report later ones.
   for (const std::int32_t process : order.target.attachment.processes) add_living((*run)->samples(), process);
-  linux::ProcessWatch living(order.target.attachment.processes, {});
   const Nanoseconds started = linux::now();
   if (auto begun = (*run)->begin(); !begun) return fail(begun.error());
   (*run)->counters().enable();
   std::optional<PythonSampler> python;
   if (order.events.size() == 1 && is_clock_id(order.events.front().id))
     python.emplace(order.target.attachment.processes);
-  while (living.any()) {
-    living.wait(order.conditions.signals->fd(), -1);
-    const Taken taken = order.conditions.signals->take(0);
-    if (taken == Taken::interrupted || taken == Taken::give_up) break;
-  }
-  Outcome outcome;
-  (*run)->finish(outcome, {.ended = true});
-  if (python) python->finish(outcome.code, outcome.notices);
-  outcome.duration = linux::now() - started;
+  auto outcome = wait_for_end(order, order.target.attachment.processes);
+  if (!outcome) return outcome;
+  (*run)->finish(*outcome, {.ended = true});
+  if (python) python->finish(outcome->code, outcome->notices);
+  if (order.target.command.empty()) outcome->duration = linux::now() - started;
   return outcome;
 }
 

@@ -9,12 +9,14 @@
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/output/analysis/comparison.hpp"
+#include "tally/output/analysis/gates.hpp"
 #include "tally/output/data/other_tools.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/comparison/baseline.hpp"
 #include "tally/tools/comparison/gate_options.hpp"
 #include "tally/tools/history/history_file.hpp"
 #include "tally/tools/report/profiles.hpp"
@@ -82,20 +84,6 @@ void describe(Page& page, CompareOptions& options) {
   page.footer(about + comparison::comparable_lines() + "\n" + compare_examples);
 }
 
-// The counts that a history stores.
-Result<result::Stat> read_counts(const std::string& name) {
-  constexpr output::Kind kinds[] = {output::Kind::profile, output::Kind::stat};
-  auto file = report::read_stored(name);
-  if (!file) return fail(file.error());
-  auto results = report::stored_results(*file, kinds);
-  if (!results) return fail(results.error());
-  if (results->size() != 1)
-    return fail(Code::bad_usage,
-                fmt::format("'{}' holds {} results: a history takes files with one", printable(name), results->size()));
-  if (auto* const profile = std::get_if<result::Profile>(&results->front())) return std::move(profile->stat);
-  return std::get<result::Stat>(std::move(results->front()));
-}
-
 // Explains why two results differ, instead of comparing their counts.
 int explain(const CompareOptions& options) {
   if (options.gates.any() || !options.by.empty() || !options.format.empty() || !options.output.empty() ||
@@ -116,12 +104,6 @@ int explain(const CompareOptions& options) {
     runs.push_back({name, std::move(*stat)});
   }
   return why::explain_difference(runs[0], runs[1], read_stat_options);
-}
-
-int exit_code_of(const output::JudgedComparison& judged, const CompareOptions& options) {
-  using State = output::GateResult::State;
-  if (judged.any(State::failed, true)) return exit_no;
-  return judged.any(State::undecided, true) ? comparison::undecided_exit_code(options.gates.undecided) : int{exit_ok};
 }
 
 Result<output::ComparedRows> rows_of(const std::string& by) {
@@ -145,7 +127,7 @@ int write(const output::JudgedComparison& judged, const CompareOptions& options,
   const std::string text = format.write(judged, style);
   if (const int written = write_text(options.output, text); written != exit_ok) return written;
   if (to_file) say({judged.verdict()});
-  return exit_code_of(judged, options);
+  return comparison::outcome_of(judged, comparison::undecided_exit_code(options.gates.undecided)).second;
 }
 
 }  // namespace
@@ -174,7 +156,7 @@ int run_compare(const std::vector<std::string>& arguments) {
   if (!history) return report_error(history.error());
   std::optional<result::Stat> kept;
   if (!options.history.file.empty()) {
-    auto result = read_counts(options.files[1]);
+    auto result = report::read_counts(options.files[1]);
     if (!result) return report_error(result.error());
     kept = *std::move(result);
   }
@@ -191,13 +173,10 @@ int run_compare(const std::vector<std::string>& arguments) {
       report_error(*different);
       return exit_not_comparable;
     }
-  auto comparison = output::compare(*before, *after, options.force);
-  if (!comparison) return report_error(comparison.error());
-  output::JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}, .provenance = provenance()};
-  auto results = output::evaluate(*gates, judged.comparison);
-  if (!results) return report_error(results.error());
-  judged.gates = *std::move(results);
-  const int code = write(judged, options, *rows, **format);
+  auto judged = output::compare_and_judge(*before, *after, *gates, options.force);
+  if (!judged) return report_error(judged.error());
+  judged->provenance = provenance();
+  const int code = write(*judged, options, *rows, **format);
   const int stored = kept ? history->add(*kept, history::Origin::file) : exit_ok;
   return code != exit_ok ? code : stored;
 }

@@ -8,6 +8,7 @@
 #include "tally/cli/commands.hpp"
 #include "tally/core/count/event_name.hpp"
 #include "tally/linux/files/terminal_width.hpp"
+#include "tally/output/analysis/history_growth.hpp"
 #include "tally/output/kinds/history_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
 #include "tally/tools/command/command_page.hpp"
@@ -20,7 +21,7 @@ namespace tally::cli {
 namespace {
 
 struct HistoryCommandOptions {
-  std::vector<std::string> files;
+  std::vector<std::string> files, limits;
   std::string format, output, name, event, label;
   std::int64_t last = 0;
   bool list = false;
@@ -36,13 +37,14 @@ constexpr const char* history_footer =
     "that the program itself does the same in each run. Changes of other counts exceed their noise in at least three "
     "results; they are found by PELT with the sum of absolute deviations as cost.\n"
     "\n"
-    "Exit code: 0 the history was read, 2 bad usage or an unreadable file.\n"
+    "Exit code: 0 the history was read, 1 a count grew by more than --fail-above, 2 bad usage or an unreadable file.\n"
     "\n"
     "Examples:\n"
     "  tally stat --repeatable --history bench.db -- ./prog\n"
     "  tally history bench.db\n"
     "  tally history bench.db --list\n"
     "  tally history bench.db --event instructions --last 50\n"
+    "  tally history bench.db --fail-above 2%/20    # slow growth\n"
     "  tally history bench.db --format bencher -o result.json\n"
     "  tally report bench.db -o history.html\n";
 
@@ -56,6 +58,11 @@ void describe(Page& page, HistoryCommandOptions& options) {
   page.add_option("--last", options.last, "only the last N results of each name")
       .value_name("N")
       .check(whole_number(1));
+  page.add_option("--fail-above", options.limits,
+                  "exit with 1 if a count grew by more than P % over its last N results, and name the commits: "
+                  "[EVENT=]P%/N (without EVENT: every exact and modelled count); repeatable")
+      .value_name("LIMIT")
+      .repeated();
   const auto formats = output::common(output::history_formats());
   add_format_option(page, options.format, formats, output::format_help(formats, "table"));
   add_output_option(page, options.output);
@@ -85,6 +92,35 @@ void keep_asked(result::History& history, const HistoryCommandOptions& options) 
   history.entries = std::move(kept);
 }
 
+// Reports counts that grew by more than the limits. Returns tally's exit code.
+int judge_growth(const result::History& history, const std::vector<output::GrowthLimit>& limits) {
+  const std::vector<output::HistorySeries> all = output::series_of(history);
+  std::vector<std::string> lines;
+  int code = exit_ok;
+  for (const output::GrowthLimit& limit : limits) {
+    std::size_t limited = 0;
+    const std::size_t before = lines.size();
+    for (const output::HistorySeries& series : all) {
+      if (!output::is_limited(series, limit)) continue;
+      ++limited;
+      const auto growth = output::growth_of(series, limit.results);
+      if (growth && growth->relative() > limit.limit)
+        lines.push_back(fmt::format("failed: {} of {}: {}; above {}", series.event,
+                                    printable(output::series_name(series)), output::growth_text(*growth), limit.text));
+    }
+    if (limited == 0)
+      return report_error({Code::bad_usage,
+                           fmt::format("no series has a count for --fail-above {}", printable(limit.text)),
+                           "`tally history FILE` lists the series", 0});
+    if (lines.size() == before)
+      lines.push_back(fmt::format("passed: no count of {} series grew by more than {}", limited, limit.text));
+    else
+      code = exit_no;
+  }
+  if (!lines.empty()) say(lines);
+  return code;
+}
+
 Error nothing_left(const HistoryCommandOptions& options) {
   return {Code::bad_usage, fmt::format("'{}' has no such results", options.files.front()),
           fmt::format("`tally history {} --list` lists the results", options.files.front()), 0};
@@ -109,6 +145,12 @@ int run_history(const std::vector<std::string>& arguments) {
   if (!format) return report_error(format.error());
   if (const auto apart = report::check_not_read(options.output, options.files); !apart)
     return report_error(apart.error());
+  std::vector<output::GrowthLimit> limits;
+  for (const std::string& text : options.limits) {
+    auto limit = output::parse_growth_limit(text);
+    if (!limit) return report_error(limit.error());
+    limits.push_back(*std::move(limit));
+  }
   auto history = history::read_history(options.files.front());
   if (!history) return report_error(history.error());
   keep_asked(*history, options);
@@ -120,7 +162,8 @@ int run_history(const std::vector<std::string>& arguments) {
   const std::size_t terminal = to_file ? 0 : linux::terminal_columns(linux::Stream::output);
   const std::string text =
       options.list ? output::history_list(*history, terminal) : (*format)->write(*history, provenance(), terminal);
-  return write_text(options.output, text);
+  if (const int written = write_text(options.output, text); written != exit_ok) return written;
+  return judge_growth(*history, limits);
 }
 
 }  // namespace tally::cli

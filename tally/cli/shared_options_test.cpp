@@ -10,6 +10,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/engine/cpus/cpu_model.hpp"
 #include "tally/engine/machines/machine_model.hpp"
+#include "tally/output/analysis/comparable.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/help_topic.hpp"
 #include "tally/tools/windows/region_options.hpp"
@@ -181,6 +182,26 @@ void for_each_group_option(const Check& check) {
   for (const CommandDescription& command : describe_commands())
     for (const OptionDescription& option : command.options)
       if (option.group != nullptr) check(command.name, option);
+}
+
+// Suites of tally bench, action.yml and ci/gate have them, too.
+TEST(RunSettings, are_options_of_stat_and_profile) {
+  for (const CommandDescription& command : describe_commands()) {
+    if (command.name != "stat" && command.name != "profile") continue;
+    for (const auto& [name, is_flag] : result::run_settings) {
+      const auto option = std::ranges::find_if(command.options, [&](const OptionDescription& one) {
+        return std::ranges::count(one.names, "--" + std::string(name)) != 0;
+      });
+      ASSERT_NE(option, command.options.end()) << command.name << " --" << name;
+      EXPECT_EQ(option->value_name.empty(), is_flag) << name;
+    }
+  }
+  for (const result::Setting& setting : output::settings_of({}))
+    if (setting.name.starts_with("--")) {
+      EXPECT_NE(std::ranges::find(result::run_settings, setting.name.substr(2), &result::RunSetting::name),
+                std::end(result::run_settings))
+          << setting.name << " distinguishes results, but suites do not accept it";
+    }
 }
 
 // So that one topic describes the option for all commands.

@@ -8,6 +8,7 @@
 #include <regex>
 #include <sstream>
 
+#include "tally/output/result/setting.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {
@@ -89,6 +90,40 @@ TEST_F(ActionFile, passes_fails_and_comments) {
   EXPECT_EQ(run(0, {{"command", "sh -c 'exit 7'"}}).code(), 7);
   const Finished history = tally({"history", (folder_ / "bench.db").string(), "--event", "instructions"});
   EXPECT_NE(history.out.find("2  "), std::string::npos) << history.out;
+}
+
+TEST_F(ActionFile, has_every_setting_that_decides_counts) {
+  const Action action = read_action();
+  const std::string gate = *TemporaryFile::read(root + "/ci/gate");
+  for (const auto& [name, is_flag] : result::run_settings) {
+    const std::string setting(name);
+    EXPECT_TRUE(action.defaults.count(setting)) << setting;
+    const bool is_passed = std::any_of(action.environment.begin(), action.environment.end(),
+                                       [&](const auto& one) { return one.second == setting; });
+    EXPECT_TRUE(is_passed) << setting;
+    EXPECT_TRUE(holds(gate, "(--" + setting) || holds(gate, " " + setting + " ") || holds(gate, " " + setting + ";"))
+        << setting;
+  }
+  ASSERT_EQ(run(0, {{"cpu-model", "x86-64-v2"}, {"clock", "counted"}, {"environment", "fixed"}}).code(), 0);
+  const std::string result = text("tally-result.json");
+  for (const char* const part : {"\"--cpu-model\"", "\"x86-64-v2\"", "\"--clock\"", "\"--environment\"", "\"fixed\""})
+    EXPECT_TRUE(holds(result, part)) << part;
+}
+
+TEST_F(ActionFile, accepts_a_suite) {
+  std::ofstream(folder_ / "suite.toml")
+      << "[[benchmark]]\nname = \"loop\"\nfail-above = [\"instructions=1%\"]\n"
+         "command = [\"sh\", \"-c\", \"i=0; read n < rounds; while [ $i -lt $n ]; do i=$((i + 1)); done\"]\n";
+  const std::map<std::string, std::string> suite{{"command", ""}, {"suite", "suite.toml"}, {"history", "bench.db"}};
+  const Finished first = run(0, suite);
+  ASSERT_EQ(first.code(), 0) << first.out << first.err;
+  fs::rename(folder_ / "tally-results", folder_ / "tally-baseline");
+  EXPECT_EQ(run(0, suite).code(), 0);
+  const Finished slower = run(100, suite);
+  EXPECT_EQ(slower.code(), 1) << slower.out << slower.err;
+  EXPECT_TRUE(holds(text("tally-comment.md"), "failed: instructions")) << text("tally-comment.md");
+  EXPECT_TRUE(holds(text("output.txt"), "result=tally-results")) << text("output.txt");
+  EXPECT_EQ(run(0, {{"suite", "suite.toml"}}).code(), 2) << "and a command";
 }
 
 TEST_F(ActionFile, removes_the_variables_of_the_ci_system) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <regex>
 
 #include "tests/cli/program.hpp"
 
@@ -64,6 +65,74 @@ TEST_F(Bench, reports_benchmarks_that_cannot_run) {
   EXPECT_TRUE(holds(bench({"--list"}).out, "broken  sh -c 'echo because; exit 3'"));
 }
 
+TEST_F(Bench, prints_the_counts_of_each_benchmark_also_if_it_passes) {
+  suite("1000");
+  const Finished counted = bench({"-o", "old"});
+  EXPECT_TRUE(std::regex_search(counted.out, std::regex("loop +instructions:u +- +[0-9,]+ +counted"))) << counted.out;
+  const Finished same = bench({"-o", "new", "--baseline", "old"});
+  EXPECT_TRUE(std::regex_search(
+      same.out, std::regex("loop +instructions:u +([0-9,]+) +\\1 +0 +1% +passed\n true +instructions:u .* passed")))
+      << same.out;
+  suite("1100");
+  const Finished slower = bench({"-o", "new", "--baseline", "old"});
+  EXPECT_TRUE(std::regex_search(slower.out, std::regex("loop +instructions:u .* \\+[0-9.]+ % +1% +failed")))
+      << slower.out;
+}
+
+TEST_F(Bench, leaves_no_result_of_a_benchmark_that_failed) {
+  suite("10", "[[benchmark]]\nname = \"later\"\ncommand = [\"test\", \"-e\", \"works\"]\n");
+  std::ofstream(folder_ / "works") << "";
+  EXPECT_EQ(bench({"-o", "old"}).code(), 0);
+  EXPECT_TRUE(fs::exists(folder_ / "old/later.json"));
+  fs::remove(folder_ / "works");
+  const Finished failed = bench({"-o", "old"});
+  EXPECT_EQ(failed.code(), 125);
+  EXPECT_TRUE(std::regex_search(failed.out, std::regex("later .* exit code 1"))) << failed.out;
+  EXPECT_FALSE(fs::exists(folder_ / "old/later.json")) << "neither its own nor that of the call before";
+  EXPECT_TRUE(fs::exists(folder_ / "old/loop.json"));
+}
+
+TEST_F(Bench, runs_with_the_settings_of_the_suite_and_of_the_benchmark) {
+  suite("10",
+        "[[benchmark]]\nname = \"set\"\ncommand = [\"true\"]\nclock = \"counted\"\nenvironment = \"fixed\"\n"
+        "cpu-model = \"x86-64-v2\"\nmodel = \"haswell\"\nprecision = \"full\"\nprefetch = \"on\"\n");
+  ASSERT_EQ(bench({"--only", "set"}).code(), 0);
+  const std::string result = text("tally-results/set.json");
+  for (const char* const part : {"\"counted\"", "\"fixed\"", "\"x86-64-v2\"", "\"haswell\"", "\"full\"", "\"on\""})
+    EXPECT_TRUE(holds(result, part)) << part;
+  suite("10",
+        "[[benchmark]]\nname = \"set\"\ncommand = [\"touch\", \"ran\"]\nclock = \"counte\"\n"
+        "[[benchmark]]\nname = \"two\"\ncommand = [\"true\"]\ncpu-model = \"x86\"\n"
+        "[[benchmark]]\nname = \"three\"\ncommand = [\"true\"]\nmodel = \"hashwell\"\n");
+  const Finished wrong = bench();
+  EXPECT_EQ(wrong.code(), 2);
+  for (const char* const part : {"benchmark 'set': --clock: counte", "benchmark 'two': ", "benchmark 'three': "})
+    EXPECT_TRUE(holds(wrong.err, part)) << part << " in " << wrong.err;
+  EXPECT_FALSE(fs::exists(folder_ / "ran")) << "before anything runs";
+}
+
+TEST_F(Bench, judges_the_growth_over_the_last_results) {
+  const std::string creep =
+      "[[benchmark]]\nname = \"creep\"\ndirectory = \"sub\"\nfail-above = [\"instructions=1%\", "
+      "\"instructions=1%/20\"]\n"
+      "command = [\"sh\", \"-c\", \"read end <end; i=0; while [ $i -lt $end ]; do i=$((i + 1)); done\"]\n";
+  EXPECT_EQ((suite("1000", creep), bench()).code(), 2) << "without a history";
+  const auto run = [&](const char* rounds, const char* from, const char* to) {
+    suite(rounds, creep);
+    return bench({"-o", to, "--baseline", from, "--history", "bench.db", "--only", "creep", "--label", rounds});
+  };
+  fs::create_directories(folder_ / "one");
+  EXPECT_EQ(run("1000", "one", "two").code(), 0);
+  EXPECT_EQ(run("1007", "two", "one").code(), 0);
+  const Finished last = run("1014", "one", "two");
+  EXPECT_EQ(last.code(), 1) << last.out;
+  EXPECT_TRUE(
+      std::regex_search(last.out, std::regex("instructions:u .* 1% +passed\n.*instructions:u .* 1%/20 +failed")))
+      << last.out;
+  EXPECT_TRUE(holds(last.out, "over the last 2 results: +") && holds(last.out, "at 1007") && holds(last.out, "at 1014"))
+      << last.out;
+}
+
 TEST_F(Bench, reports_wrong_suites_and_gates) {
   EXPECT_EQ(bench().code(), 2);
   suite("10", "[[benchmark]]\nname = \"x\"\ncomand = [\"true\"]\n");
@@ -107,37 +176,43 @@ TEST_F(Bench, reports_all_wrong_gates_at_once) {
 }
 
 TEST_F(Bench, names_functions_of_a_profile) {
-  const std::string loop = R"(static __attribute__((noinline)) int count(int n) {
+  for (const std::string repeats : {"1", "2"}) {
+    const std::string loop = R"(static __attribute__((noinline)) int count(int n) {
   volatile int i = 0;
   while (i < n) ++i;
   return i;
 }
 int main(void) { return count(STEPS) == 0; }
 )";
-  std::ofstream(folder_ / "loop.c") << loop;
-  const auto build = [&](const std::string& steps) {
-    const Words words{"/usr/bin/env",
-                      "gcc",
-                      "-O1",
-                      "-g",
-                      "-DSTEPS=" + steps,
-                      "-o",
-                      folder_.string() + "/loop",
-                      folder_.string() + "/loop.c"};
-    ASSERT_EQ(Running(words).finish().code(), 0);
-  };
-  std::ofstream(folder_ / "tally-bench.toml")
-      << "[[benchmark]]\nname = \"loop\"\ncommand = [\"./loop\"]\nprofile = true\n"
-         "fail-above = [\"instructions@count=1%\"]\n";
-  build("1000");
-  EXPECT_EQ(bench({"-o", "old", "--history", "bench.db"}).code(), 0);
-  build("1100");
-  const Finished slower = bench({"-o", "new", "--baseline", "old", "--history", "bench.db", "--comment", "comment.md"});
-  EXPECT_EQ(slower.code(), 1) << slower.out << slower.err;
-  EXPECT_TRUE(holds(slower.out, "failed: instructions:u of count")) << slower.out;
-  EXPECT_TRUE(holds(text("comment.md"), "| count |")) << text("comment.md");
-  const Finished history = tally({"history", (folder_ / "bench.db").string(), "--name", "loop", "-e", "instructions"});
-  EXPECT_TRUE(holds(history.out, " 2 ")) << history.out;
+    std::ofstream(folder_ / "loop.c") << loop;
+    const auto build = [&](const std::string& steps) {
+      const Words words{"/usr/bin/env",
+                        "gcc",
+                        "-O1",
+                        "-g",
+                        "-DSTEPS=" + steps,
+                        "-o",
+                        folder_.string() + "/loop",
+                        folder_.string() + "/loop.c"};
+      ASSERT_EQ(Running(words).finish().code(), 0);
+    };
+    std::ofstream(folder_ / "tally-bench.toml")
+        << "[[benchmark]]\nname = \"loop\"\ncommand = [\"./loop\"]\nprofile = true\n"
+           "fail-above = [\"instructions@count=1%\", \"instructions=1%\"]\nrepeats = " +
+               repeats + "\n";
+    build("1000");
+    EXPECT_EQ(bench({"-o", "old", "--history", "bench.db"}).code(), 0);
+    build("1100");
+    const Finished slower =
+        bench({"-o", "new", "--baseline", "old", "--history", "bench.db", "--comment", "comment.md"});
+    EXPECT_EQ(slower.code(), 1) << slower.out << slower.err;
+    EXPECT_TRUE(holds(slower.out, "failed: instructions:u of count")) << slower.out;
+    EXPECT_TRUE(holds(slower.out, "largest change: count") || holds(slower.out, "instructions:u of count"));
+    EXPECT_TRUE(holds(text("comment.md"), "| count |")) << text("comment.md");
+    const Finished history =
+        tally({"history", (folder_ / "bench.db").string(), "--name", "loop", "-e", "instructions"});
+    EXPECT_TRUE(holds(history.out, repeats == "1" ? " 2 " : " 4 ")) << history.out;
+  }
 }
 
 }  // namespace

@@ -72,6 +72,39 @@ TEST(History, names_steps_and_patterns_of_exact_counts) {
   EXPECT_TRUE(holds(*page.content(), "<td>creep</td>"));
 }
 
+// Each step is below the limit of a gate, and their sum is above that of the history.
+// In a directory without git, results are named by their labels.
+TEST(History, fails_for_slow_growth_and_names_the_commits) {
+  const TemporaryFile file("bench.db");
+  for (const char* const rounds : {"1000", "1000", "1005", "1010", "1010", "1025"})
+    ASSERT_EQ(Running({"/usr/bin/env", "-C",        "/",
+                       TALLY_COMMAND,  "stat",      "-q",
+                       "--repeatable", "-e",        "instructions",
+                       "--history",    file.path(), "--name",
+                       "loop",         "--label",   std::string("n") + rounds,
+                       "-o",           "/dev/null", "--",
+                       "sh",           "-c",        "i=0; while [ $i -lt \"$0\" ]; do i=$((i + 1)); done",
+                       rounds})
+                  .finish()
+                  .code(),
+              0);
+  const auto judged = [&](const char* limit) { return tally({"history", file.path(), "--fail-above", limit}); };
+  const Finished failed = judged("1%/20");
+  EXPECT_EQ(failed.code(), 1) << failed.err;
+  EXPECT_TRUE(holds(failed.err, "failed: instructions:u of loop: +") && holds(failed.err, "over the last 5 results") &&
+              holds(failed.err, "at n1025, +") && holds(failed.err, "at n1010; above 1%/20"))
+      << failed.err;
+  EXPECT_EQ(judged("instructions=1%/5").code(), 1);
+  EXPECT_EQ(judged("1%/2").code(), 1);
+  EXPECT_EQ(judged("1%/2").err.find("n1005"), std::string::npos) << "before these results";
+  const Finished passed = judged("5%/20");
+  EXPECT_EQ(passed.code(), 0);
+  EXPECT_TRUE(holds(passed.err, "passed: no count of 1 series grew by more than 5%/20")) << passed.err;
+  for (const char* const wrong : {"5%", "/20", "x%/20", "5%/0", "5%/20x", "-1%/5"})
+    EXPECT_EQ(judged(wrong).code(), 2) << wrong;
+  EXPECT_EQ(judged("loads=5%/20").code(), 2) << "not in the history";
+}
+
 // Counts of other settings are no change of the program.
 TEST(History, keeps_results_of_other_settings_apart) {
   const TemporaryFile file("bench.db"), page("page.html");

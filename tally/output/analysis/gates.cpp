@@ -10,9 +10,9 @@
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/event_name.hpp"
+#include "tally/output/analysis/comparison.hpp"
 #include "tally/output/analysis/growth.hpp"
 #include "tally/output/analysis/profile_names.hpp"
-#include "tally/output/kinds/comparison_format.hpp"
 
 namespace tally::output {
 namespace {
@@ -318,6 +318,17 @@ Result<std::vector<GateResult>> evaluate(const std::vector<Gate>& gates, const C
     if (const auto evaluated = evaluate_one(gate, comparison, results); !evaluated) errors.push_back(evaluated.error());
   if (!errors.empty()) return fail(joined_errors(errors));
   return results;
+}
+
+Result<JudgedComparison> compare_and_judge(const Comparable& before, const Comparable& after,
+                                           const std::vector<Gate>& gates, bool forced) {
+  auto comparison = compare(before, after, forced);
+  if (!comparison) return fail(comparison.error());
+  JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}, .provenance = {}};
+  auto results = evaluate(gates, judged.comparison);
+  if (!results) return fail(results.error());
+  judged.gates = *std::move(results);
+  return judged;
 }
 
 }  // namespace tally::output

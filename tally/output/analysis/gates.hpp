@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tally/core/base/result.hpp"
-#include "tally/output/kinds/comparison_result.hpp"
+#include "tally/output/kinds/comparison_format.hpp"
 
 namespace tally::output {
 
@@ -27,5 +27,9 @@ Result<void> check_unit(const Gate& gate, bool is_of_time);
 /// is undecided otherwise (growth_between). A gate without subject limits the whole program; in results of benchmarks
 /// every one of them. Errors: bad_usage for events and subjects that are not in both results, all of them.
 Result<std::vector<GateResult>> evaluate(const std::vector<Gate>& gates, const Comparison& comparison);
+
+/// Compares two results (compare()) and evaluates the gates. Errors: bad_usage.
+Result<JudgedComparison> compare_and_judge(const Comparable& before, const Comparable& after,
+                                           const std::vector<Gate>& gates, bool forced = false);
 
 }  // namespace tally::output

@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <string>
+#include <string_view>
 
 namespace tally::result {
 
@@ -12,6 +13,17 @@ struct Setting {
   std::string value;          ///< in words
   bool is_of_models = false;  ///< it only decides modelled counts
   auto operator<=>(const Setting&) const = default;
+};
+
+/// A setting of runs that decides counts: the option `--NAME` of `tally stat` and `tally profile`, the key NAME of a
+/// suite (`tally bench`), an input of action.yml, and the variable NAME of ci/gate (`CPU_MODEL`).
+struct RunSetting {
+  std::string_view name;
+  bool is_flag = false;  ///< on or off; others have a value
+};
+inline constexpr RunSetting run_settings[] = {
+    {"repeatable", true}, {"environment"}, {"clock"}, {"cpu-model"}, {"backend"}, {"model"},
+    {"precision"},        {"prefetch"},    {"llc"},   {"marks"},     {"pin"},
 };
 
 }  // namespace tally::result

@@ -148,23 +148,29 @@ void Page::prefix_command() { app_->prefix_command(); }
 std::vector<std::string> Page::remaining() const { return app_->remaining(); }
 bool Page::has(const std::string& name) const { return app_->count(name) > 0; }
 
-std::optional<int> Page::read(const std::vector<std::string>& arguments) {
+Result<bool> Page::parse(const std::vector<std::string>& arguments) {
   try {
     // CLI11 expects the arguments in reverse order.
     app_->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
-    return print(text());
+    return true;
   } catch (const CLI::ParseError& error) {
-    return report_error(in_words(error, *this));
+    return fail(in_words(error, *this));
   }
   // CLI11 uses the next word as the value of "--name=". The remaining words are the program's.
   const std::size_t own = arguments.size() - std::min(arguments.size(), app_->remaining_size());
   for (std::size_t i = 0; i < own; ++i) {
     const std::string& word = arguments[i];
     if (word.starts_with("--") && word.size() > 3 && word.find('=') == word.size() - 1)
-      return report_error(
-          {Code::bad_usage, fmt::format("missing value after {}", printable(word)), options_hint(""), 0});
+      return fail(Code::bad_usage, fmt::format("missing value after {}", printable(word)), options_hint(""));
   }
+  return false;
+}
+
+std::optional<int> Page::read(const std::vector<std::string>& arguments) {
+  const auto asks_for_help = parse(arguments);
+  if (!asks_for_help) return report_error(asks_for_help.error());
+  if (*asks_for_help) return print(text());
   return std::nullopt;
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "tally/core/base/result.hpp"
 #include "tally/tools/command/command_description.hpp"
 
 // CLI11 parses the arguments. Only page.cpp includes it, because it takes seconds to compile.
@@ -93,8 +94,11 @@ class Page {
   void prefix_command();
   std::vector<std::string> remaining() const;
 
-  /// Parses the arguments and stores their values. Returns tally's exit code if the command is finished: it printed the
-  /// help, or the arguments are invalid and it printed the error.
+  /// Parses the arguments and stores their values. Returns whether they request the help. Errors: bad_usage.
+  Result<bool> parse(const std::vector<std::string>& arguments);
+
+  /// The same. Returns tally's exit code if the command is finished: it printed the help, or the arguments are invalid
+  /// and it printed the error.
   std::optional<int> read(const std::vector<std::string>& arguments);
 
   /// Whether the arguments of read() contained the option.

@@ -34,14 +34,13 @@ Baseline::Outcome not_judged(const std::string& file, const char* state, const E
           .exit_code = exit_code};
 }
 
-/// The state of the whole, and the exit code.
+}  // namespace
+
 std::pair<const char*, int> outcome_of(const output::JudgedComparison& judged, int undecided_code) {
   if (judged.any(State::failed, true)) return {"failed", command::exit_no};
   if (judged.any(State::undecided, true)) return {"undecided", undecided_code};
   return {"passed", command::exit_ok};
 }
-
-}  // namespace
 
 void add_baseline_options(command::Page& page, BaselineOptions& options) {
   add_baseline_option(page, options.file);
@@ -102,12 +101,9 @@ Baseline::Outcome Baseline::judge(const result::Stat& stat, std::size_t terminal
     error.hint = "make a baseline of this command with -o FILE.json";
     return not_judged(file_, "not comparable", error, command::exit_cannot_measure);
   }
-  auto comparison = output::compare(before_, *after);
-  if (!comparison) return not_judged(file_, "usage", comparison.error(), command::exit_bad_usage);
-  output::JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}};
-  auto results = output::evaluate(gates_, judged.comparison);
-  if (!results) return not_judged(file_, "usage", results.error(), command::exit_bad_usage);
-  judged.gates = *std::move(results);
+  const auto compared = output::compare_and_judge(before_, *after, gates_);
+  if (!compared) return not_judged(file_, "usage", compared.error(), command::exit_bad_usage);
+  const output::JudgedComparison& judged = *compared;
   const auto [state, code] = outcome_of(judged, undecided_code_);
   Outcome outcome{.verdict = {.baseline = file_, .state = state, .text = judged.verdict(), .gates = {}},
                   .table = output::comparison_table(judged, {.terminal = terminal}),

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tally/core/base/result.hpp"
@@ -18,6 +19,9 @@ struct BaselineOptions {
   std::string file;  ///< empty: no comparison
   GateOptions gates;
 };
+
+/// "failed", "undecided" or "passed", and the exit code; `undecided_code` is that of undecided gates.
+std::pair<const char*, int> outcome_of(const output::JudgedComparison& judged, int undecided_code);
 
 void add_baseline_options(command::Page& page, BaselineOptions& options);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "tally/core/base/text.hpp"
@@ -9,6 +10,7 @@
 #include "tally/hardware/event/event.hpp"
 #include "tally/hardware/event/generic_events.hpp"
 #include "tally/output/analysis/gates.hpp"
+#include "tally/output/analysis/history_growth.hpp"
 
 namespace tally::comparison {
 namespace {
@@ -18,10 +20,15 @@ class BenchmarkCheck {
  public:
   BenchmarkCheck(const Benchmark& benchmark, std::vector<Error>& errors) : benchmark_(benchmark), errors_(errors) {}
 
-  void run() {
+  void run(const OptionCheck& check_options) {
     read_events();
+    if (const auto checked = check_options(benchmark_.setting_options()); !checked) add(checked.error());
     for (const std::vector<std::string>* const gates : {&benchmark_.fail_above, &benchmark_.warn_above})
       for (const std::string& text : *gates) {
+        if (output::is_growth_limit(text)) {
+          if (const auto limit = output::parse_growth_limit(text); !limit) add(limit.error());
+          continue;
+        }
         const auto gate = output::parse_gate(text, true);
         if (gate)
           check_event_of(*gate);
@@ -73,9 +80,16 @@ class BenchmarkCheck {
 
 }  // namespace
 
-Result<void> check_suite(const std::vector<Benchmark>& suite) {
+bool has_growth_limit(const std::vector<Benchmark>& suite) {
+  return std::ranges::any_of(suite, [](const Benchmark& benchmark) {
+    return std::ranges::any_of(benchmark.fail_above, output::is_growth_limit) ||
+           std::ranges::any_of(benchmark.warn_above, output::is_growth_limit);
+  });
+}
+
+Result<void> check_suite(const std::vector<Benchmark>& suite, const OptionCheck& check_options) {
   std::vector<Error> errors;
-  for (const Benchmark& benchmark : suite) BenchmarkCheck(benchmark, errors).run();
+  for (const Benchmark& benchmark : suite) BenchmarkCheck(benchmark, errors).run(check_options);
   if (!errors.empty()) return fail(output::joined_errors(errors));
   return {};
 }

@@ -1,6 +1,8 @@
 // Checks the events and gates of a suite before any of its programs runs.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "tally/core/base/result.hpp"
@@ -8,8 +10,14 @@
 
 namespace tally::comparison {
 
-/// Checks that the events exist, that the gates can be parsed, and that each benchmark counts the events of its gates.
-/// Errors: bad_usage, with all errors of all benchmarks.
-Result<void> check_suite(const std::vector<Benchmark>& suite);
+/// Checks options of `tally stat`. Errors: bad_usage.
+using OptionCheck = std::function<Result<void>(const std::vector<std::string>& options)>;
+
+/// Checks that the events exist, that the gates can be parsed, that each benchmark counts the events of its gates, and
+/// its settings, by `check_options`. Errors: bad_usage, with all errors of all benchmarks.
+Result<void> check_suite(const std::vector<Benchmark>& suite, const OptionCheck& check_options);
+
+/// Whether a benchmark has a limit of growth over several results (output::GrowthLimit).
+bool has_growth_limit(const std::vector<Benchmark>& suite);
 
 }  // namespace tally::comparison

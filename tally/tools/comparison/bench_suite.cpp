@@ -7,9 +7,17 @@
 #include <algorithm>
 
 #include "tally/core/base/text.hpp"
+#include "tally/output/result/setting.hpp"
 
 namespace tally::comparison {
 namespace {
+
+// Measured in docs/guides/ci.md. With --clock counted, timers of the runtime depend on what the program executes.
+constexpr Language languages[] = {
+    {"go", "GOGC", "off", ""},
+    {"java", "JAVA_TOOL_OPTIONS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xbatch -XX:CICompilerCount=1", ""},
+    {"node", "", "", "--predictable"},
+};
 
 constexpr const char* suite_example =
     "for example: [[benchmark]] and below it: name = \"parse\" and command = [\"./prog\", \"-p\"]";
@@ -67,15 +75,26 @@ class Suite {
                         "use a name without '/' that does not begin with '.'"));
     if (one.command.empty())
       return fail(wrong(node.source(), fmt::format("'{}' has no command", printable(one.name)), suite_example));
-    if (one.is_profile && one.repeats > 1)
-      return fail(wrong(node.source(), fmt::format("'{}' has several repeats and a profile", printable(one.name)),
-                        "a profile records one run: remove 'repeats' or 'profile'"));
     if (std::any_of(benchmarks_.begin(), benchmarks_.end(),
                     [&](const Benchmark& other) { return other.name == one.name; }))
       return fail(wrong(node.source(), fmt::format("two benchmarks are called '{}'", printable(one.name)),
                         "use another name for one of them"));
+    // Languages with settings have several threads, whose counts need five runs to be compared.
+    if (one.repeats == 0) one.repeats = one.language != nullptr ? 5 : 1;
+    set_language(one);
     benchmarks_.push_back(std::move(one));
     return {};
+  }
+
+  /// Applies the settings of the language, except those that the suite has.
+  static void set_language(Benchmark& benchmark) {
+    if (benchmark.language == nullptr) return;
+    const Language& language = *benchmark.language;
+    benchmark.settings.try_emplace("clock", "counted");
+    std::string& environment = benchmark.settings.try_emplace("environment", "own").first->second;
+    if (environment.starts_with("fixed") && !language.variable.empty())
+      environment += fmt::format(",{}", language.variable);
+    if (!language.option.empty()) benchmark.command.insert(benchmark.command.begin() + 1, std::string(language.option));
   }
 
   Result<void> read_table(const toml::table& table, Benchmark& to, bool is_benchmark) {
@@ -95,10 +114,12 @@ class Suite {
         read = read_list(key, value, to.warn_above);
       else if (key == "repeats" && value.is_integer() && value.as_integer()->get() > 0)
         to.repeats = value.as_integer()->get();
-      else if (key == "repeatable" && value.is_boolean())
-        to.is_repeatable = value.as_boolean()->get();
+      else if (key == "language")
+        read = read_language(key, value, to);
       else if (key == "profile" && value.is_boolean())
         to.is_profile = value.as_boolean()->get();
+      else if (const auto* const setting = setting_of(key))
+        read = read_setting(key, value, *setting, to);
       else
         read = fail(unknown(key));
       if (!read) return read;
@@ -108,13 +129,49 @@ class Suite {
 
   Error unknown(const toml::key& key) const {
     if (key == "repeats") return wrong(key.source(), "'repeats' is not a number above 0", "for example: repeats = 5");
-    for (const char* const flag : {"repeatable", "profile"})
-      if (key == flag)
-        return wrong(key.source(), fmt::format("'{}' is neither true nor false", flag),
-                     fmt::format("for example: {} = true", flag));
-    return wrong(
-        key.source(), fmt::format("unknown key '{}'", printable(std::string(key.str()))),
-        "the keys are name, command, directory, events, profile, repeats, repeatable, fail-above and warn-above");
+    if (key == "profile") return no_boolean(key);
+    std::string keys =
+        "the keys are name, command, directory, events, profile, repeats, language, fail-above, warn-above";
+    for (const result::RunSetting& setting : result::run_settings) keys += fmt::format(", {}", setting.name);
+    return wrong(key.source(), fmt::format("unknown key '{}'", printable(std::string(key.str()))), keys);
+  }
+
+  Error no_boolean(const toml::key& key) const {
+    return wrong(key.source(), fmt::format("'{}' is neither true nor false", key.str()),
+                 fmt::format("for example: {} = true", key.str()));
+  }
+
+  static const result::RunSetting* setting_of(const toml::key& key) {
+    const auto* const setting = std::ranges::find(result::run_settings, key.str(), &result::RunSetting::name);
+    return setting == std::end(result::run_settings) ? nullptr : setting;
+  }
+
+  Result<void> read_language(const toml::key& key, const toml::node& value, Benchmark& to) const {
+    std::string name;
+    if (auto read = read_text(key, value, name); !read) return read;
+    const auto* const language = std::ranges::find(languages, name, &Language::name);
+    std::vector<std::string> names;
+    for (const Language& known : languages) names.emplace_back(known.name);
+    if (language == std::end(languages))
+      return fail(wrong(key.source(), fmt::format("unknown language '{}'", printable(name)),
+                        fmt::format("the languages are {}; others need no settings", join(names, ", "))));
+    to.language = language;
+    return {};
+  }
+
+  Result<void> read_setting(const toml::key& key, const toml::node& value, const result::RunSetting& setting,
+                            Benchmark& to) const {
+    std::string& text = to.settings[std::string(setting.name)];
+    if (setting.is_flag && !value.is_boolean()) return fail(no_boolean(key));
+    if (setting.is_flag) {
+      text = value.as_boolean()->get() ? "on" : "off";
+      return {};
+    }
+    if (value.is_integer())
+      text = std::to_string(value.as_integer()->get());
+    else if (auto read = read_text(key, value, text); !read)
+      return read;
+    return {};
   }
 
   Result<void> read_text(const toml::key& key, const toml::node& value, std::string& to) const {
@@ -148,6 +205,26 @@ class Suite {
 };
 
 }  // namespace
+
+std::vector<std::string> Benchmark::setting_options() const {
+  std::vector<std::string> words;
+  for (const result::RunSetting& setting : result::run_settings) {
+    const auto value = settings.find(setting.name);
+    if (value == settings.end() || (setting.is_flag && value->second == "off")) continue;
+    words.push_back(fmt::format("--{}", setting.name));
+    if (!setting.is_flag) words.push_back(value->second);
+  }
+  return words;
+}
+
+std::string Benchmark::language_text() const {
+  if (language == nullptr) return "";
+  std::vector<std::string> words;
+  if (!language->variable.empty()) words.push_back(fmt::format("{}={}", language->variable, language->value));
+  if (!language->option.empty()) words.emplace_back(language->option);
+  words.push_back(fmt::format("--clock {}", settings.find("clock")->second));
+  return fmt::format("{}: {}", language->name, join(words, ", "));
+}
 
 Result<std::vector<Benchmark>> parse_suite(std::string_view text, const std::string& name) {
   return Suite(name).parse(text);

@@ -129,4 +129,17 @@ Result<std::vector<result::AnyResult>> stored_results(const output::StoredFile& 
   return format != nullptr ? output::read_results(*format, file) : output::read_stat_json(file);
 }
 
+Result<result::Stat> read_counts(const std::string& name) {
+  constexpr output::Kind kinds[] = {output::Kind::profile, output::Kind::stat};
+  const auto file = read_stored(name);
+  if (!file) return fail(file.error());
+  auto results = stored_results(*file, kinds);
+  if (!results) return fail(results.error());
+  if (results->size() != 1)
+    return fail(Code::bad_usage,
+                fmt::format("'{}' holds {} results: a history takes files with one", printable(name), results->size()));
+  if (auto* const profile = std::get_if<result::Profile>(&results->front())) return std::move(profile->stat);
+  return std::get<result::Stat>(std::move(results->front()));
+}
+
 }  // namespace tally::report

@@ -28,6 +28,10 @@ Result<std::vector<result::AnyResult>> stored_results(const output::StoredFile& 
 /// The same, for a file that is known to have this format; null: no format recognises it.
 Result<std::vector<result::AnyResult>> stored_results(const output::StoredFile& file, const output::Format* format);
 
+/// The counts of the only result of a file of `tally stat` or `tally profile`, which a history stores. Errors:
+/// bad_usage.
+Result<result::Stat> read_counts(const std::string& name);
+
 /// The error for a file that tally wrote for another program and cannot read; no error for other files.
 std::optional<Error> unreadable_file_error(const output::StoredFile& file);
 

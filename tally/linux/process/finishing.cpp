@@ -27,6 +27,7 @@ constexpr std::int64_t same_signal_ns = 200'000'000;  // `timeout` sends one to 
 constexpr std::int64_t patience = 700'000'000;        // results so far are written within a second
 
 std::atomic<bool> is_finishing = false;
+std::atomic<pid_t> continues_in = 0;  // the child that finishes instead of this process
 std::array<struct sigaction, ending_signals.size()> actions_before;
 
 std::int64_t monotonic_now() {
@@ -38,7 +39,10 @@ std::int64_t monotonic_now() {
 void on_signal(int signal) {
   const int kept_errno = errno;
   const std::int64_t now = monotonic_now(), last = last_signal_at.exchange(now);
-  if (last != 0 && now - last >= same_signal_ns) die_of(signal);
+  if (last != 0 && now - last >= same_signal_ns) {
+    if (const pid_t child = continues_in; child != 0) kill(child, SIGKILL);
+    die_of(signal);
+  }
   if (last == 0) first_signal = signal;
   errno = kept_errno;
 }
@@ -56,6 +60,7 @@ void continue_in_own_session() {
   const pid_t child = fork();
   if (child == 0) setsid();
   if (child <= 0) return;
+  continues_in = child;
   int status = 0;
   while (waitpid(child, &status, 0) == -1 && errno == EINTR) continue;
   if (WIFSIGNALED(status)) die_of(WTERMSIG(status));
@@ -69,8 +74,6 @@ Finishing::Finishing(Signals& signals, Ends ends) : signals_(signals), is_outer_
   signals.settle();
   if (signals.interrupted_by() && last_signal_at == 0) {
     last_signal_at = monotonic_now();
-    // mpirun kills a rank soon after SIGTERM, and at once if its program has ended.
-    if (signals.interrupted_by() == SIGTERM) continue_in_own_session();
     if (ends == Ends::with_program) give_up_at = last_signal_at + patience;
   }
   sigset_t delivered;
@@ -86,6 +89,8 @@ Finishing::Finishing(Signals& signals, Ends ends) : signals_(signals), is_outer_
     if (sigismember(&delivered, ending_signals[i]) == 1) sigaction(ending_signals[i], &action, &actions_before[i]);
   }
   pthread_sigmask(SIG_UNBLOCK, &delivered, nullptr);
+  // mpirun kills a rank soon after SIGTERM, and at once if its program has ended.
+  if (signals.interrupted_by() == SIGTERM) continue_in_own_session();
 }
 
 Finishing::~Finishing() {

@@ -1,6 +1,9 @@
 // `tally profile` of modelled events: misses, wrong predictions, and cycles by address.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -101,6 +104,23 @@ TEST_F(ProfileOfModels, are_the_same_by_access_records_and_by_access_logs) {
     for (std::size_t i = 0; i < json["events"].size(); ++i)
       EXPECT_EQ(sum[i], json["events"][i]["value"]) << json["events"][i]["event"];
   }
+}
+
+/// The first run translates the code and stores it, the others use what is stored: sites are at other addresses there.
+TEST_F(ProfileOfModels, are_the_same_with_stored_code) {
+  const TemporaryFile folder("cache");
+  const std::string before = getenv("TALLY_CACHE_DIR") != nullptr ? getenv("TALLY_CACHE_DIR") : "";
+  setenv("TALLY_CACHE_DIR", folder.path().c_str(), 1);
+  const std::string of_addresses_in_pages = "L1-dcache-load-misses,L1-dcache-store-misses";
+  const Rows first = profiled(of_addresses_in_pages, {"--", MISSING});
+  for (int run = 0; run < 2; ++run) {
+    const Rows again = profiled(of_addresses_in_pages, {"--", MISSING});
+    for (const char* const function : {"strides", "across", "stays", "copies"})
+      EXPECT_EQ(again.at(function), first.at(function)) << function;
+  }
+  EXPECT_GT(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1) << "nothing was stored";
+  before.empty() ? unsetenv("TALLY_CACHE_DIR") : setenv("TALLY_CACHE_DIR", before.c_str(), 1);
+  std::filesystem::remove_all(folder.path());
 }
 
 TEST_F(ProfileOfModels, have_threads_and_children) {

@@ -15,12 +15,19 @@ void relocate_page(const Emitter& e, u64 address) {
   recorder.fix_at(Fix::line, e.p + 8, address);
 }
 
+/// Relocates the half of this site that was just written.
+void relocate_site(const Emitter& e, Fix half, u64 site) {
+  recorder.fix_at(half, e.p - sizeof(u32), channel::pc_of_site(site));
+}
+
 }  // namespace
 
 /// Stores the site of the current instruction, in two halves because no register is free.
 void ModelCode::store_site(Emitter& e) const {
   store_constant(e, o_model_site, static_cast<u32>(site_), false);
+  relocate_site(e, Fix::low_address, site_);
   store_constant(e, o_model_site + 4, static_cast<u32>(site_ >> 32), false);
+  relocate_site(e, Fix::code_site, site_);
 }
 
 /// Stores the line in register a at `to`, followed by the instruction's site if sites are recorded.
@@ -28,7 +35,9 @@ void ModelCode::store_note(Emitter& e, u8 to) const {
   store_at(e, to, a_, 0);
   if (!model_plan.notes_sites) return;
   store_dword_at(e, to, static_cast<u32>(site_), 8);
+  relocate_site(e, Fix::low_address, site_);
   store_dword_at(e, to, static_cast<u32>(site_ >> 32), 12);
+  relocate_site(e, Fix::code_site, site_);
 }
 
 /// Calls the model, which may read and write access records. Register b is lost.

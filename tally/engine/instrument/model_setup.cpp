@@ -119,7 +119,7 @@ u64 models_key() {
 bool models_can_be_kept() {
   if (!model_plan.any()) return true;
   // A mapping moves by whole pages, so numbers that depend on more than the offset in the page differ each time.
-  if (model_plan.each || model_plan.notes_sites) return false;
+  if (model_plan.each) return false;
   const auto stays = [](u64 bytes) { return bytes <= page_bytes; };
   return (!model_plan.l1i || stays(u64{model_plan.l1i_sets} * model_plan.line_bytes)) &&
          (!model_plan.l1d || stays(u64{model_plan.l1d_mask} + model_plan.line_bytes)) &&

@@ -82,6 +82,7 @@ void apply(Builder& b, u64 stubs, const Fixup& f) {
       read_pointer(to, to);
       value = to;
       break;
+    case Fix::code_site: value = channel::code_site(to, logged_mapping(to)) >> 32; break;
     case Fix::site: value = site_at(to, f.extra); break;
     case Fix::unstable: record_unstable(to, f.extra); return;
     case Fix::negated: to = 0 - to; [[fallthrough]];

@@ -35,6 +35,7 @@ enum class Fix : u8 {
   page_entry,   // dword: displacement of the model state of the set of that page
   outcome,      // dword: identifies the branch at program address pc + value; extra: its OutcomeKind
   target_by,    // dword: low half of the target of the pointer at program address pc + value, which must not change
+  code_site,    // dword: the high half of channel::code_site() of program address pc + value
   site,         // dword: displacement of the counter of site `extra` of the instruction at program address pc + value
   unstable,     // nothing: that site is assumed to be unstable
   to_body,      // dword: `value` bytes after the start of the body

@@ -19,7 +19,7 @@ CoreState running_state(const CoreTable& core) {
   return state;
 }
 
-// Whether two states are the same but for the places of stores of long ago, which pointers move in each round of a
+// Whether two states are the same, except for the places of stores of long ago, which pointers move in each round of a
 // loop.
 bool are_same(const CoreTable& core, const CoreState& a, const CoreState& b) {
   CoreState moved = a;
@@ -136,7 +136,7 @@ class Flow {
     } while (i != begin);
   }
 
-  // The block has the ticks of so many rounds.
+  // The block has the sum of the ticks of `rounds`.
   void finish(std::uint32_t number, unsigned rounds) {
     for (std::uint64_t& ticks : spent_[number].cycles.by) ticks = ticks * parts_of_tick / rounds;
     marks_[number].is_settled = true;

@@ -254,7 +254,7 @@ result::Roofline roofline_of(const result::Profile& counted, result::Ceilings ce
       choice ? measure::profile(*choice->backend, order, code, signals) : Result<result::Stat>(fail(choice.error()));
   if (sampled && !sampled->runs.empty())
     roofline::add_functions(roofline, counted, profile::resolve(std::move(code), *sampled, {}, profile::Inlines::no),
-                            *time);
+                            time->busy_processors);
   else
     notices.push_back("functions have no times: " + (sampled ? "the sampled run failed" : sampled.error().message));
   return roofline;

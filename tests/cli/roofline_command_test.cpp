@@ -52,6 +52,19 @@ TEST_F(RooflineCommand, needs_measured_ceilings) {
   }
 }
 
+TEST_F(RooflineCommand, uses_what_the_memory_program_measured) {
+  if (tally({"memory", "--help"}).code() != 0) GTEST_SKIP() << "tally memory was not built";
+  const Finished measured = tally({"memory", "ceilings", "--format", "json"});
+  ASSERT_EQ(measured.code(), 0) << measured.err;
+  const Json ceilings = Json::parse(measured.out).at("ceilings");
+  EXPECT_GE(ceilings.at("bandwidths").size(), 2U) << ceilings;
+  EXPECT_GE(ceilings.at("peaks").size(), 4U) << ceilings;
+  for (const char* const kind : {"bandwidths", "peaks"})
+    for (const Json& ceiling : ceilings.at(kind)) EXPECT_GT(ceiling.at("per_second").get<double>(), 0) << ceiling;
+  const Finished finished = tally({"stat", "--roofline", "--format", "json", "-o", "-", "--", ROOFLINED});
+  EXPECT_EQ(Json::parse(finished.out).at("roofline").at("ceilings"), ceilings);
+}
+
 TEST_F(RooflineCommand, has_the_point_of_the_program) {
   store();
   const Finished finished = tally({"stat", "--roofline", "--format", "json", "-o", "-", "--", ROOFLINED});

@@ -54,7 +54,7 @@ struct Chart {
   std::vector<ChartSeries> series{};
   std::vector<Band> bands{};
   std::vector<Mark> marks{};
-  bool named = false;  ///< the name of each series is next to its first point
+  bool named = false;  ///< the name of each series is next to its first point, and lines have no points
   bool steps = false;  ///< a histogram: each point is the left edge of a bin
 };
 

@@ -99,7 +99,9 @@
         if (data.named && first) {
           ctx.fillStyle = color("--ink");
           ctx.font = "12px system-ui, sans-serif";
-          ctx.fillText(set.label, first.x + 6, first.y - 6);
+          const is_right = first.x > (chart.chartArea.left + chart.chartArea.right) / 2;
+          ctx.textAlign = is_right ? "right" : "left";
+          ctx.fillText(set.label, first.x + (is_right ? -6 : 6), first.y + (set.showLine ? -6 : 16));
         }
         ctx.strokeStyle = set.borderColor;
         chart.getDatasetMeta(index).data.forEach((element, k) => {
@@ -136,7 +138,7 @@
       stepped: data.steps ? "after" : false,
       fill: data.steps && !series.dashed ? "origin" : false,
       backgroundColor: data.steps ? own + "55" : own,
-      pointRadius: data.steps ? 0 : points.length > 150 ? 2 : 3,
+      pointRadius: data.steps || (data.named && series.line) ? 0 : points.length > 150 ? 2 : 3,
       pointHoverRadius: 5,
       pointBackgroundColor: points.map((point) => (point.hollow ? color("--paper") : own)),
       pointBorderColor: own,

@@ -48,7 +48,7 @@ ChartSeries roof(const std::string& name, int color, const std::vector<ChartPoin
 
 std::string section_of(const Roofline& roofline) {
   const int processors = processors_of(roofline);
-  std::string html = element("h3", "Roofline");
+  std::string html;
   for (const RooflinePoint& point : roofline.points) html += element("p", verdict_text(roofline, point));
   Chart chart{.title = "Roofline",
               .caption =
@@ -96,7 +96,7 @@ std::string section_of(const Roofline& roofline) {
     const double rate = ceiling(roofline.ceilings.peaks, highest.of, highest.bits, processors);
     if (rate <= 0 || highest.of != "double" || (highest.bits != 0 && rate < top_double) || !is_new(highest)) continue;
     chart.series.push_back(roof("peak, " + ceiling_name(highest), color++ % chart_colors,
-                                {{.x = range.from, .y = rate / giga}, {.x = range.to, .y = rate / giga}}, true));
+                                {{.x = range.to, .y = rate / giga}, {.x = range.from, .y = rate / giga}}, true));
   }
   html += figure(chart);
   MemoryRows rows{roofline_columns(), {}};

@@ -122,24 +122,32 @@ result::Roofline program_roofline(const result::Stat& stat, const std::optional<
 
 namespace {
 
+struct Missing {
+  bool any = false;
+  std::string text{};  ///< the noticeable shares
+};
+
 // Counts that are known only at run time have no function: those of masked instructions, gathers and `rep`.
-std::string missing_text(const result::Profile& counts) {
-  std::vector<std::string> missing;
+Missing missing_in_functions(const result::Profile& counts) {
+  constexpr double noticeable_percent = 0.1;
+  bool any = false;
+  std::vector<std::string> shares;
   for (const auto& [event, name] : {std::pair{"fp-operations", "operations"}, std::pair{"load-bytes", "loaded bytes"},
                                     std::pair{"store-bytes", "stored bytes"}}) {
     const auto index = index_of(counts.stat, event);
     if (!index || counts.repeated[*index] == 0) continue;
     const auto whole = static_cast<double>(output::total_count(counts, *index));
     const double percent = 100 * static_cast<double>(counts.repeated[*index]) / whole;
-    missing.push_back(fmt::format("{} of the {}", percent_text(percent), name));
+    any = true;
+    if (percent >= noticeable_percent) shares.push_back(fmt::format("{} of the {}", percent_text(percent), name));
   }
-  return join(missing, ", ");
+  return {any, join(shares, ", ")};
 }
 
 }  // namespace
 
 void add_functions(result::Roofline& roofline, const result::Profile& counted, const result::Profile& sampled,
-                   const NativeTime& time) {
+                   double busy_processors) {
   constexpr std::int64_t few_samples = 50;
   constexpr double small_share = 0.01;
   const output::WholeFunctions counted_functions(counted);
@@ -152,9 +160,12 @@ void add_functions(result::Roofline& roofline, const result::Profile& counted, c
     counts_of[key_of(counts, sum.function, names)] = std::move(sum.counts);
   const std::vector<std::string> sampled_names = output::function_names(samples, false);
   const double whole = static_cast<double>(output::total_count(samples, 0));
-  const std::string missing = missing_text(counts);
-  if (!missing.empty())
-    roofline.notes.push_back(missing + " are those of masked and string instructions, which functions lack");
+  // Of the sampled run, whose time may differ from that of the program's point. Several processors that are busy
+  // together share a function's samples, so that its part takes less time.
+  const double elapsed = whole / 1e9 / std::max(1.0, busy_processors);
+  const Missing missing = missing_in_functions(counts);
+  if (!missing.text.empty())
+    roofline.notes.push_back(missing.text + " are those of masked and string instructions, which functions lack");
   for (const output::ProfileSum& sum : output::sums_of(samples, output::ProfileBy::function)) {
     const double share = whole > 0 ? static_cast<double>(sum.counts[0]) / whole : 0;
     const FunctionKey key = key_of(samples, sum.function, sampled_names);
@@ -166,13 +177,12 @@ void add_functions(result::Roofline& roofline, const result::Profile& counted, c
     });
     point.kind = "function";
     point.name = key.second;
-    point.trust = missing.empty() ? roofline.points.front().trust : Trust::partial;
+    point.trust = !missing.any ? roofline.points.front().trust : Trust::partial;
     if (sum.samples[0] >= few_samples) {
       const ShareInterval interval = output::share_of_samples(samples, 0, sum.counts[0]);
-      // Several processors that are busy together share the function's samples, so that its part takes less time.
-      point.seconds = share * time.seconds;
-      point.seconds_low = interval.low * time.seconds;
-      point.seconds_high = interval.high * time.seconds;
+      point.seconds = share * elapsed;
+      point.seconds_low = interval.low * elapsed;
+      point.seconds_high = interval.high * elapsed;
     } else {
       point.reason = fmt::format("{} samples of its time are too few, it needs {}", sum.samples[0], few_samples);
     }

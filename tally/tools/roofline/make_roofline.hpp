@@ -39,9 +39,10 @@ std::optional<NativeTime> native_time(const result::Stat& stat);
 result::Roofline program_roofline(const result::Stat& stat, const std::optional<NativeTime>& time,
                                   result::Ceilings ceilings);
 
-/// Adds the functions that most samples of `sampled`, a profile of cpu-clock, are in. `counted` has the counts of
-/// `events`. A function with few samples, or none of its own in `counted`, gets no point. Pure.
+/// Adds the functions that most samples of `sampled`, a profile of cpu-clock, are in, with their times in that run.
+/// `counted` has the counts of `events`. A function with few samples, or none of its own in `counted`, gets no point.
+/// Pure.
 void add_functions(result::Roofline& roofline, const result::Profile& counted, const result::Profile& sampled,
-                   const NativeTime& time);
+                   double busy_processors);
 
 }  // namespace tally::roofline

@@ -225,6 +225,12 @@ TEST(MixOfFunctions, HasTheInstructionsOfEachFunction) {
   ADD_FAILURE() << "no function";
 }
 
+TEST(MixOfFunctions, IsNotTheOneOfStat) {
+  const Finished run =
+      tally({"stat", "--mix", "-e", "instructions", "--function", "sse", "--", MIXED, "sse", "005000"});
+  EXPECT_NE(run.err.find("note: the mix is that of the whole program"), std::string::npos) << run.err;
+}
+
 TEST(MixOfFunctions, IsATable) {
   const Finished run = tally({"profile", "-q", "--mix", "--", MIXED, "sse", "005000"});
   EXPECT_EQ(run.code(), 0);

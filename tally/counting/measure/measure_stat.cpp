@@ -261,6 +261,8 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   if (count.processes && stat.runs.front().processes.empty()) {
     stat.notices.push_back("a native run cannot count processes separately: only their sum is known");
   }
+  if (count.mix && stat.of_parts)
+    stat.notices.emplace_back("the mix is that of the whole program: `tally profile --mix` has that of each function");
   if (count.count_interrupts) add_notice_about_corrections(stat);
   end(stat, complete, missing);
   return stat;

@@ -151,8 +151,9 @@ class Runner {
     std::vector<Row> rows;
     const auto gates = gates_of(benchmark);
     for (const output::Measure& measure : after.measures) {
-      const bool is_limited = std::any_of(gates.begin(), gates.end(), [&](const output::Gate& gate) {
-        return gate.function.empty() == measure.subject.empty() && output::check_event(gate, {measure.name}, "");
+      const bool is_limited = std::any_of(gates.begin(), gates.end(), [&](const output::Gate& candidate) {
+        return candidate.function.empty() == measure.subject.empty() &&
+               output::check_event(candidate, {measure.name}, "");
       });
       if (gates.empty() ? !rows.empty() || !measure.value : !is_limited) continue;
       const output::ComparedCount count{.event = measure.name,
@@ -210,13 +211,14 @@ class Runner {
     if (!judged) return refuse(judged.error(), exit_bad_usage, "wrong gate");
     const int undecided = undecided_exit_code(options_.undecided);
     outcome.code = outcome_of(*judged, undecided).second;
-    for (const output::GateResult& gate : judged->gates) {
-      const std::string& text = gate.gate.text;
+    for (const output::GateResult& result : judged->gates) {
+      const std::string& text = result.gate.text;
       const std::string limit = text.substr(text.rfind('=') + 1);
-      const bool warns = gate.state == output::GateResult::State::failed && !gate.gate.is_hard;
-      const std::string verdict(warns ? "warning" : output::name(gate.state));
-      outcome.rows.push_back(gate.count != nullptr ? row_of(*gate.count, limit, verdict)
-                                                   : Row{text.substr(0, text.rfind('=')), "", "", "0", limit, verdict});
+      const bool warns = result.state == output::GateResult::State::failed && !result.gate.is_hard;
+      const std::string verdict(warns ? "warning" : output::name(result.state));
+      outcome.rows.push_back(result.count != nullptr
+                                 ? row_of(*result.count, limit, verdict)
+                                 : Row{text.substr(0, text.rfind('=')), "", "", "0", limit, verdict});
     }
     if (judged->gates.empty() && !judged->comparison.counts.empty()) {
       const output::ComparedCount& first = judged->comparison.counts.front();

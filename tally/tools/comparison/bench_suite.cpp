@@ -151,7 +151,7 @@ class Suite {
     if (auto read = read_text(key, value, name); !read) return read;
     const auto* const language = std::ranges::find(languages, name, &Language::name);
     std::vector<std::string> names;
-    for (const Language& known : languages) names.emplace_back(known.name);
+    for (const Language& other : languages) names.emplace_back(other.name);
     if (language == std::end(languages))
       return fail(wrong(key.source(), fmt::format("unknown language '{}'", printable(name)),
                         fmt::format("the languages are {}; others need no settings", join(names, ", "))));

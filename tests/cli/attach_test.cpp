@@ -290,5 +290,16 @@ TEST(EngineTiming, a_time_out_ends_the_program_and_the_counts) {
 
 #endif
 
+TEST(Attach, without_a_pmu_says_what_can_be_counted) {
+  Running program({"/bin/sleep", "100"});
+  const Finished refused = tally({"stat", "-e", "instructions", "-p", std::to_string(program.pid()), "--timeout", "1"});
+  program.signal(SIGTERM);
+  if (refused.code() == 0) GTEST_SKIP() << "this machine has a PMU";
+  EXPECT_EQ(refused.code(), 125);
+  EXPECT_TRUE(holds(refused.err, "the engine counts only programs that tally starts") &&
+              holds(refused.err, "-e task-clock,page-faults"))
+      << refused.err;
+}
+
 }  // namespace
 }  // namespace tally::test

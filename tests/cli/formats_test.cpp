@@ -129,9 +129,10 @@ TEST(Formats, tables_fit_the_terminal_and_are_complete_elsewhere) {
   for (const std::size_t columns : {60u, 80u, 200u}) {
     const std::string text =
         shell_with_tally("script -qec \"stty cols " + std::to_string(columns) + "; $0" + command + "\" /dev/null").out;
-    EXPECT_EQ(holds(text, long_name), columns != 60) << text;
+    EXPECT_EQ(holds(text, long_name), columns == 200) << text;
+    EXPECT_TRUE(holds(text, "cc1plus")) << text;
     for (const char* number : {"90,000", "89,108", "17,821", "26,732", "8,910"})
-      EXPECT_TRUE(holds(text, number)) << number << " in\n" << text;
+      EXPECT_TRUE(holds(text, number) || holds(text, "left out: ")) << number << " in\n" << text;
     std::size_t rows = 0;
     for (const std::string& line : split(text, '\n')) {
       if (!line.starts_with("  100") && !line.starts_with(" 1002")) continue;

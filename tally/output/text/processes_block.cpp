@@ -107,7 +107,8 @@ class ProcessRows {
     std::vector<Column> columns{
         {"run", Align::right}, {"pid", Align::right, 0, true}, {"parent", Align::right}, {"tid", Align::right}};
     for (const EventName& event : events_) columns.push_back({event.text(), Align::right});
-    for (const char* heading : {"trust", "end", "command"}) columns.push_back({heading});
+    for (const char* heading : {"trust", "end"}) columns.push_back({heading});
+    columns.push_back(key_column("command"));
     return columns;
   }
 

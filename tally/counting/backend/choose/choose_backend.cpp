@@ -195,7 +195,13 @@ Result<Choice> choose(const std::string& name, const Order& order, const linux::
     const Traits traits = choice->backend->traits();
     if (name != "auto" && !traits.is_engine)
       nothing->hint = fmt::format("omit `--backend {}` to let tally choose a backend that counts it", name);
-    if (traits.has_pmu_counters) nothing->hint = "`tally doctor` shows what this machine can count and how to get more";
+    if (traits.has_pmu_counters)
+      nothing->hint =
+          order.target.attachment.any()
+              ? "the engine counts only programs that tally starts: `tally stat -- PROGRAM`; of running "
+                "programs count software events, -e task-clock,page-faults,context-switches; `tally doctor` "
+                "shows how to get a PMU"
+              : "`tally doctor` shows what this machine can count and how to get more";
     return fail(*std::move(nothing));
   }
   choice->event_notes = notes_of(*choice->backend, events);

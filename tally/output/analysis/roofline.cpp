@@ -128,6 +128,7 @@ std::string verdict_text(const Roofline& roofline, const RooflinePoint& point) {
                                  computes ? "its intensity" : "the memory", limit_text(*verdict));
   if (!computes)
     text += fmt::format("; it computes {} floating-point operations", point.operations == 0 ? "no" : "hardly any");
+  if (point.kind == "program" && point.trust == Trust::partial) text += "; some of its operations are not counted";
   if (verdict->percent >= far_percent) return text;
   if (verdict->scalar_percent && *verdict->scalar_percent >= near_percent)
     return fmt::format("{}; its operations are scalar, and it reaches {:.0f} % of the scalar peak", text,

@@ -38,7 +38,8 @@ constinit const OptionGroup models_group{
         "  tally profile --model ./machine.ini -e cycles -- ./prog\n"
         "\n"
         "Instructions:\n"
-        "  tally stat --mix -- ./prog          # loads, arithmetic, vectors, branches?\n"};
+        "  tally stat --mix -- ./prog          # loads, arithmetic, vectors, branches?\n"
+        "  tally profile --roofline -- ./prog  # how far from the machine's limits?\n"};
 
 constinit const OptionGroup results_group{
     .name = "results",

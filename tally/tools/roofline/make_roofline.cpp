@@ -110,12 +110,13 @@ result::Roofline program_roofline(const result::Stat& stat, const std::optional<
   point.kind = "program";
   point.name = stat.command.empty() ? "" : output::file_name(stat.command.front());
   point.trust = worst_trust(stat);
-  if (time) {
-    roofline.busy_processors = time->busy_processors;
-    point.seconds = time->seconds;
-  } else {
+  if (time) roofline.busy_processors = time->busy_processors;
+  if (!time)
     point.reason = "there is no native run to take its time from";
-  }
+  else if (point.trust == Trust::absent)
+    point.reason = "its operations or bytes were not counted";
+  else
+    point.seconds = time->seconds;
   roofline.points.push_back(std::move(point));
   return roofline;
 }

@@ -138,6 +138,9 @@ TEST(Roofline, levels_deliver_the_lines_that_the_ones_before_missed) {
   // Without a third level, memory serves what the last level of the model missed.
   EXPECT_EQ(program.levels, (std::vector<result::LevelBytes>{{"L2", 8 * 64}, {"DRAM", 2 * 64}}));
   EXPECT_FALSE(program_roofline(stat, std::nullopt, ceilings()).points.front().seconds);
+  result::Stat absent = stat;
+  absent.events[0].total.count.value.reset();
+  EXPECT_FALSE(program_roofline(absent, time, ceilings()).points.front().seconds) << "absent is not 0";
 }
 
 result::Profile profile_of(result::Stat stat, std::vector<std::vector<std::int64_t>> counts) {

@@ -149,7 +149,7 @@ void describe(Page& app, StatOptions& options) {
   why::add_native_option(app, options.native,
                          "report its times, page faults, peak memory and estimated cycles (core-cycles-estimate) from "
                          "that run");
-  roofline::add_roofline_option(app, options.roofline, "the program");
+  roofline::add_roofline_option(app, options.roofline);
   why::add_path_options(app, options.path);
   add_model_options(app, options.model);
   {

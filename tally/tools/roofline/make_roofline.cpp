@@ -73,13 +73,12 @@ FunctionKey key_of(const result::Profile& profile, std::uint32_t function, const
 
 }  // namespace
 
-void add_roofline_option(command::Page& page, bool& roofline, const char* points) {
+void add_roofline_option(command::Page& page, bool& roofline) {
   const command::GroupScope group(page, command::models_group);
   page.add_flag("--roofline", roofline,
-                fmt::format("compare {} with the ceilings of this machine (tally memory ceilings): count operations "
-                            "and bytes with the engine, divide the bytes among caches by a model, and run the program "
-                            "again, natively, for its time",
-                            points));
+                "compare the program, and with `tally profile` its functions, with the ceilings of this machine (tally "
+                "memory ceilings): count operations and bytes with the engine, divide the bytes among caches by a "
+                "model, and run the program again, natively, for its time");
 }
 
 Result<result::Ceilings> ceilings_of_host() {

@@ -11,7 +11,7 @@
 
 namespace tally::roofline {
 
-void add_roofline_option(command::Page& page, bool& roofline, const char* points);
+void add_roofline_option(command::Page& page, bool& roofline);
 
 /// The events that a roofline needs, with those of a model for the levels of the memory.
 inline constexpr const char* events =

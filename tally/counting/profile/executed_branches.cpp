@@ -92,9 +92,9 @@ class BranchFinder {
 
   void add(std::uint64_t from, std::uint64_t to, std::int64_t count, std::int64_t missed,
            ProfileBranch::Kind kind = ProfileBranch::Kind::taken) {
-    if (count <= 0) return;
+    if (count < 0) return;
     branches_.push_back({object_, from, to, count, std::min(missed, count), kind});
-    if (kind == ProfileBranch::Kind::returns) return;
+    if (kind == ProfileBranch::Kind::returns || kind == ProfileBranch::Kind::falls) return;
     entered_[to] += kind == ProfileBranch::Kind::taken ? count : 0;
     left_[from] += count;
   }
@@ -151,6 +151,10 @@ class BranchFinder {
       const bool is_next = last.code.bytes == 0 || last.next() == instruction.address;
       if (is_next && last.code.continues())
         entries -= last.executions - (last.code.kind == BranchKind::conditional ? last.taken : 0);
+      // Where branches lead to, BOLT begins another block.
+      if (is_next && (branches != entered_.end() || entries > 0) &&
+          (last.code.kind == BranchKind::none || last.code.is_call()))
+        add(last.address, instruction.address, last.executions, 0, ProfileBranch::Kind::falls);
       if (is_next && last.code.is_call()) {
         add(last.address, instruction.address, last.executions, 0, ProfileBranch::Kind::returns);
         return;

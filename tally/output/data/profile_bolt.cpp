@@ -53,6 +53,7 @@ std::map<CodeRange, std::int64_t> ranges_of(const result::ProfileObject& object,
   };
   std::map<std::uint64_t, Edge> edges;
   for (const ProfileBranch* const branch : branches) {
+    if (branch->kind == ProfileBranch::Kind::falls) continue;
     if (branch->kind == ProfileBranch::Kind::not_taken) {
       edges[branch->from].passes = true;
       continue;
@@ -113,7 +114,7 @@ std::string profile_bolt(const result::Profile& profile, const ProfileStyle& sty
   std::string text;
   for (const ProfileBranch& branch : profile.branches) {
     // BOLT does not read returns.
-    if (branch.object != style.object || branch.kind == ProfileBranch::Kind::returns) continue;
+    if (branch.object != style.object || branch.kind == ProfileBranch::Kind::returns || branch.count == 0) continue;
     if (linked_at(object, branch.to) == nullptr) continue;
     text += fmt::format("{} {} {} {}\n", location(object, branch.from), location(object, branch.to),
                         branch.mispredicted, branch.count);
@@ -130,7 +131,7 @@ std::string profile_bolt_preaggregated(const result::Profile& profile, const Pro
     if (name == ":") continue;
     std::vector<const ProfileBranch*> branches;
     for (const ProfileBranch& branch : profile.branches)
-      if (branch.object == i) branches.push_back(&branch);
+      if (branch.object == i && branch.count > 0) branches.push_back(&branch);
     for (const ProfileBranch* const branch : branches)
       if (branch->kind == ProfileBranch::Kind::taken && branch->to != ProfileBranch::unknown)
         text += branch->from == ProfileBranch::unknown

@@ -18,16 +18,29 @@ struct LinkedFunction {
   bool operator==(const LinkedFunction&) const = default;
 };
 
-/// A branch that was executed: from one instruction to another.
+/// A branch that was executed: from one instruction to another. Both outcomes of a conditional branch have one.
 struct ProfileBranch {
   static constexpr std::uint64_t unknown = ~std::uint64_t{0};
-  enum class Kind : std::uint8_t { taken, not_taken, returns };
+  enum class Kind : std::uint8_t {
+    taken,
+    not_taken,
+    returns,
+    falls  ///< no branch: the instruction before a target of branches
+  };
   std::uint32_t object = 0;  ///< index in Profile::objects
   std::uint64_t from = 0;    ///< address of the branch; unknown: it is in another object, or its targets are not known
   std::uint64_t to = 0;      ///< address of the target; unknown: the same
-  std::int64_t count = 0, mispredicted = 0;  ///< mispredicted: if branch-misses are an event
+  /// A conditional branch has a record for each outcome, if need be with count 0. mispredicted: if branch-misses are an
+  /// event.
+  std::int64_t count = 0, mispredicted = 0;
   Kind kind = Kind::taken;
   bool operator==(const ProfileBranch&) const = default;
+};
+
+/// A source line for which there is code, executed or not.
+struct LineWithCode {
+  std::uint32_t object = 0, source = 0, line = 0;  ///< object, source: indices in the profile
+  auto operator<=>(const LineWithCode&) const = default;
 };
 
 /// A file that contains code.
@@ -108,6 +121,7 @@ struct Profile {
   std::vector<std::int64_t> counts;    ///< of each row, one for each event of `stat`
   std::vector<CodeForm> forms = {};    ///< of the rows, if the mix of instructions is requested
   std::vector<ProfileCall> calls;
+  std::vector<LineWithCode> lines_with_code = {};  ///< if requested, sorted; `functions` then has all with a line
   std::vector<ProfileBranch> branches = {};        ///< if requested: by object, source and target
   bool calls_cut = false, calls_too_deep = false;  ///< see CodeCounts
   bool inlines_apart = false;                 ///< inlined functions have counts of their own: tally profile --inlines

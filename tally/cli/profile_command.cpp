@@ -29,6 +29,7 @@
 #include "tally/linux/process/program_file.hpp"
 #include "tally/linux/process/received_signals.hpp"
 #include "tally/linux/process/tool.hpp"
+#include "tally/output/analysis/coverage.hpp"
 #include "tally/output/analysis/cycle_causes.hpp"
 #include "tally/output/analysis/jumped_functions.hpp"
 #include "tally/output/analysis/profile_inlines.hpp"
@@ -270,6 +271,19 @@ std::string object_of(const ProfileOptions& options) {
   return missing ? name : real.string();
 }
 
+/// Returns false, and prints the coverage, if it is below --fail-under. Errors: cannot_measure if there are no lines.
+Result<bool> check_coverage(const result::Profile& profile, const output::ProfileStyle& style,
+                            const ProfileOptions& options, const output::ProfileFormat& format) {
+  if (!format.is_coverage) return true;
+  const auto percent = output::line_coverage(output::coverage_of(profile, style.coverage));
+  if (!percent)
+    return fail(Code::cannot_measure, "no code has a source line in the selected files",
+                "compile with -g, do not strip the program, and check --include and --exclude");
+  if (!options.fail_under || *percent >= *options.fail_under) return true;
+  say({fmt::format("{:.2f} % of the lines were executed, less than {} %", *percent, *options.fail_under)});
+  return false;
+}
+
 int profile(ProfileOptions& options) {
   const auto chosen_format = format_of(options);
   if (!chosen_format) return report_error(chosen_format.error());
@@ -277,6 +291,7 @@ int profile(ProfileOptions& options) {
   if (format->has_calls) options.order.profile()->calls = true;
   if (const auto fits = check_together(options, *format); !fits) return report_error(fits.error());
   if (const auto fits = choose_parts(options, *format); !fits) return report_error(fits.error());
+  if (const auto fits = choose_coverage(options, *format); !fits) return report_error(fits.error());
   auto style = style_of(options);
   if (!style) return report_error(style.error());
   if (format->is_page || format->name == "json") style->source = report::source_reader();
@@ -347,7 +362,9 @@ int profile(ProfileOptions& options) {
     lines.chosen = [&](const result::Profile& profile) { return output::shown_functions(profile, *style); };
   result::Profile made = profile::resolve(std::move(code), *stat, std::move(lines),
                                           finds_inlines ? profile::Inlines::yes : profile::Inlines::no,
-                                          format->has_branches ? profile::Branches::yes : profile::Branches::no);
+                                          format->is_coverage   ? profile::Additions::coverage
+                                          : format->of_one_file ? profile::Additions::branches
+                                                                : profile::Additions::none);
   if (options.roofline)
     made.stat.roofline = roofline_of(made, std::move(ceilings), native, machine, *signals, made.stat.notices);
   stat->notices = made.stat.notices;
@@ -356,7 +373,7 @@ int profile(ProfileOptions& options) {
     stat->notices.push_back("the profile is incomplete: tally was interrupted while it read symbol names");
     made.stat.notices.push_back(stat->notices.back());
   }
-  if (format->has_branches) {
+  if (format->of_one_file) {
     const auto object = output::find_object(made, object_of(options));
     if (!object) return report_error(object.error());
     style->object = *object;
@@ -365,6 +382,7 @@ int profile(ProfileOptions& options) {
     made = output::with_inlined_functions(format->is_page ? output::with_jumped_functions(made) : made);
   const bool has_parts = !made.parts.empty();
   std::string text = has_parts ? "" : format->write(made, *style);
+  const auto covered = check_coverage(made, *style, options, *format);
   const auto source = options.annotate.empty()
                           ? Result<std::string>("")
                           : annotation(output::in_samples(made), options.annotate, options.instructions);
@@ -378,6 +396,8 @@ int profile(ProfileOptions& options) {
   int code_of_tally = exit_ok;
   if (!written) code_of_tally = report_error(written.error());
   if (!source) code_of_tally = report_error(source.error());
+  if (!covered) code_of_tally = report_error(covered.error());
+  if (covered && !*covered) code_of_tally = exit_no;
   return final_exit_code(*stat, code_of_tally, *signals);
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "tally/cli/attach_options.hpp"
@@ -51,6 +52,8 @@ constexpr const char* profile_examples =
     "  # cg_annotate; clang -fprofile-sample-use=prog.prof\n"
     "  tally profile --format cachegrind -o cg.out -- ./prog\n"
     "  tally profile --calls --format autofdo -o prog.prof -- ./prog\n"
+    "  # Coverage, for genhtml and CI servers\n"
+    "  tally profile -o prog.info --fail-under 80% -- ./prog\n"
     "  # llvm-bolt -data=prog.fdata\n"
     "  tally profile --calls -o prog.fdata -- ./prog\n";
 
@@ -106,8 +109,18 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   app.add_flag("--full-names", options.whole_names, "print C++ and Rust functions with their parameters");
   app.add_flag("--inlines", options.inlines, "attribute counts to inlined functions instead of their callers");
   app.add_option("--object", options.object,
-                 "with --format bolt and bolt-preagg: the program or library to optimize (default: PROGRAM)")
+                 "with --format bolt, bolt-preagg and order: the program or library to optimize (default: PROGRAM)")
       .value_name("FILE");
+  app.add_option(
+         "--include", options.include,
+         "with --format lcov and cobertura: only source files whose path, or its end, matches this pattern, such "
+         "as 'src/*'; may be repeated")
+      .repeated()
+      .value_name("PATTERN");
+  app.add_option("--exclude", options.exclude, "the same: without these files").repeated().value_name("PATTERN");
+  app.add_option("--fail-under", options.fail_under_text,
+                 "the same: exit with 1 if less than this share of the lines was executed")
+      .value_name("PERCENT");
   app.add_flag(
       "--debuginfod", options.debuginfod,
       "download missing debug files from the servers in DEBUGINFOD_URLS; otherwise tally does not use the network");
@@ -148,6 +161,7 @@ Result<output::ProfileStyle> style_of(const ProfileOptions& options) {
   const int top = options.top.value_or(options.roofline ? 10 : 40);
   if (top < 0) return fail(Code::bad_usage, "--top must not be negative", "--top 0 shows all rows");
   style.most = static_cast<std::size_t>(top);
+  style.coverage = {options.include, options.exclude};
   const std::string by = options.lines ? "line" : options.by;
   const auto* const found =
       std::find_if(std::begin(groups), std::end(groups), [&](const auto& g) { return by == g.first; });
@@ -192,6 +206,22 @@ Result<void> choose_parts(ProfileOptions& options, const output::ProfileFormat& 
   return {};
 }
 
+Result<void> choose_coverage(ProfileOptions& options, const output::ProfileFormat& format) {
+  if (!format.is_coverage && (!options.include.empty() || !options.exclude.empty() || !options.fail_under_text.empty()))
+    return fail(Code::bad_usage, "--include, --exclude and --fail-under need --format lcov or cobertura",
+                "add --format lcov");
+  std::string_view text = options.fail_under_text;
+  if (text.empty()) return {};
+  if (text.ends_with('%')) text.remove_suffix(1);
+  double percent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  if (error != std::errc{} || end != text.data() + text.size() || !(percent >= 0 && percent <= 100))
+    return fail(Code::bad_usage, fmt::format("--fail-under {}: not a percentage", printable(options.fail_under_text)),
+                "use a number from 0 to 100, such as 80%");
+  options.fail_under = percent;
+  return {};
+}
+
 Result<void> check_together(const ProfileOptions& options, const output::ProfileFormat& format) {
   if (options.sort == "callees" && !options.order.profile()->calls)
     return fail(Code::bad_usage, "--sort callees needs --calls", "add --calls");
@@ -207,8 +237,8 @@ Result<void> check_together(const ProfileOptions& options, const output::Profile
         Code::bad_usage,
         fmt::format("--inlines cannot be used with --format {}, which shows inlined code by its lines", format.name),
         "omit --inlines");
-  if (!options.object.empty() && !format.has_branches)
-    return fail(Code::bad_usage, "--object needs --format bolt or bolt-preagg", "omit --object");
+  if (!options.object.empty() && !format.of_one_file)
+    return fail(Code::bad_usage, "--object needs --format bolt, bolt-preagg or order", "omit --object");
   if (options.order.has_mix() && format.name != "table" && format.name != "json")
     return fail(Code::bad_usage, fmt::format("--mix cannot be used with --format {}", format.name),
                 "use --format json, or omit --format");

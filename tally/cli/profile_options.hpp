@@ -22,6 +22,9 @@ struct ProfileOptions {
   bool lines = false, whole_names = false, instructions = false, inlines = false, quiet = false, kernel = false,
        everywhere = false, debuginfod = false, python = false;
   bool parts = false, native = false, roofline = false;
+  std::vector<std::string> include, exclude;
+  std::string fail_under_text;
+  std::optional<double> fail_under;  ///< percent
   std::string instrumentation_at_start, collection_at_start;
   ModelOptions model;
   backend::Order order = {.instrument = backend::Order::Profile{}};
@@ -37,6 +40,9 @@ Result<const output::ProfileFormat*> format_of(const ProfileOptions& options);
 
 /// Sets how marks divide the profile into parts, if an option requests that. Errors: bad_usage.
 Result<void> choose_parts(ProfileOptions& options, const output::ProfileFormat& format);
+
+/// Reads --fail-under. Errors: bad_usage.
+Result<void> choose_coverage(ProfileOptions& options, const output::ProfileFormat& format);
 
 /// Checks that the options can be combined. Errors: bad_usage.
 Result<void> check_together(const ProfileOptions& options, const output::ProfileFormat& format);

@@ -101,6 +101,15 @@ TEST_F(ProfileBolt, is_read_by_bolt) {
   }
 }
 
+TEST_F(ProfileBolt, functions_in_the_order_of_their_instructions) {
+  const std::string text = profile({"--format", "order"});
+  const std::size_t main = text.find("main\n"), choose = text.find("choose\n"), odd = text.find("odd\n");
+  ASSERT_NE(odd, std::string::npos) << text;
+  EXPECT_LT(main, text.find("_start\n")) << text;
+  EXPECT_LT(choose, text.find("_start\n")) << text;
+  EXPECT_EQ(text.find("@plt"), std::string::npos) << text;
+}
+
 TEST_F(ProfileBolt, names_the_missing_symbols_or_file) {
   const Finished other = tally({"profile", "-q", "--format", "bolt", "--object", "libnone.so", "--", program_.path()});
   EXPECT_NE(other.code(), 0);

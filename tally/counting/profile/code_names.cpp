@@ -115,6 +115,7 @@ class Names final : public CodeNames {
   std::optional<SourceLine> declaration_of(std::uint64_t address) const override {
     return debug_->declaration_of(address);
   }
+  std::vector<SourceLine> lines_with_code() const override { return debug_->lines_with_code(); }
   void keep() const override { debug_->keep(); }
   std::uint32_t inlined_at(std::uint64_t address) const override { return debug_->inlined_at(address); }
   std::string over_limit() const override { return over_limit_.empty() ? debug_->over_limit() : over_limit_; }

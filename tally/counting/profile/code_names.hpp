@@ -86,6 +86,10 @@ class CodeNames {
   /// Returns the declaration's line of the function that starts there; else the line of its first instruction.
   virtual std::optional<SourceLine> declaration_of(std::uint64_t address) const { return line_of(address); }
 
+  /// Returns all lines that have code, executed or not, each once; empty without debug information. Cost: reads all
+  /// line tables, 0.1 us for each row.
+  virtual std::vector<SourceLine> lines_with_code() const { return {}; }
+
   /// Stores the lines that were found, so that later runs need not read debug information for them. Does nothing if
   /// there is no cache directory.
   virtual void keep() const {}

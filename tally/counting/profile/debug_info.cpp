@@ -223,6 +223,32 @@ std::optional<SourceLine> DebugInfo::read_line(std::uint64_t address) {
   return row_of(dwarf_getsrc_die(&unit, address - bias_), unit);
 }
 
+std::vector<SourceLine> DebugInfo::lines_with_code() {
+  if (!any()) return {};
+  if (!units_indexed_) index_units();
+  std::set<std::pair<std::string_view, std::uint32_t>> lines;
+  for (Dwarf_Die& unit : unit_dies_) {
+    Dwarf_Lines* rows = nullptr;
+    std::size_t count = 0;
+    if (!may_read_lines(unit) || dwarf_getsrclines(&unit, &rows, &count) != 0) continue;
+    for (std::size_t i = 0; i + 1 < count; ++i) {
+      Dwarf_Line* const row = dwarf_onesrcline(rows, i);
+      bool is_end = false;
+      Dwarf_Addr begin = 0, end = 0;
+      dwarf_lineendsequence(row, &is_end);
+      dwarf_lineaddr(row, &begin);
+      dwarf_lineaddr(dwarf_onesrcline(rows, i + 1), &end);
+      // Of several rows with one address only the last has an instruction. The linker sets the addresses of functions
+      // that it removed to 0.
+      if (is_end || begin == end || begin + bias_ == 0) continue;
+      if (const auto line = row_of(row, unit)) lines.emplace(line->file, line->line);
+    }
+  }
+  std::vector<SourceLine> result;
+  for (const auto& [file, line] : lines) result.push_back({file, line, 0});
+  return result;
+}
+
 KeptLines::Unit DebugInfo::extent_of(Dwarf_Die& unit) {
   const Dwarf_Off begin = dwarf_dieoffset(&unit) - dwarf_cuoffset(&unit);
   Dwarf_Off end = begin;

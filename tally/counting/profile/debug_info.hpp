@@ -31,6 +31,7 @@ class DebugInfo {
   std::optional<SourceLine> line_of(std::uint64_t address);
   std::optional<SourceLine> beginning_of(std::uint64_t address);
   std::optional<SourceLine> declaration_of(std::uint64_t address);
+  std::vector<SourceLine> lines_with_code();
   std::uint32_t inlined_at(std::uint64_t address);
   const std::vector<InlinedCode>& inlined() const { return inlined_; }
   /// Returns why a part was not read; empty if all that was needed was read.

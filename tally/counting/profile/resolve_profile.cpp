@@ -41,8 +41,8 @@ struct Object {
 
 class Resolver {
  public:
-  Resolver(result::CodeCounts code, result::Stat stat, Lines lines, Inlines inlines, Branches branches)
-      : code_(std::move(code)), lines_(std::move(lines)), inlines_(inlines), branches_(branches) {
+  Resolver(result::CodeCounts code, result::Stat stat, Lines lines, Inlines inlines, Additions additions)
+      : code_(std::move(code)), lines_(std::move(lines)), inlines_(inlines), additions_(additions) {
     result_.stat = std::move(stat);
     result_.owners = code_.owners;
     result_.parts = code_.parts;
@@ -70,8 +70,11 @@ class Resolver {
     result_.forms = std::move(code_.forms);
     result_.samples = std::move(code_.samples);
     output::sort_rows(result_);
-    for (std::uint32_t i = 0; i < objects_.size() && branches_ == Branches::yes; ++i)
+    for (std::uint32_t i = 0; i < objects_.size() && additions_ != Additions::none; ++i)
       if (objects_[i].names != nullptr) find_branches(result_, i, *objects_[i].names);
+    if (additions_ == Additions::coverage)
+      for (std::uint32_t i = 0; i < objects_.size() && !linux::is_interrupted(); ++i)
+        if (objects_[i].names != nullptr) add_code_with_lines(i);
     if (lines_.chosen)
       for (const std::uint32_t chosen : lines_.chosen(result_)) add_line(chosen);
     for (std::size_t i = 0; i < objects_.size(); ++i)
@@ -186,6 +189,18 @@ class Resolver {
       std::tie(made.source, made.line, made.discriminator) = line_of(objects_[call.site_file], made.site);
     made.inlined = inlined_at(call.site_file, objects_[call.site_file], made.site);
     result_.calls.push_back(made);
+  }
+
+  /// Adds the lines of an object, and its functions that have lines.
+  void add_code_with_lines(std::uint32_t file) {
+    Object& object = objects_[file];
+    const std::vector<SourceLine> lines = object.names->lines_with_code();
+    if (lines.empty()) return;
+    for (const SourceLine& line : lines)
+      result_.lines_with_code.push_back({file, source(object, line.file), line.line});
+    std::sort(result_.lines_with_code.begin(), result_.lines_with_code.end());
+    for (const NamedCode& code : object.names->functions())
+      if (object.names->line_of(code.address)) function(file, object, code.address, 0);
   }
 
   /// Returns the function that serves as the caller at the root of a stack, or where a stack is cut.
@@ -326,7 +341,7 @@ class Resolver {
   result::CodeCounts code_;
   Lines lines_;
   Inlines inlines_;
-  Branches branches_;
+  Additions additions_;
   std::vector<Object> objects_;
   std::map<std::string, std::size_t> sources_;
   std::map<std::int64_t, MadeCode> generated_code_;
@@ -344,8 +359,8 @@ class Resolver {
 
 }  // namespace
 
-result::Profile resolve(result::CodeCounts code, result::Stat stat, Lines lines, Inlines inlines, Branches branches) {
-  return Resolver(std::move(code), std::move(stat), std::move(lines), inlines, branches).resolve();
+result::Profile resolve(result::CodeCounts code, result::Stat stat, Lines lines, Inlines inlines, Additions additions) {
+  return Resolver(std::move(code), std::move(stat), std::move(lines), inlines, additions).resolve();
 }
 
 }  // namespace tally::profile

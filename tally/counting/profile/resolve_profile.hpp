@@ -17,8 +17,8 @@ struct Lines {
   std::function<std::vector<std::uint32_t>(const result::Profile&)> chosen = {};
 };
 
-/// Whether to find the branches between instructions.
-enum class Branches { no, yes };
+/// What else to find: the branches between instructions; with coverage also all lines and functions that have code.
+enum class Additions { none, branches, coverage };
 
 /// Whether to find inlined functions: that takes all debug information of the executed functions.
 enum class Inlines { no, yes };
@@ -27,6 +27,6 @@ enum class Inlines { no, yes };
 /// or removed, the result has the reason, and their code has addresses only. If a signal asks tally to end, omits names
 /// that are not known yet (linux::is_interrupted()). Cost: 1 us for each symbol of each file, 0.5 us for each row.
 result::Profile resolve(result::CodeCounts code, result::Stat stat, Lines lines, Inlines inlines = Inlines::no,
-                        Branches branches = Branches::no);
+                        Additions additions = Additions::none);
 
 }  // namespace tally::profile

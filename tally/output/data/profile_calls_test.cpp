@@ -11,7 +11,7 @@
 namespace tally::output {
 namespace {
 
-constexpr std::uint32_t none = result::CodeCall::no_parent;
+constexpr std::uint32_t no_call = result::CodeCall::no_parent;
 
 /// A profile of one event whose rows are the functions' calls.
 struct CallsBuilder {
@@ -62,7 +62,7 @@ struct CallsBuilder {
 /// counts.
 TEST(ProfileCalls, of_functions_that_call_each_other_add_up) {
   CallsBuilder builder({"main", "even", "odd"});
-  const std::uint32_t outer = builder.call(none, 0, 1, 10), odd = builder.call(outer, 1, 2, 100);
+  const std::uint32_t outer = builder.call(no_call, 0, 1, 10), odd = builder.call(outer, 1, 2, 100);
   builder.call(odd, 2, 1, 1000, 0, true);
   const std::vector<std::int64_t> counts = counts_of_calls(builder.profile);
   EXPECT_EQ(counts, (std::vector<std::int64_t>{1110, 100, 1000}));
@@ -103,7 +103,7 @@ struct CallgrindSums {
 
 TEST(ProfileCallgrind, adds_up_in_both_directions) {
   CallsBuilder builder({"main", "even", "odd"});
-  const std::uint32_t outer = builder.call(none, 0, 1, 10), odd = builder.call(outer, 1, 2, 100);
+  const std::uint32_t outer = builder.call(no_call, 0, 1, 10), odd = builder.call(outer, 1, 2, 100);
   builder.call(odd, 2, 1, 1000, 0, true);
   const CallgrindSums sums(builder.profile);
   EXPECT_EQ(sums.from, (std::map<std::string, std::int64_t>{{"main", 1110}, {"even", 1110}, {"odd", 1100}}));
@@ -115,7 +115,7 @@ TEST(ProfileCallgrind, adds_up_in_both_directions) {
 /// even() calls odd(), which jumps to even(): 900 of the 1,000 that the call of odd() counted are even()'s own.
 TEST(ProfileCallgrind, adds_up_where_functions_jump_to_each_other) {
   CallsBuilder builder({"main", "even", "odd", "other"});
-  const std::uint32_t outer = builder.call(none, 0, 1, 10), odd = builder.call(outer, 1, 2, 1000);
+  const std::uint32_t outer = builder.call(no_call, 0, 1, 10), odd = builder.call(outer, 1, 2, 1000);
   builder.call(odd, 1, 3, 7);  // from even(), in the call of odd()
   builder.profile.counts = {910, 100, 7};
   const CallgrindSums sums(builder.profile);
@@ -131,8 +131,8 @@ TEST(ProfileCallgrind, adds_up_where_functions_jump_to_each_other) {
 /// nobody calls.
 TEST(ProfileCallgrind, keeps_what_functions_count_elsewhere) {
   CallsBuilder builder({"main", "first", "leaf", "other"});
-  builder.call(none, 0, 1, 500);
-  const std::uint32_t again = builder.call(none, 0, 1, 20);
+  builder.call(no_call, 0, 1, 500);
+  const std::uint32_t again = builder.call(no_call, 0, 1, 20);
   builder.call(again, 2, 3, 40);  // from leaf(), in the call of first()
   builder.profile.rows[1].function = 2;
   builder.profile.counts = {100, 420, 40};
@@ -144,7 +144,7 @@ TEST(ProfileCallgrind, keeps_what_functions_count_elsewhere) {
 TEST(ProfileObjects, are_distinguished_if_they_share_a_name) {
   CallsBuilder builder({"main", "work"});
   builder.profile.functions.push_back({"work", 1, 0x2000});
-  const std::uint32_t main = builder.call(none, 0, 0, 5);
+  const std::uint32_t main = builder.call(no_call, 0, 0, 5);
   builder.call(main, 0, 1, 10);
   builder.call(main, 0, 2, 20);
   builder.profile.objects[0].build_id = "1f2e3d4c5b6a";
@@ -164,7 +164,7 @@ TEST(ProfileObjects, are_distinguished_if_they_share_a_name) {
 
 TEST(ProfileFolded, keeps_overloads_apart) {
   CallsBuilder builder({"main", "f(int)", "f(bool)", "g(int)"});
-  const std::uint32_t main = builder.call(none, 0, 0, 0);
+  const std::uint32_t main = builder.call(no_call, 0, 0, 0);
   builder.call(main, 0, 1, 6004);
   builder.call(main, 0, 2, 1503);
   builder.call(main, 0, 3, 5);
@@ -176,7 +176,7 @@ TEST(ProfileFolded, joins_threads_of_one_name) {
   builder.profile.owners.push_back({7, "prog", 8, "worker"});
   builder.profile.owners.push_back({7, "prog", 9, "worker"});
   builder.profile.owners.push_back({7, "prog", 10, "prog"});
-  for (const std::uint32_t owner : {0u, 1u, 2u, 3u}) builder.call(none, 0, 1, 10 + owner, owner);
+  for (const std::uint32_t owner : {0u, 1u, 2u, 3u}) builder.call(no_call, 0, 1, 10 + owner, owner);
   EXPECT_EQ(profile_folded(builder.profile, {}), "prog (worker);work 23\nprog;work 23\n");
   const std::string speedscope = profile_speedscope(builder.profile, {});
   EXPECT_NE(speedscope.find("\"weights\":[23,23]"), std::string::npos) << speedscope;
@@ -184,7 +184,7 @@ TEST(ProfileFolded, joins_threads_of_one_name) {
 
 TEST(ProfileCallgrind, has_lines_and_instructions_if_requested) {
   CallsBuilder builder({"main", "f(int)"});
-  builder.call(none, 0, 1, 12);
+  builder.call(no_call, 0, 1, 12);
   builder.profile.rows.front().line = 3;
   const std::string by_line = profile_callgrind(builder.profile, {});
   EXPECT_NE(by_line.find("\npositions: line\n"), std::string::npos);
@@ -196,8 +196,8 @@ TEST(ProfileCallgrind, has_lines_and_instructions_if_requested) {
 
 TEST(ProfileTable, is_not_widened_by_one_long_name) {
   CallsBuilder builder({"short", std::string(1'000'000, 'x')});
-  builder.call(none, 0, 0, 5);
-  builder.call(none, 0, 1, 5);
+  builder.call(no_call, 0, 0, 5);
+  builder.call(no_call, 0, 1, 5);
   const std::string table = profile_table(builder.profile, {});
   EXPECT_LT(table.size(), 1500u);
   EXPECT_GT(profile_table(builder.profile, {.whole_names = true}).size(), 1'000'000u);
@@ -208,8 +208,8 @@ TEST(ProfileTable, is_not_widened_by_one_long_name) {
 
 TEST(ProfileTable, is_not_widened_by_one_long_name_of_a_file) {
   CallsBuilder builder({"short", "other"});
-  builder.call(none, 0, 0, 5);
-  builder.call(none, 0, 1, 5);
+  builder.call(no_call, 0, 0, 5);
+  builder.call(no_call, 0, 1, 5);
   builder.profile.objects.front().name = "/" + std::string(255, 'n');
   builder.profile.objects.push_back({"/lib"});
   builder.profile.functions.front().object = 1;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tally/core/base/result.hpp"
 #include "tally/output/kinds/format.hpp"
@@ -29,15 +30,21 @@ using SourceReader = std::function<std::optional<SourceFile>(const std::string& 
 using InstructionReader = std::function<Result<std::map<std::uint64_t, std::string>>(
     const result::ProfileObject& object, std::uint64_t begin, std::uint64_t end)>;
 
+/// Selects the source files of coverage, by patterns of fnmatch(3) for their path or its end.
+struct CoverageSelection {
+  std::vector<std::string> include, exclude;  ///< include: empty: all
+};
+
 struct ProfileStyle {
   ProfileBy by = ProfileBy::function;
-  std::size_t most = 40;               ///< rows of a table; 0: all
-  bool by_inclusive = false;           ///< rows of functions: sorted by inclusive counts
-  bool whole_names = false;            ///< function names with parameters
-  bool instructions = false;           ///< separate instructions, in formats that support it
-  std::size_t terminal = 0;            ///< table: columns of the terminal; 0: no terminal, so nothing is cut
-  SourceReader source = {};            ///< pages show the source with the counts if it is set
-  std::uint32_t object = 0;            ///< formats for the optimizer of one file: that file, an index in the profile
+  std::size_t most = 40;      ///< rows of a table; 0: all
+  bool by_inclusive = false;  ///< rows of functions: sorted by inclusive counts
+  bool whole_names = false;   ///< function names with parameters
+  bool instructions = false;  ///< separate instructions, in formats that support it
+  std::size_t terminal = 0;   ///< table: columns of the terminal; 0: no terminal, so nothing is cut
+  SourceReader source = {};   ///< pages show the source with the counts if it is set
+  std::uint32_t object = 0;   ///< formats for the optimizer of one file: that file, an index in the profile
+  CoverageSelection coverage = {};
   InstructionReader disassembly = {};  ///< pages show the instructions of a few functions if it is set
 };
 
@@ -56,7 +63,8 @@ struct ProfileFormat : Format {
   InlineRepresentation inlined = InlineRepresentation::functions;
   bool needs_executions = false;  ///< it contains execution counts, which samples do not have
   bool works_for_stored = false;  ///< it can be made from a stored profile, which has no addresses of instructions
-  bool has_branches = false;      ///< it consists of the branches of one file
+  bool of_one_file = false;       ///< it is for the linker or optimizer of one file, and may have its branches
+  bool is_coverage = false;       ///< it also has the lines and functions that were not executed
 };
 
 /// All formats, the default first.

@@ -13,6 +13,9 @@ std::string profile_speedscope(const result::Profile& profile, const ProfileStyl
 std::string profile_autofdo(const result::Profile& profile, const ProfileStyle& style);
 std::string profile_bolt(const result::Profile& profile, const ProfileStyle& style);
 std::string profile_bolt_preaggregated(const result::Profile& profile, const ProfileStyle& style);
+std::string profile_lcov(const result::Profile& profile, const ProfileStyle& style);
+std::string profile_cobertura(const result::Profile& profile, const ProfileStyle& style);
+std::string profile_order(const result::Profile& profile, const ProfileStyle& style);
 std::string profile_pprof(const result::Profile& profile, const ProfileStyle& style);
 std::string profile_html(const result::Profile& profile, const ProfileStyle& style);
 std::string profile_json(const result::Profile& profile, const ProfileStyle& style);

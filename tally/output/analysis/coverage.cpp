@@ -1,0 +1,113 @@
+#include "tally/output/analysis/coverage.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace tally::output {
+namespace {
+
+bool matches_any(const std::vector<std::string>& patterns, const std::string& path) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    return fnmatch(pattern.c_str(), path.c_str(), 0) == 0 || fnmatch(("*/" + pattern).c_str(), path.c_str(), 0) == 0;
+  });
+}
+
+/// Libraries of the system are not what is tested.
+bool is_selected(const CoverageSelection& selection, const result::ProfileObject& object, const std::string& path) {
+  if (selection.include.empty() && (object.name.starts_with("/usr/") || object.name.starts_with("/lib"))) return false;
+  return (selection.include.empty() || matches_any(selection.include, path)) && !matches_any(selection.exclude, path);
+}
+
+void add_functions(const result::Profile& profile, std::vector<CoveredFile*>& files) {
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::string>, std::int64_t> calls;
+  for (const result::ProfileFunction& function : profile.functions)
+    if (function.line != 0 && files[function.source] != nullptr)
+      calls[{function.source, function.line, function.name}] += function.entered;
+  for (const auto& [key, count] : calls)
+    files[std::get<0>(key)]->functions.push_back({std::get<2>(key), std::get<1>(key), count});
+}
+
+void add_branches(const result::Profile& profile, std::vector<CoveredFile*>& files) {
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::pair<std::uint32_t, std::uint32_t>> lines;
+  for (const result::ProfileRow& row : profile.rows)
+    if (row.line != 0 && files[row.source] != nullptr)
+      lines[{profile.functions[row.function].object, row.address}] = {row.source, row.line};
+  struct Outcomes {
+    std::int64_t taken = 0, not_taken = 0;
+    bool is_conditional = false;
+  };
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Outcomes> branches;
+  for (const result::ProfileBranch& branch : profile.branches) {
+    Outcomes& outcomes = branches[{branch.object, branch.from}];
+    const bool falls = branch.kind == result::ProfileBranch::Kind::not_taken;
+    (falls ? outcomes.not_taken : outcomes.taken) += branch.count;
+    outcomes.is_conditional |= falls;
+  }
+  for (const auto& [site, outcomes] : branches) {
+    const auto line = lines.find(site);
+    if (!outcomes.is_conditional || line == lines.end()) continue;
+    BranchOutcomes& counts = files[line->second.first]->branches[line->second.second];
+    counts.push_back(outcomes.taken);
+    counts.push_back(outcomes.not_taken);
+  }
+}
+
+}  // namespace
+
+std::size_t CoveredFile::executed_lines() const {
+  return static_cast<std::size_t>(
+      std::count_if(lines.begin(), lines.end(), [](const auto& l) { return l.second > 0; }));
+}
+
+std::size_t CoveredFile::outcomes() const {
+  std::size_t sum = 0;
+  for (const auto& [line, counts] : branches) sum += counts.size();
+  return sum;
+}
+
+std::size_t CoveredFile::seen_outcomes() const {
+  std::ptrdiff_t sum = 0;
+  for (const auto& [line, counts] : branches)
+    sum += std::count_if(counts.begin(), counts.end(), [](std::int64_t count) { return count > 0; });
+  return static_cast<std::size_t>(sum);
+}
+
+std::map<std::string, CoveredFile> coverage_of(const result::Profile& profile, const CoverageSelection& selection) {
+  std::map<std::string, CoveredFile> covered;
+  std::vector<CoveredFile*> files(profile.sources.size());
+  for (const result::LineWithCode& line : profile.lines_with_code) {
+    if (!is_selected(selection, profile.objects[line.object], profile.sources[line.source])) continue;
+    files[line.source] = &covered[profile.sources[line.source]];
+    files[line.source]->lines.try_emplace(line.line, 0);
+  }
+  // All threads together, then the instructions of each copy of a line.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t>, std::int64_t>
+      executions;
+  for (const result::ProfileRow& row : profile.rows)
+    if (row.line != 0 && files[row.source] != nullptr)
+      executions[{row.source, row.line, row.function, row.inlined, row.address}] += row.executions;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::int64_t> copies;
+  for (const auto& [key, count] : executions) {
+    const auto& [source, line, function, inlined, address] = key;
+    std::int64_t& most = copies[{source, line, function, inlined}];
+    most = std::max(most, count);
+  }
+  for (const auto& [key, count] : copies) files[std::get<0>(key)]->lines[std::get<1>(key)] += count;
+  add_functions(profile, files);
+  add_branches(profile, files);
+  return covered;
+}
+
+std::optional<double> line_coverage(const std::map<std::string, CoveredFile>& files) {
+  std::size_t lines = 0, executed = 0;
+  for (const auto& [path, file] : files) {
+    lines += file.lines.size();
+    executed += file.executed_lines();
+  }
+  if (lines == 0) return std::nullopt;
+  return 100.0 * static_cast<double>(executed) / static_cast<double>(lines);
+}
+
+}  // namespace tally::output

@@ -1,0 +1,40 @@
+// Which source lines, functions and branches of a program were executed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tally/output/kinds/profile_format.hpp"
+
+namespace tally::output {
+
+/// The outcomes of the conditional branches of a line, in the order of their addresses: two counts for each.
+using BranchOutcomes = std::vector<std::int64_t>;
+
+struct CoveredFunction {
+  std::string name;
+  std::uint32_t line = 0;
+  std::int64_t calls = 0;
+};
+
+struct CoveredFile {
+  std::map<std::uint32_t, std::int64_t> lines;  ///< executions of each line that has code
+  std::map<std::uint32_t, BranchOutcomes> branches;
+  std::vector<CoveredFunction> functions;  ///< by line and name
+
+  std::size_t executed_lines() const;
+  std::size_t outcomes() const;
+  std::size_t seen_outcomes() const;
+};
+
+/// By path. A line was executed as often as the most frequent of its instructions; copies of a line in several
+/// functions, and inlined ones, are added. Without patterns to include, omits the code of files below /usr and /lib.
+std::map<std::string, CoveredFile> coverage_of(const result::Profile& profile, const CoverageSelection& selection);
+
+/// Returns the executed lines in percent of those that have code; nothing if there are none.
+std::optional<double> line_coverage(const std::map<std::string, CoveredFile>& files);
+
+}  // namespace tally::output

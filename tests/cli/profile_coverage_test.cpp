@@ -1,0 +1,112 @@
+// Coverage of a program that was not built for it, beside gcov's of one that was.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+constexpr const char* tested = R"(#include <stdlib.h>
+static int absolute(int n) {
+  if (n < 0)
+    return -n;
+  return n;
+}
+static int unused(int n) {
+  return n * 2;
+}
+int main(int argc, char** argv) {
+  int sum = 0;
+  for (int i = 0; i < 10; i++) {
+    sum += absolute(i);
+    if (i == 7)
+      sum += atoi("3");
+  }
+  if (argc > 5)
+    return unused(sum);
+  return sum == 48 ? 0 : 1;
+}
+)";
+
+class ProfileCoverage : public testing::Test {
+ protected:
+  void SetUp() override {
+#if !TALLY_HAS_ENGINE
+    GTEST_SKIP() << "the engine is for x86-64";
+#endif
+    std::ofstream(source_.path()) << tested;
+    ASSERT_EQ(shell("gcc -O0 -g -o " + program_.path() + " " + source_.path()).code(), 0);
+  }
+  Finished profile(const std::string& file, const Words& options = {}) {
+    return tally(with(with({"profile", "-q", "-o", file}, options), {"--", program_.path()}));
+  }
+  const TemporaryFile source_{"tested.c"}, program_{"tested"};
+};
+
+TEST_F(ProfileCoverage, lcov_has_lines_functions_and_branches) {
+  const TemporaryFile output("tested.info");
+  const Finished run = profile(output.path());
+  ASSERT_EQ(run.code(), 0) << run.err;
+  const std::string text = output.content().value_or("");
+  if (text.find("SF:") == std::string::npos) GTEST_SKIP() << "built without libdw";
+  EXPECT_EQ(text.rfind("SF:"), text.find("SF:" + source_.path())) << "no other file\n" << text;
+  for (const char* line : {"DA:3,10\n", "DA:4,0\n", "DA:5,10\n", "DA:7,0\n", "DA:8,0\n", "DA:13,10\n", "DA:15,1\n",
+                           "DA:17,1\n", "DA:18,0\n", "FN:2,absolute\n", "FNDA:10,absolute\n", "FNDA:0,unused\n",
+                           "FNDA:1,main\n", "FNF:3\nFNH:2\n", "BRDA:3,0,0,10\nBRDA:3,0,1,0\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+}
+
+TEST_F(ProfileCoverage, has_every_line_that_gcov_calls_executed) {
+  const TemporaryFile output("tested.info");
+  ASSERT_EQ(profile(output.path()).code(), 0);
+  std::map<int, long> counts;
+  std::istringstream lines(output.content().value_or(""));
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("DA:")) counts[std::stoi(line.substr(3))] = std::stol(line.substr(line.find(',') + 1));
+  if (counts.empty()) GTEST_SKIP() << "built without libdw";
+  const std::string folder = source_.path() + ".gcov";
+  const Finished gcov = shell("mkdir -p " + folder + " && cd " + folder + " && gcc -O0 -g --coverage -o t ../" +
+                              source_.path().substr(source_.path().rfind('/') + 1) +
+                              " && ./t && gcov -t *.gcda; cd .. && rm -rf " + folder);
+  std::istringstream report(gcov.out);
+  int executed = 0;
+  for (std::string line; std::getline(report, line);) {
+    long count = 0;
+    int number = 0;
+    char colon = 0;
+    if (!(std::istringstream(line) >> count >> colon >> number) || number == 0 || count == 0) continue;
+    ++executed;
+    EXPECT_GT(counts[number], 0) << line;
+  }
+  EXPECT_GE(executed, 11) << gcov.out << gcov.err;
+}
+
+TEST_F(ProfileCoverage, cobertura_and_the_limit) {
+  const TemporaryFile output("tested.cobertura.xml");
+  const Finished run = profile(output.path(), {"--fail-under", "80%"});
+  const std::string text = output.content().value_or("");
+  if (run.err.find("no code has a source line") != std::string::npos) GTEST_SKIP() << "built without libdw";
+  // 14 of 18 lines.
+  EXPECT_EQ(run.code(), 1) << run.err;
+  EXPECT_NE(run.err.find("% of the lines were executed, less than 80 %"), std::string::npos) << run.err;
+  EXPECT_NE(text.find("<line number=\"3\" hits=\"10\" branch=\"true\" condition-coverage=\"50% (1/2)\"/>"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("<method name=\"unused\""), std::string::npos) << text;
+  EXPECT_EQ(profile(output.path(), {"--fail-under", "50"}).code(), 0);
+  EXPECT_EQ(profile(output.path(), {"--fail-under", "much"}).code(), 2);
+  EXPECT_EQ(profile(output.path(), {"--exclude", "tested*.c"}).code(), 125);
+  const Finished stripped_run = [&] {
+    shell("strip " + program_.path());
+    return profile(output.path());
+  }();
+  EXPECT_EQ(stripped_run.code(), 125);
+  EXPECT_NE(stripped_run.err.find("compile with -g"), std::string::npos) << stripped_run.err;
+}
+
+}  // namespace
+}  // namespace tally::test

@@ -1,4 +1,4 @@
-// Coverage of a program that was not built for it, beside gcov's of one that was.
+// Coverage of a program that was not built for it, compared with gcov and a program that was.
 #include <gtest/gtest.h>
 
 #include <fstream>

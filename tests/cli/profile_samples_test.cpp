@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct ProfileRun {
+struct SampledRun {
   Finished finished;
   Json json;
 
@@ -37,10 +37,10 @@ struct ProfileRun {
   }
 };
 
-ProfileRun sampled(Words words) {
+SampledRun sampled(Words words) {
   const TemporaryFile file("samples.json");
   words.insert(words.begin(), {"profile", "-q", "--format", "json", "-o", file.path()});
-  ProfileRun made;
+  SampledRun made;
   made.finished = tally(words);
   made.json = Json::parse(file.content().value_or(""), nullptr, false);
   return made;
@@ -55,7 +55,7 @@ class ProfileSamples : public testing::Test {
 };
 
 TEST_F(ProfileSamples, have_every_page_fault) {
-  const ProfileRun one = sampled({"-e", "page-faults", "--", SAMPLED, "touch", "3000"});
+  const SampledRun one = sampled({"-e", "page-faults", "--", SAMPLED, "touch", "3000"});
   ASSERT_TRUE(one.any()) << one.finished.err;
   const Json& event = one.json["events"][0];
   EXPECT_EQ(event["trust"], "counted") << event["reason"];
@@ -70,7 +70,7 @@ TEST_F(ProfileSamples, have_every_page_fault) {
 /// one of the intervals misses are 1 in 20, so the test takes them three times as wide.
 TEST_F(ProfileSamples, have_shares_of_time_with_their_intervals) {
   for (const char* clock : {"cpu-clock", "task-clock"}) {
-    const ProfileRun one = sampled({"-e", clock, "--user", "--", SAMPLED, "spin", "300"});
+    const SampledRun one = sampled({"-e", clock, "--user", "--", SAMPLED, "spin", "300"});
     ASSERT_TRUE(one.any()) << one.finished.err;
     const Json& event = one.json["events"][0];
     EXPECT_NE(event["trust"], "exact");
@@ -122,7 +122,7 @@ TEST_F(ProfileSamples, agree_with_perf) {
   if (faults.samples == 0) GTEST_SKIP() << "perf is not installed, or may not be used";
   EXPECT_EQ(sampled({"-e", "page-faults", "--", SAMPLED, "touch", "2500"}).of("touch"), faults.samples);
   const PerfReportRow time = by_perf("-F 3989 -e cpu-clock:u", program + " spin 300", "two_thirds");
-  const ProfileRun ours = sampled({"-e", "cpu-clock", "--user", "--", SAMPLED, "spin", "300"});
+  const SampledRun ours = sampled({"-e", "cpu-clock", "--user", "--", SAMPLED, "spin", "300"});
   ASSERT_TRUE(ours.any()) << ours.finished.err;
   const double samples = ours.json["events"][0]["sampling"]["samples"].get<double>();
   const double error = std::sqrt(2.0 / 9 / samples + 2.0 / 9 / (1.5 * static_cast<double>(time.samples)));
@@ -130,7 +130,7 @@ TEST_F(ProfileSamples, agree_with_perf) {
 }
 
 TEST_F(ProfileSamples, follow_threads_children_and_other_programs) {
-  const ProfileRun one =
+  const SampledRun one =
       sampled({"-e", "page-faults", "--", "sh", "-c",
                std::string(SAMPLED) + " threads 500; (exec " + SAMPLED + " fork 700); exec " + SAMPLED + " touch 900"});
   ASSERT_TRUE(one.any()) << one.finished.err;
@@ -141,7 +141,7 @@ TEST_F(ProfileSamples, follow_threads_children_and_other_programs) {
 }
 
 TEST_F(ProfileSamples, have_calls_by_frame_pointers) {
-  const ProfileRun one = sampled({"--calls", "-e", "page-faults", "--", SAMPLED, "recurse", "200"});
+  const SampledRun one = sampled({"--calls", "-e", "page-faults", "--", SAMPLED, "recurse", "200"});
   ASSERT_TRUE(one.any()) << one.finished.err;
   std::int64_t by_outer = 0;
   for (const Json& call : one.json["calls"]) {
@@ -172,7 +172,7 @@ TEST_F(ProfileSamples, are_reported_as_samples) {
   EXPECT_EQ(faults.err.find("95 % interval"), std::string::npos) << faults.err;
   const Finished some = tally({"profile", "-q", "-e", "page-faults", "--every", "10", "--", SAMPLED, "touch", "1000"});
   EXPECT_NE(some.err.find("page-faults: sampled, one of 10"), std::string::npos) << some.err;
-  const ProfileRun tenth = sampled({"-e", "page-faults", "--every", "10", "--", SAMPLED, "touch", "3000"});
+  const SampledRun tenth = sampled({"-e", "page-faults", "--every", "10", "--", SAMPLED, "touch", "3000"});
   ASSERT_TRUE(tenth.any()) << tenth.finished.err;
   EXPECT_NEAR(static_cast<double>(tenth.of("touch")), 3000, 10);
   EXPECT_EQ(tenth.of("touch") % 10, 0);
@@ -182,7 +182,7 @@ TEST_F(ProfileSamples, are_reported_as_samples) {
 
 TEST_F(ProfileSamples, of_running_processes) {
   Running program({SAMPLED, "serve"});
-  const ProfileRun one = sampled({"-e", "page-faults", "-p", std::to_string(program.pid())});
+  const SampledRun one = sampled({"-e", "page-faults", "-p", std::to_string(program.pid())});
   // The program touches pages as long as it lives, and ends by itself.
   EXPECT_EQ(program.finish().code(), 0);
   ASSERT_TRUE(one.any()) << one.finished.err;
@@ -210,7 +210,7 @@ TEST_F(ProfileSamples, of_running_processes_for_a_while) {
 }
 
 TEST_F(ProfileSamples, of_all_processes) {
-  const ProfileRun one = sampled({"-a", "-e", "page-faults", "--", SAMPLED, "touch", "1500"});
+  const SampledRun one = sampled({"-a", "-e", "page-faults", "--", SAMPLED, "touch", "1500"});
   if (one.finished.code() == 125) GTEST_SKIP() << "processors may not be sampled here: " << one.finished.err;
   ASSERT_TRUE(one.any()) << one.finished.err;
   EXPECT_GE(one.of("touch"), 1500);

@@ -97,9 +97,9 @@ std::optional<double> share_not_halted(const Between& between, const ProcessorSu
 
 void set_together(const Between& between, const ProcessorSums& sum, bool with_software, result::WatchRow& row) {
   const double all = sum.user + sum.kernel + sum.idle + sum.iowait + sum.steal;
-  for (const auto& [id, ticks] : {std::pair{Id::util, sum.user + sum.kernel}, std::pair{Id::user, sum.user},
-                                  std::pair{Id::kernel, sum.kernel}, std::pair{Id::iowait, sum.iowait},
-                                  std::pair{Id::steal, sum.steal}}) {
+  for (const auto& [id, ticks] :
+       {std::pair{Id::util, sum.user + sum.kernel}, std::pair{Id::user, sum.user}, std::pair{Id::kernel, sum.kernel},
+        std::pair{Id::iowait, sum.iowait}, std::pair{Id::steal, sum.steal}}) {
     if (sum.has_times && all > 0)
       Between::set(row, id, ticks / all);
     else

@@ -98,7 +98,8 @@ result::WatchRow process_row(const Between& between, const Before& before, const
                  between.rate(then->minor_faults + then->major_faults, now.minor_faults + now.major_faults));
     Between::set(row, Id::major_faults, between.rate(then->major_faults, now.major_faults));
   } else {
-    for (const Id id : {Id::util, Id::user, Id::kernel, Id::faults, Id::major_faults}) Between::say(row, id, between.machine.not_yet);
+    for (const Id id : {Id::util, Id::user, Id::kernel, Id::faults, Id::major_faults})
+      Between::say(row, id, between.machine.not_yet);
   }
   set_details(between, row, now.process);
   set_counts(between, between.before.process_counts, between.after.process_counts, now.process, row);

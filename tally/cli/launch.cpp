@@ -85,8 +85,9 @@ void add_launch_options(Page& page, backend::Conditions& conditions) {
                               fmt::join(marks.described, ", ")))
       .value_name("TOOL")
       .one_of(marks.names);
-  page.add_flag("--strict", conditions.strict,
-                "engine only: end a program, with exit code 125, instead of letting it continue natively and uncounted");
+  page.add_flag(
+      "--strict", conditions.strict,
+      "engine only: end a program, with exit code 125, instead of letting it continue natively and uncounted");
   page.add_option("--pin", conditions.processor, "run the program on this CPU only, as `taskset -c` does")
       .value_name("CPU")
       .check(whole_number(0, INT_MAX));

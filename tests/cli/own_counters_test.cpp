@@ -124,7 +124,8 @@ TEST(OwnCounters, that_the_engine_lacks_are_missing) {
 
 TEST(OwnCounters, of_cycles_and_misses_are_those_of_the_model) {
   const Finished run = tally({"run", "--model", "haswell", "--", OWN_COUNTERS, "modelled"});
-  EXPECT_EQ(run.out, "cycles: one a round, ref-cycles: the same, misses: few\nof a program: more\n"
+  EXPECT_EQ(run.out,
+            "cycles: one a round, ref-cycles: the same, misses: few\nof a program: more\n"
             "of another process: Operation not supported, from its next program on: opened\nby rdpmc: no\n")
       << run.err;
 }

@@ -61,7 +61,8 @@ TEST(Watch, csv_has_as_many_fields_in_each_row_as_in_its_header) {
   ASSERT_EQ(finished.code(), 0) << finished.err;
   const auto rows = split(trimmed(finished.out), '\n');
   ASSERT_GT(rows.size(), 3u);
-  EXPECT_TRUE(rows[0].starts_with("time_ns,interval_ns,kind,name,command,processor,socket,process,UTIL,USER,")) << rows[0];
+  EXPECT_TRUE(rows[0].starts_with("time_ns,interval_ns,kind,name,command,processor,socket,process,UTIL,USER,"))
+      << rows[0];
   for (const std::string& row : rows) EXPECT_EQ(split(row, ',').size(), split(rows[0], ',').size()) << row;
 }
 

@@ -45,8 +45,8 @@ INSTANTIATE_TEST_SUITE_P(engine, FailureTest,
                                          Case{"in_a_child", "0", "its registers", true}),
                          [](const auto& one) { return std::string(one.param.name); });
 
-/// `tally run` has no result that could tell it.
-TEST(Failure, is_told_by_tally_run) {
+/// `tally run` has no result that could contain it.
+TEST(Failure, is_reported_by_tally_run) {
   const Scratch scratch;
   Command command;
   command.words = {TALLY, "run", "--", std::string(LIBC_PROGRAMS) + "/fails_dynamic", "0"};
@@ -70,8 +70,9 @@ TEST_P(StrictTest, ends_what_would_continue_natively) {
   Command command;
   command.directory = scratch.path();
   for (const char* const options : {"", "--strict"}) {
-    command.words = {TALLY, "run", "--", "/usr/bin/perl", "-e", std::string("$| = 1; print \"begun\\n\"; ") +
-                     GetParam().code + "; print \"continued\\n\""};
+    command.words = {TALLY, "run",
+                     "--",  "/usr/bin/perl",
+                     "-e",  std::string("$| = 1; print \"begun\\n\"; ") + GetParam().code + "; print \"continued\\n\""};
     const bool is_strict = *options != '\0';
     if (is_strict) command.words.insert(command.words.begin() + 2, options);
     const Outcome outcome = run_native(command);
@@ -81,14 +82,15 @@ TEST_P(StrictTest, ends_what_would_continue_natively) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    engine, StrictTest,
-    testing::Values(StrictCase{"dispatch", "syscall(157, 59, 1, 1, 0x7fffffffffff, 0)", "it intercepts its own system calls"},
-                    StrictCase{"other_rights",
-                               "system(\"cp /bin/echo other; chown nobody other; chmod 4755 other\"); "
-                               "exec(\"./other\", \"continued\")",
-                               "it executes other, which would run natively", true}),
-    [](const auto& one) { return std::string(one.param.name); });
+INSTANTIATE_TEST_SUITE_P(engine, StrictTest,
+                         testing::Values(StrictCase{"dispatch", "syscall(157, 59, 1, 1, 0x7fffffffffff, 0)",
+                                                    "it intercepts its own system calls"},
+                                         StrictCase{
+                                             "other_rights",
+                                             "system(\"cp /bin/echo other; chown nobody other; chmod 4755 other\"); "
+                                             "exec(\"./other\", \"continued\")",
+                                             "it executes other, which would run natively", true}),
+                         [](const auto& one) { return std::string(one.param.name); });
 
 /// More processes than there are records: the program continues, and no count is lost.
 TEST(ProcessLimit, loses_no_count) {

@@ -172,7 +172,8 @@ std::string watch_grid(const WatchTable& table, const std::vector<std::size_t>& 
   }
   std::string text = grid.text();
   if (terminal != 0 && widest_of(split(text, '\n')) > terminal) return narrow.text(terminal);
-  const bool has_commands = std::any_of(commands.begin() + 1, commands.end(), [](auto& one) { return !one.empty(); });
+  const bool has_commands =
+      std::any_of(commands.begin() + 1, commands.end(), [](auto& command) { return !command.empty(); });
   return has_commands ? with_commands(text, commands, terminal) : text;
 }
 

@@ -53,10 +53,10 @@ struct Library {
   std::vector<pfm_pmu_t> ids;
 
   Library() {
-    // Lets libpfm4 encode for other processors than this one. Programs that tally starts get the user's environment: one
-    // more variable changes what they execute.
+    // Lets libpfm4 encode for other processors than this one. Programs that tally starts get the user's environment:
+    // one more variable changes what they execute.
     constexpr const char* setting = "LIBPFM_ENCODE_INACTIVE";
-    const bool is_users = ::getenv(setting) != nullptr;
+    const bool is_users = ::secure_getenv(setting) != nullptr;
     if (!is_users) ::setenv(setting, "1", 0);
     const bool is_ready = pfm_initialize() == PFM_SUCCESS;
     if (!is_users) ::unsetenv(setting);

@@ -30,13 +30,14 @@ std::vector<std::string> object_names(const result::Profile& profile, bool whole
   return names;
 }
 
-/// How a run-time compiler, which an object file reveals, is told to write names of the code that it generates.
+/// The option with which a run-time compiler, which an object file reveals, names the code that it generates.
 std::string naming_option(const result::Profile& profile) {
   static constexpr std::pair<std::string_view, std::string_view> options[] = {
       {"node", "`node --perf-basic-prof` names its functions"},
       {"libnode.so", "`node --perf-basic-prof` names its functions"},
       {"libjvm.so",
-       "`jcmd PID Compiler.perfmap`, or java's -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, names its methods"},
+       "`jcmd PID Compiler.perfmap`, or java's -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, names its "
+       "methods"},
       {"libcoreclr.so", "DOTNET_PerfMapEnabled=1 names its methods"},
       {"libruby", "`ruby --yjit --yjit-perf` names its methods"},
       {"libluajit", "`luajit -lperfmap` names its functions (docs/guides/profiling.md)"}};

@@ -362,7 +362,8 @@ Result<Execution> execute(const Order& order, const std::string& image, Channel&
   const int first_fd = inherited->front().get();
   const bool asks = !linux::changes_rights(*path);
   ChildSide side{&shared.records.header(), first_fd, asks, order.conditions.strict};
-  if (!asks) execution.native.push_back(ran_natively(shared, printable(*path), "it changes user, group or capabilities"));
+  if (!asks)
+    execution.native.push_back(ran_natively(shared, printable(*path), "it changes user, group or capabilities"));
   std::optional<ModelWorkers> workers;
   std::optional<WindowRows> rows;
   try {

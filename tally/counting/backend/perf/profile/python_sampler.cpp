@@ -1,8 +1,6 @@
 #include "tally/counting/backend/perf/profile/python_sampler.hpp"
 
 #include <fmt/format.h>
-#include <sys/uio.h>
-#include <time.h>
 
 #include <array>
 #include <cmath>
@@ -13,6 +11,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/engine/channel/python_layout.hpp"
 #include "tally/linux/files/code_files.hpp"
+#include "tally/linux/process/other_process.hpp"
 #include "tally/linux/symbol/elf_functions.hpp"
 
 namespace tally::backend::perf {
@@ -23,24 +22,15 @@ namespace python = channel::python;
 constexpr int interval_ms = 9;  // not a divisor of a second, as the rounds of many programs are
 
 struct OtherMemory {
-  pid_t process;
+  std::int32_t process;
 
   bool read(void* to, std::uint64_t from, std::uint64_t bytes) const {
-    const iovec here{to, bytes}, there{reinterpret_cast<void*>(from), bytes};
-    return ::process_vm_readv(process, &here, 1, &there, 1, 0) == static_cast<ssize_t>(bytes);
+    return linux::read_memory(process, from, to, bytes);
   }
 };
 
-/// CPU time of all threads; 0 if the process has ended.
-std::int64_t cpu_time_of(pid_t process) {
-  clockid_t clock = 0;
-  timespec used{};
-  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return 0;
-  return std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
-}
-
 /// The address of the interpreter's state in a process; 0: it is no CPython 3.11.
-std::uint64_t runtime_of(pid_t process) {
+std::uint64_t runtime_of(std::int32_t process) {
   for (const linux::CodeMapping& mapping : linux::code_mappings(process)) {
     if (mapping.path.find("python3.11", mapping.path.rfind('/')) == std::string::npos) continue;
     const auto file = linux::FileBytes::of(mapping.path, process);
@@ -63,10 +53,10 @@ class PythonProcess {
     std::int64_t self = 0, inclusive = 0;
   };
 
-  PythonProcess(pid_t process, std::uint64_t runtime)
-      : memory_{process}, runtime_(runtime), used_(cpu_time_of(process)) {}
+  PythonProcess(std::int32_t process, std::uint64_t runtime)
+      : memory_{process}, runtime_(runtime), used_(linux::cpu_time_of(process)) {}
 
-  pid_t process() const { return memory_.process; }
+  std::int32_t process() const { return memory_.process; }
   bool is_readable() const {
     std::uint64_t word = 0;
     return memory_.read(&word, runtime_, sizeof word);
@@ -75,7 +65,7 @@ class PythonProcess {
   const std::map<Key, Times>& functions() const { return functions_; }
 
   void sample() {
-    const std::int64_t now = cpu_time_of(memory_.process), more = now - used_;
+    const std::int64_t now = linux::cpu_time_of(memory_.process), more = now - used_;
     if (more <= 0) return;
     used_ = now;
     ++samples_;
@@ -99,15 +89,15 @@ class PythonProcess {
     const python::CodeObject object = python::read_code_object(memory_, code);
     if (!object.is_valid) return nullptr;
     // Another code object may be at the same address later.
-    auto& known = known_[{code, object.name, object.file}];
-    if (known == nullptr) {
+    auto& function = known_[{code, object.name, object.file}];
+    if (function == nullptr) {
       std::array<char, 256> name, file;
       python::read_text(memory_, object.name, name.data(), name.size(), false);
       python::read_text(memory_, object.file, file.data(), file.size(), true);
       if (name[0] == '\0') return nullptr;
-      known = &functions_[{printable(valid_utf8(name.data())), printable(valid_utf8(file.data())), object.line}];
+      function = &functions_[{printable(valid_utf8(name.data())), printable(valid_utf8(file.data())), object.line}];
     }
-    return known;
+    return function;
   }
 
   OtherMemory memory_;
@@ -118,8 +108,8 @@ class PythonProcess {
   std::map<std::array<std::uint64_t, 3>, Times*> known_;
 };
 
-PythonSampler::PythonSampler(const std::vector<pid_t>& processes) {
-  for (const pid_t process : processes)
+PythonSampler::PythonSampler(const std::vector<std::int32_t>& processes) {
+  for (const std::int32_t process : processes)
     if (const std::uint64_t runtime = runtime_of(process); runtime != 0)
       processes_.push_back(std::make_unique<PythonProcess>(process, runtime));
   if (processes_.empty()) return;

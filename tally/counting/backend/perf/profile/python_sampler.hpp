@@ -1,8 +1,7 @@
 // Samples the Python functions of running processes, from outside.
 #pragma once
 
-#include <sys/types.h>
-
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,7 +19,7 @@ class PythonProcess;
 class PythonSampler {
  public:
   /// Begins with those of the processes that are such interpreters.
-  explicit PythonSampler(const std::vector<pid_t>& processes);
+  explicit PythonSampler(const std::vector<std::int32_t>& processes);
   ~PythonSampler();
 
   /// Ends, and adds the functions to a profile of one event: CPU time, in nanoseconds.

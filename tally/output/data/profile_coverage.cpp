@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "tally/core/base/text.hpp"
 #include "tally/output/analysis/coverage.hpp"
 #include "tally/output/kinds/profile_forms.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 
 std::string xml_text(std::string_view text) {
   std::string escaped;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     switch (c) {
       case '<': escaped += "&lt;"; break;
       case '>': escaped += "&gt;"; break;
@@ -62,7 +63,7 @@ std::string cobertura_class(const std::string& path, const CoveredFile& file) {
 std::string profile_lcov(const result::Profile& profile, const ProfileStyle& style) {
   std::string text;
   for (const auto& [path, file] : coverage_of(profile, style.coverage)) {
-    text += fmt::format("TN:\nSF:{}\n", path);
+    text += fmt::format("TN:\nSF:{}\n", printable(path));
     std::size_t called = 0, number = 0;
     for (const CoveredFunction& function : file.functions)
       text += fmt::format("FN:{},{}\n", function.line, function.name);

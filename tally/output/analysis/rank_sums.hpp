@@ -19,7 +19,7 @@ struct RankRow {
   Unit unit = Unit::events;
   std::size_t ranks = 0;          ///< that have a value
   std::size_t without_value = 0;  ///< ranks that have the region and no value
-  Count sum;                      ///< partial if another rank has no value
+  Count sum = {};                 ///< partial if another rank has no value
   std::int64_t least = 0, most = 0;
   std::size_t least_rank = 0, most_rank = 0;  ///< indices in RankSums::names
   double mean = 0;

@@ -56,8 +56,8 @@ void add_times(const WatchedMachine& machine, const Reading& reading, Families& 
   for (const auto& [processor, times] : reading.kernel.times.processors) {
     const std::string cpu = std::to_string(processor), socket = socket_of(machine, processor);
     const auto seconds = [](std::uint64_t ticks) { return static_cast<double>(ticks) / ticks_per_second; };
-    families.add(seconds(times.busy), {{"cpu", cpu}, {"socket", socket}, {"mode", "busy"}});
-    families.add(seconds(times.idle), {{"cpu", cpu}, {"socket", socket}, {"mode", "idle"}});
+    families.add(seconds(times.user + times.kernel), {{"cpu", cpu}, {"socket", socket}, {"mode", "busy"}});
+    families.add(seconds(times.idle + times.iowait), {{"cpu", cpu}, {"socket", socket}, {"mode", "idle"}});
     families.add(seconds(times.steal), {{"cpu", cpu}, {"socket", socket}, {"mode", "steal"}});
   }
   families.counter("tally_cpu_waiting_seconds_total", "Time that ready tasks waited for each processor.");

@@ -194,19 +194,43 @@ TEST_F(ProfileSamples, of_running_processes_for_a_while) {
   // Each attaches to a program that still runs for seconds.
   const auto attached = [](const Words& more) {
     Running program({SAMPLED, "serve"});
-    const ProfileRun run = sampled(with({"-e", "page-faults", "-p", std::to_string(program.pid())}, more));
+    const SampledRun run = sampled(with({"-e", "page-faults", "-p", std::to_string(program.pid())}, more));
     EXPECT_TRUE(program.finish().code() == 0) << "it was left alone";
     return run;
   };
-  const ProfileRun during = attached({"--", "sh", "-c", "sleep 0.1; exit 7"});
+  const SampledRun during = attached({"--", "sh", "-c", "sleep 0.1; exit 7"});
   ASSERT_TRUE(during.any()) << during.finished.err;
   EXPECT_GT(during.of("touch"), 0) << during.json;
   EXPECT_LT(during.of("touch"), 30000) << "not until its end";
   EXPECT_EQ(during.finished.code(), 7) << during.finished.err;
-  const ProfileRun timed = attached({"--timeout", "100"});
+  const SampledRun timed = attached({"--timeout", "100"});
   ASSERT_TRUE(timed.any()) << timed.finished.err;
   EXPECT_LT(timed.of("touch"), 30000) << timed.json;
   EXPECT_EQ(timed.finished.code(), 0) << timed.finished.err;
+}
+
+// 90 % of the time is in one function, which another one calls.
+TEST_F(ProfileSamples, of_a_running_python) {
+  const std::string python = "/usr/bin/python3.11";
+  if (access(python.c_str(), X_OK) != 0) GTEST_SKIP() << "there is no " << python;
+  const TemporaryFile script("spin.py",
+                             "def hot():\n  for i in range(9000): pass\ndef cold():\n  for i in range(1000): pass\n"
+                             "def both():\n  while True:\n    hot()\n    cold()\nboth()\n");
+  Running program({python, script.path()});
+  const SampledRun run = sampled({"-e", "cpu-clock", "-p", std::to_string(program.pid()), "--", "sleep", "1.5"});
+  kill(program.pid(), SIGKILL);
+  ASSERT_TRUE(run.any()) << run.finished.err;
+  std::map<std::string, std::pair<double, double>> times;  // self, inclusive
+  for (const auto& function : run.json["python"]) {
+    times[function["name"]] = {function["counts"][0], function["inclusive"][0]};
+    EXPECT_TRUE(function["calls"].is_null());
+  }
+  const double all = times["both"].second;
+  ASSERT_GT(all, 0) << run.json["python"] << run.finished.err;
+  EXPECT_GT(times["hot"].first, 0.6 * all) << run.json["python"];
+  EXPECT_LT(times["cold"].first, 0.4 * all) << run.json["python"];
+  EXPECT_NEAR(times["hot"].first, times["hot"].second, 0.01 * all) << "it calls no function";
+  EXPECT_TRUE(holds(run.finished.err + run.json["notices"].dump(), "the 95 % interval of a share")) << run.finished.err;
 }
 
 TEST_F(ProfileSamples, of_all_processes) {

@@ -53,10 +53,10 @@ struct WatchColumn {
 /// One row of a reading.
 struct WatchRow {
   WatchKind kind = WatchKind::core;
-  std::string name;          ///< a process's program, a group's path, another row's number; may be empty
-  std::string command = {};  ///< a process's words, separated by spaces; empty for threads of the kernel
+  std::string name;  ///< a process's program, a group's path, another row's number; may be empty
   std::optional<int> processor, socket, process;
   std::vector<WatchCell> cells;  ///< one per column
+  std::string command = {};      ///< a process's words, separated by spaces; empty for threads of the kernel
   bool operator==(const WatchRow&) const = default;
 };
 

@@ -123,9 +123,9 @@ struct PythonFunction {
   std::string name;  ///< its qualified name
   std::string file;  ///< as the interpreter names it
   std::uint32_t line = 0;
-  std::optional<std::int64_t> calls;    ///< with resumptions of generators and coroutines; none if sampled
-  std::vector<std::int64_t> self;       ///< of each event: counted while it was the innermost Python function
-  std::vector<std::int64_t> inclusive;  ///< the same, with the functions that it called
+  std::optional<std::int64_t> calls = {};  ///< with resumptions of generators and coroutines; none if sampled
+  std::vector<std::int64_t> self;          ///< of each event: counted while it was the innermost Python function
+  std::vector<std::int64_t> inclusive;     ///< the same, with the functions that it called
   bool operator==(const PythonFunction&) const = default;
 };
 

@@ -230,7 +230,6 @@ TEST_F(ProfileSamples, of_a_running_python) {
   EXPECT_GT(times["hot"].first, 0.6 * all) << run.json["python"];
   EXPECT_LT(times["cold"].first, 0.4 * all) << run.json["python"];
   EXPECT_NEAR(times["hot"].first, times["hot"].second, 0.01 * all) << "it calls no function";
-  EXPECT_TRUE(holds(run.finished.err + run.json["notices"].dump(), "the 95 % interval of a share")) << run.finished.err;
 }
 
 TEST_F(ProfileSamples, of_all_processes) {

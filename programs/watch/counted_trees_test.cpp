@@ -56,8 +56,8 @@ TEST(Counted, ratios_of_what_was_counted) {
   after.time = std::chrono::seconds(2);
   const auto at = [](Counted one) { return static_cast<std::size_t>(one); };
   for (int processor = 0; processor < 8; ++processor) {
-    before.kernel.times.processors[processor] = {100, 100, 0};
-    after.kernel.times.processors[processor] = {200, 200, 0};
+    before.kernel.times.processors[processor] = {.user = 100, .idle = 100};
+    after.kernel.times.processors[processor] = {.user = 200, .idle = 200};
     Sums& from = before.counts.processors[processor];
     Sums& to = after.counts.processors[processor];
     from[at(Counted::instructions)] = 1000;

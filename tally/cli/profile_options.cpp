@@ -16,7 +16,6 @@
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
-#include "tally/tools/roofline/make_roofline.hpp"
 #include "tally/tools/why/native_run.hpp"
 
 namespace tally::cli {
@@ -136,7 +135,7 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   add_model_options(app, options.model);
   why::add_native_option(app, options.native,
                          "add core-cycles-estimate, its estimated cycles, divided as the model divides `-e cycles`");
-  roofline::add_roofline_option(app, options.roofline);
+  why::add_roofline_option(app, options.roofline);
   add_launch_options(app, options.order.conditions);
   add_pmu_option(app, options.order.conditions);
   add_process_options(app, options.processes, options.everywhere);

@@ -149,7 +149,7 @@ void describe(Page& app, StatOptions& options) {
   why::add_native_option(app, options.native,
                          "report its times, page faults, peak memory and estimated cycles (core-cycles-estimate) from "
                          "that run");
-  roofline::add_roofline_option(app, options.roofline);
+  why::add_roofline_option(app, options.roofline);
   why::add_path_options(app, options.path);
   add_model_options(app, options.model);
   {
@@ -305,7 +305,7 @@ int count(StatOptions& options) {
       comparison::Baseline::open(options.baseline, options.stat.target.command, options.results.output);
   if (!baseline) return report_error(baseline.error());
   const linux::HostMachine machine = linux::read_host_machine();
-  result::Ceilings ceilings;
+  std::optional<result::Ceilings> ceilings;
   if (options.roofline) {
     auto measured = roofline::ceilings_of_host();
     if (!measured) return report_error(measured.error());
@@ -367,7 +367,7 @@ int count(StatOptions& options) {
   const bool has_native = stat && options.native && why::add_native_runs(*stat, options.stat, machine, *signals);
   if (stat && options.roofline)
     stat->roofline = roofline::program_roofline(*stat, has_native ? roofline::native_time(*stat) : std::nullopt,
-                                                std::move(ceilings));
+                                                *std::move(ceilings));
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);

@@ -11,7 +11,6 @@
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/analysis/whole_functions.hpp"
-#include "tally/tools/command/option_groups.hpp"
 #include "tally/tools/roofline/host_ceilings.hpp"
 
 namespace tally::roofline {
@@ -72,14 +71,6 @@ FunctionKey key_of(const result::Profile& profile, std::uint32_t function, const
 }
 
 }  // namespace
-
-void add_roofline_option(command::Page& page, bool& roofline) {
-  const command::GroupScope group(page, command::models_group);
-  page.add_flag("--roofline", roofline,
-                "compare the program, and with `tally profile` its functions, with the ceilings of this machine (tally "
-                "memory ceilings): count operations and bytes with the engine, divide the bytes among caches by a "
-                "model, and run the program again, natively, for its time");
-}
 
 Result<result::Ceilings> ceilings_of_host() {
   auto ceilings = stored_ceilings("/");

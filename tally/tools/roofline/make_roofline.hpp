@@ -7,11 +7,8 @@
 #include "tally/core/base/result.hpp"
 #include "tally/output/result/profile_result.hpp"
 #include "tally/output/result/roofline_result.hpp"
-#include "tally/tools/command/command_page.hpp"
 
 namespace tally::roofline {
-
-void add_roofline_option(command::Page& page, bool& roofline);
 
 /// The events that a roofline needs, with those of a model for the levels of the memory.
 inline constexpr const char* events =

@@ -11,6 +11,7 @@
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/disturbance.hpp"
 #include "tally/linux/process/start_state.hpp"
+#include "tally/tools/command/option_groups.hpp"
 
 namespace tally::why {
 namespace {
@@ -221,6 +222,14 @@ std::size_t cycles_index(const std::vector<event::Event>& events) {
 
 void add_native_option(command::Page& page, bool& native, const char* use) {
   page.add_flag("--native", native, fmt::format("with the engine: run the program again, natively, and {}", use));
+}
+
+void add_roofline_option(command::Page& page, bool& roofline) {
+  const command::GroupScope group(page, command::models_group);
+  page.add_flag("--roofline", roofline,
+                "compare the program, and with `tally profile` its functions, with the ceilings of this machine (tally "
+                "memory ceilings): count operations and bytes with the engine, divide the bytes among caches by a "
+                "model, and run the program again, natively, for its time");
 }
 
 std::string native_metrics(const std::vector<event::Event>& events) {

@@ -17,6 +17,8 @@ namespace tally::why {
 /// `use`: what the command does with that run.
 void add_native_option(command::Page& page, bool& native, const char* use);
 
+void add_roofline_option(command::Page& page, bool& roofline);
+
 /// The line of the notice about the native run.
 inline constexpr const char* native_notice =
     "the program runs again, natively, for its times, page faults, peak memory and estimated cycles (--native)";

@@ -104,7 +104,9 @@ std::string aliases_text(const result::Discovery& discovery, std::size_t width) 
                       width);
     }
   }
-  return text.empty() ? "" : "\n" + hanging(" ", "Ambiguous: these payloads do not distinguish the candidates", width) + text;
+  return text.empty()
+             ? ""
+             : "\n" + hanging(" ", "Ambiguous: these payloads do not distinguish the candidates", width) + text;
 }
 
 std::string twins_text(const result::Discovery& discovery, std::size_t width) {

@@ -32,7 +32,7 @@ watch::WatchedMachine machine() {
 
 TEST(Series, missing_values_have_no_series) {
   watch::Reading reading;
-  reading.kernel.times.processors = {{0, {150, 50, 0}}};
+  reading.kernel.times.processors = {{0, {.user = 100, .kernel = 50, .idle = 40, .iowait = 10}}};
   watch::Sums sums{};
   sums[static_cast<std::size_t>(watch::Counted::cycles)] = 42;
   reading.counts.processors[1] = sums;

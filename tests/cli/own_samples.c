@@ -212,7 +212,6 @@ static void pause_output(void) {
   const int goes_on = ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 0);
   run_loop(fd, 10000);
   printf(", bytes: %lu; on: %d, bytes: %s\n", (unsigned long)paused, goes_on, ring->data_head > 100 ? "many" : "few");
-  printf("output of no file: %d, %s\n", ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, 12345), strerror(errno));
 }
 
 // --- waiting ---

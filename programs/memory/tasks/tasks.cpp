@@ -52,8 +52,7 @@ constexpr std::array all{
     Task{"stlf", "store-to-load forwarding by relative address", run_stlf},
     Task{"loaded", "latency while other CPUs use the memory bandwidth", run_loaded, 0u | Takes::regions},
     Task{"c2c", "transfer of a cache line between two CPUs", run_c2c, 0, 5, false},
-    Task{"ceilings", "bandwidth of each level and peak FLOP/s, for rooflines",
-         run_ceilings, 0, 1},
+    Task{"ceilings", "bandwidth of each level and peak FLOP/s, for rooflines", run_ceilings, 0, 1},
     Task{"nodes", "latency and bandwidth between NUMA nodes", run_nodes, 0u | Takes::regions, 2},
 };
 

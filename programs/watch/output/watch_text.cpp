@@ -76,18 +76,19 @@ std::size_t widest_of(const std::vector<std::string>& lines) {
   return widest;
 }
 
-// Appends the commands, of which the first is the heading, to the lines of a table, if there is room for them.
+// Appends the commands, of which the first is the heading, to the lines of a table, if the terminal has room for them.
 std::string with_commands(const std::string& table, const std::vector<std::string>& commands, std::size_t terminal) {
-  constexpr std::size_t least = 16, usual = 120;
+  constexpr std::size_t least = 16;
   std::vector<std::string> lines = split(table, '\n');
   if (!lines.empty() && lines.back().empty()) lines.pop_back();
-  const std::size_t widest = widest_of(lines), limit = terminal == 0 ? usual : terminal;
-  if (widest + 2 + least > limit || lines.size() != commands.size()) return table;
+  const std::size_t begin = widest_of(lines) + 2;
+  if ((terminal != 0 && begin + least > terminal) || lines.size() != commands.size()) return table;
   std::string text;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     text += lines[i];
     if (!commands[i].empty())
-      text += std::string(widest + 2 - display_width(lines[i]), ' ') + shortened(commands[i], limit - widest - 2);
+      text += std::string(begin - display_width(lines[i]), ' ') +
+              (terminal == 0 ? commands[i] : shortened(commands[i], terminal - begin));
     text += "\n";
   }
   return text;

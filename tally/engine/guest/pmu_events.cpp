@@ -1,7 +1,5 @@
 #include "tally/engine/guest/pmu_events.hpp"
 
-#include <fcntl.h>
-
 #include "tally/engine/decimal.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
@@ -431,7 +429,6 @@ s64 control_pmu_event(Thread* t) {
       case PERF_EVENT_IOC_SET_OUTPUT: {
         const bool is_own = static_cast<s32>(g[rdx]) == -1;
         const u32 to = is_own ? 0 : find_event(g[rdx]);
-        if (!is_own && failed(kernel(SYS_fcntl, g[rdx], F_GETFD))) return -EBADF;
         return (is_own || to != 0) && redirect(event, to) ? 0 : -EINVAL;
       }
       case PERF_EVENT_IOC_PAUSE_OUTPUT:

@@ -33,6 +33,8 @@ constexpr EngineOnly table[] = {
      "natively, programs read the real clock", "omit `--backend {0}`, or use `--clock real`"},
     {"--as-valgrind", [](const Order& order, bool) { return order.conditions.as_valgrind; },
      "natively, nothing answers client requests", "omit `--backend {0}`"},
+    {"--strict", [](const Order& order, bool) { return order.conditions.strict; },
+     "natively, nothing is counted exactly", "omit `--backend {0}`"},
     {"--pmu", [](const Order& order, bool) { return order.conditions.pmu; },
      "natively, programs open the processor's own counters", "omit `--backend {0}`"},
 #define TALLY_ILLEGAL_MARKS(name, examples)                                                    \

@@ -37,7 +37,7 @@ std::vector<BoltSymbol> symbols_in_memory(const Bytes& file, const Elf64_Ehdr& h
   for (std::uint64_t at = sizeof(Elf64_Sym); at + sizeof(Elf64_Sym) <= table->sh_size; at += sizeof(Elf64_Sym)) {
     const auto symbol = file.at<Elf64_Sym>(table->sh_offset + at);
     if (!symbol) break;
-    BoltSymbol read{.address = symbol->st_value, .bytes = symbol->st_size};
+    BoltSymbol read{.address = symbol->st_value, .bytes = symbol->st_size, .name = {}, .unit = {}};
     read.type = ELF64_ST_TYPE(symbol->st_info);
     read.name = text_at(names, symbol->st_name);
     if (symbol->st_shndx == SHN_UNDEF) continue;

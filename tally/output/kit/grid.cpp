@@ -134,7 +134,7 @@ std::string shortened_cell(const std::string& text, std::size_t width) {
   if (const std::size_t own = last_part(text); own != std::string::npos) {
     if (const std::size_t end = keeps(own); end + 1 + least_begin <= width) return keeping_end(text, width, end);
   } else if (const std::size_t space = text.find_last_of(' ', byte_of(text, width - 1));
-             space != std::string::npos && space > 0 && text.find('<') == std::string::npos) {
+             space != std::string::npos && 3 * space >= width && text.find('<') == std::string::npos) {
     return text.substr(0, text.find_last_not_of(' ', space) + 1) + "…";
   }
   return shortened(text, width);

@@ -211,6 +211,20 @@ TEST(Report, ranks_without_a_value_make_the_sum_partial) {
   EXPECT_EQ(memory.code(), 2);
 }
 
+// One of two ranks did all of it.
+TEST(Report, ranks_that_did_not_enter_a_region_have_zero) {
+  nlohmann::ordered_json other = nlohmann::ordered_json::parse(regions_of_rank(1, 400));
+  const std::string inner = other["regions"][0]["region"];
+  other["regions"][0]["region"] = "other";
+  const TemporaryFile zero("0.json", regions_of_rank(0, 100)), one("1.json", other.dump());
+  const Finished rows = tally({"report", "--ranks", zero.path(), one.path(), "--format", "csv"});
+  EXPECT_TRUE(holds(rows.out, inner + ",instructions:u,2,100,0,rank 1,100,rank 0,50,1,exact,")) << rows.out;
+  EXPECT_TRUE(holds(rows.out, "other,instructions:u,2,400,0,rank 0,400,rank 1,200,1,exact,")) << rows.out;
+  const Finished twice = tally({"report", "--ranks", zero.path(), one.path(), zero.path()});
+  EXPECT_EQ(twice.code(), 2);
+  EXPECT_TRUE(holds(twice.err, "two of the results are of rank 0")) << twice.err;
+}
+
 TEST(Report, what_is_no_region_is_reported) {
   const TemporaryFile broken("broken.json", "{\"schema\": \"tally-regions/1\", \"pid\": 1}");
   const Finished finished = tally({"report", broken.path(), "-o", "-"});

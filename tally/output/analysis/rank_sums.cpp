@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -11,6 +12,8 @@
 
 namespace tally::output {
 namespace {
+
+constexpr const char* entries = "entries";
 
 /// What one rank counted: by region and event, in the order of the file.
 class RankCounts {
@@ -33,7 +36,7 @@ class RankCounts {
   }
   void add(const result::ProgramRegions& program) {
     for (const RegionResult& region : program.regions) {
-      add(region.name, {"entries", std::nullopt}, Unit::events,
+      add(region.name, {entries, std::nullopt}, Unit::events,
           exact(static_cast<std::int64_t>(region.all.entries), Source::none));
       for (const RegionEvent& event : region.all.events) add(region.name, event.event, Unit::events, event.total);
     }
@@ -46,6 +49,8 @@ class RankAdder {
  public:
   void add(const std::string& name, const RankCounts& counts) {
     sums_.names.push_back(name);
+    events_.emplace_back();
+    for (const RankCounts::RegionCount& count : counts.all) events_.back().insert(count.event.text());
     for (const RankCounts::RegionCount& count : counts.all) add(sums_.names.size() - 1, count);
   }
 
@@ -54,6 +59,7 @@ class RankAdder {
     std::stable_sort(sums_.rows.begin(), sums_.rows.end(),
                      [&](const RankRow& a, const RankRow& b) { return regions_[a.region] < regions_[b.region]; });
     for (RankRow& row : sums_.rows) {
+      add_absent(row);
       if (row.ranks == 0) continue;
       row.mean /= static_cast<double>(row.ranks);
       if (row.without_value != 0)
@@ -65,25 +71,49 @@ class RankAdder {
   }
 
  private:
+  /// A rank that counts an event and did not enter a region has counted nothing in it.
+  void add_absent(RankRow& row) {
+    const auto& with_row = ranks_of_[{row.region, row.event.text()}];
+    for (std::size_t rank = 0; rank < sums_.names.size(); ++rank) {
+      if (with_row.contains(rank)) continue;
+      const bool is_counted = row.event.base == entries || events_[rank].contains(row.event.text());
+      if (!row.region.empty() && is_counted)
+        add_value(row, rank, exact(0, Source::none));
+      else
+        row.without_value++;
+    }
+  }
+
+  void add_value(RankRow& row, std::size_t rank, const Count& count) {
+    const std::int64_t value = *count.value;
+    const bool is_first = row.ranks++ == 0;
+    if (is_first || value < row.least) std::tie(row.least, row.least_rank) = std::pair(value, rank);
+    if (is_first || value > row.most) std::tie(row.most, row.most_rank) = std::pair(value, rank);
+    // A region that was not entered changes neither the sum nor its source.
+    if (is_first)
+      row.sum = count;
+    else if (value != 0 || count.trust != Trust::exact)
+      row.sum = row.sum + count;
+    row.mean += static_cast<double>(value);
+  }
+
   void add(std::size_t rank, const RankCounts::RegionCount& of) {
     regions_.try_emplace(of.region, of.region.empty() ? 0 : regions_.size() + 1);
     auto row = std::ranges::find_if(
         sums_.rows, [&](const RankRow& other) { return other.region == of.region && other.event == of.event; });
     if (row == sums_.rows.end()) row = sums_.rows.insert(row, RankRow{of.region, of.event, of.unit});
+    ranks_of_[{of.region, of.event.text()}].insert(rank);
     if (!of.count.value) {
       row->without_value++;
       if (row->ranks == 0) row->sum = of.count;
       return;
     }
-    const std::int64_t value = *of.count.value;
-    const bool is_first = row->ranks++ == 0;
-    if (is_first || value < row->least) std::tie(row->least, row->least_rank) = std::pair(value, rank);
-    if (is_first || value > row->most) std::tie(row->most, row->most_rank) = std::pair(value, rank);
-    row->sum = is_first ? of.count : row->sum + of.count;
-    row->mean += static_cast<double>(value);
+    add_value(*row, rank, of.count);
   }
 
-  RankSums sums_;  // with sums in `mean`
+  RankSums sums_;                                                              // with sums in `mean`
+  std::vector<std::set<std::string>> events_;                                  // of each rank
+  std::map<std::pair<std::string, std::string>, std::set<std::size_t>> ranks_of_;  // by region and event
   std::map<std::string, std::size_t> regions_;
 };
 

@@ -133,13 +133,16 @@ std::string verdict_text(const Roofline& roofline, const RooflinePoint& point) {
   if (verdict->scalar_percent && *verdict->scalar_percent >= near_percent)
     return fmt::format("{}; its operations are scalar, and it reaches {:.0f} % of the scalar peak", text,
                        *verdict->scalar_percent);
+  constexpr double short_seconds = 0.05;
+  if (point.kind == "program" && *point.seconds < short_seconds)
+    return text + "; no ceiling is near, but so short a run is mostly the start of a process: repeat its work";
   return text +
          "; no ceiling is near: it waits for latencies, dependent or mispredicted instructions, or executes "
          "others";
 }
 
 std::vector<MemoryColumn> roofline_columns() {
-  return {{""},      {"time", true},       {"GFLOP/s", true}, {"GB/s", true}, {"FLOP/byte", true}, {"reached", true},
+  return {{""},      {"time", true},       {"GFLOP/s", true}, {"L1 GB/s", true}, {"FLOP/byte", true}, {"reached", true},
           {"limit"}, {"its ceiling", true}};
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "tally/core/base/text.hpp"
@@ -56,11 +57,16 @@ int report_ranks(const std::vector<std::string>& files, const ResultOptions& how
   if (!format) return command::report_error(format.error());
   const auto ranks = read_ranks(files);
   if (!ranks) return command::report_error(ranks.error());
+  const output::RankSums sums = output::sums_of_ranks(*ranks);
+  for (auto name = sums.names.begin(); name != sums.names.end(); ++name)
+    if (std::find(sums.names.begin(), name, *name) != name)
+      return command::report_error({Code::bad_usage, fmt::format("two of the results are of {}", printable(*name)),
+                                    "name each rank's file once", 0});
   auto output = how.output.empty() || how.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
                                                         : linux::Output::open_file(how.output);
   if (!output) return command::report_error(output.error());
   const auto written =
-      output->write((*format)->write(output::sums_of_ranks(*ranks), command::terminal_columns(*output)));
+      output->write((*format)->write(sums, command::terminal_columns(*output)));
   return written ? command::exit_ok : command::report_error(written.error());
 }
 

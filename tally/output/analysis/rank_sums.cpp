@@ -111,8 +111,8 @@ class RankAdder {
     add_value(*row, rank, of.count);
   }
 
-  RankSums sums_;                                                              // with sums in `mean`
-  std::vector<std::set<std::string>> events_;                                  // of each rank
+  RankSums sums_;                                                                  // with sums in `mean`
+  std::vector<std::set<std::string>> events_;                                      // of each rank
   std::map<std::pair<std::string, std::string>, std::set<std::size_t>> ranks_of_;  // by region and event
   std::map<std::string, std::size_t> regions_;
 };

@@ -65,8 +65,7 @@ int report_ranks(const std::vector<std::string>& files, const ResultOptions& how
   auto output = how.output.empty() || how.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
                                                         : linux::Output::open_file(how.output);
   if (!output) return command::report_error(output.error());
-  const auto written =
-      output->write((*format)->write(sums, command::terminal_columns(*output)));
+  const auto written = output->write((*format)->write(sums, command::terminal_columns(*output)));
   return written ? command::exit_ok : command::report_error(written.error());
 }
 

@@ -16,7 +16,9 @@ bool matches_any(const std::vector<std::string>& patterns, const std::string& pa
 
 /// Libraries of the system are not what is tested.
 bool is_selected(const CoverageSelection& selection, const result::ProfileObject& object, const std::string& path) {
-  if (selection.include.empty() && (object.name.starts_with("/usr/") || object.name.starts_with("/lib"))) return false;
+  const bool is_systems = object.name.starts_with("/usr/") || object.name.starts_with("/lib") ||
+                          path.starts_with("/usr/include/") || path.starts_with("/usr/lib/");
+  if (selection.include.empty() && is_systems) return false;
   return (selection.include.empty() || matches_any(selection.include, path)) && !matches_any(selection.exclude, path);
 }
 

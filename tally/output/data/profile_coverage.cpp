@@ -6,23 +6,12 @@
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/coverage.hpp"
 #include "tally/output/kinds/profile_forms.hpp"
+#include "tally/output/kit/element.hpp"
 
 namespace tally::output {
 namespace {
 
-std::string xml_text(std::string_view text) {
-  std::string escaped;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '<': escaped += "&lt;"; break;
-      case '>': escaped += "&gt;"; break;
-      case '&': escaped += "&amp;"; break;
-      case '"': escaped += "&quot;"; break;
-      default: escaped += c;
-    }
-  }
-  return escaped;
-}
+std::string xml_text(std::string_view text) { return escaped(printable(text)); }
 
 /// The share of what was executed; 1 of nothing, as in other writers of this format.
 std::string rate(std::size_t executed, std::size_t all) {

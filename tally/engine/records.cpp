@@ -79,7 +79,8 @@ u32 placed(u32 number, u32 n) {
   // long again.
   constexpr u32 first = 0x80 / 8, end_of_spills = 0x100 / 8, end_of_sums = o_popcount / 8;
   static_assert(o_spill1 >= first * 8 && o_borrowed_r11 < end_of_spills * 8 && counters_at % page_bytes == 0);
-  const bool sums = own_records.settings.windows.on != 0 || own_records.settings.follows_calls != 0;
+  const bool sums = own_records.settings.windows.on != 0 || own_records.settings.follows_calls != 0 ||
+                    own_records.settings.marks.python != 0;
   const u32 last = sums ? end_of_sums : end_of_spills;
   const u32 in_page = number % counters_per_page;
   return in_page + n > first && in_page < last ? number + last - in_page : number;

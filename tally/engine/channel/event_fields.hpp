@@ -82,6 +82,7 @@ struct SegmentVector {
   int16_t counts[3] = {};                                   ///< instructions, loads, stores
   int8_t branches[first_plain_field - 3] = {};              ///< conditional … far
   int16_t plain[first_mix_field - first_plain_field] = {};  ///< the rest
+  static_assert(sizeof branches <= 8, "Totals::add reads them as a word");
 
   /// Adds `n` executions of `v`.
   void add(const SegmentVector& v, int32_t n) {
@@ -116,8 +117,16 @@ struct Totals {
   }
   void add(const SegmentVector& v, int64_t n = 1) {
     for (uint32_t i = 0; i < 3; i++) add_to(i, v.counts[i], n);
-    for (uint32_t i = 3; i < first_plain_field; i++) add_to(i, v.branches[i - 3], n);
-    for (uint32_t i = first_plain_field; i < first_mix_field; i++) add_to(i, v.plain[i - first_plain_field], n);
+    // Few segments have more than two kinds of branches.
+    uint64_t branches = 0;
+    __builtin_memcpy(&branches, v.branches, sizeof v.branches);
+    while (branches != 0) {
+      const auto i = static_cast<uint32_t>(__builtin_ctzll(branches)) / 8;
+      add_to(3 + i, v.branches[i], n);
+      branches &= ~(uint64_t{0xff} << 8 * i);
+    }
+    for (uint32_t i = first_plain_field; i < first_mix_field; i++)
+      if (v.plain[i - first_plain_field] != 0) add_to(i, v.plain[i - first_plain_field], n);
   }
   void add(const MixRow& row, int64_t n = 1) {
     for (uint32_t i = first_mix_field; i < field_count; i++) add_to(i, row.counts[i - first_mix_field], n);

@@ -15,6 +15,7 @@
 #include "tally/engine/instrument/mark_probes.hpp"
 #include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/instrument/part_probes.hpp"
+#include "tally/engine/instrument/exact_sums.hpp"
 #include "tally/engine/instrument/python_frames.hpp"
 #include "tally/engine/instrument/running_cycles.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
@@ -106,6 +107,7 @@ bool give_counters(Thread* t, u32 process, bool goes_on = false) {
   // The block of a thread that ended, or of a fork's parent, knows other counters.
   if (has_running_totals(t)) forget_totals(t);
   countdowns_attach(t);
+  exact_sums_attach(t);
   if (!models_attach(t, goes_on) || (reads_running_totals() && !totals_attach(t)) || !marks_attach(t, goes_on) ||
       !running_cycles_attach(t, again) || !windows_attach(t) || !calls_attach(t, goes_on) || !python_attach(t, goes_on))
     return false;
@@ -205,6 +207,7 @@ Thread* first_thread(u32 first_fd) {
   marks_init();
   windows_init();
   calls_init();
+  python_init();
   parts_init();
   core_init();
   const u32 process = new_process_record(0);

@@ -19,7 +19,7 @@ constexpr s8 frame_node = offsetof(Frame, node);
 static_assert(offsetof(Frame, above) == 0);
 
 /// Opcodes of operations with a register and memory.
-enum Opcode : u8 { compare = 0x3b, load = 0x8b };
+enum Opcode : u8 { subtract = 0x2b, compare = 0x3b, load = 0x8b };
 /// Conditions of jumps.
 enum Unsigned : int { below = 2, not_below = 3 };
 
@@ -82,14 +82,16 @@ class CallCode {
   /// OP reg, gs:[rcx + offset]
   void of_recent(Opcode opcode, u8 reg, u32 member) { table_access(e_, opcode, reg, rcx, 0, recent(member)); }
 
-  /// Adds the sums of events to the node in r11. `reg` is lost.
+  /// Adds the events since the last change to the node in r11. `reg` is lost.
   void add_sums(u8 reg) {
     for (u32 i = 0; i < summed_events.count; i++) {
       const u8 add[] = {static_cast<u8>(reg >> 3 << 2 | 0x49), 0x01, static_cast<u8>(0x40 | (reg & 7) << 3 | (r11 & 7)),
                         static_cast<u8>(offsetof(CallNode, self) + 8 * i)};  // add [r11 + …], reg
       e_.load(reg, o_sums + 8 * i);
+      table_access(e_, subtract, reg, no_register, 0, o_calls_seen + 8 * i);
       e_.bytes(add, sizeof add);
-      store_constant(e_, o_sums + 8 * i, 0);
+      e_.load(reg, o_sums + 8 * i);
+      e_.store(reg, o_calls_seen + 8 * i);
     }
   }
 

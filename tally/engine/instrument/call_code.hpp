@@ -50,9 +50,11 @@ inline RecentCall& recent_call(Thread* t, const CallNode* caller, u32 word, u64 
   return *reinterpret_cast<RecentCall*>(reinterpret_cast<u64>(t) + recent_calls_at + (hash & mask));
 }
 
-/// Increases when recent calls may have become something else. A thread's number follows its CallStacks.
+/// Increases when recent calls may have become something else. A thread's number follows its CallStacks and the sums of
+/// events that its calls have already.
 extern u32 calls_generation;
-inline constexpr u32 o_calls_generation = calls_at + sizeof(CallStacks);
+inline constexpr u32 o_calls_seen = calls_at + sizeof(CallStacks),
+                     o_calls_generation = o_calls_seen + 8 * channel::call_event_limit;
 
 /// Emits this code.
 void make_call_code(Arena& a);

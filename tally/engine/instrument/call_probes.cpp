@@ -7,6 +7,7 @@
 #include "tally/engine/code_log_writer.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/call_code.hpp"
+#include "tally/engine/instrument/exact_sums.hpp"
 #include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/translate/arenas.hpp"
 #include "tally/engine/translate/countdown_code.hpp"
@@ -50,6 +51,7 @@ struct NodeContext {
 /// The call state of a thread.
 struct ThreadCalls {
   CallStacks stacks;
+  s64 seen[channel::call_event_limit];  // Thread::sums as of the last change of the innermost call
   u32 generation;    // calls_generation when its recent calls were last emptied
   u32 unmapped;      // unmapped_mappings() at that time
   CallNode* nodes;   // in the channel
@@ -59,16 +61,11 @@ struct ThreadCalls {
   u32 slot_mask;
   u32 collected_of_none, collected_part, collected_of_part;  // areas of earlier counts, as in engine::Thread
 };
+static_assert(offsetof(ThreadCalls, seen) + calls_at == o_calls_seen);
 static_assert(offsetof(ThreadCalls, generation) + calls_at == o_calls_generation);
 static_assert(calls_at + sizeof(ThreadCalls) <= 0xfc000 /* parts_at, in part_probes.cpp */);
 
 ThreadCalls& own(Thread* t) { return *reinterpret_cast<ThreadCalls*>(reinterpret_cast<u64>(t) + calls_at); }
-
-/// Adds a correction of what generated code has counted (see records.hpp) to the sums.
-void add_correction(Thread* t, u64, const channel::Totals& delta) {
-  for (u32 e = 0; e < summed_events.count; e++)
-    for (u32 f = 0; f < counted_fields(); f++) t->sums[e] += settings().marks.weight[e][f] * delta.field[f];
-}
 
 void forget_recent_calls(Thread* t) {
   discard_pages(reinterpret_cast<const void*>(reinterpret_cast<u64>(t) + recent_calls_at), sizeof(RecentCall)
@@ -202,11 +199,11 @@ CallNode* enter_recent(Thread* t, ThreadCalls& c, u32 word, u64 target) {
 }
 
 /// Adds what was counted since the last call or return to the innermost call.
-void add_to_innermost(Thread* t, const ThreadCalls& c) {
+void add_to_innermost(Thread* t, ThreadCalls& c) {
   CallNode& n = *c.stacks.node();
   for (u32 e = 0; e < summed_events.count; e++) {
-    n.self[e] += t->sums[e];
-    t->sums[e] = 0;
+    n.self[e] += t->sums[e] - c.seen[e];
+    c.seen[e] = t->sums[e];
   }
 }
 
@@ -330,11 +327,7 @@ void calls_init() {
   follows_calls = settings().follows_calls != 0;
   if (!calls_on()) return;
   sites.init(site_limit);
-  const channel::Marks& marks = settings().marks;
-  summed_events.count = marks.events < channel::call_event_limit ? marks.events : channel::call_event_limit;
-  summed_events.has_all = true;
-  for (u32 e = 0; e < summed_events.count; e++) summed_events.row[e] = static_cast<u8>(e);
-  on_correction = add_correction;
+  sum_events(channel::call_event_limit);
   on_unmapped_mapping = change_generation;
   probe_with(hooks);
 }
@@ -358,7 +351,7 @@ bool calls_attach(Thread* t, bool goes_on) {
     c.slot_mask = first_slot_count - 1;
     c.stacks.clear(c.nodes);
   }
-  for (s64& sum : t->sums) sum = 0;
+  for (s64& sum : c.seen) sum = 0;
   c.nodes[0].calls = c.node_count;
   return true;
 }

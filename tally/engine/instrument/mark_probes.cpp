@@ -278,20 +278,21 @@ void watch(Thread* t) {
 void pass_all(Thread* t) {
   EventSnapshot now(t);
   end_returned(t, now);
-  for (u32 i = 0; python_on() && i < given_marks().count; i++)
-    if (given_marks().point[i].address == t->pc && is_python(given_marks().point[i]))
-      python_reached(t, given_marks().point[i], now.values());
+  const channel::MarkPoint* here[sizeof channel::MarkPoints::point / sizeof(channel::MarkPoint)];
+  u32 n = 0;
+  for (u32 i = 0; i < given_marks().count; i++)
+    if (given_marks().point[i].address == t->pc) here[n++] = &given_marks().point[i];
+  for (u32 i = 0; i < n; i++)
+    if (is_python(*here[i])) python_reached(t, *here[i]);
   // Entries that end at an address end before others begin there.
   static const u32 roles[] = {channel::mark_stops, channel::mark_to,       channel::mark_starts,
                               channel::mark_from,  channel::mark_function, channel::mark_toggles};
   for (const u32 role : roles)
-    for (u32 i = 0; i < given_marks().count; i++)
-      if (given_marks().point[i].address == t->pc && given_marks().point[i].role == role)
-        pass(t, role, counts(t, given_marks().point[i].mark), now);
-  for (u32 i = 0; i < given_marks().count; i++) {
-    if (given_marks().point[i].address != t->pc) continue;
-    if (given_marks().point[i].role == channel::mark_leaves) watch(t);
-    if (given_marks().point[i].role == channel::mark_entered) calls_entered(t, t->pc);
+    for (u32 i = 0; i < n; i++)
+      if (here[i]->role == role) pass(t, role, counts(t, here[i]->mark), now);
+  for (u32 i = 0; i < n; i++) {
+    if (here[i]->role == channel::mark_leaves) watch(t);
+    if (here[i]->role == channel::mark_entered) calls_entered(t, t->pc);
   }
 }
 

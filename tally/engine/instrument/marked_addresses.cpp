@@ -4,6 +4,8 @@
 #include "tally/engine/command_requests.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/call_code.hpp"
+#include "tally/engine/instrument/call_probes.hpp"
+#include "tally/engine/instrument/exact_sums.hpp"
 #include "tally/engine/instrument/mark_probes.hpp"
 #include "tally/engine/instrument/python_frames.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
@@ -172,7 +174,10 @@ class MarkProbes final : public Probes {
     record_first(in);
     if (is_marked(b.trace.pc)) emit_gate(b, in);
   }
-  void counted(Builder& b, u32 number, bool) override { emit_touched(b, number); }
+  void counted(Builder& b, u32 number, bool flags_dead) override {
+    if (has_exact_sums() && !calls_on()) emit_sums(b, number, flags_dead);
+    emit_touched(b, number);
+  }
   void jumped(Thread* t) override { marks_landed(t); }
   void make_gates(Arena& a) override { a.to_mark = make_gate(a, enter_mark); }
 };

@@ -5,9 +5,12 @@
 #include "tally/engine/channel/hash.hpp"
 #include "tally/engine/code_log_writer.hpp"
 #include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/call_probes.hpp"
+#include "tally/engine/instrument/exact_sums.hpp"
 #include "tally/engine/instrument/mark_probes.hpp"
 #include "tally/engine/instrument/python_code.hpp"
 #include "tally/engine/instrument/python_objects.hpp"
+#include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/translate/entry.hpp"
 
 namespace tally::engine::instrument {
@@ -72,6 +75,13 @@ u32 function_of(ThreadPython& y, u64 code) {
   y.slots[i] = number;
   __atomic_store_n(&y.table->functions, number + 1, __ATOMIC_RELEASE);
   return number;
+}
+
+bool reads_sums;
+
+void read(Thread* t, EventSums& now) {
+  if (!reads_sums) return read_events(t, now, false);
+  for (u32 e = 0; e < event_count(); e++) now.of[e] = t->sums[e];
 }
 
 void add_to_innermost(ThreadPython& y, const EventSums& now) {
@@ -163,11 +173,18 @@ bool allocate(T*& at, u32 n) {
 
 }  // namespace
 
+void python_init() {
+  const channel::Marks& marks = settings().marks;
+  if (!python_on() || marks.modelled != 0 || marks.cycles_rows != 0) return;
+  if (!calls_on()) sum_events(channel::python_event_limit);
+  reads_sums = true;
+}
+
 bool python_attach(Thread* t, bool goes_on) {
   if (!python_on()) return true;
   ThreadPython& y = own(t);
   EventSums now;
-  read_events(t, now, false);
+  read(t, now);
   for (u32 e = 0; e < event_count(); e++) y.last[e] = now.of[e];
   const u32 area = code_log_area(channel::CodeRecordKind::python, t->process, t->index);
   if (goes_on && y.table != nullptr) return continue_table(y, area, now);
@@ -184,16 +201,18 @@ void python_settle(Thread* t) {
   if (!python_on() || own(t).table == nullptr) return;
   ThreadPython& y = own(t);
   EventSums now;
-  read_events(t, now, false);
+  read(t, now);
   add_to_innermost(y, now);
   while (y.depth != 0) pop(y, now);
 }
 
-void python_reached(Thread* t, const channel::MarkPoint& point, const EventSums& now) {
+void python_reached(Thread* t, const channel::MarkPoint& point) {
   ThreadPython& y = own(t);
   if (y.table == nullptr) return;
+  EventSums now;
   switch (point.role) {
     case channel::mark_python:
+      read(t, now);
       add_to_innermost(y, now);
       y.state = t->gpr[rdi];
       follow(y, current_frame(y.state), now);
@@ -205,6 +224,7 @@ void python_reached(Thread* t, const channel::MarkPoint& point, const EventSums&
       if (y.state == 0 || t->gpr[store.base] + static_cast<u64>(s64{store.displacement}) != current_frame_at(y.state))
         return;
       const u64 frame = t->gpr[store.value];
+      read(t, now);
       add_to_innermost(y, now);
       // The interpreter leaves frames one by one.
       if (!pop_to(y, frame, now, 2)) push(y, frame, now, true);
@@ -212,6 +232,7 @@ void python_reached(Thread* t, const channel::MarkPoint& point, const EventSums&
     }
     case channel::mark_python_return:
       if (y.state == 0) return;
+      read(t, now);
       add_to_innermost(y, now);
       follow(y, current_frame(y.state), now);
       break;

@@ -3,19 +3,20 @@
 /// CPython 3.11 executes Python functions in _PyEval_EvalFrameDefault. A call from Python to Python does not call that
 /// function again: it stores another frame in the variable `cframe.current_frame` of its stack frame. The engine marks
 /// the function's entry, its return, and each of these stores (marked_addresses.hpp). At a mark it adds what the thread
-/// has counted since the last one to the function that was the innermost, and reads the new frame's code object.
+/// has counted (exact_sums.hpp) since the last one to the function that was the innermost, and reads the new frame's code object.
 /// Nothing is sampled or estimated: a count is exact up to the store, which is a few instructions before a function's
 /// first bytecode and after its last.
 #pragma once
 #include "tally/engine/channel/marks_layout.hpp"
 #include "tally/engine/channel/python.hpp"
-#include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/records.hpp"
 
 namespace tally::engine::instrument {
 
 inline bool python_on() { return settings().marks.python != 0; }
 
+/// Chooses how counts are read at marks.
+void python_init();
 /// Prepares a thread that has its channel record. `goes_on`: after a fork, it continues the calls of its parent. False
 /// without memory.
 bool python_attach(Thread* t, bool goes_on);
@@ -28,7 +29,7 @@ void add_python_marks(channel::MarkPoints& points);
 inline bool is_python(const channel::MarkPoint& point) {
   return point.role >= channel::mark_python && point.role <= channel::mark_python_return;
 }
-/// Called at such a mark. `now`: what the thread has counted.
-void python_reached(Thread* t, const channel::MarkPoint& point, const EventSums& now);
+/// Called at such a mark.
+void python_reached(Thread* t, const channel::MarkPoint& point);
 
 }  // namespace tally::engine::instrument

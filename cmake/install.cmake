@@ -5,12 +5,6 @@ include(GNUInstallDirs)
 install(TARGETS tally RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 if(TARGET tally_backend_engine)
   install(PROGRAMS "${CMAKE_BINARY_DIR}/tally-engine" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tally")
-  # The command under the name of valgrind, for programs that start valgrind. A directory of commands must not have it.
-  file(RELATIVE_PATH command "${CMAKE_INSTALL_FULL_LIBEXECDIR}/tally" "${CMAKE_INSTALL_FULL_BINDIR}/tally")
-  set(front "\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBEXECDIR}/tally")
-  install(CODE "file(MAKE_DIRECTORY \"${front}\")
-file(CREATE_LINK \"${command}\" \"${front}/valgrind\" SYMBOLIC)
-message(STATUS \"Installing: ${front}/valgrind\")")
 endif()
 install(FILES "${CMAKE_BINARY_DIR}/python_script.py" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tally")
 # The documents with all files that they link to, in the folders of the source tree: their links are relative. Most

@@ -1,4 +1,4 @@
-# Man pages and completion. The built command prints them: one page for each NAME_command.cpp and each program that is built,
+# Man pages and completion. The built command prints them: one page for each NAME_command.cpp and each command of a program that is built,
 # and the one of tally itself. Included after the programs.
 include(GNUInstallDirs)
 set(TALLY_PAGES "" CACHE PATH "share/ of a build tree whose man pages and completion are installed, for a cross build")
@@ -17,9 +17,8 @@ get_target_property(sources tally_cli SOURCES)
 list(FILTER sources INCLUDE REGEX "_command\\.cpp$")
 list(TRANSFORM sources REPLACE "_command\\.cpp$" "")
 get_property(programs GLOBAL PROPERTY tally_programs)
-list(TRANSFORM programs REPLACE "^tally-" "" OUTPUT_VARIABLE names)
-list(APPEND sources ${names})
-foreach(name IN LISTS sources ITEMS "")
+get_property(names GLOBAL PROPERTY tally_program_commands)
+foreach(name IN LISTS sources names ITEMS "")
   string(JOIN "-" page tally ${name})
   add_custom_command(
     OUTPUT "${man}/${page}.1"

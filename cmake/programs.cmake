@@ -1,11 +1,15 @@
-# tally_program(NAME SOURCE… [STATIC]): tally-NAME, which `tally NAME` becomes; it is linked with the directory tally_NAME and
-# installed in libexec. STATIC: linked statically where the command is. The global property tally_programs lists those that are
-# built.
+# tally_program(NAME SOURCE… [STATIC] [COMMANDS NAME…]): tally-NAME, which `tally NAME`, or each of COMMANDS, becomes; it is
+# linked with the directory tally_NAME and installed in libexec. STATIC: linked statically where the command is. The global
+# property tally_programs lists those that are built, and tally_program_commands their commands.
 include(GNUInstallDirs)
 function(tally_program name)
-  cmake_parse_arguments(program "STATIC" "" "" ${ARGN})
+  cmake_parse_arguments(program "STATIC" "" "COMMANDS" ${ARGN})
   add_executable(tally-${name} ${program_UNPARSED_ARGUMENTS})
   set_property(GLOBAL APPEND PROPERTY tally_programs tally-${name})
+  if(NOT program_COMMANDS)
+    set(program_COMMANDS ${name})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY tally_program_commands ${program_COMMANDS})
   target_link_libraries(tally-${name} PRIVATE tally_${name} tally_command tally_warnings tally_checks tally_fmt)
   target_compile_options(tally-${name} PRIVATE -O1)
   if(program_STATIC AND TALLY_STATIC)

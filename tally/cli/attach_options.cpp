@@ -4,10 +4,10 @@
 
 #include <utility>
 
-#include "tally/cli/launch.hpp"
 #include "tally/linux/machine/host_machine.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/option_groups.hpp"
+#include "tally/tools/launch/launch.hpp"
 
 namespace tally::cli {
 

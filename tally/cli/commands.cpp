@@ -14,7 +14,7 @@ namespace {
 
 // The program of a command: next to tally in a build tree, in libexec where it is installed.
 Result<std::string> find_program_of(const Command& command) {
-  const std::string folder = linux::own_folder(), name = "/tally-" + std::string(command.name);
+  const std::string folder = linux::own_folder(), name = "/tally-" + std::string(command.program);
   for (const std::string& path : {folder + name, folder + "/" TALLY_PROGRAMS_FOLDER + name}) {
     if (linux::exists(path)) return path;
   }
@@ -25,7 +25,9 @@ Result<std::string> find_program_of(const Command& command) {
 std::optional<CommandDescription> ask_program(const Command& command) {
   const auto program = find_program_of(command);
   if (!program) return std::nullopt;
-  const auto ended = linux::run_tool({*program, std::string(describe_option)});
+  std::vector<std::string> words{*program, std::string(describe_option)};
+  if (command.program != command.name) words.insert(words.begin() + 1, std::string(command.name));
+  const auto ended = linux::run_tool(words);
   return ended && ended->exit_code == 0 ? read_description(ended->output) : std::nullopt;
 }
 
@@ -36,26 +38,39 @@ std::optional<CommandDescription> describe(const Command& command) {
   return page.description();
 }
 
+// Becomes the program of a command, which reads this name.
+int become_program(const Command& command, std::string_view name, const std::vector<std::string>& arguments) {
+  const auto program = find_program_of(command);
+  if (!program) return report_error(program.error());
+  std::vector<std::string> words{own_name(), std::string(name)};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return report_error(linux::become(*program, words));
+}
+
 }  // namespace
 
 std::span<const Command> commands() {
-#define TALLY_COMMAND(name, summary) {#name, summary, run_##name, describe_##name, "", ""},
-#define TALLY_PROGRAM(name, summary, missing, advice) {#name, summary, nullptr, nullptr, missing, advice},
+#define TALLY_COMMAND(name, summary) {#name, summary, run_##name, describe_##name, "", "", ""},
+#define TALLY_PROGRAM(name, summary, missing, advice) TALLY_PROGRAM_OF(name, name, summary, missing, advice)
+#define TALLY_PROGRAM_OF(program, name, summary, missing, advice) \
+  {#name, summary, nullptr, nullptr, #program, missing, advice},
   static constexpr Command all[] = {
 #include "tally/cli/commands.inc"
   };
 #undef TALLY_COMMAND
 #undef TALLY_PROGRAM
+#undef TALLY_PROGRAM_OF
   return all;
 }
 
 int run(const Command& command, const std::vector<std::string>& arguments) {
-  if (command.run) return command.run(arguments);
-  const auto program = find_program_of(command);
-  if (!program) return report_error(program.error());
-  std::vector<std::string> words{own_name(), std::string(command.name)};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  return report_error(linux::become(*program, words));
+  return command.run ? command.run(arguments) : become_program(command, command.name, arguments);
+}
+
+int run_export(const std::vector<std::string>& arguments) {
+  for (const Command& command : commands())
+    if (command.name == "report") return become_program(command, "export", arguments);
+  return exit_bad_usage;
 }
 
 std::vector<CommandDescription> describe_commands() {

@@ -8,11 +8,13 @@
 
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_description.hpp"
+#include "tally/tools/launch/launch.hpp"
 
 namespace tally::cli {
 
 // Commands are written in the words of this directory: Page, report_error(), exit_ok.
 using namespace command;
+using namespace launch;
 
 /// One command of `tally`.
 struct Command {
@@ -21,6 +23,7 @@ struct Command {
   /// Runs the command with the arguments after its name; returns tally's exit code. Null: a program of its own.
   int (*run)(const std::vector<std::string>& arguments);
   void (*describe)(Page& page);  ///< options and text, for the man page and the completion; null like `run`
+  std::string_view program;      ///< the command is one of tally-PROGRAM
   std::string_view missing;      ///< the error if the program is not installed
   std::string_view advice;       ///< how to get it
 };
@@ -40,9 +43,11 @@ std::vector<CommandDescription> describe_commands();
   int run_##name(const std::vector<std::string>& arguments); \
   void describe_##name(Page& page);
 #define TALLY_PROGRAM(name, summary, missing, advice)
+#define TALLY_PROGRAM_OF(program, name, summary, missing, advice)
 #include "tally/cli/commands.inc"
 #undef TALLY_COMMAND
 #undef TALLY_PROGRAM
+#undef TALLY_PROGRAM_OF
 
 /// `tally export`: the same as `report`, with CSV as the default format. Not listed: it was a command of its own.
 int run_export(const std::vector<std::string>& arguments);

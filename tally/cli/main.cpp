@@ -7,7 +7,6 @@
 #include "tally/cli/commands.hpp"
 #include "tally/cli/first_contact.hpp"
 #include "tally/cli/perf_commands.hpp"
-#include "tally/cli/valgrind_front.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/process/large_stack.hpp"
@@ -82,9 +81,6 @@ int run_help(const std::vector<std::string>& words) {
   return unknown_topic(words.front());
 }
 
-// Whether the command was started under the name of valgrind: see valgrind_front.hpp.
-bool is_valgrind(std::string_view path) { return path.substr(path.rfind('/') + 1) == "valgrind"; }
-
 int run_tally(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
     // Bad usage in both cases. A user at a terminal reads where to begin; the log of a script lists the commands.
@@ -122,7 +118,6 @@ int main(int argc, char** argv) {
     try {
       tally::cli::record_invocation({argv, argv + argc});
       const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
-      if (argc > 0 && tally::cli::is_valgrind(argv[0])) return tally::cli::run_valgrind_front(arguments);
       return tally::cli::run_tally(arguments);
     } catch (const std::exception& failure) {
       // Libraries throw if memory runs out; tally's own code never throws.

@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "tally/cli/commands.hpp"
-#include "tally/cli/launch.hpp"
-#include "tally/cli/model_options.hpp"
 #include "tally/cli/profile_options.hpp"
 #include "tally/cli/python_program.hpp"
 #include "tally/core/base/text.hpp"
@@ -42,6 +40,8 @@
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/command/periods.hpp"
 #include "tally/tools/command/terminal_output.hpp"
+#include "tally/tools/launch/launch.hpp"
+#include "tally/tools/launch/model_options.hpp"
 #include "tally/tools/report/profiles.hpp"
 #include "tally/tools/roofline/make_roofline.hpp"
 #include "tally/tools/why/missing_feature_report.hpp"

@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "tally/cli/attach_options.hpp"
-#include "tally/cli/launch.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/output/registry/choose_format.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/launch/launch.hpp"
 #include "tally/tools/why/native_run.hpp"
 
 namespace tally::cli {

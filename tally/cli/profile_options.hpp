@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "tally/cli/commands.hpp"
-#include "tally/cli/model_options.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/order.hpp"
 #include "tally/output/kinds/profile_format.hpp"
+#include "tally/tools/launch/model_options.hpp"
 
 namespace tally::cli {
 

@@ -1,12 +1,12 @@
 #include "tally/cli/commands.hpp"
-#include "tally/cli/launch.hpp"
-#include "tally/cli/model_options.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/measure/measure_stat.hpp"
 #include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/received_signals.hpp"
 #include "tally/tools/command/command_page.hpp"
+#include "tally/tools/launch/launch.hpp"
+#include "tally/tools/launch/model_options.hpp"
 
 namespace tally::cli {
 namespace {

@@ -6,8 +6,6 @@
 
 #include "tally/cli/attach_options.hpp"
 #include "tally/cli/commands.hpp"
-#include "tally/cli/launch.hpp"
-#include "tally/cli/model_options.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/backend/software.hpp"
@@ -25,6 +23,8 @@
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/command/terminal_output.hpp"
+#include "tally/tools/launch/launch.hpp"
+#include "tally/tools/launch/model_options.hpp"
 #include "tally/tools/why/missing_feature_report.hpp"
 #include "tally/tools/windows/region_options.hpp"
 #include "tally/tools/windows/window_names.hpp"

@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "tally/cli/commands.hpp"
-#include "tally/cli/model_options.hpp"
 #include "tally/core/base/holds_testing.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/engine/cpus/cpu_model.hpp"
@@ -13,6 +12,7 @@
 #include "tally/output/analysis/comparable.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/help_topic.hpp"
+#include "tally/tools/launch/model_options.hpp"
 #include "tally/tools/windows/region_options.hpp"
 #include "tally/tools/windows/window_options.hpp"
 

@@ -20,8 +20,9 @@ std::string readelf(const std::string& options, const std::string& file) {
 // The programs that were built; some need libraries that may be missing.
 std::vector<std::string> programs() {
   std::vector<std::string> found;
-  for (const char* name : {"tally", "tally-discover", "tally-lab", "tally-memory", "tally-rdpmc", "tally-register",
-                           "tally-verify", "tally-watch", "tally-serve", "tally-stepper", "libtally.so"})
+  for (const char* name : {"tally", "tally-callgrind", "tally-discover", "tally-doctor", "tally-lab", "tally-memory",
+                           "tally-rdpmc", "tally-register", "tally-results", "tally-verify", "tally-watch",
+                           "tally-serve", "tally-stepper", "libtally.so"})
     if (const std::string file = std::string(TALLY_BUILD) + "/" + name; fs::exists(file)) found.push_back(file);
   return found;
 }

@@ -90,7 +90,7 @@ class Callgrind : public testing::Test {
     fs::create_directories(folder_.path());
     front_ = path("bin/valgrind");
     fs::create_directories(path("bin"));
-    fs::create_symlink(TALLY_COMMAND, front_);
+    fs::create_symlink(TALLY_CALLGRIND, front_);
   }
   ~Callgrind() override { fs::remove_all(folder_.path()); }
 

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "programs/doctor/diagnose.hpp"
+#include "programs/doctor/doctor_text.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/output/text/doctor_text.hpp"
-#include "tally/tools/doctor/diagnose.hpp"
 #include "tests/machines/machine.hpp"
 
 namespace tally::test {
@@ -20,7 +20,7 @@ class Machines : public testing::TestWithParam<std::string> {};
 
 TEST_P(Machines, the_report_is_the_reviewed_one) {
   const std::string path = machine_file(GetParam() + ".txt");
-  const std::string text = output::doctor_text(doctor::diagnose(facts_of(GetParam())));
+  const std::string text = doctor::doctor_text(doctor::diagnose(facts_of(GetParam())));
   if (std::getenv("TALLY_REBASE") != nullptr) std::ofstream(path) << text;
   std::ifstream file(path);
   std::ostringstream expected;
@@ -30,7 +30,7 @@ TEST_P(Machines, the_report_is_the_reviewed_one) {
 
 TEST_P(Machines, the_report_fits_80_columns_but_for_commands) {
   const result::Diagnosis diagnosis = doctor::diagnose(facts_of(GetParam()));
-  for (const std::string& line : split(output::doctor_text(diagnosis), '\n')) {
+  for (const std::string& line : split(doctor::doctor_text(diagnosis), '\n')) {
     const bool command = line.starts_with("        ");
     EXPECT_TRUE(command || display_width(line) <= 80) << line;
   }
@@ -38,7 +38,7 @@ TEST_P(Machines, the_report_fits_80_columns_but_for_commands) {
 
 TEST_P(Machines, the_json_says_the_same) {
   const result::Diagnosis diagnosis = doctor::diagnose(facts_of(GetParam()));
-  const auto json = nlohmann::json::parse(output::doctor_json(diagnosis));
+  const auto json = nlohmann::json::parse(doctor::doctor_json(diagnosis));
   EXPECT_EQ(json["schema"], "tally-doctor/2");
   EXPECT_EQ(json["hardware"], diagnosis.hardware);
   EXPECT_EQ(json["cause"], diagnosis.cause);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/tools/doctor/host_facts.hpp"
+#include "programs/doctor/host_facts.hpp"
 
 namespace tally::test {
 

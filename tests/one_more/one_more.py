@@ -71,7 +71,7 @@ const Candidate by_name{"steady", Candidate::ChoiceRule::by_name,
         ("tally/counting/backend/order.hpp", "  bool as_valgrind = false;", "  bool sealed = false;"),
         ("tally/counting/backend/engine_only.cpp", "constexpr EngineOnly table[] = {",
          '    {"--sealed", [](const Order& order, bool) { return order.conditions.sealed; }, "", "omit `--backend {0}`"},'),
-        ("tally/cli/launch.cpp", '"also count descendants that outlive the program, until all have ended");',
+        ("tally/tools/launch/launch.cpp", '"also count descendants that outlive the program, until all have ended");',
          '  page.add_flag("--sealed", conditions.sealed, "engine only: invented");'),
     ],
     "field of the engine": [

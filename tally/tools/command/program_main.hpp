@@ -1,6 +1,7 @@
 // The main function of a program that `tally NAME` starts.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,5 +24,8 @@ inline constexpr std::string_view describe_option = "--describe";
 /// Runs a program with the arguments of main(): keeps the standard streams reserved, records the invocation, runs on a
 /// large stack, and reports exceptions.
 int run_program(const Program& program, int argc, char** argv);
+
+/// The same for a program of several commands: its first argument is the name of one, as `tally NAME` passes it.
+int run_program_of(std::span<const Program> commands, int argc, char** argv);
 
 }  // namespace tally::command

@@ -1,0 +1,17 @@
+// The result of `tally doctor`: as text and as JSON.
+#pragma once
+
+#include <string>
+
+#include "tally/output/result/diagnosis.hpp"
+
+namespace tally::doctor {
+
+/// The answer, what to do, what can be counted, why, and the facts. At most 80 columns wide unless a word or command is
+/// longer.
+std::string doctor_text(const result::Diagnosis& diagnosis);
+
+/// The same as one JSON object, tally-doctor/2 (docs/reference/doctor-json.md).
+std::string doctor_json(const result::Diagnosis& diagnosis);
+
+}  // namespace tally::doctor

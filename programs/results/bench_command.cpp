@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "programs/results/bench_check.hpp"
+#include "programs/results/bench_runner.hpp"
+#include "programs/results/bench_suite.hpp"
+#include "programs/results/result_commands.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/engine/cpus/cpu_model.hpp"
+#include "tally/linux/files/input.hpp"
+#include "tally/linux/files/terminal_width.hpp"
+#include "tally/linux/process/scratch_folder.hpp"
+#include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/common_options.hpp"
+#include "tally/tools/command/progress.hpp"
+#include "tally/tools/comparison/gate_options.hpp"
+#include "tally/tools/history/history_file.hpp"
+#include "tally/tools/launch/launch.hpp"
+#include "tally/tools/launch/model_options.hpp"
+
+namespace tally::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct BenchOptions {
+  std::vector<std::string> files, only;
+  BenchRun run;
+  std::string comment;
+  bool list = false;
+};
+
+constexpr const char* bench_footer =
+    "SUITE is a TOML file. Each [[benchmark]] has a name, a command (a list of words) and, if you like, directory, "
+    "events, profile, repeats, fail-above, warn-above and the options that decide counts: repeatable, environment, "
+    "clock, cpu-model, model and others; [defaults] has the same keys for all of them. "
+    "tally runs each benchmark with `tally stat`, or with `tally profile` if it has `profile = true`, writes the "
+    "results to DIR/NAME.json, and compares them with those of --baseline by `tally compare`.\n"
+    "\n"
+    "Exit code: 0 every gate passed, 1 a gate failed, 2 bad usage, 3 a gate is undecided or a result is not "
+    "comparable, 125 a benchmark failed.\n"
+    "\n"
+    "Examples:\n"
+    "  tally bench\n"
+    "  tally bench -o new --baseline old --comment comment.md\n"
+    "  tally bench suite.toml --only parse --history bench.db\n";
+
+void describe(Page& page, BenchOptions& options) {
+  page.head("Count the programs of a suite, and compare them with earlier results.", "tally bench [options] [SUITE]");
+  page.add_option("SUITE", options.files, "the suite (default: tally-bench.toml)");
+  page.add_option("-o,--output", options.run.output, "write the results to this directory (default: tally-results)")
+      .value_name("DIR");
+  comparison::add_baseline_option(page, options.run.baseline);
+  history::add_history_option(page, options.run.history);
+  page.add_option("--label", options.run.label, "store this text with the results").value_name("LABEL");
+  page.add_option("--comment", options.comment, "write the comparisons as Markdown to FILE").value_name("FILE");
+  comparison::add_undecided_option(page, options.run.undecided);
+  page.add_option("--only", options.only, "run only this benchmark; may be repeated").value_name("NAME").repeated();
+  page.add_flag("--list", options.list, "list the benchmarks, and exit");
+  page.footer(bench_footer);
+}
+
+Result<std::vector<Benchmark>> chosen_benchmarks(const BenchOptions& options, const std::string& path) {
+  const auto text = linux::read_file(path);
+  if (!text) return fail(text.error());
+  auto suite = parse_suite(*text, path);
+  if (!suite) return suite;
+  for (const std::string& name : options.only)
+    if (std::none_of(suite->begin(), suite->end(), [&](const Benchmark& one) { return one.name == name; }))
+      return fail(Code::bad_usage, fmt::format("the suite has no benchmark '{}'", printable(name)),
+                  "`tally bench --list` lists them");
+  if (!options.only.empty())
+    std::erase_if(*suite, [&](const Benchmark& one) {
+      return std::find(options.only.begin(), options.only.end(), one.name) == options.only.end();
+    });
+  return suite;
+}
+
+// Checks the values of settings as `tally stat` does. A machine file is relative to the benchmark's directory.
+Result<void> check_settings(const std::vector<std::string>& options) {
+  backend::Conditions conditions;
+  ModelOptions models;
+  std::string backend;
+  Page page;
+  page.head("", "tally stat");
+  add_launch_options(page, conditions);
+  add_model_options(page, models);
+  add_backend_option(page, backend, "");
+  if (const auto read = page.parse(options); !read) return fail(read.error());
+  if (conditions.presents_cpu())
+    if (const auto cpu = cpus::named(conditions.cpu_model); !cpu) return fail(cpu.error());
+  if (models.model.find('/') != std::string::npos) return {};
+  return models.choose();
+}
+
+// Errors: bad_usage if the directory is missing.
+Result<void> check_baseline(const std::string& folder) {
+  if (std::error_code error; folder.empty() || fs::is_directory(folder, error)) return {};
+  return fail(Code::bad_usage, fmt::format("the baseline '{}' is not a directory with results", printable(folder)),
+              fmt::format("make one: tally bench -o {}; or omit --baseline", printable(shell_words({folder}))));
+}
+
+int list(const std::vector<Benchmark>& suite) {
+  std::string text;
+  for (const Benchmark& one : suite) text += fmt::format("{}  {}\n", printable(one.name), shell_words(one.command));
+  return print(text);
+}
+
+}  // namespace
+
+void describe_bench(Page& page) {
+  static BenchOptions unused;
+  describe(page, unused);
+}
+
+int run_bench(const std::vector<std::string>& arguments) {
+  BenchOptions options;
+  Page page;
+  describe(page, options);
+  if (const auto code = page.read(arguments)) return *code;
+  if (options.files.size() > 1)
+    return report_error({Code::bad_usage, "more than one SUITE", "run `tally bench` once for each", 0});
+  const std::string path = options.files.empty() ? "tally-bench.toml" : options.files.front();
+  if (std::error_code error; options.files.empty() && !fs::exists(path, error))
+    return report_error({Code::bad_usage, fmt::format("there is no '{}' here, and no SUITE is named", path),
+                         "write one: echo 'benchmark = [{name = \"small\", command = [\"true\"]}]' > tally-bench.toml",
+                         0});
+  const auto suite = chosen_benchmarks(options, path);
+  if (!suite) return report_error(suite.error());
+  if (options.list) return list(*suite);
+  if (const auto sound = check_suite(*suite, check_settings); !sound) return report_error(sound.error());
+  if (const auto sound = check_baseline(options.run.baseline); !sound) return report_error(sound.error());
+  if (options.run.history.empty() && has_growth_limit(*suite))
+    return report_error({Code::bad_usage, "a limit over several results, such as 2%/20, needs a history",
+                         "for example: tally bench --history bench.db", 0});
+  if (const auto history = history::HistoryFile::open({.file = options.run.history, .name = ""}); !history)
+    return report_error(history.error());
+  if (std::error_code error;
+      !options.run.baseline.empty() && fs::equivalent(options.run.output, options.run.baseline, error))
+    return report_error(
+        {Code::bad_usage, "-o and --baseline name the same directory", "use another directory for one of them", 0});
+  if (const auto made = linux::make_folder(options.run.output); !made) return report_error(made.error());
+  options.run.folder = fs::absolute(path).parent_path().string();
+  Progress progress("tally bench");
+  std::vector<BenchOutcome> outcomes;
+  for (const Benchmark& one : *suite) {
+    progress.show(static_cast<double>(outcomes.size()) / static_cast<double>(suite->size()), printable(one.name));
+    auto outcome = run_benchmark(one, options.run);
+    if (!outcome) progress.clear();
+    if (!outcome) return report_error(outcome.error());
+    outcomes.push_back(*std::move(outcome));
+  }
+  progress.clear();
+  if (!options.run.history.empty()) {
+    const auto history = history::read_history(options.run.history);
+    if (!history) return report_error(history.error());
+    add_growth(outcomes, *history);
+  }
+  std::vector<std::string> missing;
+  if (!options.run.baseline.empty() && options.only.empty()) missing = only_in_baseline(options.run.baseline, *suite);
+  if (!options.comment.empty())
+    if (const int written = write_text(options.comment, bench_comment(outcomes, missing)); written != exit_ok)
+      return written;
+  if (const int printed = print(bench_table(outcomes, missing, linux::terminal_columns(linux::Stream::output)));
+      printed != exit_ok)
+    return printed;
+  const int code = exit_code_of(outcomes);
+  return code == exit_ok && !missing.empty() ? comparison::undecided_exit_code(options.run.undecided) : code;
+}
+
+}  // namespace tally::results

@@ -1,0 +1,354 @@
+#include "programs/results/bench_runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "programs/results/history_growth.hpp"
+#include "programs/results/tally_file.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/linux/files/output_file.hpp"
+#include "tally/linux/process/scratch_folder.hpp"
+#include "tally/linux/process/tool.hpp"
+#include "tally/output/analysis/comparison.hpp"
+#include "tally/output/analysis/gates.hpp"
+#include "tally/output/kit/grid.hpp"
+#include "tally/output/kit/markdown.hpp"
+#include "tally/tools/command/command.hpp"
+#include "tally/tools/comparison/baseline.hpp"
+#include "tally/tools/comparison/gate_options.hpp"
+#include "tally/tools/history/history_file.hpp"
+#include "tally/tools/report/stored_files.hpp"
+
+namespace tally::results {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace command;
+using Outcome = BenchOutcome;
+using Row = BenchOutcome::Row;
+
+/// The lines of a message in one.
+std::string one_line(std::string_view message) {
+  std::vector<std::string> lines = split(message, '\n');
+  for (std::string& line : lines) line = trimmed(line);
+  return join(lines, "; ");
+}
+
+// The result of a benchmark that is missing: renamed, or removed.
+constexpr const char* missing_text = "undecided: it is only in the baseline; remove its file there if that is intended";
+
+class Runner {
+ public:
+  explicit Runner(const BenchRun& run) : options_(run) {}
+
+  Result<Outcome> run(const Benchmark& benchmark) const {
+    Outcome outcome{.benchmark = &benchmark, .rows = {}, .text = {}, .markdown = {}, .growth = {}};
+    const std::string result = result_in(options_.output, benchmark), profile = profile_in(options_.output, benchmark);
+    // A result of an earlier call must not pass for one of this call if the benchmark fails.
+    std::error_code error;
+    for (const std::string& file : {result, profile})
+      if (!fs::remove(file, error) && error)
+        return fail(Code::cannot_write, fmt::format("cannot remove '{}': {}", printable(file), error.message()));
+    const bool has_both = benchmark.is_profile && benchmark.repeats > 1;
+    if (has_both)
+      if (const auto ready = linux::make_folder(fs::path(profile).parent_path().string()); !ready)
+        return fail(ready.error());
+    if (const auto counted = count(benchmark, benchmark.is_profile && !has_both, result, outcome); !counted)
+      return fail(counted.error());
+    if (has_both && outcome.has_run)
+      if (const auto counted = count(benchmark, true, profile, outcome); !counted) return fail(counted.error());
+    if (!outcome.has_run) {
+      for (const std::string& file : {result, profile}) fs::remove(file, error);
+      return outcome;
+    }
+    if (const auto stored = store(benchmark, result); !stored) return fail(stored.error());
+    const auto after = read(options_.output, benchmark);
+    if (!after) return fail(after.error());
+    if (options_.baseline.empty() || !fs::exists(result_in(options_.baseline, benchmark), error))
+      outcome.rows = rows_without_baseline(benchmark, *after);
+    else
+      compare(outcome, *after);
+    return outcome;
+  }
+
+ private:
+  static std::string result_in(const std::string& folder, const Benchmark& benchmark) {
+    return (fs::path(folder) / (benchmark.name + ".json")).string();
+  }
+  /// The profile next to the result of several runs.
+  static std::string profile_in(const std::string& folder, const Benchmark& benchmark) {
+    return (fs::path(folder) / "profiles" / (benchmark.name + ".json")).string();
+  }
+
+  /// Runs `tally stat` or `tally profile`, and sets has_run, code and text.
+  Result<void> count(const Benchmark& benchmark, bool is_profile, const std::string& result, Outcome& outcome) const {
+    const auto counted = linux::run_tool(count_command(benchmark, is_profile, result));
+    if (!counted) return fail(counted.error());
+    if (counted->was_stopped) return fail(Code::cannot_measure, "interrupted");
+    outcome.has_run = counted->exit_code == 0;
+    if (outcome.has_run) return {};
+    outcome.code = counted->exit_code;
+    outcome.rows = {{.event = "-",
+                     .before = {},
+                     .after = {},
+                     .change = {},
+                     .limit = {},
+                     .verdict = fmt::format("exit code {}", counted->exit_code)}};
+    outcome.text = fmt::format("failed: exit code {}", counted->exit_code);
+    say({fmt::format("'{}' failed with exit code {}; its output:", printable(benchmark.name), counted->exit_code)});
+    (void)linux::Output::standard_error().write(counted->output);
+    return {};
+  }
+
+  std::vector<std::string> count_command(const Benchmark& benchmark, bool is_profile, const std::string& result) const {
+    std::vector<std::string> words{"env", "-C", (fs::path(options_.folder) / benchmark.directory).string()};
+    if (benchmark.language != nullptr && !benchmark.language->variable.empty())
+      words.push_back(fmt::format("{}={}", benchmark.language->variable, benchmark.language->value));
+    words.push_back(tally_);
+    const auto add = [&](const std::string& option, const std::string& value) {
+      if (!value.empty()) words.insert(words.end(), {option, value});
+    };
+    words.insert(words.end(), {is_profile ? "profile" : "stat", "-q"});
+    add("-o", fs::absolute(result).string());
+    add("-e", join(benchmark.events, ","));
+    add("--label", options_.label);
+    for (std::string& word : benchmark.setting_options()) words.push_back(std::move(word));
+    if (!is_profile) add("-r", std::to_string(benchmark.repeats));
+    words.emplace_back("--");
+    words.insert(words.end(), benchmark.command.begin(), benchmark.command.end());
+    return words;
+  }
+
+  /// Adds the result to the history.
+  Result<void> store(const Benchmark& benchmark, const std::string& result) const {
+    if (options_.history.empty()) return {};
+    const auto stat = report::read_counts(result);
+    if (!stat) return fail(stat.error());
+    auto history = history::HistoryFile::open({.file = options_.history, .name = benchmark.name});
+    if (!history) return fail(history.error());
+    if (history->add(*stat, history::Origin::file) == exit_ok) return {};
+    return fail(Code::cannot_write, fmt::format("cannot add '{}' to the history", printable(benchmark.name)));
+  }
+
+  /// A stored result; of several runs with the functions of its profile.
+  static Result<output::Comparable> read(const std::string& folder, const Benchmark& benchmark) {
+    auto result = read_comparable(result_in(folder, benchmark));
+    if (!result || result->profile != nullptr || !benchmark.is_profile) return result;
+    std::error_code error;
+    const std::string file = profile_in(folder, benchmark);
+    if (!fs::exists(file, error)) return result;
+    auto profile = read_comparable(file);
+    if (!profile) return profile;
+    result->profile = std::move(profile->profile);
+    result->threads = std::move(profile->threads);
+    return result;
+  }
+
+  /// The counts that gates limit; without gates the first one.
+  std::vector<Row> rows_without_baseline(const Benchmark& benchmark, const output::Comparable& after) const {
+    std::vector<Row> rows;
+    const auto gates = gates_of(benchmark);
+    for (const output::Measure& measure : after.measures) {
+      const bool is_limited = std::any_of(gates.begin(), gates.end(), [&](const output::Gate& candidate) {
+        return candidate.function.empty() == measure.subject.empty() &&
+               output::check_event(candidate, {measure.name}, "");
+      });
+      if (gates.empty() ? !rows.empty() || !measure.value : !is_limited) continue;
+      const output::ComparedCount count{.event = measure.name,
+                                        .subject = measure.subject,
+                                        .unit = measure.unit,
+                                        .is_fraction = measure.is_fraction,
+                                        .is_metric = measure.is_metric,
+                                        .fraction_unit = measure.fraction_unit,
+                                        .after = measure.value};
+      rows.push_back({.event = name_of(count),
+                      .before = "-",
+                      .after = output::count_text(count.after, count),
+                      .change = {},
+                      .limit = {},
+                      .verdict = options_.baseline.empty() ? "counted" : "no baseline"});
+    }
+    return rows;
+  }
+
+  static std::string name_of(const output::ComparedCount& count) {
+    return count.subject.empty() ? count.event : count.event + "@" + count.subject;
+  }
+
+  static Row row_of(const output::ComparedCount& count, std::string limit, std::string verdict) {
+    const std::string relative = output::relative_text(count);
+    return {.event = name_of(count),
+            .before = output::count_text(count.before, count),
+            .after = output::count_text(count.after, count),
+            .change = relative.empty() ? output::change_text(count) : relative,
+            .limit = std::move(limit),
+            .verdict = std::move(verdict)};
+  }
+
+  static std::vector<output::Gate> gates_of(const Benchmark& benchmark) {
+    GateOptions options{.hard = benchmark.fail_above, .soft = benchmark.warn_above, .file = {}};
+    std::erase_if(options.hard, is_growth_limit);
+    std::erase_if(options.soft, is_growth_limit);
+    return read_gates(options).value_or(std::vector<output::Gate>{});  // check_suite() has parsed them
+  }
+
+  /// Compares with the baseline, and sets code, rows, text and markdown.
+  void compare(Outcome& outcome, const output::Comparable& after) const {
+    const auto refuse = [&](const Error& error, int code, const char* verdict) {
+      outcome.code = code;
+      outcome.rows = rows_without_baseline(*outcome.benchmark, after);
+      if (outcome.rows.empty()) outcome.rows.emplace_back();
+      for (Row& row : outcome.rows) row.verdict = verdict;
+      outcome.text = one_line(error.message) + (error.hint.empty() ? "" : "; " + one_line(error.hint));
+    };
+    const auto before = read(options_.baseline, *outcome.benchmark);
+    if (!before) return refuse(before.error(), exit_bad_usage, "unreadable");
+    if (const auto different = output::not_comparable(*before, after))
+      return refuse(*different, exit_not_comparable, "not comparable");
+    const auto judged = output::compare_and_judge(*before, after, gates_of(*outcome.benchmark));
+    if (!judged) return refuse(judged.error(), exit_bad_usage, "wrong gate");
+    const int undecided = undecided_exit_code(options_.undecided);
+    outcome.code = outcome_of(*judged, undecided).second;
+    for (const output::GateResult& result : judged->gates) {
+      const std::string& text = result.gate.text;
+      const std::string limit = text.substr(text.rfind('=') + 1);
+      const bool warns = result.state == output::GateResult::State::failed && !result.gate.is_hard;
+      const std::string verdict(warns ? "warning" : output::name(result.state));
+      outcome.rows.push_back(result.count != nullptr
+                                 ? row_of(*result.count, limit, verdict)
+                                 : Row{text.substr(0, text.rfind('=')), "", "", "0", limit, verdict});
+    }
+    if (judged->gates.empty() && !judged->comparison.counts.empty()) {
+      const output::ComparedCount& first = judged->comparison.counts.front();
+      outcome.rows.push_back(row_of(first, "", std::string(output::name(first.verdict))));
+    }
+    if (const std::string verdict = judged->verdict(); !judged->gates.empty() && verdict != "passed: every gate")
+      outcome.text = verdict;
+    outcome.markdown = output::comparison_markdown(*judged, {});
+  }
+
+  const BenchRun& options_;
+  std::string tally_ = tally_file();
+};
+
+}  // namespace
+
+Result<BenchOutcome> run_benchmark(const Benchmark& benchmark, const BenchRun& run) {
+  return Runner(run).run(benchmark);
+}
+
+void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& history) {
+  constexpr std::size_t usual_results = 20;
+  const std::vector<HistorySeries> all = series_of(history);
+  for (Outcome& outcome : outcomes) {
+    if (!outcome.has_run) continue;
+    const Benchmark& benchmark = *outcome.benchmark;
+    std::vector<std::string> texts;
+    const auto newest = std::find_if(history.entries.rbegin(), history.entries.rend(),
+                                     [&](const auto& entry) { return entry.name == benchmark.name; });
+    for (const HistorySeries& series : all) {
+      // Series of other settings have ended.
+      if (series.name != benchmark.name || series.values.back().entry != &*newest) continue;
+      bool is_shown = std::ranges::any_of(outcome.rows, [&](const Row& row) { return row.event == series.event; });
+      for (const auto& [limits, is_hard] : {std::pair{&benchmark.fail_above, true}, {&benchmark.warn_above, false}})
+        for (const std::string& text : *limits) {
+          if (!is_growth_limit(text)) continue;
+          const auto limit = parse_growth_limit(text);
+          if (!limit || !is_limited(series, *limit)) continue;
+          const auto growth = growth_of(series, limit->results);
+          if (!growth) continue;
+          const bool is_above = growth->relative() > limit->limit;
+          const auto value = [&](double level) { return value_text(static_cast<std::int64_t>(level), series.unit); };
+          outcome.rows.push_back({series.event, value(growth->before), value(growth->after),
+                                  fmt::format("{:+.2f} %", 100 * growth->relative()), limit->text,
+                                  !is_above ? "passed"
+                                  : is_hard ? "failed"
+                                            : "warning"});
+          if (is_above && is_hard && outcome.code == exit_ok) outcome.code = exit_no;
+          texts.push_back(fmt::format("{}: {}", series.event, growth_text(*growth)));
+          is_shown = false;
+        }
+      if (!is_shown) continue;
+      const auto growth = growth_of(series, usual_results);
+      if (growth && growth->after != growth->before)
+        texts.push_back(fmt::format("{}: {}", series.event, growth_text(*growth)));
+    }
+    outcome.growth = join(texts, "; ");
+  }
+}
+
+std::vector<std::string> only_in_baseline(const std::string& folder, const std::vector<Benchmark>& suite) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().stem().string();
+    if (entry.path().extension() == ".json" &&
+        std::none_of(suite.begin(), suite.end(), [&](const Benchmark& benchmark) { return benchmark.name == name; }))
+      names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+int exit_code_of(const std::vector<BenchOutcome>& outcomes) {
+  const auto any = [&](auto&& is) { return std::any_of(outcomes.begin(), outcomes.end(), is); };
+  if (any([](const BenchOutcome& outcome) { return !outcome.has_run; })) return exit_cannot_measure;
+  for (const int code : {exit_bad_usage, exit_cannot_measure, exit_no, exit_not_comparable})
+    if (any([code](const BenchOutcome& outcome) { return outcome.code == code; })) return code;
+  return exit_ok;
+}
+
+std::string bench_table(const std::vector<BenchOutcome>& outcomes, const std::vector<std::string>& missing,
+                        std::size_t terminal) {
+  output::Grid rows({{"benchmark"},
+                     {"count"},
+                     {"before", output::Align::right},
+                     {"after", output::Align::right},
+                     output::key_column("change", output::Align::right),
+                     {"limit", output::Align::right},
+                     output::key_column("verdict")});
+  std::string texts;
+  for (const BenchOutcome& outcome : outcomes) {
+    for (const Row& row : outcome.rows)
+      rows.add({outcome.benchmark->name, row.event, row.before, row.after, row.change, row.limit, row.verdict});
+    if (!outcome.text.empty())
+      texts += output::prose_line(fmt::format("{}: {}", printable(outcome.benchmark->name), printable(outcome.text)),
+                                  terminal);
+    if (!outcome.benchmark->language_text().empty())
+      texts += output::prose_line(fmt::format("{}: counted with settings of {}", printable(outcome.benchmark->name),
+                                              outcome.benchmark->language_text()),
+                                  terminal);
+    if (!outcome.growth.empty())
+      texts += output::prose_line(fmt::format("{}: {}", printable(outcome.benchmark->name), outcome.growth), terminal);
+  }
+  for (const std::string& name : missing) {
+    rows.add({name, "", "", "", "", "", "missing"});
+    texts += output::prose_line(fmt::format("{}: {}", printable(name), missing_text), terminal);
+  }
+  return "\n" + rows.text(terminal) + (texts.empty() ? "" : "\n" + texts) + "\n";
+}
+
+std::string bench_comment(std::vector<BenchOutcome> outcomes, const std::vector<std::string>& missing) {
+  constexpr std::size_t most = 60'000;
+  std::stable_sort(outcomes.begin(), outcomes.end(), [](const BenchOutcome& a, const BenchOutcome& b) {
+    return (a.code != exit_ok) > (b.code != exit_ok);
+  });
+  std::string text;
+  for (const std::string& name : missing) text += fmt::format("### {}\n\n{}\n\n", printable(name), missing_text);
+  std::size_t omitted = 0;
+  for (const BenchOutcome& outcome : outcomes) {
+    const std::string body =
+        !outcome.markdown.empty() ? outcome.markdown : (outcome.text.empty() ? "counted" : outcome.text) + "\n";
+    std::string section = fmt::format("### {}\n\n{}\n", printable(outcome.benchmark->name), body);
+    if (!outcome.growth.empty()) section += fmt::format("{}\n\n", output::markdown_text(outcome.growth));
+    if (text.size() + section.size() + 100 > most)
+      ++omitted;
+    else
+      text += section;
+  }
+  return omitted == 0 ? text : text + fmt::format("{} benchmarks are omitted because the comment is long.\n", omitted);
+}
+
+}  // namespace tally::results

@@ -1,0 +1,58 @@
+// The benchmarks of `tally bench`: counts them, compares with a baseline, and reports.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "programs/results/bench_suite.hpp"
+#include "programs/results/result_commands.hpp"
+#include "tally/core/base/result.hpp"
+#include "tally/output/result/history_result.hpp"
+
+namespace tally::results {
+
+/// Where the results of a suite go, and with what they are compared. Empty: none.
+struct BenchRun {
+  std::string folder;                              ///< of the suite; benchmarks run in it
+  std::string output = "tally-results", baseline;  ///< directories of results
+  std::string history, label, undecided = "3";     ///< a file; a text; as GateOptions::undecided
+};
+
+/// What became of a benchmark.
+struct BenchOutcome {
+  /// A count, or a limit of one.
+  struct Row {
+    std::string event, before, after, change, limit, verdict;
+  };
+  const Benchmark* benchmark = nullptr;
+  int code = 0;  ///< of tally stat, if that failed; else of the comparison
+  bool has_run = false;
+  std::vector<Row> rows;
+  std::string text;      ///< what a reader has to know beyond the rows, in one line
+  std::string markdown;  ///< the comparison
+  std::string growth;    ///< over the last results of the history, in one line
+};
+
+/// Counts a benchmark by `tally stat` or `tally profile`, stores the result, and compares it with the baseline. A
+/// benchmark that fails leaves no result. Errors: cannot_write; cannot_measure if it was interrupted.
+Result<BenchOutcome> run_benchmark(const Benchmark& benchmark, const BenchRun& run);
+
+/// Adds the growth over the last results of the history: rows of the benchmarks' limits (GrowthLimit), and a
+/// line for each limited count that grew or shrank.
+void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& history);
+
+/// The benchmarks of the baseline that are not in the suite, in order of their names.
+std::vector<std::string> only_in_baseline(const std::string& folder, const std::vector<Benchmark>& suite);
+
+/// The exit code of all: of failed programs, wrong gates, failed gates, undecided gates, in this order.
+int exit_code_of(const std::vector<BenchOutcome>& outcomes);
+
+/// The rows of all benchmarks, and of those that are `missing` in the suite. `terminal`: columns; 0: any.
+std::string bench_table(const std::vector<BenchOutcome>& outcomes, const std::vector<std::string>& missing,
+                        std::size_t terminal);
+
+/// One comment of all comparisons, in Markdown: those that failed first. At most 60,000 characters, which GitHub
+/// accepts.
+std::string bench_comment(std::vector<BenchOutcome> outcomes, const std::vector<std::string>& missing);
+
+}  // namespace tally::results

@@ -1,0 +1,44 @@
+// The file of `tally bench`: which programs to count, and how much their counts may grow.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "programs/results/result_commands.hpp"
+#include "tally/core/base/result.hpp"
+
+namespace tally::results {
+
+/// What makes the runs of a language repeatable that are not by themselves: the key `language`.
+struct Language {
+  std::string_view name;
+  std::string_view variable, value;  ///< of the program's environment; empty: none
+  std::string_view option;           ///< the first argument of the program; empty: none
+};
+
+struct Benchmark {
+  std::string name;                  ///< also the name of the file of its result
+  std::vector<std::string> command;  ///< the program and its arguments
+  std::string directory;             ///< in which it runs, relative to the directory of the suite; empty: that one
+  std::vector<std::string> events;   ///< empty: those that tally stat counts by default
+  std::int64_t repeats = 0;          ///< after parsing at least 1
+  std::vector<std::string> fail_above, warn_above;  ///< gates
+  bool is_profile = false;                          ///< records a profile: counts of each function
+  const Language* language = nullptr;               ///< null: not named
+  /// Of result::run_settings: the option's value; of a flag "on" or "off".
+  std::map<std::string, std::string, std::less<>> settings = {{"repeatable", "on"}};
+
+  /// The options of `tally stat` and `tally profile` for the settings.
+  std::vector<std::string> setting_options() const;
+  /// "go: GOGC=off, --clock counted": what the language sets; empty without one.
+  std::string language_text() const;
+};
+
+/// Parses the text of a suite; `name` is the file's name, for messages. Errors: bad_usage with the line.
+Result<std::vector<Benchmark>> parse_suite(std::string_view text, const std::string& name);
+
+}  // namespace tally::results

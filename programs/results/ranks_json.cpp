@@ -1,0 +1,30 @@
+#include "programs/results/rank_sums.hpp"
+#include "tally/core/base/json_text.hpp"
+#include "tally/output/kit/json_values.hpp"
+
+namespace tally::results {
+
+std::string ranks_json(const RankSums& sums, const result::Provenance& provenance) {
+  Json json = document("tally-ranks/1", provenance);
+  json["ranks"] = sums.names;
+  json["rows"] = Json::array();
+  for (const RankRow& row : sums.rows) {
+    const bool any = row.ranks != 0;
+    json["rows"].push_back({{"region", text_or_null(row.region)},
+                            {"event", row.event.text()},
+                            {"unit", unit_name(row.unit)},
+                            {"ranks", row.ranks},
+                            {"sum", value_or_null(row.sum.value)},
+                            {"min", any ? Json(row.least) : Json(nullptr)},
+                            {"min_rank", any ? Json(row.least_rank) : Json(nullptr)},
+                            {"max", any ? Json(row.most) : Json(nullptr)},
+                            {"max_rank", any ? Json(row.most_rank) : Json(nullptr)},
+                            {"mean", any ? Json(row.mean) : Json(nullptr)},
+                            {"imbalance", value_or_null(row.imbalance())},
+                            {"trust", name(row.sum.trust)},
+                            {"reason", text_or_null(row.sum.reason)}});
+  }
+  return json_text(json, 1) + "\n";
+}
+
+}  // namespace tally::results

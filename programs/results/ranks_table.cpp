@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include "programs/results/rank_sums.hpp"
+#include "tally/core/base/foreign_text.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/output/kit/csv_rows.hpp"
+#include "tally/output/kit/footnotes.hpp"
+#include "tally/output/kit/grid.hpp"
+#include "tally/output/kit/metric_text.hpp"
+
+namespace tally::results {
+namespace {
+
+std::string region_name(const RankRow& row) { return row.region.empty() ? "[whole program]" : row.region; }
+
+}  // namespace
+
+std::string ranks_table(const RankSums& sums, std::size_t terminal) {
+  Grid grid({{"region"},
+             {"event"},
+             {"sum", Align::right},
+             {"min", Align::right},
+             {"in"},
+             {"max", Align::right},
+             {"in"},
+             {"mean", Align::right},
+             {"imbalance", Align::right},
+             {"ranks", Align::right},
+             {"trust"}});
+  Footnotes notes;
+  for (const RankRow& row : sums.rows) notes.announce(row.sum);
+  std::string last;
+  for (const RankRow& row : sums.rows) {
+    std::string name = region_name(row);
+    if (name == last)
+      name.clear();
+    else
+      last = name;
+    if (row.ranks == 0) {
+      grid.add({name, row.event.text(), "-", "", "", "", "", "", "", "0", notes.cell(row.sum)});
+      continue;
+    }
+    const auto imbalance = row.imbalance();
+    grid.add({name, row.event.text(), row.sum.value ? value_text(*row.sum.value, row.unit) : "-",
+              value_text(row.least, row.unit), sums.names[row.least_rank], value_text(row.most, row.unit),
+              sums.names[row.most_rank], value_text(static_cast<std::int64_t>(row.mean + 0.5), row.unit),
+              imbalance ? percent_text(100 * *imbalance) : "", std::to_string(row.ranks), notes.cell(row.sum)});
+  }
+  const std::string below = notes.text();
+  return ForeignText(
+             fmt::format("{} ranks\n\n{}{}", sums.names.size(), grid.text(terminal), below.empty() ? "" : "\n" + below))
+      .in_lines();
+}
+
+std::string ranks_csv(const RankSums& sums) {
+  std::string text = "region,event,ranks,sum,min,min_rank,max,max_rank,mean,imbalance,trust,reason\n";
+  for (const RankRow& row : sums.rows) {
+    const bool any = row.ranks != 0;
+    const auto of_any = [any](const auto& value) { return any ? fmt::format("{}", value) : ""; };
+    text +=
+        csv_row({row.region, row.event.text(), std::to_string(row.ranks), csv_text(row.sum.value), of_any(row.least),
+                 any ? sums.names[row.least_rank] : "", of_any(row.most), any ? sums.names[row.most_rank] : "",
+                 of_any(row.mean), csv_text(row.imbalance()), std::string(name(row.sum.trust)), row.sum.reason},
+                ",") +
+        "\n";
+  }
+  return text;
+}
+
+}  // namespace tally::results

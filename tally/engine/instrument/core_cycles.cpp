@@ -4,14 +4,14 @@
 // begin as it most often does. Code after a call follows the return that its callee executes most.
 #include "tally/engine/instrument/core_cycles.hpp"
 
-#include "tally/engine/channel/hash.hpp"
 #include "tally/engine/instrument/core_code.hpp"
+#include "tally/engine/instrument/core_steps.hpp"
+#include "tally/engine/instrument/kept_schedules.hpp"
 #include "tally/engine/instrument/located_probes.hpp"
 #include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/instrument/running_cycles.hpp"
 #include "tally/engine/models/core/core_flow.hpp"
-#include "tally/engine/translate/code_reading.hpp"
-#include "tally/engine/translate/execution_counts.hpp"
+#include "tally/engine/translate/absent_code.hpp"
 
 namespace tally::engine::instrument {
 namespace {
@@ -49,86 +49,6 @@ const models::CoreTable& core_table() {
   return table;
 }
 
-/// An executed instruction. There are many: 40 bytes.
-struct Step {
-  u64 pc;
-  u64 executions;
-  u64 entered;  // by traces that begin here, except after one that ended only because of its length; may wrap meanwhile
-  s32 distance;  // from its end to its target if it is a conditional branch
-  u32 block;     // its block, once that exists
-  u8 length;
-  Kind kind;
-  bool follows;  // an executed instruction ends before it and continues here
-  bool begins;   // it begins a block
-
-  bool falls_through() const { return kind == Kind::plain; }  // only to the next instruction
-  bool calls() const { return kind == Kind::call || kind == Kind::call_indirect; }
-  u64 next() const { return pc + length; }
-  u64 target() const { return next() + static_cast<u64>(static_cast<s64>(distance)); }
-};
-
-/// Instructions by address. Open addressing, in a table with room for half as many again, if each were in one trace.
-class Steps {
- public:
-  bool init(u32 limit) {
-    u32 size = 64;
-    while (size < limit + limit / 2) size *= 2;
-    mask_ = size - 1;
-    return slots_.init(size) && steps_.init(limit + 1) && codes_.init(limit + 1);
-  }
-  u32 size() const { return size_; }
-  Step& operator[](u32 i) const { return steps_[i]; }
-  u32 number_of(const Step& step) const { return static_cast<u32>(&step - &steps_[0]); }
-  models::CoreInstruction& code_of(const Step& step) const { return codes_[number_of(step)]; }
-
-  /// Returns the instruction after this one in memory; null if it did not run. Mostly it was added next.
-  Step* after(const Step& step) const {
-    Step* const added_next = const_cast<Step*>(&step) + 1;
-    return added_next->pc == step.next() && number_of(step) + 1 < size_ ? added_next : find(step.next());
-  }
-
-  /// Returns null if nothing ran there.
-  Step* find(u64 pc) const {
-    const u32 found = slots_[slot_of(pc)];
-    return found == 0 ? nullptr : &steps_[found - 1];
-  }
-  Step& add(u64 pc) {
-    u32& slot = slots_[slot_of(pc)];
-    if (slot == 0) {
-      slot = ++size_;
-      read(steps_[size_ - 1], codes_[size_ - 1], pc);
-    }
-    return steps_[slot - 1];
-  }
-
- private:
-  /// Neighbouring instructions have neighbouring slots, because they are used one after the other.
-  u32 slot_of(u64 pc) const {
-    u32 i = (channel::hash32(pc >> 6) << 5 | static_cast<u32>(pc >> 1 & 31)) & mask_;
-    while (slots_[i] != 0 && steps_[slots_[i] - 1].pc != pc) i = (i + 1) & mask_;
-    return i;
-  }
-
-  void read(Step& step, models::CoreInstruction& code, u64 pc) {
-    step.pc = pc;
-    Instruction in;
-    bool readable = false;
-    if (!read_instruction(bytes_, pc, in, readable)) return;
-    code = core_code(in);
-    code.begins_line = pc % 64 == 0 || pc % 64 + in.length > 64;
-    code.is_indirect = in.kind == Kind::jump_indirect || in.kind == Kind::call_indirect;
-    step.length = in.length;
-    step.distance = is_branch(in.kind) ? static_cast<s32>(in.immediate) : 0;
-    step.kind = in.kind;
-  }
-
-  Code bytes_;
-  Scratch<u32> slots_;  // index of the slot's step + 1; 0: free
-  Scratch<Step> steps_;
-  Scratch<models::CoreInstruction> codes_;
-  u32 mask_ = 0, size_ = 0;
-};
-
 /// Returns a fixed-point number with cost_bits fraction bits.
 s64 ratio(u64 cycles, u64 executions) {
   for (; cycles >> (63 - cost_bits) != 0; executions /= 2) cycles /= 2;
@@ -144,9 +64,10 @@ bool copy_counters(const u64* from, Scratch<u64>& to) {
 }
 
 /// The blocks of one process, in order of their addresses, from the executions of each segment.
-class Flow {
+class Flow final : public models::CoreSource {
  public:
-  explicit Flow(const Scratch<u64>& executed) : executed_(executed) {}
+  /// `schedules`: null if none are kept.
+  Flow(const Scratch<u64>& executed, KeptSchedules* schedules) : executed_(executed), schedules_(schedules) {}
 
   /// False without memory, or if nothing ran.
   bool build() {
@@ -158,18 +79,17 @@ class Flow {
     ran_count_ = 0;
     each_trace([&](const Trace& t) { read_paths(t); });
     find_beginnings();
-    if (!blocks_.init(block_count_) || !code_.init(steps_.size()) || !ends_.init(block_count_) ||
+    if (!blocks_.init(block_count_) || !codes_.init(steps_.size()) || !ends_.init(block_count_) ||
         !marks_.init(block_count_) || !spent_.init(block_count_) || !lasts_.init(block_count_) || !sort_beginnings())
       return false;
     make_blocks();
     for (u32 i = 0; i < edge_count_; i++)
       edges_[i] = {steps_[edges_[i].from].block, steps_[edges_[i].to].block, edges_[i].count};
-    return sort_edges() && lead_returns() && sort_edges();
+    return sort_edges() && lead_returns() && sort_edges() &&
+           (schedules_ == nullptr || schedules_->reserve(block_count_ + edge_count_));
   }
 
-  models::CoreTotal total() {
-    return models::total(core_table_, {&blocks_[0], block_count_}, {&edges_[0], edge_count_}, memory());
-  }
+  models::CoreTotal total() { return models::total(core_table_, blocks(), {&edges_[0], edge_count_}, memory(), this); }
 
   /// After total(): sets the costs of the executed segments. Others may read them meanwhile.
   void cost_segments(s64 average, SegmentCost* costs) {
@@ -179,16 +99,16 @@ class Flow {
     });
   }
 
-  /// After total(): calls `each(pc, cycles, executions)` for each instruction with its part of its block's cycles. Does
-  /// nothing without memory.
+  /// After total() without kept schedules: calls `each(pc, cycles, executions)` for each instruction with its part of
+  /// its block's cycles. Does nothing without memory.
   template <class Each>
   void shares(Each&& each) {
     Scratch<models::CoreTimes> parts;
     if (!parts.init(steps_.size())) return;
     for (u32 block = 0; block < block_count_; block++) {
-      const u64 n = blocks_[block].instructions.size();
+      const u64 n = blocks_[block].length;
       if (spent_[block].cycles.sum() == 0) continue;
-      models::divide(core_table_, blocks_[block], block, memory(), {&parts[0], n});
+      models::divide(core_table_, blocks(), block, memory(), {&parts[0], n});
       const Step* step = &steps_[beginnings_[block]];
       for (u64 i = 0; i < n; i++, step = steps_.after(*step)) {
         if (parts[i].sum() != 0) each(step->pc, parts[i], step->executions);
@@ -197,7 +117,31 @@ class Flow {
     }
   }
 
+  std::span<const models::CoreInstruction> read(u32 number, bool& can_be_kept) override {
+    models::CoreBlock& block = blocks_[number];
+    if (!block.instructions.empty()) return block.instructions;
+    block.instructions = {&codes_[code_count_], block.length};
+    u64 pc = block.begin;
+    for (u32 i = 0; i < block.length; i++) {
+      Instruction in;
+      bool readable = false;
+      models::CoreInstruction& code = codes_[code_count_++];
+      if (!read_instruction(bytes_, pc, in, readable)) continue;
+      code = core_code(in);
+      code.begins_line = pc % 64 == 0 || pc % 64 + in.length > 64;
+      code.is_indirect = in.kind == Kind::jump_indirect || in.kind == Kind::call_indirect;
+      // Absolute addresses are equal wherever the program is, but the distance to others is not.
+      can_be_kept &= block.begin < models::absolute_limit || in.rip_relative() || !models::is_fixed(code.at);
+      pc += in.length;
+    }
+    return block.instructions;
+  }
+
+  models::ScheduleStore* schedules() override { return schedules_; }
+
  private:
+  std::span<const models::CoreBlock> blocks() const { return {&blocks_[0], block_count_}; }
+
   auto counter() const {
     return [this](u32 number) { return executed_[number]; };
   }
@@ -257,7 +201,7 @@ class Flow {
     const Step* const step = steps_.find(pc);
     if (step == nullptr || step->executions == 0) return average;
     const models::CoreBlock& block = blocks_[step->block];
-    return ratio(spent_[step->block].cycles.sum(), block.executions) / static_cast<s64>(block.instructions.size());
+    return ratio(spent_[step->block].cycles.sum(), block.executions) / static_cast<s64>(block.length);
   }
 
   /// Returns the cost of one execution of a segment. If a trace counts its whole path at its entry, an exit subtracts
@@ -327,35 +271,36 @@ class Flow {
   }
 
   void make_blocks() {
-    u32 copied = 0;
-    for (u32 block = 0; block < block_count_; block++) {
-      Step* step = &steps_[beginnings_[block]];
-      const u32 first = beginnings_[block];
-      u32 n = 0;
-      bool is_adjacent = true;
-      blocks_[block].executions = step->executions;
+    for (u32 number = 0; number < block_count_; number++) {
+      Step* step = &steps_[beginnings_[number]];
+      models::CoreBlock& block = blocks_[number];
+      block.executions = step->executions;
+      block.begin = step->pc;
       for (;;) {
-        step->block = block;
-        is_adjacent &= steps_.number_of(*step) == first + n;
-        n++;
+        step->block = number;
+        block.length++;
         Step* const next = step->falls_through() || step->calls() ? steps_.after(*step) : nullptr;
         if (next != nullptr && next->begins) add_edge(*step, *next, step->executions);
         if (next == nullptr || next->begins) break;
         step = next;
       }
-      blocks_[block].instructions = {&steps_.code_of(steps_[first]), n};
-      if (!is_adjacent) {
-        blocks_[block].instructions = {&code_[copied], n};
-        const Step* from = &steps_[first];
-        for (u32 i = 0; i < n; i++, from = steps_.after(*from)) {
-          code_[copied++] = steps_.code_of(*from);
-          if (i + 1 == n) break;
-        }
-      }
-      lasts_[block] = steps_.number_of(*step);
-      blocks_[block].begin = steps_[first].pc;
-      blocks_[block].end = step->next();
+      lasts_[number] = steps_.number_of(*step);
+      block.end = step->next();
+      if (schedules_ != nullptr) block.code = code_key_of(block.begin, block.end);
     }
+  }
+
+  /// Hashes what the schedule of a block depends on: its bytes, and their address in a page; if absolute addresses
+  /// reach it, in memory. Returns 0 if it cannot be read.
+  static u64 code_key_of(u64 begin, u64 end) {
+    u64 key = models::mixed(end - begin, begin < models::absolute_limit ? begin : begin % page_bytes);
+    for (u64 at = begin; at < end; at += 64) {
+      u64 words[8] = {};
+      const u64 n = end - at < 64 ? end - at : 64;
+      if (copy_code(words, at, n) != 0) return 0;
+      for (u64 i = 0; i < (n + 7) / 8; i++) key = models::mixed(key, words[i]);
+    }
+    return key;
   }
 
   /// Sorts edges by the blocks that they lead to, then by those that they come from, and merges equal pairs.
@@ -424,18 +369,38 @@ class Flow {
 
   const models::CoreTable& core_table_ = core_table();
   const Scratch<u64>& executed_;
+  KeptSchedules* schedules_;
   Steps steps_;
-  u32 ran_count_ = 0, block_count_ = 0, edge_count_ = 0;
+  Code bytes_;
+  u32 ran_count_ = 0, block_count_ = 0, edge_count_ = 0, code_count_ = 0;
   Scratch<u32> ran_;         // numbers of the instructions of all traces, in order
   Scratch<u32> beginnings_;  // numbers of the first instructions of blocks
   Scratch<u32> lasts_;       // numbers of the last instructions of blocks
   Scratch<models::CoreBlock> blocks_;
-  Scratch<models::CoreInstruction> code_;  // of blocks whose instructions are not adjacent in `steps_`
+  Scratch<models::CoreInstruction> codes_;  // of the blocks that were read
   Scratch<models::CoreEdge> edges_, sorted_;
   Scratch<models::CoreState> ends_;
   Scratch<models::CoreMark> marks_;
   Scratch<models::CoreSpent> spent_;
 };
+
+/// Calls `use(flow, total)` with the result for these executions. Does nothing without memory, or if nothing ran.
+template <class Use>
+void with_total(const u64* counters, bool uses_kept, Use&& use) {
+  Scratch<u64> executed;
+  if (!copy_counters(counters, executed)) return;
+  if (KeptSchedules kept; uses_kept && kept.open()) {
+    Flow flow(executed, &kept);
+    if (!flow.build()) return;
+    const models::CoreTotal total = flow.total();
+    if (!kept.is_damaged()) {
+      kept.save();
+      return use(flow, total);
+    }
+  }
+  Flow flow(executed, nullptr);
+  if (flow.build()) use(flow, flow.total());
+}
 
 }  // namespace
 
@@ -462,10 +427,8 @@ void core_finish(Thread* t) {
 void core_finish_locked(Thread* t) {
   if (summed == nullptr) return;
   if (cache_is_damaged()) return core_forget();
-  Scratch<u64> executed;
-  Flow flow(executed);
-  if (copy_counters(summed, executed) && flow.build()) {
-    const models::CoreTotal total = flow.total();
+  // Parts of instructions need all schedules.
+  with_total(summed, !locates_values(), [t](Flow& flow, const models::CoreTotal& total) {
     channel::CoreValues& core = model_counts(t)->core;
     for (u32 i = 0; i < channel::core_cause_count; i++) core.cycles[i] += total.cycles.by[i];
     core.instructions += total.instructions;
@@ -475,18 +438,17 @@ void core_finish_locked(Thread* t) {
       flow.shares([t](u64 pc, const models::CoreTimes& cycles, u64 executions) {
         place_core_cycles(t, pc, cycles, executions);
       });
-  }
+  });
   core_forget();
 }
 
 s64 core_costs(const u64* executed, SegmentCost* costs) {
   if (cache_is_damaged()) return 0;
-  Scratch<u64> copy;
-  Flow flow(copy);
-  if (!copy_counters(executed, copy) || !flow.build()) return 0;
-  const models::CoreTotal total = flow.total();
-  const s64 average = ratio(total.cycles.sum(), total.instructions);
-  flow.cost_segments(average, costs);
+  s64 average = 0;
+  with_total(executed, true, [&](Flow& flow, const models::CoreTotal& total) {
+    average = ratio(total.cycles.sum(), total.instructions);
+    flow.cost_segments(average, costs);
+  });
   return average;
 }
 

@@ -256,6 +256,12 @@ void bundles_init(u64 first_instruction) {
   replaced.init(use_limit);
 }
 
+u64 key_in_program(u64 key) {
+  if (program == 0) program = key_of_program();
+  const u64 words[2] = {program, key};
+  return channel::check_of(words, sizeof words);
+}
+
 bool load_bundle(u64 pc) {
   Module m{};
   // Instrumented code has too many values that depend on addresses.

@@ -110,6 +110,9 @@ extern Growing<Used> uses;
 
 /// Sets the first instruction of the program.
 void bundles_init(u64 first_instruction);
+
+/// Returns a key for data of this program in the store, which is no key of a bundle of code.
+u64 key_in_program(u64 key);
 /// Code at `pc` is about to run and has no translation. Creates all traces that an earlier run of the program made of
 /// the code around it. Returns false if none were created.
 bool load_bundle(u64 pc);

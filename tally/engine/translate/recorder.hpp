@@ -134,6 +134,14 @@ class PersistentCache {
   /// Whether anything can be added; and whether additions are useful to others, not only to this run.
   virtual bool is_written() const { return false; }
   virtual bool keeps_any() const { return false; }
+  /// Other data of this program, by a key: find_data() returns what any run kept; null if there is nothing. Program
+  /// code may change what this run adds while it is used. begin_data() returns zeroed memory for `bytes` bytes, a
+  /// multiple of 16, or null; end_data() keeps it instead of what the key has.
+  virtual const u8* find_data(u64 /*key*/, u64& /*bytes*/) { return nullptr; }
+  virtual u8* begin_data(u64 /*key*/, u64 /*bytes*/) { return nullptr; }
+  virtual void end_data(u8*) {}
+  /// How often kept data could not be read. It reads as zeros then.
+  virtual u32 damage() const { return 0; }
   /// The process is about to drop privileges: from now on it writes nothing that others use.
   virtual void give_up_writing() {}
 

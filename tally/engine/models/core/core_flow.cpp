@@ -6,8 +6,9 @@ namespace {
 
 // Enough for dependency chains through loops of several blocks.
 constexpr unsigned most_rounds = 32;
-// Ticks are summed in this unit, so that the mean over 2, 3, 4 or 6 rounds is exact.
-constexpr unsigned parts_of_tick = 12;
+
+// Names of states that are not computed: of running_state(), and of one that is zero.
+constexpr StateName running = 2, untouched = 4;
 
 // Sources and ports that were ready as long ago as the window: code elsewhere has run before. Its fetching was no
 // faster than this code.
@@ -36,18 +37,41 @@ const CoreEdge* usual_of(std::span<const CoreEdge> entries) {
   return usual;
 }
 
+bool jumps(const CoreBlock& from, const CoreBlock& to) { return from.end != to.begin; }
+
+// Changes the end state of a block to the entry state of the next one.
+void enter(const CoreBlock& from, const CoreBlock& to, CoreState& state) {
+  if (!jumps(from, to)) return;
+  state.fetched = 0;
+  if (distance(from.end, to.begin).is_far()) forget_fixed_stores(state);
+}
+
+// Returns the key of the schedule of a block after the end state of another one; null: after code elsewhere.
+std::uint64_t key_after(StateName end, const CoreBlock* from, const CoreBlock& to) {
+  std::uint64_t key = mixed(end, from == nullptr || jumps(*from, to));
+  if (from != nullptr && (end & 1) != 0) {
+    const CodeDistance by = distance(from->end, to.begin);
+    key = mixed(key, static_cast<std::uint64_t>(by.is_far() ? CodeDistance::limit : by.bytes));
+  }
+  key = mixed(key, to.code);
+  return key != 0 ? key : 1;
+}
+
 // The usual predecessors of a block lead back to a block without one, or around a loop. So each end state is computed
-// once, after that of its predecessor; those of loops until they stay the same.
+// once, after that of its predecessor; those of loops until they stay the same. What a block costs after an end state
+// with the same name is looked for among the kept schedules first, and end states are computed where these have gaps.
 class Flow {
  public:
   Flow(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
-       const CoreMemory& memory)
+       const CoreMemory& memory, CoreSource* source)
       : core_(core),
         blocks_(blocks),
         edges_(edges),
         ends_(memory.ends),
         marks_(memory.marks),
         spent_(memory.spent),
+        source_(source),
+        schedules_(source != nullptr ? source->schedules() : nullptr),
         elsewhere_(running_state(core)) {
     std::uint32_t next = 0;
     for (std::uint32_t i = 0; i < marks_.size(); ++i) {
@@ -56,30 +80,30 @@ class Flow {
       while (next < edges_.size() && edges_[next].to == i) ++next;
       const CoreEdge* const usual = usual_of(edges_.subspan(mark.first_edge, next - mark.first_edge));
       mark.usual = usual != nullptr ? usual->from + 1 : 0;
-      mark.jumped = usual == nullptr || jumps(*usual);
     }
   }
 
-  // Sets the end states of a block and of all before it, and what each costs as it is usually entered.
+  // Sets the end states of a block and of all before it, or the names of these, and what each costs as it is usually
+  // entered.
   void settle(std::uint32_t number) {
     if (marks_[number].is_settled) return;
-    constexpr std::uint32_t last = ~std::uint32_t{0};
     std::uint32_t first = number;
     marks_[number].next = last;
     while (true) {
       const std::uint32_t usual = marks_[first].usual;
       if (usual == 0 || marks_[usual - 1].is_settled) break;
       if (marks_[usual - 1].next != 0) {
-        first = settle_loop(first, usual - 1);
+        if (!find_loop(first, usual - 1)) settle_loop(first, usual - 1);
+        first = usual - 1;
         break;
       }
       marks_[usual - 1].next = first + 1;
       first = usual - 1;
     }
     for (std::uint32_t i = first;; i = marks_[i].next - 1) {
-      if (!marks_[i].is_settled) {
+      if (!marks_[i].is_settled && !find_usual(i)) {
         spent_[i].cycles = run_usual(i);
-        finish(i, 1);
+        finish(i, 1, key_of(i), marks_[i].can_be_kept);
       }
       if (marks_[i].next == last) break;
     }
@@ -95,9 +119,7 @@ class Flow {
     for (const CoreEdge& edge : edges_.subspan(mark.first_edge, end - mark.first_edge)) {
       const std::uint64_t times = edge.count < left ? edge.count : left;
       if (edge.from + 1 == mark.usual || times == 0) continue;
-      CoreState state = ends_[edge.from];
-      if (jumps(edge)) state.fetched = 0;
-      ticks.add(run(core_, block.instructions, state).causes, times * parts_of_tick);
+      ticks.add(ticks_after(edge.from, number), times);
       left -= times;
     }
     ticks.add(spent_[number].cycles, left);
@@ -105,26 +127,92 @@ class Flow {
   }
 
  private:
-  // Settles the loop from `first` to `last`, whose usual successor is `first`. Returns `last`.
-  std::uint32_t settle_loop(std::uint32_t first, std::uint32_t last) {
-    const auto after = [&](std::uint32_t i) { return i == last ? first : marks_[i].next - 1; };
-    // The result does not depend on the block that led to the loop.
-    std::uint32_t begin = last;
-    for (std::uint32_t i = first; i != last; i = after(i)) begin = i < begin ? i : begin;
+  static constexpr std::uint32_t last = ~std::uint32_t{0};
+
+  // Returns what one execution of a block costs after a block that is not its usual predecessor, in parts of ticks.
+  CoreTimes ticks_after(std::uint32_t from, std::uint32_t to) {
+    const std::uint64_t key = key_after(end_name(from), &blocks_[from], blocks_[to]);
+    if (const Schedule* const kept = find(key)) return kept->times();
+    CoreState state = end_of(from);
+    enter(blocks_[from], blocks_[to], state);
+    const CoreCost cost = run(core_, code_of(to), state);
+    CoreTimes parts;
+    parts.add(cost.causes, parts_of_tick);
+    if (schedules_ != nullptr && marks_[to].can_be_kept)
+      keep({parts, cost.aliases, cost.unknown}, key, name_of(state, blocks_[to].end));
+    return parts;
+  }
+
+  // Settles the loop from `first` to `end`, whose usual successor is `first`. If it is settled, only computes its
+  // states.
+  void settle_loop(std::uint32_t first, std::uint32_t end) {
+    const auto after = [&](std::uint32_t i) { return i == end ? first : marks_[i].next - 1; };
+    const std::uint32_t begin = begin_of(first, end);
+    const bool is_new = !marks_[begin].is_settled;
+    const auto restart = [&] {
+      if (is_new) each_of(begin, after, [this](std::uint32_t i) { spent_[i].cycles = {}; });
+    };
     CoreState earlier;  // all ready now: a chain through the loop then needs no time to use up the lead of the front
-    ends_[begin] = earlier;
+    state_of(begin) = earlier;
+    restart();
     unsigned rounds = 0;  // since `earlier`
     for (unsigned round = 1; round <= most_rounds; ++round) {
-      each_of(begin, after, [this](std::uint32_t i) { spent_[i].cycles.add(run_usual(i)); });
+      each_of(begin, after, [&](std::uint32_t i) {
+        const CoreTimes ticks = run_usual(i);
+        if (is_new) spent_[i].cycles.add(ticks);
+      });
       ++rounds;
-      if (are_same(core_, ends_[begin], earlier) || round == most_rounds) break;
+      if (are_same(core_, state_of(begin), earlier) || round == most_rounds) break;
       if ((round & (round - 1)) != 0) continue;
-      earlier = ends_[begin];
+      earlier = state_of(begin);
       rounds = 0;
-      each_of(begin, after, [this](std::uint32_t i) { spent_[i].cycles = {}; });
+      restart();
     }
-    each_of(begin, after, [&](std::uint32_t i) { finish(i, rounds); });
-    return last;
+    if (!is_new) return;
+    bool can_be_kept = true;
+    each_of(begin, after, [&](std::uint32_t i) { can_be_kept &= marks_[i].can_be_kept; });
+    std::uint64_t key = key_of_loop(begin, after);
+    each_of(begin, after, [&](std::uint32_t i) {
+      key = mixed(key, 1);
+      finish(i, rounds, key, can_be_kept);
+      marks_[i].is_in_loop = true;
+    });
+  }
+
+  // The result does not depend on the block that led to the loop.
+  std::uint32_t begin_of(std::uint32_t first, std::uint32_t end) const {
+    std::uint32_t begin = end;
+    for (std::uint32_t i = first; i != end; i = marks_[i].next - 1) begin = i < begin ? i : begin;
+    return begin;
+  }
+
+  // Settles a loop by kept schedules. Returns false if one is missing.
+  bool find_loop(std::uint32_t first, std::uint32_t end) {
+    if (schedules_ == nullptr) return false;
+    const auto after = [&](std::uint32_t i) { return i == end ? first : marks_[i].next - 1; };
+    const std::uint32_t begin = begin_of(first, end);
+    std::uint64_t key = key_of_loop(begin, after);
+    bool finds = true;
+    each_of(begin, after, [&](std::uint32_t i) {
+      key = mixed(key, 1);
+      const Schedule* const kept = finds ? find(key) : nullptr;
+      finds = kept != nullptr;
+      if (finds) take(i, *kept);
+    });
+    each_of(begin, after, [&](std::uint32_t i) { marks_[i].is_settled = marks_[i].is_in_loop = finds; });
+    return finds;
+  }
+
+  template <class After>
+  std::uint64_t key_of_loop(std::uint32_t begin, const After& after) const {
+    std::uint64_t key = untouched;
+    if (schedules_ == nullptr) return key;
+    std::uint32_t before = begin;
+    each_of(begin, after, [&](std::uint32_t i) {
+      key = key_after(key | 1, &blocks_[before], blocks_[i]);
+      before = i;
+    });
+    return key;
   }
 
   template <class After, class Each>
@@ -137,22 +225,110 @@ class Flow {
   }
 
   // The block has the sum of the ticks of `rounds`.
-  void finish(std::uint32_t number, unsigned rounds) {
-    for (std::uint64_t& ticks : spent_[number].cycles.by) ticks = ticks * parts_of_tick / rounds;
-    marks_[number].is_settled = true;
+  void finish(std::uint32_t number, unsigned rounds, std::uint64_t key, bool can_be_kept) {
+    CoreMark& mark = marks_[number];
+    CoreSpent& spent = spent_[number];
+    for (std::uint64_t& ticks : spent.cycles.by) ticks = ticks * parts_of_tick / rounds;
+    mark.is_settled = true;
+    if (schedules_ == nullptr) return;
+    mark.end = name_of(state_of(number), blocks_[number].end);
+    if (can_be_kept) keep(spent, key, mark.end);
   }
 
   CoreTimes run_usual(std::uint32_t number) {
-    const CoreMark& mark = marks_[number];
-    CoreState& end = ends_[number];
-    end = mark.usual != 0 ? ends_[mark.usual - 1] : elsewhere_;
-    if (mark.jumped) end.fetched = 0;
-    const CoreCost cost = run(core_, blocks_[number].instructions, end);
+    const std::uint32_t usual = marks_[number].usual;
+    const CoreState& entry = usual != 0 ? end_of(usual - 1) : elsewhere_;
+    CoreState& state = state_of(number);
+    state = entry;
+    if (usual != 0) enter(blocks_[usual - 1], blocks_[number], state);
+    const CoreCost cost = run(core_, code_of(number), state);
     spent_[number].aliases = cost.aliases;
+    spent_[number].unknown = cost.unknown;
     return cost.causes;
   }
 
-  bool jumps(const CoreEdge& edge) const { return blocks_[edge.from].end != blocks_[edge.to].begin; }
+  std::span<const CoreInstruction> code_of(std::uint32_t number) {
+    const std::span<const CoreInstruction> given = blocks_[number].instructions;
+    marks_[number].can_be_kept = blocks_[number].code != 0;
+    return given.empty() && source_ != nullptr ? source_->read(number, marks_[number].can_be_kept) : given;
+  }
+
+  // Memory for the end state of a block.
+  CoreState& state_of(std::uint32_t number) {
+    std::uint32_t& state = marks_[number].state;
+    if (state == 0) state = ++states_;
+    return ends_[state - 1];
+  }
+
+  // Returns the end state of a block, which is computed if only its name is known.
+  const CoreState& end_of(std::uint32_t number) {
+    if (marks_[number].state == 0 && marks_[number].is_settled) compute_end(number);
+    return marks_[number].state != 0 ? ends_[marks_[number].state - 1] : untouched_;
+  }
+
+  void compute_end(std::uint32_t number) {
+    std::uint32_t first = number;
+    marks_[number].next = last;
+    while (!marks_[first].is_in_loop) {
+      const std::uint32_t usual = marks_[first].usual;
+      if (usual == 0 || marks_[usual - 1].state != 0) break;
+      marks_[usual - 1].next = first + 1;
+      first = usual - 1;
+    }
+    if (marks_[first].is_in_loop) compute_loop(first);
+    for (std::uint32_t i = first;; i = marks_[i].next - 1) {
+      if (marks_[i].state == 0) run_usual(i);
+      if (marks_[i].next == last) break;
+    }
+  }
+
+  void compute_loop(std::uint32_t end) {
+    std::uint32_t first = end;
+    while (marks_[first].usual - 1 != end) {
+      marks_[marks_[first].usual - 1].next = first + 1;
+      first = marks_[first].usual - 1;
+    }
+    settle_loop(first, end);
+  }
+
+  StateName end_name(std::uint32_t number) const {
+    return marks_[number].is_settled ? marks_[number].end : StateName{untouched};
+  }
+
+  std::uint64_t key_of(std::uint32_t number) const {
+    const std::uint32_t usual = marks_[number].usual;
+    if (usual == 0) return key_after(running, nullptr, blocks_[number]);
+    return key_after(marks_[usual - 1].end, &blocks_[usual - 1], blocks_[number]);
+  }
+
+  // Settles a block by a kept schedule. Returns false if there is none.
+  bool find_usual(std::uint32_t number) {
+    const Schedule* const kept = find(key_of(number));
+    if (kept == nullptr) return false;
+    take(number, *kept);
+    marks_[number].is_settled = true;
+    return true;
+  }
+
+  const Schedule* find(std::uint64_t key) const { return schedules_ == nullptr ? nullptr : schedules_->find(key); }
+
+  void take(std::uint32_t number, const Schedule& kept) {
+    marks_[number].end = kept.end;
+    spent_[number] = {kept.times(), kept.aliases, kept.unknown};
+  }
+
+  // `spent`: by one execution.
+  void keep(const CoreSpent& spent, std::uint64_t key, StateName end) {
+    if (spent.aliases > UINT16_MAX || spent.unknown > UINT16_MAX) return;
+    Schedule made{.key = key, .end = end};
+    made.aliases = static_cast<std::uint16_t>(spent.aliases);
+    made.unknown = static_cast<std::uint16_t>(spent.unknown);
+    for (unsigned i = 0; i < core_causes; ++i) {
+      if (spent.cycles.by[i] > UINT32_MAX) return;
+      made.parts[i] = static_cast<std::uint32_t>(spent.cycles.by[i]);
+    }
+    schedules_->add(made);
+  }
 
   const CoreTable& core_;
   std::span<const CoreBlock> blocks_;
@@ -160,25 +336,19 @@ class Flow {
   std::span<CoreState> ends_;
   std::span<CoreMark> marks_;
   std::span<CoreSpent> spent_;
+  CoreSource* source_;
+  ScheduleStore* schedules_;
+  std::uint32_t states_ = 0;
   const CoreState elsewhere_;
+  const CoreState untouched_ = {};
 };
-
-std::uint64_t unknown_in(const CoreTable& core, std::span<const CoreInstruction> instructions) {
-  std::uint64_t count = 0;
-  for (const CoreInstruction& instruction : instructions) count += core.timing(instruction.operation) == nullptr;
-  return count;
-}
 
 }  // namespace
 
 CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
-                const CoreMemory& memory) {
+                const CoreMemory& memory, CoreSource* source) {
   CoreTotal result;
-  for (const CoreBlock& block : blocks) {
-    result.instructions += block.executions * block.instructions.size();
-    result.unknown += block.executions * unknown_in(core, block.instructions);
-  }
-  Flow flow(core, blocks, edges, memory);
+  Flow flow(core, blocks, edges, memory, source);
   for (std::uint32_t i = 0; i < blocks.size(); ++i)
     if (blocks[i].executions != 0) flow.settle(i);
   for (std::uint32_t i = 0; i < blocks.size(); ++i)
@@ -193,17 +363,23 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
       cause = cycles - before;
     }
     result.cycles.add(memory.spent[i].cycles);
-    result.aliases += blocks[i].executions * memory.spent[i].aliases;
+    const std::uint64_t executions = blocks[i].executions, given = blocks[i].instructions.size();
+    result.instructions += executions * (given != 0 ? given : blocks[i].length);
+    result.unknown += executions * memory.spent[i].unknown;
+    result.aliases += executions * memory.spent[i].aliases;
   }
   return result;
 }
 
-void divide(const CoreTable& core, const CoreBlock& block, std::uint32_t number, const CoreMemory& memory,
+void divide(const CoreTable& core, std::span<const CoreBlock> blocks, std::uint32_t number, const CoreMemory& memory,
             std::span<CoreTimes> each) {
   const std::uint32_t usual = memory.marks[number].usual;
-  CoreState state = usual != 0 ? memory.ends[usual - 1] : running_state(core);
-  if (memory.marks[number].jumped) state.fetched = 0;
-  const CoreTimes all = run(core, block.instructions, state, each).causes;
+  CoreState state = running_state(core);
+  if (usual != 0) {
+    state = memory.ends[memory.marks[usual - 1].state - 1];
+    enter(blocks[usual - 1], blocks[number], state);
+  }
+  const CoreTimes all = run(core, blocks[number].instructions, state, each).causes;
   for (unsigned cause = 0; cause < core_causes; ++cause) {
     const std::uint64_t cycles = memory.spent[number].cycles.by[cause];
     // A cause that only rare predecessors have is divided evenly.

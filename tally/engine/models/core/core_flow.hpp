@@ -5,14 +5,29 @@
 #include <span>
 
 #include "tally/engine/models/core/core_model.hpp"
+#include "tally/engine/models/core/schedules.hpp"
 
 namespace tally::models {
 
 /// A code region with one entry, at its top.
 struct CoreBlock {
-  std::span<const CoreInstruction> instructions;
+  std::span<const CoreInstruction> instructions = {};  ///< empty: the CoreSource has them
   std::uint64_t executions = 0;
   std::uint64_t begin = 0, end = 0;  ///< its addresses: a block that does not begin at the end of another is jumped to
+  std::uint64_t code = 0;            ///< a hash of its bytes and of their address, as far as the schedule depends on it
+  std::uint32_t length = 0;          ///< the number of instructions, if `instructions` is empty
+};
+
+/// Code that is decoded only if it has to be scheduled, and schedules of earlier runs.
+class CoreSource {
+ public:
+  /// Decodes a block. `can_be_kept`: false if its schedule depends on more than CoreBlock::code.
+  virtual std::span<const CoreInstruction> read(std::uint32_t block, bool& can_be_kept) = 0;
+  /// Null: no schedules are kept.
+  virtual ScheduleStore* schedules() = 0;
+
+ protected:
+  ~CoreSource() = default;
 };
 
 /// How often one block followed another.
@@ -27,17 +42,22 @@ struct CoreMark {
   std::uint32_t first_edge = 0;  ///< of those into it
   std::uint32_t usual = 0;       ///< 1 + its most frequent predecessor; 0: none
   std::uint32_t next = 0;        ///< 1 + the block that waits for its end state; 0: none
-  bool jumped = true;            ///< that predecessor jumps to it
-  bool is_settled = false;       ///< its end state is known
+  std::uint32_t state = 0;       ///< 1 + the index of its end state in CoreMemory::ends; 0: not computed
+  StateName end = 0;             ///< the name of that state; 0: none
+  bool is_settled = false;       ///< what it costs is known, and its end state or the name of that
+  bool is_in_loop = false;       ///< its usual predecessors lead back to it
+  bool can_be_kept = true;       ///< as CoreSource::read() returned
 };
 
 /// What a block costs. Apart from CoreMark, which is read at random.
 struct CoreSpent {
   CoreTimes cycles = {};      ///< in the end its part of CoreTotal::cycles, the sum of all blocks
   std::uint32_t aliases = 0;  ///< of one execution: CoreCost::aliases
+  std::uint32_t unknown = 0;  ///< of one execution: CoreCost::unknown
 };
 
-/// Memory for total(): one element for each block, default-initialized.
+/// Memory for total(): one element for each block, default-initialized. Of `ends`, only as many are written as states
+/// are computed.
 struct CoreMemory {
   std::span<CoreState> ends;
   std::span<CoreMark> marks;
@@ -60,13 +80,14 @@ struct CoreTotal {
 /// running pipeline whose results are all ready.
 ///
 /// `edges` are sorted by `to`. Cost: a run of every executed block, one for each other edge, and of the blocks of such
-/// loops one for each round, mostly three.
+/// loops one for each round, mostly three. A schedule that `source` has costs a search of it. The result is the same
+/// with and without it.
 CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
-                const CoreMemory& memory);
+                const CoreMemory& memory, CoreSource* source = nullptr);
 
-/// After total(): divides the cycles of a block among its instructions, as they spend them when the block is entered
-/// from its most frequent predecessor. `each` has an element for each instruction.
-void divide(const CoreTable& core, const CoreBlock& block, std::uint32_t number, const CoreMemory& memory,
+/// After total() without kept schedules: divides the cycles of a block among its instructions, as they spend them when
+/// the block is entered from its most frequent predecessor. `each` has an element for each instruction.
+void divide(const CoreTable& core, std::span<const CoreBlock> blocks, std::uint32_t number, const CoreMemory& memory,
             std::span<CoreTimes> each);
 
 }  // namespace tally::models

@@ -208,7 +208,7 @@ TEST(CoreFlow, DividesCyclesAmongTheInstructionsThatSpendThem) {
   const std::vector<CoreEdge> edges{{0, 0, n - 1}};
   const CoreTotal result = total(haswell_core, blocks, edges, {ends, marks, spent});
   std::vector<CoreTimes> each(chain.size());
-  divide(haswell_core, blocks[0], 0, {ends, marks, spent}, each);
+  divide(haswell_core, blocks, 0, {ends, marks, spent}, each);
   CoreTimes sum;
   for (const CoreTimes& one : each) sum.add(one);
   EXPECT_EQ(sum, result.cycles);

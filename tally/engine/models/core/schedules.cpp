@@ -1,0 +1,74 @@
+#include "tally/engine/models/core/schedules.hpp"
+
+namespace tally::models {
+
+namespace {
+
+// Returns the address that distances are measured from.
+std::uint64_t origin(std::uint64_t address) {
+  constexpr std::uint64_t page = 4096;
+  return address < absolute_limit ? 0 : address & ~(page - 1);
+}
+
+std::uint64_t word(std::int16_t a, std::uint64_t b) { return std::uint64_t{static_cast<std::uint16_t>(a)} | b << 16; }
+
+}  // namespace
+
+CodeDistance distance(std::uint64_t from, std::uint64_t to) {
+  return {static_cast<std::int64_t>(origin(to) - origin(from))};
+}
+
+void forget_fixed_stores(CoreState& state) {
+  for (RecentStore& store : state.stores)
+    if (is_fixed(store.at)) store.at = {};
+}
+
+StateName name_of(const CoreState& state, std::uint64_t end) {
+  const auto begin = static_cast<std::uint32_t>(origin(end));
+  StateName name = mixed(state.loaded, state.fetched);
+  for (unsigned i = 0; i < registers; i += 3) {
+    const auto at = [&](unsigned j) { return j < registers ? state.ready[j] : std::int16_t{0}; };
+    name = mixed(name, word(at(i), word(at(i + 1), word(at(i + 2), 0))));
+  }
+  for (unsigned i = 0; i < units; i += 3) {
+    const auto at = [&](unsigned j) { return j < units ? state.free[j] : std::int16_t{0}; };
+    name = mixed(name, word(at(i), word(at(i + 1), word(at(i + 2), 0))));
+  }
+  bool has_fixed = false;
+  for (unsigned i = 0; i < recent_stores; ++i) {
+    const SymbolicAddress& at = state.stores[i].at;
+    if (at.bytes == 0) {  // no load reads from it
+      name = mixed(name, 0);
+      continue;
+    }
+    has_fixed |= is_fixed(at);
+    const std::uint32_t displacement = is_fixed(at) ? at.displacement - begin : at.displacement;
+    const std::uint32_t form = std::uint32_t{at.base} | std::uint32_t{at.index} << 8 | std::uint32_t{at.form} << 16 |
+                               std::uint32_t{at.bytes} << 24;
+    name = mixed(mixed(name, std::uint64_t{form} << 32 | displacement), word(state.stores[i].ready, 1));
+  }
+  return (name & ~StateName{1}) | StateName{has_fixed};
+}
+
+ScheduleTable::ScheduleTable(const void* memory, std::uint64_t bytes)
+    : slots_(static_cast<const Schedule*>(memory)), size_(static_cast<std::uint32_t>(bytes / slot)) {}
+
+void ScheduleTable::add(void* memory, std::uint64_t bytes, const Schedule& schedule) {
+  auto* const slots = static_cast<Schedule*>(memory);
+  const auto size = static_cast<std::uint32_t>(bytes / slot);
+  std::uint32_t i = first_slot(schedule.key, size);
+  while (slots[i].key != 0) i = i + 1 == size ? 0 : i + 1;
+  slots[i] = schedule;
+}
+
+const Schedule* ScheduleTable::find(std::uint64_t key) const {
+  if (size_ == 0) return nullptr;
+  std::uint32_t i = first_slot(key, size_);
+  for (std::uint32_t tries = 0; tries < size_ && slots_[i].key != 0; ++tries) {
+    if (slots_[i].key == key) return &slots_[i];
+    i = i + 1 == size_ ? 0 : i + 1;
+  }
+  return nullptr;
+}
+
+}  // namespace tally::models

@@ -126,11 +126,12 @@ class Damage {
 
 }  // namespace
 
-void damage_kept_translations(int rounds, unsigned seed) {
+void damage_kept_translations(int rounds, unsigned seed, const std::vector<std::string>& options) {
   const Scratch scratch;
-  const auto command_with = [](const std::string& folder, const std::string& program) {
+  const auto command_with = [&](const std::string& folder, const std::string& program) {
     Command made;
     made.words = {program, "one"};
+    made.options = options;
     made.environment.back() = "TALLY_CACHE_DIR=" + folder;
     return made;
   };
@@ -146,14 +147,16 @@ void damage_kept_translations(int rounds, unsigned seed) {
   fs::permissions(some + "/key", fs::perms::owner_read | fs::perms::owner_write);
   run_counted(command);
   run_counted(command);
-  const std::string path = kept_file(some).path;
-  Damage damage(seed, content_of(path), content_of(kept_file(else_).path));
+  const bool modelled = !options.empty();
+  const std::string path = kept_file(some, modelled).path;
+  Damage damage(seed, content_of(path), content_of(kept_file(else_, modelled).path));
   for (int round = 0; round < rounds; ++round) {
     SCOPED_TRACE("round " + std::to_string(round) + ": " + damage.write(path));
     const Counted counted = run_counted(command);
     expect_same(counted.outcome, expected.outcome);
     expect_exact(counted);
     expect_counts(counted.counts, expected.counts);
+    EXPECT_EQ(counted.modelled, expected.modelled);
     if (testing::Test::HasFailure()) return;
   }
 }

@@ -7,10 +7,11 @@
 
 namespace tally::engine_test {
 
-KeptFile kept_file(const std::string& folder) {
+KeptFile kept_file(const std::string& folder, bool modelled) {
   KeptFile found;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().filename().string().starts_with("translations-")) found.path = entry.path();
+    if (entry.path().filename().string().starts_with(modelled ? "modelled-" : "translations-"))
+      found.path = entry.path();
   }
   EXPECT_NE(found.path, "");
   channel::StoreHeader header{};
@@ -20,7 +21,7 @@ KeptFile kept_file(const std::string& folder) {
   key.seekg(24);  // after its head
   key.read(reinterpret_cast<char*>(&master), sizeof master);
   EXPECT_TRUE(key);
-  found.key = channel::RecordKey(master, header.engine, false);
+  found.key = channel::RecordKey(master, header.engine, modelled);
   return found;
 }
 

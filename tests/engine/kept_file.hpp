@@ -11,7 +11,7 @@ struct KeptFile {
   channel::RecordKey key;
 };
 
-/// Fails the test if there is none.
-KeptFile kept_file(const std::string& folder);
+/// Fails the test if there is none. `modelled`: of code with models.
+KeptFile kept_file(const std::string& folder, bool modelled = false);
 
 }  // namespace tally::engine_test

@@ -71,7 +71,7 @@ class StoredModelledTest : public StoredCodeTest {
     // A vfork child would access the levels that it shares with its parent in another order.
     const char* const events =
         "branch-misses,indirect-branch-misses,return-misses,L1-icache-load-misses,L1-dcache-load-misses,"
-        "L1-dcache-store-misses,L2-misses,LLC-load-misses,LLC-store-misses,dTLB-load-misses,iTLB-load-misses";
+        "L1-dcache-store-misses,L2-misses,LLC-load-misses,LLC-store-misses,dTLB-load-misses,iTLB-load-misses,cycles";
     return {"--model", "haswell", "--precision", precision, "--llc", "private", "-e", events};
   }
 };
@@ -93,7 +93,7 @@ TEST_P(StoredModelledTest, has_the_same_modelled_counts) {
       // The last time with code that was re-created.
       for (const int size : {0, 0, reoptimized}) runs.push_back(run_counted(kept, size));
     });
-    ASSERT_EQ(expected.modelled.size(), 11U);
+    ASSERT_EQ(expected.modelled.size(), 12U);
     for (const Counted& counted : runs) {
       SCOPED_TRACE(&counted - runs.data());
       expect_same(counted.outcome, expected.outcome);
@@ -111,6 +111,9 @@ INSTANTIATE_TEST_SUITE_P(engine, StoredModelledTest,
                          [](const auto& one) { return "program_" + std::to_string(one.index); });
 
 TEST(StoredCode, is_right_whatever_happened_to_the_file) { damage_kept_translations(50, 1); }
+TEST(StoredCode, schedules_are_right_whatever_happened_to_the_file) {
+  damage_kept_translations(40, 3, {"--model", "haswell", "-e", "cycles"});
+}
 
 // The key of the records belongs to the user: a program that becomes another user does not have it.
 TEST(StoredCode, keeps_its_key_from_other_users) {

@@ -72,7 +72,7 @@ class Flow final : public models::CoreSource {
   /// False without memory, or if nothing ran.
   bool build() {
     u32 limit = 0;
-    each_trace([&](const Trace& t) { limit += t.place_count; });
+    for (u32 i = 1; i < tables.traces.size; i++) limit += tables.traces[i].place_count;
     if (limit == 0 || !steps_.init(limit) || !edges_.init(3 * limit) || !sorted_.init(3 * limit) || !ran_.init(limit))
       return false;
     each_trace([&](const Trace& t) { read_steps(t); });
@@ -152,8 +152,15 @@ class Flow final : public models::CoreSource {
 
   template <class Each>
   void each_trace(Each&& each) const {
+    constexpr u32 ahead = 4;
     for (u32 i = 1; i < tables.traces.size; i++) {
       const Trace& t = tables.traces[i];
+      if (i + ahead < tables.traces.size) {
+        const Trace& later = tables.traces[i + ahead];
+        __builtin_prefetch(later.places);
+        __builtin_prefetch(later.segments);
+        steps_.prefetch(later.pc);
+      }
       for (u32 s = 0; s < t.segment_count; s++) {
         if (executed_[t.number + s] == 0) continue;
         each(t);

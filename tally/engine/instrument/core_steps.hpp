@@ -43,6 +43,8 @@ class Steps {
     return added_next->pc == step.next() && number_of(step) + 1 < size_ ? added_next : find(step.next());
   }
 
+  void prefetch(u64 pc) const { __builtin_prefetch(&slots_[slot_before(pc)]); }
+
   /// Returns null if nothing ran there.
   Step* find(u64 pc) const {
     const u32 found = slots_[slot_of(pc)];
@@ -58,9 +60,12 @@ class Steps {
   }
 
  private:
+  u32 slot_before(u64 pc) const {
+    return (channel::hash32(pc >> 6) << 5 | static_cast<u32>(pc >> 1 & 31)) & mask_;
+  }
   /// Neighbouring instructions have neighbouring slots, because they are used one after the other.
   u32 slot_of(u64 pc) const {
-    u32 i = (channel::hash32(pc >> 6) << 5 | static_cast<u32>(pc >> 1 & 31)) & mask_;
+    u32 i = slot_before(pc);
     while (slots_[i] != 0 && steps_[slots_[i] - 1].pc != pc) i = (i + 1) & mask_;
     return i;
   }

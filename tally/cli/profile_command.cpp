@@ -289,6 +289,11 @@ int profile(ProfileOptions& options) {
   if (!chosen_format) return report_error(chosen_format.error());
   const output::ProfileFormat* const format = *chosen_format;
   if (format->has_calls) options.order.profile()->calls = true;
+  if (format->of_one_file) {
+    // These formats do not contain call stacks.
+    options.order.profile()->calls = false;
+    options.order.profile()->jumps = format->name != "order";
+  }
   if (const auto fits = check_together(options, *format); !fits) return report_error(fits.error());
   if (const auto fits = choose_parts(options, *format); !fits) return report_error(fits.error());
   if (const auto fits = choose_coverage(options, *format); !fits) return report_error(fits.error());

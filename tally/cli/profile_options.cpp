@@ -54,7 +54,7 @@ constexpr const char* profile_examples =
     "  # Coverage, for genhtml and CI servers\n"
     "  tally profile -o prog.info --fail-under 80% -- ./prog\n"
     "  # llvm-bolt -data=prog.fdata\n"
-    "  tally profile --calls -o prog.fdata -- ./prog\n";
+    "  tally profile -o prog.fdata -- ./prog\n";
 
 constexpr std::pair<const char*, output::ProfileBy> groups[] = {{"function", output::ProfileBy::function},
                                                                 {"line", output::ProfileBy::line},

@@ -250,7 +250,9 @@ struct Profile {
   Sampling sampling = {};                   ///< for a backend that samples
   std::optional<Nanoseconds> timeout = {};  ///< without a command: stop after it
   bool calls = false;                       ///< also record calls with inclusive counts (at most 4 events)
-  bool mix = false;                         ///< the engine only: also which instructions were executed
+  bool jumps =
+      false;         ///< the engine only, without `calls`: also the targets of indirect jumps and calls, in their file
+  bool mix = false;  ///< the engine only: also which instructions were executed
   bool python = false;  ///< also count functions of Python programs (CPython 3.11; at most 4 events, none of a model)
   std::optional<ProfileParts> parts = {};  ///< the engine only, and events that it counts itself
   /// With `calls`: functions by name, * and ? as in a shell, that are called also if a jump enters them. Other calls

@@ -1,6 +1,7 @@
 #include "tally/counting/profile/executed_branches.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "tally/linux/symbol/bolt_functions.hpp"
 #include "tally/linux/symbol/branch_code.hpp"
+#include "tally/linux/symbol/instruction_length.hpp"
 
 namespace tally::profile {
 namespace {
@@ -29,16 +31,16 @@ class BranchFinder {
   BranchFinder(result::Profile& profile, std::uint32_t object, const CodeNames& names)
       : profile_(profile), object_(object), names_(names), elf_(names.bytes()), file_(symbol::read_bolt_file(elf_)) {}
 
-  void find() {
+  void find(const std::vector<result::CodeJump>& jumps) {
     auto& linked = profile_.objects[object_].linked;
     for (symbol::BoltFunction& function : file_.functions)
       linked.push_back({function.address, function.bytes, std::move(function.name)});
     if (!linked.empty()) add_linkage_table(linked);
     read_executed();
     for (const Executed& instruction : executed_) add_direct(instruction);
-    add_calls();
+    for (const result::CodeJump& jump : jumps) add_indirect(jump);
+    for (const result::LinkedFunction& function : linked) find_targets(function);
     for (std::size_t i = 0; i < executed_.size(); ++i) add_entries(i);
-    for (const auto& [function, entries] : jumped_to_) add_jumps(entries);
     for (const Executed& instruction : executed_)
       if (instruction.code.kind == BranchKind::ends || instruction.code.is_indirect())
         add(instruction.address, ProfileBranch::unknown, instruction.executions - left_[instruction.address], 0);
@@ -116,17 +118,12 @@ class BranchFinder {
     return position == executed_.end() || position->address != address ? nullptr : &*position;
   }
 
-  /// Adds the recorded calls of indirect call instructions.
-  void add_calls() {
-    std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t> calls;
-    for (const result::ProfileCall& call : profile_.calls) {
-      if (profile_.functions[call.callee].object != object_ || profile_.functions[call.caller].object != object_)
-        continue;
-      const Executed* const site = executed_at(call.site);
-      if (site != nullptr && site->code.kind == BranchKind::indirect_call)
-        calls[{call.site, call.target}] += call.calls;
-    }
-    for (const auto& [call, count] : calls) add(call.first, call.second, count, executed_at(call.first)->missed);
+  /// Adds the executions of an indirect jump or call that led to one address, with their share of its mispredictions.
+  void add_indirect(const result::CodeJump& jump) {
+    const Executed* const site = executed_at(jump.site);
+    if (site == nullptr || !site->code.is_indirect()) return;
+    const double share = static_cast<double>(jump.executions) / static_cast<double>(site->executions);
+    add(jump.site, jump.target, jump.executions, std::llround(share * static_cast<double>(site->missed)));
   }
 
   /// Returns the function that contains an address; null if none does.
@@ -136,6 +133,21 @@ class BranchFinder {
                                         [](std::uint64_t at, const auto& function) { return at < function.address; });
     if (after == linked.begin() || address - std::prev(after)->address >= std::prev(after)->bytes) return nullptr;
     return &*std::prev(after);
+  }
+
+  /// Notes the targets of all branches in a function that was executed, as BOLT begins a block at each.
+  void find_targets(const result::LinkedFunction& function) {
+    const auto first =
+        std::lower_bound(executed_.begin(), executed_.end(), function.address,
+                         [](const Executed& instruction, std::uint64_t at) { return instruction.address < at; });
+    if (first == executed_.end() || first->address - function.address >= function.bytes) return;
+    for (std::uint64_t at = function.address, bytes; at - function.address < function.bytes; at += bytes) {
+      const std::string_view code = code_at(at);
+      const symbol::Branch branch = symbol::decode_branch(code, at);
+      bytes = symbol::instruction_length(code);
+      if (bytes == 0) return;
+      if (branch.is_direct()) entered_.try_emplace(branch.target, 0);
+    }
   }
 
   /// Adds what entered an instruction other than from the instruction before it and by known branches.
@@ -160,31 +172,7 @@ class BranchFinder {
         return;
       }
     }
-    if (entries <= 0) return;
-    if (is_first)
-      add(ProfileBranch::unknown, instruction.address, entries, 0);
-    else
-      jumped_to_[function].push_back({instruction.address, entries});
-  }
-
-  /// Adds what entered a function elsewhere than at its beginning.
-  void add_jumps(const std::vector<std::pair<std::uint64_t, std::int64_t>>& entries) {
-    const result::LinkedFunction* const function = function_at(entries.front().first);
-    const auto begin =
-        std::lower_bound(executed_.begin(), executed_.end(), function->address,
-                         [](const Executed& instruction, std::uint64_t at) { return instruction.address < at; });
-    const Executed* jump = nullptr;
-    std::size_t jumps = 0;
-    for (auto at = begin; at != executed_.end() && at->address - function->address < function->bytes; ++at)
-      if (at->code.kind == BranchKind::indirect_jump) {
-        jump = &*at;
-        ++jumps;
-      }
-    std::int64_t sum = 0;
-    for (const auto& [to, count] : entries) sum += count;
-    const bool is_certain = jumps == 1 && jump->executions == sum;
-    for (const auto& [to, count] : entries)
-      add(is_certain ? jump->address : ProfileBranch::unknown, to, count, is_certain ? jump->missed : 0);
+    if (entries > 0) add(ProfileBranch::unknown, instruction.address, entries, 0);
   }
 
   result::Profile& profile_;
@@ -194,14 +182,14 @@ class BranchFinder {
   symbol::BoltFile file_;
   std::vector<Executed> executed_;  // by address
   std::vector<ProfileBranch> branches_;
-  std::unordered_map<std::uint64_t, std::int64_t> entered_, left_;  // how often by known branches
-  std::map<const result::LinkedFunction*, std::vector<std::pair<std::uint64_t, std::int64_t>>> jumped_to_;
+  std::unordered_map<std::uint64_t, std::int64_t> entered_, left_;  // how often by branches; entered_ has each target
 };
 
 }  // namespace
 
-void find_branches(result::Profile& profile, std::uint32_t object, const CodeNames& names) {
-  BranchFinder(profile, object, names).find();
+void find_branches(result::Profile& profile, std::uint32_t object, const CodeNames& names,
+                   const std::vector<result::CodeJump>& jumps) {
+  BranchFinder(profile, object, names).find(jumps);
 }
 
 }  // namespace tally::profile

@@ -71,7 +71,7 @@ class Resolver {
     result_.samples = std::move(code_.samples);
     output::sort_rows(result_);
     for (std::uint32_t i = 0; i < objects_.size() && additions_ != Additions::none; ++i)
-      if (objects_[i].names != nullptr) find_branches(result_, i, *objects_[i].names);
+      if (objects_[i].names != nullptr) find_branches(result_, i, *objects_[i].names, jumps_in(i));
     if (additions_ == Additions::coverage)
       for (std::uint32_t i = 0; i < objects_.size() && !linux::is_interrupted(); ++i)
         if (objects_[i].names != nullptr) add_code_with_lines(i);
@@ -189,6 +189,18 @@ class Resolver {
       std::tie(made.source, made.line, made.discriminator) = line_of(objects_[call.site_file], made.site);
     made.inlined = inlined_at(call.site_file, objects_[call.site_file], made.site);
     result_.calls.push_back(made);
+  }
+
+  /// Returns the indirect jumps and calls of an object, with addresses instead of offsets.
+  std::vector<result::CodeJump> jumps_in(std::uint32_t file) const {
+    std::vector<result::CodeJump> jumps;
+    for (const result::CodeJump& jump : code_.jumps) {
+      if (jump.file != file) continue;
+      const auto site = objects_[file].names->address_of(jump.site),
+                 target = objects_[file].names->address_of(jump.target);
+      if (site && target) jumps.push_back({file, *site, *target, jump.executions});
+    }
+    return jumps;
   }
 
   /// Adds the lines of an object, and its functions that have lines.

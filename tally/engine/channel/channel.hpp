@@ -25,7 +25,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other if it differs.
-inline constexpr uint32_t layout_version = 35;
+inline constexpr uint32_t layout_version = 36;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// Why the counts of a process are partial. Bits; the command has the text for each.
@@ -195,6 +195,7 @@ struct Settings {
   uint32_t mix;                ///< 1: each process has MixRows: the fields from first_mix_field on are counted
   uint32_t logs_code;          ///< 1: each process has a CodeLog
   uint32_t follows_calls;      ///< 1: each thread has a tree of CallNodes, with the first events of Marks::weight
+  uint32_t counts_jumps;       ///< with logs_code, 1: CodeJumps; not with follows_calls
   LocatedValues placed;        ///< model counts that each thread records by instruction
   uint32_t fails_on_request;   ///< 1: for tests, a program may make its engine fail (asking.hpp)
   uint32_t process_limit;      ///< for tests: most process records; 0: as many as exist

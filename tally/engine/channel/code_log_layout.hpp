@@ -24,6 +24,7 @@ enum class CodeRecordKind : uint32_t {
   statistics,  ///< CodeCounts: its area holds the CodeValues of a thread
   python,      ///< CodeCounts: its area holds the PythonTable of a thread
   form,        ///< CodeForm
+  jump,        ///< CodeJump
 };
 
 /// Every record begins with this, at a multiple of 8 bytes. `kind` is written last.
@@ -117,6 +118,17 @@ struct CodeForm {
   MixRow row;         ///< of one execution, without what is known only at run time
 };
 static_assert(sizeof(CodeForm) % 8 == 0);
+
+/// With Settings::counts_jumps: an indirect jump or call and a target. The counter `number` of each thread counts how
+/// often the one led to the other. Several records may have the same addresses.
+struct CodeJump {
+  CodeRecord head;
+  uint64_t site, target;
+  uint32_t number;                        ///< a segment number that no trace has
+  uint32_t site_mapping, target_mapping;  ///< CodeMapping::number of both addresses; 0: unknown
+  uint32_t reserved;
+};
+static_assert(sizeof(CodeJump) % 8 == 0);
 
 /// An area of counters, indexed by segment numbers of this log: what a thread had counted when it ended, or when its
 /// code was discarded.

@@ -12,6 +12,7 @@
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/call_probes.hpp"
 #include "tally/engine/instrument/core_cycles.hpp"
+#include "tally/engine/instrument/jump_probes.hpp"
 #include "tally/engine/instrument/mark_probes.hpp"
 #include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/instrument/part_probes.hpp"
@@ -58,20 +59,21 @@ bool map_of_image(void* at, u64 bytes, u64 offset) {
   return !failed(r);
 }
 
-/// Maps what follows the counters: the jump table of steps, or the recent calls of a thread that follows calls.
+bool has_recent_table() { return settings().follows_calls != 0 || settings().counts_jumps != 0; }
+
+/// Maps what follows the counters: the jump table of steps, or the table of recent calls or jumps.
 bool map_after_counters(Thread* t) {
   u64* const at = steps_table(t);
   constexpr u64 bytes = jump_table_entries * 8;
   if (own_records.counts_down) return map_of_image(at, bytes, jump_table_at);
-  return settings().follows_calls == 0 ||
-         !failed(kernel(SYS_mprotect, reinterpret_cast<u64>(at), bytes, PROT_READ | PROT_WRITE));
+  return !has_recent_table() || !failed(kernel(SYS_mprotect, reinterpret_cast<u64>(at), bytes, PROT_READ | PROT_WRITE));
 }
 
 /// A block consists of two mappings, because a process may have many threads and few mappings: its own memory, and the
 /// counters. Empty entries of jump tables lead into the engine: pages of the image, written where targets are known.
 Thread* make_block() {
   const bool may_count_down = windows_on() || settings().pmu.any();
-  const u64 bytes = may_count_down || settings().follows_calls != 0 ? thread_bytes : u64{steps_table_at};
+  const u64 bytes = may_count_down || has_recent_table() ? thread_bytes : u64{steps_table_at};
   Thread* t = reinterpret_cast<Thread*>(try_reserve(bytes, PROT_NONE));
   if (t == nullptr) return nullptr;
   if (!map_of_image(t, counters_at, 0) || !map_after_counters(t)) {
@@ -207,6 +209,7 @@ Thread* first_thread(u32 first_fd) {
   marks_init();
   windows_init();
   calls_init();
+  jumps_init();
   python_init();
   parts_init();
   core_init();

@@ -110,6 +110,7 @@ void for_threads_here(u32 leader, F f) {
 bool can_overflow(u32 row) {
   const channel::PmuEvent& event = settings().pmu.event[row];
   return !is_modelled(event) && !instrument::windows_on() && settings().follows_calls == 0 &&
+         settings().counts_jumps == 0 &&
          (countdown_of(row) != no_countdown || own_records.countdowns < channel::window_trigger_limit);
 }
 

@@ -1,5 +1,6 @@
 #include "tally/engine/instrument/call_code.hpp"
 
+#include "tally/engine/instrument/jump_probes.hpp"
 #include "tally/engine/instrument/model_emit.hpp"
 #include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/translate/arenas.hpp"
@@ -32,7 +33,10 @@ class CallCode {
   u64 make() {
     const u64 at = e_.here();
     save();
-    kind_ == call_return ? follow_return() : follow_call();
+    if (jumps_on())
+      count_jump();
+    else
+      kind_ == call_return ? follow_return() : follow_call();
     restore();
     const u64 back = e_.here();
     kind_ == call_return ? emit_indirect(e_, false) : e_.byte(0xc3);
@@ -68,7 +72,7 @@ class CallCode {
       const u32 distance = static_cast<u32>(at - reinterpret_cast<u64>(leaves_[i]) - 4);
       __builtin_memcpy(leaves_[i], &distance, 4);
     }
-    if (kind_ == call_return) store_constant(e_, o_model_word, call_return);
+    if (kind_ == call_return && !jumps_on()) store_constant(e_, o_model_word, call_return);
     static const u8 lea_rcx[] = {0x48, 0x8d, 0x0d};  // lea rcx, [rip + …]
     e_.bytes(lea_rcx, sizeof lea_rcx);
     e_.dword(static_cast<u32>(back - e_.here() - 4));
@@ -163,6 +167,31 @@ class CallCode {
     e_.store(rdx, o_top);
   }
 
+  /// rcx: the target.
+  void count_jump() {
+    static const u8 load_word[] = {0x65, 0x44, 0x8b, 0x1c, 0x25};          // mov r11d, gs:[…]
+    static const u8 multiply[] = {0x45, 0x69, 0xdb};                       // imul r11d, r11d, …
+    static const u8 add_target[] = {0x41, 0xc1, 0xeb, jump_hash_shift,     // shr r11d, …
+                                    0x41, 0x01, 0xcb,                      // add r11d, ecx
+                                    0x41, 0xc1, 0xe3, recent_jump_shift};  // shl r11d, …
+    static const u8 compare_word[] = {0x65, 0x44, 0x3b, 0x1c, 0x25};       // cmp r11d, gs:[…]
+    static const u8 increment[] = {0x49, 0xc1, 0xeb, 32,                   // shr r11, 32
+                                   0x65, 0x49, 0xff, 0x03};                // inc qword gs:[r11]
+    e_.bytes(load_word, sizeof load_word);
+    e_.dword(o_model_word);
+    e_.bytes(multiply, sizeof multiply);
+    e_.dword(jump_word_factor);
+    e_.bytes(add_target, sizeof add_target);
+    and_low(e_, r11, ((1u << recent_jump_bits) - 1) << recent_jump_shift);
+    table_access(e_, compare, rcx, r11, 0, recent_jumps_at + offsetof(RecentJump, target));
+    leave_if(not_equal);
+    table_access(e_, load, r11, r11, 0, recent_jumps_at + offsetof(RecentJump, word));
+    e_.bytes(compare_word, sizeof compare_word);
+    e_.dword(o_model_word);
+    leave_if(not_equal);
+    e_.bytes(increment, sizeof increment);
+  }
+
   void follow_return() {
     static const u8 compare_top[] = {0x48, 0x3b, 0x22};  // cmp rsp, [rdx]
     e_.load(rdx, o_top);
@@ -181,6 +210,19 @@ class CallCode {
   u32 leave_count_ = 0;
 };
 
+/// Stores the word of a call or jump for the code that uses it.
+void emit_word(Builder& b, const Instruction& in, bool direct, u32 word) {
+  constexpr u32 word_at = 9;  // offset in the instruction that stores it
+  recorder.fix_at(Fix::call_site, b.e.p + word_at, in.pc, direct);
+  store_constant(b.e, o_model_word, word);
+}
+
+void emit_jump_to_code(Builder& b) {
+  b.e.byte(0xe9);
+  b.fix(Fix::to_call, b.trace.pc, 0, true);
+  b.e.dword(static_cast<u32>(b.arena.to_call[call_return] - b.e.here() - 4));
+}
+
 }  // namespace
 
 void make_call_code(Arena& a) {
@@ -191,9 +233,7 @@ void make_call_code(Arena& a) {
 void emit_call(Builder& b, const Instruction& in, bool direct, u32 word) {
   Emitter& e = b.e;
   if (direct) recorder.fix_at(Fix::call_target, e.p, in.resolved ? in.rip_operand() : in.target(), in.resolved);
-  constexpr u32 word_at = 9;  // offset in the instruction that stores it
-  recorder.fix_at(Fix::call_site, e.p + word_at, in.pc, direct);
-  store_constant(e, o_model_word, word);
+  emit_word(b, in, direct, word);
   // This writes where the program's call is about to write.
   e.byte(0xe8);
   b.fix(Fix::to_call, b.trace.pc, 0);
@@ -214,10 +254,13 @@ bool emit_return(Builder& b, const Instruction& in) {
     ask(e, b.arena.to_model, call_return | static_cast<u32>(static_cast<u16>(in.immediate)) << recent_shift, r11, 0);
     return false;
   }
-  e.byte(0xe9);
-  b.fix(Fix::to_call, b.trace.pc, 0, true);
-  e.dword(static_cast<u32>(b.arena.to_call[call_return] - e.here() - 4));
+  emit_jump_to_code(b);
   return true;
+}
+
+void emit_jump(Builder& b, const Instruction& in, u32 word) {
+  emit_word(b, in, false, word);
+  emit_jump_to_code(b);
 }
 
 }  // namespace tally::engine::instrument

@@ -56,7 +56,8 @@ extern u32 calls_generation;
 inline constexpr u32 o_calls_seen = calls_at + sizeof(CallStacks),
                      o_calls_generation = o_calls_seen + 8 * channel::call_event_limit;
 
-/// Emits this code.
+/// Emits this code. If jumps are counted instead of calls, the code of call_indirect counts an indirect call, and that
+/// of call_return an indirect jump, to which its trace jumps as a return does (jump_probes.hpp).
 void make_call_code(Arena& a);
 
 /// Emits the use of it for a call, before its return address is pushed; if the call is indirect, with rcx = the target
@@ -64,6 +65,8 @@ void make_call_code(Arena& a);
 void emit_call(Builder& b, const Instruction& in, bool direct, u32 word);
 /// The same for a return that has popped its address into rcx, with r11 free. True if the code continues at the target.
 bool emit_return(Builder& b, const Instruction& in);
+/// The same for an indirect jump that is counted; it continues at the target.
+void emit_jump(Builder& b, const Instruction& in, u32 word);
 
 /// Emits code that sets rcx to 0 if the innermost call executes the function at `target`; r11 is lost, flags are not.
 void emit_distance_to_active(Emitter& e, u64 target);

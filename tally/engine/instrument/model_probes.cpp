@@ -9,6 +9,7 @@
 #include "tally/engine/instrument/access_records.hpp"
 #include "tally/engine/instrument/call_probes.hpp"
 #include "tally/engine/instrument/cold_models.hpp"
+#include "tally/engine/instrument/jump_probes.hpp"
 #include "tally/engine/instrument/located_probes.hpp"
 #include "tally/engine/instrument/model_setup.hpp"
 #include "tally/engine/instrument/sites.hpp"
@@ -192,6 +193,7 @@ extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model
 extern "C" __attribute__((visibility("hidden"), used)) void handle_model_request(Thread* t, u64, u32 word) {
   const ModelThread& m = *model_thread(t);
   if (calls_on()) return calls_asked(t, word);
+  if ((word & 0xff) == jump_word) return jumps_asked(t, word);
   if (static_cast<Ask>(word & 0xff) == Ask::element_accesses) return model_element_accesses(t, word >> 8);
   process_string_elements(t, word, m.saved[0], m.saved[2], m.saved[3]);
 }

@@ -2,6 +2,7 @@
 
 #include "tally/engine/instrument/call_code.hpp"
 #include "tally/engine/instrument/call_probes.hpp"
+#include "tally/engine/instrument/jump_probes.hpp"
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/instrument/sites.hpp"
@@ -64,7 +65,10 @@ void apply(Builder& b, u64 stubs, const Fixup& f) {
       if (f.extra != 0) read_pointer(to, to);
       call_target = to;
       return;
-    case Fix::call_site: value = call_word = instrument::call_word_of(to, f.extra != 0 ? call_target : 0); break;
+    case Fix::call_site:
+      value = call_word = instrument::jumps_on() ? instrument::jump_word_of(to)
+                                                 : instrument::call_word_of(to, f.extra != 0 ? call_target : 0);
+      break;
     case Fix::to_call: value = b.arena.to_call[f.extra != 0 ? call_return : call_word % call_kinds] - after; break;
     case Fix::to_window: value = b.arena.to_window - after; break;
     case Fix::relative: value = to - after - f.extra; break;

@@ -130,7 +130,8 @@ void cache_init() {
 void forget_jumps(Thread* t) {
   // Empty entries lead into the engine. Dropping the private copies of the image's page restores them.
   discard_pages(jump_table(t), jump_table_entries * 8);
-  if (counts_down()) discard_pages(steps_table(t), jump_table_entries * 8);
+  // The same memory has the recent jumps of a thread that counts them.
+  if (counts_down() || settings().counts_jumps != 0) discard_pages(steps_table(t), jump_table_entries * 8);
   t->generation = cache_generation();
 }
 

@@ -79,6 +79,7 @@ void end_indirect(Builder& b, const Instruction& in, u32 segment, const Incremen
     emit_push(b, in.next());
   }
   if (is_probed && in.kind == Kind::ret && probes->returns(b, in)) return;
+  if (is_probed && in.kind == Kind::jump_indirect && probes->jumps(b, in)) return;
   emit_indirect(b.e, b.trace.steps);
 }
 

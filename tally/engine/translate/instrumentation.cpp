@@ -8,7 +8,7 @@ class NoProbes final : public Probes {};
 constinit NoInstrumentation no_instrumentation;
 constinit NoProbes no_probes;
 
-/// Two sets of probes: marks, and those of calls.
+/// Two sets of probes: marks, and those of calls or jumps.
 class JoinedProbes final : public Probes {
  public:
   void join(Probes& first, Probes& second) {
@@ -32,6 +32,7 @@ class JoinedProbes final : public Probes {
   }
   /// Only one of them may emit code that continues at the target.
   bool returns(Builder& b, const Instruction& in) override { return first_->returns(b, in) || second_->returns(b, in); }
+  bool jumps(Builder& b, const Instruction& in) override { return first_->jumps(b, in) || second_->jumps(b, in); }
   void jumped(Thread* t) override {
     first_->jumped(t);
     second_->jumped(t);

@@ -85,6 +85,8 @@ class Probes {
   /// A return, which is counted and has popped its address: rcx = the target, r11 is free. True if the emitted code
   /// continues at the target.
   virtual bool returns(Builder&, const Instruction&) { return false; }
+  /// The same for an indirect jump whose target is not known.
+  virtual bool jumps(Builder&, const Instruction&) { return false; }
   /// Called at each indirect jump of a followed thread (Thread::followed). Takes no lock.
   virtual void jumped(Thread*) {}
   virtual void make_gates(Arena&) {}

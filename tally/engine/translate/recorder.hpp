@@ -29,7 +29,7 @@ enum class Fix : u8 {
   touched,      // dword: displacement of the flag that marks the counter of segment `value` as changed
   to_window,    // dword: displacement of the arena's jump into the engine for windows
   call_target,  // nothing: the target of the next call_site, program address pc + value; extra: or the pointer there
-  call_site,    // dword: identifies the call at program address pc + value; extra: its target is known
+  call_site,    // dword: identifies the call or jump at program address pc + value; extra: its target is known
   negated,      // qword: program address pc + value, negated
   line,         // dword: the number of the line or page of code at program address pc + value
   page_entry,   // dword: displacement of the model state of the set of that page
@@ -42,7 +42,7 @@ enum class Fix : u8 {
   to_stubs,     // dword: `value` bytes after the start of the stubs
   to_lookup,    // dword: displacement of the arena's jump for lookups in models
   to_model,     // dword: displacement of the arena's jump for all other calls of models
-  to_call,      // dword: displacement of the arena's code for the kind of the last call_site; extra: for returns
+  to_call,  // dword: displacement of the arena's code for the kind of the last call_site; extra: for returns or jumps
 };
 
 /// Why generated code enters the engine, other than for a jump. An arena has their jumps in this order: see Arena.

@@ -2,25 +2,14 @@
 
 #include <cstring>
 
+#include "tally/linux/symbol/instruction_length.hpp"
+
 namespace tally::symbol {
 namespace {
-
-std::uint8_t byte_at(std::string_view code, std::size_t at) {
-  return at < code.size() ? static_cast<std::uint8_t>(code[at]) : 0;
-}
 
 bool is_prefix(std::uint8_t byte) {
   return byte == 0x66 || byte == 0x67 || byte == 0xf2 || byte == 0xf3 || byte == 0x2e || byte == 0x36 || byte == 0x3e ||
          byte == 0x26 || byte == 0x64 || byte == 0x65;
-}
-
-/// Bytes of a ModRM byte with what follows it.
-std::size_t operand_bytes(std::string_view code, std::size_t at) {
-  const std::uint8_t modrm = byte_at(code, at), mode = modrm >> 6, base = modrm & 7;
-  if (mode == 3) return 1;
-  const bool has_sib = base == 4;
-  const bool is_absolute = mode == 0 && (has_sib ? byte_at(code, at + 1) & 7 : base) == 5;
-  return 1 + (has_sib ? 1 : 0) + (mode == 2 || is_absolute ? 4 : mode);
 }
 
 Branch direct(BranchKind kind, std::string_view code, std::size_t at, bool is_short, std::uint64_t address) {

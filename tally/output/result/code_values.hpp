@@ -100,6 +100,14 @@ struct CodeCall {
   bool operator==(const CodeCall&) const = default;
 };
 
+/// How often an indirect jump or call led to an address in the same file, over all threads.
+struct CodeJump {
+  std::uint32_t file = 0;
+  std::uint64_t site = 0, target = 0;  ///< offsets in the file
+  std::int64_t executions = 0;
+  bool operator==(const CodeJump&) const = default;
+};
+
 /// How an event was sampled, and the result.
 struct EventSampling {
   std::uint64_t every = 0;      ///< events from one sample to the next; 0: adjusted to reach `frequency`
@@ -138,6 +146,7 @@ struct CodeCounts {
   std::vector<std::int64_t> counts;     ///< of each row, one per event: counts[row * events.size() + event]
   std::vector<CodeForm> forms = {};     ///< of the rows, if the mix of instructions is requested
   std::vector<CodeCall> calls;          ///< if requested
+  std::vector<CodeJump> jumps = {};     ///< if requested: by file, site and target
   std::vector<std::int64_t> inclusive;  ///< of each call, one per event: its own and those of the calls below it
   std::vector<std::int64_t> self;       ///< the same: counted while it was the innermost call
   bool calls_cut =

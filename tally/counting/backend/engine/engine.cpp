@@ -223,6 +223,7 @@ class Engine final : public Backend {
     settings.keeps_files = is_profile ? 1 : 0;
     settings.placed = *placed;
     settings.follows_calls = order.has_calls() ? 1 : 0;
+    settings.counts_jumps = is_profile && order.profile()->jumps && !order.has_calls() ? 1 : 0;
     settings.parts = parts_of(order);
     CountedTime counted_time;
     const auto execution = execute(order, *image, *shared, settings, modelling, marker, counted_time);

@@ -174,10 +174,24 @@ class ProfileReader {
         if (const auto [source, trace] = find(number, i); trace != nullptr) {
           add_trace(source, *trace, counters, owner);
           next = trace->record->number + trace->record->segments;
+        } else {
+          add_jump(number, i, counters[i]);
         }
       }
       i = next;
     }
+  }
+
+  /// Adds the executions of a jump, if a counter is that of one within a file.
+  void add_jump(std::uint32_t number, std::uint32_t segment, std::uint64_t executions) {
+    const auto [source, jump] = find_in_logs(
+        number, [&](const CodeLogReader& log, std::uint64_t bytes) { return log.jump_of(segment, bytes); });
+    if (jump == nullptr || !effort_.take_entries(1)) return;
+    const std::uint32_t mappings = log(source).all_mappings();
+    const CodeLocation site = locate_in_mapping(source, jump->site_mapping, mappings, jump->site),
+                       target = locate_in_mapping(source, jump->target_mapping, mappings, jump->target);
+    if (site.file == target.file && is_file(site.file))
+      jumps_[{site.file, site.address, target.address}] += static_cast<std::int64_t>(executions);
   }
 
   void add_calls(std::uint32_t number, std::uint32_t area, std::uint32_t owner) {
@@ -255,10 +269,17 @@ class ProfileReader {
 
   /// Returns the trace of a segment, and the log that contains it: this log, or one that it continues.
   std::pair<std::uint32_t, const LoggedTrace*> find(std::uint32_t number, std::uint32_t segment) const {
+    return find_in_logs(number,
+                        [&](const CodeLogReader& log, std::uint64_t bytes) { return log.trace_of(segment, bytes); });
+  }
+
+  /// Returns what `in_log` finds in a log or in one that it continues, and the number of that log; null if nothing.
+  template <class InLog>
+  auto find_in_logs(std::uint32_t number, InLog&& in_log) const
+      -> std::pair<std::uint32_t, decltype(in_log(log(number), std::uint64_t{0}))> {
     std::uint64_t bytes = channel::code_log_bytes;
     while (number != 0 && number <= logs_.size()) {
-      if (const LoggedTrace* const trace = log(number).trace_of(segment, bytes); trace != nullptr)
-        return {number, trace};
+      if (const auto found = in_log(log(number), bytes); found != nullptr) return {number, found};
       const channel::CodeLog& head = log(number).head();
       if (head.inherited >= number) break;
       bytes = head.inherited_bytes;
@@ -440,6 +461,8 @@ class ProfileReader {
 
   void finish() {
     add_string_elements();
+    for (const auto& [key, executions] : jumps_)
+      result_.jumps.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), executions});
     result_.files = files_.take();
     const std::size_t n = weights_.size();
     result_.inclusive = result::inclusive_counts(result_.calls, result_.self, n);
@@ -492,7 +515,8 @@ class ProfileReader {
   std::vector<std::vector<InstructionCount>> counted_;  // by owner
   std::vector<channel::Totals> corrections_;
   std::vector<channel::CodeValues> values_;
-  std::vector<Weights> weights_;  // by event
+  std::vector<Weights> weights_;                                                           // by event
+  std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>, std::int64_t> jumps_;  // by file, site and target
   channel::Totals repeated_;
   std::map<std::uint32_t, channel::Totals> repeated_of_owners_;  // instead, in a profile with parts
   std::unordered_set<std::uint32_t> areas_;                      // that were read

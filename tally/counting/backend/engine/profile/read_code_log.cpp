@@ -72,6 +72,12 @@ const LoggedTrace* CodeLogReader::trace_of(std::uint32_t segment, std::uint64_t 
   return is_older && segment < trace.record->number + trace.record->segments ? &trace : nullptr;
 }
 
+const channel::CodeJump* CodeLogReader::jump_of(std::uint32_t segment, std::uint64_t bytes) const {
+  const auto at = std::lower_bound(jumps_.begin(), jumps_.end(), segment,
+                                   [](const auto* jump, std::uint32_t number) { return jump->number < number; });
+  return at != jumps_.end() && (*at)->number == segment && offset_of(*at) < bytes ? *at : nullptr;
+}
+
 const CodeMapping* CodeLogReader::mapping_of(std::uint64_t pc, std::uint32_t mappings) const {
   std::uint32_t i = std::min(mappings, all_mappings());
   const std::uint32_t all = i;
@@ -118,6 +124,9 @@ void CodeLogReader::read(CodeFiles& files) {
       case CodeRecordKind::python:
       case CodeRecordKind::shared: add_counts(reinterpret_cast<const channel::CodeCounts*>(record)); break;
       case CodeRecordKind::form: add_form(reinterpret_cast<const channel::CodeForm*>(record)); break;
+      case CodeRecordKind::jump:
+        if (bytes >= sizeof(channel::CodeJump)) jumps_.push_back(reinterpret_cast<const channel::CodeJump*>(record));
+        break;
       case CodeRecordKind::none: break;  // its process was killed while it wrote the record; others may have continued
       default: return;
     }
@@ -125,6 +134,7 @@ void CodeLogReader::read(CodeFiles& files) {
   }
   const auto by_number = [](const LoggedTrace& a, const LoggedTrace& b) { return a.record->number < b.record->number; };
   if (!std::is_sorted(traces_.begin(), traces_.end(), by_number)) std::sort(traces_.begin(), traces_.end(), by_number);
+  std::sort(jumps_.begin(), jumps_.end(), [](const auto* a, const auto* b) { return a->number < b->number; });
 }
 
 void CodeLogReader::add_mapping(const channel::CodeMapping* m, std::uint64_t at, CodeFiles& files) {

@@ -119,6 +119,9 @@ class CodeLogReader {
   /// Returns the log's own trace with this segment, if its record is below `bytes` of the log; else null.
   const LoggedTrace* trace_of(std::uint32_t segment, std::uint64_t bytes) const;
 
+  /// Returns the log's own jump with this counter, if its record is below `bytes` of the log; else null.
+  const channel::CodeJump* jump_of(std::uint32_t segment, std::uint64_t bytes) const;
+
   /// Returns the mapping of an address among the first `mappings` of the log; null if there is none.
   const CodeMapping* mapping_of(std::uint64_t pc, std::uint32_t mappings) const;
   /// The same, among those with this number.
@@ -150,6 +153,7 @@ class CodeLogReader {
   std::vector<Counts> counts_, calls_, values_, python_;
   std::vector<std::uint32_t> shared_with_;
   std::vector<const channel::CodeForm*> forms_;  // by number
+  std::vector<const channel::CodeJump*> jumps_;  // by rising numbers
 };
 
 }  // namespace tally::backend::engine

@@ -63,7 +63,8 @@ void write_absent(const tally_counters& from, const char* reason, tally_count* t
   for (std::size_t i = 0; i < from.names.size(); ++i) {
     const backend::OwnEvent& own = shared.own[i];
     const std::string& reason = own.absent.empty() ? own.doubt : own.absent;
-    write(from, i, count_of(shared, i, reading.before(i)), reason.c_str(), to, room);
+    const bool is_unknown = own.absent.empty() && (thread->unknown >> i & 1) != 0;
+    write(from, i, count_of(*thread, i, reading.before(i)), is_unknown ? unknown_amounts : reason.c_str(), to, room);
   }
 }
 
@@ -142,7 +143,7 @@ RegionCounts counts_of_thread(Shared& shared, const Thread& thread, std::string_
   }
   RegionCounts none;
   for (std::size_t i = 0; i < shared.events.size(); ++i)
-    none.events.push_back({event::event_name(shared.events[i]), count_of(shared, i, 0), {}, {}, 0, 0, 0, false, {}});
+    none.events.push_back({event::event_name(shared.events[i]), count_of(thread, i, 0), {}, {}, 0, 0, 0, false, {}});
   return none;
 }
 

@@ -125,6 +125,8 @@ Expected<Counters> opened(const std::vector<std::string>& names, Options options
   if (!own) return as_error(own.error());
   shared->own = *std::move(own);
   for (const backend::OwnEvent& one : shared->own) shared->zeros.push_back(zero_of(one, shared->by_engine));
+  shared->with_operations = backend::unknown_events(shared->own, true, false);
+  shared->with_bytes = backend::unknown_events(shared->own, false, true);
   for (const backend::OwnEvent& one : shared->own) shared->asks_models = shared->asks_models || !one.model.empty();
   {
     Thread trial;
@@ -174,7 +176,7 @@ Values Counters::read() {
   for (std::size_t i = 0; i < shared_->events.size(); ++i) {
     values.events.push_back(
         {event::event_name(shared_->events[i]),
-         known ? detail::count_of(*shared_, i, reading->before(i)) : absent("its counter cannot be read")});
+         known ? detail::count_of(*thread, i, reading->before(i)) : absent("its counter cannot be read")});
   }
   return values;
 }
@@ -190,10 +192,11 @@ std::string_view Counters::path() const {
   return "none";
 }
 
-Count detail::count_of(const Shared& shared, std::size_t event, std::int64_t value) {
-  Count count = shared.zeros[event];
-  if (count.value) count.value = value;
-  return count;
+Count detail::count_of(const Thread& thread, std::size_t event, std::int64_t value) {
+  Count count = thread.shared->zeros[event];
+  if (!count.value) return count;
+  count.value = value;
+  return thread.unknown >> event & 1 ? downgraded(std::move(count), Trust::partial, unknown_amounts) : count;
 }
 
 std::vector<RegionResult> detail::results_of(Shared& shared) {

@@ -27,6 +27,12 @@ bool read_engine(Thread& thread, std::int64_t* to) noexcept {
   const std::uint64_t what = models ? channel::ask_values : channel::ask_totals;
   if (linux::ask_below(channel::ask_option, what, &values, models ? sizeof values : sizeof values.totals) != 0)
     return false;
+  // Without branches: every read executes the same instructions.
+  const auto if_any = [&](channel::Field unknown) {
+    return -static_cast<std::uint64_t>(values.totals.field[unknown] != 0);
+  };
+  thread.unknown |= (if_any(channel::unknown_operations) & thread.shared->with_operations) |
+                    (if_any(channel::unknown_bytes) & thread.shared->with_bytes);
   for (std::uint32_t i = 0; i < thread.events; ++i) {
     to[i] = backend::engine_value(thread.shared->events[i].id, values);
   }
@@ -182,6 +188,7 @@ void take(Record& record, const Open& open, const Reached& reached) noexcept {
   std::int64_t one[events + 1];
   for (std::size_t i = 0; i < events; ++i) one[i] = reached.now[i] - open.start[i];
   for (std::size_t i = 0; i < events; ++i) record.total[i].add(one[i]);
+  record.unknown.set(record.unknown.get() | static_cast<std::int64_t>(open.thread->unknown));
   if constexpr (extremes) {
     const Overhead& overhead = overhead_of(record, open);
     const std::int64_t inner = entries_within(open, reached);

@@ -91,6 +91,7 @@ struct Thread {
   std::uint64_t absent = 0;   ///< ns that the group was not on the PMU, from the kernel
   Numbers base{};             ///< the offsets that the start values of open entries refer to
   Numbers again{};            ///< what the last copy of all pages cost
+  std::uint64_t unknown = 0;  ///< bits of events: the thread has executed instructions whose amounts are not known
   Numbers aside{};            ///< this library's own work: in the counters but not in readings. See not_own()
   std::vector<linux::PerfCounter> counters;  ///< one group; the first is its leader
   std::atomic_flag closed;                   ///< the counters are closed, or about to be
@@ -116,6 +117,7 @@ struct Shared : CountedEvents {
   std::vector<backend::OwnEvent> own;
   bool by_engine = false;    ///< the program runs under the engine, which counts
   bool asks_models = false;  ///< models compute some of the events
+  std::uint64_t with_operations = 0, with_bytes = 0;  ///< bits of events: see OwnEvent
   bool calibrates = false;   ///< entries are the library's own
   std::mutex lock;           ///< protects all members below
   std::vector<std::string> names;
@@ -235,8 +237,8 @@ std::vector<std::shared_ptr<Shared>> all_shared();
 
 // --- counters.cpp
 
-/// Makes a Count of a value of an event, with its source and trust; absent if the event cannot be counted.
-Count count_of(const Shared& shared, std::size_t event, std::int64_t value);
+/// Makes a Count of a value of an event in a thread, with its source and trust; absent if the event cannot be counted.
+Count count_of(const Thread& thread, std::size_t event, std::int64_t value);
 
 /// Returns the counts of all regions, of entries that have ended so far.
 std::vector<RegionResult> results_of(Shared& shared);

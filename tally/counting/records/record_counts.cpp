@@ -24,6 +24,7 @@ struct Sum {
 struct Sums {
   std::uint64_t entries = 0, recursive = 0, dropped = 0, open = 0;
   std::vector<Sum> events;
+  std::uint64_t unknown = 0;
 };
 
 void add(Sum& sum, const std::array<Number, histogram_buckets>& buckets) {
@@ -40,6 +41,7 @@ void add(Sums& sums, const Record& record, const Overhead& overhead, const Histo
   sums.recursive += static_cast<std::uint64_t>(record.recursive.get());
   sums.dropped += static_cast<std::uint64_t>(record.dropped.get());
   sums.open += __atomic_load_n(&record.depth, __ATOMIC_RELAXED);
+  sums.unknown |= static_cast<std::uint64_t>(record.unknown.get());
   if (entries == 0) return;
   for (std::size_t i = 0; i < sums.events.size(); ++i) {
     Sum& sum = sums.events[i];
@@ -76,6 +78,7 @@ Count total_of(const CountedEvents& counted, std::size_t event, const Sums& sums
                              "signal handler with "
                              "regions interrupted a read");
   count.value = sums.events[event].total;
+  if (sums.unknown >> event & 1) count = downgraded(std::move(count), Trust::partial, unknown_amounts);
   if (sums.open > 0 && !if_open.empty()) count = downgraded(std::move(count), Trust::partial, std::string(if_open));
   if (sums.dropped == 0) return count;
   return downgraded(
@@ -118,7 +121,7 @@ std::vector<RegionResult> results_of(const CountedEvents& counted, const std::ve
                                      const std::vector<ThreadRecords>& threads, std::string_view if_open) {
   std::vector<RegionResult> results;
   for (std::uint32_t name = 0; name < names.size(); ++name) {
-    const auto none = [&] { return Sums{0, 0, 0, 0, std::vector<Sum>(counted.events.size())}; };
+    const auto none = [&] { return Sums{0, 0, 0, 0, std::vector<Sum>(counted.events.size()), 0}; };
     Sums all = none();
     RegionResult result{names[name], {}, {}};
     for (const ThreadRecords& thread : threads) {

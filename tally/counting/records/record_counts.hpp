@@ -21,6 +21,10 @@ struct CountedEvents {
   Overheads overhead;
 };
 
+/// Why an event is not exact after the engine executed an instruction that does not reveal what it did.
+inline constexpr const char* unknown_amounts =
+    "the operations or bytes of instructions of this thread are not known: they may have been here";
+
 /// The records of one thread.
 struct ThreadRecords {
   struct CountedRecord {

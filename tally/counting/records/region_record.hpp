@@ -56,6 +56,7 @@ struct Record {
   Histograms* histograms = nullptr;  ///< of this region or, if it was not requested for it, of all others
   std::string_view text;             ///< its name
   SharedNumbers total, least, most;  ///< counts of the entries
+  Number unknown;                    ///< bits of events: Thread::unknown at the ends of entries
 };
 
 /// What a begin and an end cost on one path: in the entry itself (own), and in the region around it (nested).

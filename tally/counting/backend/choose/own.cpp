@@ -77,6 +77,11 @@ Result<std::vector<OwnEvent>> engine_events(const std::vector<event::Event>& eve
     any = any || is_there;
     const std::string why = count.reason.empty() ? "the engine has no exact count of it in regions" : count.reason;
     own.push_back({{}, Source::engine, "", is_there ? "" : why, count.model});
+#if TALLY_HAS_ENGINE
+    const engine::Amounts amounts = engine::amounts_of(event.id);
+    own.back().has_operations = amounts.operations;
+    own.back().has_bytes = amounts.bytes;
+#endif
   }
   if (any || events.empty()) return own;
   return fail(Code::cannot_measure, fmt::format("cannot count {}: {}", printable(events[0].asked), own[0].absent),
@@ -92,6 +97,13 @@ std::int64_t engine_value([[maybe_unused]] event::Id id, [[maybe_unused]] const 
 #else
   return 0;
 #endif
+}
+
+std::uint64_t unknown_events(const std::vector<OwnEvent>& own, bool operations, bool bytes) {
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if ((operations && own[i].has_operations) || (bytes && own[i].has_bytes)) bits |= std::uint64_t{1} << i;
+  return bits;
 }
 
 std::string why_refused(int os_errno, const event::Event& event) { return perf::why_refused(os_errno, event); }

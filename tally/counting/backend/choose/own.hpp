@@ -19,6 +19,7 @@ struct OwnEvent {
   std::string doubt;       ///< why the count is less reliable; may be empty
   std::string absent;      ///< why there is no count; empty if there is one
   std::string model = {};  ///< the model that the count comes from; empty if it was counted
+  bool has_operations = false, has_bytes = false;  ///< amounts that some instructions do not reveal to the engine
 };
 
 /// Encodes these events for the machine's PMU, to count threads of this program. Errors: cannot_measure, with the
@@ -35,6 +36,9 @@ bool is_modelled(event::Id id);
 
 /// Returns the count of an event in the engine's answer. engine_events() reports events that the engine does not count.
 std::int64_t engine_value(event::Id id, const channel::AskedValues& values);
+
+/// Returns a bit for each of these events that contains amounts of this kind.
+std::uint64_t unknown_events(const std::vector<OwnEvent>& own, bool operations, bool bytes);
 
 /// Returns in words why the kernel did not open a counter.
 std::string why_refused(int os_errno, const event::Event& event);

@@ -31,21 +31,26 @@ bool needs_mix(event::Id id) {
          has_field(id, channel::first_mix_field, channel::field_count);
 }
 
+Amounts amounts_of(event::Id id) {
+  if (!needs_mix(id)) return {};
+  return {has_field(id, channel::fp_operations, channel::fma_instructions),
+          has_field(id, channel::bytes_loaded, channel::non_temporal_stores)};
+}
+
 namespace {
 
 /// Why an event of what instructions did is not exact.
 std::string unknown_amounts(event::Id id, const channel::Totals& totals) {
-  const auto why = [&](std::uint32_t first, std::uint32_t end, channel::Field unknown, std::string_view what) {
+  const auto why = [&](bool has, channel::Field unknown, std::string_view what) {
     const std::int64_t n = totals.field[unknown];
-    return n == 0 || !has_field(id, first, end)
-               ? std::string()
-               : fmt::format("{} of {} executed instructions are not known", what, thousands(n));
+    return n == 0 || !has ? std::string()
+                          : fmt::format("{} of {} executed instructions are not known", what, thousands(n));
   };
-  const std::string operations = why(channel::fp_operations, channel::fma_instructions, channel::unknown_operations,
-                                     "the floating-point operations");
+  const Amounts amounts = amounts_of(id);
+  const std::string operations =
+      why(amounts.operations, channel::unknown_operations, "the floating-point operations");
   return !operations.empty() ? operations
-                             : why(channel::bytes_loaded, channel::non_temporal_stores, channel::unknown_bytes,
-                                   "the bytes of the accesses");
+                             : why(amounts.bytes, channel::unknown_bytes, "the bytes of the accesses");
 }
 
 /// Whether the event is the processor's count of program instructions, which needs no machine model.

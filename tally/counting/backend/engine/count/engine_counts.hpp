@@ -30,6 +30,15 @@ std::optional<std::int64_t> value_of(event::Id id, const channel::Totals& totals
 /// Whether the engine counts the event only with Settings::mix. Pure.
 bool needs_mix(event::Id id);
 
+/// Which amounts an event consists of that some instructions do not reveal: their numbers are in
+/// channel::unknown_operations and channel::unknown_bytes.
+struct Amounts {
+  bool operations = false, bytes = false;
+  bool any() const { return operations || bytes; }
+};
+/// Pure.
+Amounts amounts_of(event::Id id);
+
 /// Returns the count of a hardware event. `simulation`: the source of modelled events; null: none.
 Count count_of(const event::Event& event, const CollectedTotals& tally, const Simulation* simulation = nullptr);
 

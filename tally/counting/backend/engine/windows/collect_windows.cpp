@@ -68,6 +68,13 @@ channel::Windows windows_of(const Order& order, const Modelling& modelling, chan
     weigh(trigger.event.id, marks.weight[place]);
     std::copy_n(marks.weight[place], channel::mark_fields, one.weight);
   }
+  for (const event::Event& event : order.events) {
+    if (!places.unknown) break;
+    const Amounts amounts = amounts_of(event.id);
+    std::int8_t* const weight = marks.weight[*places.unknown];
+    if (amounts.operations) weight[channel::unknown_operations] = 1;
+    if (amounts.bytes) weight[channel::unknown_bytes] = 1;
+  }
   if (places.cycles) {
     marks.modelled = 1;
     for (const auto& [figure, place] : places.cycles->statistics)
@@ -99,7 +106,7 @@ class WindowRows::Work {
       Count count =
           places_.events[i]
               ? count_of(*one.event, CollectedTotals{}, modelling.simulation ? &*modelling.simulation : nullptr)
-              : absent(one.is_cycles ? "there is no room for it with this many events" : one.reason);
+              : absent(one.reason.empty() ? "there is no room for it with this many events" : one.reason);
       head.events.push_back(event_count(*one.event, std::move(count)));
     }
     head.places = places_.events;
@@ -330,7 +337,7 @@ class WindowRows::Work {
       window.program = std::string_view(process.name, ::strnlen(process.name, sizeof process.name));
     }
     window.tid = record.tid;
-    window.partial = window.partial || killed;
+    window.partial = window.partial || killed || (places_.unknown && counts[*places_.unknown] != 0);
     window.cpu = cpu;
     window.address = address;
     window.process = record.process;

@@ -39,6 +39,12 @@ WindowPlaces window_places(const Order& order, const Modelling& modelling) {
     result.triggers.push_back(index < result.events.size() && result.events[index] ? *result.events[index]
                                                                                    : result.count++);
   }
+  // Such instructions make the counts of their window partial.
+  for (std::size_t i = 0; i < marked.size(); ++i) {
+    if (!result.events[i] || !amounts_of(marked[i].event->id).any()) continue;
+    if (!result.unknown && result.count < channel::mark_event_limit) result.unknown = result.count++;
+    if (!result.unknown) result.events[i].reset();
+  }
   for (std::size_t i = 0; i < marked.size(); ++i) {
     if (!marked[i].is_cycles) continue;
     if (!result.cycles) result.cycles = cycle_places(*marked[i].event, modelling, result.count);

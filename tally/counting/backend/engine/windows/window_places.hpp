@@ -15,6 +15,7 @@ struct WindowPlaces {
   std::vector<std::optional<std::size_t>> events;  ///< for each requested event, its index in Window::counts
   std::vector<std::size_t> triggers;               ///< the same for the triggers
   std::size_t count = 0;                           ///< number of rows
+  std::optional<std::size_t> unknown = {};         ///< the row of instructions whose amounts are not known
   std::optional<CyclePlaces> cycles = {};          ///< set if cycles are requested: they come after all rows
 };
 

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/likwid_groups.hpp"
+#include "tally/hardware/event/event.hpp"
+#include "tally/hardware/event/list.hpp"
 #include "tally/hardware/event/shipped_groups.hpp"
 #include "tally/linux/files/cache_file.hpp"
 #include "tally/linux/files/files.hpp"
@@ -56,9 +59,39 @@ Error unknown_group(const std::string& name, const std::map<std::string, std::st
   return {Code::bad_usage, fmt::format("unknown group '{}'", printable(name)), std::move(hint), 0};
 }
 
+// Adds the events that exist, and the metrics without the others.
+Result<void> add_group(const event::EventGroup& group, const event::Sources& sources, const GroupLists& lists) {
+  std::vector<std::string> missing;
+  std::optional<Error> first;
+  bool any = group.optional.empty();
+  for (const std::string& list : group.optional) {
+    int braces = 0;
+    const auto items = event::split_list(list, braces);
+    if (!items) return fail(items.error());
+    for (const event::Item& item : *items) {
+      const auto event = event::parse(item.text, sources);
+      any = any || event;
+      if (event) {
+        lists.events.push_back(item.text);
+        continue;
+      }
+      missing.push_back(item.text);
+      lists.notes.push_back(event.error().message);
+      if (!first) first = event.error();
+    }
+  }
+  if (!any) return fail(*first);
+  lists.events.insert(lists.events.end(), group.events.begin(), group.events.end());
+  for (const std::string& metric : group.metrics)
+    if (std::none_of(missing.begin(), missing.end(),
+                     [&](const std::string& name) { return metric.find(name) != std::string::npos; }))
+      lists.metrics.push_back(metric);
+  return {};
+}
+
 }  // namespace
 
-Result<void> add_groups(const std::string& names, std::vector<std::string>& events, std::vector<std::string>& metrics) {
+Result<void> add_groups(const std::string& names, const event::Sources& sources, const GroupLists& lists) {
   const auto groups = all_groups();
   if (!groups) return fail(groups.error());
   for (const std::string& name : split(names, ',')) {
@@ -67,8 +100,9 @@ Result<void> add_groups(const std::string& names, std::vector<std::string>& even
     if (match == groups->end()) return fail(unknown_group(name, *groups));
     const auto group = parse_named(match->first, match->second);
     if (!group) return fail(group.error());
-    events.insert(events.end(), group->events.begin(), group->events.end());
-    metrics.insert(metrics.end(), group->metrics.begin(), group->metrics.end());
+    if (const auto added = add_group(*group, sources, lists); !added)
+      return fail(Code::bad_usage, fmt::format("group {}: {}", match->first, added.error().message),
+                  added.error().hint);
   }
   return {};
 }
@@ -80,8 +114,9 @@ Result<std::string> group_list() {
   for (const auto& [name, content] : *groups) {
     const auto group = parse_named(name, content);
     if (!group) return fail(group.error());
-    text += fmt::format("{}: {}\n  events   {}\n", printable(name), printable(group->what),
-                        printable(join(group->events, ",")));
+    text += fmt::format("{}: {}\n", printable(name), printable(group->what));
+    if (!group->events.empty()) text += fmt::format("  events   {}\n", printable(join(group->events, ",")));
+    for (const std::string& list : group->optional) text += fmt::format("  optional {}\n", printable(list));
     for (const std::string& metric : group->metrics) text += fmt::format("  metric   {}\n", printable(metric));
   }
   return text + "\n`tally stat --group NAME` counts one. Files NAME.txt in " +

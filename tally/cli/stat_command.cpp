@@ -60,6 +60,7 @@ struct StatOptions {
   bool top_down = false;
   std::string by;
   std::optional<std::string> groups;
+  std::vector<std::string> group_notes = {};
   bool from_script = false;
   bool nothing_asked = false;  // neither events nor metrics: count the backend's default set
   report::ResultOptions results;
@@ -199,7 +200,10 @@ Result<void> choose_target(StatOptions& options) {
 Result<void> choose_events(StatOptions& options) {
   if (const auto loaded = options.table.load(); !loaded) return loaded;
   if (options.groups)
-    if (const auto added = add_groups(*options.groups, options.event_lists, options.metric_lists); !added) return added;
+    if (const auto added = add_groups(*options.groups, options.table.sources(),
+                                      {options.event_lists, options.metric_lists, options.group_notes});
+        !added)
+      return added;
   auto metrics = parse_metrics(options.metric_lists);
   if (!metrics) return fail(metrics.error());
   options.stat.metrics = std::move(*metrics);
@@ -337,6 +341,7 @@ int count(StatOptions& options) {
   const auto passes = choose_passes(options, *choice->backend);
   if (!passes) return report_error(passes.error());
   choice->notices.insert(choice->notices.end(), passes->begin(), passes->end());
+  choice->event_notes.insert(choice->event_notes.end(), options.group_notes.begin(), options.group_notes.end());
   for (std::string& line : choice->backend->notices_before(options.stat)) choice->notices.push_back(std::move(line));
   options.results.style.command = shell_words(options.stat.target.command);
   options.results.style.run_numbers = options.stat.runs > 1;
@@ -364,10 +369,15 @@ int count(StatOptions& options) {
   std::optional<verify::Noisy> noisy;
   if (*noise) noisy.emplace(*choice->backend, **noise);
   auto stat = measure::stat(noisy ? *noisy : *choice->backend, options.stat, *signals);
-  const bool has_native = stat && options.native && why::add_native_runs(*stat, options.stat, machine, *signals);
+  std::vector<result::ProgramRegions> native_regions;
+  const bool has_regions = stat && options.roofline && !stat->runs.empty() && !stat->runs.front().regions.empty();
+  const bool has_native = stat && options.native &&
+                          why::add_native_runs(*stat, options.stat, machine, *signals,
+                                               has_regions ? &native_regions : nullptr);
   if (stat && options.roofline)
     stat->roofline = roofline::program_roofline(*stat, has_native ? roofline::native_time(*stat) : std::nullopt,
                                                 *std::move(ceilings));
+  if (has_regions) roofline::add_regions(*stat->roofline, stat->runs.front().regions, native_regions);
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);

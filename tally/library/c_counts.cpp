@@ -34,6 +34,7 @@ const char* unit_word(const event::Event& event) {
   switch (event::definition(event.id).unit) {
     case Unit::nanoseconds: return "ns";
     case Unit::bytes: return "bytes";
+    case Unit::nanojoules: return "nJ";
     case Unit::events: return "events";
   }
   return "events";

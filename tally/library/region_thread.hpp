@@ -115,11 +115,11 @@ struct Shared : CountedEvents {
   std::uint64_t id = 0;
   Options options;
   std::vector<backend::OwnEvent> own;
-  bool by_engine = false;    ///< the program runs under the engine, which counts
-  bool asks_models = false;  ///< models compute some of the events
+  bool by_engine = false;                             ///< the program runs under the engine, which counts
+  bool asks_models = false;                           ///< models compute some of the events
   std::uint64_t with_operations = 0, with_bytes = 0;  ///< bits of events: see OwnEvent
-  bool calibrates = false;   ///< entries are the library's own
-  std::mutex lock;           ///< protects all members below
+  bool calibrates = false;                            ///< entries are the library's own
+  std::mutex lock;                                    ///< protects all members below
   std::vector<std::string> names;
   std::map<std::string, std::uint32_t, std::less<>> numbers;  ///< index of each name
   std::vector<std::shared_ptr<Thread>> threads;

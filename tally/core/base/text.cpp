@@ -60,6 +60,7 @@ std::string value_text(std::int64_t value, Unit unit) {
   switch (unit) {
     case Unit::nanoseconds: return duration_text(Nanoseconds{value});
     case Unit::bytes: return bytes_text(value);
+    case Unit::nanojoules: return fmt::format("{:.4g} J", static_cast<double>(value) / 1e9);
     case Unit::events: break;
   }
   return thousands(value);

@@ -14,6 +14,7 @@ enum class Unit {
   events,       ///< occurrences
   nanoseconds,  ///< time
   bytes,        ///< memory
+  nanojoules,   ///< energy
 };
 
 }  // namespace tally

@@ -48,7 +48,7 @@ constexpr LikwidGroup likwid_groups[] = {
     {"UOPS_RETIRE", of_uops},
     {"PORT_USAGE", of_uops},
     {"FALSE_SHARE", "models have the caches of one processor: `perf c2c` finds shared lines on a machine with a PMU"},
-    {"ENERGY", "count power/energy-pkg/ on a machine whose kernel has the PMU power; `tally watch` shows it"},
+    {"ENERGY", "a group of events and metrics: `tally stat --group ENERGY`"},
 };
 
 }  // namespace

@@ -67,6 +67,8 @@ std::string why_it_needs_a_pmu(const event::Event& event) {
   if (event::is_conditional(encoding)) {
     return "counter masks, inversion and edge detection need a PMU: the engine does not simulate single cycles";
   }
+  if (event::is_of_machine(event))
+    return fmt::format("{} counts while a program runs natively: `--backend perf -e {}`", encoding.pmu, event.asked);
   if (encoding.family == event::Family::none && !encoding.pmu.empty()) {
     return fmt::format("the engine cannot count events of the PMU {}", encoding.pmu);
   }
@@ -86,7 +88,7 @@ std::string why_it_needs_a_pmu(const event::Event& event) {
 EventCount event_count(const event::Event& event, Count count) {
   // Only a count that was read from a PMU's counter has a class; a count that is proved by construction has none.
   const bool by_counter = count.reading && event::has_modes(event::definition(event.id).kind);
-  return {event.asked, event::event_name(event), event::definition(event.id).unit, std::move(count),
+  return {event.asked, event::event_name(event), event::unit_of(event), std::move(count),
           by_counter ? std::string(event::name(event::class_of(event))) : ""};
 }
 

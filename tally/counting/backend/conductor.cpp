@@ -155,8 +155,9 @@ void Conductor::mark_lost(const std::string& why) {
 void Conductor::end_interval(Nanoseconds now, std::vector<Count> counts) {
   if (lost_.empty() && why_lost_) {
     Nanoseconds enabled{0};
-    for (const Count& count : counts)
-      if (count.reading) enabled = std::max(enabled, count.reading->time_enabled);
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      if (counts[i].reading && !event::is_of_machine(order_.events[i]))
+        enabled = std::max(enabled, counts[i].reading->time_enabled);
     lost_ = why_lost_(enabled);
   }
   result::Interval interval{1, now - begun_, {}};

@@ -39,13 +39,16 @@ std::vector<std::size_t> leave_out_lent(backend::Outcome& outcome) {
   return without_counter;
 }
 
-// Returns the requests for programs that let the command choose the events of their regions: one event or metric a
+// Returns the requests (task-clock if there are no hardware events) for programs that let the command choose the events of their regions: one event or metric a
 // line, by name.
 std::string asked_of_programs(const std::vector<event::Event>& events, const std::vector<MetricChoice>& metrics) {
   std::string text;
   for (const event::Event& event : events) {
     if (event::has_modes(event::definition(event.id).kind)) text += "event " + event::name(event) + "\n";
   }
+  const bool any_clock = std::any_of(events.begin(), events.end(),
+                                     [](const event::Event& event) { return event.id == event::Id::task_clock; });
+  if (text.empty() && any_clock) text = "event task-clock\n";
   for (const MetricChoice& metric : metrics) {
     const auto table = metric_table();
     const bool is_own =

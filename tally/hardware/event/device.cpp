@@ -9,6 +9,7 @@
 #include "tally/hardware/event/parsers.hpp"
 #include "tally/hardware/event/perf_names.hpp"
 #include "tally/linux/machine/pmu_devices.hpp"
+#include "tally/linux/process/conditions.hpp"
 
 namespace tally::event {
 namespace {
@@ -95,6 +96,7 @@ class Terms {
     if (key.empty()) return wrong("a term is missing", "terms are separated by one comma: cpu/event=0xc4,umask=0x1/");
     if (equals != std::string::npos) return set(key, term.substr(equals + 1));
     if (const auto named = device_.events.find(key); may_name_event && named != device_.events.end()) {
+      if (const auto scale = device_.scales.find(key); scale != device_.scales.end()) set(scale->second);
       for (const std::string& part : split(named->second, ',')) {
         if (auto error = take(trimmed(part), false)) return error;
       }
@@ -106,6 +108,14 @@ class Terms {
       return std::nullopt;
     }
     return unknown(key);
+  }
+
+  // Counts in other units stay as they are.
+  void set(const linux::PmuScale& scale) {
+    constexpr double mebi = 1 << 20, giga = 1e9;
+    if (scale.unit != "Joules" && scale.unit != "MiB" && scale.unit != "Bytes") return;
+    encoding_.unit = scale.unit == "Joules" ? Unit::nanojoules : Unit::bytes;
+    encoding_.scale = scale.factor * (scale.unit == "Joules" ? giga : scale.unit == "MiB" ? mebi : 1);
   }
 
   std::optional<Error> set(const std::string& key, const std::string& text) {
@@ -173,6 +183,30 @@ Error no_such_pmu(std::string_view text, const std::string& name, const Sources&
           0};
 }
 
+// The PMUs of a name outside the cores: the one of this name, or those that add a number: uncore_imc_0, uncore_imc_1.
+std::vector<PmuDevice> devices_of(const std::string& root, const std::string& name) {
+  std::vector<PmuDevice> devices;
+  for (const std::string& other : linux::pmu_names(root)) {
+    const std::string_view rest = std::string_view(other).substr(std::min(name.size(), other.size()));
+    const bool is_numbered = rest.starts_with('_') && rest.size() > 1 &&
+                             rest.find_first_not_of("0123456789", 1) == std::string_view::npos;
+    if (!other.starts_with(name) || !(rest.empty() || is_numbered)) continue;
+    if (auto device = linux::pmu_device(root, other)) devices.push_back(*std::move(device));
+  }
+  return devices;
+}
+
+// Counters on one processor of each package or die, which `cpumask` lists.
+std::vector<MachineCounter> counters_of(const std::vector<PmuDevice>& devices) {
+  std::vector<MachineCounter> counters;
+  for (const PmuDevice& device : devices) {
+    if (device.is_core || !device.type) continue;
+    for (const int processor : linux::listed_processors(device.cpus).value_or(std::vector<int>{}))
+      counters.push_back({*device.type, processor});
+  }
+  return counters;
+}
+
 }  // namespace
 
 Parsed parse_device(std::string_view text, const Sources& sources) {
@@ -185,21 +219,27 @@ Parsed parse_device(std::string_view text, const Sources& sources) {
   }
   const std::string name(text.substr(0, first));
   auto device = linux::pmu_device(sources.root, name);
+  const std::vector<PmuDevice> alike =
+      device && device->is_core ? std::vector<PmuDevice>{} : devices_of(sources.root, name);
+  if (!device && !alike.empty()) device = alike.front();
   if (!device && linux::is_core_pmu(name)) device = PmuDevice{name, {}, {}, {}, {}, true};
   if (!device) return fail(no_such_pmu(text, name, sources));
 
   Terms terms(text, *device, sources);
-  const auto encoding = terms.read(text.substr(first + 1, last - first - 1));
+  auto encoding = terms.read(text.substr(first + 1, last - first - 1));
   if (!encoding) return fail(encoding.error());
+  encoding->machine = counters_of(alike);
   Mode mode = Mode::user;
   if (std::string_view letters = text.substr(last + 1); !letters.empty()) {
     if (letters.front() == ':') letters.remove_prefix(1);
     const auto asked = parse_modifiers(letters, text);
     if (!asked) return fail(asked.error());
-    mode = *asked;
+    if (encoding->machine.empty()) mode = *asked;
   }
   const std::string label = terms.label().empty() ? printable(text.substr(0, last + 1)) : terms.label();
   Event event = coded(text, label, *encoding, mode);
+  if (is_of_machine(event) && text.back() != '/')
+    event.notes.push_back(fmt::format("{}: the suffix is ignored, because {} counts for the whole machine", label, name));
   if (terms.generic()) {
     const bool alone = encoding->config == 0 && encoding->config1 == 0 && encoding->config2 == 0;
     if (!alone) {

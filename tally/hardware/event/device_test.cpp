@@ -200,5 +200,65 @@ TEST(Device, errors_are_specific) {
   EXPECT_EQ(parse("uncore_icm/x/", machine.sources).error().hint, "did you mean uncore_imc?");
 }
 
+// Two sockets: a PMU of the package, and memory controllers with a number each.
+const std::map<std::string, std::string> two_sockets{
+    {"power/type", "23"},
+    {"power/cpumask", "0,24"},
+    {"power/format/event", "config:0-7"},
+    {"power/events/energy-pkg", "event=0x02"},
+    {"power/events/energy-pkg.scale", "2.3283064365386962890625e-10"},
+    {"power/events/energy-pkg.unit", "Joules"},
+    {"power/events/energy-cores", "event=0x01"},
+    {"uncore_imc_0/type", "30"},
+    {"uncore_imc_0/cpumask", "0,24"},
+    {"uncore_imc_0/format/event", "config:0-7"},
+    {"uncore_imc_0/format/umask", "config:8-15"},
+    {"uncore_imc_0/events/cas_count_read", "event=0x04,umask=0x03"},
+    {"uncore_imc_0/events/cas_count_read.scale", "6.103515625e-5"},
+    {"uncore_imc_0/events/cas_count_read.unit", "MiB"},
+    {"uncore_imc_1/type", "31"},
+    {"uncore_imc_1/cpumask", "0,24"},
+    {"uncore_imc_1/format/event", "config:0-7"},
+    {"uncore_imc_1/format/umask", "config:8-15"},
+    {"uncore_imc_1/events/cas_count_read", "event=0x04,umask=0x03"},
+    {"uncore_imc_1/events/cas_count_read.scale", "6.103515625e-5"},
+    {"uncore_imc_1/events/cas_count_read.unit", "MiB"},
+    {"uncore_imc_free_running/type", "40"},
+};
+
+TEST(MachinePmu, has_a_counter_in_each_package_and_the_unit_of_sysfs) {
+  const FakeMachine machine(two_sockets, "skx");
+  const auto energy = parse("power/energy-pkg/", machine.sources);
+  ASSERT_TRUE(energy);
+  EXPECT_TRUE(is_of_machine(*energy));
+  EXPECT_EQ(energy->encoding->machine, (std::vector<MachineCounter>{{23, 0}, {23, 24}}));
+  EXPECT_EQ(energy->encoding->config, 2u);
+  EXPECT_EQ(unit_of(*energy), Unit::nanojoules);
+  EXPECT_DOUBLE_EQ(energy->encoding->scale, 0.23283064365386962890625);
+  EXPECT_EQ(name(*energy), "power/energy-pkg/") << "it has no mode";
+  EXPECT_EQ(unit_of(*parse("power/energy-cores/", machine.sources)), Unit::events) << "sysfs names no unit";
+}
+
+TEST(MachinePmu, of_several_numbers_has_the_counters_of_all) {
+  const FakeMachine machine(two_sockets, "skx");
+  const auto read = parse("uncore_imc/cas_count_read/", machine.sources);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->encoding->machine, (std::vector<MachineCounter>{{30, 0}, {30, 24}, {31, 0}, {31, 24}}));
+  EXPECT_EQ(read->encoding->config, 0x304u);
+  EXPECT_EQ(unit_of(*read), Unit::bytes);
+  EXPECT_DOUBLE_EQ(read->encoding->scale, 64);
+  EXPECT_EQ(parse("uncore_imc_1/cas_count_read/", machine.sources)->encoding->machine,
+            (std::vector<MachineCounter>{{31, 0}, {31, 24}}));
+}
+
+TEST(MachinePmu, ignores_a_mode_and_says_so) {
+  const FakeMachine machine(two_sockets, "skx");
+  const auto energy = parse("power/energy-pkg/u", machine.sources);
+  ASSERT_TRUE(energy);
+  EXPECT_EQ(name(*energy), "power/energy-pkg/");
+  ASSERT_EQ(energy->notes.size(), 1u);
+  EXPECT_NE(energy->notes[0].find("the suffix is ignored"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tally::event

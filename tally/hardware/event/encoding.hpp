@@ -5,6 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "tally/core/base/units.hpp"
 
 namespace tally::event {
 
@@ -36,6 +39,13 @@ inline constexpr std::uint32_t perf_type_software = 1;
 inline constexpr std::uint32_t perf_type_cache = 3;
 inline constexpr std::uint32_t perf_type_raw = 4;
 
+/// A counter of a unit outside the cores: it counts whatever the machine does, and is opened on one processor.
+struct MachineCounter {
+  std::uint32_t type = 0;
+  int processor = 0;
+  bool operator==(const MachineCounter&) const = default;
+};
+
 /// An event as perf_event_open(2) selects it, without user or kernel mode, which the Event has.
 struct Encoding {
   Family family = Family::none;
@@ -44,6 +54,9 @@ struct Encoding {
   std::uint64_t config = 0;
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;
+  std::vector<MachineCounter> machine = {};  ///< of a PMU outside the cores: the counters that add up to the event
+  double scale = 1;                          ///< from a count of these to the unit
+  Unit unit = Unit::events;
   bool operator==(const Encoding&) const = default;
 };
 

@@ -55,8 +55,14 @@ bool same(const Event& a, const Event& b) {
 EventName event_name(const Event& event) {
   const Definition& line = definition(event.id);
   std::string base = event.label.empty() ? std::string(line.name) : event.label;
-  if (has_modes(line.kind)) return {std::move(base), event.mode};
+  if (has_modes(line.kind) && !is_of_machine(event)) return {std::move(base), event.mode};
   return split_event_name(base);
+}
+
+bool is_of_machine(const Event& event) { return event.encoding && !event.encoding->machine.empty(); }
+
+Unit unit_of(const Event& event) {
+  return is_of_machine(event) ? event.encoding->unit : definition(event.id).unit;
 }
 
 std::string name(const Event& event) { return event_name(event).text(); }

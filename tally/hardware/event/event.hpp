@@ -29,6 +29,12 @@ struct Event {
 /// The event's name in its parts. page-faults:u is a name of its own: software events have no modes.
 EventName event_name(const Event& event);
 
+/// Whether the event is of a unit outside the cores, which counts for the whole machine.
+bool is_of_machine(const Event& event);
+
+/// The unit of the event's counts.
+Unit unit_of(const Event& event);
+
 /// The event's full name: "instructions:u", "page-faults", "r01c2:u".
 std::string name(const Event& event);
 

@@ -39,6 +39,43 @@ constexpr ShippedGroup table[] = {
      "# Misses of the TLBs\n"
      "event instructions,loads,dTLB-load-misses,dTLB-store-misses,iTLB-load-misses\n"
      "metric dTLB-miss-rate,dTLB-MPKI,iTLB-MPKI\n"},
+    {"FLOPS_DP_PMU",
+     "# Double-precision operations as Intel's PMUs count them: also those of masked lanes\n"
+     "event FP_ARITH_INST_RETIRED:SCALAR_DOUBLE,FP_ARITH_INST_RETIRED:128B_PACKED_DOUBLE\n"
+     "event FP_ARITH_INST_RETIRED:256B_PACKED_DOUBLE,FP_ARITH_INST_RETIRED:512B_PACKED_DOUBLE,duration_time\n"
+     "metric GFLOPS-double-PMU=(FP_ARITH_INST_RETIRED:SCALAR_DOUBLE + 2 * FP_ARITH_INST_RETIRED:128B_PACKED_DOUBLE + "
+     "4 * FP_ARITH_INST_RETIRED:256B_PACKED_DOUBLE + 8 * FP_ARITH_INST_RETIRED:512B_PACKED_DOUBLE) / duration_time\n"},
+    {"FLOPS_SP_PMU",
+     "# Single-precision operations as Intel's PMUs count them: also those of masked lanes\n"
+     "event FP_ARITH_INST_RETIRED:SCALAR_SINGLE,FP_ARITH_INST_RETIRED:128B_PACKED_SINGLE\n"
+     "event FP_ARITH_INST_RETIRED:256B_PACKED_SINGLE,FP_ARITH_INST_RETIRED:512B_PACKED_SINGLE,duration_time\n"
+     "metric GFLOPS-single-PMU=(FP_ARITH_INST_RETIRED:SCALAR_SINGLE + 4 * FP_ARITH_INST_RETIRED:128B_PACKED_SINGLE + "
+     "8 * FP_ARITH_INST_RETIRED:256B_PACKED_SINGLE + 16 * FP_ARITH_INST_RETIRED:512B_PACKED_SINGLE) / "
+     "duration_time\n"},
+    {"FLOPS_AMD_PMU",
+     "# Floating-point operations of any precision as the PMUs of AMD's Zen count them\n"
+     "optional RETIRED_SSE_AVX_FLOPS:ANY\n"
+     "event duration_time\n"
+     "metric GFLOPS-PMU=RETIRED_SSE_AVX_FLOPS:ANY / duration_time\n"},
+    // Linux: arch/x86/events/intel/uncore_snbep.c (servers), uncore_snb.c (clients), amd/uncore.c; a CAS command of
+    // AMD's controllers moves 64 bytes.
+    {"MEM_PMU",
+     "# Bytes between the caches and the memory, of the whole machine\n"
+     "optional uncore_imc/cas_count_read/,uncore_imc/cas_count_write/,uncore_imc/data_reads/,uncore_imc/data_writes/\n"
+     "optional uncore_imc_free_running/data_read/,uncore_imc_free_running/data_write/\n"
+     "optional amd_umc/event=0x0a,rdwrmask=0x1/,amd_umc/event=0x0a,rdwrmask=0x2/\n"
+     "event duration_time\n"
+     "metric memory-GB-per-s=(uncore_imc/cas_count_read/ + uncore_imc/cas_count_write/ ) / duration_time\n"
+     "metric memory-GB-per-s=(uncore_imc/data_reads/ + uncore_imc/data_writes/ ) / duration_time\n"
+     "metric free-running-GB-per-s=(uncore_imc_free_running/data_read/ + uncore_imc_free_running/data_write/ ) / "
+     "duration_time\n"},
+    // Linux: arch/x86/events/rapl.c.
+    {"ENERGY",
+     "# Energy of the packages, their cores and the memory, of the whole machine\n"
+     "optional power/energy-pkg/,power/energy-cores/,power/energy-ram/,power/energy-gpu/,power/energy-psys/\n"
+     "event duration_time\n"
+     "metric package-W=power/energy-pkg/ / duration_time\n"
+     "metric memory-W=power/energy-ram/ / duration_time\n"},
 };
 
 }  // namespace
@@ -58,12 +95,16 @@ Result<EventGroup> parse_group(std::string_view text) {
     }
     const std::size_t blank = line.find(' ');
     const std::string kind = line.substr(0, blank);
-    if (blank == std::string::npos || (kind != "event" && kind != "metric"))
+    std::vector<std::string>* const lists = kind == "event"      ? &group.events
+                                            : kind == "metric"   ? &group.metrics
+                                            : kind == "optional" ? &group.optional
+                                                                 : nullptr;
+    if (blank == std::string::npos || lists == nullptr)
       return fail(Code::bad_usage, fmt::format("line {}: '{}'", number, printable(line)),
-                  "a line is `event LIST`, `metric LIST`, `metric NAME=FORMULA` or a comment after #");
-    (kind == "event" ? group.events : group.metrics).emplace_back(trimmed(std::string_view(line).substr(blank)));
+                  "a line is `event LIST`, `optional LIST`, `metric LIST`, `metric NAME=FORMULA` or a comment after #");
+    lists->emplace_back(trimmed(std::string_view(line).substr(blank)));
   }
-  if (group.events.empty() && group.metrics.empty())
+  if (group.events.empty() && group.metrics.empty() && group.optional.empty())
     return fail(Code::bad_usage, "it names no events", "add a line such as `event instructions,branches`");
   return group;
 }

@@ -14,6 +14,7 @@ struct EventGroup {
   std::string what;                  ///< the question, in one line
   std::vector<std::string> events;   ///< lists, as for `-e`
   std::vector<std::string> metrics;  ///< lists, as for `-M`
+  std::vector<std::string> optional = {};  ///< lists of events that some machines lack
   bool operator==(const EventGroup&) const = default;
 };
 
@@ -23,8 +24,8 @@ struct ShippedGroup {
 };
 std::span<const ShippedGroup> shipped_groups();
 
-/// Reads the text of a group: a first line `# WHAT`, then lines `event LIST` and `metric LIST` or `metric
-/// NAME=FORMULA`; other lines that begin with # are comments. Errors: bad_usage with the number of the line.
+/// Reads the text of a group: a first line `# WHAT`, then lines `event LIST`, `optional LIST` and `metric LIST` or
+/// `metric NAME=FORMULA`; other lines that begin with # are comments. Errors: bad_usage with the number of the line.
 Result<EventGroup> parse_group(std::string_view text);
 
 }  // namespace tally::event

@@ -16,7 +16,9 @@ TEST(Groups, that_tally_has_are_valid) {
     EXPECT_TRUE(parse_lists(group->events)) << shipped.name;
     const auto metrics = parse_metrics(group->metrics);
     ASSERT_TRUE(metrics) << shipped.name << ": " << metrics.error().message;
-    for (const MetricChoice& metric : *metrics) EXPECT_TRUE(parse_lists(metric.formula.names())) << metric.name;
+    for (const std::string& list : group->optional) EXPECT_TRUE(split_list(list)) << shipped.name;
+    for (const MetricChoice& metric : *metrics)
+      if (group->optional.empty()) EXPECT_TRUE(parse_lists(metric.formula.names())) << metric.name;
   }
 }
 
@@ -25,6 +27,12 @@ TEST(Groups, of_users_have_comments_and_several_lines) {
       parse_group("# mine\n\n# a comment\nevent  instructions,branches\nevent loads\nmetric X=loads / branches\n");
   ASSERT_TRUE(group);
   EXPECT_EQ(*group, (EventGroup{"mine", {"instructions,branches", "loads"}, {"X=loads / branches"}}));
+}
+
+TEST(Groups, have_events_that_some_machines_lack) {
+  const auto group = parse_group("# mine\noptional power/energy-pkg/\n");
+  ASSERT_TRUE(group);
+  EXPECT_EQ(group->optional, std::vector<std::string>{"power/energy-pkg/"});
 }
 
 TEST(Groups, errors_name_the_line) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
 #include <filesystem>
 
 #include "tally/core/base/text.hpp"
@@ -23,8 +24,14 @@ std::map<std::string, std::string> texts(const fs::path& folder) {
   return all;
 }
 
-// Files "x.scale", "x.unit" and "x.snapshot" next to an event "x": the factor and unit of its counts.
-void drop_companions(std::map<std::string, std::string>& events) {
+// Moves files "x.scale" and "x.unit" next to an event "x" to the scales, and removes others such as "x.snapshot".
+void take_companions(std::map<std::string, std::string>& events, std::map<std::string, PmuScale>& scales) {
+  for (const auto& [name, text] : events) {
+    if (!events.contains(name + ".scale")) continue;
+    const auto unit = events.find(name + ".unit");
+    scales[name] = {std::strtod(events.at(name + ".scale").c_str(), nullptr),
+                    unit == events.end() ? "" : unit->second};
+  }
   std::erase_if(events, [](const auto& one) {
     const std::string& name = one.first;
     return name.ends_with(".scale") || name.ends_with(".unit") || name.ends_with(".snapshot") ||
@@ -62,7 +69,7 @@ std::optional<PmuDevice> pmu_device(const std::string& root, const std::string& 
   }
   device.format = texts(folder / "format");
   device.events = texts(folder / "events");
-  drop_companions(device.events);
+  take_companions(device.events, device.scales);
   device.cpus = content(folder / "cpus");
   device.is_core = is_core_pmu(root, name);
   if (const auto rotation = parse_integer(content(folder / "perf_event_mux_interval_ms")); rotation && *rotation > 0) {

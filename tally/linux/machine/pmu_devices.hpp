@@ -10,6 +10,13 @@
 
 namespace tally::linux {
 
+/// What one of an event's counts is: 2.3e-10 "Joules".
+struct PmuScale {
+  double factor = 1;
+  std::string unit;
+  bool operator==(const PmuScale&) const = default;
+};
+
 /// One directory of /sys/bus/event_source/devices.
 struct PmuDevice {
   std::string name;
@@ -18,6 +25,7 @@ struct PmuDevice {
   std::map<std::string, std::string> events;  ///< name → its terms: "branch-misses" → "event=0xc5"
   std::string cpus;                           ///< CPUs that it counts on, if not all: "0-7"
   bool is_core = false;                       ///< counts what cores execute, not what happens around them
+  std::map<std::string, PmuScale> scales = {};  ///< of the events that have one
   std::optional<int> rotation_ms = {};  ///< multiplexing: how long events run before others take over the counters
   bool operator==(const PmuDevice&) const = default;
 };

@@ -17,6 +17,7 @@ std::string perf_unit(const result::EventCount& one) {
   switch (one.unit) {
     case Unit::nanoseconds: return "ns";
     case Unit::bytes: return "bytes";
+    case Unit::nanojoules: return "nJ";
     case Unit::events: break;
   }
   return {};

@@ -17,6 +17,7 @@ inline const char* unit_name(Unit unit) {
   switch (unit) {
     case Unit::nanoseconds: return "ns";
     case Unit::bytes: return "bytes";
+    case Unit::nanojoules: return "nJ";
     case Unit::events: break;
   }
   return "events";

@@ -20,7 +20,7 @@ struct LevelBytes {
 
 /// A program, or one of its functions.
 struct RooflinePoint {
-  std::string kind;  ///< "program", "function"
+  std::string kind;  ///< "program", "function", "region"
   std::string name;
   Trust trust = Trust::exact;                           ///< of operations and requested bytes
   std::int64_t operations = 0;                          ///< floating-point

@@ -31,6 +31,7 @@ std::optional<T> of_run(const Json& list, std::size_t run) {
 
 Unit unit(const std::string& name) {
   if (name == "ns") return Unit::nanoseconds;
+  if (name == "nJ") return Unit::nanojoules;
   return name == "bytes" ? Unit::bytes : Unit::events;
 }
 

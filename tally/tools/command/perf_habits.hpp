@@ -1,4 +1,4 @@
-// Hints for options of perf that tally's commands lack or spell differently.
+// Hints for options of perf, LIKWID and of other commands of tally that a command lacks or spells differently.
 #pragma once
 
 #include <cctype>
@@ -11,6 +11,10 @@ namespace tally::command {
 struct PerfOption {
   std::string_view command, option, instead;
 };
+inline constexpr std::string_view groups_of_stat =
+    "`tally stat --group NAME` counts a group of events; name those with -e, `tally events --groups` lists them";
+inline constexpr std::string_view metrics_of_stat =
+    "`tally stat -M METRIC` computes metrics; name their events with -e, `tally stat --help` lists the metrics";
 inline constexpr PerfOption perf_options[] = {
     {"stat", "-d", "perf's -d adds L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses: name them with -e"},
     {"stat", "-A", "`-a --per-core` reports each core"},
@@ -24,12 +28,19 @@ inline constexpr PerfOption perf_options[] = {
     {"stat", "--verbose", "`tally event NAME` explains how an event is counted"},
     {"stat", "-F", "`tally profile --frequency HZ` samples"},
     {"stat", "-c", "`tally profile --every N` samples"},
-    {"stat", "-g", "`tally profile --calls` records calls"},
+    {"stat", "-g", "`--group NAME` counts a group, as likwid-perfctr -g; `tally profile --calls` records calls"},
     {"sample", "-F", "`tally profile --frequency HZ` samples; windows need `--every N`"},
     {"sample", "-c", "`--every N` sets the length of a window"},
     {"sample", "-g", "`tally profile --calls` records calls"},
     {"sample", "--call-graph", "`tally profile --calls` records calls"},
-    {"profile", "-g", "`--calls` records calls"},
+    {"profile", "-g", "`--calls` records calls; `tally stat --group NAME` counts a group, as likwid-perfctr -g"},
+    {"profile", "--group", groups_of_stat},
+    {"profile", "-M", metrics_of_stat},
+    {"profile", "--metrics", metrics_of_stat},
+    {"profile", "--function", "`tally stat --function NAME` counts the entries of a function"},
+    {"sample", "--group", groups_of_stat},
+    {"sample", "-M", metrics_of_stat},
+    {"sample", "--metrics", metrics_of_stat},
     {"profile", "--call-graph", "`--calls` records calls; samples record call stacks by frame pointers"},
     {"profile", "-F", "`--frequency HZ` samples HZ times per second and CPU"},
     {"profile", "-c", "`--every N` samples every N events"},

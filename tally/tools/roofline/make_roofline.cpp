@@ -151,9 +151,9 @@ void add_functions(result::Roofline& roofline, const result::Profile& counted, c
     counts_of[key_of(counts, sum.function, names)] = std::move(sum.counts);
   const std::vector<std::string> sampled_names = output::function_names(samples, false);
   const double whole = static_cast<double>(output::total_count(samples, 0));
-  // Of the sampled run, whose time may differ from that of the program's point. Several processors that are busy
-  // together share a function's samples, so that its part takes less time.
-  const double elapsed = whole / 1e9 / std::max(1.0, busy_processors);
+  // Shares of the program's time, because the sampled run takes another one. Several processors that are busy together
+  // share a function's samples, so that its part takes less time.
+  const double elapsed = roofline.points.front().seconds.value_or(whole / 1e9 / std::max(1.0, busy_processors));
   const Missing missing = missing_in_functions(counts);
   if (!missing.text.empty())
     roofline.notes.push_back(missing.text + " are those of masked and string instructions, which functions lack");
@@ -177,6 +177,69 @@ void add_functions(result::Roofline& roofline, const result::Profile& counted, c
     } else {
       point.reason = fmt::format("{} samples of its time are too few, it needs {}", sum.samples[0], few_samples);
     }
+    roofline.points.push_back(std::move(point));
+  }
+}
+
+namespace {
+
+const Count* count_of(const RegionCounts& counts, std::string_view event) {
+  const auto row = std::find_if(counts.events.begin(), counts.events.end(),
+                                [&](const RegionEvent& one) { return one.event.base == event; });
+  return row == counts.events.end() || !row->total.value ? nullptr : &row->total;
+}
+
+// Processor time of the thread that was longest in a region; nothing if no thread has it.
+std::optional<double> seconds_of(const RegionResult& region) {
+  std::optional<double> longest;
+  for (const RegionThread& thread : region.threads)
+    if (const Count* const time = count_of(thread.counts, "task-clock"))
+      longest = std::max(longest.value_or(0), static_cast<double>(*time->value) / 1e9);
+  return longest;
+}
+
+}  // namespace
+
+void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRegions>& counted,
+                 const std::vector<result::ProgramRegions>& native) {
+  std::vector<std::string> names;
+  for (const result::ProgramRegions& program : counted)
+    for (const RegionResult& region : program.regions)
+      if (std::find(names.begin(), names.end(), region.name) == names.end()) names.push_back(region.name);
+  for (const std::string& name : names) {
+    const auto named = [&](const std::vector<result::ProgramRegions>& programs) {
+      std::vector<const RegionResult*> found;
+      for (const result::ProgramRegions& program : programs)
+        for (const RegionResult& region : program.regions)
+          if (region.name == name && region.all.entries > 0) found.push_back(&region);
+      return found;
+    };
+    const std::vector<const RegionResult*> all = named(counted);
+    if (all.empty()) continue;
+    Trust trust = Trust::exact;
+    result::RooflinePoint point = point_of(roofline.ceilings, [&](std::string_view event) {
+      std::int64_t sum = 0;
+      for (const RegionResult* const region : all)
+        if (const Count* const count = count_of(region->all, event)) sum += *count->value;
+      return sum;
+    });
+    for (const RegionResult* const region : all)
+      for (const char* const event : {"fp-operations", "load-bytes", "store-bytes"}) {
+        const Count* const count = count_of(region->all, event);
+        trust = std::max(trust, count == nullptr ? Trust::absent : count->trust);
+      }
+    point.levels.clear();  // libtally counts fewer events than these need
+    point.kind = "region";
+    point.name = name;
+    point.trust = trust;
+    const std::vector<const RegionResult*> times = named(native);
+    if (times.size() == 1 && trust != Trust::absent) point.seconds = seconds_of(*times.front());
+    if (trust == Trust::absent)
+      point.reason = "its operations or bytes were not counted";
+    else if (times.size() > 1)
+      point.reason = "several processes have this region, and may have been in it at the same time";
+    else if (!point.seconds)
+      point.reason = "its native run has no time of this region: libtally counts it by perf_event_open";
     roofline.points.push_back(std::move(point));
   }
 }

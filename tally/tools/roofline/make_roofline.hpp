@@ -3,9 +3,11 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tally/core/base/result.hpp"
 #include "tally/output/result/profile_result.hpp"
+#include "tally/output/result/regions_result.hpp"
 #include "tally/output/result/roofline_result.hpp"
 
 namespace tally::roofline {
@@ -41,5 +43,10 @@ result::Roofline program_roofline(const result::Stat& stat, const std::optional<
 /// Pure.
 void add_functions(result::Roofline& roofline, const result::Profile& counted, const result::Profile& sampled,
                    double busy_processors);
+
+/// Adds the regions that programs marked with libtally: `counted` has counts of `events`, `native` has task-clock, of
+/// the native run. Pure.
+void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRegions>& counted,
+                 const std::vector<result::ProgramRegions>& native);
 
 }  // namespace tally::roofline

@@ -182,12 +182,50 @@ TEST(Roofline, functions_have_the_time_of_their_samples) {
   EXPECT_EQ(hot.name, "hot");
   EXPECT_EQ(hot.operations, 60);
   EXPECT_EQ(hot.bytes, 3500);
-  // 1.95 s of two processors, of which 1.5 were busy.
-  EXPECT_NEAR(*hot.seconds, 1.3, 1e-9);
-  EXPECT_LT(*hot.seconds_low, 1.3);
-  EXPECT_GT(*hot.seconds_high, 1.3);
+  // Its share of the program's 2 s, whatever the sampled run took.
+  EXPECT_NEAR(*hot.seconds, 1.95, 1e-9);
+  EXPECT_LT(*hot.seconds_low, 1.95);
+  EXPECT_GT(*hot.seconds_high, 1.95);
   EXPECT_FALSE(made.points[2].seconds) << "49 samples are too few";
   EXPECT_NE(made.points[2].reason.find("49 samples"), std::string::npos);
+}
+
+result::ProgramRegions region_of(const std::vector<std::pair<const char*, std::int64_t>>& events) {
+  RegionCounts counts;
+  counts.entries = 2;
+  for (const auto& [event, value] : events)
+    counts.events.push_back({{event, Mode::user}, exact(value, Source::engine), {}, {}, 0, 0, 0, false, {}});
+  return {.pid = 1, .command = {"prog"}, .reason = "", .regions = {{"hot", counts, {{7, counts}}}}};
+}
+
+TEST(Roofline, regions_have_the_time_of_their_longest_thread) {
+  Roofline made = program_roofline(counted(), NativeTime{2, 1}, ceilings());
+  const result::ProgramRegions operations = region_of({{"load-bytes", 800}, {"store-bytes", 200}, {"fp-operations", 60}});
+  result::ProgramRegions native = region_of({{"task-clock", 500'000'000}});
+  native.regions[0].threads.push_back(region_of({{"task-clock", 1'500'000'000}}).regions[0].threads[0]);
+  add_regions(made, {operations}, {native});
+  ASSERT_EQ(made.points.size(), 2U);
+  EXPECT_EQ(made.points[1].kind, "region");
+  EXPECT_EQ(made.points[1].name, "hot");
+  EXPECT_EQ(made.points[1].operations, 60);
+  EXPECT_NEAR(*made.points[1].seconds, 1.5, 1e-9);
+  EXPECT_TRUE(made.points[1].levels.empty()) << "regions have no counts of the levels";
+  EXPECT_EQ(made.points[1].bytes, 1000);
+  EXPECT_EQ(made.points[1].trust, Trust::exact);
+
+  Roofline without = program_roofline(counted(), NativeTime{2, 1}, ceilings());
+  add_regions(without, {operations}, {});
+  EXPECT_FALSE(without.points[1].seconds);
+  EXPECT_NE(without.points[1].reason.find("native run"), std::string::npos);
+
+  Roofline several = program_roofline(counted(), NativeTime{2, 1}, ceilings());
+  add_regions(several, {operations, operations}, {native, native});
+  EXPECT_EQ(several.points[1].operations, 120);
+  EXPECT_FALSE(several.points[1].seconds) << "the processes may have run one after the other";
+
+  Roofline absent = program_roofline(counted(), NativeTime{2, 1}, ceilings());
+  add_regions(absent, {region_of({{"fp-operations", 60}})}, {native});
+  EXPECT_EQ(absent.points[1].reason, "its operations or bytes were not counted");
 }
 
 }  // namespace

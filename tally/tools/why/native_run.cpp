@@ -315,16 +315,18 @@ void replace_counts(result::Stat& stat, const std::vector<std::size_t>& indexes,
 }
 
 bool add_native_runs(result::Stat& stat, const measure::StatOptions& options, const linux::HostMachine& machine,
-                     linux::Signals& signals) {
+                     linux::Signals& signals, std::vector<result::ProgramRegions>* regions) {
   const std::vector<std::size_t> indexes = software_indexes(options.events);
   measure::StatOptions own = native_options(options, indexes);
   if (Rows(own.events).duration == own.events.size()) own.events.push_back(*event::parse("duration_time"));
-  const auto native = run_natively(stat, std::move(own), machine, signals);
+  if (regions != nullptr) own.events.push_back(*event::parse("task-clock"));
+  auto native = run_natively(stat, std::move(own), machine, signals);
   if (!native) {
     stat.notices.push_back(native.error().message);
     return false;
   }
   replace_counts(stat, indexes, *native);
+  if (regions != nullptr && !native->runs.empty()) *regions = std::move(native->runs.front().regions);
   stat.metrics = measure::metrics(options, stat, stat.runs_asked > 1);
   return true;
 }

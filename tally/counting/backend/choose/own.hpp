@@ -15,10 +15,10 @@ namespace tally::backend {
 /// An event with its kernel encoding for a thread of this program.
 struct OwnEvent {
   linux::PerfEvent event;
-  CountSource source;      ///< what counts it: a PMU, the kernel or the engine
-  std::string doubt;       ///< why the count is less reliable; may be empty
-  std::string absent;      ///< why there is no count; empty if there is one
-  std::string model = {};  ///< the model that the count comes from; empty if it was counted
+  CountSource source;                              ///< what counts it: a PMU, the kernel or the engine
+  std::string doubt;                               ///< why the count is less reliable; may be empty
+  std::string absent;                              ///< why there is no count; empty if there is one
+  std::string model = {};                          ///< the model that the count comes from; empty if it was counted
   bool has_operations = false, has_bytes = false;  ///< amounts that some instructions do not reveal to the engine
 };
 

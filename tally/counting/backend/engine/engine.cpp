@@ -238,6 +238,10 @@ class Engine final : public Backend {
     const linux::Finishing finishing(*order.conditions.signals);
     outcome.regions = collect(order, *execution, *shared, modelling, counted_time, outcome);
     mark_unknown_in_regions(order, outcome);
+    if (!order.code_regions().empty() && order.windows() == nullptr &&
+        std::any_of(order.events.begin(), order.events.end(),
+                    [](const event::Event& event) { return is_cause_of_cycles(event.id); }))
+      outcome.notices.push_back(fmt::format("functions: {}: `tally profile --by cause`", causes_only_in_profiles));
     note_unknown_in_windows(order, outcome);
     if (is_profile || order.has_mix()) {
       outcome.code = code_counts(order, *shared, modelling, execution->kept_files, outcome.counts);

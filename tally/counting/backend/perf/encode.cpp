@@ -169,6 +169,18 @@ Encoded not_of_this_processor(const Encoding& encoding, event::Mode mode, const 
                           event::maker(encoding.family), encoding.pmu, core.name));
 }
 
+// One for each counter: together they have the event. These PMUs refuse to exclude modes.
+std::vector<Encoded> of_machine(const Encoding& encoding) {
+  std::vector<Encoded> all;
+  for (const event::MachineCounter& counter : encoding.machine)
+    all.push_back({{counter.type, encoding.config, false, false, encoding.config1, encoding.config2},
+                   CountSource::pmu(encoding.pmu),
+                   "",
+                   "",
+                   counter.processor});
+  return all;
+}
+
 }  // namespace
 
 std::vector<Encoded> encode(const event::Event& event, const std::vector<PmuDevice>& cores) {
@@ -178,6 +190,7 @@ std::vector<Encoded> encode(const event::Event& event, const std::vector<PmuDevi
     return {{{linux::perf_type_software, static_cast<std::uint64_t>(*own), user_only}, Source::kernel, "", ""}};
   }
   if (event::definition(event.id).kind == event::Kind::software) return {none("not one of the kernel's counters")};
+  if (event::is_of_machine(event)) return of_machine(*event.encoding);
   if (cores.empty()) return {none("the kernel reports no PMU for this processor")};
   if (event.encoding && !is_any_cores(*event.encoding)) {
     const PmuDevice* core = named_core(*event.encoding, cores);

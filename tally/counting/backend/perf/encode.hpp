@@ -1,6 +1,7 @@
 // Encodes events for perf_event_open(2) on this machine.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct Encoded {
   CountSource source;    ///< what counts it: a PMU, or the kernel for its own events
   std::string doubt;     ///< why the count is less reliable: a code that this PMU does not list
   std::string why_none;  ///< not empty: the event cannot be counted
+  std::optional<int> processor = {};  ///< of a PMU outside the cores: where its counter is opened
   bool operator==(const Encoded&) const = default;
 };
 

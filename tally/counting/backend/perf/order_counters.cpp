@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <span>
 
@@ -15,6 +16,8 @@
 
 namespace tally::backend::perf {
 namespace {
+
+using linux::PerfStart;
 
 bool is_clock(const event::Event& event) {
   return event.id == event::Id::task_clock || event.id == event::Id::cpu_clock;
@@ -32,6 +35,10 @@ linux::PerfCounter open_as_allowed(const event::Event& event, linux::PerfEvent e
 }  // namespace
 
 std::string why_refused(int os_errno, const event::Event& event) {
+  if (event::is_of_machine(event) && (os_errno == EACCES || os_errno == EPERM))
+    return fmt::format("the kernel refuses to count what the whole machine does: {}; root, CAP_PERFMON or "
+                       "kernel.perf_event_paranoid 0 allow it",
+                       linux::errno_text(os_errno));
   switch (os_errno) {
     case ENOENT: return "this PMU has no such event";
     case EINVAL:
@@ -128,6 +135,16 @@ void Counters::open(EventCounters& one, std::size_t kind, linux::PerfTarget targ
   const std::size_t own = opened_.size();
   opened_.emplace_back();
   if (!one.kinds[kind].why_none.empty()) return;
+  if (const auto processor = one.kinds[kind].processor) {
+    // The first target of threads has it for all; targets of processors have their own. ESRCH: nothing to add.
+    const bool is_other = target.processor >= 0 ? target.processor != *processor : targets_.size() > 1;
+    const PerfStart start = target.start == PerfStart::at_exec ? PerfStart::at_once : target.start;
+    opened_[own] = is_other ? linux::PerfCounter{{}, ESRCH}
+                            : linux::open_counter(one.kinds[kind].event, {-1, *processor, false, start});
+    if (opened_[own]) reads_.push_back({0, "", false, {own}});
+    if (!opened_[own] && !is_other) one.os_errno = opened_[own].os_errno;
+    return;
+  }
   const int group = one.event.group;
   const std::string pmu = one.kinds[kind].event.type == linux::perf_type_software ? "" : one.kinds[kind].source.name;
   const auto of_group = [group](const auto& other) { return other.event.group == group; };
@@ -297,6 +314,7 @@ Count Counters::count_of(const EventCounters& one, const std::vector<std::size_t
     }
   }
   if (!any) return absent(one.os_errno != 0 ? why_refused(one.os_errno, one.event) : "it was not counted");
+  if (event::is_of_machine(one.event)) return of_machine(one, readings);
   Count sum = sum_of(one, readings);
   for (const std::size_t target : targets) {
     if (const std::string why = why_target_ended(one, target); !why.empty())
@@ -307,6 +325,20 @@ Count Counters::count_of(const EventCounters& one, const std::vector<std::size_t
     if (!encoded.doubt.empty()) sum = downgraded(std::move(sum), Trust::partial, encoded.doubt);
   }
   return sum;
+}
+
+// Counts in the event's unit. Those of a program are not its own.
+Count Counters::of_machine(const EventCounters& one, const std::vector<std::vector<Reading>>& readings) const {
+  Reading sum;
+  for (const std::vector<Reading>& kind : readings)
+    for (const Reading& reading : kind) sum = sum + reading;
+  sum.raw = std::llround(static_cast<double>(sum.raw) * one.event.encoding->scale);
+  Count count = from_reading(sum, one.kinds.front().source);
+  if (!doubt_.empty()) count = downgraded(std::move(count), Trust::partial, doubt_);
+  if (targets_.front().processor >= 0) return count;
+  return downgraded(
+      std::move(count), Trust::partial,
+      fmt::format("of the whole machine while the program ran: {} does not count programs", one.event.encoding->pmu));
 }
 
 Count Counters::sum_of(const EventCounters& one, const std::vector<std::vector<Reading>>& readings) const {

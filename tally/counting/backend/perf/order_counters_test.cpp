@@ -1,6 +1,7 @@
 #include "tally/counting/backend/perf/order_counters.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -101,6 +102,53 @@ TEST(Counters, of_a_processor_that_stays_online_are_counted) {
     counters.disable();
     EXPECT_EQ(counters.read()[0].trust, Trust::counted) << counters.read()[0].reason;
   }
+}
+
+// A PMU of the machine, played by the kernel's clock of processors, which counts nanoseconds on each.
+event::Event machine_event(std::vector<event::MachineCounter> counters) {
+  event::Event event = *event::parse("task-clock");
+  event.id = event::Id::code;
+  event.asked = event.label = "power/energy-pkg/";
+  event.encoding = event::Encoding{.pmu = "power", .type = 1, .machine = std::move(counters)};
+  event.encoding->scale = 1000;
+  event.encoding->unit = Unit::nanojoules;
+  return event;
+}
+
+TEST(MachineCounters, are_encoded_without_modes_for_each_processor) {
+  const std::vector<Encoded> all = encode(machine_event({{1, 0}, {1, 3}}), {});
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[1].event, (linux::PerfEvent{1, 0, false, false}));
+  EXPECT_EQ(all[1].processor, 3);
+  EXPECT_EQ(all[1].source, CountSource::pmu("power"));
+}
+
+TEST(MachineCounters, of_a_program_are_those_of_the_machine_and_say_so) {
+  Counters counters({machine_event({{1, 0}})}, {});
+  counters.open({getpid(), -1, true, linux::PerfStart::at_exec});
+  counters.open({getpid(), -1, true, linux::PerfStart::at_exec});
+  if (counters.first_errno() != 0) GTEST_SKIP() << "the kernel refuses to count processors here";
+  const Nanoseconds start = linux::now();
+  while (linux::now() - start < std::chrono::milliseconds(20)) continue;
+  const Count count = counters.read()[0];
+  EXPECT_EQ(counters.size(), 1u) << "once for all threads";
+  EXPECT_EQ(count.trust, Trust::partial);
+  EXPECT_EQ(count.reason, "of the whole machine while the program ran: power does not count programs");
+  EXPECT_GE(*count.value, std::int64_t{20'000'000} * 1000) << "in the event's unit";
+  EXPECT_LT(*count.value, std::int64_t{20'000'000} * 1000 * 100);
+}
+
+TEST(MachineCounters, of_processors_are_opened_where_the_pmu_counts) {
+  Counters counters({machine_event({{1, 0}})}, {});
+  for (const int processor : {0, 1})
+    counters.open({.thread = -1, .processor = processor, .start = linux::PerfStart::at_once});
+  if (counters.first_errno() != 0) GTEST_SKIP() << "the kernel refuses to count processors here";
+  EXPECT_EQ(counters.size(), 1u);
+  EXPECT_EQ(counters.read()[0].trust, Trust::counted);
+}
+
+TEST(MachineCounters, report_what_the_kernel_requires) {
+  EXPECT_NE(why_refused(EACCES, machine_event({{1, 0}})).find("kernel.perf_event_paranoid 0"), std::string::npos);
 }
 
 }  // namespace

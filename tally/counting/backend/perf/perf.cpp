@@ -49,10 +49,12 @@ void keep_kernel_counts(const std::vector<event::Event>& events, const std::vect
   }
 }
 
-Nanoseconds longest_enabled(const std::vector<Count>& counts) {
+// Of events that start with the program.
+Nanoseconds longest_enabled(const std::vector<event::Event>& events, const std::vector<Count>& counts) {
   Nanoseconds longest{0};
-  for (const Count& count : counts)
-    if (count.reading) longest = std::max(longest, count.reading->time_enabled);
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i].reading && !event::is_of_machine(events[i]))
+      longest = std::max(longest, counts[i].reading->time_enabled);
   return longest;
 }
 
@@ -83,7 +85,7 @@ class CommandCount {
     if (!attached()) keep_kernel_counts(order_.events, counts, statistics);
     if (are_counters_on_from_exec() && left.ended)
       statistics.lost =
-          why_counters_were_lost(longest_enabled(counts), statistics.usage, order_.target.command.front());
+          why_counters_were_lost(longest_enabled(order_.events, counts), statistics.usage, order_.target.command.front());
     if (!statistics.lost.empty()) conductor.mark_lost(statistics.lost);
     Outcome outcome = native_.outcome(statistics);
     outcome.notices.insert(outcome.notices.begin(), others->notices.begin(), others->notices.end());
@@ -160,9 +162,12 @@ class Perf final : public Backend {
 
   std::optional<Error> refuses(const Order& order) const override {
     if (auto refused = refuses_regions(order)) return refused;
-    const bool is_software =
-        order.windows() != nullptr ? all_software(order.windows()->triggers) : all_software(order.events);
-    if (!is_software) return refuses_hardware(order);
+    const bool needs_no_core = order.windows() != nullptr
+                                   ? all_software(order.windows()->triggers)
+                                   : std::all_of(order.events.begin(), order.events.end(), [](const event::Event& one) {
+                                       return is_software(one) || event::is_of_machine(one);
+                                     });
+    if (!needs_no_core) return refuses_hardware(order);
     return order.count() != nullptr && use_ == Use::by_name ? refused_by_kernel(order.events) : std::nullopt;
   }
 

@@ -47,10 +47,8 @@ std::string unknown_amounts(event::Id id, const channel::Totals& totals) {
                           : fmt::format("{} of {} executed instructions are not known", what, thousands(n));
   };
   const Amounts amounts = amounts_of(id);
-  const std::string operations =
-      why(amounts.operations, channel::unknown_operations, "the floating-point operations");
-  return !operations.empty() ? operations
-                             : why(amounts.bytes, channel::unknown_bytes, "the bytes of the accesses");
+  const std::string operations = why(amounts.operations, channel::unknown_operations, "the floating-point operations");
+  return !operations.empty() ? operations : why(amounts.bytes, channel::unknown_bytes, "the bytes of the accesses");
 }
 
 /// Whether the event is the processor's count of program instructions, which needs no machine model.

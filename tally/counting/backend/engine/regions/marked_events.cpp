@@ -31,6 +31,8 @@ std::vector<MarkedEvent> marked_events(const Order& order, const Modelling& mode
     MarkedEvent one{&event, {}, "", false};
     if (count.trust == Trust::absent) {
       one.reason = count.reason;
+    } else if (is_cause_of_cycles(event.id) && order.windows() == nullptr) {
+      continue;  // a notice of the run says why
     } else if (is_cause_of_cycles(event.id)) {
       one.reason = causes_only_in_profiles;
     } else if (needed_by(event.id).core && order.windows() != nullptr) {

@@ -153,7 +153,17 @@ int run(const std::vector<std::string>& arguments, Tool tool, bool is_valgrind) 
   return print(page.text());
 }
 
-int run_callgrind(const std::vector<std::string>& arguments) { return run(arguments, Tool::callgrind, false); }
+// The text of `tally help callgrind`.
+int print_whole_help() {
+  Page page;
+  describe_callgrind(page);
+  return print(page.whole_text());
+}
+
+int run_callgrind(const std::vector<std::string>& arguments) {
+  if (arguments == std::vector<std::string>{"--help-all"}) return print_whole_help();
+  return run(arguments, Tool::callgrind, false);
+}
 
 // valgrind's default tool is memcheck, and its exit code for wrong usage 1.
 int run_valgrind(const std::vector<std::string>& arguments) { return run(arguments, Tool::memcheck, true); }

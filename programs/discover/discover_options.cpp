@@ -156,7 +156,7 @@ void describe_discover_options(command::Page& page, DiscoverOptions& options) {
   page.add_flag("--all", options.all, "show the verdict for each payload");
   page.add_flag(
       "--score", options.score,
-      "with --backend engine: compare the result with the secret event map, and with the M1 framework's algorithm");
+      "compare the result with the secret event map, and with the M1 framework's algorithm; with --backend engine");
   page.add_flag("--list", options.list, "list the payloads and exit");
   page.footer(discover_footer);
 }

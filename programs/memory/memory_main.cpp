@@ -126,7 +126,7 @@ void describe(Page& page, MemoryOptions& options) {
       "Measure the memory hierarchy of this machine: capacity, latency, line size and ways of caches, TLBs, and how "
       "reliable each number is.",
       "tally memory [options] [TASK]");
-  page.add_option("TASK", options.task, "what to measure, see below (default: levels)");
+  page.add_option("TASK", options.task, "what to measure (default: levels); `tally help memory` lists the tasks");
   const auto formats = output::common(output::memory_formats());
   command::add_format_option(page, options.format, formats, output::format_help(formats, "table"));
   command::add_output_option(page, options.output);
@@ -156,9 +156,9 @@ void describe(Page& page, MemoryOptions& options) {
       .value_name("SIZE");
   page.add_option("--preset", options.preset, "region and block sizes of the scripts of LENS: " + preset_names())
       .value_name("PRESET");
-  page.add_option("--store", options.store, "store instruction, see below").value_name("STORE");
-  page.add_option("--load", options.load, "load instruction, see below").value_name("LOAD");
-  page.add_option("--fence", options.fence, "fence after stores, see below").value_name("FENCE");
+  page.add_option("--store", options.store, "store instruction, such as nt512").value_name("STORE");
+  page.add_option("--load", options.load, "load instruction, such as scalar").value_name("LOAD");
+  page.add_option("--fence", options.fence, "fence after stores, such as sfence").value_name("FENCE");
   page.add_option("--cpu", options.processor, "measure on this CPU (default: the least busy one)").value_name("CPU");
   settings::add_setting_options(page, options.settings);
   page.add_option("--mappings", options.plan.mappings,

@@ -86,7 +86,7 @@ void describe(Page& page, ReportOptions& options) {
   page.head("Make an HTML page of stored results, convert them to another format, or compare two.",
             "tally report [options] -o PAGE.html FILE…\n  tally report [options] --format FORMAT FILE…\n  tally report "
             "[options] BEFORE.json AFTER.json");
-  page.add_option("FILE", options.files, "a file with stored results, in one of the formats below");
+  page.add_option("FILE", options.files, "a file with stored results; `tally help report` lists the formats");
   report::add_result_options(page, options.results, "html", "(default)");
   page.add_option("--bbv", options.vectors,
                   "windows: find phases from the basic-block vectors that `tally sample --bbv FILE` wrote")

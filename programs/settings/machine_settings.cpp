@@ -7,9 +7,9 @@ namespace tally::settings {
 
 void add_setting_options(command::Page& page, SettingOptions& options) {
   page.add_flag("--fix-frequency", options.fix_frequency,
-                "as root: run all CPUs at their base frequency, without turbo; restored at the end");
+                "run all CPUs at their base frequency, without turbo, as root; restored at the end");
   page.add_option("--prefetchers", options.prefetchers,
-                  "as root, on Intel: switch the hardware prefetchers off; restored at the end")
+                  "switch the hardware prefetchers off, on Intel, as root; restored at the end")
       .value_name("off")
       .one_of({"off"});
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/option_groups.hpp"
 
 namespace tally::cli {
 
@@ -14,7 +15,8 @@ void add_control_options(Page& page, ControlOptions& options) {
   page.add_option("--control", options.source,
                   "carry out commands from another program, as perf stat does: enable, disable, ping, stop; CHANNEL is "
                   "fd:N[,M] or fifo:PATH[,PATH], and answers (ack) go to the second one")
-      .value_name("CHANNEL");
+      .value_name("CHANNEL")
+      .in(counting_group);
 }
 
 Result<void> ControlOptions::choose(backend::Order& order) {

@@ -9,6 +9,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
+#include "tally/tools/command/option_groups.hpp"
 
 namespace tally::cli {
 
@@ -54,7 +55,8 @@ event::Sources EventTable::sources() const {
 void add_event_table_option(Page& page, EventTable& table) {
   page.add_option("--event-table", table.file,
                   "also use the event names in FILE: a vendor's JSON table, or the output of tally discover --table")
-      .value_name("FILE");
+      .value_name("FILE")
+      .in(counting_group);
 }
 
 void add_table_entry(event::Explanation& explanation, const EventTable& table) {

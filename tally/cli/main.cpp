@@ -73,9 +73,9 @@ int unknown_topic(const std::string& word) {
 // `tally help`, `tally help COMMAND`, `tally help TOPIC`.
 int run_help(const std::vector<std::string>& words) {
   if (words.empty()) return print(help());
-  if (words.front() == "export") return run_export({"--help"});
+  if (words.front() == "export") return run_export({"--help-all"});
   for (const Command& command : commands()) {
-    if (command.name == words.front()) return run(command, {"--help"});
+    if (command.name == words.front()) return run(command, {"--help-all"});
   }
   if (const OptionGroup* group = find_group(words.front())) return print(topic_text(describe_commands(), *group));
   return unknown_topic(words.front());

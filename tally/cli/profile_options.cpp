@@ -14,6 +14,7 @@
 #include "tally/output/registry/choose_format.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
+#include "tally/tools/command/option_groups.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/launch/launch.hpp"
 #include "tally/tools/why/native_run.hpp"
@@ -75,7 +76,7 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
       .repeated()
       .value_name("EVENTS");
   app.add_option("--every", options.every,
-                 "sample every N events (50000, 50k, 2M) or after this time (1ms, for clocks); 1 records every event "
+                 "sample every N events (50000, 50k, 2M), or after this time (1ms, for clocks); 1 records every event "
                  "(default for page-faults)")
       .value_name("N");
   app.add_option("--frequency", options.frequency, "sample HZ times per second and CPU (default: 3989)")
@@ -94,44 +95,53 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
                "also show which instructions each row executed: vectors, categories, names; formats table and json; "
                "the engine only");
   app.add_flag("--python", options.python,
-               "engine only: also count the functions of Python 3.11 programs, in the formats table, html, json and "
+               "also count the functions of Python 3.11 programs; the engine only; formats table, html, json and "
                "callgrind; on by itself if PROGRAM is python or a Python script");
   app.add_option("--sort", options.sort,
-                 "with --calls: sort rows by the counts of the function itself (own) or including callees")
+                 "with --calls: sort by counts of the function alone (own), or including callees")
       .value_name("own|callees");
-  app.add_option("--annotate", options.annotate, "also print the source of a function or file with its counts")
+  app.add_option("--annotate", options.annotate, "also print the source of a function or file, with its counts")
       .value_name("NAME");
   app.add_flag("--asm", options.instructions,
                "with --annotate: print the function's instructions (uses objdump); with --format callgrind: counts per "
                "instruction, for KCachegrind");
   app.add_option("--top", options.top, "rows of the table; 0: all (default: 40, with --roofline 10)").value_name("N");
   app.add_flag("--full-names", options.whole_names, "print C++ and Rust functions with their parameters");
-  app.add_flag("--inlines", options.inlines, "attribute counts to inlined functions instead of their callers");
+  app.add_flag("--inlines", options.inlines, "attribute counts to inlined functions, not to their callers");
   app.add_option("--object", options.object,
                  "with --format bolt, bolt-preagg and order: the program or library to optimize (default: PROGRAM)")
-      .value_name("FILE");
+      .value_name("FILE")
+      .in(files_group);
   app.add_option(
          "--include", options.include,
          "with --format lcov and cobertura: only source files whose path, or its end, matches this pattern, such "
          "as 'src/*'; may be repeated")
       .repeated()
-      .value_name("PATTERN");
-  app.add_option("--exclude", options.exclude, "the same: without these files").repeated().value_name("PATTERN");
+      .value_name("PATTERN")
+      .in(files_group);
+  app.add_option("--exclude", options.exclude, "with --format lcov and cobertura: without these source files")
+      .repeated()
+      .value_name("PATTERN")
+      .in(files_group);
   app.add_option("--fail-under", options.fail_under_text,
-                 "the same: exit with 1 if less than this share of the lines was executed")
-      .value_name("PERCENT");
+                 "with --format lcov and cobertura: exit with 1 if less than this share of the lines was executed")
+      .value_name("PERCENT")
+      .in(files_group);
   app.add_flag(
       "--debuginfod", options.debuginfod,
-      "download missing debug files from the servers in DEBUGINFOD_URLS; otherwise tally does not use the network");
+      "download missing debug files, from the servers in DEBUGINFOD_URLS; otherwise tally does not use the network");
   app.add_flag(
-      "--parts", options.parts,
-      "with --format callgrind: write a file for each part that marks in the program end (CALLGRIND_DUMP_STATS "
-      "and others), as callgrind does: FILE.1, FILE.2 …, FILE");
+         "--parts", options.parts,
+         "with --format callgrind: write a file for each part that marks in the program end (CALLGRIND_DUMP_STATS "
+         "and others), as callgrind does: FILE.1, FILE.2 …, FILE")
+      .in(files_group);
   app.add_option("--instr-atstart", options.instrumentation_at_start,
                  "--parts, with instrumentation on (yes) or off (no) at the start (default: the first mark decides)")
-      .one_of({"yes", "no"});
+      .one_of({"yes", "no"})
+      .in(files_group);
   app.add_option("--collect-atstart", options.collection_at_start, "--parts, with collection on or off at the start")
-      .one_of({"yes", "no"});
+      .one_of({"yes", "no"})
+      .in(files_group);
   add_model_options(app, options.model);
   why::add_native_option(app, options.native,
                          "add core-cycles-estimate, its estimated cycles, divided as the model divides `-e cycles`");

@@ -95,19 +95,17 @@ void describe(Page& app, SampleOptions& options) {
       .check(not_negative)
       .value_name("N");
   app.add_flag("--where", options.where,
-               "engine only: add the function and source line where each window ended (table, csv, jsonl)");
+               "engine only: add where each window ended: function and source line (table, csv, jsonl)");
   app.add_option("--bbv", options.vectors,
-                 "engine only: write basic-block vectors for SimPoint to FILE, one line per window; further threads: "
+                 "engine only: write basic-block vectors to FILE, for SimPoint, one line per window; further threads: "
                  "FILE.2, FILE.3")
       .value_name("FILE");
   add_launch_options(app, options.order.conditions);
   add_pmu_option(app, options.order.conditions);
   add_process_options(app, options.processes, options.everywhere);
   app.add_flag("--wait", options.waits,
-               "wait until someone starts a program that matches --only, and record it until it ends or Ctrl-C; not "
-               "with the engine");
-  app.add_flag("--again", options.waits_again,
-               "with --wait: when the program has ended, wait for the next one, until Ctrl-C");
+               "wait for the start of a program of --only, and record it until it ends or Ctrl-C; not with the engine");
+  app.add_flag("--again", options.waits_again, "with --wait: record each such program, until Ctrl-C");
   add_backend_option(app, options.backend, "count with this backend: auto (default), engine, perf");
   const auto formats = output::common(output::window_formats());
   add_format_option(app, options.format, formats, output::format_help(formats, "table", "csv"));

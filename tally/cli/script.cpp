@@ -9,6 +9,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/option_groups.hpp"
 
 namespace tally::cli {
 namespace {
@@ -30,8 +31,9 @@ bool names_code(std::string_view option) {
 
 void add_script_option(Page& page, bool& from_script) {
   page.add_flag(
-      "--from-script", from_script,
-      "the program is python3 SCRIPT: also count the script alone, from its first line to its end, as a region");
+          "--from-script", from_script,
+          "the program is python3 SCRIPT: also count the script alone, from its first line to its end, as a region")
+      .in(regions_group);
 }
 
 Result<std::vector<std::string>> script_command(std::vector<std::string> command, const std::string& runner) {

@@ -69,13 +69,6 @@ struct StatOptions {
   measure::StatOptions stat;
 };
 
-constexpr const char* about_events =
-    "EVENTS are names listed by `tally events` (instructions, branches, loads, page-faults), names of perf (cs, "
-    "LLC-loads), of libpfm4 (hsw::BR_INST_RETIRED:CONDITIONAL) or of the kernel (cpu/event=0xc4,umask=0x1/), or codes "
-    "(r01c4, 0x4101C4). :u counts user mode (the default), :k the kernel, :uk both. {a,b} is a group: its events are "
-    "counted at the same time. `tally event NAME` explains an event.\n"
-    "\n";
-
 constexpr const char* stat_examples =
     "Exit code: that of the program, or 128+N if signal N killed it; 2 bad usage, 125 tally could not measure or "
     "write, 126 the program cannot be executed, 127 the program was not found.\n"
@@ -96,7 +89,8 @@ constexpr const char* stat_examples =
 // Adds the options for what is counted, and when.
 void add_target_options(Page& app, StatOptions& options) {
   add_attach_options(app, options.attach);
-  app.add_flag("--kernel", options.kernel, "count user mode and kernel together, except for events with :u or :k");
+  app.add_flag("--kernel", options.kernel, "count user mode and kernel together, except for events with :u or :k")
+      .in(counting_group);
   app.add_option("-I,--interval", options.interval_ms, "print the counts every MS milliseconds")
       .value_name("MS")
       .check(whole_number(1, 86'400'000));
@@ -134,9 +128,11 @@ void describe(Page& app, StatOptions& options) {
       .check(whole_number(1, 1'000'000));
   app.add_flag("--passes", options.passes,
                "run the program several times if there are more events than counters, once for each set that fits; "
-               "implied by -r");
+               "implied by -r")
+      .in(counting_group);
   app.add_flag("--multiplex", options.stat.count()->multiplex,
-               "time-share the counters if there are more events than counters; report estimates with an error bound");
+               "time-share the counters if there are more events than counters; report estimates with an error bound")
+      .in(counting_group);
   app.add_flag("--keep-going", options.stat.keep_going, "with -r: continue after a run fails");
   add_launch_options(app, options.stat.conditions);
   add_pmu_option(app, options.stat.conditions);
@@ -145,7 +141,8 @@ void describe(Page& app, StatOptions& options) {
   add_script_option(app, options.from_script);
   snippet::add_code_options(app, options.code);
   app.add_flag("--corrections", options.stat.count()->count_interrupts,
-               "show what page faults and interrupts add to PMU counts; uses one counter for interrupts");
+               "show what page faults and interrupts add to PMU counts; uses one counter for interrupts")
+      .in(counting_group);
   add_backend_option(app, options.backend, "count with this backend: auto (default), perf, engine, none, stepper");
   why::add_native_option(app, options.native,
                          "report its times, page faults, peak memory and estimated cycles (core-cycles-estimate) from "
@@ -176,7 +173,7 @@ void describe(Page& app, StatOptions& options) {
   report::add_result_options(app, options.results, "table", "(default: standard error)");
   comparison::add_baseline_options(app, options.baseline);
   add_engine_tuning(app, options.stat.conditions.engine);
-  app.footer(about_events + output::format_lines(output::common(output::stat_formats())) + "\n" + stat_examples);
+  app.footer(output::format_lines(output::common(output::stat_formats())) + "\n" + stat_examples);
 }
 
 std::optional<Nanoseconds> milliseconds(std::optional<int> number) {

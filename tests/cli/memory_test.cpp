@@ -157,7 +157,7 @@ std::set<std::int64_t> values(const Json& points, const std::string& name) {
 // A task that is listed but never run, as in an earlier tool, would be a name only. A size that is accepted but not
 // measured would be missing without a word.
 TEST(B4, every_task_that_is_listed_gives_rows_for_each_size) {
-  const std::string help = tally({"memory", "--help"}).out;
+  const std::string help = tally({"help", "memory"}).out;
   const std::size_t start = help.find("The tasks:\n\n") + 12;
   for (const std::string& line : split(help.substr(start, help.find("\n\n", start) - start), '\n')) {
     const std::string task = line.substr(2, line.find(' ', 2) - 2);

@@ -58,7 +58,7 @@ def words_of(command):
 
 
 class HelpTexts:
-    """The options that --help of each command lists, and the topics of `tally help` that it names."""
+    """The help of each command: for tally, with the text of every option."""
 
     def __init__(self, root, tally):
         self.programs = {"tally": tally, "dev": os.path.join(root, "dev")}
@@ -67,9 +67,8 @@ class HelpTexts:
     def of(self, program, *command):
         key = (program, *command)
         if key not in self.known:
-            _, text = run([self.programs[program], *command, "--help"])
-            topics = re.findall(ENTRY, text.partition("\nMore options")[2].partition("\n\n")[0], re.MULTILINE)
-            self.known[key] = "\n".join([text] + [run([self.programs[program], "help", topic])[1] for topic in topics])
+            words = ["help", *command] if program == "tally" else [*command, "--help"]
+            self.known[key] = run([self.programs[program], *words])[1]
         return self.known[key]
 
 
@@ -90,7 +89,7 @@ def misnamed(command, words, helps):
         return f"{command}: there is no topic {wrong.pop()!r}" if wrong else None
     if name not in commands_of_program:
         return f"{command}: there is no command {name!r}"
-    known = set(OPTION.findall(helps.of(program, name))) | {"--help", "-h"}
+    known = set(OPTION.findall(helps.of(program, name))) | {"--help", "--help-all", "-h"}
     for word in words[2:]:
         if (option := OPTION.match(word)) and option[0] not in known:
             return f"{command}: {name} has no option {option[0]!r}"
@@ -102,7 +101,7 @@ def misnamed(command, words, helps):
 
 def can_be_run(command, words, helps):
     """Whether a command is quick, changes nothing and is complete."""
-    if words[0] != "tally" or len(words) < 3 or "--help" in words or STANDS_FOR_SOMETHING.search(command):
+    if words[0] != "tally" or len(words) < 3 or {"--help", "--help-all"} & set(words) or STANDS_FOR_SOMETHING.search(command):
         return False
     wants_more = rf"^ *(-\w, )?{re.escape(words[-1])}(, --[\w-]+)? [A-Z]"
     if re.search(wants_more, helps.of(*words[:2]), re.MULTILINE):

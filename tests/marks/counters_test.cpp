@@ -66,7 +66,7 @@ TEST(Rdpmc, AvailableAndMissingCountersAreReportedBeforehand) {
   EXPECT_NE(
       messages("cycles").find("0x40000001 for cycles:u; any other ends the program by SIGSEGV: there is no 0x40000002"),
       std::string::npos);
-  const std::string help = tally({"stat", "--help"}).out;
+  const std::string help = tally({"help", "stat"}).out;
   EXPECT_NE(help.find("any other"), std::string::npos);
 }
 

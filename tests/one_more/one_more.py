@@ -301,7 +301,7 @@ uses = [
     (["stat", "-e", "transfers", "--backend", "engine", "--", "/bin/true"], "transfers"),
     (["stat", "--metrics", "transfer-rate", "--backend", "engine", "--", "/bin/true"], "transfer-rate"),
     (["stat", "-e", "transfers,loads", "--format", "names", "--backend", "engine", "--", "/bin/true"], "transfers:u\nloads:u\n"),
-    (["stat", "--help"], "the events alone"),
+    (["help", "stat"], "the events alone"),
     (["stat", "-e", "thread-switches", "--backend", "none", "--", "/bin/true"], "thread-switches"),
     (["stat", "-e", "instructions", "--backend", "steady", "--", "/bin/true"], "4,242"),
     (["stat", "-e", "page-faults", "--sealed", "--", "/bin/true"], " · engine"),

@@ -49,6 +49,20 @@ Error in_words(const CLI::ParseError& error, const Page& page) {
   return {Code::bad_usage, std::move(message), page.options_hint(unknown), 0};
 }
 
+// Options by where the help describes them.
+struct SortedOptions {
+  std::vector<OptionDescription> arguments, own, grouped;
+
+  explicit SortedOptions(const std::vector<OptionDescription>& options) {
+    for (const OptionDescription& option : options)
+      (option.is_positional() ? arguments : option.group == nullptr ? own : grouped).push_back(option);
+  }
+};
+
+std::string head_of(const std::string& sentence, const std::string& usage) {
+  return fmt::format("{}\nUsage: {}\n", output::hanging("", sentence), usage);
+}
+
 }  // namespace
 
 Option Option::value_name(const std::string& name) {
@@ -110,7 +124,15 @@ Option Option::hidden() {
   return *this;
 }
 
-Page::Page() : app_(std::make_unique<CLI::App>()) { app_->set_help_flag("-h,--help", "print this help"); }
+Option Option::in(const OptionGroup& group) {
+  details_->group = &group;
+  return *this;
+}
+
+Page::Page() : app_(std::make_unique<CLI::App>()) {
+  app_->set_help_flag("-h,--help", "print this help");
+  app_->set_help_all_flag("--help-all")->group("");
+}
 Page::~Page() = default;
 
 void Page::head(std::string sentence, std::string usage) {
@@ -148,12 +170,14 @@ void Page::prefix_command() { app_->prefix_command(); }
 std::vector<std::string> Page::remaining() const { return app_->remaining(); }
 bool Page::has(const std::string& name) const { return app_->count(name) > 0; }
 
-Result<bool> Page::parse(const std::vector<std::string>& arguments) {
+Result<Page::Request> Page::parse(const std::vector<std::string>& arguments) {
   try {
     // CLI11 expects the arguments in reverse order.
     app_->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
-    return true;
+    return Request::help;
+  } catch (const CLI::CallForAllHelp&) {
+    return Request::whole_help;
   } catch (const CLI::ParseError& error) {
     return fail(in_words(error, *this));
   }
@@ -164,14 +188,14 @@ Result<bool> Page::parse(const std::vector<std::string>& arguments) {
     if (word.starts_with("--") && word.size() > 3 && word.find('=') == word.size() - 1)
       return fail(Code::bad_usage, fmt::format("missing value after {}", printable(word)), options_hint(""));
   }
-  return false;
+  return Request::measurement;
 }
 
 std::optional<int> Page::read(const std::vector<std::string>& arguments) {
-  const auto asks_for_help = parse(arguments);
-  if (!asks_for_help) return report_error(asks_for_help.error());
-  if (*asks_for_help) return print(text());
-  return std::nullopt;
+  const auto request = parse(arguments);
+  if (!request) return report_error(request.error());
+  if (*request == Request::measurement) return std::nullopt;
+  return print(*request == Request::help ? text() : whole_text());
 }
 
 std::vector<OptionDescription> Page::options() const {
@@ -219,11 +243,29 @@ std::string Page::options_hint(const std::string& unknown) const {
 }
 
 std::string Page::text() const {
-  std::vector<OptionDescription> arguments, own, grouped;
-  for (const OptionDescription& option : options())
-    (option.is_positional() ? arguments : option.group == nullptr ? own : grouped).push_back(option);
-  std::string text = fmt::format("{}\nUsage: {}\n", output::hanging("", sentence_), usage_);
-  text += option_entries(arguments, "Arguments") + option_entries(own, "Options") + group_entries(grouped);
+  const SortedOptions sorted(options());
+  const std::string text = head_of(sentence_, usage_) + option_entries(sorted.arguments, "Arguments") +
+                           option_entries(sorted.own, "Options") + group_entries(sorted.grouped);
+  const std::string all = footer_.empty() ? text : fmt::format("{}\n{}", text, paragraphs(footer_));
+  return line_count(all) <= two_screens ? all : brief_text();
+}
+
+std::string Page::brief_text() const {
+  const SortedOptions sorted(options());
+  const std::string text = head_of(sentence_, usage_) + brief_entries(sorted.arguments, "Arguments") +
+                           brief_entries(sorted.own, "Options") + group_names(sorted.grouped);
+  const std::string name = command_name_of(usage_);
+  const std::string end =
+      output::hanging("", fmt::format("`tally help {}` prints all of it: whole texts, formats, exit codes.",
+                                      name.substr(name.find(' ') + 1)));
+  const std::size_t used = line_count(text) + line_count(end) + 2;
+  return text + "\n" + examples(footer_, two_screens - std::min(used, two_screens)) + "\n" + end;
+}
+
+std::string Page::whole_text() const {
+  const SortedOptions sorted(options());
+  const std::string text = head_of(sentence_, usage_) + option_entries(sorted.arguments, "Arguments") +
+                           option_entries(sorted.own, "Options") + whole_groups(sorted.grouped);
   return footer_.empty() ? text : fmt::format("{}\n{}", text, paragraphs(footer_));
 }
 

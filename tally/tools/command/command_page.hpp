@@ -60,6 +60,8 @@ class Option {
   Option separated_by(char separator);
   /// Omits the option from help, man page and completion.
   Option hidden();
+  /// Belongs to this group, instead of the page's.
+  Option in(const OptionGroup& group);
 
  private:
   CLI::Option* option_;
@@ -94,8 +96,11 @@ class Page {
   void prefix_command();
   std::vector<std::string> remaining() const;
 
-  /// Parses the arguments and stores their values. Returns whether they request the help. Errors: bad_usage.
-  Result<bool> parse(const std::vector<std::string>& arguments);
+  /// What the arguments request.
+  enum class Request { measurement, help, whole_help };
+
+  /// Parses the arguments and stores their values. Errors: bad_usage.
+  Result<Request> parse(const std::vector<std::string>& arguments);
 
   /// The same. Returns tally's exit code if the command is finished: it printed the help, or the arguments are invalid
   /// and it printed the error.
@@ -107,8 +112,11 @@ class Page {
   /// The hint for an unknown option: the most similar option, if any is similar, and how to list all of them.
   std::string options_hint(const std::string& unknown) const;
 
-  /// The help as printed.
+  /// The text of `--help`. If it does not fit in two screens, each option is one line, and the end is examples.
   std::string text() const;
+
+  /// The text of `tally help COMMAND`: every option with its whole text, and the footer.
+  std::string whole_text() const;
 
   const std::string& usage() const { return usage_; }
   std::vector<OptionDescription> options() const;  ///< except hidden ones
@@ -118,6 +126,7 @@ class Page {
 
  private:
   Option added(CLI::Option& option);
+  std::string brief_text() const;
 
   std::unique_ptr<CLI::App> app_;
   std::map<const CLI::Option*, Option::Details> details_;

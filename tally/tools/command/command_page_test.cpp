@@ -3,12 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tally/core/base/text.hpp"
 #include "tally/tools/command/command.hpp"
+#include "tally/tools/command/help_text.hpp"
 #include "tally/tools/command/option_groups.hpp"
 
 namespace tally::command {
 namespace {
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 using Words = std::vector<std::string>;
 
@@ -159,12 +164,44 @@ TEST(Page, lists_only_the_names_of_options_in_groups) {
                      "  models     simulate caches, branch prediction and the core of a machine; what\n"
                      "             instructions and cycles do: --model\n"))
       << help;
+  const std::string whole = page.whole_text();
+  EXPECT_TRUE(
+      holds(whole, "\nOptions that set how the program is run:\n  -c, --clock CLOCK  second text\n\nRepeatable"));
+  EXPECT_TRUE(holds(whole, "\n      --model MODEL  third text\n\nThe engine simulates")) << whole;
   EXPECT_EQ(page.read({"--clock", "real", "--model", "host"}), std::nullopt);
   EXPECT_EQ(value, "host");
   const auto options = page.options();
   ASSERT_EQ(options.size(), 5u);
   EXPECT_EQ(options[2].group, &running_group);
   EXPECT_EQ(options[4].group, nullptr);
+}
+
+TEST(Page, shows_the_beginnings_of_texts_if_all_of_them_do_not_fit_in_two_screens) {
+  Page page;
+  std::string value;
+  page.head("Counts.", "tally count [options]");
+  page.add_option("-e,--event", value, "count this event; " + std::string(60 * 40, 'x')).value_name("EVENT");
+  std::string footer = "Formats:\n  none\n\nExamples:\n";
+  for (int i = 0; i < 60; ++i) footer += "  # Two lines\n  tally count\n";
+  page.footer(footer);
+  const std::string help = page.text();
+  EXPECT_TRUE(holds(help, "\n  -e, --event EVENT  count this event\n\nExamples:\n  # Two lines\n  tally count\n"))
+      << help;
+  EXPECT_FALSE(holds(help, "Formats:"));
+  EXPECT_TRUE(
+      help.ends_with("  tally count\n\n`tally help count` prints all of it: whole texts, formats, exit codes.\n"));
+  EXPECT_LE(std::count(help.begin(), help.end(), '\n'), 48);
+  EXPECT_TRUE(holds(page.whole_text(), "\nFormats:\n"));
+}
+
+TEST(Brief, ends_after_a_clause_or_marks_what_is_missing) {
+  EXPECT_EQ(brief("count it", 20), "count it");
+  EXPECT_EQ(brief("run it N times; report the median", 20), "run it N times");
+  EXPECT_EQ(brief("run it N times (default: 1000; then again)", 20), "run it N times");
+  EXPECT_EQ(brief("with this backend: auto (default), perf, engine", 40), "with this backend: auto (default) …");
+  EXPECT_EQ(brief("print it, and how often it was executed", 20), "print it …");
+  EXPECT_EQ(brief("emulated processor: haswell-version-3", 30), "emulated processor");
+  EXPECT_EQ(brief("a text that has no end of a clause anywhere", 20), "a text that has no …");
 }
 
 TEST(WholeNumber, includes_both_ends) {

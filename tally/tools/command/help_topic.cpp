@@ -50,6 +50,7 @@ std::string topic_list() {
 
 std::string topic_text(Commands commands, const OptionGroup& group) {
   GroupUse use = use_of(commands, group);
+  if (use.options.empty()) return paragraphs(std::string(group.text));
   std::vector<OptionDescription> options;
   for (GroupOption& entry : use.options) {
     if (entry.commands != use.commands) entry.option.text += fmt::format(" (only {})", join(entry.commands, ", "));

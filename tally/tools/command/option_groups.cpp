@@ -4,15 +4,15 @@
 
 namespace tally::command {
 
-constinit const OptionGroup running_group{
-    .name = "running",
-    .summary = "set how the program is run",
-    .text =
-        "Repeatable runs:\n"
-        "  # The same count in every run\n"
-        "  tally stat --repeatable -- ./prog\n"
-        "  # The same count on every machine\n"
-        "  tally stat --repeatable --environment fixed --clock counted --cpu-model x86-64-v2 -- ./prog\n"};
+constinit const OptionGroup running_group{.name = "running",
+                                          .summary = "set how the program is run",
+                                          .text =
+                                              "Repeatable runs:\n"
+                                              "  # The same count in every run\n"
+                                              "  tally stat --repeatable -- ./prog\n"
+                                              "  # The same count on every machine\n"
+                                              "  tally stat --repeatable --environment fixed --clock counted \\\n"
+                                              "    --cpu-model x86-64-v2 -- ./prog\n"};
 
 constinit const OptionGroup attaching_group{
     .name = "attaching",
@@ -65,8 +65,94 @@ constinit const OptionGroup results_group{
         "undecided, 125 the results are not comparable, 2 a gate is wrong or its event is missing. The key `gate` of "
         "the JSON result says which.\n"};
 
+constinit const OptionGroup counting_group{
+    .name = "counting",
+    .summary = "choose events, and how they are counted",
+    .text =
+        "EVENTS are names listed by `tally events` (instructions, branches, loads, page-faults), names of perf (cs, "
+        "LLC-loads), of libpfm4 (hsw::BR_INST_RETIRED:CONDITIONAL) or of the kernel (cpu/event=0xc4,umask=0x1/), or "
+        "codes (r01c4, 0x4101C4). :u counts user mode (the default), :k the kernel, :uk both. {a,b} is a group: its "
+        "events are counted at the same time. `tally event NAME` explains an event.\n"};
+
+constinit const OptionGroup regions_group{
+    .name = "regions",
+    .summary = "count functions and regions of the program",
+    .text =
+        "LOCATION is a function, function+0x10, or an address in the program file (0x...). FILE: before it names a "
+        "library.\n"
+        "\n"
+        "Regions:\n"
+        "  tally stat --function parse -- ./prog\n"
+        "  tally stat --from parse+0x10 --to parse+0x80 -- ./prog\n"
+        "  tally sample --every 10k --start-at main -- ./prog\n"};
+
+constinit const OptionGroup code_group{.name = "code",
+                                       .summary = "count instructions that you write, instead of a program",
+                                       .text =
+                                           "Code:\n"
+                                           "  tally stat --model haswell --asm 'imul r12, r11'\n"
+                                           "  tally stat --asm 'mov rax, [r14]' --init 'mov [r14], r14' -e loads\n"};
+
+constinit const OptionGroup output_group{
+    .name = "output",
+    .summary = "choose what a result contains, and where it is written",
+    .text =
+        "The suffix of the -o file selects a format. Each command has its own formats: `tally help COMMAND` lists "
+        "them. `tally report` converts stored results to another format.\n"
+        "\n"
+        "Results:\n"
+        "  tally stat --format csv -o result.csv -- make -j4\n"
+        "  tally stat --format csv --append -o series.csv -- ./prog\n"
+        "  tally report result.json --format csv\n"};
+
+constinit const OptionGroup files_group{
+    .name = "formats",
+    .summary = "set what some formats of a profile contain",
+    .text =
+        "Profiles for other programs:\n"
+        "  # KCachegrind; genhtml\n"
+        "  tally profile --format callgrind --asm -o callgrind.out -- ./prog\n"
+        "  tally profile -o prog.info --include 'src/*' --fail-under 80% -- ./prog\n"};
+
+constinit const OptionGroup trust_topic{
+    .name = "trust",
+    .summary = "how reliable a count is: exact, counted, partial and others",
+    .text =
+        "Every count has a trust grade, and a reason if something limits it. What was not counted is absent, never "
+        "0.\n"
+        "\n"
+        "Grades:\n"
+        "  exact      proved by construction: the engine counts executed instructions\n"
+        "  counted    counted by the processor's counters or by the kernel\n"
+        "  scaled     extrapolated: events shared the counters in turns\n"
+        "  sampled    estimated from samples, with a confidence interval\n"
+        "  estimated  computed from measured values: time multiplied by frequency\n"
+        "  modelled   computed by a named model of a machine (--model)\n"
+        "  partial    something is missing or included that should not be\n"
+        "  absent     no number; the reason says why\n"
+        "\n"
+        "`tally verify` checks the grades on this machine with programs whose counts are known. `tally doctor` says "
+        "why an event cannot be counted, and how to fix it.\n"};
+
+constinit const OptionGroup exit_topic{
+    .name = "exit",
+    .summary = "exit codes of tally",
+    .text =
+        "The exit code is that of the measured program, or 128+N if signal N killed it. Errors of tally itself: 2 bad "
+        "usage, 125 tally could not measure or write, 126 the program cannot be executed, 127 the program was not "
+        "found. Commands that answer a question return 1 for no.\n"
+        "\n"
+        "Gates (--fail-above), of `tally stat`, `compare` and `bench`:\n"
+        "  0    every gate passed\n"
+        "  1    a count grew by more than its limit\n"
+        "  3    undecided (compare: or different programs)\n"
+        "\n"
+        "`tally help COMMAND` lists the codes of a command that has others.\n"};
+
 std::span<const OptionGroup* const> option_groups() {
-  static constexpr const OptionGroup* all[] = {&running_group, &attaching_group, &models_group, &results_group};
+  static constexpr const OptionGroup* all[] = {&running_group, &attaching_group, &counting_group, &regions_group,
+                                               &code_group,    &models_group,    &results_group,  &output_group,
+                                               &files_group,   &trust_topic,     &exit_topic};
   return all;
 }
 

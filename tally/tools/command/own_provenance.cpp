@@ -12,6 +12,7 @@
 #include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/machine/time_stamp.hpp"
 #include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/option_groups.hpp"
 
 namespace tally::command {
 namespace {
@@ -58,11 +59,12 @@ std::string own_name() {
 void add_label_option(Page& page) {
   page.add_option("--label", invocation().label,
                   "store this text with the result, to find it again: a version, a configuration")
-      .value_name("LABEL");
+      .value_name("LABEL")
+      .in(output_group);
 }
 
 void add_host_option(Page& page) {
-  page.add_flag("--host", invocation().shows_host, "HTML and Markdown: show the name of the machine");
+  page.add_flag("--host", invocation().shows_host, "HTML and Markdown: show the name of the machine").in(output_group);
 }
 
 result::Provenance provenance() {

@@ -1,6 +1,7 @@
 #include "tally/tools/noise/noise_option.hpp"
 
 #include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/option_groups.hpp"
 
 namespace tally::verify {
 
@@ -8,7 +9,8 @@ void add_noise_option(command::Page& page, std::string& text) {
   page.add_option("--noise", text,
                   "add noise to the engine's counts: seed=1,irq=0.25,fault=1,skid=hpctool; irq: interrupts per million "
                   "instructions, fault: instructions added per page fault or interrupt, skid: windows end late")
-      .value_name("NOISE");
+      .value_name("NOISE")
+      .in(command::models_group);
 }
 
 Result<std::optional<Noise>> noise_of(const std::string& text, const backend::Backend& backend) {

@@ -10,6 +10,7 @@
 #include "tally/output/registry/choose_format.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
+#include "tally/tools/command/option_groups.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 
 namespace tally::report {
@@ -53,6 +54,7 @@ void add_result_options(command::Page& page, ResultOptions& options, const std::
       .output_file();
   const auto formats = output::common(output::stat_formats());
   command::add_format_option(page, options.format, formats, output::format_help(formats, usual));
+  const command::GroupScope group(page, command::output_group);
   page.add_option("-x,--field-separator", options.separator,
                   "write the fields of `perf stat -x`, separated by SEP; with --format csv: separate columns by SEP")
       .value_name("SEP");

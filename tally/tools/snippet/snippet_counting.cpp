@@ -13,6 +13,7 @@
 #include "tally/output/kinds/snippet_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
 #include "tally/tools/command/command.hpp"
+#include "tally/tools/command/option_groups.hpp"
 
 namespace tally::snippet {
 namespace {
@@ -38,6 +39,7 @@ Result<void> check_snippet(const report::ResultOptions& results) {
 }  // namespace
 
 void add_code_options(command::Page& page, CodeOptions& options) {
+  const command::GroupScope group(page, command::code_group);
   page.add_option("--asm", options.code,
                   "instead of a command: count one copy of CODE, which is instructions in Intel syntax separated by ; "
                   "or an assembly file (.s)")

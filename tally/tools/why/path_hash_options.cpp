@@ -12,10 +12,12 @@
 #include "tally/linux/process/start_state.hpp"
 #include "tally/output/analysis/read_sources.hpp"
 #include "tally/tools/command/command_page.hpp"
+#include "tally/tools/command/option_groups.hpp"
 
 namespace tally::why {
 
 void add_path_options(command::Page& page, PathOptions& options) {
+  const command::GroupScope group(page, command::results_group);
   page.add_flag("--path-hash", options.hash,
                 "engine only: store a hash of each thread's path through the program every 1,048,576 instructions; "
                 "`tally compare --why` finds where two runs part");

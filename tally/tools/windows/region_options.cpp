@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "tally/counting/profile/function_names.hpp"
+#include "tally/tools/command/option_groups.hpp"
 
 namespace tally::windows {
 
@@ -26,6 +27,7 @@ backend::FunctionFinder function_finder() {
 }
 
 void add_entry_options(command::Page& page, std::string& trap, bool& per_entry) {
+  const command::GroupScope group(page, command::regions_group);
   page.add_option("--trap", trap,
                   "engine only: count between the program's own int2e (HPCTool's marker) or int3 instructions, which "
                   "then have no other effect; `tally sample` without --every writes one row for each pair of them")
@@ -38,13 +40,12 @@ void add_entry_options(command::Page& page, std::string& trap, bool& per_entry) 
 }
 
 void add_region_options(command::Page& app, RegionOptions& options) {
+  const command::GroupScope group(app, command::regions_group);
   app.add_option("--function", options.functions,
                  "engine only: also count each call of function NAME, from entry to return; may be repeated")
       .repeated()
       .value_name("NAME");
-  app.add_option("--from", options.from,
-                 "engine only, with --to: start counting each time LOCATION is executed: a function, function+0x10, or "
-                 "an address in the program file (0x...); prefix FILE: for a library")
+  app.add_option("--from", options.from, "engine only, with --to: start counting each time LOCATION is executed")
       .repeated()
       .value_name("LOCATION");
   app.add_option("--to", options.to, "stop counting each time LOCATION is executed").repeated().value_name("LOCATION");

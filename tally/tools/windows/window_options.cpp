@@ -9,6 +9,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/measure/merged_windows.hpp"
 #include "tally/hardware/event/list.hpp"
+#include "tally/tools/command/option_groups.hpp"
 #include "tally/tools/command/periods.hpp"
 #include "tally/tools/windows/region_options.hpp"
 
@@ -22,7 +23,7 @@ std::string check_location(const std::string& text) { return text.empty() ? "not
 
 void add_window_options(command::Page& app, WindowOptions& options) {
   app.add_option("--every", options.every,
-                 "end a window every N events (50000, 50k, 2M) or after this CPU time (1ms, 100us); may be repeated "
+                 "end a window every N events (50000, 50k, 2M), or after this CPU time (1ms, 100us); may be repeated "
                  "with several --by: the first to be reached ends the window")
       .repeated()
       .value_name("N");
@@ -33,22 +34,23 @@ void add_window_options(command::Page& app, WindowOptions& options) {
       .repeated()
       .value_name("EVENT");
   app.add_option("--frequency", options.frequency,
-                 "instead of --every: about HZ windows per second and thread; the kernel adapts the number of --by "
+                 "instead of --every: HZ windows per second and thread, about: the kernel adapts the number of --by "
                  "events (default: task-clock) in a window; not with the engine")
       .value_name("HZ");
   app.add_flag("--merged", options.merged,
                "windows of processes instead of threads: joins parts of the threads, each an eighth of a window, in "
                "the order in which they ended");
   app.add_option("--start-at", options.start,
-                 "engine only: start the windows of a thread when it first executes LOCATION: a function, "
-                 "function+0x10, or an address in the program file (0x...); prefix FILE: for a library. Threads and "
-                 "children started later are counted from their start")
+                 "engine only: start the windows of a thread when it first executes LOCATION. Threads and children "
+                 "started later are counted from their start")
       .check(check_location)
-      .value_name("LOCATION");
+      .value_name("LOCATION")
+      .in(command::regions_group);
   app.add_option("--stop-at", options.stop,
                  "engine only: end the windows of a thread when it next executes LOCATION; the program continues")
       .check(check_location)
-      .value_name("LOCATION");
+      .value_name("LOCATION")
+      .in(command::regions_group);
   add_entry_options(app, options.trap, options.per_entry);
 }
 

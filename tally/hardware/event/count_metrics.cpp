@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tally/core/base/text.hpp"
+
 namespace tally::event {
 namespace {
 
@@ -83,6 +85,7 @@ std::string Metric::text(const std::vector<Counted>& counted) const {
 }
 
 Ratio Metric::evaluate(const std::vector<Count>& counts) const {
+  if (!missing.empty()) return {{}, Trust::absent, fmt::format("without a count of {}", join(missing, ", ")), ""};
   if (events.empty()) return {{}, Trust::absent, "its events were not counted in one mode of the processor", ""};
   std::vector<Count> own;
   for (const std::size_t index : events) own.push_back(counts[index]);
@@ -102,8 +105,12 @@ std::vector<Metric> metrics_of(const std::vector<Counted>& counted, const std::v
   const auto add = [&](const MetricChoice& choice) {
     const std::vector<BoundMetric> all = bind_metric(choice, names);
     // A requested metric is always in the result, even if its events are missing.
-    if (all.empty() && choice.asked)
+    if (all.empty() && choice.asked) {
       metrics.push_back({choice.full_name(), choice.unit, {}, {}, true, choice.formula, false, {}});
+      for (const std::string& bare : choice.formula.names())
+        if (std::none_of(names.begin(), names.end(), [&](const EventName& name) { return name.base == bare; }))
+          metrics.back().missing.push_back(bare);
+    }
     for (const BoundMetric& bound : all) {
       if (has(metrics, bound.name)) continue;
       EventName row = row_of(choice, bound, counted);

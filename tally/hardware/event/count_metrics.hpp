@@ -27,6 +27,7 @@ struct Metric {
   Formula formula;                  ///< over the counted events; if `events` is empty, over the missing ones
   bool combines_time = false;       ///< mixes events with measured time: not valid for modelled events
   std::vector<std::size_t> events;  ///< the counts of its names; empty if some were not counted in one mode
+  std::vector<std::string> missing = {};  ///< names without a count in any mode
 
   /// The formula with full names.
   std::string text(const std::vector<Counted>& counted) const;

@@ -373,9 +373,13 @@ std::string windows_description(const result::WindowsHead& head) { return json_t
 
 Trust trust_of(const result::WindowsHead& head) {
   Trust trust = Trust::exact;
-  for (const result::EventCount& event : head.events)
-    if (event.count.trust != Trust::absent) trust = worst(trust, event.count.trust);
-  return trust;
+  bool is_counted = head.events.empty();
+  for (const result::EventCount& event : head.events) {
+    if (event.count.trust == Trust::absent) continue;
+    trust = worst(trust, event.count.trust);
+    is_counted = true;
+  }
+  return is_counted ? trust : Trust::absent;
 }
 
 }  // namespace tally::output

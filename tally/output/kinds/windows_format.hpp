@@ -53,7 +53,7 @@ std::unique_ptr<WindowWriter> make_window_hpctool();
 /// contain it.
 std::string windows_description(const result::WindowsHead& head);
 
-/// The trust of a row: the lowest of its counts.
+/// The trust of a row: the lowest of its counts; absent if it has none.
 Trust trust_of(const result::WindowsHead& head);
 
 }  // namespace tally::output

@@ -65,8 +65,8 @@ std::string mix_table(const std::vector<NamedMix>& mixes, std::size_t terminal) 
   add_all("by largest register", &InstructionMix::widths, all.widths.size(), instructions_of);
   add_all(fmt::format("most frequent of {} names", all.names.size()), &InstructionMix::names, most_names,
           instructions_of);
-  add_accesses("loads by size", &InstructionMix::loads);
-  add_accesses("stores by size", &InstructionMix::stores);
+  add_accesses("loads by size (without rep and gathers)", &InstructionMix::loads);
+  add_accesses("stores by size (without rep and scatters)", &InstructionMix::stores);
   if (all.unknown != 0) add_field("not known", &InstructionMix::unknown);
   return grid.text(terminal);
 }

@@ -228,7 +228,10 @@ void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRe
         const Count* const count = count_of(region->all, event);
         trust = std::max(trust, count == nullptr ? Trust::absent : count->trust);
       }
-    point.levels.clear();  // libtally counts fewer events than these need
+    const bool has_levels = std::all_of(all.begin(), all.end(), [](const RegionResult* region) {
+      return count_of(region->all, "L2-misses") != nullptr && count_of(region->all, "cache-misses") != nullptr;
+    });
+    if (!has_levels) point.levels.clear();
     point.kind = "region";
     point.name = name;
     point.trust = trust;

@@ -2,14 +2,26 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
+#include <utility>
 
+#include "tally/core/base/text.hpp"
 #include "tally/hardware/event/count_metrics.hpp"
 #include "tally/linux/files/memory_file.hpp"
 
 namespace tally::backend::engine {
 namespace {
 
-RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEvent>& events, const Order& order,
+// A function that calls exit() ends there, and an interval begins again at each `from`. Empty: all is counted.
+std::string why_partial(const channel::MarkCounts& of, const CodeRegion& region) {
+  const bool is_interval = region.to || region.trap != CodeRegion::Trap::none;
+  const std::uint64_t entries = is_interval ? of.cut : of.dropped;
+  if (entries == 0) return {};
+  return plural(static_cast<std::int64_t>(entries), "entry", "entries") +
+         (is_interval ? " had not ended when the thread did" : " not counted: the return was not seen");
+}
+
+RegionCounts counts_of(const CodeRegion& region, const channel::MarkCounts& of, const std::vector<MarkedEvent>& events, const Order& order,
                        const CollectedTotals& tally, const Simulation* simulation) {
   RegionCounts result;
   result.entries = of.entries;
@@ -24,6 +36,8 @@ RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEv
       const channel::MarkEvent& counted = of.event[*marked_event.place];
       event.total.value = counted.total;
       if (of.entries > 0) event.least = counted.least, event.most = counted.most;
+      if (const std::string reason = why_partial(of, region); !reason.empty())
+        event.total = downgraded(std::move(event.total), Trust::partial, reason);
     }
     result.events.push_back(std::move(event));
   }
@@ -59,18 +73,19 @@ std::vector<RegionResult> regions_of(const Order& order, const Modelling& modell
   const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
   std::vector<RegionResult> result;
   for (std::size_t mark = 0; mark < order.code_regions().size(); ++mark) {
+    const CodeRegion& of = order.code_regions()[mark];
     RegionResult region;
-    region.name = order.code_regions()[mark].name;
+    region.name = of.name;
     channel::MarkCounts all{};
     for (const MarkedThread& thread : threads) {
       channel::MarkCounts counts{};
       const std::uint64_t at = channel::mark_counts_offset(thread.number) + mark * sizeof counts;
       if (!linux::read_at(shared.file.get(), at, &counts, sizeof counts) || !is_any(counts)) continue;
       add_mark_counts(all, counts);
-      region.threads.push_back({thread.tid, counts_of(counts, events, order, tally, simulation)});
+      region.threads.push_back({thread.tid, counts_of(of, counts, events, order, tally, simulation)});
     }
     if (!is_any(all)) continue;
-    region.all = counts_of(all, events, order, tally, simulation);
+    region.all = counts_of(of, all, events, order, tally, simulation);
     result.push_back(std::move(region));
   }
   return result;

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "programs/discover/target.hpp"
+#include "programs/discovery/payloads.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/backend.hpp"
 #include "tally/linux/process/received_signals.hpp"
 #include "tally/linux/process/scratch_folder.hpp"
-#include "tally/tools/discovery/payloads.hpp"
 
 namespace tally::discover {
 

@@ -7,8 +7,8 @@
 #include <cstdlib>
 
 #include "programs/discover/sweep.hpp"
+#include "programs/discovery/analysis/analyse.hpp"
 #include "tally/linux/process/tool.hpp"
-#include "tally/tools/discovery/analysis/analyse.hpp"
 
 namespace tally::discover {
 namespace {

@@ -11,6 +11,8 @@
 #include "programs/discover/score.hpp"
 #include "programs/discover/sweep.hpp"
 #include "programs/discover/truth.hpp"
+#include "programs/discovery/discoveries.hpp"
+#include "programs/discovery/payloads.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/linux/files/output_file.hpp"
@@ -25,9 +27,6 @@
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/command/program_main.hpp"
 #include "tally/tools/command/progress.hpp"
-#include "tally/tools/discovery/discoveries.hpp"
-#include "tally/tools/discovery/payloads.hpp"
-#include "tally/tools/report/stored_files.hpp"
 
 namespace tally::discover {
 namespace {
@@ -221,7 +220,7 @@ int run_discover(const std::vector<std::string>& arguments) {
   if (!options.resume.empty() && !options.output.empty()) {
     return report_error({Code::bad_usage, "--resume continues in its own file", "omit -o", 0});
   }
-  if (const auto fits = output::check_ending(options.output, {&report::sweep_format()}, false); !fits)
+  if (const auto fits = output::check_ending(options.output, {&sweep_format()}, false); !fits)
     return report_error(fits.error());
   return discover_events(options, *limits);
 }

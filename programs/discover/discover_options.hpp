@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "programs/discovery/analysis/analyse.hpp"
+#include "programs/discovery/payloads.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/tools/command/command_page.hpp"
-#include "tally/tools/discovery/analysis/analyse.hpp"
-#include "tally/tools/discovery/payloads.hpp"
 
 namespace tally::discover {
 

@@ -9,9 +9,9 @@
 
 #include "programs/discover/score.hpp"
 #include "programs/discover/sweep.hpp"
-#include "tally/tools/discovery/analysis/analyse.hpp"
-#include "tally/tools/discovery/discovery_log.hpp"
-#include "tally/tools/discovery/payloads.hpp"
+#include "programs/discovery/analysis/analyse.hpp"
+#include "programs/discovery/discovery_log.hpp"
+#include "programs/discovery/payloads.hpp"
 
 namespace tally::discover {
 namespace {

@@ -1,6 +1,6 @@
 #include "programs/discover/run_file.hpp"
 
-#include "tally/tools/discovery/discovery_log.hpp"
+#include "programs/discovery/discovery_log.hpp"
 
 namespace tally::discover {
 

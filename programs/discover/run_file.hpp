@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "programs/discovery/analysis/measurement_cells.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/linux/files/output_file.hpp"
-#include "tally/tools/discovery/analysis/measurement_cells.hpp"
 
 namespace tally::discover {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "programs/discover/planted.hpp"
-#include "tally/tools/discovery/analysis/measurement_cells.hpp"
+#include "programs/discovery/analysis/measurement_cells.hpp"
 
 namespace tally::discover {
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "programs/discovery/analysis/steps.hpp"
 #include "tally/core/stats/portable_random.hpp"
-#include "tally/tools/discovery/analysis/steps.hpp"
 
 namespace tally::discover {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "programs/discover/target.hpp"
+#include "programs/discovery/analysis/analyse.hpp"
 #include "tally/core/base/result.hpp"
-#include "tally/tools/discovery/analysis/analyse.hpp"
 
 namespace tally::discover {
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "programs/discover/planted.hpp"
+#include "programs/discovery/payloads.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/counting/backend/backend.hpp"
 #include "tally/linux/process/received_signals.hpp"
-#include "tally/tools/discovery/payloads.hpp"
 
 namespace tally::discover {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "programs/results/reported_formats.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/output/kinds/memory_format.hpp"
@@ -31,7 +32,7 @@ Result<void> check_known(const output::StoredFile& file) {
   if (auto why = unreadable_file_error(file)) return fail(*std::move(why));
   constexpr output::Kind others[] = {output::Kind::profile, output::Kind::discovery, output::Kind::lab,
                                      output::Kind::verify};
-  const auto* const other = output::recognised_format(all_formats(), others, file);
+  const auto* const other = output::recognised_format(reported_formats(), others, file);
   if (other == nullptr) return {};
   const std::string name = printable(file.name);
   return fail(
@@ -45,7 +46,7 @@ Result<std::vector<result::Stat>> read_stats(const std::vector<std::string>& fil
   for (const std::string& name : files) {
     const auto file = read_stored(name);
     if (!file) return fail(file.error());
-    if (output::recognised_format(all_formats(), {converted_kinds, 1}, *file) == nullptr)
+    if (output::recognised_format(reported_formats(), {converted_kinds, 1}, *file) == nullptr)
       if (auto known = check_known(*file); !known) return fail(known.error());
     auto results = stored_results(*file, {converted_kinds, 1});
     if (!results) return fail(results.error());
@@ -156,7 +157,7 @@ std::string conversion_lines() {
 
 int convert(const std::vector<std::string>& files, const ResultOptions& how, const std::string& usual) {
   if (const auto file = read_stored(files.front())) {
-    const output::Format* const format = output::recognised_format(all_formats(), converted_kinds, *file);
+    const output::Format* const format = output::recognised_format(reported_formats(), converted_kinds, *file);
     if (format != nullptr && format->kind != output::Kind::stat) {
       const auto results = stored_results(*file, format);
       if (!results) return command::report_error(results.error());

@@ -10,6 +10,7 @@
 #include "programs/results/conversion.hpp"
 #include "programs/results/history_page.hpp"
 #include "programs/results/rank_report.hpp"
+#include "programs/results/reported_formats.hpp"
 #include "programs/results/result_commands.hpp"
 #include "programs/results/tally_file.hpp"
 #include "tally/core/base/text.hpp"
@@ -95,7 +96,7 @@ void describe(Page& page, ReportOptions& options) {
                 "the files are those of the ranks of one job: print sum, minimum, maximum and imbalance of each event "
                 "in each region; formats table, csv and json");
   report::add_profile_options(page, options.profiles);
-  page.footer(output::reader_lines(report::all_formats(), reported_kinds) + "\n" + conversion_lines() +
+  page.footer(output::reader_lines(reported_formats(), reported_kinds) + "\n" + conversion_lines() +
               fmt::format("  {:<12}  {}\n\n", output::source_name(output::Kind::profile),
                           output::format_names(formats_of_profiles())) +
               report_examples);
@@ -115,7 +116,7 @@ Error unknown_file(const output::StoredFile& file) {
 
 // Null for tally's own JSON. An error if the file is in no format that tally reads.
 Result<const output::Format*> format_of(const output::StoredFile& file) {
-  const output::Format* const format = output::recognised_format(report::all_formats(), reported_kinds, file);
+  const output::Format* const format = output::recognised_format(reported_formats(), reported_kinds, file);
   if (auto why = report::unreadable_file_error(file)) return fail(*std::move(why));
   if (format == nullptr && !is_of_tally(file.text)) return fail(unknown_file(file));
   return format;

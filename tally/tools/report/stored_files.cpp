@@ -14,16 +14,9 @@
 #include "tally/output/registry/formats.hpp"
 #include "tally/output/registry/readers.hpp"
 #include "tally/output/result/stored_lens.hpp"
-#include "tally/tools/discovery/discoveries.hpp"
 
 namespace tally::report {
 namespace {
-
-output::AnyResults read_sweep(const output::StoredFile& file) {
-  auto discovery = discover::discovery_of(file.text, file.name);
-  if (!discovery) return fail(discovery.error());
-  return std::vector<result::AnyResult>{*std::move(discovery)};
-}
 
 output::AnyResults read_lens_rows(const output::StoredFile& file) {
   auto memory = result::read_lens(file.text, file.name);
@@ -31,23 +24,20 @@ output::AnyResults read_lens_rows(const output::StoredFile& file) {
   return std::vector<result::AnyResult>{*std::move(memory)};
 }
 
-// Formats that are no output of a measurement: one reader analyses the file, the other reads files of other tools.
-constexpr output::Format rows[] = {
-    // The first one is sweep_format().
-    {output::Kind::discovery, "jsonl", ".jsonl", "every count of a sweep, one line per run", read_sweep,
-     [](const output::StoredFile& file) { return discover::is_discovery(file.text); }},
-    {output::Kind::memory, "the rows of LENS and VANS", "", "cold reads and writes of other tools", read_lens_rows,
-     [](const output::StoredFile& file) { return result::is_lens(file.text); }},
-};
+// Files of other tools.
+constexpr output::Format lens_rows{output::Kind::memory,
+                                   "the rows of LENS and VANS",
+                                   "",
+                                   "cold reads and writes of other tools",
+                                   read_lens_rows,
+                                   [](const output::StoredFile& file) { return result::is_lens(file.text); }};
 
 }  // namespace
-
-const output::Format& sweep_format() { return rows[0]; }
 
 const std::vector<const output::Format*>& all_formats() {
   static const std::vector<const output::Format*> all = [] {
     std::vector<const output::Format*> every = output::formats();
-    for (const output::Format& row : rows) every.push_back(&row);
+    every.push_back(&lens_rows);
     return every;
   }();
   return all;

@@ -11,11 +11,8 @@
 
 namespace tally::report {
 
-/// The registry of all formats: those of `report`, and those that higher layers read.
+/// The registry of all formats, and those of other tools.
 const std::vector<const output::Format*>& all_formats();
-
-/// The format that `tally discover -o` writes.
-const output::Format& sweep_format();
 
 /// Reads a file with results, and the description that was written with it; "-" is standard input. Unpacks files
 /// of gzip. Reads a pipe only once and returns the same text afterwards. Errors: bad_usage.

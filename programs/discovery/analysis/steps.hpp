@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/tools/discovery/analysis/analyse.hpp"
+#include "programs/discovery/analysis/analyse.hpp"
 
 namespace tally::discover {
 

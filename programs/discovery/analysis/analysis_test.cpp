@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "programs/discovery/analysis/analyse.hpp"
+#include "programs/discovery/analysis/steps.hpp"
 #include "tally/core/stats/linear.hpp"
 #include "tally/core/stats/robust.hpp"
-#include "tally/tools/discovery/analysis/analyse.hpp"
-#include "tally/tools/discovery/analysis/steps.hpp"
 
 namespace tally::discover {
 namespace {

@@ -1,4 +1,4 @@
-#include "tally/tools/discovery/discovery_log.hpp"
+#include "programs/discovery/discovery_log.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "programs/discovery/analysis/steps.hpp"
 #include "tally/core/stats/linear.hpp"
 #include "tally/core/stats/robust.hpp"
-#include "tally/tools/discovery/analysis/steps.hpp"
 
 namespace tally::discover {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "programs/discovery/analysis/measurement_cells.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/output/result/discovery_result.hpp"
-#include "tally/tools/discovery/analysis/measurement_cells.hpp"
 
 namespace tally::discover {
 

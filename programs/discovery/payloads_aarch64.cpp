@@ -1,5 +1,5 @@
 // The payloads for aarch64. x27 points to memory, x28 counts the iterations.
-#include "tally/tools/discovery/payloads.hpp"
+#include "programs/discovery/payloads.hpp"
 
 namespace tally::discover {
 namespace {

@@ -1,14 +1,14 @@
-#include "tally/tools/discovery/discoveries.hpp"
+#include "programs/discovery/discoveries.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
+#include "programs/discovery/analysis/analyse.hpp"
+#include "programs/discovery/discovery_log.hpp"
+#include "programs/discovery/payloads.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
-#include "tally/tools/discovery/analysis/analyse.hpp"
-#include "tally/tools/discovery/discovery_log.hpp"
-#include "tally/tools/discovery/payloads.hpp"
 
 namespace tally::discover {
 
@@ -22,6 +22,14 @@ Result<Record> record_in(std::string_view text, const std::string& file) {
   return fail(std::move(error));
 }
 
+Result<std::vector<result::AnyResult>> read_sweep(const output::StoredFile& file) {
+  const auto record = record_in(file.text, file.name);
+  if (!record) return fail(record.error());
+  return std::vector<result::AnyResult>{analyse(*record, library_facts())};
+}
+
+bool is_sweep(const output::StoredFile& file) { return file.text.starts_with(R"({"schema":"tally-discover/)"); }
+
 }  // namespace
 
 Result<Record> read_record_file(const std::string& path) {
@@ -30,12 +38,10 @@ Result<Record> read_record_file(const std::string& path) {
   return record_in(*text, path);
 }
 
-bool is_discovery(std::string_view text) { return text.starts_with(R"({"schema":"tally-discover/)"); }
-
-Result<result::Discovery> discovery_of(std::string_view text, const std::string& file) {
-  const auto record = record_in(text, file);
-  if (!record) return fail(record.error());
-  return analyse(*record, library_facts());
+const output::Format& sweep_format() {
+  static constexpr output::Format row{
+      output::Kind::discovery, "jsonl", ".jsonl", "every count of a sweep, one line per run", read_sweep, is_sweep};
+  return row;
 }
 
 std::vector<Facts> library_facts() {

@@ -1,14 +1,14 @@
-#include "tally/tools/discovery/analysis/analyse.hpp"
+#include "programs/discovery/analysis/analyse.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "programs/discovery/analysis/steps.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/stats/linear.hpp"
 #include "tally/core/stats/robust.hpp"
-#include "tally/tools/discovery/analysis/steps.hpp"
 
 namespace tally::discover {
 namespace {

@@ -1,13 +1,13 @@
-#include "tally/tools/discovery/payloads.hpp"
+#include "programs/discovery/payloads.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "programs/discovery/analysis/analyse.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/assembly/code_loop.hpp"
 #include "tally/linux/process/spawn.hpp"
-#include "tally/tools/discovery/analysis/analyse.hpp"
 
 namespace tally::discover {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "programs/discovery/analysis/measurement_cells.hpp"
 #include "tally/core/base/result.hpp"
-#include "tally/tools/discovery/analysis/measurement_cells.hpp"
 
 namespace tally::discover {
 

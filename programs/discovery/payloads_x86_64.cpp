@@ -1,5 +1,5 @@
 // The payloads in Intel syntax. r14 points to memory, r15 counts the iterations.
-#include "tally/tools/discovery/payloads.hpp"
+#include "programs/discovery/payloads.hpp"
 
 namespace tally::discover {
 namespace {

@@ -1,0 +1,17 @@
+#include "programs/results/reported_formats.hpp"
+
+#include "programs/discovery/discoveries.hpp"
+#include "tally/tools/report/stored_files.hpp"
+
+namespace tally::results {
+
+const std::vector<const output::Format*>& reported_formats() {
+  static const std::vector<const output::Format*> all = [] {
+    std::vector<const output::Format*> every = report::all_formats();
+    every.push_back(&discover::sweep_format());
+    return every;
+  }();
+  return all;
+}
+
+}  // namespace tally::results

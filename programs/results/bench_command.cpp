@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "programs/results/bench_check.hpp"
+#include "programs/results/bench_frameworks.hpp"
 #include "programs/results/bench_runner.hpp"
 #include "programs/results/bench_suite.hpp"
 #include "programs/results/result_commands.hpp"
@@ -69,14 +70,24 @@ Result<std::vector<Benchmark>> chosen_benchmarks(const BenchOptions& options, co
   if (!text) return fail(text.error());
   auto suite = parse_suite(*text, path);
   if (!suite) return suite;
+  const auto has_name = [](const Benchmark& benchmark, const std::string& name) {
+    return benchmark.name == name || benchmark.entry == name ||
+           (benchmark.entry.empty() && benchmark.framework != nullptr && name.starts_with(benchmark.name + "."));
+  };
+  const auto keep_named = [&] {
+    if (options.only.empty()) return;
+    std::erase_if(*suite, [&](const Benchmark& benchmark) {
+      return std::ranges::none_of(options.only, [&](const auto& name) { return has_name(benchmark, name); });
+    });
+  };
+  keep_named();
+  suite = list_benchmarks(*std::move(suite), fs::absolute(path).parent_path().string());
+  if (!suite) return suite;
+  keep_named();
   for (const std::string& name : options.only)
-    if (std::none_of(suite->begin(), suite->end(), [&](const Benchmark& one) { return one.name == name; }))
+    if (std::ranges::none_of(*suite, [&](const Benchmark& benchmark) { return has_name(benchmark, name); }))
       return fail(Code::bad_usage, fmt::format("the suite has no benchmark '{}'", printable(name)),
                   "`tally bench --list` lists them");
-  if (!options.only.empty())
-    std::erase_if(*suite, [&](const Benchmark& one) {
-      return std::find(options.only.begin(), options.only.end(), one.name) == options.only.end();
-    });
   return suite;
 }
 

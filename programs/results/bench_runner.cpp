@@ -5,16 +5,20 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "programs/results/bench_frameworks.hpp"
 #include "programs/results/history_growth.hpp"
 #include "programs/results/tally_file.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/process/scratch_folder.hpp"
 #include "tally/linux/process/tool.hpp"
 #include "tally/output/analysis/comparison.hpp"
 #include "tally/output/analysis/gates.hpp"
+#include "tally/output/kinds/stat_format.hpp"
 #include "tally/output/kit/grid.hpp"
 #include "tally/output/kit/markdown.hpp"
+#include "tally/output/registry/choose_format.hpp"
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/comparison/baseline.hpp"
 #include "tally/tools/comparison/gate_options.hpp"
@@ -63,6 +67,12 @@ class Runner {
       for (const std::string& file : {result, profile}) fs::remove(file, error);
       return outcome;
     }
+    if (benchmark.framework != nullptr)
+      if (const auto kept = keep_loop(benchmark, result, outcome); !kept || !outcome.has_run) {
+        fs::remove(result, error);
+        if (!kept) return fail(kept.error());
+        return outcome;
+      }
     if (const auto stored = store(benchmark, result); !stored) return fail(stored.error());
     const auto after = read(options_.output, benchmark);
     if (!after) return fail(after.error());
@@ -115,10 +125,41 @@ class Runner {
     add("-e", join(benchmark.events, ","));
     add("--label", options_.label);
     for (std::string& word : benchmark.setting_options()) words.push_back(std::move(word));
+    for (std::string& word : loop_options(benchmark)) words.push_back(std::move(word));
     if (!is_profile) add("-r", std::to_string(benchmark.repeats));
     words.emplace_back("--");
     words.insert(words.end(), benchmark.command.begin(), benchmark.command.end());
+    for (std::string& word : loop_arguments(benchmark, iterations_of(result))) words.push_back(std::move(word));
     return words;
+  }
+
+  /// The file for the iterations of a framework's benchmark, next to its result.
+  static std::string iterations_of(const std::string& result) { return fs::absolute(result).string() + ".iterations"; }
+
+  /// Replaces the counts of the program by those of its timed loop. Errors: those of files.
+  static Result<void> keep_loop(const Benchmark& benchmark, const std::string& result, Outcome& outcome) {
+    auto stat = report::read_counts(result);
+    if (!stat) return fail(stat.error());
+    const std::string file = iterations_of(result);
+    const auto iterations = linux::read_file(file);
+    std::error_code error;
+    fs::remove(file, error);
+    const auto kept = iterations ? keep_iterations(*stat, benchmark, *iterations) : fail(iterations.error());
+    if (!kept) {
+      outcome.has_run = false;
+      outcome.code = exit_cannot_measure;
+      outcome.rows = {{"-", {}, {}, {}, {}, "not counted"}};
+      outcome.text =
+          one_line(kept.error().message) + (kept.error().hint.empty() ? "" : "; " + one_line(kept.error().hint));
+      return {};
+    }
+    const auto format = output::choose_format(output::stat_formats(), "json", "", "json");
+    if (!format) return fail(format.error());
+    const auto text = (*format)->write(*stat, {});
+    if (!text) return fail(text.error());
+    auto output = linux::Output::open_file(result);
+    if (!output) return fail(output.error());
+    return output->write(*text);
   }
 
   /// Adds the result to the history.
@@ -323,6 +364,9 @@ std::string bench_table(const std::vector<BenchOutcome>& outcomes, const std::ve
     if (!outcome.growth.empty())
       texts += output::prose_line(fmt::format("{}: {}", printable(outcome.benchmark->name), outcome.growth), terminal);
   }
+  if (std::ranges::any_of(outcomes,
+                          [](const BenchOutcome& outcome) { return outcome.benchmark->framework != nullptr; }))
+    texts += output::prose_line("counts of a framework's benchmarks are of 1,000 iterations", terminal);
   for (const std::string& name : missing) {
     rows.add({name, "", "", "", "", "", "missing"});
     texts += output::prose_line(fmt::format("{}: {}", printable(name), missing_text), terminal);

@@ -5,7 +5,9 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "programs/results/bench_frameworks.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/output/result/setting.hpp"
 
@@ -79,11 +81,29 @@ class Suite {
                     [&](const Benchmark& other) { return other.name == one.name; }))
       return fail(wrong(node.source(), fmt::format("two benchmarks are called '{}'", printable(one.name)),
                         "use another name for one of them"));
+    if (const auto conflict = set_framework(one)) return fail(wrong(node.source(), conflict->message, conflict->hint));
     // Languages with settings have several threads, whose counts need five runs to be compared.
     if (one.repeats == 0) one.repeats = one.language != nullptr ? 5 : 1;
     set_language(one);
     benchmarks_.push_back(std::move(one));
     return {};
+  }
+
+  /// The number of iterations must not depend on real time. Returns why another key cannot be combined with it.
+  static std::optional<Error> set_framework(Benchmark& benchmark) {
+    if (benchmark.framework == nullptr) return std::nullopt;
+    const std::string& clock = benchmark.settings.try_emplace("clock", "counted").first->second;
+    const auto refuse = [&](const char* key, const char* hint) {
+      return Error{
+          Code::bad_usage,
+          fmt::format("'{}' has a framework, which cannot be combined with {}", printable(benchmark.name), key), hint,
+          0};
+    };
+    if (clock != "counted") return refuse("another clock than \"counted\"", "omit clock");
+    if (benchmark.is_profile) return refuse("profile", "write profile = false");
+    if (benchmark.language != nullptr) return refuse("language", "omit one of them");
+    if (benchmark.repeats > 1) return refuse("repeats", "write repeats = 1: the counts are exact");
+    return std::nullopt;
   }
 
   /// Applies the settings of the language, except those that the suite has.
@@ -116,6 +136,8 @@ class Suite {
         to.repeats = value.as_integer()->get();
       else if (key == "language")
         read = read_language(key, value, to);
+      else if (key == "framework")
+        read = read_framework(key, value, to);
       else if (key == "profile" && value.is_boolean())
         to.is_profile = value.as_boolean()->get();
       else if (const auto* const setting = setting_of(key))
@@ -131,7 +153,7 @@ class Suite {
     if (key == "repeats") return wrong(key.source(), "'repeats' is not a number above 0", "for example: repeats = 5");
     if (key == "profile") return no_boolean(key);
     std::string keys =
-        "the keys are name, command, directory, events, profile, repeats, language, fail-above, warn-above";
+        "the keys are name, command, directory, events, profile, repeats, language, framework, fail-above, warn-above";
     for (const result::RunSetting& setting : result::run_settings) keys += fmt::format(", {}", setting.name);
     return wrong(key.source(), fmt::format("unknown key '{}'", printable(std::string(key.str()))), keys);
   }
@@ -157,6 +179,15 @@ class Suite {
                         fmt::format("the languages are {}; others need no settings", join(names, ", "))));
     to.language = language;
     return {};
+  }
+
+  Result<void> read_framework(const toml::key& key, const toml::node& value, Benchmark& to) const {
+    std::string name;
+    if (auto read = read_text(key, value, name); !read) return read;
+    to.framework = framework_named(name);
+    if (to.framework != nullptr) return {};
+    return fail(wrong(key.source(), fmt::format("unknown framework '{}'", printable(name)),
+                      fmt::format("tally lists the benchmarks of {}", framework_names())));
   }
 
   Result<void> read_setting(const toml::key& key, const toml::node& value, const result::RunSetting& setting,

@@ -20,6 +20,8 @@ struct Language {
   std::string_view option;           ///< the first argument of the program; empty: none
 };
 
+struct Framework;
+
 struct Benchmark {
   std::string name;                  ///< also the name of the file of its result
   std::vector<std::string> command;  ///< the program and its arguments
@@ -31,6 +33,8 @@ struct Benchmark {
   const Language* language = nullptr;               ///< null: not named
   /// Of result::run_settings: the option's value; of a flag "on" or "off".
   std::map<std::string, std::string, std::less<>> settings = {{"repeatable", "on"}};
+  const Framework* framework = nullptr;  ///< of its benchmarks (bench_frameworks.hpp); null: it is a program
+  std::string entry = {}, listed = {};   ///< of a framework's benchmark: the suite's name, and the framework's
 
   /// The options of `tally stat` and `tally profile` for the settings.
   std::vector<std::string> setting_options() const;

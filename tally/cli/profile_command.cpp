@@ -46,6 +46,7 @@
 #include "tally/tools/roofline/make_roofline.hpp"
 #include "tally/tools/why/missing_feature_report.hpp"
 #include "tally/tools/why/native_run.hpp"
+#include "tally/tools/why/sampled_cycles.hpp"
 
 namespace tally::cli {
 namespace {
@@ -244,20 +245,11 @@ result::Roofline roofline_of(const result::Profile& counted, result::Ceilings ce
   const auto time = native ? roofline::native_time(*native) : std::nullopt;
   result::Roofline roofline = roofline::program_roofline(counted.stat, time, std::move(ceilings));
   if (!time) return roofline;
-  backend::Order order{.target = options.target,
-                       .conditions = options.conditions,
-                       .events = *event::parse_lists({"cpu-clock"}),
-                       .instrument = backend::Order::Profile{}};
-  options.input.rewind();
-  result::CodeCounts code;
-  auto choice = backend::choose("perf", order, machine);
-  const auto sampled =
-      choice ? measure::profile(*choice->backend, order, code, signals) : Result<result::Stat>(fail(choice.error()));
-  if (sampled && !sampled->runs.empty())
-    roofline::add_functions(roofline, counted, profile::resolve(std::move(code), *sampled, {}, profile::Inlines::no),
-                            time->busy_processors);
+  const auto sampled = why::sampled_run(options, signals);
+  if (sampled)
+    roofline::add_functions(roofline, counted, *sampled, time->busy_processors);
   else
-    notices.push_back("functions have no times: " + (sampled ? "the sampled run failed" : sampled.error().message));
+    notices.push_back("functions have no times: " + sampled.error().message);
   return roofline;
 }
 
@@ -347,7 +339,8 @@ int profile(ProfileOptions& options) {
   for (const int process : options.order.target.attachment.processes)
     if (const auto time = linux::process_started(process)) started[process] = *time;
   auto stat = measure::profile(*choice->backend, options.order, code, *signals);
-  if (stat && options.native) why::add_native_cycles(code, *stat, native, machine, *signals);
+  double kernel_share = 0;
+  if (stat && options.native) kernel_share = why::add_native_cycles(code, *stat, native, machine, *signals);
   const linux::Finishing finishing(*signals, options.order.target.command.empty()
                                                  ? linux::Finishing::Ends::by_signal
                                                  : linux::Finishing::Ends::with_program);
@@ -370,6 +363,7 @@ int profile(ProfileOptions& options) {
                                           format->is_coverage   ? profile::Additions::coverage
                                           : format->of_one_file ? profile::Additions::branches
                                                                 : profile::Additions::none);
+  if (options.native) why::divide_estimate(made, kernel_share, native, *signals);
   if (options.roofline)
     made.stat.roofline = roofline_of(made, std::move(ceilings), native, machine, *signals, made.stat.notices);
   stat->notices = made.stat.notices;

@@ -144,7 +144,7 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
       .in(files_group);
   add_model_options(app, options.model);
   why::add_native_option(app, options.native,
-                         "add core-cycles-estimate, its estimated cycles, divided as the model divides `-e cycles`");
+                         "add core-cycles-estimate, its estimated cycles, divided among functions by samples");
   why::add_roofline_option(app, options.roofline);
   add_launch_options(app, options.order.conditions);
   add_pmu_option(app, options.order.conditions);

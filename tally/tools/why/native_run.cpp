@@ -344,13 +344,20 @@ Result<result::Stat> native_times(const result::Stat& counted, const measure::St
   return run_natively(counted, std::move(own), machine, signals);
 }
 
-void add_native_cycles(result::CodeCounts& code, result::Stat& stat, const measure::StatOptions& options,
-                       const linux::HostMachine& machine, linux::Signals& signals) {
+double add_native_cycles(result::CodeCounts& code, result::Stat& stat, const measure::StatOptions& options,
+                         const linux::HostMachine& machine, linux::Signals& signals) {
   const auto native = native_times(stat, options, machine, signals);
-  if (!native) return stat.notices.push_back(native.error().message);
-  result::EventCount estimate = native->runs.front().counts.back();
+  if (!native) {
+    stat.notices.push_back(native.error().message);
+    return 0;
+  }
+  const std::vector<result::EventCount>& counts = native->runs.front().counts;
+  result::EventCount estimate = counts.back();
   mark(estimate);
   add_scaled_event(code, stat, cycles_index(options.events), estimate);
+  const auto user = static_cast<double>(counts[0].count.value.value_or(0)),
+             system = static_cast<double>(counts[1].count.value.value_or(0));
+  return system > 0 ? system / (user + system) : 0;
 }
 
 void add_scaled_event(result::CodeCounts& code, result::Stat& stat, std::size_t index,
@@ -359,12 +366,7 @@ void add_scaled_event(result::CodeCounts& code, result::Stat& stat, std::size_t 
   double whole = static_cast<double>(code.repeated[index]) + static_cast<double>(code.unplaced[index]);
   for (std::size_t i = index; i < code.counts.size(); i += width) whole += static_cast<double>(code.counts[i]);
   result::EventCount added = estimate;
-  if (added.count.value && whole > 0)
-    added.count.reason +=
-        fmt::format("; this bound is that of the total: functions and lines have the shares that model {} gives them",
-                    stat.events[index].total.count.model);
-  else if (added.count.value)
-    added.count = absent("it cannot be divided, because no cycles were modelled");
+  if (added.count.value && whole <= 0) added.count = absent("it cannot be divided, because no cycles were modelled");
   const double factor = added.count.value ? static_cast<double>(*added.count.value) / whole : 0;
   // Rounds sums instead of counts, so that all rows together have the total.
   const auto add_column = [&](std::vector<std::int64_t>& counts, double& sum) {

@@ -23,7 +23,8 @@ void add_roofline_option(command::Page& page, bool& roofline);
 inline constexpr const char* native_notice =
     "the program runs again, natively, for its times, page faults, peak memory and estimated cycles (--native)";
 inline constexpr const char* native_profile_notice =
-    "the program runs again, natively, for its estimated cycles (--native)";
+    "the program runs twice more, natively, for its estimated cycles and for samples that divide them among functions "
+    "(--native)";
 
 /// The metrics that --native prints: "estimated-IPC,estimated-GHz", and the model's error if cycles are modelled.
 std::string native_metrics(const std::vector<event::Event>& events);
@@ -50,9 +51,9 @@ Result<result::Stat> native_times(const result::Stat& counted, const measure::St
 Result<void> check_native_profile(const measure::StatOptions& options, const backend::Backend& backend);
 
 /// Runs the command of a profile natively, and adds the event core-cycles-estimate to the profile and its result.
-/// If the native run fails, a notice says why.
-void add_native_cycles(result::CodeCounts& code, result::Stat& stat, const measure::StatOptions& options,
-                       const linux::HostMachine& machine, linux::Signals& signals);
+/// If the native run fails, a notice says why. Returns the share of its processor time in the kernel, by clock ticks.
+double add_native_cycles(result::CodeCounts& code, result::Stat& stat, const measure::StatOptions& options,
+                         const linux::HostMachine& machine, linux::Signals& signals);
 
 /// The part of it that runs nothing: adds an event with the total of `estimate`, whose rows have the shares of the
 /// event at `index`.

@@ -1,0 +1,25 @@
+// --native of a profile: divides the estimated cycles among functions by samples of another native run.
+#pragma once
+
+#include "tally/core/base/result.hpp"
+#include "tally/counting/measure/measure_stat.hpp"
+#include "tally/linux/process/received_signals.hpp"
+#include "tally/output/result/profile_result.hpp"
+
+namespace tally::why {
+
+/// Runs the command natively and samples its processor time (cpu-clock). Errors: this machine cannot sample it, or the
+/// run failed.
+Result<result::Profile> sampled_run(const measure::StatOptions& options, linux::Signals& signals);
+
+/// Divides the event core-cycles-estimate, which the functions of `profile` have by the shares of a model. Functions
+/// with enough samples get their share of the samples, the kernel gets a row, and other functions share the rest as
+/// the model divides it, as lines and instructions of a function do. `kernel_share`: by clock ticks, for samples
+/// without the kernel's. Adds the intervals of the largest functions to the notices. Pure.
+void divide_by_samples(result::Profile& profile, const result::Profile& sampled, double kernel_share);
+
+/// Both of them. Without samples, functions keep the model's shares. The reason of the count says which they have.
+void divide_estimate(result::Profile& profile, double kernel_share, const measure::StatOptions& options,
+                     linux::Signals& signals);
+
+}  // namespace tally::why

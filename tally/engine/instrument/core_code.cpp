@@ -186,6 +186,20 @@ void set_moved(CoreInstruction& result, const Details& details) {
   }
 }
 
+/// Whether the operand is the mask of an instruction that uses none.
+bool is_no_mask(const ZydisDecodedOperand& o) {
+  return o.encoding == ZYDIS_OPERAND_ENCODING_MASK && o.reg.value == ZYDIS_REGISTER_K0;
+}
+
+/// The address of an access, if all of its bytes are accessed.
+models::SymbolicAddress address_of(const Details& details, const ZydisDecodedOperand& o) {
+  const bool is_evex = details.raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
+  if (is_evex && details.raw.avx.mask.reg > ZYDIS_REGISTER_K0) return {};
+  models::SymbolicAddress at = symbolic_address_of(o);
+  at.displacement = static_cast<u32>(o.mem.disp.value);
+  return at;
+}
+
 CoreInstruction read(const Instruction& in) {
   CoreInstruction result;
   const Details details(in);
@@ -201,8 +215,7 @@ CoreInstruction read(const Instruction& in) {
   for (u32 i = 0; i < details.operands; i++) {
     const ZydisDecodedOperand& o = details.operand[i];
     if (is_memory(o)) {
-      result.at = places++ == 0 && details.raw.encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX ? symbolic_address_of(o)
-                                                                                           : models::SymbolicAddress{};
+      result.at = places++ == 0 ? address_of(details, o) : models::SymbolicAddress{};
       if (by_front_end && core_register(o.mem.base) == stack && o.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN) {
         const bool stores = (o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
         result.moved = stack;
@@ -222,7 +235,7 @@ CoreInstruction read(const Instruction& in) {
     }
     if (o.type != ZYDIS_OPERAND_TYPE_REGISTER) continue;
     const CoreRegister r = core_register(o.reg.value);
-    if (by_front_end && r == stack) continue;
+    if ((by_front_end && r == stack) || is_no_mask(o)) continue;
     const bool reads = (o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0 || keeps_part(details, o);
     const bool is_idiom = result.operation == Operation::zeroing || result.operation == Operation::vector_ones;
     if (!is_idiom && reads) add(result.sources, r);
@@ -240,15 +253,24 @@ CoreInstruction read(const Instruction& in) {
   return result;
 }
 
-/// Identifies the code of an instruction: its bytes without the displacement of an address or of a branch; and its
-/// length.
+/// Whether the instruction has an EVEX prefix, which scales its displacement.
+bool is_evex(const Instruction& in) {
+  u32 i = 0;
+  while (i + 1 < in.length && (in.bytes[i] == 0x64 || in.bytes[i] == 0x65 || in.bytes[i] == 0x67)) i++;
+  return in.bytes[i] == 0x62;
+}
+
+/// Identifies the code of an instruction: its bytes without the displacement of an address or of a branch, if that is
+/// not scaled; and its length.
 struct Form {
   u64 words[2] = {};
 
   explicit Form(const Instruction& in) {
     const bool leads = is_direct(in.kind) && in.operand_bits != 16;
     const bool is_near = in.map == Map::two_bytes || in.opcode == 0xe8 || in.opcode == 0xe9;
-    const u32 n = in.displacement_at != 0 ? in.displacement_at : leads ? in.length - (is_near ? 4u : 1u) : in.length;
+    const u32 n = in.displacement_at != 0 && !is_evex(in) ? in.displacement_at
+                  : leads                                 ? in.length - (is_near ? 4u : 1u)
+                                                          : in.length;
     u8* const bytes = reinterpret_cast<u8*>(words);
     for (u32 i = 0; i < n; i++) bytes[i] = in.bytes[i];
     bytes[15] = in.length;
@@ -272,7 +294,7 @@ CoreInstruction core_code(const Instruction& in) {
   if (entry.words[0] != form.words[0] || entry.words[1] != form.words[1])
     entry = {{form.words[0], form.words[1]}, read(in)};
   CoreInstruction code = entry.code;
-  if (in.displacement_at == 0) return code;
+  if (in.displacement_at == 0 || (is_evex(in) && !in.rip_relative())) return code;
   if (code.at.bytes != 0)
     code.at.displacement = static_cast<u32>(in.rip_relative() ? in.rip_operand() : in.displacement);
   else if (code.moved != models::no_register && code.operation != Operation::add_constant)

@@ -70,6 +70,7 @@ class CoreCode : public EngineThreadTest {
     for (int i = 0; i < raw.operand_count; ++i) {
       const ZydisDecodedOperand& o = operand[i];
       if (o.type != ZYDIS_OPERAND_TYPE_REGISTER) continue;
+      if (o.encoding == ZYDIS_OPERAND_ENCODING_MASK && o.reg.value == ZYDIS_REGISTER_K0) continue;  // no mask
       const bool writes = (o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
       const bool is_part = writes && (ZydisRegisterGetWidth(raw.machine_mode, o.reg.value) <= 16 ||
                                       (raw.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && o.size < 128 &&
@@ -181,6 +182,27 @@ TEST_F(CoreCode, nothing_else_is_waited_for) {
   EXPECT_EQ(sources(code("\xc5\xf8\x28\xc1")), Registers{models::first_vector + 1}) << "vmovaps xmm0, xmm1";
   EXPECT_EQ(sources(code("\xc5\xf9\x76\xc0")), Registers{}) << "vpcmpeqd xmm0, xmm0, xmm0 sets all bits";
   EXPECT_EQ(sources(code("\x30\xc0")), Registers{models::first_general}) << "xor al, al keeps the rest";
+}
+
+// K0 as a mask means none: loops of string functions with AVX-512 do not wait for their last comparison.
+TEST_F(CoreCode, an_instruction_without_a_mask_waits_for_none) {
+  EXPECT_EQ(sources(code("\x62\xf1\x7d\x20\x74\x07")), Registers{models::first_vector + 16})
+      << "vpcmpeqb k0, ymm16, [rdi]";
+  EXPECT_TRUE(sources(code("\x62\xf1\x75\x49\xfe\xc2")).contains(models::first_mask + 1))
+      << "vpaddd zmm0{k1}, zmm1, zmm2";
+}
+
+TEST_F(CoreCode, evex_scales_displacements) {
+  const models::SymbolicAddress store = code("\x62\xe1\xfe\x48\x7f\x47\xff").at;
+  EXPECT_EQ(store.bytes, 64) << "vmovdqu64 [rdi-0x40], zmm16";
+  EXPECT_EQ(store.displacement, 0u - 0x40);
+  EXPECT_EQ(code("\x62\xe1\xfe\x48\x7f\x47\xfe").at.displacement, 0u - 0x80) << "the same with another address";
+  EXPECT_EQ(code("\x62\xe1\xfe\x49\x7f\x47\xff").at.bytes, 0) << "with a mask it may store less";
+  const models::SymbolicAddress repeated = code("\x62\xf1\xed\x58\x58\x4f\x01").at;
+  EXPECT_EQ(repeated.bytes, 8) << "vaddpd zmm1, zmm2, [rdi+8]{1to8}";
+  EXPECT_EQ(repeated.displacement, 8u);
+  EXPECT_EQ(code(std::string("\x62\xe1\xfe\x48\x6f\x05\x40\x00\x00\x00", 10)).at.displacement, 0x104au)
+      << "vmovdqu64 zmm16, [rip+0x40] at 0x1000";
 }
 
 TEST_F(CoreCode, registers_that_no_larger_one_encloses_have_numbers) {

@@ -139,10 +139,17 @@ def hot_blocks(tally, rows, scratch):
             if fixups is None:
                 continue
             seen.add(key)
+            if not all(is_whole(instruction) for instruction in run):
+                continue
             all_blocks.append(Block("", name, run, executions * len(run) / max(total, 1), fixups))
             if covered > 0.9 * total:
                 break
     return all_blocks
+
+
+def is_whole(instruction):
+    """Whether objdump disassembled all of the instruction, and no data between functions."""
+    return not re.match(r"\.byte|\(bad\)|rex(\.\w+)?$", instruction.text.strip())
 
 
 def operands_of(text):

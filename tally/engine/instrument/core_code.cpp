@@ -59,11 +59,9 @@ models::Form form_of(const Details& details) {
     if (o.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) form.immediate = i + 1u == raw.operand_count_visible;
     if (o.type == ZYDIS_OPERAND_TYPE_MEMORY) {
       form.memory |= is_memory(o);
-      const bool relative = o.mem.base == ZYDIS_REGISTER_RIP;
-      form.address_parts =
-          static_cast<u8>(relative ? 3
-                                   : (o.mem.base != ZYDIS_REGISTER_NONE) + (o.mem.index != ZYDIS_REGISTER_NONE) +
-                                         o.mem.disp.has_displacement);
+      form.relative = o.mem.base == ZYDIS_REGISTER_RIP;
+      form.address_parts = static_cast<u8>((o.mem.base != ZYDIS_REGISTER_NONE) + (o.mem.index != ZYDIS_REGISTER_NONE) +
+                                           o.mem.disp.has_displacement);
     }
     // Compares all source operands, as in `xor eax, eax` and `vpxor xmm0, xmm1, xmm1`.
     const bool is_result_only = i == 0 && raw.operand_count_visible == 3;
@@ -96,7 +94,7 @@ Operation kind_of(const Details& details, const models::Form& form) {
   const u64 key = u64{details.raw.mnemonic} << 32 | u64{form.bits} << 16 | u64{form.operands} << 8 |
                   u64{form.address_parts} << 4 | u64{form.immediate} << 3 | u64{form.memory} << 2 |
                   u64{form.locked} << 1 | u64{form.same_register} | u64{form.repeated} << 62 | u64{form.general} << 61 |
-                  u64{1} << 63;
+                  u64{form.relative} << 60 | u64{1} << 63;
   CachedKind& entry = cache[channel::hash_bits(key, 10)];
   if (entry.key != key) {
     const char* name = ZydisMnemonicGetString(details.raw.mnemonic);

@@ -259,7 +259,9 @@ Operation refined(Operation operation, const char* mnemonic, const Form& form) {
     case Operation::string_store:
     case Operation::string_compare: return form.repeated ? operation : Operation::string_step;
     case Operation::mask_move: return form.general ? Operation::mask_to_integer : operation;
-    case Operation::lea: return form.address_parts >= 3 ? Operation::lea_slow : operation;
+    case Operation::lea:
+      if (form.relative) return Operation::lea_relative;
+      return form.address_parts >= 3 ? Operation::lea_slow : operation;
     case Operation::shift: return form.immediate || form.operands != 2 ? operation : Operation::shift_by_register;
     case Operation::byte_swap: return form.bits == 64 ? Operation::byte_swap_wide : operation;
     case Operation::multiply: return form.operands == 1 ? Operation::multiply_wide : operation;

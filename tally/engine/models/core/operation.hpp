@@ -18,7 +18,8 @@ enum class Operation : std::uint8_t {
   select,        ///< cmov
   set,           ///< setcc
   lea,           ///< up to two address parts
-  lea_slow,      ///< three address parts, or RIP-relative
+  lea_slow,      ///< three address parts
+  lea_relative,  ///< to RIP
   shift,         ///< by a constant, and rotation
   shift_by_register,
   rotate_carry,
@@ -145,7 +146,8 @@ struct Form {
   std::uint8_t operands = 2;       ///< explicit operands
   bool immediate = false;          ///< the last one is a constant
   bool memory = false;             ///< one of them is in memory
-  std::uint8_t address_parts = 1;  ///< of base, index and displacement; 3 for RIP-relative
+  std::uint8_t address_parts = 1;  ///< of base, index and displacement
+  bool relative = false;           ///< the address is relative to RIP
   bool locked = false;             ///< has a lock prefix
   bool repeated = false;           ///< has a prefix that repeats it
   bool general = false;            ///< one of them is a general register

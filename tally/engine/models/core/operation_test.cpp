@@ -43,6 +43,7 @@ TEST(Operation, FormsChangeTheKind) {
   EXPECT_EQ(operation_of("shlx", {.operands = 3}), Operation::shift);
   EXPECT_EQ(operation_of("lea", {.address_parts = 2}), Operation::lea);
   EXPECT_EQ(operation_of("lea", {.address_parts = 3}), Operation::lea_slow);
+  EXPECT_EQ(operation_of("lea", {.relative = true}), Operation::lea_relative);
   EXPECT_EQ(operation_of("bswap", {.bits = 32}), Operation::byte_swap);
   EXPECT_EQ(operation_of("bswap", {.bits = 64}), Operation::byte_swap_wide);
   EXPECT_EQ(operation_of("xchg", {}), Operation::exchange);

@@ -25,6 +25,7 @@ constexpr Timing rows[] = {
     {set, 1, 1, {}, llvm},
     {lea, 1, 1, {}, llvm},
     {lea_slow, 1, 1, {}, llvm},
+    {lea_relative, 1, 1, {}, llvm},
     {shift, 1, 1, {{port0, 1}}, llvm},
     {shift_by_register, 1, 1, {{port0, 1}}, llvm},
     {rotate_carry, 1, 1, {{port0, 1}}, llvm},

@@ -56,7 +56,7 @@ instructions = {
     "nop": "nop", "zeroing": "xorl %eax, %eax", "move": "movq %rax, %rcx", "extend": "movslq %eax, %rcx",
     "alu": "addq %rax, %rcx", "add_constant": "addq $8, %rcx", "carry": "adcq %rax, %rcx",
     "select": "cmoveq %rax, %rcx", "set": "sete %al", "lea": "leaq (%rax,%rcx), %rdx",
-    "lea_slow": "leaq 8(%rax,%rcx), %rdx", "shift": "shlq $3, %rax", "shift_by_register": "shlq %cl, %rax",
+    "lea_slow": "leaq 8(%rax,%rcx), %rdx", "lea_relative": "leaq 8(%rip), %rdx", "shift": "shlq $3, %rax", "shift_by_register": "shlq %cl, %rax",
     "rotate_carry": "rclq $1, %rax", "shift_double": "shldq $3, %rax, %rcx", "bit_test": "btq $3, %rax", "bit_set": "btsq $3, %rax",
     "bit_test_memory": "btl %ecx, (%rax)", "bit_deposit": "pdepq %rax, %rcx, %rdx",
     "bit_count": "popcntq %rax, %rcx", "bit_extract": "bextrq %rax, %rcx, %rdx", "byte_swap": "bswapl %eax",

@@ -41,6 +41,7 @@ constexpr Timing rows[] = {
     {set, 1, 1, {{p0 | p6, 1}}, llvm},
     {lea, 1, 1, {{p1 | p5, 1}}, llvm},
     {lea_slow, 1, 1, {{p1 | p5, 1}}, llvm},
+    {lea_relative, 1, 1, {{p1 | p5, 1}}, llvm},
     {shift, 1, 1, {{p0 | p6, 1}}, llvm},
     {shift_by_register, 3, 3, {{p0 | p6, 3}}, llvm},
     {rotate_carry, 2, 3, {{p0 | p6, 2}, {p1 | p5, 1}}, llvm},

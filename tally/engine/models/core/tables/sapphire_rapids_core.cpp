@@ -43,6 +43,7 @@ constexpr Timing rows[] = {
     {set, 1, 1, {{p0 | p6, 2}}, source_2},
     {lea, 1, 1, {{p0 | p1 | p5 | p6 | p10, 1}}, source_2},
     {lea_slow, 1, 1, {{p0 | p1 | p5 | p6 | p10, 1}}, source_2},
+    {lea_relative, 1, 1, {{p1, 1}}, llvm},
     {shift, 1, 1, {{p0 | p6, 1}}, source_2},
     {shift_by_register, 2, 2, {{p0 | p6, 2}}, llvm},
     {rotate_carry, 2, 3, {{p0 | p6, 2}, {p1 | p10 | p5, 1}}, llvm},

@@ -41,6 +41,7 @@ constexpr Timing rows[] = {
     {set, 1, 1, {{p0 | p6, 1}}, llvm},
     {lea, 1, 1, {{p1 | p5, 1}}, llvm},
     {lea_slow, 3, 1, {{p1, 1}}, source_2},
+    {lea_relative, 3, 1, {{p1, 1}}, source_2},
     {shift, 1, 1, {{p0 | p6, 1}}, llvm},
     {shift_by_register, 3, 3, {{p0 | p6, 3}}, llvm},
     {rotate_carry, 2, 3, {{p0 | p6, 2}, {p1 | p5, 1}}, llvm},

@@ -44,6 +44,7 @@ constexpr Timing rows[] = {
     {set, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {lea, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {lea_slow, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
+    {lea_relative, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {shift, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {shift_by_register, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {rotate_carry, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},

@@ -9,9 +9,9 @@ constexpr const char* llvm = "LLVM 19, llvm-mca -mcpu=znver3";
 constexpr const char* source_1 = "Intel and AMD optimization manuals: done at renaming, or by the stack engine";
 constexpr const char* source_2 =
     "not checked for this core: measured on an EPYC with Zen 4 cores, 2026-11-29, by bench_blocks with kernels.txt";
-constexpr const char* source_3 =
+constexpr const char* source_3 = "an estimate: right in its order of magnitude";
+constexpr const char* source_4 =
     "not checked for this core: A. Fog, Instruction tables (2022-11-04); the middle if it states a range";
-constexpr const char* source_4 = "an estimate: right in its order of magnitude";
 
 // Ports. l: loads, s: stores, div and fdiv: dividers.
 constexpr Ports l0 = 1 << 0;
@@ -45,6 +45,7 @@ constexpr Timing rows[] = {
     {set, 1, 1, {{alu0 | alu3, 1}}, source_2},
     {lea, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, source_2},
     {lea_slow, 2, 1, {{alu0 | alu1 | alu2 | alu3, 2}}, source_2},
+    {lea_relative, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, source_3},
     {shift, 1, 1, {{alu1 | alu2, 1}}, llvm},
     {shift_by_register, 1, 1, {{alu1 | alu2, 1}}, llvm},
     {rotate_carry, 1, 1, {{alu1 | alu2, 1}}, source_2},
@@ -53,7 +54,7 @@ constexpr Timing rows[] = {
     {bit_set, 2, 2, {{alu1 | alu2, 2}}, source_2},
     {bit_test_memory, 3, 18, {}, source_2},
     {bit_deposit, 3, 1, {{alu1, 1}}, source_2},
-    {bit_count, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, source_3},
+    {bit_count, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, source_4},
     {bit_extract, 1, 1, {{alu1 | alu2, 1}}, llvm},
     {byte_swap, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {byte_swap_wide, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
@@ -70,18 +71,18 @@ constexpr Timing rows[] = {
     {jump_always, 1, 1, {{bru1, 1}}, source_2},
     {call, 1, 2, {{bru1, 2}}, source_2},
     {ret, 1, 2, {{bru1, 2}}, source_2},
-    {leave, 1, 3, {}, source_3},
+    {leave, 1, 3, {}, source_4},
     {vector_move, 0, 1, {}, source_1},
     {vector_ones, 1, 1, {{fp0 | fp1 | fp2 | fp3, 1}}, source_2},
     {vector_integer, 1, 1, {{fp0 | fp1 | fp2 | fp3, 1}}, llvm},
     {vector_logic, 1, 1, {{fp0 | fp1 | fp2 | fp3, 1}}, llvm},
     {vector_blend_variable, 1, 1, {{fp0 | fp3, 1}}, llvm},
-    {vector_shuffle, 1, 1, {{fp1 | fp2, 1}}, source_3},
+    {vector_shuffle, 1, 1, {{fp1 | fp2, 1}}, source_4},
     {vector_shuffle_bytes, 2, 1, {{fp1 | fp2, 1}}, source_2},
     {vector_insert_lane, 1, 1, {{fp1 | fp2, 1}}, source_2},
     {vector_shuffle_lanes, 5, 2, {{fp1, 1}}, llvm},
     {vector_horizontal, 2, 3, {{fp0, 2}}, llvm},
-    {vector_shift_by_register, 1, 1, {{fp1 | fp2, 1}}, source_3},
+    {vector_shift_by_register, 1, 1, {{fp1 | fp2, 1}}, source_4},
     {vector_shift_variable, 1, 1, {{fp1 | fp2, 1}}, llvm},
     {vector_multiply, 3, 1, {{fp0 | fp3, 1}}, llvm},
     {vector_multiply_32, 3, 1, {{fp0 | fp3, 1}}, llvm},
@@ -91,8 +92,8 @@ constexpr Timing rows[] = {
     {vector_test, 5, 2, {{fp1 | fp2, 1}}, source_2},
     {vector_mask, 4, 1, {{fp2, 1}}, source_2},
     {vector_to_integer, 3, 1, {{fp2, 1}}, source_2},
-    {vector_extract, 4, 2, {{fp1 | fp2, 1}, {fp2, 1}}, source_3},
-    {vector_insert, 4, 2, {{fp1 | fp2, 1}, {fp2, 1}}, source_3},
+    {vector_extract, 4, 2, {{fp1 | fp2, 1}, {fp2, 1}}, source_4},
+    {vector_insert, 4, 2, {{fp1 | fp2, 1}, {fp2, 1}}, source_4},
     {vector_string_explicit, 6, 8, {{fp0 | fp1 | fp2 | fp3, 12}}, llvm},
     {vector_string_implicit, 2, 4, {{fp0 | fp1 | fp2 | fp3, 8}}, llvm},
     {carryless_multiply, 4, 4, {{fp0 | fp1, 2}}, source_2},
@@ -112,7 +113,7 @@ constexpr Timing rows[] = {
     {mask_test, 1, 1, {{fp0 | fp1 | fp2 | fp3, 1}}, llvm},
     {mask_move, 1, 1, {{alu0 | alu1 | alu2 | alu3, 4}}, llvm},
     {mask_to_integer, 1, 1, {{alu0 | alu1 | alu2 | alu3, 4}}, llvm},
-    {gather, 15, 40, {}, source_4},
+    {gather, 15, 40, {}, source_3},
     {sha1_rounds, 6, 1, {{fp0 | fp1 | fp2 | fp3, 8}}, llvm},
     {sha256_rounds, 4, 1, {{fp0 | fp1 | fp2 | fp3, 8}}, source_2},
     {sha_schedule, 3, 4, {{fp0 | fp1 | fp2 | fp3, 8}}, llvm},
@@ -124,11 +125,11 @@ constexpr Timing rows[] = {
     {fence_full, 58, 348, {}, source_2},
     {pause, 90, 540, {}, source_2},
     {time_stamp, 35, 210, {}, source_2},
-    {random, 250, 1000, {}, source_4},
-    {state_read, 4, 4, {}, source_4},
-    {state_write, 8, 12, {}, source_4},
-    {state_save, 70, 300, {}, source_4},
-    {serialize, 100, 500, {}, source_4},
+    {random, 250, 1000, {}, source_3},
+    {state_read, 4, 4, {}, source_3},
+    {state_write, 8, 12, {}, source_3},
+    {state_save, 70, 300, {}, source_3},
+    {serialize, 100, 500, {}, source_3},
     {fp_add, 3, 1, {{fp2 | fp3, 1}}, llvm},
     {fp_multiply, 3, 1, {{fp0 | fp1, 1}}, llvm},
     {fp_fma, 4, 1, {{fp0 | fp1, 1}}, llvm},
@@ -140,7 +141,7 @@ constexpr Timing rows[] = {
     {fp_divide_single, 11, 1, {{fdiv, 3}}, source_2},
     {fp_divide_single_wide, 11, 1, {{fdiv, 3}}, source_2},
     {fp_divide_double, 13, 1, {{fdiv, 5}}, source_2},
-    {fp_divide_double_wide, 13, 1, {{fdiv, 5}}, source_3},
+    {fp_divide_double_wide, 13, 1, {{fdiv, 5}}, source_4},
     {fp_root_single, 15, 1, {{fp1, 5}}, llvm},
     {fp_root_single_wide, 15, 1, {{fp1, 5}}, llvm},
     {fp_root_double, 21, 1, {{fdiv, 9}}, source_2},
@@ -153,12 +154,12 @@ constexpr Timing rows[] = {
     {x87_multiply, 7, 1, {{fp0 | fp1, 1}}, source_2},
     {x87_divide, 15, 1, {{fdiv, 6}}, source_2},
     {x87_root, 22, 1, {{fp1, 23}}, llvm},
-    {x87_integer, 4, 2, {}, source_4},
-    {x87_constant, 2, 2, {}, source_4},
-    {x87_round, 20, 17, {}, source_4},
-    {x87_function, 80, 80, {}, source_4},
-    {tile_move, 50, 16, {}, source_4},
-    {tile_multiply, 50, 16, {}, source_4},
+    {x87_integer, 4, 2, {}, source_3},
+    {x87_constant, 2, 2, {}, source_3},
+    {x87_round, 20, 17, {}, source_3},
+    {x87_function, 80, 80, {}, source_3},
+    {tile_move, 50, 16, {}, source_3},
+    {tile_multiply, 50, 16, {}, source_3},
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ import sys
 # Instructions that a copied block cannot contain: they leave it, depend on the system, or run as long as data say.
 REFUSED = re.compile(r"^(j|call|ret|loop|sys|int|iret|hlt|ud[0-9]|cpuid|rdtsc|rdrand|rdseed|xgetbv|xsave|xrstor|rdfsbase"
                      r"|wrfsbase|rep|lock rep|notrack|bnd|f?n?stcw|fldcw|ldmxcsr|stmxcsr|fxsave|fxrstor|enter|leave"
-                     r"|\(bad\)|mfence|lfence|sfence|pause|wr[pf]|std|out|in |xbegin|xend|xtest|endbr)|%[fg]s:")
+                     r"|\(bad\)|\.byte|rex|mfence|lfence|sfence|pause|wr[pf]|std|out|in |xbegin|xend|xtest|endbr)|%[fg]s:")
 LEAVES = re.compile(r"^(notrack |bnd |rep |repz |repnz )*(j|call|ret|loop|syscall|hlt|ud[0-9]|int)")
 INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\t([0-9a-f ]+?)\s*(?:\t(.*))?$")
 
@@ -139,17 +139,10 @@ def hot_blocks(tally, rows, scratch):
             if fixups is None:
                 continue
             seen.add(key)
-            if not all(is_whole(instruction) for instruction in run):
-                continue
             all_blocks.append(Block("", name, run, executions * len(run) / max(total, 1), fixups))
             if covered > 0.9 * total:
                 break
     return all_blocks
-
-
-def is_whole(instruction):
-    """Whether objdump disassembled all of the instruction, and no data between functions."""
-    return not re.match(r"\.byte|\(bad\)|rex(\.\w+)?$", instruction.text.strip())
 
 
 def operands_of(text):

@@ -60,9 +60,7 @@ class Steps {
   }
 
  private:
-  u32 slot_before(u64 pc) const {
-    return (channel::hash32(pc >> 6) << 5 | static_cast<u32>(pc >> 1 & 31)) & mask_;
-  }
+  u32 slot_before(u64 pc) const { return (channel::hash32(pc >> 6) << 5 | static_cast<u32>(pc >> 1 & 31)) & mask_; }
   /// Neighbouring instructions have neighbouring slots, because they are used one after the other.
   u32 slot_of(u64 pc) const {
     u32 i = slot_before(pc);

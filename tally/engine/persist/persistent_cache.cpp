@@ -89,14 +89,14 @@ class Store final : public PersistentCache {
   bool is_written() const override { return store_is_written(); }
   bool keeps_any() const override { return !keeps_nothing(); }
   const u8* find_data(u64 key, u64& bytes) override {
-    const channel::Bundle* const found = find_bundle(key_in_program(key));
-    if (found == nullptr) return nullptr;
-    bytes = found->head.bytes - sizeof *found;
-    return found->after_names();
+    const channel::Bundle* const bundle = find_bundle(key_in_program(key));
+    if (bundle == nullptr) return nullptr;
+    bytes = bundle->head.bytes - sizeof *bundle;
+    return bundle->after_names();
   }
   u8* begin_data(u64 key, u64 bytes) override {
-    channel::Bundle* const made = keeps_any() ? begin_bundle(key_in_program(key), nullptr, 0, bytes) : nullptr;
-    return made != nullptr ? made->after_names() : nullptr;
+    channel::Bundle* const bundle = keeps_any() ? begin_bundle(key_in_program(key), nullptr, 0, bytes) : nullptr;
+    return bundle != nullptr ? bundle->after_names() : nullptr;
   }
   void end_data(u8* data) override { end_bundle(reinterpret_cast<channel::Bundle*>(data)[-1]); }
   u32 damage() const override { return store_damage(); }

@@ -26,10 +26,10 @@ constexpr double small_share = 0.01;
 // The event's position; that of none if it has no value.
 std::size_t estimate_of(const result::Profile& profile) {
   const auto& events = profile.stat.events;
-  const auto found = std::find_if(events.begin(), events.end(), [](const result::Event& event) {
+  const auto estimate = std::find_if(events.begin(), events.end(), [](const result::Event& event) {
     return event.total.name.base == "core-cycles-estimate" && event.total.count.value;
   });
-  return static_cast<std::size_t>(found - events.begin());
+  return static_cast<std::size_t>(estimate - events.begin());
 }
 
 // Several processes may have the same function, in a file at the same path.
@@ -66,10 +66,10 @@ Shares shares_of(const result::Profile& sampled, const SampledFunctions& modelle
       shares.kernel += share;
       continue;
     }
-    const auto found = modelled.find(key);
-    if (sum.samples[0] < few_samples || found == modelled.end() || found->second.modelled <= 0) continue;
+    const auto function = modelled.find(key);
+    if (sum.samples[0] < few_samples || function == modelled.end() || function->second.modelled <= 0) continue;
     const ShareInterval interval = output::share_of_samples(sampled, 0, sum.counts[0]);
-    shares.functions[key] = {share, user * interval.low, user * interval.high, found->second.modelled};
+    shares.functions[key] = {share, user * interval.low, user * interval.high, function->second.modelled};
     shares.sampled += share;
   }
   return shares;
@@ -152,8 +152,9 @@ void divide_by_samples(result::Profile& profile, const result::Profile& sampled,
   for (std::size_t i = 0; i < profile.rows.size(); ++i) {
     std::int64_t& count = profile.counts[i * events + event];
     if (profile.rows[i].function == names.size()) continue;  // the kernel
-    const auto found = shares.functions.find(key_of(profile, names, profile.rows[i].function));
-    count = scaled(count, found == shares.functions.end() ? factor_of_others : found->second.factor() * total * more);
+    const auto function = shares.functions.find(key_of(profile, names, profile.rows[i].function));
+    count =
+        scaled(count, function == shares.functions.end() ? factor_of_others : function->second.factor() * total * more);
   }
   for (auto* const counts : {&profile.repeated, &profile.unplaced})
     (*counts)[event] = scaled((*counts)[event], factor_of_others);

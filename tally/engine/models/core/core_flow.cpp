@@ -59,7 +59,7 @@ std::uint64_t key_after(StateName end, const CoreBlock* from, const CoreBlock& t
 
 // The usual predecessors of a block lead back to a block without one, or around a loop. So each end state is computed
 // once, after that of its predecessor; those of loops until they stay the same. What a block costs after an end state
-// with the same name is looked for among the kept schedules first, and end states are computed where these have gaps.
+// with the same name is searched among the kept schedules first, and end states are computed where these have gaps.
 class Flow {
  public:
   Flow(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,

@@ -120,7 +120,7 @@ TEST(Schedules, MayBeIncomplete) {
   });
 }
 
-// The kernel places programs and libraries anew in each run.
+// The kernel places programs and libraries at other addresses in each run.
 TEST(Schedules, DoNotDependOnWhereFilesAre) {
   each_program([](std::uint64_t seed) {
     Kept kept;

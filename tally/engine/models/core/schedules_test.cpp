@@ -17,7 +17,7 @@ namespace {
 
 using namespace testing;
 
-constexpr std::uint64_t program_at = 0x55d0'0000'0000, library_at = 0x7f30'0000'0000;
+constexpr std::uint64_t program_at = 0x55d0'4321'0000, library_at = 0x7f30'8765'2000;
 
 Register some_register(std::mt19937_64& random) { return static_cast<Register>(r11 + random() % 3); }
 
@@ -131,6 +131,19 @@ TEST(Schedules, DoNotDependOnWhereFilesAre) {
     EXPECT_EQ(kept.missed, 0U);
     EXPECT_EQ(total_of(moved, nullptr), before);
   });
+}
+
+TEST(Schedules, NamesOfStatesDoNotDependOnWhereFilesAre) {
+  const auto name = [](std::uint64_t file, std::uint64_t data) {
+    CoreState state;
+    state.stores[3].at = {.bytes = 8, .displacement = static_cast<std::uint32_t>(file + data)};
+    return name_of(state, file + 0x40);
+  };
+  EXPECT_EQ(name(program_at, 0x100), name(library_at, 0x100));
+  EXPECT_NE(name(program_at, 0x100), name(program_at, 0x108));
+  EXPECT_NE(name(0x400000, 0x100), name(0x600000, 0x100)) << "absolute addresses reach it";
+  EXPECT_EQ(name(program_at, 0x100) & 1, 1U);
+  EXPECT_EQ(name_of({}, program_at) & 1, 0U);
 }
 
 TEST(Schedules, OfOtherCodeAreNotFound) {

@@ -9,6 +9,7 @@
 
 #include "programs/results/conversion.hpp"
 #include "programs/results/history_page.hpp"
+#include "programs/results/merge_profiles.hpp"
 #include "programs/results/rank_report.hpp"
 #include "programs/results/reported_formats.hpp"
 #include "programs/results/result_commands.hpp"
@@ -38,6 +39,7 @@ struct ReportOptions {
   std::string vectors;
   report::ResultOptions results;
   report::ProfileReport profiles;
+  MergeOptions merge;
   bool ranks = false;
 };
 
@@ -70,6 +72,8 @@ constexpr const char* report_examples =
     "  tally report --ranks *.json\n"
     "  # The history that `tally stat --history bench.db` wrote\n"
     "  tally report bench.db -o history.html\n"
+    "  # The sum of several runs, for BOLT\n"
+    "  tally report --merge run1.code.json run2.code.json -o prog.fdata\n"
     "  # Other formats\n"
     "  tally report stat.json --format csv >stat.csv\n"
     "  tally report stat.json --format table --per-process\n"
@@ -96,6 +100,7 @@ void describe(Page& page, ReportOptions& options) {
                 "the files are those of the ranks of one job: print sum, minimum, maximum and imbalance of each event "
                 "in each region; formats table, csv and json");
   report::add_profile_options(page, options.profiles);
+  add_merge_options(page, options.merge);
   page.footer(output::reader_lines(reported_formats(), reported_kinds) + "\n" + conversion_lines() +
               fmt::format("  {:<12}  {}\n\n", output::source_name(output::Kind::profile),
                           output::format_names(formats_of_profiles())) +
@@ -272,6 +277,8 @@ int report_files(const std::vector<std::string>& arguments, bool is_export) {
     return report_error({Code::bad_usage, "missing FILE", "for example: tally report result.json -o page.html", 0});
   const report::ResultOptions& how = options.results;
   if (const auto apart = report::check_not_read(how.output, options.files); !apart) return report_error(apart.error());
+  if (options.merge.merge)
+    return merge_profiles(options.files, options.merge, options.profiles, how.format, how.output);
   if (options.ranks) {
     if (options.profiles.any() || !options.vectors.empty()) return report_error(only_for_profiles());
     return report_ranks(options.files, how);

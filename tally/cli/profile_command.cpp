@@ -281,17 +281,17 @@ int profile(ProfileOptions& options) {
   if (!chosen_format) return report_error(chosen_format.error());
   const output::ProfileFormat* const format = *chosen_format;
   if (format->has_calls) options.order.profile()->calls = true;
-  if (format->of_one_file) {
+  if (format->of_one_file || format->name == "code") {
     // These formats do not contain call stacks.
     options.order.profile()->calls = false;
-    options.order.profile()->jumps = format->name != "order";
+    options.order.profile()->jumps = true;
   }
   if (const auto fits = check_together(options, *format); !fits) return report_error(fits.error());
   if (const auto fits = choose_parts(options, *format); !fits) return report_error(fits.error());
   if (const auto fits = choose_coverage(options, *format); !fits) return report_error(fits.error());
   auto style = style_of(options);
   if (!style) return report_error(style.error());
-  if (format->is_page || format->name == "json") style->source = report::source_reader();
+  if (format->is_page || format->is_coverage || format->name == "json") style->source = report::source_reader();
   if (format->is_page) style->disassembly = instruction_reader();
   if (options.debuginfod) {
     const bool speaks = !is_quiet(options.quiet);
@@ -376,6 +376,7 @@ int profile(ProfileOptions& options) {
     const auto object = output::find_object(made, object_of(options));
     if (!object) return report_error(object.error());
     style->object = *object;
+    if (format->name == "order") stat->notices.push_back(output::pages_of_order(made, *style));
   }
   if (options.inlines && format->inlined == output::InlineRepresentation::functions)
     made = output::with_inlined_functions(format->is_page ? output::with_jumped_functions(made) : made);

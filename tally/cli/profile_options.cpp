@@ -98,8 +98,9 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
                "also count the functions of Python 3.11 programs; the engine only; formats table, html, json and "
                "callgrind; on by itself if PROGRAM is python or a Python script");
   app.add_option("--sort", options.sort,
-                 "with --calls: sort by counts of the function alone (own), or including callees")
-      .value_name("own|callees");
+                 "with --calls: sort by counts of the function alone (own), or including callees; with --format order: "
+                 "by instructions (own) or by first execution (first)")
+      .value_name("own|callees|first");
   app.add_option("--annotate", options.annotate, "also print the source of a function or file, with its counts")
       .value_name("NAME");
   app.add_flag("--asm", options.instructions,
@@ -178,10 +179,11 @@ Result<output::ProfileStyle> style_of(const ProfileOptions& options) {
     return fail(Code::bad_usage, fmt::format("--by {}: unknown grouping", printable(by)),
                 "use function, line, object, process or thread");
   style.by = found->second;
-  if (options.sort != "own" && options.sort != "callees")
+  if (options.sort != "own" && options.sort != "callees" && options.sort != "first")
     return fail(Code::bad_usage, fmt::format("--sort {}: unknown order", printable(options.sort)),
-                "use own or callees");
+                "use own, callees or first");
   style.by_inclusive = options.sort == "callees";
+  style.by_first = options.sort == "first";
   if (options.output.empty() || options.output == "-")
     style.terminal = linux::terminal_columns(options.output.empty() ? linux::Stream::error : linux::Stream::output);
   return style;
@@ -232,6 +234,8 @@ Result<void> choose_coverage(ProfileOptions& options, const output::ProfileForma
 }
 
 Result<void> check_together(const ProfileOptions& options, const output::ProfileFormat& format) {
+  if (options.sort == "first" && format.name != "order")
+    return fail(Code::bad_usage, "--sort first needs --format order", "add --format order");
   if (options.sort == "callees" && !options.order.profile()->calls)
     return fail(Code::bad_usage, "--sort callees needs --calls", "add --calls");
   if (options.order.profile()->calls && format.is_for_people && (options.lines || options.by != "function"))

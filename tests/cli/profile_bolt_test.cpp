@@ -100,6 +100,47 @@ TEST_F(ProfileBolt, is_read_by_bolt) {
   }
 }
 
+TEST_F(ProfileBolt, several_indirect_jumps_of_a_function) {
+  // add, add, sub, add, end: each of the three jumps leads to the next one.
+  const TemporaryFile code("interpreter.c");
+  std::ofstream(code.path()) << R"(
+__attribute__((noinline)) int interpret(const char *code) {
+  static void *const labels[] = {&&add, &&sub, &&end};
+  int sum = 0;
+  goto *labels[(int)*code++];
+add: sum += 2; goto *labels[(int)*code++];
+sub: sum--; goto *labels[(int)*code++];
+end: return sum;
+}
+int main(void) {
+  int sum = 0;
+  for (int i = 0; i < 700; i++) sum += interpret("\0\0\1\0\2");
+  return sum != 3500;
+}
+)";
+  ASSERT_EQ(shell("gcc -O2 -Wl,-q -o " + program_.path() + " " + code.path()).code(), 0);
+  const std::string text = profile({"--format", "bolt"});
+  EXPECT_EQ(sum(text, {"0 [unknown] 0 1 interpret "}), 0) << text;
+  EXPECT_EQ(sum(text, {"1 interpret ", " 1 interpret ", " 0 700"}), 5 * 700) << text;
+}
+
+TEST_F(ProfileBolt, functions_in_the_order_of_their_first_execution) {
+  const TemporaryFile output("branches.order");
+  const Finished run =
+      tally({"profile", "--format", "order", "--sort", "first", "-o", output.path(), "--", program_.path()});
+  ASSERT_EQ(run.code(), 0) << run.err;
+  const std::string text = output.content().value_or("");
+  std::size_t last = 0;
+  for (const char* name : {"_start\n", "main\n", "choose\n", "odd\n", "_fini\n"}) {
+    const std::size_t at = text.find(name);
+    ASSERT_NE(at, std::string::npos) << name << text;
+    EXPECT_GE(at, last) << name << text;
+    last = at;
+  }
+  EXPECT_NE(run.err.find("pages of 4 KiB that the "), std::string::npos) << run.err;
+  EXPECT_EQ(tally({"profile", "--sort", "first", "--", program_.path()}).code(), 2);
+}
+
 TEST_F(ProfileBolt, functions_in_the_order_of_their_instructions) {
   const std::string text = profile({"--format", "order"});
   const std::size_t main = text.find("main\n"), choose = text.find("choose\n"), odd = text.find("odd\n");

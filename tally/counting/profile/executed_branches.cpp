@@ -31,14 +31,15 @@ class BranchFinder {
   BranchFinder(result::Profile& profile, std::uint32_t object, const CodeNames& names)
       : profile_(profile), object_(object), names_(names), elf_(names.bytes()), file_(symbol::read_bolt_file(elf_)) {}
 
-  void find(const std::vector<result::CodeJump>& jumps) {
+  void find() {
     auto& linked = profile_.objects[object_].linked;
     for (symbol::BoltFunction& function : file_.functions)
       linked.push_back({function.address, function.bytes, std::move(function.name)});
     if (!linked.empty()) add_linkage_table(linked);
     read_executed();
     for (const Executed& instruction : executed_) add_direct(instruction);
-    for (const result::CodeJump& jump : jumps) add_indirect(jump);
+    for (const result::CodeJump& jump : profile_.jumps)
+      if (jump.file == object_) add_indirect(jump);
     for (const result::LinkedFunction& function : linked) find_targets(function);
     for (std::size_t i = 0; i < executed_.size(); ++i) add_entries(i);
     for (const Executed& instruction : executed_)
@@ -187,9 +188,8 @@ class BranchFinder {
 
 }  // namespace
 
-void find_branches(result::Profile& profile, std::uint32_t object, const CodeNames& names,
-                   const std::vector<result::CodeJump>& jumps) {
-  BranchFinder(profile, object, names).find(jumps);
+void find_branches(result::Profile& profile, std::uint32_t object, const CodeNames& names) {
+  BranchFinder(profile, object, names).find();
 }
 
 }  // namespace tally::profile

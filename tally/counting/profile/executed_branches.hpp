@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "tally/counting/profile/code_names.hpp"
 #include "tally/output/result/profile_result.hpp"
@@ -10,9 +9,8 @@
 namespace tally::profile {
 
 /// Adds the branches of one object, and its linked functions. The counts of direct branches follow from the executions
-/// of the instructions, and `jumps` are those of the object's indirect jumps and calls, by address. What else was
-/// executed than both lead to was entered from an unknown source.
-void find_branches(result::Profile& profile, std::uint32_t object, const CodeNames& names,
-                   const std::vector<result::CodeJump>& jumps);
+/// of the instructions, those of indirect ones from the jumps of the profile. What else was executed than both lead to
+/// was entered from an unknown source.
+void find_branches(result::Profile& profile, std::uint32_t object, const CodeNames& names);
 
 }  // namespace tally::profile

@@ -70,8 +70,9 @@ class Resolver {
     result_.forms = std::move(code_.forms);
     result_.samples = std::move(code_.samples);
     output::sort_rows(result_);
+    for (const result::CodeJump& jump : code_.jumps) add(jump);
     for (std::uint32_t i = 0; i < objects_.size() && additions_ != Additions::none; ++i)
-      if (objects_[i].names != nullptr) find_branches(result_, i, *objects_[i].names, jumps_in(i));
+      if (objects_[i].names != nullptr) find_branches(result_, i, *objects_[i].names);
     if (additions_ == Additions::coverage)
       for (std::uint32_t i = 0; i < objects_.size() && !linux::is_interrupted(); ++i)
         if (objects_[i].names != nullptr) add_code_with_lines(i);
@@ -98,6 +99,7 @@ class Resolver {
     result::ProfileObject object;
     Object& opened = objects_.emplace_back();
     object.name = file.path.empty() || file.overwritten ? "[memory without a file]" : printable(file.path);
+    object.identity = file.identity;
     if (file.path == result::kernel_code && file.inode == 0) {
       opened.names = names_of_kernel();
       if (opened.names == nullptr)
@@ -145,6 +147,7 @@ class Resolver {
   std::optional<std::uint64_t> address_in(std::uint32_t file, std::uint64_t address, std::uint32_t owner) const {
     const CodeNames* const names = objects_[file].names.get();
     if (names == nullptr) return std::nullopt;
+    if (code_.files[file].has_addresses) return address;
     if (names != vdso_) return names->address_of(address);
     const auto base = vdso_bases_.find(owner);
     if (base == vdso_bases_.end() || !base->second) return std::nullopt;
@@ -167,7 +170,13 @@ class Resolver {
     made.function = function(row.file, object, made.address, row.owner);
     result::ProfileFunction& of = result_.functions[made.function];
     if (of.address == made.address) of.entered += row.executions;
+    of.first = std::min(of.first, row.first);
     result_.rows.push_back(made);
+  }
+
+  void add(const result::CodeJump& jump) {
+    const auto site = address_in(jump.file, jump.site, 0), target = address_in(jump.file, jump.target, 0);
+    if (site && target) result_.jumps.push_back({jump.file, *site, *target, jump.executions});
   }
 
   void add(const result::CodeCall& call) {
@@ -189,18 +198,6 @@ class Resolver {
       std::tie(made.source, made.line, made.discriminator) = line_of(objects_[call.site_file], made.site);
     made.inlined = inlined_at(call.site_file, objects_[call.site_file], made.site);
     result_.calls.push_back(made);
-  }
-
-  /// Returns the indirect jumps and calls of an object, with addresses instead of offsets.
-  std::vector<result::CodeJump> jumps_in(std::uint32_t file) const {
-    std::vector<result::CodeJump> jumps;
-    for (const result::CodeJump& jump : code_.jumps) {
-      if (jump.file != file) continue;
-      const auto site = objects_[file].names->address_of(jump.site),
-                 target = objects_[file].names->address_of(jump.target);
-      if (site && target) jumps.push_back({file, *site, *target, jump.executions});
-    }
-    return jumps;
   }
 
   /// Adds the lines of an object, and its functions that have lines.

@@ -210,7 +210,7 @@ class CallCode {
   u32 leave_count_ = 0;
 };
 
-/// Stores the word of a call or jump for the code that uses it.
+/// Stores the word that identifies a call or jump, for the code that uses it.
 void emit_word(Builder& b, const Instruction& in, bool direct, u32 word) {
   constexpr u32 word_at = 9;  // offset in the instruction that stores it
   recorder.fix_at(Fix::call_site, b.e.p + word_at, in.pc, direct);

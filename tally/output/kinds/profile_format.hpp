@@ -39,6 +39,7 @@ struct ProfileStyle {
   ProfileBy by = ProfileBy::function;
   std::size_t most = 40;      ///< rows of a table; 0: all
   bool by_inclusive = false;  ///< rows of functions: sorted by inclusive counts
+  bool by_first = false;      ///< lists for linkers: sorted by first execution
   bool whole_names = false;   ///< function names with parameters
   bool instructions = false;  ///< separate instructions, in formats that support it
   std::size_t terminal = 0;   ///< table: columns of the terminal; 0: no terminal, so nothing is cut
@@ -69,6 +70,10 @@ struct ProfileFormat : Format {
 
 /// All formats, the default first.
 std::span<const ProfileFormat> profile_formats();
+
+/// Says on how many pages the executed code of `style.object` is, now and if its functions were placed in the order of
+/// the list for linkers.
+std::string pages_of_order(const result::Profile& profile, const ProfileStyle& style);
 
 /// Returns the index of the file with this path or name. Errors: bad_usage if no code of it was executed.
 Result<std::uint32_t> find_object(const result::Profile& profile, const std::string& name);

@@ -15,6 +15,8 @@ std::string profile_bolt(const result::Profile& profile, const ProfileStyle& sty
 std::string profile_bolt_preaggregated(const result::Profile& profile, const ProfileStyle& style);
 std::string profile_lcov(const result::Profile& profile, const ProfileStyle& style);
 std::string profile_cobertura(const result::Profile& profile, const ProfileStyle& style);
+std::string profile_coverage_page(const result::Profile& profile, const ProfileStyle& style);
+std::string profile_code(const result::Profile& profile, const ProfileStyle& style);
 std::string profile_order(const result::Profile& profile, const ProfileStyle& style);
 std::string profile_pprof(const result::Profile& profile, const ProfileStyle& style);
 std::string profile_html(const result::Profile& profile, const ProfileStyle& style);

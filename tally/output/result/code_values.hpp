@@ -32,6 +32,7 @@ struct CodeFile {
   std::optional<FileIdentity> identity = {};  ///< of a file; missing if the file could not be opened
   std::shared_ptr<const int> kept = {};  ///< a descriptor of the file or a copy of it, as it was at that time; or null
   std::uint64_t generation = 0;          ///< of the inode number, which another file may reuse later; 0: unknown
+  bool has_addresses = false;            ///< its rows have addresses in its address space instead of offsets
   std::int64_t mapped_ns = 0;  ///< when it was first mapped, in time since 1970; 0: unknown, or identity is enough
   /// True if addresses are offsets in a file.
   bool is_file() const { return inode != 0 || identity.has_value(); }
@@ -70,8 +71,9 @@ struct CodeRow {
   std::uint32_t owner = 0, file = 0;  ///< indices in CodeCounts
   std::uint64_t address = 0;          ///< offset in the file; if it is not a file, address in the process
   std::int64_t executions = 0;
-  std::int64_t taken = 0;  ///< for a conditional branch
-  std::uint32_t form = 0;  ///< number in CodeCounts::forms, from 1 on; 0: unknown; several_forms
+  std::int64_t taken = 0;                   ///< for a conditional branch
+  std::uint32_t form = 0;                   ///< number in CodeCounts::forms, from 1 on; 0: unknown; several_forms
+  std::uint64_t first = ~std::uint64_t{0};  ///< rises in the order of first executions; largest: not known
   bool operator==(const CodeRow&) const = default;
 };
 

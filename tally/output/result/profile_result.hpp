@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,7 @@ struct ProfileObject {
   /// A descriptor of the file as it was when its code was executed, if the path has another file or none; or null.
   std::shared_ptr<const int> kept = {};
   std::vector<LinkedFunction> linked = {};  ///< by address; with branches only
+  std::optional<FileIdentity> identity = {};
   bool operator==(const ProfileObject&) const = default;
 };
 
@@ -69,6 +71,7 @@ struct ProfileFunction {
   std::uint64_t clone_of = 0;
   /// Of a stored profile: digests of the text of its lines and of its executed code; 0: unknown.
   std::uint64_t source_digest = 0, code_digest = 0;
+  std::uint64_t first = ~std::uint64_t{0};  ///< as CodeRow::first: of its first instruction to be executed
   bool operator==(const ProfileFunction&) const = default;
 };
 
@@ -123,6 +126,7 @@ struct Profile {
   std::vector<ProfileCall> calls;
   std::vector<LineWithCode> lines_with_code = {};  ///< if requested, sorted; `functions` then has all with a line
   std::vector<ProfileBranch> branches = {};        ///< if requested: by object, source and target
+  std::vector<CodeJump> jumps = {};                ///< of their objects (CodeJump::file), by address; with branches
   bool calls_cut = false, calls_too_deep = false;  ///< see CodeCounts
   bool inlines_apart = false;                 ///< inlined functions have counts of their own: tally profile --inlines
   std::vector<std::int64_t> inclusive, self;  ///< of each call, one for each event: see CodeCounts

@@ -37,6 +37,17 @@ Result<output::ProfileBy> profile_by(const std::string& word) {
               "use function, line or object");
 }
 
+Result<std::string> text_of(result::Profile profile, const output::ProfileStyle& style, const std::string& name,
+                            const std::string& output) {
+  const auto formats = formats_of_stored_profiles();
+  const auto format = output::choose_format(std::span<const output::ProfileFormat>(formats), name, output, "table");
+  if (!format) return fail(format.error());
+  command::hide_host(profile.stat.environment, **format);
+  return (*format)->write(profile, style);
+}
+
+}  // namespace
+
 Result<output::ProfileStyle> style_of(const ProfileReport& options) {
   output::ProfileStyle style;
   style.whole_names = options.whole_names;
@@ -50,17 +61,6 @@ Result<output::ProfileStyle> style_of(const ProfileReport& options) {
   style.source = source_reader();
   return style;
 }
-
-Result<std::string> text_of(result::Profile profile, const output::ProfileStyle& style, const std::string& name,
-                            const std::string& output) {
-  const auto formats = formats_of_stored_profiles();
-  const auto format = output::choose_format(std::span<const output::ProfileFormat>(formats), name, output, "table");
-  if (!format) return fail(format.error());
-  command::hide_host(profile.stat.environment, **format);
-  return (*format)->write(profile, style);
-}
-
-}  // namespace
 
 output::SourceReader source_reader() {
   return [](const std::string& path, const std::string& object) -> std::optional<output::SourceFile> {

@@ -19,6 +19,9 @@ struct ProfileReport {
   bool any() const { return !by.empty() || top || whole_names; }
 };
 
+/// The style of the table. Errors: bad_usage.
+Result<output::ProfileStyle> style_of(const ProfileReport& options);
+
 /// Reads source files from the paths in the debug information.
 output::SourceReader source_reader();
 

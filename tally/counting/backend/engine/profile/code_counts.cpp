@@ -35,6 +35,7 @@ struct InstructionCount {
   Source source = by_executions;
   std::int64_t executions, taken;
   const channel::CodeForm* form = nullptr;
+  std::uint64_t first = ~std::uint64_t{0};  // see CodeRow
 
   auto key() const { return std::tie(file, address, source); }
 };
@@ -279,7 +280,7 @@ class ProfileReader {
       -> std::pair<std::uint32_t, decltype(in_log(log(number), std::uint64_t{0}))> {
     std::uint64_t bytes = channel::code_log_bytes;
     while (number != 0 && number <= logs_.size()) {
-      if (const auto found = in_log(log(number), bytes); found != nullptr) return {number, found};
+      if (const auto match = in_log(log(number), bytes); match != nullptr) return {number, match};
       const channel::CodeLog& head = log(number).head();
       if (head.inherited >= number) break;
       bytes = head.inherited_bytes;
@@ -386,6 +387,10 @@ class ProfileReader {
       return std::size_t{t.number} + i < counters.size() ? counters[t.number + i] : 0;
     };
     std::vector<InstructionCount>& counted = counted_[owner];
+    // Traces are logged when their code is executed for the first time, except those of a bundle (persist/bundle.hpp).
+    constexpr std::uint32_t bits_of_place = 16, bits_of_number = 21;
+    static_assert(channel::segment_limit <= 1u << bits_of_number);
+    const std::uint64_t first_of_trace = (std::uint64_t{number} << bits_of_number | t.number) << bits_of_place;
     const CodeMapping* mapping = nullptr;
     bool in_file = false;
     const auto each = [&](const channel::CodePlace& p, std::uint64_t reached, std::uint64_t taken, std::uint64_t) {
@@ -399,9 +404,11 @@ class ProfileReader {
                                   ? locate(number, trace.mappings, pc)
                                   : CodeLocation{mapping->file, in_file ? pc - mapping->start + mapping->offset : pc};
       if (!effort_.take_entries(1)) return;
+      const std::uint64_t first =
+          first_of_trace | std::min<std::uint64_t>(static_cast<std::uint64_t>(&p - places), (1u << bits_of_place) - 1);
       const channel::CodeForm* const form = forms == nullptr ? nullptr : form_of(number, forms[&p - places]);
       counted.push_back({at.address, at.file, p.field, p.loads, p.stores, InstructionCount::by_executions,
-                         static_cast<std::int64_t>(reached), static_cast<std::int64_t>(taken), form});
+                         static_cast<std::int64_t>(reached), static_cast<std::int64_t>(taken), form, first});
     };
     channel::walk(t, places, counter, each);
   }
@@ -477,6 +484,7 @@ class ProfileReader {
         std::int64_t* const counts = result_.counts.data() + result_.counts.size() - n;
         for (; i < all.size() && all[i].file == row.file && all[i].address == row.address; ++i) {
           add_counts(all[i], row, counts);
+          row.first = std::min(row.first, all[i].first);
           if (all[i].form == nullptr || !order_.has_mix() || row.form == result::several_forms) continue;
           const std::uint32_t form = number_of(all[i]);
           const bool is_same = row.form == 0 || result_.forms[row.form - 1] == result_.forms[form - 1];

@@ -76,7 +76,8 @@ void add_metrics_from_environment(std::vector<std::string>& to) {
   }
 }
 
-// What the tally command requests when it runs this program under the engine, which counts all of it at once.
+// What the tally command requests when it runs this program: under the engine, which counts all of it at once, its
+// events; natively only the clock, which needs no counter of the PMU.
 struct AskedByCommand {
   std::vector<std::string> events, metrics;
 };
@@ -85,9 +86,11 @@ AskedByCommand asked_by_command() {
   AskedByCommand asked;
   const char* chosen = secure_getenv("TALLY_EVENTS");
   if (chosen != nullptr && *chosen != '\0') return asked;
-  if (linux::ask_below(channel::ask_option, channel::ask_version, nullptr, 0) != channel::asking_version) return asked;
+  const bool by_engine =
+      linux::ask_below(channel::ask_option, channel::ask_version, nullptr, 0) == channel::asking_version;
   const auto folder = linux::gathered_in();
   for (const std::string& line : split(folder ? linux::asked_in(*folder) : "", '\n')) {
+    if (!by_engine && line != "event task-clock") continue;
     if (line.starts_with("event ") && asked.events.size() < most_events) asked.events.push_back(line.substr(6));
     if (line.starts_with("metric ")) asked.metrics.push_back(line.substr(7));
   }

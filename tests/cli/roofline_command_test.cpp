@@ -108,6 +108,22 @@ TEST_F(RooflineCommand, has_points_of_functions) {
       << function;
 }
 
+TEST_F(RooflineCommand, has_points_of_regions) {
+  store();
+  const Finished finished = tally({"stat", "-q", "--roofline", "--format", "json", "-o", "-", "--", ROOFLINED_REGIONS});
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  const Json points = Json::parse(finished.out).at("roofline").at("points");
+  ASSERT_EQ(points.size(), 2U) << points;
+  const Json& region = points.at(1);
+  EXPECT_EQ(region.at("kind"), "region");
+  EXPECT_EQ(region.at("name"), "additions");
+  EXPECT_EQ(region.at("operations"), additions);
+  EXPECT_EQ(region.at("trust"), "exact");
+  if (!region.at("seconds").is_number()) GTEST_SKIP() << region.at("reason");
+  EXPECT_LE(region.at("seconds").get<double>(), 1.1 * points.at(0).at("seconds").get<double>());
+  EXPECT_GE(region.at("seconds").get<double>(), 0.5 * points.at(0).at("seconds").get<double>());
+}
+
 TEST_F(RooflineCommand, cannot_be_divided_into_intervals) {
   store();
   const Finished finished = tally({"stat", "--roofline", "-I", "100", "--", ROOFLINED});

@@ -1,4 +1,11 @@
-// 40,000,000 dependent additions in compute(): some 40 ms on a processor.
+// 40,000,000 dependent additions in compute(): some 40 ms on a processor. With TALLY_ENABLE in a region.
+#ifdef TALLY_ENABLE
+#include <tally/tally.h>
+#else
+#define TALLY_BEGIN(name)
+#define TALLY_END(name)
+#endif
+
 static double compute(int n) {
   double sum = 0;
   for (int i = 0; i < n; ++i) {
@@ -10,5 +17,8 @@ static double compute(int n) {
 
 int main(int argc, char** argv) {
   (void)argv;
-  return compute(40000000) != 60000000.0 * argc;
+  TALLY_BEGIN("additions");
+  const double sum = compute(40000000);
+  TALLY_END("additions");
+  return sum != 60000000.0 * argc;
 }

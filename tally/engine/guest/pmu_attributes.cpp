@@ -18,7 +18,7 @@ s64 ask_kernel(u8* attributes, s32 pid, s32 cpu, s32 group, u64 flags) {
   const s64 r = kernel(SYS_perf_event_open, reinterpret_cast<u64>(attributes), static_cast<u64>(s64{pid}),
                        static_cast<u64>(s64{cpu}), static_cast<u64>(s64{group}), flags);
   if (!failed(r)) kernel(SYS_close, static_cast<u64>(r));
-  if (r == -EACCES || r == -EPERM || r == -ENOSYS || r == -EMFILE || r == -ENFILE) return not_of_pmu;
+  if (r == -EACCES || r == -EPERM || r == -ENOSYS) return not_of_pmu;
   // Only software events have no branches.
   const bool wants_branches = (software.sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 && software.sample_period != 0;
   return failed(r) && !(r == -EOPNOTSUPP && wants_branches) ? r : 0;

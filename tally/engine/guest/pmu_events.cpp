@@ -335,7 +335,9 @@ s64 map_pmu_event(Thread* t) {
     if (e.is_kernels) return not_of_pmu;
     const bool is_possible = bytes != 0 && (buffer_pages & (buffer_pages - 1)) == 0 && g[r9] == 0 &&
                              buffer_pages < channel::pmu_ring_page_limit;
+    if ((g[rdx] & PROT_EXEC) != 0) return -EPERM;  // since Linux 6.16
     if ((e.inherits && e.cpu == -1) || !(g[r10] & shared) || !is_possible) return -EINVAL;
+    if (is_mapped_with_others(e, static_cast<u32>(buffer_pages))) return -EINVAL;
     update_group_for_change(e.leader);
     if (e.sampling.output != 0 || !make_page(event, static_cast<u32>(buffer_pages))) return -ENOMEM;
     e.sampling.overwrites = (g[rdx] & PROT_WRITE) == 0;
@@ -359,6 +361,20 @@ void pmu_memory_unmapped(u64 at, u64 bytes) {
   if (!may_have_events || !has_mapped_rings()) return;
   PmuGuard guard;
   ring_is_unmapped(at, bytes);
+}
+
+void pmu_memory_moved(u64 from, u64 to) {
+  if (!may_have_events || !has_mapped_rings()) return;
+  PmuGuard guard;
+  ring_is_moved(from, to);
+}
+
+s64 pmu_memory_refuses(u64 number, u64 at, u64 bytes, u64 to) {
+  const bool grows = number == SYS_mremap && page_up(to) > page_up(bytes);
+  const bool becomes_code = (number == SYS_mprotect || number == SYS_pkey_mprotect) && (to & PROT_EXEC) != 0;
+  if (!(grows || becomes_code) || !may_have_events || !has_mapped_rings()) return 0;
+  PmuGuard guard;
+  return !has_ring_in(at, bytes) ? 0 : grows ? -EFAULT : -EACCES;
 }
 
 bool read_pmu_counter(Thread* t, u32 counter, u64& value) {

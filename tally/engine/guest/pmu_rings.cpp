@@ -123,8 +123,27 @@ void forget_rings() { mapped_rings.size = 0; }
 
 bool has_mapped_rings() { return __atomic_load_n(&mapped_rings.size, __ATOMIC_RELAXED) != 0; }
 
+bool is_mapped_with_others(const PmuOpenEvent& e, u32 pages) {
+  if (e.sampling.ring == 0 || e.sampling.ring_pages == pages) return false;
+  const MappedRing* const r = mapped(e);
+  return r != nullptr && r->of_program != 0;
+}
+
 void ring_is_mapped(const PmuOpenEvent& e, u64 at) {
   if (MappedRing* const r = mapped(e); r != nullptr) r->of_program = at;
+}
+
+bool has_ring_in(u64 at, u64 bytes) {
+  for (u32 i = 0; i < mapped_rings.size; i++) {
+    const MappedRing& r = mapped_rings[i];
+    if (r.of_program != 0 && r.of_program < at + bytes && at < r.of_program + bytes_of(r)) return true;
+  }
+  return false;
+}
+
+void ring_is_moved(u64 from, u64 to) {
+  for (u32 i = 0; i < mapped_rings.size; i++)
+    if (mapped_rings[i].of_program == from) mapped_rings[i].of_program = to;
 }
 
 void ring_is_unmapped(u64 at, u64 bytes) {

@@ -23,6 +23,11 @@ void ring_is_mapped(const PmuOpenEvent& e, u64 at);
 void ring_is_unmapped(u64 at, u64 bytes);
 /// Whether this process has mapped one.
 bool has_mapped_rings();
+/// Whether the program has mapped a ring there.
+bool has_ring_in(u64 at, u64 bytes);
+void ring_is_moved(u64 from, u64 to);
+/// Whether the program has the event's pages mapped with another number of them than `pages`.
+bool is_mapped_with_others(const PmuOpenEvent& e, u32 pages);
 /// The process ends, after it has let its events go.
 void end_rings();
 /// The event is about to be removed.

@@ -173,8 +173,10 @@ s64 map(Thread* t) {
 }
 s64 change_mapping(Thread* t) {
   const u64 number = t->gpr[rax], at = t->gpr[rdi], end = at + t->gpr[rsi];
+  if (const s64 refused = pmu_memory_refuses(number, at, end - at, t->gpr[rdx]); refused != 0) return refused;
   const s64 r = emulate_mapping(t);
   if (!failed(r) && number == SYS_munmap) pmu_memory_unmapped(at, end - at);
+  if (!failed(r) && number == SYS_mremap) pmu_memory_moved(at, static_cast<u64>(r));
   if (!failed(r) && (number == SYS_mprotect || number == SYS_pkey_mprotect))
     record_mappings(t, at, end, (t->gpr[rdx] & executable) != 0);
   return r;

@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +12,7 @@
 #include <system_error>
 
 #include "tally/linux/descriptor.hpp"
+#include "tally/linux/files/files.hpp"
 #include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
@@ -19,10 +22,38 @@ Result<ScratchFolder> ScratchFolder::make() {
   return make_in(place && place[0] == '/' ? place : "/tmp");
 }
 
+namespace {
+
+constexpr const char* prefix = "tally-run-";
+
+/// The lock of a directory; nothing if another process holds it.
+Descriptor lock_of(const std::string& path) {
+  Descriptor held(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (held && flock(held.get(), LOCK_EX | LOCK_NB) != 0) return Descriptor();
+  return held;
+}
+
+void remove_left_over(const std::string& directory) {
+  constexpr time_t time_to_lock = 10;
+  for (const std::string& name : folder_entries(directory)) {
+    const std::string path = directory + "/" + name;
+    struct stat status {};
+    if (!name.starts_with(prefix) || lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
+        status.st_uid != geteuid() || status.st_mtime > time(nullptr) - time_to_lock || !lock_of(path))
+      continue;
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+}
+
+}  // namespace
+
 Result<ScratchFolder> ScratchFolder::make_in(const std::string& directory) {
-  std::string path = directory + "/tally-XXXXXX";
+  remove_left_over(directory);
+  std::string path = directory + "/" + prefix + "XXXXXX";
   if (!mkdtemp(path.data())) return system_failure(Code::cannot_measure, "cannot create the directory " + path);
-  return ScratchFolder(std::move(path));
+  Descriptor lock = lock_of(path);
+  return ScratchFolder(std::move(path), std::move(lock));
 }
 
 ScratchFolder::~ScratchFolder() {

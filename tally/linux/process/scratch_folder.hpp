@@ -3,8 +3,10 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tally/core/base/result.hpp"
+#include "tally/linux/descriptor.hpp"
 
 namespace tally::linux {
 
@@ -13,18 +15,22 @@ class ScratchFolder {
  public:
   /// Creates it in $TMPDIR, or /tmp. Errors: cannot_measure.
   static Result<ScratchFolder> make();
-  /// Creates it in another directory. Errors: cannot_measure.
+  /// Creates it in another directory, after removing those that processes of this user left there when they were
+  /// killed. Errors: cannot_measure.
   static Result<ScratchFolder> make_in(const std::string& directory);
 
-  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::move(other.path_)), lock_(std::move(other.lock_)) {
+    other.path_.clear();
+  }
   ScratchFolder& operator=(ScratchFolder&&) = delete;
   ~ScratchFolder();
 
   const std::string& path() const { return path_; }
 
  private:
-  explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
+  ScratchFolder(std::string path, Descriptor lock) : path_(std::move(path)), lock_(std::move(lock)) {}
   std::string path_;
+  Descriptor lock_;  // while this process lives
 };
 
 /// Writes a new file into such a directory. Errors: cannot_write.

@@ -288,6 +288,17 @@ TEST(OtherNames, AreMetricsOfThePrecisions) {
     EXPECT_NE(run.err.find(text), std::string::npos) << run.err;
 }
 
+// Events that count for the whole machine: the group is refused with the reason where the kernel has no such PMU.
+TEST(Groups, ofPmusThatAreMissingSayWhy) {
+  for (const auto& [group, pmu] : {std::pair{"ENERGY", "power"}, std::pair{"PMU_MEM", "uncore_imc"}}) {
+    if (shell(std::string("ls -d /sys/bus/event_source/devices/") + pmu + "*").code() == 0) continue;
+    const Finished run = tally({"stat", "--group", group, "--", "true"});
+    EXPECT_EQ(run.code(), 2);
+    EXPECT_NE(run.err.find(std::string("group ") + group), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find(std::string("this machine's kernel has no PMU '") + pmu), std::string::npos) << run.err;
+  }
+}
+
 // A file of the user is a group, and replaces the one of that name.
 TEST(Groups, CanBeOnesOwn) {
   const TemporaryFile file("unused");
@@ -299,6 +310,14 @@ TEST(Groups, CanBeOnesOwn) {
   const Finished run = shell("XDG_CONFIG_HOME=" + file.folder() + " " TALLY_COMMAND " events --groups");
   EXPECT_NE(run.out.find("MEM: mine\n  events   branches\n"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("FLOPS_DP: "), std::string::npos);
+  ASSERT_EQ(shell("printf '# mine\\noptional nothing/here/,branches\\nmetric X=nothing/here/ / branches\\n' > " +
+                  file.folder() + "/tally/groups/SOME.txt")
+                .code(),
+            0);
+  const Finished some =
+      shell("XDG_CONFIG_HOME=" + file.folder() + " " TALLY_COMMAND " stat -q --backend engine --group SOME -- true");
+  EXPECT_NE(some.err.find("branches:u"), std::string::npos) << some.err;
+  EXPECT_EQ(some.err.find(" X "), std::string::npos) << "the metric needs what is missing";
 }
 
 }  // namespace

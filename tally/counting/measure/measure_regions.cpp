@@ -39,8 +39,8 @@ std::vector<std::size_t> leave_out_lent(backend::Outcome& outcome) {
   return without_counter;
 }
 
-// Returns the requests (task-clock if there are no hardware events) for programs that let the command choose the events of their regions: one event or metric a
-// line, by name.
+// Returns the requests (task-clock if there are no hardware events) for programs that let the command choose the events
+// of their regions: one event or metric a line, by name.
 std::string asked_of_programs(const std::vector<event::Event>& events, const std::vector<MetricChoice>& metrics) {
   std::string text;
   for (const event::Event& event : events) {

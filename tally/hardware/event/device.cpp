@@ -188,8 +188,8 @@ std::vector<PmuDevice> devices_of(const std::string& root, const std::string& na
   std::vector<PmuDevice> devices;
   for (const std::string& other : linux::pmu_names(root)) {
     const std::string_view rest = std::string_view(other).substr(std::min(name.size(), other.size()));
-    const bool is_numbered = rest.starts_with('_') && rest.size() > 1 &&
-                             rest.find_first_not_of("0123456789", 1) == std::string_view::npos;
+    const bool is_numbered =
+        rest.starts_with('_') && rest.size() > 1 && rest.find_first_not_of("0123456789", 1) == std::string_view::npos;
     if (!other.starts_with(name) || !(rest.empty() || is_numbered)) continue;
     if (auto device = linux::pmu_device(root, other)) devices.push_back(*std::move(device));
   }
@@ -239,7 +239,8 @@ Parsed parse_device(std::string_view text, const Sources& sources) {
   const std::string label = terms.label().empty() ? printable(text.substr(0, last + 1)) : terms.label();
   Event event = coded(text, label, *encoding, mode);
   if (is_of_machine(event) && text.back() != '/')
-    event.notes.push_back(fmt::format("{}: the suffix is ignored, because {} counts for the whole machine", label, name));
+    event.notes.push_back(
+        fmt::format("{}: the suffix is ignored, because {} counts for the whole machine", label, name));
   if (terms.generic()) {
     const bool alone = encoding->config == 0 && encoding->config1 == 0 && encoding->config2 == 0;
     if (!alone) {

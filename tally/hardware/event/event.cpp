@@ -61,9 +61,7 @@ EventName event_name(const Event& event) {
 
 bool is_of_machine(const Event& event) { return event.encoding && !event.encoding->machine.empty(); }
 
-Unit unit_of(const Event& event) {
-  return is_of_machine(event) ? event.encoding->unit : definition(event.id).unit;
-}
+Unit unit_of(const Event& event) { return is_of_machine(event) ? event.encoding->unit : definition(event.id).unit; }
 
 std::string name(const Event& event) { return event_name(event).text(); }
 

@@ -39,27 +39,27 @@ constexpr ShippedGroup table[] = {
      "# Misses of the TLBs\n"
      "event instructions,loads,dTLB-load-misses,dTLB-store-misses,iTLB-load-misses\n"
      "metric dTLB-miss-rate,dTLB-MPKI,iTLB-MPKI\n"},
-    {"FLOPS_DP_PMU",
+    {"PMU_FLOPS_DP",
      "# Double-precision operations as Intel's PMUs count them: also those of masked lanes\n"
      "event FP_ARITH_INST_RETIRED:SCALAR_DOUBLE,FP_ARITH_INST_RETIRED:128B_PACKED_DOUBLE\n"
      "event FP_ARITH_INST_RETIRED:256B_PACKED_DOUBLE,FP_ARITH_INST_RETIRED:512B_PACKED_DOUBLE,duration_time\n"
      "metric GFLOPS-double-PMU=(FP_ARITH_INST_RETIRED:SCALAR_DOUBLE + 2 * FP_ARITH_INST_RETIRED:128B_PACKED_DOUBLE + "
      "4 * FP_ARITH_INST_RETIRED:256B_PACKED_DOUBLE + 8 * FP_ARITH_INST_RETIRED:512B_PACKED_DOUBLE) / duration_time\n"},
-    {"FLOPS_SP_PMU",
+    {"PMU_FLOPS_SP",
      "# Single-precision operations as Intel's PMUs count them: also those of masked lanes\n"
      "event FP_ARITH_INST_RETIRED:SCALAR_SINGLE,FP_ARITH_INST_RETIRED:128B_PACKED_SINGLE\n"
      "event FP_ARITH_INST_RETIRED:256B_PACKED_SINGLE,FP_ARITH_INST_RETIRED:512B_PACKED_SINGLE,duration_time\n"
      "metric GFLOPS-single-PMU=(FP_ARITH_INST_RETIRED:SCALAR_SINGLE + 4 * FP_ARITH_INST_RETIRED:128B_PACKED_SINGLE + "
      "8 * FP_ARITH_INST_RETIRED:256B_PACKED_SINGLE + 16 * FP_ARITH_INST_RETIRED:512B_PACKED_SINGLE) / "
      "duration_time\n"},
-    {"FLOPS_AMD_PMU",
+    {"PMU_FLOPS_AMD",
      "# Floating-point operations of any precision as the PMUs of AMD's Zen count them\n"
      "optional RETIRED_SSE_AVX_FLOPS:ANY\n"
      "event duration_time\n"
      "metric GFLOPS-PMU=RETIRED_SSE_AVX_FLOPS:ANY / duration_time\n"},
     // Linux: arch/x86/events/intel/uncore_snbep.c (servers), uncore_snb.c (clients), amd/uncore.c; a CAS command of
     // AMD's controllers moves 64 bytes.
-    {"MEM_PMU",
+    {"PMU_MEM",
      "# Bytes between the caches and the memory, of the whole machine\n"
      "optional uncore_imc/cas_count_read/,uncore_imc/cas_count_write/,uncore_imc/data_reads/,uncore_imc/data_writes/\n"
      "optional uncore_imc_free_running/data_read/,uncore_imc_free_running/data_write/\n"

@@ -11,9 +11,9 @@
 namespace tally::event {
 
 struct EventGroup {
-  std::string what;                  ///< the question, in one line
-  std::vector<std::string> events;   ///< lists, as for `-e`
-  std::vector<std::string> metrics;  ///< lists, as for `-M`
+  std::string what;                        ///< the question, in one line
+  std::vector<std::string> events;         ///< lists, as for `-e`
+  std::vector<std::string> metrics;        ///< lists, as for `-M`
   std::vector<std::string> optional = {};  ///< lists of events that some machines lack
   bool operator==(const EventGroup&) const = default;
 };

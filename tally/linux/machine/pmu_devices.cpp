@@ -29,8 +29,7 @@ void take_companions(std::map<std::string, std::string>& events, std::map<std::s
   for (const auto& [name, text] : events) {
     if (!events.contains(name + ".scale")) continue;
     const auto unit = events.find(name + ".unit");
-    scales[name] = {std::strtod(events.at(name + ".scale").c_str(), nullptr),
-                    unit == events.end() ? "" : unit->second};
+    scales[name] = {std::strtod(events.at(name + ".scale").c_str(), nullptr), unit == events.end() ? "" : unit->second};
   }
   std::erase_if(events, [](const auto& one) {
     const std::string& name = one.first;

@@ -20,11 +20,11 @@ struct PmuScale {
 /// One directory of /sys/bus/event_source/devices.
 struct PmuDevice {
   std::string name;
-  std::optional<std::uint32_t> type;          ///< perf_event_attr.type
-  std::map<std::string, std::string> format;  ///< field → its bits: "umask" → "config:8-15"
-  std::map<std::string, std::string> events;  ///< name → its terms: "branch-misses" → "event=0xc5"
-  std::string cpus;                           ///< CPUs that it counts on, if not all: "0-7"
-  bool is_core = false;                       ///< counts what cores execute, not what happens around them
+  std::optional<std::uint32_t> type;            ///< perf_event_attr.type
+  std::map<std::string, std::string> format;    ///< field → its bits: "umask" → "config:8-15"
+  std::map<std::string, std::string> events;    ///< name → its terms: "branch-misses" → "event=0xc5"
+  std::string cpus;                             ///< CPUs that it counts on, if not all: "0-7"
+  bool is_core = false;                         ///< counts what cores execute, not what happens around them
   std::map<std::string, PmuScale> scales = {};  ///< of the events that have one
   std::optional<int> rotation_ms = {};  ///< multiplexing: how long events run before others take over the counters
   bool operator==(const PmuDevice&) const = default;

@@ -185,7 +185,7 @@ namespace {
 
 const Count* count_of(const RegionCounts& counts, std::string_view event) {
   const auto row = std::find_if(counts.events.begin(), counts.events.end(),
-                                [&](const RegionEvent& one) { return one.event.base == event; });
+                                [&](const RegionEvent& region_event) { return region_event.event.base == event; });
   return row == counts.events.end() || !row->total.value ? nullptr : &row->total;
 }
 
@@ -208,11 +208,11 @@ void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRe
       if (std::find(names.begin(), names.end(), region.name) == names.end()) names.push_back(region.name);
   for (const std::string& name : names) {
     const auto named = [&](const std::vector<result::ProgramRegions>& programs) {
-      std::vector<const RegionResult*> found;
+      std::vector<const RegionResult*> matches;
       for (const result::ProgramRegions& program : programs)
         for (const RegionResult& region : program.regions)
-          if (region.name == name && region.all.entries > 0) found.push_back(&region);
-      return found;
+          if (region.name == name && region.all.entries > 0) matches.push_back(&region);
+      return matches;
     };
     const std::vector<const RegionResult*> all = named(counted);
     if (all.empty()) continue;

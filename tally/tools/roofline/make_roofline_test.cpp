@@ -200,7 +200,8 @@ result::ProgramRegions region_of(const std::vector<std::pair<const char*, std::i
 
 TEST(Roofline, regions_have_the_time_of_their_longest_thread) {
   Roofline made = program_roofline(counted(), NativeTime{2, 1}, ceilings());
-  const result::ProgramRegions operations = region_of({{"load-bytes", 800}, {"store-bytes", 200}, {"fp-operations", 60}});
+  const result::ProgramRegions operations =
+      region_of({{"load-bytes", 800}, {"store-bytes", 200}, {"fp-operations", 60}});
   result::ProgramRegions native = region_of({{"task-clock", 500'000'000}});
   native.regions[0].threads.push_back(region_of({{"task-clock", 1'500'000'000}}).regions[0].threads[0]);
   add_regions(made, {operations}, {native});

@@ -15,9 +15,9 @@ namespace tally::backend::perf {
 /// An event with its kernel encoding, or why it has none.
 struct Encoded {
   linux::PerfEvent event;
-  CountSource source;    ///< what counts it: a PMU, or the kernel for its own events
-  std::string doubt;     ///< why the count is less reliable: a code that this PMU does not list
-  std::string why_none;  ///< not empty: the event cannot be counted
+  CountSource source;                 ///< what counts it: a PMU, or the kernel for its own events
+  std::string doubt;                  ///< why the count is less reliable: a code that this PMU does not list
+  std::string why_none;               ///< not empty: the event cannot be counted
   std::optional<int> processor = {};  ///< of a PMU outside the cores: where its counter is opened
   bool operator==(const Encoded&) const = default;
 };

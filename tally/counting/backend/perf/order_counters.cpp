@@ -36,9 +36,10 @@ linux::PerfCounter open_as_allowed(const event::Event& event, linux::PerfEvent e
 
 std::string why_refused(int os_errno, const event::Event& event) {
   if (event::is_of_machine(event) && (os_errno == EACCES || os_errno == EPERM))
-    return fmt::format("the kernel refuses to count what the whole machine does: {}; root, CAP_PERFMON or "
-                       "kernel.perf_event_paranoid 0 allow it",
-                       linux::errno_text(os_errno));
+    return fmt::format(
+        "the kernel refuses to count what the whole machine does: {}; root, CAP_PERFMON or "
+        "kernel.perf_event_paranoid 0 allow it",
+        linux::errno_text(os_errno));
   switch (os_errno) {
     case ENOENT: return "this PMU has no such event";
     case EINVAL:
@@ -328,17 +329,17 @@ Count Counters::count_of(const EventCounters& one, const std::vector<std::size_t
 }
 
 // Counts in the event's unit. Those of a program are not its own.
-Count Counters::of_machine(const EventCounters& one, const std::vector<std::vector<Reading>>& readings) const {
+Count Counters::of_machine(const EventCounters& counters, const std::vector<std::vector<Reading>>& readings) const {
   Reading sum;
   for (const std::vector<Reading>& kind : readings)
     for (const Reading& reading : kind) sum = sum + reading;
-  sum.raw = std::llround(static_cast<double>(sum.raw) * one.event.encoding->scale);
-  Count count = from_reading(sum, one.kinds.front().source);
+  sum.raw = std::llround(static_cast<double>(sum.raw) * counters.event.encoding->scale);
+  Count count = from_reading(sum, counters.kinds.front().source);
   if (!doubt_.empty()) count = downgraded(std::move(count), Trust::partial, doubt_);
   if (targets_.front().processor >= 0) return count;
-  return downgraded(
-      std::move(count), Trust::partial,
-      fmt::format("of the whole machine while the program ran: {} does not count programs", one.event.encoding->pmu));
+  return downgraded(std::move(count), Trust::partial,
+                    fmt::format("of the whole machine while the program ran: {} does not count programs",
+                                counters.event.encoding->pmu));
 }
 
 Count Counters::sum_of(const EventCounters& one, const std::vector<std::vector<Reading>>& readings) const {

@@ -121,7 +121,7 @@ class Counters final : public Meter {
   bool is_elsewhere(const EventCounters& one, std::size_t target, std::size_t kind) const;
   std::string why_target_ended(const EventCounters& one, std::size_t target) const;
   Count count_of(const EventCounters& one, const std::vector<std::size_t>& targets) const;
-  Count of_machine(const EventCounters& one, const std::vector<std::vector<Reading>>& readings) const;
+  Count of_machine(const EventCounters& counters, const std::vector<std::vector<Reading>>& readings) const;
   Count sum_of(const EventCounters& one, const std::vector<std::vector<Reading>>& readings) const;
   std::vector<std::size_t> all_targets() const;
 

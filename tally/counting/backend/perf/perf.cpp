@@ -84,8 +84,8 @@ class CommandCount {
     RunStatistics statistics = native_.statistics();
     if (!attached()) keep_kernel_counts(order_.events, counts, statistics);
     if (are_counters_on_from_exec() && left.ended)
-      statistics.lost =
-          why_counters_were_lost(longest_enabled(order_.events, counts), statistics.usage, order_.target.command.front());
+      statistics.lost = why_counters_were_lost(longest_enabled(order_.events, counts), statistics.usage,
+                                               order_.target.command.front());
     if (!statistics.lost.empty()) conductor.mark_lost(statistics.lost);
     Outcome outcome = native_.outcome(statistics);
     outcome.notices.insert(outcome.notices.begin(), others->notices.begin(), others->notices.end());
@@ -162,11 +162,11 @@ class Perf final : public Backend {
 
   std::optional<Error> refuses(const Order& order) const override {
     if (auto refused = refuses_regions(order)) return refused;
-    const bool needs_no_core = order.windows() != nullptr
-                                   ? all_software(order.windows()->triggers)
-                                   : std::all_of(order.events.begin(), order.events.end(), [](const event::Event& one) {
-                                       return is_software(one) || event::is_of_machine(one);
-                                     });
+    const bool needs_no_core =
+        order.windows() != nullptr
+            ? all_software(order.windows()->triggers)
+            : std::all_of(order.events.begin(), order.events.end(),
+                          [](const event::Event& event) { return is_software(event) || event::is_of_machine(event); });
     if (!needs_no_core) return refuses_hardware(order);
     return order.count() != nullptr && use_ == Use::by_name ? refused_by_kernel(order.events) : std::nullopt;
   }

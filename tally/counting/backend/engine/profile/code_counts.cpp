@@ -40,6 +40,18 @@ struct InstructionCount {
   auto key() const { return std::tie(file, address, source); }
 };
 
+/// A form, and the accesses of an instruction that has it.
+struct FormKey {
+  const channel::CodeForm* form;  // null: unknown
+  std::uint8_t loads, stores;
+  bool operator==(const FormKey&) const = default;
+  struct Hash {
+    std::size_t operator()(const FormKey& key) const {
+      return reinterpret_cast<std::uintptr_t>(key.form) / alignof(channel::CodeForm) * 31 + key.loads * 7u + key.stores;
+    }
+  };
+};
+
 /// The weights of the fields in an event's count, which is a sum of fields.
 using Weights = std::array<std::int64_t, channel::field_count>;
 
@@ -79,6 +91,10 @@ class ProfileReader {
       }
       result_.parts = parts_.all();
     }
+    // Corrections need the form at their address.
+    is_only_mix_ =
+        order_.profile() == nullptr && order_.has_mix() &&
+        std::all_of(logs_.begin(), logs_.end(), [](const auto& reader) { return reader->corrections().empty(); });
     for (std::uint32_t i = 1; i <= last; ++i) read_log(i);
     read_living();
     finish();
@@ -395,6 +411,11 @@ class ProfileReader {
     bool in_file = false;
     const auto each = [&](const channel::CodePlace& p, std::uint64_t reached, std::uint64_t taken, std::uint64_t) {
       if (reached == 0 || (p.flags & channel::place_is_end) || p.field >= channel::field_count) return;
+      const channel::CodeForm* const form = forms == nullptr ? nullptr : form_of(number, forms[&p - places]);
+      if (is_only_mix_) {
+        mixed_[{form, p.loads, p.stores}] += static_cast<std::int64_t>(reached);
+        return;
+      }
       const std::uint64_t pc = t.pc + static_cast<std::uint64_t>(std::int64_t{p.pc});
       if (mapping == nullptr || !mapping->has(pc)) {
         mapping = log(number).mapping_of(pc, trace.mappings);
@@ -406,7 +427,6 @@ class ProfileReader {
       if (!effort_.take_entries(1)) return;
       const std::uint64_t first =
           first_of_trace | std::min<std::uint64_t>(static_cast<std::uint64_t>(&p - places), (1u << bits_of_place) - 1);
-      const channel::CodeForm* const form = forms == nullptr ? nullptr : form_of(number, forms[&p - places]);
       counted.push_back({at.address, at.file, p.field, p.loads, p.stores, InstructionCount::by_executions,
                          static_cast<std::int64_t>(reached), static_cast<std::int64_t>(taken), form, first});
     };
@@ -440,9 +460,9 @@ class ProfileReader {
   }
 
   /// Returns the number of an instruction's form in the result, from 1 on.
-  std::uint32_t number_of(const InstructionCount& of) {
+  std::uint32_t number_of(const FormKey& of) {
     const channel::CodeForm& form = *of.form;
-    const auto [position, is_new] = numbers_of_forms_.try_emplace({of.form, of.loads, of.stores}, 0);
+    const auto [position, is_new] = numbers_of_forms_.try_emplace(of, 0);
     if (!is_new) return position->second;
     const auto text = [](const auto& field) { return printable(std::string(field, ::strnlen(field, sizeof field))); };
     const auto count = [&form](std::uint32_t field) { return int{form.row.counts[field - channel::first_mix_field]}; };
@@ -486,7 +506,7 @@ class ProfileReader {
           add_counts(all[i], row, counts);
           row.first = std::min(row.first, all[i].first);
           if (all[i].form == nullptr || !order_.has_mix() || row.form == result::several_forms) continue;
-          const std::uint32_t form = number_of(all[i]);
+          const std::uint32_t form = number_of({all[i].form, all[i].loads, all[i].stores});
           const bool is_same = row.form == 0 || result_.forms[row.form - 1] == result_.forms[form - 1];
           row.form = is_same ? form : result::several_forms;
         }
@@ -494,6 +514,10 @@ class ProfileReader {
         result_.rows.push_back(row);
       }
       std::vector<InstructionCount>().swap(all);
+    }
+    for (const auto& [key, executions] : mixed_) {
+      result_.rows.push_back({.executions = executions, .form = key.form == nullptr ? 0 : number_of(key)});
+      result_.counts.resize(result_.counts.size() + n);
     }
     for (std::size_t e = 0; e < n; ++e) {
       result_.repeated.push_back(value_of(order_.events[e].id, repeated_).value_or(0));
@@ -529,7 +553,9 @@ class ProfileReader {
   std::map<std::uint32_t, channel::Totals> repeated_of_owners_;  // instead, in a profile with parts
   std::unordered_set<std::uint32_t> areas_;                      // that were read
   std::unordered_map<std::uint32_t, Branches> branches_;         // by log
-  std::map<std::tuple<const channel::CodeForm*, std::uint8_t, std::uint8_t>, std::uint32_t> numbers_of_forms_;
+  std::unordered_map<FormKey, std::uint32_t, FormKey::Hash> numbers_of_forms_;
+  bool is_only_mix_ = false;                                        // no instruction needs its address
+  std::unordered_map<FormKey, std::int64_t, FormKey::Hash> mixed_;  // executions then
   Effort effort_;
   PartsOfProcesses parts_;  // empty unless they are requested
   result::CodeCounts result_;

@@ -1,6 +1,7 @@
 // tally-doctor: the options of `tally doctor`, and its output.
 #include "programs/doctor/diagnose.hpp"
 #include "programs/doctor/doctor_text.hpp"
+#include "tally/linux/files/terminal_width.hpp"
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/own_provenance.hpp"
@@ -44,7 +45,9 @@ int run_doctor(const std::vector<std::string>& arguments) {
   if (const auto done = page.read(arguments)) return *done;
   result::Diagnosis diagnosis = diagnose(examine());
   diagnosis.provenance = provenance();
-  const int printed = print(options.json ? doctor_json(diagnosis) : doctor_text(diagnosis));
+  const int printed =
+      print(options.json ? doctor_json(diagnosis)
+                         : doctor_text(diagnosis, linux::terminal_columns(linux::Stream::output)));
   if (printed != exit_ok) return printed;
   return diagnosis.hardware ? exit_ok : exit_no;
 }

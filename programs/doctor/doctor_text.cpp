@@ -6,6 +6,7 @@
 
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/output/kit/grid.hpp"
 #include "tally/output/kit/json_values.hpp"
 
 namespace tally::doctor {
@@ -14,14 +15,20 @@ using namespace output;
 
 namespace {
 
-constexpr std::size_t doctor_width = 80;  // columns of the narrowest common terminal
+constexpr std::size_t usual_width = 80;  // columns of the narrowest common terminal
 
-std::string steps(const result::Diagnosis& diagnosis) {
+// A label, and a text after its column; in a narrow terminal, below the label.
+std::string entry(const std::string& label, std::size_t column, const std::string& text, std::size_t width) {
+  if (2 * column > width) return hanging("   ", label, width) + hanging("     ", text, width);
+  return hanging(fmt::format("   {}{}  ", label, std::string(column - display_width(label), ' ')), text, width);
+}
+
+std::string steps(const result::Diagnosis& diagnosis, std::size_t width) {
   if (diagnosis.next.empty()) return {};
   std::string text = "\n What to do\n";
   int number = 0;
   for (const result::Step& step : diagnosis.next) {
-    text += hanging(fmt::format("   {}. ", ++number), step.text, doctor_width);
+    text += hanging(fmt::format("   {}. ", ++number), step.text, width);
     for (const std::string& command : step.commands)
       text += command.empty() ? "\n" : fmt::format("        {}\n", command);
   }
@@ -36,20 +43,18 @@ std::string countable_text(const result::CountableEvents& row) {
   return text;
 }
 
-std::string countable(const result::Diagnosis& diagnosis) {
+std::string countable(const result::Diagnosis& diagnosis, std::size_t width) {
   std::size_t column = 0;
   for (const result::CountableEvents& row : diagnosis.countable) column = std::max(column, display_width(row.what));
   std::string text = "\n What tally counts here\n";
-  for (const result::CountableEvents& row : diagnosis.countable) {
-    const std::string padding(column - display_width(row.what), ' ');
-    text += hanging(fmt::format("   {}{}  ", row.what, padding), countable_text(row), doctor_width);
-  }
+  for (const result::CountableEvents& row : diagnosis.countable)
+    text += entry(row.what, column, countable_text(row), width);
   return text;
 }
 
-std::string evidence(const result::Diagnosis& diagnosis) {
+std::string evidence(const result::Diagnosis& diagnosis, std::size_t width) {
   std::string text = "\n Why\n";
-  for (const std::string& line : diagnosis.evidence) text += hanging("   - ", printable(line), doctor_width);
+  for (const std::string& line : diagnosis.evidence) text += hanging("   - ", printable(line), width);
   return text;
 }
 
@@ -60,14 +65,11 @@ std::string heading(std::string name) {
   return name;
 }
 
-std::string facts(const result::FactGroup& group) {
+std::string facts(const result::FactGroup& group, std::size_t width) {
   std::size_t column = 0;
   for (const result::Fact& fact : group.facts) column = std::max(column, display_width(fact.name));
   std::string text = fmt::format("\n {}\n", heading(group.name));
-  for (const result::Fact& fact : group.facts) {
-    const std::string padding(column - display_width(fact.name), ' ');
-    text += hanging(fmt::format("   {}{}  ", fact.name, padding), fact.text, doctor_width);
-  }
+  for (const result::Fact& fact : group.facts) text += entry(fact.name, column, fact.text, width);
   return text;
 }
 
@@ -92,14 +94,15 @@ Json countable_json(const result::CountableEvents& row) {
 
 }  // namespace
 
-std::string doctor_text(const result::Diagnosis& diagnosis) {
+std::string doctor_text(const result::Diagnosis& diagnosis, std::size_t terminal) {
+  const std::size_t width = prose_width(usual_width, terminal);
   std::string text = "\n";
   text += hanging(
       " ", diagnosis.hardware ? "Hardware events can be counted here." : "Hardware events cannot be counted here.",
-      doctor_width);
-  text += hanging(" ", diagnosis.verdict, doctor_width);
-  text += steps(diagnosis) + countable(diagnosis) + evidence(diagnosis);
-  for (const result::FactGroup& group : diagnosis.facts) text += facts(group);
+      width);
+  text += hanging(" ", diagnosis.verdict, width);
+  text += steps(diagnosis, width) + countable(diagnosis, width) + evidence(diagnosis, width);
+  for (const result::FactGroup& group : diagnosis.facts) text += facts(group, width);
   return text + "\n";
 }
 

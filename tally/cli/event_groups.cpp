@@ -14,6 +14,7 @@
 #include "tally/linux/files/cache_file.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/files/input.hpp"
+#include "tally/output/kit/wrap.hpp"
 
 namespace tally::cli {
 namespace {
@@ -63,7 +64,7 @@ Error unknown_group(const std::string& name, const std::map<std::string, std::st
 Result<void> add_group(const event::EventGroup& group, const event::Sources& sources, const GroupLists& lists) {
   std::vector<std::string> missing;
   std::optional<Error> first;
-  bool any = group.optional.empty();
+  bool any = group.optional.empty() || !group.events.empty();
   for (const std::string& list : group.optional) {
     int braces = 0;
     const auto items = event::split_list(list, braces);
@@ -113,11 +114,15 @@ Result<std::string> group_list() {
   std::string text;
   for (const auto& [name, content] : *groups) {
     const auto group = parse_named(name, content);
-    if (!group) return fail(group.error());
-    text += fmt::format("{}: {}\n", printable(name), printable(group->what));
-    if (!group->events.empty()) text += fmt::format("  events   {}\n", printable(join(group->events, ",")));
-    for (const std::string& list : group->optional) text += fmt::format("  optional {}\n", printable(list));
-    for (const std::string& metric : group->metrics) text += fmt::format("  metric   {}\n", printable(metric));
+    if (!group) {
+      text += output::hanging(printable(name) + ": ", "not usable: " + group.error().message);
+      continue;
+    }
+    text += output::hanging(printable(name) + ": ", printable(group->what));
+    if (!group->events.empty()) text += output::hanging("  events   ", printable(join(group->events, ", ")));
+    for (const std::string& list : group->optional)
+      text += output::hanging("  optional ", printable(join(split(list, ','), ", ")));
+    for (const std::string& metric : group->metrics) text += output::hanging("  metric   ", printable(metric));
   }
   return text + "\n`tally stat --group NAME` counts one. Files NAME.txt in " +
          (folder_of_user().empty() ? "$XDG_CONFIG_HOME/tally/groups" : printable(folder_of_user())) +

@@ -10,7 +10,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/process/large_stack.hpp"
-#include "tally/output/kit/wrap.hpp"
+#include "tally/tools/command/help_text.hpp"
 #include "tally/tools/command/help_topic.hpp"
 #include "tally/tools/command/option_groups.hpp"
 #include "tally/tools/command/own_provenance.hpp"
@@ -23,12 +23,13 @@ namespace {
 
 // The text of `tally --help`.
 std::string help() {
-  std::string text = output::hanging("", manual::overview) +
+  std::string text = command::in_lines("", manual::overview) +
                      "\n"
                      "Usage: tally COMMAND [options]\n"
                      "\n"
                      "Commands:\n";
-  for (const Command& command : commands()) text += fmt::format("  {:<10} {}\n", command.name, command.summary);
+  for (const Command& command : commands())
+    text += command::in_lines(fmt::format("  {:<10} ", command.name), command.summary);
   text += "\nTopics of `tally help TOPIC`:\n" + topic_list();
   return text +
          "\n"

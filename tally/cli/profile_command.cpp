@@ -99,9 +99,10 @@ output::InstructionReader instruction_reader() {
   };
 }
 
-Result<std::string> annotation(const result::Profile& profile, const std::string& name, bool instructions) {
-  return instructions ? output::annotated_instructions(profile, name, instruction_reader())
-                      : output::annotated(profile, name, report::source_reader());
+Result<std::string> annotation(const result::Profile& profile, const std::string& name,
+                               const output::ProfileStyle& style) {
+  return style.instructions ? output::annotated_instructions(profile, name, instruction_reader(), style.terminal)
+                            : output::annotated(profile, name, report::source_reader(), style.terminal);
 }
 
 // Whether a PMU of this machine can be sampled.
@@ -383,9 +384,8 @@ int profile(ProfileOptions& options) {
   const bool has_parts = !made.parts.empty();
   std::string text = has_parts ? "" : format->write(made, *style);
   const auto covered = check_coverage(made, *style, options, *format);
-  const auto source = options.annotate.empty()
-                          ? Result<std::string>("")
-                          : annotation(output::in_samples(made), options.annotate, options.instructions);
+  const auto source = options.annotate.empty() ? Result<std::string>("")
+                                               : annotation(output::in_samples(made), options.annotate, *style);
   if (source && !source->empty()) text += "\n" + *source;
   const auto written = has_parts ? write_parts(made, *format, *style, options.output, *output) : output->write(text);
   if (!format->is_for_people) {

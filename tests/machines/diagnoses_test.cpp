@@ -28,11 +28,16 @@ TEST_P(Machines, the_report_is_the_reviewed_one) {
   EXPECT_EQ(text, expected.str());
 }
 
-TEST_P(Machines, the_report_fits_80_columns_but_for_commands) {
+TEST_P(Machines, the_report_fits_the_terminal_but_for_commands_and_paths) {
   const result::Diagnosis diagnosis = doctor::diagnose(facts_of(GetParam()));
-  for (const std::string& line : split(doctor::doctor_text(diagnosis), '\n')) {
-    const bool command = line.starts_with("        ");
-    EXPECT_TRUE(command || display_width(line) <= 80) << line;
+  for (const std::size_t terminal : {0u, 60u, 80u, 200u}) {
+    for (const std::string& line : split(doctor::doctor_text(diagnosis, terminal), '\n')) {
+      const bool is_command = line.starts_with("        ");
+      const bool is_word = trimmed(line).find(' ') == std::string::npos;
+      EXPECT_TRUE(is_command || is_word ||
+                  display_width(line) <= (terminal == 0 ? 80 : std::min(terminal, std::size_t{80})))
+          << line;
+    }
   }
 }
 

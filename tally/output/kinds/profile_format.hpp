@@ -79,12 +79,14 @@ std::string pages_of_order(const result::Profile& profile, const ProfileStyle& s
 Result<std::uint32_t> find_object(const result::Profile& profile, const std::string& name);
 
 /// Annotated source of a file or function: for a file, the executed lines and their surroundings; for a function, its
-/// own lines. Errors: bad_usage if nothing has this name, or no line of it is known.
-Result<std::string> annotated(const result::Profile& profile, std::string_view name, const SourceReader& read);
+/// own lines. `terminal`: columns of the terminal that shows it; 0: no terminal. Errors: bad_usage if nothing has this
+/// name, or no line of it is known.
+Result<std::string> annotated(const result::Profile& profile, std::string_view name, const SourceReader& read,
+                              std::size_t terminal);
 
 /// The instructions of the functions with this name, each with its counts, up to the last executed one. Errors:
 /// bad_usage if nothing has this name; those of the reader.
 Result<std::string> annotated_instructions(const result::Profile& profile, std::string_view name,
-                                           const InstructionReader& read);
+                                           const InstructionReader& read, std::size_t terminal);
 
 }  // namespace tally::output

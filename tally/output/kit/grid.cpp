@@ -112,6 +112,12 @@ std::string wrapped_lines(const std::string& text, std::size_t terminal) {
   return join(lines, "\n");
 }
 
+std::string left_out_line(std::vector<std::string> headings, std::size_t widest, std::size_t terminal) {
+  std::erase(headings, "");
+  if (headings.empty()) return {};
+  return hanging(" ", fmt::format("left out: {}", join(headings, ", ")) + how_to_see(widest), terminal);
+}
+
 std::string shortened(const std::string& text, std::size_t width) {
   const std::size_t all = display_width(text);
   if (all <= width) return text;
@@ -296,11 +302,7 @@ std::string Grid::text(std::size_t terminal) const {
       list->erase(list->begin() + static_cast<std::ptrdiff_t>(last));
   }
   layout.least.front() = std::min(layout.least.front(), narrowest_name);
-  std::erase(left_out, "");
-  std::string text = fitted(std::move(layout), terminal);
-  if (!left_out.empty())
-    text += hanging(" ", fmt::format("left out: {}", join(left_out, ", ")) + how_to_see(widest), terminal);
-  return text;
+  return fitted(std::move(layout), terminal) + left_out_line(std::move(left_out), widest, terminal);
 }
 
 }  // namespace tally::output

@@ -72,6 +72,9 @@ std::string prose_line(const std::string& text, std::size_t terminal);
 /// `text` with its lines that are wider than the terminal wrapped between words: the prose around tables.
 std::string wrapped_lines(const std::string& text, std::size_t terminal);
 
+/// A line that names columns which are left out of a table of `widest` columns; empty if there are none.
+std::string left_out_line(std::vector<std::string> headings, std::size_t widest, std::size_t terminal);
+
 /// `text` in at most `width` columns, with "…" instead of its middle if it is longer.
 std::string shortened(const std::string& text, std::size_t width);
 

@@ -6,8 +6,9 @@
 
 namespace tally::output {
 
-std::string hanging(std::string_view start, std::string_view text) {
-  constexpr std::size_t columns = 80;
+std::string hanging(std::string_view start, std::string_view text) { return hanging_within(80, start, text); }
+
+std::string hanging_within(std::size_t columns, std::string_view start, std::string_view text) {
   // If the first column is wide, the text still gets at least a third of the line.
   const std::size_t indent = std::min(display_width(start), columns * 2 / 3);
   std::string lines(start);

@@ -13,4 +13,7 @@ namespace tally::output {
 std::string hanging(std::string_view start, std::string_view text);
 using tally::hanging;
 
+/// The same in lines of this number of columns.
+std::string hanging_within(std::size_t columns, std::string_view start, std::string_view text);
+
 }  // namespace tally::output

@@ -9,6 +9,7 @@
 #include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/kit/grid.hpp"
+#include "tally/output/text/code_listing.hpp"
 #include "tally/output/text/count_cells.hpp"
 
 namespace tally::output {
@@ -61,7 +62,7 @@ class Annotation {
     }
   }
 
-  Result<std::string> text(const SourceReader& read) const {
+  Result<std::string> text(const SourceReader& read, std::size_t terminal) const {
     if (!found_)
       return fail(Code::bad_usage, fmt::format("no executed function or source file is called {}", printable(name_)),
                   "use a function name from the table, or a source file such as main.c; --top 0 shows all functions");
@@ -70,21 +71,21 @@ class Annotation {
                   "compile it with -g, or install its debug symbols");
     std::string text;
     for (const auto& [source, lines] : files_)
-      text += file_text(profile_.sources[source], profile_.objects[objects_.at(source)].name, lines, read);
+      text += file_text(profile_.sources[source], profile_.objects[objects_.at(source)].name, lines, read, terminal);
     return text;
   }
 
  private:
   std::string file_text(const std::string& path, const std::string& object, const LineRows& lines,
-                        const SourceReader& read) const {
+                        const SourceReader& read, std::size_t terminal) const {
     const std::optional<SourceFile> whole = read(path, object);
     const std::vector<std::string> source = whole ? shown_lines(whole->text) : std::vector<std::string>{};
     const CountCells numbers(profile_);
     std::vector<Column> columns = numbers.columns();
     const std::size_t counts_width = columns.size();
-    columns.push_back({"line", Align::right});
+    columns.push_back(key_column("line", Align::right));
     columns.push_back({"source"});
-    Grid grid(std::move(columns));
+    CodeListing listing(std::move(columns), counts_width + 1);
     std::set<std::uint32_t> shown;
     for (const auto& [line, counts] : lines)
       for (std::uint32_t near = line > context ? line - context : 1; near <= line + context; ++near)
@@ -94,20 +95,20 @@ class Annotation {
       if (last != 0 && line != last + 1) {
         std::vector<std::string> gap(counts_width + 1);
         gap.emplace_back("…");
-        grid.add(std::move(gap));
+        listing.add(std::move(gap));
       }
       last = line;
       const auto counts = lines.find(line);
       std::vector<std::string> cells = numbers.cells(counts == lines.end() ? nullptr : &counts->second);
       cells.push_back(std::to_string(line));
       cells.push_back(line <= source.size() ? source[line - 1] : "");
-      grid.add(std::move(cells));
+      listing.add(std::move(cells));
     }
     const std::string remark = !whole ? " (the file is missing: only line numbers are shown)"
                                : whole->is_newer
                                    ? " (changed since the program was built: counts may be shown at wrong lines)"
                                    : "";
-    return fmt::format("{}{}\n\n{}", printable(path), remark, grid.text());
+    return fmt::format("{}\n{}", wrapped_lines(printable(path) + remark + "\n", terminal), listing.text(terminal));
   }
 
   const result::Profile& profile_;
@@ -119,8 +120,9 @@ class Annotation {
 
 }  // namespace
 
-Result<std::string> annotated(const result::Profile& profile, std::string_view name, const SourceReader& read) {
-  return Annotation(profile, name).text(read);
+Result<std::string> annotated(const result::Profile& profile, std::string_view name, const SourceReader& read,
+                              std::size_t terminal) {
+  return Annotation(profile, name).text(read, terminal);
 }
 
 }  // namespace tally::output

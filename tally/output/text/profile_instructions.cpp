@@ -5,6 +5,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/kit/grid.hpp"
+#include "tally/output/text/code_listing.hpp"
 #include "tally/output/text/count_cells.hpp"
 
 namespace tally::output {
@@ -18,34 +19,47 @@ struct Counted {
 };
 using Instructions = std::map<std::uint64_t, Counted>;
 
+// "call 3a80 <std::vector<…>::push_back>": the name of a target in at most 60 columns.
+std::string with_short_target(const std::string& text) {
+  constexpr std::size_t most = 60;
+  const std::size_t begin = text.find(" <");
+  if (begin == std::string::npos || !text.ends_with('>')) return text;
+  const std::string name = text.substr(begin + 2, text.size() - begin - 3);
+  return text.substr(0, begin + 2) + shortened_cell(name, most) + ">";
+}
+
 std::string function_text(const result::Profile& profile, const result::ProfileFunction& function,
-                          const Instructions& counted, const std::map<std::uint64_t, std::string>& texts) {
+                          const Instructions& counted, const std::map<std::uint64_t, std::string>& texts,
+                          std::size_t terminal) {
   const CountCells counts(profile);
   std::vector<Column> columns = counts.columns();
-  for (const char* heading : {"taken", "address"}) columns.push_back({heading, Align::right});
+  columns.push_back({"taken", Align::right});
+  columns.push_back(key_column("address", Align::right));
+  const std::size_t code = columns.size();
   for (const char* heading : {"instruction", "line"}) columns.push_back({heading});
-  Grid grid(std::move(columns));
+  CodeListing listing(std::move(columns), code);
   std::string last_location;
   for (const auto& [address, text] : texts) {
     const auto found = counted.find(address);
     std::vector<std::string> cells = counts.cells(found == counted.end() ? nullptr : &found->second.counts);
     cells.push_back(found == counted.end() || found->second.taken == 0 ? "" : thousands(found->second.taken));
     cells.push_back(fmt::format("{:x}", address));
-    cells.push_back(text);
+    cells.push_back(with_short_target(text));
     const std::string location =
         found == counted.end() ? "" : location_of(profile, found->second.source, found->second.line);
     cells.push_back(location == last_location ? "" : location);
     if (found != counted.end()) last_location = location;
-    grid.add(std::move(cells));
+    listing.add(std::move(cells));
   }
-  return fmt::format("{} ({})\n\n{}", printable(function.name), printable(profile.objects[function.object].name),
-                     grid.text());
+  const std::string title =
+      fmt::format("{} ({})\n", printable(function.name), printable(profile.objects[function.object].name));
+  return wrapped_lines(title, terminal) + "\n" + listing.text(terminal);
 }
 
 }  // namespace
 
 Result<std::string> annotated_instructions(const result::Profile& profile, std::string_view name,
-                                           const InstructionReader& read) {
+                                           const InstructionReader& read, std::size_t terminal) {
   std::map<std::uint32_t, Instructions> functions;
   for (std::size_t i = 0; i < profile.rows.size(); ++i) {
     const result::ProfileRow& row = profile.rows[i];
@@ -71,7 +85,7 @@ Result<std::string> annotated_instructions(const result::Profile& profile, std::
     if (!texts) return fail(texts.error());
     // Later instructions belong to the next function, or were not executed.
     std::map<std::uint64_t, std::string> shown(texts->begin(), texts->upper_bound(counted.rbegin()->first));
-    text += (text.empty() ? "" : "\n") + function_text(profile, function, counted, shown);
+    text += (text.empty() ? "" : "\n") + function_text(profile, function, counted, shown, terminal);
   }
   return text;
 }

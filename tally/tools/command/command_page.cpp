@@ -9,7 +9,6 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/linux/process/parallel_job.hpp"
-#include "tally/output/kit/wrap.hpp"
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/help_text.hpp"
 
@@ -60,7 +59,7 @@ struct SortedOptions {
 };
 
 std::string head_of(const std::string& sentence, const std::string& usage) {
-  return fmt::format("{}\nUsage: {}\n", output::hanging("", sentence), usage);
+  return fmt::format("{}\nUsage: {}\n", in_lines("", sentence), usage);
 }
 
 }  // namespace
@@ -256,8 +255,8 @@ std::string Page::brief_text() const {
                            brief_entries(sorted.own, "Options") + group_names(sorted.grouped);
   const std::string name = command_name_of(usage_);
   const std::string end =
-      output::hanging("", fmt::format("`tally help {}` prints all of it: whole texts, formats, exit codes.",
-                                      name.substr(name.find(' ') + 1)));
+      in_lines("", fmt::format("`tally help {}` prints all of it: whole texts, formats, exit codes.",
+                               name.substr(name.find(' ') + 1)));
   const std::size_t used = line_count(text) + line_count(end) + 2;
   return text + "\n" + examples(footer_, two_screens - std::min(used, two_screens)) + "\n" + end;
 }

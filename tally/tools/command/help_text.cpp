@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "tally/core/base/text.hpp"
+#include "tally/linux/files/terminal_width.hpp"
+#include "tally/output/kit/grid.hpp"
 #include "tally/output/kit/wrap.hpp"
 #include "tally/tools/command/option_groups.hpp"
 
@@ -42,8 +44,8 @@ std::string list_of_groups(const std::vector<OptionDescription>& options, bool w
   for (const OptionGroup* group : option_groups()) {
     const std::string names = names_in(*group, options);
     if (names.empty()) continue;
-    text += output::hanging(fmt::format("  {:<10} ", group->name),
-                            with_summary ? fmt::format("{}: {}", group->summary, names) : names);
+    text += in_lines(fmt::format("  {:<10} ", group->name),
+                     with_summary ? fmt::format("{}: {}", group->summary, names) : names);
   }
   return text.empty() ? "" : "\nMore options, which `tally help TOPIC` describes:\n" + text;
 }
@@ -70,12 +72,18 @@ std::size_t last_end(std::string_view text, std::string_view end, std::size_t co
 
 std::size_t line_count(std::string_view text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
 
+std::size_t help_columns() { return output::prose_width(80, linux::terminal_columns(linux::Stream::output)); }
+
+std::string in_lines(std::string_view start, std::string_view text) {
+  return output::hanging_within(help_columns(), start, text);
+}
+
 std::string option_entries(const std::vector<OptionDescription>& options, const std::string& heading) {
   if (options.empty()) return {};
   const std::size_t width = entry_width(options, 32);
   std::string text = fmt::format("\n{}:\n", heading);
   for (const OptionDescription& option : options) {
-    text += output::hanging(fmt::format("  {:<{}}  ", entry_of(option), width), option.text);
+    text += in_lines(fmt::format("  {:<{}}  ", entry_of(option), width), option.text);
   }
   return text;
 }
@@ -86,7 +94,7 @@ std::string brief_entries(const std::vector<OptionDescription>& options, const s
   std::string text = fmt::format("\n{}:\n", heading);
   for (const OptionDescription& option : options) {
     const std::string start = fmt::format("  {:<{}}  ", entry_of(option), width);
-    text += start + brief(option.text, 80 - start.size()) + "\n";
+    text += start + brief(option.text, std::max(help_columns(), start.size() + 24) - start.size()) + "\n";
   }
   return text;
 }
@@ -116,7 +124,7 @@ std::string whole_groups(const std::vector<OptionDescription>& options) {
     std::vector<OptionDescription> own;
     std::ranges::copy_if(options, std::back_inserter(own), [&](const auto& option) { return option.group == group; });
     if (own.empty()) continue;
-    const std::string heading = output::hanging("", fmt::format("Options that {}:", group->summary));
+    const std::string heading = in_lines("", fmt::format("Options that {}:", group->summary));
     text += option_entries(own, heading.substr(0, heading.size() - 2));
     if (!group->text.empty()) text += "\n" + paragraphs(std::string(group->text));
   }
@@ -139,7 +147,7 @@ std::string paragraphs(const std::string& footer) {
   std::string text;
   std::string paragraph;
   const auto end_paragraph = [&] {
-    if (!paragraph.empty()) text += output::hanging("", paragraph);
+    if (!paragraph.empty()) text += in_lines("", paragraph);
     paragraph.clear();
   };
   for (const std::string& line : split(trimmed(footer), '\n')) {

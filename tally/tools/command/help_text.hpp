@@ -13,6 +13,9 @@ constexpr std::size_t two_screens = 48;
 
 std::size_t line_count(std::string_view text);
 
+/// `start`, then `text` in lines of 80 columns, or of those of a narrower terminal; see output::hanging.
+std::string in_lines(std::string_view start, std::string_view text);
+
 /// Names and texts of options or positional arguments below a heading; empty if there are none.
 std::string option_entries(const std::vector<OptionDescription>& options, const std::string& heading);
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "tally/core/base/text.hpp"
-#include "tally/output/kit/wrap.hpp"
 #include "tally/tools/command/help_text.hpp"
 
 namespace tally::command {
@@ -44,7 +43,7 @@ GroupUse use_of(Commands commands, const OptionGroup& group) {
 std::string topic_list() {
   std::string text;
   for (const OptionGroup* group : option_groups())
-    text += output::hanging(fmt::format("  {:<10} ", group->name), group->summary);
+    text += in_lines(fmt::format("  {:<10} ", group->name), group->summary);
   return text;
 }
 
@@ -56,7 +55,7 @@ std::string topic_text(Commands commands, const OptionGroup& group) {
     if (entry.commands != use.commands) entry.option.text += fmt::format(" (only {})", join(entry.commands, ", "));
     options.push_back(std::move(entry.option));
   }
-  return output::hanging("", fmt::format("These options of {} {}.", join(use.commands, ", "), group.summary)) +
+  return in_lines("", fmt::format("These options of {} {}.", join(use.commands, ", "), group.summary)) +
          option_entries(options, "Options") + "\n" + paragraphs(std::string(group.text));
 }
 

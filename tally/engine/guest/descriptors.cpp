@@ -6,7 +6,9 @@
 #include "tally/engine/guest/descriptor_numbers.hpp"
 
 #include "tally/engine/guest/guest_signals.hpp"
+#include "tally/engine/guest/own_ranges.hpp"
 #include "tally/engine/guest/process_calls.hpp"
+#include "tally/engine/translate/code_cache.hpp"
 
 namespace tally::engine::guest {
 namespace {
@@ -50,16 +52,41 @@ bool is_own_entry(u64 directory, const char* name) {
          there.st_ino == ours.st_ino;
 }
 
+/// Whether this is the directory of the process's own mappings, whose entries are named by their addresses.
+bool is_own_map_files(u64 directory) {
+  struct stat here, own;
+  const auto stat_of = [](u64 from, const char* path, struct stat& to, u64 flags) {
+    return kernel(SYS_newfstatat, from, reinterpret_cast<u64>(path), reinterpret_cast<u64>(&to), flags) == 0;
+  };
+  return stat_of(directory, "", here, AT_EMPTY_PATH) &&
+         stat_of(inherited(channel::inherited_proc), "self/map_files", own, 0) && here.st_dev == own.st_dev &&
+         here.st_ino == own.st_ino;
+}
+
+/// Whether this name of map_files, "55d0c000-55d0e000", is that of a mapping of the engine.
+bool is_own_mapping(const OwnRanges& ranges, const char* name) {
+  u64 start = 0;
+  for (; *name != 0 && *name != '-'; name++)
+    start = start << 4 | static_cast<u64>(*name <= '9' ? *name - '0' : *name - 'a' + 10);
+  return *name == '-' && ranges.end_of(start) != 0;
+}
+
 /// Removes the engine's entries from what the kernel wrote to `buffer`. Returns the number of bytes left.
 u64 without_own(u64 directory, u64 buffer, u64 bytes, u64 name_offset) {
+  const bool lists_mappings = is_own_map_files(directory);
+  OwnRanges ranges;
+  if (lists_mappings) {
+    const Guard guard(cache_lock);
+    ranges.read();
+  }
   u64 at = 0;
   while (at < bytes) {
     Entry entry;
-    char name[12] = {};
+    char name[40] = {};
     if (get(&entry, buffer + at, sizeof entry) != 0 || entry.bytes <= name_offset) return bytes;
     const u64 room = entry.bytes - name_offset;
     if (get(name, buffer + at + name_offset, room < sizeof name - 1 ? room : sizeof name - 1) != 0) return bytes;
-    if (!is_own_entry(directory, name)) {
+    if (!(lists_mappings ? is_own_mapping(ranges, name) : is_own_entry(directory, name))) {
       at += entry.bytes;
       continue;
     }

@@ -1,15 +1,13 @@
 #include "tally/engine/guest/mapping_list.hpp"
 
 #include "tally/engine/decimal.hpp"
-#include "tally/engine/engine_addresses.hpp"
-#include "tally/engine/translate/arenas.hpp"
+#include "tally/engine/guest/own_ranges.hpp"
 #include "tally/engine/translate/process_maps.hpp"
 #include "tally/engine/translate/watching.hpp"
 
 namespace tally::engine::guest {
 namespace {
 
-using translate::AddressRange;
 using translate::ListedMapping;
 
 constexpr u64 most_bytes = 64 << 20;
@@ -52,7 +50,7 @@ class ListWriter {
     end_ = line_ = 0;
     keeps_details_ = true;
     last_.end = 0;
-    arena_count_ = translate::arena_ranges(arenas_);
+    own_.read();
     reader_.begin_line();
   }
   /// Takes the next character of the kernel's list. Returns false if there is no room.
@@ -73,7 +71,7 @@ class ListWriter {
     const char first = text_[line_];
     const bool is_detail = first >= 'A' && first <= 'Z';
     if (form_ == ListForm::maps) return end_mapping();
-    if (!is_detail) keeps_details_ = own_end(start_of_line()) == 0;
+    if (!is_detail) keeps_details_ = own_.end_of(start_of_line()) == 0;
     if (!keeps_details_) end_ = line_;
   }
 
@@ -84,31 +82,16 @@ class ListWriter {
     return start;
   }
 
-  /// Returns where the engine's memory around this address ends; 0 if the address is not the engine's.
-  u64 own_end(u64 address) const {
-    if (address >= records_at && address < own_space_end()) return own_space_end();
-    for (u32 i = 0; i < arena_count_; i++)
-      if (address >= arenas_[i].start && address < arenas_[i].end) return arenas_[i].end;
-    return 0;
-  }
-  /// Returns the first address of the engine's memory in [from, end), or `end`.
-  u64 next_own(u64 from, u64 end) const {
-    if (from < records_at && records_at < end) end = records_at;
-    for (u32 i = 0; i < arena_count_; i++)
-      if (from < arenas_[i].start && arenas_[i].start < end) end = arenas_[i].start;
-    return end;
-  }
-
   void end_mapping() {
     const ListedMapping& m = reader_.line();
-    const bool is_whole = own_end(m.start) == 0 && next_own(m.start, m.end) == m.end;
+    const bool is_whole = own_.end_of(m.start) == 0 && own_.next(m.start, m.end) == m.end;
     if (is_whole && !is_changed(m)) {
       last_ = {m.end, line_, false};
       return;
     }
     end_ = line_;
     for (u64 from = m.start; from < m.end;) {
-      const u64 skipped = own_end(from), to = skipped != 0 ? skipped : next_own(from, m.end);
+      const u64 skipped = own_.end_of(from), to = skipped != 0 ? skipped : own_.next(from, m.end);
       if (skipped == 0) add_by_protection(m, from, to);
       from = to;
     }
@@ -203,8 +186,7 @@ class ListWriter {
   ListForm form_ = ListForm::maps;
   bool keeps_details_ = false;
   LastLine last_{};
-  AddressRange arenas_[translate::arena_limit] = {};
-  u32 arena_count_ = 0;
+  OwnRanges own_;
   translate::MappingReader reader_;
 };
 

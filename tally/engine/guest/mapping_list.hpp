@@ -6,7 +6,10 @@
 namespace tally::engine::guest {
 
 /// `maps` has one line for each mapping, `smaps` several, and `numa_maps` one that begins with the start address only.
-enum class ListForm : u8 { maps, smaps, numa_maps };
+/// The others are texts with the sizes of all mappings: presented_sizes.hpp.
+enum class ListForm : u8 { maps, smaps, numa_maps, status, statm, stat };
+
+inline bool lists_mappings(ListForm form) { return form <= ListForm::numa_maps; }
 
 /// A list that was read completely. Only one exists, and it is replaced by the next one.
 struct MappingList {

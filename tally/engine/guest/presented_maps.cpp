@@ -7,6 +7,7 @@
 #include "tally/engine/decimal.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/mapping_list.hpp"
+#include "tally/engine/guest/presented_sizes.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -84,6 +85,12 @@ bool parse_name(const char* name, u64 bytes, ListForm& form, u64& number) {
     form = ListForm::smaps;
   else if (cut(name, end, "/numa_maps"))
     form = ListForm::numa_maps;
+  else if (cut(name, end, "/status"))
+    form = ListForm::status;
+  else if (cut(name, end, "/statm"))
+    form = ListForm::statm;
+  else if (cut(name, end, "/stat"))
+    form = ListForm::stat;
   else
     return false;
   const char* const last = end;
@@ -140,6 +147,7 @@ u64 end_of_read(const MappingList& list, u64 at, u64 wanted) {
   const u64 limit = at + wanted;
   u64 end = list.starts_mapping(at) ? at : list.end_of_mapping(at);
   if (end >= limit) return limit;
+  if (!lists_mappings(list.form)) return list.bytes < limit ? list.bytes : limit;
   u64 room = page_bytes;
   for (const u64 start = end; end < list.bytes && end < limit;) {
     const u64 next = list.end_of_mapping(end);
@@ -156,9 +164,11 @@ bool prepare_list(u64 fd, const ListFile& file, u64 at) {
   const bool goes_on = continues(file, at);
   if (goes_on && current_list.changes == now) return true;
   // As in the kernel, the rest of a mapping stays as it was, and the mappings at higher addresses are those of now.
-  const bool has_rest = goes_on && keep_rest(current_list.list, at - current_list.first);
+  const bool is_list = lists_mappings(file.form);
+  const bool has_rest = goes_on && is_list && keep_rest(current_list.list, at - current_list.first);
   current_list.is_complete = false;
-  if (!read_mapping_list(fd, file.form, current_list.list)) return false;
+  if (!(is_list ? read_mapping_list(fd, file.form, current_list.list) : read_sizes(fd, file.form, current_list.list)))
+    return false;
   current_list.file = file;
   current_list.first = has_rest ? at - put_rest_first(current_list.list) : 0;
   current_list.changes = now;

@@ -1,5 +1,5 @@
-/// Reading the process's own list of mappings, /proc/self/maps or a similar file, under any name. The descriptor is the
-/// kernel's; only what is read from it differs.
+/// Reading the process's own list of mappings, /proc/self/maps or a similar file, or the sum of their sizes
+/// (/proc/self/status, statm, stat), under any name. The descriptor is the kernel's; only what is read from it differs.
 #pragma once
 #include "tally/engine/records.hpp"
 

@@ -153,7 +153,8 @@ Json instructions_json(const result::Profile& profile, std::uint32_t function, c
 Json functions_json(const result::Profile& profile, const ProfileStyle& style,
                     const std::vector<std::uint32_t>& functions, std::vector<std::string>& newer) {
   const std::vector<LineCounts> lines = lines_of_functions(profile);
-  const std::vector<std::string> names = function_names(profile, style.whole_names);
+  std::vector<std::string> names = function_names(profile, style.whole_names);
+  if (!style.whole_names) names = cut_names(std::move(names));
   const std::vector<std::string> objects = object_names(profile, false);
   SourceText source(style.source);
   Json all = Json::array();

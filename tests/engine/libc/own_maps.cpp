@@ -1,4 +1,5 @@
 // Reads the list of its own mappings. The argument selects the case; what is printed must be the same natively.
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -181,14 +182,63 @@ int stack() {
   return 0;
 }
 
+/// The number in a line of /proc/self/status.
+long in_status(const char* key) {
+  const size_t bytes = read_all("/proc/self/status", text);
+  text[bytes] = 0;
+  const char* const line = strstr(text, key);
+  return line != nullptr ? atol(line + strlen(key)) : -1;
+}
+
+long word_of(const char* from, int number) {
+  for (; number > 0; --number) from = strchr(from, ' ') + 1;
+  return atol(from);
+}
+
+void show_sizes(const char* when) {
+  // The engine does not know its own size at the time of the peak.
+  const long size = in_status("VmSize:"), peak = in_status("VmPeak:");
+  printf("%s: size %ld peak %s data %ld lib %ld", when, size,
+         peak >= size && peak < size + 100'000 ? "plausible" : "wrong", in_status("VmData:"), in_status("VmLib:"));
+  // In parts.
+  read_all("/proc/self/status", text, 100);
+  printf(" status %.5s", text);
+  size_t bytes = read_all("/proc/thread-self/statm", other);
+  other[bytes] = 0;
+  printf(" statm %ld %ld", word_of(other, 0), word_of(other, 5));
+  bytes = read_all("/proc/self/stat", other, 7);
+  other[bytes] = 0;
+  const char* const fields = strrchr(other, ')') + 2;
+  printf(" stat %ld after it %ld\n", word_of(fields, 20), word_of(fields, 22));
+}
+
+/// The sizes of its mappings, and their files.
+int sizes() {
+  show_sizes("at the start");
+  constexpr int both = PROT_READ | PROT_WRITE;
+  auto* const plain = static_cast<char*>(mmap(nullptr, 4000 * page, both, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  show_sizes("mapped");
+  munmap(plain, 3000 * page);
+  show_sizes("unmapped");
+  auto* const code =
+      static_cast<unsigned char*>(mmap(nullptr, 8 * page, both | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (execute(code, 1) != 1) return 1;
+  show_sizes("with writable code");
+  DIR* const directory = opendir("/proc/self/map_files");
+  if (directory == nullptr) return 2;
+  while (const dirent* const entry = readdir(directory)) puts(entry->d_name);
+  closedir(directory);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   struct {
     const char* name;
     int (*run)();
-  } const programs[] = {
-      {"moments", moments}, {"threads", threads}, {"parts", parts}, {"names", names}, {"stack", stack}};
+  } const programs[] = {{"moments", moments}, {"threads", threads}, {"parts", parts},
+                        {"names", names},     {"sizes", sizes},     {"stack", stack}};
   for (const auto& program : programs)
     if (argc > 1 && strcmp(argv[1], program.name) == 0) return program.run();
   return 99;

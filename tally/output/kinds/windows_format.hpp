@@ -40,6 +40,9 @@ std::span<const WindowFormat> window_formats();
 /// One aligned line per window: the program's name identifies the process, and triggers are named if there are several.
 /// If `terminal` has fewer columns than a line, columns are narrower, and the last ones are in further lines.
 std::unique_ptr<WindowWriter> make_window_table(std::size_t terminal = 0);
+/// A bar for each window and event, then the largest count and the sum of each event, for each thread. Written at the
+/// end. Events that do not fit in the terminal are left out, with a line that names them.
+std::unique_ptr<WindowWriter> make_window_chart(std::size_t terminal = 0);
 /// RFC 4180: a header, and one row per window.
 std::unique_ptr<WindowWriter> make_window_csv();
 /// The same, compressed by gzip.

@@ -214,6 +214,7 @@ constexpr ComparisonFormat comparison_rows[] = {
 
 constexpr WindowFormat window_rows[] = {
     {table_of(Kind::windows), make_window_table, nullptr, false, true},
+    {{Kind::windows, "chart", "", "a bar for each window and event"}, make_window_chart},
     {{Kind::windows, "csv", ".csv", "for spreadsheets and data frames", read_windows, are_windows_csv},
      make_for_any_terminal<make_window_csv>,
      nullptr,

@@ -119,8 +119,10 @@ constexpr Definition table[] = {
     {Id::far_branches, "far-branches", hw, n, yes, share(Id::branches), "far transfers; a system call is one",
      counted<channel::far>},
     {Id::loads, "loads", hw, n, yes, each(Id::instructions),
-     "accesses that read memory, one for each element; without software prefetches", counted<channel::loads>},
-    {Id::stores, "stores", hw, n, yes, each(Id::instructions), "accesses that write memory, one for each element",
+     
+     "accesses that read memory: one for a vector, one for each element of a gather or rep; without software prefetches", counted<channel::loads>},
+    {Id::stores, "stores", hw, n, yes, each(Id::instructions), 
+     "accesses that write memory: one for a vector, one for each element of a scatter or rep",
      counted<channel::stores>},
     {Id::prefetches, "prefetches", hw, n, no, each(Id::instructions),
      "software prefetches: PREFETCHT0, T1, T2, NTA, PREFETCHW; not loads, though some PMUs count them as loads",

@@ -51,7 +51,9 @@ Error why_nothing(const Counters& counters, const Attachment& attachment) {
   const int why = counters.first_errno();
   const bool denied = why == EACCES || why == EPERM;
   std::string hint = "`tally doctor` explains more";
-  if (denied && !attachment.processors.empty()) {
+  if (why == 0 && !attachment.processors.empty())
+    hint = "the engine counts commands on any processor: `taskset -c LIST tally stat -e … -- COMMAND`";
+  else if (denied && !attachment.processors.empty()) {
     hint = "counting whole processors requires root, CAP_PERFMON, or kernel.perf_event_paranoid at 0 or lower";
   } else if (denied) {
     hint =

@@ -80,8 +80,7 @@ std::string unnamed_share_line(const result::Profile& profile) {
   if (unnamed * 100 < all * least_percent || unnamed == 0) return "";
   const auto most = std::max_element(files.begin(), files.end(),
                                      [](const auto& one, const auto& other) { return one.second < other.second; });
-  const bool is_program =
-      !profile.stat.command.empty() && most->first == file_name(profile.stat.command.front());
+  const bool is_program = !profile.stat.command.empty() && most->first == file_name(profile.stat.command.front());
   return fmt::format("{:.0f} % of {} is in functions without names, most of it in {}: {}", 100 * unnamed / all,
                      profile.stat.events.front().total.name.text(), most->first,
                      is_program ? "link it without -s and do not strip it; `tally stat --function` accepts the printed "

@@ -323,12 +323,12 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   if (profile.stat.incomplete) text += " incomplete: interrupted before all counts and names were collected\n";
   if (profile.stat.signal) text += fmt::format(" the program was killed by {}\n", signal_name(*profile.stat.signal));
   const auto end_of_shown = sums.begin() + static_cast<std::ptrdiff_t>(shown);
-  const auto lineless =
-      std::count_if(sums.begin(), end_of_shown, [](const ProfileSum& sum) { return sum.line == 0; });
+  const auto lineless = std::count_if(sums.begin(), end_of_shown, [](const ProfileSum& sum) { return sum.line == 0; });
   if (style.by == ProfileBy::line && lineless > 0)
-    text += lineless == end_of_shown - sums.begin()
-                ? " no line information: compile the program with -g; --debuginfod downloads debug files of libraries\n"
-                : " rows without a line: their files have no line information; --debuginfod downloads that of libraries\n";
+    text +=
+        lineless == end_of_shown - sums.begin()
+            ? " no line information: compile the program with -g; --debuginfod downloads debug files of libraries\n"
+            : " rows without a line: their files have no line information; --debuginfod downloads that of libraries\n";
   if (const std::string line = unnamed_share_line(profile); !line.empty()) text += fmt::format(" {}\n", line);
   for (const std::string& line : nameless_lines(profile)) text += fmt::format(" {}\n", line);
   for (const std::string& line : unread_lines(profile)) text += fmt::format(" {}\n", line);

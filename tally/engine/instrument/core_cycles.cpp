@@ -391,17 +391,19 @@ class Flow final : public models::CoreSource {
   Scratch<models::CoreSpent> spent_;
 };
 
+enum class Schedules { computed, kept, kept_and_saved };
+
 /// Calls `use(flow, total)` with the result for these executions. Does nothing without memory, or if nothing ran.
 template <class Use>
-void with_total(const u64* counters, bool uses_kept, Use&& use) {
+void with_total(const u64* counters, Schedules schedules, Use&& use) {
   Scratch<u64> executed;
   if (!copy_counters(counters, executed)) return;
-  if (KeptSchedules kept; uses_kept && kept.open()) {
+  if (KeptSchedules kept; schedules != Schedules::computed && kept.open()) {
     Flow flow(executed, &kept);
     if (!flow.build()) return;
     const models::CoreTotal total = flow.total();
     if (!kept.is_damaged()) {
-      kept.save();
+      if (schedules == Schedules::kept_and_saved) kept.save();
       return use(flow, total);
     }
   }
@@ -435,7 +437,8 @@ void core_finish_locked(Thread* t) {
   if (summed == nullptr) return;
   if (cache_is_damaged()) return core_forget();
   // Parts of instructions need all schedules.
-  with_total(summed, !locates_values(), [t](Flow& flow, const models::CoreTotal& total) {
+  const Schedules schedules = locates_values() ? Schedules::computed : Schedules::kept_and_saved;
+  with_total(summed, schedules, [t](Flow& flow, const models::CoreTotal& total) {
     channel::CoreValues& core = model_counts(t)->core;
     for (u32 i = 0; i < channel::core_cause_count; i++) core.cycles[i] += total.cycles.by[i];
     core.instructions += total.instructions;
@@ -452,7 +455,7 @@ void core_finish_locked(Thread* t) {
 s64 core_costs(const u64* executed, SegmentCost* costs) {
   if (cache_is_damaged()) return 0;
   s64 average = 0;
-  with_total(executed, true, [&](Flow& flow, const models::CoreTotal& total) {
+  with_total(executed, Schedules::kept, [&](Flow& flow, const models::CoreTotal& total) {
     average = ratio(total.cycles.sum(), total.instructions);
     flow.cost_segments(average, costs);
   });

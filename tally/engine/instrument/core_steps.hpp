@@ -24,12 +24,13 @@ struct Step {
   u64 target() const { return next() + static_cast<u64>(static_cast<s64>(distance)); }
 };
 
-/// Instructions by address. Open addressing, in a table with room for half as many again, if each were in one trace.
+/// Instructions by address. Open addressing, in a table with room for each place of all traces; most instructions are
+/// in several.
 class Steps {
  public:
   bool init(u32 limit) {
     u32 size = 64;
-    while (size < limit + limit / 2) size *= 2;
+    while (size <= limit) size *= 2;
     mask_ = size - 1;
     return slots_.init(size) && steps_.init(limit + 1);
   }
@@ -47,16 +48,16 @@ class Steps {
 
   /// Returns null if nothing ran there.
   Step* find(u64 pc) const {
-    const u32 found = slots_[slot_of(pc)];
+    const u32 found = static_cast<u32>(slots_[slot_of(pc)]);
     return found == 0 ? nullptr : &steps_[found - 1];
   }
   Step& add(u64 pc) {
-    u32& slot = slots_[slot_of(pc)];
+    u64& slot = slots_[slot_of(pc)];
     if (slot == 0) {
-      slot = ++size_;
+      slot = pc << 32 | ++size_;
       read(steps_[size_ - 1], pc);
     }
-    return steps_[slot - 1];
+    return steps_[static_cast<u32>(slot) - 1];
   }
 
  private:
@@ -64,8 +65,12 @@ class Steps {
   /// Neighbouring instructions have neighbouring slots, because they are used one after the other.
   u32 slot_of(u64 pc) const {
     u32 i = slot_before(pc);
-    while (slots_[i] != 0 && steps_[slots_[i] - 1].pc != pc) i = (i + 1) & mask_;
+    while (slots_[i] != 0 && !is_slot_of(slots_[i], pc)) i = (i + 1) & mask_;
     return i;
+  }
+
+  bool is_slot_of(u64 slot, u64 pc) const {
+    return slot >> 32 == (pc & ~u32{0}) && steps_[static_cast<u32>(slot) - 1].pc == pc;
   }
 
   void read(Step& step, u64 pc) {
@@ -79,7 +84,7 @@ class Steps {
   }
 
   Code bytes_;
-  Scratch<u32> slots_;  // index of the slot's step + 1; 0: free
+  Scratch<u64> slots_;  // index of the slot's step + 1, and the low half of its address; 0: free
   Scratch<Step> steps_;
   u32 mask_ = 0, size_ = 0;
 };

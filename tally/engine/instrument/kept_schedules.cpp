@@ -26,7 +26,7 @@ bool KeptSchedules::open() {
   damage_ = translate::persistent_cache->damage();
   u64 bytes = 0;
   if (const u8* const kept = translate::persistent_cache->find_data(key_, bytes)) table_ = {kept, bytes};
-  return table_.size() != 0 || translate::persistent_cache->keeps_any();
+  return table_.size() != 0 || (translate::persistent_cache->is_written() && translate::persistent_cache->keeps_any());
 }
 
 const models::Schedule* KeptSchedules::find(u64 key) {

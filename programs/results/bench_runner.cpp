@@ -126,7 +126,10 @@ class Runner {
     add("--label", options_.label);
     for (std::string& word : benchmark.setting_options()) words.push_back(std::move(word));
     for (std::string& word : loop_options(benchmark)) words.push_back(std::move(word));
-    if (!is_profile) add("-r", std::to_string(benchmark.repeats));
+    if (is_profile)
+      words.emplace_back("--inlines");
+    else
+      add("-r", std::to_string(benchmark.repeats));
     words.emplace_back("--");
     words.insert(words.end(), benchmark.command.begin(), benchmark.command.end());
     for (std::string& word : loop_arguments(benchmark, iterations_of(result))) words.push_back(std::move(word));

@@ -344,8 +344,8 @@ int count(StatOptions& options) {
   options.results.style.run_numbers = options.stat.runs > 1;
   auto destination = report::Destination::open(options.results, "table", linux::Output::standard_error());
   if (!destination) return report_error(destination.error());
-  if (const auto fits = output::fits_parts(destination->format(), !options.stat.code_regions().empty()); !fits)
-    return report_error(fits.error());
+  if (!destination->format().has_parts && !options.stat.code_regions().empty())
+    return report_error(output::parts_error(destination->format()));
   const auto fits = fits_format(destination->format().name, destination->format().fits, options.stat.events,
                                 [&](const event::Event& event) { return choice->backend->outlook(event); });
   if (!fits) return report_error(fits.error());

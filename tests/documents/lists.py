@@ -42,7 +42,7 @@ def main():
             if not (names_in(text, word) if as_code else re.search(rf"\b{re.escape(word)}\b", text)):
                 missing.append(f"{document} does not name {word}")
 
-    commands = re.findall(r"TALLY_(?:COMMAND|PROGRAM)\((\w+),", read(root, "tally/cli/commands.inc"))
+    commands = re.findall(r"TALLY_(?:COMMAND\(|PROGRAM\(|PROGRAM_OF\(\w+, )(\w+),", read(root, "tally/cli/commands.inc"))
     text = read(root, "docs/guides/costs-and-limits.md")
     missing += [f"docs/guides/costs-and-limits.md does not name tally {c}" for c in commands if f"`tally {c}" not in text]
 

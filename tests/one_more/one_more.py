@@ -398,7 +398,7 @@ def main():
     if shutil.which("ccache"):
         options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
     subprocess.check_call(["cmake", "-G", "Ninja", "-S", tree, "-B", build, *options], stdout=subprocess.DEVNULL)
-    subprocess.check_call(["cmake", "--build", build, "--target", "tally"])
+    subprocess.check_call(["cmake", "--build", build, "--target", "tally", "tally-results"])
     for name, text in inputs.items():
         with open(name, "w", encoding="utf-8") as file:
             file.write(text)

@@ -11,6 +11,7 @@
 #include "tally/core/count/event_name.hpp"
 #include "tally/output/analysis/profile_difference.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/analysis/runtime_code.hpp"
 
 namespace tally::output {
 namespace {
@@ -31,6 +32,17 @@ std::vector<bool> generated_differently(const ProfileDifference& difference) {
   }
   for (const Change& line : difference.lines)
     if (line.before.is_present != line.after.is_present) all[line.of] = false;
+  return all;
+}
+
+/// Whether the functions belong to the runtime of a language.
+std::vector<bool> runtime_functions(const ProfileDifference& difference) {
+  std::vector<bool> all;
+  for (const Change& change : difference.functions) {
+    const result::Profile& profile = change.after.is_present ? *difference.after : *difference.before;
+    const auto& function = profile.functions[(change.after.is_present ? change.after : change.before).function];
+    all.push_back(is_runtime_code(profile.objects[function.object].name, function.name));
+  }
   return all;
 }
 
@@ -182,6 +194,8 @@ Result<void> compare_profiles(Comparison& comparison) {
   for (ComparedCount& row : comparison.functions)
     if (generated_names.count(row.subject) != 0 && split_event_name(row.event).base == "instructions")
       row.label = "code generation";
+  const std::vector<bool> runtime = runtime_functions(*difference);
+  for (ComparedCount& row : comparison.functions) row.is_runtime = runtime[row.index];
   comparison.lines = profiles.rows_of(difference->lines, names_of_lines(*difference, names));
   comparison.objects = profiles.rows_of(difference->objects, names_of_objects(*difference));
   if (const OwnerChanges processes(comparison, *difference, false); processes.all().size() > 1)

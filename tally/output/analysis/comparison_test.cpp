@@ -9,7 +9,9 @@
 #include "tally/core/stats/portable_random.hpp"
 #include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/gates.hpp"
+#include "tally/output/analysis/runtime_code.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
+#include "tally/output/kit/markdown.hpp"
 
 namespace tally::output {
 namespace {
@@ -457,8 +459,43 @@ TEST(ComparisonFormats, have_short_comments_that_can_be_read) {
   EXPECT_EQ(rows, 2u * 20) << text;
   EXPECT_NE(text.find("10 more counts are not shown"), std::string::npos);
   EXPECT_NE(text.find("The 20 largest changes are shown"), std::string::npos);
-  EXPECT_NE(text.find("| &#95;_parse_7_text"), std::string::npos) << "within words, underscores are no markup";
+  EXPECT_NE(text.find("| __parse_7_text"), std::string::npos) << "underscores before a word alone are no markup";
   EXPECT_NE(comparison_table(judged, {}).find("…"), std::string::npos) << "one name of 900 characters hides no number";
+}
+
+TEST(ComparisonFormats, escape_underscores_in_pairs_only) {
+  EXPECT_EQ(markdown_text("__memcpy_avx"), "__memcpy_avx");
+  EXPECT_EQ(markdown_text("name_ and more_"), "name_ and more_");
+  EXPECT_EQ(markdown_text("a_b_c"), "a_b_c");
+  EXPECT_EQ(markdown_text("__init__"), "&#95;&#95;init&#95;&#95;");
+  EXPECT_EQ(markdown_text("_a b_"), "&#95;a b&#95;");
+  EXPECT_EQ(markdown_text("b_ _a"), "b_ _a") << "closed before it is opened";
+  EXPECT_EQ(markdown_code("a_b *c*"), "`a_b *c*`");
+  EXPECT_EQ(markdown_code("a `b`"), "`` a `b` ``");
+}
+
+TEST(ComparisonFormats, have_the_functions_of_the_runtime_in_one_row_of_a_comment) {
+  EXPECT_TRUE(is_runtime_code("/lib/x86_64-linux-gnu/libc.so.6", "memcpy") &&
+              is_runtime_code("prog", "runtime.mallocgc"));
+  EXPECT_FALSE(is_runtime_code("/usr/bin/libcheck", "parse") || is_runtime_code("prog", "runtimes"));
+  Comparison comparison;
+  const Comparable stat = *comparable_of(stat_of({{"instructions:u", {1000}}}));
+  comparison.before = comparison.after = &stat;
+  const auto add = [&](const char* name, Value after, bool is_runtime) {
+    ComparedCount row{
+        .event = "instructions:u", .subject = name, .before = 1000, .after = after, .verdict = Verdict::worse};
+    row.is_runtime = is_runtime;
+    comparison.functions.push_back(row);
+  };
+  add("main", 5000, false);
+  add("malloc", 2000, true);
+  add("free", 1500, true);
+  const std::string text = comparison_markdown({.comparison = comparison, .gates = {}}, {});
+  EXPECT_NE(text.find("| 2 functions of the runtime | 2,000 | 3,500 | +1,500 |"), std::string::npos) << text;
+  EXPECT_EQ(text.find("malloc"), std::string::npos);
+  comparison.functions.erase(comparison.functions.begin());
+  EXPECT_NE(comparison_markdown({.comparison = comparison, .gates = {}}, {}).find("| malloc |"), std::string::npos)
+      << "if there are no others, they are shown";
 }
 
 TEST(ComparisonFormats, list_what_is_within_its_limit_below_the_rest) {

@@ -56,16 +56,20 @@ enum class InlineRepresentation {
   frames,     ///< always, in its own way
 };
 
-/// A format of profiles.
-struct ProfileFormat : Format {
-  std::string (*write)(const result::Profile& profile, const ProfileStyle& style);
-  bool has_lines;          ///< it contains lines, regardless of the style
+/// What a format of profiles contains and needs.
+struct ProfileTraits {
+  bool has_lines = false;  ///< it contains lines, regardless of the style
   bool has_calls = false;  ///< it consists of calls
   InlineRepresentation inlined = InlineRepresentation::functions;
   bool needs_executions = false;  ///< it contains execution counts, which samples do not have
   bool works_for_stored = false;  ///< it can be made from a stored profile, which has no addresses of instructions
   bool of_one_file = false;       ///< it is for the linker or optimizer of one file, and may have its branches
   bool is_coverage = false;       ///< it also has the lines and functions that were not executed
+};
+
+/// A format of profiles. Rows name the traits that they have.
+struct ProfileFormat : Format, ProfileTraits {
+  std::string (*write)(const result::Profile& profile, const ProfileStyle& style);
 };
 
 /// All formats, the default first.

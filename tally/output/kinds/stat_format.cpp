@@ -6,13 +6,11 @@
 
 namespace tally::output {
 
-Result<void> fits_parts(const StatFormat& format, bool of_parts) {
-  if (!of_parts || format.has_parts) return {};
+Error parts_error(const StatFormat& format) {
   // `-x` selects the format `fields`; it has no other name for users.
   const std::string asked = format.name == "fields" ? "-x" : fmt::format("the format {}", format.name);
-  return fail(Code::bad_usage,
-              fmt::format("{} cannot represent regions of a program (--function, --from, --trap)", asked),
-              "use `--format csv`, `json` or `table`");
+  return {Code::bad_usage, fmt::format("{} cannot represent regions of a program (--function, --from, --trap)", asked),
+          "use `--format csv`, `json` or `table`", 0};
 }
 
 result::Stat shown_parts(result::Stat stat, const Style& style) {

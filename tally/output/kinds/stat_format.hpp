@@ -86,9 +86,8 @@ Result<std::string> perf_json(const result::Stat& stat, const Style& style);
 /// The columns of HPCTool: three fixed counters and four others, one row per run.
 Result<std::string> hpctool(const result::Stat& stat, const Style& style);
 
-/// Checks that a format supports regions of programs if they were requested: its rows could not be distinguished
-/// otherwise. Errors: bad_usage.
-Result<void> fits_parts(const StatFormat& format, bool of_parts);
+/// The error for regions of programs in a format without them (has_parts): its rows could not be distinguished.
+Error parts_error(const StatFormat& format);
 
 /// Checks that these events (full names, in requested order) are those that hpctool needs. Errors: bad_usage with what
 /// is missing.

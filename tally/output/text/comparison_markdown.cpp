@@ -48,6 +48,34 @@ const char* heading(ComparedRows rows) {
   return "Functions";
 }
 
+/// Functions of the runtime as one row, where its largest one was, unless there are no others. `sum`: holds the row.
+std::vector<const ComparedCount*> with_runtime_as_one(const std::vector<const ComparedCount*>& rows,
+                                                      ComparedCount& sum) {
+  std::vector<const ComparedCount*> shown;
+  std::size_t functions = 0;
+  for (const ComparedCount* const row : rows) {
+    if (!row->is_runtime || !row->before || !row->after) {
+      shown.push_back(row);
+      continue;
+    }
+    if (functions++ == 0) {
+      sum = *row;
+      sum.label.clear();
+      sum.interval.reset();
+      shown.push_back(&sum);
+      continue;
+    }
+    *sum.before += *row->before;
+    *sum.after += *row->after;
+    if (row->verdict == Verdict::undecided) sum.verdict = Verdict::undecided;
+  }
+  if (functions < 2 || shown.size() < 2) return rows;
+  sum.subject = fmt::format("{} functions of the runtime", functions);
+  if (sum.verdict != Verdict::undecided)
+    sum.verdict = sum.growth() > 0 ? Verdict::worse : sum.growth() < 0 ? Verdict::better : Verdict::same;
+  return shown;
+}
+
 std::string gates_list(const std::vector<GateResult>& gates) {
   std::string text;
   for (const GateLine& gate : gate_lines(gates))
@@ -70,12 +98,14 @@ std::string comparison_markdown(const JudgedComparison& judged, const Comparison
                                       : "\n";
   }
   ComparisonStyle details = style;
-  details.most_rows = most_rows;
-  const auto rows = shown_rows(comparison, details);
+  details.most_rows = 0;
+  ComparedCount runtime;
+  auto rows = with_runtime_as_one(shown_rows(comparison, details), runtime);
   std::string end;
+  if (rows.size() > most_rows) rows.resize(most_rows);
   if (rows.size() == most_rows) end += fmt::format("The {} largest changes are shown.\n", most_rows);
   for (const std::string& warning : comparison.warnings) end += fmt::format("\n{}\n", markdown_text(warning));
-  end += fmt::format("\n`{}`\n", markdown_text(shell_words(comparison.after->command)));
+  end += fmt::format("\n{}\n", markdown_code(shell_words(comparison.after->command)));
   if (rows.empty()) return text + end;
   text +=
       fmt::format("<details><summary>{} by {}</summary>\n\n", heading(style.rows), markdown_text(rows.front()->event));

@@ -136,7 +136,7 @@ Result<std::string> Destination::text(const std::vector<result::Stat>& stats) co
   output::Style style = style_;
   if (stats.size() > 1) style.one_line = true;
   for (const result::Stat& stat : stats) {
-    if (const auto fits = output::fits_parts(*format_, stat.of_parts); !fits) return fail(fits.error());
+    if (stat.of_parts && !format_->has_parts) return fail(output::parts_error(*format_));
     result::Stat shown = stat;
     command::hide_host(shown.environment, *format_);
     auto one = format_->write(shown, style);

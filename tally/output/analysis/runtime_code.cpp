@@ -1,0 +1,19 @@
+#include "tally/output/analysis/runtime_code.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace tally::output {
+
+bool is_runtime_code(std::string_view object, std::string_view function) {
+  constexpr std::string_view libraries[] = {"libc.so",   "libc-2",    "libm.so",    "libstdc++.so", "libgcc_s.so",
+                                            "libc++.so", "ld-linux",  "ld-musl",    "libpthread",   "libdl.so",
+                                            "librt.so",  "libjvm.so", "libnode.so", "[vdso]"};
+  // Go's functions, and those of V8, are in the program's own file.
+  constexpr std::string_view scopes[] = {"runtime.", "runtime/", "internal/runtime/", "v8::", "Builtins_"};
+  const std::string_view file = object.substr(object.rfind('/') + 1);
+  return std::any_of(std::begin(libraries), std::end(libraries), [&](auto name) { return file.starts_with(name); }) ||
+         std::any_of(std::begin(scopes), std::end(scopes), [&](auto scope) { return function.starts_with(scope); });
+}
+
+}  // namespace tally::output

@@ -15,7 +15,9 @@
 #include "programs/results/result_commands.hpp"
 #include "programs/results/tally_file.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/input.hpp"
+#include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/linux/process/program_file.hpp"
@@ -240,19 +242,41 @@ Error only_for_profiles() {
           "omit them", 0};
 }
 
+// The name under which `tally compare` reads a file. The text of a pipe, which can be read only once, gets a file in
+// memory, whose descriptor is in `kept`. Errors: those of files.
+Result<std::string> readable_again(const std::string& name, std::vector<linux::Descriptor>& kept) {
+  if (linux::file_state(name == "-" ? "/dev/stdin" : name)) return name;
+  const auto stored = report::read_stored(name);
+  if (!stored) return fail(stored.error());
+  auto file = linux::make_memory_file("result", stored->text.size());
+  if (!file) return fail(file.error());
+  if (!linux::write_at(file->get(), 0, stored->text))
+    return fail(Code::cannot_measure, fmt::format("cannot keep the text of '{}' in memory", printable(name)));
+  linux::keep_over_exec(file->get(), true);
+  kept.push_back(*std::move(file));
+  return fmt::format("/proc/self/fd/{}", kept.back().get());
+}
+
 // Compares the two files as `tally compare --force` does.
 int compare_files(const ReportOptions& options) {
   const report::ProfileReport& profiles = options.profiles;
   if (profiles.whole_names)
     return report_error({Code::bad_usage, "--full-names shows one profile", "omit it to compare two", 0});
-  std::vector<std::string> arguments = options.files;
-  arguments.insert(arguments.begin(), "--force");
+  std::vector<std::string> arguments{own_name(), "compare", "--force"};
+  std::vector<linux::Descriptor> kept;
+  for (const std::string& name : options.files) {
+    auto readable = readable_again(name, kept);
+    if (!readable) return report_error(readable.error());
+    arguments.push_back(*std::move(readable));
+  }
   for (const auto& [option, value] : {std::pair{"--format", options.results.format},
                                       {"--by", profiles.by},
                                       {"--top", profiles.top ? fmt::format("{}", *profiles.top) : ""},
                                       {"--output", options.results.output}})
     if (!value.empty()) arguments.insert(arguments.end(), {option, value});
-  arguments.insert(arguments.begin(), {own_name(), "compare"});
+  result::Provenance shown = provenance();
+  hide_host(shown);
+  if (!shown.host.empty()) arguments.emplace_back("--host");
   return report_error(linux::become(tally_file(), arguments));
 }
 

@@ -51,6 +51,17 @@ TEST(Report, compares_counts_in_a_table_without_a_file_for_the_page) {
   EXPECT_TRUE(tally({"report", first, golden_series, "--format", "html"}).out.starts_with("<!doctype html>"));
 }
 
+TEST(Report, compares_pipes) {
+  const TemporaryFile before("before.json"), after("after.json");
+  for (const TemporaryFile* const file : {&before, &after})
+    ASSERT_EQ(tally({"stat", "-q", "-o", file->path(), "-e", "page-faults", "--", "true"}).code(), 0);
+  const std::string line =
+      std::string(TALLY_COMMAND) + " report <(cat " + before.path() + ") <(cat " + after.path() + ")";
+  const Finished finished = Running({"/bin/bash", "-c", line}).finish();
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_TRUE(holds(finished.out, "page-faults")) << finished.out;
+}
+
 TEST(Report, memory_writes_its_page_additionally_and_by_the_name_of_its_output) {
   const TemporaryFile page("beside.html");
   const Words curve{"memory", "curve", "--from", "4K", "--to", "8K", "--mappings", "1", "--batches", "2"};

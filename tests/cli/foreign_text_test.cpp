@@ -48,8 +48,9 @@ class ForeignTexts : public testing::Test {
 };
 
 TEST_F(ForeignTexts, arguments_are_escaped_in_every_form_of_a_profile) {
-  for (const char* const format : {"table", "callgrind", "cachegrind", "folded", "speedscope", "pprof", "autofdo",
-                                   "bolt", "bolt-preagg", "order", "lcov", "cobertura", "html", "json"}) {
+  for (const char* const format :
+       {"table", "callgrind", "cachegrind", "folded", "speedscope", "pprof", "autofdo", "bolt", "bolt-preagg", "order",
+        "lcov", "cobertura", "coverage", "code", "html", "json"}) {
     SCOPED_TRACE(format);
     const TemporaryFile file("profile");
     const Words calls = format == std::string("autofdo") ? Words{"--calls"} : Words{};

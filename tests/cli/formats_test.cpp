@@ -76,7 +76,8 @@ TEST(Formats, an_unknown_extension_is_refused) {
       {{"sample", "--every", "1ms"}, "x.xml", ".csv, .jsonl, .csv.gz, .json;"},
       {{"profile"},
        "x.csv",
-       ".speedscope.json, .pb.gz, .pprof, .pgo, .afdo, .fdata, .preagg, .order, .info, .cobertura.xml, .html, .json;"},
+       ".speedscope.json, .pb.gz, .pprof, .pgo, .afdo, .fdata, .preagg, .order, .info, .cobertura.xml, .coverage.html, "
+       ".code.json, .html, .json;"},
       {{"export", stored}, "x.zip", ".csv, .json, .jsonl, .md, .html, .htm;"},
       {{"export", memory}, "x.zip", ".csv, .json, .html, .lens-csv;"},
       {{"report", memory}, "x.zip", "the suffixes are: .html, .htm\n"},

@@ -108,6 +108,16 @@ TEST_F(RooflineCommand, has_points_of_functions) {
       << function;
 }
 
+TEST_F(RooflineCommand, is_a_chart_on_the_page_of_a_profile) {
+  store();
+  const TemporaryFile page("profile.html");
+  EXPECT_EQ(tally({"profile", "-q", "--roofline", "-o", page.path(), "--", ROOFLINED}).code(), 0);
+  const std::string content = page.content().value_or("");
+  EXPECT_TRUE(holds(content, "<h2>Roofline</h2>"));
+  EXPECT_TRUE(holds(content, "<svg"));
+  EXPECT_TRUE(holds(content, "the limit is the peak of"));
+}
+
 TEST_F(RooflineCommand, has_points_of_regions) {
   store();
   const Finished finished = tally({"stat", "-q", "--roofline", "--format", "json", "-o", "-", "--", ROOFLINED_REGIONS});

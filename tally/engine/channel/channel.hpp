@@ -180,6 +180,9 @@ enum Inherited : uint32_t {
 };
 inline constexpr uint32_t inherited_count = 6;
 
+/// A value of Settings::logs_code. With Settings::mix, a CodeLog always has forms.
+inline constexpr uint32_t code_log_with_forms = 2;
+
 /// Settings that the command chooses before the first program starts.
 struct Settings {
   uint32_t trace_limit;  ///< most instructions per trace; 0: the engine's default
@@ -193,7 +196,7 @@ struct Settings {
   Marks marks;                 ///< addresses at which the engine reads counts
   Windows windows;             ///< when the engine writes rows of counts
   uint32_t mix;                ///< 1: each process has MixRows: the fields from first_mix_field on are counted
-  uint32_t logs_code;          ///< 1: each process has a CodeLog
+  uint32_t logs_code;          ///< 1: each process has a CodeLog; code_log_with_forms: also with CodeForms
   uint32_t follows_calls;      ///< 1: each thread has a tree of CallNodes, with the first events of Marks::weight
   uint32_t counts_jumps;       ///< with logs_code, 1: CodeJumps; not with follows_calls
   LocatedValues placed;        ///< model counts that each thread records by instruction

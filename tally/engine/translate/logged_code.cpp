@@ -203,6 +203,8 @@ void note_unmapped() {
 /// More instructions than any trace has, unless a test asks for longer ones.
 constexpr u32 most_forms = 512;
 
+bool logs_forms() { return counts_mix() || settings().logs_code == channel::code_log_with_forms; }
+
 bool is_on_path(const Trace& t, const InstructionMapping& p) { return !counts_exits(t) || p.segment == 0; }
 
 void keep_former(const LoggedFile& file) {
@@ -226,7 +228,7 @@ void log_trace(const Trace& t) {
     const u64 pc = t.pc + static_cast<u64>(static_cast<s64>(p.pc));
     if (p.kind != Kind::end && !mapping.has(pc)) mapping = log_mapping_of(pc);
   }
-  const bool has_forms = counts_mix() && places <= most_forms;
+  const bool has_forms = logs_forms() && places <= most_forms;
   static u16 form[most_forms];
   Code code;
   for (u32 i = 0; has_forms && i < places; i++)
@@ -258,8 +260,8 @@ void log_trace(const Trace& t) {
 }
 
 bool log_has_room(u32 traces, u32 places) {
-  const u64 of_place = sizeof(channel::CodePlace) + (counts_mix() ? sizeof(u16) : 0);
-  const u64 forms = !counts_mix() ? 0 : places < form_limit ? places : form_limit;
+  const u64 of_place = sizeof(channel::CodePlace) + (logs_forms() ? sizeof(u16) : 0);
+  const u64 forms = !logs_forms() ? 0 : places < form_limit ? places : form_limit;
   return code_log_has_room(u64{traces} * sizeof(channel::CodeTrace) + u64{places} * of_place +
                            forms * sizeof(channel::CodeForm));
 }

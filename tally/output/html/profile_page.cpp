@@ -13,7 +13,6 @@
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/analysis/python_functions.hpp"
-#include "tally/output/analysis/roofline.hpp"
 #include "tally/output/html/assets.hpp"
 #include "tally/output/html/profile_page.hpp"
 #include "tally/output/html/sections.hpp"
@@ -330,6 +329,7 @@ std::string table_of(const char* id) {
 std::string profile_page(const ProfilePage& page) {
   std::string body = element("h1", page.title) + page.top;
   for (const auto& [line, kind] : page.lines) body += element("p", line, kind);
+  body += page.roofline;
   body +=
       "<div class=\"bar\"><input class=\"find\" id=\"find\" type=\"search\" placeholder=\"find a function or file\" "
       "aria-label=\"find a function or file\"><span id=\"choices\"></span></div>\n";
@@ -367,9 +367,7 @@ std::string profile_html(const result::Profile& of, const ProfileStyle& style) {
                             "");
   }
   for (const std::string& line : sampling_lines(profile)) page.lines.emplace_back(line, "");
-  if (profile.stat.roofline)
-    for (const result::RooflinePoint& point : profile.stat.roofline->points)
-      page.lines.emplace_back(verdict_text(*profile.stat.roofline, point), "");
+  if (profile.stat.roofline) page.roofline = element("h2", "Roofline") + section_of(*profile.stat.roofline);
   for (const std::string& notice : profile.stat.notices) page.lines.emplace_back(notice, "soft");
   page.has_stacks = !profile.calls.empty();
   page.about_stacks =

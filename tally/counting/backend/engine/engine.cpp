@@ -213,13 +213,14 @@ class Engine final : public Backend {
     settings.models = modelling.settings;
     if (modelling.needed.core) settings.core = core_of(*modelling.simulation);
     settings.marks = marks_of(order, modelling);
-    settings.mix = order.has_mix() || std::any_of(order.events.begin(), order.events.end(),
-                                                  [](const event::Event& event) { return needs_mix(event.id); });
+    settings.mix = std::any_of(order.events.begin(), order.events.end(),
+                               [](const event::Event& event) { return needs_mix(event.id); });
     if (order.windows() != nullptr) settings.windows = windows_of(order, modelling, settings.marks);
     const bool is_profile = order.profile() != nullptr,
                has_places = order.windows() != nullptr && order.windows()->places;
     settings.logs_code =
-        is_profile || order.has_mix() || has_places || settings.windows.vectors != 0 || placed->count != 0 ? 1 : 0;
+        is_profile || has_places || settings.windows.vectors != 0 || placed->count != 0 ? 1 : 0;
+    if (order.has_mix()) settings.logs_code = channel::code_log_with_forms;
     settings.keeps_files = is_profile ? 1 : 0;
     settings.placed = *placed;
     settings.follows_calls = order.has_calls() ? 1 : 0;

@@ -343,13 +343,17 @@ std::string profile_page(const ProfilePage& page) {
         "id=\"out\">Show all</button></p>\n<div id=\"flame\"></div>\n";
   body += "<section id=\"chosen\" aria-live=\"polite\"></section>\n" + element("h2", "Functions") +
           table_of("functions") + "<noscript><p>The tables and the flame graph need JavaScript.</p></noscript>\n";
+  const std::string charts = page.roofline.empty() ? ""
+                                                   : fmt::format("<script>{}</script>\n<script>\n{}</script>\n",
+                                                                 chart_library(), page_script());
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, "
       "initial-scale=1\">\n<title>{}</title>\n<style>\n{}{}</style>\n"
-      "</head>\n<body>\n{}<script type=\"application/json\" id=\"profile-data\">{}</script>\n<script>\n{}</script>\n"
+      "</head>\n<body>\n{}<script type=\"application/json\" id=\"profile-data\">{}</script>\n<script>\n{}</script>\n{}"
       "</body>\n</html>\n",
-      escaped(page.title), page_style(), profile_style(), body, in_script(json_text(page.data)), profile_script());
+      escaped(page.title), page_style(), profile_style(), body, in_script(json_text(page.data)), profile_script(),
+      charts);
 }
 
 std::string profile_html(const result::Profile& of, const ProfileStyle& style) {

@@ -19,7 +19,7 @@ struct ProfilePage {
   std::string title;
   std::string top = {};                                    ///< HTML below the title
   std::vector<std::pair<std::string, std::string>> lines;  ///< below the title: the text, and its CSS class
-  std::string roofline = {};  ///< HTML below these lines
+  std::string roofline = {};                               ///< HTML below these lines
   bool has_stacks = false;
   std::string about_stacks;
   std::string about_python = {};  ///< a line above the table of Python functions; empty: the page has none

@@ -218,8 +218,7 @@ class Engine final : public Backend {
     if (order.windows() != nullptr) settings.windows = windows_of(order, modelling, settings.marks);
     const bool is_profile = order.profile() != nullptr,
                has_places = order.windows() != nullptr && order.windows()->places;
-    settings.logs_code =
-        is_profile || has_places || settings.windows.vectors != 0 || placed->count != 0 ? 1 : 0;
+    settings.logs_code = is_profile || has_places || settings.windows.vectors != 0 || placed->count != 0 ? 1 : 0;
     if (order.has_mix()) settings.logs_code = channel::code_log_with_forms;
     settings.keeps_files = is_profile ? 1 : 0;
     settings.placed = *placed;

@@ -18,7 +18,9 @@ std::string count_with_unit(const HistorySeries& series, const SeriesValue& valu
   return value_text(*value.count->value, series.unit);
 }
 
-std::string chart_unit(Unit unit) { return unit == Unit::bytes ? "bytes" : unit == Unit::nanoseconds ? "ns" : ""; }
+std::string chart_unit(Unit unit) {
+  return unit == Unit::bytes ? "bytes" : unit == Unit::nanoseconds ? "ns" : unit == Unit::nanojoules ? "nJ" : "";
+}
 
 std::string chart_of(const HistorySeries& series) {
   Chart chart;

@@ -21,7 +21,10 @@ Json value_json(const std::optional<Value>& value, bool is_fraction) {
 
 std::string unit_of(const ComparedCount& count) {
   if (count.is_fraction) return count.fraction_unit;
-  return count.unit == Unit::nanoseconds ? "ns" : count.unit == Unit::bytes ? "bytes" : "events";
+  return count.unit == Unit::nanoseconds  ? "ns"
+         : count.unit == Unit::bytes      ? "bytes"
+         : count.unit == Unit::nanojoules ? "nJ"
+                                          : "events";
 }
 
 Json count_json(const ComparedCount& count, const char* subject) {

@@ -53,9 +53,20 @@ CREATE TABLE IF NOT EXISTS setting (
   of_models INTEGER NOT NULL);
 )";
 
-const char* unit_name(Unit unit) { return unit == Unit::nanoseconds ? "ns" : unit == Unit::bytes ? "bytes" : "events"; }
+const char* unit_name(Unit unit) {
+  switch (unit) {
+    case Unit::nanoseconds: return "ns";
+    case Unit::bytes: return "bytes";
+    case Unit::nanojoules: return "nJ";
+    case Unit::events: break;
+  }
+  return "events";
+}
 Unit unit_of(std::string_view name) {
-  return name == "ns" ? Unit::nanoseconds : name == "bytes" ? Unit::bytes : Unit::events;
+  return name == "ns"      ? Unit::nanoseconds
+         : name == "bytes" ? Unit::bytes
+         : name == "nJ"    ? Unit::nanojoules
+                           : Unit::events;
 }
 
 // A prepared statement. Errors show in step(), as they do in SQLite.

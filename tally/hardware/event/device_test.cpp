@@ -9,6 +9,8 @@
 
 #include "tally/hardware/event/catalog.hpp"
 #include "tally/hardware/event/event.hpp"
+#include "tally/hardware/event/list.hpp"
+#include "tally/hardware/event/shipped_groups.hpp"
 
 namespace tally::event {
 namespace {
@@ -249,6 +251,41 @@ TEST(MachinePmu, of_several_numbers_has_the_counters_of_all) {
   EXPECT_DOUBLE_EQ(read->encoding->scale, 64);
   EXPECT_EQ(parse("uncore_imc_1/cas_count_read/", machine.sources)->encoding->machine,
             (std::vector<MachineCounter>{{31, 0}, {31, 24}}));
+}
+
+EventGroup group_of(std::string_view name) {
+  for (const ShippedGroup& group : shipped_groups())
+    if (group.name == name) return *parse_group(group.text);
+  return {};
+}
+
+TEST(PmuGroups, of_operations_are_the_codes_of_the_processor) {
+  const FakeMachine machine(skylake, "skl");
+  const auto events = parse_lists(group_of("PMU_FLOPS_DP").events, machine.sources);
+  ASSERT_TRUE(events) << events.error().message;
+  std::vector<std::uint64_t> codes;
+  for (const Event& event : *events)
+    if (event.encoding) codes.push_back(event.encoding->config & 0xffff);
+  EXPECT_EQ(codes, (std::vector<std::uint64_t>{0x1c7, 0x4c7, 0x10c7, 0x40c7}));
+  const FakeMachine zen({{"cpu/type", "4"}}, "amd64_fam19h_zen4");
+  const auto amd = parse(group_of("PMU_FLOPS_AMD").optional.front(), zen.sources);
+  ASSERT_TRUE(amd) << amd.error().message;
+  EXPECT_EQ(amd->encoding->config & 0xff, 3u);
+}
+
+TEST(PmuGroups, of_the_machine_have_the_events_that_its_kernel_has) {
+  const FakeMachine machine(two_sockets, "skx");
+  std::vector<std::string> there;
+  for (const char* const name : {"PMU_MEM", "ENERGY"}) {
+    const EventGroup group = group_of(name);
+    for (const std::string& list : group.optional) {
+      const auto items = split_list(list);
+      for (const Item& item : *items)
+        if (parse(item.text, machine.sources)) there.push_back(item.text);
+    }
+  }
+  EXPECT_EQ(there,
+            (std::vector<std::string>{"uncore_imc/cas_count_read/", "power/energy-pkg/", "power/energy-cores/"}));
 }
 
 TEST(MachinePmu, ignores_a_mode_and_says_so) {

@@ -195,6 +195,25 @@ void add_groups(const Reading& reading, Families& families) {
   each(&Group::cpu_pressure_us, 1e6);
 }
 
+void add_processes(const ProcessSums& processes, Families& families) {
+  const auto each = [&](auto member, double divisor) {
+    for (const auto& [name, sum] : processes.sums())
+      families.add(static_cast<double>(sum.*member) / divisor, {{"name", label_text(name)}});
+  };
+  families.gauge("tally_processes", "Processes with this name.");
+  each(&ProcessSum::processes, 1);
+  families.gauge("tally_process_threads", "Their threads.");
+  each(&ProcessSum::threads, 1);
+  families.gauge("tally_process_resident_bytes", "Their present memory; shared memory counts in each process.");
+  each(&ProcessSum::resident_bytes, 1);
+  families.counter("tally_process_cpu_seconds_total", "Processor time of the processes with this name.");
+  each(&ProcessSum::ticks, ticks_per_second);
+  families.counter("tally_process_page_faults_total", "Their page faults.");
+  each(&ProcessSum::faults, 1);
+  families.counter("tally_process_major_page_faults_total", "Those that read from a disk.");
+  each(&ProcessSum::major_faults, 1);
+}
+
 void add_own(const WatchedMachine& machine, const Reading& reading, const ExporterStats& own, Families& families) {
   families.gauge("tally_build_info", "The version of tally; always 1.");
   families.add(1, {{"version", own.version}});
@@ -242,7 +261,7 @@ const std::vector<std::optional<double>>& Energy::add(const watch::WatchedMachin
 
 std::vector<prometheus::MetricFamily> series_of(const WatchedMachine& machine, const Reading& reading,
                                                 const std::vector<std::optional<double>>& joules,
-                                                const ExporterStats& own) {
+                                                const ExporterStats& own, const ProcessSums& processes) {
   Families families;
   add_times(machine, reading, families);
   add_counts(reading, families);
@@ -250,6 +269,7 @@ std::vector<prometheus::MetricFamily> series_of(const WatchedMachine& machine, c
   add_sockets(machine, reading, joules, families);
   add_system(reading, families);
   add_groups(reading, families);
+  add_processes(processes, families);
   add_own(machine, reading, own, families);
   return families.take();
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "programs/serve/process_sums.hpp"
 #include "programs/watch/machine_reading.hpp"
 #include "programs/watch/watched_machine.hpp"
 
@@ -36,6 +37,7 @@ struct ExporterStats {
 /// All families of a reading. A missing value has no series; the reason is in tally_absent_info.
 std::vector<prometheus::MetricFamily> series_of(const watch::WatchedMachine& machine, const watch::Reading& reading,
                                                 const std::vector<std::optional<double>>& joules,
-                                                const ExporterStats& own);
+                                                const ExporterStats& own,
+                                                const ProcessSums& processes = ProcessSums({}));
 
 }  // namespace tally::serve

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
+#include "programs/serve/process_sums.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/tools/command/command_page.hpp"
 
@@ -15,12 +18,13 @@ and units follow Prometheus (seconds, bytes, joules, _total).
 
 By default it listens on the loopback interface only. It has no passwords and no TLS: use a proxy on networks that you
 do not trust. It needs no privileges; with CAP_PERFMON it also exports instructions, cycles, cache misses, memory
-traffic and energy. A systemd unit that grants only CAP_PERFMON (tally-serve.service) and a Grafana dashboard
-(grafana.json) are installed with tally. SIGTERM ends it with exit code 0.
+traffic and energy. A systemd unit that grants only CAP_PERFMON (tally-serve.service), a Grafana dashboard
+(grafana.json) and alert rules of Prometheus (alerts.yml) are installed with tally. SIGTERM ends it with exit code 0.
 
 Examples:
   tally serve
   tally serve --listen 0.0.0.0:9797
+  tally serve --processes nginx,postgres
   curl http://127.0.0.1:9797/metrics
 )";
 
@@ -34,8 +38,32 @@ void describe(command::Page& page, ServeOptions& options) {
       .value_name("MS")
       .check(command::whole_number(100, 3'600'000));
   page.add_flag("--no-groups", options.no_groups, "do not export control groups");
+  page.add_option("--processes", options.processes,
+                  "also export the sum of the processes with each of these names, separated by commas; at most 32")
+      .repeated()
+      .separated_by(',')
+      .value_name("NAMES");
   page.add_option("--root", options.root, "the directory that contains proc/ and sys/").value_name("FOLDER").hidden();
   page.footer(serve_footer);
+}
+
+Result<void> check_processes(const std::vector<std::string>& names) {
+  const std::string example = "for example: --processes nginx,postgres";
+  if (names.size() > most_process_names)
+    return fail(Code::bad_usage, fmt::format("--processes has {} names; at most {}", names.size(), most_process_names),
+                "the control groups of services are exported, too");
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    if (name.empty()) return fail(Code::bad_usage, "--processes: a name is empty", example);
+    if (name.find('/') != std::string::npos)
+      return fail(Code::bad_usage, fmt::format("--processes: '{}' is not the name of a process", printable(name)),
+                  example);
+    if (!seen.insert(kernel_name(name)).second)
+      return fail(Code::bad_usage,
+                  fmt::format("--processes: '{}' names the same processes as another name", printable(name)),
+                  "the kernel's names of processes have 15 characters");
+  }
+  return {};
 }
 
 Result<std::string> address_of(const std::string& text) {

@@ -12,6 +12,7 @@
 #include "programs/serve/http_server.hpp"
 #include "programs/serve/metric_series.hpp"
 #include "programs/serve/never_falling.hpp"
+#include "programs/serve/process_sums.hpp"
 #include "programs/serve/serve_arguments.hpp"
 #include "programs/watch/live/beat.hpp"
 #include "programs/watch/watcher.hpp"
@@ -104,14 +105,17 @@ struct Reader {
   Energy energy;
   NeverFalling counters;
   ExporterStats own;
+  std::string root;
+  ProcessSums processes;
 
   void read(LatestReading& latest) {
     const Nanoseconds begin = linux::now();
     (void)watcher.next();
     own.readings += 1;
     own.processor_seconds = static_cast<double>(watcher.reading().own_time.count()) / 1e9;
-    auto families =
-        series_of(watcher.machine(), watcher.reading(), energy.add(watcher.machine(), watcher.reading()), own);
+    if (!processes.sums().empty()) processes.add(watch::read_processes(root));
+    auto families = series_of(watcher.machine(), watcher.reading(), energy.add(watcher.machine(), watcher.reading()),
+                              own, processes);
     counters.apply(families);
     latest.set(families);
     own.reading_seconds += static_cast<double>((linux::now() - begin).count()) / 1e9;
@@ -128,7 +132,7 @@ int serve(const ServeOptions& options, const std::string& address) {
   // Before any thread starts, because threads inherit blocked signals.
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
-  Reader reader{std::move(*watcher), {}, NeverFalling(), {}};
+  Reader reader{std::move(*watcher), {}, NeverFalling(), {}, options.root, ProcessSums(options.processes)};
   reader.own.version = version();
   LatestReading latest;
   reader.read(latest);
@@ -176,6 +180,7 @@ int run_serve(const std::vector<std::string>& arguments) {
   command::Page page;
   describe(page, options);
   if (const auto done = page.read(arguments)) return *done;
+  if (const auto checked = check_processes(options.processes); !checked) return report_error(checked.error());
   const auto address = address_of(options.listen);
   return address ? serve(options, *address) : report_error(address.error());
 }

@@ -33,9 +33,10 @@ void FakeMachine::write(const std::string& path, const std::string& text) const 
   std::ofstream(file) << text << '\n';
 }
 
-Served::Served(const std::string& root, int port) {
-  running_ = std::make_unique<Running>(
-      tally_words({"serve", "--listen", "127.0.0.1:" + std::to_string(port), "--interval", "100", "--root", root}));
+Served::Served(const std::string& root, int port, const Words& options) {
+  Words words{"serve", "--listen", "127.0.0.1:" + std::to_string(port), "--interval", "100", "--root", root};
+  words.insert(words.end(), options.begin(), options.end());
+  running_ = std::make_unique<Running>(tally_words(words));
   EXPECT_TRUE(running_->wait_for_output("/metrics\n"));
   const std::string& output = running_->output();
   port_ = std::atoi(output.c_str() + output.find("127.0.0.1:") + 10);

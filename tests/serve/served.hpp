@@ -25,7 +25,7 @@ class FakeMachine {
 /// It listens until this object is destroyed.
 class Served {
  public:
-  explicit Served(const std::string& root, int port = 0);
+  explicit Served(const std::string& root, int port = 0, const Words& options = {});
   int port() const { return port_; }
   Running& running() { return *running_; }
 

@@ -215,12 +215,65 @@ TEST(Serve, its_unit_and_its_dashboard_are_valid) {
   const FakeMachine machine(1);
   const Served served(machine.root());
   EXPECT_GE(dashboard.at("panels").size(), 6u);
+  for (const auto& panel : dashboard.at("panels")) {
+    const std::string expression = panel.at("targets").at(0).at("expr");
+    const bool is_optional = expression.find("tally_cpu_seconds_total") == std::string::npos;
+    EXPECT_EQ(panel.at("fieldConfig").at("defaults").contains("noValue"), is_optional) << panel.at("title");
+  }
   EXPECT_NE(TemporaryFile::read(TALLY_SERVE_UNIT).value_or("").find("AmbientCapabilities=CAP_PERFMON\n"),
             std::string::npos);
   if (shell_output("command -v systemd-analyze").empty()) GTEST_SKIP() << "systemd-analyze is not installed";
   const std::string verdict =
       shell_output(std::string("systemd-analyze security --offline=true ") + TALLY_SERVE_UNIT + " 2>&1 | tail -1");
   EXPECT_NE(verdict.find("OK"), std::string::npos) << verdict;
+}
+
+TEST(Serve, its_alert_rules_are_valid_and_fire) {
+  if (shell_output("command -v promtool").empty()) GTEST_SKIP() << "promtool is not installed (package prometheus)";
+  const TemporaryFile rules("alerts.yml", TemporaryFile::read(TALLY_ALERTS).value_or(""));
+  const TemporaryFile cases("cases.yml", "rule_files: [" + rules.path() + R"(]
+evaluation_interval: 1m
+tests:
+- interval: 1m
+  input_series:
+  - {series: 'tally_cpu_seconds_total{instance="a",cpu="0",mode="busy"}', values: '0+57x60'}
+  - {series: 'tally_cpu_seconds_total{instance="b",cpu="0",mode="busy"}', values: '0+30x60'}
+  - {series: 'tally_processes{instance="a",name="nginx"}', values: '2x10 0x50'}
+  - {series: 'tally_pressure_waiting_seconds_total{instance="a",resource="memory"}', values: '0+12x60'}
+  alert_rule_test:
+  - eval_time: 40m
+    alertname: ProcessorsBusy
+    exp_alerts:
+    - exp_labels: {severity: warning, instance: a}
+      exp_annotations: {summary: 'a: 95% of the processor time is in use'}
+  - eval_time: 5m
+    alertname: ProcessIsMissing
+  - eval_time: 40m
+    alertname: ProcessIsMissing
+    exp_alerts:
+    - exp_labels: {severity: warning, instance: a, name: nginx}
+      exp_annotations: {summary: 'a: no process is called nginx'}
+  - eval_time: 40m
+    alertname: TasksWaitForMemory
+    exp_alerts:
+    - exp_labels: {severity: warning, instance: a, resource: memory}
+      exp_annotations: {summary: 'a: tasks wait for memory 20% of the time'}
+)");
+  const std::string messages = shell_output("promtool test rules " + cases.path() + " 2>&1");
+  EXPECT_NE(messages.find("SUCCESS"), std::string::npos) << messages;
+}
+
+TEST(Serve, has_series_of_named_processes) {
+  const FakeMachine machine(1);
+  machine.write("proc/10/stat", "10 (nginx) S 1 10 10 0 -1 4194560 9 0 1 0 50 25 0 0 20 0 3 0 77 4096 2 0 0");
+  const Served served(machine.root(), 0, {"--processes", "nginx,postgres"});
+  const std::string text = served.scrape().value_or("");
+  EXPECT_EQ(value_of(text, "tally_processes{name=\"nginx\"}"), 1) << text;
+  EXPECT_EQ(value_of(text, "tally_process_threads{name=\"nginx\"}"), 3);
+  EXPECT_EQ(value_of(text, "tally_processes{name=\"postgres\"}"), 0);
+  EXPECT_EQ(value_of(text, "tally_process_cpu_seconds_total{name=\"nginx\"}"), 0) << "from the first reading on";
+  EXPECT_EQ(tally({"serve", "--processes", "a,a"}).code(), 2);
+  EXPECT_EQ(tally({"serve", "--processes", "a/b"}).code(), 2);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ TEST(Registry, chooses_by_name_then_by_output_then_the_default) {
   EXPECT_EQ(chosen(memory_formats(), "", "out/a.html"), "html");
   EXPECT_EQ(chosen(window_formats(), "", "a.json"), "chrome-trace");
   EXPECT_EQ(chosen(window_formats(), "xml", "a.json"),
-            "unknown format 'xml'; the formats are: table, csv, jsonl, hpctool, csv.gz, chrome-trace");
+            "unknown format 'xml'; the formats are: table, chart, csv, jsonl, hpctool, csv.gz, chrome-trace");
 }
 
 TEST(Registry, refuses_the_endings_of_other_formats_and_unknown_ones) {
@@ -83,9 +83,10 @@ TEST(Registry, describes_its_formats) {
   EXPECT_EQ(format_help(formats_of(Kind::stat), "table"),
             "table (default), csv, json, markdown, html, hpctool; the suffix of the -o file selects one: .csv, .json, "
             ".jsonl, .md, .html, .htm");
-  EXPECT_EQ(format_help(formats_of(Kind::windows), "table", "csv"),
-            "table (default without -o), csv (default with -o), jsonl, hpctool, csv.gz, chrome-trace; the suffix of "
-            "the -o file selects one: .csv, .jsonl, .csv.gz, .json");
+  EXPECT_EQ(
+      format_help(formats_of(Kind::windows), "table", "csv"),
+      "table (default without -o), chart, csv (default with -o), jsonl, hpctool, csv.gz, chrome-trace; the suffix of "
+      "the -o file selects one: .csv, .jsonl, .csv.gz, .json");
   EXPECT_EQ(format_lines(formats_of(Kind::verify)),
             "Formats:\n  table         for people\n  json   .json  one JSON object\n  html   .html  a page\n");
   const Kind kinds[] = {Kind::verify, Kind::memory};

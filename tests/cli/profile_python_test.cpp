@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -283,6 +284,52 @@ TEST(ProfilePythonOptions, OtherVersionsAreNamed) {
   const Finished finished = tally({"profile", "--backend", "engine", "--", other, "-c", "pass"});
   EXPECT_NE(finished.err.find("tally reads the frames of Python 3.11, and this is 3.1"), std::string::npos)
       << finished.err;
+}
+
+/// From outside, without stopping it: every version whose frames are known, as far as it is installed.
+TEST(ProfileRunningPython, NamesItsFunctions) {
+  const TemporaryFile program("running.py", R"(import time
+class Work:
+    def heavy(self):
+        return sum(i * i for i in range(30000))
+    def light(self):
+        return [i for i in range(20000)]
+def größe(work):
+    while True:
+        work.heavy(); work.light()
+print("begun", flush=True)
+größe(Work())
+)");
+  int tried = 0;
+  for (const char* name : {"python3.11", "python3.12", "python3.13"}) {
+    SCOPED_TRACE(name);
+    const Words asking{"/bin/sh", "-c", "exec \"$0\" -c 'import sys; print(sys.executable, end=\"\")' 2>/dev/null",
+                       name};
+    const std::string path = Running(asking).finish().out;
+    if (path.empty()) continue;
+    Running interpreter({path, program.path()});
+    ASSERT_TRUE(interpreter.wait_for_output("begun"));
+    const TemporaryFile file("profile.json");
+    const Finished finished = tally({"profile", "-q", "-e", "cpu-clock", "-p", std::to_string(interpreter.pid()), "-o",
+                                     file.path(), "--timeout", "1500"});
+    interpreter.signal(SIGKILL);
+    if (finished.code() == 125) GTEST_SKIP() << finished.err;
+    ++tried;
+    std::map<std::string, json> functions;
+    const json all = json::parse(file.content().value_or("{}"));
+    for (const json& function : all.at("python")) functions[function.at("name")] = function;
+    ASSERT_TRUE(functions.count("Work.heavy.<locals>.<genexpr>") && functions.count("größe"))
+        << all.at("python").dump();
+    const std::int64_t total = all.at("events").at(0).at("value");
+    const auto share = [&](const char* function, const char* key) {
+      return static_cast<double>(functions.at(function).at(key).at(0).get<std::int64_t>()) / static_cast<double>(total);
+    };
+    EXPECT_GT(share("Work.heavy", "inclusive"), 0.5);
+    EXPECT_LT(share("größe", "counts"), 0.3);
+    EXPECT_GT(share("größe", "inclusive"), 0.8);
+    EXPECT_LT(share("größe", "inclusive"), 1.01);
+  }
+  if (tried == 0) GTEST_SKIP() << "no Python of a version whose frames are known";
 }
 
 }  // namespace

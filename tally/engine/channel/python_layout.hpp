@@ -66,16 +66,17 @@ inline uint32_t put_character(uint32_t c, char* to, uint32_t room) {
   return n;
 }
 
-/// Writes a str object as UTF-8 with a zero at its end. `keeps_end`: a long text is cut at its beginning.
+/// Writes a str object as UTF-8 with a zero at its end. `keeps_end`: a long text is cut at its beginning. The heads are
+/// those of 3.11 unless given.
 template <class Memory>
-void read_text(Memory&& memory, uint64_t text, char* to, uint32_t room, bool keeps_end) {
+void read_text(Memory&& memory, uint64_t text, char* to, uint32_t room, bool keeps_end,
+               uint32_t ascii_head = sizeof(RawText), uint32_t other_head = other_head_bytes) {
   const auto raw = read_as<RawText>(memory, text);
   const uint32_t kind = raw.state >> 2 & 7;  // bytes of a character
   const bool is_compact = (raw.state >> 5 & 1) != 0, is_ascii = (raw.state >> 6 & 1) != 0;
   uint32_t used = 0;
   if (is_compact && (kind == 1 || kind == 2 || kind == 4) && raw.length > 0) {
-    const uint64_t length = static_cast<uint64_t>(raw.length),
-                   characters = text + (is_ascii ? sizeof raw : other_head_bytes);
+    const uint64_t length = static_cast<uint64_t>(raw.length), characters = text + (is_ascii ? ascii_head : other_head);
     uint64_t i = keeps_end && length >= room ? length - room + 1 : 0;
     for (; i < length; i++) {
       uint32_t c = 0;

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "tally/core/base/text.hpp"
+#include "tally/counting/backend/perf/profile/python_versions.hpp"
 #include "tally/engine/channel/python_layout.hpp"
 #include "tally/linux/files/code_files.hpp"
 #include "tally/linux/process/other_process.hpp"
@@ -29,18 +30,31 @@ struct OtherMemory {
   }
 };
 
-/// The address of the interpreter's state in a process; 0: it is no CPython 3.11.
-std::uint64_t runtime_of(std::int32_t process) {
+/// An interpreter in a process.
+struct Interpreter {
+  std::uint64_t runtime = 0;  ///< the address of its _PyRuntime
+  PythonLayout layout = {};
+};
+
+/// Nothing if the process is no CPython whose frames are known.
+std::optional<Interpreter> interpreter_of(std::int32_t process) {
+  const auto read = [memory = OtherMemory{process}](std::uint64_t address) {
+    return python::read_as<std::uint64_t>(memory, address);
+  };
   for (const linux::CodeMapping& mapping : linux::code_mappings(process)) {
-    if (mapping.path.find("python3.11", mapping.path.rfind('/')) == std::string::npos) continue;
+    const std::string name = mapping.path.substr(mapping.path.rfind('/') + 1);
+    if (name.find("python3.") == std::string::npos) continue;
     const auto file = linux::FileBytes::of(mapping.path, process);
     if (!file) continue;
     const auto elf = symbol::read_elf(file->bytes());
     const auto runtime = symbol::find_exported(file->bytes(), "_PyRuntime");
     if (!elf || !runtime) continue;
-    if (const auto bias = symbol::bias_of(*elf, mapping.offset, mapping.start)) return *bias + runtime->address;
+    const auto bias = symbol::bias_of(*elf, mapping.offset, mapping.start);
+    if (!bias) continue;
+    const std::uint64_t address = *bias + runtime->address;
+    if (const auto layout = python_layout(name, address, read)) return Interpreter{address, *layout};
   }
-  return 0;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -53,8 +67,11 @@ class PythonProcess {
     std::int64_t self = 0, inclusive = 0;
   };
 
-  PythonProcess(std::int32_t process, std::uint64_t runtime)
-      : memory_{process}, runtime_(runtime), used_(linux::cpu_time_of(process)) {}
+  PythonProcess(std::int32_t process, const Interpreter& interpreter)
+      : memory_{process},
+        runtime_(interpreter.runtime),
+        layout_(interpreter.layout),
+        used_(linux::cpu_time_of(process)) {}
 
   std::int32_t process() const { return memory_.process; }
   bool is_readable() const {
@@ -70,14 +87,15 @@ class PythonProcess {
     used_ = now;
     ++samples_;
     constexpr int most_frames = 1000;
-    const std::uint64_t holder = word(runtime_ + python::holder_in_runtime);
-    const std::uint64_t cframe = holder == 0 ? 0 : word(holder + python::cframe_in_state);
-    std::uint64_t frame = cframe == 0 ? 0 : word(cframe + python::frame_in_cframe);
+    const std::uint64_t state = holder();
+    std::uint64_t frame = state == 0 ? 0 : word(state + layout_.frame_in_state);
+    if (frame != 0 && layout_.frame_in_cframe) frame = word(frame + *layout_.frame_in_cframe);
     std::set<Times*> active;
-    for (int i = 0; frame != 0 && i < most_frames; ++i, frame = word(frame + python::previous_in_frame)) {
-      Times* const function = function_of(word(frame + python::code_in_frame));
+    for (int i = 0; frame != 0 && i < most_frames; ++i, frame = word(frame + layout_.previous_in_frame)) {
+      if (is_of_c(frame)) continue;
+      Times* const function = function_of(word(frame + layout_.code_in_frame));
       if (function == nullptr) break;  // the thread changed its frames meanwhile
-      if (i == 0) function->self += more;
+      if (active.empty()) function->self += more;
       if (active.insert(function).second) function->inclusive += more;
     }
   }
@@ -85,15 +103,43 @@ class PythonProcess {
  private:
   std::uint64_t word(std::uint64_t address) const { return python::read_as<std::uint64_t>(memory_, address); }
 
+  /// The state of the thread that holds the main interpreter's lock; 0: none.
+  std::uint64_t holder() const {
+    if (layout_.interpreter == 0) return word(runtime_ + layout_.holder);
+    constexpr int most_interpreters = 100;
+    std::uint64_t interpreter = word(runtime_ + layout_.interpreter);
+    for (int i = 0; interpreter != 0 && layout_.next_interpreter != 0 && i < most_interpreters; ++i) {
+      const std::uint64_t next = word(interpreter + layout_.next_interpreter);
+      if (next == 0) break;
+      interpreter = next;
+    }
+    const std::uint64_t lock = interpreter == 0 ? 0 : word(interpreter + layout_.lock);
+    if (lock == 0 || python::read_as<std::int32_t>(memory_, lock + layout_.is_locked) != 1) return 0;
+    return word(lock + layout_.holder);
+  }
+
+  bool is_of_c(std::uint64_t frame) const {
+    constexpr std::uint8_t owned_by_c_stack = 3;  // FRAME_OWNED_BY_CSTACK
+    return layout_.owner_in_frame &&
+           python::read_as<std::uint8_t>(memory_, frame + *layout_.owner_in_frame) == owned_by_c_stack;
+  }
+
   Times* function_of(std::uint64_t code) {
-    const python::CodeObject object = python::read_code_object(memory_, code);
-    if (!object.is_valid) return nullptr;
+    if (code == 0) return nullptr;
+    const python::CodeObject object{.name = word(code + layout_.name_in_code),
+                                    .file = word(code + layout_.file_in_code),
+                                    .line = python::read_as<std::uint32_t>(memory_, code + layout_.line_in_code),
+                                    .is_valid = true};
+    if (object.name == 0 || object.file == 0) return nullptr;
     // Another code object may be at the same address later.
     auto& function = known_[{code, object.name, object.file}];
     if (function == nullptr) {
       std::array<char, 256> name, file;
-      python::read_text(memory_, object.name, name.data(), name.size(), false);
-      python::read_text(memory_, object.file, file.data(), file.size(), true);
+      const auto text = [&](std::uint64_t address, auto& to, bool keeps_end) {
+        python::read_text(memory_, address, to.data(), to.size(), keeps_end, layout_.ascii_head, layout_.other_head);
+      };
+      text(object.name, name, false);
+      text(object.file, file, true);
       if (name[0] == '\0') return nullptr;
       function = &functions_[{printable(valid_utf8(name.data())), printable(valid_utf8(file.data())), object.line}];
     }
@@ -102,6 +148,7 @@ class PythonProcess {
 
   OtherMemory memory_;
   std::uint64_t runtime_;
+  PythonLayout layout_;
   std::int64_t used_;
   int samples_ = 0;
   std::map<Key, Times> functions_;
@@ -110,8 +157,8 @@ class PythonProcess {
 
 PythonSampler::PythonSampler(const std::vector<std::int32_t>& processes) {
   for (const std::int32_t process : processes)
-    if (const std::uint64_t runtime = runtime_of(process); runtime != 0)
-      processes_.push_back(std::make_unique<PythonProcess>(process, runtime));
+    if (const auto interpreter = interpreter_of(process))
+      processes_.push_back(std::make_unique<PythonProcess>(process, *interpreter));
   if (processes_.empty()) return;
   auto reader = WindowReader::start(
       {},

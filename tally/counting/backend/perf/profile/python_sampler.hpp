@@ -14,8 +14,9 @@ namespace tally::backend::perf {
 class PythonProcess;
 
 /// About a hundred times a second, reads which function the thread that holds the global interpreter lock executes, and
-/// adds the CPU time that its process has used since the last time to that function. Only CPython 3.11. The processes
-/// are not stopped. Needs the permission to read their memory (ptrace(2), PTRACE_MODE_ATTACH_REALCREDS).
+/// adds the CPU time that its process has used since the last time to that function. Only CPython 3.11 to 3.13
+/// (python_versions.hpp). The processes are not stopped. Needs the permission to read their memory (ptrace(2),
+/// PTRACE_MODE_ATTACH_REALCREDS).
 class PythonSampler {
  public:
   /// Begins with those of the processes that are such interpreters.

@@ -1,0 +1,35 @@
+// Where the versions of CPython keep their frames, for reading them from outside.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace tally::backend::perf {
+
+/// Offsets in release builds.
+struct PythonLayout {
+  // The thread state that holds the global interpreter lock.
+  std::uint64_t interpreter = 0;       ///< in _PyRuntime, of the newest or only interpreter; 0: holder is in _PyRuntime
+  std::uint64_t next_interpreter = 0;  ///< in an interpreter, of the one before; 0: `interpreter` is the main one
+  std::uint64_t lock = 0;              ///< in an interpreter, of the lock's address
+  std::uint64_t is_locked = 0;         ///< in the lock, 4 bytes
+  std::uint64_t holder = 0;            ///< in the lock, or in _PyRuntime
+
+  std::uint64_t frame_in_state = 0;  ///< of the current frame, or of what contains it:
+  std::optional<std::uint64_t> frame_in_cframe = {};
+  std::uint64_t code_in_frame = 0, previous_in_frame = 0;
+  std::optional<std::uint64_t> owner_in_frame = {};  ///< 1 byte; a frame of C code has no function
+  std::uint64_t line_in_code = 0, file_in_code = 0, name_in_code = 0;
+  std::uint32_t ascii_head = 0, other_head = 0;  ///< bytes of a str object before its characters
+};
+
+/// Reads 8 bytes of the process; 0 if that is not possible.
+using ReadWord = std::function<std::uint64_t(std::uint64_t address)>;
+
+/// The layout of the interpreter in a file of this name, such as "libpython3.12.so.1.0", whose _PyRuntime is at this
+/// address. Empty for versions that nobody has tried, and for builds without a global interpreter lock.
+std::optional<PythonLayout> python_layout(std::string_view file, std::uint64_t runtime, const ReadWord& read);
+
+}  // namespace tally::backend::perf

@@ -45,9 +45,8 @@ int run_doctor(const std::vector<std::string>& arguments) {
   if (const auto done = page.read(arguments)) return *done;
   result::Diagnosis diagnosis = diagnose(examine());
   diagnosis.provenance = provenance();
-  const int printed =
-      print(options.json ? doctor_json(diagnosis)
-                         : doctor_text(diagnosis, linux::terminal_columns(linux::Stream::output)));
+  const int printed = print(options.json ? doctor_json(diagnosis)
+                                         : doctor_text(diagnosis, linux::terminal_columns(linux::Stream::output)));
   if (printed != exit_ok) return printed;
   return diagnosis.hardware ? exit_ok : exit_no;
 }

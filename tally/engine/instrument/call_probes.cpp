@@ -52,11 +52,11 @@ struct NodeContext {
 struct ThreadCalls {
   CallStacks stacks;
   s64 seen[channel::call_event_limit];  // Thread::sums as of the last change of the innermost call
-  u32 generation;    // calls_generation when its recent calls were last emptied
-  u32 unmapped;      // unmapped_mappings() at that time
-  CallNode* nodes;   // in the channel
-  u32* slots;        // node numbers, by parent, site and target
-  NodeContext* own;  // of each node
+  u32 generation;                       // calls_generation when its recent calls were last emptied
+  u32 unmapped;                         // unmapped_mappings() at that time
+  CallNode* nodes;                      // in the channel
+  u32* slots;                           // node numbers, by parent, site and target
+  NodeContext* own;                     // of each node
   u32 node_count;
   u32 slot_mask;
   u32 collected_of_none, collected_part, collected_of_part;  // areas of earlier counts, as in engine::Thread

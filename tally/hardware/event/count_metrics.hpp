@@ -21,12 +21,12 @@ struct Counted {
 struct Metric {
   std::string name;  ///< "branches/instructions", "IPC", "IPC:k"
   std::string unit;
-  EventName row_event;              ///< the event in whose row it is shown; or empty
-  EventName per;                    ///< the event that `row_event` is compared with; empty for other metrics
-  bool asked = false;               ///< requested by the user; otherwise shown because its events are counted
-  Formula formula;                  ///< over the counted events; if `events` is empty, over the missing ones
-  bool combines_time = false;       ///< mixes events with measured time: not valid for modelled events
-  std::vector<std::size_t> events;  ///< the counts of its names; empty if some were not counted in one mode
+  EventName row_event;                    ///< the event in whose row it is shown; or empty
+  EventName per;                          ///< the event that `row_event` is compared with; empty for other metrics
+  bool asked = false;                     ///< requested by the user; otherwise shown because its events are counted
+  Formula formula;                        ///< over the counted events; if `events` is empty, over the missing ones
+  bool combines_time = false;             ///< mixes events with measured time: not valid for modelled events
+  std::vector<std::size_t> events;        ///< the counts of its names; empty if some were not counted in one mode
   std::vector<std::string> missing = {};  ///< names without a count in any mode
 
   /// The formula with full names.

@@ -21,8 +21,8 @@ std::string why_partial(const channel::MarkCounts& of, const CodeRegion& region)
          (is_interval ? " had not ended when the thread did" : " not counted: the return was not seen");
 }
 
-RegionCounts counts_of(const CodeRegion& region, const channel::MarkCounts& of, const std::vector<MarkedEvent>& events, const Order& order,
-                       const CollectedTotals& tally, const Simulation* simulation) {
+RegionCounts counts_of(const CodeRegion& region, const channel::MarkCounts& of, const std::vector<MarkedEvent>& events,
+                       const Order& order, const CollectedTotals& tally, const Simulation* simulation) {
   RegionCounts result;
   result.entries = of.entries;
   result.recursive = of.recursive;

@@ -27,6 +27,7 @@
 #include "tally/output/registry/choose_format.hpp"
 #include "tally/output/registry/formats.hpp"
 #include "tally/output/registry/readers.hpp"
+#include "tally/output/result/stored_code.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/history/history_file.hpp"
@@ -313,6 +314,8 @@ int report_files(const std::vector<std::string>& arguments, bool is_export) {
   const bool fits_comparison =
       output::choose_format(output::comparison_formats(), how.format, how.output, "table").has_value();
   const auto first = report::read_stored(options.files.front());
+  if (first && result::is_code(first->text))
+    return merge_profiles(options.files, options.merge, options.profiles, how.format, how.output);
   if (converts && !(may_compare && fits_comparison) && !(first && output::is_profile_json(*first))) {
     if (options.profiles.any() || !options.vectors.empty()) return report_error(only_for_profiles());
     return convert(options.files, how, is_export ? "csv" : "table");

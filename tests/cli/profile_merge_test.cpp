@@ -81,6 +81,7 @@ TEST_F(ProfileMerge, refuses_another_build_and_other_files) {
   const Finished damaged = merge({"--format", "bolt"});
   EXPECT_EQ(damaged.code(), 2);
   EXPECT_NE(damaged.err.find("is not a profile by address"), std::string::npos) << damaged.err;
+  EXPECT_NE(tally({"report", "--format", "bolt", first_.path()}).out.find("1 main "), std::string::npos) << "one file";
   EXPECT_NE(merge({"--format", "folded"}).code(), 0) << "merged profiles have no calls";
 }
 

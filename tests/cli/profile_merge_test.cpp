@@ -54,6 +54,7 @@ TEST_F(ProfileMerge, adds_branches_and_lines) {
   EXPECT_NE(bolt.find(" 1 more/" + source_.path().substr(source_.path().rfind('/') + 1) + "/1 0 0 40\n"),
             std::string::npos)
       << bolt;
+  EXPECT_NE(tally({"report", "--format", "bolt", first_.path()}).out.find("1 main "), std::string::npos) << "one file";
   const std::string lcov = merge({"--format", "lcov"}).out;
   if (lcov.find("SF:") == std::string::npos) GTEST_SKIP() << "built without libdw";
   EXPECT_NE(lcov.find("FNDA:10,once\n"), std::string::npos) << lcov;
@@ -77,11 +78,14 @@ TEST_F(ProfileMerge, refuses_another_build_and_other_files) {
   const Finished other = merge({"--format", "bolt"});
   EXPECT_EQ(other.code(), 2);
   EXPECT_NE(other.err.find("is another build in"), std::string::npos) << other.err;
+  EXPECT_NE(merge({"--format", "table"}).code(), 0);
+  const Finished rebuilt = tally({"report", "--format", "bolt", first_.path()});
+  EXPECT_EQ(rebuilt.code(), 125);
+  EXPECT_NE(rebuilt.err.find("the file was replaced after its code ran"), std::string::npos) << rebuilt.err;
   std::ofstream(second_.path()) << "{\"schema\": \"tally-code/1\", \"command\": 3}";
   const Finished damaged = merge({"--format", "bolt"});
   EXPECT_EQ(damaged.code(), 2);
   EXPECT_NE(damaged.err.find("is not a profile by address"), std::string::npos) << damaged.err;
-  EXPECT_NE(tally({"report", "--format", "bolt", first_.path()}).out.find("1 main "), std::string::npos) << "one file";
   EXPECT_NE(merge({"--format", "folded"}).code(), 0) << "merged profiles have no calls";
 }
 

@@ -189,6 +189,10 @@ const Count* count_of(const RegionCounts& counts, std::string_view event) {
   return row == counts.events.end() || !row->total.value ? nullptr : &row->total;
 }
 
+std::string lowest_level(const result::Ceilings& ceilings) {
+  return ceilings.bandwidths.empty() ? "" : ceilings.bandwidths.back().of;
+}
+
 // Processor time of the thread that was longest in a region; nothing if no thread has it.
 std::optional<double> seconds_of(const RegionResult& region) {
   std::optional<double> longest;
@@ -228,10 +232,18 @@ void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRe
         const Count* const count = count_of(region->all, event);
         trust = std::max(trust, count == nullptr ? Trust::absent : count->trust);
       }
-    const bool has_levels = std::all_of(all.begin(), all.end(), [](const RegionResult* region) {
-      return count_of(region->all, "L2-misses") != nullptr && count_of(region->all, "cache-misses") != nullptr;
-    });
-    if (!has_levels) point.levels.clear();
+    // libtally counts fewer events than all levels need.
+    const auto lacks = [&](const char* event) {
+      return std::any_of(all.begin(), all.end(),
+                         [&](const RegionResult* region) { return count_of(region->all, event) == nullptr; });
+    };
+    for (std::size_t i = point.levels.size(); i-- > 0;) {
+      const bool is_last = i + 1 == point.levels.size() && point.levels[i].level == lowest_level(roofline.ceilings);
+      const bool is_unknown = is_last  ? lacks("cache-misses")
+                              : i == 0 ? lacks("L1-dcache-load-misses") || lacks("L1-dcache-store-misses")
+                                       : lacks("L2-misses");
+      if (is_unknown) point.levels.erase(point.levels.begin() + static_cast<std::ptrdiff_t>(i));
+    }
     point.kind = "region";
     point.name = name;
     point.trust = trust;

@@ -224,6 +224,12 @@ TEST(Roofline, regions_have_the_time_of_their_longest_thread) {
   EXPECT_EQ(several.points[1].operations, 120);
   EXPECT_FALSE(several.points[1].seconds) << "the processes may have run one after the other";
 
+  Roofline with_memory = program_roofline(counted(), NativeTime{2, 1}, ceilings());
+  add_regions(with_memory,
+              {region_of({{"load-bytes", 800}, {"store-bytes", 200}, {"fp-operations", 60}, {"cache-misses", 5}})},
+              {native});
+  EXPECT_EQ(with_memory.points[1].levels, (std::vector<result::LevelBytes>{{"DRAM", 320}}));
+
   Roofline absent = program_roofline(counted(), NativeTime{2, 1}, ceilings());
   add_regions(absent, {region_of({{"fp-operations", 60}})}, {native});
   EXPECT_EQ(absent.points[1].reason, "its operations or bytes were not counted");

@@ -136,7 +136,8 @@ class PythonProcess {
     if (function == nullptr) {
       std::array<char, 256> name, file;
       const auto text = [&](std::uint64_t address, auto& to, bool keeps_end) {
-        python::read_text(memory_, address, to.data(), to.size(), keeps_end, layout_.ascii_head, layout_.other_head);
+        python::read_text(memory_, address, to.data(), static_cast<std::uint32_t>(to.size()), keeps_end,
+                          layout_.ascii_head, layout_.other_head);
       };
       text(object.name, name, false);
       text(object.file, file, true);

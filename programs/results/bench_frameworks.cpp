@@ -17,7 +17,7 @@ namespace {
 
 constexpr Framework frameworks[] = {
     {"google-benchmark", "--benchmark_list_tests=true", "benchmark::State::StartKeepRunning",
-     "benchmark::State::FinishKeepRunning"},
+     "benchmark::State::FinishKeepRunning", "Failed to match any benchmarks"},
 };
 
 // A regular expression that only this text matches.
@@ -95,7 +95,7 @@ Result<std::vector<Benchmark>> list_benchmarks(std::vector<Benchmark> suite, con
     if (!listed) return fail(listed.error());
     const std::size_t before = all.size();
     for (const std::string& line : split(listed->output, '\n')) {
-      if (listed->exit_code != 0 || trimmed(line).empty()) continue;
+      if (listed->exit_code != 0 || trimmed(line).empty() || line.starts_with(entry.framework->no_match)) continue;
       Benchmark benchmark = entry;
       benchmark.entry = entry.name;
       benchmark.listed = trimmed(line);

@@ -17,6 +17,7 @@ struct Framework {
   std::string_view name;
   std::string_view list_argument;         ///< the program prints the names of its benchmarks, one each line
   std::string_view loop_begin, loop_end;  ///< functions that are called before and after the timed loop
+  std::string_view no_match;              ///< the beginning of what it prints instead if the command selects none
 };
 
 /// The number of iterations of the counts.

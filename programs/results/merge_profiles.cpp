@@ -9,6 +9,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/profile/resolve_profile.hpp"
 #include "tally/linux/files/terminal_width.hpp"
+#include "tally/output/analysis/coverage.hpp"
 #include "tally/output/analysis/profile_inlines.hpp"
 #include "tally/output/kinds/profile_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
@@ -83,6 +84,10 @@ int merge_profiles(const std::vector<std::string>& files, const MergeOptions& op
   for (const result::ProfileObject& object : profile.objects)
     if (object.identity && !object.why_nameless.empty())
       say({fmt::format("{}: {}: its code has no names", object.name, object.why_nameless)});
+  if (format->is_coverage && !output::line_coverage(output::coverage_of(profile, style->coverage)))
+    return report_error({Code::cannot_measure, "no code has a source line in the selected files",
+                         "compile with -g, do not strip or rebuild the programs, and check --include and --exclude",
+                         0});
   return command::write_text(output, format->write(profile, *style));
 }
 

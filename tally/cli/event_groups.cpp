@@ -64,7 +64,7 @@ Error unknown_group(const std::string& name, const std::map<std::string, std::st
 Result<void> add_group(const event::EventGroup& group, const event::Sources& sources, const GroupLists& lists) {
   std::vector<std::string> missing;
   std::optional<Error> first;
-  bool any = group.optional.empty() || !group.events.empty();
+  bool any = group.optional.empty();
   for (const std::string& list : group.optional) {
     int braces = 0;
     const auto items = event::split_list(list, braces);

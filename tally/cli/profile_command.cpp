@@ -264,10 +264,30 @@ std::string object_of(const ProfileOptions& options) {
   return missing ? name : real.string();
 }
 
+/// Returns the name of the program if all files are selected and it has no lines; empty for a program of the system,
+/// which is not what is tested.
+std::string program_without_lines(const result::Profile& profile, const ProfileOptions& options) {
+  if (!options.include.empty()) return "";
+  const std::string path = object_of(options);
+  const auto object =
+      std::find_if(profile.objects.begin(), profile.objects.end(), [&](const auto& one) { return one.name == path; });
+  if (object == profile.objects.end() || path.starts_with("/usr/")) return "";
+  const auto number = static_cast<std::uint32_t>(object - profile.objects.begin());
+  const bool has_lines = std::any_of(profile.lines_with_code.begin(), profile.lines_with_code.end(),
+                                     [&](const result::LineWithCode& line) { return line.object == number; });
+  return has_lines ? "" : std::filesystem::path(path).filename().string();
+}
+
 /// Returns false, and prints the coverage, if it is below --fail-under. Errors: cannot_measure if there are no lines.
 Result<bool> check_coverage(const result::Profile& profile, const output::ProfileStyle& style,
                             const ProfileOptions& options, const output::ProfileFormat& format) {
   if (!format.is_coverage) return true;
+  if (const std::string name = program_without_lines(profile, options); !name.empty()) {
+    const std::string why = fmt::format("{} has no source lines, so it is not in the coverage", name);
+    constexpr const char* hint = "compile it with -g and do not strip it, or select files with --include";
+    if (options.fail_under) return fail(Code::cannot_measure, why, hint);
+    say({why, hint});
+  }
   const auto percent = output::line_coverage(output::coverage_of(profile, style.coverage));
   if (!percent)
     return fail(Code::cannot_measure, "no code has a source line in the selected files",
@@ -387,7 +407,9 @@ int profile(ProfileOptions& options) {
   const auto source = options.annotate.empty() ? Result<std::string>("")
                                                : annotation(output::in_samples(made), options.annotate, *style);
   if (source && !source->empty()) text += "\n" + *source;
-  const auto written = has_parts ? write_parts(made, *format, *style, options.output, *output) : output->write(text);
+  const auto written = !covered    ? Result<void>{}
+                       : has_parts ? write_parts(made, *format, *style, options.output, *output)
+                                   : output->write(text);
   if (!format->is_for_people) {
     for (std::string& line : output::sampling_lines(made)) stat->notices.push_back(std::move(line));
     for (std::string& line : output::unread_lines(made)) stat->notices.push_back(std::move(line));

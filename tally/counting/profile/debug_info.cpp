@@ -151,12 +151,27 @@ void DebugInfo::index_units() {
   }
 }
 
+/// libdwfl also returns the unit whose code ends before the address. A unit without ranges may have code anywhere.
+bool DebugInfo::has_code_at(Dwarf_Die& unit, Dwarf_Addr address) {
+  const Dwarf_Off number = dwarf_dieoffset(&unit);
+  if (latest_range_.unit == number && address >= latest_range_.begin && address < latest_range_.end) return true;
+  bool has_ranges = false;
+  Dwarf_Addr base = 0, begin = 0, end = 0;
+  for (std::ptrdiff_t next = 0; (next = dwarf_ranges(&unit, next, &base, &begin, &end)) > 0;) {
+    has_ranges = true;
+    if (address < begin || address >= end) continue;
+    latest_range_ = {number, begin, end};
+    return true;
+  }
+  return !has_ranges;
+}
+
 bool DebugInfo::unit_of(std::uint64_t address, Dwarf_Die& unit) {
   if (!any()) return false;
   Dwarf_Addr bias = 0;
   if (Dwarf_Die* const found = dwfl_module_addrdie(module_, address, &bias); found != nullptr) {
     unit = *found;
-    return true;
+    return has_code_at(unit, address - bias);
   }
   if (!units_indexed_) index_units();
   const std::uint32_t number = at(units_, address - bias_);

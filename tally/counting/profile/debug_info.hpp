@@ -75,6 +75,7 @@ class DebugInfo {
   bool is_affordable(const KeptLines::Unit& unit);
   const Elf_Data* line_table();
   bool may_read_lines(Dwarf_Die& unit);
+  bool has_code_at(Dwarf_Die& unit, Dwarf_Addr address);
   std::optional<SourceLine> row_of(Dwarf_Line* line, Dwarf_Die& unit);
   std::string_view path_of(const char* file, const char* folder);
   void assign_spans(Dwarf_Die& die, std::uint32_t number, Spans& spans);
@@ -89,6 +90,10 @@ class DebugInfo {
   std::uint64_t bytes_read_ = 0;                  // of units that were read to find declarations of functions
   std::unordered_set<std::uint64_t> units_paid_;  // by offset; in bytes_read_
   bool is_opened_ = false, units_indexed_ = false, is_split_ = false;
+  struct {
+    Dwarf_Off unit = 0;
+    Dwarf_Addr begin = 0, end = 0;
+  } latest_range_;  // of has_code_at()
   std::vector<Dwarf_Die> unit_dies_;
   Spans units_;                                         // indexes in unit_dies_
   std::unordered_map<std::uint64_t, Unit> units_read_;  // by offset of the unit

@@ -22,11 +22,33 @@ bool is_selected(const CoverageSelection& selection, const result::ProfileObject
   return (selection.include.empty() || matches_any(selection.include, path)) && !matches_any(selection.exclude, path);
 }
 
+// How often each inlined copy of a function was executed: its instruction with the lowest address, or another if that
+// one belongs to the code around it.
+std::map<std::uint32_t, std::int64_t> executions_of_copies(const result::Profile& profile) {
+  std::map<std::uint32_t, std::map<std::uint64_t, std::int64_t>> instructions;
+  for (const result::ProfileRow& row : profile.rows)
+    for (std::uint32_t i = row.inlined; i != result::ProfileInline::none; i = profile.inlines[i].parent)
+      instructions[i][row.address] += row.executions;
+  std::map<std::uint32_t, std::int64_t> executions;
+  for (const auto& [copy, counts] : instructions) {
+    const auto first = std::find_if(counts.begin(), counts.end(), [](const auto& count) { return count.second > 0; });
+    executions[copy] = first == counts.end() ? 0 : first->second;
+  }
+  return executions;
+}
+
+// A part that the compiler moved away is not a function of the source.
+bool is_moved_part(const result::ProfileFunction& function) { return function.name.ends_with(".cold"); }
+
 void add_functions(const result::Profile& profile, std::vector<CoveredFile*>& files) {
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::string>, std::int64_t> calls;
-  for (const result::ProfileFunction& function : profile.functions)
-    if (function.line != 0 && files[function.source] != nullptr)
-      calls[{function.source, function.line, function.name}] += function.entered;
+  const auto add = [&](const result::ProfileFunction& function, std::int64_t count) {
+    if (function.line != 0 && files[function.source] != nullptr && !is_moved_part(function))
+      calls[{function.source, function.line, function.name}] += count;
+  };
+  for (const result::ProfileFunction& function : profile.functions) add(function, function.entered);
+  for (const auto& [copy, count] : executions_of_copies(profile))
+    add(profile.functions[profile.inlines[copy].function], count);
   for (const auto& [key, count] : calls)
     files[std::get<0>(key)]->functions.push_back({std::get<2>(key), std::get<1>(key), count});
 }

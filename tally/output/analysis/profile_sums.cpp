@@ -32,6 +32,7 @@ Key key_of(const result::Profile& profile, const result::ProfileRow& row, Profil
 
 std::vector<ProfileSum> sums_of(const result::Profile& profile, ProfileBy by) {
   std::map<Key, ProfileSum> sums;
+  std::map<const ProfileSum*, std::map<std::uint32_t, std::int64_t>> by_function;  // of lines, the first event
   const std::size_t events = profile.event_count();
   ProfileSum* last = nullptr;
   Key last_key;
@@ -43,11 +44,17 @@ std::vector<ProfileSum> sums_of(const result::Profile& profile, ProfileBy by) {
     ProfileSum& sum = *last;
     if (sum.counts.empty()) sum = {row.function, row.owner, row.source, row.line, std::vector<std::int64_t>(events)};
     for (std::size_t e = 0; e < events; ++e) sum.counts[e] += profile.count(i, e);
+    if (by == ProfileBy::line && events > 0) by_function[&sum][row.function] += profile.count(i, 0);
     if (!profile.forms.empty()) sum.executions[row.form] += row.executions;
     if (profile.samples.empty()) continue;
     sum.samples.resize(events);
     for (std::size_t e = 0; e < events; ++e) sum.samples[e] += profile.samples[i * events + e];
   }
+  for (auto& [key, sum] : sums)
+    if (const auto counts = by_function.find(&sum); counts != by_function.end())
+      sum.function = std::max_element(counts->second.begin(), counts->second.end(), [](const auto& a, const auto& b) {
+                       return a.second < b.second;
+                     })->first;
   std::vector<ProfileSum> sorted;
   for (auto& [key, sum] : sums) sorted.push_back(std::move(sum));
   std::stable_sort(sorted.begin(), sorted.end(), [](const ProfileSum& a, const ProfileSum& b) {

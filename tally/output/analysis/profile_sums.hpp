@@ -13,8 +13,8 @@ namespace tally::output {
 
 /// The sum of rows that have one key in common.
 struct ProfileSum {
-  std::uint32_t function = 0;          ///< of the first row
-  std::uint32_t owner = 0;             ///< the same
+  std::uint32_t function = 0;          ///< of the first row; by line: the one with most of the first event
+  std::uint32_t owner = 0;             ///< of the first row
   std::uint32_t source = 0, line = 0;  ///< the same
   std::vector<std::int64_t> counts;
   std::vector<std::int64_t> samples = {};  ///< if the profile was sampled

@@ -101,7 +101,7 @@ Result<std::uint32_t> find_object(const result::Profile& profile, const std::str
       return fail(Code::cannot_measure, fmt::format("{}: {}", object.name, object.why_nameless));
     if (object.linked.empty())
       return fail(Code::cannot_measure,
-                  fmt::format("{} has no symbols, by which BOLT identifies functions", object.name),
+                  fmt::format("{} has no symbols, by which this format names functions", object.name),
                   "link it without -s, and do not strip it");
     return i;
   }

@@ -100,6 +100,8 @@ bool have_same_contents(const CodeFile& a, const CodeFile& b) {
   return *a.identity == *b.identity;
 }
 
+bool has_build_id(const CodeFile& file) { return file.identity && !file.identity->build_id.empty(); }
+
 /// Returns false if the sum overflows.
 bool add_to(std::int64_t& sum, std::int64_t more) { return !__builtin_add_overflow(sum, more, &sum); }
 
@@ -150,8 +152,9 @@ class Adder {
 Result<std::vector<std::uint32_t>> add_files(CodeCounts& sum, const CodeCounts& more, const std::string& name) {
   std::vector<std::uint32_t> numbers;
   for (const CodeFile& file : more.files) {
-    const auto same = std::find_if(sum.files.begin(), sum.files.end(),
-                                   [&](const CodeFile& other) { return other.path == file.path; });
+    const auto same = std::find_if(sum.files.begin(), sum.files.end(), [&](const CodeFile& other) {
+      return other.path == file.path || (has_build_id(other) && has_build_id(file) && have_same_contents(other, file));
+    });
     if (same != sum.files.end() && !have_same_contents(*same, file))
       return fail(
           Code::bad_usage,

@@ -12,6 +12,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/engine/count/engine_counts.hpp"
 #include "tally/counting/backend/engine/effort.hpp"
+#include "tally/counting/backend/engine/profile/instruction_counts.hpp"
 #include "tally/counting/backend/engine/profile/part_areas.hpp"
 #include "tally/counting/backend/engine/profile/read_code_log.hpp"
 #include "tally/counting/backend/engine/profile/read_python_functions.hpp"
@@ -24,33 +25,6 @@
 
 namespace tally::backend::engine {
 namespace {
-
-/// What an instruction counted in one trace. Several traces may contain the same instruction.
-struct InstructionCount {
-  std::uint64_t address;
-  std::uint32_t file;
-  // What `executions` is: the number of executions, or an index in the corrections or in the models' values.
-  enum Source : std::uint8_t { by_executions, by_correction, by_models };
-  std::uint8_t field, loads, stores;  // as in its CodePlace
-  Source source = by_executions;
-  std::int64_t executions, taken;
-  const channel::CodeForm* form = nullptr;
-  std::uint64_t first = ~std::uint64_t{0};  // see CodeRow
-
-  auto key() const { return std::tie(file, address, source); }
-};
-
-/// A form, and the accesses of an instruction that has it.
-struct FormKey {
-  const channel::CodeForm* form;  // null: unknown
-  std::uint8_t loads, stores;
-  bool operator==(const FormKey&) const = default;
-  struct Hash {
-    std::size_t operator()(const FormKey& key) const {
-      return reinterpret_cast<std::uintptr_t>(key.form) / alignof(channel::CodeForm) * 31 + key.loads * 7u + key.stores;
-    }
-  };
-};
 
 /// The weights of the fields in an event's count, which is a sum of fields.
 using Weights = std::array<std::int64_t, channel::field_count>;
@@ -488,6 +462,10 @@ class ProfileReader {
 
   void finish() {
     add_string_elements();
+    std::map<std::uint32_t, std::vector<std::uint32_t>> threads;  // by process
+    for (const auto& [key, owner] : owners_) threads[std::get<0>(key)].push_back(static_cast<std::uint32_t>(owner));
+    for (const auto& [process, own] : threads)
+      if (own.size() > 1) divide_cycles(counted_, own, values_, placed_);
     for (const auto& [key, executions] : jumps_)
       result_.jumps.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), executions});
     result_.files = files_.take();

@@ -15,10 +15,9 @@ namespace {
 // A function that calls exit() ends there, and an interval begins again at each `from`. Empty: all is counted.
 std::string why_partial(const channel::MarkCounts& of, const CodeRegion& region) {
   const bool is_interval = region.to || region.trap != CodeRegion::Trap::none;
-  const std::uint64_t entries = is_interval ? of.cut : of.dropped;
-  if (entries == 0) return {};
-  return plural(static_cast<std::int64_t>(entries), "entry", "entries") +
-         (is_interval ? " had not ended when the thread did" : " not counted: the return was not seen");
+  if (is_interval) return of.cut > 0 && of.cut == of.entries ? "no entry had ended when its thread did" : "";
+  if (of.dropped == 0) return "";
+  return plural(static_cast<std::int64_t>(of.dropped), "entry", "entries") + " not counted: the return was not seen";
 }
 
 RegionCounts counts_of(const CodeRegion& region, const channel::MarkCounts& of, const std::vector<MarkedEvent>& events,

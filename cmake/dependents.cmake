@@ -1,7 +1,7 @@
 # tally_write_directories(): writes directories.txt in the build tree, which `./dev test DIRECTORY` reads
 # (tests/directories.py):
 #
-#   uses DIRECTORY OTHER …   a directory below tally/ or programs/, and those that its targets are linked with or need first
+#   uses DIRECTORY OTHER …   a directory below tally/, bindings/ or programs/, and those that its targets are linked with or need first
 #   tests DIRECTORY          a directory with tests: its label, and with dashes for slashes its target tests-of-DIRECTORY
 function(tally_collect_targets directory out)
   get_property(targets DIRECTORY "${directory}" PROPERTY BUILDSYSTEM_TARGETS)
@@ -14,9 +14,11 @@ function(tally_collect_targets directory out)
 endfunction()
 
 function(tally_write_directories)
-  tally_collect_targets("${PROJECT_SOURCE_DIR}/tally" targets)
-  tally_collect_targets("${PROJECT_SOURCE_DIR}/programs" programs)
-  list(APPEND targets ${programs})
+  set(targets "")
+  foreach(top tally bindings/compat programs)
+    tally_collect_targets("${PROJECT_SOURCE_DIR}/${top}" more)
+    list(APPEND targets ${more})
+  endforeach()
   set(rows "")
   foreach(target IN LISTS targets)
     get_target_property(source "${target}" SOURCE_DIR)
@@ -26,7 +28,7 @@ function(tally_write_directories)
       foreach(other IN LISTS needed)
         if(TARGET "${other}")
           get_target_property(directory "${other}" SOURCE_DIR)
-          if(directory MATCHES "^${PROJECT_SOURCE_DIR}/(tally|programs)/" AND NOT directory STREQUAL source)
+          if(directory MATCHES "^${PROJECT_SOURCE_DIR}/(tally|bindings|programs)/" AND NOT directory STREQUAL source)
             string(APPEND row " ${directory}")
           endif()
         endif()

@@ -13,5 +13,6 @@ foreach(file IN ITEMS README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE
   install(FILES "${PROJECT_SOURCE_DIR}/${file}" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documents)
 endforeach()
 foreach(folder IN ITEMS docs examples bindings licences tests/consumer)
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}/" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}" COMPONENT documents)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}/" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}" COMPONENT documents
+          REGEX "/bindings/compat$" EXCLUDE)
 endforeach()

@@ -14,7 +14,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DIRECTORIES = ("tally/", "programs/", "tests/", "bench/", "examples/", "bindings/")  # of sources; other files: everywhere
-PRODUCT = ("tally/", "programs/")
+PRODUCT = ("tally/", "programs/", "bindings/compat/")
 SOURCES = (".cpp", ".hpp", ".h", ".c", ".inc", ".js")
 SCRIPTS = (".py", ".sh", ".cmake", "CMakeLists.txt")
 UNCHECKED = (

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks every #include below tally/ and programs/ against layers.txt; also inline assembly, and code that opens files,
+"""Checks every #include below tally/, programs/ and bindings/compat/ against layers.txt; also inline assembly, and code that opens files,
 reads the environment or calls a restricted member function; that file names are unique; that sources have headers of
 their names; and the number of lines. Prints one line for each violation: FILE:LINE: what and why.
 
 usage: check_layers.py [ROOT]
 
-ROOT is the tree with the tally/ and programs/ to check (default: this one). Exit code: 0 without violations, else 1.
+ROOT is the tree with the directories to check (default: this one). Exit code: 0 without violations, else 1.
 """
 
 import fnmatch
@@ -15,9 +15,10 @@ import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+TOPS = ("tally", "programs", "bindings/compat")
 SOURCES = (".hpp", ".cpp", ".h", ".c", ".S", ".inc")
 
-INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(?:[<"](?:tally/)?(?P<ours>(?<=tally/)[^>"]+|programs/[^>"]+)[>"]|"(?P<near>[^"]+)"|<(?P<other>[^>]+)>)')
+INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(?:[<"](?:tally/)?(?P<ours>(?<=tally/)[^>"]+|(?:programs|bindings)/[^>"]+)[>"]|"(?P<near>[^"]+)"|<(?P<other>[^>]+)>)')
 TEST = re.compile(r"_test(ing)?\.[ch]pp$")
 # Comments and strings, which are not code.
 NOT_CODE = re.compile(r'//.*|"(\\.|[^"\\])*"')
@@ -145,7 +146,7 @@ class Table:
         elif include:
             # A name without tally/ is next to the including file.
             included = include["ours"] or posixpath.normpath(posixpath.join(posixpath.dirname(path), include["near"]))
-            shown = included if included.startswith("programs/") else f"tally/{included}"
+            shown = included if included.startswith(TOPS[1:]) else f"tally/{included}"
             target = self.directory_of(included)
             reason = self.against_include(source, target, is_test) if target else f"layers.txt names no directory for {shown}"
             if reason:
@@ -166,7 +167,7 @@ class Table:
 
 
 def violations(table, root, file):
-    """(line, text) of each violation in one file, whose name begins with tally/ or programs/."""
+    """(line, text) of each violation in one file, whose name begins with one of TOPS."""
     path = file.removeprefix("tally/")
     source = table.directory_of(path)
     if source is None:
@@ -236,7 +237,7 @@ def read_table():
 def check(table, root):
     """Prints the violations of a tree to standard error; returns the exit code."""
     files = sorted(os.path.relpath(os.path.join(folder, name), root)
-                   for top in ("tally", "programs") for folder, _, names in os.walk(os.path.join(root, top))
+                   for top in TOPS for folder, _, names in os.walk(os.path.join(root, top))
                    for name in names if name.endswith(SOURCES))
     found = [f"{file}:{line}: {text}" for file in files for line, text in violations(table, root, file)]
     found += [f"{file}:1: {text}" for file, text in repeated_names(files)]

@@ -1,5 +1,5 @@
 // LIKWID's marker functions over tally's regions, for C and Fortran.
-#include "tally/library/compat/likwid/likwid.h"
+#include "bindings/compat/likwid/likwid.h"
 
 #include <sched.h>
 #include <unistd.h>
@@ -8,9 +8,9 @@
 #include <chrono>
 #include <string>
 
-#include "tally/library/compat/fortran_name.hpp"
-#include "tally/library/compat/likwid/results.hpp"
-#include "tally/library/compat/likwid/times.hpp"
+#include "bindings/compat/fortran_name.hpp"
+#include "bindings/compat/likwid/results.hpp"
+#include "bindings/compat/likwid/times.hpp"
 #include "tally/library/tally.h"
 
 namespace {

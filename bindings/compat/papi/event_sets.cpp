@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "tally/library/compat/fortran_name.hpp"
-#include "tally/library/compat/papi/papi.h"
+#include "bindings/compat/fortran_name.hpp"
+#include "bindings/compat/papi/papi.h"
 #include "tally/library/tally.h"
 #if defined(__x86_64__)
 #include <x86intrin.h>

@@ -1,5 +1,5 @@
 // A collector for Intel's ITT: tasks, frames and regions become tally's regions. INTEL_LIBITTNOTIFY64 names it.
-#include "tally/library/compat/ittnotify/ittnotify.hpp"
+#include "bindings/compat/ittnotify/ittnotify.hpp"
 
 #include <algorithm>
 #include <cstring>

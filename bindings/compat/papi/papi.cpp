@@ -1,10 +1,10 @@
 // PAPI's high-level functions over tally's regions, for C and Fortran.
-#include "tally/library/compat/papi/papi.h"
+#include "bindings/compat/papi/papi.h"
 
 #include <string>
 #include <vector>
 
-#include "tally/library/compat/fortran_name.hpp"
+#include "bindings/compat/fortran_name.hpp"
 #include "tally/library/tally.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // LIKWID's functions that return the results of all regions and threads, and the names of events.
-#include "tally/library/compat/likwid/results.hpp"
+#include "bindings/compat/likwid/results.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "tally/library/compat/likwid/likwid.h"
-#include "tally/library/compat/likwid/times.hpp"
+#include "bindings/compat/likwid/likwid.h"
+#include "bindings/compat/likwid/times.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "tally/library/compat/likwid/times.hpp"
+#include "bindings/compat/likwid/times.hpp"
 
 #include <unistd.h>
 

@@ -8,8 +8,6 @@
 namespace tally::doctor {
 namespace {
 
-using result::CountableEvents;
-
 constexpr const char* by_kernel = "perf_event, run natively";
 constexpr const char* by_wait4 = "wait4, run natively";
 

@@ -3,12 +3,12 @@
 
 #include <vector>
 
+#include "programs/doctor/diagnosis.hpp"
 #include "programs/doctor/host_facts.hpp"
-#include "tally/output/result/diagnosis.hpp"
 
 namespace tally::doctor {
 
 /// What this version of tally can count on this machine, and with which trust; `by_pmu`: a PMU counts. Pure.
-std::vector<result::CountableEvents> countable(const Facts& facts, bool by_pmu);
+std::vector<CountableEvents> countable(const Facts& facts, bool by_pmu);
 
 }  // namespace tally::doctor

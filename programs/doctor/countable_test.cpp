@@ -9,8 +9,8 @@
 namespace tally::doctor {
 namespace {
 
-result::CountableEvents row_of(const Facts& facts, bool by_pmu, const std::string& what) {
-  for (const result::CountableEvents& row : countable(facts, by_pmu))
+CountableEvents row_of(const Facts& facts, bool by_pmu, const std::string& what) {
+  for (const CountableEvents& row : countable(facts, by_pmu))
     if (row.what == what) return row;
   ADD_FAILURE() << "there is no row " << what;
   return {};
@@ -27,20 +27,18 @@ TEST(CountableEvents, has_cycles_of_a_model_only_without_a_pmu) {
   const std::string cycles = "cycles, cache and branch misses";
   EXPECT_EQ(row_of(with_engine(), false, cycles).trust, Trust::modelled);
   EXPECT_EQ(row_of(Facts{}, false, cycles).trust, Trust::absent);
-  for (const result::CountableEvents& row : countable(with_engine(), true)) EXPECT_NE(row.what, cycles);
+  for (const CountableEvents& row : countable(with_engine(), true)) EXPECT_NE(row.what, cycles);
   EXPECT_EQ(row_of(Facts{}, true, "instructions, cycles, what the PMU has").trust, Trust::counted);
 }
 
 TEST(CountableEvents, says_why_the_engine_does_not_count) {
   const std::string exact = "instructions, branches, loads, stores";
-  EXPECT_EQ(row_of(with_engine(), false, exact),
-            (result::CountableEvents{exact, Trust::exact, "engine, user mode", ""}));
+  EXPECT_EQ(row_of(with_engine(), false, exact), (CountableEvents{exact, Trust::exact, "engine, user mode", ""}));
   EXPECT_EQ(row_of(with_engine(), true, exact).source, "engine, with --backend engine");
   Facts failed;
   failed.survey.machine.architecture = "x86_64";
   failed.trial.problem = "ptrace is not permitted";
-  EXPECT_EQ(row_of(failed, false, exact),
-            (result::CountableEvents{exact, Trust::absent, "", "ptrace is not permitted"}));
+  EXPECT_EQ(row_of(failed, false, exact), (CountableEvents{exact, Trust::absent, "", "ptrace is not permitted"}));
   failed.survey.machine.architecture = "aarch64";
   EXPECT_EQ(row_of(failed, false, exact).reason, "the engine is for x86-64");
 }

@@ -13,8 +13,6 @@
 namespace tally::doctor {
 namespace {
 
-using result::FactGroup;
-
 class Group {
  public:
   explicit Group(std::string name) { group_.name = std::move(name); }

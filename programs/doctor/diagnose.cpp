@@ -15,8 +15,6 @@ namespace tally::doctor {
 namespace {
 
 using linux::Attempt;
-using result::Diagnosis;
-using result::Step;
 
 // The result of one attempt to count instructions.
 enum class Answer { counts, too_few, never_ran, refused };
@@ -330,7 +328,7 @@ void conclude(const Facts& facts, Diagnosis& diagnosis) {
 
 }  // namespace
 
-result::Diagnosis diagnose(const Facts& facts) {
+Diagnosis diagnose(const Facts& facts) {
   Diagnosis diagnosis;
   conclude(facts, diagnosis);
   if (!diagnosis.hardware) {

@@ -4,17 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "programs/doctor/diagnosis.hpp"
 #include "programs/doctor/host_facts.hpp"
-#include "tally/output/result/diagnosis.hpp"
 
 namespace tally::doctor {
 
 /// Whether hardware events can be counted, if not why, and what to do. Names a cause only if it is certain; else
 /// reports what was tried and the result. Pure.
-result::Diagnosis diagnose(const Facts& facts);
+Diagnosis diagnose(const Facts& facts);
 
 /// The facts in the order and wording of the report. Pure.
-std::vector<result::FactGroup> describe(const Facts& facts);
+std::vector<FactGroup> describe(const Facts& facts);
 
 /// "ENOENT" for 2, for the errors of perf_event_open(2) and ptrace(2); "error 77" for others.
 std::string errno_name(int os_errno);

@@ -43,7 +43,7 @@ int run_doctor(const std::vector<std::string>& arguments) {
   Page page;
   describe(page, options);
   if (const auto done = page.read(arguments)) return *done;
-  result::Diagnosis diagnosis = diagnose(examine());
+  Diagnosis diagnosis = diagnose(examine());
   diagnosis.provenance = provenance();
   const int printed = print(options.json ? doctor_json(diagnosis)
                                          : doctor_text(diagnosis, linux::terminal_columns(linux::Stream::output)));

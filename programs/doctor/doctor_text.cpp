@@ -23,11 +23,11 @@ std::string entry(const std::string& label, std::size_t column, const std::strin
   return hanging(fmt::format("   {}{}  ", label, std::string(column - display_width(label), ' ')), text, width);
 }
 
-std::string steps(const result::Diagnosis& diagnosis, std::size_t width) {
+std::string steps(const Diagnosis& diagnosis, std::size_t width) {
   if (diagnosis.next.empty()) return {};
   std::string text = "\n What to do\n";
   int number = 0;
-  for (const result::Step& step : diagnosis.next) {
+  for (const Step& step : diagnosis.next) {
     text += hanging(fmt::format("   {}. ", ++number), step.text, width);
     for (const std::string& command : step.commands)
       text += command.empty() ? "\n" : fmt::format("        {}\n", command);
@@ -36,23 +36,22 @@ std::string steps(const result::Diagnosis& diagnosis, std::size_t width) {
 }
 
 // The trust, its source and the reason.
-std::string countable_text(const result::CountableEvents& row) {
+std::string countable_text(const CountableEvents& row) {
   std::string text(name(row.trust));
   if (!row.source.empty()) text += " (" + row.source + ")";
   if (!row.reason.empty()) text += ": " + row.reason;
   return text;
 }
 
-std::string countable(const result::Diagnosis& diagnosis, std::size_t width) {
+std::string countable(const Diagnosis& diagnosis, std::size_t width) {
   std::size_t column = 0;
-  for (const result::CountableEvents& row : diagnosis.countable) column = std::max(column, display_width(row.what));
+  for (const CountableEvents& row : diagnosis.countable) column = std::max(column, display_width(row.what));
   std::string text = "\n What tally counts here\n";
-  for (const result::CountableEvents& row : diagnosis.countable)
-    text += entry(row.what, column, countable_text(row), width);
+  for (const CountableEvents& row : diagnosis.countable) text += entry(row.what, column, countable_text(row), width);
   return text;
 }
 
-std::string evidence(const result::Diagnosis& diagnosis, std::size_t width) {
+std::string evidence(const Diagnosis& diagnosis, std::size_t width) {
   std::string text = "\n Why\n";
   for (const std::string& line : diagnosis.evidence) text += hanging("   - ", printable(line), width);
   return text;
@@ -65,15 +64,15 @@ std::string heading(std::string name) {
   return name;
 }
 
-std::string facts(const result::FactGroup& group, std::size_t width) {
+std::string facts(const FactGroup& group, std::size_t width) {
   std::size_t column = 0;
-  for (const result::Fact& fact : group.facts) column = std::max(column, display_width(fact.name));
+  for (const Fact& fact : group.facts) column = std::max(column, display_width(fact.name));
   std::string text = fmt::format("\n {}\n", heading(group.name));
-  for (const result::Fact& fact : group.facts) text += entry(fact.name, column, fact.text, width);
+  for (const Fact& fact : group.facts) text += entry(fact.name, column, fact.text, width);
   return text;
 }
 
-Json value_json(const result::Fact& fact) {
+Json value_json(const Fact& fact) {
   return std::visit(
       [](const auto& value) {
         if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
@@ -85,7 +84,7 @@ Json value_json(const result::Fact& fact) {
       fact.value);
 }
 
-Json countable_json(const result::CountableEvents& row) {
+Json countable_json(const CountableEvents& row) {
   return {{"what", row.what},
           {"trust", name(row.trust)},
           {"source", text_or_null(row.source)},
@@ -94,7 +93,7 @@ Json countable_json(const result::CountableEvents& row) {
 
 }  // namespace
 
-std::string doctor_text(const result::Diagnosis& diagnosis, std::size_t terminal) {
+std::string doctor_text(const Diagnosis& diagnosis, std::size_t terminal) {
   const std::size_t width = prose_width(usual_width, terminal);
   std::string text = "\n";
   text += hanging(
@@ -102,25 +101,25 @@ std::string doctor_text(const result::Diagnosis& diagnosis, std::size_t terminal
       width);
   text += hanging(" ", diagnosis.verdict, width);
   text += steps(diagnosis, width) + countable(diagnosis, width) + evidence(diagnosis, width);
-  for (const result::FactGroup& group : diagnosis.facts) text += facts(group, width);
+  for (const FactGroup& group : diagnosis.facts) text += facts(group, width);
   return text + "\n";
 }
 
-std::string doctor_json(const result::Diagnosis& diagnosis) {
+std::string doctor_json(const Diagnosis& diagnosis) {
   Json json = document("tally-doctor/2", diagnosis.provenance);
   json["hardware"] = diagnosis.hardware;
   json["cause"] = diagnosis.cause;
   json["verdict"] = diagnosis.verdict;
   json["evidence"] = diagnosis.evidence;
   json["next"] = Json::array();
-  for (const result::Step& step : diagnosis.next) {
+  for (const Step& step : diagnosis.next) {
     json["next"].push_back({{"text", step.text}, {"commands", step.commands}});
   }
   json["countable"] = Json::array();
-  for (const result::CountableEvents& row : diagnosis.countable) json["countable"].push_back(countable_json(row));
-  for (const result::FactGroup& group : diagnosis.facts) {
+  for (const CountableEvents& row : diagnosis.countable) json["countable"].push_back(countable_json(row));
+  for (const FactGroup& group : diagnosis.facts) {
     Json& object = json[group.name] = Json::object();
-    for (const result::Fact& fact : group.facts) object[fact.name] = value_json(fact);
+    for (const Fact& fact : group.facts) object[fact.name] = value_json(fact);
   }
   // Firmware strings may contain invalid UTF-8, which JSON must not contain.
   return json_text(json, 2) + "\n";

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "tally/hardware/pmu/cpuid.hpp"
-#include "tally/linux/perf/probes.hpp"
+#include "programs/cpuid/cpuid.hpp"
+#include "programs/linux/probes.hpp"
 #include "tally/linux/perf/survey.hpp"
 #include "tally/linux/process/frequency_watch.hpp"
 

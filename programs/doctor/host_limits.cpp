@@ -11,8 +11,6 @@
 namespace tally::doctor {
 namespace {
 
-using result::Step;
-
 void add_rights(const Facts& facts, std::vector<Step>& steps) {
   const linux::Probes& probes = facts.probes;
   std::vector<std::string> missing;

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "programs/doctor/diagnosis.hpp"
 #include "programs/doctor/host_facts.hpp"
-#include "tally/output/result/diagnosis.hpp"
 
 namespace tally::doctor {
 
 /// What is not possible on a machine that counts, each with the required setting: the kernel, whole processors, reading
 /// counters without a system call, many counters at the same time. Pure.
-std::vector<result::Step> remaining_limits(const Facts& facts);
+std::vector<Step> remaining_limits(const Facts& facts);
 
 /// How many counters programs may read in user mode at the same time: each needs a page of locked memory.
 struct UserModeCounterLimit {

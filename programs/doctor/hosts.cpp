@@ -204,7 +204,7 @@ std::optional<bool> is_virtual(const Facts& facts) {
 std::optional<Host> recognise_host(const Facts& facts) {
   for (const HostRule& rule : hosts) {
     if (!matches(rule, facts)) continue;
-    result::Step step{std::string(rule.text), {}};
+    Step step{std::string(rule.text), {}};
     if (!rule.commands.empty()) step.commands = split(rule.commands, '\n');
     Host host{std::string(rule.name), evidence_of(rule, facts), {}};
     if (hides_monitor(rule, facts)) {

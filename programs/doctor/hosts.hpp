@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "programs/doctor/diagnosis.hpp"
 #include "programs/doctor/host_facts.hpp"
-#include "tally/output/result/diagnosis.hpp"
 
 namespace tally::doctor {
 
 /// A recognised host.
 struct Host {
-  std::string name;                    ///< "VMware"
-  std::string evidence;                ///< the facts that identify it
-  std::vector<result::Step> switches;  ///< what to do there; says so if there is nothing
+  std::string name;            ///< "VMware"
+  std::string evidence;        ///< the facts that identify it
+  std::vector<Step> switches;  ///< what to do there; says so if there is nothing
 };
 
 /// Whether this is a virtual machine; empty if neither processor nor firmware reports it.

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "programs/linux/rdpmc_switch.hpp"
+#include "programs/linux/run_folder.hpp"
 #include "tally/counting/backend/choose/own.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/files/memory_file.hpp"
-#include "tally/linux/files/run_folder.hpp"
-#include "tally/linux/perf/rdpmc_switch.hpp"
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/self.hpp"
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "programs/linux/rdpmc_switch.hpp"
+#include "programs/linux/run_folder.hpp"
 #include "programs/rdpmc/holder.hpp"
 #include "tally/linux/files/files.hpp"
-#include "tally/linux/files/run_folder.hpp"
 #include "tally/linux/machine/host_machine.hpp"
-#include "tally/linux/perf/rdpmc_switch.hpp"
 
 namespace tally::rdpmc {
 namespace {

@@ -12,8 +12,8 @@
 #include <fstream>
 #include <map>
 
+#include "programs/linux/run_folder.hpp"
 #include "tally/linux/files/files.hpp"
-#include "tally/linux/files/run_folder.hpp"
 #include "tally/linux/process/process_watch.hpp"
 
 namespace tally::rdpmc {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "programs/linux/daemon.hpp"
+#include "programs/linux/pinned_counter.hpp"
 #include "tally/core/base/result.hpp"
-#include "tally/linux/perf/pinned_counter.hpp"
-#include "tally/linux/process/daemon.hpp"
 
 namespace tally::rdpmc {
 

@@ -3,11 +3,11 @@
 
 #include <utility>
 
+#include "programs/linux/msr.hpp"
 #include "programs/register/pmu/spec.hpp"
 #include "programs/register/register_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/machine/execute_cpuid.hpp"
-#include "tally/linux/machine/msr.hpp"
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/own_provenance.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "programs/results/exact_steps.hpp"
 #include "programs/results/result_commands.hpp"
-#include "tally/output/analysis/exact_steps.hpp"
 #include "tally/output/result/history_result.hpp"
 
 namespace tally::results {

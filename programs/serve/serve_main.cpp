@@ -9,6 +9,7 @@
 #include <sstream>
 #include <thread>
 
+#include "programs/linux/capabilities.hpp"
 #include "programs/serve/http_server.hpp"
 #include "programs/serve/metric_series.hpp"
 #include "programs/serve/never_falling.hpp"
@@ -17,7 +18,6 @@
 #include "programs/watch/live/beat.hpp"
 #include "programs/watch/watcher.hpp"
 #include "tally/core/base/version.hpp"
-#include "tally/linux/process/capabilities.hpp"
 #include "tally/linux/process/received_signals.hpp"
 #include "tally/linux/process/spawn.hpp"
 #include "tally/output/kit/gzip.hpp"

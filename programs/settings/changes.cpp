@@ -4,9 +4,9 @@
 
 #include <cerrno>
 
+#include "programs/linux/msr.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
-#include "tally/linux/machine/msr.hpp"
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/system_call.hpp"
 

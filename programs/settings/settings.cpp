@@ -8,10 +8,10 @@
 #include <sstream>
 #include <utility>
 
+#include "programs/linux/daemon.hpp"
+#include "programs/linux/run_folder.hpp"
 #include "programs/settings/changes.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/linux/files/run_folder.hpp"
-#include "tally/linux/process/daemon.hpp"
 #include "tally/linux/process/self.hpp"
 
 namespace tally::settings {

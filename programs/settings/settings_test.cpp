@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "programs/linux/msr.hpp"
 #include "tally/linux/files/files.hpp"
-#include "tally/linux/machine/msr.hpp"
 
 namespace tally::settings {
 namespace {

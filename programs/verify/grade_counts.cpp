@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <functional>
 
+#include "programs/linux/small_pages.hpp"
 #include "programs/verify/goals.hpp"
 #include "tally/linux/process/spawn.hpp"
-#include "tally/linux/small_pages.hpp"
 
 namespace tally::verify {
 namespace {

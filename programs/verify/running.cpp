@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "programs/linux/antagonist.hpp"
 #include "programs/verify/goals.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/linux/process/antagonist.hpp"
 
 namespace tally::verify {
 namespace {

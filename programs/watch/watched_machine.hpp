@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "programs/cpuid/cpuid.hpp"
 #include "programs/watch/live/frequencies.hpp"
 #include "programs/watch/live/groups.hpp"
 #include "programs/watch/live/sensors.hpp"
 #include "programs/watch/output/watch_result.hpp"
 #include "programs/watch/watch_columns.hpp"
-#include "tally/hardware/pmu/cpuid.hpp"
 #include "tally/linux/machine/topology.hpp"
 #include "tally/linux/perf/survey.hpp"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tally/linux/process/daemon.hpp"
+#include "programs/linux/daemon.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <set>
 
+#include "programs/discovery/analysis/robust.hpp"
 #include "programs/discovery/analysis/steps.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/core/stats/robust.hpp"
 
 namespace tally::discover {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "programs/discovery/analysis/linear.hpp"
+#include "programs/discovery/analysis/robust.hpp"
 #include "programs/discovery/analysis/steps.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/core/stats/linear.hpp"
-#include "tally/core/stats/robust.hpp"
 
 namespace tally::discover {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "programs/discovery/analysis/analyse.hpp"
+#include "programs/discovery/analysis/linear.hpp"
+#include "programs/discovery/analysis/robust.hpp"
 #include "programs/discovery/analysis/steps.hpp"
-#include "tally/core/stats/linear.hpp"
-#include "tally/core/stats/robust.hpp"
 
 namespace tally::discover {
 namespace {

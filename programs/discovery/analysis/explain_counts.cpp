@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "programs/discovery/analysis/linear.hpp"
+#include "programs/discovery/analysis/robust.hpp"
 #include "programs/discovery/analysis/steps.hpp"
-#include "tally/core/stats/linear.hpp"
-#include "tally/core/stats/robust.hpp"
 
 namespace tally::discover {
 namespace {

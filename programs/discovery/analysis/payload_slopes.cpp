@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "programs/discovery/analysis/robust.hpp"
 #include "programs/discovery/analysis/steps.hpp"
-#include "tally/core/stats/robust.hpp"
 
 namespace tally::discover {
 namespace {

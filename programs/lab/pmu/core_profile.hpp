@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "programs/cpuid/cpuid.hpp"
 #include "programs/register/pmu/codec.hpp"
-#include "tally/hardware/pmu/cpuid.hpp"
 
 namespace tally::pmu::emulated {
 

@@ -1,12 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -17,32 +10,11 @@
 #include "tally/linux/perf/fault_log.hpp"
 #include "tally/linux/perf/known_work.hpp"
 #include "tally/linux/perf/perf_event.hpp"
-#include "tally/linux/perf/probes.hpp"
+#include "tally/linux/perf/refused_perf_testing.hpp"
+#include "tally/linux/perf/survey.hpp"
 
 namespace tally::linux {
 namespace {
-
-// Runs in a child: the filter does not apply to this process.
-template <class Body>
-int exit_code_of_child(Body body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body());
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-// Installs a filter like a container's: perf_event_open fails with `answer`.
-bool refuse_perf(int answer) {
-  sock_filter program[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(answer)),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  sock_fprog filter{4, program};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
 
 TEST(PerfGate, the_kernel_checks_flags_before_permissions) {
   const Survey survey = read_counting();
@@ -91,33 +63,6 @@ TEST(PerfGate, a_seccomp_filter_answers_instead) {
   for (const int answer : {EPERM, ENOSYS}) {
     EXPECT_EQ(exit_code_of_child([&] { return refuse_perf(answer) ? perf_gate_errno() : 200; }), answer);
   }
-}
-
-TEST(Probes, a_seccomp_filter_is_in_the_survey_and_in_every_attempt) {
-  EXPECT_EQ(exit_code_of_child([] {
-              if (!refuse_perf(EPERM)) return 200;
-              const Survey survey = read_counting();
-              const Probes probes = try_counting(survey);
-              if (survey.seccomp != 2) return 1;
-              if (probes.gate_errno != EPERM) return 2;
-              if (probes.software.os_errno != EPERM || probes.software_user.os_errno != EPERM) return 3;
-              if (probes.cores.empty() || probes.cores.front().os_errno != EPERM) return 4;
-              return probes.trace_errno == 0 && probes.memory_file_errno == 0 ? 0 : 5;
-            }),
-            0);
-}
-
-TEST(Probes, this_machine_answers_the_same_twice) {
-  const Survey survey = read_counting();
-  EXPECT_EQ(survey, read_counting());
-  const Probes one = try_counting(survey);
-  const Probes two = try_counting(survey);
-  EXPECT_EQ(one.gate_errno, two.gate_errno);
-  EXPECT_EQ(one.software.os_errno, two.software.os_errno);
-  ASSERT_EQ(one.cores.size(), std::max<std::size_t>(survey.core_pmus.size(), 1));
-  EXPECT_EQ(one.cores.front().os_errno, two.cores.front().os_errno);
-  // The values may differ: other programs may use the processor at any moment.
-  EXPECT_EQ(one.time_stamp_hertz.has_value(), two.time_stamp_hertz.has_value());
 }
 
 TEST(KnownWork, a_pmu_that_counts_wrong_is_not_trusted) {

@@ -1,4 +1,4 @@
-#include "tally/core/stats/linear.hpp"
+#include "programs/discovery/analysis/linear.hpp"
 
 #include <algorithm>
 #include <cmath>

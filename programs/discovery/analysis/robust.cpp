@@ -1,4 +1,4 @@
-#include "tally/core/stats/robust.hpp"
+#include "programs/discovery/analysis/robust.hpp"
 
 #include <algorithm>
 #include <cmath>

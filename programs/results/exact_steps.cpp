@@ -1,9 +1,9 @@
-#include "tally/output/analysis/exact_steps.hpp"
+#include "programs/results/exact_steps.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace tally::output {
+namespace tally::results {
 namespace {
 
 // Fewest steps of an alternation and of a creep: two steps are a spike, or two changes.
@@ -126,4 +126,4 @@ std::vector<SeriesPattern> patterns_of(std::span<const std::int64_t> values) {
   return patterns;
 }
 
-}  // namespace tally::output
+}  // namespace tally::results

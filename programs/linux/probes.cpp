@@ -1,4 +1,4 @@
-#include "tally/linux/perf/probes.hpp"
+#include "programs/linux/probes.hpp"
 
 #include <linux/perf_event.h>
 #include <sched.h>

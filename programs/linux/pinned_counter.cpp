@@ -1,4 +1,4 @@
-#include "tally/linux/perf/pinned_counter.hpp"
+#include "programs/linux/pinned_counter.hpp"
 
 #include <sys/mman.h>
 

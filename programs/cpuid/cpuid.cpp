@@ -1,4 +1,4 @@
-#include "tally/hardware/pmu/cpuid.hpp"
+#include "programs/cpuid/cpuid.hpp"
 
 #include <fmt/format.h>
 

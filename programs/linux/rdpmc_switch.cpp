@@ -1,4 +1,4 @@
-#include "tally/linux/perf/rdpmc_switch.hpp"
+#include "programs/linux/rdpmc_switch.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

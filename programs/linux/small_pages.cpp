@@ -1,4 +1,4 @@
-#include "tally/linux/small_pages.hpp"
+#include "programs/linux/small_pages.hpp"
 
 #include <sys/prctl.h>
 

@@ -1,5 +1,5 @@
 // Tests daemons: how they are identified and ended, and how they report errors.
-#include "tally/linux/process/daemon.hpp"
+#include "programs/linux/daemon.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

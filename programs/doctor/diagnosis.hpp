@@ -9,7 +9,7 @@
 #include "tally/core/count/trust.hpp"
 #include "tally/output/result/provenance.hpp"
 
-namespace tally::result {
+namespace tally::doctor {
 
 /// A step that the user can take.
 struct Step {
@@ -51,8 +51,8 @@ struct Diagnosis {
   std::vector<Step> next;             ///< the best step first
   std::vector<CountableEvents> countable;
   std::vector<FactGroup> facts;
-  Provenance provenance = {};
+  result::Provenance provenance = {};
   bool operator==(const Diagnosis&) const = default;
 };
 
-}  // namespace tally::result
+}  // namespace tally::doctor

@@ -1,4 +1,4 @@
-#include "tally/linux/process/antagonist.hpp"
+#include "programs/linux/antagonist.hpp"
 
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/worker_thread.hpp"

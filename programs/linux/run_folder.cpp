@@ -1,4 +1,4 @@
-#include "tally/linux/files/run_folder.hpp"
+#include "programs/linux/run_folder.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,4 +1,4 @@
-#include "tally/linux/machine/msr.hpp"
+#include "programs/linux/msr.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

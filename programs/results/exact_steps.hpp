@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tally::output {
+namespace tally::results {
 
 /// Several steps that belong together.
 enum class Pattern : std::uint8_t {
@@ -33,4 +33,4 @@ std::vector<std::size_t> steps_of(std::span<const std::int64_t> values);
 /// across spikes. Cost: linear, times log n for creeps.
 std::vector<SeriesPattern> patterns_of(std::span<const std::int64_t> values);
 
-}  // namespace tally::output
+}  // namespace tally::results

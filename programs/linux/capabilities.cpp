@@ -1,4 +1,4 @@
-#include "tally/linux/process/capabilities.hpp"
+#include "programs/linux/capabilities.hpp"
 
 #include <linux/capability.h>
 #include <sys/prctl.h>

@@ -1,4 +1,4 @@
-#include "tally/linux/process/daemon.hpp"
+#include "programs/linux/daemon.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,12 +1,12 @@
 // Steps and patterns of series of exact counts.
-#include "tally/output/analysis/exact_steps.hpp"
+#include "programs/results/exact_steps.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
-namespace tally::output {
+namespace tally::results {
 namespace {
 
 using Counts = std::vector<std::int64_t>;
@@ -75,4 +75,4 @@ TEST(ExactSteps, form_alternations) {
 }
 
 }  // namespace
-}  // namespace tally::output
+}  // namespace tally::results

@@ -1,7 +1,7 @@
 # tally_write_directories(): writes directories.txt in the build tree, which `./dev test DIRECTORY` reads
 # (tests/directories.py):
 #
-#   uses DIRECTORY OTHER …   a directory below tally/, bindings/ or programs/, and those that its targets are linked with or need first
+#   uses DIRECTORY OTHER …   a directory below tally/, bindings/ or programs/, and those that its targets link or need first
 #   tests DIRECTORY          a directory with tests: its label, and with dashes for slashes its target tests-of-DIRECTORY
 function(tally_collect_targets directory out)
   get_property(targets DIRECTORY "${directory}" PROPERTY BUILDSYSTEM_TARGETS)

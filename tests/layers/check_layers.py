@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks every #include below tally/, programs/ and bindings/compat/ against layers.txt; also inline assembly, and code that opens files,
-reads the environment or calls a restricted member function; that file names are unique; that sources have headers of
-their names; and the number of lines. Prints one line for each violation: FILE:LINE: what and why.
+"""Checks every #include below tally/, programs/ and bindings/compat/ against layers.txt; also inline assembly, and code
+that opens files, reads the environment or calls a restricted member function; that file names are unique; that sources
+have headers of their names; and the number of lines. Prints one line for each violation: FILE:LINE: what and why.
 
 usage: check_layers.py [ROOT]
 

@@ -109,10 +109,15 @@ Result<void> check_settings(const std::vector<std::string>& options) {
   return models.choose();
 }
 
-// Errors: bad_usage if the directory is missing.
-Result<void> check_baseline(const std::string& folder) {
-  if (std::error_code error; folder.empty() || fs::is_directory(folder, error)) return {};
-  return fail(Code::bad_usage, fmt::format("the baseline '{}' is not a directory with results", printable(folder)),
+// Errors: bad_usage if the directory is missing or has no result of any benchmark: all gates would pass.
+Result<void> check_baseline(const std::string& folder, const std::vector<Benchmark>& suite) {
+  std::error_code error;
+  const auto has_result = [&](const Benchmark& benchmark) {
+    return fs::exists(fs::path(folder) / (benchmark.name + ".json"), error);
+  };
+  if (folder.empty() || std::any_of(suite.begin(), suite.end(), has_result)) return {};
+  return fail(Code::bad_usage,
+              fmt::format("the baseline '{}' is not a directory with results of this suite", printable(folder)),
               fmt::format("make one: tally bench -o {}; or omit --baseline", printable(shell_words({folder}))));
 }
 
@@ -145,7 +150,7 @@ int run_bench(const std::vector<std::string>& arguments) {
   if (!suite) return report_error(suite.error());
   if (options.list) return list(*suite);
   if (const auto sound = check_suite(*suite, check_settings); !sound) return report_error(sound.error());
-  if (const auto sound = check_baseline(options.run.baseline); !sound) return report_error(sound.error());
+  if (const auto sound = check_baseline(options.run.baseline, *suite); !sound) return report_error(sound.error());
   if (options.run.history.empty() && options.run.baseline.empty() && has_growth_limit(*suite))
     say({"limits over several results, such as 2%/20, are not checked without --history"});
   if (options.run.history.empty() && !options.run.baseline.empty() && has_growth_limit(*suite))

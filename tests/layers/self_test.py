@@ -29,6 +29,8 @@ VIOLATIONS = [
      "1: includes programs/lab/computer.hpp: programs/lab is a program of its own"),
     ("uses a program around the stack", "cli/a.cpp", '#include "programs/memory/passes.hpp"\n',
      "1: includes programs/memory/passes.hpp: cli is at layer 9, programs/memory at layer 9: an include points down"),
+    ("uses a library over libtally", "library/a.cpp", '#include "bindings/compat/fortran_name.hpp"\n',
+     "1: includes bindings/compat/fortran_name.hpp: library is at layer 8, bindings/compat at layer 9: an include points down"),
     ("has the name of another directory's file", "core/count/harmless_test.cpp", "int a;\n",
      "1: has the name of tally/core/base/harmless.hpp"),
     ("reports in a measurement", "counting/measure/a.cpp", '#include "tally/output/text/table.hpp"\n',

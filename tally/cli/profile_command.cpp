@@ -270,7 +270,7 @@ std::string program_without_lines(const result::Profile& profile, const ProfileO
   if (!options.include.empty()) return "";
   const std::string path = object_of(options);
   const auto object =
-      std::find_if(profile.objects.begin(), profile.objects.end(), [&](const auto& one) { return one.name == path; });
+      std::find_if(profile.objects.begin(), profile.objects.end(), [&](const auto& file) { return file.name == path; });
   if (object == profile.objects.end() || path.starts_with("/usr/")) return "";
   const auto number = static_cast<std::uint32_t>(object - profile.objects.begin());
   const bool has_lines = std::any_of(profile.lines_with_code.begin(), profile.lines_with_code.end(),

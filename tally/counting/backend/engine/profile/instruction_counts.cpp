@@ -54,10 +54,10 @@ void divide_cycles(std::vector<std::vector<InstructionCount>>& counted, std::spa
           values[from].figure[i] -= share.figure[i];
         }
         rest -= static_cast<double>(times);
-        InstructionCount part = count;
-        part.executions = static_cast<std::int64_t>(values.size());
+        InstructionCount moved = count;
+        moved.executions = static_cast<std::int64_t>(values.size());
         values.push_back(share);
-        added.emplace_back(other, part);
+        added.emplace_back(other, moved);
       }
     }
   for (const auto& [thread, count] : added) counted[thread].push_back(count);

@@ -29,7 +29,7 @@ TEST_P(Machines, the_report_is_the_reviewed_one) {
 }
 
 TEST_P(Machines, the_report_fits_the_terminal_but_for_commands_and_paths) {
-  const result::Diagnosis diagnosis = doctor::diagnose(facts_of(GetParam()));
+  const doctor::Diagnosis diagnosis = doctor::diagnose(facts_of(GetParam()));
   for (const std::size_t terminal : {0u, 60u, 80u, 200u}) {
     for (const std::string& line : split(doctor::doctor_text(diagnosis, terminal), '\n')) {
       const bool is_command = line.starts_with("        ");
@@ -42,7 +42,7 @@ TEST_P(Machines, the_report_fits_the_terminal_but_for_commands_and_paths) {
 }
 
 TEST_P(Machines, the_json_says_the_same) {
-  const result::Diagnosis diagnosis = doctor::diagnose(facts_of(GetParam()));
+  const doctor::Diagnosis diagnosis = doctor::diagnose(facts_of(GetParam()));
   const auto json = nlohmann::json::parse(doctor::doctor_json(diagnosis));
   EXPECT_EQ(json["schema"], "tally-doctor/2");
   EXPECT_EQ(json["hardware"], diagnosis.hardware);
@@ -107,9 +107,9 @@ constexpr Answer answers[] = {
 TEST(Answers, name_the_cause_and_the_next_step_of_every_machine) {
   std::vector<std::string> judged;
   for (const Answer& answer : answers) {
-    const result::Diagnosis diagnosis = doctor::diagnose(facts_of(answer.machine));
+    const doctor::Diagnosis diagnosis = doctor::diagnose(facts_of(answer.machine));
     std::string text = diagnosis.verdict + "\n" + join(diagnosis.evidence, "\n");
-    for (const result::Step& step : diagnosis.next) text += "\n" + step.text + "\n" + join(step.commands, "\n");
+    for (const doctor::Step& step : diagnosis.next) text += "\n" + step.text + "\n" + join(step.commands, "\n");
     EXPECT_EQ(diagnosis.hardware, answer.hardware) << answer.machine;
     EXPECT_EQ(diagnosis.cause, answer.cause) << answer.machine;
     EXPECT_NE(text.find(answer.says), std::string::npos) << answer.machine << "\n" << text;
@@ -119,13 +119,13 @@ TEST(Answers, name_the_cause_and_the_next_step_of_every_machine) {
   EXPECT_EQ(judged, all_machines());
 }
 
-std::string all_of(const result::Diagnosis& diagnosis) {
+std::string all_of(const doctor::Diagnosis& diagnosis) {
   std::string text = diagnosis.verdict + "\n" + join(diagnosis.evidence, "\n");
-  for (const result::Step& step : diagnosis.next) text += "\n" + step.text + "\n" + join(step.commands, "\n");
+  for (const doctor::Step& step : diagnosis.next) text += "\n" + step.text + "\n" + join(step.commands, "\n");
   return text;
 }
 
-void expect_message(const result::Diagnosis& diagnosis, const std::string& cause, const std::string& text) {
+void expect_message(const doctor::Diagnosis& diagnosis, const std::string& cause, const std::string& text) {
   EXPECT_EQ(diagnosis.cause, cause);
   EXPECT_NE(all_of(diagnosis).find(text), std::string::npos) << all_of(diagnosis);
 }
@@ -155,7 +155,7 @@ TEST(Answers, every_refusal_of_the_kernel_is_named_and_explained) {
     doctor::Facts facts = facts_of("bare-intel");
     facts.probes.cores = {{refusal.os_errno, std::nullopt}};
     facts.probes.with_kernel = facts.probes.cores.front();
-    const result::Diagnosis diagnosis = doctor::diagnose(facts);
+    const doctor::Diagnosis diagnosis = doctor::diagnose(facts);
     EXPECT_FALSE(diagnosis.hardware);
     expect_message(diagnosis, refusal.cause, refusal.says);
     expect_message(diagnosis, refusal.cause, doctor::errno_name(refusal.os_errno));
@@ -250,7 +250,7 @@ TEST(Answers, the_board_of_a_device_tree_identifies_a_virtual_machine) {
 }
 
 TEST(Answers, a_host_that_was_not_recognised_gets_no_advice) {
-  const result::Diagnosis diagnosis = doctor::diagnose(facts_of("unknown-hypervisor"));
+  const doctor::Diagnosis diagnosis = doctor::diagnose(facts_of("unknown-hypervisor"));
   ASSERT_EQ(diagnosis.next.size(), 2U);
   EXPECT_TRUE(diagnosis.next.front().commands.empty());
 }

@@ -122,13 +122,17 @@ TEST_F(Bench, judges_the_growth_over_the_last_results) {
       "[[benchmark]]\nname = \"creep\"\ndirectory = \"sub\"\nfail-above = [\"instructions=1%\", "
       "\"instructions=1%/20\"]\n"
       "command = [\"sh\", \"-c\", \"read end <end; i=0; while [ $i -lt $end ]; do i=$((i + 1)); done\"]\n";
-  EXPECT_EQ((suite("1000", creep), bench()).code(), 2) << "without a history";
+  const Finished first = (suite("1000", creep), bench({"-o", "first"}));
+  EXPECT_EQ(first.code(), 0);
+  EXPECT_NE(first.err.find("are not checked without --history"), std::string::npos) << first.err;
+  EXPECT_EQ(bench({"-o", "next", "--baseline", "first"}).code(), 2) << "without a history";
   const auto run = [&](const char* rounds, const char* from, const char* to) {
     suite(rounds, creep);
     return bench({"-o", to, "--baseline", from, "--history", "bench.db", "--only", "creep", "--label", rounds});
   };
-  fs::create_directories(folder_ / "one");
-  EXPECT_EQ(run("1000", "one", "two").code(), 0);
+  fs::create_directories(folder_ / "empty");
+  EXPECT_EQ(run("1000", "empty", "two").code(), 2) << "all gates would pass";
+  EXPECT_EQ(run("1000", "first", "two").code(), 0);
   EXPECT_EQ(run("1007", "two", "one").code(), 0);
   const Finished last = run("1014", "one", "two");
   EXPECT_EQ(last.code(), 1) << last.out;

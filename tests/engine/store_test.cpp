@@ -87,12 +87,21 @@ TEST_P(StoredModelledTest, has_the_same_modelled_counts) {
     plain.options.insert(plain.options.end(), {"--models-by", "each"});
     Counted expected;
     std::vector<Counted> runs;
-    test::run_with_equal_process_numbers([&] {
-      expected = run_counted(plain);
-      runs.clear();
-      // The last time with code that was re-created.
-      for (const int size : {0, 0, reoptimized}) runs.push_back(run_counted(kept, size));
-    });
+    const auto is_modelled_equally = [&] {
+      return std::all_of(runs.begin(), runs.end(),
+                         [&](const Counted& run) { return run.modelled == expected.modelled; });
+    };
+    // On a busy machine, the models of a program with several processes differ by single misses in one of a hundred
+    // runs, for an unknown reason. What is wrong because code was stored is wrong each time.
+    for (int tries = 0; tries < 3 && (tries == 0 || !is_modelled_equally()); ++tries) {
+      if (tries > 0) fs::remove_all(some);
+      test::run_with_equal_process_numbers([&] {
+        expected = run_counted(plain);
+        runs.clear();
+        // The last time with code that was re-created.
+        for (const int size : {0, 0, reoptimized}) runs.push_back(run_counted(kept, size));
+      });
+    }
     ASSERT_EQ(expected.modelled.size(), 12U);
     for (const Counted& counted : runs) {
       SCOPED_TRACE(&counted - runs.data());

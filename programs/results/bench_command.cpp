@@ -151,11 +151,12 @@ int run_bench(const std::vector<std::string>& arguments) {
   if (options.list) return list(*suite);
   if (const auto sound = check_suite(*suite, check_settings); !sound) return report_error(sound.error());
   if (const auto sound = check_baseline(options.run.baseline, *suite); !sound) return report_error(sound.error());
-  if (options.run.history.empty() && options.run.baseline.empty() && has_growth_limit(*suite))
+  if (options.run.history.empty() && has_growth_limit(*suite)) {
+    if (!options.run.baseline.empty())
+      return report_error({Code::bad_usage, "a limit over several results, such as 2%/20, needs a history",
+                           "for example: tally bench --history bench.db", 0});
     say({"limits over several results, such as 2%/20, are not checked without --history"});
-  if (options.run.history.empty() && !options.run.baseline.empty() && has_growth_limit(*suite))
-    return report_error({Code::bad_usage, "a limit over several results, such as 2%/20, needs a history",
-                         "for example: tally bench --history bench.db", 0});
+  }
   if (const auto history = history::HistoryFile::open({.file = options.run.history, .name = ""}); !history)
     return report_error(history.error());
   if (std::error_code error;

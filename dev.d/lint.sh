@@ -40,9 +40,9 @@ done
 ./dev setup lint
 if [[ $tidy == yes ]]; then ./dev setup tidy build test; fi
 
-# The C and C++ files to read. The headers in tally/hardware/workload are assembly, which clang-format would break.
+# The C and C++ files to read. The headers in programs/workload are assembly, which clang-format would break.
 list_files() {
-  local excluded=(':!tally/hardware/workload/*.h' ':!tests/documents/inputs/*') file
+  local excluded=(':!programs/workload/*.h' ':!tests/documents/inputs/*') file
   if [[ $since ]]; then
     git diff -z --name-only --relative --diff-filter=d "$since" -- "${paths[@]}" "${excluded[@]}"
   else

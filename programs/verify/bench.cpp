@@ -1,6 +1,6 @@
 #include "programs/verify/bench.hpp"
 
-#include "tally/hardware/workload/image.hpp"
+#include "programs/workload/image.hpp"
 #include "tally/linux/process/spawn.hpp"
 
 namespace tally::verify {

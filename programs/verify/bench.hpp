@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "programs/verify/trial.hpp"
 #include "tally/counting/backend/backend.hpp"
 #include "tally/linux/process/scratch_folder.hpp"
-#include "tally/tools/noise/trial.hpp"
 
 namespace tally::verify {
 

@@ -10,11 +10,11 @@
 #include <set>
 #include <utility>
 
+#include "programs/verify/counter_noise.hpp"
 #include "programs/verify/judge.hpp"
 #include "programs/verify/published.hpp"
 #include "programs/verify/verified_testing.hpp"
 #include "programs/verify/verify_program.hpp"
-#include "tally/tools/noise/counter_noise.hpp"
 #include "tally/tools/verification/verification_remarks.hpp"
 
 namespace tally::verify {

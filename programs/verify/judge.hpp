@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "programs/verify/bench.hpp"
+#include "programs/verify/known_events.hpp"
 #include "tally/output/result/verify_result.hpp"
-#include "tally/tools/noise/known_events.hpp"
 
 namespace tally::verify {
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "programs/verify/counter_noise.hpp"
 #include "programs/verify/grade_counts.hpp"
 #include "programs/verify/published.hpp"
 #include "programs/verify/verify_program.hpp"
@@ -23,11 +24,10 @@
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
+#include "tally/tools/command/option_groups.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/command/program_main.hpp"
 #include "tally/tools/command/progress.hpp"
-#include "tally/tools/noise/counter_noise.hpp"
-#include "tally/tools/noise/noise_option.hpp"
 #include "tally/tools/verification/stored_verification.hpp"
 
 namespace tally::verify {
@@ -92,7 +92,11 @@ void describe(Page& page, VerifyOptions& options) {
       .value_name("NAME");
   page.add_option("--model", options.model, "simulate this machine for cycles and misses (default: host, this machine)")
       .value_name("NAME");
-  add_noise_option(page, options.noise);
+  page.add_option("--noise", options.noise,
+                  "add noise to the engine's counts: seed=1,irq=0.25,fault=1,skid=hpctool; irq: interrupts per million "
+                  "instructions, fault: instructions added per page fault or interrupt, skid: windows end late")
+      .value_name("NOISE")
+      .in(command::models_group);
   page.add_flag("--all", options.all, "show every check");
   const auto formats = output::common(output::verify_formats());
   add_format_option(page, options.format, formats, output::format_help(formats, "table"));
@@ -205,9 +209,15 @@ int verify_counts(const VerifyOptions& options) {
       return event.id == event::Id::user_page_faults && choice->backend->outlook(event).trust != Trust::counted;
     });
   }
-  const auto asked_noise = noise_of(options.noise, *choice->backend);
-  if (!asked_noise) return report_error(asked_noise.error());
-  const std::optional<Noise>& noise = *asked_noise;
+  std::optional<Noise> noise;
+  if (!options.noise.empty()) {
+    const auto parsed = parse_noise(options.noise);
+    if (!parsed) return report_error(parsed.error());
+    if (!choice->backend->traits().is_engine)
+      return report_error(
+          {Code::bad_usage, "--noise adds noise to the engine's counts only", "add `--backend engine`"});
+    noise = *parsed;
+  }
   auto output = destination_of(options);
   if (!output) return report_error(output.error());
   auto signals = linux::Signals::watch();

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "programs/verify/known_events.hpp"
+#include "programs/workload/image.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/hardware/workload/image.hpp"
 #include "tally/linux/files/output_file.hpp"
-#include "tally/tools/noise/known_events.hpp"
 
 namespace tally::verify {
 namespace {

@@ -29,7 +29,6 @@
 #include "tally/tools/history/history_file.hpp"
 #include "tally/tools/launch/launch.hpp"
 #include "tally/tools/launch/model_options.hpp"
-#include "tally/tools/noise/noise_option.hpp"
 #include "tally/tools/report/result_output.hpp"
 #include "tally/tools/roofline/make_roofline.hpp"
 #include "tally/tools/snippet/snippet_counting.hpp"
@@ -44,7 +43,7 @@ namespace {
 
 struct StatOptions {
   std::vector<std::string> event_lists, metric_lists;
-  std::string backend = "auto", noise;
+  std::string backend = "auto";
   bool quiet = false;
   bool kernel = false;
   std::optional<int> interval_ms, delay_ms, timeout_ms;
@@ -166,7 +165,6 @@ void describe(Page& app, StatOptions& options) {
     app.add_flag("--mix", options.stat.count()->mix,
                  "count the instructions by category, by width, and the most frequent names; the engine only");
   }
-  verify::add_noise_option(app, options.noise);
   add_label_option(app);
   history::add_history_options(app, options.history);
   add_quiet_option(app, options.quiet);
@@ -314,8 +312,6 @@ int count(StatOptions& options) {
   }
   auto choice = backend::choose(options.backend, options.stat, machine, options.model.simulation);
   if (!choice) return report_error(choice.error());
-  const auto noise = verify::noise_of(options.noise, *choice->backend);
-  if (!noise) return report_error(noise.error());
   options.stat.usual_events = options.nothing_asked;
   if (options.nothing_asked)
     options.stat.events = default_events(*choice->backend, options.stat.target, options.kernel);
@@ -363,9 +359,7 @@ int count(StatOptions& options) {
       (void)destination->print_interval(interval);
     };
   }
-  std::optional<verify::Noisy> noisy;
-  if (*noise) noisy.emplace(*choice->backend, **noise);
-  auto stat = measure::stat(noisy ? *noisy : *choice->backend, options.stat, *signals);
+  auto stat = measure::stat(*choice->backend, options.stat, *signals);
   std::vector<result::ProgramRegions> native_regions;
   const bool has_regions = stat && options.roofline && !stat->runs.empty() && !stat->runs.front().regions.empty();
   const bool has_native =

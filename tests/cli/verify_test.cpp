@@ -291,32 +291,5 @@ TEST(Verify, a_page_is_made_of_its_result) {
 }
 #endif
 
-#if TALLY_HAS_ENGINE
-/// The noise is listed, its counts can be subtracted, and the same seed adds the same noise.
-TEST(Noise, of_any_program_is_listed_and_repeats) {
-  const Words words = {"stat",     "-q",  "--backend", "engine", "--repeatable", "-e", "instructions,loads",
-                       "--format", "json"};
-  const Words noisy = with(words, {"--noise", "seed=7,irq=20"});
-  const auto count = [](const Finished& finished) {
-    return nlohmann::json::parse(finished.err, nullptr, false)["events"][0];
-  };
-  const auto one = count(tally(with(noisy, {"--", "/bin/true"}))),
-             same = count(tally(with(noisy, {"--", "/bin/true"}))),
-             plain = count(tally(with(words, {"--", "/bin/true"})));
-  EXPECT_EQ(one["value"], same["value"]);
-  EXPECT_EQ(one["trust"], "modelled");
-  EXPECT_EQ(plain["trust"], "exact");
-  EXPECT_NE(one.dump().find("seed=7,irq=20,fault=1"), std::string::npos) << one;
-  EXPECT_GE(one["value"], plain["value"]);
-}
-
-TEST(Noise, of_a_program_without_a_formula_has_no_page_faults) {
-  const Finished table = tally(
-      {"stat", "-q", "--backend", "engine", "-e", "instructions", "--noise", "seed=7,irq=200", "--", "/bin/true"});
-  EXPECT_TRUE(holds(table.err, " interrupts\n")) << table.err;
-  EXPECT_FALSE(holds(table.err, "page fault")) << table.err;
-}
-#endif
-
 }  // namespace
 }  // namespace tally::test

@@ -1,8 +1,8 @@
 // Programs with known answers: the formulas against the stepper if N is small, and against the engine everywhere.
 #include <string_view>
 
-#include "tally/hardware/workload/image.hpp"
-#include "tally/hardware/workload/workload.hpp"
+#include "programs/workload/image.hpp"
+#include "programs/workload/workload.hpp"
 #include "tally/linux/process/scratch_folder.hpp"
 #include "tests/engine/expect.hpp"
 

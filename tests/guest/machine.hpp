@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tally/hardware/workload/workload.hpp"
+#include "programs/workload/workload.hpp"
 
 namespace tally::hardware_test {
 

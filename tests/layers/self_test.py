@@ -90,7 +90,7 @@ ALLOWED = [
     ("uses the standard library in engine/image", "engine/image/a.cpp", "#include <vector>\n#include <elf.h>\n"),
     ("includes a file of the name of a directory", "engine/a.cpp", '#include "tally/engine/engine_addresses.hpp"\n'),
     ("calls the kernel in linux", "linux/a.cpp", "#include <sys/wait.h>\n#include <unistd.h>\n"),
-    ("has inline assembly where it may", "hardware/workload/a.cpp", 'void f() { asm volatile("nop; ret[x]" :::); }\n'),
+    ("has inline assembly where it may", "linux/a.cpp", 'void f() { asm volatile("nop; ret[x]" :::); }\n'),
     ("tests", "core/count/a_test.cpp", '#include <gtest/gtest.h>\n#include <unistd.h>\n#include "tally/core/base/a.hpp"\n'),
     ("includes everything below in a test", "output/data/a_test.cpp", '#include "tally/linux/files/a.hpp"\n'),
     ("makes JSON text where it may", "core/base/json_text.hpp", "int f() { return json.dump(2); }\n"),

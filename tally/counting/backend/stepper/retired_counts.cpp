@@ -4,7 +4,7 @@ namespace tally::backend::stepper {
 namespace {
 
 using event::Id;
-using Retired = workload::Counts;
+using Retired = RetiredCounts;
 
 template <std::uint64_t Retired::*field>
 std::int64_t plain(const Retired& counts) {

@@ -25,23 +25,23 @@ std::optional<std::uint64_t> number_of(const std::string& text, const char* key)
   return std::strtoull(text.c_str() + at + name.size(), nullptr, 10);
 }
 
-std::optional<workload::Counts> counts_of(const std::string& text) {
+std::optional<RetiredCounts> counts_of(const std::string& text) {
   struct Field {
     const char* key;
-    std::uint64_t workload::Counts::*member;
+    std::uint64_t RetiredCounts::*member;
   };
-  static constexpr Field fields[] = {{"instructions", &workload::Counts::instructions},
-                                     {"conditional", &workload::Counts::conditional},
-                                     {"taken", &workload::Counts::taken},
-                                     {"direct_jumps", &workload::Counts::direct_jumps},
-                                     {"indirect_jumps", &workload::Counts::indirect_jumps},
-                                     {"direct_calls", &workload::Counts::direct_calls},
-                                     {"indirect_calls", &workload::Counts::indirect_calls},
-                                     {"returns", &workload::Counts::returns},
-                                     {"far", &workload::Counts::far},
-                                     {"loads", &workload::Counts::loads},
-                                     {"stores", &workload::Counts::stores}};
-  workload::Counts counts;
+  static constexpr Field fields[] = {{"instructions", &RetiredCounts::instructions},
+                                     {"conditional", &RetiredCounts::conditional},
+                                     {"taken", &RetiredCounts::taken},
+                                     {"direct_jumps", &RetiredCounts::direct_jumps},
+                                     {"indirect_jumps", &RetiredCounts::indirect_jumps},
+                                     {"direct_calls", &RetiredCounts::direct_calls},
+                                     {"indirect_calls", &RetiredCounts::indirect_calls},
+                                     {"returns", &RetiredCounts::returns},
+                                     {"far", &RetiredCounts::far},
+                                     {"loads", &RetiredCounts::loads},
+                                     {"stores", &RetiredCounts::stores}};
+  RetiredCounts counts;
   for (const Field& field : fields) {
     const auto number = number_of(text, field.key);
     if (!number) return std::nullopt;

@@ -1,4 +1,4 @@
-#include "tally/hardware/workload/table.hpp"
+#include "programs/workload/table.hpp"
 
 namespace tally::workload {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "programs/workload/workload.hpp"
 #include "tally/hardware/event/event.hpp"
-#include "tally/hardware/workload/workload.hpp"
 
 namespace tally::verify {
 

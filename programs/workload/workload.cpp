@@ -1,8 +1,8 @@
-#include "tally/hardware/workload/workload.hpp"
+#include "programs/workload/workload.hpp"
 
 #include <algorithm>
 
-#include "tally/hardware/workload/table.hpp"
+#include "programs/workload/table.hpp"
 
 namespace tally::workload {
 

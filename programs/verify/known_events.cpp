@@ -1,4 +1,4 @@
-#include "tally/tools/noise/known_events.hpp"
+#include "programs/verify/known_events.hpp"
 
 #include <algorithm>
 

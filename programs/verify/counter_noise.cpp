@@ -1,4 +1,4 @@
-#include "tally/tools/noise/counter_noise.hpp"
+#include "programs/verify/counter_noise.hpp"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <optional>
 #include <utility>
 
+#include "programs/verify/known_events.hpp"
+#include "programs/verify/trial.hpp"
 #include "tally/core/base/fnv_hash.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/stats/split_mix.hpp"
-#include "tally/tools/noise/known_events.hpp"
-#include "tally/tools/noise/trial.hpp"
 
 namespace tally::verify {
 namespace {

@@ -1,4 +1,4 @@
-#include "tally/tools/noise/trial.hpp"
+#include "programs/verify/trial.hpp"
 
 #include <charconv>
 #include <vector>

@@ -1,5 +1,5 @@
 // Counts derived from the listings in x86_64/: one term per line of code.
-#include "tally/hardware/workload/table.hpp"
+#include "programs/workload/table.hpp"
 
 namespace tally::workload {
 namespace {

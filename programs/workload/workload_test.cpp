@@ -1,10 +1,10 @@
-#include "tally/hardware/workload/workload.hpp"
+#include "programs/workload/workload.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "tally/hardware/workload/image.hpp"
+#include "programs/workload/image.hpp"
 
 namespace tally::workload {
 namespace {

@@ -1,6 +1,6 @@
 // The workload table of architectures without programs.
-#include "tally/hardware/workload/image.hpp"
-#include "tally/hardware/workload/table.hpp"
+#include "programs/workload/image.hpp"
+#include "programs/workload/table.hpp"
 
 namespace tally::workload {
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "tally/hardware/workload/workload.hpp"
+#include "programs/workload/workload.hpp"
 
 namespace tally::workload {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "tally/hardware/workload/workload.hpp"
+#include "programs/workload/workload.hpp"
 
 namespace tally::verify {
 

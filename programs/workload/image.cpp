@@ -1,4 +1,4 @@
-#include "tally/hardware/workload/image.hpp"
+#include "programs/workload/image.hpp"
 
 #include <elf.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/hardware/workload/workload.hpp"
+#include "programs/workload/workload.hpp"
 
 namespace tally::workload {
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "tally/counting/backend/stepper/retired_counts.hpp"
+
 /// Programs with known counts: free-standing assembly programs, with the exact number of events that each causes.
 namespace tally::workload {
 
@@ -19,28 +21,7 @@ struct Parameters {
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };
 
-/// A program's counts in user mode, from its first instruction to its exit, inclusive. A REP string instruction is one
-/// instruction and `loop` is a conditional branch; loads and stores are element accesses (`cmps` is two loads).
-struct Counts {
-  uint64_t instructions = 0;
-  uint64_t conditional = 0;  ///< conditional branches, taken or not
-  uint64_t taken = 0;        ///< conditional branches taken
-  uint64_t direct_jumps = 0;
-  uint64_t indirect_jumps = 0;
-  uint64_t direct_calls = 0;
-  uint64_t indirect_calls = 0;
-  uint64_t returns = 0;
-  uint64_t far = 0;  ///< system calls: usually only the final exit
-  uint64_t loads = 0;
-  uint64_t stores = 0;
-
-  /// Branches of all kinds.
-  uint64_t branches() const {
-    return conditional + direct_jumps + indirect_jumps + direct_calls + indirect_calls + returns + far;
-  }
-
-  friend bool operator==(const Counts&, const Counts&) = default;
-};
+using Counts = backend::stepper::RetiredCounts;
 
 /// A program's memory: up to three consecutive buffers from the start of a page, initially zero.
 using Buffers = std::array<uint64_t, 3>;

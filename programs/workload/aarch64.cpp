@@ -1,5 +1,5 @@
 // Counts derived from the listings in aarch64/: one term per line of code; SET and PLACE are two instructions.
-#include "tally/hardware/workload/table.hpp"
+#include "programs/workload/table.hpp"
 
 namespace tally::workload {
 namespace {

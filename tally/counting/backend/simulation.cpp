@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tally/core/base/text.hpp"
+#include "tally/engine/machines/measured_memory.hpp"
 
 namespace tally::backend {
 namespace {
@@ -63,11 +64,12 @@ std::string model_of(event::Id id, const Simulation& simulation) {
   if (needed.core) {
     const machines::MachineModel& machine = simulation.machine;
     const MeasuredError* const error = measured_error(simulation);
-    return fmt::format("{}{}, {}; {}", machine.name,
-                       machine.core == machine.name ? "" : fmt::format(" ({} core)", machine.core),
-                       word(simulation.precision),
-                       error != nullptr ? fmt::format("mean error {} % ({} programs)", error->percent, error->programs)
-                                        : "error not measured");
+    return fmt::format(
+        "{}{}, {}; {}", machine.name, machine.core == machine.name ? "" : fmt::format(" ({} core)", machine.core),
+        word(simulation.precision),
+        error != nullptr ? fmt::format("mean error {} % ({} programs{})", error->percent, error->programs,
+                                       machines::uses_measured(machine) ? ", other latencies" : "")
+                         : "error not measured");
   }
   if (needed.branches) return fmt::format("{}, {}", predictor, word(simulation.precision));
   return fmt::format("{} {}, {}", simulation.machine.name, needed.tlbs ? "TLBs" : "caches", word(simulation.precision));
@@ -81,8 +83,9 @@ std::string describe_error(const Simulation& simulation) {
   const MeasuredError* const error = measured_error(simulation);
   if (error == nullptr) return "the error of this model was not measured";
   return fmt::format(
-      "on {} ({}), cycles of {} programs were {:.2f} to {:.2f} of native ones, with a mean error of {} %",
-      error->processor, error->date, error->programs, error->least, error->most, error->percent);
+      "on {} ({}), cycles of {} programs were {:.2f} to {:.2f} of native ones, with a mean error of {} %{}",
+      error->processor, error->date, error->programs, error->least, error->most, error->percent,
+      machines::uses_measured(simulation.machine) ? ", with the model's own latencies of memory" : "");
 }
 
 bool is_of_last_level(event::Id id) { return event::definition(id).part == event::Part::last_level; }

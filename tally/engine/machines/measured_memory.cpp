@@ -69,11 +69,12 @@ void use_measured(MachineModel& machine, const MeasuredMemory& measured) {
     what.push_back(fmt::format("size of the last level {}", geometry_text(llc)));
   }
   if (what.empty()) return;
-  machine.shipped.clear();  // its error was measured with other latencies
   machine.name += "-" + measured.date;
   machine.title += fmt::format("{}memory as measured on {}", machine.title.empty() ? "" : ", ", measured.date);
   machine.sources.push_back(
       fmt::format("measured by `tally memory` on {}, instead of the above: {}", measured.date, join(what, ", ")));
 }
+
+bool uses_measured(const MachineModel& machine) { return machine.name.starts_with("host-"); }
 
 }  // namespace tally::machines

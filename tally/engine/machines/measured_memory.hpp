@@ -34,4 +34,7 @@ std::optional<MeasuredMemory> measured_memory(const std::filesystem::path& root)
 /// "host-2026-11-29", because counts of another model cannot be compared. `title` and `sources` say so, too.
 void use_measured(MachineModel& machine, const MeasuredMemory& measured);
 
+/// Whether use_measured() changed the machine, which has the name that it gives.
+bool uses_measured(const MachineModel& machine);
+
 }  // namespace tally::machines

@@ -70,6 +70,44 @@ __attribute__((noinline)) static void forward(void) {
   sink = value;
 }
 
+struct node {
+  struct node* next;
+  unsigned long value, rest[6];  // a line
+};
+
+// Walks over a list in random order, each of its own by what it does before it reads the pointer to the next node.
+__attribute__((noinline)) static void walk(const char* before) {
+  enum { nodes = 4096 };
+  static struct node all[nodes] __attribute__((aligned(64)));
+  static unsigned order[nodes];
+  for (unsigned i = 0; i < nodes; ++i) order[i] = i;
+  for (unsigned i = nodes - 1; i > 0; --i) {
+    const unsigned other = (next_random() >> 8) % (i + 1), kept = order[i];
+    order[i] = order[other];
+    order[other] = kept;
+  }
+  for (unsigned i = 0; i + 1 < nodes; ++i) all[order[i]].next = &all[order[i + 1]];
+  struct node* const first = &all[order[0]];
+  unsigned long sum = 0;
+  for (unsigned long round = 0; round < 50; ++round) {
+    if (strcmp(before, "walk-nothing") == 0) {
+      for (struct node *node = first, *next; node != 0; node = next) {
+        next = *(struct node* volatile*)&node->next;
+        sum += node->value;
+      }
+    } else if (strcmp(before, "walk-load") == 0) {
+      for (struct node* node = first; node != 0; node = node->next) sum += *(volatile unsigned long*)&node->value;
+    } else if (strcmp(before, "walk-add") == 0) {
+      for (struct node* node = first; node != 0; node = node->next) *(volatile unsigned long*)&node->value += 1;
+    } else if (strcmp(before, "walk-store") == 0) {
+      for (struct node* node = first; node != 0; node = node->next) *(volatile unsigned long*)&node->value = round;
+    } else {
+      for (struct node* volatile node = first; node != 0; node = node->next) sum += node->value;
+    }
+  }
+  sink = sum;
+}
+
 int main(int argc, char** argv) {
   const char* name = argc > 1 ? argv[1] : "";
   if (strcmp(name, "chase") == 0) chase();
@@ -77,6 +115,7 @@ int main(int argc, char** argv) {
   if (strcmp(name, "shuffle") == 0) shuffle();
   if (strcmp(name, "fetch") == 0) fetch();
   if (strcmp(name, "forward") == 0) forward();
+  if (strncmp(name, "walk-", 5) == 0) walk(name);
   if (strcmp(name, "sort") == 0) {
     static int data[20000];
     for (unsigned i = 0; i < sizeof data / sizeof *data; ++i) data[i] = (int)(next_random() >> 8);

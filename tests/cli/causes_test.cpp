@@ -101,6 +101,20 @@ INSTANTIATE_TEST_SUITE_P(Programs, PlantedCause,
                                          Planted{"forward", "cycles-forwarding", "forwarding"}),
                          [](const auto& info) { return std::string(info.param.program); });
 
+/// The next node is not there before the line that holds its pointer, whichever access to it comes first.
+TEST(CausesOfCycles, OfAWalkDoNotDependOnWhatComesBeforeThePointer) {
+  const auto cycles_of = [](const char* program) {
+    const Finished run = tally(
+        {"stat", "-q", "--model", "haswell", "-e", "cycles,cycles-L2", "--format", "json", "--", CAUSES, program}, {});
+    const json result = json::parse(run.err, nullptr, false);
+    return std::pair(result["events"][0]["value"].get<double>(), result["events"][1]["value"].get<double>());
+  };
+  const auto usual = cycles_of("walk-nothing");
+  EXPECT_GT(usual.second, usual.first * 0.4);
+  for (const char* program : {"walk-load", "walk-add", "walk-store", "walk-in-memory"})
+    EXPECT_NEAR(cycles_of(program).first / usual.first, 1, 0.1) << program;
+}
+
 TEST(CausesOfCycles, AreKnownForWholeProgramsAndInProfilesOnly) {
   const Finished region = tally(
       {"stat", "-q", "--model", "haswell", "-e", "cycles-core", "--function", "divide", "--", CAUSES, "divide"}, {});

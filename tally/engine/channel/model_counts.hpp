@@ -77,8 +77,9 @@ struct ModelValues {
   ModelLevelCounts l1d_across;  ///< what accesses across line boundaries add to l1d: see models::HierarchyCounts
   uint64_t prefetches;
   uint64_t chases_l2, chases_llc, chases_memory;  ///< see models::ChaseCounts
-  ModelMissCounts misses;                         ///< with model_core
-  uint64_t string_steps;                          ///< see models::HierarchyCounts
+  uint64_t chase_stores_l2, chase_stores_llc, chase_stores_memory;
+  ModelMissCounts misses;  ///< with model_core
+  uint64_t string_steps;   ///< see models::HierarchyCounts
   ModelLevelCounts itlb, dtlb, stlb;
   uint64_t conditional, conditional_misses, indirect, indirect_misses, returns, return_misses, btb_misses;
 };

@@ -33,8 +33,7 @@ void ModelCode::record(Builder& b, u32 i) {
   }
   for (u32 k = 0; k < f.accesses; k++) {
     const DataAccess& access = f.access[k];
-    static const Step steps[] = {Step::load, Step::store, Step::modify, Step::fetch, Step::chase};
-    add_op({0, in.pc, progress_.words, static_cast<u16>(access.bytes), steps[static_cast<u32>(access.what)]});
+    add_op({0, in.pc, progress_.words, static_cast<u16>(access.bytes), static_cast<Step>(access.what)});
     progress_.count++;
     load_address(b.e, access, a_, b_);
     put(b.e, a_);

@@ -24,6 +24,7 @@ static_assert(offsetof(channel::ModelValues, itlb) == offsetof(Values, tlbs));
 static_assert(offsetof(channel::ModelValues, conditional) == offsetof(Values, branches));
 static_assert(offsetof(channel::ModelValues, prefetches) == offsetof(models::HierarchyCounts, prefetches));
 static_assert(offsetof(channel::ModelValues, chases_l2) == offsetof(models::HierarchyCounts, chases));
+static_assert(offsetof(channel::ModelValues, chase_stores_l2) == offsetof(models::HierarchyCounts, chase_stores));
 static_assert(offsetof(channel::ModelValues, misses) == offsetof(models::HierarchyCounts, misses));
 static_assert(offsetof(channel::ModelValues, string_steps) == offsetof(models::HierarchyCounts, string_steps));
 static_assert(offsetof(channel::ModelValues, l1d_across) == offsetof(models::HierarchyCounts, l1d_across));

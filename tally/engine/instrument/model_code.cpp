@@ -3,7 +3,7 @@
 #include <initializer_list>
 
 #include "tally/engine/context.hpp"
-#include "tally/engine/instrument/chased_loads.hpp"
+#include "tally/engine/instrument/chases.hpp"
 #include "tally/engine/instrument/located_probes.hpp"
 #include "tally/engine/instrument/model_emit.hpp"
 #include "tally/engine/instrument/model_ranges.hpp"
@@ -15,6 +15,8 @@ namespace tally::engine::instrument {
 ModelCode model_code;
 
 namespace {
+
+Ask chase_of(Ask what) { return static_cast<Ask>(static_cast<u32>(what) | static_cast<u32>(Ask::chase)); }
 
 /// Whether it may write an outcome when its target is known: for the predictors, or a return that was predicted
 /// wrongly.
@@ -57,7 +59,7 @@ void ModelCode::begin_segment(Builder& b, const Instruction* in, u32 n, u16 live
   for (u32 i = n; i-- > 0;) {
     facts_[i] = facts_of(in[i]);
     for (u32 k = 0; model_plan.chases && k < facts_[i].accesses; k++)
-      if (facts_[i].access[k].what == Ask::load && is_chased(in[i])) facts_[i].access[k].what = Ask::chase;
+      if (is_chase(in[i])) facts_[i].access[k].what = chase_of(facts_[i].access[k].what);
     const bool new_line = i == 0 || in[i - 1].next() != in[i].pc || line_of(in[i - 1]) != line_of(in[i]);
     facts_[i].unstable = unstable_sites(in[i], facts_[i].accesses, new_line, executions == nullptr ? 0 : executions[i]);
     if (at_exits != nullptr) live |= at_exits[i];

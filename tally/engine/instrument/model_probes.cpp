@@ -127,8 +127,9 @@ TALLY_NO_SAVES __attribute__((noinline)) void access_first(Thread* t, ColdModels
     line += line_bytes;
     noted |= touch_data(t, r, line, noted ? what | models::same_access : what);
     if (!model_plan.l1d) continue;
-    if (access != Access::store) across.loads++;
-    if (access == Access::store || access == Access::modify) across.stores++;
+    const Access purpose = models::purpose_of(access);
+    if (purpose != Access::store) across.loads++;
+    if (purpose != Access::load) across.stores++;
   }
 }
 

@@ -10,13 +10,15 @@
 namespace tally::engine::instrument {
 
 /// Why the model is called: the low byte of its word. Above it are the bytes of an access, the number of a line of
-/// code, or the accesses of a repeated string instruction. The first five values are those of models::Access.
+/// code, or the accesses of a repeated string instruction. The first seven values are those of models::Access.
 enum class Ask : u32 {
   load,
   store,
   modify,
   fetch,
   chase,
+  chase_store,
+  chase_modify,
   noted,             // the access records are full
   repeat,            // a string instruction has run
   access_log,        // the access log is full

@@ -47,11 +47,13 @@ void play(const Models& models, const LogPath* paths, const Op* ops, const std::
     const std::uint64_t last = access_log[path.words - 1];
     for (const Op *op = ops + path.first, *const end_op = op + path.count; op != end_op; ++op) {
       switch (op->what) {
-        case Step::load: access(models, access_log[op->word], op->bytes, Access::load); break;
-        case Step::store: access(models, access_log[op->word], op->bytes, Access::store); break;
-        case Step::modify: access(models, access_log[op->word], op->bytes, Access::modify); break;
+        case Step::load:
+        case Step::store:
+        case Step::modify:
+        case Step::chase:
+        case Step::chase_store:
+        case Step::chase_modify: access(models, access_log[op->word], op->bytes, static_cast<Access>(op->what)); break;
         case Step::fetch: access(models, op->at, op->bytes, Access::fetch); break;
-        case Step::chase: access(models, access_log[op->word], op->bytes, Access::chase); break;
         case Step::repeat: repeat(models, Repeat::of(op->at), access_log + op->word); break;
         case Step::element_accesses: access_elements(models, access_log + op->word); break;
         case Step::conditional:

@@ -14,13 +14,15 @@
 
 namespace tally::models {
 
-/// The steps of a path, in order of execution.
+/// The steps of a path, in order of execution. The first seven values are those of Access.
 enum class Step : std::uint8_t {
   load,
   store,
   modify,
   fetch,  ///< of a line of code
   chase,
+  chase_store,
+  chase_modify,
   repeat,            ///< a string instruction
   element_accesses,  ///< accesses known only at run time: their number, and two words for each (ElementAccess::word)
   conditional,

@@ -10,7 +10,7 @@ constexpr std::uint32_t words_of_caches = sizeof(HierarchyCounts) / sizeof(std::
 
 // Counts one access that missed in a first level. `across`: an access across lines that had already missed.
 void count_miss(Access access, bool across, HierarchyCounts& counts) {
-  switch (access) {
+  switch (purpose_of(access)) {
     case Access::fetch: ++counts.l1i.fetch_misses; break;
     case Access::store:
       ++counts.l1d.store_misses;

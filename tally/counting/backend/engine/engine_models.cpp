@@ -287,6 +287,7 @@ std::optional<std::string> difference(const channel::ModelValues& fast, const ch
       {"chased loads that L2 served", fast.chases_l2, plain.chases_l2},
       {"chased loads that the LLC served", fast.chases_llc, plain.chases_llc},
       {"chased loads that memory served", fast.chases_memory, plain.chases_memory},
+      {"chased stores that memory served", fast.chase_stores_memory, plain.chase_stores_memory},
       {"translations of data by the second-level TLB", fast.misses.stlb_data, plain.misses.stlb_data},
       {"page walks of data", fast.misses.walk_data, plain.misses.walk_data},
       {"page walks of fetches", fast.misses.walk_fetches, plain.misses.walk_fetches},

@@ -41,6 +41,9 @@ void add_modelled(channel::ModelValues& to, const HierarchyCounts& from) {
   to.chases_l2 += from.chases.l2;
   to.chases_llc += from.chases.llc;
   to.chases_memory += from.chases.memory;
+  to.chase_stores_l2 += from.chase_stores.l2;
+  to.chase_stores_llc += from.chase_stores.llc;
+  to.chase_stores_memory += from.chase_stores.memory;
   auto misses = std::bit_cast<tally::models::MissCounts>(to.misses);
   misses.add(from.misses);
   to.misses = std::bit_cast<channel::ModelMissCounts>(misses);

@@ -22,7 +22,7 @@ FirstLevels FirstLevels::over(std::uint64_t* table, std::uint64_t* times) const 
 }
 
 std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts, std::uint32_t* indexes) {
-  constexpr Note purpose = 3;  // the bits of its Access; a chase is a load
+  constexpr Note purpose = 3;  // the bits of its Access, without whether it is a chase
   std::uint32_t places[FirstPair::batch];
   const bool some_are_left_out = !levels_.code().exists() || !levels_.data().exists();
   if (some_are_left_out) n = drop_missing_levels(notes, n, indexes);
@@ -36,7 +36,9 @@ std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCou
       const auto place = static_cast<std::int32_t>(places[i]);
       const Note note = notes[at + places[i]];
       const bool across = (note & same_access) != 0 && missed_ && is_one_access(notes + at, last, place);
-      if (across) ++(access_of(note) == Access::store ? counts.l1d_across.store_misses : counts.l1d_across.load_misses);
+      if (across)
+        ++(purpose_of(access_of(note)) == Access::store ? counts.l1d_across.store_misses
+                                                        : counts.l1d_across.load_misses);
       if (indexes != nullptr)
         indexes[missed] = (some_are_left_out ? indexes[at + places[i]] : at + places[i]) | (across ? is_across : 0);
       // `missed` is never after `place`.

@@ -26,6 +26,12 @@ void MissCounts::add(const MissCounts& other) {
   *this = std::bit_cast<MissCounts>(sum);
 }
 
+void ChaseCounts::add(const ChaseCounts& other) {
+  l2 += other.l2;
+  llc += other.llc;
+  memory += other.memory;
+}
+
 void HierarchyCounts::add(const HierarchyCounts& other) {
   l1i.add(other.l1i);
   l1d.add(other.l1d);
@@ -33,9 +39,8 @@ void HierarchyCounts::add(const HierarchyCounts& other) {
   llc.add(other.llc);
   l1d_across.add(other.l1d_across);
   prefetches += other.prefetches;
-  chases.l2 += other.chases.l2;
-  chases.llc += other.chases.llc;
-  chases.memory += other.chases.memory;
+  chases.add(other.chases);
+  chase_stores.add(other.chase_stores);
   misses.add(other.misses);
   string_steps += other.string_steps;
 }
@@ -82,13 +87,14 @@ namespace {
 
 // A store into a level that does not allocate on writes uses the line if it is present, and otherwise changes nothing.
 Lookup reach(Cache& level, std::uint64_t address, Access access) {
-  return access == Access::store && !level.shape().write_allocate ? level.use(address) : level.access(address);
+  return purpose_of(access) == Access::store && !level.shape().write_allocate ? level.use(address)
+                                                                              : level.access(address);
 }
 
 // Counts one reference of a first level. The store of a modification hits the line that its load has just brought in.
 void count_in(LevelCounts& counts, Access access, bool hit) {
   counts.count(access, hit);
-  if (access == Access::modify) counts.count(Access::store, true);
+  if (purpose_of(access) == Access::modify) counts.count(Access::store, true);
 }
 
 }  // namespace
@@ -98,16 +104,14 @@ void LowerLevels::translate(std::uint64_t address, Access access, MissCounts& co
   Cache& first = access == Access::fetch ? itlb_ : dtlb_;
   if (!first.exists() || first.is_most_recent(address) || first.access(address).hit) return;
   const bool walks = !stlb_.exists() || !stlb_.access(address).hit;
-  switch (access) {
-    case Access::fetch: ++(walks ? counts.walk_fetches : counts.stlb_fetches); break;
-    case Access::chase: ++(walks ? counts.walk_chases : counts.stlb_chases); [[fallthrough]];
-    case Access::modify:
-    case Access::store:
-    case Access::load: ++(walks ? counts.walk_data : counts.stlb_data); break;
-  }
+  if (access == Access::fetch)
+    ++(walks ? counts.walk_fetches : counts.stlb_fetches);
+  else
+    ++(walks ? counts.walk_data : counts.stlb_data);
+  if (is_chase(access)) ++(walks ? counts.walk_chases : counts.stlb_chases);
 }
 
-// Whether a request that missed L2 is a load of a line that a prefetcher has requested before.
+// Whether a request that missed L2 is for a line that a prefetcher has requested before, and something waits for it.
 bool LowerLevels::is_in_stream(std::uint64_t address, Access access) {
   return shape_.misses.streams && access != Access::fetch && streams_.continues(address, shape_.l1d.line_bits) &&
          access != Access::store;
@@ -122,8 +126,10 @@ void LowerLevels::request(std::uint64_t address, Access access, HierarchyCounts&
     counts.l2.count(access, hit);
     make_room(l2_, lookup.displaced, l1i, l1d);
   }
+  const bool stores = purpose_of(access) == Access::store;
+  ChaseCounts& chases = stores ? counts.chase_stores : counts.chases;
   if (hit) {
-    counts.chases.l2 += access == Access::chase ? 1 : 0;
+    chases.l2 += is_chase(access) ? 1 : 0;
   } else {
     const bool in_stream = is_in_stream(address, access);
     bool in_llc = false;
@@ -133,10 +139,10 @@ void LowerLevels::request(std::uint64_t address, Access access, HierarchyCounts&
       counts.llc.count(access, in_llc);
       make_room(llc_, lookup.displaced, l1i, l1d);
     }
-    if (in_stream)
+    if (in_stream && !stores)
       ++(in_llc ? counts.misses.stream_llc : counts.misses.stream_memory);
-    else if (access == Access::chase)
-      ++(in_llc ? counts.chases.llc : counts.chases.memory);
+    else if (!in_stream && is_chase(access))
+      ++(in_llc ? chases.llc : chases.memory);
   }
   if (!shape_.prefetch.streamer || !l2_.exists()) return;
   const Streamer::Lines lines = streamer_.request(address, l2_.shape().line_bits);
@@ -154,17 +160,19 @@ bool LowerLevels::can_go_level_by_level() const {
 
 namespace {
 
-constexpr std::uint64_t purpose = 3;    // a chase is a load
+constexpr std::uint64_t purpose = 3;    // without whether it is a chase
 constexpr std::uint64_t of_stream = 8;  // set in a load that misses L2, in place of its being a chase
 
 struct Kinds {
-  std::uint64_t chases = 0, streams = 0;
+  std::uint64_t chases = 0, chase_stores = 0, streams = 0;
 };
 
 Kinds kinds_in(const std::uint64_t* requests, std::uint32_t n) {
   Kinds kinds;
   for (std::uint32_t i = 0; i < n; ++i) {
-    kinds.chases += access_of(requests[i]) == Access::chase ? 1 : 0;
+    const Access access = access_of(requests[i]);
+    kinds.chases += is_chase(access) && access != Access::chase_store ? 1 : 0;
+    kinds.chase_stores += access == Access::chase_store ? 1 : 0;
     kinds.streams += (requests[i] & of_stream) != 0 ? 1 : 0;
   }
   return kinds;
@@ -196,18 +204,25 @@ void LowerLevels::request_all(std::uint64_t* requests, std::uint32_t n, Hierarch
     // No level affects another, and each processes its requests in order.
     if (itlb_.exists() || dtlb_.exists())
       for (std::uint32_t i = 0; i < n; ++i) translate(line_of_note(requests[i]), access_of(requests[i]), counts.misses);
-    const std::uint64_t chases = kinds_in(requests, n).chases;
+    const Kinds all = kinds_in(requests, n);
     n = through(l2_, requests, n, counts.l2);
-    counts.chases.l2 += chases - kinds_in(requests, n).chases;
+    const Kinds left = kinds_in(requests, n);
+    counts.chases.l2 += all.chases - left.chases;
+    counts.chase_stores.l2 += all.chase_stores - left.chase_stores;
     for (std::uint32_t i = 0; i < n; ++i) {
       const std::uint64_t line = line_of_note(requests[i]);
-      if (is_in_stream(line, access_of(requests[i]))) requests[i] = note_of(line, Access::load) | of_stream;
+      const Access access = access_of(requests[i]);
+      if (!is_in_stream(line, access)) continue;
+      const bool stores = access == Access::chase_store;
+      requests[i] = stores ? note_of(line, Access::store) : note_of(line, Access::load) | of_stream;
     }
     const Kinds missed = kinds_in(requests, n);
     n = through(llc_, requests, n, counts.llc);
     const Kinds beyond = kinds_in(requests, n);
     counts.chases.llc += missed.chases - beyond.chases;
     counts.chases.memory += beyond.chases;
+    counts.chase_stores.llc += missed.chase_stores - beyond.chase_stores;
+    counts.chase_stores.memory += beyond.chase_stores;
     counts.misses.stream_llc += missed.streams - beyond.streams;
     counts.misses.stream_memory += beyond.streams;
     return;

@@ -15,8 +15,14 @@ enum class Access : std::uint8_t {
   store,
   modify,  ///< a load and a store of one instruction at the same address: both are counted, only the load can miss
   fetch,   ///< of instruction bytes
-  chase,   ///< a load whose address depends on its own earlier result. Its low two bits are those of a load
+  /// Accesses whose address depends on what their line holds, as in a walk over a list: the next one waits for the
+  /// line.
+  chase,  ///< a load. The low two bits of each are those of its purpose
+  chase_store,
+  chase_modify,
 };
+constexpr Access purpose_of(Access access) { return static_cast<Access>(static_cast<unsigned>(access) & 3); }
+constexpr bool is_chase(Access access) { return access >= Access::chase; }
 
 /// References and misses of one level, by purpose. A reference is a *line* that an access touches: an access across two
 /// lines is two references and may be two misses. Each miss is a reference of the next level.
@@ -30,21 +36,16 @@ struct LevelCounts {
   std::uint64_t misses() const { return fetch_misses + load_misses + store_misses; }
   /// Counts one reference.
   void count(Access access, bool hit) {
-    switch (access) {
+    switch (purpose_of(access)) {
       case Access::fetch:
         ++fetches;
         fetch_misses += !hit;
-        break;
-      case Access::modify:
-      case Access::chase:
-      case Access::load:
-        ++loads;
-        load_misses += !hit;
         break;
       case Access::store:
         ++stores;
         store_misses += !hit;
         break;
+      default: ++loads; load_misses += !hit;
     }
   }
   void add(const LevelCounts& other);
@@ -70,14 +71,15 @@ struct HierarchyShape {
 /// level changes the first, and its misses may be processed later in batches.
 HierarchyShape fast(const HierarchyShape& shape);
 
-/// The chases that each level served, without those that continued a stream. They are loads in LevelCounts, too.
+/// The chases that each level served, without those that continued a stream. They are in LevelCounts, too.
 struct ChaseCounts {
   std::uint64_t l2 = 0, llc = 0, memory = 0;
   bool operator==(const ChaseCounts&) const = default;
+  void add(const ChaseCounts& other);
 };
 
 /// What delayed the misses of first levels, by MissShape. A `walk` is after a miss in both levels of a TLB, `stlb` in
-/// the first one. `data` are loads, those of chases too, and stores.
+/// the first one. `data` are loads and stores, those of chases too.
 struct MissCounts {
   std::uint64_t stlb_data = 0, stlb_chases = 0, stlb_fetches = 0;
   std::uint64_t walk_data = 0, walk_chases = 0, walk_fetches = 0;
@@ -93,8 +95,8 @@ struct HierarchyCounts {
   /// missed line after the first missed one is a miss. So l1d minus this counts accesses, each with at most one miss,
   /// like cachegrind and the events for retired loads.
   LevelCounts l1d_across;
-  std::uint64_t prefetches = 0;  ///< lines that prefetchers brought into a level; not references
-  ChaseCounts chases;
+  std::uint64_t prefetches = 0;      ///< lines that prefetchers brought into a level; not references
+  ChaseCounts chases, chase_stores;  ///< loads, and stores
   MissCounts misses;
   std::uint64_t string_steps = 0;  ///< of repeated string instructions: Repeat::steps(). They are no accesses
   bool operator==(const HierarchyCounts&) const = default;

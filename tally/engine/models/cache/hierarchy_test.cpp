@@ -126,6 +126,15 @@ TEST(Hierarchy, ChasesAreLoadsAndCountedByTheLevelThatServesThem) {
   EXPECT_EQ(own.view.counts().chases, (ChaseCounts{.l2 = 1, .memory = 1}));
 }
 
+TEST(Hierarchy, StoresOfChasesAreStoresAndCountedByThemselves) {
+  HierarchyWithTables own(small());
+  own.view.access(0x1000, 8, Access::chase_store);
+  own.view.access(0x2000, 8, Access::chase_modify);
+  EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.loads = 1, .load_misses = 1, .stores = 2, .store_misses = 1}));
+  EXPECT_EQ(own.view.counts().chases, (ChaseCounts{.memory = 1}));
+  EXPECT_EQ(own.view.counts().chase_stores, (ChaseCounts{.memory = 1}));
+}
+
 TEST(Hierarchy, CodeAndDataShareL2) {
   HierarchyWithTables own(small());
   own.view.access(0x1000, 4, Access::fetch);

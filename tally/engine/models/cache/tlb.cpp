@@ -89,7 +89,7 @@ void Tlbs::miss_first(std::uint64_t address, Access access) {
   LevelCounts& counts = access == Access::fetch ? counts_.itlb : counts_.dtlb;
   counts.count(access, false);
   // The store uses the translation of the load.
-  if (access == Access::modify) counts.count(Access::store, true);
+  if (purpose_of(access) == Access::modify) counts.count(Access::store, true);
   if (stlb_.exists()) counts_.stlb.count(access, stlb_.access(address).hit);
 }
 
@@ -101,7 +101,7 @@ void Tlbs::touch(std::uint64_t address, Access access) {
     hit = level.shape().replacement == Replacement::lru ? level.touch(address) : level.access(address).hit;
     counts.count(access, hit);
     // The store uses the translation of the load.
-    if (access == Access::modify) counts.count(Access::store, true);
+    if (purpose_of(access) == Access::modify) counts.count(Access::store, true);
   }
   if (!hit && stlb_.exists()) counts_.stlb.count(access, stlb_.access(address).hit);
 }

@@ -24,7 +24,7 @@ CycleTimes miss_cycles(const Latencies& latencies, const LoadWaits& waits, const
                        const HierarchyCounts& caches, const BranchCounts& branches) {
   const Served fetches = served(shape, caches, &LevelCounts::fetches, &LevelCounts::fetch_misses);
   const Served loads = served(shape, caches, &LevelCounts::loads, &LevelCounts::load_misses);
-  const ChaseCounts& chases = caches.chases;
+  const ChaseCounts &chases = caches.chases, &stores = caches.chase_stores;
   const MissCounts& misses = caches.misses;
   const auto larger = [](unsigned a, unsigned b) { return a > b ? a : b; };
   // Of `all` loads some are chases, and some are of streams.
@@ -33,15 +33,21 @@ CycleTimes miss_cycles(const Latencies& latencies, const LoadWaits& waits, const
     return chased * larger(waits.whole(latency), line) + streams * line +
            (all - chased - streams) * larger(waits.shared(latency), line);
   };
+  const auto stored = [&](std::uint64_t chased, unsigned latency, unsigned line) {
+    return chased * larger(waits.whole(latency), line);
+  };
   // A translation delays its access by that much more.
   const auto translated = [&](std::uint64_t all, std::uint64_t chased, unsigned delay) {
     return chased * delay + (all - chased) * waits.shared(delay + waits.hit);
   };
   CycleTimes cycles;
-  cycles.of(Cause::l2) = waited(loads.l2, chases.l2, 0, latencies.l2, latencies.l2_line);
-  cycles.of(Cause::l3) = waited(loads.llc, chases.llc, misses.stream_llc, latencies.llc, latencies.llc_line);
+  cycles.of(Cause::l2) = waited(loads.l2, chases.l2, 0, latencies.l2, latencies.l2_line) +
+                         stored(stores.l2, latencies.l2, latencies.l2_line);
+  cycles.of(Cause::l3) = waited(loads.llc, chases.llc, misses.stream_llc, latencies.llc, latencies.llc_line) +
+                         stored(stores.llc, latencies.llc, latencies.llc_line);
   cycles.of(Cause::dram) =
-      waited(loads.memory, chases.memory, misses.stream_memory, latencies.memory, latencies.memory_line);
+      waited(loads.memory, chases.memory, misses.stream_memory, latencies.memory, latencies.memory_line) +
+      stored(stores.memory, latencies.memory, latencies.memory_line);
   cycles.of(Cause::tlb) = translated(misses.stlb_data, misses.stlb_chases, latencies.stlb) +
                           translated(misses.walk_data, misses.walk_chases, latencies.walk);
   cycles.of(Cause::front_end) = fetches.l2 * waits.whole(latencies.l2) + fetches.llc * waits.whole(latencies.llc) +

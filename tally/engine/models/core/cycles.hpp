@@ -40,9 +40,9 @@ struct LoadWaits {
   }
 };
 
-/// Returns the cycles that misses of loads and fetches add to those of the core, by cause. Fetches, and loads whose
-/// address depends on their own earlier result, wait for the whole latency; other loads for what is left of it, but at
-/// least for the time of a line; loads of streams for that time. Stores wait only for the translation of their pages.
+/// Returns the cycles that misses of loads and fetches add to those of the core, by cause. Fetches, and chases
+/// (is_chase()), wait for the whole latency; other loads for what is left of it, but at least for the time of a line;
+/// loads of streams for that time. Other stores wait only for the translation of their pages.
 /// Repeated string instructions take a cycle for each step. Models that were not run have zero counts and add nothing.
 /// The result is a sum of the counts, each with a weight that `shape` and the latencies determine, so the cycles of
 /// parts of a run add up to those of the whole.

@@ -18,6 +18,15 @@ TEST(MissCycles, EachLevelAddsItsLatencyBeyondL1) {
   EXPECT_EQ(miss_cycles(latencies, in_order, all, caches, {}).sum(), 70U * 7 + 20 * 31 + 10 * 195);
 }
 
+TEST(MissCycles, StoresWaitOnlyIfTheyAreChases) {
+  HierarchyCounts caches;
+  caches.l2 = {.stores = 100, .store_misses = 30};
+  caches.llc = {.stores = 30, .store_misses = 10};
+  EXPECT_EQ(miss_cycles(latencies, out_of_order, all, caches, {}).sum(), 0U);
+  caches.chase_stores = {.l2 = 50, .llc = 15, .memory = 4};
+  EXPECT_EQ(miss_cycles(latencies, out_of_order, all, caches, {}).sum(), 50U * 7 + 15 * 31 + 4 * 195);
+}
+
 TEST(MissCycles, FetchesStallToo) {
   HierarchyCounts caches;
   caches.l1i = {.fetches = 1000, .fetch_misses = 10};

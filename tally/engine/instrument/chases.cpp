@@ -1,0 +1,145 @@
+#include "tally/engine/instrument/chases.hpp"
+
+#include "tally/engine/instrument/core_code.hpp"
+#include "tally/engine/translate/code_reading.hpp"
+
+namespace tally::engine::instrument {
+namespace {
+
+using models::CoreInstruction;
+
+constexpr u32 path_limit = 8, instruction_limit = 96, pointer_limit = 24;
+constexpr u32 stack_pointer = 1u << (models::first_general + rsp), frame_pointer = 1u << (models::first_general + rbp);
+
+/// A bit for each general register in a list. Flags end in branches, which are predicted.
+template <u32 n>
+u32 general_in(const models::Register (&list)[n]) {
+  u32 bits = 0;
+  for (const models::Register r : list)
+    if (r >= models::first_general && r < models::flags_register) bits |= 1u << r;
+  return bits;
+}
+
+u32 bit_of(models::Register r) { return r < models::flags_register ? 1u << r : 0; }
+
+/// A variable on the stack that holds eight bytes; no bytes: none.
+using Variable = models::SymbolicAddress;
+
+/// Returns the variable that an instruction accesses; none if it accesses something else.
+Variable variable_of(const CoreInstruction& code) {
+  const u32 base = bit_of(code.at.base);
+  const bool is_on_stack = base == stack_pointer || base == frame_pointer;
+  return is_on_stack && code.at.index == models::no_register && code.at.bytes == 8 ? code.at : Variable{};
+}
+
+bool loads(const CoreInstruction& code) { return (code.memory & CoreInstruction::loads) != 0; }
+bool stores(const CoreInstruction& code) { return (code.memory & CoreInstruction::stores) != 0; }
+
+/// What follows from a line, and what still holds the pointer to it, after some instructions.
+struct Path {
+  u64 pc;
+  u32 results, pointers;             // registers that follow from the line, and that hold the pointer
+  Variable results_in[3];            // variables that follow from the line, the newest first
+  Variable pointer_in;               // one that holds the pointer
+  u32 pointers_for = pointer_limit;  // instructions for which pointers are followed
+
+  bool is_over() const { return (results | pointers) == 0 && results_in[0].bytes == 0 && pointer_in.bytes == 0; }
+  void pass(const CoreInstruction& code, const CoreInstruction& access);
+  void forget(const Variable& variable);
+};
+
+void Path::forget(const Variable& variable) {
+  u32 left = 0;
+  for (const Variable& each : results_in)
+    if (!(each == variable)) results_in[left++] = each;
+  for (; left < 3; left++) results_in[left] = {};
+  if (variable == pointer_in) pointer_in = {};
+}
+
+/// Whether a load by the same pointer is mostly of the same line.
+bool is_near(const CoreInstruction& a, const CoreInstruction& b) {
+  const u32 up = a.at.displacement - b.at.displacement, down = 0 - up;
+  return a.at.bytes != 0 && b.at.bytes != 0 && a.at.index == b.at.index && a.at.form == b.at.form &&
+         (up < down ? up : down) < 64;
+}
+
+void Path::pass(const CoreInstruction& code, const CoreInstruction& access) {
+  const u32 written = general_in(code.results);
+  const Variable variable = variable_of(code);
+  bool follows = ((general_in(code.sources) | general_in(code.address)) & results) != 0;
+  follows |= loads(code) && (bit_of(code.at.base) & pointers) != 0 && is_near(code, access);
+  // Fields of a structure are close to its start.
+  const u32 parts = general_in(code.address) | general_in(code.sources);
+  bool points = code.operation == models::Operation::lea && parts != 0 && (parts & ~pointers) == 0;
+  if (variable.bytes != 0) {
+    for (const Variable& each : results_in) follows |= loads(code) && each == variable;
+    points = !stores(code) && variable == pointer_in;
+    if (stores(code)) forget(variable);
+    if (stores(code) && follows) {
+      results_in[2] = results_in[1];
+      results_in[1] = results_in[0];
+      results_in[0] = variable;
+    }
+  }
+  results = (results & ~written) | (follows ? written : 0);
+  pointers = (pointers & ~written) | (points ? written : 0);
+  for (const Variable each : {results_in[0], results_in[1], results_in[2], pointer_in})
+    if ((written & bit_of(each.base)) != 0) forget(each);
+  if (pointers_for != 0 && --pointers_for == 0) pointers = 0, pointer_in = {};
+}
+
+/// Returns the variable from which the instruction before loads the pointer of an access.
+Variable variable_before(const Instruction& in, const CoreInstruction& access, translate::Code& bytes) {
+  for (const u32 length : {4, 5, 7, 8}) {
+    Instruction before;
+    bool readable = false;
+    if (!translate::read_instruction(bytes, in.pc - length, before, readable) || before.length != length) continue;
+    const CoreInstruction code = core_code(before);
+    if (code.operation == models::Operation::move && code.memory == CoreInstruction::loads &&
+        general_in(code.results) == bit_of(access.at.base))
+      return variable_of(code);
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_chase(const Instruction& in) {
+  const CoreInstruction access = core_code(in);
+  const u32 address = general_in(access.address), written = general_in(access.results);
+  if (access.memory == 0 || (address & ~stack_pointer) == 0) return false;
+  translate::Code bytes;
+  Path paths[path_limit] = {{in.next(),
+                             loads(access) ? written : 0,
+                             bit_of(access.at.base) & ~stack_pointer & ~written,
+                             {},
+                             variable_before(in, access, bytes)}};
+  u32 left = instruction_limit;
+  for (u32 count = 1; count > 0;) {
+    Path path = paths[--count];
+    while (!path.is_over()) {
+      if (path.pc == in.pc) {
+        if ((path.results & address) != 0) return true;
+        break;
+      }
+      Instruction next;
+      bool readable = false;
+      if (left-- == 0 || !translate::read_instruction(bytes, path.pc, next, readable)) return false;
+      path.pass(core_code(next), access);
+      const bool forks = next.kind == Kind::jcc || next.kind == Kind::loop;
+      if (!forks && next.kind != Kind::plain && next.kind != Kind::jump) break;
+      path.pc = next.kind == Kind::plain ? next.next() : next.target();
+      if (!forks) continue;
+      // The innermost loop first.
+      const bool goes_back = next.target() <= next.pc;
+      if (count < path_limit) {
+        paths[count] = path;
+        paths[count++].pc = goes_back ? next.next() : next.target();
+      }
+      if (!goes_back) path.pc = next.next();
+    }
+  }
+  return false;
+}
+
+}  // namespace tally::engine::instrument

@@ -165,11 +165,14 @@ std::uint8_t* emit(std::uint8_t* where, const Block& block, std::size_t count, s
   out.put({0xc7, 0x04, 0x25}), out.put32(variables), out.put32(rounds);   // mov dword [variables], rounds
   out.align();
   const std::uint8_t* const loop = out.at();
-  out.put({0xbe}), out.put32(image), out.put({0xbf}), out.put32(memory + page), out.put({0xb9}), out.put32(512);
+  // Few rounds of a long loop: its end is predicted, or a misprediction would be in only one of two times.
+  out.put({0xbe}), out.put32(image), out.put({0xbf}), out.put32(memory + page), out.put({0xb9}), out.put32(16);
   const std::uint8_t* const copy = out.at();
-  out.put({0xc5, 0xfc, 0x10, 0x06, 0xc5, 0xfc, 0x11, 0x07});  // vmovups ymm0, [rsi]; vmovups [rdi], ymm0
-  out.put({0x48, 0x83, 0xc6, 32, 0x48, 0x83, 0xc7, 32, 0xff, 0xc9, 0x75});
-  out.put({static_cast<int>(copy - (out.at() + 1))});
+  for (std::uint64_t at = 0; at < 1024; at += 32) {  // vmovups ymm0, [rsi + at]; vmovups [rdi + at], ymm0
+    out.put({0xc5, 0xfc, 0x10, 0x86}), out.put32(at), out.put({0xc5, 0xfc, 0x11, 0x87}), out.put32(at);
+  }
+  out.put({0x48, 0x81, 0xc6}), out.put32(1024), out.put({0x48, 0x81, 0xc7}), out.put32(1024);  // add rsi, rdi
+  out.put({0xff, 0xc9, 0x0f, 0x85}), out.put32(static_cast<std::uint64_t>(copy - (out.at() + 4)));
   // Legacy SSE instructions wait for the upper parts of their results' registers unless these are known to be zero.
   out.put({0xc5, 0xf8, 0x77});    // vzeroupper
   for (int i = 0; i < 16; ++i) {  // vmovups xmm, [variables + 64]

@@ -31,7 +31,7 @@ from blocks import fail, output_of
 # LLVM's names of the cores and models.
 LLVM_CPUS = {"haswell": "haswell", "skylake": "skylake-avx512", "icelake-server": "icelake-server",
              "icelake": "icelake-server", "sapphire-rapids": "sapphirerapids", "zen2": "znver2", "zen3": "znver3",
-             "zen4": "znver4"}
+             "zen4": "znver4", "zen5": "znver4"}
 LLVM_DEFAULT = ["haswell", "icelake-server", "sapphirerapids", "znver4"]
 
 

@@ -293,7 +293,7 @@ TEST(Models, of_the_user_without_a_core_have_no_cycles) {
     EXPECT_EQ(result.events.at(name)["trust"], "absent");
     EXPECT_EQ(result.events.at(name)["reason"],
               "the machine model small has no core, whose latencies determine cycles (cores are haswell, skylake, "
-              "icelake-server, sapphire-rapids, zen2, zen3, zen4, bonnell)");
+              "icelake-server, sapphire-rapids, zen2, zen3, zen4, zen5, bonnell)");
   }
   EXPECT_EQ(result.values.at("L1-dcache-load-misses:u"), 64);
   EXPECT_FALSE(holds(result.notices, "core")) << result.notices;

@@ -53,8 +53,9 @@ inline constexpr uint32_t core_kinds = 128;
 /// The core of the machine, like models::CoreTable; with model_core.
 struct ModelCore {
   uint16_t rob, scheduler, loads, vector_loads, stores;
-  uint8_t width, load_latency, vector_load_latency, forward, forward_blocked, renames, fuses, fetch;
-  uint8_t access_bytes, store_merges, indirect, reserved;
+  uint8_t width, load_latency, vector_load_latency, index_latency, forward, vector_forward, forward_blocked, renames;
+  uint8_t renamed_stores, fuses, fetch, fetches, indirect, returns, access_bytes, store_bytes, store_joins,
+      store_merges;
   ModelTiming timing[core_kinds];  ///< indexed by models::Operation
 };
 

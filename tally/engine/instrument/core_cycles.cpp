@@ -23,22 +23,7 @@ const models::CoreTable& core_table() {
   static_assert(models::operations <= channel::core_kinds && models::core_causes == channel::core_cause_count);
   static models::CoreTable table;
   const channel::ModelCore& core = settings().core;
-  table.rob = core.rob;
-  table.scheduler = core.scheduler;
-  table.loads = core.loads;
-  table.vector_loads = core.vector_loads;
-  table.stores = core.stores;
-  table.width = core.width;
-  table.load_latency = core.load_latency;
-  table.vector_load_latency = core.vector_load_latency;
-  table.forward = core.forward;
-  table.forward_blocked = core.forward_blocked;
-  table.renames = static_cast<models::Renames>(core.renames);
-  table.fuses = core.fuses != 0;
-  table.fetch = core.fetch;
-  table.indirect = core.indirect;
-  table.access_bytes = core.access_bytes;
-  table.store_merges = core.store_merges != 0;
+  models::copy_parameters(core, table);
   for (u32 i = 0; i < models::operations; i++) {
     const channel::ModelTiming& row = core.timing[i];
     if (row.is_known == 0) continue;

@@ -63,7 +63,7 @@ TEST_F(Host, TakesTheCoreOfItsProcessor) {
     return host(root_)->core;
   };
   EXPECT_EQ(core("AuthenticAMD", 25, 17, "fpu avx2 avx512f"), "zen4");
-  EXPECT_EQ(core("AuthenticAMD", 26, 2, "fpu avx2 avx512f"), "zen4") << "Zen 5 has no table of its own";
+  EXPECT_EQ(core("AuthenticAMD", 26, 2, "fpu avx2 avx512f"), "zen5");
   EXPECT_EQ(core("AuthenticAMD", 25, 1, "fpu avx2"), "zen3");
   EXPECT_EQ(core("AuthenticAMD", 23, 49, "fpu avx2"), "zen2");
   EXPECT_EQ(core("GenuineIntel", 6, 167, "avx2 clflushopt avx512_vbmi2 amx_tile"), "sapphire-rapids")

@@ -17,7 +17,8 @@ namespace {
 // The cores, one per line. The command sends the engine what it needs of a core along with the machine.
 const models::CoreTable* const cores[] = {
     &models::haswell_core, &models::skylake_core, &models::icelake_server_core, &models::sapphire_rapids_core,
-    &models::zen2_core,    &models::zen3_core,    &models::zen4_core,           &models::bonnell_core};
+    &models::zen2_core,    &models::zen3_core,    &models::zen4_core,           &models::zen5_core,
+    &models::bonnell_core};
 
 }  // namespace
 

@@ -103,22 +103,7 @@ channel::ModelCore core_of(const Simulation& simulation) {
   channel::ModelCore models{};
   const tally::models::CoreTable* const core = machines::core_named(simulation.machine.core);
   if (core == nullptr) return models;
-  models.rob = core->rob;
-  models.scheduler = core->scheduler;
-  models.loads = core->loads;
-  models.vector_loads = core->vector_loads;
-  models.stores = core->stores;
-  models.width = core->width;
-  models.load_latency = core->load_latency;
-  models.vector_load_latency = core->vector_load_latency;
-  models.forward = core->forward;
-  models.forward_blocked = core->forward_blocked;
-  models.renames = static_cast<std::uint8_t>(core->renames);
-  models.fuses = core->fuses ? 1 : 0;
-  models.fetch = core->fetch;
-  models.indirect = core->indirect;
-  models.access_bytes = core->access_bytes;
-  models.store_merges = core->store_merges ? 1 : 0;
+  tally::models::copy_parameters(*core, models);
   for (unsigned i = 0; i < tally::models::operations; ++i) {
     const tally::models::Timing* const row = core->timing(static_cast<tally::models::Operation>(i));
     if (row == nullptr) continue;

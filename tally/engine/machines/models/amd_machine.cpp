@@ -65,7 +65,6 @@ constinit const std::string_view zen5_text = R"(model  zen5
 title  AMD Ryzen 9 9950X, one of its two L3 caches
 source caches, TLBs, latencies of caches: AMD software optimization guide 58455 (not checked against it)
 source latencies of memory and of page walks: estimates; line times: measured on an EPYC with Zen 4 cores, 2026-11-29
-source timings of instructions: those of Zen 4, because LLVM 19 has no table of Zen 5 of its own
 
 l1i    size=32K ways=8
 l1d    size=48K ways=12
@@ -76,7 +75,7 @@ dtlb   entries=96 ways=12
 stlb   entries=4096 ways=16
 
 prefetch next-line streamer
-core     zen4
+core     zen5
 latency  l2=14 llc=46 memory=400 stlb=7 walk=30
 line-time l2=2 llc=3 memory=15
 )";

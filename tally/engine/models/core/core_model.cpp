@@ -139,7 +139,7 @@ class Run {
       const SymbolicAddress& stored = store.at;
       if (stored.bytes == 0 || stored.base != at.base || stored.index != at.index || stored.form != at.form) continue;
       const std::uint32_t from = at.displacement - stored.displacement, back = 0 - from;
-      if (stored == at && i < renamed_stores && renames(instruction))
+      if (stored == at && i < core_.renamed_stores && renames(instruction))
         return {larger(store.ready, earliest_), Cause::forwarding};
       const bool is_inside = from < stored.bytes && from + at.bytes <= stored.bytes;
       if (!is_inside && from >= stored.bytes && back >= at.bytes) {
@@ -147,16 +147,23 @@ class Run {
         is_alias |= (from & alias) < stored.bytes || (back & alias) < at.bytes;
         continue;
       }
-      const std::int32_t time = store.ready + (is_inside ? core_.forward : core_.forward_blocked) * ticks_per_cycle;
+      const std::int32_t time =
+          store.ready + (is_inside ? forward(instruction) : core_.forward_blocked) * ticks_per_cycle;
       return time >= usual.ready ? Loaded{time, Cause::forwarding} : usual;
     }
     aliases_ += is_alias ? 1 : 0;
     return usual;
   }
 
+  std::uint8_t forward(const CoreInstruction& instruction) const {
+    return core_.vector_forward != 0 && is_vector(instruction.results[0]) ? core_.vector_forward : core_.forward;
+  }
+
   bool renames(const CoreInstruction& instruction) const {
-    if (is_vector(instruction.results[0]) || instruction.at.bytes < 4) return false;
     const bool stores = (instruction.memory & CoreInstruction::stores) != 0;
+    if (core_.renames == Renames::all && stores) return true;
+    if (is_vector(instruction.results[0]) || instruction.at.bytes < 4) return false;
+    if (core_.renames == Renames::all) return true;
     const bool only_loads = instruction.operation == Operation::move || instruction.operation == Operation::pop;
     if (core_.renames == Renames::moves) return stores || only_loads;
     return core_.renames == Renames::without_index && instruction.at.index == no_register && !stores;
@@ -236,13 +243,13 @@ class Run {
     return false;
   }
 
-  static unsigned slots(const CoreInstruction& instruction, const Timing& timing) {
+  unsigned slots(const CoreInstruction& instruction, const Timing& timing) const {
     return timing.slots + unsigned((instruction.memory & CoreInstruction::stores) != 0 && store_is_one_more(timing));
   }
 
-  // A plain store is one operation with its data, any other instruction's store is one more.
-  static bool store_is_one_more(const Timing& timing) {
-    return timing.operation != Operation::move && timing.operation != Operation::vector_move &&
+  // A plain store is one operation with its data, any other instruction's store may be one more.
+  bool store_is_one_more(const Timing& timing) const {
+    return !core_.store_joins && timing.operation != Operation::move && timing.operation != Operation::vector_move &&
            timing.operation != Operation::push && timing.operation != Operation::call;
   }
 
@@ -256,7 +263,8 @@ class Run {
 
   std::int32_t load_ticks(const CoreInstruction& instruction) const {
     const bool vector = is_vector(instruction.results[0]);
-    return (vector ? core_.vector_load_latency : core_.load_latency) * ticks_per_cycle;
+    const int index = instruction.at.index != no_register ? core_.index_latency : 0;
+    return ((vector ? core_.vector_load_latency : core_.load_latency) + index) * ticks_per_cycle;
   }
 
   Ports load_ports(const CoreInstruction& instruction) const {
@@ -267,12 +275,13 @@ class Run {
   std::int32_t fetch(const CoreInstruction& instruction) {
     if (core_.fetch == 0) return front_;
     if (instruction.begins_line || fetched_ == 0) {
-      occupy_unit(fetch_unit, ticks_per_cycle);
+      occupy_unit(fetch_unit, ticks_per_cycle / (fetched_ == 0 ? core_.fetches : 1));
       fetched_ = core_.fetch;
     }
     --fetched_;
     // Here, because what follows is not known.
-    if (instruction.is_indirect) free_[fetch_unit] += core_.indirect * ticks_per_cycle;
+    const bool is_return = instruction.operation == Operation::ret;
+    free_[fetch_unit] += (instruction.is_indirect ? core_.indirect : is_return ? core_.returns : 0) * ticks_per_cycle;
     return free_[fetch_unit];
   }
 
@@ -280,7 +289,7 @@ class Run {
   // the distance is known, so they share a line in proportion to it.
   std::int32_t write(const CoreInstruction& instruction) {
     const SymbolicAddress &at = instruction.at, &last = stores_[0].at;
-    std::int32_t ticks = access_cycles(instruction) * ticks_per_cycle;
+    std::int32_t ticks = cycles_of_port(instruction, core_.store_bytes) * ticks_per_cycle;
     if (at.bytes != 0 && at.bytes <= 8 && last.bytes != 0 && at.base == last.base && at.index == last.index &&
         at.form == last.form) {
       const std::uint32_t up = at.displacement - last.displacement, down = 0 - up, distance = up < down ? up : down;
@@ -293,17 +302,17 @@ class Run {
     return free_[unit] = larger(free_[unit], earliest_) + ticks;
   }
 
-  std::uint8_t access_cycles(const CoreInstruction& instruction) const {
-    return instruction.at.bytes > core_.access_bytes ? 2 : 1;
+  static std::uint8_t cycles_of_port(const CoreInstruction& instruction, std::uint8_t bytes) {
+    return instruction.at.bytes > bytes ? 2 : 1;
   }
 
   // Occupies ports for the accesses of an instruction and for its own work; returns when the last is free again.
   std::int32_t occupy(const CoreInstruction& instruction, const PortUse (&uses)[3], std::int32_t from) {
     std::int32_t end = front_;
     if ((instruction.memory & CoreInstruction::loads) != 0)
-      end = larger(end, take({load_ports(instruction), access_cycles(instruction)}, from));
+      end = larger(end, take({load_ports(instruction), cycles_of_port(instruction, core_.access_bytes)}, from));
     if ((instruction.memory & CoreInstruction::stores) != 0) {
-      end = larger(end, take({core_.stores, access_cycles(instruction)}, from));
+      end = larger(end, take({core_.stores, cycles_of_port(instruction, core_.store_bytes)}, from));
       if (core_.store_merges) end = larger(end, write(instruction));
     }
     for (const PortUse& use : uses)

@@ -81,8 +81,9 @@ struct Timing {
 };
 
 /// Which loads of general registers get the value of a store at renaming, if address and size are the same.
-///   moves: moves and read-modify-writes, not loads that are a source of another operation.
-enum class Renames : std::uint8_t { none, without_index, moves };
+///   moves: moves and read-modify-writes, not loads that are a source of another operation
+///   all: these too; and read-modify-writes of less than 4 bytes.
+enum class Renames : std::uint8_t { none, without_index, moves, all };
 
 /// A core: a table of timings, and the parameters of the whole core.
 struct CoreTable {
@@ -94,14 +95,21 @@ struct CoreTable {
   std::uint8_t load_latency;          ///< cycles of a load into a general register that hits in L1D
   std::uint8_t vector_load_latency;   ///< into a vector register
   Ports loads, vector_loads, stores;  ///< the ports of an access; each takes one for a cycle
+  std::uint8_t index_latency = 0;     ///< more cycles of a load whose address has an index
   std::uint8_t forward = 5;           ///< cycles from a store's data to the result of a load inside it
+  std::uint8_t vector_forward = 0;    ///< the same into a vector register; 0: as `forward`
   std::uint8_t forward_blocked = 12;  ///< to that of a load of which the store has only a part
   Renames renames = Renames::none;    ///< loads of exactly what was stored take no time
+  std::uint8_t renamed_stores = 9;    ///< of the last stores, those for which this holds
   bool fuses = false;                 ///< a comparison and the conditional jump after it are one operation
   std::uint8_t fetch = 0;             ///< operations of one line of code that are fetched in a cycle, up to a taken
                                       ///< branch; 0: any
+  std::uint8_t fetches = 1;           ///< of them in a cycle, unless a line begins
   std::uint8_t indirect = 0;          ///< cycles in which nothing is fetched after an indirect jump or call
+  std::uint8_t returns = 0;           ///< the same after a return
   std::uint8_t access_bytes = 64;     ///< most bytes of an access that a port takes in a cycle
+  std::uint8_t store_bytes = 64;      ///< the same of a store
+  bool store_joins = false;           ///< the store of an instruction that also computes takes no slot of its own
   bool store_merges = false;          ///< stores are written a line per cycle, of general registers together
   std::uint8_t mispredict = 0;        ///< cycles lost by a wrong prediction of a branch that a load decides
   std::array<Timing, operations> timings;  ///< by kind; see by_operation()
@@ -121,6 +129,22 @@ struct CoreTable {
   }
 };
 
+/// Copies what the run of code depends on, but for the timings, to or from a struct with the same members as integers.
+template <class From, class To>
+constexpr void copy_parameters(const From& from, To& to) {
+  const auto copy = []<class T, class U>(const T& value, U& copied) { copied = static_cast<U>(value); };
+  copy(from.rob, to.rob), copy(from.scheduler, to.scheduler), copy(from.width, to.width);
+  copy(from.loads, to.loads), copy(from.vector_loads, to.vector_loads), copy(from.stores, to.stores);
+  copy(from.load_latency, to.load_latency), copy(from.vector_load_latency, to.vector_load_latency);
+  copy(from.index_latency, to.index_latency), copy(from.forward_blocked, to.forward_blocked);
+  copy(from.forward, to.forward), copy(from.vector_forward, to.vector_forward);
+  copy(from.renames, to.renames), copy(from.renamed_stores, to.renamed_stores), copy(from.fuses, to.fuses);
+  copy(from.fetch, to.fetch), copy(from.fetches, to.fetches);
+  copy(from.indirect, to.indirect), copy(from.returns, to.returns);
+  copy(from.access_bytes, to.access_bytes), copy(from.store_bytes, to.store_bytes);
+  copy(from.store_joins, to.store_joins), copy(from.store_merges, to.store_merges);
+}
+
 /// Sorts rows by their kind.
 constexpr std::array<Timing, operations> by_operation(std::span<const Timing> rows) {
   std::array<Timing, operations> result{};
@@ -135,8 +159,6 @@ struct RecentStore {
   bool operator==(const RecentStore&) const = default;
 };
 constexpr unsigned recent_stores = 16;
-/// Of these, those whose values can be renamed: on a Zen 4, with up to 8 other stores between, but not with 12.
-constexpr unsigned renamed_stores = 9;
 
 /// The ready times of registers, ports and stored data, in ticks relative to the end of the last instruction: negative
 /// values were ready before, down to the window. In order they are relative to the earliest start of the next

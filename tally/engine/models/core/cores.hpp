@@ -12,6 +12,7 @@ extern constinit const CoreTable sapphire_rapids_core;
 extern constinit const CoreTable zen2_core;
 extern constinit const CoreTable zen3_core;
 extern constinit const CoreTable zen4_core;
+extern constinit const CoreTable zen5_core;
 extern constinit const CoreTable bonnell_core;  ///< the first Atom, in order
 
 }  // namespace tally::models

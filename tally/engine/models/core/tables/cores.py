@@ -25,31 +25,42 @@ cores = {
     "zen2": ("znver2", 5, 224, 92, 4, 7, "l0 l1", "l0 l1", "s0", True, "Zen 2", fog_micro),
     "zen3": ("znver3", 6, 256, 96, 4, 7, "l0 l1 l2", "l0 l1", "s0 s1", True, "Zen 3", fog_micro),
     "zen4": ("znver4", 6, 320, 96, 4, 7, "l0 l1 l2", "l0 l1", "s0 s1", True, "Zen 4", fog_micro),
+    # Four units for addresses, of which two load vectors and two store.
+    "zen5": ("znver4", 8, 448, 144, 4, 7, "l0 l1 l2 l3", "l1 l2", "l2 l3", True, "Zen 5", "AMD, Software Optimization Guide "
+             "for the AMD Zen5 Microarchitecture (58455), and measured on an EPYC with Zen 5 cores, 2026-11-29"),
 }
-# Cycles from a store's data to a load inside it, to one that needs more than the store has, and which loads are renamed
-# (Renames): Zen 4 and Golden Cove (on Granite Rapids) measured with rows of a store, a load and an addition, 2026-11-28
-# and 29 (Zen 4: 1 cycle for store and load, 8 for a store and an addition of what was stored); Haswell, Skylake, Ice Lake: A. Fog.
-forwarding = {
-    "haswell": (5, 12, "none"), "skylake": (5, 13, "none"), "icelake-server": (5, 14, "none"),
-    "sapphire-rapids": (6, 17, "without_index"), "zen2": (7, 14, "moves"), "zen3": (7, 16, "moves"), "zen4": (7, 19, "moves"),
+# Other parameters, by their names in CoreTable.
+#   forward, forward_blocked, renames: Zen 4 and Golden Cove (on Granite Rapids) measured with rows of a store, a load and
+#     an addition, 2026-11-28 and 29 (Zen 4: 1 cycle for store and load, 8 for a store and an addition of what was stored);
+#     Haswell, Skylake, Ice Lake: A. Fog.
+#   mispredict: Golden Cove (on Granite Rapids, 2026-11-28), Zen 4 and Zen 5 (2026-11-29): measured, random branches against
+#     constant ones; Zen 3: that of Zen 4, whose pipeline it has. The others are not checked: LLVM's MispredictPenalty (16,
+#     14, 14, 17), a load and a comparison.
+#   fetch, indirect, access_bytes, store_merges: Zen 4: measured, 2026-11-29: a taken branch, a line, and each 8 operations
+#     of a line take a cycle; a call and return of another library take 8 by a pointer and 9 by the PLT instead of 5; 2
+#     stores into one line take 1, into two lines 2. Zen 2, 3: not checked. Golden Cove: Intel's manual, not checked;
+#     indirect jumps of a Granite Rapids take 1.6 cycles. Others fetch from windows of 32 bytes, which is not modelled.
+#   All of Zen 5: measured, 2026-11-29. A taken branch takes half a cycle, a call and its return 4 cycles, by a pointer 6.
+parameters = {
+    "haswell": dict(forward=5, forward_blocked=12, access_bytes=32, mispredict=22),
+    "skylake": dict(forward=5, forward_blocked=13, mispredict=20),
+    "icelake-server": dict(forward=5, forward_blocked=14, store_merges=True, mispredict=20),
+    "sapphire-rapids": dict(forward=6, forward_blocked=17, renames="without_index", fetch=8, store_merges=True, mispredict=24),
+    "zen2": dict(forward=7, forward_blocked=14, renames="moves", fetch=8, indirect=3, access_bytes=32, mispredict=22),
+    "zen3": dict(forward=7, forward_blocked=16, renames="moves", fetch=8, indirect=3, access_bytes=32, store_merges=True,
+                 mispredict=20),
+    "zen4": dict(forward=7, forward_blocked=19, renames="moves", fetch=8, indirect=3, access_bytes=32, store_merges=True,
+                 mispredict=20),
+    "zen5": dict(index_latency=1, forward=7, vector_forward=9, forward_blocked=14, renames="all", renamed_stores=13, fetch=8,
+                 fetches=2, indirect=1, returns=3, store_bytes=32, store_joins=True, mispredict=22),
 }
-# Cycles lost by a misprediction of a branch that a load decides. Golden Cove (on Granite Rapids, 2026-11-28) and Zen 4
-# (2026-11-29): measured, random branches against constant ones; Zen 3: that of Zen 4, whose pipeline it has. The others
-# are not checked: LLVM's MispredictPenalty (16, 14, 14, 17), a load and a comparison.
-mispredictions = {
-    "haswell": 22, "skylake": 20, "icelake-server": 20, "sapphire-rapids": 24, "zen2": 22, "zen3": 20, "zen4": 20,
-}
-# Operations of a line of code (64 bytes) that are fetched in a cycle, cycles without fetching after an indirect jump or
-# call, the most bytes of an access for a port and a cycle, and whether stores into one line are written together
-# (store_merges). Zen 4: measured, 2026-11-29: a taken branch, a line, and each 8 operations of a line take a cycle; a call
-# and return of another library take 8 by a pointer and 9 by the PLT instead of 5; 2 stores into one line take 1, into two
-# lines 2. Zen 2, 3: not checked. Golden Cove: Intel's manual, not checked; indirect jumps of a Granite Rapids take 1.6
-# cycles. Others fetch from windows of 32 bytes, which is not modelled.
-other_units = {
-    "haswell": (0, 0, 32, False), "skylake": (0, 0, 64, False), "icelake-server": (0, 0, 64, True),
-    "sapphire-rapids": (8, 0, 64, True), "zen2": (8, 3, 32, False), "zen3": (8, 3, 32, True), "zen4": (8, 3, 32, True),
-}
-memory_ports = ["l0", "l1", "l2", "s0", "s1"]
+
+alus = ["alu0", "alu1", "alu2", "alu3", "alu4", "alu5"]  # of Zen 5; Zen 4 has four of them
+
+# The fields of CoreTable in their order, with their defaults.
+fields = dict(index_latency=0, forward=None, vector_forward=0, forward_blocked=None, renames="none", renamed_stores=9,
+              fuses=False, fetch=0, fetches=1, indirect=0, returns=0, access_bytes=64, store_bytes=64, store_joins=False,
+              store_merges=False, mispredict=None)
 
 # A representative of each kind; none for those that only corrections describe.
 instructions = {
@@ -182,7 +193,8 @@ def uses_in(text):
 
 def write(name, corrected):
     cpu, width, rob, scheduler, load, vector_load, loads, vector_loads, stores, fuses, title, source = cores[name]
-    rows, sources = [], {f"LLVM 19, llvm-mca -mcpu={cpu}": "llvm"}
+    units = ", with the units of Zen 5" if name == "zen5" else ""
+    rows, sources = [], {f"LLVM 19, llvm-mca -mcpu={cpu}{units}": "llvm"}
     for kind, code in instructions.items():
         found = asked(cpu, code) if code else None
         label = "llvm"
@@ -194,9 +206,12 @@ def write(name, corrected):
             continue
         latency, slots, pressure = found or (0, 1, {})
         uses = uses_in(settings["uses"]) if "uses" in settings else uses_of(pressure)
+        if name == "zen5" and "uses" not in settings:
+            uses = [(alus, n) if ports == alus[:4] else (ports, n) for ports, n in uses]
         if reason is not None:
             label = sources.setdefault(reason, f"source_{len(sources)}")
         rows.append((kind, settings.get("latency", latency), settings.get("slots", max(1, slots)), uses, label))
+    memory_ports = sorted({*loads.split(), *vector_loads.split(), *stores.split()})
     ports = memory_ports + sorted({p for row in rows for use in row[3] for p in use[0]} - set(memory_ports))
     assert len(ports) <= 16, ports
     mask = lambda names: " | ".join(names)
@@ -216,22 +231,12 @@ def write(name, corrected):
             f"    .rob = {rob},", f"    .scheduler = {scheduler},", f"    .load_latency = {load},", f"    .vector_load_latency = {vector_load},",
             f"    .loads = {mask(loads.split())},", f"    .vector_loads = {mask(vector_loads.split())},",
             f"    .stores = {mask(stores.split())},"]
-    forward, blocked, renames = forwarding[name]
-    out += [f"    .forward = {forward},", f"    .forward_blocked = {blocked},"]
-    if renames != "none":
-        out.append(f"    .renames = Renames::{renames},")
-    if fuses:
-        out.append("    .fuses = true,")
-    fetch, indirect, access_bytes, merges = other_units[name]
-    if fetch != 0:
-        out.append(f"    .fetch = {fetch},")
-    if indirect != 0:
-        out.append(f"    .indirect = {indirect},")
-    if access_bytes != 64:
-        out.append(f"    .access_bytes = {access_bytes},")
-    if merges:
-        out.append("    .store_merges = true,")
-    out += [f"    .mispredict = {mispredictions[name]},"]
+    given = {**parameters[name], "fuses": fuses}
+    given.setdefault("store_bytes", given.get("access_bytes", 64))
+    for field in fields:
+        value = given.get(field, fields[field])
+        if value != fields[field]:
+            out.append(f"    .{field} = {'Renames::' if field == 'renames' else ''}{str(value).replace('True', 'true')},")
     out += ["    .timings = by_operation(rows),", "};", "", "}  // namespace tally::models", ""]
     path = os.path.join(here, symbol + "_core.cpp")
     with open(path, "w") as file:

@@ -17,15 +17,14 @@ constexpr const char* source_4 =
 // Ports. l: loads, s: stores, div and fdiv: dividers.
 constexpr Ports l0 = 1 << 0;
 constexpr Ports l1 = 1 << 1;
-constexpr Ports l2 = 1 << 2;
-constexpr Ports s0 = 1 << 3;
-constexpr Ports s1 = 1 << 4;
-constexpr Ports div = 1 << 5;
-constexpr Ports fdiv = 1 << 6;
-constexpr Ports p0 = 1 << 7;
-constexpr Ports p1 = 1 << 8;
-constexpr Ports p5 = 1 << 9;
-constexpr Ports p6 = 1 << 10;
+constexpr Ports s0 = 1 << 2;
+constexpr Ports s1 = 1 << 3;
+constexpr Ports div = 1 << 4;
+constexpr Ports fdiv = 1 << 5;
+constexpr Ports p0 = 1 << 6;
+constexpr Ports p1 = 1 << 7;
+constexpr Ports p5 = 1 << 8;
+constexpr Ports p6 = 1 << 9;
 
 using enum Operation;
 

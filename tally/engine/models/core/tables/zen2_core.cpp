@@ -17,18 +17,16 @@ constexpr const char* source_5 = "an estimate: right in its order of magnitude";
 // Ports. l: loads, s: stores, div and fdiv: dividers.
 constexpr Ports l0 = 1 << 0;
 constexpr Ports l1 = 1 << 1;
-constexpr Ports l2 = 1 << 2;
-constexpr Ports s0 = 1 << 3;
-constexpr Ports s1 = 1 << 4;
-constexpr Ports alu0 = 1 << 5;
-constexpr Ports alu1 = 1 << 6;
-constexpr Ports alu2 = 1 << 7;
-constexpr Ports alu3 = 1 << 8;
-constexpr Ports div = 1 << 9;
-constexpr Ports fp0 = 1 << 10;
-constexpr Ports fp1 = 1 << 11;
-constexpr Ports fp2 = 1 << 12;
-constexpr Ports fp3 = 1 << 13;
+constexpr Ports s0 = 1 << 2;
+constexpr Ports alu0 = 1 << 3;
+constexpr Ports alu1 = 1 << 4;
+constexpr Ports alu2 = 1 << 5;
+constexpr Ports alu3 = 1 << 6;
+constexpr Ports div = 1 << 7;
+constexpr Ports fp0 = 1 << 8;
+constexpr Ports fp1 = 1 << 9;
+constexpr Ports fp2 = 1 << 10;
+constexpr Ports fp3 = 1 << 11;
 
 using enum Operation;
 
@@ -182,6 +180,7 @@ constinit const CoreTable zen2_core = {
     .fetch = 8,
     .indirect = 3,
     .access_bytes = 32,
+    .store_bytes = 32,
     .mispredict = 22,
     .timings = by_operation(rows),
 };

@@ -183,6 +183,7 @@ constinit const CoreTable zen3_core = {
     .fetch = 8,
     .indirect = 3,
     .access_bytes = 32,
+    .store_bytes = 32,
     .store_merges = true,
     .mispredict = 20,
     .timings = by_operation(rows),

@@ -52,7 +52,7 @@ parameters = {
     "zen4": dict(forward=7, forward_blocked=19, renames="moves", fetch=8, indirect=3, access_bytes=32, store_merges=True,
                  mispredict=20),
     "zen5": dict(index_latency=1, forward=7, vector_forward=9, forward_blocked=14, renames="all", renamed_stores=13, fetch=8,
-                 fetches=2, indirect=1, returns=3, store_bytes=32, store_joins=True, mispredict=22),
+                 fetches=2, indirect=2, returns=2, store_bytes=32, store_joins=True, mispredict=22),
 }
 
 alus = ["alu0", "alu1", "alu2", "alu3", "alu4", "alu5"]  # of Zen 5; Zen 4 has four of them

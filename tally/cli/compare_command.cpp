@@ -36,12 +36,13 @@ struct CompareOptions {
 };
 
 constexpr const char* about =
-    "Each event and metric is the same, better, worse, or undecided, with the reason. Fewer is better; of IPC, clock "
-    "frequencies and rates per second more is. Exact counts of single runs are compared as they are. Other counts and "
-    "times need several runs on each side (tally stat -r 10); a Mann-Whitney test decides whether they differ at 1 %, "
-    "corrected for the number of rows, and the interval of the change is shown. Windows are compared by their sums, "
-    "times of tally memory by their intervals. With two profiles, the functions that changed are listed, or lines, "
-    "files of code, processes and threads (--by).\n"
+    "Each event and metric is the same, better, worse, or undecided, with the reason; gates follow the same rules. "
+    "Fewer is better; of IPC, clock frequencies and rates per second more is, if what they cost is better, too. One "
+    "run on each side decides exact and modelled counts of a program with one thread, if both were counted with "
+    "--repeatable. Others need several runs (tally stat -r 10): a Mann-Whitney test decides whether they differ at 1 "
+    "%, corrected for the number of rows. Windows are compared by their sums, times of tally memory by their "
+    "intervals. With two profiles, the functions that changed are listed, or lines, files of code, processes and "
+    "threads (--by).\n"
     "\n";
 
 constexpr const char* compare_examples =
@@ -108,8 +109,8 @@ int explain(const CompareOptions& options) {
 
 Result<output::ComparedRows> rows_of(const std::string& by) {
   if (by.empty()) return output::ComparedRows::functions;
-  for (const auto rows : {output::ComparedRows::functions, output::ComparedRows::lines, output::ComparedRows::objects,
-                          output::ComparedRows::processes, output::ComparedRows::threads})
+  using enum output::ComparedRows;
+  for (const auto rows : {functions, lines, objects, processes, threads})
     if (by == output::name(rows)) return rows;
   return fail(Code::bad_usage, fmt::format("--by '{}' is unknown", printable(by)),
               "use function, line, object, process or thread");

@@ -445,7 +445,7 @@ TEST(CompareInputs, reads_windows) {
   const Finished same = tally({"compare", "--all", "--format", "json", windows.path(), windows.path()});
   EXPECT_EQ(same.code(), 0) << same.err;
   const json comparison = json::parse(same.out, nullptr, false);
-  EXPECT_EQ(row(comparison, "instructions:u")["verdict"], "same");
+  EXPECT_EQ(row(comparison, "instructions:u")["verdict"], "undecided") << "windows do not say whether they repeat";
   EXPECT_EQ(row(comparison, "instructions:u")["trust"], "exact");
   EXPECT_GT(row(comparison, "instructions:u")["before"].get<std::int64_t>(), 10'000);
 }
@@ -464,8 +464,7 @@ std::string regions(std::int64_t instructions) {
 TEST(CompareInputs, reads_regions) {
   const json comparison = compared(regions(1000), regions(1010));
   EXPECT_EQ(row(comparison, "instructions:u", "parse")["change"], 10);
-  EXPECT_EQ(row(comparison, "instructions:u", "parse")["verdict"], "worse");
-  EXPECT_EQ(row(comparison, "entries", "parse")["verdict"], "same");
+  EXPECT_EQ(row(comparison, "instructions:u", "parse")["verdict"], "undecided");
   EXPECT_NEAR(row(comparison, "IPC", "parse")["change"].get<double>(), 0.02, 1e-9);
   const TemporaryFile before("old", regions(1000)), after("new", regions(1010));
   EXPECT_EQ(tally({"compare", before.path(), after.path(), "--fail-above", "instructions@parse=0.5%"}).code(), 3)
@@ -498,7 +497,7 @@ TEST(CompareInputs, compares_lines_processes_and_threads) {
   const json comparison = json::parse(tally(with({"compare", "--format", "json"}, files)).out, nullptr, false);
   ASSERT_FALSE(comparison["processes"].empty()) << comparison["warnings"];
   EXPECT_EQ(comparison["processes"][0]["process"], "sh #2");
-  EXPECT_EQ(comparison["processes"][0]["verdict"], "worse");
+  EXPECT_EQ(comparison["processes"][0]["verdict"], "undecided") << "the processes may affect each other";
   EXPECT_EQ(comparison["threads"][0]["thread"], "sh: sh #2");
   const Finished table = tally(with({"compare", "--by", "process"}, files));
   EXPECT_NE(table.out.find("sh #2"), std::string::npos) << table.out;

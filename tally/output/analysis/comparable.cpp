@@ -14,6 +14,7 @@
 #include "tally/core/stats/median.hpp"
 #include "tally/output/analysis/read_sources.hpp"
 #include "tally/output/analysis/whole_functions.hpp"
+#include "tally/output/kit/metric_bounds.hpp"
 #include "tally/output/kit/rounded_numbers.hpp"
 
 namespace tally::output {
@@ -37,18 +38,15 @@ Measure measure_of(std::string name, Unit unit, const Count& count) {
   return measure;
 }
 
-struct ErrorBounds {
-  Value low = 0, high = 0;
-};
-
-void set_bounds(Measure& measure, const std::optional<ErrorBounds>& bounds) {
-  if (measure.value && bounds) measure.bounds = ValueInterval{bounds->low, bounds->high};
+/// The event in the formula of a ratio that costs something: cycles of IPC, misses of a miss rate.
+std::string cost_of(const std::string& formula, Better better) {
+  const auto parsed = Formula::parse(formula);
+  if (!parsed || parsed->names().size() != 2 || better == Better::neither) return "";
+  return better == Better::more ? parsed->names().back() : parsed->names().front();
 }
 
-std::optional<ErrorBounds> estimate_bounds(const Count& count) {
-  if (count.trust != Trust::estimated || !count.value || !count.error_percent) return std::nullopt;
-  const Value value = *count.value, error = value * *count.error_percent / 100;
-  return ErrorBounds{value - error, value + error};
+void set_bounds(Measure& measure, const std::optional<MetricBounds>& bounds) {
+  if (measure.value && bounds) measure.bounds = ValueInterval{bounds->low, bounds->high};
 }
 
 void add_events(const Stat& stat, Comparable& to) {
@@ -62,34 +60,11 @@ void add_events(const Stat& stat, Comparable& to) {
   }
 }
 
-/// The metric's values for the bounds of the estimate in its formula; nothing without an estimate.
-std::optional<ErrorBounds> metric_bounds(const result::Metric& metric, const std::vector<result::Event>& events) {
-  const auto formula = Formula::parse(metric.formula);
-  if (!formula) return std::nullopt;
-  std::vector<Count> low, high;
-  bool has_estimate = false;
-  for (const std::string& name : formula->names()) {
-    const auto event = std::find_if(events.begin(), events.end(), [&](const result::Event& candidate) {
-      return candidate.total.name.text() == name;
-    });
-    if (event == events.end()) return std::nullopt;
-    low.push_back(event->total.count);
-    high.push_back(event->total.count);
-    const auto bounds = estimate_bounds(event->total.count);
-    if (!bounds) continue;
-    has_estimate = true;
-    low.back().value = std::llround(static_cast<double>(bounds->low));
-    high.back().value = std::llround(static_cast<double>(bounds->high));
-  }
-  const auto at_low = formula->evaluate(low).value, at_high = formula->evaluate(high).value;
-  if (!has_estimate || !at_low || !at_high) return std::nullopt;
-  return ErrorBounds{std::min(*at_low, *at_high), std::max(*at_low, *at_high)};
-}
-
 void add_metrics(const Stat& stat, Comparable& to) {
   for (const result::Metric& metric : stat.metrics) {
     Measure measure{.name = metric.name, .is_fraction = true, .fraction_unit = metric.unit, .is_metric = true};
     measure.better = better_of(metric.name);
+    measure.cost = cost_of(metric.formula, measure.better);
     measure.trust = metric.ratio.trust;
     measure.reason = metric.ratio.reason;
     measure.model = metric.ratio.model;
@@ -155,6 +130,7 @@ class RegionSums {
     measure.is_fraction = measure.is_metric = true;
     measure.fraction_unit = from.unit;
     measure.better = better_of(from.name);
+    measure.cost = cost_of(from.formula, measure.better);
     measure.trust = metric.last_run ? worst(measure.trust, from.ratio.trust) : from.ratio.trust;
     measure.reason = from.ratio.reason;
     measure.model = from.ratio.model;

@@ -14,6 +14,7 @@
 #include "tally/output/analysis/comparison_profiles.hpp"
 #include "tally/output/analysis/growth.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/analysis/row_growth.hpp"
 
 namespace tally::output {
 namespace {
@@ -81,8 +82,7 @@ void compare_bounded_runs(ComparedCount& row, const Measure& before, const Measu
 }
 
 /// Why a row that is not exact cannot be decided with any number of runs; empty if it can.
-std::string why_incomparable(const Comparable& before, const Comparable& after, const Measure& old_measure,
-                             const Measure& new_measure) {
+std::string why_incomparable(const Comparison& comparison, const Measure& old_measure, const Measure& new_measure) {
   const Trust worse = worst(old_measure.trust, new_measure.trust);
   if (worse == Trust::absent) {
     const bool is_before = old_measure.trust == Trust::absent;
@@ -96,20 +96,12 @@ std::string why_incomparable(const Comparable& before, const Comparable& after, 
   if (old_measure.unit != new_measure.unit || old_measure.is_fraction != new_measure.is_fraction ||
       old_measure.fraction_unit != new_measure.fraction_unit)
     return "the units differ";
-  if (worse == Trust::exact) return "";
-  if (before.environment.cpu != after.environment.cpu) return other_processors;
+  if (worse != Trust::exact && comparison.before->environment.cpu != comparison.after->environment.cpu)
+    return other_processors;
   if (worse == Trust::modelled && old_measure.model != new_measure.model)
     return "the models differ: use one --model for both";
-  return "";
+  return different_settings(comparison, worse);
 }
-
-std::string needs_runs(const Measure& measure) {
-  if (!measure.how_to_repeat.empty()) return "needs " + measure.how_to_repeat;
-  return fmt::format("needs at least {} runs on each side: -r 10", fewest_runs);
-}
-
-/// Whether a model counts the same in every run of the program.
-bool repeats(const Comparable& result) { return result.repeatable == true && result.is_single_threaded; }
 
 /// The value, if the runs ended as those of the other result.
 std::optional<Value> comparable_value(const Measure& one, const Measure& other) {
@@ -118,8 +110,7 @@ std::optional<Value> comparable_value(const Measure& one, const Measure& other) 
 }
 
 /// One quantity of both results. Sets `probability` if it is tested, with the verdict if the sides differ.
-ComparedCount compare_measure(const Comparable& before, const Comparable& after, const Measure& old_measure,
-                              const Measure& new_measure) {
+ComparedCount compare_measure(const Comparison& comparison, const Measure& old_measure, const Measure& new_measure) {
   ComparedCount row{.event = old_measure.name,
                     .subject = old_measure.subject,
                     .unit = old_measure.unit,
@@ -130,7 +121,7 @@ ComparedCount compare_measure(const Comparable& before, const Comparable& after,
                     .before = comparable_value(old_measure, new_measure),
                     .after = comparable_value(new_measure, old_measure),
                     .trust = trusts(old_measure.trust, new_measure.trust)};
-  if (std::string why = why_incomparable(before, after, old_measure, new_measure); !why.empty()) {
+  if (std::string why = why_incomparable(comparison, old_measure, new_measure); !why.empty()) {
     leave_undecided(row, std::move(why));
     row.is_incomparable = true;
     return row;
@@ -139,26 +130,15 @@ ComparedCount compare_measure(const Comparable& before, const Comparable& after,
   row.measure_after = &new_measure;
   const Trust worse = worst(old_measure.trust, new_measure.trust);
   const bool is_repeated = old_measure.runs.size() > 1 || new_measure.runs.size() > 1;
-  const bool is_constant = all_equal(old_measure.runs) && all_equal(new_measure.runs);
-  const bool is_sure = worse == Trust::exact || (worse == Trust::modelled && repeats(before) && repeats(after) &&
-                                                 !has_bounds(old_measure, new_measure));
-  if (is_sure && (!is_repeated || is_constant)) {
-    decide(row);
-  } else if (has_bounds(old_measure, new_measure)) {
-    if (std::min(old_measure.runs.size(), new_measure.runs.size()) >= fewest_runs)
-      compare_bounded_runs(row, old_measure, new_measure);
-    else
-      leave_undecided(row, needs_runs(old_measure));
+  const bool has_runs = std::min(old_measure.runs.size(), new_measure.runs.size()) >= fewest_runs;
+  if (has_bounds(old_measure, new_measure)) {
+    if (has_runs) compare_bounded_runs(row, old_measure, new_measure);
   } else if (old_measure.interval && new_measure.interval && !is_repeated && worse != Trust::partial) {
     compare_intervals(row, *old_measure.interval, *new_measure.interval);
-  } else if (old_measure.runs.size() >= fewest_runs && new_measure.runs.size() >= fewest_runs) {
+  } else if (has_runs && !(all_equal(old_measure.runs) && all_equal(new_measure.runs))) {
     compare_runs(row, old_measure, new_measure);
-  } else if (worse == Trust::partial && !is_repeated) {
-    const std::string& reason = old_measure.trust == Trust::partial ? old_measure.reason : new_measure.reason;
-    leave_undecided(row, reason.empty() ? needs_runs(old_measure) : reason + "; " + needs_runs(old_measure));
-  } else {
-    leave_undecided(row, needs_runs(old_measure));
   }
+  if (!row.probability) decide_by_growth(row, comparison);
   return row;
 }
 
@@ -187,6 +167,19 @@ void correct_for_number(std::vector<ComparedCount>& rows) {
     row.is_different = false;
     row.verdict = Verdict::same;
     row.reason.clear();
+  }
+}
+
+/// Leaves a ratio undecided if what it costs does not change in the same direction: IPC also rises if a program
+/// executes more instructions and takes longer.
+void judge_ratios(std::vector<ComparedCount>& rows) {
+  for (ComparedCount& row : rows) {
+    if (row.measure_before == nullptr || row.measure_before->cost.empty() || !row.is_different) continue;
+    const auto cost = std::find_if(rows.begin(), rows.end(), [&](const ComparedCount& count) {
+      return count.event == row.measure_before->cost && count.subject == row.subject;
+    });
+    if (cost != rows.end() && cost->verdict != row.verdict)
+      leave_undecided(row, fmt::format("{} decides, and is {}", cost->event, name(cost->verdict)));
   }
 }
 
@@ -226,10 +219,10 @@ void compare_measures(Comparison& comparison) {
       if (measure.is_metric != is_metric) continue;
       const auto other = others.find({measure.subject, measure.name});
       if (other != others.end()) {
-        comparison.counts.push_back(compare_measure(before, after, measure, *other->second));
+        comparison.counts.push_back(compare_measure(comparison, measure, *other->second));
         others.erase(other);
       } else if (are_benchmarks) {
-        comparison.counts.push_back(compare_measure(before, after, measure, missing(measure)));
+        comparison.counts.push_back(compare_measure(comparison, measure, missing(measure)));
       } else if (!is_metric) {
         removed.push_back(label(measure));
       }
@@ -237,7 +230,7 @@ void compare_measures(Comparison& comparison) {
   for (const Measure& measure : after.measures) {
     if (measure.is_metric || others.count({measure.subject, measure.name}) == 0) continue;
     if (are_benchmarks && has_subject(before, measure))
-      comparison.counts.push_back(compare_measure(before, after, missing(measure), measure));
+      comparison.counts.push_back(compare_measure(comparison, missing(measure), measure));
     else
       added.push_back(label(measure));
   }
@@ -265,30 +258,8 @@ void compare_settings(Comparison& comparison, bool forced) {
 }  // namespace
 
 std::string_view name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::same: return "same";
-    case Verdict::better: return "better";
-    case Verdict::worse: return "worse";
-    case Verdict::undecided: break;
-  }
-  return "undecided";
-}
-
-void decide(ComparedCount& row) {
-  row.is_different = row.change() != 0;
-  if (!row.is_different) {
-    row.verdict = Verdict::same;
-  } else if (row.better == Better::neither) {
-    row.verdict = Verdict::undecided;
-    row.reason = "it changed; neither more nor less is better";
-  } else {
-    row.verdict = row.growth() < 0 ? Verdict::better : Verdict::worse;
-  }
-}
-
-void leave_undecided(ComparedCount& row, std::string reason) {
-  row.verdict = Verdict::undecided;
-  row.reason = std::move(reason);
+  constexpr std::string_view names[] = {"same", "better", "worse", "undecided"};
+  return names[static_cast<std::size_t>(verdict)];
 }
 
 const std::vector<ComparedCount>& Comparison::rows(ComparedRows which) const {
@@ -328,14 +299,15 @@ std::optional<Error> not_comparable(const Comparable& before, const Comparable& 
 
 Result<Comparison> compare(const Comparable& before, const Comparable& after, bool forced) {
   Comparison comparison{.before = &before, .after = &after};
+  compare_settings(comparison, forced);
   compare_measures(comparison);
   if (comparison.counts.empty())
     return fail(Code::bad_usage, "no event is in both results", "count the same events with -e");
   correct_for_number(comparison.counts);
+  judge_ratios(comparison.counts);
   for (const Comparable* const side : {&before, &after})
     if (side->incomplete)
       comparison.warnings.push_back(fmt::format("the result {} is incomplete", side == &before ? "before" : "after"));
-  compare_settings(comparison, forced);
   if (!before.note.empty()) comparison.warnings.push_back(before.note);
   if (!after.note.empty() && after.note != before.note) comparison.warnings.push_back(after.note);
   if (before.profile != nullptr && after.profile != nullptr) {

@@ -11,6 +11,7 @@
 #include "tally/core/count/event_name.hpp"
 #include "tally/output/analysis/profile_difference.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/analysis/row_growth.hpp"
 #include "tally/output/analysis/runtime_code.hpp"
 
 namespace tally::output {
@@ -49,7 +50,8 @@ std::vector<bool> runtime_functions(const ProfileDifference& difference) {
 /// The counts of two profiles, event by event.
 class ProfileRowChanges {
  public:
-  explicit ProfileRowChanges(const ProfileDifference& difference) : difference_(difference) {}
+  ProfileRowChanges(const Comparison& comparison, const ProfileDifference& difference)
+      : comparison_(comparison), difference_(difference) {}
 
   /// The rows of functions, lines or files that changed; `names`: of each.
   std::vector<ComparedCount> rows_of(const std::vector<Change>& changes, const std::vector<std::string>& names) const {
@@ -81,18 +83,21 @@ class ProfileRowChanges {
     row.before = change.before.counts[e];
     row.after = change.after.counts[e];
     row.trust = tally::name(trust);
-    decide(row);
-    if (difference_.is_estimated(e)) {
+    std::string why = different_settings(comparison_, trust);
+    if (trust == Trust::estimated)
+      why = "only the total of an estimate has an error bound: compare modelled cycles of functions";
+    else if (trust != Trust::exact && before.environment.cpu != after.environment.cpu)
+      why = other_processors;
+    row.is_incomparable = !why.empty();
+    row.reason = std::move(why);
+    if (!row.is_incomparable && difference_.is_estimated(e)) {
       const Estimate estimate = difference_.estimate(change, e);
       row.interval = ValueInterval{estimate.low, estimate.high};
+      decide(row);
       row.is_different = estimate.low > 0 || estimate.high < 0;
       if (!row.is_different) row.verdict = Verdict::same;
-    } else if (trust == Trust::estimated) {
-      leave_undecided(row, "only the total of an estimate has an error bound: compare modelled cycles of functions");
-      row.is_incomparable = true;
-    } else if (trust != Trust::exact && before.environment.cpu != after.environment.cpu) {
-      leave_undecided(row, other_processors);
-      row.is_incomparable = true;
+    } else {
+      decide_by_growth(row, comparison_);
     }
     return row;
   }
@@ -106,6 +111,7 @@ class ProfileRowChanges {
     return rows;
   }
 
+  const Comparison& comparison_;
   const ProfileDifference& difference_;
 };
 
@@ -180,7 +186,7 @@ Result<void> compare_profiles(Comparison& comparison) {
   if (!difference) return fail(difference.error());
   if (std::string caution = difference->caution(); !caution.empty()) comparison.warnings.push_back(std::move(caution));
   const std::vector<std::string> names = difference->names(false);
-  const ProfileRowChanges profiles(*difference);
+  const ProfileRowChanges profiles(comparison, *difference);
   comparison.functions = profiles.rows_of(difference->functions, names);
   const std::vector<std::string> whole_names = difference->names(true);
   for (std::size_t f = 0; f < names.size(); ++f) {
@@ -196,6 +202,9 @@ Result<void> compare_profiles(Comparison& comparison) {
       row.label = "code generation";
   const std::vector<bool> runtime = runtime_functions(*difference);
   for (ComparedCount& row : comparison.functions) row.is_runtime = runtime[row.index];
+  if (!comparison.functions.empty() && comparison.functions.front().verdict == Verdict::undecided)
+    comparison.warnings.push_back(fmt::format("{} of functions, undecided: {}", comparison.functions.front().event,
+                                              comparison.functions.front().reason));
   comparison.lines = profiles.rows_of(difference->lines, names_of_lines(*difference, names));
   comparison.objects = profiles.rows_of(difference->objects, names_of_objects(*difference));
   if (const OwnerChanges processes(comparison, *difference, false); processes.all().size() > 1)

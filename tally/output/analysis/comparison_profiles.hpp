@@ -10,10 +10,6 @@ namespace tally::output {
 
 inline constexpr const char* other_processors = "the processors differ: count both on the same model";
 
-/// Sets the verdict on a change that is more than chance.
-void decide(ComparedCount& row);
-void leave_undecided(ComparedCount& row, std::string reason);
-
 /// Adds the rows and warnings of two profiles. Errors: bad_usage if they have no event in common.
 Result<void> compare_profiles(Comparison& comparison);
 

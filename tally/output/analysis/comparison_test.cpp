@@ -56,14 +56,6 @@ ComparedCount compared(const Series& before, const Series& after, const std::str
   return compare(old_result, new_result)->counts.at(0);
 }
 
-TEST(Comparison, of_exact_counts_needs_no_statistics) {
-  EXPECT_EQ(compared({"instructions:u", {1000}}, {"instructions:u", {1001}}).verdict, Verdict::worse);
-  EXPECT_EQ(compared({"instructions:u", {1000}}, {"instructions:u", {999}}).verdict, Verdict::better);
-  EXPECT_EQ(compared({"instructions:u", {1000}}, {"instructions:u", {1000}}).verdict, Verdict::same);
-  EXPECT_EQ(compared({"instructions:u", {1000}}, {"instructions:u", {1001}}, "cpu B").verdict, Verdict::worse);
-  EXPECT_EQ(compared({"instructions:u", {7, 7}}, {"instructions:u", {8, 8}}).verdict, Verdict::worse);
-}
-
 TEST(Comparison, of_other_counts_needs_runs) {
   const ComparedCount once = compared({"cycles:u", {1000}, Trust::counted}, {"cycles:u", {2000}, Trust::counted});
   EXPECT_EQ(once.verdict, Verdict::undecided);
@@ -142,34 +134,6 @@ TEST(Comparison, with_one_run_of_a_time_is_undecided) {
   }
 }
 
-Stat with_metric(const std::string& name, double value) {
-  Stat stat = stat_of({{"instructions:u", {1000}}});
-  result::Metric metric;
-  metric.name = name;
-  metric.ratio = {value, Trust::exact, "", ""};
-  stat.metrics.push_back(metric);
-  return stat;
-}
-
-TEST(Comparison, of_metrics_knows_which_change_is_better) {
-  const auto verdict = [](const char* name, double before, double after) {
-    const Comparable old_result = *comparable_of(with_metric(name, before));
-    return compare(old_result, *comparable_of(with_metric(name, after)))->counts.at(1).verdict;
-  };
-  EXPECT_EQ(verdict("IPC", 1.5, 2.5), Verdict::better);
-  EXPECT_EQ(verdict("LLC-MPKI", 1.5, 2.5), Verdict::worse);
-  EXPECT_EQ(verdict("loads-per-store", 1.5, 2.5), Verdict::undecided);
-  EXPECT_EQ(verdict("loads-per-store", 1.5, 1.5), Verdict::same);
-}
-
-// Counts above 2^53, which a double cannot represent.
-TEST(Comparison, of_large_exact_counts_is_exact) {
-  const std::int64_t large = (std::int64_t{1} << 62) + 1;
-  const ComparedCount row = compared({"instructions:u", {large}}, {"instructions:u", {large + 1}});
-  EXPECT_EQ(row.verdict, Verdict::worse);
-  EXPECT_EQ(change_text(row), "+1");
-}
-
 TEST(Comparison, refuses_other_programs) {
   const Comparable one = *comparable_of(stat_of({{"instructions:u", {1}}}));
   Comparable other = one;
@@ -210,6 +174,29 @@ GateResult judged(const std::string& text, const Comparable& before, const Compa
   static Comparison comparison;
   comparison = *compare(before, after);
   return evaluate({*parse_gate(text, true)}, comparison)->front();
+}
+
+ComparedCount of_repeatable(std::int64_t before, std::int64_t after) {
+  const Comparable old_result = repeatable({"instructions:u", {before}});
+  return compare(old_result, repeatable({"instructions:u", {after}}))->counts.at(0);
+}
+
+TEST(Comparison, of_repeatable_exact_counts_needs_no_statistics) {
+  EXPECT_EQ(of_repeatable(1000, 1001).verdict, Verdict::worse);
+  EXPECT_EQ(of_repeatable(1000, 999).verdict, Verdict::better);
+  EXPECT_EQ(of_repeatable(1000, 1000).verdict, Verdict::same);
+  // Counts above 2^53, which a double cannot represent.
+  const std::int64_t large = (std::int64_t{1} << 62) + 1;
+  EXPECT_EQ(of_repeatable(large, large + 1).verdict, Verdict::worse);
+  EXPECT_EQ(change_text(of_repeatable(large, large + 1)), "+1");
+}
+
+TEST(Comparison, of_single_runs_that_may_differ_is_undecided_as_its_gates_are) {
+  const ComparedCount once = compared({"instructions:u", {1000}}, {"instructions:u", {2000}});
+  EXPECT_EQ(once.verdict, Verdict::undecided);
+  EXPECT_EQ(once.reason, "one run on each side: count both with --repeatable, or 5 times (-r 5)");
+  EXPECT_EQ(compared({"instructions:u", {7, 7}}, {"instructions:u", {8, 8}}).verdict, Verdict::undecided);
+  EXPECT_EQ(compared({"instructions:u", {7, 7, 7, 7}}, {"instructions:u", {8, 8, 8, 8}}).verdict, Verdict::worse);
 }
 
 TEST(Gates, fail_above_their_limit) {

@@ -13,6 +13,7 @@
 #include "tally/output/analysis/comparison.hpp"
 #include "tally/output/analysis/growth.hpp"
 #include "tally/output/analysis/profile_names.hpp"
+#include "tally/output/analysis/row_growth.hpp"
 
 namespace tally::output {
 namespace {
@@ -54,53 +55,6 @@ std::string grew(const ComparedCount& row) {
                      change_text(row), relative ? fmt::format(", {:+.2f} %", 100 * *relative) : "");
 }
 
-/// At most 2,000 of the runs, evenly spaced: all pairs of both sides are compared.
-std::vector<double> thinned(const std::vector<Value>& runs) {
-  constexpr std::size_t most = 2000;
-  const std::size_t step = runs.size() / most + 1;
-  std::vector<double> kept;
-  for (std::size_t i = 0; i < runs.size(); i += step) kept.push_back(static_cast<double>(runs[i]));
-  return kept;
-}
-
-/// The runs of one side; a single value if there are none. A function of a profile has no runs, and what differs
-/// between runs without --repeatable (addresses, the environment) is mostly in functions of the dynamic linker.
-RepeatedValue repeated_value(const ComparedCount& row, const Measure* measure, Value value, const Comparable& side) {
-  const bool counts_exactly =
-      (row.trust == name(Trust::exact) || row.trust == name(Trust::modelled)) && !(measure && measure->bounds);
-  const bool repeats = measure == nullptr || side.repeatable == true;
-  RepeatedValue repeated{{}, counts_exactly && repeats && side.is_single_threaded};
-  if (measure != nullptr && !measure->how_to_repeat.empty())
-    repeated.how_to_decide = "needs " + measure->how_to_repeat;
-  else if (repeats && !side.is_single_threaded)
-    repeated.how_to_decide =
-        measure == nullptr ? "a gate of the whole program, counted with `tally stat -r 5`: it has several threads "
-                             "or processes, so the counts of its functions may differ from run to run"
-                           : "the program has several threads or processes: count both 5 times (-r 5)";
-  if (measure != nullptr) repeated.runs = thinned(measure->runs);
-  if (repeated.runs.size() < 2) repeated.runs = {static_cast<double>(value)};
-  return repeated;
-}
-
-bool has_bounds(const ComparedCount& row) {
-  return row.measure_before != nullptr && (row.measure_before->bounds || row.measure_after->bounds);
-}
-
-/// A change that has an interval, but no runs or whose runs have the same error: of a sampled function, or of values
-/// with 95 % intervals.
-std::optional<Growth> growth_by_interval(const Gate& gate, const ComparedCount& row) {
-  const bool is_profile = row.measure_before == nullptr;
-  const bool has_intervals = !is_profile && row.measure_before->interval && row.measure_after->interval &&
-                             row.measure_before->runs.size() < 2 && row.measure_after->runs.size() < 2;
-  if (!row.interval || !(is_profile || has_intervals || has_bounds(row)) || (gate.is_relative && *row.before == 0))
-    return std::nullopt;
-  const double sign = row.better == Better::more ? -1 : 1;
-  const double unit = gate.is_relative ? std::abs(static_cast<double>(*row.before)) : 1;
-  const double one = sign * static_cast<double>(row.interval->low) / unit;
-  const double other = sign * static_cast<double>(row.interval->high) / unit;
-  return Growth{std::min(one, other), std::max(one, other)};
-}
-
 /// "+0.12 % to +3.4 %", or "+1.2 ms to +3.4 ms" in the quantity's unit.
 std::string growth_text(const Growth& growth, bool is_relative, const ComparedCount& of) {
   if (is_relative) return fmt::format("{:+.2f} % to {:+.2f} %", 100 * growth.low, 100 * growth.high);
@@ -131,32 +85,17 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
     result.state = GateResult::State::undecided;  // with the reason in its text
     return result;
   }
-  if (row.is_incomparable) return undecided(std::move(result), row.reason);
-  std::vector<std::string> settings = comparison.other_settings;
-  if (row.measure_before != nullptr && worst(row.measure_before->trust, row.measure_after->trust) == Trust::modelled)
-    settings.insert(settings.end(), comparison.other_models.begin(), comparison.other_models.end());
-  if (!settings.empty())
-    return undecided(std::move(result),
-                     fmt::format("{} differ{}: count both in the same way (`tally compare --force` ignores it)",
-                                 join(settings, ", "), settings.size() == 1 ? "s" : ""));
-  const bool more_is_better = row.better == Better::more;
-  const RepeatedValue before = repeated_value(row, row.measure_before, *row.before, *comparison.before);
-  const RepeatedValue after = repeated_value(row, row.measure_after, *row.after, *comparison.after);
-  const auto by_interval = growth_by_interval(gate, row);
-  if (has_bounds(row) && !by_interval)
-    return undecided(std::move(result), row.reason.empty() ? "a part of 0 is not defined" : row.reason);
-  const GrowthOrReason found =
-      by_interval ? GrowthOrReason(*by_interval) : growth_between(before, after, more_is_better, gate.is_relative);
-  if (const auto* const why = std::get_if<std::string>(&found))
-    return undecided(std::move(result), row.reason.empty() ? *why : row.reason);
-  const Growth& growth = std::get<Growth>(found);
+  const RowGrowth found = growth_of(row, comparison, gate.is_relative);
+  if (const auto* const why = std::get_if<std::string>(&found.growth)) return undecided(std::move(result), *why);
+  const Growth& growth = std::get<Growth>(found.growth);
   const std::string limit = gate.text.substr(gate.text.rfind('=') + 1);
   const LimitVerdict verdict = judge_growth(growth, gate.limit);
   if (verdict == LimitVerdict::unknown) {
     const std::string interval = "the 99 % interval is " + growth_text(growth, gate.is_relative, row);
-    if (has_bounds(row)) return undecided(std::move(result), interval + "; estimates have this error in every run");
-    if (by_interval) return undecided(std::move(result), interval + "; a longer measurement would decide");
-    const auto runs = runs_to_decide(before, after, more_is_better, gate.is_relative, gate.limit);
+    if (found.has_bounds) return undecided(std::move(result), interval + "; estimates have this error in every run");
+    if (found.is_by_interval) return undecided(std::move(result), interval + "; a longer measurement would decide");
+    const auto runs =
+        runs_to_decide(found.before, found.after, row.better == Better::more, gate.is_relative, gate.limit);
     return undecided(std::move(result), fmt::format("{}; {} runs on each side would decide", interval,
                                                     runs ? fmt::format("about {}", *runs) : "more than 1,000"));
   }

@@ -51,6 +51,7 @@ struct Measure {
   std::optional<ValueInterval> bounds = {};    ///< of an error that every run has: more runs do not make it smaller
   std::string how_to_repeat = {};              ///< what records several runs; empty: -r 10
   std::string failure = {};                    ///< how every run failed: "exit code 1"; empty: they succeeded
+  std::string cost = {};  ///< of a ratio: the event in it of which less is better, for example cycles of IPC
 };
 
 /// A result as it is compared.

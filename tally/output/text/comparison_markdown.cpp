@@ -6,6 +6,7 @@
 #include <span>
 
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/row_growth.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
 #include "tally/output/kit/markdown.hpp"
 
@@ -38,14 +39,8 @@ std::string row(const ComparedCount& count, const std::string& first, const std:
 constexpr const char* table_head = "| {} | before | after | change | | verdict | {} |\n|---|--:|--:|--:|--:|---|---|\n";
 
 const char* heading(ComparedRows rows) {
-  switch (rows) {
-    case ComparedRows::lines: return "Lines";
-    case ComparedRows::objects: return "Files";
-    case ComparedRows::processes: return "Processes";
-    case ComparedRows::threads: return "Threads";
-    case ComparedRows::functions: break;
-  }
-  return "Functions";
+  constexpr const char* headings[] = {"Functions", "Lines", "Files", "Processes", "Threads"};
+  return headings[static_cast<std::size_t>(rows)];
 }
 
 /// Functions of the runtime as one row, where its largest one was, unless there are no others. `sum`: holds the row.
@@ -67,12 +62,13 @@ std::vector<const ComparedCount*> with_runtime_as_one(const std::vector<const Co
     }
     *sum.before += *row->before;
     *sum.after += *row->after;
-    if (row->verdict == Verdict::undecided) sum.verdict = Verdict::undecided;
+    // The sum of samples has no interval of its own.
+    if (row->verdict == Verdict::undecided || (row->interval && row->verdict != sum.verdict))
+      sum.verdict = Verdict::undecided;
   }
   if (functions < 2 || shown.size() < 2) return rows;
   sum.subject = fmt::format("{} functions of the runtime", functions);
-  if (sum.verdict != Verdict::undecided)
-    sum.verdict = sum.growth() > 0 ? Verdict::worse : sum.growth() < 0 ? Verdict::better : Verdict::same;
+  if (sum.verdict != Verdict::undecided) decide(sum);
   return shown;
 }
 

@@ -152,14 +152,8 @@ std::vector<GateLine> gate_lines(const std::vector<GateResult>& gates) {
 }
 
 std::string_view name(ComparedRows rows) {
-  switch (rows) {
-    case ComparedRows::lines: return "line";
-    case ComparedRows::objects: return "object";
-    case ComparedRows::processes: return "process";
-    case ComparedRows::threads: return "thread";
-    case ComparedRows::functions: break;
-  }
-  return "function";
+  constexpr std::string_view names[] = {"function", "line", "object", "process", "thread"};
+  return names[static_cast<std::size_t>(rows)];
 }
 
 std::vector<const ComparedCount*> shown_rows(const Comparison& comparison, const ComparisonStyle& style) {
@@ -192,11 +186,12 @@ bool JudgedComparison::any(GateResult::State state, bool is_hard) const {
 
 namespace {
 
-// "; largest change: parse (+8,000)": the function that changed most by the event of a gate of the whole program.
-std::string largest_change(const Comparison& comparison, const ComparedCount* count) {
-  if (count == nullptr || !count->subject.empty()) return "";
+// "; largest change: parse (+8,000)": the function that grew most, if a failed gate limits an event of the program.
+std::string largest_change(const Comparison& comparison, const GateResult& result) {
+  const ComparedCount* const count = result.count;
+  if (result.state != GateResult::State::failed || count == nullptr || !count->subject.empty()) return "";
   for (const ComparedCount& function : comparison.functions)
-    if (function.event == count->event && function.verdict != Verdict::same)
+    if (function.event == count->event && function.verdict != Verdict::same && function.growth() > 0)
       return fmt::format("; largest change: {} ({})", function.subject, change_text(function));
   return "";
 }
@@ -208,11 +203,11 @@ std::string JudgedComparison::verdict() const {
     for (const GateResult& gate : gates)
       if (gate.state == state && gate.gate.is_hard)
         return fmt::format("{}: {}{}", state == GateResult::State::failed ? "failed" : "undecided", gate.text,
-                           largest_change(comparison, gate.count));
+                           largest_change(comparison, gate));
   if (any(GateResult::State::failed, false)) {
     const auto first = std::find_if(gates.begin(), gates.end(),
                                     [](const GateResult& gate) { return gate.state == GateResult::State::failed; });
-    return fmt::format("passed, with a warning: {}{}", first->text, largest_change(comparison, first->count));
+    return fmt::format("passed, with a warning: {}{}", first->text, largest_change(comparison, *first));
   }
   if (!gates.empty()) return "passed: every gate";
   for (const auto wanted : {Verdict::worse, Verdict::better, Verdict::undecided})

@@ -1,0 +1,130 @@
+#include "tally/output/analysis/row_growth.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tally/core/base/text.hpp"
+
+namespace tally::output {
+namespace {
+
+/// At most 2,000 of the runs, evenly spaced: all pairs of both sides are compared.
+std::vector<double> thinned(const std::vector<Value>& runs) {
+  constexpr std::size_t most = 2000;
+  const std::size_t step = runs.size() / most + 1;
+  std::vector<double> kept;
+  for (std::size_t i = 0; i < runs.size(); i += step) kept.push_back(static_cast<double>(runs[i]));
+  return kept;
+}
+
+/// The runs of one side; a single value if there are none. A function of a profile has no runs, and what differs
+/// between runs without --repeatable (addresses, the environment) is mostly in functions of the dynamic linker; but
+/// what a model counts depends on addresses everywhere.
+RepeatedValue repeated_value(const ComparedCount& row, const Measure* measure, Value value, const Comparable& side) {
+  const bool is_exact = row.trust == name(Trust::exact);
+  const bool can_repeat = (is_exact || row.trust == name(Trust::modelled)) && !(measure && measure->bounds);
+  const bool repeats = (measure == nullptr && is_exact) || side.repeatable == true;
+  RepeatedValue repeated{{}, can_repeat && repeats && side.is_single_threaded};
+  const bool is_profile = measure == nullptr || !measure->how_to_repeat.empty();
+  if (can_repeat && side.is_single_threaded)
+    repeated.how_to_decide = is_profile ? "count both with --repeatable" : repeated.how_to_decide;
+  else if (measure == nullptr)
+    repeated.how_to_decide =
+        "the program has several threads or processes, so the counts of its functions may differ from run to run; "
+        "`tally stat -r 5` decides those of the whole program";
+  else if (is_profile)
+    repeated.how_to_decide = "needs " + measure->how_to_repeat;
+  else if (!can_repeat)
+    repeated.how_to_decide = fmt::format("needs at least {} runs on each side: -r 10", fewest_runs);
+  else if (repeats)
+    repeated.how_to_decide = "the program has several threads or processes: count both 5 times (-r 5)";
+  if (measure != nullptr) repeated.runs = thinned(measure->runs);
+  if (repeated.runs.size() < 2) repeated.runs = {static_cast<double>(value)};
+  return repeated;
+}
+
+bool has_bounds(const ComparedCount& row) {
+  return row.measure_before != nullptr && (row.measure_before->bounds || row.measure_after->bounds);
+}
+
+/// A change that has an interval, but no runs or whose runs have the same error: of a sampled function, or of values
+/// with 95 % intervals.
+std::optional<Growth> growth_by_interval(const ComparedCount& row, bool is_relative) {
+  const bool is_profile = row.measure_before == nullptr;
+  const bool has_intervals = !is_profile && row.measure_before->interval && row.measure_after->interval &&
+                             row.measure_before->runs.size() < 2 && row.measure_after->runs.size() < 2;
+  if (!row.interval || !(is_profile || has_intervals || has_bounds(row)) || (is_relative && *row.before == 0))
+    return std::nullopt;
+  const double sign = row.better == Better::more ? -1 : 1;
+  const double unit = is_relative ? std::abs(static_cast<double>(*row.before)) : 1;
+  const double at_low = sign * static_cast<double>(row.interval->low) / unit;
+  const double at_high = sign * static_cast<double>(row.interval->high) / unit;
+  return Growth{std::min(at_low, at_high), std::max(at_low, at_high)};
+}
+
+/// The reason for partial counts, if a side of the row is partial.
+std::string partial_reason(const ComparedCount& row) {
+  for (const Measure* const measure : {row.measure_before, row.measure_after})
+    if (measure != nullptr && measure->trust == Trust::partial && !measure->reason.empty())
+      return measure->reason + "; ";
+  return "";
+}
+
+}  // namespace
+
+std::string different_settings(const Comparison& comparison, Trust trust) {
+  std::vector<std::string> settings = comparison.other_settings;
+  if (trust == Trust::modelled)
+    settings.insert(settings.end(), comparison.other_models.begin(), comparison.other_models.end());
+  if (settings.empty()) return "";
+  return fmt::format("{} differ{}: count both in the same way (`tally compare --force` ignores it)",
+                     join(settings, ", "), settings.size() == 1 ? "s" : "");
+}
+
+RowGrowth growth_of(const ComparedCount& row, const Comparison& comparison, bool is_relative) {
+  if (row.is_incomparable) return {row.reason};
+  RowGrowth result{.growth = std::string(),
+                   .has_bounds = has_bounds(row),
+                   .before = repeated_value(row, row.measure_before, *row.before, *comparison.before),
+                   .after = repeated_value(row, row.measure_after, *row.after, *comparison.after)};
+  if (const auto by_interval = growth_by_interval(row, is_relative)) {
+    result.growth = *by_interval;
+    result.is_by_interval = true;
+  } else if (result.has_bounds) {
+    result.growth = row.interval ? "a part of 0 is not defined" : result.before.how_to_decide;
+  } else {
+    result.growth = growth_between(result.before, result.after, row.better == Better::more, is_relative);
+    if (auto* const why = std::get_if<std::string>(&result.growth)) *why = partial_reason(row) + *why;
+  }
+  return result;
+}
+
+void decide(ComparedCount& row) {
+  row.is_different = row.change() != 0;
+  if (!row.is_different) {
+    row.verdict = Verdict::same;
+  } else if (row.better == Better::neither) {
+    row.verdict = Verdict::undecided;
+    row.reason = "it changed; neither more nor less is better";
+  } else {
+    row.verdict = row.growth() < 0 ? Verdict::better : Verdict::worse;
+  }
+}
+
+void leave_undecided(ComparedCount& row, std::string reason) {
+  row.verdict = Verdict::undecided;
+  row.reason = std::move(reason);
+}
+
+void decide_by_growth(ComparedCount& row, const Comparison& comparison) {
+  const RowGrowth result = growth_of(row, comparison, false);
+  if (const auto* const why = std::get_if<std::string>(&result.growth))
+    leave_undecided(row, *why);
+  else
+    decide(row);
+}
+
+}  // namespace tally::output

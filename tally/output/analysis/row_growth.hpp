@@ -1,0 +1,30 @@
+// By how much a row of a comparison grew: the verdict on the row and the gates that limit it both follow from this.
+#pragma once
+
+#include <string>
+
+#include "tally/output/analysis/growth.hpp"
+#include "tally/output/kinds/comparison_result.hpp"
+
+namespace tally::output {
+
+struct RowGrowth {
+  GrowthOrReason growth;
+  bool is_by_interval = false;  ///< by ComparedCount::interval, not by runs
+  bool has_bounds = false;      ///< every run has the same error
+  RepeatedValue before = {}, after = {};
+};
+
+/// Growth of a row that both sides have. `is_relative`: relative to before.
+RowGrowth growth_of(const ComparedCount& row, const Comparison& comparison, bool is_relative);
+
+/// Settings that differ and decide the count: "--cpu-model differs: …"; empty if there are none, or they do not matter.
+std::string different_settings(const Comparison& comparison, Trust trust);
+
+/// Sets the verdict on a change that is more than chance.
+void decide(ComparedCount& row);
+void leave_undecided(ComparedCount& row, std::string reason);
+/// Sets the verdict by growth_of(), if that is a point, or leaves the row undecided with its reason.
+void decide_by_growth(ComparedCount& row, const Comparison& comparison);
+
+}  // namespace tally::output

@@ -1,0 +1,147 @@
+// Every output of a comparison states the same verdict, and gates agree with it.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/analysis/comparable.hpp"
+#include "tally/output/analysis/gates.hpp"
+#include "tally/output/kinds/comparison_format.hpp"
+
+namespace tally::output {
+namespace {
+
+using State = GateResult::State;
+
+/// A profile of the functions `hot` and `main`, counted with --repeatable.
+Comparable profiled(std::int64_t hot, std::int64_t threads, Trust trust = Trust::exact) {
+  result::Profile profile;
+  profile.stat.command = {"prog"};
+  profile.stat.environment.provenance.command_line = {"tally", "profile", "--repeatable", "--", "prog"};
+  profile.stat.runs.resize(1);
+  profile.stat.runs[0].process_count = 1;
+  profile.stat.runs[0].thread_count = threads;
+  result::EventCount count;
+  count.event = "instructions:u";
+  count.name = split_event_name(count.event);
+  count.count.value = hot + 1'000'000;
+  count.count.trust = trust;
+  profile.stat.events.push_back({.total = count, .summary = {}});
+  profile.stat.runs[0].counts.push_back(count);
+  profile.owners.push_back({1, "prog", 1, ""});
+  profile.objects.push_back({"/bin/prog"});
+  profile.sources.emplace_back();
+  for (const std::uint32_t function : {0U, 1U}) {
+    profile.functions.push_back({function == 0 ? "hot" : "main", 0});
+    profile.rows.emplace_back().function = function;
+    profile.counts.push_back(function == 0 ? hot : 1'000'000);
+  }
+  profile.repeated = profile.unplaced = {0};
+  return *comparable_of(profile);
+}
+
+struct Expected {
+  const char *change, *verdict;
+  State gate;  ///< instructions=1%
+  const char* line;
+  bool names_function;
+};
+
+void expect_everywhere(const Comparable& before, const Comparable& after, const Expected& expected) {
+  SCOPED_TRACE(expected.change);
+  const JudgedComparison judged = *compare_and_judge(before, after, {*parse_gate("instructions=1%", true)});
+  EXPECT_EQ(judged.gates.at(0).state, expected.gate);
+  EXPECT_TRUE(judged.verdict().starts_with(expected.line)) << judged.verdict();
+  EXPECT_EQ(judged.verdict().find("hot") != std::string::npos, expected.names_function) << judged.verdict();
+  const auto json = nlohmann::json::parse(comparison_json(judged, {}));
+  EXPECT_EQ(json["events"].at(0)["verdict"], expected.verdict);
+  EXPECT_EQ(json["functions"].at(0)["verdict"], expected.verdict);
+  EXPECT_EQ(json["gates"].at(0)["state"], name(expected.gate));
+  for (const auto write : {comparison_table, comparison_markdown, comparison_html}) {
+    const std::string text = write(judged, {});
+    std::size_t same = 0, other = 0;
+    for (const char* const verdict : {"better", "worse", "undecided"}) {
+      for (const std::string& line : split(text, '\n')) {
+        const bool is_row = line.find("+") != std::string::npos && line.find("instructions=") == std::string::npos &&
+                            line.find(" → ") == std::string::npos && line.find(": ") == std::string::npos;
+        if (is_row && line.find(verdict) != std::string::npos)
+          ++(std::string(verdict) == expected.verdict ? same : other);
+      }
+    }
+    EXPECT_GE(same, 1U) << text;
+    EXPECT_EQ(other, 0U) << text;
+  }
+}
+
+TEST(Verdicts, are_the_same_in_every_output) {
+  expect_everywhere(profiled(1'000'000, 1), profiled(2'000'000, 1),
+                    {"large", "worse", State::failed, "failed: instructions:u", true});
+  expect_everywhere(profiled(1'000'000, 1), profiled(1'000'100, 1),
+                    {"small", "worse", State::passed, "passed: every gate", false});
+  expect_everywhere(profiled(1'000'000, 3), profiled(2'000'000, 3),
+                    {"of threads", "undecided", State::undecided, "undecided: instructions:u", false});
+  expect_everywhere(profiled(1'000'000, 3, Trust::modelled), profiled(2'000'000, 3, Trust::modelled),
+                    {"of a model", "undecided", State::undecided, "undecided: instructions:u", false});
+}
+
+// A function that became better is not what a failed gate is about.
+TEST(Verdicts, name_the_function_that_grew) {
+  Comparable before = profiled(3'000'000, 1), after = profiled(1'000'000, 1);
+  const JudgedComparison judged = *compare_and_judge(after, before, {*parse_gate("instructions=1%", true)});
+  EXPECT_NE(judged.verdict().find("largest change: hot (+2,000,000)"), std::string::npos) << judged.verdict();
+  after.measures[0].value = *before.measures[0].value * 2;
+  after.measures[0].runs = {*after.measures[0].value};
+  const JudgedComparison fallen = *compare_and_judge(before, after, {*parse_gate("instructions=1%", true)});
+  EXPECT_TRUE(fallen.verdict().starts_with("failed: instructions:u")) << fallen.verdict();
+  EXPECT_EQ(fallen.verdict().find("hot"), std::string::npos) << fallen.verdict();
+}
+
+/// Counts of one repeatable run, and their IPC.
+Comparable with_ipc(std::int64_t instructions, std::int64_t cycles) {
+  result::Stat stat;
+  stat.command = {"prog"};
+  stat.environment.provenance.command_line = {"tally", "stat", "--repeatable", "--", "prog"};
+  stat.runs.resize(1);
+  stat.runs[0].process_count = stat.runs[0].thread_count = 1;
+  for (const auto& [event, value] : {std::pair{"instructions:u", instructions}, {"cycles:u", cycles}}) {
+    result::EventCount count;
+    count.event = event;
+    count.name = split_event_name(event);
+    count.count.value = value;
+    count.count.trust = Trust::exact;
+    stat.events.push_back({.total = count, .summary = {}});
+    stat.runs[0].counts.push_back(count);
+  }
+  const auto add = [&](const char* metric_name, const char* formula, double value) {
+    result::Metric metric;
+    metric.name = metric_name;
+    metric.formula = formula;
+    metric.ratio = {value, Trust::exact, "", ""};
+    stat.metrics.push_back(std::move(metric));
+  };
+  const double ipc = static_cast<double>(instructions) / static_cast<double>(cycles);
+  add("IPC", "instructions:u / cycles:u", ipc);
+  add("CPI", "cycles:u / instructions:u", 1 / ipc);
+  add("loads-per-store", "instructions:u / cycles:u", ipc);
+  return *comparable_of(stat);
+}
+
+TEST(Verdicts, of_ratios_follow_what_the_ratio_costs) {
+  const auto verdicts = [](const Comparable& before, const Comparable& after) {
+    std::string text;
+    for (const ComparedCount& row : compare(before, after)->counts) text += std::string(name(row.verdict)) + " ";
+    return text;
+  };
+  const Comparable before = with_ipc(1000, 1000);
+  EXPECT_EQ(verdicts(before, with_ipc(1000, 500)), "same better better better undecided ");
+  EXPECT_EQ(verdicts(before, with_ipc(1000, 2000)), "same worse worse worse undecided ");
+  EXPECT_EQ(verdicts(before, with_ipc(4000, 2000)), "worse worse undecided undecided undecided ");
+  EXPECT_EQ(verdicts(before, with_ipc(4000, 1000)), "worse same undecided undecided undecided ");
+  EXPECT_EQ(verdicts(before, with_ipc(100, 500)), "better better undecided undecided undecided ");
+  EXPECT_EQ(verdicts(before, before), "same same same same same ");
+  const Comparable more = with_ipc(4000, 2000);
+  EXPECT_EQ(compare(before, more)->counts[2].reason, "cycles:u decides, and is worse");
+}
+
+}  // namespace
+}  // namespace tally::output

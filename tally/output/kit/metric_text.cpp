@@ -8,13 +8,18 @@
 #include "tally/core/base/text.hpp"
 #include "tally/output/kit/footnotes.hpp"
 #include "tally/output/kit/grid.hpp"
+#include "tally/output/kit/metric_bounds.hpp"
 
 namespace tally::output {
 namespace {
 
-// A count with the metric's trust and reason, for the notes.
-Count as_count(const result::Metric& metric) {
+// A count with the metric's trust, error and reason, for the notes.
+Count as_count(const result::Metric& metric, const result::Stat& stat) {
   Count count;
+  if (const auto bounds = metric_bounds(metric, stat.events);
+      bounds && metric.ratio.value && bounds->low < bounds->high)
+    count.error_percent = 100 * std::max(bounds->high - *metric.ratio.value, *metric.ratio.value - bounds->low) /
+                          std::abs(*metric.ratio.value);
   count.trust = metric.ratio.trust;
   count.reason = metric.ratio.reason;
   count.model = metric.ratio.model;
@@ -101,7 +106,7 @@ template std::optional<double> spread_percent(const SummaryOf<double>& summary);
 
 std::string metrics_block(const result::Stat& stat, Footnotes& notes, std::size_t terminal) {
   for (const result::Metric& metric : stat.metrics) {
-    if (metric.asked) notes.announce(as_count(metric));
+    if (metric.asked) notes.announce(as_count(metric, stat));
   }
   const bool series = repeated(stat);
   Grid grid({{"metric"},
@@ -117,7 +122,7 @@ std::string metrics_block(const result::Stat& stat, Footnotes& notes, std::size_
     const auto cell = [&](const std::optional<double>& value) { return value ? metric_text(value, metric.unit) : ""; };
     const RatioSummary summary = metric.summary.value_or(RatioSummary{});
     grid.add({metric.name, metric_text(metric.ratio.value, metric.unit), cell(summary.min), cell(summary.max),
-              metric.formula, notes.cell(as_count(metric))});
+              metric.formula, notes.cell(as_count(metric, stat))});
   }
   if (!any) return {};
   std::string text = grid.text(terminal);

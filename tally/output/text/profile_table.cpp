@@ -196,6 +196,18 @@ std::size_t shown_rows(const ProfileStyle& style, const std::vector<ProfileSum>&
   return style.most == 0 ? sums.size() : std::min(style.most, sums.size());
 }
 
+/// Moves the kernel's row below the first `shown`, and returns how many rows are shown then: no model counts its
+/// cycles, so it would be among those left out, whatever part of an estimate it has.
+std::size_t show_kernel(const result::Profile& profile, std::size_t shown, std::vector<ProfileSum>& sums) {
+  const auto end_of_shown = sums.begin() + static_cast<std::ptrdiff_t>(shown);
+  const auto kernel = std::find_if(end_of_shown, sums.end(), [&](const ProfileSum& sum) {
+    return profile.functions[sum.function].name == result::kernel_code;
+  });
+  if (kernel == sums.end()) return shown;
+  std::rotate(end_of_shown, kernel, kernel + 1);
+  return shown + 1;
+}
+
 /// The mix of the program, and those of the first functions; empty if it was not requested.
 std::string mix_of_functions(const result::Profile& profile, const std::vector<ProfileSum>& sums,
                              const std::vector<std::string>& functions, const ProfileStyle& style) {
@@ -243,7 +255,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   const std::vector<std::size_t> events = counted(profile);
   if (events.empty()) return "nothing was counted\n" + trust_lines(profile.stat);
   const std::vector<std::int64_t> inclusive = inclusive_of_rows(profile, style);
-  const std::vector<ProfileSum> sums = sorted_sums(profile, style, events.front(), inclusive);
+  std::vector<ProfileSum> sums = sorted_sums(profile, style, events.front(), inclusive);
   const bool with_calls = !profile.calls.empty() && style.by == ProfileBy::function;
   const Numbers numbers(profile, events, with_calls);
   std::vector<Column> columns = numbers.columns();
@@ -253,7 +265,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   const std::vector<std::string> objects = object_names(profile, style.by == ProfileBy::object);
   if (!style.whole_names) functions = cut_names(std::move(functions));
   bool any_unseen = false;
-  const std::size_t shown = shown_rows(style, sums);
+  const std::size_t shown = show_kernel(profile, shown_rows(style, sums), sums);
   for (std::size_t i = 0; i < shown; ++i) {
     std::optional<std::int64_t> all;
     if (with_calls) all = inclusive[sums[i].function * profile.event_count() + events.front()];

@@ -12,6 +12,7 @@
 #include "tally/linux/process/disturbance.hpp"
 #include "tally/linux/process/start_state.hpp"
 #include "tally/tools/command/option_groups.hpp"
+#include "tally/tools/why/time_split.hpp"
 
 namespace tally::why {
 namespace {
@@ -128,13 +129,6 @@ void repeat(const measure::StatOptions& options, const Rows& rows, const result:
   }
 }
 
-// User time and system time of a short command are those of the mean run: the clock's ticks divide them by chance.
-Count mean_time(Nanoseconds time, int runs) {
-  Count count = counted(time.count(), Source::wait4);
-  count.reason = fmt::format("mean of {} native runs", runs);
-  return count;
-}
-
 void set_count(result::Stat& native, std::size_t run, std::size_t index, Count count) {
   native.runs[run].counts[index].count = count;
   if (native.runs.size() == 1) native.events[index].total.count = std::move(count);
@@ -151,9 +145,9 @@ void summarize_row(result::Stat& native, std::size_t index) {
   row.total.count.error_percent = series.front().error_percent;
 }
 
-// `stolen`: by the hypervisor during all runs.
+// `stolen`: by the hypervisor during all runs. `split`: of the time, if it is not too short.
 void add_estimate(result::Stat& native, const Rows& rows, Times times, Nanoseconds stolen,
-                  const std::optional<linux::MeasuredFrequency>& frequency) {
+                  const std::optional<linux::MeasuredFrequency>& frequency, const std::optional<TimeSplit>& split) {
   ProcessorTime mean = mean_of(times);
   mean.stolen = stolen;
   const Nanoseconds all = mean.sum() * mean.runs;
@@ -163,15 +157,14 @@ void add_estimate(result::Stat& native, const Rows& rows, Times times, Nanosecon
   }
   const bool is_pooled = times.size() > native.runs.size();
   for (std::size_t run = 0; run < native.runs.size(); ++run) {
-    set_count(native, run, rows.cycles, estimated_cycles(is_pooled ? mean : times[run], frequency));
-    if (!is_pooled) continue;
-    set_count(native, run, rows.user, mean_time(mean.user, mean.runs));
-    set_count(native, run, rows.system, mean_time(mean.system, mean.runs));
+    const ProcessorTime& time = is_pooled ? mean : times[run];
+    set_count(native, run, rows.cycles, estimated_cycles(time, frequency));
+    if (!split) continue;
+    const std::string basis = is_pooled ? fmt::format("mean of {} native runs, ", mean.runs) : "";
+    set_count(native, run, rows.user, part_of(time.sum(), *split, true, basis));
+    set_count(native, run, rows.system, part_of(time.sum(), *split, false, basis));
   }
-  summarize_row(native, rows.cycles);
-  if (!is_pooled) return;
-  summarize_row(native, rows.user);
-  summarize_row(native, rows.system);
+  for (const std::size_t row : {rows.cycles, rows.user, rows.system}) summarize_row(native, row);
 }
 
 // What the hypervisor took from processors since the machine started.
@@ -183,10 +176,18 @@ Nanoseconds stolen_time(const std::vector<int>& processors) {
   return time;
 }
 
+// The split of the times, if there are enough of them for an estimate of cycles.
+std::optional<TimeSplit> split_times(const Times& times, const measure::StatOptions& options, linux::Signals& signals) {
+  const ProcessorTime mean = mean_of(times);
+  if (mean.sum() < shortest_run || mean.sum() * mean.runs < enough_time) return std::nullopt;
+  if (auto sampled = sampled_split(options, signals)) return sampled;
+  return split_of_ticks(mean.user * mean.runs, mean.system * mean.runs);
+}
+
 // Runs the command natively, as `counted` was run under the engine: with the times of `options`, and the estimated
-// cycles. Errors: the native run cannot be used.
+// cycles. `splits`: samples another run to divide user and system time. Errors: the native run cannot be used.
 Result<result::Stat> run_natively(const result::Stat& counted, measure::StatOptions options,
-                                  const linux::HostMachine& machine, linux::Signals& signals) {
+                                  const linux::HostMachine& machine, linux::Signals& signals, bool splits) {
   if (counted.interrupted_by || counted.incomplete)
     return fail(Code::cannot_measure, "no native run was made, because the run under the engine is incomplete", "");
   const Rows rows(options.events);
@@ -207,7 +208,9 @@ Result<result::Stat> run_natively(const result::Stat& counted, measure::StatOpti
   Times times = times_of(*native, rows);
   repeat(options, rows, *native, *choice->backend, times, signals);
   const Nanoseconds stolen = stolen_time(processors) - stolen_before;
-  add_estimate(*native, rows, std::move(times), stolen, watch.stop());
+  const auto frequency = watch.stop();
+  const auto split = splits ? split_times(times, options, signals) : std::nullopt;
+  add_estimate(*native, rows, std::move(times), stolen, frequency, split);
   return native;
 }
 
@@ -290,9 +293,6 @@ Count estimated_cycles(const ProcessorTime& time, const std::optional<linux::Mea
   count.reason =
       fmt::format("{} × {:.2f} GHz, less {} for interrupts, switches and the start, natively, in user and kernel mode",
                   used, frequency->hertz / 1e9, percent_text(100 * (1 - value / (seconds * frequency->hertz))));
-  if (time.system.count() > 0)
-    count.reason += fmt::format(" ({:.0f} % in the kernel, by clock ticks)",
-                                100 * std::chrono::duration<double>(time.system).count() / seconds);
   if (stolen >= noticeable)
     count.reason += fmt::format("; the hypervisor took the processor for {} of it", percent_text(100 * stolen));
   if (frequency->shared >= noticeable)
@@ -320,7 +320,7 @@ bool add_native_runs(result::Stat& stat, const measure::StatOptions& options, co
   measure::StatOptions own = native_options(options, indexes);
   if (Rows(own.events).duration == own.events.size()) own.events.push_back(*event::parse("duration_time"));
   if (regions != nullptr) own.events.push_back(*event::parse("task-clock"));
-  auto native = run_natively(stat, std::move(own), machine, signals);
+  auto native = run_natively(stat, std::move(own), machine, signals, true);
   if (!native) {
     stat.notices.push_back(native.error().message);
     return false;
@@ -341,7 +341,7 @@ Result<result::Stat> native_times(const result::Stat& counted, const measure::St
                                   const linux::HostMachine& machine, linux::Signals& signals) {
   measure::StatOptions own = native_options(options, {});
   own.events = *event::parse_lists({"user_time,system_time,duration_time,core-cycles-estimate"});
-  return run_natively(counted, std::move(own), machine, signals);
+  return run_natively(counted, std::move(own), machine, signals, false);
 }
 
 double add_native_cycles(result::CodeCounts& code, result::Stat& stat, const measure::StatOptions& options,

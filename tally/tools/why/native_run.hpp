@@ -21,7 +21,8 @@ void add_roofline_option(command::Page& page, bool& roofline);
 
 /// The line of the notice about the native run.
 inline constexpr const char* native_notice =
-    "the program runs again, natively, for its times, page faults, peak memory and estimated cycles (--native)";
+    "the program runs again, natively, for its times, page faults, peak memory and estimated cycles, and for samples "
+    "that divide its time into user and system time (--native)";
 inline constexpr const char* native_profile_notice =
     "the program runs twice more, natively, for its estimated cycles and for samples that divide them among functions "
     "(--native)";

@@ -13,12 +13,13 @@ namespace tally::why {
 Result<result::Profile> sampled_run(const measure::StatOptions& options, linux::Signals& signals);
 
 /// Divides the event core-cycles-estimate, which the functions of `profile` have by the shares of a model. Functions
-/// with enough samples get their share of the samples, the kernel gets a row, and other functions share the rest as
-/// the model divides it, as lines and instructions of a function do. `kernel_share`: by clock ticks, for samples
-/// without the kernel's. Adds the intervals of the largest functions to the notices. Pure.
+/// get the weighted mean of their share of the samples and of that of the model: the more samples, the less weighs the
+/// model. The kernel gets a row. Lines and instructions of a function share its cycles as the model divides them.
+/// `kernel_share`: by clock ticks, for samples without the kernel's. The reason of the count says so, with the
+/// intervals of the largest functions. Pure.
 void divide_by_samples(result::Profile& profile, const result::Profile& sampled, double kernel_share);
 
-/// Both of them. Without samples, functions keep the model's shares. The reason of the count says which they have.
+/// Both of them. Without samples, functions keep the model's shares, and the reason of the count says so.
 void divide_estimate(result::Profile& profile, double kernel_share, const measure::StatOptions& options,
                      linux::Signals& signals);
 

@@ -16,6 +16,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/measure/measure_stat.hpp"
+#include "tally/hardware/event/catalog.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/finishing.hpp"
@@ -157,7 +158,7 @@ void describe(Page& app, StatOptions& options) {
     app.add_flag(
         "--topdown", options.top_down,
         "divide the pipeline's slots among Intel's top-down classes: retiring, bad speculation, frontend bound, "
-        "backend bound");
+        "backend bound; by the PMU's own events where the kernel has them, else by a model");
     app.add_option("--group", options.groups,
                    "count the events and metrics of these groups, as likwid-perfctr -g: names separated by commas, "
                    "listed by `tally events --groups`")
@@ -205,7 +206,10 @@ Result<void> choose_events(StatOptions& options) {
   if (options.top_down && !options.by.empty())
     return fail(Code::bad_usage, "--topdown and --by cause divide the same cycles, in slots and in cycles",
                 "give one of them");
-  if (options.top_down || !options.by.empty()) options.event_lists.push_back(output::cause_events(options.top_down));
+  std::string causes = options.top_down || !options.by.empty() ? output::cause_events(options.top_down) : "";
+  if (options.top_down && options.model.model.empty() && !backend::traits_of(options.backend).is_engine)
+    if (std::string group = event::top_down_group(options.table.sources()); !group.empty()) causes = std::move(group);
+  if (!causes.empty()) options.event_lists.push_back(std::move(causes));
   if (options.roofline) {
     options.native = true;
     options.event_lists.insert(options.event_lists.end(), {roofline::events, roofline::native_events});

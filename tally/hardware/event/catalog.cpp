@@ -139,6 +139,24 @@ std::vector<Entry> catalog(Reach reach, const Sources& sources) {
   return entries;
 }
 
+std::string top_down_group(const Sources& sources) {
+  constexpr const char* first_level[] = {"slots", "topdown-retiring", "topdown-bad-spec", "topdown-fe-bound",
+                                         "topdown-be-bound"};
+  constexpr const char* second_level[] = {"topdown-heavy-ops", "topdown-br-mispredict", "topdown-fetch-lat",
+                                          "topdown-mem-bound"};
+  for (const std::string& pmu : linux::pmu_names(sources.root)) {
+    const auto device = linux::pmu_device(sources.root, pmu);
+    const auto has = [&](const char* name) { return device->events.contains(name); };
+    if (!device || !device->is_core || !std::all_of(std::begin(first_level), std::end(first_level), has)) continue;
+    std::vector<std::string> names;
+    for (const char* const name : first_level) names.push_back(fmt::format("{}/{}/", pmu, name));
+    if (std::all_of(std::begin(second_level), std::end(second_level), has))
+      for (const char* const name : second_level) names.push_back(fmt::format("{}/{}/", pmu, name));
+    return "{" + join(names, ",") + "}";
+  }
+  return "";
+}
+
 bool matches(const Entry& entry, std::string_view pattern) {
   return fits_name(entry.name, pattern) ||
          std::any_of(entry.other_names.begin(), entry.other_names.end(),

@@ -38,6 +38,10 @@ enum class Reach {
 /// All entries. Cost: up to a few hundredths of a second for `all`.
 std::vector<Entry> catalog(Reach reach, const Sources& sources = {});
 
+/// The events of a core PMU that divide its slots by top-down class, as one group and an argument of -e; empty if this
+/// machine's kernel has none. Intel from Ice Lake on; those of the second level from Sapphire Rapids on.
+std::string top_down_group(const Sources& sources = {});
+
 /// Whether one of the entry's names matches, ignoring case. A pattern with `*`, `?` or `[…]` must match the whole name,
 /// any other text a part of it.
 bool matches(const Entry& entry, std::string_view pattern);

@@ -102,6 +102,36 @@ TEST(Device, terms_are_encoded_by_the_formats_in_sysfs) {
   EXPECT_EQ(parse("cpu/event=0xc4,name=mine/:k", machine.sources)->label, "mine");
 }
 
+// Sapphire Rapids and Ice Lake, as their kernels list them.
+TEST(Device, top_down_events_are_one_group_with_their_slots) {
+  std::map<std::string, std::string> files{{"cpu/type", "4"},
+                                           {"cpu/format/event", "config:0-7"},
+                                           {"cpu/format/umask", "config:8-15"},
+                                           {"cpu/events/slots", "event=0x00,umask=0x4"},
+                                           {"cpu/events/topdown-retiring", "event=0x00,umask=0x80"},
+                                           {"cpu/events/topdown-bad-spec", "event=0x00,umask=0x81"},
+                                           {"cpu/events/topdown-fe-bound", "event=0x00,umask=0x82"},
+                                           {"cpu/events/topdown-be-bound", "event=0x00,umask=0x83"}};
+  const std::string first =
+      "cpu/slots/,cpu/topdown-retiring/,cpu/topdown-bad-spec/,cpu/topdown-fe-bound/,cpu/topdown-be-bound/";
+  EXPECT_EQ(top_down_group(FakeMachine(files, "icl").sources), "{" + first + "}");
+  int umask = 84;  // in hexadecimal
+  for (const char* const name : {"heavy-ops", "br-mispredict", "fetch-lat", "mem-bound"})
+    files[std::string("cpu/events/topdown-") + name] = "event=0x00,umask=0x" + std::to_string(umask++);
+  const FakeMachine sapphire_rapids(files, "spr");
+  const std::string group = top_down_group(sapphire_rapids.sources);
+  EXPECT_EQ(group, "{" + first +
+                       ",cpu/topdown-heavy-ops/,cpu/topdown-br-mispredict/,cpu/topdown-fetch-lat/"
+                       ",cpu/topdown-mem-bound/}");
+  const auto events = parse_lists({group}, sapphire_rapids.sources);
+  ASSERT_TRUE(events) << events.error().message;
+  EXPECT_EQ(events->size(), 9U);
+  for (const Event& event : *events) EXPECT_EQ(event.group, events->front().group);
+  EXPECT_EQ(events->at(8).encoding->config, 0x8700U);
+  EXPECT_EQ(name(events->at(1)), "cpu/topdown-retiring/:u");
+  EXPECT_EQ(top_down_group(FakeMachine(skylake, "skl").sources), "");
+}
+
 TEST(Device, events_of_sysfs_are_listed_once) {
   const FakeMachine machine({{"msr/type", "10"},
                              {"msr/format/event", "config:0-63"},

@@ -67,10 +67,51 @@ bool CauseColumns::has(std::size_t event) const {
   return std::find(causes_.begin(), causes_.end(), event) != causes_.end();
 }
 
+namespace {
+
+/// The classes by the kernel's events, whose sum is up to 4 in 255 less than the slots: they are read as bytes.
+std::vector<TopDownClass> kernels_top_down(const std::vector<result::Event>& events) {
+  const auto slots_of = [&](const char* name) -> std::int64_t {
+    for (const result::Event& event : events)
+      if (event.total.name.base.ends_with(fmt::format("/topdown-{}/", name)))
+        return event.total.count.value.value_or(-1);
+    return -1;
+  };
+  const std::int64_t retiring = slots_of("retiring"), wrong = slots_of("bad-spec"), front = slots_of("fe-bound"),
+                     back = slots_of("be-bound"), heavy = slots_of("heavy-ops");
+  if (std::min({retiring, wrong, front, back}) < 0) return {};
+  const std::int64_t all = retiring + wrong + front + back;
+  std::vector<TopDownClass> classes;
+  const auto add = [&](int level, std::string_view name, std::int64_t slots) {
+    classes.push_back({level, name, slots, all == 0 ? 0 : static_cast<double>(slots) / static_cast<double>(all)});
+  };
+  const auto add_class = [&](std::string_view name, std::int64_t slots, std::string_view detail, std::int64_t of_detail,
+                             std::string_view rest) {
+    add(1, name, slots);
+    if (of_detail < 0) return;
+    add(2, detail, std::min(of_detail, slots));
+    add(2, rest, std::max<std::int64_t>(slots - of_detail, 0));
+  };
+  add_class("Retiring", retiring, "Light Operations", heavy < 0 ? heavy : std::max<std::int64_t>(retiring - heavy, 0),
+            "Heavy Operations");
+  add_class("Bad Speculation", wrong, "Branch Mispredicts", slots_of("br-mispredict"), "Machine Clears");
+  add_class("Frontend Bound", front, "Fetch Latency", slots_of("fetch-lat"), "Fetch Bandwidth");
+  add_class("Backend Bound", back, "Memory Bound", slots_of("mem-bound"), "Core Bound");
+  return classes;
+}
+
+}  // namespace
+
+bool is_of_top_down(const EventName& event) {
+  return event.base.find("/topdown-") != std::string::npos || event.base == event::definition(Id::cycles_heavy).name ||
+         std::any_of(std::begin(table), std::end(table),
+                     [&](const CycleCause& cause) { return event.base == event::definition(cause.id).name; });
+}
+
 std::vector<TopDownClass> top_down(const std::vector<result::Event>& events) {
   const auto slots = index_of(Id::pipeline_slots, events), cycles = index_of(Id::cycles, events),
              heavy = index_of(Id::cycles_heavy, events);
-  if (!slots || !cycles || !heavy || !CauseColumns::find(events)) return {};
+  if (!slots || !cycles || !heavy || !CauseColumns::find(events)) return kernels_top_down(events);
   const auto value = [&](std::size_t index) { return events[index].total.count.value.value_or(0); };
   const std::int64_t all = value(*cycles), width = all == 0 ? 0 : value(*slots) / all;
   std::vector<TopDownClass> classes;

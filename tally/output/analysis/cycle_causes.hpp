@@ -58,8 +58,11 @@ struct TopDownClass {
 /// Its name after one indentation for each level above it.
 std::string indented_name(const TopDownClass& row, std::string_view indentation);
 
-/// Returns the classes; none unless pipeline-slots and all causes were counted.
+/// Returns the classes; none unless pipeline-slots and all causes were counted, or the kernel's top-down events.
 std::vector<TopDownClass> top_down(const std::vector<result::Event>& events);
+
+/// Whether the classes contain the event.
+bool is_of_top_down(const EventName& event);
 
 /// The events that `tally stat --by cause` and `--topdown` count, as an argument of `-e`.
 std::string cause_events(bool with_slots);

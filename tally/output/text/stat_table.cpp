@@ -41,10 +41,9 @@ std::string spread_text(const Summary& summary) {
 /// The rows of events: all but those that the top-down classes contain.
 std::vector<result::Event> event_rows(const result::Stat& stat) {
   if (top_down(stat.events).empty()) return stat.events;
-  const CauseColumns causes = *CauseColumns::find(stat.events);
   std::vector<result::Event> rows;
-  for (std::size_t i = 0; i < stat.events.size(); ++i)
-    if (!causes.has(i) && i != index_of(event::Id::cycles_heavy, stat.events)) rows.push_back(stat.events[i]);
+  std::copy_if(stat.events.begin(), stat.events.end(), std::back_inserter(rows),
+               [](const result::Event& event) { return !is_of_top_down(event.total.name); });
   return rows;
 }
 

@@ -341,8 +341,7 @@ int profile(ProfileOptions& options) {
     if (const auto fits = why::check_native(native, *choice->backend, "--roofline"); !fits)
       return report_error(fits.error());
     choice->notices.emplace_back(
-        "the program runs twice more, natively, for its time and those of its functions "
-        "(--roofline)");
+        "the program runs twice more, natively, for its time and those of its functions (--roofline)");
   }
   auto output = options.output.empty()  ? Result<linux::Output>(linux::Output::standard_error())
                 : options.output == "-" ? Result<linux::Output>(linux::Output::standard_output())

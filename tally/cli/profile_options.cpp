@@ -16,6 +16,7 @@
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/option_groups.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/command/perf_habits.hpp"
 #include "tally/tools/launch/launch.hpp"
 #include "tally/tools/why/native_run.hpp"
 
@@ -57,11 +58,7 @@ constexpr const char* profile_examples =
     "  # llvm-bolt -data=prog.fdata\n"
     "  tally profile -o prog.fdata -- ./prog\n";
 
-constexpr std::pair<const char*, output::ProfileBy> groups[] = {{"function", output::ProfileBy::function},
-                                                                {"line", output::ProfileBy::line},
-                                                                {"object", output::ProfileBy::object},
-                                                                {"process", output::ProfileBy::process},
-                                                                {"thread", output::ProfileBy::thread}};
+constexpr std::string_view groups[] = {"function", "line", "object", "process", "thread"};  // in the order of ProfileBy
 
 }  // namespace
 
@@ -173,12 +170,12 @@ Result<output::ProfileStyle> style_of(const ProfileOptions& options) {
   style.most = static_cast<std::size_t>(top);
   style.coverage = {options.include, options.exclude};
   const std::string by = options.lines ? "line" : options.by;
-  const auto* const found =
-      std::find_if(std::begin(groups), std::end(groups), [&](const auto& g) { return by == g.first; });
+  const auto* const found = std::find(std::begin(groups), std::end(groups), by);
   if (found == std::end(groups))
-    return fail(Code::bad_usage, fmt::format("--by {}: unknown grouping", printable(by)),
-                "use function, line, object, process or thread");
-  style.by = found->second;
+    return fail(
+        Code::bad_usage, fmt::format("--by {}: unknown grouping", printable(by)),
+        by == "cause" ? std::string(command::causes_of_profile) : "use function, line, object, process or thread");
+  style.by = static_cast<output::ProfileBy>(found - std::begin(groups));
   if (options.sort != "own" && options.sort != "callees" && options.sort != "first")
     return fail(Code::bad_usage, fmt::format("--sort {}: unknown order", printable(options.sort)),
                 "use own, callees or first");

@@ -1,6 +1,7 @@
 // Counting running processes, and counting with delays, intervals and time-outs: with the kernel's software events,
 // which need no PMU. tests/guest tests the same with a PMU.
 #include <gtest/gtest.h>
+
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tally/linux/perf/perf_event.hpp"
 #include "tests/cli/program.hpp"
@@ -251,6 +253,16 @@ TEST(EngineTiming, intervals_are_printed_while_the_program_runs) {
   ASSERT_TRUE(counting.wait_for_output("instructions:u"));
   counting.signal(SIGTERM);
   EXPECT_TRUE(holds(counting.finish().out, "instructions:u"));
+}
+
+// As perf: a parser would read totals as another interval.
+TEST(EngineTiming, fields_of_intervals_have_no_totals) {
+  const Finished counted = tally({"stat", "-q", "--backend", "engine", "-x", ",", "-o", "-", "-e", "instructions", "-I",
+                                  "20", "--", "sh", "-c", "j=0; while [ $j -lt 20000 ]; do j=$((j+1)); done"});
+  EXPECT_TRUE(holds(counted.out, "instructions:u")) << counted.err;
+  std::istringstream lines(counted.out);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LT(line.find('.'), line.find(',')) << "the first field is a time in seconds: " << line;
 }
 
 TEST(EngineTiming, a_delay_leaves_the_beginning_out) {

@@ -112,6 +112,22 @@ std::string cut_around(const std::string& name, std::size_t at) {
          "…" + name.substr(offsets[last]);
 }
 
+/// Cuts each of the names, which have one shortened form, where they differ: in sorted order, the common prefix of the
+/// first and the last is the common prefix of all. Those that are still the same differ further on.
+void cut_where_they_differ(const std::set<std::string>& all, std::map<std::string, std::string>& cuts) {
+  const auto differs =
+      std::mismatch(all.begin()->begin(), all.begin()->end(), all.rbegin()->begin(), all.rbegin()->end());
+  const std::size_t at = characters_of(std::string(all.begin()->begin(), differs.first)).size();
+  std::map<std::string, std::set<std::string>> names_by_cut;
+  for (const std::string& name : all) names_by_cut[cut_around(name, at)].insert(name);
+  for (const auto& [cut, same] : names_by_cut) {
+    if (same.size() > 1 && names_by_cut.size() > 1)
+      cut_where_they_differ(same, cuts);
+    else
+      for (const std::string& name : same) cuts[name] = cut;
+  }
+}
+
 }  // namespace
 
 std::string shortened(const std::string& text, std::size_t most, std::size_t end) {
@@ -127,19 +143,15 @@ std::vector<std::string> cut_names(std::vector<std::string> names) {
   for (const std::string& name : names)
     if (std::string cut = shortened(name, most_characters, most_characters / 3); cut != name)
       names_by_form[std::move(cut)].insert(name);
-  for (std::string& name : names) {
-    std::string cut = shortened(name, most_characters, most_characters / 3);
-    const auto found = names_by_form.find(cut);
-    if (found == names_by_form.end()) continue;
-    const std::set<std::string>& all = found->second;
-    if (all.size() > 1) {
-      // In sorted order, the common prefix of the first and the last is the common prefix of all.
-      const auto differs =
-          std::mismatch(all.begin()->begin(), all.begin()->end(), all.rbegin()->begin(), all.rbegin()->end());
-      cut = cut_around(name, characters_of(std::string(all.begin()->begin(), differs.first)).size());
-    }
-    name = std::move(cut);
+  std::map<std::string, std::string> cuts;
+  for (const auto& [form, all] : names_by_form) {
+    if (all.size() > 1)
+      cut_where_they_differ(all, cuts);
+    else
+      cuts[*all.begin()] = form;
   }
+  for (std::string& name : names)
+    if (const auto cut = cuts.find(name); cut != cuts.end()) name = cut->second;
   return names;
 }
 

@@ -1,6 +1,9 @@
 #include "tally/output/analysis/profile_names.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <set>
 
 #include "tally/core/base/text.hpp"
 
@@ -97,6 +100,18 @@ TEST(CutNames, differ_still) {
   EXPECT_NE(cut[0], cut[1]);
   EXPECT_EQ(cut[0], cut[2]);
   for (const std::string& name : cut) EXPECT_LE(display_width(name), 100u) << name;
+}
+
+// One has two lambdas in it, and the next differs from the others in the second one only.
+TEST(CutNames, differ_still_in_several_lambdas) {
+  const std::string x(90, 'x');
+  const auto name = [&](int first, int second) {
+    return fmt::format("apply<{}::{{lambda(int)#{}}}, {}::{{lambda(int)#{}}}, {}>::run", x, first, x, second, x);
+  };
+  const Names names{name(1, 1), name(1, 2), name(2, 1), name(2, 3)};
+  const Names cut = cut_names(names);
+  EXPECT_EQ(std::set<std::string>(cut.begin(), cut.end()).size(), names.size()) << cut[0] << "\n" << cut[1];
+  for (std::size_t i = 0; i < names.size(); ++i) EXPECT_TRUE(is_called(names[i], cut[i])) << cut[i];
 }
 
 }  // namespace

@@ -45,12 +45,15 @@ class FieldLines {
   }
 
   std::string text() {
-    if (style_.intervals) {
-      for (const result::Run& run : stat_.runs) {
+    bool has_intervals = false;
+    for (const result::Run& run : stat_.runs) {
+      has_intervals |= !run.intervals.empty();
+      if (style_.intervals)
         for (const result::Interval& interval : run.intervals)
           text_ += FieldLines(stat_, style_).text_of_interval(interval);
-      }
     }
+    // As perf, which prints no totals after intervals: a parser would read them as another interval.
+    if (has_intervals) return std::move(text_);
     for (const result::Event& row : stat_.events) add_event(row);
     for (const result::Metric& metric : stat_.metrics) {
       if (metric.asked) add_metric_alone(metric);

@@ -15,6 +15,10 @@ inline constexpr std::string_view groups_of_stat =
     "`tally stat --group NAME` counts a group of events; name those with -e, `tally events --groups` lists them";
 inline constexpr std::string_view metrics_of_stat =
     "`tally stat -M METRIC` computes metrics; name their events with -e, `tally stat --help` lists the metrics";
+inline constexpr std::string_view causes_of_profile =
+    "`tally profile -e cycles` prints the main cause of each row; `tally stat --topdown` divides those of the program";
+inline constexpr std::string_view one_profile =
+    "a profile is of one run; `tally stat -r N` counts several, `tally report --merge` adds up profiles";
 inline constexpr PerfOption perf_options[] = {
     {"stat", "-d", "perf's -d adds L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses: name them with -e"},
     {"stat", "-A", "`-a --per-core` reports each core"},
@@ -46,6 +50,9 @@ inline constexpr PerfOption perf_options[] = {
     {"profile", "-c", "`--every N` samples every N events"},
     {"profile", "--count", "`--every N` samples every N events"},
     {"profile", "-n", "`--top N` limits the rows of the table"},
+    {"profile", "-r", one_profile},
+    {"profile", "--repeat", one_profile},
+    {"profile", "--topdown", causes_of_profile},
     {"profile", "--stdio", "omit it: the table is the default format"},
 };
 

@@ -91,8 +91,9 @@ TEST_P(StoredModelledTest, has_the_same_modelled_counts) {
       return std::all_of(runs.begin(), runs.end(),
                          [&](const Counted& run) { return run.modelled == expected.modelled; });
     };
-    // On a busy machine, the models of a program with several processes differ by single misses in one of a hundred
-    // runs, for an unknown reason. What is wrong because code was stored is wrong each time.
+    // The shell handles SIGCHLD. On a busy machine, a child sometimes ends before the shell waits for it: the handler
+    // then runs earlier, with the same instructions and other misses. What is wrong because code was stored is wrong
+    // each time.
     for (int tries = 0; tries < 3 && (tries == 0 || !is_modelled_equally()); ++tries) {
       if (tries > 0) fs::remove_all(some);
       test::run_with_equal_process_numbers([&] {

@@ -204,8 +204,7 @@ Result<void> choose_events(StatOptions& options) {
   if (!metrics) return fail(metrics.error());
   options.stat.metrics = std::move(*metrics);
   if (options.top_down && !options.by.empty())
-    return fail(Code::bad_usage, "--topdown and --by cause divide the same cycles, in slots and in cycles",
-                "give one of them");
+    return fail(Code::bad_usage, "--topdown and --by cause divide the same cycles, in two ways", "give one of them");
   std::string causes = options.top_down || !options.by.empty() ? output::cause_events(options.top_down) : "";
   if (options.top_down && options.model.model.empty() && !backend::traits_of(options.backend).is_engine)
     if (std::string group = event::top_down_group(options.table.sources()); !group.empty()) causes = std::move(group);

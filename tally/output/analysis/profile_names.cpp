@@ -101,28 +101,35 @@ std::vector<std::size_t> characters_of(const std::string& text) {
 
 constexpr std::size_t most_characters = 100;
 
-/// Keeps the beginning, the surroundings of character `at`, and the end.
-std::string cut_around(const std::string& name, std::size_t at) {
-  constexpr std::size_t begin = 30, window = 38, before = 8, end = 30;
+/// Keeps the beginning, the surroundings of these characters, and the end.
+std::string cut_around(const std::string& name, const std::vector<std::size_t>& characters) {
   const std::vector<std::size_t> offsets = characters_of(name);
-  const std::size_t last = offsets.size() - end;
-  const std::size_t from = std::min(std::max(at, before) - before, last - window);
-  if (from <= begin) return shortened(name, most_characters, most_characters / 3);
-  return name.substr(0, offsets[begin]) + "…" + name.substr(offsets[from], offsets[from + window] - offsets[from]) +
-         "…" + name.substr(offsets[last]);
+  const std::size_t width = (most_characters - characters.size() - 1) / (characters.size() + 2);
+  const std::size_t last = offsets.size() - width;
+  std::string cut = name.substr(0, offsets[width]);
+  std::size_t end = width;  // of what is kept
+  for (const std::size_t at : characters) {
+    const std::size_t from = std::max(end, at - std::min(at, width / 4)), to = std::min(from + width, last);
+    if (from >= to) continue;
+    cut += (from > end ? "…" : "") + name.substr(offsets[from], offsets[to] - offsets[from]);
+    end = to;
+  }
+  return cut + (end < last ? "…" : "") + name.substr(offsets[last]);
 }
 
 /// Cuts each of the names, which have one shortened form, where they differ: in sorted order, the common prefix of the
-/// first and the last is the common prefix of all. Those that are still the same differ further on.
-void cut_where_they_differ(const std::set<std::string>& all, std::map<std::string, std::string>& cuts) {
+/// first and the last is the common prefix of all. Those that are still the same differ further on, too.
+void cut_where_they_differ(const std::set<std::string>& all, std::vector<std::size_t> characters,
+                           std::map<std::string, std::string>& cuts) {
+  constexpr std::size_t most_differences = 4;
   const auto differs =
       std::mismatch(all.begin()->begin(), all.begin()->end(), all.rbegin()->begin(), all.rbegin()->end());
-  const std::size_t at = characters_of(std::string(all.begin()->begin(), differs.first)).size();
+  characters.push_back(characters_of(std::string(all.begin()->begin(), differs.first)).size());
   std::map<std::string, std::set<std::string>> names_by_cut;
-  for (const std::string& name : all) names_by_cut[cut_around(name, at)].insert(name);
+  for (const std::string& name : all) names_by_cut[cut_around(name, characters)].insert(name);
   for (const auto& [cut, same] : names_by_cut) {
-    if (same.size() > 1 && names_by_cut.size() > 1)
-      cut_where_they_differ(same, cuts);
+    if (same.size() > 1 && characters.size() < most_differences)
+      cut_where_they_differ(same, characters, cuts);
     else
       for (const std::string& name : same) cuts[name] = cut;
   }
@@ -146,7 +153,7 @@ std::vector<std::string> cut_names(std::vector<std::string> names) {
   std::map<std::string, std::string> cuts;
   for (const auto& [form, all] : names_by_form) {
     if (all.size() > 1)
-      cut_where_they_differ(all, cuts);
+      cut_where_they_differ(all, {}, cuts);
     else
       cuts[*all.begin()] = form;
   }

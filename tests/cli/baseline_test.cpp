@@ -99,6 +99,17 @@ TEST_F(Baseline, is_undecided_where_one_run_is_not_enough) {
   const Finished finished = compare(document.dump(), {"--fail-above", "instructions=1%"});
   EXPECT_EQ(finished.code(), 3) << finished.err;
   EXPECT_NE(finished.err.find("-r 10"), std::string::npos) << finished.err;
+  EXPECT_EQ(finished.err.find(" worse "), std::string::npos) << "the table agrees with the gate: " << finished.err;
+}
+
+// Exact counts of one run of several processes may differ from run to run.
+TEST_F(Baseline, has_one_verdict_in_the_table_and_the_gate) {
+  const Words command{"sh", "-c", "true; /bin/true"};
+  const Finished finished =
+      compare(with_instructions(counted(command), 1000), {"--fail-above", "instructions=1%"}, command);
+  EXPECT_EQ(finished.code(), 3) << finished.err;
+  EXPECT_NE(finished.err.find("%  undecided  exact"), std::string::npos) << finished.err;
+  EXPECT_EQ(finished.err.find(" worse "), std::string::npos) << finished.err;
 }
 
 TEST_F(Baseline, reports_wrong_usage_before_it_counts) {

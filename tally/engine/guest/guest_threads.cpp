@@ -6,6 +6,7 @@
 #include "tally/engine/code_log_writer.hpp"
 #include "tally/engine/engine_addresses.hpp"
 #include "tally/engine/guest/counted_clock.hpp"
+#include "tally/engine/guest/pmu_counters.hpp"
 #include "tally/engine/guest/record_claims.hpp"
 #include "tally/engine/guest/segment_vectors.hpp"
 #include "tally/engine/guest/valgrind_answers.hpp"
@@ -110,6 +111,7 @@ bool give_counters(Thread* t, u32 process, bool goes_on = false) {
   if (has_running_totals(t)) forget_totals(t);
   countdowns_attach(t);
   exact_sums_attach(t);
+  pmu_counters_attach(t);
   if (!models_attach(t, goes_on) || (reads_running_totals() && !totals_attach(t)) || !marks_attach(t, goes_on) ||
       !running_cycles_attach(t, again) || !windows_attach(t) || !calls_attach(t, goes_on) || !python_attach(t, goes_on))
     return false;

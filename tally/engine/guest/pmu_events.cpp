@@ -377,21 +377,6 @@ s64 pmu_memory_refuses(u64 number, u64 at, u64 bytes, u64 to) {
   return !has_ring_in(at, bytes) ? 0 : grows ? -EFAULT : -EACCES;
 }
 
-bool read_pmu_counter(Thread* t, u32 counter, u64& value) {
-  if (!pmu_is_used()) return false;
-  PmuGuard guard;
-  bool exists = false;
-  for_countings_of(t->index, [&](u32 at, const PmuCounting& c) {
-    s64 offset = 0;
-    if (c.event != counter || !counter_offset(c.event, t->index, offset)) return;
-    PmuValues values(false);
-    const s64 itself = s64{1} * settings().pmu.event[pmu_event(c.event).row].weight[channel::instructions];
-    value = static_cast<u64>(counter_of(at, values) - itself) & ((u64{1} << counter_bits) - 1);
-    exists = true;
-  });
-  return exists;
-}
-
 namespace {
 
 s64 change_period(PmuOpenEvent& e, u64 from) {

@@ -24,8 +24,6 @@ void pmu_memory_unmapped(u64 at, u64 bytes);
 void pmu_memory_moved(u64 from, u64 to);
 /// The kernel's error for a call that changes such memory; 0: none. `to`: the new size or protection.
 s64 pmu_memory_refuses(u64 number, u64 at, u64 bytes, u64 to);
-/// Reads a counter as the instruction rdpmc does, which has been counted. Returns false if there is none.
-bool read_pmu_counter(Thread* t, u32 counter, u64& value);
 
 /// An event that `number` refers to, before a call that may close that descriptor. 0: none, or the caller is a vfork
 /// child, whose descriptors are copies.

@@ -1,5 +1,6 @@
 #include "tally/engine/guest/pmu_pages.hpp"
 
+#include "tally/engine/guest/pmu_counters.hpp"
 #include "tally/engine/guest/pmu_rings.hpp"
 
 namespace tally::engine::guest {
@@ -20,7 +21,7 @@ void show(u32 event) {
     s64 offset = 0;
     const bool is_counting = counter_offset(event, current()->index, offset);
     __atomic_add_fetch(&page.lock, 1, __ATOMIC_SEQ_CST);
-    page.index = is_counting ? event + 1 : 0;
+    page.index = is_counting ? number_of_counter(current(), pmu_event(event).row) + 1 : 0;
     page.offset = is_counting ? offset : count_of(pmu_event(event));
     page.time_enabled = page.time_running = enabled_ns_of(pmu_event(event));
     page.cap_user_rdpmc = has_counter(pmu_event(event));

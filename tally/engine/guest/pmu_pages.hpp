@@ -4,10 +4,7 @@
 
 namespace tally::engine::guest {
 
-/// Width of the counters that rdpmc reads.
-inline constexpr u16 counter_bits = 48;
-
-/// Writes the state of an event to its pages. For the caller, a counter that counts it is its index in the table.
+/// Writes the state of an event to its pages, with the number of the caller's counter.
 void show(u32 event);
 void show_group(u32 leader);
 /// The event is about to be removed: its pages show the last state.

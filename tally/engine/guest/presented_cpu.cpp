@@ -5,7 +5,7 @@
 #include "tally/engine/context.hpp"
 #include "tally/engine/guest/frame_state.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
-#include "tally/engine/guest/pmu_events.hpp"
+#include "tally/engine/guest/pmu_counters.hpp"
 #include "tally/engine/instrument/extended_state.hpp"
 #include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -91,6 +91,7 @@ extern "C" void emulate(Thread* t) {
     return;
   }
   t->pc += length;
+  t->link = no_link;  // the code that led here may have been discarded
   dispatch(t);
 }
 

@@ -256,7 +256,6 @@ void return_to(Thread* t, u64 above, u64 target) {
 
 class Hooks final : public Probes {
  public:
-  void counted(Builder& b, u32 number, bool flags_dead) override { emit_sums(b, number, flags_dead); }
   bool passes_calls() const override { return false; }
   void called(Builder& b, const Instruction& site, bool direct) override {
     emit_call(b, site, direct, call_word_of(site.pc, direct ? site.target() : 0));

@@ -62,7 +62,7 @@ void count_down_by(const channel::WindowTrigger* by, u32 n, void (*full)(Thread*
 }
 
 u64 countdowns_key() {
-  if (!counts_down()) return 0;
+  if (!counts_down() && !summed_events.are_counters) return 0;
   constexpr u32 bytes = sizeof(channel::WindowTrigger::weight);
   const u64 paths = settings().windows.paths | u64{settings().windows.reads} << 8;
   u64 words[(channel::window_trigger_limit * bytes + channel::window_sum_limit * bytes) / 8 + 2] = {
@@ -71,7 +71,7 @@ u64 countdowns_key() {
   for (u32 k = 0; k < events(); k++) copy(to + k * bytes, own_records.countdown[k].weight, bytes);
   to += channel::window_trigger_limit * bytes;
   for (u32 i = 0; i < summed_events.count; i++)
-    copy(to + i * bytes, settings().marks.weight[summed_events.row[i]], bytes);
+    copy(to + i * bytes, summed_events.weight[i], bytes);
   return channel::check_of(words, sizeof words) | 1;
 }
 

@@ -1,5 +1,7 @@
 #include "tally/engine/instrument/exact_sums.hpp"
 
+#include "tally/engine/instrument/window_probes.hpp"
+
 namespace tally::engine::instrument {
 namespace {
 
@@ -8,7 +10,7 @@ using translate::summed_events;
 /// Adds a correction of what generated code has counted (see records.hpp) to the sums.
 void add_correction(Thread* t, u64, const channel::Totals& delta) {
   for (u32 e = 0; e < summed_events.count; e++)
-    for (u32 f = 0; f < counted_fields(); f++) t->sums[e] += settings().marks.weight[e][f] * delta.field[f];
+    for (u32 f = 0; f < counted_fields(); f++) t->sums[e] += summed_events.weight[e][f] * delta.field[f];
 }
 
 }  // namespace
@@ -18,13 +20,24 @@ void sum_events(u32 most) {
   if (most > channel::window_sum_limit) most = channel::window_sum_limit;
   summed_events.count = marks.events < most ? marks.events : most;
   summed_events.has_all = true;
-  for (u32 e = 0; e < summed_events.count; e++) summed_events.row[e] = static_cast<u8>(e);
+  for (u32 e = 0; e < summed_events.count; e++) summed_events.weight[e] = marks.weight[e];
   on_correction = add_correction;
 }
 
+bool sum_counter(const s8* weight) {
+  if (windows_on() || (on_correction != nullptr && !summed_events.are_counters) ||
+      summed_events.count == channel::window_sum_limit)
+    return false;
+  summed_events.weight[summed_events.count++] = weight;
+  summed_events.has_all = summed_events.are_counters = true;
+  on_correction = add_correction;
+  return true;
+}
+
 void exact_sums_attach(Thread* t) {
-  if (!has_exact_sums()) return;
+  if (!summed_events.has_all) return;
   for (s64& sum : t->sums) sum = 0;
+  if (summed_events.are_counters) add_correction(t, 0, records().thread(t->index).base);
 }
 
 }  // namespace tally::engine::instrument

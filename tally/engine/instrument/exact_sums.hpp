@@ -1,6 +1,6 @@
-/// Sums of events that generated code keeps for each thread (Thread::sums): of the first events of channel::Marks,
-/// from the thread's first instruction. Calls and Python functions read them, because that takes less time than to read
-/// all counters, and they change often.
+/// Sums of events that generated code keeps for each thread (Thread::sums), from the thread's first instruction. Calls
+/// and Python functions read those of the first events of channel::Marks, and the instruction rdpmc those that it
+/// selects, because that takes less time than to read all counters, and they change often.
 #pragma once
 #include "tally/engine/records.hpp"
 #include "tally/engine/translate/countdown_code.hpp"
@@ -9,9 +9,10 @@ namespace tally::engine::instrument {
 
 /// Makes generated code sum the first events, at most `most`.
 void sum_events(u32 most);
-/// Whether sum_events() was called. Windows sum events, too, but not those that are known only at run time.
-inline bool has_exact_sums() { return translate::summed_events.has_all; }
-/// Prepares a thread: its sums are 0.
+/// Makes generated code sum one more event, which rdpmc reads. Returns false if others use the sums. The caller discards
+/// code that was translated before, and sets the sum of each thread.
+bool sum_counter(const s8* weight);
+/// Prepares a thread: its sums contain what its record does.
 void exact_sums_attach(Thread* t);
 
 }  // namespace tally::engine::instrument

@@ -42,7 +42,7 @@ void choose_sources() {
     const bool triggers = k < requested().triggers;
     source_of_event[e] = {triggers ? of_trigger : of_sum, static_cast<u8>(triggers ? k : sums)};
     if (triggers) continue;
-    if (sums < channel::window_sum_limit) summed_events.row[sums] = static_cast<u8>(e);
+    if (sums < channel::window_sum_limit) summed_events.weight[sums] = marks.weight[e];
     sums++;
   }
   reads_counters = sums > channel::window_sum_limit || marks.modelled != 0 || marks_on() || requested().vectors != 0;
@@ -213,7 +213,7 @@ void add_correction(Thread* t, u64 pc, const channel::Totals& delta) {
 
 class WindowProbes final : public translate::Probes {
  public:
-  void counted(translate::Builder& b, u32 number, bool) override { emit_touched(b, number); }
+  void counted(translate::Builder& b, u32 number) override { emit_touched(b, number); }
 };
 constinit WindowProbes hooks;
 

@@ -135,7 +135,7 @@ bool find_dead_flags(const Instruction* in, u32 n, u16 live, bool by_carry, u32&
 Increment choose_increment(Code& code, const Instruction* in, u32 n, u64 next) {
   u32 at = 0;
   // An increment preserves the carry; code that counts down or sums events does not.
-  const bool by_carry = counts_down() || settings().follows_calls != 0 || settings().marks.python != 0;
+  const bool by_carry = counts_down() || settings().follows_calls != 0 || summed_events.count != 0;
   const u16 wanted = by_carry ? every_flag : counter_flags;
   if (find_dead_flags(in, n, wanted, by_carry, at)) return {Increment::inc, at, 0};
   const Kind last = n == 0 ? Kind::plain : in[n - 1].resolved ? Kind::end : in[n - 1].kind;

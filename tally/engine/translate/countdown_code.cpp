@@ -109,7 +109,7 @@ s64 amount_of_sum(u32 sum, u32 number) {
   channel::Totals totals;
   add_segment(totals, number);
   s64 n = 0;
-  for (u32 i = 0; i < counted_fields(); i++) n += settings().marks.weight[summed_events.row[sum]][i] * totals.field[i];
+  for (u32 i = 0; i < counted_fields(); i++) n += summed_events.weight[sum][i] * totals.field[i];
   return n;
 }
 
@@ -187,7 +187,6 @@ void emit_countdown(Builder& b, u32 number, bool flags_dead) {
     if (has_check) leave_if_negative(e, at, emit_window_exit(b, from, k, true));
     e.load(reg, o_spill1);
   }
-  emit_sums(b, number, flags_dead);
 }
 
 bool looks_first(const Instruction& first) { return counts_down() && (is_instrumented || is_countdown_late(first)); }

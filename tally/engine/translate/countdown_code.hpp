@@ -21,12 +21,13 @@ inline constexpr u32 countdown_reach = 24;
 /// The maximum number of trigger events that a thread has retired, but not subtracted, when it reaches a point where it
 /// can leave. Instrumented code leaves only at the start of traces, where no instrumentation is in progress.
 s64 slack_of(u32 trigger);
-/// Events that generated code sums: rows of Marks::weight, one for each of Thread::sums. Set once.
+/// Events that generated code sums: their weights (channel::Marks::weight), one for each of Thread::sums.
 struct SummedEvents {
   u32 count;
-  bool has_all;         // the sums include what is known only at run time
-  bool reads_counters;  // rows read all counters, which generated code marks
-  u8 row[channel::window_sum_limit];
+  bool has_all;          // the sums include what is known only at run time
+  bool are_counters;     // rdpmc reads them: Thread::counter
+  bool reads_counters;   // rows read all counters, which generated code marks
+  const s8* weight[channel::window_sum_limit];
 };
 extern SummedEvents summed_events;
 /// Emits code that adds the events of segment `number` to the sums. It preserves the flags unless they are dead.
@@ -42,7 +43,7 @@ s64 amount_of(u32 trigger, const channel::SegmentVector& v);
 /// Whether the number of trigger events of the instruction is only known at run time. Then it runs in steps.
 bool is_countdown_late(const Instruction& in);
 
-/// Emits code that subtracts the events of segment `number` and adds them to the sums. `flags_dead`: flags may change.
+/// Emits code that subtracts the events of segment `number`. `flags_dead`: flags may change.
 void emit_countdown(Builder& b, u32 number, bool flags_dead);
 /// Whether a trace that is not in steps needs a check before its first instruction; emits that check.
 bool looks_first(const Instruction& first);

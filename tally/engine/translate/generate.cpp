@@ -273,8 +273,9 @@ void emit_increment(Builder& b, u32 segment, u32 number, Increment::Method how, 
   constexpr u32 displacement_at = 5;  // in an access through GS
   Emitter& e = b.e;
   const auto fix = [&] { recorder.fix(Fix::counter, b.offset() + displacement_at, segment); };
-  if (is_probed) probes->counted(b, number, how == Increment::inc);
+  if (is_probed) probes->counted(b, number);
   if (counts_down()) emit_countdown(b, number, how == Increment::inc);
+  emit_sums(b, number, how == Increment::inc);
   if (how == Increment::inc) {
     fix();
     e.byte(0x65);

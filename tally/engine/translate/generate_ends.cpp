@@ -1,4 +1,5 @@
 // The ends of segments: branches, calls, returns, system calls.
+#include "tally/engine/translate/countdown_code.hpp"
 #include "tally/engine/translate/generate.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 
@@ -94,6 +95,50 @@ void end_syscall(Builder& b, const Instruction& in, u32 segment, const Increment
   b.enter(Gate::system_call, b.arena.to_syscall);
 }
 
+/// Reads one of the sums as a counter, after emit_saves(). Preserves the flags. What follows executes the other counters.
+struct CounterRead {
+  u8* found[channel::window_sum_limit];
+
+  explicit CounterRead(Emitter& e) {
+    static const u8 number[] = {0x41, 0x89, 0xcb};  // mov r11d, ecx
+    e.bytes(number, sizeof number);
+    for (u32 k = 0; k < summed_events.count; k++) {
+      e.load(rcx, static_cast<u32>(offsetof(Thread, counter)) + 8 * k);
+      e.add_registers(rcx, rcx, r11);
+      e.byte(0xe3);  // jrcxz
+      found[k] = e.p;
+      e.byte(0);
+    }
+  }
+
+  void end(Builder& b, const Instruction& in, u32 segment) {
+    Emitter& e = b.e;
+    u8* jumps[channel::window_sum_limit];
+    for (u32 k = 0; k < summed_events.count; k++) {
+      *found[k] = static_cast<u8>(e.p - found[k] - 1);
+      e.load(rax, o_sums + 8 * k);
+      // It contains the instruction itself.
+      e.add_constant(rax, static_cast<u8>(-summed_events.weight[k][channel::instructions]));
+      e.byte(0xeb);  // jmp
+      jumps[k] = e.p;
+      e.byte(0);
+    }
+    for (u32 k = 0; k < summed_events.count; k++) *jumps[k] = static_cast<u8>(e.p - jumps[k] - 1);
+    static const u8 low[] = {0x89, 0xc0},                                  // mov eax, eax
+        high[] = {0x65, 0x0f, 0xb7, 0x14, 0x25, o_spill2 + 4, 0, 0, 0};  // movzx edx, word gs:[…]: 48 bits in all
+    e.store(rax, o_spill2);
+    e.bytes(low, sizeof low);
+    e.bytes(high, sizeof high);
+    e.load(rcx, o_borrowed_rcx);
+    e.load(r11, o_borrowed_r11);
+    emit_leave(b, in.next(), segment);
+  }
+};
+
+bool reads_sums(const Instruction& in) {
+  return summed_events.are_counters && in.kind == Kind::emulated && in.map == Map::two_bytes && in.opcode == 0x33;
+}
+
 /// The engine executes it: see far_return() and emulate().
 void end_in_engine(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number,
                    u16& counted) {
@@ -102,6 +147,13 @@ void end_in_engine(Builder& b, const Instruction& in, u32 segment, const Increme
   if (increment.how == Increment::late) {
     emit_increment(b, segment, number, Increment::late, r11);
     counted = b.offset();
+  }
+  if (reads_sums(in)) {
+    recorder.give_up();  // the recorder has no form for it
+    CounterRead read(b.e);
+    b.move_address(rcx, in.pc);
+    b.enter(Gate::emulated, b.arena.to_emulated);
+    return read.end(b, in, segment);
   }
   b.move_address(rcx, in.pc);
   if (in.kind == Kind::emulated) return b.enter(Gate::emulated, b.arena.to_emulated);

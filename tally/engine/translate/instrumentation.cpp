@@ -21,9 +21,9 @@ class JoinedProbes final : public Probes {
     first_->begin_trace(b, in);
     second_->begin_trace(b, in);
   }
-  void counted(Builder& b, u32 number, bool flags_dead) override {
-    first_->counted(b, number, flags_dead);
-    second_->counted(b, number, flags_dead);
+  void counted(Builder& b, u32 number) override {
+    first_->counted(b, number);
+    second_->counted(b, number);
   }
   bool passes_calls() const override { return first_->passes_calls() && second_->passes_calls(); }
   void called(Builder& b, const Instruction& site, bool direct) override {

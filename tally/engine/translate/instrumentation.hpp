@@ -75,8 +75,8 @@ class Probes {
   virtual bool begins_at(const Instruction&) const { return false; }
   /// A trace starts with this instruction: emits a gate before everything else.
   virtual void begin_trace(Builder&, const Instruction&) {}
-  /// Segment `number` is about to be counted. `flags_dead`: no arithmetic flag is needed.
-  virtual void counted(Builder&, u32 /*number*/, bool /*flags_dead*/) {}
+  /// Segment `number` is about to be counted.
+  virtual void counted(Builder&, u32 /*number*/) {}
   /// Whether a trace may continue at the target of a call.
   virtual bool passes_calls() const { return true; }
   /// A call, which ends its segment and is counted; called before its return address is pushed. If the call is not

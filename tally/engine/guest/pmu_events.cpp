@@ -167,6 +167,7 @@ bool can_be_sampled(const WantedEvent& wanted, u32 row) {
   if ((attr.sample_type & ~known_content) != 0 || attr.write_backward || attr.sigtrap || attr.aux_output) return false;
   // The threads of this memory whose counts a sample would contain run.
   if (attr.inherit && (attr.sample_type & PERF_SAMPLE_READ) != 0) return false;
+  if (is_modelled(settings().pmu.event[row]) && attr.precise_ip != 0) return false;
   if ((attr.sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 && !can_record_branches(attr.branch_sample_type)) return false;
   return can_overflow(row);
 }
@@ -338,7 +339,7 @@ s64 map_pmu_event(Thread* t) {
     if ((g[rdx] & PROT_EXEC) != 0) return -EPERM;  // since Linux 6.16
     if ((e.inherits && e.cpu == -1) || !(g[r10] & shared) || !is_possible) return -EINVAL;
     if (is_mapped_with_others(e, static_cast<u32>(buffer_pages))) return -EINVAL;
-    update_group_for_change(e.leader);
+    update_group(e.leader, Update::to_read);
     if (e.sampling.output != 0 || !make_page(event, static_cast<u32>(buffer_pages))) return -ENOMEM;
     e.sampling.overwrites = (g[rdx] & PROT_WRITE) == 0;
     offset = channel::pmu_ring_offset(e.sampling.ring);

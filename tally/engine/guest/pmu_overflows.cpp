@@ -18,18 +18,37 @@ namespace {
 constexpr s64 never = static_cast<s64>(channel::window_event_limit);
 constexpr u32 no_countdown = ~0u;
 
-/// The countdown of the events of a row.
+/// What is counted down for the events of a row: instructions for modelled ones, whose counts are computed then.
+const s8* weights_of(u32 row) {
+  static_assert(channel::instructions == 0);
+  static constexpr s8 instructions[channel::mark_values] = {1};
+  return is_modelled(settings().pmu.event[row]) ? instructions : settings().pmu.event[row].weight;
+}
+
 u32 countdown_of(u32 row) {
   for (u32 k = 0; k < own_records.countdowns; k++) {
     bool is_equal = true;
     for (u32 i = 0; i < channel::mark_fields; i++)
-      is_equal = is_equal && own_records.countdown[k].weight[i] == settings().pmu.event[row].weight[i];
+      is_equal = is_equal && own_records.countdown[k].weight[i] == weights_of(row)[i];
     if (is_equal) return k;
   }
   return no_countdown;
 }
 
 bool samples(const PmuOpenEvent& e) { return e.sampling.period != 0 && !e.is_kernels; }
+bool is_modelled(const PmuOpenEvent& e) { return channel::is_modelled(settings().pmu.event[e.row]); }
+
+/// Events of a countdown until the thread stops for what is counted of it.
+s64 span_of(const Thread* t, const PmuOpenEvent& e, const PmuCounting& c) {
+  // A thread whose events are all of other processors looks again after that many events.
+  constexpr s64 looks_again = 1'000'000, few_instructions = 8;
+  if (!is_counting(e, c)) return c.is_elsewhere ? looks_again : never;
+  if (!is_modelled(e)) return c.left;
+  if (t != current()) return 1;  // only the thread itself knows its modelled counts
+  const u64 left = c.left <= 0 ? 0 : static_cast<u64>(c.left), rate = c.rate + 1;
+  const u64 span = left >> 40 != 0 ? never : (left << 16) / rate;
+  return span < few_instructions ? few_instructions : static_cast<s64>(span);
+}
 
 u64 processor_time(Thread* t) {
   if (clock_is_counted()) return static_cast<u64>(instrument::asked_totals(t).field[channel::instructions]);
@@ -69,13 +88,15 @@ void record_overflow(Thread* t, PmuCounting& c) {
   if (wakes || e.sampling.is_asynchronous != 0) wake(e, ends ? Wakeup::last : Wakeup::data);
 }
 
+void continue_roaming(Thread* t);
+
 void overflow(Thread* t, u32) {
   PmuGuard guard;
   settle_overflows(t);
   for_countings_of(t->index, [&](u32, PmuCounting& c) {
     if (samples(pmu_event(c.event)) && c.left <= 0) record_overflow(t, c);
   });
-  roam(t);
+  continue_roaming(t);
 }
 
 /// Whether the thread of another process executes code, and does not wait in a system call. That shows the call's
@@ -108,8 +129,7 @@ void for_threads_here(u32 leader, F f) {
 }  // namespace
 
 bool can_overflow(u32 row) {
-  const channel::PmuEvent& event = settings().pmu.event[row];
-  return !is_modelled(event) && !instrument::windows_on() && settings().follows_calls == 0 &&
+  return !instrument::windows_on() && settings().follows_calls == 0 &&
          settings().counts_jumps == 0 &&
          (countdown_of(row) != no_countdown || own_records.countdowns < channel::window_trigger_limit);
 }
@@ -130,7 +150,7 @@ s64 begin_overflows(Thread* t, u32 row, bool branches) {
     channel::WindowTrigger events[channel::window_trigger_limit];
     const u32 n = own_records.countdowns;
     for (u32 k = 0; k < n; k++) events[k] = own_records.countdown[k];
-    for (u32 i = 0; is_new && i < channel::mark_fields; i++) events[n].weight[i] = settings().pmu.event[row].weight[i];
+    for (u32 i = 0; is_new && i < channel::mark_fields; i++) events[n].weight[i] = weights_of(row)[i];
     own_records.notes_path = own_records.notes_path || branches;
     instrument::count_down_by(events, n + is_new, overflow);
     for (Thread* o = threads(); o != nullptr; o = o->next) {
@@ -148,10 +168,15 @@ void settle_overflows(Thread* t) {
   if (!own_records.counts_down || instrument::windows_on()) return;
   instrument::stop_counting_down(t);
   instrument::CountdownState& state = instrument::countdown_state(t);
-  for_countings_of(t->index, [&](u32, PmuCounting& c) {
+  PmuValues values(false);
+  for_countings_of(t->index, [&](u32 at, PmuCounting& c) {
     const PmuOpenEvent& e = pmu_event(c.event);
     const u32 k = samples(e) && !e.nothing ? countdown_of(e.row) : no_countdown;
-    if (k != no_countdown && is_counting(e, c) && !c.is_fresh) c.left -= state.span[k] - 1 - t->countdown[k];
+    if (k == no_countdown || !is_counting(e, c) || c.is_fresh) return;
+    if (!is_modelled(e))
+      c.left -= state.span[k] - 1 - t->countdown[k];
+    else if (t == current())
+      update_counting(at, values, Update::to_change);
   });
   for (u32 k = 0; k < own_records.countdowns; k++) state.span[k] = t->countdown[k] + 1;
 }
@@ -160,14 +185,12 @@ void arm_overflows(Thread* t) {
   if (!own_records.counts_down || instrument::windows_on()) return;
   instrument::CountdownState& state = instrument::countdown_state(t);
   instrument::stop_counting_down(t);
-  // A thread whose events are all of other processors looks again after that many events.
-  constexpr s64 looks_again = 1'000'000;
   for (u32 k = 0; k < own_records.countdowns; k++) state.span[k] = never;
   for_countings_of(t->index, [&](u32, const PmuCounting& c) {
     const PmuOpenEvent& e = pmu_event(c.event);
     const u32 k = samples(e) && !e.nothing ? countdown_of(e.row) : no_countdown;
     if (k == no_countdown) return;
-    const s64 span = is_counting(e, c) ? c.left : c.is_elsewhere ? looks_again : never;
+    const s64 span = span_of(t, e, c);
     if (span < state.span[k]) state.span[k] = span;
   });
   for (u32 k = 0; k < own_records.countdowns; k++) t->countdown[k] = state.span[k] - 1;
@@ -175,6 +198,12 @@ void arm_overflows(Thread* t) {
 
 void roam(Thread* t) {
   settle_overflows(t);
+  continue_roaming(t);
+}
+
+namespace {
+
+void continue_roaming(Thread* t) {
   bool roams = false;
   for_countings_of(t->index, [&](u32, const PmuCounting& c) { roams = roams || pmu_event(c.event).roams; });
   if (roams) {
@@ -184,6 +213,8 @@ void roam(Thread* t) {
   }
   arm_overflows(t);
 }
+
+}  // namespace
 
 void settle_group(u32 leader) { for_threads_here(leader, settle_overflows); }
 void arm_group(u32 leader) {
@@ -240,8 +271,10 @@ void follow_changed_countdowns(Thread* t) {
 }
 
 void set_period(PmuCounting& c, u64 period) {
+  constexpr u64 high_rate = 4 << 16;
   c.period = period;
   c.left = static_cast<s64>(period);
+  c.rate = high_rate;
 }
 
 }  // namespace tally::engine::guest

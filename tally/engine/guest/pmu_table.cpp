@@ -115,6 +115,17 @@ bool has_moved(const PmuOpenEvent& e, const PmuCounting& c) {
   return residence == Residence::both || (residence == Residence::elsewhere) != (c.is_elsewhere != 0);
 }
 
+/// Counts down to the next sample of a modelled event. The rate rises at once and falls slowly, so that the thread seldom
+/// executes more than the sample is away.
+void approach(PmuCounting& c, s64 more, s64 executed) {
+  c.left -= more;
+  const s64 instructions = executed - c.executed;
+  c.executed = executed;
+  if (instructions <= 0) return;
+  const u64 rate = more <= 0 ? 0 : (static_cast<u64>(more) << 16) / static_cast<u64>(instructions);
+  c.rate = rate > c.rate ? rate : c.rate - (c.rate - rate) / 4;
+}
+
 void link_to_thread(u32 at, u32 thread) {
   PmuCounting& c = table->counting[at];
   c.thread = thread;
@@ -364,10 +375,11 @@ bool update_counting(u32 counting, PmuValues& values, Update why) {
     note_residence(c);
   }
   if (modelled && !v.has_models) return why == Update::to_read && !is_counting(e, c);
-  const s64 now = amount_in(e, v.counted);
+  const s64 now = amount_in(e, v.counted), more = is_counting(e, c) ? now - c.seen : 0;
   const bool is_later = v.ns > c.seen_ns;
+  if (modelled && e.sampling.period != 0) approach(c, more, v.counted.totals.field[channel::instructions]);
   if (is_counting(e, c)) {
-    c.count += now - c.seen;
+    c.count += more;
     if (is_later) c.enabled_ns += v.ns - c.seen_ns;
   }
   c.seen = now;

@@ -64,6 +64,7 @@ int run_run(const std::vector<std::string>& arguments) {
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   if (!stat->failure.empty()) return report_error({Code::cannot_measure, stat->failure, "", 0});
+  if (!stat->own_counters.empty()) say({stat->own_counters});
   const int code = final_exit_code(*stat, exit_ok, *signals);
   if (stat->signal && code == stat->exit_code) linux::die_of(*stat->signal);
   return code;

@@ -39,6 +39,7 @@ struct Outcome {
   std::vector<result::Part> parts = {};              ///< counts of cores or sockets
   std::vector<result::ProgramRegions> regions = {};  ///< those that programs count themselves: also without an order
   result::CodeCounts code = {};                      ///< the profile; or only rows, with Order::Count::mix
+  std::string own_counters = {};                     ///< what counters that programs opened lacked; one of the notices
   bool operator==(const Outcome&) const = default;
 };
 

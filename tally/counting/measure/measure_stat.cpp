@@ -124,6 +124,7 @@ bool add_run(result::Stat& stat, bool& missing, backend::Outcome outcome, const 
   add_notices(stat.notices, outcome.notices);
   add_notices(stat.notices, outcome.missing);
   if (stat.failure.empty()) stat.failure = std::move(outcome.failure);
+  stat.own_counters = std::move(outcome.own_counters);
   if (stat.unasked.empty()) stat.unasked = std::move(outcome.unasked);
   if (!stat.mix && !outcome.code.forms.empty()) stat.mix = result::mix_of(outcome.code);
   missing = missing || !outcome.missing.empty();

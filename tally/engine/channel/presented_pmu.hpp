@@ -53,6 +53,7 @@ struct PmuSampling {
   uint32_t since_wakeup;                      ///< samples since then
   uint32_t address;                           ///< of the socket that is its descriptor; 0: that has none
   int32_t owner_kind, owner, signal, number;  ///< who gets the signal (F_SETOWN_EX), which one, with which descriptor
+  uint64_t trap_data;                         ///< with sigtrap: sig_data
 };
 
 /// An event that a program has opened. All fields are protected by PmuTable::lock.

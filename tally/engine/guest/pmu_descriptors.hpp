@@ -23,10 +23,16 @@ void forget_number(u64 number);
 /// Returns a descriptor of a kernel's event, or -1.
 s64 number_of(PmuOpenEvent& e);
 
-/// Whether this process has a descriptor of the event.
+/// Removes a descriptor or mapping of an event. Returns whether it was the last one of this process.
+inline bool is_last_hold(u32 event) {
+  if (held[event] == 0 || --held[event] != 0) return false;
+  held_events--;
+  return true;
+}
+/// Whether this process has a descriptor or mapping of the event.
 inline bool is_held(const PmuOpenEvent& e) { return held != nullptr && held[&e - pmu_table().event] != 0; }
 
-/// Calls `f` with each event of which this process has descriptors.
+/// Calls `f` with each such event.
 template <class F>
 void for_held(F f) {
   const u32 n = held_events;

@@ -34,6 +34,8 @@ s64 with_event(Thread* t, u64 number, F f) {
   });
 }
 
+constexpr u64 no_number = ~u64{0};
+
 s64 read_values(u32 event, u64 to, u64 bytes) {
   u64 values[value_limit];
   const s64 n = values_of(event, values, bytes < sizeof values ? bytes : sizeof values);
@@ -150,6 +152,7 @@ u32 enter_event(const WantedEvent& wanted, u64 number, u64 identity, u32 leader)
   sampling.wakeup = wanted.attr.wakeup_events;
   sampling.clock = wanted.attr.clockid;
   sampling.most_callers = wanted.attr.sample_max_stack;
+  sampling.trap_data = wanted.attr.sig_data;
   if (number > pmu_table().highest_number) pmu_table().highest_number = number;
   return event;
 }
@@ -164,7 +167,7 @@ s32 asked_group(s32 group) {
 /// Whether the engine can take such samples.
 bool can_be_sampled(const WantedEvent& wanted, u32 row) {
   const perf_event_attr& attr = wanted.attr;
-  if ((attr.sample_type & ~known_content) != 0 || attr.write_backward || attr.sigtrap || attr.aux_output) return false;
+  if ((attr.sample_type & ~known_content) != 0 || attr.aux_output) return false;
   // The threads of this memory whose counts a sample would contain run.
   if (attr.inherit && (attr.sample_type & PERF_SAMPLE_READ) != 0) return false;
   if (is_modelled(settings().pmu.event[row]) && attr.precise_ip != 0) return false;
@@ -293,7 +296,11 @@ s64 open_pmu_event(Thread* t) {
   if (named.thread == 0) return named.error;
   if (is_invalid(attr)) return -EINVAL;
   const u32 row = row_of(attr);
-  if (row == no_row) return -ENOENT;
+  if (row == no_row) {
+    if (attr.type == PERF_TYPE_HARDWARE && attr.config == PERF_COUNT_HW_CPU_CYCLES && attr.sample_period != 0)
+      records().header().pmu_has_no_cycles = 1;
+    return -ENOENT;
+  }
   if (attr.sample_period == 0 && attr.precise_ip != 0) return -EINVAL;
   // As of a PMU that raises no interrupts.
   if (attr.sample_period != 0 && !can_be_sampled(wanted, row)) return -EOPNOTSUPP;
@@ -360,8 +367,13 @@ s64 map_pmu_event(Thread* t) {
 
 void pmu_memory_unmapped(u64 at, u64 bytes) {
   if (!may_have_events || !has_mapped_rings()) return;
-  PmuGuard guard;
-  ring_is_unmapped(at, bytes);
+  for (u32 event = 1; event != 0;) {
+    {
+      PmuGuard guard;
+      event = ring_is_unmapped(at, bytes);
+    }
+    pmu_event_closed(current(), event, no_number);
+  }
 }
 
 void pmu_memory_moved(u64 from, u64 to) {
@@ -496,8 +508,7 @@ void pmu_event_closed(Thread* t, u32 event, u64 number) {
   {
     PmuGuard guard;
     forget_number(number);  // another thread may have used it meanwhile
-    if (held[event] == 0 || --held[event] != 0) return;
-    held_events--;
+    if (!is_last_hold(event)) return;
     const PmuOpenEvent& e = pmu_event(event);
     if (e.leader != event || e.holders != 1 || !needs_others_held_for_group(t, event)) return let_go(t, event);
   }

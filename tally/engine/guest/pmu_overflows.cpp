@@ -85,6 +85,7 @@ void record_overflow(Thread* t, PmuCounting& c) {
   }
   const bool wakes =
       output_of(e) != nullptr && write_record(e, make_sample(t, c.event, instrument::countdown_state(t).last, period));
+  if (has_flag(e, Flag::sigtrap)) send_trap(t, e);
   if (wakes || e.sampling.is_asynchronous != 0) wake(e, ends ? Wakeup::last : Wakeup::data);
 }
 

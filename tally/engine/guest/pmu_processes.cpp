@@ -137,7 +137,10 @@ void pmu_events_after_fork(Thread* t, u32 process, bool has_failed) {
 }
 
 void pmu_events_of_child(Thread* t, u32 process) {
-  forget_pages();
+  if (has_mapped_rings()) {
+    PmuGuard guard;
+    forget_pages();
+  }
   begin_expected(t, of_child(process));
 }
 

@@ -22,7 +22,9 @@ enum class Flag : u8 {
   exclude_callers_of_user = 22,
   mmap2,
   comm_exec,
-  use_clock
+  use_clock,
+  write_backward = 27,
+  sigtrap = 37
 };
 inline bool has_flag(const PmuOpenEvent& e, Flag flag) { return (e.sampling.flags >> static_cast<u8>(flag) & 1) != 0; }
 

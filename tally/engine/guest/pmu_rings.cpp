@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 
+#include "tally/engine/guest/pmu_descriptors.hpp"
+#include "tally/engine/guest/pmu_groups.hpp"
 #include "tally/engine/guest/pmu_records.hpp"
 #include "tally/engine/inherited.hpp"
 
@@ -15,6 +17,7 @@ struct MappedRing {
   u64 at;           // for the engine; 0: not yet
   u64 of_program;   // where the program has mapped it last; 0: it has not
   bool has_ended;   // no event writes to it
+  u32 keeps;        // the event, which counts while this is mapped; 0: none
 };
 constexpr u32 ring_limit = 1 << 16;
 Growing<MappedRing> mapped_rings;
@@ -41,7 +44,7 @@ MappedRing* mapped(const PmuOpenEvent& e) {
     break;
   }
   if (mapped_rings.full()) return nullptr;
-  return &mapped_rings[mapped_rings.add({e.sampling.ring, e.sampling.ring_pages, 0, 0, false})];
+  return &mapped_rings[mapped_rings.add({e.sampling.ring, e.sampling.ring_pages, 0, 0, false, 0})];
 }
 
 /// Not page->data_size: the program can write that.
@@ -57,11 +60,13 @@ void copy_into(const PmuOpenEvent& to, perf_event_mmap_page* page, u64 position,
 
 /// Adds a record at the head. Returns false if it has no room: as in the kernel, the ring never becomes quite full.
 bool add_record(const PmuOpenEvent& to, perf_event_mmap_page* page, const perf_event_header& record) {
-  const u64 head = page->data_head, used = head - __atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE);
+  const bool backward = has_flag(to, Flag::write_backward);
+  const u64 head = page->data_head, tail = __atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE);
+  const u64 used = backward ? tail - head : head - tail, next = backward ? head - record.size : head + record.size;
   if (record.size > data_bytes(to) || (to.sampling.overwrites == 0 && used + record.size >= data_bytes(to)))
     return false;
-  copy_into(to, page, head, &record, record.size);
-  __atomic_store_n(&page->data_head, head + record.size, __ATOMIC_RELEASE);
+  copy_into(to, page, backward ? next : head, &record, record.size);
+  __atomic_store_n(&page->data_head, next, __ATOMIC_RELEASE);
   return true;
 }
 
@@ -119,7 +124,11 @@ perf_event_mmap_page* ring_of(const PmuOpenEvent& e) {
   return reinterpret_cast<perf_event_mmap_page*>(r->at);
 }
 
-void forget_rings() { mapped_rings.size = 0; }
+void forget_rings() {
+  for (u32 i = 0; i < mapped_rings.size; i++)
+    if (const u32 event = mapped_rings[i].keeps; event != 0 && is_last_hold(event)) let_go(current(), event);
+  mapped_rings.size = 0;
+}
 
 bool has_mapped_rings() { return __atomic_load_n(&mapped_rings.size, __ATOMIC_RELAXED) != 0; }
 
@@ -130,7 +139,12 @@ bool is_mapped_with_others(const PmuOpenEvent& e, u32 pages) {
 }
 
 void ring_is_mapped(const PmuOpenEvent& e, u64 at) {
-  if (MappedRing* const r = mapped(e); r != nullptr) r->of_program = at;
+  MappedRing* const r = mapped(e);
+  if (r == nullptr) return;
+  r->of_program = at;
+  if (r->keeps != 0 || !is_held(e)) return;
+  r->keeps = static_cast<u32>(&e - pmu_table().event);
+  held[r->keeps]++;
 }
 
 bool has_ring_in(u64 at, u64 bytes) {
@@ -146,13 +160,16 @@ void ring_is_moved(u64 from, u64 to) {
     if (mapped_rings[i].of_program == from) mapped_rings[i].of_program = to;
 }
 
-void ring_is_unmapped(u64 at, u64 bytes) {
+u32 ring_is_unmapped(u64 at, u64 bytes) {
   for (u32 i = 0; i < mapped_rings.size; i++) {
     MappedRing& r = mapped_rings[i];
     if (r.of_program < at || r.of_program - at >= bytes) continue;
-    r.of_program = 0;
+    const u32 kept = r.keeps;
+    r.of_program = r.keeps = 0;
     if (r.has_ended) forget(mapped_rings[i--]);
+    if (kept != 0) return kept;
   }
+  return 0;
 }
 
 void end_rings() {
@@ -178,6 +195,7 @@ bool redirect(u32 event, u32 to) {
     const PmuOpenEvent& target = pmu_event(to);
     const bool may_share = target.cpu == e.cpu && (e.cpu != -1 || target.of == e.of) &&
                            has_flag(target, Flag::use_clock) == has_flag(e, Flag::use_clock) &&
+                           has_flag(target, Flag::write_backward) == has_flag(e, Flag::write_backward) &&
                            target.sampling.clock == e.sampling.clock;
     if (to == event || target.is_kernels || !may_share || e.sampling.ring != 0) return false;
   }
@@ -206,7 +224,8 @@ bool write_record(PmuOpenEvent& e, const perf_event_header* record) {
   u64 watermark = by_bytes ? e.sampling.wakeup : 0;
   if (watermark == 0 || watermark > data_bytes(*to)) watermark = data_bytes(*to) / 2;
   bool wakes = false;
-  if (page->data_head - ring.woken_at > watermark) {
+  const u64 written = has_flag(*to, Flag::write_backward) ? -page->data_head : page->data_head;
+  if (written - ring.woken_at > watermark) {
     ring.woken_at += watermark;
     wakes = true;
   }

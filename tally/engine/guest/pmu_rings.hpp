@@ -17,10 +17,11 @@ perf_event_mmap_page* ring_of(const PmuOpenEvent& e);
 /// The child of a fork has none of them mapped.
 void forget_rings();
 
-/// The program has mapped the ring of an event at an address, or unmapped memory. What no process has mapped and no
-/// event writes to is discarded.
+/// The program has mapped the ring of an event at an address, which is then held once more; or unmapped memory. What no
+/// process has mapped and no event writes to is discarded. Returns an event that is to be closed once; 0: there is no
+/// more.
 void ring_is_mapped(const PmuOpenEvent& e, u64 at);
-void ring_is_unmapped(u64 at, u64 bytes);
+u32 ring_is_unmapped(u64 at, u64 bytes);
 /// Whether this process has mapped one.
 bool has_mapped_rings();
 /// Whether the program has mapped a ring there.

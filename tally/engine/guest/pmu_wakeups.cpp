@@ -4,6 +4,7 @@
 #include <linux/un.h>
 #include <poll.h>
 
+#include "tally/engine/context.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/pmu_descriptors.hpp"
 #include "tally/engine/guest/pmu_events.hpp"
@@ -133,6 +134,23 @@ void wake(PmuOpenEvent& e, Wakeup why) {
     if (own < 0 && !failed(from)) kernel(SYS_close, static_cast<u64>(from));
   }
   if (e.sampling.is_asynchronous != 0 && why != Wakeup::end) send_signal(e, why == Wakeup::last);
+}
+
+void send_trap(const Thread* t, const PmuOpenEvent& e) {
+  constexpr s32 of_counter = 6;  // TRAP_PERF
+  struct {
+    s32 signal, error, code, pad;
+    u64 address, data;
+    u32 type, flags;
+    u8 rest[128 - 40];
+  } info{};
+  info.signal = sigtrap;
+  info.code = of_counter;
+  info.data = e.sampling.trap_data;
+  info.type = settings().pmu.event[e.row].type;
+  info.flags = t->mask >> (sigtrap - 1) & 1;  // TRAP_PERF_FLAG_ASYNC: it is blocked
+  kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)), sigtrap,
+         reinterpret_cast<u64>(&info));
 }
 
 s64 wait_for_events(Thread* t, s64 (*make)(Thread*)) {

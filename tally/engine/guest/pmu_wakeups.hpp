@@ -17,6 +17,8 @@ enum class Wakeup : u8 {
 };
 /// The caller holds the lock of the table.
 void wake(PmuOpenEvent& e, Wakeup why);
+/// Sends the calling thread the SIGTRAP of an event that has overflowed.
+void send_trap(const Thread* t, const PmuOpenEvent& e);
 
 /// Makes poll(2), ppoll(2), or another call that waits.
 s64 wait_for_events(Thread* t, s64 (*make)(Thread*));

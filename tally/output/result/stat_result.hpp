@@ -213,6 +213,7 @@ struct Stat {
   std::optional<BaselineVerdict> gate = {};  ///< with --baseline
   std::optional<InstructionMix> mix = {};    ///< of the first run, if requested
   std::optional<Roofline> roofline = {};     ///< if requested
+  std::string own_counters = {};             ///< what counters that programs opened lacked; one of the notices
   bool operator==(const Stat&) const = default;
 };
 

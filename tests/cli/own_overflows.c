@@ -1,0 +1,182 @@
+// Opens counters that overflow in the less usual ways: modelled ones, with a trap, with a ring that grows backward.
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { page = 4096, ring_pages = 64 };
+
+static struct perf_event_attr sampling(uint64_t config, uint64_t period) {
+  struct perf_event_attr attr;
+  memset(&attr, 0, sizeof attr);
+  attr.type = PERF_TYPE_HARDWARE;
+  attr.size = sizeof attr;
+  attr.config = config;
+  attr.sample_period = period;
+  attr.sample_type = PERF_SAMPLE_IP;
+  attr.disabled = 1;
+  attr.exclude_kernel = 1;
+  return attr;
+}
+
+static int open_event(struct perf_event_attr* attr) {
+  return (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static uint64_t value_of(int fd) {
+  uint64_t value = 0;
+  return read(fd, &value, sizeof value) == sizeof value ? value : 0;
+}
+
+__attribute__((noinline)) static void run_loop(uint64_t n) {
+  asm volatile("1: dec %0\n jnz 1b" : "+r"(n) : : "cc", "memory");
+}
+
+// Chains of multiplications, which take most of the cycles, and as many other instructions.
+__attribute__((noinline)) static void multiply(uint64_t n) {
+  for (; n > 0; n--) asm volatile("imul %%rax, %%rax\n imul %%rax, %%rax\n imul %%rax, %%rax\n imul %%rax, %%rax" : : : "rax");
+}
+__attribute__((noinline)) static void move(uint64_t n) {
+  for (; n > 0; n--) asm volatile("mov %%rcx, %%rax\n mov %%rsi, %%r8\n mov %%rcx, %%r9\n nop" : : : "rax", "r8", "r9");
+}
+
+// Samples of cycles are as many as the count contains periods, and where the cycles are.
+static void sample_cycles(void) {
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_CPU_CYCLES, 10007);
+  const int fd = open_event(&attr);
+  struct perf_event_mmap_page* const ring = mmap(NULL, (ring_pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (ring == MAP_FAILED) return (void)printf("cycles: %s\n", strerror(errno));
+  ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+  for (int i = 0; i < 10000; i++) {
+    multiply(20);
+    move(20);
+  }
+  ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+  long samples = 0, products = 0;
+  for (uint64_t at = 0; at < ring->data_head;) {
+    const char* const record = (const char*)ring + page + at % (ring_pages * page);
+    const struct perf_event_header* const header = (const struct perf_event_header*)record;
+    const uint64_t ip = *(const uint64_t*)(header + 1);
+    samples += header->type == PERF_RECORD_SAMPLE;
+    products += ip >= (uint64_t)multiply && ip < (uint64_t)move;
+    at += header->size;
+  }
+  const long expected = (long)(value_of(fd) / attr.sample_period);
+  printf("cycles: %s samples, %s of multiplications\n", labs(samples - expected) <= 1 ? "all" : "other",
+         products > samples * 3 / 4 ? "most" : "few");
+  attr.precise_ip = 1;
+  printf("precise: %s\n", open_event(&attr) < 0 ? strerror(errno) : "opened");
+}
+
+static volatile long traps, wrong;
+static void count_trap(int signal, siginfo_t* info, void* context) {
+  (void)context;
+  __atomic_add_fetch(&traps, 1, __ATOMIC_RELAXED);
+  // si_perf_data and si_perf_type follow the address.
+  const uint64_t* const of_event = (const uint64_t*)((const char*)info + 24);
+  wrong += signal != SIGTRAP || info->si_code != 6 || of_event[0] != 0x1234567890 || (uint32_t)of_event[1] != 0;
+}
+
+static void* run_thread(void* unused) {
+  run_loop(500000);
+  return unused;
+}
+
+// Each thread gets its own traps; a program that the process executes gets none.
+static void trap(char* path) {
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 100003);
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = count_trap;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGTRAP, &action, NULL);
+  attr.sigtrap = attr.remove_on_exec = attr.inherit = attr.inherit_thread = 1;
+  attr.sig_data = 0x1234567890;
+  const int fd = open_event(&attr);
+  if (fd < 0) return (void)printf("traps: %s\n", strerror(errno));
+  ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+  run_loop(500000);
+  ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+  printf("traps: %ld", traps);
+  ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+  pthread_t threads[4];
+  for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, run_thread, NULL);
+  for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+  printf(", with 4 threads %ld, %ld wrong", traps, wrong);
+  fflush(stdout);
+  const pid_t child = vfork();
+  if (child == 0) _exit(0);
+  waitpid(child, NULL, 0);
+  execl(path, path, "loop", (char*)NULL);
+}
+
+// The last records, from the head on: the newest one is first.
+static void go_backward(void) {
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 1000);
+  attr.write_backward = 1;
+  attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME;
+  const int fd = open_event(&attr);
+  const struct perf_event_mmap_page* const ring = mmap(NULL, 2 * page, PROT_READ, MAP_SHARED, fd, 0);
+  if (ring == MAP_FAILED) return (void)printf("backward: %s\n", strerror(errno));
+  ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+  run_loop(500000);
+  ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1);
+  ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+  long records = 0, out_of_order = 0;
+  uint64_t later = ~0ul;
+  for (uint64_t at = ring->data_head; at - ring->data_head + 24 <= page; records++, at += 24) {
+    uint64_t record[3];
+    for (int i = 0; i < 3; i++)
+      record[i] = *(const uint64_t*)((const char*)ring + page + (at + 8 * (uint64_t)i) % page);
+    out_of_order += record[0] >> 48 != 24 || record[2] > later;
+    later = record[2];
+  }
+  printf("backward: %ld bytes written, the last %ld records, %ld out of order\n", -(long)ring->data_head, records,
+         out_of_order);
+}
+
+// An event counts while its pages are mapped, and ends with them.
+static void close_early(void) {
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 1000);
+  attr.disabled = 0;
+  long samples = 0, failures = 0;
+  for (int i = 0; i < 2000; i++) {
+    const int fd = open_event(&attr);
+    volatile struct perf_event_mmap_page* const ring = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (ring == MAP_FAILED) {
+      failures++;
+      continue;
+    }
+    const uint64_t before = ring->data_head;
+    run_loop(i == 0 ? 50000 : 500);
+    if (i == 0) samples = (long)(ring->data_head - before) / 16;
+    if (i != 0) failures += ring->data_head == before;
+    if (i == 0 && fork() == 0) _exit(munmap((void*)ring, 2 * page));
+    wait(NULL);
+    munmap((void*)ring, 2 * page);
+  }
+  printf("closed: %ld samples, %ld failures\n", samples, failures);
+}
+
+int main(int argc, char** argv) {
+  const char* const what = argc > 1 ? argv[1] : "";
+  if (strcmp(what, "cycles") == 0) sample_cycles();
+  if (strcmp(what, "traps") == 0) trap(argv[0]);
+  if (strcmp(what, "backward") == 0) go_backward();
+  if (strcmp(what, "closed") == 0) close_early();
+  if (strcmp(what, "loop") == 0) {
+    run_loop(1000000);
+    printf(", then none\n");
+  }
+  return 0;
+}

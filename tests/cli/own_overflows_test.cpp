@@ -1,0 +1,47 @@
+// Counters of programs that overflow in the less usual ways.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+std::string overflown(const std::string& what, const Words& options = {}) {
+  const Finished run = tally(with(with({"run"}, options), {"--", OWN_OVERFLOWS, what}));
+  EXPECT_EQ(run.code(), 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  return run.out;
+}
+
+TEST(OwnOverflows, of_cycles_are_where_the_model_has_them) {
+  EXPECT_EQ(overflown("cycles", {"--model", "haswell"}),
+            "cycles: all samples, most of multiplications\nprecise: Operation not supported\n");
+}
+
+TEST(OwnOverflows, trap_each_thread_until_it_executes_a_program) {
+  EXPECT_EQ(overflown("traps"), "traps: 10, with 4 threads 50, 0 wrong, then none\n");
+}
+
+TEST(OwnOverflows, are_recorded_backward) {
+  EXPECT_EQ(overflown("backward"), "backward: 24000 bytes written, the last 170 records, 0 out of order\n");
+}
+
+TEST(OwnOverflows, continue_while_their_pages_are_mapped) {
+  EXPECT_EQ(overflown("closed"), "closed: 100 samples, 0 failures\n");
+}
+
+// perf record asks for cycles unless it is told another event.
+TEST(OwnOverflows, of_cycles_need_a_model) {
+  if (Running({"/usr/bin/env", "perf", "--version"}).finish().code() != 0) GTEST_SKIP() << "perf is not installed";
+  const Finished record = tally({"run", "--", "perf", "record", "-q", "-o", "/dev/null", "--", "true"});
+  EXPECT_NE(record.err.find("tally: a program asked for samples of cycles, which need --model"), std::string::npos)
+      << record.err;
+  const Finished named =
+      tally({"run", "--", "perf", "record", "-q", "-e", "instructions:u", "-o", "/dev/null", "--", "true"});
+  EXPECT_EQ(named.err.find("tally:"), std::string::npos) << named.err;
+}
+
+}  // namespace
+}  // namespace tally::test

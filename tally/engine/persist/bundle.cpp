@@ -307,13 +307,13 @@ void replace_used(u32 use, const Template& by) {
 }
 
 void keep_bundles() {
-  if (instrumentation_key() != 0) return;  // the process counts down by now
   Guard guard(cache_lock);
   // With a full cache, the bundle would have been refused.
   if (is_kept || cache_is_damaged() || !store_is_written() || settings().cache_limit != 0 || code_may_be_absent())
     return;
   if (replaced.size > 0) add_names(channel::replacements_mark, 0, replaced.data, replaced.size);
   replaced.size = 0;
+  if (instrumentation_key() != 0) return;
   for (u32 i = 0; i < modules_known; i++) {
     const Module& m = modules[i];
     // Creating a few traces each time costs less than creating a bundle each time.

@@ -41,10 +41,10 @@ constexpr const char* bench_footer =
     "clock, cpu-model, model and others; [defaults] has the same keys for all of them. "
     "tally runs each benchmark with `tally stat`, or with `tally profile` if it has `profile = true`, writes the "
     "results to DIR/NAME.json, and compares them with those of --baseline by `tally compare`. With framework = "
-    "\"google-benchmark\" it counts each benchmark of the program by itself.\n"
+    "\"google-benchmark\", \"catch2\", \"criterion\" or \"pytest\" it counts each benchmark of the program by itself.\n"
     "\n"
     "Exit code: 0 every gate passed, 1 a gate failed, 2 bad usage, 3 a gate is undecided or a result is not "
-    "comparable, 125 a benchmark failed.\n"
+    "comparable, 125 a benchmark failed, and no gate did.\n"
     "\n"
     "Examples:\n"
     "  tally bench\n"
@@ -113,7 +113,7 @@ Result<void> check_settings(const std::vector<std::string>& options) {
 Result<void> check_baseline(const std::string& folder, const std::vector<Benchmark>& suite) {
   std::error_code error;
   const auto has_result = [&](const Benchmark& benchmark) {
-    return fs::exists(fs::path(folder) / (benchmark.name + ".json"), error);
+    return fs::exists(fs::path(folder) / (benchmark.file_name() + ".json"), error);
   };
   if (folder.empty() || std::any_of(suite.begin(), suite.end(), has_result)) return {};
   return fail(Code::bad_usage,

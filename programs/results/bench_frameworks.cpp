@@ -3,24 +3,77 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
-#include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/linux/files/code_files.hpp"
+#include "tally/linux/process/program_file.hpp"
 #include "tally/linux/process/tool.hpp"
+#include "tally/linux/symbol/elf_functions.hpp"
+#include "tally/linux/symbol/names.hpp"
 
 namespace tally::results {
 namespace {
 
-constexpr Framework frameworks[] = {
-    {"google-benchmark", "--benchmark_list_tests=true", "benchmark::State::StartKeepRunning",
-     "benchmark::State::FinishKeepRunning", "Failed to match any benchmarks"},
-};
+namespace fs = std::filesystem;
 
-// A regular expression that only this text matches.
+std::vector<const Framework*> frameworks() { return {&google_benchmark(), &catch2(), &criterion(), &pytest()}; }
+
+std::string directory_of(const Benchmark& benchmark, const std::string& folder) {
+  return (fs::path(folder) / benchmark.directory).string();
+}
+
+// The names of benchmarks are those of files, too, and GitHub accepts no file in an artifact with these characters.
+std::string name_of(const Benchmark& entry, const std::string& listed) {
+  std::string name = entry.name + "." + listed;
+  for (char& character : name)
+    if (static_cast<unsigned char>(character) < ' ' ||
+        std::string_view("/\\").find(character) != std::string_view::npos)
+      character = '.';
+  return name;
+}
+
+// The regions of a run; empty if it has none.
+std::vector<RegionResult> regions_of(const result::Stat& stat) {
+  if (!stat.runs.empty())
+    for (const result::ProgramRegions& program : stat.runs.front().regions)
+      if (entered_region(program.regions) != nullptr) return program.regions;
+  return {};
+}
+
+std::optional<Count> count_of(const TimedLoop& loop, const EventName& name, const Framework& framework) {
+  const auto event = std::ranges::find(loop.counts->events, name, &RegionEvent::event);
+  if (event == loop.counts->events.end()) return std::nullopt;
+  Count count = event->total;
+  const std::int64_t number = loop.iterations;
+  if (!count.value || !event->most || !event->least)
+    count.value.reset();
+  else if (loop.has_equal_entries)
+    count.value = *event->least;
+  else if (const auto each = count_of_iteration(loop, *event))
+    count.value = *each * framework.scale;
+  else
+    count.value = (*event->most * framework.scale + number / 2) / number;
+  return count;
+}
+
+}  // namespace
+
+const Framework* framework_named(std::string_view name) {
+  for (const Framework* const framework : frameworks())
+    if (framework->name == name) return framework;
+  return nullptr;
+}
+
+std::string framework_names() {
+  std::vector<std::string> names;
+  for (const Framework* const framework : frameworks()) names.emplace_back(framework->name);
+  return join(names, ", ");
+}
+
 std::string exact_pattern(std::string_view text) {
   std::string pattern = "^";
   for (const char c : text) {
@@ -30,55 +83,42 @@ std::string exact_pattern(std::string_view text) {
   return pattern + "$";
 }
 
-// How often a timed loop ran in each thread.
-Result<std::int64_t> iterations_in(std::string_view text) {
-  const auto json = parse_json_or_discard<nlohmann::ordered_json>(text);
-  const auto refuse = [](std::string why) { return fail(Code::cannot_measure, std::move(why)); };
-  if (!json.is_object() || !json.contains("benchmarks") || !json["benchmarks"].is_array() || json["benchmarks"].empty())
-    return refuse("the program wrote no result of the benchmark");
-  const auto& run = json["benchmarks"].front();
-  if (!run.is_object()) return refuse("the program wrote no result of the benchmark");
-  for (const char* const key : {"error_message", "skip_message"})
-    if (run.contains(key) && run[key].is_string())
-      return refuse("the benchmark was not run: " + run[key].get<std::string>());
-  const auto number_of = [&](const char* key) {
-    return run.contains(key) && run[key].is_number_integer() ? run[key].get<std::int64_t>() : 0;
-  };
-  const std::int64_t iterations = number_of("iterations") / std::max<std::int64_t>(1, number_of("threads"));
-  if (iterations < 1) return refuse("the program wrote no number of iterations");
-  return iterations;
-}
-
-// The counts of the largest entry of the region, the last one: the loops before it find the number of iterations.
-const RegionCounts* loop_of(const result::Run& run) {
-  for (const result::ProgramRegions& program : run.regions)
-    for (const RegionResult& region : program.regions)
-      if (region.all.entries > 0) return &region.all;
-  return nullptr;
-}
-
-std::optional<Count> count_of(const RegionCounts& loop, const EventName& name, std::int64_t iterations) {
-  const auto event = std::ranges::find(loop.events, name, &RegionEvent::event);
-  if (event == loop.events.end()) return std::nullopt;
-  Count count = event->total;
-  if (count.value && event->most)
-    count.value = (*event->most * counted_iterations + iterations / 2) / iterations;
-  else
-    count.value.reset();
-  return count;
-}
-
-}  // namespace
-
-const Framework* framework_named(std::string_view name) {
-  const auto* const framework = std::ranges::find(frameworks, name, &Framework::name);
-  return framework == std::end(frameworks) ? nullptr : framework;
-}
-
-std::string framework_names() {
+std::vector<std::string> functions_of(const std::string& program) {
   std::vector<std::string> names;
-  for (const Framework& framework : frameworks) names.emplace_back(framework.name);
-  return join(names, ", ");
+  const auto file = linux::FileBytes::of(program);
+  const auto elf = file ? symbol::read_elf(file->bytes()) : fail(file.error());
+  if (elf)
+    for (const symbol::Function& function : elf->functions) names.push_back(symbol::demangled(function.name));
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  return names;
+}
+
+const RegionCounts* entered_region(const std::vector<RegionResult>& regions) {
+  const auto region =
+      std::ranges::find_if(regions, [](const RegionResult& candidate) { return candidate.all.entries > 0; });
+  return region == regions.end() ? nullptr : &region->all;
+}
+
+std::optional<std::int64_t> count_of_iteration(const TimedLoop& loop, const RegionEvent& event) {
+  constexpr double most_error = 0.01;
+  constexpr std::int64_t negligible = 1000;
+  const auto entries = static_cast<std::int64_t>(loop.counts->entries);
+  const std::int64_t divisor = entries * loop.iterations - loop.all_iterations;
+  // Iterations that take so long that each entry is one: the constant is left in.
+  if (loop.iterations == 1 && loop.all_iterations == entries && event.least && event.most &&
+      (*event.most - *event.least) * negligible <= *event.least)
+    return *event.least;
+  if (loop.all_iterations == 0 || divisor <= 0 || !event.total.value || !event.most || !event.least)
+    return std::nullopt;
+  const std::int64_t largest = *event.most, total = *event.total.value;
+  const double mean = static_cast<double>(largest * entries - total) / static_cast<double>(divisor);
+  const auto each = static_cast<std::int64_t>(std::llround(mean));
+  const std::int64_t constant = largest - each * loop.iterations;
+  const std::int64_t more = total - each * loop.all_iterations - constant * entries;
+  if (std::fabs(mean - static_cast<double>(each)) > most_error || constant < 0 || more < 0) return std::nullopt;
+  const bool is_sound = *event.least == each + constant + more || (more > 0 && *event.least == 2 * each + constant);
+  return is_sound ? std::optional(each) : std::nullopt;
 }
 
 Result<std::vector<Benchmark>> list_benchmarks(std::vector<Benchmark> suite, const std::string& folder) {
@@ -88,57 +128,63 @@ Result<std::vector<Benchmark>> list_benchmarks(std::vector<Benchmark> suite, con
       all.push_back(std::move(entry));
       continue;
     }
-    std::vector<std::string> words{"env", "-C", (std::filesystem::path(folder) / entry.directory).string()};
+    std::vector<std::string> words{"env", "-C", directory_of(entry, folder)};
     words.insert(words.end(), entry.command.begin(), entry.command.end());
-    words.emplace_back(entry.framework->list_argument);
+    for (std::string& word : entry.framework->list_arguments()) words.push_back(std::move(word));
     const auto listed = linux::run_tool(words);
     if (!listed) return fail(listed.error());
-    const std::size_t before = all.size();
-    for (const std::string& line : split(listed->output, '\n')) {
-      if (listed->exit_code != 0 || trimmed(line).empty() || line.starts_with(entry.framework->no_match)) continue;
+    std::vector<std::string> names;
+    if (listed->exit_code == 0) names = entry.framework->benchmarks_in(listed->output);
+    for (std::string& name : names) {
       Benchmark benchmark = entry;
       benchmark.entry = entry.name;
-      benchmark.listed = trimmed(line);
-      benchmark.name = entry.name + "." + benchmark.listed;
-      std::ranges::replace(benchmark.name, '/', '.');
+      benchmark.name = name_of(entry, name);
+      benchmark.listed = std::move(name);
       all.push_back(std::move(benchmark));
     }
-    if (all.size() == before)
+    if (names.empty())
       return fail(Code::bad_usage,
                   fmt::format("benchmark '{}': the program lists no benchmarks of {} (exit code {})",
                               printable(entry.name), entry.framework->name, listed->exit_code),
                   fmt::format("try: {}", printable(shell_words({words.begin() + 3, words.end()}))));
   }
   for (auto benchmark = all.begin(); benchmark != all.end(); ++benchmark)
-    if (std::find_if(all.begin(), benchmark, [&](const Benchmark& other) { return other.name == benchmark->name; }) !=
-        benchmark)
+    if (std::find_if(all.begin(), benchmark,
+                     [&](const Benchmark& other) { return other.file_name() == benchmark->file_name(); }) != benchmark)
       return fail(Code::bad_usage, fmt::format("two benchmarks are called '{}'", printable(benchmark->name)),
                   "use another name for one of them");
   return all;
 }
 
-std::vector<std::string> loop_options(const Benchmark& benchmark) {
-  if (benchmark.framework == nullptr) return {};
-  return {"--from", std::string(benchmark.framework->loop_begin), "--to", std::string(benchmark.framework->loop_end)};
+Result<std::vector<std::vector<std::string>>> loop_options(const Benchmark& benchmark, const std::string& folder) {
+  if (benchmark.framework == nullptr) return std::vector<std::vector<std::string>>{{}};
+  const std::string& name = benchmark.command.front();
+  const bool is_path = name.find('/') != std::string::npos;
+  const auto program = is_path ? Result<std::string>((fs::path(directory_of(benchmark, folder)) / name).string())
+                               : linux::find_program(name, linux::search_path());
+  return benchmark.framework->stat_options(program.value_or(std::string()));
 }
 
 std::vector<std::string> loop_arguments(const Benchmark& benchmark, const std::string& file) {
-  if (benchmark.framework == nullptr) return {};
-  std::vector<std::string> words{"--benchmark_filter=" + exact_pattern(benchmark.listed), "--benchmark_min_time=0.001"};
-  if (!file.empty()) words.insert(words.end(), {"--benchmark_out=" + file, "--benchmark_out_format=json"});
-  return words;
+  return benchmark.framework == nullptr ? std::vector<std::string>{}
+                                        : benchmark.framework->run_arguments(benchmark.listed, file);
 }
 
-Result<void> keep_iterations(result::Stat& stat, const Benchmark& benchmark, std::string_view iterations) {
-  const auto number = iterations_in(iterations);
-  if (!number) return fail(number.error());
-  const RegionCounts* const loop = stat.runs.empty() ? nullptr : loop_of(stat.runs.front());
-  if (loop == nullptr)
-    return fail(
-        Code::cannot_measure, "the program did not reach its timed loop",
-        fmt::format("tally counts between {} and {}", benchmark.framework->loop_begin, benchmark.framework->loop_end));
+Result<bool> keep_loop(result::Stat& stat, const Benchmark& benchmark, std::string_view report) {
+  const Framework& framework = *benchmark.framework;
+  const std::vector<RegionResult> regions = regions_of(stat);
+  const auto loop = framework.timed_loop({regions, report, benchmark.listed});
+  if (!loop) return fail(loop.error());
+  if (loop->counts == nullptr) return false;
+  // The number of iterations depends on time: the counts of an iteration must not depend on that number.
+  if (framework.clock == "real" && benchmark.settings.find("clock")->second != "counted")
+    for (const RegionEvent& event : loop->counts->events)
+      if (!count_of_iteration(*loop, event))
+        return fail(Code::cannot_measure,
+                    fmt::format("its iterations differ in {}, and their number depends on time", event.event.text()),
+                    "write clock = \"counted\"");
   std::erase_if(stat.events, [&](result::Event& event) {
-    const auto count = count_of(*loop, event.total.name, *number);
+    const auto count = count_of(*loop, event.total.name, framework);
     if (count) event.total.count = *count;
     event.summary.reset();
     return !count;
@@ -146,15 +192,21 @@ Result<void> keep_iterations(result::Stat& stat, const Benchmark& benchmark, std
   result::Run& run = stat.runs.front();
   run.counts.clear();
   for (const result::Event& event : stat.events) run.counts.push_back(event.total);
+  // Of other threads and processes of the program nothing is left.
+  const auto region =
+      std::ranges::find_if(regions, [&](const RegionResult& candidate) { return &candidate.all == loop->counts; });
+  if (region->threads.size() <= 1) run.process_count = run.thread_count = 1;
   run.regions.clear();
   run.processes.clear();
   stat.metrics.clear();
   stat.of_parts = false;
   stat.command = benchmark.command;
   for (std::string& word : loop_arguments(benchmark, "")) stat.command.push_back(std::move(word));
-  stat.notices.push_back(
-      fmt::format("counts of 1,000 iterations of the timed loop, from {}", plural(*number, "iteration", "iterations")));
-  return {};
+  stat.notices.push_back(loop->has_equal_entries
+                             ? fmt::format("counts of {}, the smallest of {}", framework.counted, loop->counts->entries)
+                             : fmt::format("counts of {} of the timed loop, from {}", framework.counted,
+                                           plural(loop->iterations, "iteration", "iterations")));
+  return true;
 }
 
 }  // namespace tally::results

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 
 #include "programs/results/bench_frameworks.hpp"
 #include "programs/results/history_growth.hpp"
@@ -59,7 +60,10 @@ class Runner {
     if (has_both)
       if (const auto ready = linux::make_folder(fs::path(profile).parent_path().string()); !ready)
         return fail(ready.error());
-    if (const auto counted = count(benchmark, benchmark.is_profile && !has_both, result, outcome); !counted)
+    const bool is_one_loop = benchmark.framework != nullptr;
+    if (const auto counted = is_one_loop ? count_loop(benchmark, result, outcome)
+                                         : count(benchmark, benchmark.is_profile && !has_both, result, outcome);
+        !counted)
       return fail(counted.error());
     if (has_both && outcome.has_run)
       if (const auto counted = count(benchmark, true, profile, outcome); !counted) return fail(counted.error());
@@ -67,34 +71,31 @@ class Runner {
       for (const std::string& file : {result, profile}) fs::remove(file, error);
       return outcome;
     }
-    if (benchmark.framework != nullptr)
-      if (const auto kept = keep_loop(benchmark, result, outcome); !kept || !outcome.has_run) {
-        fs::remove(result, error);
-        if (!kept) return fail(kept.error());
-        return outcome;
-      }
     if (const auto stored = store(benchmark, result); !stored) return fail(stored.error());
     const auto after = read(options_.output, benchmark);
     if (!after) return fail(after.error());
-    if (options_.baseline.empty() || !fs::exists(result_in(options_.baseline, benchmark), error))
-      outcome.rows = rows_without_baseline(benchmark, *after);
-    else
+    if (!options_.baseline.empty() && fs::exists(result_in(options_.baseline, benchmark), error)) {
       compare(outcome, *after);
+      return outcome;
+    }
+    outcome.rows = rows_without_baseline(benchmark, *after);
+    if (!options_.baseline.empty()) outcome.text = "new: the baseline has no result of it, so no gate is checked";
     return outcome;
   }
 
  private:
   static std::string result_in(const std::string& folder, const Benchmark& benchmark) {
-    return (fs::path(folder) / (benchmark.name + ".json")).string();
+    return (fs::path(folder) / (benchmark.file_name() + ".json")).string();
   }
   /// The profile next to the result of several runs.
   static std::string profile_in(const std::string& folder, const Benchmark& benchmark) {
-    return (fs::path(folder) / "profiles" / (benchmark.name + ".json")).string();
+    return (fs::path(folder) / "profiles" / (benchmark.file_name() + ".json")).string();
   }
 
   /// Runs `tally stat` or `tally profile`, and sets has_run, code and text.
-  Result<void> count(const Benchmark& benchmark, bool is_profile, const std::string& result, Outcome& outcome) const {
-    const auto counted = linux::run_tool(count_command(benchmark, is_profile, result));
+  Result<void> count(const Benchmark& benchmark, bool is_profile, const std::string& result, Outcome& outcome,
+                     const std::vector<std::string>& more = {}) const {
+    const auto counted = linux::run_tool(count_command(benchmark, is_profile, result, more));
     if (!counted) return fail(counted.error());
     if (counted->was_stopped) return fail(Code::cannot_measure, "interrupted");
     outcome.has_run = counted->exit_code == 0;
@@ -112,7 +113,8 @@ class Runner {
     return {};
   }
 
-  std::vector<std::string> count_command(const Benchmark& benchmark, bool is_profile, const std::string& result) const {
+  std::vector<std::string> count_command(const Benchmark& benchmark, bool is_profile, const std::string& result,
+                                         const std::vector<std::string>& more) const {
     std::vector<std::string> words{"env", "-C", (fs::path(options_.folder) / benchmark.directory).string()};
     if (benchmark.language != nullptr && !benchmark.language->variable.empty())
       words.push_back(fmt::format("{}={}", benchmark.language->variable, benchmark.language->value));
@@ -125,44 +127,48 @@ class Runner {
     add("-e", join(benchmark.events, ","));
     add("--label", options_.label);
     for (std::string& word : benchmark.setting_options()) words.push_back(std::move(word));
-    for (std::string& word : loop_options(benchmark)) words.push_back(std::move(word));
+    words.insert(words.end(), more.begin(), more.end());
     if (is_profile)
       words.emplace_back("--inlines");
     else
       add("-r", std::to_string(benchmark.repeats));
     words.emplace_back("--");
     words.insert(words.end(), benchmark.command.begin(), benchmark.command.end());
-    for (std::string& word : loop_arguments(benchmark, iterations_of(result))) words.push_back(std::move(word));
+    for (std::string& word : loop_arguments(benchmark, report_of(result))) words.push_back(std::move(word));
     return words;
   }
 
-  /// The file for the iterations of a framework's benchmark, next to its result.
-  static std::string iterations_of(const std::string& result) { return fs::absolute(result).string() + ".iterations"; }
+  /// The file for the report of a framework's program, next to the result.
+  static std::string report_of(const std::string& result) { return fs::absolute(result).string() + ".report"; }
 
-  /// Replaces the counts of the program by those of its timed loop. Errors: those of files.
-  static Result<void> keep_loop(const Benchmark& benchmark, const std::string& result, Outcome& outcome) {
-    auto stat = report::read_counts(result);
-    if (!stat) return fail(stat.error());
-    const std::string file = iterations_of(result);
-    const auto iterations = linux::read_file(file);
-    std::error_code error;
-    fs::remove(file, error);
-    const auto kept = iterations ? keep_iterations(*stat, benchmark, *iterations) : fail(iterations.error());
-    if (!kept) {
-      outcome.has_run = false;
-      outcome.code = exit_cannot_measure;
-      outcome.rows = {{"-", {}, {}, {}, {}, "not counted"}};
-      outcome.text =
-          one_line(kept.error().message) + (kept.error().hint.empty() ? "" : "; " + one_line(kept.error().hint));
-      return {};
+  /// Counts a framework's benchmark: in as many runs as it takes to reach its timed loop.
+  Result<void> count_loop(const Benchmark& benchmark, const std::string& result, Outcome& outcome) const {
+    const auto options = loop_options(benchmark, options_.folder);
+    Result<bool> kept = options ? Result<bool>(false) : fail(options.error());
+    for (std::size_t i = 0; kept && !*kept && i < options->size(); ++i) {
+      const auto counted = count(benchmark, false, result, outcome, options->at(i));
+      const std::string report = linux::read_file(report_of(result)).value_or("");
+      std::error_code error;
+      fs::remove(report_of(result), error);
+      if (!counted || !outcome.has_run) return counted;
+      auto stat = report::read_counts(result);
+      if (!stat) return fail(stat.error());
+      kept = keep_loop(*stat, benchmark, report);
+      if (!kept || !*kept) continue;
+      const auto format = output::choose_format(output::stat_formats(), "json", "", "json");
+      if (!format) return fail(format.error());
+      const auto text = (*format)->write(*stat, {});
+      if (!text) return fail(text.error());
+      auto output = linux::Output::open_file(result);
+      return output ? output->write(*text) : fail(output.error());
     }
-    const auto format = output::choose_format(output::stat_formats(), "json", "", "json");
-    if (!format) return fail(format.error());
-    const auto text = (*format)->write(*stat, {});
-    if (!text) return fail(text.error());
-    auto output = linux::Output::open_file(result);
-    if (!output) return fail(output.error());
-    return output->write(*text);
+    const Error why =
+        kept ? Error{Code::cannot_measure, "the program did not reach the benchmark", "", 0} : kept.error();
+    outcome.has_run = false;
+    outcome.code = exit_cannot_measure;
+    outcome.rows = {{"-", {}, {}, {}, {}, "not counted"}};
+    outcome.text = one_line(why.message) + (why.hint.empty() ? "" : "; " + one_line(why.hint));
+    return {};
   }
 
   /// Adds the result to the history.
@@ -212,7 +218,7 @@ class Runner {
                       .after = output::count_text(count.after, count),
                       .change = {},
                       .limit = {},
-                      .verdict = options_.baseline.empty() ? "counted" : "no baseline"});
+                      .verdict = options_.baseline.empty() ? "counted" : "new"});
     }
     return rows;
   }
@@ -269,7 +275,7 @@ class Runner {
       outcome.rows.push_back(row_of(first, "", std::string(output::name(first.verdict))));
     }
     if (const std::string verdict = judged->verdict(); !judged->gates.empty() && verdict != "passed: every gate")
-      outcome.text = verdict;
+      outcome.text = std::regex_replace(verdict, std::regex("\\(-r ([0-9,]+)\\)"), "(repeats = $1)");
     outcome.markdown = output::comparison_markdown(*judged, {});
   }
 
@@ -329,7 +335,8 @@ std::vector<std::string> only_in_baseline(const std::string& folder, const std::
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().stem().string();
     if (entry.path().extension() == ".json" &&
-        std::none_of(suite.begin(), suite.end(), [&](const Benchmark& benchmark) { return benchmark.name == name; }))
+        std::none_of(suite.begin(), suite.end(),
+                     [&](const Benchmark& benchmark) { return benchmark.file_name() == name; }))
       names.push_back(name);
   }
   std::sort(names.begin(), names.end());
@@ -337,10 +344,11 @@ std::vector<std::string> only_in_baseline(const std::string& folder, const std::
 }
 
 int exit_code_of(const std::vector<BenchOutcome>& outcomes) {
-  const auto any = [&](auto&& is) { return std::any_of(outcomes.begin(), outcomes.end(), is); };
-  if (any([](const BenchOutcome& outcome) { return !outcome.has_run; })) return exit_cannot_measure;
-  for (const int code : {exit_bad_usage, exit_cannot_measure, exit_no, exit_not_comparable})
-    if (any([code](const BenchOutcome& outcome) { return outcome.code == code; })) return code;
+  for (const int code : {exit_no, exit_bad_usage, exit_cannot_measure, exit_not_comparable})
+    if (std::ranges::any_of(outcomes, [code](const BenchOutcome& outcome) {
+          return (outcome.has_run ? outcome.code : exit_cannot_measure) == code;
+        }))
+      return code;
   return exit_ok;
 }
 
@@ -367,9 +375,14 @@ std::string bench_table(const std::vector<BenchOutcome>& outcomes, const std::ve
     if (!outcome.growth.empty())
       texts += output::prose_line(fmt::format("{}: {}", printable(outcome.benchmark->name), outcome.growth), terminal);
   }
-  if (std::ranges::any_of(outcomes,
-                          [](const BenchOutcome& outcome) { return outcome.benchmark->framework != nullptr; }))
-    texts += output::prose_line("counts of a framework's benchmarks are of 1,000 iterations", terminal);
+  std::vector<std::string_view> counted;
+  for (const BenchOutcome& outcome : outcomes)
+    if (const Framework* const framework = outcome.benchmark->framework;
+        framework != nullptr && std::ranges::find(counted, framework->name) == counted.end()) {
+      counted.push_back(framework->name);
+      texts += output::prose_line(fmt::format("counts of {} benchmarks are of {}", framework->name, framework->counted),
+                                  terminal);
+    }
   for (const std::string& name : missing) {
     rows.add({name, "", "", "", "", "", "missing"});
     texts += output::prose_line(fmt::format("{}: {}", printable(name), missing_text), terminal);
@@ -377,19 +390,60 @@ std::string bench_table(const std::vector<BenchOutcome>& outcomes, const std::ve
   return "\n" + rows.text(terminal) + (texts.empty() ? "" : "\n" + texts) + "\n";
 }
 
+namespace {
+
+std::string comment_row(const std::string& benchmark, const Row& row) {
+  std::string text = fmt::format("| {} |", output::markdown_text(printable(benchmark)));
+  for (const std::string* const cell : {&row.event, &row.before, &row.after, &row.change, &row.limit})
+    text += fmt::format(" {} |", output::markdown_text(*cell));
+  const bool is_gate = row.verdict == "passed" || row.verdict == "failed" || row.verdict == "undecided";
+  const std::string symbol = is_gate ? output::gate_mark(row.verdict, true) + std::string(" ") : "";
+  return text + fmt::format(" {}{} |\n", symbol, row.verdict);
+}
+
+// The comparison of a benchmark that did not pass, or the reason why there is none; empty for the others.
+std::string comment_section(const BenchOutcome& outcome) {
+  const bool warns = std::ranges::find(outcome.rows, "warning", &Row::verdict) != outcome.rows.end();
+  if (outcome.has_run && outcome.code == exit_ok && !warns && outcome.text.empty() && outcome.growth.empty()) return "";
+  const bool is_shown = !outcome.has_run || outcome.code != exit_ok || warns;
+  std::string text = fmt::format("### {}\n\n", output::markdown_text(printable(outcome.benchmark->name)));
+  if (is_shown && !outcome.markdown.empty())
+    text += outcome.markdown + "\n";
+  else if (!outcome.text.empty())
+    text += output::markdown_text(outcome.text) + "\n\n";
+  if (!outcome.growth.empty()) text += output::markdown_text(outcome.growth) + "\n\n";
+  return text;
+}
+
+}  // namespace
+
 std::string bench_comment(std::vector<BenchOutcome> outcomes, const std::vector<std::string>& missing) {
   constexpr std::size_t most = 60'000;
   std::stable_sort(outcomes.begin(), outcomes.end(), [](const BenchOutcome& a, const BenchOutcome& b) {
-    return (a.code != exit_ok) > (b.code != exit_ok);
+    const auto rank = [](const BenchOutcome& outcome) {
+      return outcome.has_run && outcome.code == exit_no ? 0 : outcome.code != exit_ok ? 1 : 2;
+    };
+    return rank(a) < rank(b);
   });
-  std::string text;
-  for (const std::string& name : missing) text += fmt::format("### {}\n\n{}\n\n", printable(name), missing_text);
+  std::string text =
+      "| benchmark | count | before | after | change | limit | verdict |\n|---|---|--:|--:|--:|--:|---|\n";
+  std::size_t omitted_rows = 0;
+  const auto add_row = [&](const std::string& row) {
+    if (text.size() + row.size() > most / 2)
+      ++omitted_rows;
+    else
+      text += row;
+  };
+  for (const std::string& name : missing) add_row(comment_row(name, {{}, {}, {}, {}, {}, "missing"}));
+  for (const BenchOutcome& outcome : outcomes)
+    for (const Row& row : outcome.rows) add_row(comment_row(outcome.benchmark->name, row));
+  text += "\n";
+  if (omitted_rows > 0) text += fmt::format("{} rows are omitted because the comment is long.\n\n", omitted_rows);
+  for (const std::string& name : missing)
+    text += fmt::format("### {}\n\n{}\n\n", output::markdown_text(printable(name)), missing_text);
   std::size_t omitted = 0;
   for (const BenchOutcome& outcome : outcomes) {
-    const std::string body =
-        !outcome.markdown.empty() ? outcome.markdown : (outcome.text.empty() ? "counted" : outcome.text) + "\n";
-    std::string section = fmt::format("### {}\n\n{}\n", printable(outcome.benchmark->name), body);
-    if (!outcome.growth.empty()) section += fmt::format("{}\n\n", output::markdown_text(outcome.growth));
+    const std::string section = comment_section(outcome);
     if (text.size() + section.size() + 100 > most)
       ++omitted;
     else

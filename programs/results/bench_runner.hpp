@@ -44,15 +44,15 @@ void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& hist
 /// The benchmarks of the baseline that are not in the suite, in order of their names.
 std::vector<std::string> only_in_baseline(const std::string& folder, const std::vector<Benchmark>& suite);
 
-/// The exit code of all: of failed programs, wrong gates, failed gates, undecided gates, in this order.
+/// The exit code of all: of failed gates, wrong gates, failed programs, undecided gates, in this order.
 int exit_code_of(const std::vector<BenchOutcome>& outcomes);
 
 /// The rows of all benchmarks, and of those that are `missing` in the suite. `terminal`: columns; 0: any.
 std::string bench_table(const std::vector<BenchOutcome>& outcomes, const std::vector<std::string>& missing,
                         std::size_t terminal);
 
-/// One comment of all comparisons, in Markdown: those that failed first. At most 60,000 characters, which GitHub
-/// accepts.
+/// One comment in Markdown: a table of all rows, those that failed first, and the comparisons of benchmarks that did
+/// not pass. At most 60,000 characters, which GitHub accepts.
 std::string bench_comment(std::vector<BenchOutcome> outcomes, const std::vector<std::string>& missing);
 
 }  // namespace tally::results

@@ -78,7 +78,7 @@ class Suite {
     if (one.command.empty())
       return fail(wrong(node.source(), fmt::format("'{}' has no command", printable(one.name)), suite_example));
     if (std::any_of(benchmarks_.begin(), benchmarks_.end(),
-                    [&](const Benchmark& other) { return other.name == one.name; }))
+                    [&](const Benchmark& other) { return other.file_name() == one.file_name(); }))
       return fail(wrong(node.source(), fmt::format("two benchmarks are called '{}'", printable(one.name)),
                         "use another name for one of them"));
     if (const auto conflict = set_framework(one)) return fail(wrong(node.source(), conflict->message, conflict->hint));
@@ -89,17 +89,19 @@ class Suite {
     return {};
   }
 
-  /// The number of iterations must not depend on real time. Returns why another key cannot be combined with it.
+  /// Sets the framework's clock. Returns why another key cannot be combined with the framework.
   static std::optional<Error> set_framework(Benchmark& benchmark) {
     if (benchmark.framework == nullptr) return std::nullopt;
-    const std::string& clock = benchmark.settings.try_emplace("clock", "counted").first->second;
+    const std::string fixed(benchmark.framework->clock);
+    if (!fixed.empty()) benchmark.settings.try_emplace("clock", fixed);
     const auto refuse = [&](const char* key, const char* hint) {
       return Error{
           Code::bad_usage,
           fmt::format("'{}' has a framework, which cannot be combined with {}", printable(benchmark.name), key), hint,
           0};
     };
-    if (clock != "counted") return refuse("another clock than \"counted\"", "omit clock");
+    if (fixed == "counted" && benchmark.settings.find("clock")->second != fixed)
+      return refuse("another clock than \"counted\"", "omit clock");
     if (benchmark.is_profile) return refuse("profile", "write profile = false");
     if (benchmark.language != nullptr) return refuse("language", "omit one of them");
     if (benchmark.repeats > 1) return refuse("repeats", "write repeats = 1: the counts are exact");
@@ -246,6 +248,13 @@ std::vector<std::string> Benchmark::setting_options() const {
     if (!setting.is_flag) words.push_back(value->second);
   }
   return words;
+}
+
+std::string Benchmark::file_name() const {
+  std::string file = name;
+  for (char& character : file)
+    if (std::string_view("\":<>|*?\r\n").find(character) != std::string_view::npos) character = '-';
+  return file;
 }
 
 std::string Benchmark::language_text() const {

@@ -23,7 +23,7 @@ struct Language {
 struct Framework;
 
 struct Benchmark {
-  std::string name;                  ///< also the name of the file of its result
+  std::string name;
   std::vector<std::string> command;  ///< the program and its arguments
   std::string directory;             ///< in which it runs, relative to the directory of the suite; empty: that one
   std::vector<std::string> events;   ///< empty: those that tally stat counts by default
@@ -36,6 +36,9 @@ struct Benchmark {
   const Framework* framework = nullptr;  ///< of its benchmarks (bench_frameworks.hpp); null: it is a program
   std::string entry = {}, listed = {};   ///< of a framework's benchmark: the suite's name, and the framework's
 
+  /// The name of the files of its results, without the ending: without characters that artifacts of GitHub must not
+  /// have in names.
+  std::string file_name() const;
   /// The options of `tally stat` and `tally profile` for the settings.
   std::vector<std::string> setting_options() const;
   /// "go: GOGC=off, --clock counted": what the language sets; empty without one.

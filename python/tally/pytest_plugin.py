@@ -29,7 +29,7 @@ from _pytest.runner import CallInfo, runtestprotocol
 
 import tally as counting_package
 
-from . import _baseline
+from . import _baseline, _pytest_calls
 
 _PROPERTY = "tally"
 # In the environment of the pytest that this plugin started under `tally stat`: the options below as JSON, later "1".
@@ -53,6 +53,9 @@ def pytest_addoption(parser):
                     help="run each test with the fixture N times, and keep the smallest counts (default: 5)")
     group.addoption("--tally-events", metavar="EVENTS", default="instructions",
                     help="what to count, as in `tally stat -e` (default: instructions)")
+    group.addoption("--tally-count", metavar="TEST",
+                    help="run this test alone, and count it, or what its fixture `benchmark` measures, as a region: "
+                         "for `tally bench`")
 
 
 def _is_wanted(config):
@@ -124,7 +127,27 @@ def _passed_options(config):
     return text
 
 
+def _runs_of(config):
+    if config.option.tally_runs < 1:
+        raise pytest.UsageError(f"--tally-runs {config.option.tally_runs}: not a number of runs")
+    return config.option.tally_runs
+
+
+def _run_test(item, nextitem, runs):
+    """Runs a test several times, until a run does not pass. Returns the reports of its last run, and how many ran."""
+    for run in range(1, runs + 1):
+        reports = runtestprotocol(item, nextitem=nextitem if run == runs else _Sibling(item), log=False)
+        if not all(report.passed for report in reports):
+            break
+    return reports, run
+
+
 def pytest_configure(config):
+    if config.option.tally_count:
+        runs = _runs_of(config)
+        test = _pytest_calls.CountedTest(config.option.tally_count,
+                                         lambda item, nextitem: _run_test(item, nextitem, runs)[0], _clear_cache)
+        config.pluginmanager.register(test, "tally-count")
     text = _passed_options(config)
     if text is None and _is_wanted(config):
         text = _options_of(config.option)
@@ -298,9 +321,7 @@ class _Comparison:
 
     def __init__(self, config, text):
         self.text, self.directory = text, str(config.invocation_params.dir)
-        self.runs = config.option.tally_runs
-        if self.runs < 1:
-            raise pytest.UsageError(f"--tally-runs {self.runs}: not a number of runs")
+        self.runs = _runs_of(config)
         self.tests, self.less, self.new = {}, [], []
         is_distributed = hasattr(config, "workerinput") or getattr(config.option, "numprocesses", None)
         self.command = None if is_distributed else _command_line(config)  # of a second process
@@ -330,10 +351,7 @@ class _Comparison:
         if "tally" not in getattr(item, "fixturenames", ()):
             return None
         self.counted = []
-        for run in range(1, self.runs + 1):
-            reports = runtestprotocol(item, nextitem=nextitem if run == self.runs else _Sibling(item), log=False)
-            if not all(report.passed for report in reports):
-                break
+        reports, run = _run_test(item, nextitem, self.runs)
         if run < self.runs:
             reports += self._end_early(item, nextitem, reports, run)
         if len(self.counted) == self.runs:

@@ -6,35 +6,12 @@
 #include <fstream>
 #include <regex>
 
-#include "tests/cli/program.hpp"
+#include "tests/cli/bench_fixture.hpp"
 
 namespace tally::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-class Bench : public testing::Test {
- protected:
-  void suite(const std::string& loop_end, const std::string& more = "") {
-    std::ofstream(folder_ / "tally-bench.toml")
-        << "[defaults]\nevents = [\"instructions\", \"loads\"]\nfail-above = [\"instructions=1%\"]\n"
-           "[[benchmark]]\nname = \"loop\"\ndirectory = \"sub\"\n"
-           "command = [\"sh\", \"-c\", \"read end <end; i=0; while [ $i -lt $end ]; do i=$((i + 1)); done\"]\n"
-           "[[benchmark]]\nname = \"true\"\ncommand = [\"true\"]\nrepeats = 2\n"
-        << more;
-    fs::create_directories(folder_ / "sub");
-    std::ofstream(folder_ / "sub/end") << loop_end << "\n";
-  }
-  Finished bench(const Words& more = {}) {
-    return Running(with({"/usr/bin/env", "-C", folder_.string(), TALLY_COMMAND, "bench"}, more)).finish();
-  }
-  std::string text(const std::string& name) const {
-    return TemporaryFile::read((folder_ / name).string()).value_or("");
-  }
-
-  TemporaryFile marker_{"marker", ""};
-  fs::path folder_ = marker_.folder();
-};
 
 TEST_F(Bench, compares_with_earlier_results) {
   suite("1000");
@@ -44,12 +21,14 @@ TEST_F(Bench, compares_with_earlier_results) {
   EXPECT_TRUE(holds(text("old/true.json"), "\"runs_asked\": 2"));
   const Finished same = bench({"-o", "new", "--baseline", "old", "--history", "bench.db", "--comment", "comment.md"});
   EXPECT_EQ(same.code(), 0) << same.out << same.err;
-  EXPECT_TRUE(holds(text("comment.md"), "### loop")) << text("comment.md");
+  EXPECT_TRUE(holds(text("comment.md"), "| loop | instructions:u |") && !holds(text("comment.md"), "### "))
+      << text("comment.md");
   suite("1100");
   const Finished slower = bench({"-o", "new", "--baseline", "old", "--history", "bench.db", "--comment", "comment.md"});
   EXPECT_EQ(slower.code(), 1) << slower.out << slower.err;
   EXPECT_TRUE(holds(slower.out, "failed: instructions:u")) << slower.out;
-  EXPECT_EQ(text("comment.md").rfind("### loop", 0), 0u) << "failed ones first: " << text("comment.md");
+  EXPECT_LT(text("comment.md").find("| loop |"), text("comment.md").find("| true |")) << "failed ones first";
+  EXPECT_TRUE(holds(text("comment.md"), "### loop") && !holds(text("comment.md"), "### true")) << text("comment.md");
   const Finished history = tally({"history", (folder_ / "bench.db").string(), "--name", "loop", "-e", "instructions"});
   EXPECT_TRUE(holds(history.out, "Changes")) << history.out;
 }
@@ -64,6 +43,23 @@ TEST_F(Bench, reports_benchmarks_that_cannot_run) {
   EXPECT_EQ(bench({"--only", "true"}).code(), 0);
   EXPECT_EQ(bench({"--only", "tru"}).code(), 2);
   EXPECT_TRUE(holds(bench({"--list"}).out, "broken  sh -c 'echo because; exit 3'"));
+}
+
+TEST_F(Bench, reports_failed_gates_next_to_programs_that_fail_and_new_benchmarks) {
+  suite("1000");
+  ASSERT_EQ(bench({"-o", "old"}).code(), 0);
+  suite("1100",
+        "[[benchmark]]\nname = \"broken\"\ncommand = [\"false\"]\n"
+        "[[benchmark]]\nname = \"added: a\"\ncommand = [\"true\"]\n");
+  const Finished both = bench({"-o", "new", "--baseline", "old", "--comment", "comment.md"});
+  EXPECT_EQ(both.code(), 1) << both.out << both.err;
+  EXPECT_TRUE(std::regex_search(both.out, std::regex("added: a +instructions:u +- +[0-9,]+ +new"))) << both.out;
+  EXPECT_TRUE(holds(both.out, "added: a: new: the baseline has no result of it")) << both.out;
+  EXPECT_TRUE(fs::exists(folder_ / "new/added- a.json"));
+  EXPECT_TRUE(std::regex_search(both.out, std::regex("broken +- +exit code 1"))) << both.out;
+  EXPECT_TRUE(holds(text("comment.md"), "### broken")) << text("comment.md");
+  suite("1000", "[[benchmark]]\nname = \"added: a\"\ncommand = [\"true\"]\n");
+  EXPECT_EQ(bench({"-o", "new", "--baseline", "old"}).code(), 0) << "a new benchmark passes";
 }
 
 TEST_F(Bench, is_not_among_the_commands_with_gates) {
@@ -223,84 +219,6 @@ int main(void) { return count(STEPS) == 0; }
         tally({"history", (folder_ / "bench.db").string(), "--name", "loop", "-e", "instructions"});
     EXPECT_TRUE(holds(history.out, repeats == "1" ? " 2 " : " 4 ")) << history.out;
   }
-}
-
-// A program of google-benchmark with one loop of WORK numbers, and one that calls SkipWithError().
-class FrameworkBench : public Bench {
- protected:
-  void SetUp() override {
-    if (tally({"stat", "-q", "--backend", "engine", "-e", "instructions", "--", "true"}).code() != 0)
-      GTEST_SKIP() << "the engine does not count here";
-    if (!fs::exists("/usr/include/benchmark/benchmark.h"))
-      GTEST_SKIP() << "google-benchmark is not installed (package libbenchmark-dev)";
-    std::ofstream(folder_ / "loops.cpp") << R"(#include <benchmark/benchmark.h>
-static void BM_loop(benchmark::State& state) {
-  const long rounds = state.range(0) * WORK;
-  for (auto _ : state)
-    for (long i = 0; i < rounds; ++i) benchmark::DoNotOptimize(i);
-}
-BENCHMARK(BM_loop)->Arg(1)->Arg(10);
-static void BM_wrong(benchmark::State& state) { state.SkipWithError("no input"); for (auto _ : state) {} }
-BENCHMARK(BM_wrong);
-BENCHMARK_MAIN();
-)";
-  }
-  void build(const char* work) {
-    const Finished built = Running({"/usr/bin/env", "-C", folder_.string(), "g++", "-O1", "-std=c++17",
-                                    std::string("-DWORK=") + work, "loops.cpp", "-lbenchmark", "-o", "loops"})
-                               .finish();
-    ASSERT_EQ(built.code(), 0) << built.out << built.err;
-  }
-  void loops(const std::string& more) {
-    std::ofstream(folder_ / "tally-bench.toml")
-        << "[defaults]\nevents = [\"instructions\"]\nfail-above = [\"instructions=1%\"]\n"
-           "[[benchmark]]\nname = \"loops\"\ncommand = [\"./loops\"]\nframework = \"google-benchmark\"\n"
-        << more;
-  }
-};
-
-TEST_F(FrameworkBench, counts_the_iterations_of_each_benchmark) {
-  build("100");
-  loops("");
-  EXPECT_TRUE(holds(bench({"--list"}).out, "loops.BM_loop.10  ./loops"));
-  const Finished first = bench({"-o", "old", "--only", "loops.BM_loop.1", "--only", "loops.BM_loop.10"});
-  ASSERT_EQ(first.code(), 0) << first.out << first.err;
-  std::smatch small, large;
-  ASSERT_TRUE(std::regex_search(first.out, small, std::regex("BM_loop.1 +instructions:u +- +([0-9,]+)"))) << first.out;
-  ASSERT_TRUE(std::regex_search(first.out, large, std::regex("BM_loop.10 +instructions:u +- +([0-9,]+)"))) << first.out;
-  const auto number = [](std::string text) {
-    std::erase(text, ',');
-    return std::stod(text) / 1000;
-  };
-  const double step = (number(large[1]) - number(small[1])) / 900;
-  EXPECT_NEAR(step, std::round(step), 0.01) << "instructions of each round: " << first.out;
-  EXPECT_TRUE(holds(first.out, "1,000 iterations"));
-  const Finished same = bench({"-o", "new", "--baseline", "old", "--only", "loops.BM_loop.10"});
-  EXPECT_EQ(same.code(), 0) << same.out << same.err;
-  build("102");
-  const Finished slower = bench({"-o", "new", "--baseline", "old", "--only", "loops.BM_loop.10"});
-  EXPECT_EQ(slower.code(), 1) << slower.out << slower.err;
-  EXPECT_TRUE(std::regex_search(slower.out, std::regex(R"(BM_loop.10 .* \+(1\.9|2\.0)[0-9] % +1% +failed)")))
-      << slower.out;
-}
-
-TEST_F(FrameworkBench, reports_benchmarks_without_counts_and_wrong_suites) {
-  build("10");
-  loops("");
-  const Finished wrong = bench({"--only", "loops.BM_wrong"});
-  EXPECT_EQ(wrong.code(), 125) << wrong.out << wrong.err;
-  EXPECT_TRUE(holds(wrong.out, "no input")) << wrong.out;
-  EXPECT_FALSE(fs::exists(folder_ / "tally-results/loops.BM_wrong.json"));
-  for (const char* const key : {"profile = true\n", "repeats = 3\n", "clock = \"real\"\n", "language = \"go\"\n"}) {
-    loops(key);
-    const Finished refused = bench();
-    EXPECT_EQ(refused.code(), 2) << key;
-    EXPECT_TRUE(holds(refused.err, "has a framework, which cannot be combined with")) << refused.err;
-  }
-  loops("[[benchmark]]\nname = \"other\"\ncommand = [\"true\"]\nframework = \"google-benchmark\"\n");
-  EXPECT_TRUE(holds(bench().err, "benchmark 'other': the program lists no benchmarks of google-benchmark"));
-  loops("[[benchmark]]\nname = \"other\"\ncommand = [\"true\"]\nframework = \"gbench\"\n");
-  EXPECT_TRUE(holds(bench().err, "unknown framework 'gbench'"));
 }
 
 }  // namespace

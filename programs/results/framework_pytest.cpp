@@ -1,0 +1,51 @@
+// pytest: the plugin of the Python package counts the calls of a test, or of what the fixture of pytest-benchmark
+// measures, as a region.
+#include <algorithm>
+
+#include "programs/results/bench_framework.hpp"
+#include "tally/core/base/text.hpp"
+
+namespace tally::results {
+namespace {
+
+constexpr std::string_view plugin = "tally.pytest_plugin";  // also the name of the region
+
+class Pytest : public Framework {
+ public:
+  Pytest() {
+    name = "pytest";
+    counted = "one call";
+    scale = 1;
+    clock = "";
+  }
+  std::vector<std::string> list_arguments() const override {
+    return {"--collect-only", "-q", "-p", "no:cacheprovider"};
+  }
+  std::vector<std::string> benchmarks_in(const std::string& output) const override {
+    std::vector<std::string> names;
+    for (const std::string& line : split(output, '\n'))
+      if (const auto at = line.find("::"); at != std::string::npos && line.find(' ') > at)
+        names.push_back(trimmed(line));
+    return names;
+  }
+  Result<std::vector<std::vector<std::string>>> stat_options(const std::string&) const override {
+    return std::vector<std::vector<std::string>>{{}};
+  }
+  std::vector<std::string> run_arguments(const std::string& listed, const std::string&) const override {
+    return {"-q", "-p", "no:cacheprovider", "-p", std::string(plugin), "--tally-count", listed};
+  }
+  Result<TimedLoop> timed_loop(const BenchmarkRun& run) const override {
+    const auto region = std::ranges::find(run.regions, plugin, &RegionResult::name);
+    if (region == run.regions.end() || region->all.entries == 0) return TimedLoop{};
+    return TimedLoop{.counts = &region->all, .has_equal_entries = true};
+  }
+};
+
+}  // namespace
+
+const Framework& pytest() {
+  static const Pytest framework;
+  return framework;
+}
+
+}  // namespace tally::results

@@ -1,0 +1,239 @@
+// `tally bench` with frameworks of benchmarks.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+#include "tests/cli/bench_fixture.hpp"
+
+namespace tally::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FrameworkBench : public Bench {
+ protected:
+  void SetUp() override {
+    if (tally({"stat", "-q", "--backend", "engine", "-e", "instructions", "--", "true"}).code() != 0)
+      GTEST_SKIP() << "the engine does not count here";
+  }
+  void write_suite(const std::string& framework, const std::string& command, const std::string& more = "") {
+    std::ofstream(folder_ / "tally-bench.toml")
+        << "[defaults]\nevents = [\"instructions\"]\nfail-above = [\"instructions=1%\"]\n"
+           "[[benchmark]]\nname = \"loops\"\ncommand = ["
+        << command << "]\nframework = \"" << framework << "\"\n"
+        << more;
+  }
+  void compile(const Words& words) {
+    const Finished built = Running(with({"/usr/bin/env", "-C", folder_.string()}, words)).finish();
+    ASSERT_EQ(built.code(), 0) << built.out << built.err;
+  }
+  // Counts twice, which has to be the same, and then after `change`, which makes each iteration 2 % more.
+  template <class Change>
+  void compare(Change change, const std::string& row, const std::string& growth,
+               const std::string& same_row = "\\1 +0") {
+    const Finished first = bench({"-o", "old"});
+    ASSERT_EQ(first.code(), 0) << first.out << first.err;
+    const Finished same = bench({"-o", "new", "--baseline", "old"});
+    EXPECT_EQ(same.code(), 0) << same.out << same.err;
+    EXPECT_TRUE(
+        std::regex_search(same.out, std::regex(row + " +instructions:u +([0-9,]+) +" + same_row + " +1% +passed")))
+        << same.out;
+    change();
+    const Finished slower = bench({"-o", "new", "--baseline", "old"});
+    EXPECT_EQ(slower.code(), 1) << slower.out << slower.err;
+    EXPECT_TRUE(std::regex_search(slower.out, std::regex(row + " .* \\+" + growth + "[0-9]* % +1% +failed")))
+        << slower.out;
+  }
+};
+
+// A program with one loop of WORK numbers, and one that calls SkipWithError().
+class GoogleBenchmark : public FrameworkBench {
+ protected:
+  void SetUp() override {
+    FrameworkBench::SetUp();
+    if (IsSkipped()) return;
+    if (!fs::exists("/usr/include/benchmark/benchmark.h"))
+      GTEST_SKIP() << "google-benchmark is not installed (package libbenchmark-dev)";
+    std::ofstream(folder_ / "loops.cpp") << R"(#include <benchmark/benchmark.h>
+static void BM_loop(benchmark::State& state) {
+  const long rounds = state.range(0) * WORK;
+  for (auto _ : state)
+    for (long i = 0; i < rounds; ++i) benchmark::DoNotOptimize(i);
+}
+BENCHMARK(BM_loop)->Arg(1)->Arg(10);
+static void BM_wrong(benchmark::State& state) { state.SkipWithError("no input"); for (auto _ : state) {} }
+BENCHMARK(BM_wrong);
+BENCHMARK_MAIN();
+)";
+  }
+  void build(const char* work) {
+    compile({"g++", "-O1", "-std=c++17", std::string("-DWORK=") + work, "loops.cpp", "-lbenchmark", "-o", "loops"});
+  }
+  void loops(const std::string& more) { write_suite("google-benchmark", "\"./loops\"", more); }
+};
+
+TEST_F(GoogleBenchmark, counts_the_iterations_of_each_benchmark) {
+  build("100");
+  loops("");
+  EXPECT_TRUE(holds(bench({"--list"}).out, "loops.BM_loop.10  ./loops"));
+  const Finished first = bench({"-o", "old", "--only", "loops.BM_loop.1", "--only", "loops.BM_loop.10"});
+  ASSERT_EQ(first.code(), 0) << first.out << first.err;
+  std::smatch small, large;
+  ASSERT_TRUE(std::regex_search(first.out, small, std::regex("BM_loop.1 +instructions:u +- +([0-9,]+)"))) << first.out;
+  ASSERT_TRUE(std::regex_search(first.out, large, std::regex("BM_loop.10 +instructions:u +- +([0-9,]+)"))) << first.out;
+  const auto number = [](std::string text) {
+    std::erase(text, ',');
+    return std::stod(text) / 1000;
+  };
+  const double step = (number(large[1]) - number(small[1])) / 900;
+  EXPECT_NEAR(step, std::round(step), 0.01) << "instructions of each round: " << first.out;
+  EXPECT_TRUE(holds(first.out, "1,000 iterations"));
+  const Finished same = bench({"-o", "new", "--baseline", "old", "--only", "loops.BM_loop.10"});
+  EXPECT_EQ(same.code(), 0) << same.out << same.err;
+  build("102");
+  const Finished slower = bench({"-o", "new", "--baseline", "old", "--only", "loops.BM_loop.10"});
+  EXPECT_EQ(slower.code(), 1) << slower.out << slower.err;
+  EXPECT_TRUE(std::regex_search(slower.out, std::regex(R"(BM_loop.10 .* \+(1\.9|2\.0)[0-9] % +1% +failed)")))
+      << slower.out;
+}
+
+TEST_F(GoogleBenchmark, reports_benchmarks_without_counts_and_wrong_suites) {
+  build("10");
+  loops("");
+  const Finished wrong = bench({"--only", "loops.BM_wrong"});
+  EXPECT_EQ(wrong.code(), 125) << wrong.out << wrong.err;
+  EXPECT_TRUE(holds(wrong.out, "no input")) << wrong.out;
+  EXPECT_FALSE(fs::exists(folder_ / "tally-results/loops.BM_wrong.json"));
+  for (const char* const key : {"profile = true\n", "repeats = 3\n", "clock = \"real\"\n", "language = \"go\"\n"}) {
+    loops(key);
+    const Finished refused = bench();
+    EXPECT_EQ(refused.code(), 2) << key;
+    EXPECT_TRUE(holds(refused.err, "has a framework, which cannot be combined with")) << refused.err;
+  }
+  loops("[[benchmark]]\nname = \"other\"\ncommand = [\"true\"]\nframework = \"google-benchmark\"\n");
+  EXPECT_TRUE(holds(bench().err, "benchmark 'other': the program lists no benchmarks of google-benchmark"));
+  loops("[[benchmark]]\nname = \"other\"\ncommand = [\"true\"]\nframework = \"gbench\"\n");
+  EXPECT_TRUE(holds(bench().err, "unknown framework 'gbench'"));
+}
+
+TEST_F(FrameworkBench, counts_the_benchmarks_of_catch2) {
+  if (!fs::exists("/usr/include/catch2/catch.hpp")) GTEST_SKIP() << "Catch2 2 is not installed (package catch2)";
+  std::ofstream(folder_ / "loops.cpp") << R"(#define CATCH_CONFIG_ENABLE_BENCHMARKING
+#include <catch2/catch.hpp>
+static long sum(long n) {
+  long total = 0;
+  for (long i = 0; i < n * WORK; ++i) asm volatile("" : "+r"(total));
+  return total;
+}
+TEST_CASE("a test") { REQUIRE(sum(3) == 0); }
+TEST_CASE("sums, \"of\" <numbers>", "[!benchmark]") {
+  BENCHMARK("small: 10") { return sum(10); };
+  BENCHMARK("large") { return sum(100); };
+}
+TEST_CASE("prepared", "[!benchmark]") {
+  int calls = 0;
+  BENCHMARK_ADVANCED("with a meter")(Catch::Benchmark::Chronometer meter) {
+    std::vector<long> numbers(100, 3);
+    meter.measure([&] { return sum(numbers[4]); });
+  };
+  BENCHMARK("varies") { return sum(++calls % 7); };
+}
+)";
+  std::ofstream(folder_ / "main.cpp") << "#define CATCH_CONFIG_ENABLE_BENCHMARKING\n#define CATCH_CONFIG_MAIN\n"
+                                         "#include <catch2/catch.hpp>\n";
+  compile({"g++", "-c", "main.cpp", "-o", "main.o"});
+  const auto build = [&](const std::string& work) {
+    compile({"g++", "-O2", "-DWORK=" + work, "loops.cpp", "main.o", "-o", "loops"});
+  };
+  build("50");
+  write_suite("catch2", R"("./loops", "[!benchmark]")");
+  EXPECT_TRUE(holds(bench({"--list"}).out, "loops.sums, \"of\" <numbers>.small: 10  ./loops"));
+  const Finished varies = bench({"--only", "loops.prepared.varies"});
+  EXPECT_EQ(varies.code(), 125) << varies.out;
+  EXPECT_TRUE(holds(varies.out, "write clock = \"counted\"") || holds(varies.out, "cannot distinguish")) << varies.out;
+  std::string suite = text("loops.cpp");
+  suite.erase(suite.find("  BENCHMARK(\"varies"),
+              suite.find("}\n", suite.find("varies")) - suite.find("  BENCHMARK(\"varies"));
+  std::ofstream(folder_ / "loops.cpp") << suite;
+  build("50");
+  compare([&] { build("51"); }, "small: 10", "(1\\.9|2\\.0)");
+  EXPECT_TRUE(fs::exists(folder_ / "new/loops.sums, -of- -numbers-.small- 10.json"))
+      << "artifacts of GitHub have no such characters in their names";
+}
+
+TEST_F(FrameworkBench, counts_the_benchmarks_of_criterion) {
+  if (!fs::exists("/usr/share/cargo/registry/criterion-0.3.6") ||
+      Running({"/usr/bin/env", "cargo", "--version"}).finish().code() != 0)
+    GTEST_SKIP() << "Criterion is not installed (packages cargo and librust-criterion-dev)";
+  fs::create_directories(folder_ / "benches");
+  fs::create_directories(folder_ / ".cargo");
+  fs::create_directories(folder_ / "src");
+  std::ofstream(folder_ / "src/lib.rs") << "";
+  std::ofstream(folder_ / ".cargo/config.toml") << "[source.crates-io]\nreplace-with = \"debian\"\n"
+                                                   "[source.debian]\ndirectory = \"/usr/share/cargo/registry\"\n";
+  std::ofstream(folder_ / "Cargo.toml")
+      << "[package]\nname = \"sums\"\nversion = \"0.1.0\"\nedition = \"2018\"\n"
+         "[dev-dependencies]\ncriterion = { version = \"0.3\", default-features = false }\n"
+         "[[bench]]\nname = \"sums\"\nharness = false\n[profile.bench]\nopt-level = 1\n";
+  const auto build = [&](const std::string& work) {
+    std::ofstream(folder_ / "benches/sums.rs") << R"(
+use criterion::{black_box, criterion_group, criterion_main, BatchSize, Criterion};
+fn sum(n: u64) -> u64 { (0..n * )" + work + R"().fold(0, |total: u64, i| black_box(total.wrapping_add(i))) }
+fn all(c: &mut Criterion) {
+    c.bench_function("small sum", |b| b.iter(|| sum(black_box(10))));
+    let mut group = c.benchmark_group("group");
+    group.bench_function("batches", |b| b.iter_batched(|| 10, |n| sum(n), BatchSize::SmallInput));
+    group.finish();
+}
+criterion_group!(benches, all);
+criterion_main!(benches);
+)";
+    compile({"sh", "-c",
+             "file=$(cargo bench --offline --no-run --message-format json | grep -o '\"executable\":\"[^\"]*' | "
+             "tail -n 1 | cut -d '\"' -f 4) && cp \"$file\" loops"});
+  };
+  build("50");
+  write_suite("criterion", "\"./loops\"");
+  const Finished batches = bench({"--only", "loops.group.batches"});
+  EXPECT_EQ(batches.code(), 125) << batches.out;
+  EXPECT_TRUE(holds(batches.out, "tally cannot count iter_batched()")) << batches.out;
+  std::string source = text("tally-bench.toml");
+  const auto compare_small = [&](const Words& more) { return bench(with({"--only", "loops.small sum"}, more)); };
+  ASSERT_EQ(compare_small({"-o", "old"}).code(), 0);
+  const Finished same = compare_small({"-o", "new", "--baseline", "old"});
+  EXPECT_EQ(same.code(), 0) << same.out << same.err;
+  build("51");
+  const Finished slower = compare_small({"-o", "new", "--baseline", "old"});
+  EXPECT_EQ(slower.code(), 1) << slower.out << slower.err;
+  EXPECT_TRUE(std::regex_search(slower.out, std::regex(R"(\+(1\.9|2\.0)[0-9] % +1% +failed)"))) << slower.out;
+}
+
+TEST_F(FrameworkBench, counts_tests_of_pytest) {
+  if (Running({"/usr/bin/python3", "-c", "import pytest"}).finish().code() != 0)
+    GTEST_SKIP() << "pytest is not installed (package python3-pytest)";
+  const bool has_fixture = Running({"/usr/bin/python3", "-c", "import pytest_benchmark"}).finish().code() == 0;
+  std::ofstream(folder_ / "test_words.py")
+      << "import words\n\n\ndef test_rounds(tmp_path):\n    (tmp_path / 'new').mkdir()\n    words.rounds(4000)\n\n\n"
+         "def test_first():\n    assert True\n\n\n"
+      << (has_fixture ? "def test_measured(benchmark):\n    assert benchmark(words.rounds, 100) == 100\n" : "");
+  const auto build = [&](const std::string& more) {
+    std::ofstream(folder_ / "words.py") << "def rounds(n):\n    total = 0\n    for _ in range(n + n * " + more +
+                                               " // 100):\n        total += 1\n    return n\n";
+  };
+  build("0");
+  write_suite("pytest", R"("/usr/bin/python3", "-m", "pytest")");
+  ASSERT_EQ(setenv("PYTHONPATH", TALLY_SOURCE "/python", 1), 0);
+  ASSERT_EQ(setenv("TALLY_LIBRARY", TALLY_LIBRARY, 1), 0);
+  ASSERT_EQ(setenv("PYTHONDONTWRITEBYTECODE", "1", 1), 0);
+  const std::string list = bench({"--list"}).out;
+  EXPECT_TRUE(holds(list, "loops.test_words.py::test_rounds") && holds(list, "test_first")) << list;
+  compare([&] { build("6"); }, "test_words.py::test_rounds", "[0-9]+\\.", ".*");
+  if (has_fixture) EXPECT_TRUE(holds(bench({"--only", "loops.test_words.py::test_measured"}).out, "counted"));
+}
+
+}  // namespace
+}  // namespace tally::test

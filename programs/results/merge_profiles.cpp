@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "programs/results/result_commands.hpp"
+#include "programs/results/stored_code.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/profile/resolve_profile.hpp"
 #include "tally/linux/files/terminal_width.hpp"
@@ -13,7 +14,6 @@
 #include "tally/output/analysis/profile_inlines.hpp"
 #include "tally/output/kinds/profile_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
-#include "tally/output/result/stored_code.hpp"
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/report/stored_files.hpp"
@@ -55,6 +55,7 @@ void add_merge_options(command::Page& page, MergeOptions& options) {
   page.add_option("--object", options.object, "with --merge: the program or library of --format bolt and order")
       .value_name("FILE");
   page.add_option("--include", options.include, "with --merge: as in tally profile").repeated().value_name("PATTERN");
+  page.add_option("--fail-under", options.fail_under, "with --merge: as in tally profile").value_name("PERCENT");
   page.add_option("--exclude", options.exclude, "with --merge: as in tally profile").repeated().value_name("PATTERN");
 }
 
@@ -62,6 +63,14 @@ int merge_profiles(const std::vector<std::string>& files, const MergeOptions& op
                    const report::ProfileReport& table, const std::string& format_name, const std::string& output) {
   const auto format = format_of(format_name, output);
   if (!format) return report_error(format.error());
+  std::optional<double> limit;
+  if (!options.fail_under.empty()) {
+    const auto percent = output::parse_coverage_limit(options.fail_under);
+    if (!percent) return report_error(percent.error());
+    if (!format->is_coverage)
+      return report_error({Code::bad_usage, "--fail-under needs --format lcov or cobertura", "add --format lcov", 0});
+    limit = *percent;
+  }
   auto style = report::style_of(table);
   if (!style) return report_error(style.error());
   auto sum = read_all(files);
@@ -84,11 +93,19 @@ int merge_profiles(const std::vector<std::string>& files, const MergeOptions& op
   for (const result::ProfileObject& object : profile.objects)
     if (object.identity && !object.why_nameless.empty())
       say({fmt::format("{}: {}: its code has no names", object.name, object.why_nameless)});
-  if (format->is_coverage && !output::line_coverage(output::coverage_of(profile, style->coverage)))
-    return report_error({Code::cannot_measure, "no code has a source line in the selected files",
-                         "compile with -g, do not strip or rebuild the programs, and check --include and --exclude",
-                         0});
-  return command::write_text(output, format->write(profile, *style));
+  std::optional<double> percent;
+  if (format->is_coverage) {
+    percent = output::line_coverage(output::coverage_of(profile, style->coverage));
+    if (!percent)
+      return report_error({Code::cannot_measure, "no code has a source line in the selected files",
+                           "compile with -g, do not strip or rebuild the programs, and check --include and --exclude",
+                           0});
+    for (const std::string& path : output::newer_sources(profile, *style)) say({path + output::newer_source});
+  }
+  const int code = command::write_text(output, format->write(profile, *style));
+  if (code != command::exit_ok || !limit || *percent >= *limit) return code;
+  say({fmt::format("{:.2f} % of the lines were executed, less than {} %", *percent, *limit)});
+  return command::exit_no;
 }
 
 }  // namespace tally::results

@@ -13,6 +13,7 @@ struct MergeOptions {
   bool merge = false;
   std::string object;
   std::vector<std::string> include, exclude;
+  std::string fail_under;
 };
 
 void add_merge_options(command::Page& page, MergeOptions& options);

@@ -57,7 +57,8 @@ int report_ranks(const std::vector<std::string>& files, const ResultOptions& how
   if (!format) return command::report_error(format.error());
   const auto ranks = read_ranks(files);
   if (!ranks) return command::report_error(ranks.error());
-  const RankSums sums = sums_of_ranks(*ranks);
+  RankSums sums = sums_of_ranks(*ranks);
+  add_metrics_of_ranks(sums, *ranks);
   for (auto name = sums.names.begin(); name != sums.names.end(); ++name)
     if (std::find(sums.names.begin(), name, *name) != name)
       return command::report_error({Code::bad_usage, fmt::format("two of the results are of {}", printable(*name)),

@@ -30,10 +30,24 @@ struct RankRow {
   }
 };
 
+/// A metric in one region, over all ranks that have a value.
+struct RankMetric {
+  std::string region;  ///< empty: the whole program
+  std::string name, unit, formula;
+  Ratio of_sums = {};  ///< from the sums of its events; absent with a time, because ranks run at the same time
+  std::size_t ranks = 0;
+  double least = 0, most = 0;
+  std::size_t least_rank = 0, most_rank = 0;  ///< indices in RankSums::names
+};
+
 struct RankSums {
   std::vector<std::string> names;  ///< of the ranks: "rank 3"; of a result that does not say its rank, its file's name
   std::vector<RankRow> rows;       ///< the whole program first, then regions in the order of their first entry
+  std::vector<RankMetric> metrics = {};  ///< by region, in the same order
 };
+
+/// Adds the metrics of the results to their sums. `results`: one for each of the names.
+void add_metrics_of_ranks(RankSums& sums, const std::vector<NamedResult>& results);
 
 /// Adds up results of `tally stat` and of regions, one for each rank. Several programs of one rank are one.
 RankSums sums_of_ranks(const std::vector<NamedResult>& results);

@@ -24,6 +24,20 @@ std::string ranks_json(const RankSums& sums, const result::Provenance& provenanc
                             {"trust", name(row.sum.trust)},
                             {"reason", text_or_null(row.sum.reason)}});
   }
+  json["metrics"] = Json::array();
+  for (const RankMetric& metric : sums.metrics)
+    json["metrics"].push_back({{"region", text_or_null(metric.region)},
+                               {"metric", metric.name},
+                               {"formula", metric.formula},
+                               {"unit", metric.unit},
+                               {"ranks", metric.ranks},
+                               {"of_sums", value_or_null(metric.of_sums.value)},
+                               {"min", metric.least},
+                               {"min_rank", metric.least_rank},
+                               {"max", metric.most},
+                               {"max_rank", metric.most_rank},
+                               {"trust", name(metric.of_sums.trust)},
+                               {"reason", text_or_null(metric.of_sums.reason)}});
   return json_text(json, 1) + "\n";
 }
 

@@ -11,7 +11,36 @@
 namespace tally::results {
 namespace {
 
-std::string region_name(const RankRow& row) { return row.region.empty() ? "[whole program]" : row.region; }
+/// The name of a region; empty if `last`, the one above, is the same.
+std::string region_name(const std::string& region, std::string& last) {
+  const std::string name = region.empty() ? "[whole program]" : region;
+  return name == last ? "" : last = name;
+}
+
+std::string metrics_table(const RankSums& sums, Footnotes& notes, std::size_t terminal) {
+  if (sums.metrics.empty()) return "";
+  Grid grid({{"region"},
+             {"metric"},
+             {"of the sums", Align::right},
+             {"min", Align::right},
+             {"in"},
+             {"max", Align::right},
+             {"in"},
+             {"ranks", Align::right},
+             {"trust"}});
+  std::string last;
+  for (const RankMetric& metric : sums.metrics) {
+    Count trust;
+    trust.trust = metric.of_sums.trust;
+    trust.reason = metric.of_sums.reason;
+    trust.model = metric.of_sums.model;
+    grid.add({region_name(metric.region, last), metric.name, metric_text(metric.of_sums.value, metric.unit),
+              metric_text(metric.least, metric.unit), sums.names[metric.least_rank],
+              metric_text(metric.most, metric.unit), sums.names[metric.most_rank], std::to_string(metric.ranks),
+              notes.cell(trust)});
+  }
+  return "\n" + grid.text(terminal);
+}
 
 }  // namespace
 
@@ -31,11 +60,7 @@ std::string ranks_table(const RankSums& sums, std::size_t terminal) {
   for (const RankRow& row : sums.rows) notes.announce(row.sum);
   std::string last;
   for (const RankRow& row : sums.rows) {
-    std::string name = region_name(row);
-    if (name == last)
-      name.clear();
-    else
-      last = name;
+    const std::string name = region_name(row.region, last);
     if (row.ranks == 0) {
       grid.add({name, row.event.text(), "-", "", "", "", "", "", "", "0", notes.cell(row.sum)});
       continue;
@@ -46,9 +71,9 @@ std::string ranks_table(const RankSums& sums, std::size_t terminal) {
               sums.names[row.most_rank], value_text(static_cast<std::int64_t>(row.mean + 0.5), row.unit),
               imbalance ? percent_text(100 * *imbalance) : "", std::to_string(row.ranks), notes.cell(row.sum)});
   }
-  const std::string below = notes.text();
-  return ForeignText(
-             fmt::format("{} ranks\n\n{}{}", sums.names.size(), grid.text(terminal), below.empty() ? "" : "\n" + below))
+  const std::string metrics = metrics_table(sums, notes, terminal), below = notes.text();
+  return ForeignText(fmt::format("{} ranks\n\n{}{}{}", sums.names.size(), grid.text(terminal), metrics,
+                                 below.empty() ? "" : "\n" + below))
       .in_lines();
 }
 
@@ -64,6 +89,13 @@ std::string ranks_csv(const RankSums& sums) {
                 ",") +
         "\n";
   }
+  for (const RankMetric& metric : sums.metrics)
+    text +=
+        csv_row({metric.region, metric.name, std::to_string(metric.ranks), csv_text(metric.of_sums.value),
+                 fmt::format("{}", metric.least), sums.names[metric.least_rank], fmt::format("{}", metric.most),
+                 sums.names[metric.most_rank], "", "", std::string(name(metric.of_sums.trust)), metric.of_sums.reason},
+                ",") +
+        "\n";
   return text;
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/likwid_groups.hpp"
@@ -60,10 +59,10 @@ Error unknown_group(const std::string& name, const std::map<std::string, std::st
   return {Code::bad_usage, fmt::format("unknown group '{}'", printable(name)), std::move(hint), 0};
 }
 
-// Adds the events that exist, and the metrics without the others.
-Result<void> add_group(const event::EventGroup& group, const event::Sources& sources, const GroupLists& lists) {
+// Adds the events that exist, or the first optional one, and the metrics without the others.
+Result<void> add_group(const std::string& name, const event::EventGroup& group, const event::Sources& sources,
+                       const GroupLists& lists) {
   std::vector<std::string> missing;
-  std::optional<Error> first;
   bool any = group.optional.empty();
   for (const std::string& list : group.optional) {
     int braces = 0;
@@ -77,11 +76,11 @@ Result<void> add_group(const event::EventGroup& group, const event::Sources& sou
         continue;
       }
       missing.push_back(item.text);
-      lists.notes.push_back(event.error().message);
-      if (!first) first = event.error();
     }
   }
-  if (!any) return fail(*first);
+  if (!any) lists.events.push_back(missing.front());
+  if (missing.size() > (any ? 0 : 1))
+    lists.notes.push_back(fmt::format("group {}: this machine lacks {}", name, join(missing, ", ")));
   lists.events.insert(lists.events.end(), group.events.begin(), group.events.end());
   for (const std::string& metric : group.metrics)
     if (std::none_of(missing.begin(), missing.end(),
@@ -101,7 +100,7 @@ Result<void> add_groups(const std::string& names, const event::Sources& sources,
     if (match == groups->end()) return fail(unknown_group(name, *groups));
     const auto group = parse_named(match->first, match->second);
     if (!group) return fail(group.error());
-    if (const auto added = add_group(*group, sources, lists); !added)
+    if (const auto added = add_group(match->first, *group, sources, lists); !added)
       return fail(Code::bad_usage, fmt::format("group {}: {}", match->first, added.error().message),
                   added.error().hint);
   }

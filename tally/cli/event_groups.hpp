@@ -11,7 +11,7 @@ namespace tally::cli {
 
 /// Adds the events and metrics of groups to lists of both. A file NAME.txt in the user's directory of groups comes
 /// before the group of that name that tally has. Leaves out optional events that `sources` lack, with the metrics that
-/// use them, and adds a note for each. Errors: bad_usage; of a group without its optional events that of the first one.
+/// use them, and adds a note; but keeps the first one if it lacks all. Errors: bad_usage.
 struct GroupLists {
   std::vector<std::string>& events;
   std::vector<std::string>& metrics;

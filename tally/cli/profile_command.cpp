@@ -403,6 +403,9 @@ int profile(ProfileOptions& options) {
   const bool has_parts = !made.parts.empty();
   std::string text = has_parts ? "" : format->write(made, *style);
   const auto covered = check_coverage(made, *style, options, *format);
+  if (format->is_coverage)
+    for (const std::string& path : output::newer_sources(made, *style))
+      stat->notices.push_back(path + output::newer_source);
   const auto source = options.annotate.empty() ? Result<std::string>("")
                                                : annotation(output::in_samples(made), options.annotate, *style);
   if (source && !source->empty()) text += "\n" + *source;

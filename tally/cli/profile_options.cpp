@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "tally/cli/attach_options.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/terminal_width.hpp"
+#include "tally/output/analysis/coverage.hpp"
 #include "tally/output/registry/choose_format.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
@@ -218,15 +218,10 @@ Result<void> choose_coverage(ProfileOptions& options, const output::ProfileForma
   if (!format.is_coverage && (!options.include.empty() || !options.exclude.empty() || !options.fail_under_text.empty()))
     return fail(Code::bad_usage, "--include, --exclude and --fail-under need --format lcov or cobertura",
                 "add --format lcov");
-  std::string_view text = options.fail_under_text;
-  if (text.empty()) return {};
-  if (text.ends_with('%')) text.remove_suffix(1);
-  double percent = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
-  if (error != std::errc{} || end != text.data() + text.size() || !(percent >= 0 && percent <= 100))
-    return fail(Code::bad_usage, fmt::format("--fail-under {}: not a percentage", printable(options.fail_under_text)),
-                "use a number from 0 to 100, such as 80%");
-  options.fail_under = percent;
+  if (options.fail_under_text.empty()) return {};
+  const auto percent = output::parse_coverage_limit(options.fail_under_text);
+  if (!percent) return fail(percent.error());
+  options.fail_under = *percent;
   return {};
 }
 

@@ -215,8 +215,10 @@ Result<void> choose_events(StatOptions& options) {
     if (options.model.model.empty()) options.model.model = "host";
   }
   if (!options.event_lists.empty()) {
-    auto events = event::parse_lists(options.event_lists, options.table.sources(),
-                                     options.kernel ? event::Mode::both : event::Mode::user);
+    event::Sources sources = options.table.sources();
+    sources.keeps_missing = true;
+    auto events =
+        event::parse_lists(options.event_lists, sources, options.kernel ? event::Mode::both : event::Mode::user);
     if (!events) return fail(events.error());
     options.stat.events = std::move(*events);
   } else if (options.stat.metrics.empty()) {

@@ -153,6 +153,23 @@ TEST_F(ProfileBolt, functions_in_the_order_of_their_instructions) {
   EXPECT_EQ(text.find("@plt"), std::string::npos) << text;
 }
 
+TEST_F(ProfileBolt, lists_files_of_the_same_name) {
+  const std::string name = program_.path().substr(program_.path().rfind('/') + 1);
+  const std::string folder = program_.path() + ".copy", copy = folder + "/" + name;
+  ASSERT_EQ(shell("mkdir " + folder + " && echo 'int main(void) { return 0; }' | gcc -x c -g -o " + copy + " -").code(),
+            0);
+  const auto profile_of = [&](const std::string& object) {
+    return tally({"profile", "-q", "--format", "bolt", "-o", "-", "--object", object, "--", "sh", "-c",
+                  program_.path() + "; " + copy});
+  };
+  const Finished two = profile_of(name);
+  EXPECT_EQ(two.code(), 2);
+  EXPECT_NE(two.err.find("2 files have the name " + name), std::string::npos) << two.err;
+  EXPECT_NE(two.err.find(copy), std::string::npos) << two.err;
+  EXPECT_EQ(profile_of(copy).code(), 0);
+  shell("rm -r " + folder);
+}
+
 TEST_F(ProfileBolt, names_the_missing_symbols_or_file) {
   const Finished other = tally({"profile", "-q", "--format", "bolt", "--object", "libnone.so", "--", program_.path()});
   EXPECT_NE(other.code(), 0);

@@ -99,6 +99,10 @@ TEST_F(ProfileCoverage, cobertura_and_the_limit) {
   EXPECT_NE(text.find("<method name=\"unused\""), std::string::npos) << text;
   EXPECT_EQ(profile(output.path(), {"--fail-under", "50"}).code(), 0);
   EXPECT_EQ(profile(output.path(), {"--fail-under", "much"}).code(), 2);
+  const Finished unclear = profile(output.path(), {"--fail-under", "0.8"});
+  EXPECT_EQ(unclear.code(), 2);
+  EXPECT_NE(unclear.err.find("write 80% or 0.8%"), std::string::npos) << unclear.err;
+  EXPECT_EQ(profile(output.path(), {"--fail-under", "0.8%"}).code(), 0);
   EXPECT_EQ(profile(output.path(), {"--exclude", "tested*.c"}).code(), 125);
   const Finished stripped_run = [&] {
     shell("strip " + program_.path());
@@ -106,6 +110,19 @@ TEST_F(ProfileCoverage, cobertura_and_the_limit) {
   }();
   EXPECT_EQ(stripped_run.code(), 125);
   EXPECT_NE(stripped_run.err.find("compile with -g"), std::string::npos) << stripped_run.err;
+}
+
+TEST_F(ProfileCoverage, names_a_source_that_changed_after_the_build) {
+  const TemporaryFile output("tested.info");
+  const auto run = [&] { return tally({"profile", "-o", output.path(), "--", program_.path()}).err; };
+  constexpr const char* moved = "is newer than the program: lines may have moved";
+  const std::string before = run();
+  if (before.find("no code has a source line") != std::string::npos) GTEST_SKIP() << "built without libdw";
+  EXPECT_EQ(before.find(moved), std::string::npos) << before;
+  ASSERT_EQ(shell("touch -d 'next year' " + source_.path()).code(), 0);
+  EXPECT_NE(run().find(source_.path() + " " + moved), std::string::npos);
+  ASSERT_EQ(tally({"profile", "-o", output.path(), "--format", "coverage", "--", program_.path()}).code(), 0);
+  EXPECT_NE(output.content().value_or("").find("this file is newer"), std::string::npos);
 }
 
 }  // namespace

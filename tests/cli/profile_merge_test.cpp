@@ -72,6 +72,17 @@ TEST_F(ProfileMerge, page_of_coverage) {
   EXPECT_NE(text.find("             50 "), std::string::npos) << text.substr(text.find("<pre"));
 }
 
+TEST_F(ProfileMerge, has_a_limit_of_coverage) {
+  const Finished below = merge({"--format", "lcov", "--fail-under", "100%"});
+  if (below.err.find("no code has a source line") != std::string::npos) GTEST_SKIP() << "built without libdw";
+  EXPECT_EQ(below.code(), 0) << "once() and more() were executed" << below.err;
+  const Finished one = tally({"report", "--merge", "--format", "lcov", "--fail-under", "100%", first_.path()});
+  EXPECT_EQ(one.code(), 1);
+  EXPECT_NE(one.err.find("% of the lines were executed, less than 100 %"), std::string::npos) << one.err;
+  EXPECT_EQ(merge({"--format", "bolt", "--fail-under", "80%"}).code(), 2);
+  EXPECT_EQ(merge({"--format", "lcov", "--fail-under", "0.8"}).code(), 2);
+}
+
 TEST_F(ProfileMerge, refuses_another_build_and_other_files) {
   build("-DOTHER -O0");
   run(second_, {});
@@ -82,6 +93,13 @@ TEST_F(ProfileMerge, refuses_another_build_and_other_files) {
   const Finished rebuilt = tally({"report", "--format", "bolt", first_.path()});
   EXPECT_EQ(rebuilt.code(), 125);
   EXPECT_NE(rebuilt.err.find("the file was replaced after its code ran"), std::string::npos) << rebuilt.err;
+  std::string text = first_.content().value_or("");
+  text.insert(text.find("\"value\":") + 8, "1");
+  std::ofstream(second_.path()) << text;
+  const Finished changed = merge({"--format", "table"});
+  EXPECT_EQ(changed.code(), 2);
+  EXPECT_NE(changed.err.find("the rows of instructions:u do not add up to its value"), std::string::npos)
+      << changed.err;
   std::ofstream(second_.path()) << "{\"schema\": \"tally-code/1\", \"command\": 3}";
   const Finished damaged = merge({"--format", "bolt"});
   EXPECT_EQ(damaged.code(), 2);

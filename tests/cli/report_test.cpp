@@ -211,6 +211,35 @@ TEST(Report, adds_up_ranks) {
   EXPECT_TRUE(holds(rows.out, "inner,instructions:u,2,500,100,rank 0,400,rank 1,250,0.6,exact,")) << rows.out;
 }
 
+TEST(Report, has_the_metrics_of_ranks) {
+  const auto stat = [](const TemporaryFile& to, const char* command) {
+    return tally({"stat", "-q", "--backend", "engine", "-M", "Y=branches / instructions", "-M",
+                  "IPS=instructions / duration_time", "-o", to.path(), "--", "sh", "-c", command})
+        .code();
+  };
+  const TemporaryFile one("one.json"), two("two.json");
+  if (stat(one, "true") != 0) GTEST_SKIP() << "the engine is for x86-64";
+  ASSERT_EQ(stat(two, "exec seq 100"), 0);
+  const Finished all = tally({"report", "--ranks", one.path(), two.path(), "--format", "json"});
+  ASSERT_EQ(all.code(), 0) << all.err;
+  const Json json = Json::parse(all.out);
+  const auto sum = [&](const char* event) {
+    for (const Json& row : json["rows"])
+      if (row["event"] == event) return row["sum"].get<double>();
+    return 0.0;
+  };
+  ASSERT_EQ(json["metrics"].size(), 2) << json["metrics"];
+  const Json &shares = json["metrics"][0], &rates = json["metrics"][1];
+  EXPECT_EQ(shares["metric"], "Y");
+  EXPECT_DOUBLE_EQ(shares["of_sums"].get<double>(), sum("branches:u") / sum("instructions:u"));
+  EXPECT_LE(shares["min"].get<double>(), shares["of_sums"].get<double>());
+  EXPECT_GE(shares["max"].get<double>(), shares["of_sums"].get<double>());
+  EXPECT_TRUE(rates["of_sums"].is_null());
+  EXPECT_TRUE(holds(rates["reason"].get<std::string>(), "times do not add up"));
+  const Finished table = tally({"report", "--ranks", one.path(), two.path()});
+  EXPECT_TRUE(holds(table.out, "of the sums") && holds(table.out, " Y ")) << table.out;
+}
+
 TEST(Report, ranks_without_a_value_make_the_sum_partial) {
   const TemporaryFile zero("0.json", regions_of_rank(0, nullptr)), one("1.json", regions_of_rank(1, 400));
   for (const Words& files : {Words{zero.path(), one.path()}, Words{one.path(), zero.path()}}) {

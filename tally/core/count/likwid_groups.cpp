@@ -17,6 +17,11 @@ constexpr std::string_view flops_and_bytes =
 constexpr std::string_view stalls = "`tally stat --by cause --model host` divides the cycles among what they wait for";
 constexpr std::string_view of_uops =
     "the engine does not count micro-operations: count instructions, or slots with `tally stat --topdown --model host`";
+constexpr std::string_view traffic =
+    "bytes of the memories of the whole machine: `tally stat --group PMU_MEM` if the kernel has their PMU; --group MEM "
+    "counts the bytes that a program requests";
+constexpr std::string_view links =
+    "bytes between the packages: no event is near; `tally stat --group PMU_MEM` counts those of each package's memory";
 constexpr LikwidGroup likwid_groups[] = {
     {"BRANCH", "a group of events and metrics: `tally stat --group BRANCH`"},
     {"CACHE", "a group of events and metrics: `tally stat --group CACHE`"},
@@ -48,6 +53,15 @@ constexpr LikwidGroup likwid_groups[] = {
     {"UOPS_RETIRE", of_uops},
     {"PORT_USAGE", of_uops},
     {"FALSE_SHARE", "models have the caches of one processor: `perf c2c` finds shared lines on a machine with a PMU"},
+    {"HBM", traffic},
+    {"HBM_CACHE", traffic},
+    {"HBM_OFFCORE", traffic},
+    {"DDR", traffic},
+    {"PMM", traffic},
+    {"NUMA", links},
+    {"QPI", links},
+    {"UPI", links},
+    {"CACHES", "`tally stat --group CACHE` counts the accesses and misses of each level"},
     {"ENERGY", "a group of events and metrics: `tally stat --group ENERGY`"},
 };
 

@@ -61,6 +61,7 @@ std::optional<Error> Backend::refuses_all_but_counts(const Order& order) const {
 Outlook outlook_of(const Count& count) { return {count.trust, count.reason, count.source}; }
 
 std::string why_it_needs_a_pmu(const event::Event& event) {
+  if (!event.absent.empty()) return event.absent;
   if (event.id != event::Id::code || !event.encoding) return needed_by(event.id).any() ? needs_pmu_or_model : needs_pmu;
   const event::Encoding& encoding = *event.encoding;
   if (event::is_x86(encoding.family) && encoding.config1 != 0) return why_its_register_needs_a_pmu(encoding);

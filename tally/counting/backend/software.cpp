@@ -152,7 +152,7 @@ bool all_software(const std::vector<WindowTrigger>& triggers) {
 
 bool all_software(const std::vector<event::Event>& events) {
   return std::all_of(events.begin(), events.end(), [](const event::Event& event) {
-    return event::definition(event.id).kind == event::Kind::software;
+    return event::definition(event.id).kind == event::Kind::software || !event.absent.empty();
   });
 }
 

@@ -8,6 +8,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/codes.hpp"
 #include "tally/hardware/event/list.hpp"
+#include "tally/hardware/event/names_without_event.hpp"
 #include "tally/hardware/event/parsers.hpp"
 #include "tally/hardware/event/suggest.hpp"
 
@@ -55,7 +56,7 @@ bool same(const Event& a, const Event& b) {
 EventName event_name(const Event& event) {
   const Definition& line = definition(event.id);
   std::string base = event.label.empty() ? std::string(line.name) : event.label;
-  if (has_modes(line.kind) && !is_of_machine(event)) return {std::move(base), event.mode};
+  if (has_modes(line.kind) && !is_of_machine(event) && event.absent.empty()) return {std::move(base), event.mode};
   return split_event_name(base);
 }
 
@@ -113,7 +114,9 @@ Parsed parse_generic(std::string_view text) {
   return event;
 }
 
-Result<Event> parse(std::string_view text, const Sources& sources) {
+namespace {
+
+Result<Event> parse_by_source(std::string_view text, const Sources& sources) {
   // First, because one generic alias contains slashes: msr/tsc/.
   if (auto event = parse_generic(text)) return *std::move(event);
   if (auto event = parse_given_event(text, sources)) return *std::move(event);
@@ -128,6 +131,18 @@ Result<Event> parse(std::string_view text, const Sources& sources) {
     if (auto event = parse_pfm_anywhere(text)) return *std::move(event);
   }
   return fail(unknown_event(text, sources));
+}
+
+}  // namespace
+
+Result<Event> parse(std::string_view text, const Sources& sources) {
+  auto event = parse_by_source(text, sources);
+  if (event || !sources.keeps_missing || text.starts_with("PAPI_")) return event;
+  const auto uncounted = name_without_event(text.substr(0, text.find('/')));
+  if (!uncounted) return event;
+  Event missing = coded(text, printable(text), {}, Mode::user);
+  missing.absent = fmt::format("this machine lacks this event: {}; {}", uncounted->what, uncounted->instead);
+  return missing;
 }
 
 Result<std::vector<Event>> parse_lists(const std::vector<std::string>& lists, const Sources& sources, Mode usual) {
@@ -147,6 +162,9 @@ Result<std::vector<Event>> parse_lists(const std::vector<std::string>& lists, co
       if (!again) events.push_back(*std::move(event));
     }
   }
+  const bool none = std::all_of(events.begin(), events.end(), [](const Event& event) { return !event.absent.empty(); });
+  if (none && !events.empty())
+    if (const auto error = parse(events.front().asked); !error) return fail(error.error());
   return events;
 }
 

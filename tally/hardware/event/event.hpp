@@ -23,6 +23,7 @@ struct Event {
   std::string label;                 ///< name without the mode, if it differs from the generic name
   int group = 0;                     ///< 0: none; events with the same number are in the same braces
   std::vector<std::string> notes;    ///< what parsing translated or dropped
+  std::string absent = {};           ///< why this machine lacks it, if Sources::keeps_missing
   bool operator==(const Event&) const = default;
 };
 

@@ -5,6 +5,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/codes.hpp"
+#include "tally/hardware/event/names_without_event.hpp"
 #include "tally/hardware/event/parsers.hpp"
 
 namespace tally::event {
@@ -47,10 +48,13 @@ Error ambiguous(std::string_view text, const std::vector<Reading>& readings) {
     if (codes.size() < 4)
       codes.push_back(fmt::format("{} on {}", code_text(reading.found.encoding), reading.pmu->name));
   }
+  const auto near = name_without_event(text);
   return {Code::bad_usage,
           fmt::format("'{}' is not an event of this machine's processor, and others have {} codes for it: {}{}",
                       printable(text), firsts.size(), join(codes, ", "), firsts.size() > codes.size() ? " …" : ""),
-          fmt::format("name the processor: {}::{}", readings.front().pmu->name, text), 0};
+          fmt::format("{}name the processor: {}::{}", near ? std::string(near->instead) + "; or " : "",
+                      readings.front().pmu->name, text),
+          0};
 }
 
 }  // namespace

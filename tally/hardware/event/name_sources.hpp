@@ -19,6 +19,8 @@ struct Sources {
   /// Family of its processor if libpfm4 has no table for it; nothing: from CPUID.
   std::optional<Family> own_family{};
   const GivenTable* given = nullptr;  ///< a table from the user: only generic names precede its names
+  /// A name of names_without_event.hpp that other machines count is an event that is absent, unless all are.
+  bool keeps_missing = false;
 };
 
 /// libpfm4's table for this machine's processor; null if it has none.

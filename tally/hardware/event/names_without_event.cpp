@@ -79,6 +79,9 @@ constexpr NameWithoutEvent names_without[] = {
     {"SIMD_FP_256*", "Intel's packed instructions of 256 bits", "count fp-instructions-256 or fp-operations-256"},
     {"FP_COMP_OPS_EXE*", "Intel's floating-point micro-operations, also on wrong paths",
      "count fp-instructions or fp-operations"},
+    {"SIMD", "instructions that work on several values at once",
+     "count vector-instructions, fp-operations-128, -256 and -512, or integer-vector-instructions; "
+     "`tally stat --group FLOPS_DP` has SIMD-share-double"},
     {"mem-loads", "sampled loads", "count loads"},
     {"mem-stores", "sampled stores", "count stores"},
 

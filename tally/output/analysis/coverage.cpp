@@ -1,9 +1,13 @@
 #include "tally/output/analysis/coverage.hpp"
 
+#include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <charconv>
 #include <tuple>
+
+#include "tally/core/base/text.hpp"
 
 namespace tally::output {
 namespace {
@@ -122,6 +126,33 @@ std::map<std::string, CoveredFile> coverage_of(const result::Profile& profile, c
   add_functions(profile, files);
   add_branches(profile, files);
   return covered;
+}
+
+std::set<std::string> newer_sources(const result::Profile& profile, const ProfileStyle& style) {
+  std::set<std::string> newer;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> read;
+  for (const result::LineWithCode& line : profile.lines_with_code) {
+    const std::string& path = profile.sources[line.source];
+    const result::ProfileObject& object = profile.objects[line.object];
+    if (!style.source || !read.emplace(line.source, line.object).second || !is_selected(style.coverage, object, path))
+      continue;
+    if (const auto source = style.source(path, object.name); source && source->is_newer) newer.insert(path);
+  }
+  return newer;
+}
+
+Result<double> parse_coverage_limit(std::string_view text) {
+  const std::string_view digits = text.substr(0, text.find('%'));
+  double percent = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), percent);
+  const bool is_whole = end == digits.data() + digits.size() && text.size() - digits.size() <= 1;
+  if (error != std::errc{} || !is_whole || !(percent >= 0 && percent <= 100))
+    return fail(Code::bad_usage, fmt::format("--fail-under {}: not a percentage", printable(text)),
+                "use a number from 0 to 100, such as 80%");
+  if (percent > 0 && percent <= 1 && digits.size() == text.size())
+    return fail(Code::bad_usage, fmt::format("--fail-under {}: a share or a percentage?", text),
+                fmt::format("write {:g}% or {:g}%", 100 * percent, percent));
+  return percent;
 }
 
 std::optional<double> line_coverage(const std::map<std::string, CoveredFile>& files) {

@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "tally/core/base/result.hpp"
 #include "tally/output/kinds/profile_format.hpp"
 
 namespace tally::output {
@@ -33,6 +36,13 @@ struct CoveredFile {
 /// By path. A line was executed as often as the most frequent of its instructions; copies of a line in several
 /// functions, and inlined ones, are added. Without patterns to include, omits the code of files below /usr and /lib.
 std::map<std::string, CoveredFile> coverage_of(const result::Profile& profile, const CoverageSelection& selection);
+
+/// The selected source files that are newer than a program that has their lines: these may have moved.
+inline constexpr const char* newer_source = " is newer than the program: lines may have moved";
+std::set<std::string> newer_sources(const result::Profile& profile, const ProfileStyle& style);
+
+/// Reads a limit in percent, such as "80%". Errors: bad_usage, also for 0.8, which may be a share.
+Result<double> parse_coverage_limit(std::string_view text);
 
 /// Returns the executed lines in percent of those that have code; nothing if there are none.
 std::optional<double> line_coverage(const std::map<std::string, CoveredFile>& files);

@@ -133,6 +133,11 @@ std::string verdict_text(const Roofline& roofline, const RooflinePoint& point) {
   if (verdict->scalar_percent && *verdict->scalar_percent >= near_percent)
     return fmt::format("{}; its operations are scalar, and it reaches {:.0f} % of the scalar peak", text,
                        *verdict->scalar_percent);
+  constexpr double large_share = 0.25;
+  if (point.kernel_share.value_or(0) >= large_share)
+    return fmt::format(
+        "{}; {:.0f} % of its processor time is the kernel's (page faults, system calls), which no ceiling explains",
+        text, 100 * *point.kernel_share);
   constexpr double short_seconds = 0.05;
   if (point.kind == "program" && *point.seconds < short_seconds)
     return text + "; no ceiling is near, but so short a run is mostly the start of a process: repeat its work";

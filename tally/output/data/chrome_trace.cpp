@@ -23,7 +23,11 @@ class ChromeTrace final : public WindowWriter {
       names_.push_back(json_text(nlohmann::ordered_json(event.name.text())));
     for (const result::WindowTrigger& trigger : head.triggers)
       triggers_.push_back(json_text(nlohmann::ordered_json(trigger.event.text())));
-    to += chrome_trace_begin;
+    nlohmann::ordered_json absent;
+    for (const result::EventCount& event : head.events)
+      if (event.count.trust == Trust::absent) absent[event.name.text()] = "absent: " + event.count.reason;
+    if (!absent.empty()) to += R"({"otherData":)" + json_text(absent) + ",";
+    to += chrome_trace_begin.substr(absent.empty() ? 0 : 1);
   }
 
   void row(const result::Window& window, std::string& to) override {

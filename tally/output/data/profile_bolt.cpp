@@ -94,19 +94,28 @@ Result<std::uint32_t> find_object(const result::Profile& profile, const std::str
   const auto matches = [&](const std::string& path) {
     return path == name || (name.find('/') == std::string::npos && path.ends_with("/" + name));
   };
+  std::vector<std::string> paths;
+  std::uint32_t match = 0;
   for (std::uint32_t i = 0; i < profile.objects.size(); ++i) {
-    const result::ProfileObject& object = profile.objects[i];
-    if (!matches(object.name)) continue;
-    if (!object.why_nameless.empty())
-      return fail(Code::cannot_measure, fmt::format("{}: {}", object.name, object.why_nameless));
-    if (object.linked.empty())
-      return fail(Code::cannot_measure,
-                  fmt::format("{} has no symbols, by which this format names functions", object.name),
-                  "link it without -s, and do not strip it");
-    return i;
+    if (!matches(profile.objects[i].name)) continue;
+    paths.push_back(printable(profile.objects[i].name));
+    match = i;
   }
-  return fail(Code::bad_usage, fmt::format("the program executed no code of {}", printable(name)),
-              "--object NAME selects one of the executed programs and libraries");
+  if (paths.empty())
+    return fail(Code::bad_usage, fmt::format("the program executed no code of {}", printable(name)),
+                "--object NAME selects one of the executed programs and libraries");
+  if (paths.size() > 1)
+    return fail(Code::bad_usage,
+                fmt::format("{} files have the name {}: {}", paths.size(), printable(name), join(paths, ", ")),
+                "--object PATH selects one of them");
+  const result::ProfileObject& object = profile.objects[match];
+  if (!object.why_nameless.empty())
+    return fail(Code::cannot_measure, fmt::format("{}: {}", object.name, object.why_nameless));
+  if (object.linked.empty())
+    return fail(Code::cannot_measure,
+                fmt::format("{} has no symbols, by which this format names functions", object.name),
+                "link it without -s, and do not strip it");
+  return match;
 }
 
 std::string profile_bolt(const result::Profile& profile, const ProfileStyle& style) {

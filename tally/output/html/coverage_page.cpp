@@ -44,12 +44,12 @@ std::string line_of(const CoveredFile& file, std::uint32_t number, std::string_v
   return (*kind != 0 ? element("span", text, kind) : escaped(text)) + "\n";
 }
 
-std::string source_of(const std::string& path, const CoveredFile& file, const SourceFile& source) {
+std::string source_of(const std::string& path, const CoveredFile& file, const std::string& text, bool is_newer) {
   std::string html = "<pre class=\"covered\">";
-  if (source.is_newer) html += escaped("this file is newer than the program: lines may have moved\n");
+  if (is_newer) html += escaped(std::string("this file") + newer_source + "\n");
   html += escaped(fmt::format("{:>15} {:>6} {:>6}  {}\n", "executions", "branch", "line", "source"));
   std::uint32_t number = 0;
-  for (const std::string& line : split(source.text, '\n')) html += line_of(file, ++number, line);
+  for (const std::string& line : split(text, '\n')) html += line_of(file, ++number, line);
   return folded(printable(path) + ": " + share(file.executed_lines(), file.lines.size()), html + "</pre>");
 }
 
@@ -66,6 +66,7 @@ std::string missed_functions(const std::map<std::string, CoveredFile>& files) {
 
 std::string profile_coverage_page(const result::Profile& profile, const ProfileStyle& style) {
   const std::map<std::string, CoveredFile> files = coverage_of(profile, style.coverage);
+  const std::set<std::string> newer = newer_sources(profile, style);
   HtmlTable table({"file", "#lines", "#functions", "#branch outcomes"});
   std::string sources;
   std::size_t lines = 0, executed = 0, functions = 0, called_ones = 0, outcomes = 0, seen = 0;
@@ -79,8 +80,8 @@ std::string profile_coverage_page(const result::Profile& profile, const ProfileS
     outcomes += file.outcomes();
     seen += file.seen_outcomes();
     const auto source = style.source ? style.source(path, {}) : std::nullopt;
-    sources +=
-        source ? source_of(path, file, *source) : element("p", printable(path) + ": the source file was not found");
+    sources += source ? source_of(path, file, source->text, newer.contains(path))
+                      : element("p", printable(path) + ": the source file was not found");
   }
   table.add({"all files", share(executed, lines), share(called_ones, functions), share(seen, outcomes)});
   const std::string command = shell_words(profile.stat.command);

@@ -123,6 +123,7 @@ void add_roofline(Json& json, const std::optional<result::Roofline>& roofline, V
              {"operations", point.operations},
              {"single", point.single},
              {"scalar", point.scalar},
+             {"kernel_share", value_or_null(point.kernel_share)},
              {"bytes", point.bytes},
              {"levels", std::move(levels)},
              {"seconds", value_or_null(point.seconds)},

@@ -85,7 +85,7 @@ std::optional<NativeTime> native_time(const result::Stat& stat) {
   const auto system = seconds_of(stat, "system_time");
   if (!seconds || !user || !system || *seconds <= 0) return std::nullopt;
   const double busy = (*user + *system) / *seconds;
-  return NativeTime{*seconds * std::min(1.0, busy), busy};
+  return NativeTime{*seconds * std::min(1.0, busy), busy, busy > 0 ? *system / (*user + *system) : 0};
 }
 
 result::Roofline program_roofline(const result::Stat& stat, const std::optional<NativeTime>& time,
@@ -101,6 +101,7 @@ result::Roofline program_roofline(const result::Stat& stat, const std::optional<
   point.name = stat.command.empty() ? "" : output::file_name(stat.command.front());
   point.trust = worst_trust(stat);
   if (time) roofline.busy_processors = time->busy_processors;
+  if (time) point.kernel_share = time->kernel_share;
   if (!time)
     point.reason = "there is no native run to take its time from";
   else if (point.trust == Trust::absent)

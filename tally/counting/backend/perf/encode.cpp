@@ -191,6 +191,7 @@ std::vector<Encoded> encode(const event::Event& event, const std::vector<PmuDevi
   }
   if (event::definition(event.id).kind == event::Kind::software) return {none("not one of the kernel's counters")};
   if (event::is_of_machine(event)) return of_machine(*event.encoding);
+  if (!event.absent.empty()) return {none(event.absent)};
   if (cores.empty()) return {none("the kernel reports no PMU for this processor")};
   if (event.encoding && !is_any_cores(*event.encoding)) {
     const PmuDevice* core = named_core(*event.encoding, cores);

@@ -1,4 +1,4 @@
-#include "tally/output/result/stored_code.hpp"
+#include "programs/results/stored_code.hpp"
 
 #include <fmt/format.h>
 
@@ -74,6 +74,20 @@ void read_rows(const Json& json, CodeCounts& code) {
                           number<std::uint64_t>(row_json.at(2)), count(row_json.at(3))});
 }
 
+/// Exact totals are the sums of their rows; others may lack a part.
+void check_totals(const Json& json, const CodeCounts& code) {
+  const std::size_t events = code.events.size();
+  for (std::size_t e = 0; e < events; ++e) {
+    const Count& total = code.events[e].count;
+    auto rest = static_cast<std::uint64_t>(total.value.value_or(0)) - static_cast<std::uint64_t>(code.repeated[e]) -
+                static_cast<std::uint64_t>(code.unplaced[e]);
+    for (std::size_t i = 0; i < code.rows.size(); ++i) rest -= static_cast<std::uint64_t>(code.counts[i * events + e]);
+    if (total.trust == Trust::exact && rest != 0)
+      throw Json::out_of_range::create(
+          401, fmt::format("the rows of {} do not add up to its value", code.events[e].event), &json);
+  }
+}
+
 StoredCode code_of(const Json& json) {
   StoredCode stored;
   stored.stat.command = json.at("command").get<std::vector<std::string>>();
@@ -88,6 +102,7 @@ StoredCode code_of(const Json& json) {
   stored.code.owners.emplace_back();
   if (!stored.stat.command.empty()) stored.code.owners.front().command = stored.stat.command.front();
   read_rows(json, stored.code);
+  check_totals(json.at("events"), stored.code);
   return stored;
 }
 

@@ -138,9 +138,9 @@ int convert_windows(const result::Windows& windows, std::size_t files, const Res
   windows::WindowRows rows(format, std::move(*output));
   rows.begin(windows.head);
   result::visit_by_time(windows, [&](const result::Window& window) { rows.row(window); });
-  auto written = rows.finish();
+  auto written = rows.finish(windows.head);
   if (written && format.needs_description && is_file) {
-    auto description = linux::Output::open_file(how.output + ".meta.json");
+    auto description = linux::Output::open_derived(how.output + ".meta.json");
     written = description ? description->write(rows.describe(windows.head) + "\n") : fail(description.error());
   }
   return written ? command::exit_ok : command::report_error(written.error());

@@ -26,13 +26,14 @@ Examples:
   tally run --cpu-model haswell -- ./bench
 )";
 
-void describe(Page& page, backend::Order& order, ModelOptions& model) {
+void describe(Page& page, backend::Order& order, ModelOptions& model, bool& quiet) {
   page.head("Run a program whose own hardware counters work, on machines without a PMU, too.",
             "tally run [options] [--] PROGRAM [arguments]");
   page.prefix_command();
   add_launch_options(page, order.conditions);
   add_engine_tuning(page, order.conditions.engine);
   add_model_options(page, model);
+  page.add_flag("-q,--quiet", quiet, "accepted as by other commands; without effect");
   page.footer(run_footer);
 }
 
@@ -41,14 +42,16 @@ void describe(Page& page, backend::Order& order, ModelOptions& model) {
 void describe_run(Page& page) {
   static backend::Order unused;
   static ModelOptions unused_model;
-  describe(page, unused, unused_model);
+  static bool unused_quiet = false;
+  describe(page, unused, unused_model, unused_quiet);
 }
 
 int run_run(const std::vector<std::string>& arguments) {
   measure::StatOptions order;
   Page page;
   ModelOptions model;
-  describe(page, order, model);
+  bool quiet = false;
+  describe(page, order, model, quiet);
   if (const auto done = page.read(arguments)) return *done;
   auto command = command_of(page, false, "tally run -- ./bench");
   if (!command) return report_error(command.error());

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -130,7 +131,7 @@ Result<std::optional<linux::Output>> open_description(const SampleOptions& optio
   if (linux::same_file(path, options.output))
     return fail(Code::bad_usage, fmt::format("-o and --meta name the same file, '{}'", printable(path)),
                 "use another file for --meta");
-  auto file = linux::Output::open_file(path);
+  auto file = options.description.empty() ? linux::Output::open_derived(path) : linux::Output::open_file(path);
   if (!file) return fail(file.error());
   return *std::move(file);
 }
@@ -173,6 +174,22 @@ Result<void> check_waiting(const SampleOptions& options) {
     return fail(Code::bad_usage, "-p and --wait cannot be used together",
                 "-p attaches to running processes, --wait to future ones");
   return {};
+}
+
+// Lowers the trust of events to that of the whole run: only its end shows what was not counted. Returns a line for each
+// reason.
+std::vector<std::string> grade(result::WindowsHead& head, const result::Stat& stat) {
+  std::map<std::string, std::vector<std::string>> events;  // by reason
+  for (std::size_t i = 0; i < std::min(head.events.size(), stat.events.size()); ++i) {
+    Count& count = head.events[i].count;
+    const Count& whole = stat.events[i].total.count;
+    if (whole.trust <= count.trust || whole.trust < Trust::partial) continue;
+    count = downgraded(count, Trust::partial, whole.reason);
+    events[fmt::format("{}: {}", name(whole.trust), whole.reason)].push_back(head.events[i].name.text());
+  }
+  std::vector<std::string> lines;
+  for (const auto& [reason, names] : events) lines.push_back(join(names, ", ") + " " + reason);
+  return lines;
 }
 
 int sample(SampleOptions& options) {
@@ -255,10 +272,13 @@ int sample(SampleOptions& options) {
   auto stat = measure::sample(*choice->backend, options.order, *signals);
   const linux::Finishing finishing(*signals);
   merged.finish(take);
-  auto written = rows.finish();
+  std::vector<std::string> reasons;
+  if (stat && measured) {
+    reasons = grade(*measured, *stat);
+    if (!stat->runs.empty()) measured->nondeterminism = stat->runs.front().nondeterminism;
+  }
+  auto written = rows.finish(measured.value_or(result::WindowsHead{}));
   if (*description && measured) {
-    // Only the end shows what the programs have read.
-    if (stat && !stat->runs.empty()) measured->nondeterminism = stat->runs.front().nondeterminism;
     const auto described = (*description)->write(rows.describe(*measured) + "\n");
     if (written && !described) written = described;
   }
@@ -276,6 +296,13 @@ int sample(SampleOptions& options) {
   why::report_models(*stat);
   for (std::string& notice : chosen.notices()) stat->notices.push_back(std::move(notice));
   if (!format->is_for_people) stat->notices.insert(stat->notices.end(), absences.begin(), absences.end());
+  // Printed despite --quiet, as other commands print the reason for a count's trust.
+  if (!reasons.empty()) say(reasons);
+  const auto is_repeated = [&](const std::string& notice) {
+    return std::any_of(reasons.begin(), reasons.end(),
+                       [&](const std::string& line) { return line.find(notice) != std::string::npos; });
+  };
+  std::erase_if(stat->notices, is_repeated);
   if (!stat->notices.empty() && (may_speak || stat->incomplete)) say(stat->notices);
   return final_exit_code(*stat, written ? int{exit_ok} : report_error(written.error()), *signals);
 }

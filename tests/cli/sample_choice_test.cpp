@@ -137,6 +137,32 @@ TEST_F(SampleChoice, where_is_refused_without_the_engine) {
   EXPECT_EQ(trace.code(), 2);
 }
 
+// The rows are written before it is known what the program does at its end.
+TEST_F(SampleChoice, what_continues_natively_is_partial_in_every_file) {
+  const TemporaryFile rows("w.csv"), lines("w.jsonl");
+  for (const std::string& file : {rows.path(), lines.path()}) {
+    const Finished finished =
+        tally({"sample", "--backend", "engine", "-q", "-e", "instructions,loads", "--every", "100k", "-o", file, "--",
+               "/usr/bin/perl", "-e", "syscall(157, 59, 1, 1, 0x7fffffffffff, 0)"});
+    EXPECT_TRUE(finished.err.starts_with("tally: instructions:u, loads:u partial: it intercepts its own system calls"))
+        << finished.err;
+    const std::string text = TemporaryFile::read(file == rows.path() ? file + ".meta.json" : file).value_or("");
+    EXPECT_EQ(text.find(R"("trust":"exact","source")"), std::string::npos);
+    const auto last = nlohmann::json::parse(text.substr(text.rfind('\n', text.size() - 2) + 1));
+    EXPECT_EQ(last["events"][1]["trust"], "partial");
+    EXPECT_NE(last["events"][1]["reason"].get<std::string>().find("it intercepts"), std::string::npos) << last;
+    const std::string page = tally({"report", file, "-o", "-", "--format", "html"}).out;
+    EXPECT_NE(page.find("it intercepts its own system calls"), std::string::npos);
+  }
+  // Without its last line the trust of the whole is unknown.
+  std::string cut = lines.content().value_or("");
+  cut.resize(cut.rfind('\n', cut.size() - 2) + 1);
+  const TemporaryFile shorter("cut.jsonl", cut);
+  EXPECT_NE(
+      tally({"report", shorter.path(), "-o", "-", "--format", "html"}).out.find("the last line of the file is missing"),
+      std::string::npos);
+}
+
 TEST_F(SampleChoice, every_form_is_exported_to_the_same_rows) {
   const TemporaryFile packed("w.csv.gz"), lines("w.jsonl"), csv("w.csv");
   sample({"--only", "wc"}, packed.path());

@@ -1,6 +1,7 @@
 // The engine's own failures: never mistaken for the program's, and reported with the counts up to then.
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "tests/engine/expect.hpp"
@@ -60,7 +61,38 @@ TEST(Failure, is_reported_by_tally_run) {
 struct StrictCase {
   const char *name, *code, *why;
   bool needs_root = false;
+  const char* options = "";  ///< of gcc, which makes ./built of `source`
 };
+
+/// Starts at 64-bit code unless `start32` is the start. Prints by 32-bit system calls.
+constexpr const char* source = R"(
+  .globl _start, start32, execute
+_start:
+  ljmp *selected
+execute:
+  mov $11, %eax
+  mov $echo, %ebx
+  mov $words, %ecx
+  xor %edx, %edx
+  int $0x80
+  .code32
+start32:
+  mov $4, %eax
+  mov $1, %ebx
+  mov $text, %ecx
+  mov $10, %edx
+  int $0x80
+  mov $1, %eax
+  xor %ebx, %ebx
+  int $0x80
+  .data
+selected: .long start32
+  .word 0x23
+words: .long echo, text, 0
+echo: .asciz "/bin/echo"
+text: .ascii "continued"
+end: .byte NEWLINE, 0
+)";
 
 class StrictTest : public testing::TestWithParam<StrictCase> {};
 
@@ -69,6 +101,13 @@ TEST_P(StrictTest, ends_what_would_continue_natively) {
   const Scratch scratch;
   Command command;
   command.directory = scratch.path();
+  if (*GetParam().options != '\0') {
+    scratch.write("built.S", source);
+    command.words = {
+        "/bin/sh", "-c",
+        std::string("gcc -nostdlib -static -no-pie ") + GetParam().options + " -o built built.S && ./built"};
+    if (run_native(command).out != "continued\n") GTEST_SKIP() << "gcc or the kernel does not support 32-bit code here";
+  }
   for (const char* const options : {"", "--strict"}) {
     command.words = {TALLY, "run",
                      "--",  "/usr/bin/perl",
@@ -78,19 +117,25 @@ TEST_P(StrictTest, ends_what_would_continue_natively) {
     const Outcome outcome = run_native(command);
     EXPECT_EQ(outcome.code, is_strict ? 125 : 0) << outcome.err;
     EXPECT_EQ(outcome.out, is_strict ? "begun\n" : "begun\ncontinued\n");
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), is_strict ? 1 : 0) << outcome.err;
     EXPECT_EQ(outcome.err.find(GetParam().why) != std::string::npos, is_strict) << outcome.err;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(engine, StrictTest,
-                         testing::Values(StrictCase{"dispatch", "syscall(157, 59, 1, 1, 0x7fffffffffff, 0)",
-                                                    "it intercepts its own system calls"},
-                                         StrictCase{
-                                             "other_rights",
-                                             "system(\"cp /bin/echo other; chown nobody other; chmod 4755 other\"); "
-                                             "exec(\"./other\", \"continued\")",
-                                             "it executes other, which would run natively", true}),
-                         [](const auto& one) { return std::string(one.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    engine, StrictTest,
+    testing::Values(
+        StrictCase{"dispatch", "syscall(157, 59, 1, 1, 0x7fffffffffff, 0)", "it intercepts its own system calls"},
+        StrictCase{"other_rights",
+                   "system(\"cp /bin/echo other; chown nobody other; chmod 4755 other\"); "
+                   "exec(\"./other\", \"continued\")",
+                   "it executes other, which would run natively", true},
+        StrictCase{"a_32_bit_program", "exec(\"./built\")", "built would run natively: it is a 32-bit program", false,
+                   "-DNEWLINE=10 -Wl,--entry=start32 -m32"},
+        StrictCase{"a_far_jump", "exec(\"./built\")", "it switched to another code segment", false, "-DNEWLINE=10"},
+        StrictCase{"an_old_execve", "exec(\"./built\")", "it made 32-bit system calls", false,
+                   "-DNEWLINE=0 -Wl,--entry=execute"}),
+    [](const auto& one) { return std::string(one.param.name); });
 
 /// More processes than there are records: the program continues, and no count is lost.
 TEST(ProcessLimit, loses_no_count) {

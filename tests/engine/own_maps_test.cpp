@@ -40,7 +40,7 @@ TEST_P(SteppedOwnMapsTest, lead_to_the_same_counts) {
 const auto name_of = [](const auto& one) { return std::string(std::get<0>(one.param)) + "_" + std::get<1>(one.param); };
 
 INSTANTIATE_TEST_SUITE_P(engine, OwnMapsTest,
-                         testing::Combine(testing::Values("moments", "threads", "parts", "names", "sizes"),
+                         testing::Combine(testing::Values("moments", "threads", "parts", "names", "sizes", "signals"),
                                           testing::Values("dynamic", "static")),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(engine, SteppedOwnMapsTest,

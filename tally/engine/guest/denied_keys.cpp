@@ -1,6 +1,7 @@
 #include "tally/engine/guest/denied_keys.hpp"
 
 #include "tally/engine/guest/guest_signals.hpp"
+#include "tally/engine/guest/old_calls.hpp"
 #include "tally/engine/instrument/extended_state.hpp"
 #include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/protection_keys.hpp"
@@ -112,6 +113,7 @@ bool own_key_is_allocated() {
 namespace tally::engine::translate {
 
 extern "C" void keys_may_change(Thread* t) {
+  if (guest::prepare_old_call(t)) return;
   if (guest::instruction_denies_own_key(t->pc, t->gpr)) guest::leave(t, channel::partial_protection_keys);
 }
 

@@ -164,7 +164,8 @@ void asked_out(Thread* t, Context* c, bool leaves) {
 
 /// Whether a program leaves because the engine's memory takes a part of a limit.
 bool needs_memory_of_engine(u32 partial) {
-  constexpr u32 reasons = channel::partial_mappings | channel::partial_locked_memory | channel::partial_limited_memory;
+  constexpr u32 reasons = channel::partial_mappings | channel::partial_locked_memory | channel::partial_limited_memory |
+                          channel::partial_own_addresses;
   return (partial & reasons) != 0;
 }
 
@@ -260,7 +261,9 @@ void step_done(Thread* t, Context* c, u8* info) {
     t->stepping = not_stepping;
     t->past_gate = 0;
     if (c->cs != 0x33) {
+      if (settings().strict != 0) end_strictly(t, channel::partial_foreign_segment);
       mark_partial(t, channel::partial_foreign_segment);
+      write_back(t);
       finish_process(t);
       t->pc = c->ip;
       c->flags &= ~trap_flag;

@@ -1,6 +1,7 @@
 #include "tally/engine/guest/presented_sizes.hpp"
 
 #include "tally/engine/decimal.hpp"
+#include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/own_ranges.hpp"
 #include "tally/engine/translate/process_maps.hpp"
 #include "tally/engine/translate/watching.hpp"
@@ -101,6 +102,14 @@ class Text {
     bytes_ -= before - n;
   }
 
+  /// Replaces the hexadecimal number after `key`, which has 16 digits.
+  void replace_mask(const char* key, u64 mask) {
+    constexpr u32 digits = 16;
+    const u64 at = first_digit(after(key));
+    for (u32 i = 0; i < digits && at + digits <= bytes_; i++, mask <<= 4)
+      text_[at + i] = "0123456789abcdef"[mask >> 60];
+  }
+
  private:
   char* text_;
   u64 bytes_;
@@ -109,6 +118,18 @@ class Text {
 u64 reduced(u64 number, s64 by) {
   return static_cast<s64>(number) > by ? static_cast<u64>(static_cast<s64>(number) - by) : 0;
 }
+
+/// The signals that the program handles or ignores. The kernel has the engine's handlers.
+struct SignalMasks {
+  u64 handled = 0, ignored = 0;
+  SignalMasks() {
+    const Action* const actions = current()->actions->of;
+    for (int signal = 1; signal <= 64; signal++) {
+      if (actions[signal].handler > 1) handled |= bit(signal);
+      if (actions[signal].handler == 1) ignored |= bit(signal);
+    }
+  }
+};
 
 void change_status(Text& text, const OwnBytes& own) {
   constexpr s64 kib = 1024;
@@ -126,6 +147,9 @@ void change_status(Text& text, const OwnBytes& own) {
   reduce("VmPeak:", all, size);
   reduce("VmData:", own.data, 0);
   reduce("VmLib:", own.code, 0);
+  const SignalMasks masks;
+  text.replace_mask("SigIgn:", masks.ignored);
+  text.replace_mask("SigCgt:", masks.handled);
 }
 
 void change_word(Text& text, u64 start, u32 number, s64 by) {
@@ -154,8 +178,16 @@ bool read_sizes(u64 fd, ListForm form, MappingList& list) {
     change_word(text, 0, 5, own.data / static_cast<s64>(page_bytes));
     change_word(text, 0, 0, static_cast<s64>(own.all / page_bytes));
   }
-  constexpr u32 size_after_name = 20;  // proc_pid_stat(5): field 23, and the name is field 2
-  if (form == ListForm::stat) change_word(text, text.after_name(), size_after_name, static_cast<s64>(own.all));
+  if (form == ListForm::stat) {
+    // proc_pid_stat(5): fields 34, 33 and 23, and the name is field 2. The kernel shows the lower 31 signals.
+    constexpr u32 handled = 31, ignored = 30, size = 20;
+    constexpr u64 shown = 0x7fffffff;
+    const SignalMasks masks;
+    const u64 name_end = text.after_name();
+    text.replace(text.word(name_end, handled), masks.handled & shown, false);
+    text.replace(text.word(name_end, ignored), masks.ignored & shown, false);
+    change_word(text, name_end, size, static_cast<s64>(own.all));
+  }
   list = {content, text.bytes(), form};
   return true;
 }

@@ -1,5 +1,5 @@
-/// The sizes of the process's mappings in /proc/self/status, statm and stat, as they would be without the engine's
-/// mappings. Sizes of present memory (VmRSS) include the engine's.
+/// The sizes of the process's mappings in /proc/self/status, statm and stat, and the signals that it handles or
+/// ignores, as they would be without the engine. Sizes of present memory (VmRSS) include the engine's.
 #pragma once
 #include "tally/engine/guest/mapping_list.hpp"
 

@@ -6,6 +6,7 @@
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/mix_rows.hpp"
+#include "tally/engine/translate/protection_keys.hpp"
 #include "tally/engine/translate/source_probes.hpp"
 
 namespace tally::engine::guest {
@@ -111,6 +112,7 @@ u64 count_one(Thread* t, Context* after, bool has_trapped) {
   delta.field[channel::stores] += in.stores;
   if (in.plain_field != 0) delta.field[in.plain_field] = 1;
   add_mix(delta, mix);
+  if (is_old_call(in)) mark_partial(t, channel::partial_int80);
   instrumentation->stepped(t, in);
   if (const channel::Source source = source_of(in); source != channel::source_count) count_source(t, source, t->pc);
   // Zydis lists xbegin and xend as conditional branches, but they are not.

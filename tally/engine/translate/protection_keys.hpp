@@ -30,15 +30,22 @@ inline bool sets_protection_keys(const Instruction& in) {
   return has_protection_keys() && key_setter(in) != KeySetter::none;
 }
 
+/// Whether the instruction is a 32-bit system call, which 64-bit programs may also make.
+inline bool is_old_call(const Instruction& in) {
+  return in.legacy && in.map == Map::one_byte && in.opcode == 0xcd && static_cast<u8>(in.immediate) == 0x80;
+}
+
 /// Emits the start of such a trace: enters the engine if key 0 may become denied, and preserves the flags. For wrpkru
-/// it checks whether EAX denies key 0, for xrstor whether EAX selects the register.
+/// it checks whether EAX denies key 0, for xrstor whether EAX selects the register. A trace of a 32-bit system call
+/// (is_old_call) always enters.
 void emit_key_check(Builder& b, const Instruction& in);
 
 extern "C" {
 /// Entered from there: rcx = the address of the instruction, r11 = the cache address at which its code continues; both
 /// registers are saved.
 void enter_key_check();
-/// Called by enter_key_check(). Returns if the program may continue in the engine. Defined in the guest layer.
+/// Called by enter_key_check(), also before a 32-bit system call. Returns if the program may continue in the engine.
+/// Defined in the guest layer.
 void keys_may_change(Thread* t);
 }
 

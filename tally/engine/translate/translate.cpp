@@ -68,7 +68,7 @@ class Translator {
       emit_check(b, in_[0]);
     else if (looks_first(in_[0]))
       emit_first_check(b, in_[0]);
-    if (known == nullptr && sets_protection_keys(in_[0])) emit_key_check(b, in_[0]);
+    if (known == nullptr && (sets_protection_keys(in_[0]) || is_old_call(in_[0]))) emit_key_check(b, in_[0]);
     // A second template would not be found before the first; and code that changes is of no use to other processes.
     if (known != nullptr || compared_ || !may_be_stored) recorder.give_up();
     u32 segment = 0;
@@ -155,8 +155,8 @@ class Translator {
       if (at_ != pc_ && probes->begins_at(at_)) break;
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
       if (at_ != pc_ && probes->begins_at(in)) break;
-      if (at_ != pc_ &&
-          ((counts_down() && is_countdown_late(in)) || sets_protection_keys(in) || reads_source(in) || begins_mark(in)))
+      if (at_ != pc_ && ((counts_down() && is_countdown_late(in)) || sets_protection_keys(in) || is_old_call(in) ||
+                         reads_source(in) || begins_mark(in)))
         break;
       code_.register_instruction(in);
       resolve(code_, in, arena);
@@ -239,11 +239,6 @@ class Translator {
     if (hashes_paths() && is_on_path(in.kind)) {
       emit_path_branch(b, in);
       step_not_taken_ = path_step_not_taken(in);
-    }
-    if (in.kind == Kind::trap && in.opcode == 0xcd && in.bytes[1] == 0x80) {
-      mark_partial(current(), channel::partial_int80);
-      recorder.give_up();
-      persistent_cache->give_up_writing();  // it may be used to drop privileges
     }
     if (in.kind == Kind::plain || in.kind == Kind::trap)
       emit_copy(b, in, segment);

@@ -175,6 +175,20 @@ TEST_F(OutputFiles, keep_what_they_are) {
   EXPECT_EQ(text_of(path("other")), "for both");
 }
 
+TEST_F(OutputFiles, of_derived_names_replace_links) {
+  const std::string victim = add("victim", "precious");
+  for (const bool symbolic : {true, false}) {
+    const std::string name = path(symbolic ? "symbolic" : "hard");
+    symbolic ? fs::create_symlink(victim, name) : fs::create_hard_link(victim, name);
+    ASSERT_TRUE(Output::open_derived(name)->write("new"));
+    EXPECT_EQ(text_of(name), "new");
+    EXPECT_FALSE(fs::is_symlink(name));
+    EXPECT_EQ(text_of(victim), "precious");
+  }
+  fs::create_symlink(victim, root_ / "appended");
+  EXPECT_FALSE(Output::open_derived(path("appended"), true));
+}
+
 TEST_F(OutputFiles, a_standard_stream_is_written_in_place) {
   const std::string file = add("file", "");
   const pid_t child = fork();

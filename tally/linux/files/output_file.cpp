@@ -93,10 +93,13 @@ Result<Output> Output::open_file(const std::string& path) { return open(path, fa
 
 Result<Output> Output::open_to_append(const std::string& path) { return open(path, true); }
 
-Result<Output> Output::open(const std::string& path, bool append) {
+Result<Output> Output::open_derived(const std::string& path, bool append) { return open(path, append, true); }
+
+Result<Output> Output::open(const std::string& path, bool append, bool derived) {
   struct stat status {};
-  const bool is_new = lstat(path.c_str(), &status) != 0 && errno == ENOENT;
-  if (is_new && !append) {
+  const bool exists = lstat(path.c_str(), &status) == 0, is_new = !exists && errno == ENOENT;
+  const bool is_other_file = exists && (S_ISLNK(status.st_mode) || (S_ISREG(status.st_mode) && status.st_nlink > 1));
+  if ((is_new || (derived && is_other_file)) && !append) {
     if (auto made = new_file_at(path, 0666)) {
       Output output(made->fd(), "'" + path + "'");
       output.path_ = path;
@@ -105,7 +108,7 @@ Result<Output> Output::open(const std::string& path, bool append) {
       return output;
     }
   }
-  auto output = open_in_place(path, append);
+  auto output = open_in_place(path, append, derived);
   if (!output || append || output->remove_unless_written_) return output;
   if (auto made = replacement_of(path, output->fd_)) {
     output->is_first_ = fstat(output->fd_, &status) == 0 && status.st_size == 0;
@@ -116,9 +119,10 @@ Result<Output> Output::open(const std::string& path, bool append) {
   return output;
 }
 
-Result<Output> Output::open_in_place(const std::string& path, bool append) {
+Result<Output> Output::open_in_place(const std::string& path, bool append, bool derived) {
   // When appending, tally reads the file first: the new rows must have the same format.
-  const int flags = (append ? O_RDWR | O_APPEND : O_WRONLY) | O_CREAT | O_CLOEXEC | O_NOCTTY;
+  const int flags =
+      (append ? O_RDWR | O_APPEND : O_WRONLY) | O_CREAT | O_CLOEXEC | O_NOCTTY | (derived ? O_NOFOLLOW : 0);
   constexpr mode_t mode = 0666;
   bool created = true;
   int fd = retry([&] { return ::open(path.c_str(), flags | O_EXCL, mode); });

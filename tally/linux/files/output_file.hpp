@@ -32,6 +32,8 @@ class Output {
   /// The same, but write() appends; on failure the file keeps its content. A file that this call created is removed if
   /// nothing is written. Errors: cannot_write.
   static Result<Output> open_to_append(const std::string& path);
+  /// The same two for a name that the user did not give: never writes to the target of a link. Errors: cannot_write.
+  static Result<Output> open_derived(const std::string& path, bool append = false);
   static Output standard_output();
   static Output standard_error();
 
@@ -73,8 +75,8 @@ class Output {
   Result<void> finish();
 
  private:
-  static Result<Output> open(const std::string& path, bool append);
-  static Result<Output> open_in_place(const std::string& path, bool append);
+  static Result<Output> open(const std::string& path, bool append, bool derived = false);
+  static Result<Output> open_in_place(const std::string& path, bool append, bool derived);
   Result<void> make_again(std::string_view text);
   Result<void> show();
   Result<void> overwrite(std::string_view text);

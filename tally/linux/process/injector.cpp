@@ -53,9 +53,28 @@ bool Injector::attach(pid_t thread, int first) {
 }
 
 Injector::StopResult Injector::refuse(pid_t process, std::string reason) {
+  const bool ends = injection_.refusal_code &&
+                    ptrace(PTRACE_SETOPTIONS, process, nullptr, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) == 0 &&
+                    ptrace(PTRACE_SYSCALL, process, nullptr, nullptr) == 0;
+  if (ends) {
+    under_way_[process].stage = Exec::ending;
+  } else {
+    under_way_.erase(process);
+    ptrace(PTRACE_DETACH, process, nullptr, nullptr);
+  }
+  return {StopResult::refused, std::move(reason)};
+}
+
+void Injector::end(pid_t process) {
+  constexpr std::uint64_t exit_group_of_32bit = 252;
+  user_regs_struct call{};
+  ptrace(PTRACE_GETREGS, process, nullptr, &call);
+  const bool is_64bit = call.cs == code_segment_64bit;
+  call.orig_rax = is_64bit ? SYS_exit_group : exit_group_of_32bit;
+  (is_64bit ? call.rdi : call.rbx) = static_cast<std::uint64_t>(*injection_.refusal_code);
+  ptrace(PTRACE_SETREGS, process, nullptr, &call);
   under_way_.erase(process);
   ptrace(PTRACE_DETACH, process, nullptr, nullptr);
-  return {StopResult::refused, std::move(reason)};
 }
 
 Injector::StopResult Injector::stopped(pid_t process, int status) {
@@ -85,15 +104,20 @@ Injector::StopResult Injector::stopped(pid_t process, int status) {
     return {};
   }
   Exec& exec = found->second;
-  const auto onward = exec.stage == Exec::in_exec   ? PTRACE_SYSCALL
+  const auto onward = exec.stage == Exec::attached  ? PTRACE_CONT
                       : exec.stage == Exec::mapping ? PTRACE_SINGLESTEP
-                                                    : PTRACE_CONT;
+                                                    : PTRACE_SYSCALL;
   if (status >> 16 == PTRACE_EVENT_STOP) {
     // Job control: stopped or continued together with its process.
     ptrace(signal == SIGTRAP ? onward : PTRACE_LISTEN, process, nullptr, nullptr);
     return {};
   }
-  if (signal != SIGTRAP) {
+  constexpr int of_system_call = SIGTRAP | 0x80;  // PTRACE_O_TRACESYSGOOD
+  if (exec.stage == Exec::ending && signal == of_system_call) {
+    end(process);
+    return {};
+  }
+  if (signal != SIGTRAP || exec.stage == Exec::ending) {
     // A signal for the program: delivered as without a tracer.
     ptrace(onward, process, nullptr, signal);
     return {};

@@ -20,10 +20,12 @@ struct Injection {
   std::uint64_t entry = 0;  ///< called with rdi = the program's first instruction, rsi = its stack pointer, rdx = the
                             ///< first of those descriptors, rcx and r8 = the arguments
   std::array<std::uint64_t, 2> arguments{};
+  std::optional<int> refusal_code = {};  ///< exit code of a program that cannot be injected; nothing: it runs natively
 };
 
 /// Attaches to processes that are about to call execve, and makes the new program start in the injected code. Traces a
-/// process only during its execve: three stops, some 0.1 ms. Keeps one state per process and never blocks.
+/// process only during its execve: three stops, some 0.1 ms. Keeps one state per process and never blocks. With
+/// `refusal_code`, a refused program ends instead of making its first system call, and so without any effect.
 class Injector {
  public:
   explicit Injector(Injection injection) : injection_(injection) {}
@@ -46,7 +48,7 @@ class Injector {
 
  private:
   struct Exec {
-    enum Stage { attached, in_exec, mapping } stage = attached;
+    enum Stage { attached, in_exec, mapping, ending } stage = attached;
     int first = 0;  ///< inherited descriptor
     user_regs_struct registers{};
     std::uint64_t blocked = 0;        ///< blocked signals: the trap of a single step unblocks SIGTRAP
@@ -57,6 +59,8 @@ class Injector {
   StopResult begin_mapping(pid_t process, Exec& exec);
   StopResult finish(pid_t process, Exec& exec);
   StopResult refuse(pid_t process, std::string reason);
+  /// Turns the system call that the process begins into its exit, and detaches.
+  void end(pid_t process);
 
   Injection injection_;
   std::map<pid_t, Exec> under_way_;

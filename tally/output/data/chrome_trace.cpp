@@ -56,7 +56,7 @@ class ChromeTrace final : public WindowWriter {
     }
   }
 
-  void end(std::string& to) override { to += "\n]}\n"; }
+  void end(const result::WindowsHead& /*head*/, std::string& to) override { to += "\n]}\n"; }
 
  private:
   /// Returns when the first window of a thread began. The command's first thread begins with the measurement; for other

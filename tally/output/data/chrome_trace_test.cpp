@@ -24,7 +24,7 @@ nlohmann::json slices(const std::string& command, const std::string& start = "")
     window.time = Nanoseconds{time};
     writer->row(window, text);
   }
-  writer->end(text);
+  writer->end(head, text);
   return nlohmann::json::parse(text)["traceEvents"];
 }
 

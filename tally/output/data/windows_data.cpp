@@ -62,7 +62,7 @@ class WindowTable final : public WindowWriter {
     if (window.partial) words.back() += ", partial";
     add(cells, words, to);
   }
-  void end(std::string& to) override {
+  void end(const result::WindowsHead& /*head*/, std::string& to) override {
     for (const result::EventCount& event : head_.events)
       if (event.count.trust == Trust::absent)
         fmt::format_to(std::back_inserter(to), "  {} is absent: {}\n", event.name.text(), event.count.reason);
@@ -194,13 +194,39 @@ class Csv final : public WindowWriter {
   std::string tail_, partial_tail_, program_, quoted_;
 };
 
-/// One object per line: the first one is the head.
+Json description_of(const result::WindowsHead& head) {
+  Json object = document("tally-windows/1", head.provenance);
+  object["command"] = head.command;
+  for (const result::WindowTrigger& trigger : head.triggers) {
+    object["every"].push_back({{"event", trigger.event.text()}, {"count", trigger.every}});
+    if (trigger.frequency != 0) object["every"].back()["frequency"] = trigger.frequency;
+  }
+  add_models(object, head);
+  if (head.merged) object["merged"] = true;
+  if (!head.start.empty()) object["start_at"] = head.start;
+  if (!head.stop.empty()) object["stop_at"] = head.stop;
+  for (const result::EventCount& event : head.events) {
+    nlohmann::ordered_json one{{"name", event.name.text()}, {"asked", event.event}, {"trust", name(event.count.trust)}};
+    if (event.unit == Unit::nanoseconds) one["unit"] = "nanoseconds";
+    if (!event.count.reason.empty()) one["reason"] = event.count.reason;
+    if (event.count.source.is_known()) one["source"] = event.count.source.text();
+    if (!event.count.model.empty()) one["model"] = event.count.model;
+    object["events"].push_back(std::move(one));
+  }
+  add_sources(object, head.nondeterminism);
+  return object;
+}
+
+/// One object per line.
 class JsonLines final : public WindowWriter {
  public:
   void begin(const result::WindowsHead& head, std::string& to) override {
     head_ = head;
     trust_ = name(trust_of(head));
-    to += windows_description(head) + "\n";
+    Json begun = description_of(head);
+    for (Json& event : begun["events"])
+      if (event["trust"] != name(Trust::absent)) event.erase("trust");
+    to += json_text(begun) + "\n";
     for (const result::EventCount& event : head.events) keys_.push_back(quoted_json(event.name.text()));
     for (const result::WindowTrigger& trigger : head.triggers) triggers_.push_back(quoted_json(trigger.event.text()));
   }
@@ -237,6 +263,7 @@ class JsonLines final : public WindowWriter {
     fmt::format_to(out, R"(,"lost":{},"trust":"{}"}})", window.lost, window.partial ? name(Trust::partial) : trust_);
     to += '\n';
   }
+  void end(const result::WindowsHead& head, std::string& to) override { to += windows_description(head) + "\n"; }
 
  private:
   result::WindowsHead head_;
@@ -301,7 +328,7 @@ class CompressedCsv final : public WindowWriter {
     constexpr std::size_t block_bytes = 1 << 14;
     if (rows_.size() >= block_bytes) compress(to);
   }
-  void end(std::string& to) override {
+  void end(const result::WindowsHead& /*head*/, std::string& to) override {
     compress(to);
     gzip_.end(to);
   }
@@ -316,29 +343,6 @@ class CompressedCsv final : public WindowWriter {
   std::string rows_;
   GzipWriter gzip_;
 };
-
-Json description_of(const result::WindowsHead& head) {
-  Json object = document("tally-windows/1", head.provenance);
-  object["command"] = head.command;
-  for (const result::WindowTrigger& trigger : head.triggers) {
-    object["every"].push_back({{"event", trigger.event.text()}, {"count", trigger.every}});
-    if (trigger.frequency != 0) object["every"].back()["frequency"] = trigger.frequency;
-  }
-  add_models(object, head);
-  if (head.merged) object["merged"] = true;
-  if (!head.start.empty()) object["start_at"] = head.start;
-  if (!head.stop.empty()) object["stop_at"] = head.stop;
-  for (const result::EventCount& event : head.events) {
-    nlohmann::ordered_json one{{"name", event.name.text()}, {"asked", event.event}, {"trust", name(event.count.trust)}};
-    if (event.unit == Unit::nanoseconds) one["unit"] = "nanoseconds";
-    if (!event.count.reason.empty()) one["reason"] = event.count.reason;
-    if (event.count.source.is_known()) one["source"] = event.count.source.text();
-    if (!event.count.model.empty()) one["model"] = event.count.model;
-    object["events"].push_back(std::move(one));
-  }
-  add_sources(object, head.nondeterminism);
-  return object;
-}
 
 std::string Hpctool::describe(const result::WindowsHead& head) const {
   nlohmann::ordered_json object = description_of(head);

@@ -80,7 +80,7 @@ std::string warnings(const Windows& windows) {
   if (partial > 0)
     html += element(
         "p",
-        fmt::format("{} partial: the thread was killed between two reads, or its process was not counted completely.",
+        fmt::format("{} partial: their processes were not counted completely; the notes of the events have the reason.",
                     partial == 1 ? "1 window is" : thousands(partial) + " windows are"),
         "verdict bad");
   return html;

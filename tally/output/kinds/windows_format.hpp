@@ -18,7 +18,8 @@ class WindowWriter {
   virtual ~WindowWriter() = default;
   virtual void begin(const result::WindowsHead& head, std::string& to) = 0;
   virtual void row(const result::Window& window, std::string& to) = 0;
-  virtual void end(std::string& /*to*/) {}
+  /// `head`: as at the end, when it is known what was not counted.
+  virtual void end(const result::WindowsHead& /*head*/, std::string& /*to*/) {}
   /// The measurement as a JSON object in one line, with what the rows so far lack. `head`: as at the end.
   virtual std::string describe(const result::WindowsHead& head) const;
 };
@@ -47,16 +48,16 @@ std::unique_ptr<WindowWriter> make_window_chart(std::size_t terminal = 0);
 std::unique_ptr<WindowWriter> make_window_csv();
 /// The same, compressed by gzip.
 std::unique_ptr<WindowWriter> make_window_csv_gz();
-/// One object per line; the first one is the head.
+/// One object per line: the head, without the trust of events that have rows; the windows; the whole head.
 std::unique_ptr<WindowWriter> make_window_lines();
 /// The seven columns of HPCTool's sampling mode.
 std::unique_ptr<WindowWriter> make_window_hpctool();
 
-/// The measurement as a JSON object in one line: the first line of JSON Lines, and the description of rows that cannot
+/// The measurement as a JSON object in one line: the last line of JSON Lines, and the description of rows that cannot
 /// contain it.
 std::string windows_description(const result::WindowsHead& head);
 
-/// The trust of a row: the lowest of its counts; absent if it has none.
+/// The trust of a row that is not partial: the lowest of its counts; absent if it has none.
 Trust trust_of(const result::WindowsHead& head);
 
 }  // namespace tally::output

@@ -50,8 +50,9 @@ std::string relation_to(const EventName& per, const std::string& unit) {
   return "per " + one;
 }
 
-// "0.281", "111,111.111"
+// "0.281", "111,111.111", "<0.001"
 std::string three_decimals(double value) {
+  if (value > 0 && value < 0.0005) return "<0.001";
   const std::string text = fmt::format("{:.3f}", value);
   return value < 1'000 || value >= 1e15 ? text : thousands(std::stoll(text)) + text.substr(text.find('.'));
 }

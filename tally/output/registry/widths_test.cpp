@@ -172,7 +172,7 @@ std::string windows(std::size_t terminal) {
     window.partial = !window.trigger;
     writer->row(window, text);
   }
-  writer->end(text);
+  writer->end(head, text);
   return text;
 }
 

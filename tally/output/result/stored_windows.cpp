@@ -96,8 +96,9 @@ WindowsHead head_of(const Json& json) {
     event.name = split_event_name(text(one, "name"));
     event.event = text(one, "asked");
     if (text(one, "unit") == "nanoseconds") event.unit = Unit::nanoseconds;
-    event.count.trust = trust(one.at("trust"));
-    event.count.reason = text(one, "reason");
+    // The first line of JSON Lines has no trust: the last one has it.
+    event.count.trust = one.contains("trust") ? trust(one.at("trust")) : Trust::partial;
+    event.count.reason = one.contains("trust") ? text(one, "reason") : "the last line of the file is missing";
     event.count.source = parse_source(text(one, "source"));
     event.count.model = text(one, "model");
     if (event.count.trust == Trust::absent)
@@ -271,6 +272,12 @@ Result<Windows> read_json_lines(std::string_view text, const std::string& name) 
         made.incomplete = true;
         made.notices.push_back("the file ends within a row; the rows before it are shown");
         return made;
+      }
+      if (json.contains("schema")) {
+        const bool named = collector.head().named;
+        collector.head() = head_of(json);
+        collector.head().named = named;
+        continue;
       }
       json_window(json, collector.head(), window, counts);
       if (const std::string problem = check.problem_of(window, collector.head()); !problem.empty())

@@ -193,8 +193,9 @@ std::string regions_table(const result::ProgramRegions& program, std::size_t ter
   std::string text =
       fmt::format("regions of process {}{} ({})\n", program.pid, rank, printable(shell_words(program.command)));
   if (program.regions.empty())
-    text += (program.reason.empty() ? "no region was entered; inlined functions have no entries"
-                                    : printable(program.reason)) +
+    text += (program.reason.empty()
+                 ? "no region was entered; inlined functions and addresses inside an instruction have no entries"
+                 : printable(program.reason)) +
             "\n";
   for (const RegionResult& region : program.regions) {
     text += "\n" + region_text(region, terminal);

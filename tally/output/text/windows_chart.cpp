@@ -42,7 +42,7 @@ class WindowChart : public WindowWriter {
     for (const std::size_t index : indices_) counts.push_back(window.counts[index]);
   }
 
-  void end(std::string& to) override {
+  void end(const result::WindowsHead& /*head*/, std::string& to) override {
     for (const auto& [series, thread] : threads_) {
       if (threads_.size() > 1) to += fmt::format("{} {}:\n", printable(thread.program), thread.tid);
       add(thread, to);

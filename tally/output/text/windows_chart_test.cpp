@@ -25,7 +25,7 @@ std::string chart(std::size_t terminal, std::uint32_t threads = 1) {
     }
   }
   EXPECT_EQ(text, "") << "bars depend on the largest count";
-  writer->end(text);
+  writer->end(head, text);
   return text;
 }
 

@@ -88,7 +88,7 @@ void hide_host(result::Environment& environment, const output::Format& format) {
 
 Result<void> describe_csv(const output::Format& format, const std::string& output, std::string_view json) {
   if (format.name != "csv" || output.empty() || output == "-" || !linux::file_state(output)) return {};
-  auto file = linux::Output::open_file(output + ".meta.json");
+  auto file = linux::Output::open_derived(output + ".meta.json");
   return file ? file->write(json) : Result<void>(fail(file.error()));
 }
 

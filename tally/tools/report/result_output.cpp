@@ -125,7 +125,9 @@ Result<void> Destination::open_description(const ResultOptions& options) {
     return fail(Code::bad_usage, fmt::format("-o and --meta name the same file, '{}'", printable(path)),
                 "use another file for --meta");
   }
-  auto file = options.append ? linux::Output::open_to_append(path) : linux::Output::open_file(path);
+  auto file = options.description.empty() ? linux::Output::open_derived(path, options.append)
+              : options.append            ? linux::Output::open_to_append(path)
+                                          : linux::Output::open_file(path);
   if (!file) return fail(file.error());
   description_.emplace(std::move(*file));
   return {};

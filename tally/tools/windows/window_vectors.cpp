@@ -20,7 +20,7 @@ WindowVectors::File* WindowVectors::file_of(const result::Window& window) {
   if (known != files_.end()) return &known->second;
   if (!written_) return nullptr;
   if (!first_) {
-    auto other = linux::Output::open_file(fmt::format("{}.{}", path_, files_.size() + 1));
+    auto other = linux::Output::open_derived(fmt::format("{}.{}", path_, files_.size() + 1));
     if (!other) {
       written_ = fail(other.error());
       return nullptr;

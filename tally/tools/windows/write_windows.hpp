@@ -30,9 +30,9 @@ class WindowRows {
   }
   /// As WindowWriter::describe().
   std::string describe(const result::WindowsHead& head) const { return writer_->describe(head); }
-  /// Errors: cannot_write, from linux::Output.
-  Result<void> finish() {
-    if (begun_) writer_->end(text_);
+  /// `head`: as at the end. Errors: cannot_write, from linux::Output.
+  Result<void> finish(const result::WindowsHead& head) {
+    if (begun_) writer_->end(head, text_);
     flush();
     if (!written_) return written_;
     return output_.finish();

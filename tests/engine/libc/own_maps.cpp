@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,6 +213,20 @@ void show_sizes(const char* when) {
   printf(" stat %ld after it %ld\n", word_of(fields, 20), word_of(fields, 22));
 }
 
+/// The signals that it ignores and handles.
+int signals() {
+  const auto handler = [](int) {};
+  for (const int number : {SIGSEGV, SIGUSR1, SIGRTMAX}) signal(number, handler);
+  signal(SIGUSR2, SIG_IGN);
+  text[read_all("/proc/self/status", text)] = 0;
+  char* const line = strstr(text, "SigIgn:");
+  *strstr(line, "CapInh:") = 0;
+  other[read_all("/proc/self/stat", other)] = 0;
+  const char* const fields = strrchr(other, ')') + 2;
+  printf("%sstat %ld %ld\n", line, word_of(fields, 30), word_of(fields, 31));
+  return 0;
+}
+
 /// The sizes of its mappings, and their files.
 int sizes() {
   show_sizes("at the start");
@@ -237,8 +252,8 @@ int main(int argc, char** argv) {
   struct {
     const char* name;
     int (*run)();
-  } const programs[] = {{"moments", moments}, {"threads", threads}, {"parts", parts},
-                        {"names", names},     {"sizes", sizes},     {"stack", stack}};
+  } const programs[] = {{"moments", moments}, {"threads", threads}, {"parts", parts}, {"names", names},
+                        {"sizes", sizes},     {"signals", signals}, {"stack", stack}};
   for (const auto& program : programs)
     if (argc > 1 && strcmp(argv[1], program.name) == 0) return program.run();
   return 99;

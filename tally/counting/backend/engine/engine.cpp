@@ -242,7 +242,6 @@ class Engine final : public Backend {
         std::any_of(order.events.begin(), order.events.end(),
                     [](const event::Event& event) { return is_cause_of_cycles(event.id); }))
       outcome.notices.push_back(fmt::format("functions: {}: `tally profile --by cause`", causes_only_in_profiles));
-    note_unknown_in_windows(order, outcome);
     if (is_profile || order.has_mix()) {
       outcome.code = code_counts(order, *shared, modelling, execution->kept_files, outcome.counts);
       for (result::CodeOwner& owner : outcome.code.owners)
@@ -280,14 +279,6 @@ class Engine final : public Backend {
         downgrade(region.all);
         for (RegionThread& thread : region.threads) downgrade(thread.counts);
       }
-  }
-
-  /// Rows of windows are written before it is known that such an instruction ran.
-  static void note_unknown_in_windows(const Order& order, Outcome& outcome) {
-    for (std::size_t i = 0; order.windows() != nullptr && i < order.events.size(); ++i)
-      if (const Count& whole = outcome.counts[i].count; whole.trust == Trust::partial && needs_mix(order.events[i].id))
-        outcome.notices.push_back(
-            fmt::format("{} in the rows of windows: {}", outcome.counts[i].name.text(), whole.reason));
   }
 
   /// Adds a notice if a Python interpreter ran and none of its functions was seen.

@@ -386,7 +386,8 @@ Result<Execution> execute(const Order& order, const std::string& image, Channel&
                             header->bytes,
                             static_cast<int>(channel::inherited_image),
                             header->entry,
-                            {translations.kept_inode(), translations.added_inode()}});
+                            {translations.kept_inode(), translations.added_inode()},
+                            order.conditions.strict ? std::optional{could_not_measure} : std::nullopt});
   Server server(shared, *announcements, std::move(injector), marker, workers ? &*workers : nullptr,
                 rows ? &*rows : nullptr, execution, printable(order.target.command.front()));
   LiveMeter meter(order, shared, counters);

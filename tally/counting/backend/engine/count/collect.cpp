@@ -487,7 +487,8 @@ std::vector<result::ProgramRegions> collect(const Order& order, const Execution&
       outcome.processes.push_back(std::move(image.result));
   }
   outcome.nondeterminism = read_sources(shared, order.conditions);
-  outcome.notices.insert(outcome.notices.end(), execution.native.begin(), execution.native.end());
+  for (const std::string& native : execution.native)
+    if (execution.failure.find(native) == std::string::npos) outcome.notices.push_back(native);
   if (!execution.failure.empty()) outcome.notices.push_back(execution.failure);
   outcome.failure = execution.failure;
   if (const auto reused = shared.records.header().reused; reused != 0) {

@@ -12,7 +12,8 @@ namespace tally::backend::engine {
 /// Returns the words for the bits of channel::Partial; empty for none.
 std::string reasons_of(std::uint32_t partial);
 
-/// Returns the reasons of a process, with the name of the program that it executed natively.
+/// Returns the reasons of a process, with the name of the program that it executed natively, and whether it continued
+/// natively after a 32-bit system call.
 std::string reasons_of_process(const channel::Process& process);
 
 /// Returns all bits that have words.

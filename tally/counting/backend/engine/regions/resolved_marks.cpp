@@ -111,7 +111,16 @@ void Marker::find_marks(const symbol::Elf& elf, const std::string& file, const T
     return;
   }
   if (target.place.symbol.empty()) {
-    in.addresses[place] = {target.place.offset};
+    const auto has_address = [&](const symbol::Segment& segment) {
+      return target.place.offset - segment.address < segment.bytes;
+    };
+    if (std::any_of(elf.executable.begin(), elf.executable.end(), has_address))
+      in.addresses[place] = {target.place.offset};
+    else
+      in.problems[place] =
+          Error{Code::bad_usage,
+                fmt::format("'{}' is not an address of code in {}", printable(target.text), printable(in.name)),
+                "use an address as `objdump -d` prints it", 0};
     return;
   }
   auto found = symbol::find(elf, target.place.symbol);
@@ -280,9 +289,8 @@ void Marker::note_aliases(const channel::MarkPoints& points) {
         const auto found = std::find_if(targets_.begin(), targets_.end(), of_mark);
         return printable(found == targets_.end() ? "" : found->text);
       };
-      note(fmt::format(
-          "'{}' and '{}' are names of one address, which the linker gave to both: they count the same calls",
-          text_of(one.mark), text_of(other.mark)));
+      note(fmt::format("'{}' and '{}' are names of one address: they count the same calls", text_of(one.mark),
+                       text_of(other.mark)));
     }
 }
 

@@ -56,6 +56,7 @@ struct ModelCore {
   uint8_t width, load_latency, vector_load_latency, index_latency, forward, vector_forward, forward_blocked, renames;
   uint8_t renamed_stores, fuses, fetch, fetches, indirect, returns, access_bytes, store_bytes, store_joins,
       store_merges;
+  uint8_t loads_extend, shifts_keep_flags, stack_sync, fuses_moves, computes_constants, reserved;
   ModelTiming timing[core_kinds];  ///< indexed by models::Operation
 };
 

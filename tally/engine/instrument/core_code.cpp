@@ -54,8 +54,10 @@ models::Form form_of(const Details& details) {
   form.repeated = (raw.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
   CoreRegister first = models::no_register;
   u32 sources = 0, equal = 0;
+  const bool has_mask = raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
   for (u32 i = 0; i < raw.operand_count_visible; i++) {
     const ZydisDecodedOperand& o = details.operand[i];
+    if (o.encoding == ZYDIS_OPERAND_ENCODING_MASK) continue;
     if (o.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) form.immediate = i + 1u == raw.operand_count_visible;
     if (o.type == ZYDIS_OPERAND_TYPE_MEMORY) {
       form.memory |= is_memory(o);
@@ -64,7 +66,7 @@ models::Form form_of(const Details& details) {
                                            o.mem.disp.has_displacement);
     }
     // Compares all source operands, as in `xor eax, eax` and `vpxor xmm0, xmm1, xmm1`.
-    const bool is_result_only = i == 0 && raw.operand_count_visible == 3;
+    const bool is_result_only = i == 0 && raw.operand_count_visible == 3 + has_mask;
     if (o.type == ZYDIS_OPERAND_TYPE_REGISTER && !is_result_only) {
       const CoreRegister r = core_register(o.reg.value);
       form.general |= r >= models::first_general && r < models::flags_register;

@@ -33,7 +33,8 @@ class Run {
         window_(core.window() * ticks_per_cycle),
         lead_(core.lead() * ticks_per_cycle),
         loaded_(state.loaded),
-        fetched_(state.fetched) {
+        fetched_(state.fetched),
+        stack_moved_(state.stack_moved) {
     for (unsigned i = 0; i < registers; ++i) ready_[i] = state.ready[i];
     for (unsigned i = 0; i < units; ++i) free_[i] = state.free[i];
     for (unsigned i = 0; i < recent_stores; ++i) {
@@ -46,7 +47,8 @@ class Run {
   void step(const CoreInstruction& instruction, const Timing& timing, const CoreInstruction* next) {
     earliest_ = front_ - (is_of_vectors(instruction) ? window_ : lead_);
     if (core_.in_order()) return step_in_order(instruction, timing);
-    std::int32_t start = ready(instruction.sources);
+    follow_stack(instruction);
+    std::int32_t start = keeps_flags(instruction) ? ready(instruction.sources) : ready_without_flags(instruction);
     Cause wait = Cause::core;  // what determines `start`
     if ((instruction.memory & CoreInstruction::loads) != 0) {
       const Loaded value = loaded(instruction);
@@ -63,7 +65,9 @@ class Run {
     const std::int32_t done = start + (is_fused ? 0 : timing.latency * ticks_per_cycle);
     const std::int32_t end =
         is_fused ? front_ : occupy(instruction, jump != nullptr ? jump->uses : timing.uses, earliest_);
-    const unsigned used = is_fused ? 0 : slots(instruction, timing);
+    const unsigned used = is_fused || joins_move(instruction) ? 0 : slots(instruction, timing);
+    const bool copies = instruction.operation == Operation::move && instruction.memory == 0;
+    copied_ = copies && instruction.sources[0] != no_register ? instruction.results[0] : no_register;
     const Cause own = own_cause(instruction);
     retire(used, own);
     const std::int32_t retired = front_ + slot_ticks(used);
@@ -90,6 +94,7 @@ class Run {
     static_assert(most_window * ticks_per_cycle <= INT16_MAX);
     state.loaded = loaded_;
     state.fetched = fetched_;
+    state.stack_moved = stack_moved_;
     for (unsigned i = 0; i < registers; ++i)
       state.ready[i] = static_cast<std::int16_t>(larger(ready_[i] - front_, -window_));
     for (unsigned i = 0; i < units; ++i) state.free[i] = static_cast<std::int16_t>(larger(free_[i] - front_, -window_));
@@ -253,6 +258,38 @@ class Run {
            timing.operation != Operation::push && timing.operation != Operation::call;
   }
 
+  // The front end tracks RSP. Whoever reads it otherwise waits for an operation that adds up what that knows.
+  void follow_stack(const CoreInstruction& instruction) {
+    constexpr Register stack = first_general + 4;
+    const Operation operation = instruction.operation;
+    const bool moves = operation == Operation::push || operation == Operation::pop || operation == Operation::call ||
+                       operation == Operation::ret;
+    if (!moves && stack_moved_ && (reads(instruction, stack) || instruction.at.base == stack))
+      ready_[stack] = larger(ready_[stack], earliest_) + core_.stack_sync * ticks_per_cycle;
+    else if (!moves)
+      return;
+    stack_moved_ = moves && core_.stack_sync != 0;
+  }
+
+  // Whether the instruction is one operation with the move before it.
+  bool joins_move(const CoreInstruction& instruction) const {
+    const Operation operation = instruction.operation;
+    return core_.fuses_moves && copied_ != no_register && instruction.results[0] == copied_ &&
+           instruction.memory == 0 && reads(instruction, copied_) &&
+           (operation == Operation::alu || operation == Operation::add_constant || operation == Operation::shift);
+  }
+
+  bool keeps_flags(const CoreInstruction& instruction) const {
+    return core_.shifts_keep_flags || instruction.operation != Operation::shift_by_register;
+  }
+
+  std::int32_t ready_without_flags(const CoreInstruction& instruction) const {
+    std::int32_t time = earliest_;
+    for (const Register source : instruction.sources)
+      if (source != flags_register && source != carry_register) time = larger(time, ready_[source]);
+    return time;
+  }
+
   template <std::size_t n>
   std::int32_t ready(const Register (&sources)[n]) const {
     std::int32_t time = earliest_;
@@ -348,15 +385,25 @@ class Run {
   std::int32_t ready_[registers];
   std::int32_t free_[units];
   Stored stores_[recent_stores];
-  std::uint64_t followed_ = 0;  ///< registers of their places
-  std::int32_t earliest_ = 0;   ///< when this instruction may start
-  std::int32_t front_ = 0;      ///< when the last instruction ended
-  std::uint64_t loaded_;        ///< as CoreState::loaded
-  std::uint8_t fetched_;        ///< as CoreState::fetched
+  std::uint64_t followed_ = 0;     ///< registers of their places
+  std::int32_t earliest_ = 0;      ///< when this instruction may start
+  std::int32_t front_ = 0;         ///< when the last instruction ended
+  std::uint64_t loaded_;           ///< as CoreState::loaded
+  std::uint8_t fetched_;           ///< as CoreState::fetched
+  bool stack_moved_;               ///< as CoreState::stack_moved
+  Register copied_ = no_register;  ///< the result of the last instruction, if that is a move between registers
   CoreTimes spent_;
   std::uint32_t aliases_ = 0;
   bool is_fused_ = false;  ///< the next instruction is one operation with the last
 };
+
+// The kind whose timing an instruction has.
+Operation operation_of(const CoreTable& core, const CoreInstruction& instruction) {
+  const Operation operation = instruction.operation;
+  if (operation == Operation::extend && instruction.memory != 0 && core.loads_extend) return Operation::move;
+  const bool is_constant = instruction.memory == 0 && instruction.sources[0] == no_register;
+  return operation == Operation::move && is_constant && core.computes_constants ? Operation::alu : operation;
+}
 
 }  // namespace
 
@@ -365,7 +412,7 @@ CoreCost run(const CoreTable& core, std::span<const CoreInstruction> instruction
   CoreCost cost;
   Run batch(core, state);
   for (std::size_t i = 0; i < instructions.size(); ++i) {
-    const Timing* const timing = core.timing(instructions[i].operation);
+    const Timing* const timing = core.timing(operation_of(core, instructions[i]));
     cost.unknown += timing == nullptr;
     const CoreTimes before = each.empty() ? CoreTimes{} : batch.spent();
     const CoreInstruction* const next = i + 1 < instructions.size() ? &instructions[i + 1] : nullptr;

@@ -101,17 +101,22 @@ struct CoreTable {
   std::uint8_t forward_blocked = 12;  ///< to that of a load of which the store has only a part
   Renames renames = Renames::none;    ///< loads of exactly what was stored take no time
   std::uint8_t renamed_stores = 9;    ///< of the last stores, those for which this holds
-  bool fuses = false;                 ///< a comparison and the conditional jump after it are one operation
-  std::uint8_t fetch = 0;             ///< operations of one line of code that are fetched in a cycle, up to a taken
-                                      ///< branch; 0: any
-  std::uint8_t fetches = 1;           ///< of them in a cycle, unless a line begins
-  std::uint8_t indirect = 0;          ///< cycles in which nothing is fetched after an indirect jump or call
-  std::uint8_t returns = 0;           ///< the same after a return
-  std::uint8_t access_bytes = 64;     ///< most bytes of an access that a port takes in a cycle
-  std::uint8_t store_bytes = 64;      ///< the same of a store
-  bool store_joins = false;           ///< the store of an instruction that also computes takes no slot of its own
-  bool store_merges = false;          ///< stores are written a line per cycle, of general registers together
-  std::uint8_t mispredict = 0;        ///< cycles lost by a wrong prediction of a branch that a load decides
+  bool loads_extend = false;          ///< a load extends its value in no time of its own
+  bool shifts_keep_flags = true;      ///< a shift by a register waits for the flags, which it may keep
+  std::uint8_t stack_sync = 0;        ///< cycles until others see what push, pop, call and ret add to RSP
+  bool fuses_moves = false;         ///< a move between registers and an operation that changes its result take one slot
+  bool computes_constants = false;  ///< a move of a constant takes a port
+  bool fuses = false;               ///< a comparison and the conditional jump after it are one operation
+  std::uint8_t fetch = 0;           ///< operations of one line of code that are fetched in a cycle, up to a taken
+                                    ///< branch; 0: any
+  std::uint8_t fetches = 1;         ///< of them in a cycle, unless a line begins
+  std::uint8_t indirect = 0;        ///< cycles in which nothing is fetched after an indirect jump or call
+  std::uint8_t returns = 0;         ///< the same after a return
+  std::uint8_t access_bytes = 64;   ///< most bytes of an access that a port takes in a cycle
+  std::uint8_t store_bytes = 64;    ///< the same of a store
+  bool store_joins = false;         ///< the store of an instruction that also computes takes no slot of its own
+  bool store_merges = false;        ///< stores are written a line per cycle, of general registers together
+  std::uint8_t mispredict = 0;      ///< cycles lost by a wrong prediction of a branch that a load decides
   std::array<Timing, operations> timings;  ///< by kind; see by_operation()
 
   /// Whether no instruction starts before earlier ones.
@@ -139,6 +144,9 @@ constexpr void copy_parameters(const From& from, To& to) {
   copy(from.index_latency, to.index_latency), copy(from.forward_blocked, to.forward_blocked);
   copy(from.forward, to.forward), copy(from.vector_forward, to.vector_forward);
   copy(from.renames, to.renames), copy(from.renamed_stores, to.renamed_stores), copy(from.fuses, to.fuses);
+  copy(from.stack_sync, to.stack_sync), copy(from.fuses_moves, to.fuses_moves);
+  copy(from.loads_extend, to.loads_extend), copy(from.shifts_keep_flags, to.shifts_keep_flags);
+  copy(from.computes_constants, to.computes_constants);
   copy(from.fetch, to.fetch), copy(from.fetches, to.fetches);
   copy(from.indirect, to.indirect), copy(from.returns, to.returns);
   copy(from.access_bytes, to.access_bytes), copy(from.store_bytes, to.store_bytes);
@@ -168,6 +176,7 @@ struct CoreState {
   std::int16_t ready[registers] = {};
   std::int16_t free[units] = {};
   std::uint8_t fetched = 0;           ///< operations that were fetched and have not started; 0 after a taken branch
+  bool stack_moved = false;           ///< RSP was moved by the front end, and nothing else has read it since
   std::uint64_t loaded = 0;           ///< in order: bit r: the value of register r comes from a load
   RecentStore stores[recent_stores];  ///< the newest first
   bool operator==(const CoreState&) const = default;

@@ -174,7 +174,7 @@ TEST_P(OutOfOrder, HasARowForEveryKindAndASource) {
 
 INSTANTIATE_TEST_SUITE_P(Cores, OutOfOrder,
                          ::testing::Values(&haswell_core, &skylake_core, &icelake_server_core, &sapphire_rapids_core,
-                                           &zen2_core, &zen3_core, &zen4_core));
+                                           &zen2_core, &zen3_core, &zen4_core, &zen5_core));
 
 TEST(Core, OperationsTakeTheFirstFreePort) {
   const Code four{add(r12, r11), add(r13, r11), add(general(14), r11), add(general(15), r11)};
@@ -262,6 +262,80 @@ TEST(Core, LinesAreWrittenOneAfterTheOther) {
   const CoreInstruction two_loads[] = {load(vector_register(1), r13), load(vector_register(2), r13)};
   EXPECT_NEAR(cycles({access(two_loads[0], 64, 0), access(two_loads[1], 64, 64)}), 2, 0.01);
   EXPECT_NEAR(cycles({access(two_loads[0], 32, 0), access(two_loads[1], 32, 64)}), 1, 0.01);
+}
+
+// Cycles of unrolled copies on a Zen 5, 2026-11-29.
+TEST(CoreZen5, MovesJoinWhatChangesTheirResults) {
+  const auto move = [](Register to, Register from) {
+    return CoreInstruction{.operation = Operation::move, .sources = {from}, .results = {to}};
+  };
+  EXPECT_EQ(per_iteration({move(r12, r11), add(r12, r13), nop(), nop(), nop(), nop(), nop(), nop(), nop()}, zen5_core),
+            1)
+      << "eight slots";
+  EXPECT_GT(per_iteration({move(r12, r11), add(r13, r12), nop(), nop(), nop(), nop(), nop(), nop(), nop()}, zen5_core),
+            1)
+      << "of another register";
+  Code constants;
+  for (unsigned i = 0; i < 6; ++i) constants.push_back({.operation = Operation::move, .results = {general(i)}});
+  EXPECT_EQ(per_iteration(constants, zen5_core), 1.0) << "six units";
+  EXPECT_EQ(per_iteration(constants, zen4_core), 1.0) << "six slots";
+}
+
+TEST(CoreZen5, OthersWaitForWhatTheFrontEndKnowsOfTheStackPointer) {
+  constexpr Register stack = general(4);
+  const CoreInstruction push{.operation = Operation::push, .memory = CoreInstruction::stores, .sources = {r11}};
+  const CoreInstruction add_to_stack = arithmetic(Operation::add_constant, stack, no_register);
+  EXPECT_EQ(per_iteration({add_to_stack, add_to_stack}, zen5_core), 2.0);
+  EXPECT_EQ(per_iteration({add_to_stack, add_to_stack, push}, zen5_core), 3.0);
+  EXPECT_EQ(per_iteration({add_to_stack, add_to_stack, push}, zen4_core), 2.0) << "not measured";
+}
+
+TEST(CoreZen5, LoadsAndStores) {
+  CoreInstruction chase = load(r12, r12);
+  EXPECT_EQ(per_iteration({chase}, zen5_core), 4.0);
+  chase.at = {.base = r12, .index = r13, .bytes = 8};
+  EXPECT_EQ(per_iteration({chase}, zen5_core), 5.0) << "with an index";
+  chase.operation = Operation::extend;
+  EXPECT_EQ(per_iteration({chase}, zen5_core), 5.0) << "extended";
+  const auto access = [](CoreInstruction instruction, std::uint8_t bytes) {
+    instruction.at = {.base = r13, .form = SymbolicAddress::has_base, .bytes = bytes};
+    return instruction;
+  };
+  EXPECT_EQ(per_iteration({access(store(r13, vector_register(1)), 64)}, zen5_core), 1.0);
+  EXPECT_EQ(
+      per_iteration({access(load(vector_register(1), r13), 64), access(load(vector_register(2), r13), 64)}, zen5_core),
+      1.0);
+  CoreInstruction change = access(store(r13, no_register), 1);
+  change.operation = Operation::alu;
+  change.memory = CoreInstruction::loads | CoreInstruction::stores;
+  EXPECT_EQ(per_iteration({change}, zen5_core), 1.0) << "a byte, renamed";
+  Code slots(6, nop());
+  slots.push_back(change);
+  change.at.displacement = 64;
+  slots.push_back(change);
+  EXPECT_EQ(per_iteration(slots, zen5_core), 1.0) << "one slot each";
+}
+
+TEST(CoreZen5, TwoBranchesAreTakenInACycleAndReturnsStopFetching) {
+  const auto cycles = [](const CoreInstruction& branch) {
+    CoreState state;
+    std::int64_t ticks = 0;
+    for (int i = 0; i < 1000; ++i) {
+      ticks += run(zen5_core, Code{branch}, state).ticks;
+      state.fetched = 0;
+    }
+    return static_cast<double>(ticks) / 1000 / ticks_per_cycle;
+  };
+  EXPECT_NEAR(cycles({.operation = Operation::jump_always}), 0.5, 0.05);
+  EXPECT_NEAR(cycles({.operation = Operation::ret}), 2.5, 0.05);
+}
+
+TEST(CoreZen5, ShiftsByARegisterDoNotWaitForFlags) {
+  const CoreInstruction shift{.operation = Operation::shift_by_register,
+                              .sources = {r11, r13, flags_register, carry_register},
+                              .results = {r12, flags_register, carry_register}};
+  EXPECT_LT(per_iteration({shift}, zen5_core), 0.5);
+  EXPECT_EQ(per_iteration({shift}, zen4_core), 1.0);
 }
 
 TEST(Core, LoadsOfWhatLooksStoredAreNamed) {

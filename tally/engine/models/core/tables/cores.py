@@ -26,7 +26,7 @@ cores = {
     "zen3": ("znver3", 6, 256, 96, 4, 7, "l0 l1 l2", "l0 l1", "s0 s1", True, "Zen 3", fog_micro),
     "zen4": ("znver4", 6, 320, 96, 4, 7, "l0 l1 l2", "l0 l1", "s0 s1", True, "Zen 4", fog_micro),
     # Four units for addresses, of which two load vectors and two store.
-    "zen5": ("znver4", 8, 448, 144, 4, 7, "l0 l1 l2 l3", "l1 l2", "l2 l3", True, "Zen 5", "AMD, Software Optimization Guide "
+    "zen5": ("znver4", 8, 448, 144, 4, 5, "l0 l1 l2 l3", "l1 l2", "l2 l3", True, "Zen 5", "AMD, Software Optimization Guide "
              "for the AMD Zen5 Microarchitecture (58455), and measured on an EPYC with Zen 5 cores, 2026-11-29"),
 }
 # Other parameters, by their names in CoreTable.
@@ -51,7 +51,9 @@ parameters = {
                  mispredict=20),
     "zen4": dict(forward=7, forward_blocked=19, renames="moves", fetch=8, indirect=3, access_bytes=32, store_merges=True,
                  mispredict=20),
-    "zen5": dict(index_latency=1, forward=7, vector_forward=9, forward_blocked=14, renames="all", renamed_stores=13, fetch=8,
+    "zen5": dict(index_latency=1, forward=7, vector_forward=9, forward_blocked=14, renames="all", renamed_stores=13,
+                 loads_extend=True, shifts_keep_flags=False, stack_sync=1, fuses_moves=True,
+                 computes_constants=True, fetch=8,
                  fetches=2, indirect=2, returns=2, store_bytes=32, store_joins=True, mispredict=22),
 }
 
@@ -59,7 +61,8 @@ alus = ["alu0", "alu1", "alu2", "alu3", "alu4", "alu5"]  # of Zen 5; Zen 4 has f
 
 # The fields of CoreTable in their order, with their defaults.
 fields = dict(index_latency=0, forward=None, vector_forward=0, forward_blocked=None, renames="none", renamed_stores=9,
-              fuses=False, fetch=0, fetches=1, indirect=0, returns=0, access_bytes=64, store_bytes=64, store_joins=False,
+              loads_extend=False, shifts_keep_flags=True, stack_sync=0,
+              fuses_moves=False, computes_constants=False, fuses=False, fetch=0, fetches=1, indirect=0, returns=0, access_bytes=64, store_bytes=64, store_joins=False,
               store_merges=False, mispredict=None)
 
 # A representative of each kind; none for those that only corrections describe.
@@ -236,7 +239,7 @@ def write(name, corrected):
     for field in fields:
         value = given.get(field, fields[field])
         if value != fields[field]:
-            out.append(f"    .{field} = {'Renames::' if field == 'renames' else ''}{str(value).replace('True', 'true')},")
+            out.append(f"    .{field} = {'Renames::' if field == 'renames' else ''}{str(value).lower()},")
     out += ["    .timings = by_operation(rows),", "};", "", "}  // namespace tally::models", ""]
     path = os.path.join(here, symbol + "_core.cpp")
     with open(path, "w") as file:

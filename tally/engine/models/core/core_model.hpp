@@ -134,7 +134,7 @@ struct CoreTable {
   }
 };
 
-/// Copies what the run of code depends on, but for the timings, to or from a struct with the same members as integers.
+/// Copies what the run of code depends on except the timings, to or from a struct with the same members as integers.
 template <class From, class To>
 constexpr void copy_parameters(const From& from, To& to) {
   const auto copy = []<class T, class U>(const T& value, U& copied) { copied = static_cast<U>(value); };

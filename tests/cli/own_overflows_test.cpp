@@ -17,7 +17,7 @@ std::string overflown(const std::string& what, const Words& options = {}) {
 
 TEST(OwnOverflows, of_cycles_are_where_the_model_has_them) {
   EXPECT_EQ(overflown("cycles", {"--model", "haswell"}),
-            "cycles: all samples, most of multiplications\nprecise: Operation not supported\n");
+            "cycles: all sampled, most of multiplications\nprecise: Operation not supported\n");
 }
 
 TEST(OwnOverflows, trap_each_thread_until_it_executes_a_program) {

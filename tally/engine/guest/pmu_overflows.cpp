@@ -73,10 +73,11 @@ void adapt_period(Thread* t, const PmuOpenEvent& e, PmuCounting& c) {
 
 void record_overflow(Thread* t, PmuCounting& c) {
   PmuOpenEvent& e = pmu_event(c.event);
-  const u64 period = c.period;
+  // A modelled event may have counted several periods since the thread last stopped.
+  const u64 period = c.period * (1 + static_cast<u64>(-c.left) / c.period);
+  c.left += static_cast<s64>(period - c.period);
   if (has_flag(e, Flag::frequency)) adapt_period(t, e, c);
   c.left += static_cast<s64>(c.period);
-  if (c.left <= 0) c.left = static_cast<s64>(c.period);
   const bool ends = e.sampling.until_off != 0 && --e.sampling.until_off == 0;
   if (ends) {
     update_group_for_change(e.leader);

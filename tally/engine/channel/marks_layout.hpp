@@ -35,6 +35,13 @@ struct Marks {
   int32_t miss_cycles[mark_values - mark_fields];  ///< cycles that each of ModelValues adds to those of the core
 };
 
+/// Whether translations of a run with these marks are kept: it has none, or only those of Python interpreters, whose
+/// addresses follow from the code.
+inline bool can_keep_code(const Marks& m) {
+  return m.on == 0 ||
+         (m.python != 0 && m.count == 0 && m.rdpmc == 0 && m.trap == no_trap && m.modelled == 0 && m.cycles_rows == 0);
+}
+
 /// How an address belongs to its mark.
 enum MarkRole : uint32_t {
   mark_function,       ///< the first instruction of a function, which is counted until it returns

@@ -46,19 +46,23 @@ class CallCode {
   }
 
  private:
+  /// A store takes longer than the rest, so these are few. Returns use no rcx; r11 is free where a target is in rcx.
+  bool loses_rcx() const { return kind_ != call_return && !jumps_on(); }
+  bool loses_r11() const { return kind_ == call_direct || kind_ == call_linked; }
+
   void save() {
     static const u8 flags[] = {0x9f, 0x0f, 0x90, 0xc0};  // lahf; seto al
     e_.store(rax, o_model_rax);
     e_.bytes(flags, sizeof flags);
-    e_.store(rcx, o_model_a);
-    e_.store(r11, o_model_b);
+    if (loses_rcx()) e_.store(rcx, o_model_a);
+    if (loses_r11()) e_.store(r11, o_model_b);
     e_.store(rdx, o_model_argument);
   }
   void restore() {
     static const u8 flags[] = {0x04, 0x7f, 0x9e};  // add al, 127; sahf
     e_.load(rdx, o_model_argument);
-    e_.load(r11, o_model_b);
-    e_.load(rcx, o_model_a);
+    if (loses_r11()) e_.load(r11, o_model_b);
+    if (loses_rcx()) e_.load(rcx, o_model_a);
     e_.bytes(flags, sizeof flags);
     e_.load(rax, o_model_rax);
   }
@@ -73,10 +77,10 @@ class CallCode {
       __builtin_memcpy(leaves_[i], &distance, 4);
     }
     if (kind_ == call_return && !jumps_on()) store_constant(e_, o_model_word, call_return);
-    static const u8 lea_rcx[] = {0x48, 0x8d, 0x0d};  // lea rcx, [rip + …]
-    e_.bytes(lea_rcx, sizeof lea_rcx);
+    static const u8 lea_r11[] = {0x4c, 0x8d, 0x1d};  // lea r11, [rip + …]
+    e_.bytes(lea_r11, sizeof lea_r11);
     e_.dword(static_cast<u32>(back - e_.here() - 4));
-    e_.store(rcx, o_model_back);
+    e_.store(r11, o_model_back);
     restore();
     e_.jump(a_.to_model);
   }
@@ -92,6 +96,11 @@ class CallCode {
       const u8 add[] = {static_cast<u8>(reg >> 3 << 2 | 0x49), 0x01, static_cast<u8>(0x40 | (reg & 7) << 3 | (r11 & 7)),
                         static_cast<u8>(offsetof(CallNode, self) + 8 * i)};  // add [r11 + …], reg
       e_.load(reg, o_sums + 8 * i);
+      if (calls_restart_sums()) {
+        e_.bytes(add, sizeof add);
+        store_constant(e_, o_sums + 8 * i, 0);
+        continue;
+      }
       table_access(e_, subtract, reg, no_register, 0, o_calls_seen + 8 * i);
       e_.bytes(add, sizeof add);
       e_.load(reg, o_sums + 8 * i);
@@ -109,7 +118,7 @@ class CallCode {
     leave_if(not_equal);
   }
 
-  /// rcx = offset of the recent call with the caller's node in r11.
+  /// rcx = offset of the recent call with the caller's node in r11; r11 = its own node.
   void find_recent() {
     static const u8 load_word[] = {0x65, 0x8b, 0x0c, 0x25};   // mov ecx, gs:[…]
     static const u8 add_target[] = {0x65, 0x03, 0x0c, 0x25};  // add ecx, gs:[…]
@@ -124,18 +133,26 @@ class CallCode {
     and_low(e_, rcx, ((1u << recent_bits) - 1) << recent_shift);
     of_recent(compare, r11, offsetof(RecentCall, caller));
     leave_if(not_equal);
-    e_.load(r11, o_model_word);
-    of_recent(compare, r11, offsetof(RecentCall, word));
+    static const u8 load_word_again[] = {0x65, 0x44, 0x8b, 0x1c, 0x25};  // mov r11d, gs:[…]
+    static const u8 compare_word[] = {0x65, 0x44, 0x3b, 0x99};           // cmp r11d, gs:[rcx + …]
+    e_.bytes(load_word_again, sizeof load_word_again);
+    e_.dword(o_model_word);
+    e_.bytes(compare_word, sizeof compare_word);
+    e_.dword(recent(offsetof(RecentCall, word)));
     leave_if(not_equal);
+    of_recent(load, r11, offsetof(RecentCall, node));
     if (kind_ == call_direct) return;
+    static const u8 compare_target[] = {0x49, 0x3b, 0x13};  // cmp rdx, [r11]
+    static_assert(offsetof(CallNode, target) == 0);
     if (kind_ == call_linked) {
-      of_recent(load, r11, offsetof(RecentCall, pointer));
-      load_at(e_, r11, r11, 0);
+      of_recent(load, rdx, offsetof(RecentCall, pointer));
+      load_at(e_, rdx, rdx, 0);
     } else {
-      e_.load(r11, o_model_a);
+      e_.load(rdx, o_model_a);
     }
-    of_recent(compare, r11, offsetof(RecentCall, target));
+    e_.bytes(compare_target, sizeof compare_target);
     leave_if(not_equal);
+    e_.load(rdx, o_top);
   }
 
   void follow_call() {
@@ -158,9 +175,11 @@ class CallCode {
 
   void count_and_push() {
     static const u8 increment[] = {0x49, 0xff, 0x43, offsetof(CallNode, calls)};  // inc qword [r11 + …]
-    of_recent(load, r11, offsetof(RecentCall, node));
+    static const u8 load_below[] = {0x65, 0x48, 0x63, 0x89};                      // movsxd rcx, gs:[rcx + …]
     e_.bytes(increment, sizeof increment);
-    of_recent(load, r11, offsetof(RecentCall, below));
+    e_.bytes(load_below, sizeof load_below);
+    e_.dword(recent(offsetof(RecentCall, below)));
+    e_.add_registers(r11, r11, rcx);
     store_at(e_, rdx, r11, static_cast<u32>(frame_node));
     address_of(e_, rcx, rsp, no_register, 0, 8, false);
     store_at(e_, rdx, rcx, u32{0});

@@ -5,6 +5,7 @@
 /// active node, looks the call up, counts it and pushes a frame; a return whose frame is the innermost one pops it.
 #pragma once
 #include "tally/engine/instrument/call_stacks.hpp"
+#include "tally/engine/instrument/python_frames.hpp"
 #include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/decode.hpp"
 
@@ -24,17 +25,16 @@ enum CallKind : u32 {
 };
 static_assert(call_return + 1 == call_kinds);
 
-/// A recent call: most calls repeat.
+/// A recent call: most calls repeat. Small, because a program with many call paths uses more of them than the first
+/// level of the cache holds.
 struct RecentCall {
   CallNode* caller;  // node of the caller; null: free
-  u64 word;          // of the call instruction
-  u64 pointer;       // of call_linked: address of the pointer
-  u64 target;        // of the same, the pointer's value; of call_indirect, the target
+  u32 word;          // of the call instruction
+  s32 below;         // distance from `node`, in bytes, of the node that the calls of the called function are below
   CallNode* node;    // of the call
-  CallNode* below;   // the node that the calls of the called function are below
-  u64 reserved[2];
+  u64 pointer;       // of call_linked: address of the pointer
 };
-inline constexpr u32 recent_bits = 13, recent_shift = 6;
+inline constexpr u32 recent_bits = 14, recent_shift = 5;
 static_assert(sizeof(RecentCall) == 1u << recent_shift);
 
 /// Offsets from the GS base. The low 12 bits of `calls_at` are those of the countdowns, which are not used with calls.
@@ -49,6 +49,9 @@ inline RecentCall& recent_call(Thread* t, const CallNode* caller, u32 word, u64 
   constexpr u32 mask = (1u << (recent_bits + recent_shift)) - (1u << recent_shift);
   return *reinterpret_cast<RecentCall*>(reinterpret_cast<u64>(t) + recent_calls_at + (hash & mask));
 }
+
+/// Whether the sums of events begin again at each call and return. Functions of Python programs need them to go on.
+inline bool calls_restart_sums() { return !python_on(); }
 
 /// Increases when recent calls may have become something else. A thread's number follows its CallStacks and the sums of
 /// events that its calls have already.

@@ -3,13 +3,13 @@
 #include <sys/mman.h>
 
 #include "tally/engine/channel/hash.hpp"
-#include "tally/engine/channel/stored_layout.hpp"
 #include "tally/engine/code_log_writer.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/call_code.hpp"
 #include "tally/engine/instrument/exact_sums.hpp"
 #include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/translate/arenas.hpp"
+#include "tally/engine/translate/code_pages.hpp"
 #include "tally/engine/translate/countdown_code.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/exec_regions.hpp"
@@ -184,18 +184,20 @@ CallNode* enter_recent(Thread* t, ThreadCalls& c, u32 word, u64 target) {
   const Site& site = site_of(word);
   CallNode* const caller = c.stacks.selected();
   const bool is_linked = word % call_kinds == call_linked;
-  const u64 value = is_linked ? at<u64>(site.pointer) : target;
+  const u64 function = is_linked ? function_at(target, at<u64>(site.pointer)) : target;
   RecentCall& r = recent_call(t, caller, word, target);
-  if (r.caller != caller || r.word != word || r.target != value) {
-    const u32 node = find_node(c, number_of(c, caller), site.pc, is_linked ? function_at(target, value) : target);
+  if (r.caller != caller || r.word != word || r.node->target != function) {
+    const u32 node = find_node(c, number_of(c, caller), site.pc, function);
     if (node == 0) {
       c.nodes[0].is_recursive |= channel::calls_too_many;
       return caller;
     }
-    r = {caller, word, site.pointer, value, &c.nodes[node], below(c, node), {}};
+    CallNode* const own = &c.nodes[node];
+    const s64 distance = reinterpret_cast<s64>(below(c, node)) - reinterpret_cast<s64>(own);
+    r = {caller, word, static_cast<s32>(distance), own, site.pointer};
   }
   r.node->calls++;
-  return r.below;
+  return below(c, number_of(c, r.node));
 }
 
 /// Adds what was counted since the last call or return to the innermost call.
@@ -203,7 +205,7 @@ void add_to_innermost(Thread* t, ThreadCalls& c) {
   CallNode& n = *c.stacks.node();
   for (u32 e = 0; e < summed_events.count; e++) {
     n.self[e] += t->sums[e] - c.seen[e];
-    c.seen[e] = t->sums[e];
+    (calls_restart_sums() ? t->sums[e] : c.seen[e]) = calls_restart_sums() ? 0 : t->sums[e];
   }
 }
 
@@ -258,7 +260,8 @@ class Hooks final : public Probes {
  public:
   bool passes_calls() const override { return false; }
   void called(Builder& b, const Instruction& site, bool direct) override {
-    emit_call(b, site, direct, call_word_of(site.pc, direct ? site.target() : 0));
+    const u32 trace = static_cast<u32>(&b.trace - tables.traces.data);
+    emit_call(b, site, direct, call_word_of(site.pc, direct ? site.target() : 0, trace));
   }
   bool returns(Builder& b, const Instruction& in) override { return emit_return(b, in); }
   bool has_room() const override { return !sites.full(sites_of_trace); }
@@ -307,20 +310,19 @@ bool continue_nodes(ThreadCalls& c, u32 area) {
 
 bool follows_calls;
 
-u32 call_word_of(u64 pc, u64 target) {
-  const u64 pointer = target != 0 ? linked_pointer(target) : 0;
+u32 call_word_of(u64 pc, u64 target, u32 trace) {
+  u64 pointer = target != 0 ? linked_pointer(target) : 0, value = 0;
+  if (pointer != 0 && read_pointer(pointer, value)) {
+    // As long as the program cannot write the pointer, it leads to one function.
+    register_code(trace, pointer, sizeof value);
+    target = function_at(target, value);
+    pointer = 0;
+  }
   const u32 number = sites.add({pc, target, pointer});
   return word_of(number, target == 0 ? call_indirect : pointer != 0 ? call_linked : call_direct);
 }
 
-u64 calls_key() {
-  if (!calls_on()) return 0;
-  constexpr u32 bytes = channel::field_count;
-  u64 words[(channel::call_event_limit * bytes + 7) / 8 + 1] = {summed_events.count};
-  for (u32 e = 0; e < summed_events.count; e++)
-    copy(reinterpret_cast<u8*>(&words[1]) + e * bytes, settings().marks.weight[e], bytes);
-  return channel::check_of(words, sizeof words) | 1;
-}
+u64 calls_key() { return calls_on() ? sums_key() : 0; }
 
 void calls_init() {
   follows_calls = settings().follows_calls != 0;

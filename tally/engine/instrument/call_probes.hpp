@@ -23,9 +23,9 @@ void calls_settle(Thread* t);
 /// threads_lock; the thread is stopped, or is the caller.
 void calls_collect(Thread* t);
 
-/// Returns the word by which generated code identifies the call at `pc` to `target`; 0: the target is known only at
-/// execution. The caller holds cache_lock and has checked Probes::has_room().
-u32 call_word_of(u64 pc, u64 target);
+/// Returns the word by which generated code identifies the call at `pc`, in this trace, to `target`; 0: the target is
+/// known only at execution. The caller holds cache_lock and has checked Probes::has_room().
+u32 call_word_of(u64 pc, u64 target, u32 trace);
 /// Returns a number that identifies the set of events; 0 if calls are not followed.
 u64 calls_key();
 

@@ -1,5 +1,6 @@
 #include "tally/engine/instrument/exact_sums.hpp"
 
+#include "tally/engine/channel/stored_layout.hpp"
 #include "tally/engine/instrument/window_probes.hpp"
 
 namespace tally::engine::instrument {
@@ -32,6 +33,16 @@ bool sum_counter(const s8* weight) {
   summed_events.has_all = summed_events.are_counters = true;
   on_correction = add_correction;
   return true;
+}
+
+u64 sums_key() {
+  static u64 key;
+  if (key != 0) return key;
+  constexpr u32 bytes = channel::field_count;
+  u64 words[(channel::window_sum_limit * bytes + 7) / 8 + 1] = {summed_events.count};
+  for (u32 e = 0; e < summed_events.count; e++)
+    copy(reinterpret_cast<u8*>(&words[1]) + e * bytes, settings().marks.weight[e], bytes);
+  return key = channel::check_of(words, sizeof words) | 1;
 }
 
 void exact_sums_attach(Thread* t) {

@@ -12,6 +12,8 @@ void sum_events(u32 most);
 /// Makes generated code sum one more event, which rdpmc reads. Returns false if others use the sums. The caller discards
 /// code that was translated before, and sets the sum of each thread.
 bool sum_counter(const s8* weight);
+/// Returns a number that identifies the events of sum_events(); it is not 0.
+u64 sums_key();
 /// Prepares a thread: its sums contain what its record does.
 void exact_sums_attach(Thread* t);
 

@@ -7,6 +7,7 @@
 #include "tally/engine/instrument/call_probes.hpp"
 #include "tally/engine/instrument/exact_sums.hpp"
 #include "tally/engine/instrument/mark_probes.hpp"
+#include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/instrument/python_frames.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/stop_the_world.hpp"
@@ -33,6 +34,12 @@ Slot& slot_of(u64 pc) {
 }
 
 const channel::MarkPoints& given_marks() { return given_points; }
+
+bool has_given_marks(u64 start, u64 bytes) {
+  for (u32 i = 0; i < given_points.count; i++)
+    if (given_points.point[i].address - start < bytes) return true;
+  return false;
+}
 
 namespace {
 
@@ -86,7 +93,8 @@ bool mark_return(u64 pc) {
   Guard guard(cache_lock);
   Slot* const s = slot_for(pc);
   if (s == nullptr) return false;
-  const bool is_new = s->given + s->returns == 0;
+  // The gate of a Python mark is for that mark alone.
+  const bool is_new = s->returns == 0 && (s->given == 0 || python_on());
   s->returns = 1;
   if (is_new) invalidate_traces(pc);
   return true;
@@ -131,7 +139,28 @@ void record_first(const Instruction& in) {
   s->done = emulated ? in.length : 0;
 }
 
+/// Returns the mark of a Python interpreter at `pc` if nothing else is marked there; null otherwise.
+const channel::MarkPoint* only_python_mark(u64 pc, const Instruction& in) {
+  const channel::MarkPoint* found = nullptr;
+  const Slot& s = slot_of(pc);
+  if (!asks_python() || s.returns != 0 || s.done != 0 || begins_mark(in)) return nullptr;
+  for (u32 i = 0; i < given_points.count; i++) {
+    if (given_points.point[i].address != pc) continue;
+    if (found != nullptr || !is_python(given_points.point[i])) return nullptr;
+    found = &given_points.point[i];
+  }
+  return found;
+}
+
 void emit_gate(Builder& b, const Instruction& in) {
+  recorder.give_up();  // other runs may have other marks
+  if (const channel::MarkPoint* const point = only_python_mark(b.trace.pc, in)) {
+    b.e.store(r11, o_borrowed_r11);
+    emit_python_mark(b, *point);
+    b.e.load(r11, o_borrowed_r11);
+    b.trace.gate = b.offset();
+    return;
+  }
   // A gate at a mere return address is needed only while a marked function is open. It must not change the flags.
   // Calls of functions that are also entered by jumps are known already.
   bool always = slot_of(b.trace.pc).done != 0 || begins_mark(in), entered = false;
@@ -176,7 +205,10 @@ class MarkProbes final : public Probes {
   }
   void counted(Builder& b, u32 number) override { emit_touched(b, number); }
   void jumped(Thread* t) override { marks_landed(t); }
-  void make_gates(Arena& a) override { a.to_mark = make_gate(a, enter_mark); }
+  void make_gates(Arena& a) override {
+    a.to_mark = make_gate(a, enter_mark);
+    if (asks_python() && !calls_on()) a.to_model = make_gate(a, enter_model);
+  }
 };
 
 constinit MarkProbes hooks;

@@ -20,6 +20,8 @@ struct Slot {
 Slot& slot_of(u64 pc);
 /// Returns the addresses that the command has marked. Needs no lock.
 const channel::MarkPoints& given_marks();
+/// Whether the command has marked an address in this range.
+bool has_given_marks(u64 start, u64 bytes);
 /// Marks the return address of a function that was entered. False if there are too many. Takes cache_lock.
 bool mark_return(u64 pc);
 

@@ -12,6 +12,7 @@
 #include "tally/engine/instrument/jump_probes.hpp"
 #include "tally/engine/instrument/located_probes.hpp"
 #include "tally/engine/instrument/model_setup.hpp"
+#include "tally/engine/instrument/python_frames.hpp"
 #include "tally/engine/instrument/sites.hpp"
 #include "tally/engine/instrument/window_probes.hpp"
 #include "tally/engine/models/table_memory.hpp"
@@ -193,6 +194,7 @@ extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model
 
 extern "C" __attribute__((visibility("hidden"), used)) void handle_model_request(Thread* t, u64, u32 word) {
   const ModelThread& m = *model_thread(t);
+  if (word >= python_entry_word && word <= python_return_word) return python_asked(t, word);
   if (calls_on()) return calls_asked(t, word);
   if ((word & 0xff) == jump_word) return jumps_asked(t, word);
   if (static_cast<Ask>(word & 0xff) == Ask::element_accesses) return model_element_accesses(t, word >> 8);

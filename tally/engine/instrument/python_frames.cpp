@@ -8,10 +8,13 @@
 #include "tally/engine/instrument/call_probes.hpp"
 #include "tally/engine/instrument/exact_sums.hpp"
 #include "tally/engine/instrument/mark_probes.hpp"
+#include "tally/engine/instrument/model_emit.hpp"
+#include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/instrument/python_code.hpp"
 #include "tally/engine/instrument/python_objects.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/instrumentation.hpp"
 
 namespace tally::engine::instrument {
 namespace {
@@ -206,38 +209,69 @@ void python_settle(Thread* t) {
   while (y.depth != 0) pop(y, now);
 }
 
+namespace {
+
+void enter(Thread* t, ThreadPython& y, u64 state, u64 frame) {
+  EventSums now;
+  read(t, now);
+  add_to_innermost(y, now);
+  y.state = state;
+  follow(y, current_frame(state), now);
+  push(y, frame, now, true);
+}
+
+/// Other code may contain the same instruction: this is the store only if it changes the active variable.
+void store_frame(Thread* t, ThreadPython& y, u64 address, u64 frame) {
+  if (y.state == 0 || address != current_frame_at(y.state)) return;
+  EventSums now;
+  read(t, now);
+  add_to_innermost(y, now);
+  // The interpreter leaves frames one by one.
+  if (!pop_to(y, frame, now, 2)) push(y, frame, now, true);
+}
+
+void leave(Thread* t, ThreadPython& y) {
+  if (y.state == 0) return;
+  EventSums now;
+  read(t, now);
+  add_to_innermost(y, now);
+  follow(y, current_frame(y.state), now);
+}
+
+}  // namespace
+
 void python_reached(Thread* t, const channel::MarkPoint& point) {
   ThreadPython& y = own(t);
   if (y.table == nullptr) return;
-  EventSums now;
-  switch (point.role) {
-    case channel::mark_python:
-      read(t, now);
-      add_to_innermost(y, now);
-      y.state = t->gpr[rdi];
-      follow(y, current_frame(y.state), now);
-      push(y, t->gpr[rsi], now, true);
-      break;
-    case channel::mark_python_frame: {
-      // Other code may contain the same instruction: this is the store only if it changes the active variable.
-      const FrameStore store = frame_store_of(point.mark);
-      if (y.state == 0 || t->gpr[store.base] + static_cast<u64>(s64{store.displacement}) != current_frame_at(y.state))
-        return;
-      const u64 frame = t->gpr[store.value];
-      read(t, now);
-      add_to_innermost(y, now);
-      // The interpreter leaves frames one by one.
-      if (!pop_to(y, frame, now, 2)) push(y, frame, now, true);
-      break;
-    }
-    case channel::mark_python_return:
-      if (y.state == 0) return;
-      read(t, now);
-      add_to_innermost(y, now);
-      follow(y, current_frame(y.state), now);
-      break;
-    default: break;
-  }
+  const FrameStore store = frame_store_of(point.mark);
+  const u64 address = t->gpr[store.base] + static_cast<u64>(s64{store.displacement});
+  if (point.role == channel::mark_python) return enter(t, y, t->gpr[rdi], t->gpr[rsi]);
+  if (point.role == channel::mark_python_frame) return store_frame(t, y, address, t->gpr[store.value]);
+  leave(t, y);
 }
+
+bool asks_python() { return reads_sums && !translate::is_instrumented; }
+
+void emit_python_mark(translate::Builder& b, const channel::MarkPoint& point) {
+  translate::Emitter& e = b.e;
+  if (point.role == channel::mark_python_frame) {
+    const FrameStore store = frame_store_of(point.mark);
+    e.store(store.value, o_model_argument);
+    address_of(e, r11, store.base, no_register, 0, store.displacement, false);
+    e.store(r11, o_model_a);
+  }
+  ask(e, b.arena.to_model, python_entry_word + (point.role - channel::mark_python), r11, 0);
+}
+
+void python_asked(Thread* t, u32 word) {
+  ThreadPython& y = own(t);
+  const ModelThread& m = *model_thread(t);
+  if (y.table == nullptr) return;
+  if (word == python_entry_word) return enter(t, y, m.saved[3], m.saved[2]);
+  if (word == python_frame_word) return store_frame(t, y, m.spill[0], m.argument);
+  leave(t, y);
+}
+
+u64 python_key() { return python_on() ? sums_key() * 3 : 0; }
 
 }  // namespace tally::engine::instrument

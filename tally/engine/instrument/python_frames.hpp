@@ -11,6 +11,10 @@
 #include "tally/engine/channel/python.hpp"
 #include "tally/engine/records.hpp"
 
+namespace tally::engine::translate {
+struct Builder;
+}
+
 namespace tally::engine::instrument {
 
 inline bool python_on() { return settings().marks.python != 0; }
@@ -29,7 +33,17 @@ void add_python_marks(channel::MarkPoints& points);
 inline bool is_python(const channel::MarkPoint& point) {
   return point.role >= channel::mark_python && point.role <= channel::mark_python_return;
 }
-/// Called at such a mark.
+/// Called at such a mark; the thread's state is that of the program.
 void python_reached(Thread* t, const channel::MarkPoint& point);
+
+/// Whether generated code can ask python_asked() at such a mark, which takes less time.
+bool asks_python();
+/// Emits this. The flags and registers are preserved, but r11 must be saved.
+void emit_python_mark(translate::Builder& b, const channel::MarkPoint& point);
+/// Words of generated code, which no call or model uses.
+enum PythonWord : u32 { python_entry_word = 12, python_frame_word, python_return_word };
+void python_asked(Thread* t, u32 word);
+/// Returns a number that identifies what is added to generated code; 0 if nothing is.
+u64 python_key();
 
 }  // namespace tally::engine::instrument

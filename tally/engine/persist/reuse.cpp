@@ -66,8 +66,10 @@ void apply(Builder& b, u64 stubs, const Fixup& f) {
       call_target = to;
       return;
     case Fix::call_site:
-      value = call_word = instrument::jumps_on() ? instrument::jump_word_of(to)
-                                                 : instrument::call_word_of(to, f.extra != 0 ? call_target : 0);
+      value = call_word = instrument::jumps_on()
+                              ? instrument::jump_word_of(to)
+                              : instrument::call_word_of(to, f.extra != 0 ? call_target : 0,
+                                                         static_cast<u32>(&b.trace - tables.traces.data));
       break;
     case Fix::to_call: value = b.arena.to_call[f.extra != 0 ? call_return : call_word % call_kinds] - after; break;
     case Fix::to_window: value = b.arena.to_window - after; break;

@@ -11,6 +11,7 @@
 #include "tally/engine/engine_addresses.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/instrumentation_key.hpp"
+#include "tally/engine/instrument/marked_addresses.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/entry.hpp"
 
@@ -186,7 +187,9 @@ bool fits_template(const Template& t, u64 pc) {
   const u8* original = t.originals();
   for (u32 i = 0; i < t.range_count; i++) {
     const CodeRange& r = t.ranges()[i];
-    if (!is_constant(r.at(pc), r.bytes) || compare_code(original, r.at(pc), r.bytes) != 0) return false;
+    if (!is_constant(r.at(pc), r.bytes) || compare_code(original, r.at(pc), r.bytes) != 0 ||
+        instrument::has_given_marks(r.at(pc), r.bytes))
+      return false;
     original += r.bytes;
   }
   return true;

@@ -324,12 +324,12 @@ Result<Execution> execute(const Order& order, const std::string& image, Channel&
   auto announcements = linux::Announcements::make();
   if (!announcements) return fail(announcements.error());
 
-  // Code that is instrumented with marks fits this request only, and is not kept.
+  // Code that is instrumented with other marks fits this request only, and is not kept.
   Translations translations;
-  if (asked.marks.on == 0)
-    translations = Translations::open(
-        header->build, {.only_added = order.conditions.repeatable,
-                        .modelled = asked.models.on != 0 || asked.windows.on != 0 || asked.follows_calls != 0});
+  if (channel::can_keep_code(asked.marks))
+    translations = Translations::open(header->build, {.only_added = order.conditions.repeatable,
+                                                      .modelled = asked.models.on != 0 || asked.windows.on != 0 ||
+                                                                  asked.follows_calls != 0 || asked.marks.python != 0});
   const linux::Descriptor proc = linux::open_directory("/proc");
   // A missing descriptor still needs a number, which stays unused.
   const auto or_any = [&](int fd) { return fd >= 0 ? fd : image_file->get(); };

@@ -134,6 +134,9 @@ class Runner {
       add("-r", std::to_string(benchmark.repeats));
     words.emplace_back("--");
     words.insert(words.end(), benchmark.command.begin(), benchmark.command.end());
+    if (is_profile && benchmark.language != nullptr && !benchmark.language->profile_option.empty())
+      words.insert(words.end() - static_cast<std::ptrdiff_t>(benchmark.command.size()) + 1,
+                   std::string(benchmark.language->profile_option));
     for (std::string& word : loop_arguments(benchmark, report_of(result))) words.push_back(std::move(word));
     return words;
   }

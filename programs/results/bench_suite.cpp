@@ -16,9 +16,9 @@ namespace {
 
 // Measured in docs/guides/ci.md. With --clock counted, timers of the runtime depend on what the program executes.
 constexpr Language languages[] = {
-    {"go", "GOGC", "off", ""},
-    {"java", "JAVA_TOOL_OPTIONS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xbatch -XX:CICompilerCount=1", ""},
-    {"node", "", "", "--predictable"},
+    {"go", "GOGC", "off", "", ""},
+    {"java", "JAVA_TOOL_OPTIONS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xbatch -XX:CICompilerCount=1", "", ""},
+    {"node", "", "", "--predictable", "--perf-basic-prof"},
 };
 
 constexpr const char* suite_example =

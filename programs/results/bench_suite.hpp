@@ -18,6 +18,7 @@ struct Language {
   std::string_view name;
   std::string_view variable, value;  ///< of the program's environment; empty: none
   std::string_view option;           ///< the first argument of the program; empty: none
+  std::string_view profile_option;   ///< the same in profiles: the runtime then names its functions
 };
 
 struct Framework;

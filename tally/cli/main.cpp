@@ -8,6 +8,7 @@
 #include "tally/cli/first_contact.hpp"
 #include "tally/cli/perf_commands.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/hardware/event/event.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/process/large_stack.hpp"
 #include "tally/tools/command/help_text.hpp"
@@ -61,6 +62,8 @@ int unknown_command(const std::string& word) {
 
 int unknown_topic(const std::string& word) {
   std::string hint = command_hint(word);
+  if (hint.empty() && event::parse(word))
+    hint = fmt::format("`tally event {}` describes this event; `tally help models` lists the models of cycles", word);
   const std::vector<std::string> names = command_names(), topics = topic_names();
   std::vector<std::string> all = topics;
   all.insert(all.end(), names.begin(), names.end());

@@ -178,7 +178,7 @@ TEST_F(FrameworkBench, counts_the_benchmarks_of_criterion) {
   std::ofstream(folder_ / "Cargo.toml")
       << "[package]\nname = \"sums\"\nversion = \"0.1.0\"\nedition = \"2018\"\n"
          "[dev-dependencies]\ncriterion = { version = \"0.3\", default-features = false }\n"
-         "[[bench]]\nname = \"sums\"\nharness = false\n[profile.bench]\nopt-level = 1\n";
+         "[[bench]]\nname = \"sums\"\nharness = false\n[profile.bench]\nopt-level = 0\n";
   const auto build = [&](const std::string& work) {
     std::ofstream(folder_ / "benches/sums.rs") << R"(
 use criterion::{black_box, criterion_group, criterion_main, BatchSize, Criterion};

@@ -221,5 +221,53 @@ int main(void) { return count(STEPS) == 0; }
   }
 }
 
+// A program that executes 1.1 % more in one function, built in another directory: the gate fails, and names it.
+TEST_F(Bench, names_functions_of_other_languages) {
+  if (tally({"stat", "-q", "--backend", "engine", "-e", "instructions", "--", "true"}).code() != 0)
+    GTEST_SKIP() << "the engine does not count here";
+  struct Program {
+    std::string command, file, text, function;
+  };
+  std::string skipped;
+  for (const Program& program :
+       {Program{
+            R"("/usr/bin/python3.11", "a.py")", "a.py",
+            "def parse(n):\n    t = 0\n    for i in range(n + n * MORE // 1000):\n        t += i & 7\n    return t\n"
+            "parse(300000)\nparse(20)\n",
+            "parse (a.py)"},
+        Program{R"("node", "a.js")", "a.js",
+                "function parse(n) { let t = 0; for (let i = 0; i < n + n * MORE / 1000; i++) t = (t * 31 + i) | 0; "
+                "return t; }\nlet t = 0; for (let r = 0; r < 400; r++) t += parse(100000);\nconsole.log(t);\n",
+                "JS:*parse"}}) {
+    const std::string name = program.command.substr(1, program.command.find('"', 1) - 1);
+    if (Running({"/usr/bin/env", name, "--version"}).finish().code() != 0) {
+      skipped += name + " is not installed; ";
+      continue;
+    }
+    for (const std::string side : {"old", "new"}) {
+      fs::create_directories(folder_ / side);
+      std::string text = program.text;
+      text.replace(text.find("MORE"), 4, side == "old" ? "0" : "13");
+      std::ofstream(folder_ / side / program.file) << text;
+    }
+    const auto count = [&](const std::string& side, const Words& more) {
+      std::ofstream(folder_ / "tally-bench.toml")
+          << "[[benchmark]]\nname = \"x\"\nprofile = true\nevents = [\"instructions\"]\nrepeats = 1\n"
+             "fail-above = [\"instructions=1%\"]\nenvironment = \"fixed\"\ndirectory = \""
+          << side << "\"\ncommand = [" << program.command << "]\n"
+          << (name == "node" ? "language = \"node\"\n" : "");
+      return bench(with({"-o", "results-" + side}, more));
+    };
+    ASSERT_EQ(count("old", {}).code(), 0);
+    const Finished slower = count("new", {"--baseline", "results-old", "--comment", "comment.md"});
+    EXPECT_TRUE(holds(text("comment.md"), program.function == "JS:*parse" ? "parse " : "| parse (a.py) |"))
+        << text("comment.md");
+    // Node has several threads, so that a single run of it is undecided.
+    EXPECT_EQ(slower.code(), name == "node" ? 3 : 1) << slower.out << slower.err;
+    if (name != "node") EXPECT_TRUE(holds(slower.out, "largest change: " + program.function)) << slower.out;
+  }
+  if (!skipped.empty()) GTEST_SKIP() << skipped;
+}
+
 }  // namespace
 }  // namespace tally::test

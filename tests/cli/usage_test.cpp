@@ -77,6 +77,7 @@ TEST(Usage, help_describes_groups_of_options) {
     EXPECT_TRUE(display_width(line) <= 80 || line.starts_with("  tally")) << line;
   const Finished unknown = tally({"help", "xyzzy"});
   EXPECT_EQ(unknown.code(), 2);
+  EXPECT_TRUE(holds(tally({"help", "cycles"}).err, "`tally event cycles` describes this event; `tally help models`"));
   EXPECT_TRUE(holds(unknown.err, "unknown topic 'xyzzy'\n       topics: running, attaching, counting, regions, "))
       << unknown.err;
   EXPECT_TRUE(holds(tally({"help", "runing"}).err, "did you mean `tally help running`?"));

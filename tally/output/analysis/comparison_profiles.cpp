@@ -42,7 +42,9 @@ std::vector<bool> runtime_functions(const ProfileDifference& difference) {
   for (const Change& change : difference.functions) {
     const result::Profile& profile = change.after.is_present ? *difference.after : *difference.before;
     const auto& function = profile.functions[(change.after.is_present ? change.after : change.before).function];
-    all.push_back(is_runtime_code(profile.objects[function.object].name, function.name));
+    const std::string& object = profile.objects[function.object].name;
+    const bool is_interpreter = !profile.python.empty() && file_name(object).find("python3") != std::string::npos;
+    all.push_back(is_interpreter || is_runtime_code(object, function.name));
   }
   return all;
 }
@@ -74,6 +76,15 @@ class ProfileRowChanges {
     return sorted(std::move(rows));
   }
 
+  /// The first event first, and of each the largest change.
+  std::vector<ComparedCount> sorted(std::vector<ComparedCount> rows) const {
+    std::stable_sort(rows.begin(), rows.end(), [&](const ComparedCount& a, const ComparedCount& b) {
+      const bool a_first = a.event == difference_.events.front(), b_first = b.event == difference_.events.front();
+      return a_first != b_first ? a_first : std::abs(a.change()) > std::abs(b.change());
+    });
+    return rows;
+  }
+
  private:
   ComparedCount row_of(std::size_t e, const Change& change, const std::string& name) const {
     const result::Stat &before = difference_.before->stat, &after = difference_.after->stat;
@@ -102,18 +113,26 @@ class ProfileRowChanges {
     return row;
   }
 
-  /// The first event first, and of each the largest change.
-  std::vector<ComparedCount> sorted(std::vector<ComparedCount> rows) const {
-    std::stable_sort(rows.begin(), rows.end(), [&](const ComparedCount& a, const ComparedCount& b) {
-      const bool a_first = a.event == difference_.events.front(), b_first = b.event == difference_.events.front();
-      return a_first != b_first ? a_first : std::abs(a.change()) > std::abs(b.change());
-    });
-    return rows;
-  }
-
   const Comparison& comparison_;
   const ProfileDifference& difference_;
 };
+
+/// The Python functions of both profiles, by name and file. Their counts contain the C code that they called.
+std::map<std::pair<std::string, std::string>, Change> python_functions(const ProfileDifference& difference) {
+  std::map<std::pair<std::string, std::string>, Change> all;
+  if (difference.before->python.empty() || difference.after->python.empty()) return all;
+  for (const bool is_after : {false, true})
+    for (const result::PythonFunction& function : (is_after ? difference.after : difference.before)->python) {
+      Change& change = all[{function.name, file_name(function.file)}];
+      change.before.counts.resize(difference.events.size());
+      change.after.counts.resize(difference.events.size());
+      ChangeSide& side = is_after ? change.after : change.before;
+      side.is_present = true;
+      for (std::size_t e = 0; e < side.counts.size(); ++e)
+        side.counts[e] += function.self[(is_after ? difference.event_index_after : difference.event_index_before)[e]];
+    }
+  return all;
+}
 
 /// "main.c:12 (parse)"; of a line that is unknown, "parse".
 std::vector<std::string> names_of_lines(const ProfileDifference& difference,
@@ -194,14 +213,23 @@ Result<void> compare_profiles(Comparison& comparison) {
     comparison.all_functions.push_back({whole_names[f], names[f], change.before.is_present, change.after.is_present});
   }
   const std::vector<bool> generated = generated_differently(*difference);
-  std::set<std::string> generated_names;
-  for (std::size_t f = 0; f < names.size(); ++f)
-    if (generated[f]) generated_names.insert(names[f]);
   for (ComparedCount& row : comparison.functions)
-    if (generated_names.count(row.subject) != 0 && split_event_name(row.event).base == "instructions")
-      row.label = "code generation";
+    if (generated[row.index] && split_event_name(row.event).base == "instructions") row.label = "code generation";
   const std::vector<bool> runtime = runtime_functions(*difference);
   for (ComparedCount& row : comparison.functions) row.is_runtime = runtime[row.index];
+  std::vector<Change> of_python;
+  std::vector<std::string> python_names;
+  for (const auto& [name, change] : python_functions(*difference)) {
+    of_python.push_back(change);
+    python_names.push_back(fmt::format("{} ({})", name.first, name.second));
+    comparison.all_functions.push_back(
+        {name.first, python_names.back(), change.before.is_present, change.after.is_present});
+  }
+  for (ComparedCount& row : profiles.rows_of(of_python, python_names)) {
+    row.index += names.size();
+    comparison.functions.push_back(std::move(row));
+  }
+  comparison.functions = profiles.sorted(std::move(comparison.functions));
   if (!comparison.functions.empty() && comparison.functions.front().verdict == Verdict::undecided)
     comparison.warnings.push_back(fmt::format("{} of functions, undecided: {}", comparison.functions.front().event,
                                               comparison.functions.front().reason));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -23,6 +22,15 @@ std::string object_key(const result::Profile& profile, std::uint32_t object) {
   if (!profile.stat.command.empty() && name == file_name(profile.stat.command.front())) return "";
   const std::size_t library = name.find(".so.");
   return library == std::string::npos ? name : name.substr(0, library + 3);
+}
+
+/// The name of a function without what two builds need not share: of JavaScript (V8's perf map), the tier of its code,
+/// the directory, and the line. "JS:*parse /src/a.js:2:15" → "parse a.js"
+std::string lasting_name(const std::string& name) {
+  const std::size_t begin = name.find_first_not_of("*~^+", 3), end = name.find(' ');
+  if (!name.starts_with("JS:") || end == std::string::npos || begin >= end) return name;
+  const std::string file = file_name(name.substr(end + 1));
+  return name.substr(begin, end - begin) + " " + file.substr(0, file.find(':'));
 }
 
 /// The key that identifies a function in both profiles.
@@ -50,7 +58,7 @@ void find_ambiguous(const result::Profile& profile, const std::vector<std::strin
                     std::map<Name, std::size_t>& names) {
   std::map<Name, std::set<std::string>> sources;
   for (const result::ProfileFunction& function : profile.functions)
-    sources[{objects[function.object], function.name}].insert(source_of(profile, function));
+    sources[{objects[function.object], lasting_name(function.name)}].insert(source_of(profile, function));
   constexpr std::size_t most_words = 16;
   for (const auto& [name, files] : sources) {
     if (files.size() < 2) continue;
@@ -82,19 +90,14 @@ class ProfileComparison {
     match_lines();
     match_objects();
     for (std::size_t f = 0; f < difference_.functions.size(); ++f) difference_.functions[f].of = f;
-    const std::vector<std::size_t> order = by_change(difference_.functions);
-    std::vector<std::size_t> new_indices(order.size());
-    std::vector<Change> sorted;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      new_indices[order[i]] = i;
-      sorted.push_back(std::move(difference_.functions[order[i]]));
-      sorted.back().of = i;
-    }
-    difference_.functions = std::move(sorted);
+    for (auto* const changes : {&difference_.functions, &difference_.lines, &difference_.objects})
+      std::ranges::stable_sort(*changes, has_changed_more);
+    std::vector<std::size_t> new_indices(difference_.functions.size());
+    for (std::size_t i = 0; i < new_indices.size(); ++i) new_indices[difference_.functions[i].of] = i;
+    for (auto* const changes : {&difference_.functions, &difference_.lines, &difference_.objects})
+      for (Change& change : *changes) change.of = new_indices[change.of];
     for (std::vector<std::size_t>* list : {&difference_.function_index_before, &difference_.function_index_after})
       for (std::size_t& index : *list) index = new_indices[index];
-    sort(difference_.lines, new_indices);
-    sort(difference_.objects, new_indices);
     estimate_noise();
     return std::move(difference_);
   }
@@ -155,7 +158,7 @@ class ProfileComparison {
       const result::Profile& profile = *profiles_[side];
       for (std::uint32_t f = 0; f < profile.functions.size(); ++f) {
         const result::ProfileFunction& function = profile.functions[f];
-        FunctionKey key{{objects[side][function.object], function.name}, ""};
+        FunctionKey key{{objects[side][function.object], lasting_name(function.name)}, ""};
         if (const auto words = ambiguous_names.find(key.name); words != ambiguous_names.end())
           key.source = end_of_path(source_of(profile, function), words->second);
         const auto [entry, is_new] = known.try_emplace(std::move(key), difference_.functions.size());
@@ -235,24 +238,11 @@ class ProfileComparison {
     }
   }
 
-  static std::vector<std::size_t> by_change(const std::vector<Change>& changes) {
-    std::vector<std::size_t> order(changes.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto key = [&](std::size_t i) {
-      const Change& change = changes[i];
+  static bool has_changed_more(const Change& a, const Change& b) {
+    const auto key = [](const Change& change) {
       return std::pair(std::abs(change.by(0)), std::max(change.before.counts[0], change.after.counts[0]));
     };
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) > key(b); });
-    return order;
-  }
-
-  static void sort(std::vector<Change>& changes, const std::vector<std::size_t>& new_indices) {
-    std::vector<Change> sorted;
-    for (const std::size_t i : by_change(changes)) {
-      sorted.push_back(std::move(changes[i]));
-      sorted.back().of = new_indices[sorted.back().of];
-    }
-    changes = std::move(sorted);
+    return key(a) > key(b);
   }
 
   const result::Profile* profiles_[2];

@@ -39,6 +39,18 @@ TEST(ChromeTrace, first_window_of_the_command_begins_with_the_measurement) {
   EXPECT_EQ(made[2]["dur"], 3.0);
 }
 
+TEST(ChromeTrace, has_the_reasons_for_absent_events) {
+  result::WindowsHead head;
+  head.events.push_back({"fp-operations", {"fp-operations", Mode::user}, Unit::events, absent("no PMU")});
+  const auto writer = make_chrome_trace();
+  std::string text;
+  writer->begin(head, text);
+  writer->end(text);
+  const nlohmann::json trace = nlohmann::json::parse(text);
+  EXPECT_EQ(trace["otherData"]["fp-operations:u"], "absent: no PMU");
+  EXPECT_TRUE(trace["traceEvents"].empty());
+}
+
 TEST(ChromeTrace, first_window_has_no_length_if_its_begin_is_not_recorded) {
   EXPECT_EQ(slices("other")[0]["dur"], 0.0);
   EXPECT_EQ(slices("./prog", "main")[0]["dur"], 0.0);

@@ -90,6 +90,10 @@ TEST(Roofline, sentences_say_what_limits) {
             "floating-point operations");
   EXPECT_TRUE(output::verdict_text(roofline(), point(0, 1000, 1'000'000'000)).find("no ceiling is near") !=
               std::string::npos);
+  RooflinePoint faults = point(0, 1000, 1'000'000'000);
+  faults.kernel_share = 0.6;
+  EXPECT_TRUE(output::verdict_text(roofline(), faults).find("; 60 % of its processor time is the kernel's") !=
+              std::string::npos);
   RooflinePoint none = point(1, 1, 1);
   none.seconds.reset();
   none.reason = "no time";

@@ -213,17 +213,18 @@ std::int64_t cycles_of(event::Id id, const channel::CoreValues& core, const chan
 namespace {
 
 // Delays that the model lacks: their names, if they are at least one in a hundred instructions.
-std::string describe_lacking(const channel::CoreValues& core, const channel::ModelValues& values) {
+std::string describe_lacking(const channel::CoreValues& core, const channel::ModelValues& values,
+                             const tally::models::HierarchyShape& caches) {
   constexpr std::uint64_t one_of = 100;
   const std::pair<std::uint64_t, const char*> delays[] = {
       {values.l1d_across.loads + values.l1d_across.stores, "accesses across lines"},
-      {core.aliases, "loads 4 KiB away from a recent store"}};
+      {core.aliases, "loads 4 KiB away from a pending store"},
+      {(caches.llc.sets != 0 ? values.llc : values.l2).store_misses, "stores to lines in memory"}};
   std::vector<std::string> lacking;
   for (const auto& [count, name] : delays)
     if (count != 0 && count >= core.instructions / one_of)
       lacking.push_back(fmt::format("{} {}", thousands(static_cast<std::int64_t>(count)), name));
-  return lacking.empty() ? ""
-                         : fmt::format("too few cycles: the model lacks the delays of {}; ", join(lacking, " and "));
+  return lacking.empty() ? "" : fmt::format("the model lacks the delays of {}; ", join(lacking, " and "));
 }
 
 }  // namespace
@@ -238,7 +239,7 @@ std::string describe_cycles(const channel::CoreValues& core, const channel::Mode
   return fmt::format(
       "cycles come from a model: the time of instructions on that core, misses of caches and TLBs, and mispredictions; "
       "{}; {}{}{}",
-      unknown, describe_lacking(core, values), describe_error(simulation),
+      unknown, describe_lacking(core, values, simulation.machine.caches), describe_error(simulation),
       simulation.machine.name == "host"
           ? "; others may use the last level, too: `tally memory` measures what programs of this machine get of it"
           : "");

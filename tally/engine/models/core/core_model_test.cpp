@@ -352,5 +352,22 @@ TEST(Core, LoadsOfWhatLooksStoredAreNamed) {
   EXPECT_EQ(aliases(0), 0U) << "it is what was stored";
 }
 
+TEST(Core, AStoreDelaysLoads4KiBAwayOnlyWhileItIsPending) {
+  const auto aliases = [](std::uint32_t step) {
+    CoreInstruction in = load(r12, r11), out = store(r11, r12), advance = decrement(r11);
+    in.at = out.at = {.base = r11, .bytes = 8};
+    advance.moved = r11;
+    advance.by = step;
+    CoreState state;
+    std::uint32_t sum = 0;
+    for (int i = 0; i < 100; ++i) sum += run(zen4_core, {{in, add(r12, r13), out, advance, branch()}}, state).aliases;
+    return sum;
+  };
+  EXPECT_GT(aliases(4096), 95U) << "the store of the previous iteration";
+  EXPECT_GT(aliases(512), 85U) << "eight iterations ago";
+  EXPECT_EQ(aliases(256), 0U) << "sixteen";
+  EXPECT_EQ(aliases(768), 0U) << "16 times 768 is 12 KiB";
+}
+
 }  // namespace
 }  // namespace tally::models

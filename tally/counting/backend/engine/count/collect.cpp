@@ -453,13 +453,15 @@ std::vector<result::ProgramRegions> collect(const Order& order, const Execution&
     }
   }
   if (modelling.needed.any()) outcome.notices.push_back(describe(*simulation, modelling.needed));
-  const auto has_threads = [](const Image& image) { return image.threads.size() > 1; };
-  if (modelling.needed.lower && modelling.settings.own_llc == 0 &&
-      std::any_of(images.begin(), images.end(), has_threads)) {
+  const bool has_threads =
+      std::any_of(images.begin(), images.end(), [](const Image& image) { return image.threads.size() > 1; });
+  if (modelling.needed.lower && modelling.settings.own_llc == 0 && has_threads)
     outcome.notices.emplace_back(
         "threads share the last-level cache of their process, so its counts vary from run to run (--llc private: one "
         "per thread)");
-  }
+  if (modelling.needed.l1d && has_threads)
+    outcome.notices.push_back(fmt::format("misses of lines that another thread wrote{} are not modelled",
+                                          modelling.needed.core ? ", and their cycles," : ""));
   if (std::string text = describe_unmodelled(total.unseen); !text.empty()) outcome.notices.push_back(std::move(text));
   if (modelling.needed.core && total.core.instructions > 0)
     outcome.notices.push_back(describe_cycles(total.core, total.models, *simulation));

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "tally/core/base/text.hpp"
+
 namespace tally::memory {
 namespace {
 
@@ -14,20 +16,6 @@ std::vector<result::MemoryPoint> curve_of(const result::Memory& result) {
   std::sort(curve.begin(), curve.end(),
             [](const auto& smaller, const auto& larger) { return smaller.region_bytes < larger.region_bytes; });
   return curve;
-}
-
-// Memory, on a machine that was too busy for a reliable curve: the largest regions, if their times differ little. Other
-// programs displace lines from caches, which these regions do not fit anyway.
-result::MemoryLevel busy_memory(const std::vector<result::MemoryPoint>& curve) {
-  constexpr std::ptrdiff_t regions = 3;
-  constexpr double most_difference = 1.15;
-  constexpr std::uint64_t least_bytes = 64 << 20;
-  if (std::ssize(curve) < regions || curve.back().region_bytes < least_bytes) return {};
-  std::vector<result::MemoryPoint> last(curve.end() - regions, curve.end());
-  std::sort(last.begin(), last.end(), [](const auto& faster, const auto& slower) { return *faster.ns < *slower.ns; });
-  if (*last.back().ns > most_difference * *last.front().ns) return {};
-  const result::MemoryPoint& middle = last[regions / 2];
-  return {.ns = *middle.ns, .cycles = middle.cycles};
 }
 
 // The smallest size from which on no load is much faster than memory.
@@ -42,14 +30,11 @@ std::uint64_t served_by_memory(const std::vector<result::MemoryPoint>& curve, do
 }  // namespace
 
 machines::MeasuredMemory latencies_of(const result::Memory& result) {
-  const std::vector<result::MemoryPoint> curve = curve_of(result);
   machines::MeasuredMemory measured;
-  for (result::MemoryLevel level : result.levels) {
-    if (level.name == "memory" && level.contended && level.ns <= 0) {
-      level = busy_memory(curve);
-      level.name = "memory";
-    }
-    if (level.ns <= 0 || !level.cycles) continue;
+  bool is_size_known = true;
+  for (const result::MemoryLevel& level : result.levels) {
+    if (level.name == "LLC") is_size_known = !level.contended;
+    if (level.contended || level.ns <= 0 || !level.cycles) continue;
     const auto cycles = static_cast<std::uint64_t>(std::llround(*level.cycles));
     if (level.name == "L2") measured.l2 = cycles;
     if (level.name == "LLC") {
@@ -58,10 +43,17 @@ machines::MeasuredMemory latencies_of(const result::Memory& result) {
     }
     if (level.name == "memory") {
       measured.memory = cycles;
-      if (measured.llc_bytes == 0) measured.llc_bytes = served_by_memory(curve, level.ns);
+      if (measured.llc_bytes == 0 && is_size_known) measured.llc_bytes = served_by_memory(curve_of(result), level.ns);
     }
   }
   return measured;
+}
+
+std::string contended_levels(const result::Memory& result) {
+  std::vector<std::string> names;
+  for (const result::MemoryLevel& level : result.levels)
+    if (level.contended) names.push_back(level.name);
+  return join(names, ", ");
 }
 
 }  // namespace tally::memory

@@ -6,9 +6,11 @@
 
 namespace tally::memory {
 
-/// Returns the latencies of the levels in cycles. Memory that was contended has that of the largest regions. The size
-/// of the last level is the measured one, or the size from which on all loads take about as long as those from memory.
-/// Without a date.
+/// Returns the latencies of the levels in cycles, without contended levels. The size of the last level is the measured
+/// one, or the size from which on all loads take about as long as those from memory. Without a date.
 machines::MeasuredMemory latencies_of(const result::Memory& result);
+
+/// "LLC, memory": the levels that were contended.
+std::string contended_levels(const result::Memory& result);
 
 }  // namespace tally::memory

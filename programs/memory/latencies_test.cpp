@@ -34,13 +34,14 @@ TEST(Latencies, of_memory_limit_the_size_of_a_last_level_without_an_end) {
   EXPECT_EQ(latencies_of(measured({level("LLC", 12)})).llc_bytes, 0U) << "without memory nothing is known";
 }
 
-TEST(Latencies, of_memory_come_from_the_largest_regions_of_a_busy_machine) {
-  const auto found =
-      latencies_of(measured({{.name = "LLC", .contended = true}, {.name = "memory", .contended = true}}));
-  EXPECT_EQ(found, (machines::MeasuredMemory{.memory = 396, .llc_bytes = 16 << 20}));
-  result::Memory unsteady = measured({{.name = "memory", .contended = true}});
-  unsteady.points.back().ns = 150;
-  EXPECT_EQ(latencies_of(unsteady), machines::MeasuredMemory{});
+TEST(Latencies, of_contended_levels_are_left_out) {
+  result::Memory busy = measured({level("L2", 3.5), level("LLC", 12, 9e6), level("memory", 100)});
+  busy.levels[1].contended = true;
+  EXPECT_EQ(latencies_of(busy), (machines::MeasuredMemory{.l2 = 14, .memory = 400}))
+      << "nor the size of the last level";
+  busy.levels[2].contended = true;
+  EXPECT_EQ(latencies_of(busy), (machines::MeasuredMemory{.l2 = 14}));
+  EXPECT_EQ(contended_levels(busy), "LLC, memory");
 }
 
 TEST(Latencies, are_missing_if_the_machine_was_too_busy) {

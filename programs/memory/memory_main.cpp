@@ -320,15 +320,19 @@ constexpr std::size_t date_columns = 10;  // "2026-11-29"
 
 // For `--model host` of other commands. A disturbed measurement does not replace another one.
 void store_latencies(result::Memory& result) {
+  if (result.levels.empty()) return;
   machines::MeasuredMemory measured = latencies_of(result);
   measured.date = result.environment.provenance.date.substr(0, date_columns);
-  if (measured.l2 + measured.llc + measured.memory == 0) return;
+  const bool is_empty = measured.l2 + measured.llc + measured.memory == 0;
+  const std::string contended = contended_levels(result);
   const auto before = machines::measured_memory("/");
   if (result.verdict.contended && before)
     result.notices.push_back(fmt::format("--model host keeps the latencies of {}, because this run was disturbed: {}",
                                          before->date, machines::latencies_text(*before)));
-  else if (machines::store_measured_memory(measured, "/"))
-    result.notices.push_back(fmt::format("stored for --model host: {}", machines::latencies_text(measured)));
+  else if (is_empty ? !contended.empty() : machines::store_measured_memory(measured, "/"))
+    result.notices.push_back(fmt::format("stored for --model host: {}{}",
+                                         is_empty ? "nothing" : machines::latencies_text(measured),
+                                         contended.empty() ? "" : "; not stored, because contended: " + contended));
 }
 
 // For rooflines of other commands.

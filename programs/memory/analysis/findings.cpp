@@ -67,7 +67,7 @@ void set_capacity(MemoryLevel& level, const Capacity& capacity, const KnownCache
   level.reported_bytes = known->bytes;
   const auto reported = static_cast<double>(known->bytes);
   level.snapped = !known->shared && is_same_size(capacity.bytes, reported);
-  level.effective = !level.snapped;
+  level.effective = !level.snapped && capacity.bytes <= reported;
 }
 
 // The reasons for a grade.
@@ -130,7 +130,8 @@ void grade_capacity(MemoryLevel& level, Reasons reasons, bool witness, const Kno
     // The interval decides whether the level is the reported cache.
     level.snapped = level.snapped && known != nullptr && static_cast<double>(known->bytes) >= *level.capacity_low &&
                     static_cast<double>(known->bytes) <= *level.capacity_high;
-    level.effective = !level.snapped;
+    level.effective =
+        !level.snapped && (known == nullptr || *level.capacity_bytes <= static_cast<double>(known->bytes));
   }
   if (reasons.words.empty()) reasons.words.emplace_back("no second measurement confirms it");
   level.because = join(reasons.words, "; ");
@@ -330,6 +331,8 @@ class LevelFinder {
       reasons.words.emplace_back("ignores missed translations: no translation buffer was seen");
     }
     if (known == nullptr && !reported().empty()) reasons.against("the system reports no cache of this size");
+    if (known != nullptr && !known->shared && !level.snapped && !level.effective)
+      reasons.against("larger than the reported cache, which no other core uses");
     const bool mapped = is_first && agrees(witnesses_, level);
     if (mapped) {
       reasons.words.push_back("lines times stride is " +
@@ -452,9 +455,9 @@ std::vector<MemoryLevel> find_levels(const Curve& curve, const std::vector<Level
 
 LevelsVerdict judge_levels(const Curve& curve, const std::vector<MemoryLevel>& levels, double waited_share) {
   std::vector<std::string> busy;
-  std::vector<std::string> calm;
+  std::vector<std::string> measured;
   for (const MemoryLevel& level : levels) {
-    if (!level.unseen) (level.contended ? busy : calm).push_back(level.name);
+    if (!level.unseen) (level.contended ? busy : measured).push_back(level.name);
   }
   const auto flagged = std::count_if(curve.begin(), curve.end(), [](const CurvePoint& one) { return one.flagged; });
   const bool most = curve.empty() || static_cast<std::size_t>(flagged) * 2 > curve.size();
@@ -462,14 +465,14 @@ LevelsVerdict judge_levels(const Curve& curve, const std::vector<MemoryLevel>& l
   if (busy.empty() && !most && !shared) return {};
   std::string why = join(busy, ", ");
   if (shared) {
-    if (most && calm.empty()) why = fmt::format("{} of {} points flagged", flagged, curve.size());
+    if (most && measured.empty()) why = fmt::format("{} of {} points flagged", flagged, curve.size());
     why = fmt::format("{}, {:.0f} % of the time was spent waiting for it{}{}", processor_shared, 100 * waited_share,
                       why.empty() ? "" : ": ", why);
-  } else if (busy.empty() || calm.empty()) {
+  } else if (busy.empty() || measured.empty()) {
     why = fmt::format("{} of {} points flagged", flagged, curve.size());
     if (const std::string cause = cause_of(curve); !cause.empty()) why += " (" + cause + ")";
   }
-  why += calm.empty() ? ": no capacities reported" : "; calm: " + join(calm, ", ");
+  why += measured.empty() ? ": no capacities reported" : "; measured: " + join(measured, ", ");
   return {true, std::move(why)};
 }
 

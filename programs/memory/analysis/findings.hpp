@@ -43,7 +43,7 @@ std::vector<result::MemoryLevel> find_levels(const Curve& curve, const std::vect
                                              const Witnesses& witnesses);
 
 /// Whether the machine was too busy for a report: a level is contended, more than half of the points are flagged, or
-/// the thread waited for its processor too long. `why` names the contended and the calm levels.
+/// the thread waited for its processor too long. `why` names the contended and the measured levels.
 struct LevelsVerdict {
   bool contended = false;
   std::string why;

@@ -199,7 +199,7 @@ TEST(Levels, without_number_only_if_contended) {
   EXPECT_FALSE(levels[3].contended);
   const LevelsVerdict verdict = judge_levels(curve, levels);
   EXPECT_TRUE(verdict.contended);
-  EXPECT_EQ(verdict.why, "L2, LLC; calm: L1d, memory");
+  EXPECT_EQ(verdict.why, "L2, LLC; measured: L1d, memory");
 }
 
 TEST(Levels, after_a_calm_rise_are_contended_separately) {
@@ -208,7 +208,7 @@ TEST(Levels, after_a_calm_rise_are_contended_separately) {
   // The rest of the last level is a plateau, most of which was contended.
   flag(curve, 3.3 * mib, 12 * mib);
   const auto levels = levels_of(curve, {true, false, true, true});
-  EXPECT_EQ(judge_levels(curve, levels).why, "LLC; calm: L1d, L2, memory");
+  EXPECT_EQ(judge_levels(curve, levels).why, "LLC; measured: L1d, L2, memory");
   EXPECT_TRUE(levels[1].snapped);
   EXPECT_FALSE(levels[2].capacity_bytes);
   EXPECT_EQ(levels[2].ns, 0);
@@ -231,7 +231,7 @@ TEST(Levels, with_hidden_end_use_scattered_rings) {
       << levels[1].because;
   EXPECT_EQ(levels[2].name, "LLC");
   EXPECT_TRUE(levels[2].contended) << "nothing measured it";
-  EXPECT_EQ(judge_levels(curve, levels).why, "LLC; calm: L1d, L2, memory");
+  EXPECT_EQ(judge_levels(curve, levels).why, "LLC; measured: L1d, L2, memory");
   witnesses.scattered[0].bytes = 8 * mib;
   EXPECT_TRUE(find_levels(curve, spans, witnesses)[1].contended) << "that is another one";
   witnesses.scattered[0].bytes = 2.1 * mib;
@@ -400,7 +400,9 @@ TEST(Levels, that_slope_use_scattered_rings) {
   const auto other = levels_with({{1.3 * mib, 1.25 * mib, 1.35 * mib}});
   EXPECT_NE(other[0].because.find("measured with scattered lines; the curve shows "), std::string::npos)
       << other[0].because;
-  EXPECT_EQ(other[0].grade, result::Grade::medium);
+  EXPECT_EQ(other[0].grade, result::Grade::low);
+  EXPECT_NE(other[0].because.find("larger than the reported cache"), std::string::npos) << other[0].because;
+  EXPECT_FALSE(other[0].effective) << "one thread cannot use more than the cache";
   EXPECT_EQ(found[1].shape, usual[1].shape);
   EXPECT_EQ(found[1].capacity_bytes, usual[1].capacity_bytes) << "a step is one";
 }
@@ -460,7 +462,7 @@ TEST(SharedLevels, private_are_measured_and_shared_are_contended) {
     const LevelsVerdict verdict = judge_levels(curve, levels, 0.5);
     EXPECT_TRUE(verdict.contended);
     EXPECT_EQ(verdict.why,
-              "the processor was shared, 50 % of the time was spent waiting for it: LLC, memory; calm: L1d, L2");
+              "the processor was shared, 50 % of the time was spent waiting for it: LLC, memory; measured: L1d, L2");
   }
 }
 
@@ -494,7 +496,7 @@ TEST(SharedLevels, after_a_calm_rise_are_contended) {
   unseen.name = "LLC";
   unseen.unseen = true;
   EXPECT_EQ(judge_levels(curve, {levels[0], unseen, levels[3]}, 0.5).why,
-            "the processor was shared, 50 % of the time was spent waiting for it: memory; calm: L1d");
+            "the processor was shared, 50 % of the time was spent waiting for it: memory; measured: L1d");
   EXPECT_EQ(judge_levels(curve, {unseen}, 0.5).why,
             "the processor was shared, 50 % of the time was spent waiting for it: no capacities reported");
   flag(curve, 1, 256 * mib);
@@ -510,7 +512,7 @@ TEST(SharedLevels, make_a_contended_report_even_if_calm) {
   const LevelsVerdict verdict = judge_levels(curve, levels, 0.4);
   EXPECT_TRUE(verdict.contended);
   EXPECT_EQ(verdict.why,
-            "the processor was shared, 40 % of the time was spent waiting for it; calm: L1d, L2, LLC, memory");
+            "the processor was shared, 40 % of the time was spent waiting for it; measured: L1d, L2, LLC, memory");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// stepper [--json FILE] [--every N --rows FILE] [--aslr] [--no-vdso] PROGRAM [ARGUMENT…]: runs a program one
-// instruction at a time and counts.
+// stepper [--json FILE] [--every N --rows FILE] [--aslr] [--no-vdso] [--limit SECONDS] PROGRAM [ARGUMENT…]: runs a
+// program one instruction at a time and counts.
 #include <elf.h>
 #include <errno.h>
 #include <sched.h>
@@ -34,6 +34,7 @@ struct Options {
   const char* json = nullptr;
   const char* rows = nullptr;
   uint64_t every = 0;
+  unsigned limit = 0;  ///< seconds after which SIGALRM ends the stepper, and the kernel the program; 0: none
   bool aslr = false;
   bool hides_vdso = false;
   char** command = nullptr;
@@ -52,6 +53,8 @@ Options parse(int argc, char** argv) {
       options.json = argv[++i];
     } else if (option == "--every" && i + 1 < argc) {
       options.every = std::strtoull(argv[++i], nullptr, 10);
+    } else if (option == "--limit" && i + 1 < argc) {
+      options.limit = static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
     } else if (option == "--rows" && i + 1 < argc) {
       options.rows = argv[++i];
     } else if (option == "--aslr") {
@@ -199,7 +202,8 @@ int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
   if (options.command == nullptr) {
     std::fprintf(stderr,
-                 "usage: stepper [--json FILE] [--every N --rows FILE] [--aslr] [--no-vdso] PROGRAM [ARGUMENT...]\n");
+                 "usage: stepper [--json FILE] [--every N --rows FILE] [--aslr] [--no-vdso] [--limit SECONDS] PROGRAM "
+                 "[ARGUMENT...]\n");
     return own_failure;
   }
   stay_on_one_cpu();
@@ -218,6 +222,7 @@ int main(int argc, char** argv) {
     }
   }
   Run run(child, rows, options.hides_vdso);
+  alarm(options.limit);
   run.start();
   run.drive();
   if (rows.file != nullptr) std::fclose(rows.file);

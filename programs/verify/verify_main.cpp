@@ -311,6 +311,7 @@ int verify_program(const VerifyOptions& options) {
   if (!signals) return report_error(signals.error());
   if (other->steps) {
     request.other_runs = 1;
+    request.conditions.stepping_limit = std::chrono::seconds(options.budget_seconds);
     const auto affordable = check_budget(*engine->backend, request, options.budget_seconds, *signals);
     if (!affordable) return report_error(affordable.error());
   }

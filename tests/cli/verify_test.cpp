@@ -264,6 +264,19 @@ TEST(Verify, a_program_of_the_distribution_agrees) {
   }
 }
 
+// Each iteration is a step, so the estimate by instructions is far too short.
+TEST(Verify, stepping_ends_with_its_budget) {
+  if (Json::parse(tally({"doctor", "--json"}).out)["hardware"].get<bool>()) GTEST_SKIP() << "there is a PMU";
+  const TemporaryFile place("unused");
+  const std::string folder = place.folder() + "/programs";
+  ASSERT_EQ(tally({"verify", "--write", folder, "-n", "20000000", "--program", "rep_movsb"}).code(), 0);
+  const Finished finished = tally({"verify", "--budget", "1", "--json", "--", folder + "/rep_movsb-20000000"});
+  const Json result = Json::parse(finished.out);
+  EXPECT_EQ(result["verdict"], "inconclusive") << finished.out;
+  EXPECT_EQ(result["compared"][0]["why"], "not counted: single-stepping did not end within 1.000 s") << finished.out;
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Verify, a_long_program_is_stepped_through_only_on_request) {
   if (Json::parse(tally({"doctor", "--json"}).out)["hardware"].get<bool>()) GTEST_SKIP() << "there is a PMU";
   const TemporaryFile place("unused");

@@ -68,6 +68,7 @@ struct Conditions : linux::Conditions {
   /// Under the engine and the single-stepper, programs find no vdso: they read clocks by system calls. The code of the
   /// vdso starts again when the kernel updates the clock meanwhile, so that its count depends on its speed.
   bool hides_vdso = false;
+  std::optional<std::chrono::seconds> stepping_limit = {};  ///< after which the single-stepper ends the program
   bool counts_clock() const { return clock == "counted"; }
   /// Whether programs under the engine see a fixed machine and kernel, and random numbers from a fixed seed.
   bool presents_machine() const { return repeatable && !shows_real_machine; }

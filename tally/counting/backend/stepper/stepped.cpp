@@ -26,26 +26,23 @@ std::optional<std::uint64_t> number_of(const std::string& text, const char* key)
 }
 
 std::optional<RetiredCounts> counts_of(const std::string& text) {
-  struct Field {
-    const char* key;
-    std::uint64_t RetiredCounts::*member;
-  };
-  static constexpr Field fields[] = {{"instructions", &RetiredCounts::instructions},
-                                     {"conditional", &RetiredCounts::conditional},
-                                     {"taken", &RetiredCounts::taken},
-                                     {"direct_jumps", &RetiredCounts::direct_jumps},
-                                     {"indirect_jumps", &RetiredCounts::indirect_jumps},
-                                     {"direct_calls", &RetiredCounts::direct_calls},
-                                     {"indirect_calls", &RetiredCounts::indirect_calls},
-                                     {"returns", &RetiredCounts::returns},
-                                     {"far", &RetiredCounts::far},
-                                     {"loads", &RetiredCounts::loads},
-                                     {"stores", &RetiredCounts::stores}};
+  static constexpr std::pair<const char*, std::uint64_t RetiredCounts::*> fields[] = {
+      {"instructions", &RetiredCounts::instructions},
+      {"conditional", &RetiredCounts::conditional},
+      {"taken", &RetiredCounts::taken},
+      {"direct_jumps", &RetiredCounts::direct_jumps},
+      {"indirect_jumps", &RetiredCounts::indirect_jumps},
+      {"direct_calls", &RetiredCounts::direct_calls},
+      {"indirect_calls", &RetiredCounts::indirect_calls},
+      {"returns", &RetiredCounts::returns},
+      {"far", &RetiredCounts::far},
+      {"loads", &RetiredCounts::loads},
+      {"stores", &RetiredCounts::stores}};
   RetiredCounts counts;
-  for (const Field& field : fields) {
-    const auto number = number_of(text, field.key);
+  for (const auto& [key, member] : fields) {
+    const auto number = number_of(text, key);
     if (!number) return std::nullopt;
-    counts.*field.member = *number;
+    counts.*member = *number;
   }
   return counts;
 }
@@ -87,6 +84,8 @@ Result<Outcome> Stepped::run(const Order& order) {
   Order native = order;
   native.target.command = {*program, "--json", file};
   if (order.conditions.hides_vdso) native.target.command.emplace_back("--no-vdso");
+  const auto limit = order.conditions.stepping_limit;
+  if (limit) native.target.command.insert(native.target.command.end(), {"--limit", std::to_string(limit->count())});
   native.target.command.emplace_back("--");
   native.target.command.insert(native.target.command.end(), order.target.command.begin(), order.target.command.end());
   native.events.clear();
@@ -97,10 +96,13 @@ Result<Outcome> Stepped::run(const Order& order) {
   // The stepper exits with the code that a shell would return.
   if (const auto signal = number_of(written, "signal"); signal.value_or(0) != 0)
     outcome->wait_status = static_cast<int>(*signal);
+  const std::string missing = limit && outcome->duration >= *limit
+                                  ? fmt::format("single-stepping did not end within {}", duration_text(*limit))
+                                  : "the single-stepper wrote no counts";
   outcome->counts.clear();
   for (const event::Event& event : order.events) {
     const RetiredCount value = retired_count(event.id);
-    Count count = absent("the single-stepper wrote no counts");
+    Count count = absent(missing);
     if (value == nullptr) count = absent(not_counted);
     if (value != nullptr && counts) count = exact(value(*counts), Source::stepper);
     outcome->counts.push_back(event_count(event, std::move(count)));

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "programs/lab/pmu/arm_profile.hpp"
 #include "programs/lab/pmu/core_profile.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/linux/files/files.hpp"
+#include "tally/linux/files/memory_file.hpp"
 #include "tally/tools/command/command_page.hpp"
 
 namespace tally::lab {
@@ -53,10 +57,20 @@ Exit code: that of the program, 0 if it ended without one; 1 the program did not
 Examples:
   tally lab -e 'wrmsr 0x186 0x5300c0; wrmsr 0x38f 1; run 100 nop; rdpmc 0'
   tally lab --dump -e 'wrmsr IA32_PERFEVTSEL0:event=0xc4,USR,EN; user'
-  tally lab examples/lab/15-3.asm
+  tally lab examples/lab/15-3.asm                 an installed example, in any directory
   tally lab --model skylake-v4 --trace mine.asm
   tally lab -e 'msr pmcr_el0:E; msr pmcntenset_el0, 1; mrs pmevcntr0_el0'
 )";
+
+// Returns the file, or the example with this name of the installed documents or of the source tree if it is missing.
+std::string file_or_example(const std::string& file) {
+  const std::filesystem::path path = file;
+  if (linux::exists(file) || (path.has_parent_path() && path.parent_path() != "examples/lab")) return file;
+  for (const char* const folder : {"/" TALLY_EXAMPLES_FOLDER "/lab/", "/../../examples/lab/"})
+    if (const std::string example = linux::own_folder() + folder + path.filename().string(); linux::exists(example))
+      return std::filesystem::path(example).lexically_normal().string();
+  return file;
+}
 
 // Checks that exactly one of FILE, -e and -i was given.
 Result<void> check_program(const Arguments& arguments) {
@@ -149,6 +163,7 @@ void describe(command::Page& page, Arguments& arguments) {
 
 Result<Options> check(Arguments arguments) {
   Options& options = arguments.options;
+  if (!options.file.empty()) options.file = file_or_example(options.file);
   if (auto is_one = check_program(arguments); !is_one) return fail(is_one.error());
   options.statements = join(arguments.statements, ";");
   if (!arguments.statements.empty() && trimmed(options.statements).find_first_not_of("; ") == std::string::npos)

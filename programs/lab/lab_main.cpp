@@ -284,8 +284,11 @@ int run_lab(const std::vector<std::string>& words) {
   command::Page page;
   describe(page, arguments);
   if (const auto done = page.read(words)) return *done;
+  const std::string file = arguments.options.file;
   const auto options = check(std::move(arguments));
   if (!options) return report(options.error());
+  if (options->file != file && !options->quiet)
+    std::fprintf(stderr, "tally: the example %s\n", shown(options->file).c_str());
   const int code = run_all(*options);
   // A full disk, which a write to the library's buffer does not report.
   const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <utility>
 
 #include "tally/hardware/pmu/intel/event_select.hpp"
 
@@ -24,6 +25,13 @@ void say(std::vector<Remark>& remarks, Severity severity, std::string text, cons
 constexpr std::uint32_t pebs_enable = 0x3F1, ds_area = 0x600;
 
 std::uint64_t status_of(const IntelPmu& pmu) { return pmu.read(0x38E).value; }
+
+// Whether an interrupt is in service.
+bool serves(const IntelPmu& pmu) {
+  std::uint32_t vectors = 0;
+  for (int word = 0; word < 8; ++word) vectors |= pmu.apic().in_service(word);
+  return vectors != 0;
+}
 
 // Of the counters, and of the DS buffer.
 constexpr std::uint64_t overflow_bits = 0xFFFF'FFFF'FFFF | 1ULL << 62;
@@ -146,16 +154,18 @@ void Linter::returned(const IntelPmu& pmu, std::vector<Remark>& remarks) {
         "cleared",
         apic);
   }
-  bool serves = false;
-  for (int word = 0; word < 8; ++word) serves = serves || pmu.apic().in_service(word) != 0;
-  if (serves) {
+  if (serves(pmu)) {
     say(remarks, Severity::caution,
         "the handler returns without an EOI (a write of 0 to FEE000B0H): interrupts of its class stay blocked", apic);
   }
   if (pmu.profile().version >= 2 && (status_of(pmu) & overflow_bits) != 0) {
-    say(remarks, Severity::note,
-        fmt::format("the handler returns with overflow bits {} set in IA32_PERF_GLOBAL_STATUS",
-                    pmu::ranges(status_of(pmu) & overflow_bits)));
+    // A counter may also overflow while the handler runs. The warning comes once.
+    const std::uint64_t stay = status_of(pmu) & overflow_bits & entered_;
+    const bool warns = stay != 0 && !std::exchange(warned_, true);
+    say(remarks, warns ? Severity::caution : Severity::note,
+        fmt::format("the handler returns with overflow bits {} set in IA32_PERF_GLOBAL_STATUS{}",
+                    pmu::ranges(status_of(pmu) & overflow_bits),
+                    warns ? ", as when it was called: a write to 390H clears them" : ""));
   }
   if (pmu.profile().version >= 2 && pmu.profile().version < 4 && (pmu.read(0x1D9).value >> 12 & 1) != 0 &&
       pmu.read(0x38F).value == 0) {
@@ -189,7 +199,10 @@ std::vector<Remark> Linter::check(Entry& entry, const IntelPmu& pmu) {
       if (entry.value == 0) ++lost_;
       break;
     case Entry::Kind::enter:
-      if (in_handler_) ++nested_;
+      if (in_handler_)
+        ++nested_;
+      else if (pmu.profile().version >= 2)
+        entered_ = status_of(pmu);
       in_handler_ = in_handler_ || entry.value == 1;
       break;
     case Entry::Kind::leave:
@@ -209,6 +222,9 @@ std::vector<Remark> Linter::at_end(const IntelPmu& pmu, bool interrupts_enabled)
   if (pmu.has_interrupt(true) && !interrupts_enabled) {
     say(remarks, Severity::caution,
         "a pending interrupt was never taken: interrupts are off (IF is 0). STI turns them on");
+  } else if (!pmu.apic().is_idle() && !pmu.has_interrupt(true) && serves(pmu)) {
+    say(remarks, Severity::caution,
+        "a pending interrupt was never taken: one of its class is still in service. A write to EOI ends that", apic);
   }
   if (lost_ > 0) {
     say(remarks, Severity::caution, fmt::format("{} of the counters' interrupts were lost", lost_), apic);

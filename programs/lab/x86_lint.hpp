@@ -24,8 +24,10 @@ class Linter {
   void returned(const pmu::emulated::IntelPmu& pmu, std::vector<pmu::Remark>& remarks);
 
   std::uint64_t selects_[8] = {};
-  bool in_handler_ = false;  // of the counters
-  int nested_ = 0;           // handlers that interrupted the handler of the counters
+  bool in_handler_ = false;    // of the counters
+  bool warned_ = false;        // of overflow bits that stay set
+  std::uint64_t entered_ = 0;  // the status when the handler of the counters was called
+  int nested_ = 0;             // handlers that interrupted the handler of the counters
   int lost_ = 0;
 };
 

@@ -86,6 +86,43 @@ TEST(LabErrors, an_interrupt_of_the_timer_is_named_and_no_handler_of_the_counter
   EXPECT_FALSE(holds(finished.out, "masked")) << finished.out;
 }
 
+// The handler of the tutorial, without one of its four steps.
+TEST(LabErrors, what_a_handler_omits_is_reported) {
+  TALLY_NEEDS_NASM();
+  const auto without = [](const std::string& omitted) {
+    std::string handler = "handler:\n  STORE_CONTEXT\n";
+    for (const char* const step : {"  WRITE_MSR IA32_PMC0, 0FFFFFF9Ch\n", "  RESET_OVERFLOW 0\n"})
+      if (step != omitted) handler += step;
+    handler += "  RESTORE_CONTEXT\n";
+    for (const char* const step :
+         {"  mov dword [APIC_BASE + LVT_PERFMON], 33h\n", "  mov dword [APIC_BASE + EOI], 0\n"})
+      if (step != omitted) handler += step;
+    return lab_of(
+               "%include \"lab.inc\"\n  mov esi, 33h\n  mov edi, handler\n  call set_interrupt_handler\n"
+               "  mov dword [APIC_BASE + LVT_PERFMON], 33h\n  sti\n  WRITE_MSR IA32_PMC0, 0FFFFFF9Ch\n"
+               "  WRITE_MSR IA32_PERFEVTSEL0, 5300C0h\n  mov ecx, 500\nagain:\n  dec ecx\n  jnz again\n"
+               "  WRITE_MSR IA32_PERFEVTSEL0, 0\n  hlt\n" +
+               handler + "  iret\n")
+        .out;
+  };
+  EXPECT_FALSE(holds(without(""), "! ")) << without("");
+  const std::string uncleared = without("  RESET_OVERFLOW 0\n");
+  EXPECT_TRUE(holds(uncleared, "!  the handler returns with overflow bits 0 set")) << uncleared;
+  const std::string unended = without("  mov dword [APIC_BASE + EOI], 0\n");
+  EXPECT_TRUE(holds(unended, "returns without an EOI")) << unended;
+  EXPECT_TRUE(holds(unended, "a pending interrupt was never taken: one of its class is still in service")) << unended;
+}
+
+TEST(LabErrors, an_example_is_found_in_any_directory) {
+  TALLY_NEEDS_NASM();
+  for (const std::string name : {"15-2.asm", "examples/lab/15-2.asm"}) {
+    const Finished finished = shell("cd / && " + tally_words({"lab", name}).front() + " lab " + name);
+    EXPECT_EQ(finished.code(), 0) << finished.err;
+    EXPECT_TRUE(holds(finished.err, "/examples/lab/15-2.asm")) << finished.err;
+  }
+  expect_error(lab({"lab/15-2.asm"}), 2, {"lab/15-2.asm"});
+}
+
 TEST(LabErrors, an_interrupt_that_is_not_handled_or_taken_is_reported) {
   TALLY_NEEDS_NASM();
   const std::string program =

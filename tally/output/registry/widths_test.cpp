@@ -57,6 +57,7 @@ TEST(Widths, regions) {
   program.regions = {region};
   expect_fit([&](std::size_t terminal) { return regions_table(program, terminal); }, 200);
   expect_fit([&](std::size_t terminal) { return regions_table(program, terminal, true); }, 200);
+  EXPECT_NE(regions_table(program, 60).find(" trust\n"), std::string::npos) << "left out last";
   EXPECT_EQ(regions_table(program, 0).find("4712"), std::string::npos);
   EXPECT_NE(regions_table(program, 0, true).find("\n   4712    1,000  instructions:u"), std::string::npos)
       << regions_table(program, 0, true);

@@ -294,8 +294,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
       all_samples[e] += sums[i].samples[e];
       if (i >= shown) more_samples[e] += sums[i].samples[e];
     }
-  add_rest(numbers, grid, more, more_samples, fmt::format("{} more (--top 0 shows all)", sums.size() - shown),
-           by_function);
+  add_rest(numbers, grid, more, more_samples, fmt::format("--top 0 shows {} more", sums.size() - shown), by_function);
   add_rest(numbers, grid, profile.repeated, {}, result::string_elements, by_function);
   add_rest(numbers, grid, profile.unplaced, {}, "[not at any place: see below]", by_function);
   std::vector<std::int64_t> totals;

@@ -52,8 +52,7 @@ std::string python_table(const result::Profile& profile, const ProfileStyle& sty
     for (std::size_t e = 0; e < events && i >= shown; ++e) more[e] += f.self[e];
     if (i < shown) add(f.self, thousands(f.inclusive[0]), f.calls ? thousands(*f.calls) : "", f.name, location_of(f));
   }
-  if (shown < functions.size())
-    add(more, "", "", fmt::format("{} more (--top 0 shows all)", functions.size() - shown), "");
+  if (shown < functions.size()) add(more, "", "", fmt::format("--top 0 shows {} more", functions.size() - shown), "");
   add(outside_python(profile), "", "", outside_python_name, "");
   add(totals, "", "", "total", "");
   std::string text =

@@ -16,6 +16,9 @@
 namespace tally::output {
 namespace {
 
+// Wrapped, and left out last: without it modelled counts look like exact ones.
+Column trust_column() { return {"trust", Align::left, 0, false, true, true}; }
+
 std::string remark(Trust trust, const std::string& model, const std::string& reason) {
   std::string word(name(trust));
   if (trust == Trust::modelled && !model.empty()) word = "model " + printable(model);
@@ -25,7 +28,7 @@ std::string remark(Trust trust, const std::string& model, const std::string& rea
 
 // The requested metrics; the others are shown in the rows of events.
 std::string asked_metrics(const RegionCounts& counts, std::size_t terminal) {
-  Grid grid({{"metric"}, {"value", Align::right}, {"formula"}, prose_column("trust")});
+  Grid grid({{"metric"}, {"value", Align::right}, {"formula"}, trust_column()});
   bool any = false;
   for (const RegionMetric& metric : counts.metrics) {
     if (!metric.asked) continue;
@@ -87,7 +90,7 @@ std::string threads_text(const result::ProgramRegions& program, const RegionResu
              {"event"},
              {"total", Align::right},
              {"per entry", Align::right},
-             prose_column("trust")});
+             trust_column()});
   for (const RegionThread& thread : region.threads) {
     std::string id = thread_text(program, thread.thread);
     std::string entries = thousands(static_cast<std::int64_t>(thread.counts.entries));
@@ -177,7 +180,7 @@ std::string region_text(const RegionResult& region, std::size_t terminal) {
              {"least", Align::right},
              {"most", Align::right},
              {"per"},
-             prose_column("trust")});
+             trust_column()});
   for (const RegionEvent& event : region.all.events) {
     grid.add({event.event.text(), number_or_dash(event.total.value), per_entry_text(event, region.all.entries),
               number_or_dash(event.least), number_or_dash(event.most), row_metric_text(region.all, event.event),

@@ -188,7 +188,8 @@ std::vector<std::string> grade(result::WindowsHead& head, const result::Stat& st
     events[fmt::format("{}: {}", name(whole.trust), whole.reason)].push_back(head.events[i].name.text());
   }
   std::vector<std::string> lines;
-  for (const auto& [reason, names] : events) lines.push_back(join(names, ", ") + " " + reason);
+  for (const auto& [reason, names] : events)
+    lines.push_back(join(names, ", ") + (names.size() > 1 ? " are " : " is ") + reason);
   return lines;
 }
 

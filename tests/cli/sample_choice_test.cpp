@@ -144,10 +144,11 @@ TEST_F(SampleChoice, what_continues_natively_is_partial_in_every_file) {
     const Finished finished =
         tally({"sample", "--backend", "engine", "-q", "-e", "instructions,loads", "--every", "100k", "-o", file, "--",
                "/usr/bin/perl", "-e", "syscall(157, 59, 1, 1, 0x7fffffffffff, 0)"});
-    EXPECT_TRUE(finished.err.starts_with("tally: instructions:u, loads:u partial: it intercepts its own system calls"))
+    EXPECT_TRUE(finished.err.starts_with(
+        "tally: instructions:u, loads:u are partial: perl: it intercepts its own system calls"))
         << finished.err;
     const std::string text = TemporaryFile::read(file == rows.path() ? file + ".meta.json" : file).value_or("");
-    EXPECT_EQ(text.find(R"("trust":"exact","source")"), std::string::npos);
+    EXPECT_EQ(text.find(R"("trust":"exact","source)"), std::string::npos);
     const auto last = nlohmann::json::parse(text.substr(text.rfind('\n', text.size() - 2) + 1));
     EXPECT_EQ(last["events"][1]["trust"], "partial");
     EXPECT_NE(last["events"][1]["reason"].get<std::string>().find("it intercepts"), std::string::npos) << last;

@@ -170,9 +170,8 @@ class Collector {
     }
     // What happens after a time-out is not part of the count.
     if (made.tally.reason.empty() && thread.state != channel::State::ended && !counted_time_.timed_out) {
-      // If the engine failed, the process has that reason.
-      const bool failed = (process.partial & channel::partial_engine_failed) != 0;
-      if (!failed)
+      // If the engine ended it, the process has that reason.
+      if ((process.partial & (channel::partial_engine_failed | channel::partial_strict)) == 0)
         made.tally.reason = has_died(image, process) ? reasons_of(channel::partial_killed) : still_running_reason;
     }
     add_models(number, made.tally);

@@ -1,5 +1,6 @@
 // Where a segment is counted most cheaply: by the flags and registers that the program does not need.
 #include "tally/engine/translate/code_reading.hpp"
+#include "tally/engine/translate/countdown_code.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,6 +33,7 @@ OwnRecords own_records;
 namespace translate {
 
 Tables tables;
+SummedEvents summed_events;
 u32 read_code(u64 pc, u8* to, u32 n) {
   asked_bytes = n;
   if (pc < code_start || pc >= code_start + code_bytes) return 0;

@@ -45,7 +45,7 @@ TEST(ChromeTrace, has_the_reasons_for_absent_events) {
   const auto writer = make_chrome_trace();
   std::string text;
   writer->begin(head, text);
-  writer->end(text);
+  writer->end(head, text);
   const nlohmann::json trace = nlohmann::json::parse(text);
   EXPECT_EQ(trace["otherData"]["fp-operations:u"], "absent: no PMU");
   EXPECT_TRUE(trace["traceEvents"].empty());

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tally/engine/translate/countdown_code.hpp"
 #include "tally/engine/translate/engine_thread_testing.hpp"
 #include "tally/engine/translate/generate.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
@@ -45,6 +46,8 @@ Probes* probes = &no_probes;
 bool is_instrumented = false, is_probed = false;
 void Recorder::fix(Fix, u64, s64, u32) {}
 void emit_countdown(Builder&, u32, bool) {}
+SummedEvents summed_events;
+void emit_sums(Builder&, u32, bool) {}
 void emit_unasked_count(Builder&, const Instruction&) {}
 const Mix* run_time_mix(const Instruction&) { return nullptr; }
 void emit_run_time_count(Emitter& e, u32 number, u8 reg, s32 each) {

@@ -13,17 +13,18 @@ constexpr std::int32_t most_window = 256;  // of all cores, in cycles
 // std::max() would add floating point, which the engine's build does not support.
 constexpr std::int32_t larger(std::int32_t a, std::int32_t b) { return a > b ? a : b; }
 
+// Vectors, x87 and masks.
+bool is_vector(Register r) { return r >= first_x87 && r < carry_register; }
+
 // Whether an instruction waits in the schedulers of vectors and masks, which have room for as much as the reorder
 // buffer together with the queue before them.
 bool is_of_vectors(const CoreInstruction& instruction) {
   for (const Register r : instruction.results)
-    if (r >= first_x87 && r < carry_register) return true;
+    if (is_vector(r)) return true;
   for (const Register r : instruction.sources)
-    if (r >= first_x87 && r < carry_register) return true;
+    if (is_vector(r)) return true;
   return false;
 }
-
-bool is_vector(Register r) { return r >= first_x87 && r < first_mask; }
 
 // One run of a code region. Times are relative to its start until finish().
 class Run {

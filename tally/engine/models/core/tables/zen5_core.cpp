@@ -90,7 +90,7 @@ constexpr Timing rows[] = {
     {vector_mpsad, 5, 4, {{fp0 | fp1, 4}}, source_2},
     {vector_test, 7, 2, {{fp2 | fp3, 1}}, source_2},
     {vector_mask, 5, 1, {{fp2 | fp3, 1}}, source_2},
-    {vector_to_integer, 4, 1, {{fp2 | fp3, 1}}, source_2},
+    {vector_to_integer, 4, 1, {{fp2, 1}}, source_2},
     {vector_extract, 7, 2, {{fp1 | fp2, 1}, {fp2 | fp3, 1}}, source_2},
     {vector_insert, 4, 2, {{fp1 | fp2, 1}, {fp2 | fp3, 1}}, source_2},
     {vector_string_explicit, 11, 8, {{fp0 | fp1 | fp2 | fp3, 12}}, source_2},

@@ -4,6 +4,8 @@
 
 #include <numeric>
 
+#include "tally/output/kinds/profile_forms.hpp"
+
 namespace tally::why {
 namespace {
 
@@ -117,6 +119,17 @@ TEST(SampledCycles, TheKernelHasItsSamples) {
   EXPECT_EQ(profile.functions[profile.rows[4].function].name, result::kernel_code);
   EXPECT_LT(cycles[2], total / 50) << "few samples are left for it";
   EXPECT_TRUE(reason_of(profile).ends_with("; [kernel] 0.25 M by samples")) << reason_of(profile);
+}
+
+TEST(SampledCycles, TheKernelHasARowHoweverFewAreShown) {
+  result::Profile profile = modelled();
+  divide_by_samples(profile, samples_of({{"hot", 400}, {"warm", 350}, {"in_kernel", 250}}, false), 0);
+  output::ProfileStyle style;
+  style.most = 1;
+  const std::string table = output::profile_table(profile, style);
+  EXPECT_NE(table.find("250,001  "), std::string::npos) << table;
+  EXPECT_NE(table.find("[kernel]"), std::string::npos) << table;
+  EXPECT_NE(table.find("3 more (--top 0 shows all)"), std::string::npos) << table;
 }
 
 TEST(SampledCycles, WithoutSamplesOfTheKernelItHasItsTicks) {

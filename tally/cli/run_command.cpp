@@ -10,7 +10,6 @@
 
 namespace tally::cli {
 namespace {
-
 constexpr const char* run_footer =
     R"(Programs that open hardware counters themselves (perf_event_open) find a PMU: instructions, branches, and the
 codes of the processor for events that tally counts exactly; without --cpu-model, codes are those of this machine's

@@ -128,9 +128,11 @@ struct Thread {
   u64 processor_ns;             // the part of it that the thread did not wait
   s64 clock_seen;               // the instructions that both include
   u64 shown_ns;                 // the latest processor time that another thread has read
-  s64 counter[channel::window_sum_limit];  // minus the number by which rdpmc selects each of `sums`; 0 = not at all
   u64 vectors_in_frame;         // if it stopped in a handler: the frame's XSAVE area; 0 = they are in the processor
   alignas(16) u8 vectors[512];  // fxsave area, for the decoder
+
+  /// Minus the number by which rdpmc selects each of `sums`.
+  s64 counter[channel::window_sum_limit];
 };
 
 enum ThreadOffset : u32 {

@@ -43,7 +43,8 @@ __attribute__((noinline)) static void run_loop(uint64_t n) {
 
 // Chains of multiplications, which take most of the cycles, and as many other instructions.
 __attribute__((noinline)) static void multiply(uint64_t n) {
-  for (; n > 0; n--) asm volatile("imul %%rax, %%rax\n imul %%rax, %%rax\n imul %%rax, %%rax\n imul %%rax, %%rax" : : : "rax");
+  for (; n > 0; n--)
+    asm volatile("imul %%rax, %%rax\n imul %%rax, %%rax\n imul %%rax, %%rax\n imul %%rax, %%rax" : : : "rax");
 }
 __attribute__((noinline)) static void move(uint64_t n) {
   for (; n > 0; n--) asm volatile("mov %%rcx, %%rax\n mov %%rsi, %%r8\n mov %%rcx, %%r9\n nop" : : : "rax", "r8", "r9");
@@ -54,7 +55,8 @@ static void sample_cycles(void) {
   struct perf_event_attr attr = sampling(PERF_COUNT_HW_CPU_CYCLES, 10007);
   attr.sample_type |= PERF_SAMPLE_PERIOD;
   const int fd = open_event(&attr);
-  struct perf_event_mmap_page* const ring = mmap(NULL, (ring_pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  struct perf_event_mmap_page* const ring =
+      mmap(NULL, (ring_pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (ring == MAP_FAILED) return (void)printf("cycles: %s\n", strerror(errno));
   ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
   for (int i = 0; i < 10000; i++) {

@@ -32,7 +32,7 @@ TEST(OwnOverflows, continue_while_their_pages_are_mapped) {
   EXPECT_EQ(overflown("closed"), "closed: 100 samples, 0 failures\n");
 }
 
-// perf record asks for cycles unless it is told another event.
+// perf record asks for cycles, unless the user names another event.
 TEST(OwnOverflows, of_cycles_need_a_model) {
   if (Running({"/usr/bin/env", "perf", "--version"}).finish().code() != 0) GTEST_SKIP() << "perf is not installed";
   const Finished record = tally({"run", "--", "perf", "record", "-q", "-o", "/dev/null", "--", "true"});

@@ -1,5 +1,5 @@
-/// Counters of events that the instruction rdpmc reads. A counter contains everything that a thread has counted of a row
-/// of PresentedPmu; the page of an event has the difference to the event's count.
+/// Counters of events that the instruction rdpmc reads. A counter contains everything that a thread has counted of a
+/// row of PresentedPmu; the page of an event has the difference to the event's count.
 #pragma once
 #include "tally/engine/records.hpp"
 

@@ -131,8 +131,7 @@ void for_threads_here(u32 leader, F f) {
 }  // namespace
 
 bool can_overflow(u32 row) {
-  return !instrument::windows_on() && settings().follows_calls == 0 &&
-         settings().counts_jumps == 0 &&
+  return !instrument::windows_on() && settings().follows_calls == 0 && settings().counts_jumps == 0 &&
          (countdown_of(row) != no_countdown || own_records.countdowns < channel::window_trigger_limit);
 }
 

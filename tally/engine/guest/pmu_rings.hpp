@@ -17,9 +17,9 @@ perf_event_mmap_page* ring_of(const PmuOpenEvent& e);
 /// The child of a fork has none of them mapped.
 void forget_rings();
 
-/// The program has mapped the ring of an event at an address, which is then held once more; or unmapped memory. What no
-/// process has mapped and no event writes to is discarded. Returns an event that is to be closed once; 0: there is no
-/// more.
+/// The program has mapped the ring of an event at an address, which holds the event like a descriptor; or unmapped
+/// memory. What no process has mapped and no event writes to is discarded. Returns an event that was held by this, and
+/// 0 after the last one.
 void ring_is_mapped(const PmuOpenEvent& e, u64 at);
 u32 ring_is_unmapped(u64 at, u64 bytes);
 /// Whether this process has mapped one.

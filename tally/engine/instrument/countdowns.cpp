@@ -70,8 +70,7 @@ u64 countdowns_key() {
   u8* to = reinterpret_cast<u8*>(&words[2]);
   for (u32 k = 0; k < events(); k++) copy(to + k * bytes, own_records.countdown[k].weight, bytes);
   to += channel::window_trigger_limit * bytes;
-  for (u32 i = 0; i < summed_events.count; i++)
-    copy(to + i * bytes, summed_events.weight[i], bytes);
+  for (u32 i = 0; i < summed_events.count; i++) copy(to + i * bytes, summed_events.weight[i], bytes);
   return channel::check_of(words, sizeof words) | 1;
 }
 

@@ -9,8 +9,8 @@ namespace tally::engine::instrument {
 
 /// Makes generated code sum the first events, at most `most`.
 void sum_events(u32 most);
-/// Makes generated code sum one more event, which rdpmc reads. Returns false if others use the sums. The caller discards
-/// code that was translated before, and sets the sum of each thread.
+/// Makes generated code sum one more event, which rdpmc reads. Returns false if others use the sums. The caller
+/// discards code that was translated before, and sets the sum of each thread.
 bool sum_counter(const s8* weight);
 /// Returns a number that identifies the events of sum_events(); it is not 0.
 u64 sums_key();

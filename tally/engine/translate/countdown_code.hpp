@@ -24,9 +24,9 @@ s64 slack_of(u32 trigger);
 /// Events that generated code sums: their weights (channel::Marks::weight), one for each of Thread::sums.
 struct SummedEvents {
   u32 count;
-  bool has_all;          // the sums include what is known only at run time
-  bool are_counters;     // rdpmc reads them: Thread::counter
-  bool reads_counters;   // rows read all counters, which generated code marks
+  bool has_all;         // the sums include what is known only at run time
+  bool are_counters;    // rdpmc reads them: Thread::counter
+  bool reads_counters;  // rows read all counters, which generated code marks
   const s8* weight[channel::window_sum_limit];
 };
 extern SummedEvents summed_events;

@@ -95,9 +95,10 @@ void end_syscall(Builder& b, const Instruction& in, u32 segment, const Increment
   b.enter(Gate::system_call, b.arena.to_syscall);
 }
 
-/// Reads one of the sums as a counter, after emit_saves(). Preserves the flags. What follows executes the other counters.
+/// Reads one of the sums as a counter, after emit_saves(). Preserves the flags. What follows executes the other
+/// counters.
 struct CounterRead {
-  u8* found[channel::window_sum_limit];
+  u8* matches[channel::window_sum_limit];
 
   explicit CounterRead(Emitter& e) {
     static const u8 number[] = {0x41, 0x89, 0xcb};  // mov r11d, ecx
@@ -106,7 +107,7 @@ struct CounterRead {
       e.load(rcx, static_cast<u32>(offsetof(Thread, counter)) + 8 * k);
       e.add_registers(rcx, rcx, r11);
       e.byte(0xe3);  // jrcxz
-      found[k] = e.p;
+      matches[k] = e.p;
       e.byte(0);
     }
   }
@@ -115,7 +116,7 @@ struct CounterRead {
     Emitter& e = b.e;
     u8* jumps[channel::window_sum_limit];
     for (u32 k = 0; k < summed_events.count; k++) {
-      *found[k] = static_cast<u8>(e.p - found[k] - 1);
+      *matches[k] = static_cast<u8>(e.p - matches[k] - 1);
       e.load(rax, o_sums + 8 * k);
       // It contains the instruction itself.
       e.add_constant(rax, static_cast<u8>(-summed_events.weight[k][channel::instructions]));
@@ -124,7 +125,7 @@ struct CounterRead {
       e.byte(0);
     }
     for (u32 k = 0; k < summed_events.count; k++) *jumps[k] = static_cast<u8>(e.p - jumps[k] - 1);
-    static const u8 low[] = {0x89, 0xc0},                                  // mov eax, eax
+    static const u8 low[] = {0x89, 0xc0},                                // mov eax, eax
         high[] = {0x65, 0x0f, 0xb7, 0x14, 0x25, o_spill2 + 4, 0, 0, 0};  // movzx edx, word gs:[…]: 48 bits in all
     e.store(rax, o_spill2);
     e.bytes(low, sizeof low);

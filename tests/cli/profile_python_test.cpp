@@ -332,5 +332,29 @@ größe(Work())
   if (tried == 0) GTEST_SKIP() << "no Python of a version whose frames are known";
 }
 
+// A service sleeps most of the time: what it used before belongs to its functions, not to those that sleep.
+TEST(ProfileRunningPython, NamesFunctionsOfAServiceThatSleeps) {
+  const TemporaryFile program("service.py", R"(import time
+def work():
+    return sum(range(100000))
+def serve():
+    while True:
+        work(); time.sleep(0.004)
+print("begun", flush=True)
+serve()
+)");
+  Running interpreter({"/usr/bin/python3.11", program.path()});
+  if (!interpreter.wait_for_output("begun")) GTEST_SKIP() << "Python 3.11 is not installed";
+  const TemporaryFile file("profile.json");
+  const Finished finished = tally({"profile", "-q", "-e", "cpu-clock", "-p", std::to_string(interpreter.pid()), "-o",
+                                   file.path(), "--timeout", "3000"});
+  interpreter.signal(SIGKILL);
+  if (finished.code() == 125) GTEST_SKIP() << finished.err;
+  const json all = json::parse(file.content().value_or("{}"));
+  std::int64_t named = 0;
+  for (const json& function : all.at("python")) named += function.at("counts").at(0).get<std::int64_t>();
+  EXPECT_GT(named, all.at("events").at(0).at("value").get<std::int64_t>() / 2) << all.at("python").dump();
+}
+
 }  // namespace
 }  // namespace tally::test

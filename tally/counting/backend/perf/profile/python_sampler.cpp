@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <set>
@@ -84,10 +85,11 @@ class PythonProcess {
   void sample() {
     const std::int64_t now = linux::cpu_time_of(memory_.process), more = now - used_;
     if (more <= 0) return;
-    used_ = now;
-    ++samples_;
+    std::uint64_t state = holder();
+    // A process that sleeps has used that time before: the next sample has it.
+    if (state == 0 && !is_running(now)) return;
+    if (state == 0) state = holder();  // it may have waited for the lock
     constexpr int most_frames = 1000;
-    const std::uint64_t state = holder();
     std::uint64_t frame = state == 0 ? 0 : word(state + layout_.frame_in_state);
     if (frame != 0 && layout_.frame_in_cframe) frame = word(frame + *layout_.frame_in_cframe);
     std::set<Times*> active;
@@ -98,10 +100,21 @@ class PythonProcess {
       if (active.empty()) function->self += more;
       if (active.insert(function).second) function->inclusive += more;
     }
+    if (state != 0 && active.empty()) return;  // the next sample has this time, too
+    used_ = now;
+    ++samples_;
   }
 
  private:
   std::uint64_t word(std::uint64_t address) const { return python::read_as<std::uint64_t>(memory_, address); }
+
+  /// Whether it uses the processor now. This waits without sleeping: after a sleep the process may have begun to.
+  bool is_running(std::int64_t used) const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
+    while (std::chrono::steady_clock::now() < end) {
+    }
+    return linux::cpu_time_of(memory_.process) > used;
+  }
 
   /// The state of the thread that holds the main interpreter's lock; 0: none.
   std::uint64_t holder() const {

@@ -102,10 +102,9 @@ Result<Outcome> Stepped::run(const Order& order) {
   outcome->counts.clear();
   for (const event::Event& event : order.events) {
     const RetiredCount value = retired_count(event.id);
-    Count count = absent(missing);
-    if (value == nullptr) count = absent(not_counted);
-    if (value != nullptr && counts) count = exact(value(*counts), Source::stepper);
-    outcome->counts.push_back(event_count(event, std::move(count)));
+    outcome->counts.push_back(event_count(event, value == nullptr ? absent(not_counted)
+                                                 : counts         ? exact(value(*counts), Source::stepper)
+                                                                  : absent(missing)));
   }
   return outcome;
 }

@@ -397,9 +397,7 @@ Count software(const event::Event& event, const Execution& execution, bool count
                const std::string& own = {}) {
   Count native = software_count(event, execution.statistics);
   if (!execution.ended) return downgraded(native, Trust::partial, "the program was still running");
-  if (some_running) {
-    native = downgraded(native, Trust::partial, "without processes that were still running");
-  }
+  if (some_running) native = downgraded(native, Trust::partial, "without processes that were still running");
   return counted_anything ? under_engine(event, native, own) : native;
 }
 
@@ -437,19 +435,15 @@ std::vector<result::ProgramRegions> collect(const Order& order, const Execution&
     return all.value ? share_of_engine(found->second, *all.value, shared.records) : std::string();
   };
   for (const event::Event& event : order.events) {
-    const bool hardware = event::has_modes(event::definition(event.id).kind);
-    if (!hardware) {
-      Count count = software(event, execution, counted_anything, running > 0, own_share(event));
-      const bool is_of_the_time = count.source == Source::kernel;
-      outcome.counts.push_back(event_count(event, timed(std::move(count), order.timing(), is_of_the_time)));
-    } else {
-      Count count = count_of(event, total, simulation);
-      if (!counted_anything && count.trust != Trust::absent)
-        count = absent(!total.reason.empty() ? total.reason : "the program ended before the engine started");
-      // Models report at the end only.
-      const bool is_of_the_time = event::definition(event.id).kind == event::Kind::hardware;
-      outcome.counts.push_back(event_count(event, timed(std::move(count), order.timing(), is_of_the_time)));
-    }
+    const event::Kind kind = event::definition(event.id).kind;
+    const bool has_modes = event::has_modes(kind);
+    Count count = has_modes ? count_of(event, total, simulation)
+                            : software(event, execution, counted_anything, running > 0, own_share(event));
+    if (has_modes && !counted_anything && count.trust != Trust::absent)
+      count = absent(!total.reason.empty() ? total.reason : "the program ended before the engine started");
+    // Models report at the end only.
+    const bool is_of_the_time = has_modes ? kind == event::Kind::hardware : count.source == Source::kernel;
+    outcome.counts.push_back(event_count(event, timed(std::move(count), order.timing(), is_of_the_time)));
   }
   if (modelling.needed.any()) outcome.notices.push_back(describe(*simulation, modelling.needed));
   const bool has_threads =
@@ -476,17 +470,12 @@ std::vector<result::ProgramRegions> collect(const Order& order, const Execution&
   }
   for (std::string& notice : collect.missing_counters()) outcome.notices.push_back(std::move(notice));
   if (std::string text = why_parts_are_missing(shared); !text.empty()) outcome.notices.push_back(std::move(text));
-  if (execution.ended) {
-    const std::string living = still_running(images);
-    if (!living.empty()) {
-      outcome.notices.push_back("still running when counting ended: " + living +
-                                (order.conditions.wait_all ? "" : " (--wait-all waits for them)"));
-    }
-  }
-  for (Image& image : images) {
+  if (const std::string living = execution.ended ? still_running(images) : ""; !living.empty())
+    outcome.notices.push_back("still running when counting ended: " + living +
+                              (order.conditions.wait_all ? "" : " (--wait-all waits for them)"));
+  for (Image& image : images)
     if (shared.records.process(image.index).state != channel::State::free)
       outcome.processes.push_back(std::move(image.result));
-  }
   outcome.nondeterminism = read_sources(shared, order.conditions);
   for (const std::string& native : execution.native)
     if (execution.failure.find(native) == std::string::npos) outcome.notices.push_back(native);

@@ -25,14 +25,15 @@ Examples:
   tally run --cpu-model haswell -- ./bench
 )";
 
-void describe(Page& page, backend::Order& order, ModelOptions& model, bool& quiet) {
+void describe(Page& page, backend::Order& order, ModelOptions& model) {
   page.head("Run a program whose own hardware counters work, on machines without a PMU, too.",
             "tally run [options] [--] PROGRAM [arguments]");
   page.prefix_command();
   add_launch_options(page, order.conditions);
   add_engine_tuning(page, order.conditions.engine);
   add_model_options(page, model);
-  page.add_flag("-q,--quiet", quiet, "accepted as by other commands; without effect");
+  static bool ignored = false;
+  page.add_flag("-q,--quiet", ignored, "accepted as by other commands; without effect");
   page.footer(run_footer);
 }
 
@@ -41,16 +42,14 @@ void describe(Page& page, backend::Order& order, ModelOptions& model, bool& quie
 void describe_run(Page& page) {
   static backend::Order unused;
   static ModelOptions unused_model;
-  static bool unused_quiet = false;
-  describe(page, unused, unused_model, unused_quiet);
+  describe(page, unused, unused_model);
 }
 
 int run_run(const std::vector<std::string>& arguments) {
   measure::StatOptions order;
   Page page;
   ModelOptions model;
-  bool quiet = false;
-  describe(page, order, model, quiet);
+  describe(page, order, model);
   if (const auto done = page.read(arguments)) return *done;
   auto command = command_of(page, false, "tally run -- ./bench");
   if (!command) return report_error(command.error());

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -30,6 +29,7 @@
 #include "tally/tools/windows/region_options.hpp"
 #include "tally/tools/windows/window_names.hpp"
 #include "tally/tools/windows/window_options.hpp"
+#include "tally/tools/windows/window_trust.hpp"
 #include "tally/tools/windows/window_vectors.hpp"
 #include "tally/tools/windows/write_windows.hpp"
 
@@ -57,9 +57,7 @@ constexpr const char* sample_examples =
     "  tally sample --every 50000 -o windows.csv -- ./prog\n"
     "  tally sample -e loads,stores --every 10k -o windows.jsonl -- ./prog\n"
     "  tally sample --every 1000 --by branches-taken -- ./prog\n"
-    "  tally sample --every 1 --by page-faults -- ./prog\n"
     "  tally sample -e task-clock,page-faults --every 1ms -- ./prog\n"
-    "  tally sample --every 50k --every 1000 --by instructions --by calls -- ./prog\n"
     "  tally sample --every 10k --start-at main -- ./prog\n"
     "  tally sample --every 100k --merged -- ./prog\n"
     "  tally sample --frequency 1000 -e task-clock,page-faults -- ./prog\n"
@@ -176,23 +174,6 @@ Result<void> check_waiting(const SampleOptions& options) {
   return {};
 }
 
-// Lowers the trust of events to that of the whole run: only its end shows what was not counted. Returns a line for each
-// reason.
-std::vector<std::string> grade(result::WindowsHead& head, const result::Stat& stat) {
-  std::map<std::string, std::vector<std::string>> events;  // by reason
-  for (std::size_t i = 0; i < std::min(head.events.size(), stat.events.size()); ++i) {
-    Count& count = head.events[i].count;
-    const Count& whole = stat.events[i].total.count;
-    if (whole.trust <= count.trust || whole.trust < Trust::partial) continue;
-    count = downgraded(count, Trust::partial, whole.reason);
-    events[fmt::format("{}: {}", name(whole.trust), whole.reason)].push_back(head.events[i].name.text());
-  }
-  std::vector<std::string> lines;
-  for (const auto& [reason, names] : events)
-    lines.push_back(join(names, ", ") + (names.size() > 1 ? " are " : " is ") + reason);
-  return lines;
-}
-
 int sample(SampleOptions& options) {
   const auto chosen_format = output::choose_format(output::window_formats(), options.format, options.output,
                                                    options.output.empty() ? "table" : "csv");
@@ -273,11 +254,7 @@ int sample(SampleOptions& options) {
   auto stat = measure::sample(*choice->backend, options.order, *signals);
   const linux::Finishing finishing(*signals);
   merged.finish(take);
-  std::vector<std::string> reasons;
-  if (stat && measured) {
-    reasons = grade(*measured, *stat);
-    if (!stat->runs.empty()) measured->nondeterminism = stat->runs.front().nondeterminism;
-  }
+  const auto reasons = stat && measured ? windows::complete(*measured, *stat) : std::vector<std::string>{};
   auto written = rows.finish(measured.value_or(result::WindowsHead{}));
   if (*description && measured) {
     const auto described = (*description)->write(rows.describe(*measured) + "\n");
@@ -299,11 +276,8 @@ int sample(SampleOptions& options) {
   if (!format->is_for_people) stat->notices.insert(stat->notices.end(), absences.begin(), absences.end());
   // Printed despite --quiet, as other commands print the reason for a count's trust.
   if (!reasons.empty()) say(reasons);
-  const auto is_repeated = [&](const std::string& notice) {
-    return std::any_of(reasons.begin(), reasons.end(),
-                       [&](const std::string& line) { return line.find(notice) != std::string::npos; });
-  };
-  std::erase_if(stat->notices, is_repeated);
+  const std::string all = join(reasons, "\n");
+  std::erase_if(stat->notices, [&](const std::string& notice) { return all.find(notice) != std::string::npos; });
   if (!stat->notices.empty() && (may_speak || stat->incomplete)) say(stat->notices);
   return final_exit_code(*stat, written ? int{exit_ok} : report_error(written.error()), *signals);
 }

@@ -474,8 +474,7 @@ int run_stat(const std::vector<std::string>& arguments) {
 
   if (options.metric_lists == std::vector<std::string>{"list"}) return print(metric_list());
   if (options.regions.per_entry && !options.regions.functions.empty())
-    return report_error({Code::bad_usage, "--per-entry cannot be used with --function",
-                         "use --from and --to, for example: --from parse --to parse+0x40 --per-entry", 0});
+    return report_error({Code::bad_usage, "--per-entry cannot be used with --function", "use --from and --to", 0});
   if (options.regions.per_entry) return run_sample(sample_arguments(app, arguments));
   if (app.has("--asm") && trimmed(options.code.code).empty()) {
     return report_error(

@@ -105,7 +105,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Call{"dispatches",
                          "it intercepts its own system calls (syscall user dispatch): it continued natively"},
                     Call{"refused_dispatch"}, Call{"numbers"}, Call{"gs_base"}, Call{"reading_executes"},
-                    Call{"memory_by_directory"}, Call{"emptied_file", "", 7}, Call{"descriptors_of_others"}),
+                    Call{"memory_by_directory"}, Call{"emptied_file", "", 7}, Call{"descriptors_of_others"},
+                    Call{"old_calls", "it made 32-bit system calls, which the engine does not track"},
+                    Call{"old_calls_not_made"},
+                    Call{"ends_by_old_call", "it made 32-bit system calls, which the engine does not track", 5},
+                    Call{"forks_by_old_call",
+                         "it started programs or handled signals by 32-bit system calls: it continued natively"},
+                    Call{"engine_addresses", "it mapped addresses that the engine uses: it continued natively"}),
     [](const auto& one) { return std::string(one.param.name); });
 
 TEST(Parents, of_orphans_are_those_of_a_native_run) {

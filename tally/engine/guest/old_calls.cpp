@@ -49,8 +49,8 @@ bool prepare_old_call(Thread* t) {
   if (number == old_exit || number == old_exit_group) end_by_old_call(t, number, argument);
   if (number == old_ptrace) leave(t, channel::partial_ptraced);
   if (number == old_seccomp || (number == old_prctl && argument == set_seccomp)) leave(t, channel::partial_confined);
-  for (const u32 one : unmakeable)
-    if (number == one) leave(t, channel::partial_int80);
+  for (const u32 call : unmakeable)
+    if (number == call) leave(t, channel::partial_int80);
   return true;
 }
 

@@ -269,6 +269,42 @@ int descriptors_of_others() {
   return 0;
 }
 
+/// A 32-bit system call.
+int old_call(int number, int argument) {
+  int answer = number;
+  asm volatile("int $0x80" : "+a"(answer) : "b"(argument) : "memory", "r8", "r9", "r10", "r11");
+  return answer;
+}
+[[gnu::noinline]] void old_call_if(bool is_made) {
+  if (is_made) old_call(20, 0);
+}
+
+int old_calls() {
+  for (int i = 0; i < 3; ++i) old_call_if(i == 1);
+  say("getpid", old_call(20, 0) == getpid());
+  return 0;
+}
+int old_calls_not_made() {
+  for (int i = 0; i < 3; ++i) old_call_if(false);
+  return 0;
+}
+int ends_by_old_call() { return old_call(252, 5); }
+int forks_by_old_call() {
+  const int child = old_call(2, 0);
+  if (child == 0) _exit(3);
+  int status = 0;
+  say("waited", waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 3);
+  return 0;
+}
+
+/// The engine's addresses, which are free natively.
+int engine_addresses() {
+  auto* const there = reinterpret_cast<void*>(0x7e9000000000);
+  say("mapped", mmap(there, 4096, everything, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == there);
+  *static_cast<volatile int*>(there) = 1;
+  return 0;
+}
+
 struct Case {
   const char* name;
   int (*run)();
@@ -287,7 +323,12 @@ const Case cases[] = {{"seccomp_probes", seccomp_probes},
                       {"reading_executes", reading_executes},
                       {"memory_by_directory", memory_by_directory},
                       {"emptied_file", emptied_file},
-                      {"descriptors_of_others", descriptors_of_others}};
+                      {"descriptors_of_others", descriptors_of_others},
+                      {"old_calls", old_calls},
+                      {"old_calls_not_made", old_calls_not_made},
+                      {"ends_by_old_call", ends_by_old_call},
+                      {"forks_by_old_call", forks_by_old_call},
+                      {"engine_addresses", engine_addresses}};
 
 }  // namespace
 

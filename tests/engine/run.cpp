@@ -209,7 +209,7 @@ std::vector<WindowRows> windows_counted(const Command& command, std::uint64_t ev
   std::getline(file, line);
   while (std::getline(file, line)) {
     const auto object = nlohmann::json::parse(line, nullptr, false);
-    if (!object.is_object()) break;
+    if (!object.is_object() || object.contains("schema")) break;
     if (object.at("trigger") == "end" && !cut) continue;
     WindowRow row;
     if (object.at("address").is_string())

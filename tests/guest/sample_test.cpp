@@ -32,7 +32,7 @@ std::vector<Row> sampled(const Words& options, const Words& command) {
   for (const std::string& line : split(file.content().value_or(""), '\n')) {
     if (line.empty()) continue;
     const auto row = nlohmann::json::parse(line, nullptr, false);
-    if (!head && !row.is_discarded()) {
+    if (!head && !row.is_discarded() && !row.contains("schema")) {
       rows.push_back(
           {row["process"], row["thread"], row["number"], row["length"], row.value("lost", 0),
            row["counts"]["instructions:u"].is_number() ? row["counts"]["instructions:u"].get<std::int64_t>() : -1,

@@ -40,6 +40,7 @@ Sampled sample(const Words& options, const Words& program) {
   std::string line;
   if (std::getline(lines, line)) made.head = json::parse(line, nullptr, false);
   while (std::getline(lines, line)) made.rows.push_back(json::parse(line, nullptr, false));
+  if (!made.rows.empty()) made.rows.pop_back();  // the last line describes the measurement again
   return made;
 }
 

@@ -274,9 +274,10 @@ Result<Windows> read_json_lines(std::string_view text, const std::string& name) 
         return made;
       }
       if (json.contains("schema")) {
-        const bool named = collector.head().named;
-        collector.head() = head_of(json);
-        collector.head().named = named;
+        WindowsHead last = head_of(json);
+        if (last.places != collector.head().places) return wrong_line(name, line, "it describes other events");
+        collector.head().events = std::move(last.events);
+        collector.head().nondeterminism = std::move(last.nondeterminism);
         continue;
       }
       json_window(json, collector.head(), window, counts);

@@ -74,6 +74,23 @@ TEST(StoredWindows, json_lines_are_read) {
   EXPECT_EQ(read->series[0].triggers, (std::vector<std::int64_t>{0, -1}));
 }
 
+TEST(StoredWindows, the_last_line_of_json_lines_has_the_trust) {
+  std::string last = json_lines.substr(0, json_lines.find('\n') + 1), first = last;
+  last.replace(last.find(R"("exact")"), 7, R"("partial","reason":"killed")");
+  const auto read = read_windows_text(json_lines + last, "w.jsonl");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->head.events[0].count.reason, "killed");
+  EXPECT_EQ(read->rows(), 2u);
+  first.erase(first.find(R"("trust":"exact",)"), 16);
+  const auto cut = read_windows_text(first + json_lines.substr(json_lines.find('\n') + 1), "w.jsonl");
+  ASSERT_TRUE(cut) << cut.error().message;
+  EXPECT_EQ(cut->head.events[0].count.trust, Trust::partial);
+  const auto other = read_windows_text(
+      json_lines + R"({"schema":"tally-windows/1","command":[],"every":[],"events":[]})" + "\n", "w.jsonl");
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().message.find("it describes other events"), std::string::npos);
+}
+
 TEST(StoredWindows, functions_and_lines_are_read_if_present) {
   std::string named = csv;
   named.replace(named.find("address,lost"), 12, "address,function,line,lost");

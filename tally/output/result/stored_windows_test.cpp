@@ -81,7 +81,7 @@ TEST(StoredWindows, the_last_line_of_json_lines_has_the_trust) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->head.events[0].count.reason, "killed");
   EXPECT_EQ(read->rows(), 2u);
-  first.erase(first.find(R"("trust":"exact",)"), 16);
+  first.erase(first.find(R"(,"trust":"exact")"), 16);
   const auto cut = read_windows_text(first + json_lines.substr(json_lines.find('\n') + 1), "w.jsonl");
   ASSERT_TRUE(cut) << cut.error().message;
   EXPECT_EQ(cut->head.events[0].count.trust, Trust::partial);

@@ -27,11 +27,14 @@ TEST(Table, one_run) {
 )");
 }
 
-TEST(Table, large_ratios_have_separators) {
+TEST(Table, large_ratios_have_separators_and_small_ones_are_not_0) {
   result::Stat stat = sample();
-  for (result::Metric& metric : stat.metrics)
-    if (metric.row_event.base == "loads") metric.ratio.value = 111'111.111;
-  EXPECT_NE(table(stat, {})->find(" 111,111.111 per instruction "), std::string::npos) << *table(stat, {});
+  for (const auto& [value, text] :
+       {std::pair{111'111.111, " 111,111.111 per"}, {9e-5, " <0.001 per"}, {0.0, " 0.000 per"}}) {
+    for (result::Metric& metric : stat.metrics)
+      if (metric.row_event.base == "loads") metric.ratio.value = value;
+    EXPECT_NE(table(stat, {})->find(text), std::string::npos) << *table(stat, {});
+  }
 }
 
 TEST(Table, processes_and_threads_have_a_row_each) {

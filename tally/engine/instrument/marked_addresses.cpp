@@ -141,15 +141,15 @@ void record_first(const Instruction& in) {
 
 /// Returns the mark of a Python interpreter at `pc` if nothing else is marked there; null otherwise.
 const channel::MarkPoint* only_python_mark(u64 pc, const Instruction& in) {
-  const channel::MarkPoint* found = nullptr;
+  const channel::MarkPoint* point = nullptr;
   const Slot& s = slot_of(pc);
   if (!asks_python() || s.returns != 0 || s.done != 0 || begins_mark(in)) return nullptr;
   for (u32 i = 0; i < given_points.count; i++) {
     if (given_points.point[i].address != pc) continue;
-    if (found != nullptr || !is_python(given_points.point[i])) return nullptr;
-    found = &given_points.point[i];
+    if (point != nullptr || !is_python(given_points.point[i])) return nullptr;
+    point = &given_points.point[i];
   }
-  return found;
+  return point;
 }
 
 void emit_gate(Builder& b, const Instruction& in) {

@@ -182,14 +182,12 @@ int run_bench(const std::vector<std::string>& arguments) {
   }
   std::vector<std::string> missing;
   if (!options.run.baseline.empty() && options.only.empty()) missing = only_in_baseline(options.run.baseline, *suite);
-  if (!options.comment.empty())
-    if (const int written = write_text(options.comment, bench_comment(outcomes, missing)); written != exit_ok)
-      return written;
-  if (const int printed = print(bench_table(outcomes, missing, linux::terminal_columns(linux::Stream::output)));
-      printed != exit_ok)
-    return printed;
-  const int code = exit_code_of(outcomes);
-  return code == exit_ok && !missing.empty() ? comparison::undecided_exit_code(options.run.undecided) : code;
+  const int printed = print(bench_table(outcomes, missing, linux::terminal_columns(linux::Stream::output)));
+  const int written = options.comment.empty() ? exit_ok : write_text(options.comment, bench_comment(outcomes, missing));
+  int code = exit_code_of(outcomes);
+  if (code == exit_ok && !missing.empty()) code = comparison::undecided_exit_code(options.run.undecided);
+  if (code == exit_no) return code;
+  return printed != exit_ok ? printed : written != exit_ok ? written : code;
 }
 
 }  // namespace tally::results

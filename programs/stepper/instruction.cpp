@@ -150,7 +150,8 @@ Special special_of(const Decoded& decoded, CodeMode mode) {
   if (decoded.head.meta.category == ZYDIS_CATEGORY_STRINGOP && (decoded.head.attributes & repeat)) {
     return Special::repeated_string;
   }
-  if (mode == CodeMode::bits32 && is_call_of_32_bits(decoded)) return Special::syscall;
+  if (is_call_of_32_bits(decoded) && (mode == CodeMode::bits32 || decoded.head.mnemonic == ZYDIS_MNEMONIC_INT))
+    return mode == CodeMode::bits32 ? Special::syscall : Special::int_syscall;
   switch (decoded.head.mnemonic) {
     case ZYDIS_MNEMONIC_PUSHF:
     case ZYDIS_MNEMONIC_PUSHFD:

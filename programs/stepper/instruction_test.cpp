@@ -114,7 +114,8 @@ TEST(StepperDecode, reads_32_bit_code) {
   const auto of32 = [](const Bytes& bytes) { return decode(bytes, CodeMode::bits32); };
   EXPECT_EQ(of32({0x49, 0x75, 0xfb}).length, 1) << "dec ecx, a prefix in 64-bit code";
   EXPECT_EQ(of32({0xcd, 0x80}).special, Special::syscall);
-  EXPECT_EQ(of({0xcd, 0x80}).special, Special::trap);
+  EXPECT_EQ(of({0xcd, 0x80}).special, Special::int_syscall);
+  EXPECT_EQ(of({0xcd, 0x04}).special, Special::trap);
   EXPECT_EQ(of32({0xcd, 0x04}).special, Special::trap);
   EXPECT_EQ(of32({0x0f, 0x34}).special, Special::syscall);
   EXPECT_EQ(of32({0x60}).stores, 8) << "pushad";

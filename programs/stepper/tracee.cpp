@@ -19,6 +19,10 @@
 namespace tally::stepper {
 namespace {
 
+bool is_syscall(const Instruction& instruction) {
+  return instruction.special == Special::syscall || instruction.special == Special::int_syscall;
+}
+
 constexpr uint64_t trap_flag = 0x100;
 constexpr int seccomp_code = 1;  // SYS_SECCOMP of <asm-generic/siginfo.h>
 constexpr uint64_t page_bytes = 4096;
@@ -118,7 +122,7 @@ int Tracee::stopped(int status) {
     // A fault in the middle: completed elements are cleared in the mask.
     count_elements(mask_before_ & ~read_mask());
   }
-  if (signal == SIGSYS && info.si_code == seccomp_code && pending_.special == Special::syscall) {
+  if (signal == SIGSYS && info.si_code == seccomp_code && is_syscall(pending_)) {
     user_regs_struct after{};
     ptrace(PTRACE_GETREGS, tid_, nullptr, &after);
     retire(after);
@@ -134,7 +138,7 @@ int Tracee::stopped(int status) {
 }
 
 void Tracee::ended() {
-  if (!fresh_ && pending_.special == Special::syscall) {
+  if (!fresh_ && is_syscall(pending_)) {
     ++counts_.instructions;
     ++counts_.far;
     note_row();

@@ -61,6 +61,9 @@ constexpr Words words[] = {
     {channel::partial_ptraced, "it traces another process or is traced: traced processes run natively"},
 };
 
+constexpr const char* by_old_calls =
+    "it started programs or handled signals by 32-bit system calls: it continued natively";
+
 }  // namespace
 
 std::string reasons_of(std::uint32_t bits) {
@@ -74,15 +77,14 @@ std::string reasons_of(std::uint32_t bits) {
 std::string reasons_of_process(const channel::Process& process) {
   const std::string executed =
       printable(std::string(process.executed, ::strnlen(process.executed, sizeof process.executed)));
-  if (process.partial == channel::partial_int80 && process.handed_back_ns != 0)
-    return "it started programs or handled signals by 32-bit system calls: it continued natively";
+  if (process.partial == channel::partial_int80 && process.handed_back_ns != 0) return by_old_calls;
   if (!(process.partial & channel::partial_exec_native) || executed.empty()) return reasons_of(process.partial);
   const std::string others = reasons_of(process.partial & ~std::uint32_t{channel::partial_exec_native});
   return fmt::format("it executed {}, which ran natively{}{}", executed, others.empty() ? "" : "; ", others);
 }
 
 std::vector<std::string> all_reasons() {
-  std::vector<std::string> all;
+  std::vector<std::string> all{by_old_calls};
   for (const Words& one : words) all.emplace_back(one.text);
   const auto more = all_contradictions();
   all.insert(all.end(), more.begin(), more.end());

@@ -327,7 +327,7 @@ TEST(CoreZen5, TwoBranchesAreTakenInACycleAndReturnsStopFetching) {
     return static_cast<double>(ticks) / 1000 / ticks_per_cycle;
   };
   EXPECT_NEAR(cycles({.operation = Operation::jump_always}), 0.5, 0.05);
-  EXPECT_NEAR(cycles({.operation = Operation::ret}), 4, 0.05);
+  EXPECT_NEAR(cycles({.operation = Operation::ret}), 3.5, 0.05);
 }
 
 TEST(CoreZen5, ShiftsByARegisterDoNotWaitForFlags) {

@@ -24,11 +24,11 @@ constexpr Ports alu3 = 1 << 7;
 constexpr Ports alu4 = 1 << 8;
 constexpr Ports alu5 = 1 << 9;
 constexpr Ports div = 1 << 10;
-constexpr Ports fp0 = 1 << 11;
-constexpr Ports fp1 = 1 << 12;
-constexpr Ports fp2 = 1 << 13;
-constexpr Ports fp3 = 1 << 14;
-constexpr Ports ras = 1 << 15;
+constexpr Ports fdiv = 1 << 11;
+constexpr Ports fp0 = 1 << 12;
+constexpr Ports fp1 = 1 << 13;
+constexpr Ports fp2 = 1 << 14;
+constexpr Ports fp3 = 1 << 15;
 
 using enum Operation;
 
@@ -69,7 +69,7 @@ constexpr Timing rows[] = {
     {jump, 1, 1, {{alu3 | alu4 | alu5, 1}}, source_2},
     {jump_always, 1, 1, {{alu3 | alu4 | alu5, 1}}, source_2},
     {call, 1, 1, {{alu3 | alu4 | alu5, 1}}, source_2},
-    {ret, 1, 1, {{alu3 | alu4 | alu5, 1}, {ras, 4}}, source_2},
+    {ret, 1, 1, {{alu3 | alu4 | alu5, 1}}, source_2},
     {leave, 1, 2, {}, source_2},
     {vector_move, 0, 1, {}, source_1},
     {vector_ones, 1, 1, {{fp0 | fp1 | fp2 | fp3, 1}}, source_2},
@@ -138,22 +138,22 @@ constexpr Timing rows[] = {
     {fp_convert_general, 6, 2, {{fp2 | fp3, 1}}, source_2},
     {fp_round, 3, 1, {{fp2 | fp3, 1}}, source_2},
     {fp_approximate, 4, 1, {{fp0 | fp1, 1}}, source_2},
-    {fp_divide_single, 10, 1, {{div, 3}}, source_2},
-    {fp_divide_single_wide, 10, 1, {{div, 3}}, source_2},
-    {fp_divide_double, 13, 1, {{div, 4}}, source_2},
-    {fp_divide_double_wide, 13, 1, {{div, 4}}, source_2},
-    {fp_root_single, 14, 1, {{div, 5}}, source_2},
-    {fp_root_single_wide, 14, 1, {{div, 5}}, source_2},
-    {fp_root_double, 20, 1, {{div, 8}}, source_2},
-    {fp_root_double_wide, 20, 1, {{div, 8}}, source_2},
+    {fp_divide_single, 10, 1, {{fdiv, 3}}, source_2},
+    {fp_divide_single_wide, 10, 1, {{fdiv, 3}}, source_2},
+    {fp_divide_double, 13, 1, {{fdiv, 4}}, source_2},
+    {fp_divide_double_wide, 13, 1, {{fdiv, 4}}, source_2},
+    {fp_root_single, 14, 1, {{fdiv, 5}}, source_2},
+    {fp_root_single_wide, 14, 1, {{fdiv, 5}}, source_2},
+    {fp_root_double, 20, 1, {{fdiv, 8}}, source_2},
+    {fp_root_double_wide, 20, 1, {{fdiv, 8}}, source_2},
     {fp_horizontal, 5, 4, {{fp2 | fp3, 4}}, source_2},
     {fp_dot_single, 13, 8, {{fp0 | fp1, 8}}, source_2},
     {fp_dot_double, 8, 3, {{fp0 | fp1, 6}}, source_2},
     {x87_move, 1, 1, {{fp2 | fp3, 1}}, source_2},
     {x87_add, 6, 1, {{fp2 | fp3, 1}}, source_2},
     {x87_multiply, 6, 1, {{fp0 | fp1, 1}}, source_2},
-    {x87_divide, 15, 1, {{div, 6}}, source_2},
-    {x87_root, 22, 1, {{div, 9}}, source_4},
+    {x87_divide, 15, 1, {{fdiv, 6}}, source_2},
+    {x87_root, 22, 1, {{fdiv, 9}}, source_4},
     {x87_integer, 4, 2, {}, source_4},
     {x87_constant, 2, 2, {}, source_4},
     {x87_round, 20, 17, {}, source_4},
@@ -190,8 +190,8 @@ constinit const CoreTable zen5_core = {
     .fuses = true,
     .fetch = 8,
     .fetches = 2,
-    .indirect = 2,
-    .returns = 1,
+    .indirect = 1,
+    .returns = 3,
     .store_bytes = 32,
     .store_joins = true,
     .mispredict = 22,

@@ -9,6 +9,7 @@
 #include "tally/engine/guest/pmu_wakeups.hpp"
 #include "tally/engine/instrument/asked_values.hpp"
 #include "tally/engine/instrument/countdowns.hpp"
+#include "tally/engine/instrument/running_cycles.hpp"
 #include "tally/engine/instrument/window_probes.hpp"
 #include "tally/engine/translate/code_cache.hpp"
 
@@ -153,6 +154,7 @@ s64 begin_overflows(Thread* t, u32 row, bool branches) {
     for (u32 k = 0; k < n; k++) events[k] = own_records.countdown[k];
     for (u32 i = 0; is_new && i < channel::mark_fields; i++) events[n].weight[i] = weights_of(row)[i];
     own_records.notes_path = own_records.notes_path || branches;
+    instrument::samples_cycles = instrument::samples_cycles || settings().pmu.event[row].is_cycles;
     instrument::count_down_by(events, n + is_new, overflow);
     for (Thread* o = threads(); o != nullptr; o = o->next) {
       instrument::countdowns_attach(o);

@@ -69,8 +69,9 @@ void executed(Thread* t, u32 number, u64 times) {
 /// Whether the model should run before a thread's list gets its costs. That takes as long as core_finish(), so after
 /// many runs it is done only for lists that are worth it.
 bool should_run_model(const ThreadCycles& c) {
-  constexpr u32 often = 64, worth = 10'000;
+  constexpr u32 often = 64, worth = 10'000, few = 64;
   if (average == 0 || all_instructions > instructions_at_last_run + instructions_at_last_run / 4) return true;
+  if (samples_cycles && c.instructions < few) return false;
   return c.unseen * 50 > c.instructions && (model_runs < often || c.instructions > worth);
 }
 
@@ -91,7 +92,7 @@ bool is_ready() { return on_executions == executed && all_executed != nullptr &&
 
 }  // namespace
 
-bool asks_cycles;
+bool asks_cycles, samples_cycles;
 
 void running_cycles_init() {
   if (!reads_cycles() || on_executions != nullptr) return;

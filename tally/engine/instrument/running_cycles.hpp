@@ -9,8 +9,8 @@
 
 namespace tally::engine::instrument {
 
-/// The process has asked for cycles by itself.
-extern bool asks_cycles;
+/// The process has asked for cycles by itself; it samples them, so that it asks after each few instructions.
+extern bool asks_cycles, samples_cycles;
 
 /// Whether a mark or counter (channel::Marks::cycles_rows), or the program, asks for cycles, or may open a counter of
 /// them.

@@ -64,6 +64,16 @@ u32 code_log_area(channel::CodeRecordKind kind, u32 process, u32 thread, u32 par
   return area;
 }
 
+u64 map_code_log_area(u32 area, u64 address) {
+  if (address == 0) address = try_reserve(channel::area_bytes, PROT_NONE);
+  if (area == 0 || address == 0) return 0;
+  const s64 r = kernel(SYS_mmap, address, channel::area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                       inherited(channel::inherited_channel), channel::area_offset(area));
+  if (failed(r)) return 0;
+  keep_from_core(address, channel::area_bytes);
+  return address;
+}
+
 bool logs_code() { return log_ != nullptr; }
 
 u32 code_log_number() { return number_; }

@@ -26,6 +26,14 @@ void code_log_collect(Thread* t, const u64* c, u32 n);
 void code_log_new_thread(Thread* t);
 /// Returns a new, zeroed counter area for the owner that a record of this kind names, or 0 if the channel is full.
 u32 code_log_area(channel::CodeRecordKind kind, u32 process, u32 thread, u32 part = 0);
+/// Maps such an area at `address`, or anywhere if it is 0. Returns its address, 0 on failure.
+u64 map_code_log_area(u32 area, u64 address);
+/// Reserves a table unless it is reserved. False without memory.
+template <class T>
+bool reserve_table(T*& at, u64 n) {
+  if (at == nullptr) at = reinterpret_cast<T*>(try_reserve(page_up(n * sizeof(T)), read_write));
+  return at != nullptr;
+}
 /// Records that a vfork child runs this process's code.
 void code_log_shares(u32 process);
 /// Returns the number of the mapping of an address (CodeMapping::number), or 0 if it is not in the log. Takes no lock.

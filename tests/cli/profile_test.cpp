@@ -1,5 +1,6 @@
 // `tally profile`, as a user types it.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <map>
@@ -182,6 +183,32 @@ TEST_F(Profile, has_the_same_stacks_with_stored_code) {
   EXPECT_EQ(runs[0], runs[2]);
   EXPECT_FALSE(std::filesystem::is_empty(folder)) << "nothing was stored";
   std::filesystem::remove_all(folder);
+}
+
+/// Code that was translated again replaces what it was made from. Otherwise each run stores it again.
+TEST_F(Profile, does_not_store_more_with_each_run) {
+  const std::string folder = testing::TempDir() + "tally-growing-" + std::to_string(getpid());
+  std::filesystem::remove_all(folder);
+  std::uintmax_t blocks[5] = {};
+  for (std::uintmax_t& used : blocks) {
+    const Finished finished =
+        run("TALLY_CACHE_DIR=" + folder + " " + TALLY_COMMAND + " profile -q --calls -e instructions -o /dev/null" +
+            " -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done'");
+    ASSERT_EQ(finished.code(), 0) << finished.err;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      struct stat s {};
+      if (stat(entry.path().c_str(), &s) == 0) used += static_cast<std::uintmax_t>(s.st_blocks);
+    }
+  }
+  EXPECT_LT(blocks[4], blocks[2] + 128) << "in blocks of 512 bytes";
+  std::filesystem::remove_all(folder);
+}
+
+/// A call through a pointer that the program made read-only is direct, until the program can write it again.
+TEST_F(Profile, follows_pointers_that_were_read_only) {
+  const auto called = stacks({"--", PROFILED, "link"});
+  EXPECT_EQ(called.at("main;call_linked;eleven"), 30 * 12) << "with the jump in the table";
+  EXPECT_EQ(called.at("main;call_linked;three"), 7 * 4);
 }
 
 /// A frame that longjmp left is not a caller any more.

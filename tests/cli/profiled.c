@@ -22,6 +22,30 @@ __asm__(
     "        .size eleven, . - eleven\n");
 void eleven(void);
 
+// A linkage table with one entry, whose pointer has a page of its own; and a function of three instructions.
+__asm__(
+    "        .globl three, linked, linked_pointer\n"
+    "        .type linked, @function\n"
+    "        .type three, @function\n"
+    "three:  nop; nop; ret\n"
+    "        .size three, . - three\n"
+    "linked: jmp *linked_pointer(%rip)\n"
+    "        .size linked, . - linked\n"
+    "        .data\n"
+    "        .balign 4096\n"
+    "linked_pointer: .quad eleven\n"
+    "        .balign 4096\n"
+    "        .text\n");
+void linked(void);
+void three(void);
+extern void (*linked_pointer)(void);
+
+__attribute__((noinline)) static void call_linked(int n) {
+  while (n-- > 0) linked();
+}
+
+static void allow(int protection) { mprotect(&linked_pointer, 4096, protection); }
+
 __attribute__((noinline)) static void times(int n) {
   while (n-- > 0) eleven();
 }
@@ -71,6 +95,15 @@ int main(int argc, char** argv) {
   if (argc > 1 && strcmp(argv[1], "jump") == 0) {
     if (setjmp(back) == 0) deep(1);
     times(50);
+  }
+  if (argc > 1 && strcmp(argv[1], "link") == 0) {
+    allow(PROT_READ);
+    call_linked(30);
+    allow(PROT_READ | PROT_WRITE);
+    linked_pointer = three;
+    call_linked(5);
+    allow(PROT_READ);
+    call_linked(2);
   }
   if (argc > 1 && strcmp(argv[1], "make") == 0) make_and_call();
   if (argc > 1 && strcmp(argv[1], "time") == 0) {

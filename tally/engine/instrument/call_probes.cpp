@@ -273,22 +273,8 @@ class Hooks final : public Probes {
 };
 constinit Hooks hooks;
 
-template <class T>
-bool allocate(T*& at, u32 n) {
-  if (at == nullptr) at = reinterpret_cast<T*>(try_reserve(page_up(u64{n} * sizeof(T)), PROT_READ | PROT_WRITE));
-  return at != nullptr;
-}
-
 /// Maps the nodes at `address`, or anywhere if it is 0.
-CallNode* map_nodes(u32 area, u64 address) {
-  if (address == 0) address = try_reserve(channel::area_bytes, PROT_NONE);
-  if (area == 0 || address == 0) return nullptr;
-  const s64 r = kernel(SYS_mmap, address, channel::area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                       inherited(channel::inherited_channel), channel::area_offset(area));
-  if (failed(r)) return nullptr;
-  keep_from_core(address, channel::area_bytes);
-  return reinterpret_cast<CallNode*>(address);
-}
+CallNode* map_nodes(u32 area, u64 address) { return reinterpret_cast<CallNode*>(map_code_log_area(area, address)); }
 
 /// In the child of a fork: gives it nodes of its own, at the same address. What is counted in them from now on is the
 /// child's.
@@ -342,7 +328,7 @@ bool calls_attach(Thread* t, bool goes_on) {
     if (!continue_nodes(c, area)) return false;
   } else {
     c.nodes = map_nodes(area, reinterpret_cast<u64>(c.nodes));
-    if (c.nodes == nullptr || !allocate(c.slots, slot_count) || !allocate(c.own, channel::call_node_limit) ||
+    if (c.nodes == nullptr || !reserve_table(c.slots, slot_count) || !reserve_table(c.own, channel::call_node_limit) ||
         !c.stacks.reserve())
       return false;
     discard_pages(c.slots, slot_count * sizeof *c.slots);

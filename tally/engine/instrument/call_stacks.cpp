@@ -1,22 +1,12 @@
 #include "tally/engine/instrument/call_stacks.hpp"
 
-#include <sys/mman.h>
-
+#include "tally/engine/code_log_writer.hpp"
 #include "tally/engine/records.hpp"
 
 namespace tally::engine::instrument {
-namespace {
-
-template <class T>
-bool allocate(T*& at, u32 n) {
-  if (at == nullptr) at = reinterpret_cast<T*>(try_reserve(page_up(u64{n} * sizeof(T)), PROT_READ | PROT_WRITE));
-  return at != nullptr;
-}
-
-}  // namespace
-
 bool CallStacks::reserve() {
-  return allocate(stacks_, stack_limit) && allocate(order_, stack_limit) && allocate(pool_, 1u << pool_bits);
+  return reserve_table(stacks_, stack_limit) && reserve_table(order_, stack_limit) &&
+         reserve_table(pool_, 1u << pool_bits);
 }
 
 void CallStacks::clear(CallNode* root) {

@@ -141,15 +141,15 @@ void record_first(const Instruction& in) {
 
 /// Returns the mark of a Python interpreter at `pc` if nothing else is marked there; null otherwise.
 const channel::MarkPoint* only_python_mark(u64 pc, const Instruction& in) {
-  const channel::MarkPoint* point = nullptr;
+  const channel::MarkPoint* match = nullptr;
   const Slot& s = slot_of(pc);
   if (!asks_python() || s.returns != 0 || s.done != 0 || begins_mark(in)) return nullptr;
   for (u32 i = 0; i < given_points.count; i++) {
     if (given_points.point[i].address != pc) continue;
-    if (point != nullptr || !is_python(given_points.point[i])) return nullptr;
-    point = &given_points.point[i];
+    if (match != nullptr || !is_python(given_points.point[i])) return nullptr;
+    match = &given_points.point[i];
   }
-  return point;
+  return match;
 }
 
 void emit_gate(Builder& b, const Instruction& in) {
@@ -203,7 +203,10 @@ class MarkProbes final : public Probes {
     record_first(in);
     if (is_marked(b.trace.pc)) emit_gate(b, in);
   }
-  void counted(Builder& b, u32 number) override { emit_touched(b, number); }
+  void counted(Builder& b, u32 number, bool flags_dead) override {
+    if (has_exact_sums() && !calls_on()) emit_sums(b, number, flags_dead);
+    emit_touched(b, number);
+  }
   void jumped(Thread* t) override { marks_landed(t); }
   void make_gates(Arena& a) override {
     a.to_mark = make_gate(a, enter_mark);

@@ -1,10 +1,7 @@
 #include "tally/engine/instrument/python_frames.hpp"
 
-#include <sys/mman.h>
-
 #include "tally/engine/channel/hash.hpp"
 #include "tally/engine/code_log_writer.hpp"
-#include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/call_probes.hpp"
 #include "tally/engine/instrument/exact_sums.hpp"
 #include "tally/engine/instrument/mark_probes.hpp"
@@ -140,13 +137,7 @@ void follow(ThreadPython& y, u64 frame, const EventSums& now) {
 }
 
 PythonTable* map_table(u32 area, u64 address) {
-  if (address == 0) address = try_reserve(channel::area_bytes, PROT_NONE);
-  if (area == 0 || address == 0) return nullptr;
-  const s64 r = kernel(SYS_mmap, address, channel::area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                       inherited(channel::inherited_channel), channel::area_offset(area));
-  if (failed(r)) return nullptr;
-  keep_from_core(address, channel::area_bytes);
-  return reinterpret_cast<PythonTable*>(address);
+  return reinterpret_cast<PythonTable*>(map_code_log_area(area, address));
 }
 
 /// In the child of a fork: a table of its own at the same address, with the same functions and no counts.
@@ -168,12 +159,6 @@ bool continue_table(ThreadPython& y, u32 area, const EventSums& now) {
   return y.table != nullptr;
 }
 
-template <class T>
-bool allocate(T*& at, u32 n) {
-  if (at == nullptr) at = reinterpret_cast<T*>(try_reserve(page_up(u64{n} * sizeof(T)), PROT_READ | PROT_WRITE));
-  return at != nullptr;
-}
-
 }  // namespace
 
 void python_init() {
@@ -192,7 +177,7 @@ bool python_attach(Thread* t, bool goes_on) {
   const u32 area = code_log_area(channel::CodeRecordKind::python, t->process, t->index);
   if (goes_on && y.table != nullptr) return continue_table(y, area, now);
   y.table = map_table(area, reinterpret_cast<u64>(y.table));
-  if (y.table == nullptr || !allocate(y.calls, call_limit) || !allocate(y.slots, slot_count)) return false;
+  if (y.table == nullptr || !reserve_table(y.calls, call_limit) || !reserve_table(y.slots, slot_count)) return false;
   discard_pages(y.slots, slot_count * sizeof *y.slots);
   y.depth = 0;
   y.state = 0;

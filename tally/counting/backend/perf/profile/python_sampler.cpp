@@ -80,11 +80,13 @@ class PythonProcess {
     return memory_.read(&word, runtime_, sizeof word);
   }
   int samples() const { return samples_; }
+  std::int64_t left() const { return left_; }  ///< time that no sample has got
   const std::map<Key, Times>& functions() const { return functions_; }
 
   void sample() {
     const std::int64_t now = linux::cpu_time_of(memory_.process), more = now - used_;
     if (more <= 0) return;
+    left_ = more;
     std::uint64_t state = holder();
     // A process that sleeps has used that time before: the next sample has it.
     if (state == 0 && !is_running(now)) return;
@@ -102,6 +104,7 @@ class PythonProcess {
     }
     if (state != 0 && active.empty()) return;  // the next sample has this time, too
     used_ = now;
+    left_ = 0;
     ++samples_;
   }
 
@@ -163,7 +166,7 @@ class PythonProcess {
   OtherMemory memory_;
   std::uint64_t runtime_;
   PythonLayout layout_;
-  std::int64_t used_;
+  std::int64_t used_, left_ = 0;
   int samples_ = 0;
   std::map<Key, Times> functions_;
   std::map<std::array<std::uint64_t, 3>, Times*> known_;
@@ -191,9 +194,12 @@ void PythonSampler::finish(result::CodeCounts& code, std::vector<std::string>& n
   int samples = 0;
   for (const auto& process : processes_) {
     samples += process->samples();
+    std::int64_t named = 0;
+    for (const auto& function : process->functions()) named += function.second.self;
+    const double more = named == 0 ? 1 : 1 + static_cast<double>(process->left()) / static_cast<double>(named);
     for (const auto& [key, times] : process->functions()) {
-      sums[key].self += times.self;
-      sums[key].inclusive += times.inclusive;
+      sums[key].self += static_cast<std::int64_t>(more * static_cast<double>(times.self));
+      sums[key].inclusive += static_cast<std::int64_t>(more * static_cast<double>(times.inclusive));
     }
     if (process->functions().empty() && !process->is_readable())
       notices.push_back(fmt::format(

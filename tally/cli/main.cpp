@@ -49,13 +49,11 @@ std::vector<std::string> command_names() {
 }
 
 int unknown_command(const std::string& word) {
-  const std::vector<std::string> names = command_names();
-  const auto near = nearest(word, names, 1);
+  const auto near = nearest(word, command_names(), 1);
   if (const std::string hint = command_hint(word); !hint.empty())
     return report_error({Code::bad_usage, fmt::format("unknown command '{}'", word), hint});
-  const bool is_option = word.starts_with("-");
   return report_error(
-      {Code::bad_usage, fmt::format("unknown {} '{}'", is_option ? "option" : "command", printable(word)),
+      {Code::bad_usage, fmt::format("unknown {} '{}'", word.starts_with("-") ? "option" : "command", printable(word)),
        near.empty() ? "`tally --help` lists the commands; `tally stat -- PROGRAM` counts a program"
                     : fmt::format("did you mean `tally {}`? `tally --help` lists all commands", near.front())});
 }
@@ -69,8 +67,7 @@ int unknown_topic(const std::string& word) {
   all.insert(all.end(), names.begin(), names.end());
   if (const auto near = nearest(word, all, 1); hint.empty() && !near.empty())
     hint = fmt::format("did you mean `tally help {}`?", near.front());
-  if (!hint.empty()) hint += "\n";
-  hint += fmt::format("topics: {}\ncommands: {}", join(topics, ", "), join(names, ", "));
+  hint += fmt::format("{}topics: {}\ncommands: {}", hint.empty() ? "" : "\n", join(topics, ", "), join(names, ", "));
   return report_error({Code::bad_usage, fmt::format("unknown topic '{}'", printable(word)), hint});
 }
 

@@ -89,17 +89,11 @@ AskedByCommand asked_by_command() {
   const bool by_engine =
       linux::ask_below(channel::ask_option, channel::ask_version, nullptr, 0) == channel::asking_version;
   const auto folder = linux::gathered_in();
-  std::vector<std::string> left_out;
   for (const std::string& line : split(folder ? linux::asked_in(*folder) : "", '\n')) {
     if (!by_engine && line != "event task-clock") continue;
-    if (line.starts_with("event "))
-      (asked.events.size() < most_events ? asked.events : left_out).push_back(line.substr(6));
+    if (line.starts_with("event ") && asked.events.size() < most_events) asked.events.push_back(line.substr(6));
     if (line.starts_with("metric ")) asked.metrics.push_back(line.substr(7));
   }
-  if (!left_out.empty())
-    detail::print_at_end({Code::bad_usage,
-                          fmt::format("regions count {} events and lack {}", most_events, join(left_out, ", ")),
-                          "count these in another run", 0});
   return asked;
 }
 

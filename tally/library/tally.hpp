@@ -147,7 +147,7 @@ struct Options {
 /// copied. No region may be open when the last one is destroyed. All threads may call all functions.
 class Counters {
  public:
-  /// Opens counters for these events. Without events, it uses TALLY_EVENTS; else the first 16 hardware events and
+  /// Opens counters for these events. Without events, it uses TALLY_EVENTS; else the first eight hardware events and
   /// the metrics of `tally stat -e` or `--metrics`, if that runs the program under the engine; else instructions and
   /// cycles. They are counted together, all the time. TALLY_HISTOGRAMS and TALLY_METRICS, separated by commas, are
   /// added to `histograms` and `metrics`. If TALLY_OUTPUT is `table`, FILE.json or FILE.csv, all regions of the process

@@ -191,6 +191,10 @@ std::string regions_block(const result::Stat& stat, const Style& style) {
     text += "\n" + regions_table(program, style.terminal, style.per_thread);
   if (std::ranges::any_of(programs, uses_library))
     text += "\n counts of regions exclude the work of tally's library; counts of the program include it\n";
+  const auto hardware =
+      std::ranges::count_if(stat.events, [](const result::Event& row) { return row.total.name.mode.has_value(); });
+  if (std::cmp_greater(hardware, most_events))
+    text += fmt::format("\n regions have the first {} of the {} hardware events\n", most_events, hardware);
   return text;
 }
 

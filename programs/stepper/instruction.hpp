@@ -26,7 +26,7 @@ enum class Special : uint8_t {
   push_flags,       ///< would store the stepper's trap flag
   pop_flags,        ///< the kernel would afterwards attribute the stepper's trap flag to the program
   syscall,          ///< may not return; would leave the stepper's trap flag in r11
-  int_syscall,  ///< `int 0x80` in 64-bit code: no flags in r11
+  int_syscall,      ///< `int 0x80` in 64-bit code: no flags in r11
   trap,             ///< int3, int n, icebp: retires, then raises a signal
   stack_segment,    ///< the processor delays the trap until after the next instruction
   emulated,         ///< the same if the hypervisor executes it and omits the trap (seen for cpuid on AMD processors),

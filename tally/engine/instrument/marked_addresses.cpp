@@ -203,10 +203,7 @@ class MarkProbes final : public Probes {
     record_first(in);
     if (is_marked(b.trace.pc)) emit_gate(b, in);
   }
-  void counted(Builder& b, u32 number, bool flags_dead) override {
-    if (has_exact_sums() && !calls_on()) emit_sums(b, number, flags_dead);
-    emit_touched(b, number);
-  }
+  void counted(Builder& b, u32 number) override { emit_touched(b, number); }
   void jumped(Thread* t) override { marks_landed(t); }
   void make_gates(Arena& a) override {
     a.to_mark = make_gate(a, enter_mark);

@@ -56,6 +56,27 @@ Rows totals(const Rows& rows) {
   return made;
 }
 
+/// Of a cause of the core alone no misses are recorded, and AMD's models have the most values at each instruction.
+TEST(ProfileOfCycles, of_every_model_and_of_a_single_cause_are_those_of_the_program) {
+  for (const char* model : {"zen5", "zen2", "granite-rapids", "bonnell"})
+    for (const char* event : {"cycles", "cycles-core", "pipeline-slots"}) {
+      const Finished finished =
+          tally({"profile", "-q", "--model", model, "-e", event, "--format", "json", "--", "true"});
+      const Json json = Json::parse(finished.err, nullptr, false);
+      if (!json.is_object()) {
+        ADD_FAILURE() << model << finished.err;
+        continue;
+      }
+      std::int64_t sum = 0;
+      for (const Json& function : json["functions"]) {
+        EXPECT_GE(function["counts"][0], 0) << model << event << function["name"];
+        sum += function["counts"][0].get<std::int64_t>();
+      }
+      EXPECT_EQ(json["events"][0]["not_placed"], 0) << model << event;
+      EXPECT_EQ(sum, json["events"][0]["value"]) << model << event;
+    }
+}
+
 class ProfileOfModels : public testing::Test {
  protected:
   void SetUp() override {

@@ -44,7 +44,9 @@ std::string why_its_register_needs_a_pmu(const event::Encoding& encoding) {
 Error Backend::cannot_attach() const {
   return {Code::cannot_measure,
           fmt::format("`--backend {}` counts only programs that tally starts: it cannot attach to others", name()),
-          "omit --backend: tally then uses the PMU, or the kernel's own events if there is none", 0};
+          "start the program with tally; or omit --backend and what needs a model: tally then uses the PMU, or the "
+          "kernel's own events if there is none",
+          0};
 }
 
 std::optional<Error> Backend::refuses_all_but_counts(const Order& order) const {

@@ -165,7 +165,7 @@ struct CallNode {
 static_assert(sizeof(CallNode) == 72);
 inline constexpr uint32_t call_node_limit = 7u << 16;  // as many as an area holds
 
-inline constexpr uint32_t located_value_limit = 31;
+inline constexpr uint32_t located_value_limit = 33;
 
 /// The model counts that are recorded for each instruction: indices of words in ModelValues, or placed_cycles and more.
 struct LocatedValues {
@@ -174,13 +174,15 @@ struct LocatedValues {
 };
 /// The first of core_cause_count values: cycles of the core by cause.
 inline constexpr uint8_t placed_cycles = 240;
+/// Whether values of misses are selected, whose records then have their instructions. They are before those of the core.
+inline bool has_misses(const LocatedValues& values) { return values.count != 0 && values.figure[0] < placed_cycles; }
 
 /// What the models counted at an instruction: one value for each of LocatedValues. In a table with open addressing.
 struct CodeValues {
   uint64_t site;  ///< code_site() of the instruction; 0: free
   uint64_t figure[located_value_limit];
 };
-inline constexpr uint32_t code_values_limit = 1u << 17;
+inline constexpr uint32_t code_values_limit = 120'000;
 
 /// Returns the row of an instruction; null if the table is too full. The counts of that instruction are then in no row.
 /// Others may do the same at the same time, for other counts.

@@ -51,15 +51,24 @@ s64 span_of(const Thread* t, const PmuOpenEvent& e, const PmuCounting& c) {
   return span < few_instructions ? few_instructions : static_cast<s64>(span);
 }
 
-u64 processor_time(Thread* t) {
-  if (clock_is_counted()) return static_cast<u64>(instrument::asked_totals(t).field[channel::instructions]);
+/// What the program executes in a nanosecond of its own time, in cycles or instructions, for frequencies of modelled
+/// events. Its processor time would be mostly that of the samples, which the period would follow without end.
+constexpr u64 modelled_in_ns = 3;
+
+u64 processor_time(Thread* t, const PmuOpenEvent& e) {
+  const u64 in_ns = clock_is_counted() ? 1 : is_modelled(e) ? modelled_in_ns : 0;
+  if (in_ns != 0) return static_cast<u64>(instrument::asked_totals(t).field[channel::instructions]) / in_ns;
   constexpr u64 of_thread = 3;
   return read_clock(of_thread);
 }
 
 /// The period for a frequency follows what was counted since the last sample, an eighth of the way, as in the kernel.
 void adapt_period(Thread* t, const PmuOpenEvent& e, PmuCounting& c) {
-  const u64 now_ns = processor_time(t), since_ns = now_ns - c.sampled_ns;
+  if (settings().pmu.event[e.row].is_cycles) {
+    c.period = first_period(e.row, e.sampling.period);
+    return;
+  }
+  const u64 now_ns = processor_time(t, e), since_ns = now_ns - c.sampled_ns;
   const bool is_known = c.sampled_ns != 0 && since_ns != 0;
   c.sampled_ns = now_ns;
   if (!is_known) return;
@@ -271,6 +280,12 @@ void follow_changed_countdowns(Thread* t) {
     for (Thread* o = threads(); o != nullptr; o = o->next) roam(o);
     return 0;
   });
+}
+
+u64 first_period(u32 row, u64 frequency) {
+  constexpr u64 cycles_in_second = 1'000'000'000 * modelled_in_ns;
+  const bool is_fixed = settings().pmu.event[row].is_cycles && frequency != 0 && frequency < cycles_in_second;
+  return is_fixed ? cycles_in_second / frequency : 1;
 }
 
 void set_period(PmuCounting& c, u64 period) {

@@ -40,6 +40,8 @@ void arm_group(u32 leader);
 /// Makes another process follow a change of what is counted of its thread, which is switched on.
 void change_elsewhere(PmuCounting& c);
 
+/// The period with which samples at a frequency begin. That of cycles stays so, as at three cycles per nanosecond.
+u64 first_period(u32 row, u64 frequency);
 /// What is counted has a sample after the next `period` events.
 void set_period(PmuCounting& c, u64 period);
 

@@ -9,7 +9,7 @@ namespace tally::engine::instrument {
 
 inline bool locates_values() { return settings().placed.count != 0; }
 /// Whether the counts include others than the core's cycles, which are computed when the process ends.
-inline bool places_misses() { return locates_values() && settings().placed.figure[0] < channel::placed_cycles; }
+inline bool places_misses() { return channel::has_misses(settings().placed); }
 /// Size of a thread's table, which follows the rest of its model data.
 inline u64 located_values_bytes() { return locates_values() ? channel::area_bytes : 0; }
 

@@ -57,7 +57,11 @@ std::string grew(const ComparedCount& row) {
 
 /// "+0.12 % to +3.4 %", or "+1.2 ms to +3.4 ms" in the quantity's unit.
 std::string growth_text(const Growth& growth, bool is_relative, const ComparedCount& of) {
-  if (is_relative) return fmt::format("{:+.2f} % to {:+.2f} %", 100 * growth.low, 100 * growth.high);
+  if (is_relative) {
+    // As many digits as show on which side of a small limit both ends are.
+    const int digits = std::max(std::abs(growth.low), std::abs(growth.high)) < 0.001 ? 4 : 2;
+    return fmt::format("{:+.{}f} % to {:+.{}f} %", 100 * growth.low, digits, 100 * growth.high, digits);
+  }
   // The ends of an interval of whole numbers need not be whole.
   const bool is_whole = !of.is_fraction;
   return fmt::format("{} to {}", signed_text(is_whole ? std::floor(growth.low) : growth.low, of),

@@ -34,7 +34,8 @@ RepeatedValue repeated_value(const ComparedCount& row, const Measure* measure, V
   else if (measure == nullptr)
     repeated.how_to_decide =
         "the program has several threads or processes, so the counts of its functions may differ from run to run; "
-        "`tally stat -r 5` decides those of the whole program";
+        "`tally stat --repeatable -r 5 --function NAME` decides those of a function, and without it those of the "
+        "program";
   else if (is_profile)
     repeated.how_to_decide = "needs " + measure->how_to_repeat;
   else if (!can_repeat)

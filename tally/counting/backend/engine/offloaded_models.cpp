@@ -139,7 +139,7 @@ void OffloadedCaches::take_placed(const tally::models::PlacedNote* notes, std::u
 }
 
 void OffloadedCaches::take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed& placed) {
-  if (placed.statistics.count != 0)
+  if (channel::has_misses(placed.statistics))
     return take_placed(static_cast<const tally::models::PlacedNote*>(block), count, values, placed);
   auto* const notes = static_cast<tally::models::Note*>(block);
   if (tally::models::tlb_words(shapes_.tlbs) != 0) {
@@ -167,7 +167,7 @@ class OffloadedPredictor final : public OffloadedModel {
     tally::models::BranchCounts counts;
     LocatedValuesRecorder placer(placed, tally::models::no_caches, tally::models::no_tlbs, counts);
     auto* const words = static_cast<tally::models::Outcome*>(block);
-    const auto wrong = placed.statistics.count != 0
+    const auto wrong = channel::has_misses(placed.statistics)
                            ? tally::models::play_placed(predictor_, words, count, counts, placer)
                            : predictor_.play(words, count);
     values.conditional_misses += wrong.conditional;

@@ -174,7 +174,8 @@ struct LocatedValues {
 };
 /// The first of core_cause_count values: cycles of the core by cause.
 inline constexpr uint8_t placed_cycles = 240;
-/// Whether values of misses are selected, whose records then have their instructions. They are before those of the core.
+/// Whether values of misses are selected, whose records then have their instructions. They are before those of the
+/// core.
 inline bool has_misses(const LocatedValues& values) { return values.count != 0 && values.figure[0] < placed_cycles; }
 
 /// What the models counted at an instruction: one value for each of LocatedValues. In a table with open addressing.

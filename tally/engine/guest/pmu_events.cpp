@@ -217,7 +217,8 @@ s64 add_event(const WantedEvent& wanted, u32 row) {
     PmuValues values;
     move_counting(counting, wanted.of, values);
     pmu_table().counting[counting].begins_at_exec = wanted.attr.enable_on_exec;
-    set_period(pmu_table().counting[counting], wanted.attr.freq ? first_period(row, wanted.attr.sample_freq) : wanted.attr.sample_period);
+    set_period(pmu_table().counting[counting],
+               wanted.attr.freq ? first_period(row, wanted.attr.sample_freq) : wanted.attr.sample_period);
     if (here == current())
       roam(here);
     else if (here != nullptr)

@@ -14,6 +14,7 @@
 #include "tally/engine/cpus/cpu_model.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/terminal_width.hpp"
+#include "tally/linux/process/received_signals.hpp"
 #include "tally/linux/process/scratch_folder.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
@@ -165,6 +166,9 @@ int run_bench(const std::vector<std::string>& arguments) {
         {Code::bad_usage, "-o and --baseline name the same directory", "use another directory for one of them", 0});
   if (const auto made = linux::make_folder(options.run.output); !made) return report_error(made.error());
   options.run.folder = fs::absolute(path).parent_path().string();
+  // A signal ends the running benchmark, too; its own action follows when this is destroyed.
+  const auto signals = linux::Signals::watch();
+  if (!signals) return report_error(signals.error());
   Progress progress("tally bench");
   std::vector<BenchOutcome> outcomes;
   for (const Benchmark& one : *suite) {
@@ -178,7 +182,7 @@ int run_bench(const std::vector<std::string>& arguments) {
   if (!options.run.history.empty()) {
     const auto history = history::read_history(options.run.history);
     if (!history) return report_error(history.error());
-    add_growth(outcomes, *history);
+    add_growth(outcomes, *history, comparison::undecided_exit_code(options.run.undecided));
   }
   std::vector<std::string> missing;
   if (!options.run.baseline.empty() && options.only.empty()) missing = only_in_baseline(options.run.baseline, *suite);

@@ -74,6 +74,7 @@ class Runner {
     if (const auto stored = store(benchmark, result); !stored) return fail(stored.error());
     const auto after = read(options_.output, benchmark);
     if (!after) return fail(after.error());
+    outcome.can_vary = !after->is_single_threaded && after->runs < 2;
     if (!options_.baseline.empty() && fs::exists(result_in(options_.baseline, benchmark), error)) {
       compare(outcome, *after);
       return outcome;
@@ -271,11 +272,14 @@ class Runner {
       const std::string verdict(warns ? "warning" : output::name(result.state));
       outcome.rows.push_back(result.count != nullptr
                                  ? row_of(*result.count, limit, verdict)
-                                 : Row{text.substr(0, text.rfind('=')), "", "", "0", limit, verdict});
+                                 : Row{text.substr(0, text.rfind('=')), "", "",
+                                       result.state == output::GateResult::State::undecided ? "" : "0", limit,
+                                       verdict});
     }
     if (judged->gates.empty() && !judged->comparison.counts.empty()) {
       const output::ComparedCount& first = judged->comparison.counts.front();
       outcome.rows.push_back(row_of(first, "", std::string(output::name(first.verdict))));
+      if (first.verdict == output::Verdict::undecided) outcome.text = one_line(first.reason);
     }
     if (const std::string verdict = judged->verdict(); !judged->gates.empty() && verdict != "passed: every gate")
       outcome.text = std::regex_replace(verdict, std::regex("\\(-r ([0-9,]+)\\)"), "(repeats = $1)");
@@ -292,7 +296,7 @@ Result<BenchOutcome> run_benchmark(const Benchmark& benchmark, const BenchRun& r
   return Runner(run).run(benchmark);
 }
 
-void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& history) {
+void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& history, int undecided) {
   constexpr std::size_t usual_results = 20;
   const std::vector<HistorySeries> all = series_of(history);
   for (Outcome& outcome : outcomes) {
@@ -310,10 +314,22 @@ void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& hist
           if (!is_growth_limit(text)) continue;
           const auto limit = parse_growth_limit(text);
           if (!limit || !is_limited(series, *limit)) continue;
-          const auto growth = growth_of(series, limit->results);
-          if (!growth) continue;
-          const bool is_above = growth->relative() > limit->limit;
           const auto value = [&](double level) { return value_text(static_cast<std::int64_t>(level), series.unit); };
+          const auto growth = growth_of(series, limit->results);
+          if (!growth) {
+            const auto first = static_cast<double>(series.values.back().count->value.value_or(0));
+            outcome.rows.push_back({series.event, {}, value(first), {}, limit->text, "new"});
+            texts.push_back(fmt::format("{}: the first result with these settings in the history", series.event));
+            continue;
+          }
+          if (outcome.can_vary) {
+            outcome.rows.push_back({series.event, value(growth->before), value(growth->after),
+                                    fmt::format("{:+.2f} %", 100 * growth->relative()), limit->text, "undecided"});
+            texts.push_back(fmt::format("{}: one run of several threads or processes: repeats = 5", series.event));
+            if (is_hard && outcome.code == exit_ok) outcome.code = undecided;
+            continue;
+          }
+          const bool is_above = growth->relative() > limit->limit;
           outcome.rows.push_back({series.event, value(growth->before), value(growth->after),
                                   fmt::format("{:+.2f} %", 100 * growth->relative()), limit->text,
                                   !is_above ? "passed"

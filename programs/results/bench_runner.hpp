@@ -28,9 +28,10 @@ struct BenchOutcome {
   int code = 0;  ///< of tally stat, if that failed; else of the comparison
   bool has_run = false;
   std::vector<Row> rows;
-  std::string text;      ///< what a reader has to know beyond the rows, in one line
-  std::string markdown;  ///< the comparison
-  std::string growth;    ///< over the last results of the history, in one line
+  std::string text;       ///< what a reader has to know beyond the rows, in one line
+  std::string markdown;   ///< the comparison
+  std::string growth;     ///< over the last results of the history, in one line
+  bool can_vary = false;  ///< its exact counts may differ from run to run: one run of several threads or processes
 };
 
 /// Counts a benchmark by `tally stat` or `tally profile`, stores the result, and compares it with the baseline. A
@@ -38,8 +39,8 @@ struct BenchOutcome {
 Result<BenchOutcome> run_benchmark(const Benchmark& benchmark, const BenchRun& run);
 
 /// Adds the growth over the last results of the history: rows of the benchmarks' limits (GrowthLimit), and a
-/// line for each limited count that grew or shrank.
-void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& history);
+/// line for each limited count that grew or shrank. `undecided`: the exit code of a limit that one run cannot decide.
+void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& history, int undecided);
 
 /// The benchmarks of the baseline that are not in the suite, in order of their names.
 std::vector<std::string> only_in_baseline(const std::string& folder, const std::vector<Benchmark>& suite);

@@ -47,21 +47,23 @@ void pmu_counters_attach(Thread* t) {
 }
 
 bool read_pmu_counter(Thread* t, u32 number, u64& value) {
-  const u32 row = number & ((1u << row_bits) - 1);
-  if (!pmu_is_used() || row >= settings().pmu.event_count || number != number_of_counter(t, row)) return false;
+  const u32 row = number & ((1u << row_bits) - 1), thread = number >> row_bits;
+  if (!pmu_is_used() || row >= settings().pmu.event_count) return false;
   bool exists = false;
   {
     PmuGuard guard;
-    for_countings_of(t->index, [&](u32 at, const PmuCounting& c) {
+    if (thread_here(thread) == nullptr) return false;
+    for_countings_of(thread, [&](u32 at, const PmuCounting& c) {
       s64 offset = 0;
-      if (exists || pmu_event(c.event).row != row || !counter_offset(c.event, t->index, offset)) return;
+      if (exists || pmu_event(c.event).row != row || !counter_offset(c.event, thread, offset)) return;
       PmuValues values(false);
-      const s64 itself = settings().pmu.event[row].weight[channel::instructions];
+      const s64 itself = thread == t->index ? settings().pmu.event[row].weight[channel::instructions] : 0;
       value = static_cast<u64>(counter_of(at, values) - itself) & ((u64{1} << counter_bits) - 1);
       exists = true;
     });
   }
-  if (exists && __atomic_add_fetch(&reads_of[row], 1, __ATOMIC_RELAXED) == many_reads) sum_row(t, row);
+  if (exists && thread == t->index && __atomic_add_fetch(&reads_of[row], 1, __ATOMIC_RELAXED) == many_reads)
+    sum_row(t, row);
   return exists;
 }
 

@@ -19,9 +19,14 @@ void show(u32 event) {
     if (at == nullptr) continue;
     perf_event_mmap_page& page = *at;
     s64 offset = 0;
-    const bool is_counting = counter_offset(event, current()->index, offset);
+    const Thread* counted = nullptr;  // of this process, whichever thread maps the page
+    for_countings(pmu_event(event), [&](u32, const PmuCounting& c) {
+      const Thread* const t = thread_here(c.thread);
+      if (t != nullptr && counted != current()) counted = t;
+    });
+    const bool is_counting = counted != nullptr && counter_offset(event, counted->index, offset);
     __atomic_add_fetch(&page.lock, 1, __ATOMIC_SEQ_CST);
-    page.index = is_counting ? number_of_counter(current(), pmu_event(event).row) + 1 : 0;
+    page.index = is_counting ? number_of_counter(counted, pmu_event(event).row) + 1 : 0;
     page.offset = is_counting ? offset : count_of(pmu_event(event));
     page.time_enabled = page.time_running = enabled_ns_of(pmu_event(event));
     page.cap_user_rdpmc = has_counter(pmu_event(event));

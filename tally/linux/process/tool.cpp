@@ -73,15 +73,17 @@ Result<ToolEnd> run_tool(const std::vector<std::string>& command, std::optional<
   to.reset();
   ToolEnd end;
   std::array<char, 1 << 16> part;
-  const Nanoseconds last = limit ? now() + *limit : Nanoseconds::max();
+  Nanoseconds last = limit ? now() + *limit : Nanoseconds::max();
   while (true) {
     constexpr int poll_each_ms = 100;
     pollfd waiting{from.get(), POLLIN, 0};
     poll(&waiting, 1, poll_each_ms);
-    if (now() >= last || is_asked_to_end()) {
+    if (now() >= last || (!end.was_stopped && is_asked_to_end())) {
+      // A tool that does not end within a second is killed.
+      kill(process, end.was_stopped ? SIGKILL : SIGTERM);
+      if (end.was_stopped) break;
       end.was_stopped = true;
-      kill(process, SIGKILL);
-      break;
+      last = now() + std::chrono::seconds(1);
     }
     if (waiting.revents == 0) continue;
     const ssize_t got = retry([&] { return read(from.get(), part.data(), part.size()); });

@@ -26,10 +26,10 @@ struct Bound {
 };
 
 // The widest instructions of a precision.
-double widest_peak(const Roofline& roofline, const std::string& precision) {
+double widest_peak(const Roofline& roofline, const std::string& precision, int processors) {
   double rate = 0;
   for (const Ceiling& candidate : roofline.ceilings.peaks)
-    rate = std::max(rate, ceiling(roofline.ceilings.peaks, precision, candidate.bits, processors_of(roofline)));
+    rate = std::max(rate, ceiling(roofline.ceilings.peaks, precision, candidate.bits, processors));
   return rate;
 }
 
@@ -42,10 +42,12 @@ double compute_seconds(const RooflinePoint& point, double single_rate, double do
 
 std::vector<Bound> bounds_of(const Roofline& roofline, const RooflinePoint& point) {
   std::vector<Bound> bounds;
-  const double compute = compute_seconds(point, widest_peak(roofline, "single"), widest_peak(roofline, "double"));
+  const int processors = processors_of(roofline, point);
+  const double compute =
+      compute_seconds(point, widest_peak(roofline, "single", processors), widest_peak(roofline, "double", processors));
   if (compute > 0) bounds.push_back({peak, static_cast<double>(point.operations) / compute, compute});
   const auto add = [&](const std::string& level, std::int64_t bytes) {
-    const double rate = ceiling(roofline.ceilings.bandwidths, level, 0, processors_of(roofline));
+    const double rate = ceiling(roofline.ceilings.bandwidths, level, 0, processors);
     if (rate > 0) bounds.push_back({level, rate, static_cast<double>(bytes) / rate});
   };
   if (!roofline.ceilings.bandwidths.empty()) add(roofline.ceilings.bandwidths.front().of, point.bytes);
@@ -66,9 +68,10 @@ std::string percent_of(const RooflineVerdict& verdict) {
 
 }  // namespace
 
-int processors_of(const Roofline& roofline) {
+int processors_of(const Roofline& roofline, const RooflinePoint& point) {
   constexpr double little = 0.1;
-  return std::max(1, static_cast<int>(std::ceil(roofline.busy_processors - little)));
+  const double busy = point.busy_processors.value_or(roofline.busy_processors);
+  return std::max(1, static_cast<int>(std::ceil(busy - little)));
 }
 
 double ceiling(const std::vector<Ceiling>& ceilings, const std::string& of, int bits, int processors) {
@@ -104,7 +107,7 @@ std::optional<RooflineVerdict> judge(const Roofline& roofline, const RooflinePoi
   if (point.seconds_low && *point.seconds_low > 0) verdict.percent_high = 100 * limit->seconds / *point.seconds_low;
   if (point.operations > 0 && 2 * point.scalar > point.operations) {
     const auto scalar = [&](const char* precision) {
-      return ceiling(roofline.ceilings.peaks, precision, 0, processors_of(roofline));
+      return ceiling(roofline.ceilings.peaks, precision, 0, processors_of(roofline, point));
     };
     const double seconds = compute_seconds(point, scalar("single"), scalar("double"));
     if (seconds > 0) verdict.scalar_percent = 100 * seconds / *point.seconds;
@@ -124,8 +127,12 @@ std::string verdict_text(const Roofline& roofline, const RooflinePoint& point) {
   if (!verdict) return fmt::format("{} has no point: {}", what, point.reason);
   constexpr double far_percent = 50;
   constexpr double near_percent = 70;
-  std::string text = fmt::format("{} reaches {} of what {} allows; the limit is {}", what, percent_of(*verdict),
-                                 computes ? "its intensity" : "the memory", limit_text(*verdict));
+  // Masked and string instructions, whose operations and bytes functions lack, would only raise it.
+  const bool lacks = point.kind == "function" && point.trust == Trust::partial && !roofline.notes.empty() &&
+                     roofline.points.front().trust == Trust::exact;
+  std::string text = fmt::format("{} reaches {}{} of what {} allows; the limit is {}", what, lacks ? "at least " : "",
+                                 percent_of(*verdict), computes ? "its intensity" : "the memory", limit_text(*verdict));
+  if (lacks) return text + ", of what is counted; masked and string instructions are not";
   if (!computes)
     text += fmt::format("; it computes {} floating-point operations", point.operations == 0 ? "no" : "hardly any");
   if (point.kind == "program" && point.trust == Trust::partial) text += "; some of its operations are not counted";

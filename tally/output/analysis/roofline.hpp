@@ -12,7 +12,7 @@
 namespace tally::output {
 
 /// Processors whose ceilings apply: those that were busy, rounded up unless only little more was used.
-int processors_of(const result::Roofline& roofline);
+int processors_of(const result::Roofline& roofline, const result::RooflinePoint& point = {});
 
 /// The rate of this many processors: as many times the rate of one, at most that of all. 0 if it was not measured.
 double ceiling(const std::vector<result::Ceiling>& ceilings, const std::string& of, int bits, int processors);

@@ -203,6 +203,14 @@ std::optional<double> seconds_of(const RegionResult& region) {
   return longest;
 }
 
+// Processor time of all threads in a region.
+double processor_seconds_of(const RegionResult& region) {
+  double sum = 0;
+  for (const RegionThread& thread : region.threads)
+    if (const Count* const time = count_of(thread.counts, "task-clock")) sum += static_cast<double>(*time->value) / 1e9;
+  return sum;
+}
+
 }  // namespace
 
 void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRegions>& counted,
@@ -250,12 +258,15 @@ void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRe
     point.trust = trust;
     const std::vector<const RegionResult*> times = named(native);
     if (times.size() == 1 && trust != Trust::absent) point.seconds = seconds_of(*times.front());
+    if (point.seconds) point.busy_processors = processor_seconds_of(*times.front()) / *point.seconds;
     if (trust == Trust::absent)
       point.reason = "its operations or bytes were not counted";
     else if (times.size() > 1)
       point.reason = "several processes have this region, and may have been in it at the same time";
     else if (!point.seconds)
-      point.reason = "its native run has no time of this region: libtally counts it by perf_event_open";
+      point.reason =
+          "its native run has no time of this region: only libtally's have one, of programs linked with it, where "
+          "perf_event_open is allowed";
     roofline.points.push_back(std::move(point));
   }
 }

@@ -3,6 +3,7 @@
 #include "tally/engine/code_log_writer.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/model_setup.hpp"
+#include "tally/engine/instrument/window_probes.hpp"
 
 namespace tally::engine::instrument {
 namespace {
@@ -46,7 +47,7 @@ void located_values_enter_part(Thread* t, u32 part) {
 }
 
 void place_core_cycles(Thread* t, u64 pc, const models::CoreTimes& cycles, u64 executions) {
-  if (!places_misses()) {
+  if (windows_on()) {
     auto* const list = reinterpret_cast<channel::CodeCycles*>(table_of(t));
     if (list->pc < channel::code_cycles_limit) list[++list->pc] = {pc, cycles.sum(), executions};
     return;

@@ -46,7 +46,10 @@ s64 span_of(const Thread* t, const PmuOpenEvent& e, const PmuCounting& c) {
   if (!is_counting(e, c)) return c.is_elsewhere ? looks_again : never;
   if (!is_modelled(e)) return c.left;
   if (t != current()) return 1;  // only the thread itself knows its modelled counts
-  const u64 left = c.left <= 0 ? 0 : static_cast<u64>(c.left), rate = c.rate + 1;
+  // Halfway first: what follows may have another rate than what was executed, and a sample is where the thread stops.
+  constexpr u64 short_period = 1 << 14, near_end = 64;
+  const bool is_near = c.period < short_period || static_cast<u64>(c.left) <= c.period / near_end;
+  const u64 left = c.left <= 0 ? 0 : static_cast<u64>(is_near ? c.left : c.left / 2), rate = c.rate + 1;
   const u64 span = left >> 40 != 0 ? never : (left << 16) / rate;
   return span < few_instructions ? few_instructions : static_cast<s64>(span);
 }

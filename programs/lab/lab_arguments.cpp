@@ -57,7 +57,7 @@ Exit code: that of the program, 0 if it ended without one; 1 the program did not
 Examples:
   tally lab -e 'wrmsr 0x186 0x5300c0; wrmsr 0x38f 1; run 100 nop; rdpmc 0'
   tally lab --dump -e 'wrmsr IA32_PERFEVTSEL0:event=0xc4,USR,EN; user'
-  tally lab examples/lab/15-3.asm                 an installed example, in any directory
+  tally lab examples/lab/15-3.asm                 an installed example
   tally lab --model skylake-v4 --trace mine.asm
   tally lab -e 'msr pmcr_el0:E; msr pmcntenset_el0, 1; mrs pmevcntr0_el0'
 )";

@@ -404,7 +404,7 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
   const bool from_model = rip == reinterpret_cast<u64>(model_pad) + 1;
   if (signal == sigtrap && (from_model || rip == reinterpret_cast<u64>(landing_pad) + 1)) {
     // A SIGTRAP that was sent first replaces the int3's own.
-    if (code <= 0) note(t, signal, info);
+    if (code <= 0 || !synchronous(signal, info)) note(t, signal, info);
     allow_faults();
     return from_model ? at_model_pad(t, c) : at_pad(t, c);
   }

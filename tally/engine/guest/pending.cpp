@@ -1,5 +1,6 @@
 #include "tally/engine/guest/pending.hpp"
 
+#include "tally/engine/context.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/timer_signals.hpp"
 #include "tally/engine/stop_the_world.hpp"
@@ -29,6 +30,8 @@ bool is_other_process(const Thread* t) { return t->process != own_process_number
 
 bool is_for_thread(Thread* t, int signal, const u8* info) {
   const s32 code = code_of(info);
+  constexpr s32 of_counter = 6;  // TRAP_PERF: of an event of the thread
+  if (signal == sigtrap && code == of_counter) return true;
   if (code != code_queue && code != code_thread && code <= 0) return false;
   // One signal per number is on its way to a thread, however the last one was sent.
   return (__atomic_fetch_and(&t->queued, ~bit(signal), __ATOMIC_SEQ_CST) & bit(signal)) != 0 || code == code_thread;

@@ -52,7 +52,8 @@ machines::MeasuredMemory latencies_of(const result::Memory& result) {
 std::string contended_levels(const result::Memory& result) {
   std::vector<std::string> names;
   for (const result::MemoryLevel& level : result.levels)
-    if (level.contended) names.push_back(level.name);
+    if (level.contended && !level.unseen && (level.name == "L2" || level.name == "LLC" || level.name == "memory"))
+      names.push_back(level.name);
   return join(names, ", ");
 }
 

@@ -110,13 +110,15 @@ Result<void> check_settings(const std::vector<std::string>& options) {
   return models.choose();
 }
 
-// Errors: bad_usage if the directory is missing or has no result of any benchmark: all gates would pass.
+// Errors: bad_usage if the directory is missing or has no result: all gates would pass.
 Result<void> check_baseline(const std::string& folder, const std::vector<Benchmark>& suite) {
   std::error_code error;
   const auto has_result = [&](const Benchmark& benchmark) {
     return fs::exists(fs::path(folder) / (benchmark.file_name() + ".json"), error);
   };
   if (folder.empty() || std::any_of(suite.begin(), suite.end(), has_result)) return {};
+  // With --only, those of others show that it is one.
+  if (!only_in_baseline(folder, suite).empty()) return {};
   return fail(Code::bad_usage,
               fmt::format("the baseline '{}' is not a directory with results of this suite", printable(folder)),
               fmt::format("make one: tally bench -o {}; or omit --baseline", printable(shell_words({folder}))));

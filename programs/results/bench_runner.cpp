@@ -282,7 +282,8 @@ class Runner {
       if (first.verdict == output::Verdict::undecided) outcome.text = one_line(first.reason);
     }
     if (const std::string verdict = judged->verdict(); !judged->gates.empty() && verdict != "passed: every gate")
-      outcome.text = std::regex_replace(verdict, std::regex("\\(-r ([0-9,]+)\\)"), "(repeats = $1)");
+      outcome.text = std::regex_replace(verdict, std::regex(" \\(-r ([0-9,]+)\\)"),
+                                        outcome.benchmark->framework == nullptr ? " (repeats = $1)" : "");
     outcome.markdown = output::comparison_markdown(*judged, {});
   }
 
@@ -314,6 +315,7 @@ void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& hist
           if (!is_growth_limit(text)) continue;
           const auto limit = parse_growth_limit(text);
           if (!limit || !is_limited(series, *limit)) continue;
+          is_shown = false;
           const auto value = [&](double level) { return value_text(static_cast<std::int64_t>(level), series.unit); };
           const auto growth = growth_of(series, limit->results);
           if (!growth) {
@@ -322,22 +324,23 @@ void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& hist
             texts.push_back(fmt::format("{}: the first result with these settings in the history", series.event));
             continue;
           }
-          if (outcome.can_vary) {
-            outcome.rows.push_back({series.event, value(growth->before), value(growth->after),
-                                    fmt::format("{:+.2f} %", 100 * growth->relative()), limit->text, "undecided"});
-            texts.push_back(fmt::format("{}: one run of several threads or processes: repeats = 5", series.event));
-            if (is_hard && outcome.code == exit_ok) outcome.code = undecided;
-            continue;
-          }
           const bool is_above = growth->relative() > limit->limit;
           outcome.rows.push_back({series.event, value(growth->before), value(growth->after),
                                   fmt::format("{:+.2f} %", 100 * growth->relative()), limit->text,
-                                  !is_above ? "passed"
-                                  : is_hard ? "failed"
-                                            : "warning"});
-          if (is_above && is_hard && outcome.code == exit_ok) outcome.code = exit_no;
+                                  outcome.can_vary ? "undecided"
+                                  : !is_above      ? "passed"
+                                  : is_hard        ? "failed"
+                                                   : "warning"});
+          if (outcome.can_vary) {
+            texts.push_back(fmt::format("{}: one run of several threads or processes{}", series.event,
+                                        benchmark.framework == nullptr ? ": repeats = 5" : ""));
+            if (is_hard && outcome.code == exit_ok) outcome.code = undecided;
+            continue;
+          }
+          // A failed limit outranks a gate that is undecided.
+          if (is_above && is_hard && (outcome.code == exit_ok || outcome.code == exit_not_comparable))
+            outcome.code = exit_no;
           texts.push_back(fmt::format("{}: {}", series.event, growth_text(*growth)));
-          is_shown = false;
         }
       if (!is_shown) continue;
       const auto growth = growth_of(series, usual_results);

@@ -150,8 +150,10 @@ Special special_of(const Decoded& decoded, CodeMode mode) {
   if (decoded.head.meta.category == ZYDIS_CATEGORY_STRINGOP && (decoded.head.attributes & repeat)) {
     return Special::repeated_string;
   }
-  if (is_call_of_32_bits(decoded) && (mode == CodeMode::bits32 || decoded.head.mnemonic == ZYDIS_MNEMONIC_INT))
-    return mode == CodeMode::bits32 ? Special::syscall : Special::int_syscall;
+  if (is_call_of_32_bits(decoded)) {
+    if (mode == CodeMode::bits32) return Special::syscall;
+    if (decoded.head.mnemonic == ZYDIS_MNEMONIC_INT) return Special::int_syscall;
+  }
   switch (decoded.head.mnemonic) {
     case ZYDIS_MNEMONIC_PUSHF:
     case ZYDIS_MNEMONIC_PUSHFD:

@@ -169,9 +169,11 @@ bool DebugInfo::has_code_at(Dwarf_Die& unit, Dwarf_Addr address) {
 bool DebugInfo::unit_of(std::uint64_t address, Dwarf_Die& unit) {
   if (!any()) return false;
   Dwarf_Addr bias = 0;
-  if (Dwarf_Die* const found = dwfl_module_addrdie(module_, address, &bias); found != nullptr) {
+  // It returns a neighbour where a unit is not in .debug_aranges, which only gcc writes.
+  if (Dwarf_Die* const found = dwfl_module_addrdie(module_, address, &bias);
+      found != nullptr && has_code_at(*found, address - bias)) {
     unit = *found;
-    return has_code_at(unit, address - bias);
+    return true;
   }
   if (!units_indexed_) index_units();
   const std::uint32_t number = at(units_, address - bias_);

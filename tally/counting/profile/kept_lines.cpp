@@ -90,7 +90,7 @@ struct KeptFile {
   KeptFile(const linux::CacheKey& user, const std::string& identity) {
     const channel::MasterKey master{{user[0], user[1]}};
     // The number changes when lines are found in another way.
-    const std::vector<std::uint64_t> words = in_words("2 " + identity);
+    const std::vector<std::uint64_t> words = in_words("3 " + identity);
     const std::uint64_t number = channel::siphash(master, words.data(), words.size());
     name = fmt::format("{}{:016x}", prefix, number);
     key = channel::RecordKey(master, number, false);

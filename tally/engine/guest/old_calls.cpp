@@ -30,9 +30,10 @@ void end_by_old_call(Thread* t, u32 number, u64 status) {
   instrument::countdowns_settle(t);
   count_call(t, 1);
   if (number == old_exit_group) emulate_exit_group(t, status);
+  const u64 before = t->gpr[rax];
   t->gpr[rax] = SYS_exit;
   emulate_exit(t, status);
-  t->gpr[rax] = number;
+  t->gpr[rax] = before;
   count_call(t, -1);
 }
 

@@ -91,6 +91,7 @@ void record_overflow(Thread* t, PmuCounting& c) {
   c.left += static_cast<s64>(period - c.period);
   if (has_flag(e, Flag::frequency)) adapt_period(t, e, c);
   c.left += static_cast<s64>(c.period);
+  if (c.left <= 0) c.left = 1;  // the period has become shorter
   const bool ends = e.sampling.until_off != 0 && --e.sampling.until_off == 0;
   if (ends) {
     update_group_for_change(e.leader);

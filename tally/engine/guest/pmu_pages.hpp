@@ -4,7 +4,8 @@
 
 namespace tally::engine::guest {
 
-/// Writes the state of an event to its pages, with the number of the caller's counter.
+/// Writes the state of an event to its pages, with the number of the counter of a thread of this process
+/// that it counts: the caller, if it is one of them.
 void show(u32 event);
 void show_group(u32 leader);
 /// The event is about to be removed: its pages show the last state.

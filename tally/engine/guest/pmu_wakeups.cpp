@@ -6,6 +6,7 @@
 
 #include "tally/engine/context.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
+#include "tally/engine/guest/pending.hpp"
 #include "tally/engine/guest/pmu_descriptors.hpp"
 #include "tally/engine/guest/pmu_events.hpp"
 #include "tally/engine/guest/pmu_rings.hpp"
@@ -149,8 +150,7 @@ void send_trap(const Thread* t, const PmuOpenEvent& e) {
   info.data = e.sampling.trap_data;
   info.type = settings().pmu.event[e.row].type;
   info.flags = t->mask >> (sigtrap - 1) & 1;  // TRAP_PERF_FLAG_ASYNC: it is blocked
-  kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)), sigtrap,
-         reinterpret_cast<u64>(&info));
+  send_to_self(sigtrap, reinterpret_cast<const u8*>(&info));
 }
 
 s64 wait_for_events(Thread* t, s64 (*make)(Thread*)) {

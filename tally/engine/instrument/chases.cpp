@@ -84,7 +84,7 @@ void Path::pass(const CoreInstruction& code, const CoreInstruction& access) {
   results = (results & ~written) | (follows ? written : 0);
   pointers = (pointers & ~written) | (points ? written : 0);
   for (const Variable each : {results_in[0], results_in[1], results_in[2], pointer_in})
-    if ((written & bit_of(each.base)) != 0) forget(each);
+    if (((written | bit_of(code.moved)) & bit_of(each.base)) != 0) forget(each);
   if (pointers_for != 0 && --pointers_for == 0) pointers = 0, pointer_in = {};
 }
 

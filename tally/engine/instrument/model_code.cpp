@@ -16,7 +16,8 @@ ModelCode model_code;
 
 namespace {
 
-Ask chase_of(Ask what) { return static_cast<Ask>(static_cast<u32>(what) | static_cast<u32>(Ask::chase)); }
+constexpr Ask chase_of(Ask what) { return static_cast<Ask>(static_cast<u32>(what) | static_cast<u32>(Ask::chase)); }
+static_assert(chase_of(Ask::store) == Ask::chase_store && chase_of(Ask::modify) == Ask::chase_modify);
 
 /// Whether it may write an outcome when its target is known: for the predictors, or a return that was predicted
 /// wrongly.
@@ -58,8 +59,8 @@ void ModelCode::begin_segment(Builder& b, const Instruction* in, u32 n, u16 live
   n_ = n;
   for (u32 i = n; i-- > 0;) {
     facts_[i] = facts_of(in[i]);
-    for (u32 k = 0; model_plan.chases && k < facts_[i].accesses; k++)
-      if (is_chase(in[i])) facts_[i].access[k].what = chase_of(facts_[i].access[k].what);
+    if (model_plan.chases && facts_[i].accesses != 0 && is_chase(in[i]))
+      for (u32 k = 0; k < facts_[i].accesses; k++) facts_[i].access[k].what = chase_of(facts_[i].access[k].what);
     const bool new_line = i == 0 || in[i - 1].next() != in[i].pc || line_of(in[i - 1]) != line_of(in[i]);
     facts_[i].unstable = unstable_sites(in[i], facts_[i].accesses, new_line, executions == nullptr ? 0 : executions[i]);
     if (at_exits != nullptr) live |= at_exits[i];

@@ -20,6 +20,8 @@
 
 namespace tally::engine::instrument {
 
+static_assert(python_entry_word > static_cast<u32>(Ask::outcomes));
+
 Lock llc_lock;
 
 namespace {

@@ -164,7 +164,7 @@ Result<std::vector<Event>> parse_lists(const std::vector<std::string>& lists, co
   }
   const bool none = std::all_of(events.begin(), events.end(), [](const Event& event) { return !event.absent.empty(); });
   if (none && !events.empty())
-    if (const auto error = parse(events.front().asked); !error) return fail(error.error());
+    if (const auto error = parse_by_source(events.front().asked, sources); !error) return fail(error.error());
   return events;
 }
 

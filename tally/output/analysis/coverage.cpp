@@ -7,6 +7,7 @@
 #include <charconv>
 #include <tuple>
 
+#include "tally/core/base/clone_name.hpp"
 #include "tally/core/base/text.hpp"
 
 namespace tally::output {
@@ -42,7 +43,9 @@ std::map<std::uint32_t, std::int64_t> executions_of_copies(const result::Profile
 }
 
 // A part that the compiler moved away is not a function of the source.
-bool is_moved_part(const result::ProfileFunction& function) { return function.name.ends_with(".cold"); }
+bool is_moved_part(const result::ProfileFunction& function) {
+  return clone_name(function.name).kind == CloneKind::fragment;
+}
 
 void add_functions(const result::Profile& profile, std::vector<CoveredFile*>& files) {
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::string>, std::int64_t> calls;

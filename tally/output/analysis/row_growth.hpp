@@ -24,7 +24,7 @@ std::string different_settings(const Comparison& comparison, Trust trust);
 /// Sets the verdict on a change that is more than chance.
 void decide(ComparedCount& row);
 void leave_undecided(ComparedCount& row, std::string reason);
-/// Sets the verdict by growth_of(), if that is a point, or leaves the row undecided with its reason.
+/// Sets the verdict if growth_of() has a growth, or leaves the row undecided with its reason.
 void decide_by_growth(ComparedCount& row, const Comparison& comparison);
 
 }  // namespace tally::output

@@ -124,6 +124,7 @@ void add_roofline(Json& json, const std::optional<result::Roofline>& roofline, V
              {"single", point.single},
              {"scalar", point.scalar},
              {"kernel_share", value_or_null(point.kernel_share)},
+             {"busy_processors", value_or_null(point.busy_processors)},
              {"bytes", point.bytes},
              {"levels", std::move(levels)},
              {"seconds", value_or_null(point.seconds)},

@@ -143,7 +143,8 @@ std::optional<Roofline> read_roofline(const Json& json) {
                         .seconds_low = optional<double>(row, "seconds_low"),
                         .seconds_high = optional<double>(row, "seconds_high"),
                         .reason = text(row, "reason"),
-                        .kernel_share = optional<double>(row, "kernel_share")};
+                        .kernel_share = optional<double>(row, "kernel_share"),
+                        .busy_processors = optional<double>(row, "busy_processors")};
     for (const Json& level : row.at("levels")) point.levels.push_back({text(level, "level"), count(level.at("bytes"))});
     roofline.points.push_back(std::move(point));
   }

@@ -258,7 +258,7 @@ void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRe
     point.trust = trust;
     const std::vector<const RegionResult*> times = named(native);
     if (times.size() == 1 && trust != Trust::absent) point.seconds = seconds_of(*times.front());
-    if (point.seconds) point.busy_processors = processor_seconds_of(*times.front()) / *point.seconds;
+    if (point.seconds.value_or(0) > 0) point.busy_processors = processor_seconds_of(*times.front()) / *point.seconds;
     if (trust == Trust::absent)
       point.reason = "its operations or bytes were not counted";
     else if (times.size() > 1)

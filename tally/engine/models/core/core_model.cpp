@@ -150,8 +150,8 @@ class Run {
       const bool is_inside = from < stored.bytes && from + at.bytes <= stored.bytes;
       if (!is_inside && from >= stored.bytes && back >= at.bytes) {
         constexpr std::uint32_t alias = 4095;
-        const bool is_pending = ready(instruction.address) < store.ready + alias_cycles * ticks_per_cycle;
-        is_alias |= is_pending && ((from & alias) < stored.bytes || (back & alias) < at.bytes);
+        if ((from & alias) < stored.bytes || (back & alias) < at.bytes)
+          is_alias |= ready(instruction.address) < store.ready + alias_cycles * ticks_per_cycle;
         continue;
       }
       const std::int32_t time =

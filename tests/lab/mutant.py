@@ -2,6 +2,7 @@
 """Applies one change of mutants.txt to a copy of its file, builds the tests with it, and runs the one that must fail.
 
 usage: mutant.py --names                      lists them
+       mutant.py --check --root R             each applies to its file
        mutant.py --root R --build B NAME      exit code 0: the test failed, as it must
 The compiler's and the linker's command are those of the build, as ninja prints them."""
 import argparse
@@ -51,10 +52,10 @@ def changed(text, one, name):
 def compilation(lines, source, build):
     """Returns the command that compiles the source, and the text that it compiles if that is several sources in one."""
     for line in lines:
-        path = line.rpartition(" -c ")[2]
+        _, compiles, path = line.rpartition(" -c ")
         if path == source:
             return line, None
-        if "/Unity/unity_" in path:
+        if compiles and "/Unity/unity_" in path:
             text = open(os.path.join(build, path)).read()
             if f'"{source}"' in text:
                 return line, text
@@ -64,6 +65,7 @@ def compilation(lines, source, build):
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--names", action="store_true")
+    options.add_argument("--check", action="store_true")
     options.add_argument("--root")
     options.add_argument("--build")
     options.add_argument("name", nargs="?")
@@ -71,8 +73,13 @@ def main():
     if words.names:
         print("\n".join(mutants()))
         return
+    if words.check:
+        for name, each in mutants().items():
+            changed(open(os.path.join(words.root, each["file"])).read(), each, name)
+        return
     one = mutants()[words.name]
-    program = "lab_pmu_test" if one["file"].startswith("programs/lab/pmu/") else "lab_test" if one["file"].startswith("programs/lab/") else "pmu_test"
+    of_pmu = one["file"].startswith(("programs/lab/pmu/", "programs/register/"))
+    program = "lab_pmu_test" if of_pmu else "lab_test" if one["file"].startswith("programs/lab/") else "pmu_test"
     code, commands = run(["ninja", "-t", "commands", f"tests/{program}"], words.build)
     if code != 0:
         print("skipped: the build is not ninja's")

@@ -22,9 +22,7 @@ inline constexpr CommandHint command_hints[] = {
     {"mem",
      "use `tally memory` to measure this machine, `tally stat --model host -e LLC-load-misses -- PROGRAM` for a "
      "program"},
-    {"c2c",
-     "use `tally memory` to measure this machine, `tally stat --model host -e LLC-load-misses -- PROGRAM` for a "
-     "program"},
+    {"c2c", "models have the caches of one processor: perf finds shared lines on a machine with a PMU"},
     {"trace", "use `strace` for system calls, `tally sample --every 1M -- PROGRAM` for a time series of counts"},
     {"test", "use `tally verify`"},
     {"check", "use `tally doctor`"},

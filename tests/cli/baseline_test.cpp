@@ -45,7 +45,7 @@ TEST_F(Baseline, fails_above_a_limit) {
   const std::string stored = with_instructions(counted({"true"}), 1000);
   const Finished failed = compare(stored, {"--fail-above", "instructions=1%"});
   EXPECT_EQ(failed.code(), 1) << failed.err;
-  EXPECT_NE(failed.err.find("FAILED: instructions:u: 1,000"), std::string::npos) << failed.err;
+  EXPECT_NE(failed.err.find("failed: instructions:u: 1,000"), std::string::npos) << failed.err;
   EXPECT_EQ(compare(stored, {"--warn-above", "instructions=1%"}).code(), 0);
   EXPECT_EQ(compare(stored, {}).code(), 0);
 }

@@ -11,9 +11,12 @@ namespace {
 
 constexpr std::size_t exact_limit = 20;
 
-/// The rank sum of the first series, and the sum of t³ − t over groups of t equal values.
+/// Twice the ranks of all values, which are whole numbers also for equal values; twice the sum of those of the first
+/// series; and the sum of t³ − t over groups of t equal values.
 struct Ranks {
-  double sum = 0, ties = 0;
+  std::vector<std::size_t> doubled;
+  std::size_t doubled_sum = 0;
+  double ties = 0;
 };
 
 Ranks ranks_of(const std::vector<double>& a, const std::vector<double>& b) {
@@ -25,12 +28,31 @@ Ranks ranks_of(const std::vector<double>& a, const std::vector<double>& b) {
   for (std::size_t begin = 0; begin < all.size();) {
     std::size_t end = begin;
     while (end < all.size() && all[end].first == all[begin].first) ++end;
-    const double rank = (static_cast<double>(begin + end) + 1) / 2, equal = static_cast<double>(end - begin);
-    for (std::size_t i = begin; i < end; ++i) ranks.sum += all[i].second ? rank : 0;
+    ranks.doubled.insert(ranks.doubled.end(), end - begin, begin + end + 1);
+    for (std::size_t i = begin; i < end; ++i) ranks.doubled_sum += all[i].second ? begin + end + 1 : 0;
+    const double equal = static_cast<double>(end - begin);
     ranks.ties += equal * equal * equal - equal;
     begin = end;
   }
   return ranks;
+}
+
+/// The share of all choices of n of the ranks whose sum is at least as far from the mean as that of the first series.
+double share_as_far(const Ranks& ranks, std::size_t n) {
+  const std::size_t all = ranks.doubled.size(), mean = n * (all + 1), most = 2 * mean;
+  const auto distance = [&](std::size_t sum) { return std::max(sum, mean) - std::min(sum, mean); };
+  // choices[i][s]: choices of i of the ranks so far whose doubled sum is s.
+  std::vector<std::vector<double>> choices(n + 1, std::vector<double>(most + 1, 0));
+  choices[0][0] = 1;
+  for (const std::size_t rank : ranks.doubled)
+    for (std::size_t i = n; i > 0; --i)
+      for (std::size_t sum = most; sum >= rank; --sum) choices[i][sum] += choices[i - 1][sum - rank];
+  double total = 0, as_far = 0;
+  for (std::size_t sum = 0; sum <= most; ++sum) {
+    total += choices[n][sum];
+    if (distance(sum) >= distance(ranks.doubled_sum)) as_far += choices[n][sum];
+  }
+  return as_far / total;
 }
 
 /// The probability of U ≤ u for each u, from the number of orders of n and m values that have each U.
@@ -74,10 +96,9 @@ std::size_t outside(std::size_t n, std::size_t m) {
 double mann_whitney(const std::vector<double>& a, const std::vector<double>& b) {
   if (a.empty() || b.empty()) return 1;
   const Ranks ranks = ranks_of(a, b);
+  if (a.size() <= exact_limit && b.size() <= exact_limit) return share_as_far(ranks, a.size());
   const double n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
-  const double first = ranks.sum - n * (n + 1) / 2, u = std::min(first, n * m - first);
-  if (ranks.ties == 0 && a.size() <= exact_limit && b.size() <= exact_limit)
-    return std::min(1.0, 2 * lower_tails(a.size(), b.size())[static_cast<std::size_t>(u)]);
+  const double u = static_cast<double>(ranks.doubled_sum) / 2 - n * (n + 1) / 2;
   const double all = n + m;
   const double variance = n * m / 12 * (all + 1 - ranks.ties / (all * (all - 1)));
   if (variance <= 0) return 1;

@@ -8,9 +8,9 @@
 namespace tally::stats {
 
 /// The probability that two series of one distribution differ in rank at least this much: the two-sided Mann–Whitney U
-/// test (Mann and Whitney 1947). Exact for series of at most 20 values without ties, otherwise the normal approximation
-/// with corrections for ties and continuity. 1 if a series is empty or all values are equal. Cost: a sort; exact
-/// O(n² m²).
+/// test (Mann and Whitney 1947). Exact for series of at most 20 values, ties included; otherwise the normal
+/// approximation with corrections for ties and continuity. 1 if a series is empty or all values are equal. Cost: a
+/// sort; exact O(n² (n + m)²).
 double mann_whitney(const std::vector<double>& a, const std::vector<double>& b);
 
 /// An interval of a difference.

@@ -23,7 +23,14 @@ TEST(MannWhitney, of_equal_series_finds_nothing) {
   EXPECT_EQ(mann_whitney({1, 2, 3}, {1, 2, 3}), 1);
 }
 
-// A textbook case with ties, by the normal approximation: U = 5.5 of n = 6, m = 6.
+// Ties leave fewer different sums: of 252 choices, one has the five low ranks and one the five high ones.
+TEST(MannWhitney, is_exact_with_ties) {
+  EXPECT_NEAR(mann_whitney({1, 1, 1, 1, 1}, {2, 2, 2, 3, 3}), 2.0 / 252, 1e-12);
+  // Doubled ranks 3, 3, 6, 8: of six pairs {3, 3} and {6, 8} are as far from the mean of 10 as {3, 3}.
+  EXPECT_NEAR(mann_whitney({1, 1}, {2, 3}), 2.0 / 6, 1e-12);
+}
+
+// A textbook case with ties: U = 5.5 of n = 6, m = 6.
 TEST(MannWhitney, corrects_for_ties) {
   const double p = mann_whitney({1, 1, 2, 2, 3, 4}, {3, 4, 5, 5, 6, 7});
   EXPECT_GT(p, 0.01);

@@ -66,7 +66,7 @@ class Names final : public CodeNames {
     dwfl_report_end(dwfl_, nullptr, nullptr);
     GElf_Addr bias = 0;
     elf_ = module_ == nullptr ? nullptr : dwfl_module_getelf(module_, &bias);
-    if (elf_ == nullptr) return fail(Code::bad_usage, std::string("not an ELF program or library: ") + dwfl_errmsg(-1));
+    if (elf_ == nullptr) return fail(Code::bad_usage, std::string(dwfl_errmsg(-1)));
     const FileBounds bounds = bounds_of(elf_);
     if (!bounds.symbols.empty()) return fail(Code::bad_usage, "tally does not read them: " + bounds.symbols);
     debug_ =

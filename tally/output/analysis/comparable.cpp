@@ -225,7 +225,8 @@ Comparable of_regions(const result::ProgramRegions& program) {
   return comparable;
 }
 
-constexpr const char* repeats_with_stat = "several runs: compare results of `tally stat -r 5`";
+constexpr const char* repeats_with_stat =
+    "several runs: compare results of `tally stat -r 5`, or use `tally bench` with repeats = 5 and profile = true";
 
 /// Windows of one run follow each other and are no repetitions: their sums are compared.
 Comparable of_windows(const result::Windows& windows) {

@@ -49,74 +49,6 @@ std::vector<bool> runtime_functions(const ProfileDifference& difference) {
   return all;
 }
 
-/// The counts of two profiles, event by event.
-class ProfileRowChanges {
- public:
-  ProfileRowChanges(const Comparison& comparison, const ProfileDifference& difference)
-      : comparison_(comparison), difference_(difference) {}
-
-  /// The rows of functions, lines or files that changed; `names`: of each.
-  std::vector<ComparedCount> rows_of(const std::vector<Change>& changes, const std::vector<std::string>& names) const {
-    std::vector<ComparedCount> rows;
-    for (std::size_t e = 0; e < difference_.events.size(); ++e)
-      for (std::size_t i = 0; i < changes.size(); ++i)
-        if (changes[i].by(e) != 0) {
-          rows.push_back(row_of(e, changes[i], names[i]));
-          rows.back().index = i;
-        }
-    return sorted(std::move(rows));
-  }
-
-  /// The rows of processes or threads that changed. Sampled events have none.
-  std::vector<ComparedCount> rows_of(const std::map<std::string, Change>& changes) const {
-    std::vector<ComparedCount> rows;
-    for (std::size_t e = 0; e < difference_.events.size(); ++e)
-      for (const auto& [name, change] : changes)
-        if (change.by(e) != 0 && !difference_.is_estimated(e)) rows.push_back(row_of(e, change, name));
-    return sorted(std::move(rows));
-  }
-
-  /// The first event first, and of each the largest change.
-  std::vector<ComparedCount> sorted(std::vector<ComparedCount> rows) const {
-    std::stable_sort(rows.begin(), rows.end(), [&](const ComparedCount& a, const ComparedCount& b) {
-      const bool a_first = a.event == difference_.events.front(), b_first = b.event == difference_.events.front();
-      return a_first != b_first ? a_first : std::abs(a.change()) > std::abs(b.change());
-    });
-    return rows;
-  }
-
- private:
-  ComparedCount row_of(std::size_t e, const Change& change, const std::string& name) const {
-    const result::Stat &before = difference_.before->stat, &after = difference_.after->stat;
-    const result::EventCount& total = after.events[difference_.event_index_after[e]].total;
-    const Trust trust = worst(before.events[difference_.event_index_before[e]].total.count.trust, total.count.trust);
-    ComparedCount row{.event = difference_.events[e], .subject = name, .unit = total.unit};
-    row.before = change.before.counts[e];
-    row.after = change.after.counts[e];
-    row.trust = tally::name(trust);
-    std::string why = different_settings(comparison_, trust);
-    if (trust == Trust::estimated)
-      why = "only the total of an estimate has an error bound: compare modelled cycles of functions";
-    else if (trust != Trust::exact && before.environment.cpu != after.environment.cpu)
-      why = other_processors;
-    row.is_incomparable = !why.empty();
-    row.reason = std::move(why);
-    if (!row.is_incomparable && difference_.is_estimated(e)) {
-      const Estimate estimate = difference_.estimate(change, e);
-      row.interval = ValueInterval{estimate.low, estimate.high};
-      decide(row);
-      row.is_different = estimate.low > 0 || estimate.high < 0;
-      if (!row.is_different) row.verdict = Verdict::same;
-    } else {
-      decide_by_growth(row, comparison_);
-    }
-    return row;
-  }
-
-  const Comparison& comparison_;
-  const ProfileDifference& difference_;
-};
-
 /// The Python functions of both profiles, by name and file. Their counts contain the C code that they called.
 std::map<std::pair<std::string, std::string>, Change> python_functions(const ProfileDifference& difference) {
   std::map<std::pair<std::string, std::string>, Change> all;
@@ -133,6 +65,92 @@ std::map<std::pair<std::string, std::string>, Change> python_functions(const Pro
     }
   return all;
 }
+
+}  // namespace
+
+/// Makes rows of the counts of two profiles, event by event.
+class ProfileRows {
+ public:
+  explicit ProfileRows(ProfileDifference difference) : difference_(std::move(difference)) {
+    functions_ = difference_.functions;
+    names_ = difference_.names(false);
+    for (auto& [name, change] : python_functions(difference_)) {
+      functions_.push_back(std::move(change));
+      names_.push_back(fmt::format("{} ({})", name.first, name.second));
+    }
+  }
+
+  const ProfileDifference& difference() const { return difference_; }
+  /// Functions, then Python functions, as Comparison::all_functions has them; and how rows name them.
+  const std::vector<Change>& functions() const { return functions_; }
+  const std::vector<std::string>& names() const { return names_; }
+
+  /// The rows of functions, lines or files that changed; `names`: of each.
+  std::vector<ComparedCount> rows_of(const Comparison& comparison, const std::vector<Change>& changes,
+                                     const std::vector<std::string>& names) const {
+    std::vector<ComparedCount> rows;
+    for (std::size_t e = 0; e < difference_.events.size(); ++e)
+      for (std::size_t i = 0; i < changes.size(); ++i)
+        if (changes[i].by(e) != 0) {
+          rows.push_back(row_of(comparison, e, changes[i], names[i]));
+          rows.back().index = i;
+        }
+    return sorted(std::move(rows));
+  }
+
+  /// The rows of processes or threads that changed. Sampled events have none.
+  std::vector<ComparedCount> rows_of(const Comparison& comparison, const std::map<std::string, Change>& changes) const {
+    std::vector<ComparedCount> rows;
+    for (std::size_t e = 0; e < difference_.events.size(); ++e)
+      for (const auto& [name, change] : changes)
+        if (change.by(e) != 0 && !difference_.is_estimated(e)) rows.push_back(row_of(comparison, e, change, name));
+    return sorted(std::move(rows));
+  }
+
+  /// The first event first, and of each the largest change.
+  std::vector<ComparedCount> sorted(std::vector<ComparedCount> rows) const {
+    std::stable_sort(rows.begin(), rows.end(), [&](const ComparedCount& a, const ComparedCount& b) {
+      const bool a_first = a.event == difference_.events.front(), b_first = b.event == difference_.events.front();
+      return a_first != b_first ? a_first : std::abs(a.change()) > std::abs(b.change());
+    });
+    return rows;
+  }
+
+  ComparedCount row_of(const Comparison& comparison, std::size_t e, const Change& change,
+                       const std::string& name) const {
+    const result::Stat &before = difference_.before->stat, &after = difference_.after->stat;
+    const result::EventCount& total = after.events[difference_.event_index_after[e]].total;
+    const Trust trust = worst(before.events[difference_.event_index_before[e]].total.count.trust, total.count.trust);
+    ComparedCount row{.event = difference_.events[e], .subject = name, .unit = total.unit};
+    row.before = change.before.counts[e];
+    row.after = change.after.counts[e];
+    row.trust = tally::name(trust);
+    std::string why = different_settings(comparison, trust);
+    if (trust == Trust::estimated)
+      why = "only the total of an estimate has an error bound: compare modelled cycles of functions";
+    else if (trust != Trust::exact && before.environment.cpu != after.environment.cpu)
+      why = other_processors;
+    row.is_incomparable = !why.empty();
+    row.reason = std::move(why);
+    if (!row.is_incomparable && difference_.is_estimated(e)) {
+      const Estimate estimate = difference_.estimate(change, e);
+      row.interval = ValueInterval{estimate.low, estimate.high};
+      decide(row);
+      row.is_different = estimate.low > 0 || estimate.high < 0;
+      if (!row.is_different) row.verdict = Verdict::same;
+    } else {
+      decide_by_growth(row, comparison);
+    }
+    return row;
+  }
+
+ private:
+  ProfileDifference difference_;
+  std::vector<Change> functions_;
+  std::vector<std::string> names_;
+};
+
+namespace {
 
 /// "main.c:12 (parse)"; of a line that is unknown, "parse".
 std::vector<std::string> names_of_lines(const ProfileDifference& difference,
@@ -201,45 +219,46 @@ class OwnerChanges {
 }  // namespace
 
 Result<void> compare_profiles(Comparison& comparison) {
-  const auto difference = difference_of(*comparison.before->profile, *comparison.after->profile);
-  if (!difference) return fail(difference.error());
-  if (std::string caution = difference->caution(); !caution.empty()) comparison.warnings.push_back(std::move(caution));
-  const std::vector<std::string> names = difference->names(false);
-  const ProfileRowChanges profiles(comparison, *difference);
-  comparison.functions = profiles.rows_of(difference->functions, names);
-  const std::vector<std::string> whole_names = difference->names(true);
+  auto found = difference_of(*comparison.before->profile, *comparison.after->profile);
+  if (!found) return fail(found.error());
+  const auto profiles = std::make_shared<const ProfileRows>(*std::move(found));
+  const ProfileDifference& difference = profiles->difference();
+  if (std::string caution = difference.caution(); !caution.empty()) comparison.warnings.push_back(std::move(caution));
+  const std::vector<std::string>& names = profiles->names();
+  std::vector<std::string> whole_names = difference.names(true);
+  for (const auto& [name, change] : python_functions(difference)) whole_names.push_back(name.first);
   for (std::size_t f = 0; f < names.size(); ++f) {
-    const Change& change = difference->functions[f];
+    const Change& change = profiles->functions()[f];
     comparison.all_functions.push_back({whole_names[f], names[f], change.before.is_present, change.after.is_present});
   }
-  const std::vector<bool> generated = generated_differently(*difference);
-  for (ComparedCount& row : comparison.functions)
+  comparison.functions = profiles->rows_of(comparison, profiles->functions(), names);
+  const std::vector<bool> generated = generated_differently(difference), runtime = runtime_functions(difference);
+  for (ComparedCount& row : comparison.functions) {
+    if (row.index >= generated.size()) continue;
     if (generated[row.index] && split_event_name(row.event).base == "instructions") row.label = "code generation";
-  const std::vector<bool> runtime = runtime_functions(*difference);
-  for (ComparedCount& row : comparison.functions) row.is_runtime = runtime[row.index];
-  std::vector<Change> of_python;
-  std::vector<std::string> python_names;
-  for (const auto& [name, change] : python_functions(*difference)) {
-    of_python.push_back(change);
-    python_names.push_back(fmt::format("{} ({})", name.first, name.second));
-    comparison.all_functions.push_back(
-        {name.first, python_names.back(), change.before.is_present, change.after.is_present});
+    row.is_runtime = runtime[row.index];
   }
-  for (ComparedCount& row : profiles.rows_of(of_python, python_names)) {
-    row.index += names.size();
-    comparison.functions.push_back(std::move(row));
-  }
-  comparison.functions = profiles.sorted(std::move(comparison.functions));
   if (!comparison.functions.empty() && comparison.functions.front().verdict == Verdict::undecided)
     comparison.warnings.push_back(fmt::format("{} of functions, undecided: {}", comparison.functions.front().event,
                                               comparison.functions.front().reason));
-  comparison.lines = profiles.rows_of(difference->lines, names_of_lines(*difference, names));
-  comparison.objects = profiles.rows_of(difference->objects, names_of_objects(*difference));
-  if (const OwnerChanges processes(comparison, *difference, false); processes.all().size() > 1)
-    comparison.processes = profiles.rows_of(processes.all());
-  if (const OwnerChanges threads(comparison, *difference, true); threads.all().size() > 1)
-    comparison.threads = profiles.rows_of(threads.all());
+  comparison.lines = profiles->rows_of(comparison, difference.lines, names_of_lines(difference, names));
+  comparison.objects = profiles->rows_of(comparison, difference.objects, names_of_objects(difference));
+  if (const OwnerChanges processes(comparison, difference, false); processes.all().size() > 1)
+    comparison.processes = profiles->rows_of(comparison, processes.all());
+  if (const OwnerChanges threads(comparison, difference, true); threads.all().size() > 1)
+    comparison.threads = profiles->rows_of(comparison, threads.all());
+  comparison.profile_rows = profiles;
   return {};
+}
+
+ComparedCount function_row(const Comparison& comparison, const std::string& event, std::size_t index) {
+  const ProfileRows& rows = *comparison.profile_rows;
+  const auto& events = rows.difference().events;
+  const auto e = std::find_if(events.begin(), events.end(), [&](const std::string& name) {
+    return name == event || split_event_name(name).base == event;
+  });
+  return rows.row_of(comparison, static_cast<std::size_t>(e - events.begin()), rows.functions()[index],
+                     rows.names()[index]);
 }
 
 }  // namespace tally::output

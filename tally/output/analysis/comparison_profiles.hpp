@@ -13,4 +13,7 @@ inline constexpr const char* other_processors = "the processors differ: count bo
 /// Adds the rows and warnings of two profiles. Errors: bad_usage if they have no event in common.
 Result<void> compare_profiles(Comparison& comparison);
 
+/// The row of a function of Comparison::all_functions, changed or not; both profiles have the event.
+ComparedCount function_row(const Comparison& comparison, const std::string& event, std::size_t index);
+
 }  // namespace tally::output

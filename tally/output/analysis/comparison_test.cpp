@@ -454,6 +454,8 @@ TEST(ComparisonFormats, escape_underscores_in_pairs_only) {
   EXPECT_EQ(markdown_text("__memcpy_avx"), "__memcpy_avx");
   EXPECT_EQ(markdown_text("name_ and more_"), "name_ and more_");
   EXPECT_EQ(markdown_text("a_b_c"), "a_b_c");
+  EXPECT_EQ(markdown_text("see `tally stat -r 5 <x>` <y>"), "see `tally stat -r 5 <x>` &lt;y>");
+  EXPECT_EQ(markdown_text("a ` b, `c|d`"), "a ` b, `c&#124;d&#96;");
   EXPECT_EQ(markdown_text("__init__"), "&#95;&#95;init&#95;&#95;");
   EXPECT_EQ(markdown_text("_a b_"), "&#95;a b&#95;");
   EXPECT_EQ(markdown_text("b_ _a"), "b_ _a") << "closed before it is opened";

@@ -11,6 +11,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/event_name.hpp"
 #include "tally/output/analysis/comparison.hpp"
+#include "tally/output/analysis/comparison_profiles.hpp"
 #include "tally/output/analysis/growth.hpp"
 #include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/analysis/row_growth.hpp"
@@ -58,8 +59,9 @@ std::string grew(const ComparedCount& row) {
 /// "+0.12 % to +3.4 %", or "+1.2 ms to +3.4 ms" in the quantity's unit.
 std::string growth_text(const Growth& growth, bool is_relative, const ComparedCount& of) {
   if (is_relative) {
-    // As many digits as show on which side of a small limit both ends are.
-    const int digits = std::max(std::abs(growth.low), std::abs(growth.high)) < 0.001 ? 4 : 2;
+    // As many digits as show on which side of a small limit both ends are: two that are not 0.
+    const double largest = 100 * std::max(std::abs(growth.low), std::abs(growth.high));
+    const int digits = largest > 0 ? std::clamp(1 - static_cast<int>(std::floor(std::log10(largest))), 2, 9) : 2;
     return fmt::format("{:+.{}f} % to {:+.{}f} %", 100 * growth.low, digits, 100 * growth.high, digits);
   }
   // The ends of an interval of whole numbers need not be whole.
@@ -142,15 +144,15 @@ std::vector<std::string> names_of(const Comparison& comparison, std::string Comp
 /// A gate of one function, in the table of functions.
 GateResult judge_function(const Gate& gate, std::size_t index, const Comparison& comparison) {
   const ComparedFunction& function = comparison.all_functions[index];
+  if (function.was_there != function.is_there)
+    return undecided({.gate = gate, .text = fmt::format("{} of {}", gate.event, function.subject)},
+                     fmt::format("only the result {} has it", function.was_there ? "before" : "after"));
   const auto row = std::find_if(
       comparison.functions.begin(), comparison.functions.end(),
       [&](const ComparedCount& count) { return is_event(count.event, gate.event) && count.index == index; });
-  GateResult result{.gate = gate, .text = fmt::format("{} of {}", gate.event, function.subject)};
-  if (function.was_there != function.is_there)
-    return undecided(std::move(result),
-                     fmt::format("only the result {} has it", function.was_there ? "before" : "after"));
   if (row != comparison.functions.end()) return judge(gate, *row, comparison);
-  result.text += ": unchanged";  // rows are those that changed
+  GateResult result = judge(gate, function_row(comparison, gate.event, index), comparison);
+  result.count = nullptr;
   return result;
 }
 

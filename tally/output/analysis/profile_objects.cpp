@@ -24,8 +24,8 @@ std::vector<std::string> object_names(const result::Profile& profile, bool whole
     for (const std::size_t o : all) marks.insert(profile.objects[o].build_id.substr(0, shown_digits));
     const bool is_enough = marks.size() == all.size() && !marks.begin()->empty();
     for (std::size_t i = 0; i < all.size(); ++i)
-      names[all[i]] += fmt::format(
-          " [{}]", is_enough ? profile.objects[all[i]].build_id.substr(0, shown_digits) : std::to_string(i + 1));
+      names[all[i]] += is_enough ? fmt::format(" [{}]", profile.objects[all[i]].build_id.substr(0, shown_digits))
+                                 : fmt::format(" #{}", i + 1);
   }
   return names;
 }
@@ -56,11 +56,15 @@ std::vector<std::string> nameless_lines(const result::Profile& profile) {
     if (function.name == "[no name]") nameless.insert(function.object);
   }
   std::vector<std::string> lines;
-  const std::vector<std::string> names = object_names(profile, true);
-  for (const std::uint32_t object : nameless)
-    if (const std::string& why = profile.objects[object].why_nameless; !why.empty())
-      lines.push_back(fmt::format("{} has no function names: {}{}", names[object], why,
-                                  names[object].starts_with('[') ? naming_option(profile) : ""));
+  const std::vector<std::string> names = object_names(profile, false);
+  for (const std::uint32_t o : nameless) {
+    const result::ProfileObject& object = profile.objects[o];
+    if (object.why_nameless.empty()) continue;
+    // With the path, and the mark of the table.
+    const std::string mark = names[o].substr(file_name(object.name).size());
+    lines.push_back(fmt::format("{}{} has no function names: {}{}", object.name, mark, object.why_nameless,
+                                object.name.starts_with('[') ? naming_option(profile) : ""));
+  }
   return lines;
 }
 

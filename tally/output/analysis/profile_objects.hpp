@@ -8,8 +8,8 @@
 
 namespace tally::output {
 
-/// Names of object files: their paths, or the last component. Ambiguous names get the beginning of the build ID, "prog
-/// [1f2e3d4c]", or if that is still ambiguous, a number, "prog [2]".
+/// Names of object files: their paths, or the last component. Ambiguous names get the beginning of the build ID,
+/// "prog [1f2e3d4c]", or if that is still ambiguous, a number, "prog #2".
 std::vector<std::string> object_names(const result::Profile& profile, bool whole_paths);
 
 /// One sentence with the reason for each object without names.

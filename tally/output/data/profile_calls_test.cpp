@@ -157,7 +157,7 @@ TEST(ProfileObjects, are_distinguished_if_they_share_a_name) {
     for (const char* const name : {"prog [1f2e3d4c]", "prog [aabbccdd]"})
       EXPECT_NE(text.find(name), std::string::npos) << text;
   builder.profile.objects[0].build_id = builder.profile.objects[1].build_id;
-  EXPECT_EQ(object_names(builder.profile, false), (std::vector<std::string>{"prog [1]", "prog [2]"}));
+  EXPECT_EQ(object_names(builder.profile, false), (std::vector<std::string>{"prog #1", "prog #2"}));
   builder.profile.objects[0].name = "/bin/other";
   EXPECT_EQ(object_names(builder.profile, false), (std::vector<std::string>{"other", "prog"}));
 }

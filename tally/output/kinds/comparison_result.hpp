@@ -117,6 +117,8 @@ struct ComparedFunction {
 /// Parts of a program whose profiles are compared.
 enum class ComparedRows : std::uint8_t { functions, lines, objects, processes, threads };
 
+class ProfileRows;
+
 /// Two results, compared.
 struct Comparison {
   const Comparable *before = nullptr, *after = nullptr;
@@ -129,6 +131,7 @@ struct Comparison {
   std::vector<std::string> warnings = {};  ///< why the comparison may mislead
   /// Names of the settings that differ and decide every count, or modelled counts. Gates on these counts are undecided.
   std::vector<std::string> other_settings = {}, other_models = {};
+  std::shared_ptr<const ProfileRows> profile_rows = {};  ///< makes the rows of profiles; null without profiles
 
   const std::vector<ComparedCount>& rows(ComparedRows which) const;
 };

@@ -45,7 +45,12 @@ std::string markdown_text(const std::string& text) {
   std::string escaped;
   for (std::size_t i = 0; i < plain.size(); ++i) {
     const char c = plain[i];
-    if (c == '_' && !markup[i])
+    const std::size_t end = c == '`' ? plain.find('`', i + 1) : std::string::npos;
+    const std::string_view code = std::string_view(plain).substr(i + 1, end == std::string::npos ? 0 : end - i - 1);
+    if (!code.empty() && code.find('|') == code.npos) {
+      escaped += fmt::format("`{}`", code);
+      i = end;
+    } else if (c == '_' && !markup[i])
       escaped += c;
     else if (c == '<')
       escaped += "&lt;";

@@ -6,7 +6,7 @@
 
 namespace tally::output {
 
-/// Text from outside in a paragraph or a cell of a table: no markup, no line breaks. The text is a whole
+/// Text from outside in a paragraph or a cell of a table: no markup but `code`, no line breaks. The text is a whole
 /// paragraph or cell, apart from markup without underscores.
 std::string markdown_text(const std::string& text);
 

@@ -53,20 +53,21 @@ std::string hidden_text(const JudgedComparison& judged, const ComparisonStyle& s
   return fmt::format("{} ({} shows them)", join(texts, ", "), style.all_option);
 }
 
-/// Adds the rows; with `notes`, reasons become "[1]", and are added to these.
+/// Adds the rows; with `notes`, reasons become "[1]" after the trust, and are added to these.
 void add_counts(Grid& grid, const std::vector<const ComparedCount*>& counts, std::vector<std::string>* notes) {
   const std::vector<std::string> subjects = subjects_of(counts);
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const ComparedCount* const count = counts[i];
-    std::string note = note_of(*count);
+    std::string note = note_of(*count), trust = count->trust;
     if (notes != nullptr && !count->reason.empty()) {
       auto known = std::find(notes->begin(), notes->end(), note);
       if (known == notes->end()) known = notes->insert(known, note);
-      note = fmt::format("[{}]", known - notes->begin() + 1);
+      trust += fmt::format(" [{}]", known - notes->begin() + 1);
+      note.clear();
     }
     grid.add({count->event, subjects[i], count_text(count->before, *count), count_text(count->after, *count),
               change_text(*count), relative_text(*count), interval_text(*count), std::string(name(count->verdict)),
-              count->trust, std::move(note)});
+              std::move(trust), std::move(note)});
   }
 }
 
@@ -244,9 +245,11 @@ std::string comparison_table(const JudgedComparison& judged, const ComparisonSty
   for (const std::string& warning : comparison.warnings)
     text += prose_line("note: " + printable(warning), style.terminal);
   const std::vector<GateLine> gates = gate_lines(judged.gates);
-  if (!gates.empty()) text += "\n";
+  // The last line has the text of a single gate that does not pass.
+  const bool is_said = gates.size() == 1 && judged.gates[0].state != GateResult::State::passed;
+  if (!gates.empty() && !is_said) text += "\n";
   for (const GateLine& gate : gates)
-    text += prose_line(fmt::format("{}: {}", gate.state, printable(gate.text)), style.terminal);
+    if (!is_said) text += prose_line(fmt::format("{}: {}", gate.state, printable(gate.text)), style.terminal);
   return text + "\n" + prose_line(printable(judged.verdict()), style.terminal);
 }
 

@@ -116,13 +116,16 @@ class ProcessRows {
 
   void add(std::vector<std::string> cells, const EventCounts& counts, const std::string& end,
            const std::string& command) {
-    const Count* worst_one = nullptr;
+    // The grades of the counts, in the order of the columns; absent ones are in their own cells.
+    std::vector<std::string> grades;
     for (const EventName& event : events_) {
       const result::EventCount* one = find(counts, event);
-      cells.push_back(one && one->count.value ? value_text(*one->count.value, one->unit) : "-");
-      if (one && (!worst_one || worst_one->trust < one->count.trust)) worst_one = &one->count;
+      const std::string grade = one ? notes_.cell(one->count) : "";
+      cells.push_back(one && one->count.value ? value_text(*one->count.value, one->unit) : one ? grade : "-");
+      if (one && one->count.value && std::find(grades.begin(), grades.end(), grade) == grades.end())
+        grades.push_back(grade);
     }
-    cells.push_back(worst_one ? notes_.cell(*worst_one) : "");
+    cells.push_back(join(grades, ", "));
     cells.push_back(end);
     cells.push_back(command);
     grid_.add(std::move(cells));

@@ -21,6 +21,13 @@ inline constexpr std::string_view one_profile =
     "a profile is of one run; `tally stat -r N` counts several, `tally report --merge` adds up profiles";
 inline constexpr PerfOption perf_options[] = {
     {"stat", "-d", "perf's -d adds L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses: name them with -e"},
+    {"stat", "-dd", "it is perf's: name the events with -e, `tally events` lists them"},
+    {"stat", "-B", "omit it: digits are always grouped in tables"},
+    {"stat", "--big-num", "omit it: digits are always grouped in tables"},
+    {"stat", "--all-user", "omit it: events count user mode by default"},
+    {"stat", "--all-kernel", "append `:k` to the events"},
+    {"stat", "-l2", "omit it: --topdown prints all its levels"},
+    {"stat", "--td-level", "omit it: --topdown prints all its levels"},
     {"stat", "-A", "`-a --per-core` reports each core"},
     {"stat", "--no-aggr", "`-a --per-core` reports each core"},
     {"stat", "-G", "`--cgroup PATH` counts one control group"},
@@ -53,6 +60,7 @@ inline constexpr PerfOption perf_options[] = {
     {"profile", "-r", one_profile},
     {"profile", "--repeat", one_profile},
     {"profile", "--topdown", causes_of_profile},
+    {"profile", "--flame", "`--calls -o FILE.html` writes a page with a flame graph"},
     {"profile", "--stdio", "omit it: the table is the default format"},
 };
 

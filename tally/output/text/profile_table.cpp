@@ -30,12 +30,18 @@ std::string share(std::int64_t part, std::int64_t whole) {
   return fmt::format("{:.2f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-/// The events with columns of their own: causes of cycles have one together.
+/// The events with columns of their own: causes of cycles have one together. The first one sorts the rows: an estimate
+/// of cycles in front of the modelled cycles that it corrects.
 std::vector<std::size_t> counted(const result::Profile& profile) {
   const auto causes = CauseColumns::find(profile.stat.events);
   std::vector<std::size_t> events;
   for (std::size_t e = 0; e < profile.event_count(); ++e)
     if (profile.stat.events[e].total.count.trust != Trust::absent && !(causes && causes->has(e))) events.push_back(e);
+  const auto is_called = [&](std::size_t e, std::string_view base) {
+    return profile.stat.events[e].total.name.base == base;
+  };
+  if (!events.empty() && is_called(events.front(), "cycles"))
+    std::stable_partition(events.begin(), events.end(), [&](auto e) { return is_called(e, "core-cycles-estimate"); });
   return events;
 }
 

@@ -314,6 +314,17 @@ void replace_counts(result::Stat& stat, const std::vector<std::size_t>& indexes,
   }
 }
 
+// A model that is far off describes another program: say so instead of leaving it to the reader.
+void warn_of_model(result::Stat& stat) {
+  constexpr double far_off = 0.4;
+  for (const result::Metric& metric : stat.metrics)
+    if (metric.name == "model-error" && metric.ratio.value && std::abs(*metric.ratio.value) > far_off)
+      stat.notices.push_back(
+          fmt::format("the model is wrong by {:+.0f} % for this program: use core-cycles-estimate, not cycles or their "
+                      "causes; `tally profile --native` divides it among functions by samples",
+                      100 * *metric.ratio.value));
+}
+
 bool add_native_runs(result::Stat& stat, const measure::StatOptions& options, const linux::HostMachine& machine,
                      linux::Signals& signals, std::vector<result::ProgramRegions>* regions) {
   const std::vector<std::size_t> indexes = software_indexes(options.events);
@@ -328,6 +339,7 @@ bool add_native_runs(result::Stat& stat, const measure::StatOptions& options, co
   replace_counts(stat, indexes, *native);
   if (regions != nullptr && !native->runs.empty()) *regions = std::move(native->runs.front().regions);
   stat.metrics = measure::metrics(options, stat, stat.runs_asked > 1);
+  warn_of_model(stat);
   return true;
 }
 

@@ -32,13 +32,13 @@ namespace fs = std::filesystem;
 struct BenchOptions {
   std::vector<std::string> files, only;
   BenchRun run;
-  std::string comment;
+  std::string comment, directory;
   bool list = false;
 };
 
 constexpr const char* bench_footer =
-    "SUITE is a TOML file. Each [[benchmark]] has a name, a command (a list of words) and, if you like, directory, "
-    "events, profile, repeats, fail-above, warn-above and the options that decide counts: repeatable, environment, "
+    "SUITE is a TOML file. Each [[benchmark]] has a name, a command (a list of words) and, if you like, directory, stdin, "
+    "timeout, events, profile, repeats, fail-above, warn-above, accept and the options that decide counts: repeatable, environment, "
     "clock, cpu-model, model and others; [defaults] has the same keys for all of them. "
     "tally runs each benchmark with `tally stat`, or with `tally profile` if it has `profile = true`, writes the "
     "results to DIR/NAME.json, and compares them with those of --baseline by `tally compare`. With framework = "
@@ -55,6 +55,10 @@ constexpr const char* bench_footer =
 void describe(Page& page, BenchOptions& options) {
   page.head("Count the programs of a suite, and compare them with earlier results.", "tally bench [options] [SUITE]");
   page.add_option("SUITE", options.files, "the suite (default: tally-bench.toml)");
+  page.add_option("-C,--directory", options.directory,
+                  "run the suite here, not in its own directory: on another version of the programs; leaves out "
+                  "benchmarks that the suite of the same name there lacks")
+      .value_name("DIR");
   page.add_option("-o,--output", options.run.output, "write the results to this directory (default: tally-results)")
       .value_name("DIR");
   comparison::add_baseline_option(page, options.run.baseline);
@@ -65,6 +69,21 @@ void describe(Page& page, BenchOptions& options) {
   page.add_option("--only", options.only, "run only this benchmark; may be repeated").value_name("NAME").repeated();
   page.add_flag("--list", options.list, "list the benchmarks, and exit");
   page.footer(bench_footer);
+}
+
+// Leaves out what the suite of the same name in another directory lacks. Without that suite everything stays.
+void leave_out_new(std::vector<Benchmark>& suite, const fs::path& other) {
+  const auto text = linux::read_file(other.string());
+  const auto there = text ? parse_suite(*text, other.string()) : fail(text.error());
+  if (!there) say({fmt::format("counts all benchmarks, as if the suite there had them: {}", there.error().message)});
+  if (!there) return;
+  std::vector<std::string> names;
+  std::erase_if(suite, [&](const Benchmark& benchmark) {
+    const bool is_new = std::ranges::find(*there, benchmark.name, &Benchmark::name) == there->end();
+    if (is_new) names.push_back(printable(benchmark.name));
+    return is_new;
+  });
+  if (!names.empty()) say({fmt::format("not in '{}', so not counted: {}", printable(other.string()), join(names, ", "))});
 }
 
 Result<std::vector<Benchmark>> chosen_benchmarks(const BenchOptions& options, const std::string& path) {
@@ -83,7 +102,9 @@ Result<std::vector<Benchmark>> chosen_benchmarks(const BenchOptions& options, co
     });
   };
   keep_named();
-  suite = list_benchmarks(*std::move(suite), fs::absolute(path).parent_path().string());
+  if (!options.directory.empty())
+    leave_out_new(*suite, fs::path(options.directory) / fs::path(path).filename());
+  suite = list_benchmarks(*std::move(suite), options.run.folder);
   if (!suite) return suite;
   keep_named();
   for (const std::string& name : options.only)
@@ -149,6 +170,10 @@ int run_bench(const std::vector<std::string>& arguments) {
     return report_error({Code::bad_usage, fmt::format("there is no '{}' here, and no SUITE is named", path),
                          "write one: echo 'benchmark = [{name = \"small\", command = [\"true\"]}]' > tally-bench.toml",
                          0});
+  options.run.folder = options.directory.empty() ? fs::absolute(path).parent_path().string() : options.directory;
+  if (std::error_code error; !fs::is_directory(options.run.folder, error))
+    return report_error({Code::bad_usage, fmt::format("there is no directory '{}'", printable(options.run.folder)),
+                         "use -C with a directory that has another version of the programs", 0});
   const auto suite = chosen_benchmarks(options, path);
   if (!suite) return report_error(suite.error());
   if (options.list) return list(*suite);
@@ -167,7 +192,6 @@ int run_bench(const std::vector<std::string>& arguments) {
     return report_error(
         {Code::bad_usage, "-o and --baseline name the same directory", "use another directory for one of them", 0});
   if (const auto made = linux::make_folder(options.run.output); !made) return report_error(made.error());
-  options.run.folder = fs::absolute(path).parent_path().string();
   // A signal ends the running benchmark, too; its own action follows when this is destroyed.
   const auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());

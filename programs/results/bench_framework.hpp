@@ -38,6 +38,8 @@ struct Framework {
   virtual ~Framework() = default;
   /// With these arguments a program prints its benchmarks.
   virtual std::vector<std::string> list_arguments() const = 0;
+  /// Why the program cannot be counted, by that output; an error without a message if it can.
+  virtual Error why_unusable(const std::string&) const { return {}; }
   /// The benchmarks in that output.
   virtual std::vector<std::string> benchmarks_in(const std::string& output) const = 0;
   /// The options of `tally stat` that count the timed loop of a program, whose file is empty if it is not found.

@@ -131,8 +131,9 @@ Result<std::vector<Benchmark>> list_benchmarks(std::vector<Benchmark> suite, con
     std::vector<std::string> words{"env", "-C", directory_of(entry, folder)};
     words.insert(words.end(), entry.command.begin(), entry.command.end());
     for (std::string& word : entry.framework->list_arguments()) words.push_back(std::move(word));
-    const auto listed = linux::run_tool(words);
+    const auto listed = linux::run_tool(words, entry.timeout_of(1), input_of(entry, folder));
     if (!listed) return fail(listed.error());
+    if (const auto why = entry.framework->why_unusable(listed->output); !why.message.empty()) return fail(why);
     std::vector<std::string> names;
     if (listed->exit_code == 0) names = entry.framework->benchmarks_in(listed->output);
     for (std::string& name : names) {
@@ -154,6 +155,10 @@ Result<std::vector<Benchmark>> list_benchmarks(std::vector<Benchmark> suite, con
       return fail(Code::bad_usage, fmt::format("two benchmarks are called '{}'", printable(benchmark->name)),
                   "use another name for one of them");
   return all;
+}
+
+std::string input_of(const Benchmark& benchmark, const std::string& folder) {
+  return benchmark.input.empty() ? "/dev/null" : (fs::path(directory_of(benchmark, folder)) / benchmark.input).string();
 }
 
 Result<std::vector<std::vector<std::string>>> loop_options(const Benchmark& benchmark, const std::string& folder) {

@@ -10,15 +10,15 @@
 #include "programs/results/history_growth.hpp"
 #include "programs/results/tally_file.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/core/count/statistics.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output_file.hpp"
+#include "tally/linux/machine/time_stamp.hpp"
 #include "tally/linux/process/scratch_folder.hpp"
 #include "tally/linux/process/tool.hpp"
 #include "tally/output/analysis/comparison.hpp"
 #include "tally/output/analysis/gates.hpp"
 #include "tally/output/kinds/stat_format.hpp"
-#include "tally/output/kit/grid.hpp"
-#include "tally/output/kit/markdown.hpp"
 #include "tally/output/registry/choose_format.hpp"
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/comparison/baseline.hpp"
@@ -41,8 +41,11 @@ std::string one_line(std::string_view message) {
   return join(lines, "; ");
 }
 
-// The result of a benchmark that is missing: renamed, or removed.
-constexpr const char* missing_text = "undecided: it is only in the baseline; remove its file there if that is intended";
+// What a comparison suggests, in the words of a suite.
+std::string in_suite_words(std::string text) {
+  text = std::regex_replace(text, std::regex("(\\(|: )-r ([0-9,]+)"), "$1repeats = $2");
+  return std::regex_replace(text, std::regex(" \\(`tally compare --force` ignores it\\)"), "");
+}
 
 class Runner {
  public:
@@ -50,10 +53,11 @@ class Runner {
 
   Result<Outcome> run(const Benchmark& benchmark) const {
     Outcome outcome{.benchmark = &benchmark, .rows = {}, .text = {}, .markdown = {}, .growth = {}};
-    const std::string result = result_in(options_.output, benchmark), profile = profile_in(options_.output, benchmark);
+    const std::string result = result_in(options_.output, benchmark), profile = profile_in(options_.output, benchmark),
+                      failure = failure_in(options_.output, benchmark);
     // A result of an earlier call must not pass for one of this call if the benchmark fails.
     std::error_code error;
-    for (const std::string& file : {result, profile})
+    for (const std::string& file : {result, profile, failure})
       if (!fs::remove(file, error) && error)
         return fail(Code::cannot_write, fmt::format("cannot remove '{}': {}", printable(file), error.message()));
     const bool has_both = benchmark.is_profile && benchmark.repeats > 1;
@@ -61,7 +65,7 @@ class Runner {
       if (const auto ready = linux::make_folder(fs::path(profile).parent_path().string()); !ready)
         return fail(ready.error());
     const bool is_one_loop = benchmark.framework != nullptr;
-    if (const auto counted = is_one_loop ? count_loop(benchmark, result, outcome)
+    if (const auto counted = is_one_loop ? count_loops(benchmark, result, outcome)
                                          : count(benchmark, benchmark.is_profile && !has_both, result, outcome);
         !counted)
       return fail(counted.error());
@@ -69,6 +73,8 @@ class Runner {
       if (const auto counted = count(benchmark, true, profile, outcome); !counted) return fail(counted.error());
     if (!outcome.has_run) {
       for (const std::string& file : {result, profile}) fs::remove(file, error);
+      auto written = linux::Output::open_file(failure);
+      if (written) written->write(outcome.text + "\n");
       return outcome;
     }
     if (const auto stored = store(benchmark, result); !stored) return fail(stored.error());
@@ -80,7 +86,13 @@ class Runner {
       return outcome;
     }
     outcome.rows = rows_without_baseline(benchmark, *after);
-    if (!options_.baseline.empty()) outcome.text = "new: the baseline has no result of it, so no gate is checked";
+    if (options_.baseline.empty()) return outcome;
+    outcome.text = "new: the baseline has no result of it, so no gate is checked";
+    if (const auto failed = linux::read_file(failure_in(options_.baseline, benchmark))) {
+      outcome.code = undecided_exit_code(options_.undecided);
+      for (Row& row : outcome.rows) row.verdict = "baseline failed";
+      outcome.text = fmt::format("undecided: the baseline has no result of it ({})", one_line(trimmed(*failed)));
+    }
     return outcome;
   }
 
@@ -93,23 +105,35 @@ class Runner {
     return (fs::path(folder) / "profiles" / (benchmark.file_name() + ".json")).string();
   }
 
+  /// The file with the reason why a benchmark has no result: it failed.
+  static std::string failure_in(const std::string& folder, const Benchmark& benchmark) {
+    return (fs::path(folder) / (benchmark.file_name() + ".failed")).string();
+  }
+
   /// Runs `tally stat` or `tally profile`, and sets has_run, code and text.
   Result<void> count(const Benchmark& benchmark, bool is_profile, const std::string& result, Outcome& outcome,
                      const std::vector<std::string>& more = {}) const {
-    const auto counted = linux::run_tool(count_command(benchmark, is_profile, result, more));
+    const std::string input = input_of(benchmark, options_.folder);
+    if (std::error_code error; !fs::exists(input, error)) {
+      outcome.has_run = false;
+      outcome.rows = {{"-", {}, {}, {}, {}, "not counted"}};
+      outcome.text = fmt::format("failed: there is no file '{}' for its standard input", printable(input));
+      return {};
+    }
+    const auto limit = benchmark.timeout_of(is_profile || benchmark.framework != nullptr ? 1 : benchmark.repeats);
+    const Nanoseconds start = linux::now();
+    const auto counted = linux::run_tool(count_command(benchmark, is_profile, result, more), limit, input);
     if (!counted) return fail(counted.error());
-    if (counted->was_stopped) return fail(Code::cannot_measure, "interrupted");
-    outcome.has_run = counted->exit_code == 0;
+    const bool is_late = limit && linux::now() - start >= *limit;
+    if (counted->was_stopped && !is_late) return fail(Code::cannot_measure, "interrupted");
+    outcome.has_run = counted->exit_code == 0 && !counted->was_stopped;
     if (outcome.has_run) return {};
-    outcome.code = counted->exit_code;
-    outcome.rows = {{.event = "-",
-                     .before = {},
-                     .after = {},
-                     .change = {},
-                     .limit = {},
-                     .verdict = fmt::format("exit code {}", counted->exit_code)}};
-    outcome.text = fmt::format("failed: exit code {}", counted->exit_code);
-    say({fmt::format("'{}' failed with exit code {}; its output:", printable(benchmark.name), counted->exit_code)});
+    outcome.code = counted->was_stopped ? exit_cannot_measure : counted->exit_code;
+    const std::string how = counted->was_stopped ? fmt::format("timeout of {} s", limit->count() / 1'000'000'000)
+                                                 : fmt::format("exit code {}", counted->exit_code);
+    outcome.rows = {{"-", {}, {}, {}, {}, counted->was_stopped ? "timeout" : how}};
+    outcome.text = fmt::format("failed: {}", how);
+    say({fmt::format("'{}' failed with {}; its output:", printable(benchmark.name), how)});
     (void)linux::Output::standard_error().write(counted->output);
     return {};
   }
@@ -132,12 +156,14 @@ class Runner {
     if (is_profile)
       words.emplace_back("--inlines");
     else
-      add("-r", std::to_string(benchmark.repeats));
+      add("-r", std::to_string(benchmark.framework == nullptr ? benchmark.repeats : 1));
     words.emplace_back("--");
     words.insert(words.end(), benchmark.command.begin(), benchmark.command.end());
-    if (is_profile && benchmark.language != nullptr && !benchmark.language->profile_option.empty())
-      words.insert(words.end() - static_cast<std::ptrdiff_t>(benchmark.command.size()) + 1,
-                   std::string(benchmark.language->profile_option));
+    if (is_profile && benchmark.language != nullptr && !benchmark.language->profile_options.empty()) {
+      const auto more_words = split(benchmark.language->profile_options, ' ');
+      words.insert(words.end() - static_cast<std::ptrdiff_t>(benchmark.command.size()) + 1, more_words.begin(),
+                   more_words.end());
+    }
     for (std::string& word : loop_arguments(benchmark, report_of(result))) words.push_back(std::move(word));
     return words;
   }
@@ -145,8 +171,49 @@ class Runner {
   /// The file for the report of a framework's program, next to the result.
   static std::string report_of(const std::string& result) { return fs::absolute(result).string() + ".report"; }
 
-  /// Counts a framework's benchmark: in as many runs as it takes to reach its timed loop.
-  Result<void> count_loop(const Benchmark& benchmark, const std::string& result, Outcome& outcome) const {
+  /// Counts a framework's benchmark in its number of repeats.
+  Result<void> count_loops(const Benchmark& benchmark, const std::string& result, Outcome& outcome) const {
+    std::optional<result::Stat> all;
+    for (std::int64_t i = 0; i < benchmark.repeats; ++i) {
+      std::optional<result::Stat> stat;
+      if (auto counted = count_loop(benchmark, result, outcome, stat); !counted || !outcome.has_run) return counted;
+      if (all)
+        all->runs.push_back(stat->runs.front());
+      else
+        all = std::move(stat);
+    }
+    if (benchmark.repeats > 1) summarize_runs(*all);
+    const auto format = output::choose_format(output::stat_formats(), "json", "", "json");
+    if (!format) return fail(format.error());
+    const auto text = (*format)->write(*all, {});
+    if (!text) return fail(text.error());
+    auto output = linux::Output::open_file(result);
+    return output ? output->write(*text) : fail(output.error());
+  }
+
+  /// Each event over all runs. An event that a run lacks is left out.
+  static void summarize_runs(result::Stat& stat) {
+    stat.runs_asked = static_cast<int>(stat.runs.size());
+    std::erase_if(stat.events, [&](result::Event& event) {
+      std::vector<Count> series;
+      for (const result::Run& run : stat.runs) {
+        const auto count = std::ranges::find(run.counts, event.total.name, &result::EventCount::name);
+        if (count == run.counts.end()) return true;
+        series.push_back(count->count);
+      }
+      event.summary = summarize(series);
+      event.total.count = median_count(*event.summary, series);
+      return false;
+    });
+    for (result::Run& run : stat.runs)
+      std::erase_if(run.counts, [&](const result::EventCount& count) {
+        return std::ranges::none_of(stat.events, [&](const auto& event) { return event.total.name == count.name; });
+      });
+  }
+
+  /// Counts a framework's benchmark once: in as many runs as it takes to reach its timed loop. Sets `loop` if it ran.
+  Result<void> count_loop(const Benchmark& benchmark, const std::string& result, Outcome& outcome,
+                          std::optional<result::Stat>& loop) const {
     const auto options = loop_options(benchmark, options_.folder);
     Result<bool> kept = options ? Result<bool>(false) : fail(options.error());
     for (std::size_t i = 0; kept && !*kept && i < options->size(); ++i) {
@@ -159,12 +226,8 @@ class Runner {
       if (!stat) return fail(stat.error());
       kept = keep_loop(*stat, benchmark, report);
       if (!kept || !*kept) continue;
-      const auto format = output::choose_format(output::stat_formats(), "json", "", "json");
-      if (!format) return fail(format.error());
-      const auto text = (*format)->write(*stat, {});
-      if (!text) return fail(text.error());
-      auto output = linux::Output::open_file(result);
-      return output ? output->write(*text) : fail(output.error());
+      loop = *std::move(stat);
+      return {};
     }
     const Error why =
         kept ? Error{Code::cannot_measure, "the program did not reach the benchmark", "", 0} : kept.error();
@@ -180,7 +243,7 @@ class Runner {
     if (options_.history.empty()) return {};
     const auto stat = report::read_counts(result);
     if (!stat) return fail(stat.error());
-    auto history = history::HistoryFile::open({.file = options_.history, .name = benchmark.name});
+    auto history = history::HistoryFile::open({.file = options_.history, .name = benchmark.name, .accepted = benchmark.accepted});
     if (!history) return fail(history.error());
     if (history->add(*stat, history::Origin::file) == exit_ok) return {};
     return fail(Code::cannot_write, fmt::format("cannot add '{}' to the history", printable(benchmark.name)));
@@ -257,10 +320,12 @@ class Runner {
       for (Row& row : outcome.rows) row.verdict = verdict;
       outcome.text = one_line(error.message) + (error.hint.empty() ? "" : "; " + one_line(error.hint));
     };
+    const std::string hint =
+        fmt::format("count it again with this suite: tally bench -o {}", printable(shell_words({options_.baseline})));
     const auto before = read(options_.baseline, *outcome.benchmark);
-    if (!before) return refuse(before.error(), exit_bad_usage, "unreadable");
+    if (!before) return refuse({before.error().code, before.error().message, hint, 0}, exit_bad_usage, "unreadable");
     if (const auto different = output::not_comparable(*before, after))
-      return refuse(*different, exit_not_comparable, "not comparable");
+      return refuse({different->code, different->message, hint, 0}, exit_not_comparable, "not comparable");
     const auto judged = output::compare_and_judge(*before, after, gates_of(*outcome.benchmark));
     if (!judged) return refuse(judged.error(), exit_bad_usage, "wrong gate");
     const int undecided = undecided_exit_code(options_.undecided);
@@ -279,12 +344,11 @@ class Runner {
     if (judged->gates.empty() && !judged->comparison.counts.empty()) {
       const output::ComparedCount& first = judged->comparison.counts.front();
       outcome.rows.push_back(row_of(first, "", std::string(output::name(first.verdict))));
-      if (first.verdict == output::Verdict::undecided) outcome.text = one_line(first.reason);
+      if (first.verdict == output::Verdict::undecided) outcome.text = in_suite_words(one_line(first.reason));
     }
     if (const std::string verdict = judged->verdict(); !judged->gates.empty() && verdict != "passed: every gate")
-      outcome.text = std::regex_replace(verdict, std::regex(" \\(-r ([0-9,]+)\\)"),
-                                        outcome.benchmark->framework == nullptr ? " (repeats = $1)" : "");
-    outcome.markdown = output::comparison_markdown(*judged, {});
+      outcome.text = in_suite_words(verdict);
+    outcome.markdown = in_suite_words(output::comparison_markdown(*judged, {}));
   }
 
   const BenchRun& options_;
@@ -332,8 +396,7 @@ void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& hist
                                   : is_hard        ? "failed"
                                                    : "warning"});
           if (outcome.can_vary) {
-            texts.push_back(fmt::format("{}: one run of several threads or processes{}", series.event,
-                                        benchmark.framework == nullptr ? ": repeats = 5" : ""));
+            texts.push_back(fmt::format("{}: one run of several threads or processes: repeats = 5", series.event));
             if (is_hard && outcome.code == exit_ok) outcome.code = undecided;
             continue;
           }
@@ -372,106 +435,6 @@ int exit_code_of(const std::vector<BenchOutcome>& outcomes) {
         }))
       return code;
   return exit_ok;
-}
-
-std::string bench_table(const std::vector<BenchOutcome>& outcomes, const std::vector<std::string>& missing,
-                        std::size_t terminal) {
-  output::Grid rows({{"benchmark"},
-                     {"count"},
-                     {"before", output::Align::right},
-                     {"after", output::Align::right},
-                     output::key_column("change", output::Align::right),
-                     {"limit", output::Align::right},
-                     output::key_column("verdict")});
-  std::string texts;
-  for (const BenchOutcome& outcome : outcomes) {
-    for (const Row& row : outcome.rows)
-      rows.add({outcome.benchmark->name, row.event, row.before, row.after, row.change, row.limit, row.verdict});
-    if (!outcome.text.empty())
-      texts += output::prose_line(fmt::format("{}: {}", printable(outcome.benchmark->name), printable(outcome.text)),
-                                  terminal);
-    if (!outcome.benchmark->language_text().empty())
-      texts += output::prose_line(fmt::format("{}: counted with settings of {}", printable(outcome.benchmark->name),
-                                              outcome.benchmark->language_text()),
-                                  terminal);
-    if (!outcome.growth.empty())
-      texts += output::prose_line(fmt::format("{}: {}", printable(outcome.benchmark->name), outcome.growth), terminal);
-  }
-  std::vector<std::string_view> counted;
-  for (const BenchOutcome& outcome : outcomes)
-    if (const Framework* const framework = outcome.benchmark->framework;
-        framework != nullptr && std::ranges::find(counted, framework->name) == counted.end()) {
-      counted.push_back(framework->name);
-      texts += output::prose_line(fmt::format("counts of {} benchmarks are of {}", framework->name, framework->counted),
-                                  terminal);
-    }
-  for (const std::string& name : missing) {
-    rows.add({name, "", "", "", "", "", "missing"});
-    texts += output::prose_line(fmt::format("{}: {}", printable(name), missing_text), terminal);
-  }
-  return "\n" + rows.text(terminal) + (texts.empty() ? "" : "\n" + texts) + "\n";
-}
-
-namespace {
-
-std::string comment_row(const std::string& benchmark, const Row& row) {
-  std::string text = fmt::format("| {} |", output::markdown_text(printable(benchmark)));
-  for (const std::string* const cell : {&row.event, &row.before, &row.after, &row.change, &row.limit})
-    text += fmt::format(" {} |", output::markdown_text(*cell));
-  const bool is_gate = row.verdict == "passed" || row.verdict == "failed" || row.verdict == "undecided";
-  const std::string symbol = is_gate ? output::gate_mark(row.verdict, true) + std::string(" ") : "";
-  return text + fmt::format(" {}{} |\n", symbol, row.verdict);
-}
-
-// The comparison of a benchmark that did not pass, or the reason why there is none; empty for the others.
-std::string comment_section(const BenchOutcome& outcome) {
-  const bool warns = std::ranges::find(outcome.rows, "warning", &Row::verdict) != outcome.rows.end();
-  if (outcome.has_run && outcome.code == exit_ok && !warns && outcome.text.empty() && outcome.growth.empty()) return "";
-  const bool is_shown = !outcome.has_run || outcome.code != exit_ok || warns;
-  std::string text = fmt::format("### {}\n\n", output::markdown_text(printable(outcome.benchmark->name)));
-  if (is_shown && !outcome.markdown.empty())
-    text += outcome.markdown + "\n";
-  else if (!outcome.text.empty())
-    text += output::markdown_text(outcome.text) + "\n\n";
-  if (!outcome.growth.empty()) text += output::markdown_text(outcome.growth) + "\n\n";
-  return text;
-}
-
-}  // namespace
-
-std::string bench_comment(std::vector<BenchOutcome> outcomes, const std::vector<std::string>& missing) {
-  constexpr std::size_t most = 60'000;
-  std::stable_sort(outcomes.begin(), outcomes.end(), [](const BenchOutcome& a, const BenchOutcome& b) {
-    const auto rank = [](const BenchOutcome& outcome) {
-      return outcome.has_run && outcome.code == exit_no ? 0 : outcome.code != exit_ok ? 1 : 2;
-    };
-    return rank(a) < rank(b);
-  });
-  std::string text =
-      "| benchmark | count | before | after | change | limit | verdict |\n|---|---|--:|--:|--:|--:|---|\n";
-  std::size_t omitted_rows = 0;
-  const auto add_row = [&](const std::string& row) {
-    if (text.size() + row.size() > most / 2)
-      ++omitted_rows;
-    else
-      text += row;
-  };
-  for (const std::string& name : missing) add_row(comment_row(name, {{}, {}, {}, {}, {}, "missing"}));
-  for (const BenchOutcome& outcome : outcomes)
-    for (const Row& row : outcome.rows) add_row(comment_row(outcome.benchmark->name, row));
-  text += "\n";
-  if (omitted_rows > 0) text += fmt::format("{} rows are omitted because the comment is long.\n\n", omitted_rows);
-  for (const std::string& name : missing)
-    text += fmt::format("### {}\n\n{}\n\n", output::markdown_text(printable(name)), missing_text);
-  std::size_t omitted = 0;
-  for (const BenchOutcome& outcome : outcomes) {
-    const std::string section = comment_section(outcome);
-    if (text.size() + section.size() + 100 > most)
-      ++omitted;
-    else
-      text += section;
-  }
-  return omitted == 0 ? text : text + fmt::format("{} benchmarks are omitted because the comment is long.\n", omitted);
 }
 
 }  // namespace tally::results

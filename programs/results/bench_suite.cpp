@@ -18,7 +18,8 @@ namespace {
 constexpr Language languages[] = {
     {"go", "GOGC", "off", "", ""},
     {"java", "JAVA_TOOL_OPTIONS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xbatch -XX:CICompilerCount=1", "", ""},
-    {"node", "", "", "--predictable", "--perf-basic-prof"},
+    {"node", "", "", "--predictable",
+     "--perf-basic-prof --no-logfile-per-isolate --logfile=+"},  // without its log, a file isolate*.log
 };
 
 constexpr const char* suite_example =
@@ -104,7 +105,6 @@ class Suite {
       return refuse("another clock than \"counted\"", "omit clock");
     if (benchmark.is_profile) return refuse("profile", "write profile = false");
     if (benchmark.language != nullptr) return refuse("language", "omit one of them");
-    if (benchmark.repeats > 1) return refuse("repeats", "write repeats = 1: the counts are exact");
     return std::nullopt;
   }
 
@@ -136,6 +136,12 @@ class Suite {
         read = read_list(key, value, to.warn_above);
       else if (key == "repeats" && value.is_integer() && value.as_integer()->get() > 0)
         to.repeats = value.as_integer()->get();
+      else if (key == "timeout" && value.is_integer() && value.as_integer()->get() > 0)
+        to.timeout_s = value.as_integer()->get();
+      else if (key == "stdin")
+        read = read_text(key, value, to.input);
+      else if (key == "accept")
+        read = read_text(key, value, to.accepted);
       else if (key == "language")
         read = read_language(key, value, to);
       else if (key == "framework")
@@ -153,9 +159,12 @@ class Suite {
 
   Error unknown(const toml::key& key) const {
     if (key == "repeats") return wrong(key.source(), "'repeats' is not a number above 0", "for example: repeats = 5");
+    if (key == "timeout")
+      return wrong(key.source(), "'timeout' is not a number of seconds above 0", "for example: timeout = 60");
     if (key == "profile") return no_boolean(key);
     std::string keys =
-        "the keys are name, command, directory, events, profile, repeats, language, framework, fail-above, warn-above";
+        "the keys are name, command, directory, stdin, timeout, events, profile, repeats, language, framework, "
+        "fail-above, warn-above, accept";
     for (const result::RunSetting& setting : result::run_settings) keys += fmt::format(", {}", setting.name);
     return wrong(key.source(), fmt::format("unknown key '{}'", printable(std::string(key.str()))), keys);
   }
@@ -255,6 +264,11 @@ std::string Benchmark::file_name() const {
   for (char& character : file)
     if (std::string_view("\":<>|*?\r\n").find(character) != std::string_view::npos) character = '-';
   return file;
+}
+
+std::optional<Nanoseconds> Benchmark::timeout_of(std::int64_t runs) const {
+  if (timeout_s == 0) return std::nullopt;
+  return std::chrono::seconds(timeout_s * runs);
 }
 
 std::string Benchmark::language_text() const {

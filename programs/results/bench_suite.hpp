@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "programs/results/result_commands.hpp"
 #include "tally/core/base/result.hpp"
+#include "tally/core/base/units.hpp"
 
 namespace tally::results {
 
@@ -18,7 +20,7 @@ struct Language {
   std::string_view name;
   std::string_view variable, value;  ///< of the program's environment; empty: none
   std::string_view option;           ///< the first argument of the program; empty: none
-  std::string_view profile_option;   ///< the same in profiles: the runtime then names its functions
+  std::string_view profile_options;  ///< the same in profiles, with spaces between: the runtime names its functions
 };
 
 struct Framework;
@@ -36,12 +38,17 @@ struct Benchmark {
   std::map<std::string, std::string, std::less<>> settings = {{"repeatable", "on"}};
   const Framework* framework = nullptr;  ///< of its benchmarks (bench_frameworks.hpp); null: it is a program
   std::string entry = {}, listed = {};   ///< of a framework's benchmark: the suite's name, and the framework's
+  std::string input = {};                ///< the key `stdin`: a file, relative to `directory`; empty: nothing to read
+  std::int64_t timeout_s = 0;            ///< of one run; 0: none
+  std::string accepted = {};             ///< the key `accept`: result::HistoryEntry::accepted
 
   /// The name of the files of its results, without the ending: without characters that artifacts of GitHub must not
   /// have in names.
   std::string file_name() const;
   /// The options of `tally stat` and `tally profile` for the settings.
   std::vector<std::string> setting_options() const;
+  /// How long this number of runs may take; empty: any time.
+  std::optional<Nanoseconds> timeout_of(std::int64_t runs) const;
   /// "go: GOGC=off, --clock counted": what the language sets; empty without one.
   std::string language_text() const;
 };

@@ -1,5 +1,7 @@
 // pytest: the plugin of the Python package counts the calls of a test, or of what the fixture of pytest-benchmark
 // measures, as a region.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "programs/results/bench_framework.hpp"
@@ -19,7 +21,13 @@ class Pytest : public Framework {
     clock = "";
   }
   std::vector<std::string> list_arguments() const override {
-    return {"--collect-only", "-q", "-p", "no:cacheprovider"};
+    return {"--collect-only", "-q", "-p", "no:cacheprovider", "-p", std::string(plugin)};
+  }
+  Error why_unusable(const std::string& output) const override {
+    if (output.find("Error importing plugin \"" + std::string(plugin)) == std::string::npos) return {};
+    return {Code::bad_usage, fmt::format("pytest cannot import its plugin {}", plugin),
+            "add the directory of tally's Python package to PYTHONPATH, or install it (docs/guides/test-frameworks.md)",
+            0};
   }
   std::vector<std::string> benchmarks_in(const std::string& output) const override {
     std::vector<std::string> names;

@@ -44,9 +44,17 @@ Result<GrowthLimit> parse_growth_limit(const std::string& text) {
 
 std::optional<SeriesGrowth> growth_of(const HistorySeries& series, std::size_t results) {
   if (series.values.size() < 2) return std::nullopt;
-  const std::size_t last = series.values.size() - 1, from = last - std::min(last, results);
+  const std::size_t last = series.values.size() - 1;
+  std::size_t from = last - std::min(last, results);
+  std::string accepted;
+  for (std::size_t i = last; i > from; --i)
+    if (accepts(series, i)) {
+      from = i;
+      accepted = fmt::format("{} ({})", entry_text(*series.values[i].entry), series.values[i].entry->accepted);
+    }
   SeriesGrowth growth{
       .before = level_at(series, from), .after = level_at(series, last), .results = last - from, .steps = {}};
+  growth.accepted = accepted;
   for (const SeriesChange& change : series.changes)
     if (change.at > from && change.after > change.before) growth.steps.push_back(change);
   std::stable_sort(growth.steps.begin(), growth.steps.end(), [](const SeriesChange& a, const SeriesChange& b) {
@@ -71,8 +79,10 @@ std::string growth_text(const SeriesGrowth& growth) {
                                 printable(growth.commits[i])));
   }
   if (growth.steps.size() > most_steps) steps.push_back(fmt::format("{} more", growth.steps.size() - most_steps));
-  return fmt::format("{:+.2f} % over the last {}{}", 100 * growth.relative(),
+  if (growth.results == 0) return fmt::format("limits of growth begin at the accepted {}", printable(growth.accepted));
+  return fmt::format("{:+.2f} % over the last {}{}{}", 100 * growth.relative(),
                      plural(static_cast<std::int64_t>(growth.results), "result", "results"),
+                     growth.accepted.empty() ? "" : ", since the accepted " + printable(growth.accepted),
                      steps.empty() ? "" : ": " + join(steps, ", "));
 }
 

@@ -35,7 +35,8 @@ Json value_json(const SeriesValue& value) {
           {"value", value_or_null(value.count->value)},
           {"low", value_or_null(value.count->low)},
           {"high", value_or_null(value.count->high)},
-          {"trust", name(value.count->trust)}};
+          {"trust", name(value.count->trust)},
+          {"accepted", text_or_null(value.entry->accepted)}};
 }
 
 Json settings_json(const std::vector<result::Setting>& settings) {

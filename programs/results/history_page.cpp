@@ -66,6 +66,13 @@ std::string new_settings_table(const std::vector<HistorySeries>& all) {
   return table.empty() ? "" : element("h3", "New series, counted with other settings") + table.html();
 }
 
+std::string accepted_table(const std::vector<HistorySeries>& all) {
+  HtmlTable table({"name", "since", "date", "reason"});
+  for (const AcceptedResult& one : accepted_results(all))
+    table.add({one.name, entry_text(*one.entry), one.entry->provenance.date, one.entry->accepted});
+  return table.empty() ? "" : element("h3", "Accepted: limits of growth begin there") + table.html();
+}
+
 std::string patterns_table(const std::vector<HistorySeries>& all) {
   HtmlTable table({"name", "event", "pattern", "#steps", "since", "until", "#before", "#after", "#change"});
   for (const HistorySeries& series : all)
@@ -93,7 +100,8 @@ std::string values_table(const HistorySeries& series) {
 std::string history_html(const result::History& history) {
   const std::string title = fmt::format("History: {} results", history.entries.size());
   const std::vector<HistorySeries> all = series_of(history);
-  std::string body = element("h1", title) + new_settings_table(all) + changes_table(all) + patterns_table(all);
+  std::string body = element("h1", title) + new_settings_table(all) + changes_table(all) +
+                     accepted_table(all) + patterns_table(all);
   for (const HistorySeries& series : all)
     body += element("h2", series_name(series) + ": " + series.event) + chart_of(series) + values_table(series);
   return page_of(title, body, {});

@@ -132,6 +132,20 @@ std::vector<NewSettings> new_settings_of(const std::vector<HistorySeries>& all) 
   return some;
 }
 
+bool accepts(const HistorySeries& series, std::size_t at) {
+  const std::string& reason = series.values[at].entry->accepted;
+  return at > 0 && !reason.empty() && reason != series.values[at - 1].entry->accepted;
+}
+
+std::vector<AcceptedResult> accepted_results(const std::vector<HistorySeries>& all) {
+  std::vector<AcceptedResult> some;
+  for (const HistorySeries& series : all)
+    for (std::size_t i = 0; i < series.values.size(); ++i)
+      if (accepts(series, i) && std::ranges::find(some, series.values[i].entry, &AcceptedResult::entry) == some.end())
+        some.push_back({series.name, series.values[i].entry});
+  return some;
+}
+
 std::string series_name(const HistorySeries& series) {
   return series.distinction.empty() ? series.name : fmt::format("{} ({})", series.name, series.distinction);
 }

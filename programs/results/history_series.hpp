@@ -44,6 +44,18 @@ struct HistorySeries {
 /// The series of a history, by the first entry that has them. The history must live as long as they.
 std::vector<HistorySeries> series_of(const result::History& history);
 
+/// Whether the change of a value from the one before is intended (result::HistoryEntry::accepted).
+bool accepts(const HistorySeries& series, std::size_t at);
+
+/// A result whose change was accepted.
+struct AcceptedResult {
+  std::string name;
+  const result::HistoryEntry* entry = nullptr;
+};
+
+/// One for all events of a result.
+std::vector<AcceptedResult> accepted_results(const std::vector<HistorySeries>& all);
+
 /// A result that starts series because it was counted with other settings.
 struct NewSettings {
   std::string name;

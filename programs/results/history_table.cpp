@@ -62,6 +62,9 @@ std::string history_table(const result::History& history, const result::Provenan
                  {"after", Align::right},
                  key_column("change", Align::right)});
   Grid new_settings({{"name"}, {"since"}, {"date", Align::right}, prose_column("settings that changed")});
+  Grid accepted({{"name"}, {"since"}, {"date", Align::right}, prose_column("reason")});
+  for (const AcceptedResult& one : accepted_results(all))
+    accepted.add({one.name, entry_text(*one.entry), one.entry->provenance.date, one.entry->accepted});
   for (const HistorySeries& history_series : all) {
     series.add({history_series.name, history_series.event, history_series.distinction,
                 std::to_string(history_series.values.size()),
@@ -88,6 +91,7 @@ std::string history_table(const result::History& history, const result::Provenan
          (new_settings.empty() ? ""
                                : " New series, counted with other settings\n\n" + new_settings.text(terminal) + "\n") +
          (changes.empty() ? " No change was found.\n" : " Changes\n\n" + changes.text(terminal)) +
+         (accepted.empty() ? "" : "\n Accepted: limits of growth begin there\n\n" + accepted.text(terminal)) +
          (patterns.empty() ? "" : "\n Patterns\n\n" + patterns.text(terminal));
 }
 

@@ -33,7 +33,8 @@ bool is_asked_to_end() {
 }
 
 /// No signal is blocked in the tool, and SIGPIPE has its default action, whatever tally's settings are.
-int start(const std::string& path, const std::vector<std::string>& command, int output, pid_t& process) {
+int start(const std::string& path, const std::vector<std::string>& command, const std::string& input, int output,
+          pid_t& process) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -41,7 +42,7 @@ int start(const std::string& path, const std::vector<std::string>& command, int 
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&files);
   posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, input.c_str(), O_RDONLY, 0);
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) posix_spawn_file_actions_adddup2(&files, output, stream);
   sigset_t none, by_default;
   sigemptyset(&none);
@@ -58,7 +59,8 @@ int start(const std::string& path, const std::vector<std::string>& command, int 
 
 }  // namespace
 
-Result<ToolEnd> run_tool(const std::vector<std::string>& command, std::optional<Nanoseconds> limit) {
+Result<ToolEnd> run_tool(const std::vector<std::string>& command, std::optional<Nanoseconds> limit,
+                         const std::string& input) {
   const auto path = find_program(command.front(), search_path());
   if (!path) return fail(path.error());
   std::array<int, 2> ends{};
@@ -66,7 +68,7 @@ Result<ToolEnd> run_tool(const std::vector<std::string>& command, std::optional<
     return system_failure(Code::cannot_measure, "cannot start " + printable(command.front()));
   Descriptor from(ends[0]), to(ends[1]);
   pid_t process = 0;
-  if (const int why = start(*path, command, to.get(), process); why != 0) {
+  if (const int why = start(*path, command, input, to.get(), process); why != 0) {
     errno = why;
     return system_failure(Code::cannot_measure, "cannot start " + printable(command.front()));
   }

@@ -84,6 +84,20 @@ TEST(Verdicts, are_the_same_in_every_output) {
                     {"of a model", "undecided", State::undecided, "undecided: instructions:u", false});
 }
 
+TEST(Verdicts, name_a_function_of_the_program_rather_than_of_its_runtime) {
+  const Comparable before = profiled(1'000'000, 1), after = profiled(3'000'000, 1);
+  JudgedComparison judged = *compare_and_judge(before, after, {*parse_gate("instructions=1%", true)});
+  std::vector<ComparedCount>& functions = judged.comparison.functions;
+  ComparedCount of_program = functions.front();
+  of_program.subject = "parse (a.py)";
+  of_program.after = *of_program.before + 300'000;
+  functions.front().is_runtime = true;
+  functions.push_back(of_program);
+  EXPECT_NE(judged.verdict().find("largest change: parse (a.py) (+300,000)"), std::string::npos) << judged.verdict();
+  functions.back().after = *of_program.before + 100'000;
+  EXPECT_NE(judged.verdict().find("largest change: hot (+2,000,000)"), std::string::npos) << "it explains little";
+}
+
 // A function that became better is not what a failed gate is about.
 TEST(Verdicts, name_the_function_that_grew) {
   Comparable before = profiled(3'000'000, 1), after = profiled(1'000'000, 1);

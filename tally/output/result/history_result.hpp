@@ -31,6 +31,8 @@ struct HistoryEntry {
   Provenance provenance = {};
   std::vector<Setting> settings = {};  ///< with which it was counted; empty: unknown
   std::vector<HistoryCount> counts = {};
+  /// Why its change from the result before is intended: limits of growth begin here if that has another text.
+  std::string accepted = {};
   bool operator==(const HistoryEntry&) const = default;
 };
 

@@ -43,7 +43,7 @@ const char* heading(ComparedRows rows) {
   return headings[static_cast<std::size_t>(rows)];
 }
 
-/// Functions of the runtime as one row, where its largest one was, unless there are no others. `sum`: holds the row.
+/// Functions of the runtime as one row, the last one, unless there are no others. `sum`: holds the row.
 std::vector<const ComparedCount*> with_runtime_as_one(const std::vector<const ComparedCount*>& rows,
                                                       ComparedCount& sum) {
   std::vector<const ComparedCount*> shown;
@@ -57,7 +57,6 @@ std::vector<const ComparedCount*> with_runtime_as_one(const std::vector<const Co
       sum = *row;
       sum.label.clear();
       sum.interval.reset();
-      shown.push_back(&sum);
       continue;
     }
     *sum.before += *row->before;
@@ -66,9 +65,10 @@ std::vector<const ComparedCount*> with_runtime_as_one(const std::vector<const Co
     if (row->verdict == Verdict::undecided || (row->interval && row->verdict != sum.verdict))
       sum.verdict = Verdict::undecided;
   }
-  if (functions < 2 || shown.size() < 2) return rows;
+  if (functions < 2 || shown.empty()) return rows;
   sum.subject = fmt::format("{} functions of the runtime", functions);
   if (sum.verdict != Verdict::undecided) decide(sum);
+  shown.insert(shown.begin() + static_cast<std::ptrdiff_t>(std::min(shown.size(), most_rows - 1)), &sum);
   return shown;
 }
 

@@ -187,14 +187,17 @@ bool JudgedComparison::any(GateResult::State state, bool is_hard) const {
 
 namespace {
 
-// "; largest change: parse (+8,000)": the function that grew most, if a failed gate limits an event of the program.
+// "; largest change: parse (+8,000)": the function that grew most, if a failed gate limits an event of the program. The
+// runtime does what programs request, so a function of the program is named unless it explains little.
 std::string largest_change(const Comparison& comparison, const GateResult& result) {
   const ComparedCount* const count = result.count;
   if (result.state != GateResult::State::failed || count == nullptr || !count->subject.empty()) return "";
+  const ComparedCount* named = nullptr;  // the largest are first
   for (const ComparedCount& function : comparison.functions)
-    if (function.event == count->event && function.verdict != Verdict::same && function.growth() > 0)
-      return fmt::format("; largest change: {} ({})", function.subject, change_text(function));
-  return "";
+    if (function.event == count->event && function.verdict != Verdict::same && function.growth() > 0 &&
+        (named == nullptr || (named->is_runtime && !function.is_runtime && function.growth() * 10 > named->growth())))
+      named = &function;
+  return named == nullptr ? "" : fmt::format("; largest change: {} ({})", named->subject, change_text(*named));
 }
 
 }  // namespace

@@ -44,13 +44,16 @@ CREATE TABLE count (
   trust TEXT NOT NULL);
 CREATE INDEX count_of_result ON count(result);
 )";
-// Added on its own: files of earlier builds do not have it.
-constexpr const char* setting_table = R"(
+// Added on their own: files of earlier builds do not have them.
+constexpr const char* later_tables = R"(
 CREATE TABLE IF NOT EXISTS setting (
   result INTEGER NOT NULL REFERENCES result(number),
   name TEXT NOT NULL,
   value TEXT NOT NULL,
   of_models INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS accepted (
+  result INTEGER NOT NULL REFERENCES result(number),
+  reason TEXT NOT NULL);
 )";
 
 const char* unit_name(Unit unit) {
@@ -82,6 +85,11 @@ class Statement {
   }
   void bind(int place, const std::optional<std::int64_t>& number) {
     if (number) sqlite3_bind_int64(statement_, place, *number);
+  }
+  template <class... Values>
+  void bind_all(const Values&... values) {
+    int place = 0;
+    (bind(++place, values), ...);
   }
   int step() { return statement_ == nullptr ? SQLITE_ERROR : sqlite3_step(statement_); }
 
@@ -181,7 +189,7 @@ Result<void> Database::prepare_file() {
     return fail(Code::bad_usage, fmt::format("'{}' is a history of a later version of tally", printable(path_)),
                 "use that version, or another file");
   }
-  if (auto made = run(setting_table); !made) return made;
+  if (auto made = run(later_tables); !made) return made;
   return run("COMMIT");
 }
 
@@ -216,8 +224,7 @@ Result<void> Database::add(const result::HistoryEntry& entry, const std::string&
     return fail(error);
   };
   Statement known(handle_.get(), "SELECT 1 FROM result WHERE date = ? AND document = ?");
-  known.bind(1, entry.provenance.date);
-  known.bind(2, document);
+  known.bind_all(entry.provenance.date, document);
   if (origin == Origin::file && known.step() == SQLITE_ROW) {
     sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
     return {};
@@ -226,32 +233,26 @@ Result<void> Database::add(const result::HistoryEntry& entry, const std::string&
       handle_.get(),
       "INSERT INTO result (name, date, host, processor, commit_hash, label, command_line, tally, document) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  const std::string words = json_text(Json(entry.provenance.command_line));
-  const std::string_view texts[] = {entry.name,      entry.provenance.date,          entry.provenance.host,
-                                    entry.processor, entry.provenance.commit,        entry.provenance.label,
-                                    words,           entry.provenance.tally_version, document};
-  int place = 0;
-  for (const std::string_view text : texts) result.bind(++place, text);
+  const result::Provenance& from = entry.provenance;
+  result.bind_all(entry.name, from.date, from.host, entry.processor, from.commit, from.label,
+                  json_text(Json(from.command_line)), from.tally_version, document);
   if (result.step() != SQLITE_DONE) return undo(failure(Code::cannot_write, "write"));
   const std::int64_t number = sqlite3_last_insert_rowid(handle_.get());
   for (const result::HistoryCount& history_count : entry.counts) {
     Statement count(handle_.get(), "INSERT INTO count VALUES (?, ?, ?, ?, ?, ?, ?)");
-    count.bind(1, std::optional(number));
-    count.bind(2, history_count.event);
-    count.bind(3, std::string_view(unit_name(history_count.unit)));
-    count.bind(4, history_count.value);
-    count.bind(5, history_count.low);
-    count.bind(6, history_count.high);
-    count.bind(7, tally::name(history_count.trust));
+    count.bind_all(number, history_count.event, unit_name(history_count.unit), history_count.value, history_count.low,
+                   history_count.high, tally::name(history_count.trust));
     if (count.step() != SQLITE_DONE) return undo(failure(Code::cannot_write, "write"));
   }
   for (const result::Setting& one : entry.settings) {
     Statement setting(handle_.get(), "INSERT INTO setting VALUES (?, ?, ?, ?)");
-    setting.bind(1, std::optional(number));
-    setting.bind(2, one.name);
-    setting.bind(3, one.value);
-    setting.bind(4, std::optional<std::int64_t>(one.is_of_models ? 1 : 0));
+    setting.bind_all(number, one.name, one.value, one.is_of_models ? 1 : 0);
     if (setting.step() != SQLITE_DONE) return undo(failure(Code::cannot_write, "write"));
+  }
+  if (!entry.accepted.empty()) {
+    Statement accepted(handle_.get(), "INSERT INTO accepted VALUES (?, ?)");
+    accepted.bind_all(number, entry.accepted);
+    if (accepted.step() != SQLITE_DONE) return undo(failure(Code::cannot_write, "write"));
   }
   if (auto done = run("COMMIT"); !done) return undo(done.error());
   return {};
@@ -284,12 +285,23 @@ Result<result::History> Database::read() {
                                                      .trust = trust_of(counts.text(6)).value_or(Trust::absent)});
   }
   if (state != SQLITE_DONE) return fail(failure(Code::bad_usage, "read"));
-  if (pragma(handle_.get(), "SELECT count(*) FROM sqlite_master WHERE name = 'setting'") > 0) {
+  const auto has_table = [this](const char* name) {
+    return pragma(handle_.get(),
+                  fmt::format("SELECT count(*) FROM sqlite_master WHERE name = '{}'", name).c_str()) > 0;
+  };
+  if (has_table("setting")) {
     Statement settings(handle_.get(), "SELECT result, name, value, of_models FROM setting ORDER BY result, rowid");
     for (state = settings.step(); state == SQLITE_ROW; state = settings.step())
       if (const auto place = places.find(settings.number(0).value_or(0)); place != places.end())
         history.entries[place->second].settings.push_back(
             {settings.text(1), settings.text(2), settings.number(3).value_or(0) != 0});
+    if (state != SQLITE_DONE) return fail(failure(Code::bad_usage, "read"));
+  }
+  if (has_table("accepted")) {
+    Statement accepted(handle_.get(), "SELECT result, reason FROM accepted");
+    for (state = accepted.step(); state == SQLITE_ROW; state = accepted.step())
+      if (const auto place = places.find(accepted.number(0).value_or(0)); place != places.end())
+        history.entries[place->second].accepted = accepted.text(1);
     if (state != SQLITE_DONE) return fail(failure(Code::bad_usage, "read"));
   }
   (void)run("COMMIT");

@@ -30,13 +30,14 @@ result::HistoryCount count_of(const result::Event& event) {
   return count;
 }
 
-result::HistoryEntry entry_of(const result::Stat& stat, const std::string& name) {
+result::HistoryEntry entry_of(const result::Stat& stat, const HistoryOptions& options) {
   result::HistoryEntry entry{.number = 0,
-                             .name = name,
+                             .name = options.name,
                              .processor = stat.environment.cpu,
                              .provenance = stat.environment.provenance,
                              .settings = output::settings_of(stat),
-                             .counts = {}};
+                             .counts = {},
+                             .accepted = options.accepted};
   if (entry.name.empty()) entry.name = stat.command.empty() ? stat.target : shell_words(stat.command);
   // A result of an earlier version has none: it is stored as of now.
   if (!entry.provenance.is_known()) entry.provenance = command::provenance();
@@ -87,7 +88,7 @@ int HistoryFile::add(const result::Stat& stat, Origin origin) {
   const auto document = output::json(stat, style);
   if (!document) return command::report_error(document.error());
   const linux::WithoutSizeSignal no_signal;
-  const auto added = database_->add(entry_of(stat, options_.name), *document, origin);
+  const auto added = database_->add(entry_of(stat, options_), *document, origin);
   return added ? command::exit_ok : command::report_error(added.error());
 }
 

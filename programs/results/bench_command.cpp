@@ -31,6 +31,7 @@ namespace fs = std::filesystem;
 
 struct BenchOptions {
   std::vector<std::string> files, only;
+  std::vector<std::string> removed, no_longer;  ///< of the suite; only in that of `directory`
   BenchRun run;
   std::string comment, directory;
   bool list = false;
@@ -71,25 +72,40 @@ void describe(Page& page, BenchOptions& options) {
   page.footer(bench_footer);
 }
 
-// Leaves out what the suite of the same name in another directory lacks. Without that suite everything stays.
-void leave_out_new(std::vector<Benchmark>& suite, const fs::path& other) {
+// Leaves out what the suite of the same name in another directory lacks, and returns the names of those that only that
+// one has. Without that suite everything stays.
+std::vector<std::string> leave_out_new(std::vector<Benchmark>& suite, const fs::path& other) {
   const auto text = linux::read_file(other.string());
   const auto there = text ? parse_suite(*text, other.string()) : fail(text.error());
   if (!there) say({fmt::format("counts all benchmarks, as if the suite there had them: {}", there.error().message)});
-  if (!there) return;
-  std::vector<std::string> names;
+  if (!there) return {};
+  std::vector<std::string> names, only_there;
+  for (const Benchmark& benchmark : *there)
+    if (std::ranges::find(suite, benchmark.name, &Benchmark::name) == suite.end()) only_there.push_back(benchmark.name);
   std::erase_if(suite, [&](const Benchmark& benchmark) {
     const bool is_new = std::ranges::find(*there, benchmark.name, &Benchmark::name) == there->end();
     if (is_new) names.push_back(printable(benchmark.name));
     return is_new;
   });
   if (!names.empty()) say({fmt::format("not in '{}', so not counted: {}", printable(other.string()), join(names, ", "))});
+  return only_there;
 }
 
-Result<std::vector<Benchmark>> chosen_benchmarks(const BenchOptions& options, const std::string& path) {
+// Writes into the results which benchmarks the suite no longer has.
+int note_removed(const BenchOptions& options) {
+  for (const std::string& name : options.no_longer) {
+    Benchmark benchmark;
+    benchmark.name = name;
+    const std::string file = failure_file(options.run.output, benchmark);
+    if (const int code = write_text(file, "not counted: it is not in the suite\n"); code != exit_ok) return code;
+  }
+  return exit_ok;
+}
+
+Result<std::vector<Benchmark>> chosen_benchmarks(BenchOptions& options, const std::string& path) {
   const auto text = linux::read_file(path);
   if (!text) return fail(text.error());
-  auto suite = parse_suite(*text, path);
+  auto suite = parse_suite(*text, path, &options.removed);
   if (!suite) return suite;
   const auto has_name = [](const Benchmark& benchmark, const std::string& name) {
     return benchmark.name == name || benchmark.entry == name ||
@@ -101,9 +117,9 @@ Result<std::vector<Benchmark>> chosen_benchmarks(const BenchOptions& options, co
       return std::ranges::none_of(options.only, [&](const auto& name) { return has_name(benchmark, name); });
     });
   };
-  keep_named();
   if (!options.directory.empty())
-    leave_out_new(*suite, fs::path(options.directory) / fs::path(path).filename());
+    options.no_longer = leave_out_new(*suite, fs::path(options.directory) / fs::path(path).filename());
+  keep_named();
   suite = list_benchmarks(*std::move(suite), options.run.folder);
   if (!suite) return suite;
   keep_named();
@@ -192,6 +208,7 @@ int run_bench(const std::vector<std::string>& arguments) {
     return report_error(
         {Code::bad_usage, "-o and --baseline name the same directory", "use another directory for one of them", 0});
   if (const auto made = linux::make_folder(options.run.output); !made) return report_error(made.error());
+  if (const int noted = note_removed(options); noted != exit_ok) return noted;
   // A signal ends the running benchmark, too; its own action follows when this is destroyed.
   const auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
@@ -212,6 +229,13 @@ int run_bench(const std::vector<std::string>& arguments) {
   }
   std::vector<std::string> missing;
   if (!options.run.baseline.empty() && options.only.empty()) missing = only_in_baseline(options.run.baseline, *suite);
+  std::erase_if(missing, [&](const std::string& file) {
+    return std::ranges::any_of(options.removed, [&](const std::string& name) {
+      Benchmark benchmark;
+      benchmark.name = name;
+      return benchmark.file_name() == file;
+    });
+  });
   const int printed = print(bench_table(outcomes, missing, linux::terminal_columns(linux::Stream::output)));
   const int written = options.comment.empty() ? exit_ok : write_text(options.comment, bench_comment(outcomes, missing));
   int code = exit_code_of(outcomes);

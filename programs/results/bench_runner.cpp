@@ -54,7 +54,7 @@ class Runner {
   Result<Outcome> run(const Benchmark& benchmark) const {
     Outcome outcome{.benchmark = &benchmark, .rows = {}, .text = {}, .markdown = {}, .growth = {}};
     const std::string result = result_in(options_.output, benchmark), profile = profile_in(options_.output, benchmark),
-                      failure = failure_in(options_.output, benchmark);
+                      failure = failure_file(options_.output, benchmark);
     // A result of an earlier call must not pass for one of this call if the benchmark fails.
     std::error_code error;
     for (const std::string& file : {result, profile, failure})
@@ -88,7 +88,7 @@ class Runner {
     outcome.rows = rows_without_baseline(benchmark, *after);
     if (options_.baseline.empty()) return outcome;
     outcome.text = "new: the baseline has no result of it, so no gate is checked";
-    if (const auto failed = linux::read_file(failure_in(options_.baseline, benchmark))) {
+    if (const auto failed = linux::read_file(failure_file(options_.baseline, benchmark))) {
       outcome.code = undecided_exit_code(options_.undecided);
       for (Row& row : outcome.rows) row.verdict = "baseline failed";
       outcome.text = fmt::format("undecided: the baseline has no result of it ({})", one_line(trimmed(*failed)));
@@ -103,11 +103,6 @@ class Runner {
   /// The profile next to the result of several runs.
   static std::string profile_in(const std::string& folder, const Benchmark& benchmark) {
     return (fs::path(folder) / "profiles" / (benchmark.file_name() + ".json")).string();
-  }
-
-  /// The file with the reason why a benchmark has no result: it failed.
-  static std::string failure_in(const std::string& folder, const Benchmark& benchmark) {
-    return (fs::path(folder) / (benchmark.file_name() + ".failed")).string();
   }
 
   /// Runs `tally stat` or `tally profile`, and sets has_run, code and text.
@@ -414,12 +409,16 @@ void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& hist
   }
 }
 
+std::string failure_file(const std::string& folder, const Benchmark& benchmark) {
+  return (fs::path(folder) / (benchmark.file_name() + ".failed")).string();
+}
+
 std::vector<std::string> only_in_baseline(const std::string& folder, const std::vector<Benchmark>& suite) {
   std::vector<std::string> names;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().stem().string();
-    if (entry.path().extension() == ".json" &&
+    if ((entry.path().extension() == ".json" || entry.path().extension() == ".failed") &&
         std::none_of(suite.begin(), suite.end(),
                      [&](const Benchmark& benchmark) { return benchmark.file_name() == name; }))
       names.push_back(name);

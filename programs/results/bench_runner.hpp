@@ -42,6 +42,9 @@ Result<BenchOutcome> run_benchmark(const Benchmark& benchmark, const BenchRun& r
 /// line for each limited count that grew or shrank. `undecided`: the exit code of a limit that one run cannot decide.
 void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& history, int undecided);
 
+/// The file in a directory of results with the reason why a benchmark has none: it failed, or the suite lacks it.
+std::string failure_file(const std::string& folder, const Benchmark& benchmark);
+
 /// The benchmarks of the baseline that are not in the suite, in order of their names.
 std::vector<std::string> only_in_baseline(const std::string& folder, const std::vector<Benchmark>& suite);
 

@@ -29,7 +29,7 @@ class Suite {
  public:
   explicit Suite(const std::string& name) : name_(printable(name)) {}
 
-  Result<std::vector<Benchmark>> parse(std::string_view text) {
+  Result<std::vector<Benchmark>> parse(std::string_view text, std::vector<std::string>* removed) {
     try {
       const toml::table document = toml::parse(text, name_);
       if (auto read = read_document(document); !read) return fail(read.error());
@@ -38,6 +38,7 @@ class Suite {
     }
     if (benchmarks_.empty())
       return fail(Code::bad_usage, fmt::format("{}: the file has no benchmark", name_), suite_example);
+    if (removed != nullptr) *removed = std::move(removed_);
     return std::move(benchmarks_);
   }
 
@@ -55,9 +56,13 @@ class Suite {
     }
     for (const auto& [key, value] : document) {
       if (key == "defaults") continue;
+      if (key == "removed") {
+        if (auto read = read_list(key, value, removed_); !read) return read;
+        continue;
+      }
       if (key != "benchmark")
         return fail(wrong(key.source(), fmt::format("unknown key '{}'", printable(std::string(key.str()))),
-                          "the tables are [defaults] and [[benchmark]]"));
+                          "the tables are [defaults] and [[benchmark]]; above them, a list 'removed'"));
       const toml::array* const list = value.as_array();
       if (list == nullptr)
         return fail(wrong(key.source(), "'benchmark' is not a list of tables", "write [[benchmark]]"));
@@ -229,6 +234,7 @@ class Suite {
       return fail(wrong(key.source(), fmt::format("'{}' is not a list of texts", name),
                         fmt::format("for example: {} = [\"{}\"]", name,
                                     name == "command"  ? "./prog\", \"--fast"
+                                    : name == "removed" ? "parse"
                                     : name == "events" ? "instructions"
                                                        : "instructions=1%")));
     };
@@ -243,6 +249,7 @@ class Suite {
 
   std::string name_;
   Benchmark defaults_;
+  std::vector<std::string> removed_;
   std::vector<Benchmark> benchmarks_;
 };
 
@@ -280,8 +287,9 @@ std::string Benchmark::language_text() const {
   return fmt::format("{}: {}", language->name, join(words, ", "));
 }
 
-Result<std::vector<Benchmark>> parse_suite(std::string_view text, const std::string& name) {
-  return Suite(name).parse(text);
+Result<std::vector<Benchmark>> parse_suite(std::string_view text, const std::string& name,
+                                           std::vector<std::string>* removed) {
+  return Suite(name).parse(text, removed);
 }
 
 }  // namespace tally::results

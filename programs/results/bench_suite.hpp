@@ -53,7 +53,9 @@ struct Benchmark {
   std::string language_text() const;
 };
 
-/// Parses the text of a suite; `name` is the file's name, for messages. Errors: bad_usage with the line.
-Result<std::vector<Benchmark>> parse_suite(std::string_view text, const std::string& name);
+/// Parses the text of a suite; `name` is the file's name, for messages. `removed`: its list of this name, if not null.
+/// Errors: bad_usage with the line.
+Result<std::vector<Benchmark>> parse_suite(std::string_view text, const std::string& name,
+                                           std::vector<std::string>* removed = nullptr);
 
 }  // namespace tally::results

@@ -108,7 +108,7 @@ TEST_F(GoogleBenchmark, reports_benchmarks_without_counts_and_wrong_suites) {
   EXPECT_EQ(wrong.code(), 125) << wrong.out << wrong.err;
   EXPECT_TRUE(holds(wrong.out, "no input")) << wrong.out;
   EXPECT_FALSE(fs::exists(folder_ / "tally-results/loops.BM_wrong.json"));
-  for (const char* const key : {"profile = true\n", "repeats = 3\n", "clock = \"real\"\n", "language = \"go\"\n"}) {
+  for (const char* const key : {"profile = true\n", "clock = \"real\"\n", "language = \"go\"\n"}) {
     loops(key);
     const Finished refused = bench();
     EXPECT_EQ(refused.code(), 2) << key;
@@ -118,6 +118,26 @@ TEST_F(GoogleBenchmark, reports_benchmarks_without_counts_and_wrong_suites) {
   EXPECT_TRUE(holds(bench().err, "benchmark 'other': the program lists no benchmarks of google-benchmark"));
   loops("[[benchmark]]\nname = \"other\"\ncommand = [\"true\"]\nframework = \"gbench\"\n");
   EXPECT_TRUE(holds(bench().err, "unknown framework 'gbench'"));
+}
+
+TEST_F(GoogleBenchmark, decides_threads_by_repeats) {
+  std::ofstream(folder_ / "loops.cpp") << R"(#include <benchmark/benchmark.h>
+static void BM_loop(benchmark::State& state) {
+  for (auto _ : state)
+    for (long i = 0; i < 10 * WORK; ++i) benchmark::DoNotOptimize(i);
+}
+BENCHMARK(BM_loop)->Threads(2);
+BENCHMARK_MAIN();
+)";
+  build("100");
+  loops("");
+  ASSERT_EQ(bench({"-o", "old"}).code(), 0);
+  const Finished one = bench({"-o", "new", "--baseline", "old"});
+  EXPECT_EQ(one.code(), 3) << one.out;
+  EXPECT_TRUE(holds(one.out, "(repeats = 5)")) << one.out;
+  loops("repeats = 5\n");
+  compare([&] { build("102"); }, "loops.BM_loop.threads:2", "(1\\.9|2\\.0)", ".*");
+  EXPECT_TRUE(holds(text("old/loops.BM_loop.threads-2.json"), "\"runs_asked\": 5"));
 }
 
 TEST_F(FrameworkBench, counts_the_benchmarks_of_catch2) {
@@ -226,6 +246,10 @@ TEST_F(FrameworkBench, counts_tests_of_pytest) {
   };
   build("0");
   write_suite("pytest", R"("/usr/bin/python3", "-m", "pytest")");
+  ASSERT_EQ(unsetenv("PYTHONPATH"), 0);
+  const Finished without = bench();
+  EXPECT_EQ(without.code(), 2);
+  EXPECT_TRUE(without.err.starts_with("tally: pytest cannot import its plugin tally.pytest_plugin\n")) << without.err;
   ASSERT_EQ(setenv("PYTHONPATH", TALLY_SOURCE "/python", 1), 0);
   ASSERT_EQ(setenv("TALLY_LIBRARY", TALLY_LIBRARY, 1), 0);
   ASSERT_EQ(setenv("PYTHONDONTWRITEBYTECODE", "1", 1), 0);

@@ -139,6 +139,98 @@ TEST_F(Bench, judges_the_growth_over_the_last_results) {
       << last.out;
 }
 
+TEST_F(Bench, begins_limits_of_growth_at_an_accepted_result) {
+  const auto run = [&](const std::string& rounds, const std::string& accept) {
+    suite(rounds, "[[benchmark]]\nname = \"step\"\ndirectory = \"sub\"\nfail-above = [\"instructions=1%/20\"]\n" + accept +
+                      "stdin = \"end\"\n"
+                      "command = [\"sh\", \"-c\", \"read end; i=0; while [ $i -lt $end ]; do i=$((i + 1)); done\"]\n");
+    // A result of the same second needs another label: the history ignores equal ones.
+    return bench({"--history", "bench.db", "--only", "step", "--label", rounds + accept.substr(0, 6)});
+  };
+  ASSERT_EQ(run("1000", "").code(), 0);
+  EXPECT_EQ(run("1100", "").code(), 1);
+  EXPECT_EQ(run("1101", "").code(), 1) << "also in the results after the step";
+  const Finished accepted = run("1101", "accept = \"more checks\"\n");
+  EXPECT_EQ(accepted.code(), 0) << accepted.out;
+  EXPECT_TRUE(holds(accepted.out, "limits of growth begin at the accepted 1101accept (more checks)")) << accepted.out;
+  const Finished later = run("1103", "accept = \"more checks\"\n");
+  EXPECT_EQ(later.code(), 0) << later.out;
+  EXPECT_TRUE(holds(later.out, "over the last 1 result, since the accepted 1101accept (more checks)")) << later.out;
+  EXPECT_EQ(run("1200", "accept = \"more checks\"\n").code(), 1) << "the next step needs another text";
+  const std::string file = (folder_ / "bench.db").string();
+  EXPECT_TRUE(std::regex_search(tally({"history", file}).out, std::regex("Accepted.*\n.*\n.*\n step .* more checks")));
+  EXPECT_TRUE(holds(tally({"history", file, "--format", "json", "-o", "-"}).out, "\"accepted\": \"more checks\""));
+  ASSERT_EQ(tally({"report", file, "-o", (folder_ / "page.html").string()}).code(), 0);
+  EXPECT_TRUE(holds(text("page.html"), "Accepted: limits of growth begin there") && holds(text("page.html"), "more checks"));
+}
+
+TEST_F(Bench, stops_programs_that_take_longer_than_their_timeout) {
+  suite("10", "[[benchmark]]\nname = \"hang\"\ncommand = [\"sh\", \"-c\", \"echo $$ >pid; exec sleep 1000\"]\ntimeout = 1\n");
+  const Finished finished = bench({"--only", "hang"});
+  EXPECT_EQ(finished.code(), 125) << finished.out;
+  EXPECT_TRUE(holds(finished.out, "hang: failed: timeout of 1 s")) << finished.out;
+  EXPECT_FALSE(fs::exists("/proc/" + text("pid").substr(0, text("pid").find('\n')))) << "the program ends, too";
+  suite("10", "[[benchmark]]\nname = \"input\"\ncommand = [\"cat\"]\nstdin = \"missing\"\n");
+  const Finished without = bench({"--only", "input"});
+  EXPECT_EQ(without.code(), 125);
+  EXPECT_TRUE(holds(without.out, "missing' for its standard input")) << without.out;
+}
+
+TEST_F(Bench, leaves_undecided_what_failed_in_the_baseline) {
+  const std::string broken = "[[benchmark]]\nname = \"broken\"\ncommand = [\"test\", \"-e\", \"works\"]\n";
+  suite("10", broken);
+  ASSERT_EQ(bench({"-o", "old"}).code(), 125);
+  EXPECT_EQ(text("old/broken.failed"), "failed: exit code 1\n");
+  std::ofstream(folder_ / "works") << "";
+  const Finished after = bench({"-o", "new", "--baseline", "old", "--comment", "comment.md"});
+  EXPECT_EQ(after.code(), 3) << after.out;
+  EXPECT_TRUE(std::regex_search(after.out, std::regex("broken +instructions:u .* baseline failed"))) << after.out;
+  EXPECT_TRUE(holds(text("comment.md"), "the baseline has no result of it (failed: exit code 1)")) << text("comment.md");
+  EXPECT_FALSE(fs::exists(folder_ / "new/broken.failed"));
+  EXPECT_EQ(bench({"-o", "old", "--baseline", "new"}).code(), 0);
+  EXPECT_FALSE(fs::exists(folder_ / "old/broken.failed")) << "that of an earlier call";
+}
+
+TEST_F(Bench, runs_the_suite_in_another_directory) {
+  suite("1000");
+  fs::create_directories(folder_ / "before");
+  fs::copy(folder_ / "sub", folder_ / "before/sub");
+  fs::copy(folder_ / "tally-bench.toml", folder_ / "before/tally-bench.toml");
+  suite("1100", "[[benchmark]]\nname = \"added\"\ncommand = [\"true\"]\n");
+  const Finished before = bench({"-C", "before", "-o", "old"});
+  EXPECT_EQ(before.code(), 0) << before.out << before.err;
+  EXPECT_TRUE(holds(before.err, "not in 'before/tally-bench.toml', so not counted: added")) << before.err;
+  const Finished after = bench({"-o", "new", "--baseline", "old"});
+  EXPECT_EQ(after.code(), 1) << after.out;
+  EXPECT_TRUE(std::regex_search(after.out, std::regex("loop .* failed\n(.*\n)* added .* new"))) << after.out;
+  std::ofstream(folder_ / "before/tally-bench.toml", std::ios::app) << "[[benchmark]]\nname = \"gone\"\ncommand = [\"true\"]\n";
+  suite("1000");
+  ASSERT_EQ(bench({"-C", "before", "-o", "old"}).code(), 0);
+  const Finished gone = bench({"-o", "new", "--baseline", "old"});
+  EXPECT_EQ(gone.code(), 3) << gone.out;
+  EXPECT_TRUE(std::regex_search(gone.out, std::regex("gone +missing"))) << gone.out;
+  const std::string without = text("tally-bench.toml");
+  std::ofstream(folder_ / "tally-bench.toml") << "removed = [\"gone\"]\n" << without;
+  EXPECT_EQ(bench({"-o", "new", "--baseline", "old"}).code(), 0) << "on purpose";
+  suite("1000", "[[benchmark]]\nname = \"added\"\ncommand = [\"true\"]\n");
+  fs::remove(folder_ / "before/tally-bench.toml");
+  EXPECT_TRUE(holds(bench({"-C", "before", "-o", "old"}).out, " added ")) << "there is no suite to leave out others";
+  EXPECT_EQ(bench({"-C", "nothing"}).code(), 2);
+}
+
+TEST_F(Bench, suggests_only_what_a_suite_can_have) {
+  suite("10", "[[benchmark]]\nname = \"ends\"\ncommand = [\"sh\", \"-c\", \"true & wait\"]\n");
+  ASSERT_EQ(bench({"-o", "old"}).code(), 0);
+  const Finished threads = bench({"-o", "new", "--baseline", "old"});
+  EXPECT_EQ(threads.code(), 3) << threads.out;
+  EXPECT_TRUE(holds(threads.out, "(repeats = 5)")) << threads.out;
+  suite("10", "[[benchmark]]\nname = \"ends\"\ncommand = [\"true\", \"other\"]\ncpu-model = \"haswell\"\n");
+  const Finished other = bench({"-o", "new", "--baseline", "old"});
+  EXPECT_TRUE(holds(other.out, "ends: the results are of different programs")) << other.out;
+  EXPECT_FALSE(holds(other.out, "--force") || holds(other.out, "(-r")) << other.out;
+  EXPECT_TRUE(holds(other.out, "tally bench -o old")) << other.out;
+}
+
 TEST_F(Bench, reports_wrong_suites_and_gates) {
   EXPECT_EQ(bench().code(), 2);
   suite("10", "[[benchmark]]\nname = \"x\"\ncomand = [\"true\"]\n");

@@ -25,12 +25,12 @@ std::string object_key(const result::Profile& profile, std::uint32_t object) {
 }
 
 /// The name of a function without what two builds need not share: of JavaScript (V8's perf map), the tier of its code,
-/// the directory, and the line. "JS:*parse /src/a.js:2:15" → "parse a.js"
+/// the directory, and the line, unless it has no other name. "JS:*parse /src/a.js:2:15" → "parse a.js"
 std::string lasting_name(const std::string& name) {
   const std::size_t begin = name.find_first_not_of("*~^+", 3), end = name.find(' ');
-  if (!name.starts_with("JS:") || end == std::string::npos || begin >= end) return name;
+  if (!name.starts_with("JS:") || end == std::string::npos || begin > end) return name;
   const std::string file = file_name(name.substr(end + 1));
-  return name.substr(begin, end - begin) + " " + file.substr(0, file.find(':'));
+  return name.substr(begin, end - begin) + " " + file.substr(0, begin == end ? file.size() : file.find(':'));
 }
 
 /// The key that identifies a function in both profiles.

@@ -170,19 +170,6 @@ void correct_for_number(std::vector<ComparedCount>& rows) {
   }
 }
 
-/// Leaves a ratio undecided if what it costs does not change in the same direction: IPC also rises if a program
-/// executes more instructions and takes longer.
-void judge_ratios(std::vector<ComparedCount>& rows) {
-  for (ComparedCount& row : rows) {
-    if (row.measure_before == nullptr || row.measure_before->cost.empty() || !row.is_different) continue;
-    const auto cost = std::find_if(rows.begin(), rows.end(), [&](const ComparedCount& count) {
-      return count.event == row.measure_before->cost && count.subject == row.subject;
-    });
-    if (cost != rows.end() && cost->verdict != row.verdict)
-      leave_undecided(row, fmt::format("{} decides, and is {}", cost->event, name(cost->verdict)));
-  }
-}
-
 /// "one, two, three and 4 more".
 std::string names_text(const std::vector<std::string>& names) {
   constexpr std::size_t most = 5;
@@ -304,7 +291,8 @@ Result<Comparison> compare(const Comparable& before, const Comparable& after, bo
   if (comparison.counts.empty())
     return fail(Code::bad_usage, "no event is in both results", "count the same events with -e");
   correct_for_number(comparison.counts);
-  judge_ratios(comparison.counts);
+  for (ComparedCount& row : comparison.counts)
+    if (std::string why = reason_by_cost(row, comparison); !why.empty()) leave_undecided(row, std::move(why));
   for (const Comparable* const side : {&before, &after})
     if (side->incomplete)
       comparison.warnings.push_back(fmt::format("the result {} is incomplete", side == &before ? "before" : "after"));

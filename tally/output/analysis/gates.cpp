@@ -95,6 +95,9 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
   if (const auto* const why = std::get_if<std::string>(&found.growth)) return undecided(std::move(result), *why);
   const Growth& growth = std::get<Growth>(found.growth);
   const std::string limit = gate.text.substr(gate.text.rfind('=') + 1);
+  const bool is_small = growth.low >= -gate.limit && growth.high <= gate.limit;
+  if (const std::string why = is_small ? "" : reason_by_cost(row, comparison); !why.empty())
+    return undecided(std::move(result), why);
   const LimitVerdict verdict = judge_growth(growth, gate.limit);
   if (verdict == LimitVerdict::unknown) {
     const std::string interval = "the 99 % interval is " + growth_text(growth, gate.is_relative, row);

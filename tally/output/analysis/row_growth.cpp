@@ -102,6 +102,16 @@ RowGrowth growth_of(const ComparedCount& row, const Comparison& comparison, bool
   return result;
 }
 
+std::string reason_by_cost(const ComparedCount& row, const Comparison& comparison) {
+  if (row.measure_before == nullptr || row.measure_before->cost.empty() || !row.is_different) return "";
+  const auto cost = std::find_if(comparison.counts.begin(), comparison.counts.end(), [&](const ComparedCount& count) {
+    return count.event == row.measure_before->cost && count.subject == row.subject;
+  });
+  const Verdict direction = row.growth() < 0 ? Verdict::better : Verdict::worse;
+  if (cost == comparison.counts.end() || cost->verdict == direction) return "";
+  return fmt::format("{} decides, and is {}", cost->event, name(cost->verdict));
+}
+
 void decide(ComparedCount& row) {
   row.is_different = row.change() != 0;
   if (!row.is_different) {

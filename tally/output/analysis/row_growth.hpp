@@ -21,6 +21,10 @@ RowGrowth growth_of(const ComparedCount& row, const Comparison& comparison, bool
 /// Settings that differ and decide the count: "--cpu-model differs: …"; empty if there are none, or they do not matter.
 std::string different_settings(const Comparison& comparison, Trust trust);
 
+/// Why a change of a ratio is neither better nor worse: what it costs did not change in the same direction ("cycles:u
+/// decides, and is worse"). IPC also rises if a program executes more instructions and takes longer. Empty otherwise.
+std::string reason_by_cost(const ComparedCount& row, const Comparison& comparison);
+
 /// Sets the verdict on a change that is more than chance.
 void decide(ComparedCount& row);
 void leave_undecided(ComparedCount& row, std::string reason);

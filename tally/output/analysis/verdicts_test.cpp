@@ -157,5 +157,26 @@ TEST(Verdicts, of_ratios_follow_what_the_ratio_costs) {
   EXPECT_EQ(compare(before, more)->counts[2].reason, "cycles:u decides, and is worse");
 }
 
+// A gate on IPC fails only if the program takes more cycles, and passes a large rise only if it takes fewer.
+TEST(Verdicts, of_gates_on_ratios_follow_what_the_ratio_costs) {
+  const Comparable before = with_ipc(100'000, 100'000);
+  const auto judged = [&](const Comparable& after, const char* gate) {
+    return compare_and_judge(before, after, {*parse_gate(gate, true)})->gates.at(0);
+  };
+  EXPECT_EQ(judged(with_ipc(100'000, 110'000), "IPC=1%").state, State::failed);
+  EXPECT_EQ(judged(with_ipc(100'000, 90'000), "IPC=1%").state, State::passed);
+  EXPECT_EQ(judged(with_ipc(100'000, 100'500), "IPC=1%").state, State::passed);
+  EXPECT_EQ(judged(with_ipc(100'500, 100'000), "IPC=1%").state, State::passed);
+  EXPECT_EQ(judged(before, "IPC=0%").state, State::passed);
+  EXPECT_EQ(judged(with_ipc(100'000, 110'000), "CPI=1%").state, State::failed);
+  for (const char* const gate : {"IPC=1%", "IPC=0.01", "CPI=1%"}) {
+    SCOPED_TRACE(gate);
+    EXPECT_EQ(judged(with_ipc(50'000, 60'000), gate).state, State::undecided);  // falls, in fewer cycles
+    const GateResult rises = judged(with_ipc(200'000, 120'000), gate);          // rises, in more cycles
+    EXPECT_EQ(rises.state, State::undecided);
+    EXPECT_TRUE(rises.text.ends_with("undecided: cycles:u decides, and is worse")) << rises.text;
+  }
+}
+
 }  // namespace
 }  // namespace tally::output

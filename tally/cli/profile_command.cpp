@@ -52,23 +52,24 @@ namespace tally::cli {
 namespace {
 
 // Only the engine's counts and those of its models have code locations; the kernel's events have none.
-Result<void> check_events(const std::vector<event::Event>& events, bool calls, std::string_view format) {
-  for (const event::Event& event : events) {
+Result<void> check_events(const backend::Order& order) {
+  constexpr std::size_t most_sums = 4;  // of a call
+  std::size_t counted = 0, modelled = 0;
+  for (const event::Event& event : order.events) {
     const event::Kind kind = event::definition(event.id).kind;
-    const bool modelled = kind == event::Kind::microarchitectural;
-    if (modelled && calls)
-      return fail(
-          Code::bad_usage,
-          fmt::format("{} cannot record {}, an event of a model",
-                      format.empty() ? "--calls" : fmt::format("the format {}", format), printable(event.asked)),
-          format.empty()
-              ? "count instructions, loads, stores or branches, or omit --calls"
-              : "count instructions, loads, stores or branches, or use another format: table, pprof, callgrind");
-    if (kind == event::Kind::hardware || modelled) continue;
+    counted += kind == event::Kind::hardware;
+    modelled += kind == event::Kind::microarchitectural;
+    if (kind == event::Kind::hardware || kind == event::Kind::microarchitectural) continue;
     return fail(Code::bad_usage, fmt::format("{} cannot be profiled", printable(event.asked)),
                 "profile instructions, loads, stores, branches, or misses and cycles of a model");
   }
-  return {};
+  if (!order.has_calls()) return {};
+  if (modelled != 0 && order.parts() != nullptr)
+    return fail(Code::bad_usage, "--parts with --calls cannot record events of a model", "omit one of them");
+  if (counted + (modelled != 0) <= most_sums) return {};
+  return fail(Code::bad_usage,
+              fmt::format("more than {} events with --calls", modelled != 0 ? "3 counted" : std::to_string(most_sums)),
+              "count the others in another run");
 }
 
 // Parses the lines of objdump that are instructions: "  401136:\tmov    %esi,-0x4(%rsp)".
@@ -129,15 +130,12 @@ std::string usual_events(const ProfileOptions& options, const output::ProfileFor
 }
 
 // Rejects options that the engine does not support.
-Result<void> check_engine(const ProfileOptions& options, const output::ProfileFormat& format) {
+Result<void> check_engine(const ProfileOptions& options) {
   if (!options.every.empty() || options.frequency != 0)
     return fail(Code::bad_usage,
                 "--every and --frequency cannot be used with the engine, which counts every instruction",
                 "omit them; cpu-clock, task-clock and page-faults are sampled on every machine");
-  constexpr std::size_t most_events = 4;
-  if (options.order.profile()->calls && options.order.events.size() > most_events)
-    return fail(Code::bad_usage, "more than 4 events with --calls", "count the others in another run");
-  return check_events(options.order.events, options.order.profile()->calls, format.has_calls ? format.name : "");
+  return check_events(options.order);
 }
 
 Result<void> choose_samples(ProfileOptions& options, const output::ProfileFormat& format) {
@@ -186,20 +184,20 @@ Result<backend::Choice> choose_backend(ProfileOptions& options, const output::Pr
     return fail(Code::bad_usage, fmt::format("--format {} can hold only one event", format.name),
                 "count the others in another run");
   if (by_engine)
-    if (const auto fits = check_engine(options, format); !fits) return fail(fits.error());
+    if (const auto fits = check_engine(options); !fits) return fail(fits.error());
   auto choice = backend::choose(by_engine && options.backend == "auto" ? "engine" : options.backend, options.order,
                                 machine, options.model.simulation);
   if (!choice) return choice;
   const auto fits =
-      choice->backend->traits().is_engine ? check_engine(options, format) : choose_samples(options, format);
+      choice->backend->traits().is_engine ? check_engine(options) : choose_samples(options, format);
   if (!fits) return fail(fits.error());
   if (options.python && !choice->backend->traits().is_engine)
     return fail(Code::bad_usage, "--python needs the engine: samples do not follow Python's frames",
                 "add `--backend engine`");
   if (choice->backend->traits().is_engine)
     if (const auto chosen = choose_python(options.order, options.python, format); !chosen) return fail(chosen.error());
-  if (choice->backend->traits().is_engine && !format.has_calls && !options.order.profile()->calls &&
-      options.order.parts() == nullptr && (format.is_for_people || format.is_page || format.name == "json"))
+  if (choice->backend->traits().is_engine && !format.has_calls && options.order.parts() == nullptr &&
+      (format.is_for_people || format.is_page || format.name == "json"))
     if (const auto added = add_causes(options.order.events); !added) return fail(added.error());
   if (options.event_lists.empty() && options.order.events.front().id == event::Id::cpu_clock)
     choice->notices.insert(choice->notices.begin(),
@@ -352,7 +350,8 @@ int profile(ProfileOptions& options) {
   if (!signals) return report_error(signals.error());
   const bool may_speak = !is_quiet(options.quiet);
   // A notice on standard error would corrupt a machine-readable profile there.
-  if (may_speak && !choice->notices.empty() && (format->is_for_people || !options.output.empty())) say(choice->notices);
+  const bool is_apart = format->is_for_people || !options.output.empty();
+  if (may_speak && !choice->notices.empty() && is_apart) say(choice->notices);
   result::CodeCounts code;
   const Nanoseconds began = linux::time_since_1970();
   std::map<std::int64_t, Nanoseconds> started;
@@ -416,7 +415,8 @@ int profile(ProfileOptions& options) {
     for (std::string& line : output::sampling_lines(made)) stat->notices.push_back(std::move(line));
     for (std::string& line : output::unread_lines(made)) stat->notices.push_back(std::move(line));
   }
-  if (!stat->notices.empty() && (may_speak || stat->incomplete)) say(stat->notices);
+  // Printed despite --quiet: without them, the numbers could be misunderstood.
+  if (!stat->notices.empty() && (may_speak || is_apart || stat->incomplete)) say(stat->notices);
   int code_of_tally = exit_ok;
   if (!written) code_of_tally = report_error(written.error());
   if (!source) code_of_tally = report_error(source.error());

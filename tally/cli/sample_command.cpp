@@ -211,7 +211,8 @@ int sample(SampleOptions& options) {
   if (!signals) return report_error(signals.error());
   const bool may_speak = !is_quiet(options.quiet);
   if (may_speak) print_chosen_format(options, *format);
-  if (!choice->notices.empty() && may_speak && (format->is_for_people || !options.output.empty())) say(choice->notices);
+  const bool is_apart = format->is_for_people || !options.output.empty();
+  if (!choice->notices.empty() && may_speak && is_apart) say(choice->notices);
 
   windows::WindowRows rows(*format, std::move(*output));
   measure::WindowFilter chosen(options.choice);
@@ -278,7 +279,7 @@ int sample(SampleOptions& options) {
   if (!reasons.empty()) say(reasons);
   const std::string all = join(reasons, "\n");
   std::erase_if(stat->notices, [&](const std::string& notice) { return all.find(notice) != std::string::npos; });
-  if (!stat->notices.empty() && (may_speak || stat->incomplete)) say(stat->notices);
+  if (!stat->notices.empty() && (may_speak || is_apart || stat->incomplete)) say(stat->notices);
   return final_exit_code(*stat, written ? int{exit_ok} : report_error(written.error()), *signals);
 }
 

@@ -260,9 +260,9 @@ TEST(Models, each_number_names_its_model_and_precision) {
   const Modelled full =
       run_modelled({"--model", "haswell", "--precision", "full", "-e", "branch-misses"}, {"/bin/true"});
   EXPECT_EQ(full.events.at("branch-misses:u")["model"], "TAGE, full");
-  EXPECT_FALSE(holds(full.notices, "dTLB")) << full.notices;
+  EXPECT_FALSE(holds(full.notices, "TLBs")) << full.notices;
   const Modelled cycles = run_modelled({"--model", "haswell", "--precision", "full", "-e", "cycles"}, {"/bin/true"});
-  EXPECT_TRUE(holds(cycles.notices, "dTLB 64 entries 4-way; second-level TLB 1,024 entries 8-way")) << cycles.notices;
+  EXPECT_TRUE(holds(cycles.notices, "; TLBs 128 + 64 + 1,024; ")) << cycles.notices;
   EXPECT_EQ(full.values.at("branch-misses:u"), fast.values.at("branch-misses:u")) << "both have the same predictors";
 }
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -54,6 +55,25 @@ Rows totals(const Rows& rows) {
     for (std::size_t i = 0; i < row.size(); ++i) sum[i] += row[i];
   }
   return made;
+}
+
+/// Calls are followed by the code that also asks the models, and change nothing that is modelled.
+TEST(ProfileOfCycles, of_calls_have_the_sums_of_functions_and_of_the_program) {
+  for (const char* const what : {"strings", "cycle"}) {
+    SCOPED_TRACE(what);
+    for (const char* const events : {"branch-misses,L1-dcache-load-misses", "cycles,instructions"})
+      EXPECT_EQ(profiled(events, {"--repeatable", "--calls", "--", STACKED, what}),
+                profiled(events, {"--repeatable", "--", STACKED, what}));
+    const TemporaryFile folded("stacks.txt");
+    ASSERT_EQ(tally({"profile", "-q", "--repeatable", "--model", "haswell", "-e", "cycles", "--format", "folded", "-o",
+                     folded.path(), "--", STACKED, what})
+                  .code(),
+              0);
+    std::istringstream lines(folded.content().value_or(""));
+    std::int64_t sum = 0;
+    for (std::string line; std::getline(lines, line);) sum += std::stoll(line.substr(line.rfind(' ') + 1));
+    EXPECT_EQ(sum, totals(profiled("cycles", {"--repeatable", "--", STACKED, what})).at("").at(0));
+  }
 }
 
 /// Of a cause of the core alone no misses are recorded, and AMD's models have the most values at each instruction.

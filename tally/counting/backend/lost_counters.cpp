@@ -47,8 +47,8 @@ std::string why_counters_were_lost(Nanoseconds enabled, const linux::Usage& usag
   }
   if (missing <= before_and_after(usage)) return "";
   return fmt::format(
-      "the counters were on for {} of the {} that the processes ran: the kernel takes them away from a process that "
-      "executes a program which changes user, group or capabilities, or which may not be read",
+      "the counters were on for {} of the {} that the processes ran: a program that changes user, group or "
+      "capabilities, or may not be read, loses them",
       duration_text(enabled), duration_text(taken));
 }
 

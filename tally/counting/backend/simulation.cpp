@@ -82,10 +82,9 @@ bool is_cause_of_cycles(event::Id id) {
 std::string describe_error(const Simulation& simulation) {
   const MeasuredError* const error = measured_error(simulation);
   if (error == nullptr) return "the error of this model was not measured";
-  return fmt::format(
-      "on {} ({}), cycles of {} programs were {:.2f} to {:.2f} of native ones, with a mean error of {} %{}",
-      error->processor, error->date, error->programs, error->least, error->most, error->percent,
-      machines::uses_measured(simulation.machine) ? ", with the model's own latencies of memory" : "");
+  return fmt::format("{:.2f} to {:.2f} of the native ones in {} programs on {} ({}){}", error->least, error->most,
+                     error->programs, error->processor, error->date,
+                     machines::uses_measured(simulation.machine) ? ", with other latencies" : "");
 }
 
 bool is_of_last_level(event::Id id) { return event::definition(id).part == event::Part::last_level; }
@@ -126,14 +125,12 @@ std::string describe(const Simulation& simulation, const NeededModels& needed) {
   level(needed.l1d, "L1D", caches.l1d);
   level(needed.lower, "L2", caches.l2);
   level(needed.lower, "LLC", caches.llc);
-  const auto tlb = [&](const char* name, const models::CacheShape& shape) {
-    const std::int64_t entries = std::int64_t{shape.sets} * shape.ways;
-    if ((needed.tlbs || needed.core) && entries != 0)
-      parts.push_back(fmt::format("{} {} entries {}-way", name, thousands(entries), shape.ways));
-  };
-  tlb("iTLB", simulation.machine.tlbs.itlb);
-  tlb("dTLB", simulation.machine.tlbs.dtlb);
-  tlb("second-level TLB", simulation.machine.tlbs.stlb);
+  const models::TlbShape& tlbs = simulation.machine.tlbs;
+  std::vector<std::string> entries;
+  for (const models::CacheShape* const shape : {&tlbs.itlb, &tlbs.dtlb, &tlbs.stlb})
+    if ((needed.tlbs || needed.core) && shape->sets != 0)
+      entries.push_back(thousands(std::int64_t{shape->sets} * shape->ways));
+  if (!entries.empty()) parts.push_back("TLBs " + join(entries, " + "));
   if (needed.lower)
     parts.emplace_back(simulation.prefetch                       ? "with its prefetchers"
                        : needed.core && caches.prefetch.streamer ? "prefetching only in cycles"

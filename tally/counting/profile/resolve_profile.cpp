@@ -14,6 +14,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/counting/profile/code_names.hpp"
+#include "tally/counting/profile/divide_among_calls.hpp"
 #include "tally/counting/profile/executed_branches.hpp"
 #include "tally/counting/profile/fold_calls.hpp"
 #include "tally/counting/profile/function_of.hpp"
@@ -67,6 +68,7 @@ class Resolver {
     result_.sampling = std::move(code_.sampling);
     if (result_.is_sampled()) fold_recursion(result_);
     result_.counts = std::move(code_.counts);
+    divide_among_calls(result_, code_.by_instructions);
     result_.forms = std::move(code_.forms);
     result_.samples = std::move(code_.samples);
     output::sort_rows(result_);

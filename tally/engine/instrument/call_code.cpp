@@ -76,7 +76,7 @@ class CallCode {
       const u32 distance = static_cast<u32>(at - reinterpret_cast<u64>(leaves_[i]) - 4);
       __builtin_memcpy(leaves_[i], &distance, 4);
     }
-    if (kind_ == call_return && !jumps_on()) store_constant(e_, o_model_word, call_return);
+    if (kind_ == call_return && !jumps_on()) store_constant(e_, o_model_word, call_tag | call_return);
     static const u8 lea_r11[] = {0x4c, 0x8d, 0x1d};  // lea r11, [rip + …]
     e_.bytes(lea_r11, sizeof lea_r11);
     e_.dword(static_cast<u32>(back - e_.here() - 4));
@@ -270,7 +270,7 @@ void emit_distance_to_active(Emitter& e, u64 target) {
 bool emit_return(Builder& b, const Instruction& in) {
   Emitter& e = b.e;
   if (in.opcode == 0xc2) {
-    ask(e, b.arena.to_model, call_return | static_cast<u32>(static_cast<u16>(in.immediate)) << recent_shift, r11, 0);
+    ask(e, b.arena.to_model, call_tag | call_return | static_cast<u32>(static_cast<u16>(in.immediate)) << recent_shift, r11, 0);
     return false;
   }
   emit_jump_to_code(b);

@@ -24,6 +24,8 @@ enum CallKind : u32 {
   call_return,    // a return; it has no site
 };
 static_assert(call_return + 1 == call_kinds);
+/// In every word of a call or return: models use other words.
+inline constexpr u32 call_tag = 1u << 30;
 
 /// A recent call: most calls repeat. Small, because a program with many call paths uses more of them than the first
 /// level of the cache holds.
@@ -75,6 +77,6 @@ void emit_jump(Builder& b, const Instruction& in, u32 word);
 void emit_distance_to_active(Emitter& e, u64 target);
 
 /// Bytes that a return has removed in addition to its address, from `word` of code that does not continue itself.
-inline u32 removed_bytes(u32 word) { return word >> recent_shift; }
+inline u32 removed_bytes(u32 word) { return (word & ~call_tag) >> recent_shift; }
 
 }  // namespace tally::engine::instrument

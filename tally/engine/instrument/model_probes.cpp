@@ -7,6 +7,7 @@
 #include "tally/engine/channel/stored_layout.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/access_records.hpp"
+#include "tally/engine/instrument/call_code.hpp"
 #include "tally/engine/instrument/call_probes.hpp"
 #include "tally/engine/instrument/cold_models.hpp"
 #include "tally/engine/instrument/jump_probes.hpp"
@@ -197,7 +198,7 @@ extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model
 extern "C" __attribute__((visibility("hidden"), used)) void handle_model_request(Thread* t, u64, u32 word) {
   const ModelThread& m = *model_thread(t);
   if (word >= python_entry_word && word <= python_return_word) return python_asked(t, word);
-  if (calls_on()) return calls_asked(t, word);
+  if ((word & call_tag) != 0) return calls_asked(t, word);
   if ((word & 0xff) == jump_word) return jumps_asked(t, word);
   if (static_cast<Ask>(word & 0xff) == Ask::element_accesses) return model_element_accesses(t, word >> 8);
   process_string_elements(t, word, m.saved[0], m.saved[2], m.saved[3]);

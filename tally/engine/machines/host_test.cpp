@@ -152,7 +152,7 @@ TEST_F(MeasuredHost, HasTheLatenciesThatWereStoredHere) {
   EXPECT_EQ(machine->latencies.stlb, usual.stlb);
   EXPECT_EQ(geometry_text(machine->caches.llc), "16 MiB 16-way") << "the hypervisor shows 480 MiB";
   EXPECT_EQ(machine->name, "host-2026-11-29");
-  EXPECT_EQ(machine->title, "Some Processor, memory as measured on 2026-11-29");
+  EXPECT_EQ(machine->title, "Some Processor, measured memory");
   EXPECT_NE(machine->sources.back().find("memory 590 cycles"), std::string::npos) << machine->sources.back();
   EXPECT_TRUE(uses_measured(*machine));
   EXPECT_EQ(machine->shipped, host(root_)->shipped) << "its error was measured";

@@ -70,7 +70,7 @@ void use_measured(MachineModel& machine, const MeasuredMemory& measured) {
   }
   if (what.empty()) return;
   machine.name += "-" + measured.date;
-  machine.title += fmt::format("{}memory as measured on {}", machine.title.empty() ? "" : ", ", measured.date);
+  machine.title += fmt::format("{}measured memory", machine.title.empty() ? "" : ", ");
   machine.sources.push_back(
       fmt::format("measured by `tally memory` on {}, instead of the above: {}", measured.date, join(what, ", ")));
 }

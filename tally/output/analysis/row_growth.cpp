@@ -33,8 +33,8 @@ RepeatedValue repeated_value(const ComparedCount& row, const Measure* measure, V
     repeated.how_to_decide = is_profile ? "count both with --repeatable" : repeated.how_to_decide;
   else if (measure == nullptr)
     repeated.how_to_decide =
-        "counts of functions of a program with several threads or processes may differ from run to run; `tally stat "
-        "--repeatable -r 5 --function NAME` decides those of a function";
+        "the program has several threads or processes; `tally stat --repeatable -r 5 --function NAME` decides what a "
+        "function counts";
   else if (is_profile)
     repeated.how_to_decide = "needs " + measure->how_to_repeat;
   else if (!can_repeat)

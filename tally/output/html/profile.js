@@ -121,8 +121,12 @@
     for (const c of name) h = (h * 31 + c.codePointAt(0)) % 60;
     return h;
   };
-  // Grey: unchanged; the full colour: doubled or halved.
+  // With causes of cycles: that of the function's main cause. In a difference, grey: unchanged; the full colour: doubled
+  // or halved.
   const colourOf = (box) => {
+    const counts = causes.length > 0 ? view.rows.find((row) => row.f === box.f)?.counts : undefined;
+    if (counts?.[data.cycles])
+      return `color-mix(in srgb, ${causeColours[causes.indexOf(mainCause(counts))]} 60%, var(--same))`;
     if (!isChange) return `hsl(${hue(data.functions[box.f].name)} var(--box))`;
     const [before, after] = box.weight;
     const part = (after - before) / Math.max(after, before, 1);

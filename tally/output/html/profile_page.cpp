@@ -378,9 +378,11 @@ std::string profile_html(const result::Profile& of, const ProfileStyle& style) {
       page.has_stacks
           ? "Each box is a function. Its width is its inclusive count; its callees are below it. Functions that were "
             "reached by jumps (tail calls) are below the function that was called, with 0 calls and estimated counts. "
-            "Click to zoom."
-      : causes ? "Cycles of a model have no calls: use tally profile --calls --format html -e instructions."
-               : "Calls were not recorded: use tally profile --calls --format html to see a flame graph.";
+            "Click to zoom." +
+                std::string(causes ? " Colours: what most of a function's cycles are spent on. Calls of a function have "
+                                     "parts of its cycles in proportion to their instructions."
+                                   : "")
+          : "Calls were not recorded: use tally profile --calls --format html to see a flame graph.";
   if (!profile.python.empty())
     page.about_python =
         std::string(

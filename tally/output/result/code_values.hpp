@@ -151,6 +151,8 @@ struct CodeCounts {
   std::vector<CodeJump> jumps = {};     ///< if requested: by file, site and target
   std::vector<std::int64_t> inclusive;  ///< of each call, one per event: its own and those of the calls below it
   std::vector<std::int64_t> self;       ///< the same: counted while it was the innermost call
+  /// Events of models: the counts of calls are of instructions, until divide_among_calls() replaces them.
+  std::vector<std::size_t> by_instructions = {};
   bool calls_cut =
       false;  ///< too many different stacks: the counts of some calls are included in their callers' counts
   bool calls_too_deep = false;  ///< too many calls were active: the same

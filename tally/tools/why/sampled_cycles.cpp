@@ -149,9 +149,8 @@ void divide_by_samples(result::Profile& profile, const result::Profile& sampled,
   const double more = given > 0 ? user / given : 1;
   result::EventCount& estimate = profile.stat.events[event].total;
   estimate.count.reason += fmt::format(
-      "; this bound is that of the total: functions have their share of the {} samples of another native run, averaged "
-      "with what the model gives them, which counts as {:.0f} samples; lines have what the model gives them of their "
-      "function{}",
+      "; this bound is that of the total: functions have the mean of {} samples of another native run and of the "
+      "model, which counts as {:.0f}; the model divides them among lines{}",
       thousands(sampled.sampling.front().samples), samples_of_model, intervals_text(shares.functions, total));
   if (shares.kernel > 0)
     estimate.count.reason += fmt::format("; {} {} by {}", result::kernel_code, millions(shares.kernel * total),

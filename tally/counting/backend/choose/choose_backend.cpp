@@ -198,9 +198,8 @@ Result<Choice> choose(const std::string& name, const Order& order, const linux::
     if (traits.has_pmu_counters)
       nothing->hint =
           order.target.attachment.any()
-              ? "the engine counts only programs that tally starts: `tally stat -- PROGRAM`; of running "
-                "programs count software events, -e task-clock,page-faults,context-switches; `tally doctor` "
-                "shows how to get a PMU"
+              ? "the engine counts only programs that tally starts; of running programs count software events "
+                "(-e task-clock,page-faults); `tally doctor` shows how to get a PMU"
               : "`tally doctor` shows what this machine can count and how to get more";
     return fail(*std::move(nothing));
   }

@@ -106,8 +106,8 @@ void report_unreached_bounds(const Order::Windows& windows, const Execution& exe
         fmt::format("no thread reached a trap (--trap {}): there are no windows", trap_name(windows.trap)));
   } else if (bounds.start && execution.windows_started == 0) {
     outcome.missing.push_back(fmt::format(
-        "no thread reached '{}' (--start-at): there are no windows. The compiler may have inlined the function "
-        "into its callers, or the address is inside an instruction; `tally profile` shows which functions run",
+        "no thread reached '{}' (--start-at): there are no windows; it may be inlined, or inside an instruction "
+        "(`tally profile` shows what runs)",
         printable(bounds.start->text)));
   } else if (bounds.stop && execution.windows_stopped == 0) {
     outcome.notices.push_back(

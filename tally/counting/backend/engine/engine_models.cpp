@@ -224,7 +224,7 @@ std::string describe_lacking(const channel::CoreValues& core, const channel::Mod
   for (const auto& [count, name] : delays)
     if (count != 0 && count >= core.instructions / one_of)
       lacking.push_back(fmt::format("{} {}", thousands(static_cast<std::int64_t>(count)), name));
-  return lacking.empty() ? "" : fmt::format("the model lacks the delays of {}; ", join(lacking, " and "));
+  return lacking.empty() ? "" : fmt::format("; it lacks the delays of {}", join(lacking, " and "));
 }
 
 }  // namespace
@@ -233,23 +233,18 @@ std::string describe_cycles(const channel::CoreValues& core, const channel::Mode
                             const Simulation& simulation) {
   const double share = 100.0 * static_cast<double>(core.unknown) / static_cast<double>(core.instructions);
   const std::string unknown = core.unknown == 0
-                                  ? "all executed instructions have timing data"
-                                  : fmt::format("{} of executed instructions have no timing data",
+                                  ? ""
+                                  : fmt::format("; {} of executed instructions have no timing data",
                                                 share < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", share));
-  return fmt::format(
-      "cycles come from a model: the time of instructions on that core, misses of caches and TLBs, and mispredictions; "
-      "{}; {}{}{}",
-      unknown, describe_lacking(core, values, simulation.machine.caches), describe_error(simulation),
-      simulation.machine.name == "host"
-          ? "; others may use the last level, too: `tally memory` measures what programs of this machine get of it"
-          : "");
+  return fmt::format("cycles come from a model (`tally help models`): {}{}{}", describe_error(simulation), unknown,
+                     describe_lacking(core, values, simulation.machine.caches));
 }
 
 std::string describe_unmodelled(const channel::UnseenValues& unseen) {
   if (unseen.instructions == 0) return "";
   return fmt::format(
-      "no model processed {} instructions with {} loads and stores, which the engine executed one at a time at their "
-      "own addresses: far transfers, branches with an operand-size prefix, writes to code that is running",
+      "no model processed {} instructions with {} loads and stores: far transfers, branches with an operand-size "
+      "prefix, writes to code that is running",
       thousands(static_cast<std::int64_t>(unseen.instructions)), thousands(static_cast<std::int64_t>(unseen.accesses)));
 }
 

@@ -17,6 +17,7 @@
 #include "tally/counting/backend/engine/profile/read_code_log.hpp"
 #include "tally/counting/backend/engine/profile/read_python_functions.hpp"
 #include "tally/counting/backend/engine/profile/value_selection.hpp"
+#include "tally/counting/backend/engine/regions/marked_events.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
 #include "tally/engine/channel/run_time_counters.hpp"
 #include "tally/engine/models/branch/outcome.hpp"
@@ -52,6 +53,7 @@ class ProfileReader {
         python_(shared, counts.size(), effort_, result_) {
     result_.events = counts;
     for (const event::Event& event : order.events) weights_.push_back(weights_of(event.id));
+    if (order.has_calls()) choose_sums(modelling);
   }
 
   result::CodeCounts read() {
@@ -185,6 +187,19 @@ class ProfileReader {
       jumps_[{site.file, site.address, target.address}] += static_cast<std::int64_t>(executions);
   }
 
+  /// Sets which sum of a call each event has: the last one, of instructions, for events of models.
+  void choose_sums(const Modelling& modelling) {
+    sums_.resize(order_.events.size(), channel::call_event_limit);
+    std::uint32_t exact = 0;
+    for (const MarkedEvent& one : marked_events(order_, modelling))
+      if (one.place) sums_[static_cast<std::size_t>(one.event - order_.events.data())] = exact++;
+    for (std::size_t e = 0; e < sums_.size(); ++e) {
+      if (!needed_by(order_.events[e].id).any()) continue;
+      sums_[e] = exact;
+      result_.by_instructions.push_back(e);
+    }
+  }
+
   void add_calls(std::uint32_t number, std::uint32_t area, std::uint32_t owner) {
     if (!is_first(area)) return;
     channel::CallNode first{};
@@ -211,9 +226,7 @@ class ProfileReader {
                                             : CodeLocation{result::CodeCall::no_file, 0};
       result_.calls.push_back({owner, place[n.parent], site.file, target.file, site.address, target.address,
                                n.is_recursive != 0, static_cast<std::int64_t>(n.calls)});
-      for (std::size_t e = 0; e < weights_.size(); ++e) {
-        result_.self.push_back(e < channel::call_event_limit ? n.self[e] : 0);
-      }
+      for (const std::uint32_t sum : sums_) result_.self.push_back(sum < channel::call_event_limit ? n.self[sum] : 0);
     }
   }
 
@@ -526,6 +539,7 @@ class ProfileReader {
   std::vector<channel::Totals> corrections_;
   std::vector<channel::CodeValues> values_;
   std::vector<Weights> weights_;                                                           // by event
+  std::vector<std::uint32_t> sums_;                                                        // of calls, by event
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>, std::int64_t> jumps_;  // by file, site and target
   channel::Totals repeated_;
   std::map<std::uint32_t, channel::Totals> repeated_of_owners_;  // instead, in a profile with parts

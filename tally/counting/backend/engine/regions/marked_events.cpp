@@ -37,8 +37,8 @@ std::vector<MarkedEvent> marked_events(const Order& order, const Modelling& mode
       one.reason = causes_only_in_profiles;
     } else if (needed_by(event.id).core && order.windows() != nullptr) {
       one.is_cycles = true;
-    } else if (needed_by(event.id).core && order.has_calls()) {
-      one.reason = "cycles of the core model are not available for calls";
+    } else if (needed_by(event.id).any() && order.has_calls()) {
+      one.reason = "events of models are not available for calls";  // their functions' counts are divided at the end
     } else if (slots == limit) {
       one.reason = too_many();
     } else {
@@ -130,6 +130,8 @@ channel::Marks marks_of(const Order& order, const Modelling& modelling) {
       weigh(marked_event.event->id, marks.weight[*marked_event.place]);
     }
   }
+  if (order.has_calls() && modelling.needed.any())
+    weigh(event::Id::instructions, marks.weight[marks.events++]);
   if (order.has_rdpmc()) choose_counters(events, marks);
   return marks;
 }

@@ -8,8 +8,6 @@
 namespace tally::profile {
 namespace {
 
-using Numbers = std::vector<std::int64_t>;
-constexpr std::uint32_t root = result::CodeCall::no_parent;
 
 /// Rows of one thread, one for each function: its executed instructions and its modelled count.
 void add_rows(result::Profile& profile, std::uint32_t owner, const std::vector<std::pair<int, int>>& rows) {
@@ -32,42 +30,42 @@ void add_call(result::Profile& profile, std::uint32_t owner, std::uint32_t paren
   profile.self.push_back(executed);
 }
 
-std::int64_t sum(const Numbers& numbers) { return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0}); }
+std::int64_t sum(const std::vector<std::int64_t>& numbers) { return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0}); }
 
-result::Profile empty() {
+result::Profile without_rows() {
   result::Profile profile;
   profile.stat.events.resize(1);
   return profile;
 }
 
 TEST(DivideAmongCalls, calls_of_a_function_have_its_count) {
-  result::Profile profile = empty();
+  result::Profile profile = without_rows();
   add_rows(profile, 0, {{10, 7}, {30, 100}});
   add_rows(profile, 1, {{10, 50}});
-  add_call(profile, 0, root, 0, 10);
+  add_call(profile, 0, result::CodeCall::no_parent, 0, 10);
   add_call(profile, 0, 0, 1, 10);
   add_call(profile, 0, 1, 1, 20);
-  add_call(profile, 1, root, 0, 10);
+  add_call(profile, 1, result::CodeCall::no_parent, 0, 10);
   divide_among_calls(profile, {0});
-  EXPECT_EQ(profile.self, (Numbers{7, 33, 67, 50}));
-  EXPECT_EQ(profile.inclusive, (Numbers{107, 100, 67, 50}));
+  EXPECT_EQ(profile.self, (std::vector<std::int64_t>{7, 33, 67, 50}));
+  EXPECT_EQ(profile.inclusive, (std::vector<std::int64_t>{107, 100, 67, 50}));
 }
 
 // Function 2 is jumped to, from one of the calls of function 1: that call executed more than function 1 has.
 TEST(DivideAmongCalls, functions_without_calls_are_part_of_those_that_jumped_there) {
-  result::Profile profile = empty();
+  result::Profile profile = without_rows();
   add_rows(profile, 0, {{10, 7}, {30, 100}, {60, 600}});
-  add_call(profile, 0, root, 0, 10);
+  add_call(profile, 0, result::CodeCall::no_parent, 0, 10);
   add_call(profile, 0, 0, 1, 90);
   divide_among_calls(profile, {0});
-  EXPECT_EQ(profile.self, (Numbers{7, 700}));
+  EXPECT_EQ(profile.self, (std::vector<std::int64_t>{7, 700}));
 }
 
 // No call executed more than its function: all calls have a part.
 TEST(DivideAmongCalls, sums_are_equal_whatever_the_numbers) {
-  result::Profile profile = empty();
+  result::Profile profile = without_rows();
   add_rows(profile, 0, {{1'000'003, 999'999'999}, {1'000'003, 13}, {0, 1'234'567}});
-  for (int i = 0; i < 1000; ++i) add_call(profile, 0, root, i % 2 == 0 ? 0 : 1, 1 + i % 7);
+  for (int i = 0; i < 1000; ++i) add_call(profile, 0, result::CodeCall::no_parent, i % 2 == 0 ? 0 : 1, 1 + i % 7);
   divide_among_calls(profile, {0});
   EXPECT_EQ(sum(profile.self), sum(profile.counts));
   std::int64_t of_function = 0;

@@ -63,11 +63,17 @@ inline constexpr u64 page_bytes = 4096;
 inline constexpr u64 page_down(u64 a) { return a & ~(page_bytes - 1); }
 inline constexpr u64 page_up(u64 a) { return page_down(a + page_bytes - 1); }
 
+/// For variables of some kilobytes that most programs never use. The others are next to one another, so that they share
+/// few pages: a process writes to most of them when it starts.
+#define LARGE [[gnu::section(".lbss")]]
+
 /// Ends the process with a message on its stderr. Only for bugs of the engine and for a machine out of memory.
 [[noreturn]] void die(const char* what, u64 value);
 
-/// Excludes the engine's memory from the program's core file.
-inline void keep_from_core(u64 a, u64 bytes) { kernel(SYS_madvise, a, bytes, MADV_DONTDUMP); }
+/// Excludes the engine's memory from the program's core file: at the end of its start, all that it has, by
+/// keep_start_from_core(), and from then on each mapping.
+void keep_from_core(u64 a, u64 bytes);
+void keep_start_from_core();
 
 /// Reserves address space for the engine, far from where the kernel maps the program's memory, so that the program has
 /// the same addresses as natively. Dies if the address space is full.
@@ -93,13 +99,11 @@ u64 own_space_end();
 /// Returns the best first address in [start, end) for memory that is used from the low end up. Its first half megabyte
 /// is mapped page by page, as small programs need it, and the rest two megabytes at a time if the kernel has such
 /// pages. The first access to a page costs a virtual machine more than a microsecond.
-inline u64 grow_from(u64 start, u64 end) {
-  constexpr u64 huge_bytes = 2 << 20, small_bytes = 512 << 10;
-  const u64 huge = (start + small_bytes + huge_bytes - 1) & ~(huge_bytes - 1);
-  if (huge + huge_bytes > end) return start;
-  kernel(SYS_madvise, huge, end - huge, MADV_HUGEPAGE);
-  return huge - small_bytes;
-}
+u64 grow_from(u64 start, u64 end);
+/// The kernel is asked for these pages only once the program has `large_program` traces, or releases memory: each
+/// request divides a mapping, and a short program needs none.
+void use_huge_pages();
+inline constexpr u32 large_program = 2048;
 
 /// Maps pages that will all be written, or accessed in random order: cheaper than one or two faults for each page.
 inline void populate(const void* at, u64 bytes) {
@@ -142,6 +146,8 @@ struct Growing {
     discard_pages(data, page_up(u64{size} * sizeof(T)));
     size = n;
   }
+  /// Maps the memory of the next `n` elements, which will all be added.
+  void populate_next(u32 n) { populate(data + size, u64{n} * sizeof(T)); }
   /// Appends an element without writing it: it contains zeros, or the values from before a reset.
   u32 add() { return size++; }
   u32 add(const T& v) {

@@ -35,7 +35,46 @@ u64 map_next(u64 bytes, int protection) {
   return 0;
 }
 
+/// Ranges for which huge pages were not requested yet.
+constexpr u32 later_limit = 32;
+struct {
+  u64 start, bytes;
+} later[later_limit];
+u32 later_count;
+bool is_large;  // huge pages are requested at once
+
+bool has_started;  // keep_from_core()
+
+void exclude(u64 a, u64 bytes) { kernel(SYS_madvise, a, bytes, MADV_DONTDUMP); }
+
 }  // namespace
+
+void keep_from_core(u64 a, u64 bytes) {
+  if (has_started) exclude(a, bytes);
+}
+
+void keep_start_from_core() {
+  has_started = true;
+  exclude(records_at, channel::records_bytes);
+  exclude(own_space, next_free - own_space);  // skips what is not mapped
+}
+
+u64 grow_from(u64 start, u64 end) {
+  constexpr u64 huge_bytes = 2 << 20, small_bytes = 512 << 10;
+  const u64 huge = (start + small_bytes + huge_bytes - 1) & ~(huge_bytes - 1);
+  if (huge + huge_bytes > end) return start;
+  if (!is_large && later_count < later_limit)
+    later[later_count++] = {huge, end - huge};
+  else
+    kernel(SYS_madvise, huge, end - huge, MADV_HUGEPAGE);
+  return huge - small_bytes;
+}
+
+void use_huge_pages() {
+  is_large = true;
+  for (; later_count > 0; later_count--)
+    kernel(SYS_madvise, later[later_count - 1].start, later[later_count - 1].bytes, MADV_HUGEPAGE);
+}
 
 Lock reserve_lock;
 

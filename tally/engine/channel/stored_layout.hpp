@@ -38,6 +38,8 @@ struct UsedParts {
   uint8_t bits[store_bytes / used_part_bytes / 8];
 };
 
+inline constexpr uint32_t sound_limit = 64;
+
 /// Head of a store.
 struct StoreHeader {
   uint64_t magic;
@@ -48,6 +50,7 @@ struct StoreHeader {
   uint64_t refused;  ///< records of the kept file with a wrong checksum; in memory only
   RecordKey key;     ///< of both files; in memory only, which other users' programs do not have
   UsedParts used;    ///< parts of the kept file: in memory, those that this run used; on disk, those used by any run
+  uint32_t sound[sound_limit];  ///< places of bundles of the kept file with the right checksum; in memory only
 };
 static_assert(sizeof(StoreHeader) <= 4096);
 inline constexpr uint64_t store_slots_offset = 4096;
@@ -192,7 +195,7 @@ struct Store {
   }
 
   /// Begins an empty store in a file of zeros.
-  void begin(uint64_t engine) const { header() = {store_magic, engine, store_log_offset, 0, 0, 0, {}, {}}; }
+  void begin(uint64_t engine) const { header() = {store_magic, engine, store_log_offset, 0, 0, 0, {}, {}, {}}; }
 
   /// Returns the first record with this tag for which `fits` returns true, or null.
   template <class Fits>

@@ -74,7 +74,8 @@ Sizes measure() {
   u32 n = arena_ranges(own);
   own[n++] = {records_at, own_space_end()};
   Sizes sizes{};
-  each_mapping([&](const ListedMapping& m) {
+  LARGE static KernelMappings mappings;
+  mappings.each([&](const ListedMapping& m) {
     if (m.start >> 63 != 0) return;
     const bool is_stack = m.path_bytes > 1 && m.path[0] == '[' && m.path[1] == 's';
     const bool is_data = m.permissions[1] == 'w' && m.permissions[3] == 'p' && !is_stack;

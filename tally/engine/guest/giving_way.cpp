@@ -88,7 +88,8 @@ bool mappings_are_used_up() {
   const u32 limit = settings().mapping_limit;
   u32 n = 0;
   lock_code();
-  each_mapping([&n](const ListedMapping&) { n++; });
+  LARGE static KernelMappings mappings;
+  mappings.each([&n](const ListedMapping&) { n++; });
   unlock_code();
   return limit != 0 && n + least_free > limit;
 }

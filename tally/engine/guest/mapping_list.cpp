@@ -13,7 +13,7 @@ using translate::ListedMapping;
 constexpr u64 most_bytes = 64 << 20;
 
 /// What was kept of a mapping, and the end address of that mapping.
-struct {
+LARGE struct {
   char text[16384];
   u64 bytes, end;
 } rest;
@@ -122,7 +122,7 @@ class ListWriter {
 
   /// Adds a part of a mapping, and joins it with the part before if the engine's protection separates them.
   void add(const ListedMapping& m, u64 start, u64 end, bool changed) {
-    static ListedMapping part;
+    LARGE static ListedMapping part;
     part = m;
     part.start = start;
     part.end = end;
@@ -135,7 +135,7 @@ class ListWriter {
 
   /// Whether the part continues the mapping of the last line, whose start and offset it then takes over.
   bool continues_last(ListedMapping& part) const {
-    static translate::MappingReader reader;
+    LARGE static translate::MappingReader reader;
     reader.begin_line();
     for (u64 i = last_.line; i < end_ && !reader.takes(text_[i]); i++) continue;
     const ListedMapping& before = reader.line();
@@ -248,7 +248,7 @@ u64 put_rest_first(MappingList& list) {
 }
 
 bool read_mapping_list(u64 fd, ListForm form, MappingList& list) {
-  static char part[4096];
+  LARGE static char part[4096];
   if (!writer.init()) return false;
   writer.begin(form);
   u64 at = 0;

@@ -12,7 +12,7 @@ namespace tally::engine::guest {
 namespace {
 
 constexpr u64 record_limit = 65528;  // the size of a record has 16 bits
-union {
+LARGE union {
   perf_event_header header;
   u64 word[record_limit / 8];
 } memory;

@@ -79,7 +79,7 @@ void record_mapping(const Thread* t, const translate::ListedMapping& m) {
   const bool is_code = may[2] == 'x';
   const Flag data_flag = is_code ? Flag::mmap2 : Flag::mmap_data;
   for_recording(t->index, is_code ? Flag::mmap : Flag::mmap_data, data_flag, [&](PmuOpenEvent& e) {
-    static MappingRecord record;
+    LARGE static MappingRecord record;
     const bool is_long = has_flag(e, Flag::mmap2);
     record.header = {is_long ? u32{PERF_RECORD_MMAP2} : u32{PERF_RECORD_MMAP},
                      static_cast<u16>(PERF_RECORD_MISC_USER | (is_code ? 0 : PERF_RECORD_MISC_MMAP_DATA)), 0};
@@ -144,7 +144,8 @@ void record_mappings(const Thread* t, u64 start, u64 end, bool may_be_code) {
   static translate::AddressRange arenas[translate::arena_limit];
   const u32 n = translate::arena_ranges(arenas);
   lock_code();
-  translate::each_mapping([&](const translate::ListedMapping& m) {
+  LARGE static translate::KernelMappings mappings;
+  mappings.each([&](const translate::ListedMapping& m) {
     if (m.start < end && m.end > start && m.start >> 63 == 0 && !is_own(m.start, arenas, n)) record_mapping(t, m);
   });
   unlock_code();

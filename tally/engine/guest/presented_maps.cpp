@@ -26,7 +26,7 @@ struct ListFile {
 
 /// The files that the program opened, under lock_code(); the oldest is replaced first. A thread's file is another one.
 constexpr u32 file_limit = 256;
-ListFile files[file_limit];
+LARGE ListFile files[file_limit];
 u32 file_count;
 bool has_other_devices;  // than that of the first file: another /proc
 

@@ -32,7 +32,8 @@ bool read_own_bytes(OwnBytes& own) {
   static OwnRanges ranges;
   ranges.read();
   own = {};
-  return translate::each_mapping([&](const translate::ListedMapping& m) {
+  LARGE static translate::KernelMappings mappings;
+  return mappings.each([&](const translate::ListedMapping& m) {
     const u64 bytes = ranges.bytes_in(m.start, m.end);
     const bool is_writable = m.permissions[1] == 'w', is_shared = m.permissions[3] == 's';
     const bool is_code = !is_writable && m.permissions[2] == 'x';
@@ -160,7 +161,7 @@ void change_word(Text& text, u64 start, u32 number, s64 by) {
 }  // namespace
 
 bool read_sizes(u64 fd, ListForm form, MappingList& list) {
-  static char content[16384];
+  LARGE static char content[16384];
   OwnBytes own;
   if (!read_own_bytes(own)) return false;
   u64 bytes = 0;

@@ -88,7 +88,7 @@ struct FutexUse {
   u64 address;
   const Thread* by;
 };
-FutexUse futex_uses[1024];
+LARGE FutexUse futex_uses[1024];
 
 bool is_race(const Thread* t, u64 address) {
   FutexUse& use = futex_uses[address / 4 % (sizeof futex_uses / sizeof futex_uses[0])];

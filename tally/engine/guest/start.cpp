@@ -169,6 +169,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   cache_init();
   decoder_init();
   persistent_cache_init(kept, added, entry);
+  keep_start_from_core();
   if (arena_for(pc) == nullptr) {
     if (arenas_are_forbidden()) __atomic_add_fetch(&records().header().forbidden, 1, __ATOMIC_RELAXED);
     start_natively();

@@ -92,7 +92,7 @@ Operation kind_of(const Details& details, const models::Form& form) {
     u64 key;
     Operation operation;
   };
-  static CachedKind cache[1024];
+  LARGE static CachedKind cache[1024];
   const u64 key = u64{details.raw.mnemonic} << 32 | u64{form.bits} << 16 | u64{form.operands} << 8 |
                   u64{form.address_parts} << 4 | u64{form.immediate} << 3 | u64{form.memory} << 2 |
                   u64{form.locked} << 1 | u64{form.same_register} | u64{form.repeated} << 62 | u64{form.general} << 61 |
@@ -288,7 +288,7 @@ CoreInstruction core_code(const Instruction& in) {
     u64 words[2];
     CoreInstruction code;
   };
-  static CachedCode cache[1 << 14];
+  LARGE static CachedCode cache[1 << 14];
   const Form form(in);
   CachedCode& entry = cache[form.hash()];
   if (entry.words[0] != form.words[0] || entry.words[1] != form.words[1])

@@ -12,7 +12,7 @@
 
 namespace tally::engine::instrument {
 
-ModelCode model_code;
+LARGE ModelCode model_code;
 
 namespace {
 

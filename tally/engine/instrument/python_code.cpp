@@ -125,7 +125,7 @@ class Search {
 }  // namespace
 
 void find_frame_changes(u64 begin, u64 bytes, FrameChanges& changes) {
-  static OtherBlocks blocks;  // the caller holds a lock
+  LARGE static OtherBlocks blocks;  // the caller holds a lock
   changes.count = 0;
   Variable variable{};
   if (find_variable(begin, bytes, variable)) Search(begin, bytes, variable, changes, blocks).run();

@@ -18,7 +18,7 @@ struct Site {
 
   bool is_unstable(u64 share, u64 executions) const { return u64{now - before} * share > executions; }
 };
-Site sites[site_count];
+LARGE Site sites[site_count];
 
 static_assert(sites_at >= actions_at + sizeof(Actions) && sites_at + site_count * sizeof(u32) <= touched_at);
 

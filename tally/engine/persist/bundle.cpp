@@ -72,6 +72,7 @@ class Loader {
     if (uses.full(head_.traces) || !fits()) return 0;
     has_names_ = has_sound_names(bundle_);
     touch_pages();
+    if (tables.traces.size + head_.traces > large_program) use_huge_pages();
     first_number_ = new_segment_pages(parts_.vectors, head_.numbers);
     if (first_number_ == 0) return 0;
     copy_code();
@@ -157,7 +158,8 @@ class Loader {
 
   void add_traces() {
     first_trace_ = tables.traces.size;
-    populate(&tables.traces[first_trace_], head_.traces * sizeof(Trace));
+    tables.traces.populate_next(head_.traces);
+    uses.populate_next(head_.traces);
     for (u32 i = 0; i < head_.traces; i++) {
       const BundleTrace& stored = parts_.traces[i];
       const u64 pc = start_ + stored.pc, body = block_ + stored.body;
@@ -186,6 +188,7 @@ class Loader {
   }
 
   void lead_exits() {
+    populate_links(head_.exits);
     Emitter stub{reinterpret_cast<u8*>(block_ + head_.block_bytes - u64{head_.exits} * stub_bytes)};
     for (u32 i = 0; i < head_.exits; i++) {
       const BundleExit& exit = parts_.exits[i];

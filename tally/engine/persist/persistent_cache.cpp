@@ -20,7 +20,7 @@ void add_template(const Recording& r, const Builder& b, u32 use) {
   Trace& t = b.trace;
   const u64 code_bytes = b.e.here() - b.body, stub_bytes = has_probe_stubs() ? b.arena.cold - r.stubs : 0;
   if (code_bytes > Recording::max_bytes || stub_bytes > Recording::max_bytes || t.loop > Recording::max_bytes) return;
-  static KeptModelRange model_range[ModelCode::range_limit];
+  LARGE static KeptModelRange model_range[ModelCode::range_limit];
   const u32 model_ranges = model_plan.any() ? models_ranges_of(t, model_range) : 0;
   for (u32 i = 0; i < r.ranges; i++)
     if (!is_constant(r.range[i].at(r.pc), r.range[i].bytes)) return;

@@ -25,7 +25,7 @@ bool writes;  // to `added`
 /// Key and state of the record checks, excluded from the program's core files.
 struct RecordChecks {
   channel::RecordKey key;
-  u8 sound[channel::store_bytes / channel::record_unit / 8];  // one bit per record of `kept`: checked and valid
+  u32 sound[512];  // places of records of `kept` that were checked last, and are valid: neighbours share a page
 };
 RecordChecks* checks;  // null without a store, and once the process has dropped privileges
 
@@ -44,17 +44,21 @@ void refuse(u32 place) {
   if (writes) __atomic_add_fetch(&added.header().refused, 1, __ATOMIC_RELAXED);
 }
 
-/// Whether a record is unchanged since an engine of this user wrote it. Checks each record in `kept` once. Records that
-/// other processes add may be damaged by their programs, so these are checked each time.
+/// Whether a record is unchanged since an engine of this user wrote it. In `kept`, one process checks a bundle for the
+/// whole run, because it is as large as a program. Records that other processes add may be damaged by their programs, so
+/// these are checked each time.
 bool is_sound(const channel::Store& store, const channel::RecordHead& record) {
-  if (&store == &added) return checks != nullptr && channel::is_sound(record, checks->key);
-  const u32 place = store.place_of(record);
   if (checks == nullptr) return false;
-  u8& known = checks->sound[place / 8];
-  const u8 bit = static_cast<u8>(1u << place % 8);
-  if ((known & bit) != 0) return true;
-  if (channel::is_sound(record, checks->key)) {
-    known |= bit;
+  if (&store == &added) return channel::is_sound(record, checks->key);
+  const u32 place = store.place_of(record);
+  u32& known = checks->sound[place / 32 % (sizeof checks->sound / sizeof known)];
+  if (known == place) return true;
+  u32* const of_run =
+      writes && channel::as_bundle(record) != nullptr ? &added.header().sound[place % channel::sound_limit] : nullptr;
+  const bool is_known = of_run != nullptr && __atomic_load_n(of_run, __ATOMIC_RELAXED) == place;
+  if (is_known || channel::is_sound(record, checks->key)) {
+    known = place;
+    if (of_run != nullptr) __atomic_store_n(of_run, place, __ATOMIC_RELAXED);
     if (writes) channel::note_used(added.header().used, place, record.bytes);
     return true;
   }

@@ -92,6 +92,7 @@ void report_near_cache(u64 base) {
 
 /// Unmaps the arena.
 void release(Arena& a) {
+  use_huge_pages();  // not later, when the addresses may be the program's
   // A thread that is killed here leaks an arena. The alternative could unmap addresses that the program uses by then.
   const u64 base = __atomic_exchange_n(&a.base, 0, __ATOMIC_SEQ_CST);
   if (base != 0 && a.far)

@@ -277,6 +277,7 @@ Trace* suspended_trace(u64 key) {
 
 Trace* new_trace(Arena& arena, u64 key, u64 start) {
   const u32 index = tables.traces.add(Trace{});
+  if (index == large_program) use_huge_pages();
   Trace& t = tables.traces[index];
   t.pc = pc_of_key(key);
   t.steps = t.pc != key;

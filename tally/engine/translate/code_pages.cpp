@@ -215,6 +215,7 @@ bool code_pages_have_room(u32 nodes, u32 different_pages) {
   if (page_nodes.full(nodes + 512)) return false;
   while ((code_pages_used + different_pages) * 2 > code_page_mask)
     if (!grow_code_pages()) return false;
+  page_nodes.populate_next(nodes);
   return true;
 }
 

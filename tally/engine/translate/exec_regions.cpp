@@ -55,8 +55,9 @@ bool readable(u64 address) {
 }
 
 bool query_kernel(u64 pc) {
+  LARGE static KernelMappings mappings;
   bool found = false;
-  const bool known = each_mapping([&](const ListedMapping& m) {
+  const bool known = mappings.each([&](const ListedMapping& m) {
     const u64 start = m.start, end = m.end;
     const char* const p = m.permissions;
     const bool is_kernels = start >> 63 != 0;  // vsyscall

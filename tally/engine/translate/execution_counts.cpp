@@ -10,7 +10,7 @@ u64* of_ended;  // sums of the counters of ended threads; null: none has ended
 /// Adds counters to sums.
 void add_counters(u64* sums, const u64* counted, u32 numbers) {
   // Skip pages that were never written: reading one would allocate it.
-  static u8 is_present[counters_bytes / page_bytes];
+  LARGE static u8 is_present[counters_bytes / page_bytes];
   const u64 bytes = page_up(u64{numbers} * sizeof(u64));
   const bool known = kernel(SYS_mincore, reinterpret_cast<u64>(counted), bytes, reinterpret_cast<u64>(is_present)) == 0;
   for (u32 page = 0; page < bytes / page_bytes; page++) {

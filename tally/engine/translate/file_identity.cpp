@@ -13,7 +13,7 @@ constexpr u64 to_read = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 constexpr u64 current_directory = static_cast<u64>(AT_FDCWD);
 constexpr char deleted[] = " (deleted)";
 
-alignas(8) u8 bytes_of_file[65536];
+LARGE alignas(8) u8 bytes_of_file[65536];
 
 /// Reads at most sizeof bytes_of_file. Returns 0 if no bytes can be read.
 u64 read_file(s64 fd, u64 offset, u64 bytes) {
@@ -102,7 +102,7 @@ MappedFile::MappedFile(const ListedMapping& m) {
   char* end = put_hex(link + sizeof "self/map_files/" - 1, m.start);
   *end++ = '-';
   *put_hex(end, m.end) = 0;
-  static char path[sizeof m.path + 1];
+  LARGE static char path[sizeof m.path + 1];
   copy(path, m.path, m.path_bytes);
   path[m.path_bytes] = 0;
   // Another file may have the path of a deleted one, and even its inode.

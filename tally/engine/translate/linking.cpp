@@ -24,6 +24,7 @@ void links_init() {
 void links_forget() { links.reset(first_link); }
 
 bool links_are_full(u32 more) { return links.full(more); }
+void populate_links(u32 n) { links.populate_next(n); }
 
 void patch_forwarding_jump(u64 forwarding_jump, u64 to) {
   const u32 displacement = to == 0 ? 0 : static_cast<u32>(to - forwarding_jump - 5);

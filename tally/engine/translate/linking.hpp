@@ -28,5 +28,7 @@ void patch_forwarding_jump(u64 forwarding_jump, u64 to);
 void links_init();
 void links_forget();
 bool links_are_full(u32 more);
+/// Maps the memory of the next `n` exits, which will all be added.
+void populate_links(u32 n);
 
 }  // namespace tally::engine::translate

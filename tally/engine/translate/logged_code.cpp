@@ -13,7 +13,7 @@ using channel::CodeRecordKind;
 
 // Mappings that are in the log. If there are more, the oldest entry is replaced, and logged again when it is needed.
 constexpr u32 logged_limit = 256;
-LoggedMapping logged[logged_limit];
+LARGE LoggedMapping logged[logged_limit];
 u32 changes;            // counts changes of `logged`; odd during a change
 u32 next_slot, latest;  // the next entry to replace; the last entry that was found
 u32 numbers;            // the number of mapping numbers in use
@@ -31,10 +31,10 @@ struct LoggedFile {
   char path[200];
 };
 static_assert(sizeof(LoggedFile) == 256);
-LoggedFile file_of[logged_limit];  // by index in `logged`
+LARGE LoggedFile file_of[logged_limit];  // by index in `logged`
 // Files whose mappings were recently replaced by other memory. Code that is moved to huge pages reappears there.
 constexpr u32 former_limit = 32;
-LoggedFile former[former_limit];
+LARGE LoggedFile former[former_limit];
 u32 former_turn;
 
 /// Changes `logged`, which known_mapping() reads without a lock. If a thread is killed during the change, the number
@@ -135,7 +135,7 @@ bool add_copy_of_file(const ListedMapping& m, u64 pc) {
   for (u32 back = 1; back <= former_limit; back++) {
     const LoggedFile& f = former[(former_turn - back) % former_limit];
     if (f.path_bytes == 0 || pc - f.start >= f.end - f.start) continue;
-    static ListedMapping made;
+    LARGE static ListedMapping made;
     made = m;
     if (made.start < f.start) made.start = f.start;
     if (made.end > f.end) made.end = f.end;
@@ -171,11 +171,12 @@ void add_mapping_of(const ListedMapping& m, u64 pc) {
 LoggedMapping log_mapping_of(u64 pc) {
   lock_code();
   if (logged_at(pc) == nullptr) {
-    static ListedMapping mapping;
+    LARGE static ListedMapping mapping;
     mapping = ListedMapping{};
     mapping.start = page_down(pc);
     mapping.end = mapping.start + page_bytes;
-    each_mapping([&](const ListedMapping& m) {
+    LARGE static KernelMappings mappings;
+    mappings.each([&](const ListedMapping& m) {
       if (pc - m.start < m.end - m.start) mapping = m;
     });
     add_mapping_of(mapping, pc);

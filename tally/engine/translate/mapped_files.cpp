@@ -124,7 +124,8 @@ void files_move(u64 old, u64 old_bytes, u64 to, u64 bytes) {
 
 void files_learn(u64 start, u64 end) {
   const ChangeScope change;
-  each_mapping([&](const ListedMapping& m) {
+  LARGE static KernelMappings mappings;
+  mappings.each([&](const ListedMapping& m) {
     if (m.start >= end || m.end <= start) return;
     FileMapping f;
     f.shared = m.permissions[3] == 's';

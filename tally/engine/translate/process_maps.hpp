@@ -13,7 +13,7 @@ struct ListedMapping {
   u32 path_bytes;  // 0 = no path
 };
 
-/// Parses the kernel's list line by line, for each_mapping().
+/// Parses the kernel's list line by line, for KernelMappings.
 class MappingReader {
  public:
   /// Takes the next character of the text. Returns true at the end of a line.
@@ -59,22 +59,28 @@ class MappingReader {
   u32 field_ = 0, position_ = 0;
 };
 
-/// Reads /proc/self/maps and calls f(ListedMapping) for each line. Returns false if there is no /proc.
-template <class F>
-bool each_mapping(F&& f) {
-  static char text[16384];  // one reader at a time, under the lock of exec_regions.cpp
-  static MappingReader reader;
-  const s64 fd = open_own("self/maps");
-  if (failed(fd)) return false;
-  reader.begin_line();
-  for (s64 n; (n = kernel(SYS_read, fd, reinterpret_cast<u64>(text), sizeof text)) > 0;)
-    for (s64 i = 0; i < n; i++) {
-      if (!reader.takes(text[i])) continue;
-      f(reader.line());
-      reader.begin_line();
-    }
-  kernel(SYS_close, fd);
-  return true;
-}
+/// Reads /proc/self/maps. Each user has one of its own, a LARGE one, under its lock.
+class KernelMappings {
+ public:
+  /// Calls f(ListedMapping) for each line. Returns false if there is no /proc.
+  template <class F>
+  bool each(F&& f) {
+    const s64 fd = open_own("self/maps");
+    if (failed(fd)) return false;
+    reader_.begin_line();
+    for (s64 n; (n = kernel(SYS_read, fd, reinterpret_cast<u64>(text_), sizeof text_)) > 0;)
+      for (s64 i = 0; i < n; i++) {
+        if (!reader_.takes(text_[i])) continue;
+        f(reader_.line());
+        reader_.begin_line();
+      }
+    kernel(SYS_close, fd);
+    return true;
+  }
+
+ private:
+  char text_[16384]{};
+  MappingReader reader_;
+};
 
 }  // namespace tally::engine::translate

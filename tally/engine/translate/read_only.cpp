@@ -10,7 +10,7 @@ struct ReadOnly {
   bool used;
 };
 constexpr u32 read_only_limit = 256;
-ReadOnly read_only[read_only_limit];
+LARGE ReadOnly read_only[read_only_limit];
 u32 read_only_count;
 bool pointers_dropped;  // some pointers that were used
 

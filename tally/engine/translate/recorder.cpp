@@ -10,7 +10,7 @@ constinit NoPersistentCache no_persistent_cache;
 
 }  // namespace
 
-Recorder recorder;
+LARGE Recorder recorder;
 constinit PersistentCache* persistent_cache = &no_persistent_cache;
 
 void Recorder::begin(const Builder& b, bool by_jump, u8 generation) {

@@ -53,8 +53,9 @@ class Locator {
   }
 
   void find() {
-    each_mapping([this](const ListedMapping& m) { take(m, true); });
-    each_mapping([this](const ListedMapping& m) { take(m, false); });
+    LARGE static KernelMappings mappings;
+    mappings.each([this](const ListedMapping& m) { take(m, true); });
+    mappings.each([this](const ListedMapping& m) { take(m, false); });
   }
 
  private:

@@ -26,7 +26,8 @@ bool describe(const Instruction& in, UnaskedSite& site) {
   const char* const name = ZydisMnemonicGetString(Details(in).raw.mnemonic);
   copy(site.instruction, name, text_bytes(name, sizeof site.instruction - 1));
   lock_code();
-  each_mapping([&](const ListedMapping& m) {
+  LARGE static KernelMappings mappings;
+  mappings.each([&](const ListedMapping& m) {
     if (in.pc < m.start || in.pc >= m.end) return;
     copy(site.file, m.path, m.path_bytes < sizeof site.file ? m.path_bytes : sizeof site.file - 1);
     if (m.inode != 0) site.offset = m.offset + (in.pc - m.start);

@@ -41,6 +41,7 @@ namespace {
 
 /// Why an event of what instructions did is not exact.
 std::string unknown_amounts(event::Id id, const channel::Totals& totals) {
+  if (totals.field[channel::unknown_operations] == 0 && totals.field[channel::unknown_bytes] == 0) return {};
   const auto why = [&](bool has, channel::Field unknown, std::string_view what) {
     const std::int64_t n = totals.field[unknown];
     return n == 0 || !has ? std::string()

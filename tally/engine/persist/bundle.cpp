@@ -207,7 +207,7 @@ class Loader {
 
   static void give_up(Trace& t) {
     if (t.dead) return;
-    t.dead = true;
+    mark_dead(t);
     supersede(t, nullptr);
   }
 

@@ -141,7 +141,7 @@ Trace* make(const Template& t, u64 pc, bool by_jump, Arena& arena) {
     log_trace(trace);
     return &trace;
   }
-  trace.dead = true;
+  mark_dead(trace);
   return nullptr;
 }
 

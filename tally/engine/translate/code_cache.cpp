@@ -49,6 +49,7 @@ void insert_slot(u32 trace) {
   constexpr u32 none = ~0u;
   u32 i = first_slot(key), found = none;
   for (; slots[i].trace != 0; i = (i + 1) & slot_mask) {
+    if (!tables.has_dead) continue;
     Trace& t = tables.traces[slots[i].trace];
     if (!t.dead) continue;
     if (key_of(t) == key) {
@@ -66,8 +67,8 @@ void insert_slot(u32 trace) {
   slots[found] = {trace, static_cast<u32>(key)};
 }
 
-bool grow_slots() {
-  const u32 n = (slot_mask + 1) * 4;
+/// Makes room for `n` slots, a power of two.
+bool grow_slots(u32 n) {
   Slot* const larger =
       new_table<Slot>(n);  // the old one is not freed: all old ones together are smaller than the new one
   if (larger == nullptr) return false;
@@ -178,7 +179,7 @@ void drop(Trace& t) {
   const bool was_suspended = t.suspended != 0;
   t.suspended = 0;
   if (was_suspended) return;
-  t.dead = true;
+  mark_dead(t);
   patch_dead(t);
 }
 
@@ -187,7 +188,7 @@ bool traces_can_be_suspended() { return !is_probed && !counts_down() && !logs_co
 bool suspend(Trace& t) {
   if (t.steps || t.compared != 0) return false;
   if (t.suspended++ != 0) return true;
-  t.dead = true;
+  mark_dead(t);
   t.head = at<u16>(t.body);
   if (t.loop != 0) t.loop_jump = at<u32>(t.body + t.loop);
   patch_dead(t);
@@ -217,6 +218,7 @@ void cache_reset() {
   tables.traces.reset(1);
   tables.places.reset(0);
   tables.segments.reset(0);
+  tables.has_dead = false;
   links_forget();
   code_pages_reset();
   instrumentation->discarded();
@@ -243,7 +245,7 @@ bool tables_have_room() {
          !tables.segments.full(512) && !links_are_full(512 + tables.traces.size) && instrumentation->has_room() &&
          probes->has_room() && log_has_room(1, 512) &&
          // Tables grow here so that a started trace has room.
-         (slots_used * 2 <= slot_mask || grow_slots()) && code_pages_have_room();
+         (slots_used * 2 <= slot_mask || grow_slots((slot_mask + 1) * 4)) && code_pages_have_room();
 }
 
 bool have_room(u32 traces, u32 exits, u32 nodes, u32 different_pages, u32 numbers) {
@@ -252,8 +254,9 @@ bool have_room(u32 traces, u32 exits, u32 nodes, u32 different_pages, u32 number
   if (tables.traces.full(traces) || links_are_full(exits + 512 + tables.traces.size + traces) ||
       segment_limit_so_far() + numbers + 1024 > channel::segment_limit)
     return false;
-  while ((slots_used + traces) * 2 > slot_mask)
-    if (!grow_slots()) return false;
+  u32 slots_needed = slot_mask + 1;
+  while ((slots_used + traces) * 2 >= slots_needed) slots_needed *= 4;
+  if (slots_needed > slot_mask + 1 && !grow_slots(slots_needed)) return false;
   return code_pages_have_room(nodes, different_pages);
 }
 

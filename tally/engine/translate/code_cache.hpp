@@ -191,8 +191,11 @@ struct Tables {
   Growing<Trace> traces;
   Growing<InstructionMapping> places;
   Growing<Segment> segments;
+  bool has_dead;  // one of the traces is dead, or was
 };
 extern Tables tables;
+
+inline void mark_dead(Trace& t) { t.dead = tables.has_dead = true; }
 
 // --- translate.cpp --------------------------------------------------------------------------------------------------
 

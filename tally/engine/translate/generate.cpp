@@ -356,7 +356,7 @@ Builder begin_trace(Arena& arena, u64 key, bool by_jump, u64 later) {
 }
 
 void abandon_trace(const Builder& b) {
-  b.trace.dead = true;
+  mark_dead(b.trace);
   b.trace.bytes = 0;
   b.trace.start = b.arena.hot;
 }

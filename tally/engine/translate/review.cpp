@@ -49,7 +49,7 @@ class Review {
 
   void reoptimize_hot() {
     // So that the new traces do not link to the old ones.
-    for (u32 i = 0; i < size_; i++) list_[i].trace->dead = true;
+    for (u32 i = 0; i < size_; i++) mark_dead(*list_[i].trace);
     for (u32 i = 0; i < size_; i++)
       supersede(*list_[i].trace,
                 reoptimize(profile_, *list_[i].trace, list_[i].entered, list_[i].generation, list_[i].by_jump));

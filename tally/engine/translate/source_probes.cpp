@@ -49,13 +49,14 @@ class Locator {
  public:
   Locator(u64 pc, u64 sp, channel::SourceRecord& record) : pc_(pc), record_(record) {
     const u64 missing = safe_copy(words_, reinterpret_cast<const void*>(sp), sizeof words_);
-    caller_ = static_cast<u32>((sizeof words_ - missing) / 8);
+    words_read_ = static_cast<u32>((sizeof words_ - missing) / 8);
   }
 
   void find() {
     LARGE static KernelMappings mappings;
-    mappings.each([this](const ListedMapping& m) { take(m, true); });
-    mappings.each([this](const ListedMapping& m) { take(m, false); });
+    mappings.each([this](const ListedMapping& m) { take(m); });
+    const Caller& innermost = callers_[callers_[0].inode == inode_ ? 1 : 0];
+    if (innermost.inode != 0) record_.caller = innermost.location;
   }
 
  private:
@@ -66,27 +67,46 @@ class Locator {
     location.file[n] = 0;
   }
 
-  void take(const ListedMapping& m, bool is_first_pass) {
+  /// The innermost return address in a file.
+  struct Caller {
+    u64 inode;  // of the file; 0: none
+    u32 index;  // in words_
+    channel::SourceLocation location;
+  };
+
+  void take(const ListedMapping& m) {
     if (m.permissions[2] != 'x') return;
-    const bool has_pc = pc_ - m.start < m.end - m.start;
-    if (is_first_pass) {
-      if (!has_pc) return;
+    if (pc_ - m.start < m.end - m.start) {
       keep(record_.first, m, pc_);
       inode_ = m.inode;
       return;
     }
-    if (has_pc || m.inode == 0 || m.inode == inode_) return;
-    for (u32 i = 0; i < caller_; i++) {
+    if (m.inode == 0) return;
+    for (u32 i = 0; i < words_read_; i++) {
       if (words_[i] - m.start >= m.end - m.start || !follows_call(words_[i])) continue;
-      caller_ = i;
-      keep(record_.caller, m, words_[i] - 1);
+      return add({m.inode, i, {}}, m);
     }
+  }
+
+  /// Keeps the two innermost ones in different files, because the file of the read may be listed later.
+  void add(const Caller& found, const ListedMapping& m) {
+    Caller& first = callers_[0];
+    Caller& second = callers_[1];
+    Caller* at = first.inode == found.inode ? &first : &second;
+    if (at->inode != 0 && at->index < found.index) return;
+    if (at == &second && (first.inode == 0 || found.index < first.index)) {
+      second = first;
+      at = &first;
+    }
+    *at = found;
+    keep(at->location, m, words_[found.index] - 1);
   }
 
   u64 pc_, inode_ = 0;
   channel::SourceRecord& record_;
   u64 words_[stack_words];
-  u32 caller_;  // index of the innermost return address in another file, or the number of words
+  u32 words_read_;
+  Caller callers_[2]{};
 };
 
 /// Records the location of a read, if it is the first of the run.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <system_error>
 
 #include "tally/core/base/text.hpp"
@@ -20,14 +21,13 @@ std::string content(const fs::path& path, std::size_t limit) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat s {};
   if (!file || fstat(file.get(), &s) != 0 || !S_ISREG(s.st_mode)) return {};
-  constexpr std::size_t chunk = 1 << 14;
+  std::array<char, 1 << 14> part;
   std::string text;
   while (text.size() < limit) {
-    const std::size_t before = text.size(), wanted = std::min(chunk, limit - before);
-    text.resize(before + wanted);
-    const ssize_t n = retry([&] { return read(file.get(), text.data() + before, wanted); });
-    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+    const std::size_t wanted = std::min(part.size(), limit - text.size());
+    const ssize_t n = retry([&] { return read(file.get(), part.data(), wanted); });
     if (n <= 0) break;
+    text.append(part.data(), static_cast<std::size_t>(n));
   }
   return limit == std::numeric_limits<std::size_t>::max() ? trimmed(text) : text;
 }

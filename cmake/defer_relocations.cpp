@@ -1,5 +1,5 @@
 // defer_relocations FILE: lets an executable start without relocating the tables of libpfm4, which it does when a name
-// needs them (tally/hardware/event/deferred_relocations.hpp).
+// needs them (tally/linux/process/deferred_relocations.hpp).
 //
 // Moves the relative relocations of the sections libpfm_tables and libpfm_constants to the end of .rela.dyn, makes
 // DT_RELASZ end before them, and writes their address and number into the section tally_deferred. Leaves a file without

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "tally/cli/commands.hpp"
@@ -202,6 +203,15 @@ TEST(RunSettings, are_options_of_stat_and_profile) {
                 std::end(result::run_settings))
           << setting.name << " distinguishes results, but suites do not accept it";
     }
+}
+
+TEST(Options, have_names_of_their_own) {
+  for (const CommandDescription& command : describe_commands()) {
+    std::set<std::string> names;
+    for (const OptionDescription& option : command.options)
+      for (const std::string& name : option.names)
+        EXPECT_TRUE(names.insert(name).second) << command.name << " " << name;
+  }
 }
 
 // So that one topic describes the option for all commands.

@@ -54,6 +54,20 @@ TEST_F(Binaries, are_hardened) {
   }
 }
 
+// They take half of the start of the command otherwise.
+TEST_F(Binaries, relocate_the_tables_of_libpfm4_when_a_name_needs_them) {
+  const std::string file = programs().at(0);
+  if (!holds(readelf("-S", file), "libpfm_tables")) GTEST_SKIP() << "not built so: cmake/deferred.cmake";
+  std::istringstream lines(readelf("-d", file));
+  std::size_t bytes = 0;
+  for (std::string line; std::getline(lines, line);)
+    if (const auto at = line.find("(RELASZ)"); at != std::string::npos) bytes = std::stoul(line.substr(at + 8));
+  constexpr std::size_t of_one = 24;
+  EXPECT_GT(bytes / of_one, 1'000u);
+  EXPECT_LT(bytes / of_one, 20'000u);
+  EXPECT_TRUE(holds(tally({"event", "hsw::UOPS_RETIRED:ALL"}).out, "config 0x1c2"));
+}
+
 // Libraries by the beginnings of their names; the C library and the compiler have several.
 const std::map<std::string, std::string> notices = {{"libZydis", "zydis"},
                                                     {"libZycore", "zydis"},

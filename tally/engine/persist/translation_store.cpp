@@ -45,19 +45,19 @@ void refuse(u32 place) {
 }
 
 /// Whether a record is unchanged since an engine of this user wrote it. In `kept`, one process checks a bundle for the
-/// whole run, because it is as large as a program. Records that other processes add may be damaged by their programs, so
-/// these are checked each time.
+/// whole run, because it is as large as a program. Records that other processes add may be damaged by their programs,
+/// so these are checked each time.
 bool is_sound(const channel::Store& store, const channel::RecordHead& record) {
   if (checks == nullptr) return false;
   if (&store == &added) return channel::is_sound(record, checks->key);
   const u32 place = store.place_of(record);
-  u32& known = checks->sound[place / 32 % (sizeof checks->sound / sizeof known)];
-  if (known == place) return true;
+  u32& checked = checks->sound[place / 32 % (sizeof checks->sound / sizeof checked)];
+  if (checked == place) return true;
   u32* const of_run =
       writes && channel::as_bundle(record) != nullptr ? &added.header().sound[place % channel::sound_limit] : nullptr;
-  const bool is_known = of_run != nullptr && __atomic_load_n(of_run, __ATOMIC_RELAXED) == place;
-  if (is_known || channel::is_sound(record, checks->key)) {
-    known = place;
+  const bool is_checked = of_run != nullptr && __atomic_load_n(of_run, __ATOMIC_RELAXED) == place;
+  if (is_checked || channel::is_sound(record, checks->key)) {
+    checked = place;
     if (of_run != nullptr) __atomic_store_n(of_run, place, __ATOMIC_RELAXED);
     if (writes) channel::note_used(added.header().used, place, record.bytes);
     return true;

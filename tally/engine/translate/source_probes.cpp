@@ -89,17 +89,17 @@ class Locator {
   }
 
   /// Keeps the two innermost ones in different files, because the file of the read may be listed later.
-  void add(const Caller& found, const ListedMapping& m) {
+  void add(const Caller& caller, const ListedMapping& m) {
     Caller& first = callers_[0];
     Caller& second = callers_[1];
-    Caller* at = first.inode == found.inode ? &first : &second;
-    if (at->inode != 0 && at->index < found.index) return;
-    if (at == &second && (first.inode == 0 || found.index < first.index)) {
+    Caller* at = first.inode == caller.inode ? &first : &second;
+    if (at->inode != 0 && at->index < caller.index) return;
+    if (at == &second && (first.inode == 0 || caller.index < first.index)) {
       second = first;
       at = &first;
     }
-    *at = found;
-    keep(at->location, m, words_[found.index] - 1);
+    *at = caller;
+    keep(at->location, m, words_[caller.index] - 1);
   }
 
   u64 pc_, inode_ = 0;

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "tally/core/base/text.hpp"
-#include "tally/hardware/event/deferred_relocations.hpp"
+#include "tally/linux/process/deferred_relocations.hpp"
 
 namespace tally::event::pfm {
 namespace {
@@ -54,7 +54,7 @@ struct Library {
   std::vector<pfm_pmu_t> ids;
 
   Library() {
-    make_deferred_relocations();
+    linux::make_deferred_relocations();
     // Lets libpfm4 encode for other processors than this one. Programs that tally starts get the user's environment:
     // one more variable changes what they execute.
     constexpr const char* setting = "LIBPFM_ENCODE_INACTIVE";

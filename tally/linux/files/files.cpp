@@ -21,13 +21,13 @@ std::string content(const fs::path& path, std::size_t limit) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat s {};
   if (!file || fstat(file.get(), &s) != 0 || !S_ISREG(s.st_mode)) return {};
-  std::array<char, 1 << 14> part;
+  std::array<char, 1 << 14> buffer;
   std::string text;
   while (text.size() < limit) {
-    const std::size_t wanted = std::min(part.size(), limit - text.size());
-    const ssize_t n = retry([&] { return read(file.get(), part.data(), wanted); });
+    const std::size_t wanted = std::min(buffer.size(), limit - text.size());
+    const ssize_t n = retry([&] { return read(file.get(), buffer.data(), wanted); });
     if (n <= 0) break;
-    text.append(part.data(), static_cast<std::size_t>(n));
+    text.append(buffer.data(), static_cast<std::size_t>(n));
   }
   return limit == std::numeric_limits<std::size_t>::max() ? trimmed(text) : text;
 }

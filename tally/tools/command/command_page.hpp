@@ -16,7 +16,6 @@
 
 // CLI11 parses the arguments. Only page.cpp includes it, because it takes seconds to compile.
 namespace CLI {
-class App;
 class Option;
 }  // namespace CLI
 
@@ -128,7 +127,8 @@ class Page {
   Option added(CLI::Option& option);
   std::string brief_text() const;
 
-  std::unique_ptr<CLI::App> app_;
+  class App;
+  std::unique_ptr<App> app_;
   std::map<const CLI::Option*, Option::Details> details_;
   const OptionGroup* group_ = nullptr;
   std::string sentence_, usage_, footer_;

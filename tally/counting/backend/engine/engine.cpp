@@ -257,7 +257,7 @@ class Engine final : public Backend {
     if (outcome.missing.empty() && order.windows() != nullptr)
       report_unreached_bounds(*order.windows(), *execution, outcome);
     outcome.notices.insert(outcome.notices.end(), marker.notices().begin(), marker.notices().end());
-    outcome.unasked = unasked_code(*shared);
+    if (order.conditions.presents_cpu()) outcome.unasked = unasked_code(*shared);
     if (execution->began) return outcome;
     for (EventCount& event_count : outcome.counts) event_count.count = absent(ended_within_delay);
     return outcome;

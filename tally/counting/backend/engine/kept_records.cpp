@@ -25,12 +25,19 @@ void each_slot(const Store& store, int file, Each&& each) {
   }
 }
 
-/// Returns the records of the index, in the order of their creation.
-std::vector<std::uint32_t> indexed(const Store& store, int file) {
+/// Returns the records of the index, in any order.
+std::vector<std::uint32_t> in_index(const Store& store, int file) {
   std::vector<std::uint32_t> all;
+  all.reserve(std::min(store.header().records, channel::store_slots));
   each_slot(store, file, [&](const channel::StoreSlot& slot) {
     if (slot.tag != 0) all.push_back(slot.place);
   });
+  return all;
+}
+
+/// Returns the records of the index, in the order of their creation.
+std::vector<std::uint32_t> indexed(const Store& store, int file) {
+  std::vector<std::uint32_t> all = in_index(store, file);
   std::sort(all.begin(), all.end());
   return all;
 }
@@ -80,11 +87,14 @@ std::vector<std::uint32_t> logged_records(const Store& store, int file) {
 }
 
 void repair_end(const Store& store, int file, const RecordKey& key) {
-  const auto all = indexed(store, file);
-  for (auto place = all.rbegin(); place != all.rend(); ++place) {
-    const RecordHead* const last = store.sound_record(*place, key);
+  // Usually the last one is sound: sorting all of them would take longer than the rest of a short run.
+  auto all = in_index(store, file);
+  std::make_heap(all.begin(), all.end());
+  for (; !all.empty(); all.pop_back()) {
+    std::pop_heap(all.begin(), all.end());
+    const RecordHead* const last = store.sound_record(all.back(), key);
     if (!last) continue;
-    const std::uint64_t end = *place * channel::record_unit + last->bytes;
+    const std::uint64_t end = all.back() * channel::record_unit + last->bytes;
     store.header().end = std::max(store.header().end, end);
     return;
   }

@@ -1,4 +1,4 @@
-#include "tally/hardware/event/deferred_relocations.hpp"
+#include "tally/linux/process/deferred_relocations.hpp"
 
 #include <elf.h>
 #include <sys/mman.h>
@@ -20,7 +20,7 @@ TALLY_OF_LINKER char __start_libpfm_constants[] [[gnu::weak]];
 TALLY_OF_LINKER char __stop_libpfm_constants[] [[gnu::weak]];
 }
 
-namespace tally::event {
+namespace tally::linux {
 
 void make_deferred_relocations() {
   const auto base = reinterpret_cast<std::uintptr_t>(__ehdr_start);
@@ -36,4 +36,4 @@ void make_deferred_relocations() {
   if (start < end) ::mprotect(reinterpret_cast<void*>(start), end - start, PROT_READ);
 }
 
-}  // namespace tally::event
+}  // namespace tally::linux

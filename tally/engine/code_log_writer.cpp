@@ -97,6 +97,10 @@ void code_log_end(channel::CodeRecord* record, channel::CodeRecordKind kind) {
   __atomic_store_n(reinterpret_cast<u32*>(&record->kind), static_cast<u32>(kind), __ATOMIC_RELEASE);
 }
 
+const u8* code_log_end_so_far() {
+  return reinterpret_cast<const u8*>(log_) + __atomic_load_n(&log_->bytes, __ATOMIC_RELAXED);
+}
+
 bool code_log_has_room(u64 bytes) {
   return log_ == nullptr ||
          __atomic_load_n(&log_->bytes, __ATOMIC_RELAXED) + bytes + spare_bytes < channel::code_log_bytes;

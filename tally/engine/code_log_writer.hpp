@@ -17,6 +17,8 @@ bool code_log_init(u32 process);
 u8* code_log_begin(u64 bytes);
 /// Publishes `record`: readers may use it from now on.
 void code_log_end(channel::CodeRecord* record, channel::CodeRecordKind kind);
+/// The end of what has been reserved.
+const u8* code_log_end_so_far();
 /// Whether the log has room for `bytes` more, and a reserve for records that cannot wait.
 bool code_log_has_room(u64 bytes);
 

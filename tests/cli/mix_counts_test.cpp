@@ -328,5 +328,20 @@ TEST(Groups, CanBeOnesOwn) {
   EXPECT_EQ(some.err.find(" X "), std::string::npos) << "the metric needs what is missing";
 }
 
+// The first runs translate and log the code, a later one stores what it logged, and the last ones log that.
+TEST(Mix, IsTheSameWithStoredCode) {
+  const TemporaryFile file("mix.json");
+  json first;
+  for (int run = 0; run < 6; ++run) {
+    const Finished done = shell("TALLY_CACHE_DIR=" + file.folder() + " setarch -R " TALLY_COMMAND " stat -q --mix -o " +
+                                file.path() + " -- sha1sum /bin/ls");
+    ASSERT_EQ(done.code(), 0) << done.err;
+    const json mix = json::parse(*file.content())["mix"];
+    EXPECT_GT(mix["names"].size(), 50u);
+    if (run == 0) first = mix;
+    EXPECT_EQ(mix, first) << run;
+  }
+}
+
 }  // namespace
 }  // namespace tally::test

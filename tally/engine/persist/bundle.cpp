@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "tally/engine/instrument/instrumentation_key.hpp"
+#include "tally/engine/persist/bundle_log.hpp"
 #include "tally/engine/persist/bundle_make.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -158,6 +159,9 @@ class Loader {
 
   void add_traces() {
     first_trace_ = tables.traces.size;
+    const CodeRange& last = parts_.ranges[head_.ranges - 1];
+    BundleLog log(bundle_, start_, start_ + static_cast<u32>(last.from) + last.bytes - 1, first_number_);
+    const bool is_logged = log.log(head_.traces);
     tables.traces.populate_next(head_.traces);
     uses.populate_next(head_.traces);
     for (u32 i = 0; i < head_.traces; i++) {
@@ -181,8 +185,9 @@ class Loader {
       t.looked_ahead = stored.looked_ahead;
       t.use = uses.add({pc, name(i) & ~channel::use_better, name(i), first_trace_ + i}) + 1;
       fill_mix_rows(t);
-      log_trace(t);
+      if (!is_logged) log_trace(t);
     }
+    if (!is_logged) log.store(head_.traces);
     for (u32 i = 0; i < head_.pages; i++)
       register_code(first_trace_ + parts_.pages[i].trace, start_ + parts_.pages[i].page * page_bytes, page_bytes);
   }

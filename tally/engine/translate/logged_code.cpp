@@ -204,8 +204,6 @@ void note_unmapped() {
 /// More instructions than any trace has, unless a test asks for longer ones.
 constexpr u32 most_forms = 512;
 
-bool logs_forms() { return counts_mix() || settings().logs_code == channel::code_log_with_forms; }
-
 bool is_on_path(const Trace& t, const InstructionMapping& p) { return !counts_exits(t) || p.segment == 0; }
 
 void keep_former(const LoggedFile& file) {
@@ -218,6 +216,8 @@ void keep_former(const LoggedFile& file) {
 }  // namespace
 
 void (*on_unmapped_mapping)();
+
+bool logs_forms() { return counts_mix() || settings().logs_code == channel::code_log_with_forms; }
 
 void log_trace(const Trace& t) {
   if (!logs_code()) return;

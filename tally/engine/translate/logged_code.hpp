@@ -12,6 +12,8 @@ struct LoggedMapping {
   bool has(u64 pc) const { return pc - start < end - start; }
 };
 
+/// Whether a log has the forms of its instructions.
+bool logs_forms();
 /// Logs a finished trace. The caller must hold cache_lock.
 void log_trace(const Trace& t);
 /// Whether the log has room for these numbers of traces and places. The caller must hold cache_lock.

@@ -37,6 +37,7 @@ struct Form {
 };
 Form* forms;
 u32 form_count, forms_begun;
+u32 form_numbers;  // in use in this log
 
 bool is_prefix(u8 byte) {
   return byte == 0x66 || byte == 0x67 || byte == 0xf2 || byte == 0xf3 || byte == 0xf0 || (byte & 0xf0) == 0x40 ||
@@ -73,7 +74,8 @@ MixEntry& entry_of(const Instruction& in) {
 }
 
 bool are_equal(const Described& a, const Described& b) {
-  if (a.mnemonic != b.mnemonic || a.width != b.width || a.mix.amounts != b.mix.amounts) return false;
+  if (a.mnemonic != b.mnemonic || a.category != b.category || a.width != b.width) return false;
+  if (a.mix.amounts != b.mix.amounts) return false;
   for (u32 i = 0; i < a.mix.amounts; i++)
     if (a.mix.amount[i].field != b.mix.amount[i].field || a.mix.amount[i].n != b.mix.amount[i].n) return false;
   return true;
@@ -150,8 +152,10 @@ u32 logged_form(Code& code, u64 pc) {
     if (are_equal(forms[i % form_slots].what, entry.what)) break;
   Form& form = forms[i % form_slots];
   if (form.number == 0) {
-    if (form_count == form_limit) return 0;
-    form = {entry.what, ++form_count};
+    u32 before = 0;
+    if (form_count == form_limit || !claim_forms(1, before)) return 0;
+    form_count++;
+    form = {entry.what, before + 1};
     log_form(form.what, form.number);
   }
   entry.form = form.number;
@@ -159,10 +163,23 @@ u32 logged_form(Code& code, u64 pc) {
   return form.number;
 }
 
-void forget_forms() {
+void log_forms_again() {
   forms_begun++;
   form_count = 0;
   if (forms != nullptr) clear(forms, sizeof(Form) * form_slots);
+}
+
+void forget_forms() {
+  log_forms_again();
+  form_numbers = 0;
+}
+
+bool claim_forms(u32 n, u32& before) {
+  constexpr u32 most = 0xffff;  // the code log has 16 bits for each
+  before = form_numbers;
+  if (n > most - form_numbers) return false;
+  form_numbers += n;
+  return true;
 }
 
 void fill_mix_rows(const Trace& t) {

@@ -12,6 +12,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/engine/count/engine_counts.hpp"
 #include "tally/counting/backend/engine/effort.hpp"
+#include "tally/counting/backend/engine/profile/form_executions.hpp"
 #include "tally/counting/backend/engine/profile/instruction_counts.hpp"
 #include "tally/counting/backend/engine/profile/part_areas.hpp"
 #include "tally/counting/backend/engine/profile/read_code_log.hpp"
@@ -389,6 +390,13 @@ class ProfileReader {
     const auto counter = [&](std::uint32_t i) {
       return std::size_t{t.number} + i < counters.size() ? counters[t.number + i] : 0;
     };
+    if (is_only_mix_) {
+      return channel::walk(t, places, counter, [&](const channel::CodePlace& p, std::uint64_t reached, auto, auto) {
+        if (reached == 0 || (p.flags & channel::place_is_end)) return;
+        const std::uint32_t form = forms == nullptr ? 0 : forms[&p - places];
+        executions_.add(number, form, p.loads, p.stores, static_cast<std::int64_t>(reached));
+      });
+    }
     std::vector<InstructionCount>& counted = counted_[owner];
     // Traces are logged when their code is executed for the first time, except those of a bundle (persist/bundle.hpp).
     constexpr std::uint32_t bits_of_place = 16, bits_of_number = 21;
@@ -399,10 +407,6 @@ class ProfileReader {
     const auto each = [&](const channel::CodePlace& p, std::uint64_t reached, std::uint64_t taken, std::uint64_t) {
       if (reached == 0 || (p.flags & channel::place_is_end) || p.field >= channel::field_count) return;
       const channel::CodeForm* const form = forms == nullptr ? nullptr : form_of(number, forms[&p - places]);
-      if (is_only_mix_) {
-        mixed_[{form, p.loads, p.stores}] += static_cast<std::int64_t>(reached);
-        return;
-      }
       const std::uint64_t pc = t.pc + static_cast<std::uint64_t>(std::int64_t{p.pc});
       if (mapping == nullptr || !mapping->has(pc)) {
         mapping = log(number).mapping_of(pc, trace.mappings);
@@ -506,7 +510,8 @@ class ProfileReader {
       }
       std::vector<InstructionCount>().swap(all);
     }
-    for (const auto& [key, executions] : mixed_) {
+    const auto form_at = [this](std::uint32_t log, std::uint32_t form) { return form_of(log, form); };
+    for (const auto& [key, executions] : executions_.by_form(form_at)) {
       result_.rows.push_back({.executions = executions, .form = key.form == nullptr ? 0 : number_of(key)});
       result_.counts.resize(result_.counts.size() + n);
     }
@@ -546,8 +551,8 @@ class ProfileReader {
   std::unordered_set<std::uint32_t> areas_;                      // that were read
   std::unordered_map<std::uint32_t, Branches> branches_;         // by log
   std::unordered_map<FormKey, std::uint32_t, FormKey::Hash> numbers_of_forms_;
-  bool is_only_mix_ = false;                                        // no instruction needs its address
-  std::unordered_map<FormKey, std::int64_t, FormKey::Hash> mixed_;  // executions then
+  bool is_only_mix_ = false;   // no instruction needs its address
+  FormExecutions executions_;  // then
   Effort effort_;
   PartsOfProcesses parts_;  // empty unless they are requested
   result::CodeCounts result_;

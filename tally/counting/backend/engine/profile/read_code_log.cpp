@@ -57,19 +57,24 @@ CodeLogReader::CodeLogReader(const Channel& shared, std::uint32_t number, CodeFi
   const std::uint64_t claimed = head_.bytes - channel::code_records_at;
   const std::uint64_t written = std::min(claimed, linux::data_end(file, begin, begin + claimed) - begin);
   if (!effort_.take_log_bytes(written)) return;
-  memory_.resize(written / sizeof(std::uint64_t));
-  if (!linux::read_at(file, begin, memory_.data(), memory_.size() * sizeof(std::uint64_t))) memory_.clear();
+  memory_ = std::make_unique_for_overwrite<std::uint64_t[]>(written / sizeof(std::uint64_t));
+  bytes_ = written / sizeof(std::uint64_t) * sizeof(std::uint64_t);
+  if (!linux::read_at(file, begin, memory_.get(), bytes_)) bytes_ = 0;
   read_corrections(shared, number);
   read(files);
 }
 
 const LoggedTrace* CodeLogReader::trace_of(std::uint32_t segment, std::uint64_t bytes) const {
-  const auto begins_after = [](std::uint32_t number, const LoggedTrace& t) { return number < t.record->number; };
-  const auto after = std::upper_bound(traces_.begin(), traces_.end(), segment, begins_after);
-  if (after == traces_.begin()) return nullptr;
-  const LoggedTrace& trace = *std::prev(after);
-  const bool is_older = offset_of(trace.record) < bytes;
-  return is_older && segment < trace.record->number + trace.record->segments ? &trace : nullptr;
+  const auto has_segment = [segment](const LoggedTrace& t) { return segment - t.record->number < t.record->segments; };
+  // Most callers ask for segments in order.
+  if (next_ >= traces_.size() || !has_segment(traces_[next_])) {
+    const auto begins_after = [](std::uint32_t number, const LoggedTrace& t) { return number < t.record->number; };
+    const auto after = std::upper_bound(traces_.begin(), traces_.end(), segment, begins_after);
+    if (after == traces_.begin() || !has_segment(*std::prev(after))) return nullptr;
+    next_ = static_cast<std::size_t>(after - traces_.begin()) - 1;
+  }
+  const LoggedTrace& trace = traces_[next_++];
+  return offset_of(trace.record) < bytes ? &trace : nullptr;
 }
 
 const channel::CodeJump* CodeLogReader::jump_of(std::uint32_t segment, std::uint64_t bytes) const {
@@ -108,7 +113,7 @@ void CodeLogReader::read_corrections(const Channel& shared, std::uint32_t number
 }
 
 void CodeLogReader::read(CodeFiles& files) {
-  const std::uint64_t end = memory_.size() * sizeof(std::uint64_t);
+  const std::uint64_t end = bytes_;
   for (std::uint64_t at = 0; at + sizeof(channel::CodeRecord) <= end;) {
     const auto* const record = reinterpret_cast<const channel::CodeRecord*>(this->bytes() + at);
     const std::uint64_t bytes = record->bytes;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -132,7 +133,7 @@ class CodeLogReader {
   const std::vector<channel::CodeCorrection>& corrections() const { return corrections_; }
 
  private:
-  const std::uint8_t* bytes() const { return reinterpret_cast<const std::uint8_t*>(memory_.data()); }
+  const std::uint8_t* bytes() const { return reinterpret_cast<const std::uint8_t*>(memory_.get()); }
   std::uint64_t offset_of(const void* record) const {
     return static_cast<std::uint64_t>(static_cast<const std::uint8_t*>(record) - bytes()) + channel::code_records_at;
   }
@@ -145,9 +146,11 @@ class CodeLogReader {
 
   Effort& effort_;
   channel::CodeLog head_{};
-  std::vector<std::uint64_t> memory_;  // its records
+  std::unique_ptr<std::uint64_t[]> memory_;  // its records
+  std::uint64_t bytes_ = 0;
   std::vector<channel::CodeCorrection> corrections_;
   std::vector<LoggedTrace> traces_;  // by rising numbers
+  mutable std::size_t next_ = 0;     // after the one that was found last
   std::vector<CodeMapping> mappings_;
   std::vector<std::uint64_t> mapping_offsets_;
   std::vector<Counts> counts_, calls_, values_, python_;

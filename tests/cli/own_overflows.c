@@ -42,11 +42,13 @@ __attribute__((noinline)) static void run_loop(uint64_t n) {
 }
 
 // Chains of multiplications, which take most of the cycles, and as many other instructions.
-__attribute__((noinline)) static void multiply(uint64_t n) {
+#define AT_OWN_LINES __attribute__((noinline, aligned(64))) static
+
+AT_OWN_LINES void multiply(uint64_t n) {
   for (; n > 0; n--)
     asm volatile("imul %%rax, %%rax\n imul %%rax, %%rax\n imul %%rax, %%rax\n imul %%rax, %%rax" : : : "rax");
 }
-__attribute__((noinline)) static void move(uint64_t n) {
+AT_OWN_LINES void move(uint64_t n) {
   for (; n > 0; n--) asm volatile("mov %%rcx, %%rax\n mov %%rsi, %%r8\n mov %%rcx, %%r9\n nop" : : : "rax", "r8", "r9");
 }
 
@@ -80,6 +82,51 @@ static void sample_cycles(void) {
          products > samples * 3 / 5 ? "most" : "few");
   attr.precise_ip = 1;
   printf("precise: %s\n", open_event(&attr) < 0 ? strerror(errno) : "opened");
+}
+
+AT_OWN_LINES void divide(uint64_t n) {
+  uint64_t rest = 0;
+  for (uint64_t by = 7, all = ~0ull; n > 0; n--)
+    asm volatile("xor %%edx, %%edx\n div %2" : "+a"(all), "=&d"(rest) : "r"(by) : "cc");
+}
+
+// Samples of cycles at a frequency are where the cycles are, from the first one on: of three functions in turn.
+static void sample_shares(void) {
+  void (*const functions[])(uint64_t) = {multiply, move, divide};
+  const uint64_t times[] = {40, 300, 40};
+  enum { kinds = 3 };
+  uint64_t cycles[kinds], all = 0;
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_CPU_CYCLES, 0);
+  const int counter = open_event(&attr);
+  for (int k = 0; k < kinds; k++) {
+    const uint64_t before = value_of(counter);
+    ioctl(counter, PERF_EVENT_IOC_ENABLE, 0);
+    for (int i = 0; i < 20000; i++) functions[k](times[k]);
+    ioctl(counter, PERF_EVENT_IOC_DISABLE, 0);
+    cycles[k] = value_of(counter) - before;
+    all += cycles[k];
+  }
+  attr = sampling(PERF_COUNT_HW_CPU_CYCLES, 4000);
+  attr.freq = 1;
+  const int fd = open_event(&attr);
+  struct perf_event_mmap_page* const ring =
+      mmap(NULL, (ring_pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (ring == MAP_FAILED) return (void)printf("shares: %s\n", strerror(errno));
+  ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+  for (int i = 0; i < 150000; i++)
+    for (int k = 0; k < kinds; k++) functions[k](times[k]);
+  ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+  const uint64_t* const ips = (const uint64_t*)((const char*)ring + page);
+  const uint64_t samples = ring->data_head / 16;
+  printf("shares: %s samples", samples > 200 && samples < 1000 ? "some hundred" : "too few or too many");
+  for (int k = 0; k < kinds; k++) {
+    uint64_t own = 0;
+    for (uint64_t i = 0; i < samples; i++) own += ips[2 * i + 1] - (uint64_t)functions[k] < 64;
+    const double share = (double)cycles[k] / (double)all, seen = (double)own / (double)samples;
+    const double error2 = share * (1 - share) / (double)samples;
+    printf(", %s", (seen - share) * (seen - share) < 16 * error2 ? "right" : "wrong");
+  }
+  printf("\n");
 }
 
 static volatile long traps, wrong;
@@ -176,6 +223,7 @@ static void close_early(void) {
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "cycles") == 0) sample_cycles();
+  if (strcmp(what, "shares") == 0) sample_shares();
   if (strcmp(what, "traps") == 0) trap(argv[0]);
   if (strcmp(what, "backward") == 0) go_backward();
   if (strcmp(what, "closed") == 0) close_early();

@@ -20,6 +20,10 @@ TEST(OwnOverflows, of_cycles_are_where_the_model_has_them) {
             "cycles: all sampled, most of multiplications\nprecise: Operation not supported\n");
 }
 
+TEST(OwnOverflows, of_cycles_have_the_shares_of_the_cycles) {
+  EXPECT_EQ(overflown("shares", {"--model", "haswell"}), "shares: some hundred samples, right, right, right\n");
+}
+
 TEST(OwnOverflows, trap_each_thread_until_it_executes_a_program) {
   EXPECT_EQ(overflown("traps"), "traps: 10, with 4 threads 50, 0 wrong, then none\n");
 }

@@ -109,7 +109,7 @@ struct PmuCounting {
   uint64_t period;         ///< after that
   uint64_t sampled_ns;     ///< time of the last overflow
   int64_t executed;        ///< of a modelled event: instructions at the last update
-  uint64_t rate;           ///< and how many it counts in 2^16 instructions, at most
+  uint64_t rate, peak;     ///< and how many it counts in 2^16 instructions, at most: of all, of short runs
 };
 
 inline constexpr uint32_t pmu_open_limit = 1u << 18, pmu_counting_limit = 1u << 20, pmu_thread_limit = 1u << 18;

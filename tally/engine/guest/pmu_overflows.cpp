@@ -47,10 +47,12 @@ s64 span_of(const Thread* t, const PmuOpenEvent& e, const PmuCounting& c) {
   if (!is_modelled(e)) return c.left;
   if (t != current()) return 1;  // only the thread itself knows its modelled counts
   // Halfway first: what follows may have another rate than what was executed, and a sample is where the thread stops.
-  constexpr u64 short_period = 1 << 14, near_end = 64;
-  const bool is_near = c.period < short_period || static_cast<u64>(c.left) <= c.period / near_end;
-  const u64 left = c.left <= 0 ? 0 : static_cast<u64>(is_near ? c.left : c.left / 2), rate = c.rate + 1;
-  const u64 span = left >> 40 != 0 ? never : (left << 16) / rate;
+  // Near the end not more than code with the highest rate needs, which may be a small part of all.
+  const auto at_rate = [](u64 n, u64 rate) { return n >> 40 != 0 ? static_cast<u64>(never) : (n << 16) / (rate + 1); };
+  const u64 left = c.left <= 0 ? 0 : static_cast<u64>(c.left), expected = at_rate(left, c.rate);
+  const u64 part = at_rate(c.period, c.rate) / 16, near_end = part < short_run ? part : short_run;
+  const u64 peak = (c.peak < 32 * c.rate ? c.peak : 32 * c.rate) / 4 * 5;
+  const u64 span = expected > near_end ? expected / 2 : at_rate(left, peak > c.rate ? peak : c.rate);
   return span < few_instructions ? few_instructions : static_cast<s64>(span);
 }
 
@@ -68,7 +70,10 @@ u64 processor_time(Thread* t, const PmuOpenEvent& e) {
 /// The period for a frequency follows what was counted since the last sample, an eighth of the way, as in the kernel.
 void adapt_period(Thread* t, const PmuOpenEvent& e, PmuCounting& c) {
   if (settings().pmu.event[e.row].is_cycles) {
-    c.period = first_period(e.row, e.sampling.period);
+    // Not always the same number of cycles: a program that repeats itself may take as many.
+    const u64 middle = first_period(e.row, e.sampling.period);
+    c.sampled_ns = c.sampled_ns * 6364136223846793005 + 1442695040888963407;
+    c.period = middle - middle / 4 + (c.sampled_ns >> 33) % (middle / 2 + 1);
     return;
   }
   const u64 now_ns = processor_time(t, e), since_ns = now_ns - c.sampled_ns;
@@ -89,6 +94,7 @@ void record_overflow(Thread* t, PmuCounting& c) {
   // A modelled event may have counted several periods since the thread last stopped.
   const u64 period = c.period * (1 + static_cast<u64>(-c.left) / c.period);
   c.left += static_cast<s64>(period - c.period);
+  c.peak -= c.peak / 32;
   if (has_flag(e, Flag::frequency)) adapt_period(t, e, c);
   c.left += static_cast<s64>(c.period);
   if (c.left <= 0) c.left = 1;  // the period has become shorter
@@ -296,7 +302,7 @@ void set_period(PmuCounting& c, u64 period) {
   constexpr u64 high_rate = 4 << 16;
   c.period = period;
   c.left = static_cast<s64>(period);
-  c.rate = high_rate;
+  c.rate = c.peak = high_rate;
 }
 
 }  // namespace tally::engine::guest

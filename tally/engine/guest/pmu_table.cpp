@@ -115,15 +115,18 @@ bool has_moved(const PmuOpenEvent& e, const PmuCounting& c) {
   return residence == Residence::both || (residence == Residence::elsewhere) != (c.is_elsewhere != 0);
 }
 
-/// Counts down to the next sample of a modelled event. The rate rises at once and falls slowly, more so after few
-/// instructions, so that the thread seldom executes more than the sample is away.
+/// Counts down to the next sample of a modelled event. The rate rises at once and falls slowly, so that the thread
+/// seldom executes more than the sample is away; short runs, whose rates differ, change it less.
 void approach(PmuCounting& c, s64 more, s64 executed) {
   c.left -= more;
   const s64 instructions = executed - c.executed;
   c.executed = executed;
   if (instructions <= 0) return;
   const u64 rate = more <= 0 ? 0 : (static_cast<u64>(more) << 16) / static_cast<u64>(instructions);
-  c.rate = rate > c.rate ? rate : c.rate - (c.rate - rate) / (instructions < 64 ? 64 : 4);
+  const u64 part = static_cast<u64>(instructions) < short_run ? static_cast<u64>(instructions) : short_run;
+  c.rate =
+      rate > c.rate ? c.rate + (rate - c.rate) * part / short_run : c.rate - (c.rate - rate) * part / short_run / 4;
+  if (part != short_run && rate > c.peak) c.peak = rate;
 }
 
 void link_to_thread(u32 at, u32 thread) {

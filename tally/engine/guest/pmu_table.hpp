@@ -53,6 +53,9 @@ void for_countings_of(u32 thread, F f) {
   }
 }
 
+/// Instructions that a thread executes between two stops near a sample of a modelled event, at most.
+inline constexpr u64 short_run = 4096;
+
 /// What threads have executed: each is read once.
 class PmuValues {
  public:

@@ -18,6 +18,36 @@ namespace {
 
 u64* summed;  // executions of each segment by ended threads; null if cycles are not requested
 
+/// The cost of one execution of an instruction, as of the last core_costs(): an even share of its block's.
+struct InstructionCost {
+  u64 pc;
+  s64 cost;
+};
+constexpr u32 kept_cost_limit = 1 << 16;
+InstructionCost* kept_costs;  // by address, the last one for each index; null if the process does not sample cycles
+
+InstructionCost& kept_cost(u64 pc) { return kept_costs[(pc ^ pc >> 16) % kept_cost_limit]; }
+
+/// Returns the cost of one execution of a segment from `cost_of(pc)`. If a trace counts its whole path at its entry, an
+/// exit subtracts the cost of what it does not reach.
+template <class CostOf>
+s64 segment_cost(const Trace& t, u32 number, CostOf&& cost_of) {
+  const bool early = number != 0 && t.segments[number].counted < t.segments[0].counted;
+  s64 cost = 0;
+  u32 segment = 0;
+  for (u32 i = 0; i < t.place_count; i++) {
+    const InstructionMapping& p = t.places[i];
+    if (counts_exits(t) && p.segment != 0) break;
+    const s64 one = p.kind == Kind::end ? 0 : cost_of(t.pc + static_cast<u64>(static_cast<s64>(p.pc)));
+    if (!counts_exits(t))
+      cost += segment == number ? one : 0;
+    else
+      cost += (number == 0 || early ? one : 0) - (number != 0 && number <= segment ? one : 0);
+    if (is_branch(p.kind)) segment++;
+  }
+  return cost;
+}
+
 /// Returns the core that the command has sent. The caller holds cache_lock.
 const models::CoreTable& core_table() {
   static_assert(models::operations <= channel::core_kinds && models::core_causes == channel::core_cause_count);
@@ -80,8 +110,14 @@ class Flow final : public models::CoreSource {
   void cost_segments(s64 average, SegmentCost* costs) {
     each_trace([&](const Trace& t) {
       for (u32 s = 0; s < t.segment_count; s++)
-        if (const u64 n = executed_[t.number + s]; n != 0) costs[t.number + s].set(cost_of(t, s, average), n);
+        if (const u64 n = executed_[t.number + s]; n != 0)
+          costs[t.number + s].set(segment_cost(t, s, [&](u64 pc) { return cost_of(steps_.find(pc), average); }), n);
     });
+  }
+
+  /// After total(): keeps the costs of the executed instructions.
+  void keep_costs(s64 average) {
+    for (u32 i = 0; i < steps_.size(); i++) kept_cost(steps_[i].pc) = {steps_[i].pc, cost_of(&steps_[i], average)};
   }
 
   /// After total() without kept schedules: calls `each(pc, cycles, executions)` for each instruction with its part of
@@ -188,31 +224,10 @@ class Flow final : public models::CoreSource {
     });
   }
 
-  /// Returns the cost of one execution of an instruction: an even share of its block's.
-  s64 cost_of(u64 pc, s64 average) {
-    const Step* const step = steps_.find(pc);
+  s64 cost_of(const Step* step, s64 average) const {
     if (step == nullptr || step->executions == 0) return average;
     const models::CoreBlock& block = blocks_[step->block];
     return ratio(spent_[step->block].cycles.sum(), block.executions) / static_cast<s64>(block.length);
-  }
-
-  /// Returns the cost of one execution of a segment. If a trace counts its whole path at its entry, an exit subtracts
-  /// the cost of what it does not reach.
-  s64 cost_of(const Trace& t, u32 number, s64 average) {
-    const bool early = number != 0 && t.segments[number].counted < t.segments[0].counted;
-    s64 cost = 0;
-    u32 segment = 0;
-    for (u32 i = 0; i < t.place_count; i++) {
-      const InstructionMapping& p = t.places[i];
-      if (counts_exits(t) && p.segment != 0) break;
-      const s64 one = p.kind == Kind::end ? 0 : cost_of(pc_of(t, p), average);
-      if (!counts_exits(t))
-        cost += segment == number ? one : 0;
-      else
-        cost += (number == 0 || early ? one : 0) - (number != 0 && number <= segment ? one : 0);
-      if (is_branch(p.kind)) segment++;
-    }
-    return cost;
   }
 
   /// The edge is between instructions at first; make_edges() makes it one between their blocks.
@@ -443,8 +458,23 @@ s64 core_costs(const u64* executed, SegmentCost* costs) {
   with_total(executed, Schedules::kept, [&](Flow& flow, const models::CoreTotal& total) {
     average = ratio(total.cycles.sum(), total.instructions);
     flow.cost_segments(average, costs);
+    if (kept_costs == nullptr && samples_cycles)
+      kept_costs = reinterpret_cast<InstructionCost*>(try_reserve(kept_cost_limit * sizeof *kept_costs, read_write));
+    if (kept_costs != nullptr) flow.keep_costs(average);
   });
   return average;
+}
+
+bool core_cost_from_instructions(u32 number, s64& cost) {
+  if (kept_costs == nullptr || cache_is_damaged()) return false;
+  const Trace& trace = tables.traces[trace_of(number)];
+  bool is_known = number - trace.number < trace.segment_count;
+  if (!is_known) return false;
+  cost = segment_cost(trace, number - trace.number, [&](u64 pc) {
+    is_known = is_known && kept_cost(pc).pc == pc;
+    return kept_cost(pc).cost;
+  });
+  return is_known;
 }
 
 void core_forget() {

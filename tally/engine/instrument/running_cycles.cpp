@@ -36,6 +36,7 @@ u64* all_executed;
 SegmentCost* costs;
 u64 all_instructions;          // executed, as far as counters were read
 u64 instructions_at_last_run;  // all_instructions when the model last ran
+u64 all_unseen;                // of those executed since then, as ThreadCycles::unseen
 u32 model_runs;                // how often it ran
 s64 average;                   // cost of an average instruction
 
@@ -62,7 +63,14 @@ void executed(Thread* t, u32 number, u64 times) {
   const u64 all = __atomic_add_fetch(&all_executed[number], times, __ATOMIC_RELAXED);
   __atomic_add_fetch(&all_instructions, n, __ATOMIC_RELAXED);
   c.instructions += n;
-  if (all > 2 * costs[number].seen_now()) c.unseen += n;
+  if (samples_cycles && costs[number].seen_now() == 0 && average != 0 && translate::cache_lock.try_take()) {
+    if (s64 cost = 0; core_cost_from_instructions(number, cost)) costs[number].set(cost, all);
+    translate::cache_lock.release();
+  }
+  if (all > 2 * costs[number].seen_now()) {
+    c.unseen += n;
+    __atomic_add_fetch(&all_unseen, n, __ATOMIC_RELAXED);
+  }
   if (c.listed < executed_limit) c.list[c.listed++] = {number, 0, times};
 }
 
@@ -71,7 +79,7 @@ void executed(Thread* t, u32 number, u64 times) {
 bool should_run_model(const ThreadCycles& c) {
   constexpr u32 often = 64, worth = 10'000, few = 64;
   if (average == 0 || all_instructions > instructions_at_last_run + instructions_at_last_run / 4) return true;
-  if (samples_cycles && c.instructions < few) return false;
+  if (samples_cycles) return c.instructions >= few && all_unseen * 16 > all_instructions;
   return c.unseen * 50 > c.instructions && (model_runs < often || c.instructions > worth);
 }
 
@@ -83,6 +91,7 @@ void run_model(bool waits) {
     return;
   if (const s64 found = core_costs(all_executed, costs); found > 0) average = found;
   instructions_at_last_run = all_instructions;
+  all_unseen = 0;
   model_runs++;
   translate::cache_lock.release();
 }

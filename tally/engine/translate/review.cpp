@@ -79,16 +79,6 @@ class Review {
     }
   }
 
-  /// Returns the last trace whose first number is not above this one.
-  static u32 trace_of(u32 number) {
-    u32 low = 0, high = tables.traces.size;
-    while (high - low > 1) {
-      const u32 middle = (low + high) / 2;
-      (tables.traces[middle].number <= number ? low : high) = middle;
-    }
-    return low;
-  }
-
   void consider(Trace& trace) {
     if (probes->begins_at(trace.pc) || trace.gate != 0 || trace.compared != 0 || trace.steps ||
         (trace.check != 0 && !is_instrumented))

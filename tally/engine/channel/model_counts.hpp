@@ -50,6 +50,11 @@ struct ModelTiming {
 /// At least the number of values of models::Operation.
 inline constexpr uint32_t core_kinds = 128;
 
+/// Like models::MissedLoads.
+struct ModelMissedLoads {
+  uint64_t l2, llc, memory, stlb, walk;
+};
+
 /// The core of the machine, like models::CoreTable; with model_core.
 struct ModelCore {
   uint16_t rob, scheduler, loads, vector_loads, stores;
@@ -57,6 +62,7 @@ struct ModelCore {
   uint8_t renamed_stores, fuses, fetch, fetches, indirect, returns, access_bytes, store_bytes, store_joins,
       store_merges;
   uint8_t loads_extend, shifts_keep_flags, stack_sync, fuses_moves, computes_constants, reserved;
+  ModelMissedLoads exposed;  ///< cycles that a branch waits for each of these loads
   ModelTiming timing[core_kinds];  ///< indexed by models::Operation
 };
 
@@ -87,7 +93,7 @@ struct ModelValues {
 };
 
 /// Causes of cycles in the core model: models::core_causes.
-inline constexpr uint32_t core_cause_count = 7;
+inline constexpr uint32_t core_cause_count = 8;
 
 /// Results of the core model: cycles without misses by cause, and of the instructions that it processed those that it
 /// does not know, and loads that a store 4 KiB away may delay.
@@ -101,6 +107,11 @@ struct UnseenValues {
   uint64_t instructions, accesses;  ///< accesses: their loads and stores
 };
 
+/// Branches that were mispredicted most often since the engine has read them, like models::MissedBranches.
+struct ModelMissedBranches {
+  uint64_t all, slot[256];
+};
+
 /// A page of the file for each thread. Only that thread writes it, at any time. With Models::worker_count the command
 /// also writes what its workers find: misses, and references of the levels after the first.
 struct ModelCounts {
@@ -109,6 +120,8 @@ struct ModelCounts {
   uint64_t without;   ///< bits of Model whose counts lack something: no memory, or nobody took the records
   CoreValues core;    ///< added when a process ends or executes another program
   UnseenValues unseen;
+  ModelMissedBranches missed;  ///< with model_branches
+  ModelMissedLoads collected;  ///< those that the engine has read
 };
 inline constexpr uint64_t model_counts_bytes = 4096;
 static_assert(sizeof(ModelCounts) <= model_counts_bytes);

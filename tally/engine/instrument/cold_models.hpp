@@ -4,6 +4,7 @@
 #include "tally/engine/context.hpp"
 #include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/models/branch/branches.hpp"
+#include "tally/engine/models/branch/missed_branches.hpp"
 #include "tally/engine/models/branch/tage.hpp"
 #include "tally/engine/models/cache/first_levels.hpp"
 #include "tally/engine/models/cache/tlb.hpp"
@@ -30,6 +31,11 @@ static_assert(offsetof(channel::ModelValues, string_steps) == offsetof(models::H
 static_assert(offsetof(channel::ModelValues, l1d_across) == offsetof(models::HierarchyCounts, l1d_across));
 
 inline Values& values_of(channel::ModelValues& v) { return reinterpret_cast<Values&>(v); }
+
+static_assert(sizeof(models::MissedBranches) == sizeof(channel::ModelMissedBranches));
+inline models::MissedBranches& missed_of(channel::ModelMissedBranches& missed) {
+  return reinterpret_cast<models::MissedBranches&>(missed);
+}
 
 /// Rings with data for models that the command may run: access records and outcomes.
 inline constexpr u32 offloaded_rings = 2;

@@ -4,6 +4,7 @@
 // begin as it most often does. Code after a call follows the return that its callee executes most.
 #include "tally/engine/instrument/core_cycles.hpp"
 
+#include "tally/engine/instrument/cold_models.hpp"
 #include "tally/engine/instrument/core_code.hpp"
 #include "tally/engine/instrument/core_steps.hpp"
 #include "tally/engine/instrument/kept_schedules.hpp"
@@ -11,6 +12,7 @@
 #include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/instrument/running_cycles.hpp"
 #include "tally/engine/models/core/core_flow.hpp"
+#include "tally/engine/models/core/restart_waits.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 
 namespace tally::engine::instrument {
@@ -48,6 +50,26 @@ s64 segment_cost(const Trace& t, u32 number, CostOf&& cost_of) {
   return cost;
 }
 
+/// What threads mispredicted and which loads missed.
+struct Missed {
+  models::MissedBranches branches;
+  models::MissedLoads loads;
+
+  void add(Thread* t) {
+    branches.add(missed_of(model_counts(t)->missed));
+    loads.add(missed_loads_of(t) - collected(t));
+  }
+  static models::MissedLoads missed_loads_of(Thread* t) {
+    return models::missed_loads(values_of(model_counts(t)->values).caches);
+  }
+  static models::MissedLoads& collected(Thread* t) {
+    static_assert(sizeof(models::MissedLoads) == sizeof(channel::ModelMissedLoads));
+    channel::ModelMissedLoads* const loads = &model_counts(t)->collected;
+    return *reinterpret_cast<models::MissedLoads*>(loads);
+  }
+};
+Missed missed;  // of these threads
+
 /// Returns the core that the command has sent. The caller holds cache_lock.
 const models::CoreTable& core_table() {
   static_assert(models::operations <= channel::core_kinds && models::core_causes == channel::core_cause_count);
@@ -82,7 +104,8 @@ bool copy_counters(const u64* from, Scratch<u64>& to) {
 class Flow final : public models::CoreSource {
  public:
   /// `schedules`: null if none are kept.
-  Flow(const Scratch<u64>& executed, KeptSchedules* schedules) : executed_(executed), schedules_(schedules) {}
+  Flow(const Scratch<u64>& executed, const Missed& missed, KeptSchedules* schedules)
+      : executed_(executed), missed_(missed), schedules_(schedules) {}
 
   /// False without memory, or if nothing ran.
   bool build() {
@@ -91,6 +114,7 @@ class Flow final : public models::CoreSource {
     if (limit == 0 || !steps_.init(limit) || !edges_.init(3 * limit) || !sorted_.init(3 * limit) || !ran_.init(limit))
       return false;
     each_trace([&](const Trace& t) { read_steps(t); });
+    for (u32 i = 0; i < steps_.size(); i++) follow_pointer(steps_[i]);
     ran_count_ = 0;
     each_trace([&](const Trace& t) { read_paths(t); });
     find_beginnings();
@@ -100,11 +124,14 @@ class Flow final : public models::CoreSource {
     make_blocks();
     for (u32 i = 0; i < edge_count_; i++)
       edges_[i] = {steps_[edges_[i].from].block, steps_[edges_[i].to].block, edges_[i].count};
-    return sort_edges() && lead_returns() && sort_edges() &&
+    return sort_edges() && lead_returns() && sort_edges() && find_restarts() &&
            (schedules_ == nullptr || schedules_->reserve(block_count_ + edge_count_));
   }
 
-  models::CoreTotal total() { return models::total(core_table_, blocks(), {&edges_[0], edge_count_}, memory(), this); }
+  models::CoreTotal total() {
+    return models::total(core_table_, blocks(), {&edges_[0], edge_count_}, memory(), this,
+                         {{&restarts_[0], restart_count_}, waits_});
+  }
 
   /// After total(): sets the costs of the executed segments. Others may read them meanwhile.
   void cost_segments(s64 average, SegmentCost* costs) {
@@ -205,6 +232,22 @@ class Flow final : public models::CoreSource {
     if (Step* const first = steps_.find(t.pc); first != nullptr) first->entered += history.entered();
   }
 
+  /// Adds the edge of a jump or call by a pointer at a fixed address, as in the PLT: to where that points now. Does
+  /// nothing if that was executed less often.
+  void follow_pointer(Step& step) {
+    if (step.kind != Kind::jump_indirect && step.kind != Kind::call_indirect) return;
+    Instruction in;
+    bool readable = false;
+    u64 target = 0;
+    if (!read_instruction(bytes_, step.pc, in, readable) || !in.rip_relative() ||
+        copy_code(&target, in.rip_operand(), sizeof target) != 0)
+      return;
+    Step* const there = steps_.find(target);
+    if (there == nullptr || there->executions < step.executions) return;
+    step.leads_by_pointer = true;
+    add_edge(step, *there, step.executions);
+  }
+
   /// An instruction that is not a branch led to the place after it, which may be the end of the trace.
   void read_paths(const Trace& t) {
     Step* last = nullptr;
@@ -212,7 +255,9 @@ class Flow final : public models::CoreSource {
       const bool is_end = p.kind == Kind::end;
       Step* const here = reached == 0 ? nullptr : is_end ? steps_.find(pc_of(t, p)) : &steps_[ran_[ran_count_++]];
       if (last != nullptr && here != nullptr) {
-        if (!last->falls_through() || last->next() != here->pc)
+        if (last->leads_by_pointer)
+          here->begins = true;
+        else if (!last->falls_through() || last->next() != here->pc)
           add_edge(*last, *here, reached);
         else if (is_end)
           here->entered -= reached;
@@ -374,18 +419,47 @@ class Flow final : public models::CoreSource {
     return true;
   }
 
+  /// Finds the edges that were mispredicted. All mispredictions are divided among those that have a slot.
+  bool find_restarts() {
+    constexpr u32 limit = 2 * models::MissedBranches::slots, ratio_bits = 8;
+    if (!restarts_.init(limit)) return false;
+    u64 found = 0;
+    for (u32 i = 0; i < block_count_ && missed_.branches.all != 0; i++) {
+      const Step& last = last_of(i);
+      for (const bool taken : {false, true}) {
+        const u64 count = is_branch(last.kind) ? missed_.branches.of(models::outcome_of(last.pc, taken)) : 0;
+        const Step* const there = count == 0 ? nullptr : taken ? steps_.find(last.target()) : steps_.after(last);
+        if (there == nullptr || there->executions == 0 || restart_count_ == limit) continue;
+        restarts_[restart_count_++] = {i, there->block, count};
+        found += count;
+      }
+    }
+    const u64 ratio = found == 0 ? 0 : (missed_.branches.all << ratio_bits) / found;
+    for (u32 i = 0; i < restart_count_; i++) restarts_[i].count = restarts_[i].count * ratio >> ratio_bits;
+    u64 instructions = 0;
+    for (u32 i = 0; i < block_count_; i++) instructions += blocks_[i].executions * blocks_[i].length;
+    const channel::ModelMissedLoads& exposed = settings().core.exposed;
+    waits_ = models::cycles_before_restarts(missed_.loads,
+                                            {exposed.l2, exposed.llc, exposed.memory, exposed.stlb, exposed.walk},
+                                            missed_.branches.all, instructions, core_table_.rob);
+    return true;
+  }
+
   const models::CoreTable& core_table_ = core_table();
   const Scratch<u64>& executed_;
+  const Missed& missed_;
+  u64 waits_ = 0;  // cycles of mispredicted branches for loads
   KeptSchedules* schedules_;
   Steps steps_;
   Code bytes_;
-  u32 ran_count_ = 0, block_count_ = 0, edge_count_ = 0, code_count_ = 0;
+  u32 ran_count_ = 0, block_count_ = 0, edge_count_ = 0, code_count_ = 0, restart_count_ = 0;
   Scratch<u32> ran_;         // numbers of the instructions of all traces, in order
   Scratch<u32> beginnings_;  // numbers of the first instructions of blocks
   Scratch<u32> lasts_;       // numbers of the last instructions of blocks
   Scratch<models::CoreBlock> blocks_;
   Scratch<models::CoreInstruction> codes_;  // of the blocks that were read
   Scratch<models::CoreEdge> edges_, sorted_;
+  Scratch<models::CoreRestart> restarts_;  // sorted by the block before
   Scratch<models::CoreState> ends_;
   Scratch<models::CoreMark> marks_;
   Scratch<models::CoreSpent> spent_;
@@ -395,11 +469,11 @@ enum class Schedules { computed, kept, kept_and_saved };
 
 /// Calls `use(flow, total)` with the result for these executions. Does nothing without memory, or if nothing ran.
 template <class Use>
-void with_total(const u64* counters, Schedules schedules, Use&& use) {
+void with_total(const u64* counters, const Missed& mispredicted, Schedules schedules, Use&& use) {
   Scratch<u64> executed;
   if (!copy_counters(counters, executed)) return;
   if (KeptSchedules kept; schedules != Schedules::computed && kept.open()) {
-    Flow flow(executed, &kept);
+    Flow flow(executed, mispredicted, &kept);
     if (!flow.build()) return;
     const models::CoreTotal total = flow.total();
     if (!kept.is_damaged()) {
@@ -407,7 +481,7 @@ void with_total(const u64* counters, Schedules schedules, Use&& use) {
       return use(flow, total);
     }
   }
-  Flow flow(executed, nullptr);
+  Flow flow(executed, mispredicted, nullptr);
   if (flow.build()) use(flow, flow.total());
 }
 
@@ -424,6 +498,9 @@ void core_collect(Thread* t, u32 n) {
   running_cycles_before_fold(t);
   const u64* const c = counters(t);
   for (u32 i = channel::first_segment; i < n; i++) summed[i] += c[i];
+  missed.add(t);
+  missed_of(model_counts(t)->missed) = {};
+  Missed::collected(t) = Missed::missed_loads_of(t);
 }
 
 void core_finish(Thread* t) {
@@ -438,7 +515,7 @@ void core_finish_locked(Thread* t) {
   if (cache_is_damaged()) return core_forget();
   // Parts of instructions need all schedules.
   const Schedules schedules = locates_values() ? Schedules::computed : Schedules::kept_and_saved;
-  with_total(summed, schedules, [t](Flow& flow, const models::CoreTotal& total) {
+  with_total(summed, missed, schedules, [t](Flow& flow, const models::CoreTotal& total) {
     channel::CoreValues& core = model_counts(t)->core;
     for (u32 i = 0; i < channel::core_cause_count; i++) core.cycles[i] += total.cycles.by[i];
     core.instructions += total.instructions;
@@ -455,7 +532,9 @@ void core_finish_locked(Thread* t) {
 s64 core_costs(const u64* executed, SegmentCost* costs) {
   if (cache_is_damaged()) return 0;
   s64 average = 0;
-  with_total(executed, Schedules::kept, [&](Flow& flow, const models::CoreTotal& total) {
+  Missed mispredicted = missed;
+  mispredicted.add(current());
+  with_total(executed, mispredicted, Schedules::kept, [&](Flow& flow, const models::CoreTotal& total) {
     average = ratio(total.cycles.sum(), total.instructions);
     flow.cost_segments(average, costs);
     if (kept_costs == nullptr && samples_cycles)
@@ -480,6 +559,7 @@ bool core_cost_from_instructions(u32 number, s64& cost) {
 void core_forget() {
   running_cycles_forget();
   if (summed != nullptr) discard_pages(summed, counters_bytes);
+  missed = {};
 }
 
 }  // namespace tally::engine::instrument

@@ -91,9 +91,10 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain_outcomes(Thread* t, ColdMode
   ValueRecorder recorder(t, models::no_caches, models::no_tlbs, placed);
   const models::Mispredictions wrong = model_plan.notes_returns
                                            ? models::play_placed(r.tage, r.outcome, n, placed, recorder)
-                                           : r.tage.play(r.outcome, n);
+                                           : r.tage.play(r.outcome, n, r.outcome);
   model_counts(t)->values.conditional_misses += wrong.conditional;
   model_counts(t)->values.indirect_misses += wrong.indirect;
+  missed_of(model_counts(t)->missed).add_all(r.outcome, wrong.conditional + wrong.indirect);
 }
 
 /// Makes the page of this line the most recent page of its TLB set. Returns whether it already was.

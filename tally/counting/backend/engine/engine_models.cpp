@@ -59,6 +59,11 @@ std::uint8_t number_of(const std::string& name, const std::vector<std::string>& 
   return match == names.end() ? 0 : static_cast<std::uint8_t>(1 + (match - names.begin()));
 }
 
+tally::models::LoadWaits waits_of(const tally::models::CoreTable* core) {
+  if (core == nullptr) return {};
+  return {core->load_latency, core->in_order() ? 0 : static_cast<unsigned>(core->lead())};
+}
+
 std::string name_at(std::uint8_t number, const std::vector<std::string>& names) {
   return number > 0 && number <= names.size() ? names[number - 1] : "";
 }
@@ -104,6 +109,11 @@ channel::ModelCore core_of(const Simulation& simulation) {
   const tally::models::CoreTable* const core = machines::core_named(simulation.machine.core);
   if (core == nullptr) return models;
   tally::models::copy_parameters(*core, models);
+  const tally::models::Latencies& latencies = simulation.machine.latencies;
+  const tally::models::LoadWaits waits = waits_of(core);
+  const auto exposed = [&](unsigned latency) { return waits.whole(latency) - waits.shared(latency); };
+  models.exposed = {exposed(latencies.l2), exposed(latencies.llc), exposed(latencies.memory),
+                    exposed(latencies.stlb + waits.hit), exposed(latencies.walk + waits.hit)};
   for (unsigned i = 0; i < tally::models::operations; ++i) {
     const tally::models::Timing* const row = core->timing(static_cast<tally::models::Operation>(i));
     if (row == nullptr) continue;
@@ -171,10 +181,7 @@ tally::models::CycleTimes cycles_by_cause(const channel::CoreValues& core, const
   };
   static_assert(sizeof(Counts) == sizeof values);
   const auto counts = std::bit_cast<Counts>(values);
-  const tally::models::CoreTable* const table = machines::core_named(simulation.machine.core);
-  const tally::models::LoadWaits waits =
-      table != nullptr ? tally::models::LoadWaits{table->load_latency, static_cast<unsigned>(table->lead())}
-                       : tally::models::LoadWaits{};
+  const tally::models::LoadWaits waits = waits_of(machines::core_named(simulation.machine.core));
   const machines::MachineModel& machine = simulation.machine;
   tally::models::CycleTimes cycles =
       tally::models::miss_cycles(machine.latencies, waits, machine.caches, counts.caches, counts.branches);

@@ -349,7 +349,7 @@ class ModelWorkers::Work {
     const channel::NoteBlock block = player.memory.about(number);
     if (player.offloaded != nullptr && block.count != 0)
       player.offloaded->take(player.memory.block(number), count_of(block, player.bytes_of_each()),
-                             player.counts().values, player.placed);
+                             player.counts(), player.placed);
     if (block.forks != 0) {
       auto copy = player.offloaded != nullptr ? player.offloaded->copy() : nullptr;
       const std::lock_guard lock(mutex_);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tally/engine/channel/notes.hpp"
+#include "tally/engine/models/branch/missed_branches.hpp"
 #include "tally/engine/models/placed.hpp"
 #include "tally/engine/models/table_memory.hpp"
 
@@ -138,7 +139,8 @@ void OffloadedCaches::take_placed(const tally::models::PlacedNote* notes, std::u
   tlbs_.clear_counts();
 }
 
-void OffloadedCaches::take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed& placed) {
+void OffloadedCaches::take(void* block, std::uint32_t count, channel::ModelCounts& to, const Placed& placed) {
+  channel::ModelValues& values = to.values;
   if (channel::has_misses(placed.statistics))
     return take_placed(static_cast<const tally::models::PlacedNote*>(block), count, values, placed);
   auto* const notes = static_cast<tally::models::Note*>(block);
@@ -159,19 +161,25 @@ void OffloadedCaches::take(void* block, std::uint32_t count, channel::ModelValue
 
 namespace {
 
+tally::models::MissedBranches& missed_of(channel::ModelMissedBranches& missed) {
+  static_assert(sizeof missed == sizeof(tally::models::MissedBranches));
+  return reinterpret_cast<tally::models::MissedBranches&>(missed);
+}
+
 class OffloadedPredictor final : public OffloadedModel {
  public:
   OffloadedPredictor() { predictor_.reset(); }
 
-  void take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed& placed) override {
+  void take(void* block, std::uint32_t count, channel::ModelCounts& to, const Placed& placed) override {
     tally::models::BranchCounts counts;
     LocatedValuesRecorder placer(placed, tally::models::no_caches, tally::models::no_tlbs, counts);
     auto* const words = static_cast<tally::models::Outcome*>(block);
     const auto wrong = channel::has_misses(placed.statistics)
                            ? tally::models::play_placed(predictor_, words, count, counts, placer)
-                           : predictor_.play(words, count);
-    values.conditional_misses += wrong.conditional;
-    values.indirect_misses += wrong.indirect;
+                           : predictor_.play(words, count, words);
+    to.values.conditional_misses += wrong.conditional;
+    to.values.indirect_misses += wrong.indirect;
+    missed_of(to.missed).add_all(words, wrong.conditional + wrong.indirect);
   }
   std::unique_ptr<OffloadedModel> copy() const override {
     return std::unique_ptr<OffloadedModel>(new (std::nothrow) OffloadedPredictor(*this));

@@ -26,8 +26,8 @@ class OffloadedModel {
  public:
   virtual ~OffloadedModel() = default;
 
-  /// Processes a block with `count` entries of the ring's kind, and adds the results to `values`. Overwrites the block.
-  virtual void take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed& placed) = 0;
+  /// Processes a block with `count` entries of the ring's kind, and adds the results to `counts`. Overwrites the block.
+  virtual void take(void* block, std::uint32_t count, channel::ModelCounts& counts, const Placed& placed) = 0;
 
   /// Returns a complete copy of its state; null if there is no memory.
   virtual std::unique_ptr<OffloadedModel> copy() const = 0;
@@ -52,7 +52,7 @@ class OffloadedCaches final : public OffloadedModel {
   /// Creates empty caches with this last level, or without one if it is null. Returns null if there is no memory.
   static std::unique_ptr<OffloadedCaches> make(const LevelShapes& shapes, std::shared_ptr<LastLevel> last);
 
-  void take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed& placed) override;
+  void take(void* block, std::uint32_t count, channel::ModelCounts& counts, const Placed& placed) override;
   std::unique_ptr<OffloadedModel> copy() const override;
   const std::shared_ptr<LastLevel>& last() const { return last_; }
 

@@ -15,7 +15,7 @@ enum class Cause : std::uint8_t {
   forwarding,   ///< waits for values that were stored just before
   locks,        ///< locked instructions and full fences
   front_end,    ///< fetches: taken branches and lines of code, and in CycleTimes those that miss caches or TLBs
-  mispredicts,  ///< mispredicted branches
+  mispredicts,  ///< mispredicted branches; of the core model what depends on the code after them
   l2,           ///< waits for values from the second level
   l3,           ///< from the last level
   dram,         ///< from memory
@@ -24,7 +24,7 @@ enum class Cause : std::uint8_t {
 };
 
 constexpr unsigned causes = static_cast<unsigned>(Cause::count);
-constexpr unsigned core_causes = static_cast<unsigned>(Cause::mispredicts);  ///< those of the core model
+constexpr unsigned core_causes = static_cast<unsigned>(Cause::l2);  ///< those of the core model
 
 /// Times by cause: `of(Cause::core)`. With `n` = core_causes, only the causes of the core model.
 template <unsigned n>

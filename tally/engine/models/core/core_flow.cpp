@@ -81,6 +81,10 @@ class Flow {
       const CoreEdge* const usual = usual_of(edges_.subspan(mark.first_edge, next - mark.first_edge));
       mark.usual = usual != nullptr ? usual->from + 1 : 0;
     }
+    for (std::uint32_t i = 0; i < edges_.size(); ++i) {
+      std::uint32_t& follower = marks_[edges_[i].from].follower;
+      if (follower == 0 || edges_[follower - 1].count < edges_[i].count) follower = i + 1;
+    }
   }
 
   // Sets the end states of a block and of all before it, or the names of these, and what each costs as it is usually
@@ -106,6 +110,18 @@ class Flow {
         finish(i, 1, key_of(i), marks_[i].can_be_kept);
       }
       if (marks_[i].next == last) break;
+    }
+  }
+
+  // Sets what restarts cost, before count().
+  void restart(const CoreRestarts& restarts) {
+    std::uint64_t all = 0;
+    for (const CoreRestart& each : restarts.list) all += each.count;
+    const std::uint64_t waits = all != 0 ? restarts.waits * ticks_per_cycle * parts_of_tick / all : 0;
+    const std::int64_t included = (core_.load_latency + 1) * ticks_per_cycle * std::int64_t{parts_of_tick};
+    for (CoreRestart& each : restarts.list) {
+      const std::int64_t longer = longer_after(each, restarts.list) - included;
+      each.ticks = (waits + (longer > 0 ? static_cast<std::uint64_t>(longer) : 0)) * each.count;
     }
   }
 
@@ -141,6 +157,63 @@ class Flow {
     if (schedules_ != nullptr && marks_[to].can_be_kept)
       keep({parts, cost.aliases, cost.unknown}, key, name_of(state, blocks_[to].end));
     return parts;
+  }
+
+  // Returns by how much the blocks after a restart take longer than usual, in parts of ticks: those on the most
+  // frequent path, each as far as no other misprediction comes first.
+  std::int64_t longer_after(const CoreRestart& restart, std::span<const CoreRestart> restarts) {
+    constexpr unsigned most_blocks = 32, most_calls = 4;
+    constexpr std::uint64_t whole = 256, least = 16;
+    std::uint32_t from = restart.from, to = restart.to, calls = 0;
+    std::uint64_t reached = whole, returns[most_calls] = {};
+    std::int64_t longer = 0;
+    CoreState state;
+    for (unsigned n = 0; n < most_blocks && reached >= least; ++n) {
+      const CoreTimes usual = marks_[to].usual == from + 1 ? spent_[to].cycles : ticks_after(from, to);
+      enter(blocks_[from], blocks_[to], state);
+      const std::span<const CoreInstruction> code = code_of(to);
+      const std::int64_t ticks = run(core_, code, state).ticks * std::int64_t{parts_of_tick};
+      longer += (ticks - static_cast<std::int64_t>(usual.sum())) * static_cast<std::int64_t>(reached) / std::int64_t{whole};
+      reached -= reached * part_of(mispredicted(to, restarts), blocks_[to].executions, whole) / whole;
+      from = to;
+      const Operation end = code.empty() ? Operation::unknown : code.back().operation;
+      if (end == Operation::call && calls < most_calls) returns[calls++] = blocks_[from].end;
+      if (end == Operation::ret && calls != 0 && find_block(returns[--calls], to)) continue;
+      if (marks_[from].follower == 0) break;
+      to = edges_[marks_[from].follower - 1].to;
+    }
+    return longer;
+  }
+
+  static std::uint64_t part_of(std::uint64_t part, std::uint64_t all, std::uint64_t whole) {
+    return part >= all ? whole : part / (all / whole + 1);
+  }
+
+  static std::uint64_t mispredicted(std::uint32_t block, std::span<const CoreRestart> restarts) {
+    std::size_t first = 0, count = restarts.size();
+    while (count > 0) {
+      const std::size_t half = count / 2;
+      const bool is_before = restarts[first + half].from < block;
+      first += is_before ? half + 1 : 0;
+      count = is_before ? count - half - 1 : half;
+    }
+    std::uint64_t sum = 0;
+    for (; first < restarts.size() && restarts[first].from == block; ++first) sum += restarts[first].count;
+    return sum;
+  }
+
+  // Finds the block that begins at an address. They are in order of their addresses in programs, maybe not in tests.
+  bool find_block(std::uint64_t begin, std::uint32_t& block) const {
+    std::size_t first = 0, count = blocks_.size();
+    while (count > 0) {
+      const std::size_t half = count / 2;
+      const bool is_before = blocks_[first + half].begin < begin;
+      first += is_before ? half + 1 : 0;
+      count = is_before ? count - half - 1 : half;
+    }
+    if (first == blocks_.size() || blocks_[first].begin != begin) return false;
+    block = static_cast<std::uint32_t>(first);
+    return true;
   }
 
   // Settles the loop from `first` to `end`, whose usual successor is `first`. If it is settled, only computes its
@@ -323,7 +396,7 @@ class Flow {
     Schedule made{.key = key, .end = end};
     made.aliases = static_cast<std::uint16_t>(spent.aliases);
     made.unknown = static_cast<std::uint16_t>(spent.unknown);
-    for (unsigned i = 0; i < core_causes; ++i) {
+    for (unsigned i = 0; i < scheduled_causes; ++i) {
       if (spent.cycles.by[i] > UINT32_MAX) return;
       made.parts[i] = static_cast<std::uint32_t>(spent.cycles.by[i]);
     }
@@ -346,13 +419,15 @@ class Flow {
 }  // namespace
 
 CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
-                const CoreMemory& memory, CoreSource* source) {
+                const CoreMemory& memory, CoreSource* source, const CoreRestarts& restarts) {
   CoreTotal result;
   Flow flow(core, blocks, edges, memory, source);
   for (std::uint32_t i = 0; i < blocks.size(); ++i)
     if (blocks[i].executions != 0) flow.settle(i);
+  if (!core.in_order()) flow.restart(restarts);
   for (std::uint32_t i = 0; i < blocks.size(); ++i)
     if (blocks[i].executions != 0) flow.count(i);
+  for (const CoreRestart& each : restarts.list) memory.spent[each.to].cycles.of(Cause::mispredicts) += each.ticks;
   // Rounded during the summation, so that nothing is lost between blocks.
   std::uint64_t ticks = 0, cycles = 0;
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {

@@ -37,10 +37,25 @@ struct CoreEdge {
   std::uint64_t count = 0;
 };
 
+/// Executions that a misprediction restarted: the branch that ends one block led to another, but not as predicted.
+struct CoreRestart {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  std::uint64_t count = 0;
+  std::uint64_t ticks = 0;  ///< set by total()
+};
+
+/// All restarts, sorted by `from`, and the cycles that their branches wait for loads (cycles_before_restarts()).
+struct CoreRestarts {
+  std::span<CoreRestart> list = {};
+  std::uint64_t waits = 0;
+};
+
 /// What total() knows of a block.
 struct CoreMark {
   std::uint32_t first_edge = 0;  ///< of those into it
   std::uint32_t usual = 0;       ///< 1 + its most frequent predecessor; 0: none
+  std::uint32_t follower = 0;    ///< 1 + the edge to its most frequent successor; 0: none
   std::uint32_t next = 0;        ///< 1 + the block that waits for its end state; 0: none
   std::uint32_t state = 0;       ///< 1 + the index of its end state in CoreMemory::ends; 0: not computed
   StateName end = 0;             ///< the name of that state; 0: none
@@ -82,8 +97,12 @@ struct CoreTotal {
 /// `edges` are sorted by `to`. Cost: a run of every executed block, one for each other edge, and of the blocks of such
 /// loops one for each round, mostly three. A schedule that `source` has costs a search of it. The result is the same
 /// with and without it.
+///
+/// After a restart nothing runs ahead: the next blocks begin with all results ready and
+/// nothing in work. What they then take longer than usual, beyond the load and comparison that CoreTable::mispredict
+/// includes, is added to the block at which execution restarts.
 CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
-                const CoreMemory& memory, CoreSource* source = nullptr);
+                const CoreMemory& memory, CoreSource* source = nullptr, const CoreRestarts& restarts = {});
 
 /// After total() without kept schedules: divides the cycles of a block among its instructions, as they spend them when
 /// the block is entered from its most frequent predecessor. `each` has an element for each instruction.

@@ -319,8 +319,12 @@ class Run {
     }
     --fetched_;
     // Here, because what follows is not known.
-    const bool is_return = instruction.operation == Operation::ret;
-    free_[fetch_unit] += (instruction.is_indirect ? core_.indirect : is_return ? core_.returns : 0) * ticks_per_cycle;
+    if (instruction.is_indirect) free_[fetch_unit] += core_.indirect * ticks_per_cycle;
+    if (instruction.operation == Operation::ret) {
+      free_[fetch_unit] = larger(free_[fetch_unit], free_[return_unit]);
+      free_[return_unit] = free_[fetch_unit] + core_.returns * ticks_per_cycle;
+      free_[fetch_unit] += core_.returns * ticks_per_cycle / 2;
+    }
     return free_[fetch_unit];
   }
 

@@ -62,8 +62,9 @@ struct CoreInstruction {
 /// divider) is a port as well.
 using Ports = std::uint16_t;
 constexpr unsigned ports = 16;
-/// What an operation may occupy: a port, the fetching of code, or the writing of stores into the first level.
-constexpr unsigned fetch_unit = ports, write_unit = ports + 1, units = ports + 2;
+/// What an operation may occupy: a port, the fetching of code, the writing of stores into the first level, or the
+/// prediction of returns.
+constexpr unsigned fetch_unit = ports, write_unit = ports + 1, return_unit = ports + 2, units = ports + 3;
 
 /// Cycles of work, each on any one of these ports.
 struct PortUse {
@@ -111,7 +112,7 @@ struct CoreTable {
                                     ///< branch; 0: any
   std::uint8_t fetches = 1;         ///< of them in a cycle, unless a line begins
   std::uint8_t indirect = 0;        ///< cycles in which nothing is fetched after an indirect jump or call
-  std::uint8_t returns = 0;         ///< the same after a return
+  std::uint8_t returns = 0;         ///< cycles from a return to the next one, at least
   std::uint8_t access_bytes = 64;   ///< most bytes of an access that a port takes in a cycle
   std::uint8_t store_bytes = 64;    ///< the same of a store
   bool store_joins = false;         ///< the store of an instruction that also computes takes no slot of its own

@@ -13,6 +13,9 @@ namespace tally::models {
 /// Ticks are summed in this unit, so that the mean over 2, 3, 4 or 6 rounds of a loop is exact.
 constexpr unsigned parts_of_tick = 12;
 
+/// The causes of one execution: all but mispredictions.
+constexpr unsigned scheduled_causes = static_cast<unsigned>(Cause::mispredicts);
+
 /// Identifies a state of the core, wherever the program is in memory. The lowest bit: the state has stores that are
 /// addressed without registers.
 using StateName = std::uint64_t;
@@ -21,13 +24,13 @@ using StateName = std::uint64_t;
 struct Schedule {
   std::uint64_t key = 0;  ///< 0: a free slot
   StateName end = 0;
-  std::array<std::uint32_t, core_causes> parts = {};  ///< of ticks, by cause
+  std::array<std::uint32_t, scheduled_causes> parts = {};  ///< of ticks, by cause
   std::uint16_t aliases = 0;                          ///< CoreCost::aliases
   std::uint16_t unknown = 0;                          ///< CoreCost::unknown
 
   CoreTimes times() const {
     CoreTimes times;
-    for (unsigned i = 0; i < core_causes; ++i) times.by[i] = parts[i];
+    for (unsigned i = 0; i < scheduled_causes; ++i) times.by[i] = parts[i];
     return times;
   }
 };

@@ -1,0 +1,52 @@
+// How long mispredicted branches wait for loads that missed the first level.
+#pragma once
+
+#include <cstdint>
+
+#include "tally/engine/models/cache/hierarchy.hpp"
+
+namespace tally::models {
+
+/// Loads that miss the first level, by the level that serves them, and their translations, without chases and streams;
+/// or cycles for each of them.
+struct MissedLoads {
+  std::uint64_t l2 = 0, llc = 0, memory = 0, stlb = 0, walk = 0;
+
+  MissedLoads operator-(const MissedLoads& other) const {
+    return {l2 - other.l2, llc - other.llc, memory - other.memory, stlb - other.stlb, walk - other.walk};
+  }
+  void add(const MissedLoads& other) {
+    l2 += other.l2, llc += other.llc, memory += other.memory, stlb += other.stlb, walk += other.walk;
+  }
+};
+
+inline MissedLoads missed_loads(const HierarchyCounts& caches) {
+  const MissCounts& misses = caches.misses;
+  const auto without = [](std::uint64_t all, std::uint64_t some) { return all > some ? all - some : 0; };
+  const auto served = [&](const LevelCounts& level, std::uint64_t chases, std::uint64_t streams) {
+    return without(level.loads - level.load_misses, chases + streams);
+  };
+  return {served(caches.l2, caches.chases.l2, 0), served(caches.llc, caches.chases.llc, misses.stream_llc),
+          without(caches.llc.load_misses, caches.chases.memory + misses.stream_memory),
+          without(misses.stlb_data, misses.stlb_chases), without(misses.walk_data, misses.walk_chases)};
+}
+
+/// Returns the cycles that mispredicted branches wait for loads, in addition to what the loads cost when they overlap.
+/// `exposed`: these cycles for each kind of load. A load is near a misprediction if at most `rob` instructions are in
+/// between. Every second one of these is taken to decide the branch, a declared value; of the loads before a branch it
+/// waits for one, because they overlap.
+inline std::uint64_t cycles_before_restarts(const MissedLoads& loads, const MissedLoads& exposed,
+                                            std::uint64_t mispredictions, std::uint64_t instructions,
+                                            std::uint64_t rob) {
+  constexpr unsigned part_bits = 16, one_of = 2;
+  const std::uint64_t all = loads.l2 + loads.llc + loads.memory;
+  if (all == 0 || instructions == 0) return 0;
+  const std::uint64_t reached = rob * mispredictions;
+  const std::uint64_t near = reached < instructions ? (reached << part_bits) / instructions : 1U << part_bits;
+  const std::uint64_t most = (mispredictions << part_bits) / all;
+  const std::uint64_t part = near / one_of < most ? near / one_of : most;
+  return (loads.l2 * exposed.l2 + loads.llc * exposed.llc + loads.memory * exposed.memory + loads.stlb * exposed.stlb +
+          loads.walk * exposed.walk) * part >> part_bits;
+}
+
+}  // namespace tally::models

@@ -38,8 +38,10 @@ struct BenchOptions {
 };
 
 constexpr const char* bench_footer =
-    "SUITE is a TOML file. Each [[benchmark]] has a name, a command (a list of words) and, if you like, directory, stdin, "
-    "timeout, events, profile, repeats, fail-above, warn-above, accept and the options that decide counts: repeatable, environment, "
+    "SUITE is a TOML file. Each [[benchmark]] has a name, a command (a list of words) and, if you like, directory, "
+    "stdin, "
+    "timeout, events, profile, repeats, fail-above, warn-above, accept and the options that decide counts: repeatable, "
+    "environment, "
     "clock, cpu-model, model and others; [defaults] has the same keys for all of them. "
     "tally runs each benchmark with `tally stat`, or with `tally profile` if it has `profile = true`, writes the "
     "results to DIR/NAME.json, and compares them with those of --baseline by `tally compare`. With framework = "
@@ -87,7 +89,8 @@ std::vector<std::string> leave_out_new(std::vector<Benchmark>& suite, const fs::
     if (is_new) names.push_back(printable(benchmark.name));
     return is_new;
   });
-  if (!names.empty()) say({fmt::format("not in '{}', so not counted: {}", printable(other.string()), join(names, ", "))});
+  if (!names.empty())
+    say({fmt::format("not in '{}', so not counted: {}", printable(other.string()), join(names, ", "))});
   return only_there;
 }
 

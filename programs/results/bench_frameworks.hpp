@@ -20,7 +20,8 @@ const Framework* framework_named(std::string_view name);
 std::string framework_names();
 
 /// Replaces each benchmark with a framework by those that its program lists, with names such as ENTRY.BENCHMARK. Runs
-/// the programs in their directories, which are relative to `folder`. Errors: bad_usage if a program lists none, or takes longer than its timeout.
+/// the programs in their directories, which are relative to `folder`. Errors: bad_usage if a program lists none, or
+/// takes longer than its timeout.
 Result<std::vector<Benchmark>> list_benchmarks(std::vector<Benchmark> suite, const std::string& folder);
 
 /// The file of the benchmark's standard input: /dev/null without the key `stdin`.

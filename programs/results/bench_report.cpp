@@ -17,7 +17,8 @@ using namespace command;
 using Row = BenchOutcome::Row;
 
 // The result of a benchmark that is missing: renamed, or removed.
-constexpr const char* missing_text = "undecided: it is only in the baseline; "
+constexpr const char* missing_text =
+    "undecided: it is only in the baseline; "
     "if that is intended, write its name in the suite: removed = [\"NAME\"]";
 
 }  // namespace

@@ -51,36 +51,26 @@ class Runner {
  public:
   explicit Runner(const BenchRun& run) : options_(run) {}
 
-  Result<Outcome> run(const Benchmark& benchmark) const {
-    Outcome outcome{.benchmark = &benchmark, .rows = {}, .text = {}, .markdown = {}, .growth = {}};
-    const std::string result = result_in(options_.output, benchmark), profile = profile_in(options_.output, benchmark),
-                      failure = failure_file(options_.output, benchmark);
-    // A result of an earlier call must not pass for one of this call if the benchmark fails.
-    std::error_code error;
-    for (const std::string& file : {result, profile, failure})
-      if (!fs::remove(file, error) && error)
-        return fail(Code::cannot_write, fmt::format("cannot remove '{}': {}", printable(file), error.message()));
-    const bool has_both = benchmark.is_profile && benchmark.repeats > 1;
-    if (has_both)
-      if (const auto ready = linux::make_folder(fs::path(profile).parent_path().string()); !ready)
-        return fail(ready.error());
-    const bool is_one_loop = benchmark.framework != nullptr;
-    if (const auto counted = is_one_loop ? count_loops(benchmark, result, outcome)
-                                         : count(benchmark, benchmark.is_profile && !has_both, result, outcome);
-        !counted)
-      return fail(counted.error());
-    if (has_both && outcome.has_run)
-      if (const auto counted = count(benchmark, true, profile, outcome); !counted) return fail(counted.error());
-    if (!outcome.has_run) {
-      for (const std::string& file : {result, profile}) fs::remove(file, error);
-      auto written = linux::Output::open_file(failure);
-      if (written) written->write(outcome.text + "\n");
-      return outcome;
+  Result<Outcome> run(const Benchmark& of_suite) const {
+    Outcome outcome{.benchmark = &of_suite, .rows = {}, .text = {}, .markdown = {}, .growth = {}};
+    Benchmark benchmark = of_suite;
+    benchmark.repeats = std::max<std::int64_t>(benchmark.repeats, 1);
+    const std::string result = result_in(options_.output, benchmark);
+    if (const auto counted = count_repeats(benchmark, outcome); !counted) return fail(counted.error());
+    if (outcome.has_run && of_suite.repeats == 0) {
+      const auto single = read(options_.output, benchmark);
+      if (!single) return fail(single.error());
+      if (can_vary(*single)) {
+        benchmark.repeats = repeats_that_decide;
+        if (const auto counted = count_repeats(benchmark, outcome); !counted) return fail(counted.error());
+      }
     }
+    if (!outcome.has_run) return outcome;
     if (const auto stored = store(benchmark, result); !stored) return fail(stored.error());
     const auto after = read(options_.output, benchmark);
     if (!after) return fail(after.error());
-    outcome.can_vary = !after->is_single_threaded && after->runs < 2;
+    std::error_code error;
+    outcome.can_vary = after->runs < 2 && can_vary(*after);
     if (!options_.baseline.empty() && fs::exists(result_in(options_.baseline, benchmark), error)) {
       compare(outcome, *after);
       return outcome;
@@ -97,6 +87,36 @@ class Runner {
   }
 
  private:
+  /// Whether another run may count something else.
+  static bool can_vary(const output::Comparable& result) {
+    return !result.is_single_threaded || !result.sources.empty();
+  }
+
+  /// Writes the result, and with several repeats the profile; if the benchmark fails, the reason instead.
+  Result<void> count_repeats(const Benchmark& benchmark, Outcome& outcome) const {
+    const std::string result = result_in(options_.output, benchmark), profile = profile_in(options_.output, benchmark),
+                      failure = failure_file(options_.output, benchmark);
+    // A result of an earlier call must not pass for one of this call if the benchmark fails.
+    std::error_code error;
+    for (const std::string& file : {result, profile, failure})
+      if (!fs::remove(file, error) && error)
+        return fail(Code::cannot_write, fmt::format("cannot remove '{}': {}", printable(file), error.message()));
+    const bool has_both = benchmark.is_profile && benchmark.repeats > 1;
+    if (has_both)
+      if (const auto ready = linux::make_folder(fs::path(profile).parent_path().string()); !ready)
+        return fail(ready.error());
+    Result<void> counted = benchmark.framework != nullptr
+                               ? count_loops(benchmark, result, outcome)
+                               : count(benchmark, benchmark.is_profile && !has_both, result, outcome);
+    if (counted && has_both && outcome.has_run) counted = count(benchmark, true, profile, outcome);
+    if (counted && outcome.has_run) return {};
+    for (const std::string& file : {result, profile}) fs::remove(file, error);
+    if (!counted) return counted;
+    auto written = linux::Output::open_file(failure);
+    if (written) written->write(outcome.text + "\n");
+    return {};
+  }
+
   static std::string result_in(const std::string& folder, const Benchmark& benchmark) {
     return (fs::path(folder) / (benchmark.file_name() + ".json")).string();
   }
@@ -238,7 +258,8 @@ class Runner {
     if (options_.history.empty()) return {};
     const auto stat = report::read_counts(result);
     if (!stat) return fail(stat.error());
-    auto history = history::HistoryFile::open({.file = options_.history, .name = benchmark.name, .accepted = benchmark.accepted});
+    auto history =
+        history::HistoryFile::open({.file = options_.history, .name = benchmark.name, .accepted = benchmark.accepted});
     if (!history) return fail(history.error());
     if (history->add(*stat, history::Origin::file) == exit_ok) return {};
     return fail(Code::cannot_write, fmt::format("cannot add '{}' to the history", printable(benchmark.name)));
@@ -391,7 +412,8 @@ void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& hist
                                   : is_hard        ? "failed"
                                                    : "warning"});
           if (outcome.can_vary) {
-            texts.push_back(fmt::format("{}: one run of several threads or processes: repeats = 5", series.event));
+            texts.push_back(fmt::format("{}: one run, and another one may count something else: repeats = {}",
+                                        series.event, repeats_that_decide));
             if (is_hard && outcome.code == exit_ok) outcome.code = undecided;
             continue;
           }

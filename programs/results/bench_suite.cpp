@@ -89,7 +89,7 @@ class Suite {
                         "use another name for one of them"));
     if (const auto conflict = set_framework(one)) return fail(wrong(node.source(), conflict->message, conflict->hint));
     // Languages with settings have several threads, whose counts need five runs to be compared.
-    if (one.repeats == 0) one.repeats = one.language != nullptr ? 5 : 1;
+    if (one.repeats == 0 && one.language != nullptr) one.repeats = repeats_that_decide;
     set_language(one);
     benchmarks_.push_back(std::move(one));
     return {};
@@ -233,10 +233,10 @@ class Suite {
       const std::string name(key.str());
       return fail(wrong(key.source(), fmt::format("'{}' is not a list of texts", name),
                         fmt::format("for example: {} = [\"{}\"]", name,
-                                    name == "command"  ? "./prog\", \"--fast"
+                                    name == "command"   ? "./prog\", \"--fast"
                                     : name == "removed" ? "parse"
-                                    : name == "events" ? "instructions"
-                                                       : "instructions=1%")));
+                                    : name == "events"  ? "instructions"
+                                                        : "instructions=1%")));
     };
     if (!value.is_array()) return refuse();
     to.clear();

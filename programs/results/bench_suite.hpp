@@ -25,12 +25,16 @@ struct Language {
 
 struct Framework;
 
+/// So many runs on each side are compared by their ranks.
+inline constexpr std::int64_t repeats_that_decide = 5;
+
 struct Benchmark {
   std::string name;
   std::vector<std::string> command;  ///< the program and its arguments
   std::string directory;             ///< in which it runs, relative to the directory of the suite; empty: that one
   std::vector<std::string> events;   ///< empty: those that tally stat counts by default
-  std::int64_t repeats = 0;          ///< after parsing at least 1
+  /// 0: one run, or if another one may count something else, repeats_that_decide.
+  std::int64_t repeats = 0;
   std::vector<std::string> fail_above, warn_above;  ///< gates
   bool is_profile = false;                          ///< records a profile: counts of each function
   const Language* language = nullptr;               ///< null: not named

@@ -26,15 +26,14 @@ bool is_growth_limit(const std::string& text);
 /// Errors: bad_usage.
 Result<GrowthLimit> parse_growth_limit(const std::string& text);
 
-/// The change of a series from the result `results` before its last one to that, or from a later result whose change was
-/// accepted. Of exact counts these values; of
-/// others the levels that change points separate.
+/// The change of a series from the result `results` before its last one to that, or from a later result whose change
+/// was accepted. Of exact counts these values; of others the levels that change points separate.
 struct SeriesGrowth {
   double before = 0, after = 0;
   std::size_t results = 0;                ///< fewer than requested if the series is shorter
   std::vector<SeriesChange> steps = {};   ///< increases since then, the largest first
   std::vector<std::string> commits = {};  ///< of each step: entry_text()
-  std::string accepted = {};  ///< "#12 (reason)": the accepted result at which it begins; empty: none
+  std::string accepted = {};              ///< "#12 (reason)": the accepted result at which it begins; empty: none
   double relative() const { return before == 0 ? 0 : after / before - 1; }
 };
 

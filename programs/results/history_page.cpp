@@ -100,8 +100,8 @@ std::string values_table(const HistorySeries& series) {
 std::string history_html(const result::History& history) {
   const std::string title = fmt::format("History: {} results", history.entries.size());
   const std::vector<HistorySeries> all = series_of(history);
-  std::string body = element("h1", title) + new_settings_table(all) + changes_table(all) +
-                     accepted_table(all) + patterns_table(all);
+  std::string body =
+      element("h1", title) + new_settings_table(all) + changes_table(all) + accepted_table(all) + patterns_table(all);
   for (const HistorySeries& series : all)
     body += element("h2", series_name(series) + ": " + series.event) + chart_of(series) + values_table(series);
   return page_of(title, body, {});

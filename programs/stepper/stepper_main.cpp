@@ -110,6 +110,7 @@ class Run {
 
   const Counts& counts() const { return counts_; }
   const Ending& ending() const { return ending_; }
+  bool steps_itself() const { return steps_itself_; }
 
  private:
   void take(pid_t tid, int status) {
@@ -118,6 +119,7 @@ class Run {
       if (found != tracees_.end()) {
         found->second.ended();
         counts_ += found->second.counts();
+        steps_itself_ |= found->second.steps_itself();
         tracees_.erase(found);
       }
       if (tid == root_)
@@ -145,9 +147,12 @@ class Run {
   std::map<pid_t, Tracee> tracees_;
   Counts counts_;
   Ending ending_;
+  bool steps_itself_ = false;
 };
 
-void print(FILE* file, const Counts& counts, const Ending& ending) {
+void print(FILE* file, const Run& run) {
+  const Counts& counts = run.counts();
+  const Ending& ending = run.ending();
   const auto line = [file](const char* name, uint64_t value) {
     std::fprintf(file, "\"%s\": %llu, ", name, static_cast<unsigned long long>(value));
   };
@@ -164,6 +169,7 @@ void print(FILE* file, const Counts& counts, const Ending& ending) {
   line("loads", counts.loads);
   line("stores", counts.stores);
   line("prefetches", counts.prefetches);
+  line("steps_itself", run.steps_itself() ? 1 : 0);
   std::fprintf(file, "\"exit\": %d, \"signal\": %d}\n", ending.exit, ending.signal);
 }
 
@@ -231,7 +237,7 @@ int main(int argc, char** argv) {
     std::perror(options.json);
     return own_failure;
   }
-  print(file, run.counts(), run.ending());
+  print(file, run);
   if (options.json != nullptr) std::fclose(file);
   return run.ending().signal != 0 ? 128 + run.ending().signal : run.ending().exit;
 }

@@ -81,6 +81,7 @@ const Instruction& DecodeCache::at(uint64_t address, CodeMode mode, std::span<co
 
 void Tracee::read_next_instruction() {
   ptrace(PTRACE_GETREGS, tid_, nullptr, &before_);
+  steps_itself_ |= !fresh_ && (before_.eflags & trap_flag) != 0;
   restarting_ = may_restart(before_);
   if (restarting_) before_.rip -= 2;
   size_t length = 0;

@@ -58,6 +58,8 @@ class Tracee {
   void ended();
 
   const Counts& counts() const { return counts_; }
+  /// Whether the program sets the trap flag: its traps are lost.
+  bool steps_itself() const { return steps_itself_; }
 
  private:
   void read_next_instruction();
@@ -85,6 +87,7 @@ class Tracee {
   uint64_t mask_before_ = 0;
   bool fresh_ = true;              ///< the system call that created it belongs to its creator
   bool restarting_ = false;        ///< the kernel may restart the system call
+  bool steps_itself_ = false;      ///< the program has set the trap flag
   bool needless_restart_ = false;  ///< only the tracing made a signal interrupt the call
 };
 

@@ -188,8 +188,7 @@ Result<backend::Choice> choose_backend(ProfileOptions& options, const output::Pr
   auto choice = backend::choose(by_engine && options.backend == "auto" ? "engine" : options.backend, options.order,
                                 machine, options.model.simulation);
   if (!choice) return choice;
-  const auto fits =
-      choice->backend->traits().is_engine ? check_engine(options) : choose_samples(options, format);
+  const auto fits = choice->backend->traits().is_engine ? check_engine(options) : choose_samples(options, format);
   if (!fits) return fail(fits.error());
   if (options.python && !choice->backend->traits().is_engine)
     return fail(Code::bad_usage, "--python needs the engine: samples do not follow Python's frames",

@@ -33,6 +33,19 @@ TEST_F(Bench, compares_with_earlier_results) {
   EXPECT_TRUE(holds(history.out, "Changes")) << history.out;
 }
 
+TEST_F(Bench, repeats_what_may_count_something_else) {
+  suite("10",
+        "[[benchmark]]\nname = \"plain\"\ncommand = [\"true\"]\n"
+        "[[benchmark]]\nname = \"reads_a_clock\"\ncommand = [\"date\"]\n"
+        "[[benchmark]]\nname = \"once\"\ncommand = [\"date\"]\nrepeats = 1\n"
+        "[[benchmark]]\nname = \"two_processes\"\ncommand = [\"sh\", \"-c\", \"true | true\"]\n");
+  ASSERT_EQ(bench().code(), 0);
+  for (const auto& [name, runs] :
+       {std::pair{"plain", "1"}, {"reads_a_clock", "5"}, {"once", "1"}, {"two_processes", "5"}})
+    EXPECT_TRUE(holds(text(std::string("tally-results/") + name + ".json"), std::string("\"runs_asked\": ") + runs))
+        << name;
+}
+
 TEST_F(Bench, reports_benchmarks_that_cannot_run) {
   suite("10", "[[benchmark]]\nname = \"broken\"\ncommand = [\"sh\", \"-c\", \"echo because; exit 3\"]\n");
   const Finished finished = bench();
@@ -141,7 +154,8 @@ TEST_F(Bench, judges_the_growth_over_the_last_results) {
 
 TEST_F(Bench, begins_limits_of_growth_at_an_accepted_result) {
   const auto run = [&](const std::string& rounds, const std::string& accept) {
-    suite(rounds, "[[benchmark]]\nname = \"step\"\ndirectory = \"sub\"\nfail-above = [\"instructions=1%/20\"]\n" + accept +
+    suite(rounds, "[[benchmark]]\nname = \"step\"\ndirectory = \"sub\"\nfail-above = [\"instructions=1%/20\"]\n" +
+                      accept +
                       "stdin = \"end\"\n"
                       "command = [\"sh\", \"-c\", \"read end; i=0; while [ $i -lt $end ]; do i=$((i + 1)); done\"]\n");
     // A result of the same second needs another label: the history ignores equal ones.
@@ -161,11 +175,13 @@ TEST_F(Bench, begins_limits_of_growth_at_an_accepted_result) {
   EXPECT_TRUE(std::regex_search(tally({"history", file}).out, std::regex("Accepted.*\n.*\n.*\n step .* more checks")));
   EXPECT_TRUE(holds(tally({"history", file, "--format", "json", "-o", "-"}).out, "\"accepted\": \"more checks\""));
   ASSERT_EQ(tally({"report", file, "-o", (folder_ / "page.html").string()}).code(), 0);
-  EXPECT_TRUE(holds(text("page.html"), "Accepted: limits of growth begin there") && holds(text("page.html"), "more checks"));
+  EXPECT_TRUE(holds(text("page.html"), "Accepted: limits of growth begin there") &&
+              holds(text("page.html"), "more checks"));
 }
 
 TEST_F(Bench, stops_programs_that_take_longer_than_their_timeout) {
-  suite("10", "[[benchmark]]\nname = \"hang\"\ncommand = [\"sh\", \"-c\", \"echo $$ >pid; exec sleep 1000\"]\ntimeout = 1\n");
+  suite("10",
+        "[[benchmark]]\nname = \"hang\"\ncommand = [\"sh\", \"-c\", \"echo $$ >pid; exec sleep 1000\"]\ntimeout = 1\n");
   const Finished finished = bench({"--only", "hang"});
   EXPECT_EQ(finished.code(), 125) << finished.out;
   EXPECT_TRUE(holds(finished.out, "hang: failed: timeout of 1 s")) << finished.out;
@@ -185,7 +201,8 @@ TEST_F(Bench, leaves_undecided_what_failed_in_the_baseline) {
   const Finished after = bench({"-o", "new", "--baseline", "old", "--comment", "comment.md"});
   EXPECT_EQ(after.code(), 3) << after.out;
   EXPECT_TRUE(std::regex_search(after.out, std::regex("broken +instructions:u .* baseline failed"))) << after.out;
-  EXPECT_TRUE(holds(text("comment.md"), "the baseline has no result of it (failed: exit code 1)")) << text("comment.md");
+  EXPECT_TRUE(holds(text("comment.md"), "the baseline has no result of it (failed: exit code 1)"))
+      << text("comment.md");
   EXPECT_FALSE(fs::exists(folder_ / "new/broken.failed"));
   EXPECT_EQ(bench({"-o", "old", "--baseline", "new"}).code(), 0);
   EXPECT_FALSE(fs::exists(folder_ / "old/broken.failed")) << "that of an earlier call";
@@ -203,7 +220,8 @@ TEST_F(Bench, runs_the_suite_in_another_directory) {
   const Finished after = bench({"-o", "new", "--baseline", "old"});
   EXPECT_EQ(after.code(), 1) << after.out;
   EXPECT_TRUE(std::regex_search(after.out, std::regex("loop .* failed\n(.*\n)* added .* new"))) << after.out;
-  std::ofstream(folder_ / "before/tally-bench.toml", std::ios::app) << "[[benchmark]]\nname = \"gone\"\ncommand = [\"true\"]\n";
+  std::ofstream(folder_ / "before/tally-bench.toml", std::ios::app)
+      << "[[benchmark]]\nname = \"gone\"\ncommand = [\"true\"]\n";
   suite("1000");
   ASSERT_EQ(bench({"-C", "before", "-o", "old"}).code(), 0);
   const Finished gone = bench({"-o", "new", "--baseline", "old"});

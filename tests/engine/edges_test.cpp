@@ -1,4 +1,4 @@
-// Conflicts between an engine and a program: see libc/edges.cpp and libc/rights.cpp.
+// Conflicts between an engine and a program: see libc/edges.cpp, libc/rights.cpp and libc/x87.cpp.
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {
@@ -40,6 +40,8 @@ INSTANTIATE_TEST_SUITE_P(engine, EdgeTest,
                                          Edge{"stays_small"}, Edge{"forks_while_asking"}, Edge{"stops_mapping_threads"},
                                          Edge{"far_branch", false}),
                          [](const auto& one) { return std::string(one.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(x87, EdgeTest, testing::Values(Edge{"pointer", true, 300, "x87"}));
 
 INSTANTIATE_TEST_SUITE_P(rights, EdgeTest,
                          testing::Values(Edge{"trusted_less", true, 1000, "rights"},

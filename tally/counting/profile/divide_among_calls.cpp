@@ -87,8 +87,7 @@ void divide(result::Profile& profile, std::size_t event) {
 
 void divide_among_calls(result::Profile& profile, const std::vector<std::size_t>& events) {
   for (const std::size_t event : events) divide(profile, event);
-  if (!events.empty())
-    profile.inclusive = result::inclusive_counts(profile.calls, profile.self, profile.event_count());
+  if (!events.empty()) profile.inclusive = result::inclusive_counts(profile.calls, profile.self, profile.event_count());
 }
 
 }  // namespace tally::profile

@@ -8,7 +8,6 @@
 namespace tally::profile {
 namespace {
 
-
 /// Rows of one thread, one for each function: its executed instructions and its modelled count.
 void add_rows(result::Profile& profile, std::uint32_t owner, const std::vector<std::pair<int, int>>& rows) {
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
@@ -30,7 +29,9 @@ void add_call(result::Profile& profile, std::uint32_t owner, std::uint32_t paren
   profile.self.push_back(executed);
 }
 
-std::int64_t sum(const std::vector<std::int64_t>& numbers) { return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0}); }
+std::int64_t sum(const std::vector<std::int64_t>& numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0});
+}
 
 result::Profile without_rows() {
   result::Profile profile;

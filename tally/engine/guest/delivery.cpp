@@ -11,6 +11,7 @@
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/protection_keys.hpp"
+#include "tally/engine/translate/x87_pointer.hpp"
 
 namespace tally::engine::guest {
 namespace {
@@ -82,6 +83,7 @@ bool write_frame(Thread* t, const Context* c, const u8* info, const Action& a, u
   frame.context.cr2 = t->last_trap.address;
   frame.context.mask = frame.context.old_mask = mask;
   frame.context.fpstate = c->fpstate != 0 ? layout.vectors : 0;
+  if (c->fpstate != 0) translate::show_program_x87(reinterpret_cast<u8*>(c->fpstate));
   frame_at = layout.frame;
   const auto write = [&] {
     return write_frame_state(layout.vectors, c->fpstate) && put(frame_at, &frame, sizeof frame) == 0;

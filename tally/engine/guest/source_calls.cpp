@@ -12,6 +12,7 @@
 #include "tally/engine/guest/syscall_table.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/source_probes.hpp"
+#include "tally/engine/translate/x87_pointer.hpp"
 
 namespace tally::engine::guest {
 namespace {
@@ -274,7 +275,8 @@ namespace tally::engine::translate {
 extern "C" void source_is_read(Thread* t) {
   u8 bytes[16] = {};
   Instruction in;
-  if (!decode(t->pc, bytes, read_code(t->pc, bytes, 15), in) || !reads_source(in)) return;
+  if (!decode(t->pc, bytes, read_code(t->pc, bytes, 15), in) || !enters_first(in)) return;
+  if (stores_x87_pointer(in)) return show_program_x87();
   if (source_of(in) != channel::source_count) {
     count_source(t, source_of(in), t->pc);
     if (on_read != nullptr) on_read(t, source_of(in), t->pc, guest::value_of(t, in, source_of(in)));

@@ -270,7 +270,8 @@ void emit_distance_to_active(Emitter& e, u64 target) {
 bool emit_return(Builder& b, const Instruction& in) {
   Emitter& e = b.e;
   if (in.opcode == 0xc2) {
-    ask(e, b.arena.to_model, call_tag | call_return | static_cast<u32>(static_cast<u16>(in.immediate)) << recent_shift, r11, 0);
+    ask(e, b.arena.to_model, call_tag | call_return | static_cast<u32>(static_cast<u16>(in.immediate)) << recent_shift,
+        r11, 0);
     return false;
   }
   emit_jump_to_code(b);

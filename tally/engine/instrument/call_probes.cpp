@@ -36,9 +36,7 @@ constexpr u32 inverse_of(u32 odd) {
 }
 static_assert(site_limit << word_shift <= call_tag && call_kinds <= 1u << word_shift);
 
-u32 word_of(u32 site, CallKind kind) {
-  return call_tag | (site * spread & (site_limit - 1)) << word_shift | kind;
-}
+u32 word_of(u32 site, CallKind kind) { return call_tag | (site * spread & (site_limit - 1)) << word_shift | kind; }
 const Site& site_of(u32 word) { return sites[(word >> word_shift) * inverse_of(spread) & (site_limit - 1)]; }
 
 /// Slots of a thread's table of nodes, at first and at most.

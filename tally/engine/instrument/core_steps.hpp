@@ -15,8 +15,8 @@ struct Step {
   u32 block;     // its block, once that exists
   u8 length;
   Kind kind;
-  bool follows;  // an executed instruction ends before it and continues here
-  bool begins;   // it begins a block
+  bool follows;           // an executed instruction ends before it and continues here
+  bool begins;            // it begins a block
   bool leads_by_pointer;  // it jumps or calls by a pointer at a fixed address, whose edge is known
 
   bool falls_through() const { return kind == Kind::plain; }  // only to the next instruction

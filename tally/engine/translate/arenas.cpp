@@ -162,6 +162,13 @@ Arena* arena_around(u64 address) {
   return nullptr;
 }
 
+u64 arena_address(u32 lower) {
+  for (u32 i = 0; i < arena_count; i++)
+    if (const u32 offset = lower - static_cast<u32>(arenas[i].base); offset < arena_bytes)
+      return arenas[i].base + offset;
+  return 0;
+}
+
 bool in_generated_code(u64 address) {
   return arena_around(address) != nullptr ||
          (address >= reinterpret_cast<u64>(lookup_begin) && address < reinterpret_cast<u64>(lookup_end));

@@ -352,13 +352,16 @@ bool accesses_no_memory(const ZydisDecodedInstruction& i) {
 }
 
 DecoderUse::DecoderUse() : fs_(fs_base()), area_(current()->vectors) {
-  asm volatile("fxsave64 (%0)" ::"r"(area_) : "memory");
+  asm volatile("fxsave64 (%1)\n fnstenv %0" : "=m"(x87_) : "r"(area_) : "memory");
   write_fs(reinterpret_cast<u64>(guard_area));
 }
 
 DecoderUse::~DecoderUse() {
   write_fs(fs_);
   asm volatile("fxrstor64 (%0)" ::"r"(area_) : "memory");
+  u64 pointer;
+  __builtin_memcpy(&pointer, area_ + fxsave_pointer_at, sizeof pointer);
+  if (pointer == 0 && x87_.pointer != 0) asm volatile("fldenv %0" ::"m"(x87_));
 }
 
 Details::Details(const Instruction& in) {

@@ -103,6 +103,13 @@ bool decode_any(u64 pc, const u8* bytes, u64 available, Instruction& out);
 /// Returns the FS base: the program's thread-local storage.
 u64 fs_base();
 
+/// Of the last x87 instruction's address in what fxsave64 stores.
+inline constexpr u32 fxsave_pointer_at = 8;
+/// What fnstenv stores in 64-bit mode.
+struct X87Environment {
+  u32 control, status, tag, pointer, selector_and_opcode, data, data_selector;
+};
+
 /// Allows calls of libZydis during its lifetime; at most one exists in a thread. Necessary because libZydis reads a
 /// stack guard at FS:0x28 and uses xmm0 to xmm15. Takes about 0.15 us.
 class DecoderUse {
@@ -115,6 +122,7 @@ class DecoderUse {
  private:
   u64 fs_;
   u8* area_;
+  X87Environment x87_;  // AMD's processors lose its pointers by fxsave and fxrstor unless an exception is pending
 };
 
 /// Zydis's description of a decoded instruction, for details that Instruction lacks.

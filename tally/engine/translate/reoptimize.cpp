@@ -94,7 +94,7 @@ class Reoptimizer {
       if (n_ > 0 && probes->begins_at(at_)) break;
       if (code_.watch(at_)) break;
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
-      if (in.kind == Kind::trap || sets_protection_keys(in) || reads_source(in) || begins_mark(in) ||
+      if (in.kind == Kind::trap || sets_protection_keys(in) || enters_first(in) || begins_mark(in) ||
           probes->begins_at(in) || (counts_down() && is_countdown_late(in)))
         break;
       code_.register_instruction(in);

@@ -3,6 +3,7 @@
 #include "tally/engine/clock.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/process_maps.hpp"
+#include "tally/engine/translate/x87_pointer.hpp"
 
 namespace tally::engine::translate {
 
@@ -144,7 +145,9 @@ Source source_of(const Instruction& in) {
   return source_of_opcode(in);
 }
 
-bool reads_source(const Instruction& in) { return source_of(in) != channel::source_count || is_emulated(in); }
+bool enters_first(const Instruction& in) {
+  return source_of(in) != channel::source_count || is_emulated(in) || stores_x87_pointer(in);
+}
 
 bool reads_processor_number(const Instruction& in) {
   return is_in_vdso(in.pc) ? vdso_function_at(in.pc) == VdsoFunction::get_processor : is_rdpid(in);
@@ -175,7 +178,7 @@ void emit_source_count(Builder& b, const Instruction& in) {
   u8* to_end = nullptr;
   e.store(rcx, o_borrowed_rcx);
   // The code is kept for runs with the same settings only.
-  if (!is_emulated(in) && on_read == nullptr) {
+  if (!is_emulated(in) && !stores_x87_pointer(in) && on_read == nullptr) {
     e.load(rcx, counter);
     u8* const to_first = jump_ahead(jrcxz);
     e.add_constant(rcx, 1);

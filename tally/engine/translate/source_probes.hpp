@@ -10,8 +10,9 @@ namespace tally::engine::translate {
 /// Returns the source that an instruction reads; source_count if it reads none. A clock function of the vdso reads the
 /// clock with its first instruction; the vdso's own reads of the time-stamp counter belong to that.
 channel::Source source_of(const Instruction& in);
-/// Such an instruction is the first one of its trace: when the engine is entered, nothing of the trace is counted yet.
-bool reads_source(const Instruction& in);
+/// Whether the engine is entered before the instruction: it reads a source, or stores the x87 instruction pointer. It
+/// is the first one of its trace: nothing of the trace is counted yet.
+bool enters_first(const Instruction& in);
 
 /// Whether the engine executes the instruction, or the vdso's function that it begins: with Settings::repeatable those
 /// that read random numbers and the number of the processor, with Settings::counts_clock those that read the clock.

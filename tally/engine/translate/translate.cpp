@@ -78,7 +78,7 @@ class Translator {
           segment > 0 && (compared_ || total_ >= limit_ || segment + 1 >= trace_segments || ends_before(at_));
       const u32 n = full ? 0 : read_segment(segment, *arena);
       if (compared_ && segment == 0) emit_comparison(b, in_, n);
-      if (segment == 0 && reads_source(in_[0])) emit_source_count(b, in_[0]);
+      if (segment == 0 && enters_first(in_[0])) emit_source_count(b, in_[0]);
       if (!emit_segment(b, n, segment++)) {
         // No segment numbers are left: discard the unfinished trace, to which nothing leads.
         abandon_trace(b);
@@ -156,7 +156,7 @@ class Translator {
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
       if (at_ != pc_ && probes->begins_at(in)) break;
       if (at_ != pc_ && ((counts_down() && is_countdown_late(in)) || sets_protection_keys(in) || is_old_call(in) ||
-                         reads_source(in) || begins_mark(in)))
+                         enters_first(in) || begins_mark(in)))
         break;
       code_.register_instruction(in);
       resolve(code_, in, arena);

@@ -120,8 +120,9 @@ constexpr Definition table[] = {
      counted<channel::far>},
     {Id::loads, "loads", hw, n, yes, each(Id::instructions),
 
-     "accesses that read memory: one for a vector, one for each element of a gather or rep; without software "
-     "prefetches",
+     "accesses that read memory: one for a vector or the frame of iret, one for each element of a gather or rep; "
+     "without "
+     "software prefetches",
      counted<channel::loads>},
     {Id::stores, "stores", hw, n, yes, each(Id::instructions),
      "accesses that write memory: one for a vector, one for each element of a scatter or rep",

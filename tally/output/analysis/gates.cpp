@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <set>
 
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
@@ -76,15 +75,6 @@ GateResult undecided(GateResult result, const std::string& why) {
   return result;
 }
 
-/// " (the program read: clock)": what may make two runs of the same program differ.
-std::string sources_text(const Comparison& comparison) {
-  std::set<std::string> names;
-  for (const Comparable* const side : {comparison.before, comparison.after})
-    names.insert(side->sources.begin(), side->sources.end());
-  if (names.empty()) return "";
-  return fmt::format(" (the program read: {})", join(std::vector<std::string>(names.begin(), names.end()), ", "));
-}
-
 GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& comparison) {
   GateResult result{.gate = gate, .count = &row, .text = grew(row)};
   if (!row.before || !row.after) {
@@ -110,7 +100,7 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
   }
   if (verdict == LimitVerdict::above) result.state = GateResult::State::failed;
   result.text += fmt::format(", {} {}", verdict == LimitVerdict::above ? "above" : "within", limit);
-  if (!growth.basis.empty()) result.text += ", " + growth.basis + sources_text(comparison);
+  if (!growth.basis.empty()) result.text += ", " + growth.basis;
   if (!growth.is_point())
     result.text += fmt::format(" (99 % interval: {})", growth_text(growth, gate.is_relative, row));
   return result;

@@ -21,6 +21,8 @@ struct Growth {
 struct RepeatedValue {
   std::vector<double> runs;    ///< at least one
   bool is_repeatable = false;  ///< each run counts the same: --repeatable, one thread, an exact or modelled count
+  /// What the program read that may make another run count something else: "clock, pid".
+  std::string sources = {};
   /// What decides a single run that is not repeatable.
   std::string how_to_decide = "count both with --repeatable, or 5 times (-r 5)";
 };
@@ -38,9 +40,10 @@ inline constexpr std::size_t fewest_agreeing_runs = 4;
 /// By how much `after` is worse than `before`. `more_is_better`: a decrease is a growth. `is_relative`: relative to
 /// before.
 ///
-/// It is a point if all runs of each side agree and there are enough of them, or if each side is one repeatable run.
-/// Otherwise it is the interval that the test of Mann and Whitney does not reject at 1 % (Hodges and Lehmann 1963): it
-/// needs no assumption about the distribution but that both sides differ by a factor or a distance. Cost: O(n m).
+/// It is a point if all runs of each side agree and there are enough of them, or if each side is one repeatable run: of
+/// a program that read something else in each run, only if both counted the same. Otherwise it is the interval that the
+/// test of Mann and Whitney does not reject at 1 % (Hodges and Lehmann 1963): it needs no assumption about the
+/// distribution but that both sides differ by a factor or a distance. Cost: O(n m).
 GrowthOrReason growth_between(const RepeatedValue& before, const RepeatedValue& after, bool more_is_better,
                               bool is_relative);
 

@@ -93,6 +93,17 @@ TEST(Growth, is_a_point_if_enough_runs_agree) {
   EXPECT_TRUE(std::holds_alternative<Growth>(growth(2, false, 1000))) << "they agree with each other, too";
 }
 
+TEST(Growth, of_single_runs_that_read_a_clock_is_unknown_unless_they_agree) {
+  const auto growth = [](double after, std::size_t runs) {
+    return growth_between({std::vector<double>(runs, 1000), true, "clock"}, {std::vector<double>(runs, after), true},
+                          false, true);
+  };
+  EXPECT_TRUE(std::holds_alternative<Growth>(growth(1000, 1)));
+  ASSERT_TRUE(std::holds_alternative<std::string>(growth(1500, 1)));
+  EXPECT_NE(std::get<std::string>(growth(1500, 1)).find("(clock): count both 5 times (-r 5)"), std::string::npos);
+  EXPECT_TRUE(std::holds_alternative<Growth>(growth(1500, 2)));
+}
+
 TEST(Growth, has_a_width_if_the_runs_of_one_side_agree) {
   std::vector<double> after(20, 1000);
   after.back() = 1030;

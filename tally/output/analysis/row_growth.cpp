@@ -27,7 +27,7 @@ RepeatedValue repeated_value(const ComparedCount& row, const Measure* measure, V
   const bool is_exact = row.trust == name(Trust::exact);
   const bool can_repeat = (is_exact || row.trust == name(Trust::modelled)) && !(measure && measure->bounds);
   const bool repeats = (measure == nullptr && is_exact) || side.repeatable == true;
-  RepeatedValue repeated{{}, can_repeat && repeats && side.is_single_threaded};
+  RepeatedValue repeated{{}, can_repeat && repeats && side.is_single_threaded, join(side.sources, ", ")};
   const bool is_profile = measure == nullptr || !measure->how_to_repeat.empty();
   if (can_repeat && side.is_single_threaded)
     repeated.how_to_decide = is_profile ? "count both with --repeatable" : repeated.how_to_decide;

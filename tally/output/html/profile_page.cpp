@@ -379,9 +379,10 @@ std::string profile_html(const result::Profile& of, const ProfileStyle& style) {
           ? "Each box is a function. Its width is its inclusive count; its callees are below it. Functions that were "
             "reached by jumps (tail calls) are below the function that was called, with 0 calls and estimated counts. "
             "Click to zoom." +
-                std::string(causes ? " Colours: what most of a function's cycles are spent on. Calls of a function have "
-                                     "parts of its cycles in proportion to their instructions."
-                                   : "")
+                std::string(causes
+                                ? " Colours: what most of a function's cycles are spent on. Calls of a function have "
+                                  "parts of its cycles in proportion to their instructions."
+                                : "")
           : "Calls were not recorded: use tally profile --calls --format html to see a flame graph.";
   if (!profile.python.empty())
     page.about_python =

@@ -286,8 +286,7 @@ Result<result::History> Database::read() {
   }
   if (state != SQLITE_DONE) return fail(failure(Code::bad_usage, "read"));
   const auto has_table = [this](const char* name) {
-    return pragma(handle_.get(),
-                  fmt::format("SELECT count(*) FROM sqlite_master WHERE name = '{}'", name).c_str()) > 0;
+    return pragma(handle_.get(), fmt::format("SELECT count(*) FROM sqlite_master WHERE name = '{}'", name).c_str()) > 0;
   };
   if (has_table("setting")) {
     Statement settings(handle_.get(), "SELECT result, name, value, of_models FROM setting ORDER BY result, rowid");

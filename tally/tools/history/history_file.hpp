@@ -13,8 +13,8 @@
 namespace tally::history {
 
 struct HistoryOptions {
-  std::string file;  ///< empty: nothing is stored
-  std::string name;  ///< of the series; empty: the measured command line
+  std::string file;           ///< empty: nothing is stored
+  std::string name;           ///< of the series; empty: the measured command line
   std::string accepted = {};  ///< as HistoryEntry::accepted
 };
 

@@ -348,8 +348,8 @@ class ModelWorkers::Work {
     const std::uint32_t number = player.ring().taken;
     const channel::NoteBlock block = player.memory.about(number);
     if (player.offloaded != nullptr && block.count != 0)
-      player.offloaded->take(player.memory.block(number), count_of(block, player.bytes_of_each()),
-                             player.counts(), player.placed);
+      player.offloaded->take(player.memory.block(number), count_of(block, player.bytes_of_each()), player.counts(),
+                             player.placed);
     if (block.forks != 0) {
       auto copy = player.offloaded != nullptr ? player.offloaded->copy() : nullptr;
       const std::lock_guard lock(mutex_);

@@ -92,11 +92,13 @@ Result<Outcome> Stepped::run(const Order& order) {
   auto outcome = native_->run(native);
   if (!outcome) return outcome;
   const std::string written = linux::content(file);
-  const auto counts = counts_of(written);
+  const bool steps_itself = number_of(written, "steps_itself").value_or(0) != 0;
+  const auto counts = steps_itself ? std::nullopt : counts_of(written);
   // The stepper exits with the code that a shell would return.
   if (const auto signal = number_of(written, "signal"); signal.value_or(0) != 0)
     outcome->wait_status = static_cast<int>(*signal);
-  const std::string missing = limit && outcome->duration >= *limit
+  const std::string missing = steps_itself ? "the program sets the trap flag, which single-stepping needs itself"
+                              : limit && outcome->duration >= *limit
                                   ? fmt::format("single-stepping did not end within {}", duration_text(*limit))
                                   : "the single-stepper wrote no counts";
   outcome->counts.clear();

@@ -173,7 +173,8 @@ class Flow {
       enter(blocks_[from], blocks_[to], state);
       const std::span<const CoreInstruction> code = code_of(to);
       const std::int64_t ticks = run(core_, code, state).ticks * std::int64_t{parts_of_tick};
-      longer += (ticks - static_cast<std::int64_t>(usual.sum())) * static_cast<std::int64_t>(reached) / std::int64_t{whole};
+      longer +=
+          (ticks - static_cast<std::int64_t>(usual.sum())) * static_cast<std::int64_t>(reached) / std::int64_t{whole};
       reached -= reached * part_of(mispredicted(to, restarts), blocks_[to].executions, whole) / whole;
       from = to;
       const Operation end = code.empty() ? Operation::unknown : code.back().operation;

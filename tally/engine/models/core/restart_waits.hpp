@@ -46,7 +46,9 @@ inline std::uint64_t cycles_before_restarts(const MissedLoads& loads, const Miss
   const std::uint64_t most = (mispredictions << part_bits) / all;
   const std::uint64_t part = near / one_of < most ? near / one_of : most;
   return (loads.l2 * exposed.l2 + loads.llc * exposed.llc + loads.memory * exposed.memory + loads.stlb * exposed.stlb +
-          loads.walk * exposed.walk) * part >> part_bits;
+          loads.walk * exposed.walk) *
+             part >>
+         part_bits;
 }
 
 }  // namespace tally::models

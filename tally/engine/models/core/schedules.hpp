@@ -25,8 +25,8 @@ struct Schedule {
   std::uint64_t key = 0;  ///< 0: a free slot
   StateName end = 0;
   std::array<std::uint32_t, scheduled_causes> parts = {};  ///< of ticks, by cause
-  std::uint16_t aliases = 0;                          ///< CoreCost::aliases
-  std::uint16_t unknown = 0;                          ///< CoreCost::unknown
+  std::uint16_t aliases = 0;                               ///< CoreCost::aliases
+  std::uint16_t unknown = 0;                               ///< CoreCost::unknown
 
   CoreTimes times() const {
     CoreTimes times;

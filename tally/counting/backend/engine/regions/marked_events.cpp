@@ -130,8 +130,7 @@ channel::Marks marks_of(const Order& order, const Modelling& modelling) {
       weigh(marked_event.event->id, marks.weight[*marked_event.place]);
     }
   }
-  if (order.has_calls() && modelling.needed.any())
-    weigh(event::Id::instructions, marks.weight[marks.events++]);
+  if (order.has_calls() && modelling.needed.any()) weigh(event::Id::instructions, marks.weight[marks.events++]);
   if (order.has_rdpmc()) choose_counters(events, marks);
   return marks;
 }

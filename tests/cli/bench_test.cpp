@@ -237,7 +237,7 @@ TEST_F(Bench, runs_the_suite_in_another_directory) {
 }
 
 TEST_F(Bench, suggests_only_what_a_suite_can_have) {
-  suite("10", "[[benchmark]]\nname = \"ends\"\ncommand = [\"sh\", \"-c\", \"true & wait\"]\n");
+  suite("10", "[[benchmark]]\nname = \"ends\"\ncommand = [\"sh\", \"-c\", \"true & wait\"]\nrepeats = 1\n");
   ASSERT_EQ(bench({"-o", "old"}).code(), 0);
   const Finished threads = bench({"-o", "new", "--baseline", "old"});
   EXPECT_EQ(threads.code(), 3) << threads.out;
@@ -362,10 +362,10 @@ TEST_F(Bench, names_functions_of_other_languages) {
     }
     const auto count = [&](const std::string& side, const Words& more) {
       std::ofstream(folder_ / "tally-bench.toml")
-          << "[[benchmark]]\nname = \"x\"\nprofile = true\nevents = [\"instructions\"]\nrepeats = 1\n"
+          << "[[benchmark]]\nname = \"x\"\nprofile = true\nevents = [\"instructions\"]\n"
              "fail-above = [\"instructions=1%\"]\nenvironment = \"fixed\"\ndirectory = \""
           << side << "\"\ncommand = [" << program.command << "]\n"
-          << (name == "node" ? "language = \"node\"\n" : "");
+          << (name == "node" ? "language = \"node\"\nrepeats = 1\n" : "");
       return bench(with({"-o", "results-" + side}, more));
     };
     ASSERT_EQ(count("old", {}).code(), 0);

@@ -1,4 +1,4 @@
-// The functions of Python programs in profiles: CPython 3.11, by the frames that it stores.
+// The functions of Python programs in profiles: CPython 3.11 to 3.13, by the frames that it stores.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,11 +23,17 @@ using nlohmann::json;
 
 constexpr const char* script = PYTHON_PROGRAMS "/functions.py";
 
-// The interpreters to test: Debian's, which contains its library, and one with a shared library.
+// The interpreters to test: distributions', which contain their library, and ones with a shared library.
 std::vector<std::string> interpreters() {
   std::vector<std::string> found;
-  for (const char* path : {"/usr/bin/python3.11", "/usr/local/bin/python3.11"})
+  for (const char* path : {"/usr/bin/python3.11", "/usr/local/bin/python3.11", "/usr/bin/python3.12", "/usr/bin/python3.13"})
     if (std::filesystem::exists(path)) found.emplace_back(path);
+  // Those of pyenv, which are not in PATH unless they are selected.
+  const char* const home = std::getenv("HOME");
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(home == nullptr ? "" : home) + "/.pyenv/versions", error))
+    for (const char* name : {"python3.12", "python3.13"})
+      if (const auto path = entry.path() / "bin" / name; std::filesystem::exists(path)) found.push_back(path.string());
   if (const char* other = std::getenv("TALLY_OTHER_PYTHON")) found.emplace_back(other);
   return found;
 }
@@ -280,9 +286,9 @@ TEST(ProfilePythonOptions, OnlyWhereItCanCount) {
 
 TEST(ProfilePythonOptions, OtherVersionsAreNamed) {
   const char* const other = std::getenv("TALLY_LATER_PYTHON");
-  if (other == nullptr) GTEST_SKIP() << "TALLY_LATER_PYTHON does not name a Python 3.12 or later";
+  if (other == nullptr) GTEST_SKIP() << "TALLY_LATER_PYTHON does not name a Python 3.14 or later";
   const Finished finished = tally({"profile", "--backend", "engine", "--", other, "-c", "pass"});
-  EXPECT_NE(finished.err.find("tally reads the frames of Python 3.11, and this is 3.1"), std::string::npos)
+  EXPECT_NE(finished.err.find("tally reads the frames of release builds of Python 3.11 to 3.13"), std::string::npos)
       << finished.err;
 }
 

@@ -50,12 +50,15 @@ enum MarkRole : uint32_t {
   mark_starts,         ///< no mark: the thread's windows start (windows.hpp)
   mark_stops,          ///< no mark: they stop
   mark_leaves,         ///< no mark: a function that may leave others without a return, like longjmp
-  mark_python,         ///< no mark: _PyEval_EvalFrameDefault of CPython 3.11; `mark` is its size
+  mark_python,         ///< no mark: _PyEval_EvalFrameDefault of CPython; `mark` is its size, and above python_size_bits
+                       ///< the index of the version in python::layouts
   mark_python_frame,   ///< set by the engine: an instruction there that stores the current frame
   mark_python_return,  ///< set by the engine: a return from there
   mark_entered,        ///< no mark: a function whose entries by jumps are calls, if calls are followed
   mark_toggles,        ///< no mark: a function whose calls switch the collection of their thread (parts.hpp)
 };
+
+inline constexpr uint32_t python_size_bits = 24;
 
 struct MarkPoint {
   uint64_t address;

@@ -29,7 +29,9 @@ constexpr u8 move_to_memory = 0x89, load_address = 0x8d;
 /// Whether the operand is in the stack frame: at a constant distance from rsp or rbp.
 bool is_in_frame(const Instruction& in) { return in.rm() == rbp ? in.mod() != 0 : in.rm() == rsp && in.sib == 0x24; }
 
-/// The variable of type _PyCFrame.
+s32 offset(u32 of) { return static_cast<s32>(of); }
+
+/// The current frame in the variable of type _PyCFrame; base 0: in the thread state, which any register may have.
 struct Variable {
   u8 base;
   s32 displacement;
@@ -43,10 +45,11 @@ bool find_variable(u64 begin, u64 bytes, Variable& found) {
     Instruction in;
     if (!read_instruction(pc, in)) return false;
     if (is_access(in, load_address) && is_in_frame(in)) address[in.reg()] = {in.rm(), in.displacement};
-    if (is_access(in, move_to_memory) && !is_in_frame(in) && in.displacement == s32{cframe_in_state} &&
+    if (is_access(in, move_to_memory) && !is_in_frame(in) && in.displacement == offset(python_layout().frame_in_state) &&
         address[in.reg()].base != 0) {
       found = address[in.reg()];
-      return found.displacement + s32{frame_in_cframe} == static_cast<s16>(found.displacement + s32{frame_in_cframe});
+      found.displacement += offset(python_layout().frame_in_cframe);
+      return found.displacement == static_cast<s16>(found.displacement);
     }
     pc = in.next();
   }
@@ -97,13 +100,19 @@ class Search {
       is_full_ = true;
   }
 
+  bool is_store(const Instruction& in) const {
+    if (!is_access(in, move_to_memory) || in.displacement != variable_.displacement) return false;
+    if (variable_.base != 0) return is_in_frame(in) && in.rm() == variable_.base;
+    const bool has_index = (in.rm() & 7) == rsp && (in.sib != 0x24 || (in.rex & 2) != 0);
+    return in.mod() != 0 && in.rm() != rsp && !has_index;
+  }
+
   /// `is_block`: ends where the code cannot continue.
   void sweep(u64 from, u64 bytes, bool is_block) {
     for (u64 pc = from; pc - from < bytes;) {
       Instruction in;
       if (!read_instruction(pc, in)) return;
-      if (is_access(in, move_to_memory) && is_in_frame(in) && in.rm() == variable_.base &&
-          in.displacement == variable_.displacement + s32{frame_in_cframe})
+      if (is_store(in))
         add(in, word_of({in.rm(), in.reg(), static_cast<s16>(in.displacement)}), false);
       const bool jumps = in.kind == Kind::jcc || in.kind == Kind::jump;
       if (in.kind == Kind::ret) add(in, 0, true);
@@ -124,11 +133,13 @@ class Search {
 
 }  // namespace
 
+u32 python_version;
+
 void find_frame_changes(u64 begin, u64 bytes, FrameChanges& changes) {
   LARGE static OtherBlocks blocks;  // the caller holds a lock
   changes.count = 0;
-  Variable variable{};
-  if (find_variable(begin, bytes, variable)) Search(begin, bytes, variable, changes, blocks).run();
+  Variable variable{.base = 0, .displacement = offset(python_layout().frame_in_state)};
+  if (python_layout().frame_in_cframe == channel::python::none || find_variable(begin, bytes, variable)) Search(begin, bytes, variable, changes, blocks).run();
 }
 
 void add_python_marks(channel::MarkPoints& points) {
@@ -137,7 +148,8 @@ void add_python_marks(channel::MarkPoints& points) {
   for (u32 i = 0, given = points.count; i < given; i++) {
     const channel::MarkPoint point = points.point[i];
     if (point.role != channel::mark_python) continue;
-    find_frame_changes(point.address, point.mark, changes);
+    python_version = point.mark >> channel::python_size_bits;
+    find_frame_changes(point.address, point.mark & ((1u << channel::python_size_bits) - 1), changes);
     if (changes.count > room - points.count) continue;  // all or none
     for (u32 k = 0; k < changes.count; k++) {
       const FrameChanges::Change& change = changes.change[k];

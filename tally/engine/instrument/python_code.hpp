@@ -1,7 +1,8 @@
-/// The code of CPython 3.11's _PyEval_EvalFrameDefault: which instructions change the current frame.
+/// The code of CPython's _PyEval_EvalFrameDefault: which instructions change the current frame.
 ///
-/// The function has a variable _PyCFrame on its stack frame. Its first instructions store the variable's address in the
-/// thread state, which comes as an argument; so the variable's place is known without symbols or debug information.
+/// Up to 3.12 the function has a variable _PyCFrame on its stack frame. Its first instructions store the variable's address in the
+/// thread state, which comes as an argument; so the variable's place is known without symbols or debug information. In 3.13
+/// the thread state has the current frame: every store at that offset may be one.
 #pragma once
 #include "tally/engine/base.hpp"
 
@@ -21,7 +22,7 @@ inline FrameStore frame_store_of(u32 word) {
 
 /// What changes the current frame. The function's blocks that the compiler placed elsewhere are included.
 struct FrameChanges {
-  static constexpr u32 limit = 64;
+  static constexpr u32 limit = 96;
   struct Change {
     u64 pc;
     u32 store;  ///< word_of() its FrameStore; of a return: not used
@@ -31,7 +32,7 @@ struct FrameChanges {
   Change change[limit];
 };
 
-/// Searches the function's code. Returns no changes if it is not as expected.
+/// Searches the function's code, in the version python_version. Returns no changes if it is not as expected.
 void find_frame_changes(u64 begin, u64 bytes, FrameChanges& changes);
 
 }  // namespace tally::engine::instrument

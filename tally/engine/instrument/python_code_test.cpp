@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tally/engine/instrument/python_frames.hpp"
+#include "tally/engine/instrument/python_objects.hpp"
 #include "tally/engine/translate/engine_thread_testing.hpp"
 
 namespace tally::engine {
@@ -41,6 +42,7 @@ namespace {
 
 class PythonCode : public translate::EngineThreadTest {
  protected:
+  PythonCode() { python_version = 0; }
   FrameChanges changes_of(std::vector<u8> code, u64 bytes) {
     program = std::move(code);
     program.resize(program.size() + 64, 0xcc);
@@ -113,6 +115,39 @@ TEST_F(PythonCode, FramePointers) {
   EXPECT_EQ(frame_store_of(found.change[0].store).base, rbp);
 }
 
+TEST_F(PythonCode, Version312) {
+  python_version = 1;
+  const FrameChanges found = changes_of(with(entry,
+                                             {
+                                                 0x48, 0x89, 0x74, 0x24, 0x20,  // 0d: mov [rsp + 0x20], rsi
+                                                 0x48, 0x89, 0x74, 0x24, 0x28,  // 12: mov [rsp + 0x28], rsi
+                                             }),
+                                        0x17);
+  ASSERT_EQ(found.count, 1u);
+  EXPECT_EQ(found.change[0].pc, code_start + 0x0d);
+}
+
+TEST_F(PythonCode, Version313) {
+  python_version = 2;
+  const FrameChanges found = changes_of(
+      {
+          0x48, 0x89, 0x77, 0x48,        // 00: mov [rdi + 0x48], rsi
+          0x4d, 0x89, 0x6c, 0x24, 0x48,  // 04: mov [r12 + 0x48], r13
+          0x48, 0x89, 0x4c, 0x24, 0x48,  // 09: mov [rsp + 0x48], rcx
+          0x49, 0x89, 0x6c, 0x04, 0x48,  // 0e: mov [r12 + rax + 0x48], rbp
+          0x4b, 0x89, 0x6c, 0x24, 0x48,  // 13: mov [r12 + r12 + 0x48], rbp
+          0x44, 0x88, 0x5f, 0x48,        // 18: mov [rdi + 0x48], r11b
+          0x48, 0x89, 0x77, 0x50,        // 1c: mov [rdi + 0x50], rsi
+          0xc3,                          // 20: ret
+      },
+      0x21);
+  ASSERT_EQ(found.count, 3u);
+  EXPECT_EQ(frame_store_of(found.change[0].store).base, rdi);
+  EXPECT_EQ(found.change[1].pc, code_start + 0x04);
+  EXPECT_EQ(frame_store_of(found.change[1].store).base, r12);
+  EXPECT_TRUE(found.change[2].is_return);
+}
+
 TEST_F(PythonCode, OtherFunctionsHaveNone) {
   EXPECT_EQ(changes_of({0x48, 0x89, 0x74, 0x24, 0x28, 0xc3}, 6).count, 0u) << "no variable is stored in the state";
   EXPECT_EQ(changes_of({0x48, 0x8d, 0x4c, 0x24, 0x20, 0x48, 0x89, 0x4f, 0x40, 0xc3}, 10).count, 0u) << "another member";
@@ -120,15 +155,17 @@ TEST_F(PythonCode, OtherFunctionsHaveNone) {
 }
 
 TEST_F(PythonCode, MarksOfTheCommand) {
-  program = with(entry, {0x48, 0x89, 0x74, 0x24, 0x28, 0xc3});
+  program = with(entry, {0x48, 0x89, 0x74, 0x24, 0x20, 0xc3});
   channel::MarkPoints points{};
   points.count = 2;
   points.point[0] = {0x1234, 0, channel::mark_leaves};
-  points.point[1] = {code_start, static_cast<u32>(program.size()), channel::mark_python};
+  const u32 version = 1u << channel::python_size_bits;
+  points.point[1] = {code_start, static_cast<u32>(program.size()) | version, channel::mark_python};
   add_python_marks(points);
   ASSERT_EQ(points.count, 4u);
   EXPECT_EQ(points.point[2].role, channel::mark_python_frame);
   EXPECT_EQ(points.point[3].role, channel::mark_python_return);
+  EXPECT_EQ(python_version, 1u);
   EXPECT_FALSE(is_python(points.point[0]));
   EXPECT_TRUE(is_python(points.point[3]));
 }

@@ -211,6 +211,8 @@ void store_frame(Thread* t, ThreadPython& y, u64 address, u64 frame) {
   EventSums now;
   read(t, now);
   add_to_innermost(y, now);
+  frame = python_frame(frame);
+  if (frame == 0) return follow(y, 0, now);
   // The interpreter leaves frames one by one.
   if (!pop_to(y, frame, now, 2)) push(y, frame, now, true);
 }

@@ -18,20 +18,23 @@ u64 read_word(u64 address) { return python::read_as<u64>(OwnMemory{}, address); 
 }  // namespace
 
 u64 current_frame_at(u64 thread_state) {
-  const u64 cframe = read_word(thread_state + cframe_in_state);
-  return cframe == 0 ? 0 : cframe + frame_in_cframe;
+  if (python_layout().frame_in_cframe == python::none) return thread_state + python_layout().frame_in_state;
+  const u64 cframe = read_word(thread_state + python_layout().frame_in_state);
+  return cframe == 0 ? 0 : cframe + python_layout().frame_in_cframe;
 }
 
-u64 current_frame(u64 thread_state) { return read_word(current_frame_at(thread_state)); }
+u64 python_frame(u64 frame) { return python::python_frame(OwnMemory{}, frame, python_layout()); }
 
-u64 previous_frame(u64 frame) { return read_word(frame + python::previous_in_frame); }
+u64 current_frame(u64 thread_state) { return python_frame(read_word(current_frame_at(thread_state))); }
 
-u64 code_of_frame(u64 frame) { return read_word(frame + python::code_in_frame); }
+u64 previous_frame(u64 frame) { return python_frame(read_word(frame + python_layout().previous_in_frame)); }
 
-CodeObject read_code_object(u64 code) { return python::read_code_object(OwnMemory{}, code); }
+u64 code_of_frame(u64 frame) { return read_word(frame + python_layout().code_in_frame); }
+
+CodeObject read_code_object(u64 code) { return python::read_code_object(OwnMemory{}, code, python_layout()); }
 
 void read_python_text(u64 text, char* to, u32 room, bool keeps_end) {
-  python::read_text(OwnMemory{}, text, to, room, keeps_end);
+  python::read_text(OwnMemory{}, text, to, room, keeps_end, python_layout().ascii_head, python_layout().other_head);
 }
 
 }  // namespace tally::engine::instrument

@@ -1,18 +1,23 @@
-/// Objects of CPython 3.11 in the program's memory (channel/python_layout.hpp).
+/// Objects of CPython in the program's memory (channel/python_layout.hpp).
 #pragma once
 #include "tally/engine/base.hpp"
 #include "tally/engine/channel/python_layout.hpp"
 
 namespace tally::engine::instrument {
 
-using channel::python::cframe_in_state, channel::python::frame_in_cframe, channel::python::CodeObject;
+using channel::python::CodeObject;
 
-/// Returns the current _PyInterpreterFrame of a PyThreadState, and the address of the variable that contains it; 0:
-/// none.
-u64 current_frame(u64 thread_state);
+/// The index of the layout of the interpreter in this process; add_python_marks() sets it.
+extern u32 python_version;
+inline const channel::python::Layout& python_layout() { return channel::python::layouts[python_version]; }
+
+/// Returns the address of the variable that contains the current _PyInterpreterFrame of a PyThreadState; 0: none.
 u64 current_frame_at(u64 thread_state);
-
+/// These are frames of Python functions; 0: none.
+u64 current_frame(u64 thread_state);
 u64 previous_frame(u64 frame);
+/// The frame, or the one before it that is a Python function's.
+u64 python_frame(u64 frame);
 u64 code_of_frame(u64 frame);
 
 CodeObject read_code_object(u64 code);

@@ -1,10 +1,13 @@
 #include "tally/linux/process/process_watch.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -42,6 +45,17 @@ std::vector<pid_t> threads_of(pid_t process) {
 bool is_process_alive(pid_t process) {
   const std::vector<pid_t> threads = threads_of(process);
   return std::any_of(threads.begin(), threads.end(), is_alive);
+}
+
+Error not_alive(const char* what, pid_t number) {
+  const std::string name = fmt::format("{} {}", what, number);
+  if (!content(fmt::format("/proc/{}/stat", number)).empty())
+    return {Code::cannot_measure, fmt::format("the {} has ended: it is a zombie and executes nothing", name),
+            "its parent has not waited for it yet", ESRCH};
+  if (kill(number, 0) != 0 && errno == EPERM)
+    return {Code::cannot_measure, fmt::format("/proc hides the {} of another user", name),
+            "it is mounted with hidepid; run tally as root or as that user", ESRCH};
+  return {Code::cannot_measure, fmt::format("there is no {}", name), "`ps -e` lists processes", ESRCH};
 }
 
 // Tests PF_KTHREAD (include/linux/sched.h) in the field `flags` of /proc/PID/stat: the ninth field in proc(5), the

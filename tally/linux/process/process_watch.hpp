@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "tally/core/base/result.hpp"
 #include "tally/linux/descriptor.hpp"
 
 namespace tally::linux {
@@ -14,6 +15,9 @@ std::vector<pid_t> threads_of(pid_t process);
 
 /// Whether a thread of the process is alive. The main thread may end before the others.
 bool is_process_alive(pid_t process);
+
+/// The error for a "process" or "thread" that is not alive, or that this user cannot see: why, with ESRCH.
+Error not_alive(const char* what, pid_t number);
 
 /// Whether a thread is a kernel thread, which executes nothing in user mode. False if it does not exist.
 bool is_kernel_thread(pid_t thread);

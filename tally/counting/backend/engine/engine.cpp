@@ -285,14 +285,11 @@ class Engine final : public Backend {
   static void note_python(const Marker& marker, const result::CodeCounts& code, Outcome& outcome) {
     if (!code.python.empty() || marker.python_versions().empty()) return;
     const std::uint32_t version = *marker.python_versions().begin(), major = version >> 24, minor = version >> 16 & 255;
-    if (minor == 11)
-      outcome.notices.push_back(
-          "Python functions are not shown: the code of this build of Python 3.11 is not recognised");
-    else
-      outcome.notices.push_back(
-          fmt::format("Python functions are not shown: tally reads the frames of Python 3.11, and this is {}.{}; "
-                      "with `python3 -X perf` it names its functions itself",
-                      major, minor));
+    outcome.notices.push_back(
+        fmt::format("Python functions are not shown: tally reads the frames of release builds of Python 3.11 to 3.13, "
+                    "and this is another build or version ({}.{}); with `python3 -X perf`, 3.12 and later name their "
+                    "functions themselves",
+                    major, minor));
   }
 
   static Result<void> check_program(Marker& marker, const Order& order) {

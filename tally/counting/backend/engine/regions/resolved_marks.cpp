@@ -10,6 +10,7 @@
 #include "tally/core/base/clone_name.hpp"
 #include "tally/core/base/pattern.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/engine/channel/python_layout.hpp"
 #include "tally/linux/files/code_files.hpp"
 
 namespace tally::backend::engine {
@@ -55,7 +56,6 @@ std::string c_library_of(const std::string& linker) { return linker.substr(0, li
 }  // namespace
 
 Marker::Python Marker::python_of(std::string_view file) {
-  constexpr std::uint32_t known_version = 0x030b;
   const auto version = symbol::find_exported(file, "Py_Version");
   const auto evaluate = symbol::find_exported(file, "_PyEval_EvalFrameDefault");
   Python python;
@@ -63,7 +63,9 @@ Marker::Python Marker::python_of(std::string_view file) {
   std::uint64_t number = 0;
   std::memcpy(&number, version->content.data(), sizeof number);
   python.version = static_cast<std::uint32_t>(number);
-  if (python.version >> 16 != known_version || evaluate->bytes > (1u << 20)) return python;
+  const auto* const layout = std::ranges::find(channel::python::layouts, python.version >> 16, &channel::python::Layout::version);
+  if (layout == std::end(channel::python::layouts) || evaluate->bytes > (1u << 20)) return python;
+  python.layout = static_cast<std::uint32_t>(layout - std::begin(channel::python::layouts));
   python.address = evaluate->address;
   python.bytes = static_cast<std::uint32_t>(evaluate->bytes);
   return python;
@@ -268,7 +270,8 @@ channel::MarkPoints Marker::points_of(pid_t process) {
     if (one.module->python.version == 0) continue;
     python_versions_.insert(one.module->python.version);
     if (one.module->python.bytes != 0)
-      add(one.module->python.address + one.bias, one.module->python.bytes, channel::mark_python);
+      add(one.module->python.address + one.bias,
+          one.module->python.bytes | one.module->python.layout << channel::python_size_bits, channel::mark_python);
   }
   for (const Mapped& one : mapped) {
     for (const std::uint64_t address : one.module->leave) add(address + one.bias, 0, channel::mark_leaves);

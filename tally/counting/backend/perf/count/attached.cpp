@@ -25,15 +25,6 @@ using linux::PerfStart;
 
 constexpr int attach_tries = 20;
 
-tl::unexpected<Error> not_there(const char* what, std::int32_t number) {
-  if (!linux::content(fmt::format("/proc/{}/stat", number)).empty()) {
-    return fail(Code::cannot_measure,
-                fmt::format("the {} {} has ended: it is a zombie and executes nothing", what, number),
-                "its parent has not waited for it yet", ESRCH);
-  }
-  return fail(Code::cannot_measure, fmt::format("there is no {} {}", what, number), "`ps -e` lists processes", ESRCH);
-}
-
 AttachedThread member_of(std::int32_t thread) {
   const auto file = [](std::int64_t of, const char* name) {
     return linux::content(fmt::format("/proc/{}/{}", of, name));
@@ -101,10 +92,10 @@ Result<Attached> open_attached(const Attachment& attachment, Counters& counters)
   std::size_t doubtful = 0;
   for (const std::int32_t process : attachment.processes) {
     doubtful += open_threads([process] { return linux::threads_of(process); }, counters, attached.members);
-    if (!linux::is_process_alive(process)) return not_there("process", process);
+    if (!linux::is_process_alive(process)) return fail(linux::not_alive("process", process));
   }
   for (const std::int32_t thread : attachment.threads) {
-    if (!linux::is_alive(thread)) return not_there("thread", thread);
+    if (!linux::is_alive(thread)) return fail(linux::not_alive("thread", thread));
     attached.members.push_back(member_of(thread));
     counters.open({thread, -1, false, PerfStart::when_enabled});
   }

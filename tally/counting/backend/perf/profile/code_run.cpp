@@ -180,9 +180,7 @@ Result<std::unique_ptr<CodeRun>> open_attached(const Order& order, const CodeEve
     auto run = std::make_unique<CodeRun>(order, events);
     const std::vector<pid_t> before = threads_now();
     for (const std::int32_t process : order.target.attachment.processes)
-      if (!linux::is_process_alive(process))
-        return fail(Code::cannot_measure, fmt::format("there is no process {}", process), "`ps -e` lists processes",
-                    ESRCH);
+      if (!linux::is_process_alive(process)) return fail(linux::not_alive("process", process));
     for (const pid_t thread : before)
       if (auto opened = run->counters().open(thread, linux::PerfStart::when_enabled);
           !opened && opened.error().os_errno != ESRCH)

@@ -135,9 +135,8 @@ class PythonProcess {
   }
 
   bool is_of_c(std::uint64_t frame) const {
-    constexpr std::uint8_t owned_by_c_stack = 3;  // FRAME_OWNED_BY_CSTACK
     return layout_.owner_in_frame &&
-           python::read_as<std::uint8_t>(memory_, frame + *layout_.owner_in_frame) == owned_by_c_stack;
+           python::read_as<std::uint8_t>(memory_, frame + *layout_.owner_in_frame) == python::owned_by_c_stack;
   }
 
   Times* function_of(std::uint64_t code) {

@@ -7,33 +7,36 @@ namespace {
 
 namespace python = channel::python;
 
-// Include/internal of CPython 3.11.
-constexpr PythonLayout version_3_11{.holder = python::holder_in_runtime,
-                                    .frame_in_state = python::cframe_in_state,
-                                    .frame_in_cframe = python::frame_in_cframe,
-                                    .code_in_frame = python::code_in_frame,
-                                    .previous_in_frame = python::previous_in_frame,
-                                    .line_in_code = offsetof(python::RawCode, line),
-                                    .file_in_code = offsetof(python::RawCode, file),
-                                    .name_in_code = offsetof(python::RawCode, qualified_name),
-                                    .ascii_head = sizeof(python::RawText),
-                                    .other_head = python::other_head_bytes};
+// What the engine reads, too, of one of the versions.
+constexpr PythonLayout layout_of(const python::Layout& layout) {
+  PythonLayout made{.frame_in_state = layout.frame_in_state,
+                    .code_in_frame = layout.code_in_frame,
+                    .previous_in_frame = layout.previous_in_frame,
+                    .line_in_code = layout.line_in_code,
+                    .file_in_code = python::file_in_code,
+                    .name_in_code = python::qualified_name_in_code,
+                    .ascii_head = layout.ascii_head,
+                    .other_head = layout.other_head};
+  if (layout.frame_in_cframe != python::none) made.frame_in_cframe = layout.frame_in_cframe;
+  if (layout.owner_in_frame != python::none) made.owner_in_frame = layout.owner_in_frame;
+  return made;
+}
 
-// The same of 3.12, by the debug information of 3.12.1.
-constexpr PythonLayout version_3_12{.interpreter = 0x30,
-                                    .lock = 0x180,
-                                    .is_locked = 16,
-                                    .holder = 8,
-                                    .frame_in_state = 0x38,
-                                    .frame_in_cframe = 0,
-                                    .code_in_frame = 0,
-                                    .previous_in_frame = 8,
-                                    .owner_in_frame = 70,
-                                    .line_in_code = 0x44,
-                                    .file_in_code = 0x70,
-                                    .name_in_code = 0x80,
-                                    .ascii_head = 40,
-                                    .other_head = 56};
+PythonLayout layout_3_11() {
+  PythonLayout layout = layout_of(python::layouts[0]);
+  layout.holder = python::holder_in_runtime;
+  return layout;
+}
+
+// The lock by the debug information of 3.12.1.
+PythonLayout layout_3_12() {
+  PythonLayout layout = layout_of(python::layouts[1]);
+  layout.interpreter = 0x30;
+  layout.lock = 0x180;
+  layout.is_locked = 16;
+  layout.holder = 8;
+  return layout;
+}
 
 // The words of _Py_DebugOffsets in 3.13, which begins _PyRuntime (Include/internal/pycore_runtime.h).
 enum DebugWord : std::uint64_t {
@@ -73,15 +76,15 @@ std::optional<PythonLayout> described_layout(std::uint64_t runtime, const ReadWo
                       .line_in_code = word(first_line),
                       .file_in_code = word(file_name),
                       .name_in_code = word(qualified_name),
-                      .ascii_head = version_3_12.ascii_head,
-                      .other_head = version_3_12.other_head};
+                      .ascii_head = python::layouts[2].ascii_head,
+                      .other_head = python::layouts[2].other_head};
 }
 
 }  // namespace
 
 std::optional<PythonLayout> python_layout(std::string_view file, std::uint64_t runtime, const ReadWord& read) {
-  if (file.find("python3.11") != file.npos) return version_3_11;
-  if (file.find("python3.12") != file.npos) return version_3_12;
+  if (file.find("python3.11") != file.npos) return layout_3_11();
+  if (file.find("python3.12") != file.npos) return layout_3_12();
   if (file.find("python3.13") != file.npos) return described_layout(runtime, read);
   return std::nullopt;
 }

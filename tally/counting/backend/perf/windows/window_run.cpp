@@ -228,9 +228,7 @@ Result<std::unique_ptr<InheritedWindows>> open_attached(const Order& order, cons
     auto windows = std::make_unique<InheritedWindows>(order, events);
     const auto before = threads_now();
     for (const std::int32_t process : order.target.attachment.processes)
-      if (!linux::is_process_alive(process))
-        return fail(Code::cannot_measure, fmt::format("there is no process {}", process), "`ps -e` lists processes",
-                    ESRCH);
+      if (!linux::is_process_alive(process)) return fail(linux::not_alive("process", process));
     for (const auto& [process, thread] : before)
       if (auto opened = windows->open(process, thread, linux::PerfStart::when_enabled);
           !opened && opened.error().os_errno != ESRCH)

@@ -68,8 +68,8 @@ std::string new_settings_table(const std::vector<HistorySeries>& all) {
 
 std::string accepted_table(const std::vector<HistorySeries>& all) {
   HtmlTable table({"name", "since", "date", "reason"});
-  for (const AcceptedResult& one : accepted_results(all))
-    table.add({one.name, entry_text(*one.entry), one.entry->provenance.date, one.entry->accepted});
+  for (const AcceptedResult& step : accepted_results(all))
+    table.add({step.name, entry_text(*step.entry), step.entry->provenance.date, step.entry->accepted});
   return table.empty() ? "" : element("h3", "Accepted: limits of growth begin there") + table.html();
 }
 

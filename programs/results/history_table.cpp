@@ -63,8 +63,8 @@ std::string history_table(const result::History& history, const result::Provenan
                  key_column("change", Align::right)});
   Grid new_settings({{"name"}, {"since"}, {"date", Align::right}, prose_column("settings that changed")});
   Grid accepted({{"name"}, {"since"}, {"date", Align::right}, prose_column("reason")});
-  for (const AcceptedResult& one : accepted_results(all))
-    accepted.add({one.name, entry_text(*one.entry), one.entry->provenance.date, one.entry->accepted});
+  for (const AcceptedResult& step : accepted_results(all))
+    accepted.add({step.name, entry_text(*step.entry), step.entry->provenance.date, step.entry->accepted});
   for (const HistorySeries& history_series : all) {
     series.add({history_series.name, history_series.event, history_series.distinction,
                 std::to_string(history_series.values.size()),

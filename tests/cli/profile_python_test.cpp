@@ -26,12 +26,14 @@ constexpr const char* script = PYTHON_PROGRAMS "/functions.py";
 // The interpreters to test: distributions', which contain their library, and ones with a shared library.
 std::vector<std::string> interpreters() {
   std::vector<std::string> found;
-  for (const char* path : {"/usr/bin/python3.11", "/usr/local/bin/python3.11", "/usr/bin/python3.12", "/usr/bin/python3.13"})
+  for (const char* path :
+       {"/usr/bin/python3.11", "/usr/local/bin/python3.11", "/usr/bin/python3.12", "/usr/bin/python3.13"})
     if (std::filesystem::exists(path)) found.emplace_back(path);
   // Those of pyenv, which are not in PATH unless they are selected.
   const char* const home = std::getenv("HOME");
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(home == nullptr ? "" : home) + "/.pyenv/versions", error))
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(home == nullptr ? "" : home) + "/.pyenv/versions", error))
     for (const char* name : {"python3.12", "python3.13"})
       if (const auto path = entry.path() / "bin" / name; std::filesystem::exists(path)) found.push_back(path.string());
   if (const char* other = std::getenv("TALLY_OTHER_PYTHON")) found.emplace_back(other);

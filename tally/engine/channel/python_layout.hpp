@@ -84,7 +84,8 @@ CodeObject read_code_object(Memory&& memory, uint64_t code, const Layout& layout
 template <class Memory>
 uint64_t python_frame(Memory&& memory, uint64_t frame, const Layout& layout) {
   if (layout.owner_in_frame == none) return frame;
-  for (; frame != 0; frame = read_as<uint64_t>(memory, frame + layout.previous_in_frame)) {
+  // More than two in a row are the memory of a thread that changed its frames meanwhile.
+  for (int i = 0; frame != 0 && i < 8; i++, frame = read_as<uint64_t>(memory, frame + layout.previous_in_frame)) {
     if (read_as<uint8_t>(memory, frame + layout.owner_in_frame) == owned_by_c_stack) continue;
     const auto object = read_code_object(memory, read_as<uint64_t>(memory, frame + layout.code_in_frame), layout);
     if (!object.is_valid || object.name != object.file) break;
@@ -104,14 +105,14 @@ inline uint32_t put_character(uint32_t c, char* to, uint32_t room) {
 
 /// Writes a str object as UTF-8 with a zero at its end. `keeps_end`: a long text is cut at its beginning.
 template <class Memory>
-void read_text(Memory&& memory, uint64_t text, char* to, uint32_t room, bool keeps_end,
-               uint32_t ascii_head, uint32_t other_head) {
+void read_text(Memory&& memory, uint64_t text, char* to, uint32_t room, bool keeps_end, const Layout& layout) {
   const auto raw = read_as<RawText>(memory, text);
   const uint32_t kind = raw.state >> 2 & 7;  // bytes of a character
   const bool is_compact = (raw.state >> 5 & 1) != 0, is_ascii = (raw.state >> 6 & 1) != 0;
   uint32_t used = 0;
   if (is_compact && (kind == 1 || kind == 2 || kind == 4) && raw.length > 0) {
-    const uint64_t length = static_cast<uint64_t>(raw.length), characters = text + (is_ascii ? ascii_head : other_head);
+    const uint64_t length = static_cast<uint64_t>(raw.length),
+                   characters = text + (is_ascii ? layout.ascii_head : layout.other_head);
     uint64_t i = keeps_end && length >= room ? length - room + 1 : 0;
     for (; i < length; i++) {
       uint32_t c = 0;

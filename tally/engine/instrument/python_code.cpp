@@ -45,8 +45,8 @@ bool find_variable(u64 begin, u64 bytes, Variable& found) {
     Instruction in;
     if (!read_instruction(pc, in)) return false;
     if (is_access(in, load_address) && is_in_frame(in)) address[in.reg()] = {in.rm(), in.displacement};
-    if (is_access(in, move_to_memory) && !is_in_frame(in) && in.displacement == offset(python_layout().frame_in_state) &&
-        address[in.reg()].base != 0) {
+    if (is_access(in, move_to_memory) && !is_in_frame(in) &&
+        in.displacement == offset(python_layout().frame_in_state) && address[in.reg()].base != 0) {
       found = address[in.reg()];
       found.displacement += offset(python_layout().frame_in_cframe);
       return found.displacement == static_cast<s16>(found.displacement);
@@ -112,8 +112,7 @@ class Search {
     for (u64 pc = from; pc - from < bytes;) {
       Instruction in;
       if (!read_instruction(pc, in)) return;
-      if (is_store(in))
-        add(in, word_of({in.rm(), in.reg(), static_cast<s16>(in.displacement)}), false);
+      if (is_store(in)) add(in, word_of({in.rm(), in.reg(), static_cast<s16>(in.displacement)}), false);
       const bool jumps = in.kind == Kind::jcc || in.kind == Kind::jump;
       if (in.kind == Kind::ret) add(in, 0, true);
       if (jumps && !is_inside(in.target())) blocks_.add(in.target());
@@ -139,7 +138,8 @@ void find_frame_changes(u64 begin, u64 bytes, FrameChanges& changes) {
   LARGE static OtherBlocks blocks;  // the caller holds a lock
   changes.count = 0;
   Variable variable{.base = 0, .displacement = offset(python_layout().frame_in_state)};
-  if (python_layout().frame_in_cframe == channel::python::none || find_variable(begin, bytes, variable)) Search(begin, bytes, variable, changes, blocks).run();
+  if (python_layout().frame_in_cframe == channel::python::none || find_variable(begin, bytes, variable))
+    Search(begin, bytes, variable, changes, blocks).run();
 }
 
 void add_python_marks(channel::MarkPoints& points) {

@@ -1,8 +1,8 @@
 /// The code of CPython's _PyEval_EvalFrameDefault: which instructions change the current frame.
 ///
-/// Up to 3.12 the function has a variable _PyCFrame on its stack frame. Its first instructions store the variable's address in the
-/// thread state, which comes as an argument; so the variable's place is known without symbols or debug information. In 3.13
-/// the thread state has the current frame: every store at that offset may be one.
+/// Up to 3.12 the function has a variable _PyCFrame on its stack frame. Its first instructions store the variable's
+/// address in the thread state, which comes as an argument; so the variable's place is known without symbols or debug
+/// information. In 3.13 the thread state has the current frame: every store at that offset may be one.
 #pragma once
 #include "tally/engine/base.hpp"
 

@@ -1,12 +1,11 @@
 /// Functions of Python programs: the counts of each thread, by the innermost Python function.
 ///
 /// CPython 3.11 and later execute Python functions in _PyEval_EvalFrameDefault. A call from Python to Python does not
-/// call that function again: it stores another frame in the variable `cframe.current_frame` of its stack frame, from 3.13
-/// on in the thread state. The engine marks
-/// the function's entry, its return, and each of these stores (marked_addresses.hpp). At a mark it adds what the thread
-/// has counted (exact_sums.hpp) since the last one to the function that was the innermost, and reads the new frame's
-/// code object. Nothing is sampled or estimated: a count is exact up to the store, which is a few instructions before a
-/// function's first bytecode and after its last.
+/// call that function again: it stores another frame in the variable `cframe.current_frame` of its stack frame,
+/// from 3.13 on in the thread state. The engine marks the function's entry, its return, and each of these stores
+/// (marked_addresses.hpp). At a mark it adds what the thread has counted (exact_sums.hpp) since the last one to the
+/// function that was the innermost, and reads the new frame's code object. Nothing is sampled or estimated: a count is
+/// exact up to the store, which is a few instructions before a function's first bytecode and after its last.
 #pragma once
 #include "tally/engine/channel/marks_layout.hpp"
 #include "tally/engine/channel/python.hpp"

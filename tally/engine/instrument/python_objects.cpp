@@ -34,7 +34,7 @@ u64 code_of_frame(u64 frame) { return read_word(frame + python_layout().code_in_
 CodeObject read_code_object(u64 code) { return python::read_code_object(OwnMemory{}, code, python_layout()); }
 
 void read_python_text(u64 text, char* to, u32 room, bool keeps_end) {
-  python::read_text(OwnMemory{}, text, to, room, keeps_end, python_layout().ascii_head, python_layout().other_head);
+  python::read_text(OwnMemory{}, text, to, room, keeps_end, python_layout());
 }
 
 }  // namespace tally::engine::instrument

@@ -88,8 +88,8 @@ class Statement {
   }
   template <class... Values>
   void bind_all(const Values&... values) {
-    int place = 0;
-    (bind(++place, values), ...);
+    int index = 0;
+    (bind(++index, values), ...);
   }
   int step() { return statement_ == nullptr ? SQLITE_ERROR : sqlite3_step(statement_); }
 

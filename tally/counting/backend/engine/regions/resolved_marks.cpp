@@ -63,7 +63,8 @@ Marker::Python Marker::python_of(std::string_view file) {
   std::uint64_t number = 0;
   std::memcpy(&number, version->content.data(), sizeof number);
   python.version = static_cast<std::uint32_t>(number);
-  const auto* const layout = std::ranges::find(channel::python::layouts, python.version >> 16, &channel::python::Layout::version);
+  const auto* const layout =
+      std::ranges::find(channel::python::layouts, python.version >> 16, &channel::python::Layout::version);
   if (layout == std::end(channel::python::layouts) || evaluate->bytes > (1u << 20)) return python;
   python.layout = static_cast<std::uint32_t>(layout - std::begin(channel::python::layouts));
   python.address = evaluate->address;

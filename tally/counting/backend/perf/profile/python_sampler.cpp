@@ -92,15 +92,16 @@ class PythonProcess {
     if (state == 0 && !is_running(now)) return;
     if (state == 0) state = holder();  // it may have waited for the lock
     constexpr int most_frames = 1000;
-    std::uint64_t frame = state == 0 ? 0 : word(state + layout_.frame_in_state);
-    if (frame != 0 && layout_.frame_in_cframe) frame = word(frame + *layout_.frame_in_cframe);
+    const python::Layout& objects = layout_.objects;
+    std::uint64_t frame = state == 0 ? 0 : word(state + objects.frame_in_state);
+    if (frame != 0 && objects.frame_in_cframe != python::none) frame = word(frame + objects.frame_in_cframe);
     std::set<Times*> active;
-    for (int i = 0; frame != 0 && i < most_frames; ++i, frame = word(frame + layout_.previous_in_frame)) {
-      if (is_of_c(frame)) continue;
-      Times* const function = function_of(word(frame + layout_.code_in_frame));
+    for (int i = 0; (frame = python::python_frame(memory_, frame, objects)) != 0 && i < most_frames; ++i) {
+      Times* const function = function_of(word(frame + objects.code_in_frame));
       if (function == nullptr) break;  // the thread changed its frames meanwhile
       if (active.empty()) function->self += more;
       if (active.insert(function).second) function->inclusive += more;
+      frame = word(frame + objects.previous_in_frame);
     }
     if (state != 0 && active.empty()) return;  // the next sample has this time, too
     used_ = now;
@@ -134,25 +135,16 @@ class PythonProcess {
     return word(lock + layout_.holder);
   }
 
-  bool is_of_c(std::uint64_t frame) const {
-    return layout_.owner_in_frame &&
-           python::read_as<std::uint8_t>(memory_, frame + *layout_.owner_in_frame) == python::owned_by_c_stack;
-  }
-
   Times* function_of(std::uint64_t code) {
-    if (code == 0) return nullptr;
-    const python::CodeObject object{.name = word(code + layout_.name_in_code),
-                                    .file = word(code + layout_.file_in_code),
-                                    .line = python::read_as<std::uint32_t>(memory_, code + layout_.line_in_code),
-                                    .is_valid = true};
-    if (object.name == 0 || object.file == 0) return nullptr;
+    const python::CodeObject object = python::read_code_object(memory_, code, layout_.objects);
+    if (!object.is_valid) return nullptr;
     // Another code object may be at the same address later.
     auto& function = known_[{code, object.name, object.file}];
     if (function == nullptr) {
       std::array<char, 256> name, file;
       const auto text = [&](std::uint64_t address, auto& to, bool keeps_end) {
         python::read_text(memory_, address, to.data(), static_cast<std::uint32_t>(to.size()), keeps_end,
-                          layout_.ascii_head, layout_.other_head);
+                          layout_.objects);
       };
       text(object.name, name, false);
       text(object.file, file, true);

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "tally/engine/channel/python_layout.hpp"
+
 namespace tally::backend::perf {
 
 /// Offsets in release builds.
@@ -17,12 +19,7 @@ struct PythonLayout {
   std::uint64_t is_locked = 0;         ///< in the lock, 4 bytes
   std::uint64_t holder = 0;            ///< in the lock, or in _PyRuntime
 
-  std::uint64_t frame_in_state = 0;  ///< of the current frame, or of what contains it:
-  std::optional<std::uint64_t> frame_in_cframe = {};
-  std::uint64_t code_in_frame = 0, previous_in_frame = 0;
-  std::optional<std::uint64_t> owner_in_frame = {};  ///< 1 byte; a frame of C code has no function
-  std::uint64_t line_in_code = 0, file_in_code = 0, name_in_code = 0;
-  std::uint32_t ascii_head = 0, other_head = 0;  ///< bytes of a str object before its characters
+  channel::python::Layout objects = {};
 };
 
 /// Reads 8 bytes of the process; 0 if that is not possible.

@@ -34,7 +34,7 @@ std::optional<PythonLayout> layout_of(const char* file, const std::map<std::uint
 }
 
 TEST(PythonVersions, that_were_tried_have_a_layout) {
-  EXPECT_EQ(layout_of("libpython3.11.so.1.0", {})->frame_in_state, 56u);
+  EXPECT_EQ(layout_of("libpython3.11.so.1.0", {})->objects.frame_in_state, 56u);
   EXPECT_EQ(layout_of("python3.12", {})->lock, 0x180u);
   const auto described = layout_of("libpython3.13.so.1.0", description());
   ASSERT_TRUE(described);

@@ -36,9 +36,9 @@ void add_uncalled(std::int64_t count, Functions::iterator begin, Functions::iter
     const double weight = excess > 0 ? function.excess() / static_cast<double>(function.of_calls) : 1;
     for (const std::size_t call : function.calls) {
       so_far += weight * static_cast<double>(instructions[call]);
-      const std::int64_t part = part_of(count, so_far, excess > 0 ? excess : all);
-      self[call] += part - given;
-      given = part;
+      const std::int64_t sum = part_of(count, so_far, excess > 0 ? excess : all);
+      self[call] += sum - given;
+      given = sum;
     }
   }
   // Sums of fractions may end just below their total.
@@ -71,10 +71,10 @@ void divide(result::Profile& profile, std::size_t event) {
       std::int64_t so_far = 0, given = 0;
       for (const std::size_t call : function.calls) {
         so_far += instructions[call];
-        const std::int64_t part =
+        const std::int64_t sum =
             part_of(function.count, static_cast<double>(so_far), static_cast<double>(function.of_calls));
-        profile.self[call] = part - given;
-        given = part;
+        profile.self[call] = sum - given;
+        given = sum;
       }
       if (function.calls.empty()) uncalled += function.count;
     }

@@ -192,8 +192,8 @@ class ProfileReader {
   void choose_sums(const Modelling& modelling) {
     sums_.resize(order_.events.size(), channel::call_event_limit);
     std::uint32_t exact = 0;
-    for (const MarkedEvent& one : marked_events(order_, modelling))
-      if (one.place) sums_[static_cast<std::size_t>(one.event - order_.events.data())] = exact++;
+    for (const MarkedEvent& counted : marked_events(order_, modelling))
+      if (counted.place) sums_[static_cast<std::size_t>(counted.event - order_.events.data())] = exact++;
     for (std::size_t e = 0; e < sums_.size(); ++e) {
       if (!needed_by(order_.events[e].id).any()) continue;
       sums_[e] = exact;

@@ -93,19 +93,17 @@ int merge_profiles(const std::vector<std::string>& files, const MergeOptions& op
   for (const result::ProfileObject& object : profile.objects)
     if (object.identity && !object.why_nameless.empty())
       say({fmt::format("{}: {}: its code has no names", object.name, object.why_nameless)});
-  std::optional<double> percent;
+  output::CoverageCheck covered;
   if (format->is_coverage) {
-    percent = output::line_coverage(output::coverage_of(profile, style->coverage));
-    if (!percent)
-      return report_error({Code::cannot_measure, "no code has a source line in the selected files",
-                           "compile with -g, do not strip or rebuild the programs, and check --include and --exclude",
-                           0});
+    const std::string program = profile.stat.command.empty() ? "" : profile.stat.command.front();
+    auto check = output::check_coverage(profile, style->coverage, limit, program.substr(program.rfind('/') + 1));
+    if (!check) return report_error(check.error());
+    covered = *std::move(check);
     for (const std::string& path : output::newer_sources(profile, *style)) say({path + output::newer_source});
   }
   const int code = command::write_text(output, format->write(profile, *style));
-  if (code != command::exit_ok || !limit || *percent >= *limit) return code;
-  say({fmt::format("{:.2f} % of the lines were executed, less than {} %", *percent, *limit)});
-  return command::exit_no;
+  if (!covered.notes.empty()) say(covered.notes);
+  return code != command::exit_ok || covered.passes ? code : command::exit_no;
 }
 
 }  // namespace tally::results

@@ -253,45 +253,13 @@ result::Roofline roofline_of(const result::Profile& counted, result::Ceilings ce
 
 /// Returns the file that a format with branches is for: by default the program's.
 std::string object_of(const ProfileOptions& options) {
-  const std::string name = options.object.empty() ? options.order.target.command.front() : options.object;
+  const auto& command = options.order.target.command;
+  const std::string name = !options.object.empty() ? options.object : command.empty() ? "" : command.front();
   if (!options.object.empty() && name.find('/') == std::string::npos) return name;
   const auto path = linux::find_program(name, linux::search_path());
   std::error_code missing;
   const auto real = std::filesystem::canonical(path ? *path : name, missing);
   return missing ? name : real.string();
-}
-
-/// Returns the name of the program if all files are selected and it has no lines; empty for a program of the system,
-/// which is not what is tested.
-std::string program_without_lines(const result::Profile& profile, const ProfileOptions& options) {
-  if (!options.include.empty()) return "";
-  const std::string path = object_of(options);
-  const auto object =
-      std::find_if(profile.objects.begin(), profile.objects.end(), [&](const auto& file) { return file.name == path; });
-  if (object == profile.objects.end() || path.starts_with("/usr/")) return "";
-  const auto number = static_cast<std::uint32_t>(object - profile.objects.begin());
-  const bool has_lines = std::any_of(profile.lines_with_code.begin(), profile.lines_with_code.end(),
-                                     [&](const result::LineWithCode& line) { return line.object == number; });
-  return has_lines ? "" : std::filesystem::path(path).filename().string();
-}
-
-/// Returns false, and prints the coverage, if it is below --fail-under. Errors: cannot_measure if there are no lines.
-Result<bool> check_coverage(const result::Profile& profile, const output::ProfileStyle& style,
-                            const ProfileOptions& options, const output::ProfileFormat& format) {
-  if (!format.is_coverage) return true;
-  if (const std::string name = program_without_lines(profile, options); !name.empty()) {
-    const std::string why = fmt::format("{} has no source lines, so it is not in the coverage", name);
-    constexpr const char* hint = "compile it with -g and do not strip it, or select files with --include";
-    if (options.fail_under) return fail(Code::cannot_measure, why, hint);
-    say({why, hint});
-  }
-  const auto percent = output::line_coverage(output::coverage_of(profile, style.coverage));
-  if (!percent)
-    return fail(Code::cannot_measure, "no code has a source line in the selected files",
-                "compile with -g, do not strip the program, and check --include and --exclude");
-  if (!options.fail_under || *percent >= *options.fail_under) return true;
-  say({fmt::format("{:.2f} % of the lines were executed, less than {} %", *percent, *options.fail_under)});
-  return false;
 }
 
 int profile(ProfileOptions& options) {
@@ -400,7 +368,10 @@ int profile(ProfileOptions& options) {
     made = output::with_inlined_functions(format->is_page ? output::with_jumped_functions(made) : made);
   const bool has_parts = !made.parts.empty();
   std::string text = has_parts ? "" : format->write(made, *style);
-  const auto covered = check_coverage(made, *style, options, *format);
+  auto covered = format->is_coverage
+                     ? output::check_coverage(made, style->coverage, options.fail_under, object_of(options))
+                     : Result<output::CoverageCheck>{};
+  if (covered && !covered->notes.empty()) say(covered->notes);
   if (format->is_coverage)
     for (const std::string& path : output::newer_sources(made, *style))
       stat->notices.push_back(path + output::newer_source);
@@ -420,7 +391,7 @@ int profile(ProfileOptions& options) {
   if (!written) code_of_tally = report_error(written.error());
   if (!source) code_of_tally = report_error(source.error());
   if (!covered) code_of_tally = report_error(covered.error());
-  if (covered && !*covered) code_of_tally = exit_no;
+  if (covered && !covered->passes) code_of_tally = exit_no;
   return final_exit_code(*stat, code_of_tally, *signals);
 }
 

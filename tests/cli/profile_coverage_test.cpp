@@ -112,6 +112,35 @@ TEST_F(ProfileCoverage, cobertura_and_the_limit) {
   EXPECT_NE(stripped_run.err.find("compile with -g"), std::string::npos) << stripped_run.err;
 }
 
+/// The elements and attributes of Cobertura's files, version 04.
+constexpr const char* cobertura_dtd = R"(
+<!ELEMENT coverage (sources?, packages)>
+<!ATTLIST coverage line-rate CDATA #REQUIRED branch-rate CDATA #REQUIRED lines-covered CDATA #REQUIRED
+  lines-valid CDATA #REQUIRED branches-covered CDATA #REQUIRED branches-valid CDATA #REQUIRED
+  complexity CDATA #REQUIRED version CDATA #REQUIRED timestamp CDATA #REQUIRED>
+<!ELEMENT sources (source*)> <!ELEMENT source (#PCDATA)> <!ELEMENT packages (package*)>
+<!ELEMENT package (classes)> <!ELEMENT classes (class*)> <!ELEMENT class (methods, lines)>
+<!ELEMENT methods (method*)> <!ELEMENT method (lines)> <!ELEMENT lines (line*)> <!ELEMENT line (conditions*)>
+<!ELEMENT conditions (condition*)> <!ELEMENT condition EMPTY>
+<!ATTLIST package name CDATA #REQUIRED line-rate CDATA #REQUIRED branch-rate CDATA #REQUIRED
+  complexity CDATA #REQUIRED>
+<!ATTLIST class name CDATA #REQUIRED filename CDATA #REQUIRED line-rate CDATA #REQUIRED branch-rate CDATA #REQUIRED
+  complexity CDATA #REQUIRED>
+<!ATTLIST method name CDATA #REQUIRED signature CDATA #REQUIRED line-rate CDATA #REQUIRED
+  branch-rate CDATA #REQUIRED complexity CDATA #REQUIRED>
+<!ATTLIST line number CDATA #REQUIRED hits CDATA #REQUIRED branch CDATA "false" condition-coverage CDATA "100%">
+<!ATTLIST condition number CDATA #REQUIRED type CDATA #REQUIRED coverage CDATA #REQUIRED>
+)";
+
+TEST_F(ProfileCoverage, is_valid_cobertura) {
+  if (shell("command -v xmllint").code() != 0) GTEST_SKIP() << "xmllint is not installed (package libxml2-utils)";
+  const TemporaryFile output("tested.cobertura.xml"), dtd("coverage.dtd");
+  std::ofstream(dtd.path()) << cobertura_dtd;
+  if (profile(output.path()).code() == 125) GTEST_SKIP() << "built without libdw";
+  const Finished check = shell("xmllint --nonet --noout --dtdvalid " + dtd.path() + " " + output.path());
+  EXPECT_EQ(check.code(), 0) << check.err;
+}
+
 TEST_F(ProfileCoverage, names_a_source_that_changed_after_the_build) {
   const TemporaryFile output("tested.info");
   const auto run = [&] { return tally({"profile", "-o", output.path(), "--", program_.path()}).err; };

@@ -19,11 +19,12 @@ bool matches_any(const std::vector<std::string>& patterns, const std::string& pa
   });
 }
 
-/// Libraries of the system are not what is tested.
+/// Files of the system are not what is tested.
+bool is_systems(const std::string& path) { return path.starts_with("/usr/") || path.starts_with("/lib"); }
+
 bool is_selected(const CoverageSelection& selection, const result::ProfileObject& object, const std::string& path) {
-  const bool is_systems = object.name.starts_with("/usr/") || object.name.starts_with("/lib") ||
-                          path.starts_with("/usr/include/") || path.starts_with("/usr/lib/");
-  if (selection.include.empty() && is_systems) return false;
+  const bool is_header = path.starts_with("/usr/include/") || path.starts_with("/usr/lib/");
+  if (selection.include.empty() && (is_systems(object.name) || is_header)) return false;
   return (selection.include.empty() || matches_any(selection.include, path)) && !matches_any(selection.exclude, path);
 }
 
@@ -83,6 +84,29 @@ void add_branches(const result::Profile& profile, std::vector<CoveredFile*>& fil
     counts.push_back(outcomes.taken);
     counts.push_back(outcomes.not_taken);
   }
+}
+
+/// Returns the name of the program if it should have lines and has none.
+std::string program_without_lines(const result::Profile& profile, const std::string& program) {
+  for (std::uint32_t i = 0; i < profile.objects.size(); ++i) {
+    const std::string& path = profile.objects[i].name;
+    if (path != program && (program.find('/') != std::string::npos || !path.ends_with("/" + program))) continue;
+    const bool has_lines = std::any_of(profile.lines_with_code.begin(), profile.lines_with_code.end(),
+                                       [i](const result::LineWithCode& line) { return line.object == i; });
+    if (!has_lines && !is_systems(path)) return path.substr(path.rfind('/') + 1);
+  }
+  return "";
+}
+
+/// Returns the executed lines in percent of those that have code; nothing if there are none.
+std::optional<double> line_coverage(const std::map<std::string, CoveredFile>& files) {
+  std::size_t lines = 0, executed = 0;
+  for (const auto& [path, file] : files) {
+    lines += file.lines.size();
+    executed += file.executed_lines();
+  }
+  if (lines == 0) return std::nullopt;
+  return 100.0 * static_cast<double>(executed) / static_cast<double>(lines);
 }
 
 }  // namespace
@@ -158,14 +182,24 @@ Result<double> parse_coverage_limit(std::string_view text) {
   return percent;
 }
 
-std::optional<double> line_coverage(const std::map<std::string, CoveredFile>& files) {
-  std::size_t lines = 0, executed = 0;
-  for (const auto& [path, file] : files) {
-    lines += file.lines.size();
-    executed += file.executed_lines();
+Result<CoverageCheck> check_coverage(const result::Profile& profile, const CoverageSelection& selection,
+                                     std::optional<double> limit, const std::string& program) {
+  CoverageCheck check;
+  const std::string name = selection.include.empty() ? program_without_lines(profile, program) : "";
+  if (!name.empty()) {
+    const std::string why = fmt::format("{} has no source lines, so it is not in the coverage", printable(name));
+    constexpr const char* hint = "compile it with -g and do not strip it, or select files with --include";
+    if (limit) return fail(Code::cannot_measure, why, hint);
+    check.notes = {why, hint};
   }
-  if (lines == 0) return std::nullopt;
-  return 100.0 * static_cast<double>(executed) / static_cast<double>(lines);
+  const auto percent = line_coverage(coverage_of(profile, selection));
+  if (!percent)
+    return fail(Code::cannot_measure, "no code has a source line in the selected files",
+                "compile with -g, do not strip or rebuild the program, and check --include and --exclude");
+  check.passes = !limit || *percent >= *limit;
+  if (!check.passes)
+    check.notes.push_back(fmt::format("{:.2f} % of the lines were executed, less than {} %", *percent, *limit));
+  return check;
 }
 
 }  // namespace tally::output

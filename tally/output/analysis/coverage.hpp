@@ -44,7 +44,14 @@ std::set<std::string> newer_sources(const result::Profile& profile, const Profil
 /// Reads a limit in percent, such as "80%". Errors: bad_usage, also for 0.8, which may be a share.
 Result<double> parse_coverage_limit(std::string_view text);
 
-/// Returns the executed lines in percent of those that have code; nothing if there are none.
-std::optional<double> line_coverage(const std::map<std::string, CoveredFile>& files);
+/// What a limit decides, and notes about it.
+struct CoverageCheck {
+  bool passes = true;
+  std::vector<std::string> notes;
+};
+/// Compares the executed lines with a limit in percent, if there is one. `program`: its path or file name. Errors:
+/// cannot_measure if no line is selected, and with a limit if all files are selected and the program has no lines.
+Result<CoverageCheck> check_coverage(const result::Profile& profile, const CoverageSelection& selection,
+                                     std::optional<double> limit, const std::string& program);
 
 }  // namespace tally::output

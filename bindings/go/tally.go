@@ -21,7 +21,7 @@ import (
 	"unsafe"
 )
 
-const mostEvents = 8
+const mostEvents = 16
 
 // Error is a failure, and what to do about it.
 type Error struct {

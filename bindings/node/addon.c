@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <tally/tally.h>
 
-enum { most_events = 8, most_arguments = 2 };
+enum { most_events = 16, most_arguments = 2 };
 
 // Returns the text of a string; the caller frees it. Null if there is no memory for it.
 static char* copy_text(napi_env env, napi_value string) {

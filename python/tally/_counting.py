@@ -3,7 +3,7 @@ import functools
 import gc
 import statistics
 
-from ._library import MOST_EVENTS, Counts8, last_error, load
+from ._library import MOST_EVENTS, CCounts, last_error, load
 from ._results import Count, Counts
 
 _CALLS = 64  # that measure the cost of counting; the interpreter specialises code in the first ones
@@ -52,7 +52,7 @@ class _Counters:
 
     def call(self, function):
         """Returns the counts of one call of a function, and what it returned."""
-        before, after = Counts8(), Counts8()
+        before, after = CCounts(), CCounts()
         events, returned = _call(self.read, self.handle, before, after, function)
         return self.between(before, after, events, self.cost), returned
 
@@ -111,7 +111,7 @@ class counting:
 
     def _prepare(self, counters):
         self._counters = counters
-        self._before, self._after = Counts8(), Counts8()
+        self._before, self._after = CCounts(), CCounts()
         self._uncollected = _Uncollected()
         self._counts = Counts()
 

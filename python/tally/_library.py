@@ -6,7 +6,7 @@ import pathlib
 import shutil
 
 SONAME = "libtally.so.0"
-MOST_EVENTS = 8
+MOST_EVENTS = 16
 
 
 class Error(Exception):
@@ -25,7 +25,7 @@ class CCount(ctypes.Structure):
                 ("trust", ctypes.c_char_p), ("reason", ctypes.c_char_p)]
 
 
-Counts8 = CCount * MOST_EVENTS
+CCounts = CCount * MOST_EVENTS
 
 
 def _build_tree():

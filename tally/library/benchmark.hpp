@@ -15,12 +15,12 @@
 
 namespace tally {
 
-/// Runs an iteration five times after the timed loop, and reports the smallest count of each event (at most 8) as a
+/// Runs an iteration five times after the timed loop, and reports the smallest count of each event (16 at most) as a
 /// counter of the benchmark. The loop, the timer and the reads of the counters are not counted. If an event cannot be
 /// counted here, the benchmark's label says why. Skips the benchmark with an error for an unknown event.
 template <class Iteration>
 void report_iteration(benchmark::State& state, const char* events, Iteration&& iteration) {
-  constexpr int room = 8;
+  constexpr int room = 16;
   constexpr int runs = 5;
   tally_counters* const counters = tally_open(events);
   if (counters == nullptr) {

@@ -40,6 +40,9 @@ const char* unit_word(const event::Event& event) {
   return "events";
 }
 
+// Programs of release 0.9.0 have arrays of eight counts, and use as many as were reported.
+int reported(std::size_t events, int room) { return std::min(static_cast<int>(events), std::max(room, 8)); }
+
 tally_count c_count(const Count& count, const char* event, const char* unit, const char* reason) {
   return {count.value.value_or(0), event, unit, name(count.trust).data(), reason};
 }
@@ -180,7 +183,7 @@ int tally_read_region(const char* region, tally_region_count* counts, int room) 
   region_read = in_c(*own.shared, counts_of_thread(*own.shared, *own.thread, region));
   const std::size_t events = region_read.counts.size();
   std::copy_n(region_read.counts.begin(), std::min(events, static_cast<std::size_t>(std::max(room, 0))), counts);
-  return static_cast<int>(events);
+  return reported(events, room);
 }
 
 int tally_visit_regions(void (*visit)(const tally_thread_region* region, void* data), void* data) {
@@ -241,7 +244,7 @@ int tally_read(tally_counters* counters, tally_count* counts, int room) {
     tally::detail::read_opened(*counters, counts, most);
   else
     tally::detail::write_absent(*counters, counters->why_absent.c_str(), counts, most);
-  return static_cast<int>(counters->names.size());
+  return tally::detail::reported(counters->names.size(), room);
 }
 
 int tally_count_region(const char* region, const char* event, tally_region_count* count) {

@@ -1,6 +1,7 @@
 // Opens and reads Counters.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <optional>
@@ -35,7 +36,7 @@ Error not_opened(const Shared& shared, const detail::NotOpened& failed) {
   return {Code::cannot_measure, fmt::format("cannot count {}: {}", printable(event.asked), why), hint, failed.os_errno};
 }
 
-Result<std::vector<event::Event>> events_asked(std::vector<std::string> names) {
+Result<std::vector<event::Event>> events_asked(std::vector<std::string> names, std::size_t room) {
   const char* chosen = secure_getenv("TALLY_EVENTS");
   const bool is_chosen = names.empty() && chosen != nullptr && *chosen != '\0';
   if (names.empty()) names.emplace_back(is_chosen ? chosen : "instructions,cycles");
@@ -48,9 +49,10 @@ Result<std::vector<event::Event>> events_asked(std::vector<std::string> names) {
     error.message = "TALLY_EVENTS: " + error.message;
     return fail(std::move(error));
   }
-  if (!events || events->size() <= most_events) return events;
-  return fail(Code::bad_usage,
-              fmt::format("{} events are too many: a region counts {} at most", events->size(), most_events));
+  if (!events || events->size() <= room) return events;
+  const char* const hint = room < most_events ? "compile the program again: its regions then count more" : "";
+  return fail(Code::bad_usage, fmt::format("{} events are too many: a region counts {} at most", events->size(), room),
+              hint);
 }
 
 void add_from_environment(const char* variable, std::vector<std::string>& to) {
@@ -82,7 +84,7 @@ struct AskedByCommand {
   std::vector<std::string> events, metrics;
 };
 
-AskedByCommand asked_by_command() {
+AskedByCommand asked_by_command(std::size_t room) {
   AskedByCommand asked;
   const char* chosen = secure_getenv("TALLY_EVENTS");
   if (chosen != nullptr && *chosen != '\0') return asked;
@@ -91,7 +93,7 @@ AskedByCommand asked_by_command() {
   const auto folder = linux::gathered_in();
   for (const std::string& line : split(folder ? linux::asked_in(*folder) : "", '\n')) {
     if (!by_engine && line != "event task-clock") continue;
-    if (line.starts_with("event ") && asked.events.size() < most_events) asked.events.push_back(line.substr(6));
+    if (line.starts_with("event ") && asked.events.size() < room) asked.events.push_back(line.substr(6));
     if (line.starts_with("metric ")) asked.metrics.push_back(line.substr(7));
   }
   return asked;
@@ -107,7 +109,7 @@ Count zero_of(const backend::OwnEvent& own, bool by_engine) {
   return own.doubt.empty() ? count : downgraded(std::move(count), Trust::partial, own.doubt);
 }
 
-Expected<Counters> opened(const std::vector<std::string>& names, Options options) {
+Expected<Counters> opened(const std::vector<std::string>& names, Options options, std::size_t room) {
   static std::atomic<std::uint64_t> last_id = 0;
   auto shared = std::make_shared<Shared>();
   shared->id = ++last_id;
@@ -117,7 +119,7 @@ Expected<Counters> opened(const std::vector<std::string>& names, Options options
   auto metrics = parse_metrics(shared->options.metrics);
   if (!metrics) return as_error(metrics.error());
   shared->metrics = *std::move(metrics);
-  auto events = events_asked(names);
+  auto events = events_asked(names, room);
   if (!events) return as_error(events.error());
   shared->events = *std::move(events);
   shared->by_engine =
@@ -146,21 +148,30 @@ Expected<Counters> opened(const std::vector<std::string>& names, Options options
 }
 
 // Without events, counts what the command requests. If none of that can be counted in regions, uses the defaults.
-Expected<Counters> opened_as_asked(const std::vector<std::string>& events, Options options) {
+Expected<Counters> opened_as_asked(const std::vector<std::string>& events, Options options, std::size_t room) {
   AskedByCommand asked;
-  if (events.empty()) asked = asked_by_command();
+  if (events.empty()) asked = asked_by_command(room);
   if (!asked.events.empty()) {
     Options as_asked = options;
     for (std::string& metric : asked.metrics) as_asked.metrics.push_back(std::move(metric));
-    if (auto counters = opened(asked.events, std::move(as_asked))) return counters;
+    if (auto counters = opened(asked.events, std::move(as_asked), room)) return counters;
   }
-  return opened(events, std::move(options));
+  return opened(events, std::move(options), room);
 }
 
 }  // namespace
 
-Expected<Counters> Counters::open(const std::vector<std::string>& events, Options options) {
-  auto counters = opened_as_asked(events, std::move(options));
+#ifdef __GLIBCXX__
+/// Counters::open() of release 0.9.0, by its symbol.
+TALLY_API Expected<Counters> open_of_0_9_0(const std::vector<std::string>& events, Options options) asm(
+    "_ZN5tally8Counters4openERKSt6vectorINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESaIS7_EENS_7OptionsE");
+Expected<Counters> open_of_0_9_0(const std::vector<std::string>& events, Options options) {
+  return Counters::open(events, std::move(options), 8);
+}
+#endif
+
+Expected<Counters> Counters::open(const std::vector<std::string>& events, Options options, std::size_t room) {
+  auto counters = opened_as_asked(events, std::move(options), std::min(room, most_events));
   detail::watch_end(counters ? nullptr : &counters.error());
   Thread* const thread = counters ? detail::this_thread(detail::Access::shared(*counters)) : nullptr;
   if (thread != nullptr) detail::begin_at_nothing(*thread);

@@ -69,7 +69,7 @@ TALLY_C_API void tally_close(tally_counters* counters);
 
 /** Writes what the calling thread has counted since its first reading, without this library's own work: the difference
  * of two readings is what the program counted in between. Writes at most `room` counts, in the order of the events.
- * Returns the number of events, at most 8. */
+ * Returns the number of events, at most 16; at most 8 if `room` is less than that. */
 TALLY_C_API int tally_read(tally_counters* counters, tally_count* counts, int room);
 
 /** A region's count of one event, over all threads: the sum over all ended entries, and the smallest and the largest
@@ -88,7 +88,7 @@ TALLY_C_API int tally_count_region(const char* region, const char* event, tally_
 
 /** Writes the calling thread's counts of a region so far, of every event in the order in which they are counted, at
  * most `room`. A region that the thread has not entered has 0 entries. The texts are valid until the thread's next call
- * of this function. Returns the number of events, at most 8, or -1 if nothing can be counted: see tally_error(). */
+ * of this function. Returns the number of events as tally_read() does, or -1 if nothing can be counted: see tally_error(). */
 TALLY_C_API int tally_read_region(const char* region, tally_region_count* counts, int room);
 
 /** A thread's counts of a region. `thread` is the kernel's thread ID, `openmp_thread` what omp_get_thread_num()

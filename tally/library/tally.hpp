@@ -41,7 +41,8 @@ struct Thread;
 struct Record;
 struct Access;
 
-// State of an open region: the counter values at its begin.
+// State of an open region: the counter values at its begin. Programs of release 0.9.0 have room for eight, which the
+// library respects: see the last parameter of Counters::open().
 struct Open {
   Thread* thread;
   Record* record;
@@ -147,14 +148,15 @@ struct Options {
 /// copied. No region may be open when the last one is destroyed. All threads may call all functions.
 class Counters {
  public:
-  /// Opens counters for these events. Without events, it uses TALLY_EVENTS; else the first eight hardware events and
+  /// Opens counters for these events. Without events, it uses TALLY_EVENTS; else the first 16 hardware events and
   /// the metrics of `tally stat -e` or `--metrics`, if that runs the program under the engine; else instructions and
   /// cycles. They are counted together, all the time. TALLY_HISTOGRAMS and TALLY_METRICS, separated by commas, are
   /// added to `histograms` and `metrics`. If TALLY_OUTPUT is `table`, FILE.json or FILE.csv, all regions of the process
   /// are printed or written when it ends. Cost: some system calls, and a few hundred regions to measure the overhead.
   /// Errors: bad_usage for an unknown event, cannot_measure if the events cannot be counted here, or not at the same
-  /// time.
-  TALLY_API static Expected<Counters> open(const std::vector<std::string>& events = {}, Options options = {});
+  /// time. `room`: how many events the program's regions have room for; leave it out.
+  TALLY_API static Expected<Counters> open(const std::vector<std::string>& events = {}, Options options = {},
+                                           std::size_t room = most_events);
 
   Counters(Counters&&) noexcept = default;
   Counters& operator=(Counters&&) noexcept = default;

@@ -36,6 +36,32 @@ std::size_t times(const std::string& text, const std::string& part) {
 }
 
 #if TALLY_HAS_ENGINE
+constexpr const char* twelve_events =
+    "instructions,loads,stores,branches,returns,load-bytes,store-bytes,fp-operations,fp-instructions,nops,"
+    "system-calls,locked-instructions";
+
+// Nine do not fit into a region of its program.
+TEST(RegionsOfRelease090, HaveEightEvents) {
+  const Finished stat = tally({"stat", "--backend", "engine", "-e", twelve_events, "--", OLD_REGIONS});
+  EXPECT_EQ(stat.out, "8 events, whole\n");
+  EXPECT_NE(stat.err.find("\n regions have the first 8 of the 12 hardware events\n"), std::string::npos) << stat.err;
+  EXPECT_EQ(Running({OLD_REGIONS, twelve_events}).finish().out, "12 events are too many: a region counts 8 at most\n");
+}
+
+// Those of a group of two subjects fit.
+TEST(RegionsOfStat, HaveSixteenEvents) {
+  const TemporaryFile file("result.json");
+  const Finished stat =
+      tally({"stat", "-q", "--backend", "engine", "--group", "FLOPS_DP,MEM", "-o", file.path(), "--", NESTED_REGIONS});
+  ASSERT_EQ(stat.code(), 0) << stat.err;
+  const json result = json::parse(*file.content());
+  std::size_t hardware = 0;
+  for (const json& event : result["events"]) hardware += event["name"].get<std::string>().ends_with(":u");
+  EXPECT_GT(hardware, 8u);
+  EXPECT_LE(hardware, 16u);
+  EXPECT_EQ(result["regions"][0]["regions"][0]["events"].size(), hardware) << result["regions"][0];
+}
+
 /// The counts of each entry of the region: instructions, loads, stores.
 using PerEntry = std::map<std::string, std::vector<std::int64_t>>;
 

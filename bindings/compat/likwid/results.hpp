@@ -5,7 +5,7 @@
 
 namespace tally::compat {
 
-constexpr int most_events = 8;
+constexpr int most_events = 16;
 
 /// NaN for a count that is absent.
 double number_of(const tally_count& count);

@@ -52,7 +52,7 @@ extern "C" {
     fn tally_count_region(region: *const c_char, event: *const c_char, count: *mut CRegionCount) -> c_int;
 }
 
-const MOST_EVENTS: usize = 8;
+const MOST_EVENTS: usize = 16;
 const NO_COUNT: CCount = CCount {
     value: 0,
     event: std::ptr::null(),

@@ -13,7 +13,7 @@
 namespace tally {
 
 /// Maximum number of events that regions count together: more than processors count at once for a program.
-inline constexpr std::size_t most_events = 8;
+inline constexpr std::size_t most_events = 16;
 
 /// A histogram bucket: N entries counted `least` to `most`.
 struct RegionBucket {

@@ -182,6 +182,20 @@ bool uses_library(const result::ProgramRegions& program) {
   });
 }
 
+// A note if a program's regions took the events of the command, but have no room for all of them.
+std::string left_out(const result::Stat& stat, const result::ProgramRegions& program) {
+  std::vector<std::string> hardware;
+  for (const result::Event& row : stat.events)
+    if (row.total.name.mode) hardware.push_back(row.total.name.text());
+  constexpr std::size_t least_room = 8;
+  if (program.regions.empty()) return {};
+  const std::vector<RegionEvent>& events = program.regions.front().all.events;
+  if (events.size() < least_room || events.size() >= hardware.size()) return {};
+  for (std::size_t i = 0; i < events.size(); ++i)
+    if (events[i].event.text() != hardware[i]) return {};
+  return fmt::format("\n regions have the first {} of the {} hardware events\n", events.size(), hardware.size());
+}
+
 // The regions of the last run; files contain those of all runs.
 std::string regions_block(const result::Stat& stat, const Style& style) {
   if (stat.runs.empty() || stat.runs.back().regions.empty()) return {};
@@ -191,10 +205,7 @@ std::string regions_block(const result::Stat& stat, const Style& style) {
     text += "\n" + regions_table(program, style.terminal, style.per_thread);
   if (std::ranges::any_of(programs, uses_library))
     text += "\n counts of regions exclude the work of tally's library; counts of the program include it\n";
-  const auto hardware =
-      std::ranges::count_if(stat.events, [](const result::Event& row) { return row.total.name.mode.has_value(); });
-  if (std::cmp_greater(hardware, most_events))
-    text += fmt::format("\n regions have the first {} of the {} hardware events\n", most_events, hardware);
+  for (const result::ProgramRegions& program : programs) text += left_out(stat, program);
   return text;
 }
 

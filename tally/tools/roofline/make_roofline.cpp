@@ -241,7 +241,7 @@ void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRe
         const Count* const count = count_of(region->all, event);
         trust = std::max(trust, count == nullptr ? Trust::absent : count->trust);
       }
-    // libtally counts fewer events than all levels need.
+    // Programs that were compiled with release 0.9.0 count fewer events than all levels need.
     const auto lacks = [&](const char* event) {
       return std::any_of(all.begin(), all.end(),
                          [&](const RegionResult* region) { return count_of(region->all, event) == nullptr; });
@@ -265,8 +265,9 @@ void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRe
       point.reason = "several processes have this region, and may have been in it at the same time";
     else if (!point.seconds)
       point.reason =
-          "its native run has no time of this region: only libtally's have one, of programs linked with it, where "
-          "perf_event_open is allowed";
+          "only regions of libtally have a native time, where perf_event_open is allowed; for functions: `tally "
+          "profile "
+          "--roofline`";
     roofline.points.push_back(std::move(point));
   }
 }

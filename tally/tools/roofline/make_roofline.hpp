@@ -12,8 +12,7 @@
 
 namespace tally::roofline {
 
-/// The events that a roofline needs, with those of a model for the levels of the memory. Regions have only the first
-/// eight: the last one is for a note.
+/// The events that a roofline needs, with those of a model for the levels of the memory.
 inline constexpr const char* events =
     "load-bytes,store-bytes,fp-operations,fp-operations-single,L1-dcache-load-misses,L1-dcache-store-misses,L2-misses,"
     "cache-misses,fp-operations-scalar";

@@ -384,10 +384,12 @@ std::vector<std::string> Marker::missing() const {
       continue;
     }
     const auto near = similar_names(target);
-    notes.push_back(fmt::format("no function '{}' in the code that was mapped: {}{}", printable(target.text),
-                                searched_files(),
-                                near.empty() ? "; it may be inlined: `tally profile --inlines` lists inlined functions"
-                                             : "; did you mean " + join(near, " or ") + "?"));
+    notes.push_back(
+        fmt::format("no function '{}' in the code that was mapped: {}{}", printable(target.text), searched_files(),
+                    !near.empty() ? "; did you mean " + join(near, " or ") + "?"
+                    : target.text.find(',') != std::string::npos && target.text.find('(') == std::string::npos
+                        ? "; name one function with each --function"
+                        : "; it may be inlined: `tally profile --inlines` lists inlined functions"));
   }
   return notes;
 }

@@ -83,6 +83,21 @@ TEST_F(ProfileMerge, has_a_limit_of_coverage) {
   EXPECT_EQ(merge({"--format", "lcov", "--fail-under", "0.8"}).code(), 2);
 }
 
+// Lines of a library alone are not the program's coverage.
+TEST_F(ProfileMerge, has_no_coverage_of_a_program_without_lines) {
+  const TemporaryFile library("merged.so"), file("unknown.code.json");
+  const std::string build = "echo 'int seen(int n) { return n; }' | gcc -g -shared -fPIC -o " + library.path() +
+                            " -xc - && echo 'int seen(int); int main() { return seen(0); }' | gcc -o " +
+                            program_.path() + " -xc - -xnone " + library.path();
+  ASSERT_EQ(shell(build).code(), 0);
+  run(file, {});
+  const Finished limited = tally({"report", "--merge", "--format", "lcov", "--fail-under", "1%", file.path()});
+  if (limited.err.find("no code has a source line") != std::string::npos) GTEST_SKIP() << "built without libdw";
+  EXPECT_EQ(limited.code(), 125);
+  EXPECT_NE(limited.err.find("has no source lines, so it is not in the coverage"), std::string::npos) << limited.err;
+  EXPECT_EQ(tally({"report", "--merge", "--format", "lcov", file.path()}).code(), 0);
+}
+
 TEST_F(ProfileMerge, refuses_another_build_and_other_files) {
   build("-DOTHER -O0");
   run(second_, {});

@@ -162,10 +162,14 @@ Expected<Counters> opened_as_asked(const std::vector<std::string>& events, Optio
 }  // namespace
 
 #ifdef __GLIBCXX__
-/// Counters::open() of release 0.9.0, by its symbol.
-TALLY_API Expected<Counters> open_of_0_9_0(const std::vector<std::string>& events, Options options) asm(
-    "_ZN5tally8Counters4openERKSt6vectorINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESaIS7_EENS_7OptionsE");
-Expected<Counters> open_of_0_9_0(const std::vector<std::string>& events, Options options) {
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wreturn-type-c-linkage"
+#endif
+/// Counters::open() of release 0.9.0, by its mangled name.
+extern "C" TALLY_API Expected<Counters>
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
+_ZN5tally8Counters4openERKSt6vectorINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESaIS7_EENS_7OptionsE(
+    const std::vector<std::string>& events, Options options) {
   return Counters::open(events, std::move(options), 8);
 }
 #endif

@@ -88,7 +88,8 @@ TALLY_C_API int tally_count_region(const char* region, const char* event, tally_
 
 /** Writes the calling thread's counts of a region so far, of every event in the order in which they are counted, at
  * most `room`. A region that the thread has not entered has 0 entries. The texts are valid until the thread's next call
- * of this function. Returns the number of events as tally_read() does, or -1 if nothing can be counted: see tally_error(). */
+ * of this function. Returns the number of events as tally_read() does, or -1 if nothing can be counted: see
+ * tally_error(). */
 TALLY_C_API int tally_read_region(const char* region, tally_region_count* counts, int room);
 
 /** A thread's counts of a region. `thread` is the kernel's thread ID, `openmp_thread` what omp_get_thread_num()

@@ -67,13 +67,13 @@ BundleLog::BundleLog(const channel::Bundle& bundle, u64 start, u64 last, u32 num
 
 bool BundleLog::log(u32 traces) {
   if (from_ == nullptr) return false;
-  const channel::Bundle* const found = find_bundle(key_of_log(bundle_));
-  if (found != nullptr && found->head.bytes >= sizeof *found + sizeof(StoredLog)) {
+  const channel::Bundle* const record = find_bundle(key_of_log(bundle_));
+  if (record != nullptr && record->head.bytes >= sizeof *record + sizeof(StoredLog)) {
     const u32 damage_before = store_damage();
-    const auto& stored = *reinterpret_cast<const StoredLog*>(found->after_names());
+    const auto& stored = *reinterpret_cast<const StoredLog*>(record->after_names());
     const u8* const records = reinterpret_cast<const u8*>(&stored + 1);
     const bool fits = stored.bundle == bundle_.head.check && stored.bytes >= sizeof(CodeRecord) &&
-                      stored.bytes <= found->head.bytes - sizeof *found - sizeof stored;
+                      stored.bytes <= record->head.bytes - sizeof *record - sizeof stored;
     u32 form = 0;
     u8* const to = fits && translate::claim_forms(stored.forms, form) ? code_log_begin(stored.bytes) : nullptr;
     if (to != nullptr) {
@@ -106,15 +106,15 @@ void BundleLog::store(u32 traces) {
   u32 last_form = 0;
   translate::claim_forms(0, last_form);
   const u32 forms = last_form - form_;
-  channel::Bundle* const made = begin_bundle(key_of_log(bundle_), nullptr, 0, sizeof(StoredLog) + bytes);
-  if (made == nullptr) return;
-  auto& stored = *reinterpret_cast<StoredLog*>(made->after_names());
+  channel::Bundle* const result = begin_bundle(key_of_log(bundle_), nullptr, 0, sizeof(StoredLog) + bytes);
+  if (result == nullptr) return;
+  auto& stored = *reinterpret_cast<StoredLog*>(result->after_names());
   stored = {bundle_.head.check, static_cast<u32>(bytes), forms};
   u8* const records = reinterpret_cast<u8*>(&stored + 1);
   copy(records, from_, bytes);
   // Other threads may have logged something between them.
   if (!shift_records(records, bytes, 0 - start_, 0 - number_, 0 - form_, forms, traces)) stored.bytes = 0;
-  end_bundle(*made);
+  end_bundle(*result);
 }
 
 }  // namespace tally::engine::persist

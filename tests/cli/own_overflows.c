@@ -1,5 +1,6 @@
 // Opens counters that overflow in the less usual ways: modelled ones, with a trap, with a ring that grows backward.
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>
@@ -138,6 +139,43 @@ static void count_trap(int signal, siginfo_t* info, void* context) {
   wrong += signal != SIGTRAP || info->si_code != 6 || of_event[0] != 0x1234567890 || (uint32_t)of_event[1] != 0;
 }
 
+static void ignore(int signal, siginfo_t* info, void* context) { (void)signal, (void)info, (void)context; }
+
+// A handler that executes more than a period before it returns: the program goes on, because the event pauses.
+static void overflow_in_handler(int traps_thread) {
+  const uint64_t periods[] = {1, 2, 3, 5};
+  int right = 0;
+  for (int i = 0; i < 4; i++) {
+    struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, periods[i]);
+    attr.sigtrap = attr.remove_on_exec = (unsigned)traps_thread;
+    const int fd = open_event(&attr);
+    struct perf_event_mmap_page* const ring =
+        mmap(NULL, (ring_pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    struct sigaction action = {.sa_sigaction = ignore, .sa_flags = SA_SIGINFO};
+    sigaction(traps_thread ? SIGTRAP : SIGUSR1, &action, NULL);
+    if (!traps_thread) {
+      fcntl(fd, F_SETFL, O_ASYNC);
+      fcntl(fd, F_SETSIG, SIGUSR1);
+      fcntl(fd, F_SETOWN, getpid());
+    }
+    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+    run_loop(2500000);
+    ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+    int throttled = 0, continued = 0;
+    for (uint64_t at = 0; at < ring->data_head;) {
+      const struct perf_event_header* const header =
+          (const struct perf_event_header*)((const char*)ring + page + at % (ring_pages * page));
+      throttled += header->type == PERF_RECORD_THROTTLE;
+      continued += header->type == PERF_RECORD_UNTHROTTLE;
+      at += header->size;
+    }
+    // It pauses for 1,000,000 instructions each time; the loop has 5,000,000, and handlers are counted, too.
+    right += value_of(fd) > 5000000 && throttled >= 4 && throttled <= 6 && throttled - continued <= 1;
+    close(fd);
+  }
+  printf("crowded: %d of 4 periods right\n", right);
+}
+
 static void* run_thread(void* unused) {
   run_loop(500000);
   return unused;
@@ -224,6 +262,8 @@ int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "cycles") == 0) sample_cycles();
   if (strcmp(what, "shares") == 0) sample_shares();
+  if (strcmp(what, "crowded") == 0) overflow_in_handler(0);
+  if (strcmp(what, "crowded traps") == 0) overflow_in_handler(1);
   if (strcmp(what, "traps") == 0) trap(argv[0]);
   if (strcmp(what, "backward") == 0) go_backward();
   if (strcmp(what, "closed") == 0) close_early();

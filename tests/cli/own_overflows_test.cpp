@@ -28,6 +28,11 @@ TEST(OwnOverflows, trap_each_thread_until_it_executes_a_program) {
   EXPECT_EQ(overflown("traps"), "traps: 10, with 4 threads 50, 0 wrong, then none\n");
 }
 
+TEST(OwnOverflows, during_their_handler_do_not_stop_the_program) {
+  EXPECT_EQ(overflown("crowded"), "crowded: 4 of 4 periods right\n");
+  EXPECT_EQ(overflown("crowded traps"), "crowded: 4 of 4 periods right\n");
+}
+
 TEST(OwnOverflows, are_recorded_backward) {
   EXPECT_EQ(overflown("backward"), "backward: 24000 bytes written, the last 170 records, 0 out of order\n");
 }

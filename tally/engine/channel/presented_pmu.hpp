@@ -109,6 +109,8 @@ struct PmuCounting {
   uint64_t period;         ///< after that
   uint64_t sampled_ns;     ///< time of the last overflow
   int64_t executed;        ///< of a modelled event: instructions at the last update
+  uint32_t crowded;        ///< overflows during the handler of an earlier one, less those outside of it
+  uint8_t is_throttled;    ///< 1: it has paused after many of those
   uint64_t rate, peak;     ///< and how many it counts in 2^16 instructions, at most: of all, of short runs
 };
 

@@ -1,8 +1,9 @@
 #include "tally/engine/guest/pmu_events.hpp"
 
+#include <asm/ioctls.h>
+
 #include "tally/engine/decimal.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
-#include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/pmu_attributes.hpp"
 #include "tally/engine/guest/pmu_branches.hpp"
 #include "tally/engine/guest/pmu_descriptors.hpp"
@@ -17,22 +18,6 @@
 
 namespace tally::engine::guest {
 namespace {
-
-/// Calls `f` with the event of a descriptor, after it is clear that its group can be updated.
-template <class F>
-s64 with_event(Thread* t, u64 number, F f) {
-  if (!may_have_events || !pmu_is_used()) return not_of_pmu;
-  {
-    PmuGuard guard;
-    const u32 event = find_event(number);
-    if (event == 0) return not_of_pmu;
-    if (!needs_others_held_for_group(t, pmu_event(event).leader)) return f(event);
-  }
-  return with_table(t, true, [&]() -> s64 {
-    const u32 event = find_event(number);
-    return event != 0 ? f(event) : not_of_pmu;
-  });
-}
 
 constexpr u64 no_number = ~u64{0};
 
@@ -112,7 +97,9 @@ struct WantedEvent {
 /// Whether the group that this event leads can have another one.
 bool can_join(const WantedEvent& wanted, u32 leader) {
   const PmuOpenEvent& e = pmu_event(leader);
+  const bool has_clock = has_flag(e, Flag::use_clock);
   return e.leader == leader && e.of == wanted.of && e.cpu == wanted.cpu &&
+         has_clock == (wanted.attr.use_clockid != 0) && (!has_clock || e.sampling.clock == wanted.attr.clockid) &&
          (e.inherits != 0) == (wanted.attr.inherit != 0) && !wanted.attr.pinned && !wanted.attr.exclusive;
 }
 
@@ -157,6 +144,12 @@ u32 enter_event(const WantedEvent& wanted, u64 number, u64 identity, u32 leader)
   return event;
 }
 
+/// Whether a descriptor is an event of the kernel, which may be another process's.
+bool is_kernel_event(u64 number) {
+  u64 id = 0;
+  return !failed(kernel(SYS_ioctl, number, PERF_EVENT_IOC_ID, reinterpret_cast<u64>(&id)));
+}
+
 /// The group for copy_attributes().
 s32 asked_group(s32 group) {
   if (group == -1 || !pmu_is_used()) return group;
@@ -186,12 +179,7 @@ s64 add_event(const WantedEvent& wanted, u32 row) {
   u32 leader = 0;
   if (wanted.group != -1) {
     leader = find_event(static_cast<u64>(wanted.group));
-    u64 id = 0;
-    // An event of the kernel that is not this process's.
-    if (leader == 0)
-      return failed(kernel(SYS_ioctl, static_cast<u64>(wanted.group), PERF_EVENT_IOC_ID, reinterpret_cast<u64>(&id)))
-                 ? -EBADF
-                 : -EINVAL;
+    if (leader == 0) return is_kernel_event(static_cast<u64>(wanted.group)) ? -EINVAL : -EBADF;
     if (!wanted.has_group()) leader = 0;
   }
   if (leader != 0 && !can_join(wanted, leader)) return -EINVAL;
@@ -334,70 +322,28 @@ s64 read_pmu_event(Thread* t) {
   });
 }
 
-s64 map_pmu_event(Thread* t) {
-  constexpr u64 shared = 1;
-  u64* const g = t->gpr;
-  const u64 number = g[r8], bytes = page_up(g[rsi]), buffer_pages = bytes / page_bytes - 1;
-  u64 offset = 0;
-  const s64 error = with_event(t, number, [&](u32 event) -> s64 {
-    PmuOpenEvent& e = pmu_event(event);
-    if (e.is_kernels) return not_of_pmu;
-    const bool is_possible = bytes != 0 && (buffer_pages & (buffer_pages - 1)) == 0 && g[r9] == 0 &&
-                             buffer_pages < channel::pmu_ring_page_limit;
-    if ((g[rdx] & PROT_EXEC) != 0) return -EPERM;  // since Linux 6.16
-    if ((e.inherits && e.cpu == -1) || !(g[r10] & shared) || !is_possible) return -EINVAL;
-    if (is_mapped_with_others(e, static_cast<u32>(buffer_pages))) return -EINVAL;
-    update_group(e.leader, Update::to_read);
-    if (e.sampling.output != 0 || !make_page(event, static_cast<u32>(buffer_pages))) return -ENOMEM;
-    e.sampling.overwrites = (g[rdx] & PROT_WRITE) == 0;
-    offset = channel::pmu_ring_offset(e.sampling.ring);
-    return 0;
-  });
-  if (error != 0) return error;
-  g[r8] = inherited(channel::inherited_channel);
-  g[r9] = offset;
-  const s64 at = emulate_mapping(t);
-  g[r8] = number;
-  g[r9] = 0;
-  if (failed(at)) return at;
-  kernel(SYS_madvise, static_cast<u64>(at), bytes, MADV_DONTFORK);
-  PmuGuard guard;
-  if (const u32 event = find_event(number); event != 0) ring_is_mapped(pmu_event(event), static_cast<u64>(at));
-  return at;
-}
-
-void pmu_memory_unmapped(u64 at, u64 bytes) {
-  if (!may_have_events || !has_mapped_rings()) return;
-  for (u32 event = 1; event != 0;) {
-    {
-      PmuGuard guard;
-      event = ring_is_unmapped(at, bytes);
-    }
-    pmu_event_closed(current(), event, no_number);
-  }
-}
-
-void pmu_memory_moved(u64 from, u64 to) {
-  if (!may_have_events || !has_mapped_rings()) return;
-  PmuGuard guard;
-  ring_is_moved(from, to);
-}
-
-s64 pmu_memory_refuses(u64 number, u64 at, u64 bytes, u64 to) {
-  const bool grows = number == SYS_mremap && page_up(to) > page_up(bytes);
-  const bool becomes_code = (number == SYS_mprotect || number == SYS_pkey_mprotect) && (to & PROT_EXEC) != 0;
-  if (!(grows || becomes_code) || !may_have_events || !has_mapped_rings()) return 0;
-  PmuGuard guard;
-  return !has_ring_in(at, bytes) ? 0 : grows ? -EFAULT : -EACCES;
-}
-
 namespace {
+
+/// Whether the kernel refuses a frequency: asked with a software event.
+bool is_too_frequent(u64 frequency) {
+  perf_event_attr attr;
+  clear(&attr, sizeof attr);
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_DUMMY;
+  attr.freq = attr.exclude_kernel = attr.exclude_hv = 1;
+  attr.sample_freq = frequency;
+  const s64 r = kernel(SYS_perf_event_open, reinterpret_cast<u64>(&attr), 0, no_number, no_number, 0);
+  if (!failed(r)) kernel(SYS_close, static_cast<u64>(r));
+  return r == -EINVAL;
+}
 
 s64 change_period(PmuOpenEvent& e, u64 from) {
   u64 period = 0;
   if (get(&period, from, sizeof period) != 0) return -EFAULT;
   const bool is_frequency = has_flag(e, Flag::frequency);
-  if (e.sampling.period == 0 || period == 0 || (!is_frequency && period >> 63 != 0)) return -EINVAL;
+  if (e.sampling.period == 0 || period == 0 || (is_frequency ? is_too_frequent(period) : period >> 63 != 0))
+    return -EINVAL;
   update_group_for_change(e.leader);
   e.sampling.period = period;
   if (!is_frequency) for_countings(e, [&](u32, PmuCounting& c) { set_period(c, period); });
@@ -442,8 +388,9 @@ s64 control_pmu_event(Thread* t) {
       case static_cast<u32>(PERF_EVENT_IOC_ID):
         return put(g[rdx], &controlled.id, sizeof controlled.id) == 0 ? 0 : -EFAULT;
       case PERF_EVENT_IOC_SET_OUTPUT: {
-        const bool is_own = static_cast<s32>(g[rdx]) == -1;
-        const u32 to = is_own ? 0 : find_event(g[rdx]);
+        const bool is_own = g[rdx] == no_number;
+        const u32 to = is_own ? 0 : find_event(g[rdx] & 0xffffffff);
+        if (!is_own && to == 0 && !is_kernel_event(g[rdx])) return -EBADF;
         return (is_own || to != 0) && redirect(event, to) ? 0 : -EINVAL;
       }
       case PERF_EVENT_IOC_PAUSE_OUTPUT:
@@ -459,8 +406,14 @@ s64 control_pmu_event(Thread* t) {
         });
       case static_cast<u32>(PERF_EVENT_IOC_PERIOD): return change_period(controlled, g[rdx]);
       case static_cast<u32>(PERF_EVENT_IOC_SET_FILTER):
+      case static_cast<u32>(PERF_EVENT_IOC_QUERY_BPF):
       case PERF_EVENT_IOC_SET_BPF: return -EINVAL;
-      default: return not_of_pmu;
+      case static_cast<u32>(PERF_EVENT_IOC_MODIFY_ATTRIBUTES): return -EOPNOTSUPP;
+      case FIOCLEX:
+      case FIONCLEX:
+      case FIONBIO:
+      case FIOASYNC: return not_of_pmu;  // of any file
+      default: return -ENOTTY;
     }
   });
 }

@@ -17,14 +17,6 @@ s64 open_pmu_event(Thread* t);
 s64 read_pmu_event(Thread* t);
 s64 control_pmu_event(Thread* t);
 
-/// Serves mmap(2) of an event.
-s64 map_pmu_event(Thread* t);
-/// The program has unmapped memory.
-void pmu_memory_unmapped(u64 at, u64 bytes);
-void pmu_memory_moved(u64 from, u64 to);
-/// The kernel's error for a call that changes such memory; 0: none. `to`: the new size or protection.
-s64 pmu_memory_refuses(u64 number, u64 at, u64 bytes, u64 to);
-
 /// An event that `number` refers to, before a call that may close that descriptor. 0: none, or the caller is a vfork
 /// child, whose descriptors are copies.
 u32 pmu_event_at(const Thread* t, u64 number);

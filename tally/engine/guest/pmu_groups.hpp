@@ -1,5 +1,7 @@
 /// Groups of events: their counts are brought up to date together, and a leader switches its group.
 #pragma once
+#include "tally/engine/guest/pmu_descriptors.hpp"
+#include "tally/engine/guest/pmu_events.hpp"
 #include "tally/engine/guest/pmu_table.hpp"
 #include "tally/engine/stop_the_world.hpp"
 
@@ -39,5 +41,21 @@ void switch_kernel_events(u32 leader);
 void remove_left(Thread* t);
 /// A process has closed its last descriptor of an event, or ends.
 void let_go(Thread* t, u32 event);
+
+/// Calls `f` with the event of a descriptor, after it is clear that its group can be updated.
+template <class F>
+s64 with_event(Thread* t, u64 number, F f) {
+  if (!may_have_events || !pmu_is_used()) return not_of_pmu;
+  {
+    PmuGuard guard;
+    const u32 event = find_event(number);
+    if (event == 0) return not_of_pmu;
+    if (!needs_others_held_for_group(t, pmu_event(event).leader)) return f(event);
+  }
+  return with_table(t, true, [&]() -> s64 {
+    const u32 event = find_event(number);
+    return event != 0 ? f(event) : not_of_pmu;
+  });
+}
 
 }  // namespace tally::engine::guest

@@ -1,5 +1,6 @@
 #include "tally/engine/guest/pmu_overflows.hpp"
 
+#include "tally/engine/context.hpp"
 #include "tally/engine/decimal.hpp"
 #include "tally/engine/guest/counted_clock.hpp"
 #include "tally/engine/guest/guest_threads.hpp"
@@ -89,8 +90,36 @@ void adapt_period(Thread* t, const PmuOpenEvent& e, PmuCounting& c) {
   c.period = period > 0 ? static_cast<u64>(period) : 1;
 }
 
+void throttle(PmuOpenEvent& e, PmuCounting& c, bool begins) {
+  c.is_throttled = begins;
+  ThrottleRecord record{
+      {begins ? u32{PERF_RECORD_THROTTLE} : u32{PERF_RECORD_UNTHROTTLE}, 0, sizeof record - sizeof record.sample_id},
+      time_of(e),
+      e.id,
+      e.id,
+      {}};
+  add_sample_id(e, record.header);
+  write_record(e, &record.header);
+}
+
+/// Lets an event pause whose signals would never let the program continue: it overflows before their handler has
+/// returned, or after hardly more. The kernel throttles every event of such a period.
+void throttle_signals(const Thread* t, PmuOpenEvent& e, PmuCounting& c) {
+  constexpr u64 shortest_period = 16, long_period = 30'000, pause = 1'000'000;
+  constexpr u32 most_crowded = 100;
+  const s32 signal = has_flag(e, Flag::sigtrap) ? sigtrap : signal_of(e);
+  if (signal == 0 || c.period >= long_period) return;
+  const bool is_in_handler = t->mask >> (signal - 1) & 1;
+  c.crowded += is_in_handler || c.period <= shortest_period ? 1 : c.crowded != 0 ? -1 : 0;
+  if (c.crowded < most_crowded) return;
+  c.crowded = 0;
+  c.left += static_cast<s64>(pause / c.period * c.period);
+  throttle(e, c, true);
+}
+
 void record_overflow(Thread* t, PmuCounting& c) {
   PmuOpenEvent& e = pmu_event(c.event);
+  if (c.is_throttled) throttle(e, c, false);
   // A modelled event may have counted several periods since the thread last stopped.
   const u64 period = c.period * (1 + static_cast<u64>(-c.left) / c.period);
   c.left += static_cast<s64>(period - c.period);
@@ -108,6 +137,7 @@ void record_overflow(Thread* t, PmuCounting& c) {
       output_of(e) != nullptr && write_record(e, make_sample(t, c.event, instrument::countdown_state(t).last, period));
   if (has_flag(e, Flag::sigtrap)) send_trap(t, e);
   if (wakes || e.sampling.is_asynchronous != 0) wake(e, ends ? Wakeup::last : Wakeup::data);
+  throttle_signals(t, e, c);
 }
 
 void continue_roaming(Thread* t);

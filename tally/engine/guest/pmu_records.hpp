@@ -37,6 +37,11 @@ struct LostRecord {
   u64 id, lost;
   SampleId sample_id;
 };
+struct ThrottleRecord {
+  perf_event_header header;
+  u64 time, id, stream;
+  SampleId sample_id;
+};
 /// Adds these values to a record of the calling thread, if the event asks for them.
 void add_sample_id(const PmuOpenEvent& e, perf_event_header& record);
 

@@ -125,7 +125,9 @@ perf_event_mmap_page* ring_of(const PmuOpenEvent& e) {
 }
 
 void forget_rings() {
-  for (u32 i = 0; i < mapped_rings.size; i++)
+  for (u32 i = 0; i < mapped_rings.size; i++) mapped_rings[i].at = mapped_rings[i].of_program = 0;
+  // An event that only this holds ends, and its ring with it: the last of the list is then in its place.
+  for (u32 i = mapped_rings.size; i-- > 0;)
     if (const u32 event = mapped_rings[i].keeps; event != 0 && is_last_hold(event)) let_go(current(), event);
   mapped_rings.size = 0;
 }
@@ -197,7 +199,8 @@ bool redirect(u32 event, u32 to) {
                            has_flag(target, Flag::use_clock) == has_flag(e, Flag::use_clock) &&
                            has_flag(target, Flag::write_backward) == has_flag(e, Flag::write_backward) &&
                            target.sampling.clock == e.sampling.clock;
-    if (to == event || target.is_kernels || !may_share || e.sampling.ring != 0) return false;
+    if (to == event || target.is_kernels || target.sampling.ring == 0 || !may_share || e.sampling.ring != 0)
+      return false;
   }
   if (e.sampling.output != 0) pmu_event(e.sampling.output).sampling.outputs--;
   e.sampling.output = to;

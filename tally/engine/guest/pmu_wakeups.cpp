@@ -53,10 +53,10 @@ struct DescriptorInfo {
 };
 
 void send_signal(const PmuOpenEvent& e, bool is_last) {
-  constexpr s32 by_kernel = 0x80, has_input = 1, hangs_up = 6, sigio = 29;
+  constexpr s32 by_kernel = 0x80, has_input = 1, hangs_up = 6;
   constexpr s64 input_band = POLLIN | POLLRDNORM, last_band = POLLHUP | POLLERR;
   DescriptorInfo info{};
-  info.signal = e.sampling.signal != 0 ? e.sampling.signal : sigio;
+  info.signal = signal_of(e);
   info.code = e.sampling.signal == 0 ? by_kernel : is_last ? hangs_up : has_input;
   if (e.sampling.signal != 0) {
     info.band = is_last ? last_band : input_band;
@@ -135,6 +135,12 @@ void wake(PmuOpenEvent& e, Wakeup why) {
     if (own < 0 && !failed(from)) kernel(SYS_close, static_cast<u64>(from));
   }
   if (e.sampling.is_asynchronous != 0 && why != Wakeup::end) send_signal(e, why == Wakeup::last);
+}
+
+s32 signal_of(const PmuOpenEvent& e) {
+  constexpr s32 sigio = 29;
+  if (e.sampling.is_asynchronous == 0) return 0;
+  return e.sampling.signal != 0 ? e.sampling.signal : sigio;
 }
 
 void send_trap(const Thread* t, const PmuOpenEvent& e) {

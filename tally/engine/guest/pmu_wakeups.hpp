@@ -17,6 +17,8 @@ enum class Wakeup : u8 {
 };
 /// The caller holds the lock of the table.
 void wake(PmuOpenEvent& e, Wakeup why);
+/// The signal that an overflow sends to the descriptor's owner; 0: none.
+s32 signal_of(const PmuOpenEvent& e);
 /// Sends the calling thread the SIGTRAP of an event that has overflowed.
 void send_trap(const Thread* t, const PmuOpenEvent& e);
 

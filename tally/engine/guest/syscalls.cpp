@@ -20,6 +20,8 @@
 #include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/pmu_events.hpp"
+#include "tally/engine/guest/pmu_file_calls.hpp"
+#include "tally/engine/guest/pmu_mappings.hpp"
 #include "tally/engine/guest/pmu_processes.hpp"
 #include "tally/engine/guest/pmu_side_records.hpp"
 #include "tally/engine/guest/pmu_wakeups.hpp"
@@ -210,7 +212,7 @@ s64 open_file(Thread* t) {
   if (!failed(r)) note_opened_file(static_cast<u64>(r), flags);
   return r;
 }
-s64 written_to_first(Thread* t) { return emulate_write(t, t->gpr[rdi]); }
+s64 written_to_first(Thread* t) { return written_to_event(t, emulate_write(t, t->gpr[rdi])); }
 s64 written_to_third(Thread* t) { return emulate_write(t, t->gpr[rdx]); }
 s64 written_by_name(Thread* t) { return emulate_write(t, ~u64{0}); }
 s64 control_device(Thread* t) {
@@ -273,6 +275,11 @@ s64 make_two_at(Thread* t, u64 to) {
 }
 s64 make_two(Thread* t) { return make_two_at(t, t->gpr[rdi]); }
 s64 make_socket_pair(Thread* t) { return make_two_at(t, t->gpr[r10]); }
+
+s64 use_socket(Thread* t) {
+  const s64 refused = refuse_socket_call(t);
+  return refused != not_of_pmu ? refused : run(t);
+}
 
 /// Whether a message of the call has control data, which may be descriptors.
 bool has_control_data(const Thread* t) {
@@ -422,14 +429,22 @@ s64 control_process(Thread* t) {
 
 s64 memory_of_machine(Thread* t) { return get_presented_memory(t); }
 s64 names_of_machine(Thread* t) { return get_presented_names(t); }
+s64 metadata_of_descriptor(Thread* t) {
+  const s64 r = get_presented_metadata(t);
+  if (r == 0) describe_event_file(t);
+  return r;
+}
 s64 metadata_of_file(Thread* t) {
   const PmuPath path(t);
-  return get_presented_metadata(t);
+  return metadata_of_descriptor(t);
 }
-s64 metadata_of_descriptor(Thread* t) { return get_presented_metadata(t); }
 s64 resolve_path(Thread* t) {
   const PmuPath path(t);
   return run(t);
+}
+s64 read_link(Thread* t) {
+  const PmuPath path(t);
+  return read_link_of_event(t, run(t));
 }
 s64 get_processors(Thread* t) { return get_presented_affinity(t); }
 s64 set_processors(Thread* t) {

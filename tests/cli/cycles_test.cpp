@@ -127,6 +127,23 @@ TEST(Cycles, wait_for_translations_and_not_for_streams) {
 }
 
 // Of string instructions, the core knows the kind, and the caches count the bytes.
+// `sort` compares by a call of `memcmp`: a long chain decides each of its branches, which the core `zen5` charges 22
+// cycles for if a load alone decides them.
+TEST(Cycles, of_mispredictions_depend_on_the_code_after_them) {
+  std::string lines;
+  std::uint32_t random = 1;
+  for (int i = 0; i < 20'000; ++i) {
+    random = random * 1664525 + 1013904223;
+    lines += std::to_string(random) + "\n";
+  }
+  const TemporaryFile text("lines", lines);
+  const json result = run({"-e", "branch-misses,cycles-mispredicts"},
+                          {"env", "LC_ALL=C", "sort", "--parallel=1", "-o", "/dev/null", text.path()}, "zen5");
+  const auto misses = event_of(result, "branch-misses:u")["value"].get<double>();
+  EXPECT_GT(misses, 100'000);
+  EXPECT_GT(event_of(result, "cycles-mispredicts:u")["value"].get<double>(), 1.15 * 22 * misses);
+}
+
 TEST(Cycles, of_repeated_string_instructions_depend_on_their_length) {
   const TemporaryFile model("mine.model", "model mine\nl1d size=32K ways=8\ncore zen4\n");
   const auto cycles = [&model](const std::string& program) {

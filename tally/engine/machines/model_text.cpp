@@ -56,6 +56,7 @@ std::string text_of(const MachineModel& machine) {
     text +=
         fmt::format("line-time l2={} llc={} memory={}\n", latencies.l2_line, latencies.llc_line, latencies.memory_line);
   }
+  if (latencies.memory_parallel != 0) text += fmt::format("parallel memory={}\n", latencies.memory_parallel);
   return text;
 }
 

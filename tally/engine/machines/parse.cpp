@@ -75,10 +75,11 @@ class Parser {
     if (head == "prefetch") return take_prefetch(words);
     if (head == "latency") return take_latency(words);
     if (head == "line-time") return take_line_time(words);
+    if (head == "parallel") return take_parallel(words);
     if (const auto level = caches_.find(head); level != caches_.end()) return take_cache(*level->second, words);
     if (const auto level = tlbs_.find(head); level != tlbs_.end()) return take_tlb(*level->second, words);
     return unknown_word(head, {"model", "title", "source", "l1i", "l1d", "l2", "llc", "itlb", "dtlb", "stlb",
-                               "prefetch", "core", "latency", "line-time"});
+                               "prefetch", "core", "latency", "line-time", "parallel"});
   }
 
   tl::unexpected<Error> unknown_word(const std::string& word, const std::vector<std::string>& known) const {
@@ -229,6 +230,11 @@ class Parser {
     models::Latencies& latencies = machine_.latencies;
     const auto names = take_cycles(
         words, {{"l2", &latencies.l2_line}, {"llc", &latencies.llc_line}, {"memory", &latencies.memory_line}});
+    return names ? Status{} : fail(names.error());
+  }
+
+  Status take_parallel(const std::vector<std::string>& words) {
+    const auto names = take_cycles(words, {{"memory", &machine_.latencies.memory_parallel}});
     return names ? Status{} : fail(names.error());
   }
 

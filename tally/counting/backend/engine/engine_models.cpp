@@ -112,7 +112,8 @@ channel::ModelCore core_of(const Simulation& simulation) {
   const tally::models::Latencies& latencies = simulation.machine.latencies;
   const tally::models::LoadWaits waits = waits_of(core);
   const auto exposed = [&](unsigned latency) { return waits.whole(latency) - waits.shared(latency); };
-  models.exposed = {exposed(latencies.l2), exposed(latencies.llc), exposed(latencies.memory),
+  models.exposed = {exposed(latencies.l2), exposed(latencies.llc),
+                    waits.whole(latencies.memory) - waits.shared_memory(latencies),
                     exposed(latencies.stlb + waits.hit), exposed(latencies.walk + waits.hit)};
   for (unsigned i = 0; i < tally::models::operations; ++i) {
     const tally::models::Timing* const row = core->timing(static_cast<tally::models::Operation>(i));
@@ -220,13 +221,11 @@ std::int64_t cycles_of(event::Id id, const channel::CoreValues& core, const chan
 namespace {
 
 // Delays that the model lacks: their names, if they are at least one in a hundred instructions.
-std::string describe_lacking(const channel::CoreValues& core, const channel::ModelValues& values,
-                             const tally::models::HierarchyShape& caches) {
+std::string describe_lacking(const channel::CoreValues& core, const channel::ModelValues& values) {
   constexpr std::uint64_t one_of = 100;
   const std::pair<std::uint64_t, const char*> delays[] = {
       {values.l1d_across.loads + values.l1d_across.stores, "accesses across lines"},
-      {core.aliases, "loads 4 KiB away from a pending store"},
-      {(caches.llc.sets != 0 ? values.llc : values.l2).store_misses, "stores to lines in memory"}};
+      {core.aliases, "loads 4 KiB away from a pending store"}};
   std::vector<std::string> lacking;
   for (const auto& [count, name] : delays)
     if (count != 0 && count >= core.instructions / one_of)
@@ -243,8 +242,11 @@ std::string describe_cycles(const channel::CoreValues& core, const channel::Mode
                                   ? ""
                                   : fmt::format("; {} of executed instructions have no timing data",
                                                 share < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", share));
-  return fmt::format("cycles come from a model (`tally help models`): {}{}{}", describe_error(simulation), unknown,
-                     describe_lacking(core, values, simulation.machine.caches));
+  return fmt::format("cycles come from a model (`tally help models`): {}{}{}{}", describe_error(simulation), unknown,
+                     describe_lacking(core, values),
+                     simulation.machine.name == "host"
+                         ? "; `tally memory` measures how much of the last level programs of this machine get"
+                         : "");
 }
 
 std::string describe_unmodelled(const channel::UnseenValues& unseen) {

@@ -64,8 +64,8 @@ line-time l2=2 llc=3 memory=15
 constinit const std::string_view zen5_text = R"(model  zen5
 title  AMD EPYC 9005, one of its L3 caches
 source caches, TLBs, latencies of caches: AMD software optimization guide 58455 (not checked against it)
-source latencies of the last level and of memory, line times of L2 and of the last level: measured on an EPYC with Zen 5 cores, 2026-11-29
-source page walks: an estimate; line time of memory: measured on an EPYC with Zen 4 cores, 2026-11-29
+source latencies of the last level and of memory, line times, parallel misses of memory: measured on an EPYC with Zen 5 cores, 2026-11-30
+source page walks: an estimate
 
 l1i    size=32K ways=8
 l1d    size=48K ways=12
@@ -78,7 +78,8 @@ stlb   entries=4096 ways=16
 prefetch next-line streamer
 core     zen5
 latency  l2=14 llc=50 memory=600 stlb=7 walk=30
-line-time l2=1 llc=1 memory=15
+line-time l2=1 llc=1 memory=9
+parallel memory=12
 )";
 
 }  // namespace tally::machines

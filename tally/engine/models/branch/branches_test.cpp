@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <vector>
 
+#include "tally/engine/models/branch/missed_branches.hpp"
 #include "tally/engine/models/heap_tables_testing.hpp"
 
 namespace tally::models {
@@ -33,6 +35,31 @@ TEST(Branches, EachKindIsCountedSeparately) {
 }
 
 TEST(Branches, CountsOfThreadsAreAdded) { EXPECT_TRUE(testing::adds_all<BranchCounts>()); }
+
+TEST(MissedBranches, EachDirectionOfABranchCounts) {
+  const std::vector<Outcome> wrong{outcome_of(0x1000, true), outcome_of(0x1000, false), indirect_outcome_of(0x2000),
+                                   outcome_of(0x1000, true)};
+  MissedBranches missed;
+  missed.add_all(wrong.data(), wrong.size());
+  EXPECT_EQ(missed.all, 3U) << "indirect branches are left out";
+  EXPECT_EQ(missed.of(outcome_of(0x1000, true)), 2U);
+  EXPECT_EQ(missed.of(outcome_of(0x1000, false)), 1U);
+  EXPECT_EQ(missed.of(outcome_of(0x3000, true)), 0U);
+}
+
+TEST(MissedBranches, FrequentBranchesKeepTheirSlotsAmongManyRareOnes) {
+  MissedBranches missed, other;
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    const Outcome wrong[] = {outcome_of(0x1000, true), outcome_of(0x10'0000 + 16 * i, false)};
+    missed.add_all(wrong, 2);
+  }
+  EXPECT_EQ(missed.all, 200'000U);
+  EXPECT_GT(missed.of(outcome_of(0x1000, true)), 99'000U);
+  other.add(missed);
+  other.add(missed);
+  EXPECT_EQ(other.all, 400'000U);
+  EXPECT_GT(other.of(outcome_of(0x1000, true)), 198'000U) << "also of several threads";
+}
 
 }  // namespace
 }  // namespace tally::models

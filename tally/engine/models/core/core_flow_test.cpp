@@ -8,6 +8,7 @@
 
 #include "tally/engine/models/core/core_model_testing.hpp"
 #include "tally/engine/models/core/cores.hpp"
+#include "tally/engine/models/core/restart_waits.hpp"
 
 namespace tally::models {
 namespace {
@@ -17,11 +18,38 @@ using namespace testing;
 constexpr std::uint64_t n = 1'000'000;
 
 CoreTotal total_of(const std::vector<CoreBlock>& blocks, const std::vector<CoreEdge>& edges,
-                   const CoreTable& core = haswell_core) {
+                   const CoreTable& core = haswell_core, const CoreRestarts& restarts = {}) {
   std::vector<CoreState> ends(blocks.size());
   std::vector<CoreMark> marks(blocks.size());
   std::vector<CoreSpent> spent(blocks.size());
-  return total(core, blocks, edges, {ends, marks, spent});
+  return total(core, blocks, edges, {ends, marks, spent}, nullptr, restarts);
+}
+
+// Three loads decide the branch. In a running loop they take no time of their own, after a misprediction all of it.
+TEST(CoreFlow, AfterAMispredictionNothingRunsAhead) {
+  const Code loop{load(r12, r11), load(r12, r12), load(r12, r12), compare(r12), branch()};
+  CoreRestart restarts[] = {{0, 0, n}};
+  CoreState ready;
+  const auto alone = static_cast<std::uint64_t>(run(zen5_core, loop, ready).ticks);
+  const CoreTotal running = total_of({{loop, n}}, {{0, 0, n}}, zen5_core);
+  const CoreTotal restarted = total_of({{loop, n}}, {{0, 0, n}}, zen5_core, {restarts});
+  EXPECT_EQ(running.cycles.of(Cause::mispredicts), 0U);
+  EXPECT_GT(alone, 12U * ticks_per_cycle);
+  EXPECT_NEAR(static_cast<double>(restarted.cycles.of(Cause::mispredicts)),
+              static_cast<double>(n * alone / ticks_per_cycle - running.cycles.sum() - n * 5), 10)
+      << "a load and a comparison are part of the core's penalty";
+  const CoreTotal waiting = total_of({{loop, n}}, {{0, 0, n}}, zen5_core, {restarts, 3 * n});
+  EXPECT_NEAR(static_cast<double>(waiting.cycles.sum() - restarted.cycles.sum()), 3.0 * n, 1);
+}
+
+TEST(CoreFlow, BranchesWaitForHalfOfTheMissedLoadsNearThem) {
+  const MissedLoads loads{.l2 = 1000, .memory = 100}, exposed{.l2 = 10, .llc = 40, .memory = 500};
+  EXPECT_EQ(cycles_before_restarts(loads, exposed, 1000, 100'000, 448), (1000 * 10 + 100 * 500) / 2U);
+  EXPECT_EQ(cycles_before_restarts(loads, exposed, 1000, 1'792'000, 448), (1000 * 10 + 100 * 500) / 8U)
+      << "few are near";
+  EXPECT_EQ(cycles_before_restarts(loads, exposed, 110, 10'000, 448), (1000 * 10 + 100 * 500) / 10U - 1)
+      << "a branch waits for one of those before it";
+  EXPECT_EQ(cycles_before_restarts(loads, exposed, 0, 10'000, 448), 0U);
 }
 
 TEST(CoreFlow, ALoopOfOneBlock) {

@@ -24,14 +24,15 @@ CycleTimes miss_cycles(const Latencies& latencies, const LoadWaits& waits, const
                        const HierarchyCounts& caches, const BranchCounts& branches) {
   const Served fetches = served(shape, caches, &LevelCounts::fetches, &LevelCounts::fetch_misses);
   const Served loads = served(shape, caches, &LevelCounts::loads, &LevelCounts::load_misses);
+  const Served all_stores = served(shape, caches, &LevelCounts::stores, &LevelCounts::store_misses);
   const ChaseCounts &chases = caches.chases, &stores = caches.chase_stores;
   const MissCounts& misses = caches.misses;
   const auto larger = [](unsigned a, unsigned b) { return a > b ? a : b; };
   // Of `all` loads some are chases, and some are of streams.
   const auto waited = [&](std::uint64_t all, std::uint64_t chased, std::uint64_t streams, unsigned latency,
-                          unsigned line) {
-    return chased * larger(waits.whole(latency), line) + streams * line +
-           (all - chased - streams) * larger(waits.shared(latency), line);
+                          unsigned shared, unsigned line) {
+    return chased * larger(waits.whole(latency), line) + streams * (line > 0 ? line - 1 : 0) +
+           (all - chased - streams) * larger(shared, line);
   };
   const auto stored = [&](std::uint64_t chased, unsigned latency, unsigned line) {
     return chased * larger(waits.whole(latency), line);
@@ -41,13 +42,15 @@ CycleTimes miss_cycles(const Latencies& latencies, const LoadWaits& waits, const
     return chased * delay + (all - chased) * waits.shared(delay + waits.hit);
   };
   CycleTimes cycles;
-  cycles.of(Cause::l2) = waited(loads.l2, chases.l2, 0, latencies.l2, latencies.l2_line) +
+  cycles.of(Cause::l2) = waited(loads.l2, chases.l2, 0, latencies.l2, waits.shared(latencies.l2), latencies.l2_line) +
                          stored(stores.l2, latencies.l2, latencies.l2_line);
-  cycles.of(Cause::l3) = waited(loads.llc, chases.llc, misses.stream_llc, latencies.llc, latencies.llc_line) +
+  cycles.of(Cause::l3) = waited(loads.llc, chases.llc, misses.stream_llc, latencies.llc, waits.shared(latencies.llc), latencies.llc_line) +
                          stored(stores.llc, latencies.llc, latencies.llc_line);
   cycles.of(Cause::dram) =
-      waited(loads.memory, chases.memory, misses.stream_memory, latencies.memory, latencies.memory_line) +
-      stored(stores.memory, latencies.memory, latencies.memory_line);
+      waited(loads.memory, chases.memory, misses.stream_memory, latencies.memory, waits.shared_memory(latencies),
+             latencies.memory_line) +
+      stored(stores.memory, latencies.memory, latencies.memory_line) +
+      (all_stores.memory - stores.memory) * latencies.memory_line * 2 / 3;
   cycles.of(Cause::tlb) = translated(misses.stlb_data, misses.stlb_chases, latencies.stlb) +
                           translated(misses.walk_data, misses.walk_chases, latencies.walk);
   cycles.of(Cause::front_end) = fetches.l2 * waits.whole(latencies.l2) + fetches.llc * waits.whole(latencies.llc) +

@@ -15,6 +15,7 @@ struct Latencies {
   std::uint16_t l2 = 0, llc = 0, memory = 0;
   /// Cycles between two lines that arrive from a level, at best.
   std::uint16_t l2_line = 0, llc_line = 0, memory_line = 0;
+  std::uint16_t memory_parallel = 0;  ///< lines on their way from memory at a time; 0: LoadWaits::parallel
   std::uint16_t stlb = 0,
                 walk = 0;  ///< added by a translation that hits in the second level, and by one that misses
   std::uint16_t mispredict = 0;
@@ -24,7 +25,8 @@ struct Latencies {
 /// How long a core waits for a load.
 struct LoadWaits {
   /// The number of misses under way at a time, of loads that do not depend on each other. A declared value: with the
-  /// latencies of a Granite Rapids it charges 158 cycles for a miss of L2, where a fit to 13 programs has 120.
+  /// latencies of a Granite Rapids it charges 158 cycles for a miss of L2, where a fit to 13 programs has 120. Some
+  /// machines have another for memory.
   static constexpr unsigned parallel = 4;
 
   unsigned hit = 0;   ///< cycles of a load that hits in L1, which the core model includes
@@ -32,17 +34,22 @@ struct LoadWaits {
 
   /// Returns the cycles added by a miss that nothing hides.
   unsigned whole(unsigned latency) const { return latency > hit ? latency - hit : 0; }
+  /// Returns the cycles added by a miss of memory that others hide.
+  unsigned shared_memory(const Latencies& latencies) const {
+    return shared(latencies.memory, latencies.memory_parallel != 0 ? latencies.memory_parallel : parallel);
+  }
   /// Returns the cycles added by a miss that other instructions and other misses hide.
-  unsigned shared(unsigned latency) const {
+  unsigned shared(unsigned latency, unsigned at_a_time = parallel) const {
     if (lead == 0) return whole(latency);
     const unsigned left = whole(latency) > lead ? whole(latency) - lead : 0;
-    return (left + parallel / 2) / parallel;
+    return (left + at_a_time / 2) / at_a_time;
   }
 };
 
 /// Returns the cycles that misses of loads and fetches add to those of the core, by cause. Fetches, and chases
 /// (is_chase()), wait for the whole latency; other loads for what is left of it, but at least for the time of a line;
-/// loads of streams for that time. Other stores wait only for the translation of their pages.
+/// loads of streams for that time less a cycle, in which the core works on the line. Other stores wait for the
+/// translation of their pages, and for two thirds of the time of a line in memory: other work hides the rest.
 /// Repeated string instructions take a cycle for each step. Models that were not run have zero counts and add nothing.
 /// The result is a sum of the counts, each with a weight that `shape` and the latencies determine, so the cycles of
 /// parts of a run add up to those of the whole.

@@ -27,6 +27,26 @@ TEST(MissCycles, StoresWaitOnlyIfTheyAreChases) {
   EXPECT_EQ(miss_cycles(latencies, out_of_order, all, caches, {}).sum(), 50U * 7 + 15 * 31 + 4 * 195);
 }
 
+TEST(MissCycles, StoresOfLinesInMemoryWaitForTwoThirdsOfTheirTime) {
+  HierarchyCounts caches;
+  caches.l2 = {.stores = 100, .store_misses = 30};
+  caches.llc = {.stores = 30, .store_misses = 10};
+  caches.chase_stores.memory = 4;
+  Latencies with_lines = latencies;
+  with_lines.memory_line = 9;
+  EXPECT_EQ(miss_cycles(with_lines, out_of_order, all, caches, {}).sum(), 4U * 195 + 6 * 6);
+}
+
+TEST(MissCycles, MemoryMayHaveMoreMissesUnderWayThanOtherLevels) {
+  HierarchyCounts caches;
+  caches.l2 = {.loads = 100, .load_misses = 100};
+  caches.llc = {.loads = 100, .load_misses = 100};
+  Latencies wide = latencies;
+  wide.memory_parallel = 12;
+  EXPECT_EQ(miss_cycles(latencies, out_of_order, all, caches, {}).sum(), 100U * 45);
+  EXPECT_EQ(miss_cycles(wide, out_of_order, all, caches, {}).sum(), 100U * 15);
+}
+
 TEST(MissCycles, FetchesStallToo) {
   HierarchyCounts caches;
   caches.l1i = {.fetches = 1000, .fetch_misses = 10};
@@ -88,17 +108,17 @@ TEST(MissCycles, NoMissIsShorterThanItsLine) {
   caches.llc = {.loads = 30, .load_misses = 10, .stores = 4, .store_misses = 1};
   caches.chases = {.l2 = 50, .llc = 15, .memory = 4};
   EXPECT_EQ(miss_cycles(wide, out_of_order, all, caches, {}).sum(),
-            50U * 7 + 20 * 2 + 15 * 31 + 5 * 5 + 4 * 195 + 6 * 50);
+            50U * 7 + 20 * 2 + 15 * 31 + 5 * 5 + 4 * 195 + 6 * 50 + 50 * 2 / 3);
 }
 
-TEST(MissCycles, LoadsOfStreamsWaitForTheirLines) {
+TEST(MissCycles, LoadsOfStreamsWaitForTheirLinesLessACycle) {
   Latencies wide = latencies;
   wide.llc_line = 5, wide.memory_line = 15;
   HierarchyCounts caches;
   caches.l2 = {.loads = 30, .load_misses = 30};
   caches.llc = {.loads = 30, .load_misses = 10};
   caches.misses = {.stream_llc = 19, .stream_memory = 8};
-  EXPECT_EQ(miss_cycles(wide, out_of_order, all, caches, {}).sum(), 19U * 5 + 5 + 8 * 15 + 2 * 45);
+  EXPECT_EQ(miss_cycles(wide, out_of_order, all, caches, {}).sum(), 19U * 4 + 5 + 8 * 14 + 2 * 45);
 }
 
 TEST(MissCycles, RepeatedStringInstructionsTakeACycleForEachStep) {

@@ -44,13 +44,13 @@ CycleTimes miss_cycles(const Latencies& latencies, const LoadWaits& waits, const
   CycleTimes cycles;
   cycles.of(Cause::l2) = waited(loads.l2, chases.l2, 0, latencies.l2, waits.shared(latencies.l2), latencies.l2_line) +
                          stored(stores.l2, latencies.l2, latencies.l2_line);
-  cycles.of(Cause::l3) = waited(loads.llc, chases.llc, misses.stream_llc, latencies.llc, waits.shared(latencies.llc), latencies.llc_line) +
-                         stored(stores.llc, latencies.llc, latencies.llc_line);
-  cycles.of(Cause::dram) =
-      waited(loads.memory, chases.memory, misses.stream_memory, latencies.memory, waits.shared_memory(latencies),
-             latencies.memory_line) +
-      stored(stores.memory, latencies.memory, latencies.memory_line) +
-      (all_stores.memory - stores.memory) * latencies.memory_line * 2 / 3;
+  cycles.of(Cause::l3) =
+      waited(loads.llc, chases.llc, misses.stream_llc, latencies.llc, waits.shared(latencies.llc), latencies.llc_line) +
+      stored(stores.llc, latencies.llc, latencies.llc_line);
+  cycles.of(Cause::dram) = waited(loads.memory, chases.memory, misses.stream_memory, latencies.memory,
+                                  waits.shared_memory(latencies), latencies.memory_line) +
+                           stored(stores.memory, latencies.memory, latencies.memory_line) +
+                           (all_stores.memory - stores.memory) * latencies.memory_line * 2 / 3;
   cycles.of(Cause::tlb) = translated(misses.stlb_data, misses.stlb_chases, latencies.stlb) +
                           translated(misses.walk_data, misses.walk_chases, latencies.walk);
   cycles.of(Cause::front_end) = fetches.l2 * waits.whole(latencies.l2) + fetches.llc * waits.whole(latencies.llc) +

@@ -30,6 +30,7 @@ struct CompareOptions {
   std::vector<std::string> files;
   comparison::GateOptions gates;
   std::string by, format, output;
+  std::vector<std::string> variables;
   std::int64_t top = 10;
   bool all = false, force = false, why = false;
   history::HistoryOptions history;
@@ -81,6 +82,9 @@ void describe(Page& page, CompareOptions& options) {
   page.add_flag("--why", options.why,
                 "results of tally stat --path-hash: run both commands again, and show where their executions part and "
                 "what made them differ");
+  page.add_option("--env", options.variables, "--why: the value that a variable had in a stored run; repeatable")
+      .value_name("NAME=VALUE")
+      .repeated();
   history::add_history_options(page, options.history);
   page.footer(about + comparison::comparable_lines() + "\n" + compare_examples);
 }
@@ -104,7 +108,7 @@ int explain(const CompareOptions& options) {
                            "--why compares files of `tally stat -o FILE.json`", 0});
     runs.push_back({name, std::move(*stat)});
   }
-  return why::explain_difference(runs[0], runs[1], read_stat_options);
+  return why::explain_difference(runs[0], runs[1], read_stat_options, options.variables);
 }
 
 Result<output::ComparedRows> rows_of(const std::string& by) {
@@ -147,6 +151,8 @@ int run_compare(const std::vector<std::string>& arguments) {
     return report_error({Code::bad_usage, fmt::format("two files are needed, not {}", options.files.size()),
                          "for example: tally compare old.json new.json", 0});
   if (options.why) return explain(options);
+  if (!options.variables.empty())
+    return report_error({Code::bad_usage, "--env needs --why", "omit --env, or add --why", 0});
   const auto rows = rows_of(options.by);
   if (!rows) return report_error(rows.error());
   const auto gates = comparison::read_gates(options.gates);

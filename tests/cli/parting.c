@@ -54,6 +54,18 @@ SEPARATE void choose_by_variable(const char* unused) {
   work(getenv("TALLY_TEST_CHOICE") != NULL ? 10 : 20);
 }
 
+SEPARATE void work_as_chosen(const char* unused) {
+  (void)unused;
+  const char* const choice = getenv("TALLY_TEST_CHOICE");
+  work(choice == NULL ? 0 : 1000 * (uint64_t)atoi(choice));
+}
+
+SEPARATE void read_input(const char* unused) {
+  (void)unused;
+  char byte;
+  while (read(0, &byte, 1) == 1) work(100);
+}
+
 SEPARATE void hash_in_order(const char* directory) {
   DIR* const opened = opendir(directory);
   if (opened == NULL) return;
@@ -96,6 +108,8 @@ static const struct {
                    {"random", seed_by_random},
                    {"processor", choose_by_processor},
                    {"variable", choose_by_variable},
+                   {"choice", work_as_chosen},
+                   {"input", read_input},
                    {"listing", hash_in_order},
                    {"addresses", order_by_address},
                    {"lock", race_for_lock},

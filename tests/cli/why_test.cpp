@@ -81,6 +81,66 @@ TEST(Why, names_the_variable_of_the_environment) {
   EXPECT_TRUE(holds(text, "cause: the environment variable TALLY_TEST_CHOICE")) << text;
 }
 
+/// A result of the program that does the work of the number in TALLY_TEST_CHOICE, under env(1).
+void measure_choice(const TemporaryFile& file, const Words& variables, const Words& options) {
+  const Words stat = tally_words(with({"stat", "-q", "--backend", "engine", "-e", "instructions", "--path-hash", "-o",
+                                       file.path()},
+                                      with(options, {"--", PARTING, "choice"})));
+  const Finished run = Running(with(with({"/usr/bin/env"}, variables), stat)).finish();
+  EXPECT_EQ(run.code(), 0) << run.err;
+}
+
+TEST(Why, counts_what_each_of_several_differences_adds) {
+  const Results results;
+  measure_choice(results.before, {"TALLY_TEST_CHOICE=1"}, {});
+  measure_choice(results.after, {"TALLY_TEST_CHOICE=5", "TALLY_TEST_OTHER=2"}, {});
+  const std::string text = tally({"compare", "--why", "--env", "TALLY_TEST_CHOICE=1", "--env", "TALLY_TEST_CHOICE=5",
+                                  "--env", "TALLY_TEST_OTHER=2", results.before.path(), results.after.path()})
+                               .out;
+  EXPECT_TRUE(holds(text, "cause of this first parting: the environment variable TALLY_TEST_OTHER")) << text;
+  EXPECT_TRUE(holds(text, "  environment: TALLY_TEST_CHOICE (another value of 1 byte): +")) << text;
+  EXPECT_TRUE(holds(text, "  environment: TALLY_TEST_OTHER (only in the second, 1 byte): +")) << text;
+  // The sum of both, as of the whole.
+  const auto number_after = [&](const std::string& words) {
+    std::string digits;
+    for (std::size_t at = text.find(words) + words.size(); at < text.size() && text[at] != '\n' && text[at] != ';'; ++at)
+      if (text[at] != ',') digits += text[at];
+    return std::atoll(digits.c_str());
+  };
+  const auto choice = number_after("TALLY_TEST_CHOICE (another value of 1 byte): +");
+  EXPECT_GT(choice, 4 * 1000 * 3);
+  EXPECT_EQ(choice + number_after("TALLY_TEST_OTHER (only in the second, 1 byte): +"), number_after("together: +"));
+  EXPECT_EQ(number_after("together: +"), number_after("in the stored runs: +"));
+  const std::string without = results.why().out;
+  EXPECT_TRUE(holds(without, "TALLY_TEST_CHOICE (another value of 1 byte): not separated: ")) << without;
+}
+
+TEST(Why, names_an_option_and_not_the_variables_that_it_sets) {
+  const Results results;
+  measure_choice(results.before, {"TALLY_TEST_CHOICE=1"}, {"--repeatable"});
+  measure_choice(results.after, {"TALLY_TEST_CHOICE=1"}, {});
+  const std::string text = results.why().out;
+  EXPECT_TRUE(holds(text, "  option --repeatable: only in the first\n")) << text;
+  EXPECT_TRUE(holds(text, "cause: option --repeatable: only in the first\n")) << text;
+  EXPECT_FALSE(holds(text, "GLIBC_TUNABLES")) << text;
+}
+
+TEST(Why, every_run_reads_the_same_from_a_pipe) {
+  const Results results;
+  for (const auto& [file, input] : {std::pair{&results.before, "abc"}, std::pair{&results.after, "abcdefgh"}}) {
+    const Finished run = Running({"/bin/sh", "-c", "i=$1; shift; printf $i | exec \"$@\"", "sh", input, TALLY_COMMAND, "stat",
+                                  "-q", "--backend", "engine", "-e", "instructions", "--path-hash", "--repeatable", "-o",
+                                  file->path(), "--", PARTING, "input"})
+                             .finish();
+    EXPECT_EQ(run.code(), 0) << run.err;
+  }
+  const Finished why = Running({"/bin/sh", "-c", "printf abc | exec \"$@\"", "sh", TALLY_COMMAND, "compare", "--why",
+                                results.before.path(), results.after.path()})
+                           .finish();
+  EXPECT_TRUE(holds(why.out, "both commands took the same path")) << why.out;
+  EXPECT_TRUE(holds(why.out, "standard input was a pipe")) << why.out;
+}
+
 TEST(Why, names_the_reader_of_a_directory_in_another_order) {
   const Results results;
   const TemporaryFile one("b"), two("z");

@@ -67,7 +67,7 @@ std::vector<std::size_t> shown_columns(const WatchTable& table, const Chosen& ch
   return columns;
 }
 
-void add_rows(std::vector<Line>& lines, const WatchTable& table, const Chosen& chosen) {
+void add_rows(std::vector<Line>& lines, const WatchTable& table, const Chosen& chosen, std::size_t width) {
   const WatchTable page = arranged(table, chosen);
   if (page.rows.empty()) {
     add(lines,
@@ -77,13 +77,13 @@ void add_rows(std::vector<Line>& lines, const WatchTable& table, const Chosen& c
     return;
   }
   const bool of_machine = chosen.page == Page::machine;
-  add_grid(lines, output::watch_grid(page, shown_columns(page, chosen, false), of_machine, false));
+  add_grid(lines, output::watch_grid(page, shown_columns(page, chosen, false), of_machine, false, width));
   if (!of_machine) {
     if (table.rows_left_out > 0) add(lines, fmt::format(" {} more", table.rows_left_out), LineStyle::faint);
     return;
   }
   add(lines, output::watch_totals_text(page));
-  const std::string memory = output::watch_grid(page, shown_columns(page, chosen, true), true, true);
+  const std::string memory = output::watch_grid(page, shown_columns(page, chosen, true), true, true, width);
   if (memory.empty()) return;
   lines.push_back({});
   add_grid(lines, memory);
@@ -105,7 +105,7 @@ std::vector<Line> body_of(const WatchTable& table, const Around& around, const C
   switch (chosen.page) {
     case Page::machine:
     case Page::processes:
-    case Page::groups: add_rows(lines, table, chosen); break;
+    case Page::groups: add_rows(lines, table, chosen, width); break;
     case Page::legend: add(lines, output::watch_legend_text(table, width)); break;
     case Page::why: {
       const std::string why = output::watch_reasons_text(table, width);

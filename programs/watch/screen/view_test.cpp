@@ -67,6 +67,14 @@ TEST(View, sums_stay_below_what_they_sum) {
   EXPECT_EQ(text.find("IPC"), std::string::npos) << "a column without a value takes no room";
 }
 
+TEST(View, leaves_out_whole_columns_of_a_narrow_terminal) {
+  Chosen chosen;
+  const std::string text = shown(chosen, 18);
+  EXPECT_TRUE(text.find("0.50") != std::string::npos) << text;
+  EXPECT_TRUE(text.find("12 K") == std::string::npos && text.find(" 12\n") == std::string::npos) << text;
+  EXPECT_TRUE(text.find("FAULTS") != std::string::npos) << text;  // in the line of what is left out
+}
+
 TEST(View, filters_by_what_is_typed) {
   Chosen chosen;
   press('p', chosen);

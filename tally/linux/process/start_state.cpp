@@ -49,7 +49,7 @@ StartState start_state() {
   return state;
 }
 
-Result<OtherStartState> OtherStartState::hold(const StartState& state) {
+Result<OtherStartState> OtherStartState::hold(const StartState& state, ReplayedInput* input) {
   OtherStartState held;
   held.directory_ = working_directory();
   held.own_environment_ = environ;
@@ -63,6 +63,12 @@ Result<OtherStartState> OtherStartState::hold(const StartState& state) {
   held.environment_.push_back(nullptr);
   environ = held.environment_.data();
   (void)std::fflush(nullptr);
+  if (input != nullptr) {
+    held.input_ = Descriptor(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+    const Descriptor pipe = input->replay();
+    if (!pipe || dup2(pipe.get(), STDIN_FILENO) < 0)
+      return system_failure(Code::cannot_measure, "cannot replace standard input");
+  }
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
     const auto index = static_cast<std::size_t>(fd);
     if (auto replaced = held.replace(fd, index < state.streams.size() ? state.streams[index] : "null"); !replaced)
@@ -95,12 +101,14 @@ OtherStartState::OtherStartState(OtherStartState&& other) noexcept
       words_(std::move(other.words_)),
       environment_(std::move(other.environment_)),
       own_environment_(other.own_environment_),
+      input_(std::move(other.input_)),
       output_(std::move(other.output_)),
       error_(std::move(other.error_)) {}
 
 OtherStartState::~OtherStartState() {
   if (!held_) return;
   (void)std::fflush(nullptr);
+  if (input_) (void)dup2(input_.get(), STDIN_FILENO);
   if (output_) (void)dup2(output_.get(), STDOUT_FILENO);
   if (error_) (void)dup2(error_.get(), STDERR_FILENO);
   environ = own_environment_;

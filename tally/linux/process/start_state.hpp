@@ -6,6 +6,7 @@
 
 #include "tally/core/base/result.hpp"
 #include "tally/linux/descriptor.hpp"
+#include "tally/linux/process/replayed_input.hpp"
 
 namespace tally::linux {
 
@@ -25,9 +26,10 @@ std::string kind_of_stream(int fd);
 /// time, and no other thread may read the environment meanwhile.
 class OtherStartState {
  public:
-  /// Output and error get streams of the same kind as in `state`; a terminal becomes /dev/null. Standard input stays.
-  /// Errors: cannot_measure if the directory is missing or a stream cannot be made.
-  static Result<OtherStartState> hold(const StartState& state);
+  /// Output and error get streams of the same kind as in `state`; a terminal becomes /dev/null. Standard input is
+  /// `input`, from its beginning, or stays if that is null. Errors: cannot_measure if the directory is missing or a
+  /// stream cannot be made.
+  static Result<OtherStartState> hold(const StartState& state, ReplayedInput* input = nullptr);
 
   OtherStartState(OtherStartState&& other) noexcept;
   OtherStartState& operator=(OtherStartState&&) = delete;
@@ -42,7 +44,7 @@ class OtherStartState {
   std::vector<std::string> words_;
   std::vector<char*> environment_;
   char** own_environment_ = nullptr;
-  Descriptor output_, error_;  // tally's own
+  Descriptor input_, output_, error_;  // tally's own
 };
 
 }  // namespace tally::linux

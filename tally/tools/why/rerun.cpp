@@ -17,26 +17,41 @@ namespace {
 
 std::string_view name_of(const std::string& word) { return std::string_view(word).substr(0, word.find('=')); }
 
-/// Makes a variable as it was: with this process's value if that is the same one, or if the value is unknown but has
-/// one here; else with a value of the same length.
-std::string variable(const result::EnvironmentVariable& one, const std::vector<std::string>& own,
-                     std::vector<std::string>& deviations) {
-  const auto found =
-      std::find_if(own.begin(), own.end(), [&](const std::string& word) { return name_of(word) == one.name; });
-  const bool is_set = found != own.end();
-  if (is_set) {
-    const std::string_view value = std::string_view(*found).substr(std::min(one.name.size() + 1, found->size()));
-    if (static_cast<std::int64_t>(value.size()) == one.bytes && check_of_value(value) == one.check) return *found;
-  }
-  deviations.push_back(
-      is_set ? fmt::format("{} has another value now", printable(one.name))
-             : fmt::format("{} is not set now: a value of {} letters is used", printable(one.name), one.bytes));
-  return is_set ? *found : fmt::format("{}={}", one.name, std::string(static_cast<std::size_t>(one.bytes), 'x'));
+/// Finds a variable by its name.
+template <class Words>
+auto find_variable(Words& words, std::string_view name) {
+  return std::find_if(words.begin(), words.end(), [&](const std::string& word) { return name_of(word) == name; });
 }
 
 }  // namespace
 
-Result<Rerun> Rerun::prepare(const result::Stat& stat, const std::string& file, StatReader read) {
+bool is_repeatable_variable(const std::string& name) {
+  const std::vector<std::string> words = linux::repeatable_environment({});
+  return find_variable(words, name) != words.end();
+}
+
+/// Makes a variable as it was: with the same value if this process or `values` has that; else with this process's value
+/// or one of the same length.
+std::string Rerun::variable(const result::EnvironmentVariable& one, const std::vector<std::string>& values) {
+  for (const std::string& word : values) {
+    const std::string_view value = std::string_view(word).substr(std::min(one.name.size() + 1, word.size()));
+    if (name_of(word) == one.name && static_cast<std::int64_t>(value.size()) == one.bytes &&
+        check_of_value(value) == one.check)
+      return word;
+  }
+  const auto found = find_variable(values, one.name);
+  const bool is_set = found != values.end();
+  unknown_.push_back(one.name);
+  deviations_.push_back(
+      (is_set ? fmt::format("{} has another value now", printable(one.name))
+              : fmt::format("{} is not set now: a value of {} is used", printable(one.name),
+                            plural(one.bytes, "letter", "letters"))) +
+      fmt::format("; `--env {}=VALUE` passes its value", printable(one.name)));
+  return is_set ? *found : fmt::format("{}={}", one.name, std::string(static_cast<std::size_t>(one.bytes), 'x'));
+}
+
+Result<Rerun> Rerun::prepare(const result::Stat& stat, const std::string& file, StatReader read,
+                             const std::vector<std::string>& values) {
   const std::vector<std::string>& words = stat.environment.provenance.command_line;
   if (!stat.start || words.size() < 3 || words[1] != "stat")
     return fail(Code::bad_usage, fmt::format("'{}' does not say how to run its command again", printable(file)),
@@ -52,10 +67,11 @@ Result<Rerun> Rerun::prepare(const result::Stat& stat, const std::string& file, 
                 fmt::format("'{}' names two commands: '{}' in its command line, and '{}'", printable(file),
                             printable(join(made.command(), " ")), printable(join(stat.command, " "))),
                 "measure it again");
-  const std::vector<std::string> own = made.own_environment();
+  std::vector<std::string> own = linux::environment_for(made.options_.conditions);
+  own.insert(own.end(), values.begin(), values.end());
   made.state_ = {.directory = stat.start->directory, .environment = {}, .streams = stat.start->streams};
   for (const result::EnvironmentVariable& one : stat.start->environment)
-    made.state_.environment.push_back(variable(one, own, made.deviations_));
+    made.state_.environment.push_back(made.variable(one, own));
   for (std::size_t i = 0; i < made.state_.streams.size(); ++i) {
     static constexpr const char* names[] = {"standard input", "standard output", "standard error"};
     const std::string& kind = made.state_.streams[i];
@@ -76,20 +92,43 @@ Result<Rerun> Rerun::prepare(const result::Stat& stat, const std::string& file, 
   return made;
 }
 
-void Rerun::take_variable_of(const result::StartConditions& start, const std::string& name) {
-  const auto place = std::find_if(state_.environment.begin(), state_.environment.end(),
-                                  [&](const std::string& word) { return name_of(word) == name; });
-  const auto other = std::find_if(start.environment.begin(), start.environment.end(),
-                                  [&](const result::EnvironmentVariable& one) { return one.name == name; });
-  if (other == start.environment.end()) {
-    if (place != state_.environment.end()) state_.environment.erase(place);
-    return;
+void Rerun::take_variable(const std::string& name, const Rerun& other) {
+  const auto own = find_variable(state_.environment, name);
+  const auto word = find_variable(other.state_.environment, name);
+  if (word == other.state_.environment.end() && own != state_.environment.end())
+    state_.environment.erase(own);
+  else if (word != other.state_.environment.end() && own != state_.environment.end())
+    *own = *word;
+  else if (word != other.state_.environment.end())
+    state_.environment.push_back(*word);
+}
+
+bool Rerun::take(const StartDifference& difference, const Rerun& other) {
+  switch (difference.what) {
+    case StartDifference::What::variable: {
+      const std::string& name = difference.variable;
+      const bool is_in_both = find_variable(state_.environment, name) != state_.environment.end() &&
+                              find_variable(other.state_.environment, name) != other.state_.environment.end();
+      const auto is_unknown = [&](const Rerun& in) {
+        return std::count(in.unknown_.begin(), in.unknown_.end(), name) != 0;
+      };
+      if (is_in_both && (is_unknown(*this) || is_unknown(other))) return false;
+      take_variable(name, other);
+      return true;
+    }
+    case StartDifference::What::repeatable:
+      options_.conditions.repeatable = other.options_.conditions.repeatable;
+      for (const std::string& word : linux::repeatable_environment({})) take_variable(std::string(name_of(word)), other);
+      return true;
+    case StartDifference::What::clock: options_.conditions.clock = other.options_.conditions.clock; return true;
+    case StartDifference::What::command: options_.target.command = other.command(); return true;
+    case StartDifference::What::cpu_model:
+      options_.conditions.cpu_model = other.options_.conditions.cpu_model;
+      return true;
+    case StartDifference::What::directory: state_.directory = other.state_.directory; return true;
+    case StartDifference::What::file: return false;
   }
-  std::string word = variable(*other, own_environment(), deviations_);
-  if (place != state_.environment.end())
-    *place = std::move(word);
-  else
-    state_.environment.push_back(std::move(word));
+  return false;
 }
 
 Result<result::Run> Rerun::run(const backend::PathSettings& path, linux::Signals& signals) const {
@@ -97,7 +136,7 @@ Result<result::Run> Rerun::run(const backend::PathSettings& path, linux::Signals
   options.count()->path = path;
   auto choice = backend::choose("engine", options, linux::read_host_machine(), {});
   if (!choice) return fail(choice.error());
-  const auto held = linux::OtherStartState::hold(state_);
+  const auto held = linux::OtherStartState::hold(state_, input_.get());
   if (!held) return fail(held.error());
   std::optional<linux::FixedAddresses> fixed;
   if (fixes_addresses_) {

@@ -15,6 +15,7 @@
 #include "tally/output/analysis/read_sources.hpp"
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/why/path_experiment.hpp"
+#include "tally/tools/why/start_differences.hpp"
 #include "tally/tools/windows/window_names.hpp"
 
 namespace tally::why {
@@ -52,25 +53,52 @@ struct Cause {
 class Explanation {
  public:
   Explanation(const StoredRun& before, const StoredRun& after, const output::PathDifference& difference, Rerun first,
-              Rerun second, linux::Signals& signals)
+              Rerun second, std::vector<StartDifference> differences, linux::Signals& signals)
       : before_(before),
         after_(after),
         difference_(difference),
         first_(std::move(first)),
         second_(std::move(second)),
+        differences_(std::move(differences)),
         signals_(signals) {
     part_.thread = stored(before).paths[difference.before];
   }
 
   /// Runs the commands again and returns the lines of the report. Errors: those of Rerun::run().
   Result<std::vector<std::string>> explain() {
+    auto explained = differences_.empty() ? explain_parting() : explain_commands();
+    if (!explained) return fail(explained.error());
+    return std::move(lines_);
+  }
+
+ private:
+  /// Of commands that differ: without what differs from run to run, as far as they part without it; and what each
+  /// difference accounts for.
+  Result<void> explain_commands() {
+    const Rerun first = first_, second = second_;
+    remove(Removed::addresses);
+    auto found = find(0, longest());
+    if (!found) return fail(found.error());
+    if (!*found || (*found)->parting.is_earlier) {
+      first_ = first;
+      second_ = second;
+    }
+    if (auto explained = explain_parting(); !explained) return explained;
+    remove(Removed::addresses);
+    return account_for_differences();
+  }
+
+  Result<void> explain_parting() {
     auto found = find(difference_.from, std::max(difference_.to, difference_.from + 1));
     if (!found) return fail(found.error());
     if (!*found || (*found)->parting.is_earlier) {
       const bool is_earlier = found->has_value();
       found = find(0, longest());
       if (!found) return fail(found.error());
-      if (!*found || (*found)->parting.is_earlier) return not_reproduced(is_earlier);
+      if (!*found || (*found)->parting.is_earlier) {
+        add_not_reproduced(is_earlier);
+        return {};
+      }
       lines_.emplace_back("ran both commands again: that difference did not come back, but they part elsewhere");
     } else {
       describe_reproduction(**found);
@@ -81,18 +109,21 @@ class Explanation {
       if (!cause) return fail(cause.error());
       lines_.push_back(cause->text);
       for (std::string& line : cause->details) lines_.push_back("  " + std::move(line));
-      if (cause->removed == Removed::nothing) return std::move(lines_);
+      if (cause->removed == Removed::nothing) return {};
       // What comes after it may have another cause.
       remove(cause->removed);
       found = find(0, longest());
       if (!found) return fail(found.error());
-      if (!*found) return std::move(lines_);
+      if (!*found) {
+        lines_.emplace_back("without that, both commands take the same path");
+        add_input_note();
+        return {};
+      }
       lines_.push_back(cause->removed == Removed::addresses ? "without randomised addresses, the commands part again:"
                                                             : "with --repeatable, the commands part again:");
     }
   }
 
- private:
   static const result::Run& stored(const StoredRun& run) { return run.stat.runs.front(); }
 
   /// Instructions of the longer thread.
@@ -125,7 +156,7 @@ class Explanation {
     }
   }
 
-  std::vector<std::string> not_reproduced(bool is_earlier) {
+  void add_not_reproduced(bool is_earlier) {
     lines_.push_back(is_earlier
                          ? "the runs could not be reproduced: run again, the commands part before these instructions"
                          : fmt::format("the runs could not be reproduced: {} times both commands took the same path "
@@ -134,7 +165,16 @@ class Explanation {
     if (!is_earlier)
       lines_.emplace_back(
           "the difference is rare, or what made it no longer exists (a file, a directory, a value of the environment)");
-    return std::move(lines_);
+    if (!is_earlier) add_input_note();
+  }
+
+  void add_input_note() {
+    const std::vector<std::string>& streams = before_.stat.start->streams;
+    if (!streams.empty() && (streams[0] == "pipe" || streams[0] == "file"))
+      lines_.push_back(fmt::format(
+          "standard input was a {}, whose content is not stored: both commands read the same now; if the stored runs "
+          "did not, that is a cause, too",
+          printable(streams[0])));
   }
 
   /// Whether a run again shows the hashes that are stored of the first and last instruction of the range.
@@ -265,13 +305,22 @@ class Explanation {
 
   Result<Cause> find_cause(const PartedRuns& runs) {
     const auto differing = differing_reads(runs.before, runs.after, runs.parting.instructions);
+    for (const StartDifference& one : differences_) {
+      const auto parts = parts_by(one, runs);
+      if (!parts) return fail(parts.error());
+      if (*parts) return cause_in(one, runs, differing);
+    }
     const auto until = runs_until_first_parts(runs.before);
     if (!until) return fail(until.error());
     // Only a command that never parts from itself can part from another because that is another.
-    if (!*until && !have_same_conditions()) {
+    if (!*until && !differences_.empty()) {
       const auto parts = always_parts(second_, runs.before);
       if (!parts) return fail(parts.error());
-      if (*parts) return cause_in_conditions(runs, differing);
+      if (*parts) {
+        Cause cause = cause_in_reads("cause: the commands differ; each always takes its own path", runs, differing);
+        for (const StartDifference& one : differences_) cause.details.push_back(one.text);
+        return cause;
+      }
     }
     return cause_in_runs(runs, differing, trials * until->value_or(runs_until_parting));
   }
@@ -279,7 +328,7 @@ class Explanation {
   /// How many runs of the first command it takes until one parts from `with`. Nothing after a few: after `trials` if a
   /// difference between the commands may explain it as well.
   Result<std::optional<int>> runs_until_first_parts(const RecordedRun& with) {
-    const int most = have_same_conditions() ? runs_until_parting : trials;
+    const int most = differences_.empty() ? runs_until_parting : trials;
     for (int i = 1; i <= most; ++i) {
       const auto run = record(first_, part_, signals_);
       if (!run) return fail(run.error());
@@ -288,50 +337,99 @@ class Explanation {
     return std::optional<int>();
   }
 
-  bool have_same_conditions() const {
-    const auto variables = output::compare_environments(*before_.stat.start, *after_.stat.start);
-    return variables.empty() && differing_conditions(variables).empty();
+  /// Whether the first command always leaves its path at that instruction with this difference, and never without it.
+  Result<bool> parts_by(const StartDifference& difference, const PartedRuns& runs) {
+    Rerun changed = first_;
+    if (!changed.take(difference, second_)) return false;
+    for (int i = 0; i < 2 * trials; ++i) {
+      const auto run = record(i < trials ? changed : first_, part_, signals_);
+      if (!run) return fail(run.error());
+      const auto at = parting(runs.before, *run, part_);
+      if ((at && !at->is_earlier && at->instructions == runs.parting.instructions) != (i < trials)) return false;
+    }
+    return true;
   }
 
-  /// The first command always takes the same path, so what differs between the commands is the cause.
-  Result<Cause> cause_in_conditions(const PartedRuns& runs, const std::vector<std::size_t>& differing) {
-    Cause cause;
-    const auto& start = *before_.stat.start;
-    const auto& other = *after_.stat.start;
-    const auto variables = output::compare_environments(start, other);
-    for (const output::VariableDifference& one : variables) {
-      Rerun changed = first_;
-      changed.take_variable_of(other, one.name);
-      const auto parts = always_parts(changed, runs.before);
-      if (!parts) return fail(parts.error());
-      if (!*parts) continue;
-      cause.text = "cause: the environment variable " + output::variable_text(one);
-      return cause;
-    }
-    const auto is_known = [](const Read& read) { return read.value != 0; };
-    if (const Read* const read = last_read(runs.before, differing, is_known)) {
-      cause.text = "cause: " + read_text(runs.before, *read, runs.parting.instructions);
-      cause.details.emplace_back("each command always reads the same, and the two read different values");
-    } else {
-      cause.text = "cause: the commands differ; each always takes its own path";
-    }
-    for (std::string& line : differing_conditions(variables)) cause.details.push_back(std::move(line));
+  Cause cause_in(const StartDifference& difference, const PartedRuns& runs, const std::vector<std::size_t>& differing) {
+    using enum StartDifference::What;
+    const std::string begin = differences_.size() > 1 ? "cause of this first parting: " : "cause: ";
+    if (difference.what == variable)
+      return {begin + "the environment variable" + difference.text.substr(difference.text.find(':') + 1)};
+    if (difference.what == repeatable || difference.what == clock) return {begin + difference.text};
+    Cause cause = cause_in_reads(begin + difference.text, runs, differing);
+    if (!cause.details.empty()) cause.details.push_back(difference.text);
     return cause;
   }
 
-  std::vector<std::string> differing_conditions(const std::vector<output::VariableDifference>& variables) const {
-    std::vector<std::string> lines;
-    const auto add = [&](const char* what, const std::string& one, const std::string& two) {
-      if (one != two)
-        lines.push_back(fmt::format("{}: {} and {}", what, one.empty() ? "host" : printable(one),
-                                    two.empty() ? "host" : printable(two)));
-    };
-    add("command", shell_words(before_.stat.command), shell_words(after_.stat.command));
-    add("CPU model", before_.stat.cpu_model, after_.stat.cpu_model);
-    add("directory", before_.stat.start->directory, after_.stat.start->directory);
-    for (const output::VariableDifference& one : variables)
-      lines.push_back("environment: " + output::variable_text(one));
-    return lines;
+  /// What both commands read and found different, if there is such; else `otherwise`.
+  Cause cause_in_reads(const std::string& otherwise, const PartedRuns& runs, const std::vector<std::size_t>& differing) {
+    const Read* const read = last_read(runs.before, differing, [](const Read& one) { return one.value != 0; });
+    if (read == nullptr) return {otherwise};
+    return {"cause: " + read_text(runs.before, *read, runs.parting.instructions),
+            {"each command always reads the same, and the two read different values"}};
+  }
+
+  /// Instructions of all threads in some runs of a command: the median, and how much the runs differ.
+  struct Sums {
+    std::uint64_t median = 0, spread = 0;
+  };
+  Result<Sums> sums_of(const Rerun& rerun) {
+    std::vector<std::uint64_t> sums;
+    for (int i = 0; i < trials; ++i) {
+      const auto run = rerun.run({}, signals_);
+      if (!run) return fail(run.error());
+      sums.push_back(instructions_in(*run));
+    }
+    std::sort(sums.begin(), sums.end());
+    return Sums{sums[trials / 2], sums.back() - sums.front()};
+  }
+
+  static std::uint64_t instructions_in(const result::Run& run) {
+    std::uint64_t sum = 0;
+    for (const result::ThreadPath& path : run.paths) sum += path.instructions;
+    return sum;
+  }
+
+  static std::string change_text(std::uint64_t from, std::uint64_t to) {
+    return (to < from ? "-" : "+") + instructions(to < from ? from - to : to - from);
+  }
+
+  static std::string change_text(const Sums& from, const Sums& to) {
+    const std::uint64_t spread = std::max(from.spread, to.spread);
+    const std::string change = change_text(from.median, to.median);
+    if (spread == 0) return change;
+    const bool is_larger = std::max(from.median, to.median) - std::min(from.median, to.median) > 2 * spread;
+    return (is_larger ? "about " + change + "; " : "not separated: ") +
+           fmt::format("runs of one command differ by up to {}", instructions(spread));
+  }
+
+  /// Counts the first command with each difference alone.
+  Result<void> account_for_differences() {
+    constexpr std::size_t most = 8;
+    lines_.emplace_back(
+        "what each difference adds to the first command, in instructions, counted without randomised addresses:");
+    const auto base = sums_of(first_);
+    if (!base) return fail(base.error());
+    for (std::size_t i = 0; i < differences_.size(); ++i) {
+      const StartDifference& one = differences_[i];
+      Rerun changed = first_;
+      std::string text = "not separated: its other ";
+      if (!changed.take(one, second_)) {
+        text += one.what == StartDifference::What::file ? "content is missing" : "value is unknown (--env)";
+      } else if (i >= most) {
+        text = fmt::format("not separated: only {} are counted", most);
+      } else {
+        const auto with = sums_of(changed);
+        if (!with) return fail(with.error());
+        text = change_text(*base, *with);
+      }
+      lines_.push_back(fmt::format("  {}: {}", one.text, text));
+    }
+    const auto other = sums_of(second_);
+    if (!other) return fail(other.error());
+    lines_.push_back(fmt::format("  all together: {}; in the stored runs: {}", change_text(*base, *other),
+                                 change_text(instructions_in(stored(before_)), instructions_in(stored(after_)))));
+    return {};
   }
 
   /// Runs of the same command differ: takes sources away until `agreeing` runs do not.
@@ -389,6 +487,7 @@ class Explanation {
   const StoredRun& after_;
   const output::PathDifference difference_;
   Rerun first_, second_;
+  const std::vector<StartDifference> differences_;
   linux::Signals& signals_;
   PathPart part_;
   windows::WindowNames names_;
@@ -396,14 +495,13 @@ class Explanation {
 };
 
 /// The lines about what both results say without a run.
-std::vector<std::string> stored_lines(const StoredRun& before, const StoredRun& after) {
+std::vector<std::string> stored_lines(const StoredRun& before, const StoredRun& after,
+                                      const std::vector<StartDifference>& differences) {
   std::vector<std::string> lines = output::differing_sources(before.stat.runs.front(), after.stat.runs.front());
   if (before.stat.environment.cpu != after.stat.environment.cpu)
     lines.push_back(fmt::format("processor: {} and {}", printable(before.stat.environment.cpu),
                                 printable(after.stat.environment.cpu)));
-  if (!before.stat.start || !after.stat.start) return lines;
-  for (const output::VariableDifference& one : output::compare_environments(*before.stat.start, *after.stat.start))
-    lines.push_back("environment: " + output::variable_text(one));
+  for (const StartDifference& one : differences) lines.push_back(one.text);
   return lines;
 }
 
@@ -411,12 +509,14 @@ int print_lines(const std::vector<std::string>& lines) { return command::print(j
 
 }  // namespace
 
-int explain_difference(const StoredRun& before, const StoredRun& after, StatReader read) {
+int explain_difference(const StoredRun& before, const StoredRun& after, StatReader read,
+                       const std::vector<std::string>& values) {
   const result::Run& first = before.stat.runs.front();
   const result::Run& second = after.stat.runs.front();
   std::vector<std::string> lines;
+  auto differences = start_differences(before.stat, after.stat, read);
   const auto add_stored = [&] {
-    const auto more = stored_lines(before, after);
+    const auto more = stored_lines(before, after, differences);
     if (!more.empty()) lines.emplace_back("the results differ in:");
     for (const std::string& line : more) lines.push_back("  " + line);
   };
@@ -448,8 +548,8 @@ int explain_difference(const StoredRun& before, const StoredRun& after, StatRead
     lines.push_back(
         fmt::format("{} more differ", plural(static_cast<std::int64_t>(paths->different) - 1, "thread", "threads")));
   add_stored();
-  auto a = Rerun::prepare(before.stat, before.file, read);
-  auto b = Rerun::prepare(after.stat, after.file, read);
+  auto a = Rerun::prepare(before.stat, before.file, read, values);
+  auto b = Rerun::prepare(after.stat, after.file, read, values);
   if (!a || !b) {
     (void)print_lines(lines);
     return command::report_error(a ? b.error() : a.error());
@@ -457,12 +557,14 @@ int explain_difference(const StoredRun& before, const StoredRun& after, StatRead
   std::string commands = shell_words(a->command());
   if (b->command() != a->command()) commands += fmt::format(" and {}", shell_words(b->command()));
   command::say({"running both commands again, several times: " + commands});
+  const auto input = linux::ReplayedInput::of_standard_input();
+  for (Rerun* const rerun : {&*a, &*b}) rerun->set_input(input);
   for (const auto& [rerun, which] : {std::pair{&*a, "first"}, std::pair{&*b, "second"}})
     for (const std::string& deviation : rerun->deviations())
       lines.push_back(fmt::format("run again, the {} is not as it was: {}", which, deviation));
   auto signals = linux::Signals::watch();
   if (!signals) return command::report_error(signals.error());
-  auto explained = Explanation(before, after, difference, *std::move(a), *std::move(b), *signals).explain();
+  auto explained = Explanation(before, after, difference, *std::move(a), *std::move(b), std::move(differences), *signals).explain();
   if (const auto signal = signals->interrupted_by()) linux::die_of(*signal);
   if (!explained) {
     (void)print_lines(lines);

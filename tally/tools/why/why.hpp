@@ -15,7 +15,9 @@ struct StoredRun {
 };
 
 /// Compares the stored paths, runs both commands again in the part in which they differ, and prints where they part and
-/// why, as far as that can be found. `read` reads the arguments of the stored commands. Returns tally's exit code.
-int explain_difference(const StoredRun& before, const StoredRun& after, StatReader read);
+/// why, as far as that can be found. `read` reads the arguments of the stored commands; `values`: see
+/// Rerun::prepare(). Returns tally's exit code.
+int explain_difference(const StoredRun& before, const StoredRun& after, StatReader read,
+                       const std::vector<std::string>& values);
 
 }  // namespace tally::why

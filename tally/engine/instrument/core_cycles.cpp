@@ -423,7 +423,7 @@ class Flow final : public models::CoreSource {
   bool find_restarts() {
     constexpr u32 limit = 2 * models::MissedBranches::slots, ratio_bits = 8;
     if (!restarts_.init(limit)) return false;
-    u64 found = 0;
+    u64 counted = 0;
     for (u32 i = 0; i < block_count_ && missed_.branches.all != 0; i++) {
       const Step& last = last_of(i);
       for (const bool taken : {false, true}) {
@@ -431,10 +431,10 @@ class Flow final : public models::CoreSource {
         const Step* const there = count == 0 ? nullptr : taken ? steps_.find(last.target()) : steps_.after(last);
         if (there == nullptr || there->executions == 0 || restart_count_ == limit) continue;
         restarts_[restart_count_++] = {i, there->block, count};
-        found += count;
+        counted += count;
       }
     }
-    const u64 ratio = found == 0 ? 0 : (missed_.branches.all << ratio_bits) / found;
+    const u64 ratio = counted == 0 ? 0 : (missed_.branches.all << ratio_bits) / counted;
     for (u32 i = 0; i < restart_count_; i++) restarts_[i].count = restarts_[i].count * ratio >> ratio_bits;
     u64 instructions = 0;
     for (u32 i = 0; i < block_count_; i++) instructions += blocks_[i].executions * blocks_[i].length;

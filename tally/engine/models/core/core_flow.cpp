@@ -175,7 +175,7 @@ class Flow {
       const std::int64_t ticks = run(core_, code, state).ticks * std::int64_t{parts_of_tick};
       longer +=
           (ticks - static_cast<std::int64_t>(usual.sum())) * static_cast<std::int64_t>(reached) / std::int64_t{whole};
-      reached -= reached * part_of(mispredicted(to, restarts), blocks_[to].executions, whole) / whole;
+      reached -= reached * ratio(mispredicted(to, restarts), blocks_[to].executions, whole) / whole;
       from = to;
       const Operation end = code.empty() ? Operation::unknown : code.back().operation;
       if (end == Operation::call && calls < most_calls) returns[calls++] = blocks_[from].end;
@@ -186,18 +186,26 @@ class Flow {
     return longer;
   }
 
-  static std::uint64_t part_of(std::uint64_t part, std::uint64_t all, std::uint64_t whole) {
-    return part >= all ? whole : part / (all / whole + 1);
+  static std::uint64_t ratio(std::uint64_t some, std::uint64_t all, std::uint64_t whole) {
+    return some >= all ? whole : some / (all / whole + 1);
+  }
+
+  // Returns the first of `count` indexes that is not before what is searched. std::lower_bound() would need headers
+  // that the engine lacks.
+  template <class IsBefore>
+  static std::size_t first_not_before(std::size_t count, const IsBefore& is_before) {
+    std::size_t first = 0;
+    while (count > 0) {
+      const std::size_t half = count / 2;
+      const bool later = is_before(first + half);
+      first += later ? half + 1 : 0;
+      count = later ? count - half - 1 : half;
+    }
+    return first;
   }
 
   static std::uint64_t mispredicted(std::uint32_t block, std::span<const CoreRestart> restarts) {
-    std::size_t first = 0, count = restarts.size();
-    while (count > 0) {
-      const std::size_t half = count / 2;
-      const bool is_before = restarts[first + half].from < block;
-      first += is_before ? half + 1 : 0;
-      count = is_before ? count - half - 1 : half;
-    }
+    std::size_t first = first_not_before(restarts.size(), [&](std::size_t i) { return restarts[i].from < block; });
     std::uint64_t sum = 0;
     for (; first < restarts.size() && restarts[first].from == block; ++first) sum += restarts[first].count;
     return sum;
@@ -205,13 +213,7 @@ class Flow {
 
   // Finds the block that begins at an address. They are in order of their addresses in programs, maybe not in tests.
   bool find_block(std::uint64_t begin, std::uint32_t& block) const {
-    std::size_t first = 0, count = blocks_.size();
-    while (count > 0) {
-      const std::size_t half = count / 2;
-      const bool is_before = blocks_[first + half].begin < begin;
-      first += is_before ? half + 1 : 0;
-      count = is_before ? count - half - 1 : half;
-    }
+    const std::size_t first = first_not_before(blocks_.size(), [&](std::size_t i) { return blocks_[i].begin < begin; });
     if (first == blocks_.size() || blocks_[first].begin != begin) return false;
     block = static_cast<std::uint32_t>(first);
     return true;

@@ -44,11 +44,10 @@ inline std::uint64_t cycles_before_restarts(const MissedLoads& loads, const Miss
   const std::uint64_t reached = rob * mispredictions;
   const std::uint64_t near = reached < instructions ? (reached << part_bits) / instructions : 1U << part_bits;
   const std::uint64_t most = (mispredictions << part_bits) / all;
-  const std::uint64_t part = near / one_of < most ? near / one_of : most;
-  return (loads.l2 * exposed.l2 + loads.llc * exposed.llc + loads.memory * exposed.memory + loads.stlb * exposed.stlb +
-          loads.walk * exposed.walk) *
-             part >>
-         part_bits;
+  const std::uint64_t waiting = near / one_of < most ? near / one_of : most;
+  const std::uint64_t cycles = loads.l2 * exposed.l2 + loads.llc * exposed.llc + loads.memory * exposed.memory +
+                               loads.stlb * exposed.stlb + loads.walk * exposed.walk;
+  return cycles * waiting >> part_bits;
 }
 
 }  // namespace tally::models

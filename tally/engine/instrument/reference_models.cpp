@@ -33,12 +33,14 @@ void play(Thread* t, ColdModels& r, const models::LogPath* all, const u64* from,
   const models::Models models{&plain_caches(r), on(channel::model_tlbs) ? &plain_tlbs(r) : nullptr, &plain_branches(r),
                               on(channel::model_l1i), on(channel::model_l1d)};
   const bool shares = settings().models.own_llc == 0 && on(channel::model_lower);
+  models::MissedBranches* const missed =
+      settings().models.compared == 0 ? &missed_of(model_counts(t)->missed) : nullptr;
   if (shares) llc_lock.take();
   if (places_misses()) {
     ValueRecorder placer(t, plain_caches(r).counts(), plain_tlbs(r).counts(), plain_branches(r).counts());
-    models::play(models, all, log_ops.data, from, to, &placer);
+    models::play(models, all, log_ops.data, from, to, &placer, missed);
   } else {
-    models::play(models, all, log_ops.data, from, to);
+    models::play(models, all, log_ops.data, from, to, nullptr, missed);
   }
   if (shares) llc_lock.release();
   publish_counts(t, r);

@@ -40,7 +40,7 @@ Repetition::Repetition(const Repeat& repeat, const std::uint64_t* words) {
 }
 
 void play(const Models& models, const LogPath* paths, const Op* ops, const std::uint64_t* access_log,
-          const std::uint64_t* end, Observer* observer) {
+          const std::uint64_t* end, Observer* observer, MissedBranches* missed) {
   for (; access_log < end; access_log += paths[*access_log].words) {
     const LogPath& path = paths[*access_log];
     unsigned left = path.branches;
@@ -56,10 +56,14 @@ void play(const Models& models, const LogPath* paths, const Op* ops, const std::
         case Step::fetch: access(models, op->at, op->bytes, Access::fetch); break;
         case Step::repeat: repeat(models, Repeat::of(op->at), access_log + op->word); break;
         case Step::element_accesses: access_elements(models, access_log + op->word); break;
-        case Step::conditional:
-          --left;
-          models.branches->conditional(op->at, op->target, (path.outcomes >> left & 1) != 0);
+        case Step::conditional: {
+          const bool taken = (path.outcomes >> --left & 1) != 0;
+          const std::uint64_t before = models.branches->counts().conditional_misses;
+          models.branches->conditional(op->at, op->target, taken);
+          const Outcome outcome = outcome_of(op->at, taken);
+          if (missed != nullptr) missed->add_all(&outcome, models.branches->counts().conditional_misses - before);
           break;
+        }
         case Step::jump: models.branches->jump(op->at, op->target); break;
         case Step::call: models.branches->call(op->at, op->target, op->at + op->bytes); break;
         case Step::indirect_jump: models.branches->indirect_jump(op->at, op->target != 0 ? op->target : last); break;

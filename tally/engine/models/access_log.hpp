@@ -9,6 +9,7 @@
 
 #include "tally/engine/models/access_sequence.hpp"
 #include "tally/engine/models/branch/branches.hpp"
+#include "tally/engine/models/branch/missed_branches.hpp"
 #include "tally/engine/models/cache/tlb.hpp"
 #include "tally/engine/models/observer.hpp"
 
@@ -96,9 +97,9 @@ struct Models {
   bool fetches, accesses;  ///< which accesses go to the caches
 };
 
-/// Runs the models over the records from `access_log` to `end`, path by path and step by step. Cost: that of the
-/// models, and some nanoseconds per record.
+/// Runs the models over the records from `access_log` to `end`, path by path and step by step. `missed`, unless null:
+/// receives the mispredicted conditional branches. Cost: that of the models, and some nanoseconds per record.
 void play(const Models& models, const LogPath* paths, const Op* ops, const std::uint64_t* access_log,
-          const std::uint64_t* end, Observer* observer = nullptr);
+          const std::uint64_t* end, Observer* observer = nullptr, MissedBranches* missed = nullptr);
 
 }  // namespace tally::models

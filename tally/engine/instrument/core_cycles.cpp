@@ -104,8 +104,8 @@ bool copy_counters(const u64* from, Scratch<u64>& to) {
 class Flow final : public models::CoreSource {
  public:
   /// `schedules`: null if none are kept.
-  Flow(const Scratch<u64>& executed, const Missed& missed, KeptSchedules* schedules)
-      : executed_(executed), missed_(missed), schedules_(schedules) {}
+  Flow(const Scratch<u64>& executed, const Missed& mispredicted, KeptSchedules* schedules)
+      : executed_(executed), missed_(mispredicted), schedules_(schedules) {}
 
   /// False without memory, or if nothing ran.
   bool build() {

@@ -52,5 +52,15 @@ TEST(OwnOverflows, of_cycles_need_a_model) {
   EXPECT_EQ(named.err.find("tally:"), std::string::npos) << named.err;
 }
 
+TEST(OwnOverflows, of_two_kinds_cannot_share_a_ring) {
+  if (Running({"/usr/bin/env", "perf", "--version"}).finish().code() != 0) GTEST_SKIP() << "perf is not installed";
+  for (const char* events : {"instructions:u,page-faults:u", "page-faults:u,instructions:u"}) {
+    const Finished record = tally({"run", "--", "perf", "record", "-q", "-e", events, "-o", "/dev/null", "--", "true"});
+    EXPECT_NE(record.code(), 0);
+    EXPECT_NE(record.err.find("in one ring, which is not supported: record them in two runs"), std::string::npos)
+        << record.err;
+  }
+}
+
 }  // namespace
 }  // namespace tally::test

@@ -259,7 +259,7 @@ struct Header {
   uint64_t counted_ns;         ///< with Settings::counts_clock: the latest time that a thread has read, or ended at
   uint32_t next_part;          ///< number of PartCounts that were claimed
   uint32_t pmu_events;         ///< number of open events in the PmuTable
-  uint32_t pmu_has_no_cycles;  ///< 1: a program wanted samples of cycles, which need a model
+  uint32_t pmu_lacks;          ///< PmuLack bits of what programs wanted
   int32_t command_pid;         ///< the command, which adopts orphans
   int32_t first_pid;           ///< the process that the command started
   int32_t adopter;             ///< the process that adopts orphans without the command; 0: not determined

@@ -28,6 +28,14 @@ struct PresentedPmu {
   bool any() const { return event_count != 0; }
 };
 
+/// What programs wanted of the PMU and did not get, and what they did then.
+enum PmuLack : uint32_t {
+  pmu_lacks_cycles = 1,       ///< samples of cycles, which need a model
+  pmu_samples_clock = 2,      ///< then they sampled a clock of the kernel
+  pmu_opened = 4,             ///< they opened another event
+  pmu_lacks_shared_ring = 8,  ///< records of an event of the kernel in the ring of one of the engine, or the reverse
+};
+
 /// What an event records, and when: the values of perf_event_attr, and its ring.
 struct PmuSampling {
   uint64_t flags;     ///< the bits of perf_event_attr after read_format: guest/pmu_records.hpp

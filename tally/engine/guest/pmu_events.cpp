@@ -27,6 +27,8 @@ s64 read_values(u32 event, u64 to, u64 bytes) {
   return n <= 0 || put(to, values, static_cast<u64>(n)) == 0 ? n : -EFAULT;
 }
 
+void note_lack(u32 lack) { __atomic_or_fetch(&records().header().pmu_lacks, lack, __ATOMIC_RELAXED); }
+
 /// A thread that a program names by its number.
 struct NamedThread {
   u32 thread;      // index of its record; 0: no thread that the engine counts
@@ -194,6 +196,7 @@ s64 add_event(const WantedEvent& wanted, u32 row) {
   if (failed(number)) return number;
   const u32 event = enter_event(wanted, static_cast<u64>(number), identity_of(static_cast<u64>(number)), leader);
   if (event == 0) return -ENOMEM;
+  note_lack(channel::pmu_opened);
   PmuOpenEvent& e = pmu_event(event);
   e.row = row;
   e.sampling.address = address;
@@ -231,6 +234,9 @@ s64 add_kernel_event(Thread* t, WantedEvent& wanted) {
   const s64 number = kernel(SYS_perf_event_open, is_alone ? reinterpret_cast<u64>(&wanted.attr) : g[rdi], g[rsi],
                             g[rdx], is_alone ? ~u64{0} : g[r10], g[r8]);
   if (failed(number)) return number;
+  const bool is_clock = wanted.attr.type == PERF_TYPE_SOFTWARE && wanted.attr.config <= PERF_COUNT_SW_TASK_CLOCK;
+  if (is_clock && wanted.attr.sample_period != 0 && (records().header().pmu_lacks & channel::pmu_lacks_cycles) != 0)
+    note_lack(channel::pmu_samples_clock);
   pmu_table().kernel_events++;
   const u32 event = enter_event(wanted, static_cast<u64>(number), identity_of(static_cast<u64>(number)), leader);
   if (event == 0) {
@@ -287,7 +293,7 @@ s64 open_pmu_event(Thread* t) {
   const u32 row = row_of(attr);
   if (row == no_row) {
     if (attr.type == PERF_TYPE_HARDWARE && attr.config == PERF_COUNT_HW_CPU_CYCLES && attr.sample_period != 0)
-      records().header().pmu_has_no_cycles = 1;
+      note_lack(channel::pmu_lacks_cycles);
     return -ENOENT;
   }
   if (attr.sample_period == 0 && attr.precise_ip != 0) return -EINVAL;
@@ -382,7 +388,10 @@ s64 control_pmu_event(Thread* t) {
       // After this many samples the kernel switches a leader off, at a moment that is not known.
       if (request == PERF_EVENT_IOC_REFRESH)
         for_group(controlled.leader, [](PmuOpenEvent& e) { e.is_lost = !e.is_kernels; });
-      return not_of_pmu;
+      const u32 to = request == PERF_EVENT_IOC_SET_OUTPUT ? find_event(g[rdx] & 0xffffffff) : 0;
+      if (to == 0 || pmu_event(to).is_kernels) return not_of_pmu;
+      note_lack(channel::pmu_lacks_shared_ring);
+      return -EINVAL;
     }
     switch (request) {
       case static_cast<u32>(PERF_EVENT_IOC_ID):
@@ -391,6 +400,7 @@ s64 control_pmu_event(Thread* t) {
         const bool is_own = g[rdx] == no_number;
         const u32 to = is_own ? 0 : find_event(g[rdx] & 0xffffffff);
         if (!is_own && to == 0 && !is_kernel_event(g[rdx])) return -EBADF;
+        if (!is_own && (to == 0 || pmu_event(to).is_kernels)) note_lack(channel::pmu_lacks_shared_ring);
         return (is_own || to != 0) && redirect(event, to) ? 0 : -EINVAL;
       }
       case PERF_EVENT_IOC_PAUSE_OUTPUT:

@@ -462,12 +462,8 @@ std::vector<result::ProgramRegions> collect(const Order& order, const Execution&
     outcome.notices.push_back("the plain models " +
                               (collect.difference() ? "differ: " + *collect.difference() : std::string("agree")));
   }
-  if (shared.records.header().pmu_has_no_cycles != 0) {
-    outcome.own_counters =
-        "a program asked for samples of cycles, which need --model (perf record falls back to samples of the engine); "
-        "use --model host, or -e instructions:u";
-    outcome.notices.push_back(outcome.own_counters);
-  }
+  outcome.own_counters = describe_lacks(shared.records.header().pmu_lacks);
+  if (!outcome.own_counters.empty()) outcome.notices.push_back(outcome.own_counters);
   for (std::string& notice : collect.missing_counters()) outcome.notices.push_back(std::move(notice));
   if (std::string text = why_parts_are_missing(shared); !text.empty()) outcome.notices.push_back(std::move(text));
   if (const std::string living = execution.ended ? still_running(images) : ""; !living.empty())

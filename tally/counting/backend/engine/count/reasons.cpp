@@ -97,4 +97,18 @@ std::uint32_t known_reasons() {
   return bits;
 }
 
+std::string describe_lacks(uint32_t lacks) {
+  std::string text;
+  const bool are_replaced = (lacks & (channel::pmu_samples_clock | channel::pmu_opened)) == channel::pmu_opened;
+  if ((lacks & channel::pmu_lacks_cycles) != 0 && !are_replaced)
+    text =
+        "a program asked for samples of cycles, which need --model (perf record falls back to samples of the engine); "
+        "use --model host, or -e instructions:u";
+  if ((lacks & channel::pmu_lacks_shared_ring) != 0)
+    text += std::string(text.empty() ? "" : "; ") +
+            "a program wanted samples of hardware and software events in one ring, which is not supported: record them "
+            "in two runs";
+  return text;
+}
+
 }  // namespace tally::backend::engine

@@ -22,4 +22,7 @@ std::uint32_t known_reasons();
 /// Returns the words of every bit, and those for contradictions in the records.
 std::vector<std::string> all_reasons();
 
+/// What programs wanted of the PMU (channel::PmuLack) and did not get; empty if they opened other events instead.
+std::string describe_lacks(std::uint32_t lacks);
+
 }  // namespace tally::backend::engine

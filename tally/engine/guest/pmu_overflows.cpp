@@ -51,7 +51,7 @@ s64 span_of(const Thread* t, const PmuOpenEvent& e, const PmuCounting& c) {
   // Near the end not more than code with the highest rate needs, which may be a small part of all.
   const auto at_rate = [](u64 n, u64 rate) { return n >> 40 != 0 ? static_cast<u64>(never) : (n << 16) / (rate + 1); };
   const u64 left = c.left <= 0 ? 0 : static_cast<u64>(c.left), expected = at_rate(left, c.rate);
-  const u64 part = at_rate(c.period, c.rate) / 16, near_end = part < short_run ? part : short_run;
+  const u64 sixteenth = at_rate(c.period, c.rate) / 16, near_end = sixteenth < short_run ? sixteenth : short_run;
   const u64 peak = (c.peak < 32 * c.rate ? c.peak : 32 * c.rate) / 4 * 5;
   const u64 span = expected > near_end ? expected / 2 : at_rate(left, peak > c.rate ? peak : c.rate);
   return span < few_instructions ? few_instructions : static_cast<s64>(span);

@@ -123,10 +123,10 @@ void approach(PmuCounting& c, s64 more, s64 executed) {
   c.executed = executed;
   if (instructions <= 0) return;
   const u64 rate = more <= 0 ? 0 : (static_cast<u64>(more) << 16) / static_cast<u64>(instructions);
-  const u64 part = static_cast<u64>(instructions) < short_run ? static_cast<u64>(instructions) : short_run;
+  const u64 weight = static_cast<u64>(instructions) < short_run ? static_cast<u64>(instructions) : short_run;
   c.rate =
-      rate > c.rate ? c.rate + (rate - c.rate) * part / short_run : c.rate - (c.rate - rate) * part / short_run / 4;
-  if (part != short_run && rate > c.peak) c.peak = rate;
+      rate > c.rate ? c.rate + (rate - c.rate) * weight / short_run : c.rate - (c.rate - rate) * weight / short_run / 4;
+  if (weight != short_run && rate > c.peak) c.peak = rate;
 }
 
 void link_to_thread(u32 at, u32 thread) {

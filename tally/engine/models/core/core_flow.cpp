@@ -25,7 +25,7 @@ CoreState running_state(const CoreTable& core) {
 bool are_same(const CoreTable& core, const CoreState& a, const CoreState& b) {
   CoreState moved = a;
   for (unsigned i = 0; i < recent_stores; ++i)
-    if (a.stores[i].ready == -core.window() * ticks_per_cycle) moved.stores[i].at = b.stores[i].at;
+    if (a.stores[i].end == -core.window() * ticks_per_cycle) moved.stores[i].at = b.stores[i].at;
   return moved == b;
 }
 

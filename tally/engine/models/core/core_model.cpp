@@ -39,7 +39,7 @@ class Run {
     for (unsigned i = 0; i < registers; ++i) ready_[i] = state.ready[i];
     for (unsigned i = 0; i < units; ++i) free_[i] = state.free[i];
     for (unsigned i = 0; i < recent_stores; ++i) {
-      stores_[i] = {state.stores[i].at, state.stores[i].ready};
+      stores_[i] = {state.stores[i].at, state.stores[i].ready, state.stores[i].end};
       follow(stores_[i].at);
     }
   }
@@ -96,18 +96,20 @@ class Run {
     state.loaded = loaded_;
     state.fetched = fetched_;
     state.stack_moved = stack_moved_;
-    for (unsigned i = 0; i < registers; ++i)
-      state.ready[i] = static_cast<std::int16_t>(larger(ready_[i] - front_, -window_));
-    for (unsigned i = 0; i < units; ++i) state.free[i] = static_cast<std::int16_t>(larger(free_[i] - front_, -window_));
+    const auto at_end = [this](std::int32_t time) {
+      return static_cast<std::int16_t>(larger(time - front_, -window_));
+    };
+    for (unsigned i = 0; i < registers; ++i) state.ready[i] = at_end(ready_[i]);
+    for (unsigned i = 0; i < units; ++i) state.free[i] = at_end(free_[i]);
     for (unsigned i = 0; i < recent_stores; ++i)
-      state.stores[i] = {stores_[i].at, static_cast<std::int16_t>(larger(stores_[i].ready - front_, -window_))};
+      state.stores[i] = {stores_[i].at, at_end(stores_[i].ready), at_end(stores_[i].end)};
     return front_;
   }
 
  private:
   struct Stored {
     SymbolicAddress at;
-    std::int32_t ready;
+    std::int32_t ready, end;  ///< as in RecentStore
   };
 
   struct Loaded {
@@ -154,8 +156,8 @@ class Run {
           is_alias |= ready(instruction.address) < store.ready + alias_cycles * ticks_per_cycle;
         continue;
       }
-      const std::int32_t time =
-          store.ready + (is_inside ? forward(instruction) : core_.forward_blocked) * ticks_per_cycle;
+      const std::int32_t time = is_inside ? store.ready + forward(instruction) * ticks_per_cycle
+                                          : store.end + core_.forward_blocked * ticks_per_cycle;
       return time >= usual.ready ? Loaded{time, Cause::forwarding} : usual;
     }
     aliases_ += is_alias ? 1 : 0;
@@ -179,7 +181,7 @@ class Run {
   void remember(const SymbolicAddress& at, std::int32_t ready) {
     if (at.bytes == 0) return;
     for (unsigned i = recent_stores - 1; i > 0; --i) stores_[i] = stores_[i - 1];
-    stores_[0] = {at, ready};
+    stores_[0] = {at, ready, front_};
     follow(at);
   }
 

@@ -99,7 +99,7 @@ struct CoreTable {
   std::uint8_t index_latency = 0;     ///< more cycles of a load whose address has an index
   std::uint8_t forward = 5;           ///< cycles from a store's data to the result of a load inside it
   std::uint8_t vector_forward = 0;    ///< the same into a vector register; 0: as `forward`
-  std::uint8_t forward_blocked = 12;  ///< to that of a load of which the store has only a part
+  std::uint8_t forward_blocked = 12;  ///< from the end of a store to the result of a load of which it has only a part
   Renames renames = Renames::none;    ///< loads of exactly what was stored take no time
   std::uint8_t renamed_stores = 9;    ///< of the last stores, those for which this holds
   bool loads_extend = false;          ///< a load extends its value in no time of its own
@@ -165,6 +165,7 @@ constexpr std::array<Timing, operations> by_operation(std::span<const Timing> ro
 struct RecentStore {
   SymbolicAddress at = {};  ///< by the present values of the registers
   std::int16_t ready = 0;   ///< its data
+  std::int16_t end = 0;     ///< it and all instructions before it have ended: it can be written to L1
   bool operator==(const RecentStore&) const = default;
 };
 constexpr unsigned recent_stores = 16;

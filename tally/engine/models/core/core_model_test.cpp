@@ -202,7 +202,7 @@ TEST(Core, ALoadOfAStoredValueWaitsForIt) {
   in.at = sum.at = {.base = r11, .bytes = 8};
   sum.operation = Operation::alu;
   EXPECT_EQ(per_iteration({in, sum}, zen4_core), 8.0) << "an addition of a stored value";
-  EXPECT_EQ(per_iteration(chain(1), zen4_core), 20.0);
+  EXPECT_NEAR(per_iteration(chain(1), zen4_core), 20.0, 0.25);
   EXPECT_LE(per_iteration(chain(8, 64), haswell_core), 1.5) << "another at";
   EXPECT_LE(per_iteration(chain(8, 0, 8), haswell_core), 1.5) << "the register was changed";
   EXPECT_EQ(per_iteration(chain(8, 0u - 8, 8), haswell_core), 6.0) << "by a constant";
@@ -230,6 +230,19 @@ TEST(Core, EachTickHasACause) {
     EXPECT_EQ(main_cause({multiply(r12, r12)}, *core), Cause::core) << core->name;
     EXPECT_EQ(main_cause({arithmetic(Operation::locked, r12, r11)}, *core), Cause::locks) << core->name;
     if (!core->in_order()) EXPECT_EQ(main_cause({in, out}, *core), Cause::forwarding) << core->name;
+  }
+}
+
+// The store ends after the loads before it, so loads that wait for stores do not overlap, even if nothing needs them.
+TEST(Core, LoadsOfWhichAStoreHasOnlyAPartWaitForEachOther) {
+  CoreInstruction in = store(r11, r12), out = load(r13, r11);
+  in.at = {.base = r11, .bytes = 1};
+  out.at = {.base = r11, .bytes = 8};
+  for (const CoreTable* core : {&haswell_core, &zen4_core}) {
+    EXPECT_GE(per_iteration({in, out, nop()}, *core), core->forward_blocked) << core->name;
+    in.at.bytes = 8;
+    EXPECT_LE(per_iteration({in, out, nop()}, *core), 1.0) << core->name;
+    in.at.bytes = 1;
   }
 }
 

@@ -45,7 +45,8 @@ StateName name_of(const CoreState& state, std::uint64_t end) {
     const std::uint32_t displacement = is_fixed(at) ? at.displacement - begin : at.displacement;
     const std::uint32_t form = std::uint32_t{at.base} | std::uint32_t{at.index} << 8 | std::uint32_t{at.form} << 16 |
                                std::uint32_t{at.bytes} << 24;
-    name = mixed(mixed(name, std::uint64_t{form} << 32 | displacement), word(state.stores[i].ready, 1));
+    name = mixed(mixed(name, std::uint64_t{form} << 32 | displacement),
+                 word(state.stores[i].ready, word(state.stores[i].end, 1)));
   }
   return (name & ~StateName{1}) | StateName{has_fixed};
 }

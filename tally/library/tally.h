@@ -116,9 +116,9 @@ TALLY_C_API int tally_literal_begin(const char* literal);
 TALLY_C_API int tally_literal_end(const char* literal);
 
 #ifdef __clang__
-/* clang has no noplt: these pointers are filled in when the program is loaded. Weak, so that every file can define
- * them. */
-#define TALLY_POINTER __attribute__((weak, visibility("hidden")))
+/* clang has no noplt: these pointers are filled in when the program is loaded. A file that does not use one does not
+ * have it, and needs no library. The annotation keeps clang from calling the function directly. */
+#define TALLY_POINTER static __attribute__((unused, annotate("tally")))
 TALLY_POINTER int (*tally_region_begin_pointer)(const char*) = tally_region_begin;
 TALLY_POINTER int (*tally_region_end_pointer)(const char*) = tally_region_end;
 TALLY_POINTER int (*tally_literal_begin_pointer)(const char*) = tally_literal_begin;

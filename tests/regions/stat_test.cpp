@@ -35,6 +35,18 @@ std::size_t times(const std::string& text, const std::string& part) {
   return n;
 }
 
+// Without TALLY_ENABLE, a file that includes tally.h is linked without the library.
+TEST(RegionsThatStay, need_no_library) {
+  for (const std::string compiler : {"gcc", "g++", "clang", "clang++"}) {
+    if (shell("command -v " + compiler).code() != 0) continue;
+    const TemporaryFile program("unmarked");
+    const Finished compiled = shell(compiler + " -O0 -Wall -Wextra -Werror -I" LIBRARY_FOLDER "/include -o " +
+                                    program.path() + " -x " + (compiler.ends_with('+') ? "c++" : "c") +
+                                    " " SOURCES "/examples/regions.c");
+    EXPECT_EQ(compiled.code(), 0) << compiler << ": " << compiled.err;
+  }
+}
+
 #if TALLY_HAS_ENGINE
 constexpr const char* twelve_events =
     "instructions,loads,stores,branches,returns,load-bytes,store-bytes,fp-operations,fp-instructions,nops,"
@@ -59,7 +71,9 @@ TEST(RegionsOfStat, HaveSixteenEvents) {
   for (const json& event : result["events"]) hardware += event["name"].get<std::string>().ends_with(":u");
   EXPECT_GT(hardware, 8u);
   EXPECT_LE(hardware, 16u);
-  EXPECT_EQ(result["regions"][0]["regions"][0]["events"].size(), hardware) << result["regions"][0];
+  const json& region = result["regions"][0]["regions"][0];
+  EXPECT_EQ(region["events"].size(), hardware) << region;
+  EXPECT_NE(region.dump().find("`tally stat --roofline` times regions"), std::string::npos) << region;
 }
 
 /// The counts of each entry of the region: instructions, loads, stores.

@@ -141,8 +141,11 @@ std::vector<RegionMetric> region_metrics(const std::vector<Event>& events, const
   }
   std::vector<RegionMetric> metrics;
   for (Metric& metric : metrics_of(counted, asked, [](std::size_t, std::size_t) { return true; })) {
+    Ratio value = metric.evaluate(totals);
+    if (std::find(metric.missing.begin(), metric.missing.end(), "duration_time") != metric.missing.end())
+      value.reason = "a region has no duration_time; `tally stat --roofline` times regions";
     metrics.push_back({metric.name, metric.text(counted), metric.unit, metric.row_event, metric.per, metric.asked,
-                       metric.evaluate(totals)});
+                       std::move(value)});
   }
   return metrics;
 }

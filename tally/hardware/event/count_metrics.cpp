@@ -144,8 +144,8 @@ std::vector<RegionMetric> region_metrics(const std::vector<Event>& events, const
     Ratio value = metric.evaluate(totals);
     if (std::find(metric.missing.begin(), metric.missing.end(), "duration_time") != metric.missing.end())
       value.reason = "a region has no duration_time; `tally stat --roofline` times regions";
-    metrics.push_back({metric.name, metric.text(counted), metric.unit, metric.row_event, metric.per, metric.asked,
-                       std::move(value)});
+    metrics.push_back(
+        {metric.name, metric.text(counted), metric.unit, metric.row_event, metric.per, metric.asked, std::move(value)});
   }
   return metrics;
 }

@@ -40,9 +40,9 @@ TEST(RegionsThatStay, need_no_library) {
   for (const std::string compiler : {"gcc", "g++", "clang", "clang++"}) {
     if (shell("command -v " + compiler).code() != 0) continue;
     const TemporaryFile program("unmarked");
-    const Finished compiled = shell(compiler + " -O0 -Wall -Wextra -Werror -I" LIBRARY_FOLDER "/include -o " +
-                                    program.path() + " -x " + (compiler.ends_with('+') ? "c++" : "c") +
-                                    " " SOURCES "/examples/regions.c");
+    const Finished compiled =
+        shell(compiler + " -O0 -Wall -Wextra -Werror -I" LIBRARY_FOLDER "/include -o " + program.path() + " -x " +
+              (compiler.ends_with('+') ? "c++" : "c") + " " SOURCES "/examples/regions.c");
     EXPECT_EQ(compiled.code(), 0) << compiler << ": " << compiled.err;
   }
 }

@@ -154,7 +154,8 @@ Result<void> check_settings(const std::vector<std::string>& options) {
 Result<void> check_baseline(const std::string& folder, const std::vector<Benchmark>& suite) {
   std::error_code error;
   const auto has_result = [&](const Benchmark& benchmark) {
-    return fs::exists(fs::path(folder) / (benchmark.file_name() + ".json"), error);
+    return fs::exists(fs::path(folder) / (benchmark.file_name() + ".json"), error) ||
+           fs::exists(failure_file(folder, benchmark), error);
   };
   if (folder.empty() || std::any_of(suite.begin(), suite.end(), has_result)) return {};
   // With --only, those of others show that it is one.

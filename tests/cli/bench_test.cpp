@@ -204,6 +204,10 @@ TEST_F(Bench, leaves_undecided_what_failed_in_the_baseline) {
   EXPECT_TRUE(holds(text("comment.md"), "the baseline has no result of it (failed: exit code 1)"))
       << text("comment.md");
   EXPECT_FALSE(fs::exists(folder_ / "new/broken.failed"));
+  fs::remove(folder_ / "works");
+  ASSERT_EQ(bench({"-o", "all", "--only", "broken"}).code(), 125);
+  std::ofstream(folder_ / "works") << "";
+  EXPECT_EQ(bench({"-o", "new", "--baseline", "all", "--only", "broken"}).code(), 3) << "nothing else is there";
   EXPECT_EQ(bench({"-o", "old", "--baseline", "new"}).code(), 0);
   EXPECT_FALSE(fs::exists(folder_ / "old/broken.failed")) << "that of an earlier call";
 }

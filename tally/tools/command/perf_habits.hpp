@@ -35,6 +35,8 @@ inline constexpr PerfOption perf_options[] = {
     {"stat", "--no-inherit", "`-t TID` counts a thread without its children"},
     {"stat", "-n", "`-e duration_time` counts only the time"},
     {"stat", "--null", "`-e duration_time` counts only the time"},
+    {"stat", "-B", "omit it: digits are grouped, except with -x"},
+    {"stat", "--big-num", "omit it: digits are grouped, except with -x"},
     {"stat", "-v", "`tally event NAME` explains how an event is counted"},
     {"stat", "--verbose", "`tally event NAME` explains how an event is counted"},
     {"stat", "-F", "`tally profile --frequency HZ` samples"},

@@ -49,6 +49,8 @@ void exclude(u64 a, u64 bytes) { kernel(SYS_madvise, a, bytes, MADV_DONTDUMP); }
 
 }  // namespace
 
+Lock reserve_lock;
+
 void keep_from_core(u64 a, u64 bytes) {
   if (has_started) exclude(a, bytes);
 }
@@ -63,20 +65,23 @@ u64 grow_from(u64 start, u64 end) {
   constexpr u64 huge_bytes = 2 << 20, small_bytes = 512 << 10;
   const u64 huge = (start + small_bytes + huge_bytes - 1) & ~(huge_bytes - 1);
   if (huge + huge_bytes > end) return start;
-  if (!is_large && later_count < later_limit)
-    later[later_count++] = {huge, end - huge};
-  else
+  Guard guard(reserve_lock);
+  if (!is_large && later_count < later_limit) {
+    later[later_count] = {huge, end - huge};
+    later_count++;
+  } else {
     kernel(SYS_madvise, huge, end - huge, MADV_HUGEPAGE);
+  }
   return huge - small_bytes;
 }
 
 void use_huge_pages() {
+  if (is_large) return;
+  Guard guard(reserve_lock);
   is_large = true;
   for (; later_count > 0; later_count--)
     kernel(SYS_madvise, later[later_count - 1].start, later[later_count - 1].bytes, MADV_HUGEPAGE);
 }
-
-Lock reserve_lock;
 
 u64 try_reserve(u64 bytes, int protection) {
   bytes = page_up(bytes);

@@ -167,7 +167,7 @@ class Loader {
     for (u32 i = 0; i < head_.traces; i++) {
       const BundleTrace& stored = parts_.traces[i];
       const u64 pc = start_ + stored.pc, body = block_ + stored.body;
-      Trace& t = *new_trace(*arena_, pc, body - (stored.by_jump ? entry_check_bytes(pc) : 0));
+      Trace& t = *new_trace(*arena_, pc, body - (stored.by_jump ? entry_check_bytes(pc) : 0), true);
       if (stored.by_jump) {
         Emitter e{reinterpret_cast<u8*>(t.start)};
         t.entry = emit_entry_check(*arena_, e, pc);

@@ -42,14 +42,15 @@ T* new_table(u32 entries) {
 /// Neighbouring code has neighbouring slots: eight slots, a cache line, for 128 bytes of code.
 u32 first_slot(u64 key) { return (channel::hash32(key >> 7) << 3 | (key >> 4 & 7)) & slot_mask; }
 
-void insert_slot(u32 trace) {
+/// `reuses`: the slots of dead traces.
+void insert_slot(u32 trace, bool reuses) {
   const u64 key = key_of(tables.traces[trace]);
   // Reuse the slot of a dropped trace, so that code that is rewritten again and again does not fill the table. Prefer
   // one of the same address: its forwarding jump will lead to this trace.
   constexpr u32 none = ~0u;
   u32 i = first_slot(key), found = none;
   for (; slots[i].trace != 0; i = (i + 1) & slot_mask) {
-    if (!tables.has_dead) continue;
+    if (!reuses) continue;
     Trace& t = tables.traces[slots[i].trace];
     if (!t.dead) continue;
     if (key_of(t) == key) {
@@ -78,7 +79,7 @@ bool grow_slots(u32 n) {
   __atomic_store_n(&slot_mask, n - 1, __ATOMIC_RELEASE);
   slots_used = 0;
   for (u32 t = 1; t < tables.traces.size; t++)
-    if (!tables.traces[t].dead || tables.traces[t].suspended != 0) insert_slot(t);
+    if (!tables.traces[t].dead || tables.traces[t].suspended != 0) insert_slot(t, tables.has_dead);
   return true;
 }
 
@@ -278,7 +279,7 @@ Trace* suspended_trace(u64 key) {
   return nullptr;
 }
 
-Trace* new_trace(Arena& arena, u64 key, u64 start) {
+Trace* new_trace(Arena& arena, u64 key, u64 start, bool is_first) {
   const u32 index = tables.traces.add(Trace{});
   if (index == large_program) use_huge_pages();
   Trace& t = tables.traces[index];
@@ -287,7 +288,7 @@ Trace* new_trace(Arena& arena, u64 key, u64 start) {
   t.start = start;
   t.number = segment_limit_so_far();  // until it has one: numbers ascend from trace to trace
   arena.traces.add(index);
-  insert_slot(index);
+  insert_slot(index, tables.has_dead && !is_first);
   return &t;
 }
 

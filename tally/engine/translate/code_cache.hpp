@@ -160,8 +160,9 @@ inline constexpr u64 pc_of_key(u64 key) { return is_key_of_steps(key) ? key ^ st
 
 /// Returns the live trace with this key, or null.
 Trace* find_trace(u64 key);
-/// `start` is the next free cache address of the arena: traces are created in ascending order.
-Trace* new_trace(Arena& arena, u64 key, u64 start);
+/// `start` is the next free cache address of the arena: traces are created in ascending order. `is_first`: there was no
+/// trace of this code before, so that none is searched whose place it could take.
+Trace* new_trace(Arena& arena, u64 key, u64 start, bool is_first = false);
 
 u64 literal(Arena& a, u64 value);
 

@@ -146,6 +146,11 @@ bool Instruction::was_taken(std::uint64_t flags, std::uint64_t count) const {
   return tests[condition / 2] != ((condition & 1) != 0);
 }
 
+std::uint64_t Instruction::elements(std::uint64_t count_before, std::uint64_t count_after) const {
+  const int unused_bits = 64 - count_bits;
+  return (count_before - count_after) << unused_bits >> unused_bits;
+}
+
 Instruction decode(std::span<const std::uint8_t> bytes, std::uint64_t address, int bits) {
   const ZydisDecoder decoder = decoder_for(bits);
   ZydisDecodedInstruction raw;
@@ -160,6 +165,7 @@ Instruction decode(std::span<const std::uint8_t> bytes, std::uint64_t address, i
   out.kind = kind_of(raw, operands);
   out.repeats = (raw.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
   out.cycles = is_multiplication(raw.mnemonic) ? 3 : 1;
+  if (out.repeats) out.count_bits = raw.address_width;
   describe_branch(out, raw);
   if (raw.mnemonic == ZYDIS_MNEMONIC_MOV && operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
       ZydisRegisterGetClass(operands[0].reg.value) == ZYDIS_REGCLASS_CONTROL) {

@@ -39,7 +39,7 @@ struct Instruction {
   bool is_branch = false;
   bool is_conditional = false;
   std::uint8_t condition = 0;   ///< of a conditional branch: the low four bits of Jcc, or the opcode of LOOP or JCXZ
-  std::uint8_t count_bits = 0;  ///< of LOOP and JCXZ: 16, 32 or 64 bits of RCX
+  std::uint8_t count_bits = 0;  ///< of LOOP, JCXZ and REP: 16, 32 or 64 bits of RCX
   bool is_call = false;
   bool is_return = false;
   bool is_far = false;
@@ -56,6 +56,8 @@ struct Instruction {
   pmu::emulated::Work work() const;
   /// Whether a conditional branch that just ran was taken, from RFLAGS and RCX after it.
   bool was_taken(std::uint64_t flags, std::uint64_t count) const;
+  /// Returns the number of elements that an instruction with REP accessed, from RCX before and after it.
+  std::uint64_t elements(std::uint64_t count_before, std::uint64_t count_after) const;
 };
 
 /// Decodes for 16, 32 or 64 bits.

@@ -290,6 +290,7 @@ void LabX86::before(std::uint64_t address) {
   tags_.clear_counts();
   loaded_ = stored_ = 0;
   if (instruction.is_call) stack_before_ = get(UC_X86_REG_RSP);
+  if (instruction.repeats) count_before_ = get(UC_X86_REG_RCX);
   if (instruction.kind == Kind::plain || instruction.kind == Kind::port) {
     running_ = instruction;
   } else {
@@ -334,6 +335,11 @@ void LabX86::finish() {
   const Instruction done = *running_;
   running_.reset();
   pmu::emulated::Work work = work_of(done);
+  if (done.repeats) {
+    const std::uint64_t elements = done.elements(count_before_, get(UC_X86_REG_RCX));
+    work[Signal::loads] *= elements;
+    work[Signal::stores] *= elements;
+  }
   // The target of a branch can be the next instruction, so the next address does not show whether it was taken.
   const bool taken = done.is_conditional ? done.was_taken(get(UC_X86_REG_RFLAGS), get(UC_X86_REG_RCX)) : done.is_branch;
   if (taken) work[Signal::taken_branches] = 1;

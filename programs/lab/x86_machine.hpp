@@ -339,6 +339,7 @@ class LabX86 : public Computer {
   std::uint64_t first_dirty_ = ~0ULL;
   std::uint64_t last_dirty_ = 0;
   std::uint64_t stack_before_ = 0;  // of a call that is executing
+  std::uint64_t count_before_ = 0;  // RCX before an instruction with REP
 };
 
 inline constexpr std::uint64_t page_bytes = 4096;

@@ -28,6 +28,25 @@ TEST(LabMachine, U2_stores_are_all_seen) {
   EXPECT_EQ(run.counter(1), 1000U);
 }
 
+// One access for each element, and none if there are no elements.
+TEST(LabMachine, U2_rep_counts_the_accesses_of_its_elements) {
+  TALLY_NEEDS_NASM();
+  const std::string begin =
+      "  WRITE_MSR IA32_PERFEVTSEL0, 4381D0h\n  WRITE_MSR IA32_PERFEVTSEL1, 4382D0h\n"
+      "  mov esi, 200000h\n  mov edi, 210000h\n  mov eax, 1\n  cld\n  mov ecx, ";
+  struct Case {
+    const char* text;
+    std::uint64_t loads, stores;
+  };
+  for (const Case& c : {Case{"0\n  rep stosb", 0, 0}, {"4096\n  rep stosb", 0, 4096}, {"100\n  rep movsb", 100, 100},
+                        {"100\n  rep lodsb", 100, 0}, {"0\n  repe cmpsb", 0, 0}, {"100\n  repe cmpsb", 200, 0},
+                        {"100\n  repne scasb", 100, 0}, {"100\n  repe scasb", 1, 0}, {"10000h\n  a16 rep stosb", 0, 0}}) {
+    const Ran run = ran(begin + c.text + "\n  WRITE_MSR IA32_PERF_GLOBAL_CTRL, 0\n  hlt\n");
+    EXPECT_EQ(run.counter(0), c.loads) << c.text;
+    EXPECT_EQ(run.counter(1), c.stores) << c.text;
+  }
+}
+
 TEST(LabMachine, U3_a_program_may_turn_paging_on) {
   TALLY_NEEDS_NASM();
   const Ran run =

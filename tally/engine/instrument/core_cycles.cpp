@@ -529,11 +529,11 @@ void core_finish_locked(Thread* t) {
   core_forget();
 }
 
-s64 core_costs(const u64* executed, SegmentCost* costs) {
+s64 core_costs(Thread* t, const u64* executed, SegmentCost* costs) {
   if (cache_is_damaged()) return 0;
   s64 average = 0;
   Missed mispredicted = missed;
-  mispredicted.add(current());
+  mispredicted.add(t);
   with_total(executed, mispredicted, Schedules::kept, [&](Flow& flow, const models::CoreTotal& total) {
     average = ratio(total.cycles.sum(), total.instructions);
     flow.cost_segments(average, costs);

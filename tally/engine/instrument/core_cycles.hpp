@@ -31,9 +31,10 @@ struct SegmentCost {
 };
 inline constexpr u32 cost_bits = 16;
 
-/// Computes the costs of all executed segments from the executions of each. Returns the average cost of an instruction;
-/// 0 if the core model could not run. The caller holds cache_lock. Takes as long as core_finish().
-s64 core_costs(const u64* executed, SegmentCost* costs);
+/// Computes the costs of all executed segments from the executions of each, and from what ended threads and `t` missed.
+/// Returns the average cost of an instruction; 0 if the core model could not run. The caller holds cache_lock. Takes as
+/// long as core_finish().
+s64 core_costs(Thread* t, const u64* executed, SegmentCost* costs);
 /// For a process that samples cycles: finds the cost of a segment that was not executed then, from the costs of its
 /// instructions. Single steps are such segments. Returns false if one of these is unknown. The caller holds cache_lock.
 bool core_cost_from_instructions(u32 number, s64& cost);

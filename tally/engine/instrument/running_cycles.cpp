@@ -84,12 +84,12 @@ bool should_run_model(const ThreadCycles& c) {
 }
 
 /// `waits`: waits for cache_lock if it is taken.
-void run_model(bool waits) {
+void run_model(Thread* t, bool waits) {
   if (waits)
     translate::cache_lock.take();
   else if (!translate::cache_lock.try_take())
     return;
-  if (const s64 found = core_costs(all_executed, costs); found > 0) average = found;
+  if (const s64 found = core_costs(t, all_executed, costs); found > 0) average = found;
   instructions_at_last_run = all_instructions;
   all_unseen = 0;
   model_runs++;
@@ -157,7 +157,7 @@ void running_cycles_forget() {
 
 s64 running_cycles(Thread* t, bool waits) {
   ThreadCycles& c = own(t);
-  if (should_run_model(c)) run_model(waits);
+  if (should_run_model(c)) run_model(t, waits);
   add_listed_costs(c);
   s64 cycles = c.cycles;
   const u64* const statistics = reinterpret_cast<const u64*>(&model_counts(t)->values);

@@ -318,8 +318,10 @@ int count(StatOptions& options) {
   auto choice = backend::choose(options.backend, options.stat, machine, options.model.simulation);
   if (!choice) return report_error(choice.error());
   options.stat.usual_events = options.nothing_asked;
-  if (options.nothing_asked)
+  if (options.nothing_asked) {
     options.stat.events = default_events(*choice->backend, options.stat.target, options.kernel);
+    if (options.native) options.stat.metrics = *parse_metrics({why::native_metrics(options.stat.events)});
+  }
   if (const auto added = add_events_of(options.stat.metrics, options.stat.events); !added)
     return report_error(added.error());
   if (*baseline) {

@@ -81,6 +81,12 @@ TEST(NativeRun, estimates_cycles_and_their_ratio_to_instructions) {
   EXPECT_NEAR(metric(result, "model-error"), error, 1e-6);
 }
 
+TEST(NativeRun, have_the_error_of_a_model_without_named_events) {
+  const auto result = nlohmann::json::parse(native_run(with({"--model", "host", "--"}, busy)).out);
+  EXPECT_NE(metric(result, "model-error"), 0);
+  EXPECT_EQ(native_run(with({"--"}, busy)).out.find("model-error"), std::string::npos) << "no cycles without a model";
+}
+
 TEST(NativeRun, are_repeated_for_a_short_program_and_not_for_a_very_short_one) {
   const TemporaryFile trace("trace");
   const auto result = nlohmann::json::parse(

@@ -60,7 +60,7 @@ void emit_run_time_count(Emitter& e, u32 number, u8 reg, s32 each) {
 }
 u64 emit_entry_check(const Arena&, Emitter& e, u64) { return e.here(); }
 u32 entry_check_bytes(u64) { return 0; }
-Trace* new_trace(Arena&, u64, u64) { return nullptr; }
+Trace* new_trace(Arena&, u64, u64, bool) { return nullptr; }
 u64 literal(Arena&, u64 value) {
   std::memcpy(reinterpret_cast<void*>(literal_at), &value, sizeof value);
   return literal_at;

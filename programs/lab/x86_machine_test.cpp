@@ -38,9 +38,15 @@ TEST(LabMachine, U2_rep_counts_the_accesses_of_its_elements) {
     const char* text;
     std::uint64_t loads, stores;
   };
-  for (const Case& c : {Case{"0\n  rep stosb", 0, 0}, {"4096\n  rep stosb", 0, 4096}, {"100\n  rep movsb", 100, 100},
-                        {"100\n  rep lodsb", 100, 0}, {"0\n  repe cmpsb", 0, 0}, {"100\n  repe cmpsb", 200, 0},
-                        {"100\n  repne scasb", 100, 0}, {"100\n  repe scasb", 1, 0}, {"10000h\n  a16 rep stosb", 0, 0}}) {
+  for (const Case& c : {Case{"0\n  rep stosb", 0, 0},
+                        {"4096\n  rep stosb", 0, 4096},
+                        {"100\n  rep movsb", 100, 100},
+                        {"100\n  rep lodsb", 100, 0},
+                        {"0\n  repe cmpsb", 0, 0},
+                        {"100\n  repe cmpsb", 200, 0},
+                        {"100\n  repne scasb", 100, 0},
+                        {"100\n  repe scasb", 1, 0},
+                        {"10000h\n  a16 rep stosb", 0, 0}}) {
     const Ran run = ran(begin + c.text + "\n  WRITE_MSR IA32_PERF_GLOBAL_CTRL, 0\n  hlt\n");
     EXPECT_EQ(run.counter(0), c.loads) << c.text;
     EXPECT_EQ(run.counter(1), c.stores) << c.text;

@@ -21,6 +21,7 @@
 #include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/analysis/profile_parts.hpp"
 #include "tally/output/data/valgrind_file.hpp"
+#include "tally/tools/command/command.hpp"
 
 namespace tally::callgrind {
 namespace {
@@ -47,6 +48,8 @@ class Writer {
       return fail(Code::cannot_measure, "no process was counted: the program ran natively",
                   "`tally stat -- PROGRAM` gives the reason");
     const std::vector<Process> processes = included_processes();
+    if (processes.empty() && !options_.traces_children)
+      command::say({"no file: the program executed another one; --trace-children=yes profiles that"});
     for (const Process& process : processes) begin_log(process);
     // The started process ends last, and its file replaces those of its children that have the same name.
     for (std::size_t i = processes.size(); i-- > 0;) add_process(processes[i]);

@@ -25,7 +25,7 @@ struct Language {
 
 struct Framework;
 
-/// So many runs on each side are compared by their ranks.
+/// How many runs on each side are compared by their ranks.
 inline constexpr std::int64_t repeats_that_decide = 5;
 
 struct Benchmark {

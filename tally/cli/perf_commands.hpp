@@ -14,6 +14,8 @@ inline constexpr CommandHint command_hints[] = {
     {"count", "use `tally stat -- PROGRAM`"},
     {"record", "use `tally profile -- PROGRAM` for a profile, `tally sample --every 1M -- PROGRAM` for a time series"},
     {"top", "use `tally watch` for cores and processes, `tally profile -a -e cpu-clock -- sleep 5` for functions"},
+    {"coverage", "use `tally profile --format lcov -o FILE -- PROGRAM`; `--fail-under 80%` is a gate"},
+    {"why", "use `tally compare --why OLD.json NEW.json` with two results of `tally stat --path-hash`"},
     {"diff", "use `tally compare OLD.json NEW.json` with two results of `tally profile -o FILE.json`"},
     {"list", "use `tally events`; `tally event NAME` explains one"},
     {"annotate", "use `tally profile --annotate FUNCTION -- PROGRAM`"},

@@ -185,6 +185,7 @@ TEST(Timing, a_delay_leaves_the_beginning_out) {
 TEST(Timing, a_time_out_ends_the_program) {
   TALLY_NEEDS_COUNTERS();
   const json result = result_of({"-e", "task-clock,duration_time", "--timeout", "50", "--", "sleep", "1000"});
+  EXPECT_TRUE(holds(result["notices"].dump(), "--timeout: counts end there; tally then sent SIGTERM"));
   EXPECT_EQ(result["signal"], SIGTERM);
   EXPECT_FALSE(result["incomplete"]);
   EXPECT_EQ(result["events"][0]["trust"], "counted");

@@ -740,5 +740,11 @@ TEST_F(Callgrind, counts_what_valgrind_counts) {
   EXPECT_EQ(file("ours").header.at("positions"), file("theirs").header.at("positions"));
 }
 
+TEST_F(Callgrind, a_script_that_executes_a_program_needs_trace_children) {
+  const Finished finished = tally({"callgrind", "/bin/sh", "-c", "exec true"});
+  EXPECT_EQ(finished.code(), 0);
+  EXPECT_TRUE(holds(finished.err, "--trace-children=yes profiles that")) << finished.err;
+}
+
 }  // namespace
 }  // namespace tally::test

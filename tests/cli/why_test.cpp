@@ -83,9 +83,9 @@ TEST(Why, names_the_variable_of_the_environment) {
 
 /// A result of the program that does the work of the number in TALLY_TEST_CHOICE, under env(1).
 void measure_choice(const TemporaryFile& file, const Words& variables, const Words& options) {
-  const Words stat = tally_words(with({"stat", "-q", "--backend", "engine", "-e", "instructions", "--path-hash", "-o",
-                                       file.path()},
-                                      with(options, {"--", PARTING, "choice"})));
+  const Words stat =
+      tally_words(with({"stat", "-q", "--backend", "engine", "-e", "instructions", "--path-hash", "-o", file.path()},
+                       with(options, {"--", PARTING, "choice"})));
   const Finished run = Running(with(with({"/usr/bin/env"}, variables), stat)).finish();
   EXPECT_EQ(run.code(), 0) << run.err;
 }
@@ -103,7 +103,8 @@ TEST(Why, counts_what_each_of_several_differences_adds) {
   // The sum of both, as of the whole.
   const auto number_after = [&](const std::string& words) {
     std::string digits;
-    for (std::size_t at = text.find(words) + words.size(); at < text.size() && text[at] != '\n' && text[at] != ';'; ++at)
+    for (std::size_t at = text.find(words) + words.size(); at < text.size() && text[at] != '\n' && text[at] != ';';
+         ++at)
       if (text[at] != ',') digits += text[at];
     return std::atoll(digits.c_str());
   };
@@ -128,9 +129,9 @@ TEST(Why, names_an_option_and_not_the_variables_that_it_sets) {
 TEST(Why, every_run_reads_the_same_from_a_pipe) {
   const Results results;
   for (const auto& [file, input] : {std::pair{&results.before, "abc"}, std::pair{&results.after, "abcdefgh"}}) {
-    const Finished run = Running({"/bin/sh", "-c", "i=$1; shift; printf $i | exec \"$@\"", "sh", input, TALLY_COMMAND, "stat",
-                                  "-q", "--backend", "engine", "-e", "instructions", "--path-hash", "--repeatable", "-o",
-                                  file->path(), "--", PARTING, "input"})
+    const Finished run = Running({"/bin/sh", "-c", "i=$1; shift; printf $i | exec \"$@\"", "sh", input, TALLY_COMMAND,
+                                  "stat", "-q", "--backend", "engine", "-e", "instructions", "--path-hash",
+                                  "--repeatable", "-o", file->path(), "--", PARTING, "input"})
                              .finish();
     EXPECT_EQ(run.code(), 0) << run.err;
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
+#include "tally/output/result/interval_reason.hpp"
 
 namespace tally::backend {
 namespace {
@@ -72,6 +73,7 @@ void Conductor::due(Nanoseconds now) {
   }
   if (last_call_ && *last_call_ <= now) {
     last_call_.reset();
+    timed_out_ = true;
     (void)finish(now);
     at_timeout_();
   }
@@ -174,11 +176,13 @@ EventCount Conductor::in_interval(std::size_t index, const std::vector<Count>& c
   const event::Event& event = order_.events[index];
   if (event.id == event::Id::duration_time) return event_count(event, meter_.duration(length));
   const bool at_end_only = event::definition(event.id).kind == event::Kind::software && !kernel_event(event.id);
-  if (at_end_only) return event_count(event, absent("available only at the end"));
+  if (at_end_only) return event_count(event, absent(result::only_at_end));
   return event_count(event, partial_of_lost(counts[index] - before_[index], lost_));
 }
 
-void add_unknown_commands(const Conductor& conductor, std::vector<std::string>& notices) {
+void add_control_notices(const Conductor& conductor, std::vector<std::string>& notices) {
+  if (conductor.timed_out())
+    notices.emplace_back("--timeout: counts end there; tally then sent SIGTERM to the program");
   for (const std::string& command : conductor.unknown_commands())
     notices.push_back(
         fmt::format("the command '{}' of --control is unknown, and ignored: use enable, disable, ping or stop",

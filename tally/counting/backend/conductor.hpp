@@ -50,6 +50,7 @@ class Conductor final : public Schedule {
 
   /// Returns the commands that were ignored, because tally does not know them; each once.
   const std::vector<std::string>& unknown_commands() const { return unknown_; }
+  bool timed_out() const { return timed_out_; }
 
   /// Ends the last interval, and returns the counts of the whole time, or up to the time-out if that came first.
   std::vector<Count> finish(Nanoseconds now);
@@ -91,6 +92,7 @@ class Conductor final : public Schedule {
   std::optional<Nanoseconds> off_since_;              // when a command stopped them
   Nanoseconds off_{0};                                // how long commands stopped them, without the current stop
   std::vector<std::string> unknown_;
+  bool timed_out_ = false;
   std::optional<Nanoseconds> next_end_;   // when the current interval ends
   std::optional<Nanoseconds> last_call_;  // when the time-out comes
   std::optional<Nanoseconds> next_read_;  // when to read multiplexed counters next
@@ -104,7 +106,7 @@ class Conductor final : public Schedule {
 };
 
 /// Adds a note for the user about commands that were ignored.
-void add_unknown_commands(const Conductor& conductor, std::vector<std::string>& notices);
+void add_control_notices(const Conductor& conductor, std::vector<std::string>& notices);
 
 /// Returns the count as partial if it comes from the kernel's accounting of the whole run and the order counts only
 /// part of the run. `windowed`: the count covers the counted time only, and stays as it is.

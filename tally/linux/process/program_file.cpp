@@ -24,10 +24,20 @@ int why_not_executable(const std::string& path) {
   return 0;
 }
 
+/// What to type instead of several words that are one argument.
+std::string hint_for_words(const std::string& name) {
+  const std::size_t blank = name.find(' ');
+  if (blank == std::string::npos) return {};
+  return name.find('=') < blank ? "set a variable of the environment by `env NAME=VALUE PROGRAM`, in separate words"
+                                : "write program and arguments as separate words; a line for the shell: `sh -c 'LINE'`";
+}
+
 tl::unexpected<Error> refused(const std::string& path, int why) {
   const std::string shown = printable(path);
   switch (why) {
-    case ENOENT: return fail(Code::not_found, fmt::format("cannot run '{}': there is no such file", shown), "", why);
+    case ENOENT:
+      return fail(Code::not_found, fmt::format("cannot run '{}': there is no such file", shown), hint_for_words(path),
+                  why);
     case ENOTDIR:
       return fail(Code::not_found, fmt::format("cannot run '{}': a part of the path is not a directory", shown), "",
                   why);
@@ -49,7 +59,7 @@ std::string search_path() {
 
 Result<std::string> find_program(const std::string& name, const std::string& search_path) {
   if (name.empty()) return fail(Code::not_found, "cannot run '': the command's name is empty", "", ENOENT);
-  if (name.find('/') != std::string::npos) {
+  if (name.find('/') != std::string::npos || name == "." || name == "..") {
     if (const int why = why_not_executable(name)) return refused(name, why);
     return name;
   }
@@ -64,7 +74,7 @@ Result<std::string> find_program(const std::string& name, const std::string& sea
   if (seen) return refused(seen->first, seen->second);
   return fail(Code::not_found,
               fmt::format("cannot run '{}': no directory in PATH contains a program with this name", printable(name)),
-              "", ENOENT);
+              hint_for_words(name), ENOENT);
 }
 
 Error become(const std::string& path, const std::vector<std::string>& command_line) {

@@ -103,8 +103,10 @@ std::vector<VariableDifference> compare_environments(const result::StartConditio
 
 std::string variable_text(const VariableDifference& difference) {
   const std::string name = printable(difference.name);
-  if (!difference.after) return fmt::format("{} (only in the first, {})", name, plural(*difference.before, "byte", "bytes"));
-  if (!difference.before) return fmt::format("{} (only in the second, {})", name, plural(*difference.after, "byte", "bytes"));
+  if (!difference.after)
+    return fmt::format("{} (only in the first, {})", name, plural(*difference.before, "byte", "bytes"));
+  if (!difference.before)
+    return fmt::format("{} (only in the second, {})", name, plural(*difference.after, "byte", "bytes"));
   if (*difference.before == *difference.after)
     return fmt::format("{} (another value of {})", name, plural(*difference.after, "byte", "bytes"));
   return fmt::format("{} ({} and {} bytes)", name, *difference.before, *difference.after);

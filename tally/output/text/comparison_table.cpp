@@ -249,10 +249,10 @@ std::string comparison_table(const JudgedComparison& judged, const ComparisonSty
     text += prose_line("note: " + printable(warning), style.terminal);
   const std::vector<GateLine> gates = gate_lines(judged.gates);
   // The last line has the text of a single gate that does not pass.
-  const bool is_said = gates.size() == 1 && judged.gates[0].state != GateResult::State::passed;
-  if (!gates.empty() && !is_said) text += "\n";
+  const bool is_repeated = gates.size() == 1 && judged.gates[0].state != GateResult::State::passed;
+  if (!gates.empty() && !is_repeated) text += "\n";
   for (const GateLine& gate : gates)
-    if (!is_said) text += prose_line(fmt::format("{}: {}", gate.state, printable(gate.text)), style.terminal);
+    if (!is_repeated) text += prose_line(fmt::format("{}: {}", gate.state, printable(gate.text)), style.terminal);
   return text + "\n" + prose_line(printable(judged.verdict()), style.terminal);
 }
 

@@ -31,7 +31,7 @@ std::string share(std::int64_t part, std::int64_t whole) {
 }
 
 /// The events with columns of their own: causes of cycles have one together. The first one sorts the rows: an estimate
-/// of cycles in front of the modelled cycles that it corrects.
+/// of cycles before the modelled cycles that it corrects.
 std::vector<std::size_t> counted(const result::Profile& profile) {
   const auto causes = CauseColumns::find(profile.stat.events);
   std::vector<std::size_t> events;

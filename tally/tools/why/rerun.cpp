@@ -32,22 +32,21 @@ bool is_repeatable_variable(const std::string& name) {
 
 /// Makes a variable as it was: with the same value if this process or `values` has that; else with this process's value
 /// or one of the same length.
-std::string Rerun::variable(const result::EnvironmentVariable& one, const std::vector<std::string>& values) {
+std::string Rerun::variable(const result::EnvironmentVariable& wanted, const std::vector<std::string>& values) {
   for (const std::string& word : values) {
-    const std::string_view value = std::string_view(word).substr(std::min(one.name.size() + 1, word.size()));
-    if (name_of(word) == one.name && static_cast<std::int64_t>(value.size()) == one.bytes &&
-        check_of_value(value) == one.check)
+    const std::string_view value = std::string_view(word).substr(std::min(wanted.name.size() + 1, word.size()));
+    if (name_of(word) == wanted.name && static_cast<std::int64_t>(value.size()) == wanted.bytes &&
+        check_of_value(value) == wanted.check)
       return word;
   }
-  const auto found = find_variable(values, one.name);
-  const bool is_set = found != values.end();
-  unknown_.push_back(one.name);
-  deviations_.push_back(
-      (is_set ? fmt::format("{} has another value now", printable(one.name))
-              : fmt::format("{} is not set now: a value of {} is used", printable(one.name),
-                            plural(one.bytes, "letter", "letters"))) +
-      fmt::format("; `--env {}=VALUE` passes its value", printable(one.name)));
-  return is_set ? *found : fmt::format("{}={}", one.name, std::string(static_cast<std::size_t>(one.bytes), 'x'));
+  const auto value = find_variable(values, wanted.name);
+  const bool is_set = value != values.end();
+  unknown_.push_back(wanted.name);
+  deviations_.push_back((is_set ? fmt::format("{} has another value now", printable(wanted.name))
+                                : fmt::format("{} is not set now: a value of {} is used", printable(wanted.name),
+                                              plural(wanted.bytes, "letter", "letters"))) +
+                        fmt::format("; `--env {}=VALUE` passes its value", printable(wanted.name)));
+  return is_set ? *value : fmt::format("{}={}", wanted.name, std::string(static_cast<std::size_t>(wanted.bytes), 'x'));
 }
 
 Result<Rerun> Rerun::prepare(const result::Stat& stat, const std::string& file, StatReader read,
@@ -104,8 +103,8 @@ void Rerun::take_variable(const std::string& name, const Rerun& other) {
 }
 
 bool Rerun::take(const StartDifference& difference, const Rerun& other) {
-  switch (difference.what) {
-    case StartDifference::What::variable: {
+  switch (difference.kind) {
+    case StartDifference::Kind::variable: {
       const std::string& name = difference.variable;
       const bool is_in_both = find_variable(state_.environment, name) != state_.environment.end() &&
                               find_variable(other.state_.environment, name) != other.state_.environment.end();
@@ -116,17 +115,18 @@ bool Rerun::take(const StartDifference& difference, const Rerun& other) {
       take_variable(name, other);
       return true;
     }
-    case StartDifference::What::repeatable:
+    case StartDifference::Kind::repeatable:
       options_.conditions.repeatable = other.options_.conditions.repeatable;
-      for (const std::string& word : linux::repeatable_environment({})) take_variable(std::string(name_of(word)), other);
+      for (const std::string& word : linux::repeatable_environment({}))
+        take_variable(std::string(name_of(word)), other);
       return true;
-    case StartDifference::What::clock: options_.conditions.clock = other.options_.conditions.clock; return true;
-    case StartDifference::What::command: options_.target.command = other.command(); return true;
-    case StartDifference::What::cpu_model:
+    case StartDifference::Kind::clock: options_.conditions.clock = other.options_.conditions.clock; return true;
+    case StartDifference::Kind::command: options_.target.command = other.command(); return true;
+    case StartDifference::Kind::cpu_model:
       options_.conditions.cpu_model = other.options_.conditions.cpu_model;
       return true;
-    case StartDifference::What::directory: state_.directory = other.state_.directory; return true;
-    case StartDifference::What::file: return false;
+    case StartDifference::Kind::directory: state_.directory = other.state_.directory; return true;
+    case StartDifference::Kind::file: return false;
   }
   return false;
 }

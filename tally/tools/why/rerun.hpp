@@ -16,8 +16,8 @@ using StatReader = Result<measure::StatOptions> (*)(const std::vector<std::strin
 
 /// One thing in which two stored runs were started differently.
 struct StartDifference {
-  enum class What { variable, repeatable, clock, command, cpu_model, directory, file };
-  What what;
+  enum class Kind { variable, repeatable, clock, command, cpu_model, directory, file };
+  Kind kind;
   std::string text;           ///< "environment: DEBUG (only in the second, 1 byte)"
   std::string variable = {};  ///< the name of a variable of the environment
 };
@@ -56,7 +56,7 @@ class Rerun {
   const std::vector<std::string>& command() const { return options_.target.command; }
 
  private:
-  std::string variable(const result::EnvironmentVariable& one, const std::vector<std::string>& values);
+  std::string variable(const result::EnvironmentVariable& wanted, const std::vector<std::string>& values);
   void take_variable(const std::string& name, const Rerun& other);
 
   measure::StatOptions options_;

@@ -305,10 +305,10 @@ class Explanation {
 
   Result<Cause> find_cause(const PartedRuns& runs) {
     const auto differing = differing_reads(runs.before, runs.after, runs.parting.instructions);
-    for (const StartDifference& one : differences_) {
-      const auto parts = parts_by(one, runs);
+    for (const StartDifference& difference : differences_) {
+      const auto parts = parts_by(difference, runs);
       if (!parts) return fail(parts.error());
-      if (*parts) return cause_in(one, runs, differing);
+      if (*parts) return cause_in(difference, runs, differing);
     }
     const auto until = runs_until_first_parts(runs.before);
     if (!until) return fail(until.error());
@@ -318,7 +318,7 @@ class Explanation {
       if (!parts) return fail(parts.error());
       if (*parts) {
         Cause cause = cause_in_reads("cause: the commands differ; each always takes its own path", runs, differing);
-        for (const StartDifference& one : differences_) cause.details.push_back(one.text);
+        for (const StartDifference& difference : differences_) cause.details.push_back(difference.text);
         return cause;
       }
     }
@@ -351,18 +351,19 @@ class Explanation {
   }
 
   Cause cause_in(const StartDifference& difference, const PartedRuns& runs, const std::vector<std::size_t>& differing) {
-    using enum StartDifference::What;
+    using enum StartDifference::Kind;
     const std::string begin = differences_.size() > 1 ? "cause of this first parting: " : "cause: ";
-    if (difference.what == variable)
+    if (difference.kind == variable)
       return {begin + "the environment variable" + difference.text.substr(difference.text.find(':') + 1)};
-    if (difference.what == repeatable || difference.what == clock) return {begin + difference.text};
+    if (difference.kind == repeatable || difference.kind == clock) return {begin + difference.text};
     Cause cause = cause_in_reads(begin + difference.text, runs, differing);
     if (!cause.details.empty()) cause.details.push_back(difference.text);
     return cause;
   }
 
   /// What both commands read and found different, if there is such; else `otherwise`.
-  Cause cause_in_reads(const std::string& otherwise, const PartedRuns& runs, const std::vector<std::size_t>& differing) {
+  Cause cause_in_reads(const std::string& otherwise, const PartedRuns& runs,
+                       const std::vector<std::size_t>& differing) {
     const Read* const read = last_read(runs.before, differing, [](const Read& one) { return one.value != 0; });
     if (read == nullptr) return {otherwise};
     return {"cause: " + read_text(runs.before, *read, runs.parting.instructions),
@@ -411,11 +412,11 @@ class Explanation {
     const auto base = sums_of(first_);
     if (!base) return fail(base.error());
     for (std::size_t i = 0; i < differences_.size(); ++i) {
-      const StartDifference& one = differences_[i];
+      const StartDifference& difference = differences_[i];
       Rerun changed = first_;
       std::string text = "not separated: its other ";
-      if (!changed.take(one, second_)) {
-        text += one.what == StartDifference::What::file ? "content is missing" : "value is unknown (--env)";
+      if (!changed.take(difference, second_)) {
+        text += difference.kind == StartDifference::Kind::file ? "content is missing" : "value is unknown (--env)";
       } else if (i >= most) {
         text = fmt::format("not separated: only {} are counted", most);
       } else {
@@ -423,7 +424,7 @@ class Explanation {
         if (!with) return fail(with.error());
         text = change_text(*base, *with);
       }
-      lines_.push_back(fmt::format("  {}: {}", one.text, text));
+      lines_.push_back(fmt::format("  {}: {}", differences_[i].text, text));
     }
     const auto other = sums_of(second_);
     if (!other) return fail(other.error());
@@ -501,7 +502,7 @@ std::vector<std::string> stored_lines(const StoredRun& before, const StoredRun& 
   if (before.stat.environment.cpu != after.stat.environment.cpu)
     lines.push_back(fmt::format("processor: {} and {}", printable(before.stat.environment.cpu),
                                 printable(after.stat.environment.cpu)));
-  for (const StartDifference& one : differences) lines.push_back(one.text);
+  for (const StartDifference& difference : differences) lines.push_back(difference.text);
   return lines;
 }
 
@@ -564,7 +565,8 @@ int explain_difference(const StoredRun& before, const StoredRun& after, StatRead
       lines.push_back(fmt::format("run again, the {} is not as it was: {}", which, deviation));
   auto signals = linux::Signals::watch();
   if (!signals) return command::report_error(signals.error());
-  auto explained = Explanation(before, after, difference, *std::move(a), *std::move(b), std::move(differences), *signals).explain();
+  auto explained =
+      Explanation(before, after, difference, *std::move(a), *std::move(b), std::move(differences), *signals).explain();
   if (const auto signal = signals->interrupted_by()) linux::die_of(*signal);
   if (!explained) {
     (void)print_lines(lines);

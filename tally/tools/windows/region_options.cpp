@@ -26,6 +26,27 @@ backend::FunctionFinder function_finder() {
   };
 }
 
+namespace {
+
+/// The names in lists with commas, which may also be inside the brackets of a C++ name.
+std::vector<std::string> listed_functions(const std::vector<std::string>& lists) {
+  std::vector<std::string> names;
+  for (const std::string& list : lists) {
+    int depth = 0;
+    names.emplace_back();
+    for (const char c : list) {
+      depth += (c == '<' || c == '(' || c == '[') - (c == '>' || c == ')' || c == ']');
+      if (c == ',' && depth == 0 && !names.back().empty() && !names.back().ends_with("operator"))
+        names.emplace_back();
+      else
+        names.back() += c;
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
 void add_entry_options(command::Page& page, std::string& trap, bool& per_entry) {
   const command::GroupScope group(page, command::regions_group);
   page.add_option("--trap", trap,
@@ -42,7 +63,8 @@ void add_entry_options(command::Page& page, std::string& trap, bool& per_entry) 
 void add_region_options(command::Page& app, RegionOptions& options) {
   const command::GroupScope group(app, command::regions_group);
   app.add_option("--function", options.functions,
-                 "engine only: also count each call of function NAME, from entry to return; may be repeated")
+                 "engine only: also count each call of function NAME, from entry to return; may be repeated, or a list "
+                 "NAME,NAME")
       .repeated()
       .value_name("NAME");
   app.add_option("--from", options.from, "engine only, with --to: start counting each time LOCATION is executed")
@@ -62,12 +84,13 @@ Result<void> choose_regions(const RegionOptions& options, std::vector<backend::C
                 "for example: tally stat --from parse --to parse+0x40 -- ./prog");
   }
   const std::size_t traps = options.trap.empty() ? 0 : 1;
-  if (options.functions.size() + options.from.size() + traps > backend::region_limit) {
+  const std::vector<std::string> functions = listed_functions(options.functions);
+  if (functions.size() + options.from.size() + traps > backend::region_limit) {
     return fail(Code::bad_usage,
                 fmt::format("more than {} functions, --from/--to pairs and traps", backend::region_limit),
                 "count the rest in another run");
   }
-  for (const std::string& name : options.functions) {
+  for (const std::string& name : functions) {
     auto point = point_of(name);
     if (!point) return fail(point.error());
     regions.push_back({name, std::move(*point), {}});

@@ -427,7 +427,7 @@ Result<Execution> execute(const Order& order, const std::string& image, Channel&
   note_lost_counters(order, execution);
   if (!execution.statistics.lost.empty()) conductor->mark_lost(execution.statistics.lost);
   execution.intervals = conductor->intervals();
-  add_unknown_commands(*conductor, execution.command_notes);
+  add_control_notices(*conductor, execution.command_notes);
   counted_time = meter.counted_time();
   return execution;
 }

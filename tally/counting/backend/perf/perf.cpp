@@ -90,7 +90,7 @@ class CommandCount {
     Outcome outcome = native_.outcome(statistics);
     outcome.notices.insert(outcome.notices.begin(), others->notices.begin(), others->notices.end());
     outcome.intervals = conductor.intervals();
-    add_unknown_commands(conductor, outcome.notices);
+    add_control_notices(conductor, outcome.notices);
     const Nanoseconds duration = conductor.counted(linux::now());
     if (conductor.began()) {
       outcome.parts = parts_of(order_, cores_, counters_, duration);

@@ -6,6 +6,7 @@
 #include "tally/counting/backend/engine/count/collect.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
 #include "tally/linux/process/spawn.hpp"
+#include "tally/output/result/interval_reason.hpp"
 
 namespace tally::backend::engine {
 namespace {
@@ -167,7 +168,7 @@ std::vector<Count> LiveMeter::read() {
     // Models report at the end only.
     counts.push_back(kind == event::Kind::hardware ? count_of(event, tally)
                      : kernel_event(event.id)      ? software_while_running(event, statistics)
-                                                   : absent("available only at the end"));
+                                                   : absent(result::only_at_end));
   }
   return counts;
 }

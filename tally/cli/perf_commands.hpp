@@ -24,7 +24,8 @@ inline constexpr CommandHint command_hints[] = {
     {"mem",
      "use `tally memory` to measure this machine, `tally stat --model host -e LLC-load-misses -- PROGRAM` for a "
      "program"},
-    {"c2c", "models have the caches of one processor: perf finds shared lines on a machine with a PMU"},
+    {"c2c",
+     "models have the caches of one processor; use perf on a machine with a PMU, or `tally memory` for this machine"},
     {"trace", "use `strace` for system calls, `tally sample --every 1M -- PROGRAM` for a time series of counts"},
     {"test", "use `tally verify`"},
     {"check", "use `tally doctor`"},

@@ -117,14 +117,15 @@ TEST(Asm, has_the_published_latencies_of_haswell) {
                {"bsf rax, rbx", 3},
                {"paddd xmm0, xmm1", 1}};
   for (const auto& one : cases) {
-    EXPECT_EQ(counts_of_copy(one.code, {"-e", "cycles"})["latency"], one.latency) << one.code;
+    // The loop around the copies mispredicts its end.
+    EXPECT_NEAR(counts_of_copy(one.code, {"-e", "cycles"})["latency"], one.latency, 0.001) << one.code;
   }
 }
 
 TEST(Asm, distinguishes_latency_from_throughput) {
   const auto multiply = counts_of_copy("imul r12, r11", {"-e", "cycles"});
-  EXPECT_EQ(multiply.at("latency"), 3);
-  EXPECT_EQ(multiply.at("throughput"), 1);
+  EXPECT_NEAR(multiply.at("latency"), 3, 0.001);
+  EXPECT_NEAR(multiply.at("throughput"), 1, 0.001);
   const auto zero = counts_of_copy("xor eax, eax", {"-e", "cycles"});
   EXPECT_FALSE(zero.contains("latency"));
   EXPECT_EQ(zero.at("throughput"), 0.25);
@@ -137,7 +138,7 @@ TEST(Asm, waits_for_what_an_instruction_may_keep) {
     EXPECT_GE(counts_of_copy(code, {"-e", "cycles"})["cycles:u"], 1.0) << code;
   }
   // DEC keeps the carry, which is stored apart from the other flags: nothing waits for the flags of the multiplication.
-  EXPECT_EQ(counts_of_copy("imul r12, r11; dec r11", {"-e", "cycles"})["cycles:u"], 3.0);
+  EXPECT_NEAR(counts_of_copy("imul r12, r11; dec r11", {"-e", "cycles"})["cycles:u"], 3.0, 0.001);
 }
 
 TEST(Asm, has_no_cycles_where_an_instruction_has_no_timing) {

@@ -111,7 +111,9 @@ TEST(Why, counts_what_each_of_several_differences_adds) {
   const auto choice = number_after("TALLY_TEST_CHOICE (another value of 1 byte): +");
   EXPECT_GT(choice, 4 * 1000 * 3);
   EXPECT_EQ(choice + number_after("TALLY_TEST_OTHER (only in the second, 1 byte): +"), number_after("together: +"));
-  EXPECT_EQ(number_after("together: +"), number_after("in the stored runs: +"));
+  // The stored runs had random addresses.
+  EXPECT_NEAR(static_cast<double>(number_after("together: +")),
+              static_cast<double>(number_after("in the stored runs: +")), 500);
   const std::string without = results.why().out;
   EXPECT_TRUE(holds(without, "TALLY_TEST_CHOICE (another value of 1 byte): not separated: ")) << without;
 }

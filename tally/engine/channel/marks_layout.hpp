@@ -11,7 +11,8 @@
 
 namespace tally::channel {
 
-inline constexpr uint32_t mark_limit = 16, mark_event_limit = 30;
+/// Windows need more events than marks: cycles of a model are a sum of several.
+inline constexpr uint32_t mark_limit = 16, mark_event_limit = 30, weight_limit = 32;
 
 /// An event is a weighted sum of the fields of Totals and the values of ModelValues, in this order.
 inline constexpr uint32_t mark_fields = field_count;
@@ -30,7 +31,7 @@ struct Marks {
   uint32_t count;                 ///< number of marks
   uint32_t events;                ///< number of events: the first rows of `weight`
   uint32_t modelled;              ///< 1: some events need ModelValues
-  int8_t weight[mark_event_limit][mark_values];
+  int8_t weight[weight_limit][mark_values];
   uint32_t cycles_rows;                            ///< bit i: row i has no weights but contains the cycles
   int32_t miss_cycles[mark_values - mark_fields];  ///< cycles that each of ModelValues adds to those of the core
 };

@@ -55,9 +55,9 @@ engine_entry:
   mov %rbp, %r8
   call engine_start
   ud2
-.bss
+.section .lbss,"aw",@nobits
 .balign 64
-.skip 16384
+.skip 65536
 first_stack_end:
 .skip 64
 .text

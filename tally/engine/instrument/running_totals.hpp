@@ -50,7 +50,7 @@ channel::Totals totals_of(Thread* t);
 
 /// The current values of the requested events (channel::Marks::weight).
 struct EventSums {
-  s64 of[channel::mark_event_limit];
+  s64 of[channel::weight_limit];
 };
 /// `waits`: as for running_cycles().
 void read_events(Thread* t, EventSums& sums, bool waits = true);

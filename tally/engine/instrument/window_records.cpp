@@ -21,7 +21,7 @@ enum Source : u8 { of_sum, of_trigger, of_counters };
 struct {
   Source source;
   u8 number;
-} source_of_event[channel::mark_event_limit];
+} source_of_event[channel::weight_limit];
 bool reads_counters;
 
 bool is_trigger(u32 event, u32 trigger) {

@@ -5,6 +5,7 @@
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
+#include "tally/linux/files/terminal_width.hpp"
 
 namespace tally::command {
 
@@ -21,7 +22,12 @@ int exit_code(Code code) {
 
 void say(const std::vector<std::string>& lines) {
   std::string text;
-  for (const std::string& line : lines) text += fmt::format("{}{}\n", text.empty() ? "tally: " : "       ", line);
+  const std::size_t columns = linux::terminal_columns(linux::Stream::error);
+  for (const std::string& line : lines) {
+    const std::string_view first = text.empty() ? "tally: " : "       ";
+    const bool fits = columns == 0 || first.size() + display_width(line) <= columns;
+    text += fits ? fmt::format("{}{}\n", first, line) : hanging(first, line, columns);
+  }
   text = ForeignText(text).in_lines();
   // A single write keeps it separate from the program's output. A failure cannot be reported anywhere.
   (void)linux::Output::standard_error().write(text);

@@ -266,8 +266,7 @@ void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRe
     else if (!point.seconds)
       point.reason =
           "only regions of libtally have a native time, where perf_event_open is allowed; for functions: `tally "
-          "profile "
-          "--roofline`";
+          "profile --roofline`";
     roofline.points.push_back(std::move(point));
   }
 }

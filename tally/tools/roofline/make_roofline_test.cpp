@@ -221,7 +221,7 @@ TEST(Roofline, regions_have_the_time_of_their_longest_thread) {
   Roofline without = program_roofline(counted(), NativeTime{2, 1}, ceilings());
   add_regions(without, {operations}, {});
   EXPECT_FALSE(without.points[1].seconds);
-  EXPECT_NE(without.points[1].reason.find("native run"), std::string::npos);
+  EXPECT_NE(without.points[1].reason.find("native time"), std::string::npos);
 
   Roofline several = program_roofline(counted(), NativeTime{2, 1}, ceilings());
   add_regions(several, {operations, operations}, {native, native});

@@ -36,7 +36,7 @@ struct Reader {
   std::optional<RingMemory> memory;  // nothing after its thread closed it
   std::uint32_t begun = 0, taken_rows = 0;
   bool counted = false;  // its windows have started, and not stopped
-  std::array<std::int64_t, channel::mark_event_limit>
+  std::array<std::int64_t, channel::weight_limit>
       sums{};               // kept for another thread that reuses the record, because it continues the sums
   std::int64_t before = 0;  // the first sum when its thread began
   std::uint64_t path = 0;   // the hash of the last row
@@ -318,7 +318,7 @@ class WindowRows::Work {
 
   void emit(std::uint32_t thread, Reader& reader, std::uint64_t number, std::int64_t time_ns, std::uint32_t ended_by,
             int cpu, std::uint64_t address, const std::int64_t* sums, bool killed = false) {
-    std::array<std::int64_t, channel::mark_event_limit + 1> counts{};
+    std::array<std::int64_t, channel::weight_limit + 1> counts{};
     for (std::uint32_t e = 0; e < events(); ++e) {
       counts[e] = sums[e] - reader.sums[e];
       reader.sums[e] = sums[e];
@@ -393,14 +393,14 @@ class WindowRows::Work {
   }
 
   /// Returns the sums of a thread from its counters and models.
-  std::array<std::int64_t, channel::mark_event_limit> sums_of(std::uint32_t thread) const {
+  std::array<std::int64_t, channel::weight_limit> sums_of(std::uint32_t thread) const {
     const channel::Totals totals = totals_of(thread, shared_);
     channel::ModelCounts models{};
     if (settings_.models.on != 0)
       (void)linux::read_at(shared_.file.get(), channel::model_counts_offset(thread), &models, sizeof models);
     const auto statistics =
         std::bit_cast<std::array<std::uint64_t, channel::mark_values - channel::mark_fields>>(models.values);
-    std::array<std::int64_t, channel::mark_event_limit> sums{};
+    std::array<std::int64_t, channel::weight_limit> sums{};
     for (std::uint32_t e = 0; e < events(); ++e) {
       const std::int8_t* const weight = settings_.marks.weight[e];
       for (std::uint32_t i = 0; i < channel::mark_fields; ++i) sums[e] += weight[i] * totals.field[i];

@@ -16,7 +16,7 @@ std::optional<CyclePlaces> cycle_places(const event::Event& cycles, const Modell
   for (std::size_t figure = 0; figure < statistics; ++figure)
     if (weight_of(cycles.id, figure, modelling) != 0)
       result.statistics.emplace_back(figure, count + result.statistics.size());
-  if (count + result.statistics.size() >= channel::mark_event_limit) return std::nullopt;
+  if (count + result.statistics.size() >= channel::weight_limit) return std::nullopt;
   count += result.statistics.size();
   result.cycles = count;
   return result;
@@ -42,7 +42,7 @@ WindowPlaces window_places(const Order& order, const Modelling& modelling) {
   // Such instructions make the counts of their window partial.
   for (std::size_t i = 0; i < marked.size(); ++i) {
     if (!result.events[i] || !amounts_of(marked[i].event->id).any()) continue;
-    if (!result.unknown && result.count < channel::mark_event_limit) result.unknown = result.count++;
+    if (!result.unknown && result.count < channel::weight_limit) result.unknown = result.count++;
     if (!result.unknown) result.events[i].reset();
   }
   for (std::size_t i = 0; i < marked.size(); ++i) {

@@ -42,10 +42,8 @@ GrowthOrReason growth_between(const RepeatedValue& before, const RepeatedValue& 
   if (agree && before.runs.size() == 1 && after.runs.size() == 1) {
     const std::string& sources = before.sources.empty() ? after.sources : before.sources;
     if (are_repeatable && first != 0 && !sources.empty())
-      return fmt::format(
-          "one run on each side, and the program read what differs between runs ({}): count both 5 times "
-          "(-r 5)",
-          sources);
+      return fmt::format("one run on each side, and the program read what differs between runs ({}): {}", sources,
+                         before.how_to_decide);
     if (are_repeatable) return Growth{first, first, "by one run each"};
     return "one run on each side: " + (before.is_repeatable ? after : before).how_to_decide;
   }

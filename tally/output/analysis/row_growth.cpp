@@ -29,7 +29,11 @@ RepeatedValue repeated_value(const ComparedCount& row, const Measure* measure, V
   const bool repeats = (measure == nullptr && is_exact) || side.repeatable == true;
   RepeatedValue repeated{{}, can_repeat && repeats && side.is_single_threaded, join(side.sources, ", ")};
   const bool is_profile = measure == nullptr || !measure->how_to_repeat.empty();
-  if (can_repeat && side.is_single_threaded)
+  if (can_repeat && side.is_single_threaded && !side.sources.empty())
+    repeated.how_to_decide = measure == nullptr
+                                 ? "`tally stat --repeatable -r 5 --function NAME` decides what a function counts"
+                                 : "count both 5 times (-r 5)";
+  else if (can_repeat && side.is_single_threaded)
     repeated.how_to_decide = is_profile ? "count both with --repeatable" : repeated.how_to_decide;
   else if (measure == nullptr)
     repeated.how_to_decide =

@@ -185,7 +185,20 @@ TEST_F(Bench, stops_programs_that_take_longer_than_their_timeout) {
   const Finished finished = bench({"--only", "hang"});
   EXPECT_EQ(finished.code(), 125) << finished.out;
   EXPECT_TRUE(holds(finished.out, "hang: failed: timeout of 1 s")) << finished.out;
-  EXPECT_FALSE(fs::exists("/proc/" + text("pid").substr(0, text("pid").find('\n')))) << "the program ends, too";
+  // A process that was killed exists until its new parent has waited for it.
+  const auto is_running = [&] {
+    std::ifstream status("/proc/" + text("pid").substr(0, text("pid").find('\n')) + "/status");
+    std::string line;
+    while (std::getline(status, line))
+      if (line.starts_with("State:")) return line.find('Z') == std::string::npos;
+    return false;
+  };
+  EXPECT_FALSE(is_running()) << "the program ends, too";
+  suite("10",
+        "[[benchmark]]\nname = \"child\"\ncommand = [\"sh\", \"-c\", \"trap '' TERM; sh -c 'echo $$ >pid; exec sleep "
+        "1000'\"]\ntimeout = 1\n");
+  EXPECT_EQ(bench({"--only", "child"}).code(), 125);
+  EXPECT_FALSE(is_running()) << "a child that ignores SIGTERM";
   suite("10", "[[benchmark]]\nname = \"input\"\ncommand = [\"cat\"]\nstdin = \"missing\"\n");
   const Finished without = bench({"--only", "input"});
   EXPECT_EQ(without.code(), 125);

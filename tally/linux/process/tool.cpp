@@ -32,7 +32,7 @@ bool is_asked_to_end() {
   return false;
 }
 
-/// No signal is blocked in the tool, and SIGPIPE has its default action, whatever tally's settings are.
+/// The tool leads a process group of its own. No signal is blocked in it, and SIGPIPE has its default action, whatever tally's settings are.
 int start(const std::string& path, const std::vector<std::string>& command, const std::string& input, int output,
           pid_t& process) {
   std::vector<char*> words;
@@ -50,7 +50,7 @@ int start(const std::string& path, const std::vector<std::string>& command, cons
   sigaddset(&by_default, SIGPIPE);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &by_default);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   const int why = posix_spawn(&process, path.c_str(), &files, &attributes, words.data(), environ);
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
@@ -81,9 +81,9 @@ Result<ToolEnd> run_tool(const std::vector<std::string>& command, std::optional<
     pollfd waiting{from.get(), POLLIN, 0};
     poll(&waiting, 1, poll_each_ms);
     if (now() >= last || (!end.was_stopped && is_asked_to_end())) {
-      // A tool that does not end within a second is killed.
-      kill(process, end.was_stopped ? SIGKILL : SIGTERM);
+      // A tool that does not end within a second is killed below.
       if (end.was_stopped) break;
+      kill(-process, SIGTERM);
       end.was_stopped = true;
       last = now() + std::chrono::seconds(1);
     }
@@ -92,6 +92,8 @@ Result<ToolEnd> run_tool(const std::vector<std::string>& command, std::optional<
     if (got <= 0) break;
     if (end.output.size() < most_output) end.output.append(part.data(), static_cast<std::size_t>(got));
   }
+  // With what it started.
+  if (end.was_stopped) kill(-process, SIGKILL);
   int status = 0;
   if (retry([&] { return waitpid(process, &status, 0); }) < 0)
     return system_failure(Code::cannot_measure, "cannot wait for " + printable(command.front()));

@@ -8,6 +8,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/path_difference.hpp"
+#include "tally/output/analysis/read_sources.hpp"
 
 namespace tally::why {
 namespace {
@@ -76,6 +77,16 @@ std::vector<StartDifference> start_differences(const result::Stat& before, const
     add_changed_files(before, after, differences);
   }
   return differences;
+}
+
+std::vector<std::string> stored_lines(const result::Stat& before, const result::Stat& after,
+                                      const std::vector<StartDifference>& differences) {
+  std::vector<std::string> lines = output::differing_sources(before.runs.front(), after.runs.front());
+  if (before.environment.cpu != after.environment.cpu)
+    lines.push_back(fmt::format("processor: {} and {}", printable(before.environment.cpu),
+                                printable(after.environment.cpu)));
+  for (const StartDifference& difference : differences) lines.push_back(difference.text);
+  return lines;
 }
 
 }  // namespace tally::why

@@ -13,4 +13,8 @@ namespace tally::why {
 /// the arguments that were changed after the first measurement.
 std::vector<StartDifference> start_differences(const result::Stat& before, const result::Stat& after, StatReader read);
 
+/// Lines about everything that two results say differs, without a run: also what they read, and their processors.
+std::vector<std::string> stored_lines(const result::Stat& before, const result::Stat& after,
+                                      const std::vector<StartDifference>& differences);
+
 }  // namespace tally::why

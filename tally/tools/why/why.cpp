@@ -12,8 +12,8 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/linux/process/finishing.hpp"
-#include "tally/output/analysis/read_sources.hpp"
 #include "tally/tools/command/command.hpp"
+#include "tally/tools/why/added_instructions.hpp"
 #include "tally/tools/why/path_experiment.hpp"
 #include "tally/tools/why/start_differences.hpp"
 #include "tally/tools/windows/window_names.hpp"
@@ -85,7 +85,11 @@ class Explanation {
     }
     if (auto explained = explain_parting(); !explained) return explained;
     remove(Removed::addresses);
-    return account_for_differences();
+    const auto added = added_by_differences(first_, second_, differences_, signals_);
+    if (!added) return fail(added.error());
+    lines_.insert(lines_.end(), added->begin(), added->end());
+    lines_.back() += "; in the stored runs: " + added_text(stored(before_), stored(after_));
+    return {};
   }
 
   Result<void> explain_parting() {
@@ -370,69 +374,6 @@ class Explanation {
             {"each command always reads the same, and the two read different values"}};
   }
 
-  /// Instructions of all threads in some runs of a command: the median, and how much the runs differ.
-  struct Sums {
-    std::uint64_t median = 0, spread = 0;
-  };
-  Result<Sums> sums_of(const Rerun& rerun) {
-    std::vector<std::uint64_t> sums;
-    for (int i = 0; i < trials; ++i) {
-      const auto run = rerun.run({}, signals_);
-      if (!run) return fail(run.error());
-      sums.push_back(instructions_in(*run));
-    }
-    std::sort(sums.begin(), sums.end());
-    return Sums{sums[trials / 2], sums.back() - sums.front()};
-  }
-
-  static std::uint64_t instructions_in(const result::Run& run) {
-    std::uint64_t sum = 0;
-    for (const result::ThreadPath& path : run.paths) sum += path.instructions;
-    return sum;
-  }
-
-  static std::string change_text(std::uint64_t from, std::uint64_t to) {
-    return (to < from ? "-" : "+") + instructions(to < from ? from - to : to - from);
-  }
-
-  static std::string change_text(const Sums& from, const Sums& to) {
-    const std::uint64_t spread = std::max(from.spread, to.spread);
-    const std::string change = change_text(from.median, to.median);
-    if (spread == 0) return change;
-    const bool is_larger = std::max(from.median, to.median) - std::min(from.median, to.median) > 2 * spread;
-    return (is_larger ? "about " + change + "; " : "not separated: ") +
-           fmt::format("runs of one command differ by up to {}", instructions(spread));
-  }
-
-  /// Counts the first command with each difference alone.
-  Result<void> account_for_differences() {
-    constexpr std::size_t most = 8;
-    lines_.emplace_back(
-        "what each difference adds to the first command, in instructions, counted without randomised addresses:");
-    const auto base = sums_of(first_);
-    if (!base) return fail(base.error());
-    for (std::size_t i = 0; i < differences_.size(); ++i) {
-      const StartDifference& difference = differences_[i];
-      Rerun changed = first_;
-      std::string text = "not separated: its other ";
-      if (!changed.take(difference, second_)) {
-        text += difference.kind == StartDifference::Kind::file ? "content is missing" : "value is unknown (--env)";
-      } else if (i >= most) {
-        text = fmt::format("not separated: only {} are counted", most);
-      } else {
-        const auto with = sums_of(changed);
-        if (!with) return fail(with.error());
-        text = change_text(*base, *with);
-      }
-      lines_.push_back(fmt::format("  {}: {}", differences_[i].text, text));
-    }
-    const auto other = sums_of(second_);
-    if (!other) return fail(other.error());
-    lines_.push_back(fmt::format("  all together: {}; in the stored runs: {}", change_text(*base, *other),
-                                 change_text(instructions_in(stored(before_)), instructions_in(stored(after_)))));
-    return {};
-  }
-
   /// Runs of the same command differ: takes sources away until `agreeing` runs do not.
   Result<Cause> cause_in_runs(const PartedRuns& runs, const std::vector<std::size_t>& differing, int agreeing) {
     const std::uint64_t at = runs.parting.instructions;
@@ -495,17 +436,6 @@ class Explanation {
   std::vector<std::string> lines_;
 };
 
-/// The lines about what both results say without a run.
-std::vector<std::string> stored_lines(const StoredRun& before, const StoredRun& after,
-                                      const std::vector<StartDifference>& differences) {
-  std::vector<std::string> lines = output::differing_sources(before.stat.runs.front(), after.stat.runs.front());
-  if (before.stat.environment.cpu != after.stat.environment.cpu)
-    lines.push_back(fmt::format("processor: {} and {}", printable(before.stat.environment.cpu),
-                                printable(after.stat.environment.cpu)));
-  for (const StartDifference& difference : differences) lines.push_back(difference.text);
-  return lines;
-}
-
 int print_lines(const std::vector<std::string>& lines) { return command::print(join(lines, "\n") + "\n"); }
 
 }  // namespace
@@ -517,7 +447,7 @@ int explain_difference(const StoredRun& before, const StoredRun& after, StatRead
   std::vector<std::string> lines;
   auto differences = start_differences(before.stat, after.stat, read);
   const auto add_stored = [&] {
-    const auto more = stored_lines(before, after, differences);
+    const auto more = stored_lines(before.stat, after.stat, differences);
     if (!more.empty()) lines.emplace_back("the results differ in:");
     for (const std::string& line : more) lines.push_back("  " + line);
   };

@@ -30,4 +30,21 @@ Error passes_error(const std::vector<event::Event>& events, const event::Plan& p
           0};
 }
 
+std::optional<Error> why_no_passes(const measure::StatOptions& options) {
+  const auto refused = [](const std::string& what) {
+    return Error{Code::bad_usage, what, "`--multiplex` counts all events in one run; or count fewer events", 0};
+  };
+  if (options.target.attachment.any())
+    return refused("--passes cannot be used with running processes: it runs the command several times");
+  if (options.count()->timing.interval)
+    return refused("-I cannot be used with passes: intervals of different runs do not match");
+  if (options.count()->processes)
+    return refused("--per-process and --per-thread cannot be used with passes: each run has its own processes");
+  if (!options.input.stream().empty()) {
+    return refused(fmt::format("standard input is {}: the second pass would read nothing; use a file instead",
+                               options.input.stream()));
+  }
+  return std::nullopt;
+}
+
 }  // namespace tally::cli

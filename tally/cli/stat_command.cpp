@@ -233,24 +233,6 @@ Result<void> choose_events(StatOptions& options) {
   return add_events_of(options.stat.metrics, options.stat.events);
 }
 
-// The error if the command cannot be executed several times with the same result.
-std::optional<Error> why_no_passes(const StatOptions& options) {
-  const auto refused = [](const std::string& what) {
-    return Error{Code::bad_usage, what, "`--multiplex` counts all events in one run; or count fewer events", 0};
-  };
-  if (options.stat.target.attachment.any())
-    return refused("--passes cannot be used with running processes: it runs the command several times");
-  if (options.stat.count()->timing.interval)
-    return refused("-I cannot be used with passes: intervals of different runs do not match");
-  if (options.stat.count()->processes)
-    return refused("--per-process and --per-thread cannot be used with passes: each run has its own processes");
-  if (!options.stat.input.stream().empty()) {
-    return refused(fmt::format("standard input is {}: the second pass would read nothing; use a file instead",
-                               options.stat.input.stream()));
-  }
-  return std::nullopt;
-}
-
 // The error for counts of single processes that a PMU cannot provide.
 std::optional<Error> why_no_processes(const StatOptions& options, const backend::Backend& backend) {
   if (!options.stat.count()->processes || !backend.traits().has_pmu_counters) return std::nullopt;
@@ -272,12 +254,12 @@ Result<std::vector<std::string>> choose_passes(StatOptions& options, const backe
         "the events of a group are counted at the same time: remove some, or remove the braces");
   }
   options.stat.count()->multiplex = options.stat.count()->multiplex && plan.passes.size() > 1;
-  options.stat.make_room = options.passes && !why_no_passes(options);
+  options.stat.make_room = options.passes && !why_no_passes(options.stat);
   if (plan.passes.size() == 1 || options.stat.count()->multiplex) return std::vector<std::string>{};
   if (!options.passes && options.stat.runs == 1) {
     return fail(passes_error(events, plan, !options.stat.target.attachment.any()));
   }
-  if (auto why = why_no_passes(options)) return fail(*std::move(why));
+  if (auto why = why_no_passes(options.stat)) return fail(*std::move(why));
   options.stat.passes = plan.passes;
   const std::size_t passes = plan.passes.size();
   const auto executions = static_cast<std::int64_t>(passes) * options.stat.runs;

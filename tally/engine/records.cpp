@@ -8,6 +8,15 @@
 namespace tally::engine {
 
 OwnRecords own_records;
+
+void take_settings() {
+  const channel::Settings& from = own_records.shared.header().settings;
+  static_assert(sizeof(channel::Settings) % sizeof(u64) == 0 && alignof(channel::Settings) == sizeof(u64));
+  const u64* const words = reinterpret_cast<const u64*>(&from);
+  u64* const to = reinterpret_cast<u64*>(&own_records.settings);
+  for (u32 i = 0; i < sizeof(channel::Settings) / sizeof(u64); i++)
+    if (words[i] != 0) to[i] = words[i];
+}
 namespace {
 
 /// A thread that died while it changed the list may have left it half linked. The list is what its head reaches.

@@ -76,6 +76,9 @@ struct OwnRecords {
   channel::WindowTrigger countdown[channel::window_trigger_limit];
 };
 extern OwnRecords own_records;
+/// Takes the settings of the run from the channel. Most words are 0, and so are those of a new process: their pages
+/// need no memory.
+void take_settings();
 
 /// The fields of Totals that are counted: the first ones, and the rest with Settings::mix.
 inline u32 counted_fields() {

@@ -37,10 +37,6 @@ using channel::State;
 
 Thread* pool;  // ended threads whose blocks can be reused
 
-/// Thread::until_replaced at first: an empty slot of the jump table costs eight. A short program searches some thousand
-/// times, which takes less time than copying the pages of the table.
-constexpr u32 first_replaced = 8 * 4096;
-
 /// A thread that sees the state also sees what was written before it.
 void set_state(State& of, State to) {
   __atomic_store_n(reinterpret_cast<u32*>(&of), static_cast<u32>(to), __ATOMIC_RELEASE);
@@ -89,7 +85,8 @@ Thread* make_block() {
   name_for_locks(*t);
   t->generation = cache_generation();
   t->stack = reinterpret_cast<u64>(t) + stack_at + stack_bytes;
-  t->until_replaced = first_replaced;
+  t->until_replaced =
+      8 * 4096;  // some thousand searches cost less than the pages of a jump table, and each counts as 8
   for (u32 i = 0; i < 256; i++) t->popcount[i] = static_cast<u8>(bits_set(i));
   return t;
 }
@@ -198,15 +195,6 @@ void finish_departed_locked(Thread* t) {
   process_record(t).vectors = 0;  // those are the parent's
 }
 
-/// Most words of the settings are 0, and so are those of a new process: their pages need no memory.
-void copy_settings(const channel::Settings& from) {
-  static_assert(sizeof from % sizeof(u64) == 0 && alignof(channel::Settings) == sizeof(u64));
-  const u64* const words = reinterpret_cast<const u64*>(&from);
-  u64* const to = reinterpret_cast<u64*>(&own_records.settings);
-  for (u32 i = 0; i < sizeof from / sizeof(u64); i++)
-    if (words[i] != 0) to[i] = words[i];
-}
-
 }  // namespace
 
 Thread* first_thread(u32 first_fd) {
@@ -219,7 +207,7 @@ Thread* first_thread(u32 first_fd) {
   const channel::Header& header = own_records.shared.header();
   if (header.magic != channel::magic || header.layout_version != channel::layout_version)
     die("a channel of another version", header.layout_version);
-  copy_settings(header.settings);
+  take_settings();
   models_init();
   instrument_with_models();
   marks_init();

@@ -32,7 +32,8 @@ bool is_asked_to_end() {
   return false;
 }
 
-/// The tool leads a process group of its own. No signal is blocked in it, and SIGPIPE has its default action, whatever tally's settings are.
+/// The tool leads a process group of its own. No signal is blocked in it, and SIGPIPE has its default action, whatever
+/// tally's settings are.
 int start(const std::string& path, const std::vector<std::string>& command, const std::string& input, int output,
           pid_t& process) {
   std::vector<char*> words;

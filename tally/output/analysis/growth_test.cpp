@@ -100,7 +100,8 @@ TEST(Growth, of_single_runs_that_read_a_clock_is_unknown_unless_they_agree) {
   };
   EXPECT_TRUE(std::holds_alternative<Growth>(growth(1000, 1)));
   ASSERT_TRUE(std::holds_alternative<std::string>(growth(1500, 1)));
-  EXPECT_NE(std::get<std::string>(growth(1500, 1)).find("(clock): count both with --repeatable, or 5 times (-r 5)"), std::string::npos);
+  EXPECT_NE(std::get<std::string>(growth(1500, 1)).find("(clock): count both with --repeatable, or 5 times (-r 5)"),
+            std::string::npos);
   EXPECT_TRUE(std::holds_alternative<Growth>(growth(1500, 2)));
 }
 

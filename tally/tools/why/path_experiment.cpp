@@ -130,4 +130,10 @@ std::vector<std::size_t> differing_reads(const RecordedRun& before, const Record
   return found;
 }
 
+bool is_of_linker(const RecordedRun& run, const backend::RecordedPath::Read& read) {
+  if (read.where.file >= run.parts->files.size()) return false;
+  const std::string& path = run.parts->files[read.where.file].path;
+  return path.substr(path.rfind('/') + 1).starts_with("ld-");
+}
+
 }  // namespace tally::why

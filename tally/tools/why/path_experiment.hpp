@@ -60,4 +60,7 @@ Result<std::optional<PartedRuns>> find_parting(const Rerun& before, const Rerun&
 std::vector<std::size_t> differing_reads(const RecordedRun& before, const RecordedRun& after,
                                          std::uint64_t instructions);
 
+/// Whether the dynamic linker read it: it reads the time-stamp counter for its statistics, which change nothing.
+bool is_of_linker(const RecordedRun& run, const backend::RecordedPath::Read& read);
+
 }  // namespace tally::why

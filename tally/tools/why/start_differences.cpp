@@ -83,8 +83,8 @@ std::vector<std::string> stored_lines(const result::Stat& before, const result::
                                       const std::vector<StartDifference>& differences) {
   std::vector<std::string> lines = output::differing_sources(before.runs.front(), after.runs.front());
   if (before.environment.cpu != after.environment.cpu)
-    lines.push_back(fmt::format("processor: {} and {}", printable(before.environment.cpu),
-                                printable(after.environment.cpu)));
+    lines.push_back(
+        fmt::format("processor: {} and {}", printable(before.environment.cpu), printable(after.environment.cpu)));
   for (const StartDifference& difference : differences) lines.push_back(difference.text);
   return lines;
 }

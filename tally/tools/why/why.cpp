@@ -161,15 +161,13 @@ class Explanation {
   }
 
   void add_not_reproduced(bool is_earlier) {
-    lines_.push_back(is_earlier
-                         ? "the runs could not be reproduced: run again, the commands part before these instructions"
-                         : fmt::format("the runs could not be reproduced: {} times both commands took the same path "
-                                       "through these instructions",
-                                       attempts));
-    if (!is_earlier)
-      lines_.emplace_back(
-          "the difference is rare, or what made it no longer exists (a file, a directory, a value of the environment)");
-    if (!is_earlier) add_input_note();
+    const std::string begin = "the runs could not be reproduced: ";
+    if (is_earlier) return lines_.push_back(begin + "run again, the commands part before these instructions");
+    lines_.push_back(begin +
+                     fmt::format("{} times both commands took the same path through these instructions", attempts));
+    lines_.emplace_back(
+        "the difference is rare, or what made it no longer exists (a file, a directory, a value of the environment)");
+    add_input_note();
   }
 
   void add_input_note() {
@@ -264,13 +262,6 @@ class Explanation {
       text += fmt::format(", called by {}", place(*run.parts, read.caller));
     const std::uint64_t at = static_cast<std::uint64_t>(std::max<std::int64_t>(read.instructions, 0));
     return text + fmt::format(", {} instructions before", instructions(until > at ? until - at : 0));
-  }
-
-  /// The dynamic linker reads the time-stamp counter for its statistics, which change nothing.
-  bool is_of_linker(const RecordedRun& run, const Read& read) const {
-    if (read.where.file >= run.parts->files.size()) return false;
-    const std::string& path = run.parts->files[read.where.file].path;
-    return path.substr(path.rfind('/') + 1).starts_with("ld-");
   }
 
   /// The last read that differs, and that the filter accepts.

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <map>
-#include <memory>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,6 +10,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/engine/count/engine_counts.hpp"
 #include "tally/counting/backend/engine/effort.hpp"
+#include "tally/counting/backend/engine/profile/code_logs.hpp"
 #include "tally/counting/backend/engine/profile/form_executions.hpp"
 #include "tally/counting/backend/engine/profile/instruction_counts.hpp"
 #include "tally/counting/backend/engine/profile/part_areas.hpp"
@@ -50,6 +49,7 @@ class ProfileReader {
         modelling_(modelling),
         placed_(located_values(order, modelling).value_or(channel::LocatedValues{})),
         effort_(claimed_processes(shared), claimed_threads(shared)),
+        logs_(effort_),
         parts_(shared),
         python_(shared, counts.size(), effort_, result_) {
     result_.events = counts;
@@ -59,19 +59,18 @@ class ProfileReader {
 
   result::CodeCounts read() {
     const std::uint32_t last = claimed_code_logs(shared_);
-    for (std::uint32_t i = 1; i <= last; ++i)
-      logs_.push_back(std::make_unique<CodeLogReader>(shared_, i, files_, effort_));
+    logs_.read(shared_, last);
     if (order_.parts() != nullptr) {
-      for (const auto& one : logs_) {
+      for (const auto& one : logs_.all()) {
         parts_.add_process(one->head().process);
         for (const std::uint32_t process : one->shared_with()) parts_.add_process(process);
       }
       result_.parts = parts_.all();
     }
     // Corrections need the form at their address.
-    is_only_mix_ =
-        order_.profile() == nullptr && order_.has_mix() &&
-        std::all_of(logs_.begin(), logs_.end(), [](const auto& reader) { return reader->corrections().empty(); });
+    is_only_mix_ = order_.profile() == nullptr && order_.has_mix() &&
+                   std::all_of(logs_.all().begin(), logs_.all().end(),
+                               [](const auto& reader) { return reader->corrections().empty(); });
     for (std::uint32_t i = 1; i <= last; ++i) read_log(i);
     read_living();
     finish();
@@ -79,10 +78,8 @@ class ProfileReader {
   }
 
  private:
-  const CodeLogReader& log(std::uint32_t number) const { return *logs_[number - 1]; }
-
   void read_log(std::uint32_t number) {
-    const CodeLogReader& one = log(number);
+    const CodeLogReader& one = logs_.log(number);
     latest_[one.head().process] = number;
     for (const std::uint32_t process : one.shared_with()) latest_[process] = number;
     for (const CodeLogReader::Counts& calls : one.calls())
@@ -95,7 +92,7 @@ class ProfileReader {
       if (is_first(python.area)) python_.add(python.area);
     for (const channel::CodeCorrection& c : one.corrections()) {
       if (!effort_.take_entries(1)) break;
-      const CodeLocation at = locate_site(number, c.site);
+      const CodeLocation at = logs_.locate_site(number, c.site);
       const InstructionCount made{
           at.address, at.file, 0, 0, 0, InstructionCount::by_correction, static_cast<std::int64_t>(corrections_.size()),
           0};
@@ -165,7 +162,7 @@ class ProfileReader {
     for (std::uint32_t i = channel::first_segment_of_code(settings); i < counters.size() && !effort_.is_spent();) {
       std::uint32_t next = i + 1;
       if (counters[i] != 0) {
-        if (const auto [source, trace] = find(number, i); trace != nullptr) {
+        if (const auto [source, trace] = logs_.find(number, i); trace != nullptr) {
           add_trace(source, *trace, counters, owner);
           next = trace->record->number + trace->record->segments;
         } else {
@@ -178,13 +175,13 @@ class ProfileReader {
 
   /// Adds the executions of a jump, if a counter is that of one within a file.
   void add_jump(std::uint32_t number, std::uint32_t segment, std::uint64_t executions) {
-    const auto [source, jump] = find_in_logs(
+    const auto [source, jump] = logs_.find_in_logs(
         number, [&](const CodeLogReader& log, std::uint64_t bytes) { return log.jump_of(segment, bytes); });
     if (jump == nullptr || !effort_.take_entries(1)) return;
-    const std::uint32_t mappings = log(source).all_mappings();
-    const CodeLocation site = locate_in_mapping(source, jump->site_mapping, mappings, jump->site),
-                       target = locate_in_mapping(source, jump->target_mapping, mappings, jump->target);
-    if (site.file == target.file && is_file(site.file))
+    const std::uint32_t mappings = logs_.log(source).all_mappings();
+    const CodeLocation site = logs_.locate_in_mapping(source, jump->site_mapping, mappings, jump->site),
+                       target = logs_.locate_in_mapping(source, jump->target_mapping, mappings, jump->target);
+    if (site.file == target.file && logs_.is_file(site.file))
       jumps_[{site.file, site.address, target.address}] += static_cast<std::int64_t>(executions);
   }
 
@@ -217,13 +214,13 @@ class ProfileReader {
       if (nodes[i].parent < i && (is_kept[i] != 0 || nodes[i].calls != 0 || nodes[i].self[0] != 0))
         is_kept[i] = is_kept[nodes[i].parent] = 1;
     std::vector<std::uint32_t> place(nodes.size(), result::CodeCall::no_parent);
-    const std::uint32_t mappings = log(number).all_mappings();
+    const std::uint32_t mappings = logs_.log(number).all_mappings();
     for (std::size_t i = 1; i < nodes.size(); ++i) {
       const channel::CallNode& n = nodes[i];
       if (is_kept[i] == 0 || n.parent >= i) continue;
       place[i] = static_cast<std::uint32_t>(result_.calls.size());
-      const CodeLocation target = locate_in_mapping(number, n.target_mapping, mappings, n.target);
-      const CodeLocation site = n.site != 0 ? locate_in_mapping(number, n.site_mapping, mappings, n.site)
+      const CodeLocation target = logs_.locate_in_mapping(number, n.target_mapping, mappings, n.target);
+      const CodeLocation site = n.site != 0 ? logs_.locate_in_mapping(number, n.site_mapping, mappings, n.site)
                                             : CodeLocation{result::CodeCall::no_file, 0};
       result_.calls.push_back({owner, place[n.parent], site.file, target.file, site.address, target.address,
                                n.is_recursive != 0, static_cast<std::int64_t>(n.calls)});
@@ -238,8 +235,8 @@ class ProfileReader {
     for (const auto& one : read_table<channel::CodeValues>(shared_.file.get(), begin, limit)) {
       if (one.site == 0 || !effort_.take_entries(1)) continue;
       const bool is_branch = models::is_site_of_branch(one.site);
-      if (is_branch && !branches_of(number).contains(one.site)) continue;
-      const CodeLocation at = is_branch ? branches_of(number).at(one.site) : locate_site(number, one.site);
+      if (is_branch && !logs_.branches_of(number).contains(one.site)) continue;
+      const CodeLocation at = is_branch ? logs_.branches_of(number).at(one.site) : logs_.locate_site(number, one.site);
       counted_[owner].push_back(
           {at.address, at.file, 0, 0, 0, InstructionCount::by_models, static_cast<std::int64_t>(values_.size()), 0});
       values_.push_back(one);
@@ -266,120 +263,10 @@ class ProfileReader {
     made.mapping.head.bytes = sizeof made;
     std::strncpy(made.path, result::string_elements, sizeof made.path - 1);
     for (const auto& [owner, totals] : repeated_of_owners_) {
-      counted_[owner].push_back({0, files_.number(made.mapping), 0, 0, 0, InstructionCount::by_correction,
+      counted_[owner].push_back({0, logs_.files().number(made.mapping), 0, 0, 0, InstructionCount::by_correction,
                                  static_cast<std::int64_t>(corrections_.size()), 0});
       corrections_.push_back(totals);
     }
-  }
-
-  /// Returns the trace of a segment, and the log that contains it: this log, or one that it continues.
-  std::pair<std::uint32_t, const LoggedTrace*> find(std::uint32_t number, std::uint32_t segment) const {
-    return find_in_logs(number,
-                        [&](const CodeLogReader& log, std::uint64_t bytes) { return log.trace_of(segment, bytes); });
-  }
-
-  /// Returns what `in_log` finds in a log or in one that it continues, and the number of that log; null if nothing.
-  template <class InLog>
-  auto find_in_logs(std::uint32_t number, InLog&& in_log) const
-      -> std::pair<std::uint32_t, decltype(in_log(log(number), std::uint64_t{0}))> {
-    std::uint64_t bytes = channel::code_log_bytes;
-    while (number != 0 && number <= logs_.size()) {
-      if (const auto match = in_log(log(number), bytes); match != nullptr) return {number, match};
-      const channel::CodeLog& head = log(number).head();
-      if (head.inherited >= number) break;
-      bytes = head.inherited_bytes;
-      number = head.inherited;
-    }
-    return {0, nullptr};
-  }
-
-  struct CodeLocation {
-    std::uint32_t file;
-    std::uint64_t address;
-  };
-
-  CodeLocation locate(std::uint32_t number, std::uint32_t mappings, std::uint64_t pc) {
-    while (number != 0 && number <= logs_.size()) {
-      if (const CodeMapping* const m = log(number).mapping_of(pc, mappings); m != nullptr)
-        return {m->file, is_file(m->file) ? pc - m->start + m->offset : pc};
-      const channel::CodeLog& head = log(number).head();
-      if (head.inherited == 0 || head.inherited >= number) break;
-      mappings = log(head.inherited).mappings_below(head.inherited_bytes);
-      number = head.inherited;
-    }
-    return {file_without_name(), pc};
-  }
-
-  /// The same in the mapping with this number if a log has it, because others may have been at this address.
-  CodeLocation locate_in_mapping(std::uint32_t number, std::uint32_t mapping, std::uint32_t mappings,
-                                 std::uint64_t pc) {
-    std::uint32_t below = mappings;
-    for (std::uint32_t at = number; mapping != 0 && at != 0 && at <= logs_.size();) {
-      if (const CodeMapping* const m = log(at).numbered_mapping(pc, mapping, below); m != nullptr)
-        return {m->file, is_file(m->file) ? pc - m->start + m->offset : pc};
-      const channel::CodeLog& head = log(at).head();
-      if (head.inherited == 0 || head.inherited >= at) break;
-      below = log(head.inherited).mappings_below(head.inherited_bytes);
-      at = head.inherited;
-    }
-    return locate(number, mappings, pc);
-  }
-
-  CodeLocation locate_site(std::uint32_t number, std::uint64_t site) {
-    return locate_in_mapping(number, channel::mapping_of_site(site), log(number).all_mappings(),
-                             channel::pc_of_site(site));
-  }
-
-  using Branches = std::unordered_map<std::uint64_t, CodeLocation>;
-
-  /// Returns the locations of a log's branches by models::site_of_branch(), which leaves out the upper bits of their
-  /// addresses. Leaves out branches that it does not distinguish.
-  const Branches& branches_of(std::uint32_t number) {
-    const auto [known, is_new] = branches_.try_emplace(number);
-    Branches& all = known->second;
-    if (!is_new) return all;
-    std::unordered_set<std::uint64_t> equal;
-    for (std::uint32_t at = number; at != 0 && at <= logs_.size(); at = log(at).head().inherited) {
-      for (const LoggedTrace& trace : log(at).traces()) add_branches(at, trace, all, equal);
-      if (log(at).head().inherited >= at) break;
-    }
-    for (const std::uint64_t site : equal) all.erase(site);
-    return all;
-  }
-
-  void add_branches(std::uint32_t number, const LoggedTrace& trace, Branches& all,
-                    std::unordered_set<std::uint64_t>& equal) {
-    const auto* const places = reinterpret_cast<const channel::CodePlace*>(trace.record + 1);
-    for (std::uint32_t i = 0; i < trace.record->places && effort_.take_steps(1); ++i) {
-      const channel::CodePlace& p = places[i];
-      const bool is_branch = (p.flags & channel::place_branches) != 0 || p.field == channel::indirect_jumps ||
-                             p.field == channel::indirect_calls || p.field == channel::returns;
-      if (!is_branch) continue;
-      const std::uint64_t pc = trace.record->pc + static_cast<std::uint64_t>(std::int64_t{p.pc});
-      const CodeLocation at = locate(number, trace.mappings, pc);
-      const auto [known, is_new] = all.try_emplace(models::site_of_branch(models::outcome_of(pc, false)), at);
-      if (!is_new && (known->second.file != at.file || known->second.address != at.address)) equal.insert(known->first);
-    }
-  }
-
-  /// Returns the form with this number in a log, or in one that it continues; null if there is none.
-  const channel::CodeForm* form_of(std::uint32_t number, std::uint32_t form) const {
-    for (; form != 0 && number != 0 && number <= logs_.size(); number = log(number).head().inherited) {
-      if (const channel::CodeForm* const own = log(number).form(form); own != nullptr) return own;
-      if (log(number).head().inherited >= number) break;
-    }
-    return nullptr;
-  }
-
-  bool is_file(std::uint32_t file) {
-    while (is_file_.size() <= file)
-      is_file_.push_back(files_.at(static_cast<std::uint32_t>(is_file_.size())).inode != 0);
-    return is_file_[file];
-  }
-  std::uint32_t file_without_name() {
-    channel::CodeMapping none{};
-    none.head.bytes = sizeof none;
-    return files_.number(none);
   }
 
   void add_trace(std::uint32_t number, const LoggedTrace& trace, const std::vector<std::uint64_t>& counters,
@@ -406,14 +293,14 @@ class ProfileReader {
     bool in_file = false;
     const auto each = [&](const channel::CodePlace& p, std::uint64_t reached, std::uint64_t taken, std::uint64_t) {
       if (reached == 0 || (p.flags & channel::place_is_end) || p.field >= channel::field_count) return;
-      const channel::CodeForm* const form = forms == nullptr ? nullptr : form_of(number, forms[&p - places]);
+      const channel::CodeForm* const form = forms == nullptr ? nullptr : logs_.form_of(number, forms[&p - places]);
       const std::uint64_t pc = t.pc + static_cast<std::uint64_t>(std::int64_t{p.pc});
       if (mapping == nullptr || !mapping->has(pc)) {
-        mapping = log(number).mapping_of(pc, trace.mappings);
-        in_file = mapping != nullptr && is_file(mapping->file);
+        mapping = logs_.log(number).mapping_of(pc, trace.mappings);
+        in_file = mapping != nullptr && logs_.is_file(mapping->file);
       }
       const CodeLocation at = mapping == nullptr
-                                  ? locate(number, trace.mappings, pc)
+                                  ? logs_.locate(number, trace.mappings, pc)
                                   : CodeLocation{mapping->file, in_file ? pc - mapping->start + mapping->offset : pc};
       if (!effort_.take_entries(1)) return;
       const std::uint64_t first =
@@ -485,7 +372,7 @@ class ProfileReader {
       if (own.size() > 1) divide_cycles(counted_, own, values_, placed_);
     for (const auto& [key, executions] : jumps_)
       result_.jumps.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), executions});
-    result_.files = files_.take();
+    result_.files = logs_.files().take();
     const std::size_t n = weights_.size();
     result_.inclusive = result::inclusive_counts(result_.calls, result_.self, n);
     std::vector<std::int64_t> placed(n);
@@ -510,7 +397,7 @@ class ProfileReader {
       }
       std::vector<InstructionCount>().swap(all);
     }
-    const auto form_at = [this](std::uint32_t log, std::uint32_t form) { return form_of(log, form); };
+    const auto form_at = [this](std::uint32_t log, std::uint32_t form) { return logs_.form_of(log, form); };
     for (const auto& [key, executions] : executions_.by_form(form_at)) {
       result_.rows.push_back({.executions = executions, .form = key.form == nullptr ? 0 : number_of(key)});
       result_.counts.resize(result_.counts.size() + n);
@@ -535,9 +422,8 @@ class ProfileReader {
   const Channel& shared_;
   const Modelling& modelling_;
   const channel::LocatedValues placed_;
-  CodeFiles files_;
-  std::vector<char> is_file_;
-  std::vector<std::unique_ptr<CodeLogReader>> logs_;         // from number 1 on
+  Effort effort_;
+  CodeLogs logs_;
   std::unordered_map<std::uint32_t, std::uint32_t> latest_;  // process → its log
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t> owners_;
   std::vector<std::vector<InstructionCount>> counted_;  // by owner
@@ -549,12 +435,10 @@ class ProfileReader {
   channel::Totals repeated_;
   std::map<std::uint32_t, channel::Totals> repeated_of_owners_;  // instead, in a profile with parts
   std::unordered_set<std::uint32_t> areas_;                      // that were read
-  std::unordered_map<std::uint32_t, Branches> branches_;         // by log
   std::unordered_map<FormKey, std::uint32_t, FormKey::Hash> numbers_of_forms_;
   bool is_only_mix_ = false;   // no instruction needs its address
   FormExecutions executions_;  // then
-  Effort effort_;
-  PartsOfProcesses parts_;  // empty unless they are requested
+  PartsOfProcesses parts_;     // empty unless they are requested
   result::CodeCounts result_;
   PythonReader python_;
 };

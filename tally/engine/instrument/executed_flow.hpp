@@ -1,0 +1,454 @@
+// Turns executed instructions into blocks of the core model: code that is entered only at its top. The blocks follow
+// from the program alone, not from how its code was divided into traces: traces are made again while the program runs,
+// and persisted ones begin elsewhere. The targets of indirect branches are not counted: what follows one is taken to
+// begin as it most often does. Code after a call follows the return that its callee executes most.
+#pragma once
+#include "tally/engine/instrument/cold_models.hpp"
+#include "tally/engine/instrument/core_code.hpp"
+#include "tally/engine/instrument/core_cycles.hpp"
+#include "tally/engine/instrument/core_steps.hpp"
+#include "tally/engine/instrument/kept_schedules.hpp"
+#include "tally/engine/instrument/model_probes.hpp"
+#include "tally/engine/models/core/core_flow.hpp"
+#include "tally/engine/models/core/restart_waits.hpp"
+#include "tally/engine/translate/absent_code.hpp"
+
+namespace tally::engine::instrument {
+
+/// The cost of one execution of an instruction, as of the last core_costs(): an even share of its block's.
+struct InstructionCost {
+  u64 pc;
+  s64 cost;
+};
+inline constexpr u32 kept_cost_limit = 1 << 16;
+inline InstructionCost*
+    kept_costs;  // by address, the last one for each index; null if the process does not sample cycles
+
+inline InstructionCost& kept_cost(u64 pc) { return kept_costs[(pc ^ pc >> 16) % kept_cost_limit]; }
+
+/// Returns the cost of one execution of a segment from `cost_of(pc)`. If a trace counts its whole path at its entry, an
+/// exit subtracts the cost of what it does not reach.
+template <class CostOf>
+s64 segment_cost(const Trace& t, u32 number, CostOf&& cost_of) {
+  const bool early = number != 0 && t.segments[number].counted < t.segments[0].counted;
+  s64 cost = 0;
+  u32 segment = 0;
+  for (u32 i = 0; i < t.place_count; i++) {
+    const InstructionMapping& p = t.places[i];
+    if (counts_exits(t) && p.segment != 0) break;
+    const s64 one = p.kind == Kind::end ? 0 : cost_of(t.pc + static_cast<u64>(static_cast<s64>(p.pc)));
+    if (!counts_exits(t))
+      cost += segment == number ? one : 0;
+    else
+      cost += (number == 0 || early ? one : 0) - (number != 0 && number <= segment ? one : 0);
+    if (is_branch(p.kind)) segment++;
+  }
+  return cost;
+}
+
+/// What threads mispredicted and which loads missed.
+struct Missed {
+  models::MissedBranches branches;
+  models::MissedLoads loads;
+
+  void add(Thread* t) {
+    branches.add(missed_of(model_counts(t)->missed));
+    loads.add(missed_loads_of(t) - collected(t));
+  }
+  static models::MissedLoads missed_loads_of(Thread* t) {
+    return models::missed_loads(values_of(model_counts(t)->values).caches);
+  }
+  static models::MissedLoads& collected(Thread* t) {
+    static_assert(sizeof(models::MissedLoads) == sizeof(channel::ModelMissedLoads));
+    channel::ModelMissedLoads* const loads = &model_counts(t)->collected;
+    return *reinterpret_cast<models::MissedLoads*>(loads);
+  }
+};
+/// Returns the core that the command has sent. The caller holds cache_lock.
+inline const models::CoreTable& core_table() {
+  static_assert(models::operations <= channel::core_kinds && models::core_causes == channel::core_cause_count);
+  static models::CoreTable table;
+  const channel::ModelCore& core = settings().core;
+  models::copy_parameters(core, table);
+  for (u32 i = 0; i < models::operations; i++) {
+    const channel::ModelTiming& row = core.timing[i];
+    if (row.is_known == 0) continue;
+    models::Timing& timing = table.timings[i];
+    timing = {.operation = static_cast<models::Operation>(i), .latency = row.latency, .slots = row.slots};
+    for (u32 use = 0; use < 3; use++) timing.uses[use] = {row.ports[use], row.cycles[use]};
+  }
+  return table;
+}
+
+/// Returns a fixed-point number with cost_bits fraction bits.
+inline s64 ratio(u64 cycles, u64 executions) {
+  for (; cycles >> (63 - cost_bits) != 0; executions /= 2) cycles /= 2;
+  return executions == 0 ? 0 : static_cast<s64>((cycles << cost_bits) / executions);
+}
+
+/// The blocks of one process, in order of their addresses, from the executions of each segment.
+class ExecutedFlow final : public models::CoreSource {
+ public:
+  /// `schedules`: null if none are kept.
+  ExecutedFlow(const Scratch<u64>& executed, const Missed& mispredicted, KeptSchedules* schedules)
+      : executed_(executed), missed_(mispredicted), schedules_(schedules) {}
+
+  /// False without memory, or if nothing ran.
+  bool build() {
+    u32 limit = 0;
+    for (u32 i = 1; i < tables.traces.size; i++) limit += tables.traces[i].place_count;
+    if (limit == 0 || !steps_.init(limit) || !edges_.init(3 * limit) || !sorted_.init(3 * limit) || !ran_.init(limit))
+      return false;
+    each_trace([&](const Trace& t) { read_steps(t); });
+    for (u32 i = 0; i < steps_.size(); i++) follow_pointer(steps_[i]);
+    ran_count_ = 0;
+    each_trace([&](const Trace& t) { read_paths(t); });
+    find_beginnings();
+    if (!blocks_.init(block_count_) || !codes_.init(steps_.size()) || !ends_.init(block_count_) ||
+        !marks_.init(block_count_) || !spent_.init(block_count_) || !lasts_.init(block_count_) || !sort_beginnings())
+      return false;
+    make_blocks();
+    for (u32 i = 0; i < edge_count_; i++)
+      edges_[i] = {steps_[edges_[i].from].block, steps_[edges_[i].to].block, edges_[i].count};
+    return sort_edges() && lead_returns() && sort_edges() && find_restarts() &&
+           (schedules_ == nullptr || schedules_->reserve(block_count_ + edge_count_));
+  }
+
+  models::CoreTotal total() {
+    return models::total(core_table_, blocks(), {&edges_[0], edge_count_}, memory(), this,
+                         {{&restarts_[0], restart_count_}, waits_});
+  }
+
+  /// After total(): sets the costs of the executed segments. Others may read them meanwhile.
+  void cost_segments(s64 average, SegmentCost* costs) {
+    each_trace([&](const Trace& t) {
+      for (u32 s = 0; s < t.segment_count; s++)
+        if (const u64 n = executed_[t.number + s]; n != 0)
+          costs[t.number + s].set(segment_cost(t, s, [&](u64 pc) { return cost_of(steps_.find(pc), average); }), n);
+    });
+  }
+
+  /// After total(): keeps the costs of the executed instructions.
+  void keep_costs(s64 average) {
+    for (u32 i = 0; i < steps_.size(); i++) kept_cost(steps_[i].pc) = {steps_[i].pc, cost_of(&steps_[i], average)};
+  }
+
+  /// After total() without kept schedules: calls `each(pc, cycles, executions)` for each instruction with its part of
+  /// its block's cycles. Does nothing without memory.
+  template <class Each>
+  void shares(Each&& each) {
+    Scratch<models::CoreTimes> parts;
+    if (!parts.init(steps_.size())) return;
+    for (u32 block = 0; block < block_count_; block++) {
+      const u64 n = blocks_[block].length;
+      if (spent_[block].cycles.sum() == 0) continue;
+      models::divide(core_table_, blocks(), block, memory(), {&parts[0], n});
+      const Step* step = &steps_[beginnings_[block]];
+      for (u64 i = 0; i < n; i++, step = steps_.after(*step)) {
+        if (parts[i].sum() != 0) each(step->pc, parts[i], step->executions);
+        if (i + 1 == n) break;
+      }
+    }
+  }
+
+  std::span<const models::CoreInstruction> read(u32 number, bool& can_be_kept) override {
+    models::CoreBlock& block = blocks_[number];
+    if (!block.instructions.empty()) return block.instructions;
+    block.instructions = {&codes_[code_count_], block.length};
+    u64 pc = block.begin;
+    for (u32 i = 0; i < block.length; i++) {
+      Instruction in;
+      bool readable = false;
+      models::CoreInstruction& code = codes_[code_count_++];
+      if (!read_instruction(bytes_, pc, in, readable)) continue;
+      code = core_code(in);
+      code.begins_line = pc % 64 == 0 || pc % 64 + in.length > 64;
+      code.is_indirect = in.kind == Kind::jump_indirect || in.kind == Kind::call_indirect;
+      // Absolute addresses are equal wherever the program is, but the distance to others is not.
+      can_be_kept &= block.begin < models::absolute_limit || in.rip_relative() || !models::is_fixed(code.at);
+      pc += in.length;
+    }
+    return block.instructions;
+  }
+
+  models::ScheduleStore* schedules() override { return schedules_; }
+
+ private:
+  std::span<const models::CoreBlock> blocks() const { return {&blocks_[0], block_count_}; }
+
+  auto counter() const {
+    return [this](u32 number) { return executed_[number]; };
+  }
+
+  models::CoreMemory memory() const {
+    return {{&ends_[0], block_count_}, {&marks_[0], block_count_}, {&spent_[0], block_count_}};
+  }
+
+  template <class Each>
+  void each_trace(Each&& each) const {
+    constexpr u32 ahead = 4;
+    for (u32 i = 1; i < tables.traces.size; i++) {
+      const Trace& t = tables.traces[i];
+      if (i + ahead < tables.traces.size) {
+        const Trace& later = tables.traces[i + ahead];
+        __builtin_prefetch(later.places);
+        __builtin_prefetch(later.segments);
+        steps_.prefetch(later.pc);
+      }
+      for (u32 s = 0; s < t.segment_count; s++) {
+        if (executed_[t.number + s] == 0) continue;
+        each(t);
+        break;
+      }
+    }
+  }
+
+  static u64 pc_of(const Trace& t, const InstructionMapping& p) {
+    return t.pc + static_cast<u64>(static_cast<s64>(p.pc));
+  }
+
+  void read_steps(const Trace& t) {
+    const History history(counter(), t);
+    history.places([&](const InstructionMapping& p, u64 reached, u64, u64) {
+      if (reached == 0 || p.kind == Kind::end) return;
+      Step& step = steps_.add(pc_of(t, p));
+      step.executions += reached;
+      ran_[ran_count_++] = steps_.number_of(step);
+    });
+    if (Step* const first = steps_.find(t.pc); first != nullptr) first->entered += history.entered();
+  }
+
+  /// Adds the edge of a jump or call by a pointer at a fixed address, as in the PLT: to where that points now. Does
+  /// nothing if that was executed less often.
+  void follow_pointer(Step& step) {
+    if (step.kind != Kind::jump_indirect && step.kind != Kind::call_indirect) return;
+    Instruction in;
+    bool readable = false;
+    u64 target = 0;
+    if (!read_instruction(bytes_, step.pc, in, readable) || !in.rip_relative() ||
+        copy_code(&target, in.rip_operand(), sizeof target) != 0)
+      return;
+    Step* const there = steps_.find(target);
+    if (there == nullptr || there->executions < step.executions) return;
+    step.leads_by_pointer = true;
+    add_edge(step, *there, step.executions);
+  }
+
+  /// An instruction that is not a branch led to the place after it, which may be the end of the trace.
+  void read_paths(const Trace& t) {
+    Step* last = nullptr;
+    History(counter(), t).places([&](const InstructionMapping& p, u64 reached, u64 taken, u64 passed) {
+      const bool is_end = p.kind == Kind::end;
+      Step* const here = reached == 0 ? nullptr : is_end ? steps_.find(pc_of(t, p)) : &steps_[ran_[ran_count_++]];
+      if (last != nullptr && here != nullptr) {
+        if (last->leads_by_pointer)
+          here->begins = true;
+        else if (!last->falls_through() || last->next() != here->pc)
+          add_edge(*last, *here, reached);
+        else if (is_end)
+          here->entered -= reached;
+      }
+      last = is_end || is_branch(p.kind) ? nullptr : here;
+      if (here == nullptr || !is_branch(p.kind)) return;
+      if (Step* const there = steps_.find(here->target()); there != nullptr) add_edge(*here, *there, taken);
+      if (Step* const there = steps_.after(*here); there != nullptr) add_edge(*here, *there, passed);
+    });
+  }
+
+  s64 cost_of(const Step* step, s64 average) const {
+    if (step == nullptr || step->executions == 0) return average;
+    const models::CoreBlock& block = blocks_[step->block];
+    return ratio(spent_[step->block].cycles.sum(), block.executions) / static_cast<s64>(block.length);
+  }
+
+  /// The edge is between instructions at first; make_edges() makes it one between their blocks.
+  void add_edge(const Step& from, Step& to, u64 count) {
+    if (count == 0) return;
+    to.begins = true;
+    edges_[edge_count_++] = {steps_.number_of(from), steps_.number_of(to), count};
+  }
+
+  void find_beginnings() {
+    for (u32 i = 0; i < steps_.size(); i++) {
+      Step* const next = steps_[i].falls_through() ? steps_.after(steps_[i]) : nullptr;
+      if (next == nullptr) continue;
+      next->begins |= next->follows;  // two instructions lead there: a jump between a prefix and its instruction
+      next->follows = true;
+    }
+    for (u32 i = 0; i < steps_.size(); i++) {
+      Step& step = steps_[i];
+      step.begins |= !step.follows || static_cast<s64>(step.entered) > 0;
+      block_count_ += step.begins;
+    }
+  }
+
+  /// Sorts by `key(element)`, which is less than `keys`; equal elements keep their order.
+  template <class T, class Key>
+  bool sort(const Scratch<T>& from, const Scratch<T>& to, u32 n, u32 keys, Key&& key) {
+    Scratch<u32> begins;
+    if (!begins.init(keys + 1)) return false;
+    for (u32 i = 0; i < n; i++) begins[key(from[i]) + 1]++;
+    for (u32 i = 0; i < keys; i++) begins[i + 1] += begins[i];
+    for (u32 i = 0; i < n; i++) to[begins[key(from[i])]++] = from[i];
+    return true;
+  }
+
+  bool sort_beginnings() {
+    Scratch<u32> other;
+    if (!beginnings_.init(block_count_) || !other.init(block_count_)) return false;
+    for (u32 i = 0, n = 0; i < steps_.size(); i++)
+      if (steps_[i].begins) beginnings_[n++] = i;
+    constexpr u32 digit_bits = 12, digits = 6;  // an even number of passes, so that the result is in the first array
+    for (u32 d = 0; d < digits; d++) {
+      const bool is_even = d % 2 == 0;
+      const auto digit = [&](u32 i) { return static_cast<u32>(steps_[i].pc >> (d * digit_bits) & 0xfff); };
+      if (!sort(is_even ? beginnings_ : other, is_even ? other : beginnings_, block_count_, 1 << digit_bits, digit))
+        return false;
+    }
+    return true;
+  }
+
+  void make_blocks() {
+    for (u32 number = 0; number < block_count_; number++) {
+      Step* step = &steps_[beginnings_[number]];
+      models::CoreBlock& block = blocks_[number];
+      block.executions = step->executions;
+      block.begin = step->pc;
+      for (;;) {
+        step->block = number;
+        block.length++;
+        Step* const next = step->falls_through() || step->calls() ? steps_.after(*step) : nullptr;
+        if (next != nullptr && next->begins) add_edge(*step, *next, step->executions);
+        if (next == nullptr || next->begins) break;
+        step = next;
+      }
+      lasts_[number] = steps_.number_of(*step);
+      block.end = step->next();
+      if (schedules_ != nullptr) block.code = code_key_of(block.begin, block.end);
+    }
+  }
+
+  /// Hashes what the schedule of a block depends on: its bytes, and their address in a page; if absolute addresses
+  /// reach it, in memory. Returns 0 if it cannot be read.
+  static u64 code_key_of(u64 begin, u64 end) {
+    u64 key = models::mixed(end - begin, begin < models::absolute_limit ? begin : begin % page_bytes);
+    for (u64 at = begin; at < end; at += 64) {
+      u64 words[8] = {};
+      const u64 n = end - at < 64 ? end - at : 64;
+      if (copy_code(words, at, n) != 0) return 0;
+      for (u64 i = 0; i < (n + 7) / 8; i++) key = models::mixed(key, words[i]);
+    }
+    return key;
+  }
+
+  /// Sorts edges by the blocks that they lead to, then by those that they come from, and merges equal pairs.
+  bool sort_edges() {
+    if (!sort(edges_, sorted_, edge_count_, block_count_, [](const models::CoreEdge& e) { return e.from; }) ||
+        !sort(sorted_, edges_, edge_count_, block_count_, [](const models::CoreEdge& e) { return e.to; }))
+      return false;
+    const u32 n = edge_count_;
+    edge_count_ = 0;
+    for (u32 i = 0; i < n; i++) {
+      models::CoreEdge* const last = edge_count_ == 0 ? nullptr : &edges_[edge_count_ - 1];
+      if (last != nullptr && last->from == edges_[i].from && last->to == edges_[i].to)
+        last->count += edges_[i].count;
+      else
+        edges_[edge_count_++] = edges_[i];
+    }
+    return true;
+  }
+
+  const Step& last_of(u32 block) const { return steps_[lasts_[block]]; }
+  bool passes_call(const models::CoreEdge& e) const {
+    const Step& from = last_of(e.from);
+    return from.calls() && from.next() == steps_[beginnings_[e.to]].pc;
+  }
+
+  /// Makes the edges from calls to the code after them edges from the callee's return that is executed most. Those of
+  /// calls whose callee is unknown stay. The edges are sorted.
+  bool lead_returns() {
+    Scratch<u32> firsts, returns, sorted, reached, work;  // returns, and the return of each block, as block + 1
+    if (!firsts.init(block_count_ + 1) || !returns.init(block_count_) || !sorted.init(block_count_) ||
+        !reached.init(block_count_) || !work.init(block_count_))
+      return false;
+    for (u32 i = 0; i < edge_count_; i++) firsts[edges_[i].to + 1]++;
+    for (u32 i = 0; i < block_count_; i++) firsts[i + 1] += firsts[i];
+    u32 return_count = 0;
+    for (u32 i = 0; i < block_count_; i++)
+      if (last_of(i).kind == Kind::ret && blocks_[i].executions != 0) returns[return_count++] = i;
+    // By powers of two of their executions, the most frequent ones first: each block belongs to the first that finds
+    // it.
+    const auto rarity = [&](u32 block) { return static_cast<u32>(__builtin_clzll(blocks_[block].executions)); };
+    if (!sort(returns, sorted, return_count, 64, rarity)) return false;
+    for (u32 i = 0; i < return_count; i++) {
+      u32 waiting = 0;
+      const auto reach = [&](u32 block) {
+        if (reached[block] != 0) return;
+        reached[block] = sorted[i] + 1;
+        work[waiting++] = block;
+      };
+      reach(sorted[i]);
+      while (waiting != 0) {
+        const u32 block = work[--waiting];
+        for (u32 e = firsts[block]; e < firsts[block + 1]; e++)
+          if (!last_of(edges_[e].from).calls() || passes_call(edges_[e])) reach(edges_[e].from);
+      }
+    }
+    // First the callees, then the edges from their calls.
+    for (u32 i = 0; i < block_count_; i++) work[i] = 0;  // the return of the callee of the call that ends a block
+    for (u32 i = 0; i < edge_count_; i++) {
+      const models::CoreEdge& e = edges_[i];
+      if (last_of(e.from).calls() && !passes_call(e)) work[e.from] = reached[e.to];
+    }
+    for (u32 i = 0; i < edge_count_; i++)
+      if (passes_call(edges_[i]) && work[edges_[i].from] != 0) edges_[i].from = work[edges_[i].from] - 1;
+    return true;
+  }
+
+  /// Finds the edges that were mispredicted. All mispredictions are divided among those that have a slot.
+  bool find_restarts() {
+    constexpr u32 limit = 2 * models::MissedBranches::slots, ratio_bits = 8;
+    if (!restarts_.init(limit)) return false;
+    u64 counted = 0;
+    for (u32 i = 0; i < block_count_ && missed_.branches.all != 0; i++) {
+      const Step& last = last_of(i);
+      for (const bool taken : {false, true}) {
+        const u64 count = is_branch(last.kind) ? missed_.branches.of(models::outcome_of(last.pc, taken)) : 0;
+        const Step* const there = count == 0 ? nullptr : taken ? steps_.find(last.target()) : steps_.after(last);
+        if (there == nullptr || there->executions == 0 || restart_count_ == limit) continue;
+        restarts_[restart_count_++] = {i, there->block, count};
+        counted += count;
+      }
+    }
+    const u64 ratio = counted == 0 ? 0 : (missed_.branches.all << ratio_bits) / counted;
+    for (u32 i = 0; i < restart_count_; i++) restarts_[i].count = restarts_[i].count * ratio >> ratio_bits;
+    u64 instructions = 0;
+    for (u32 i = 0; i < block_count_; i++) instructions += blocks_[i].executions * blocks_[i].length;
+    const channel::ModelMissedLoads& exposed = settings().core.exposed;
+    waits_ = models::cycles_before_restarts(missed_.loads,
+                                            {exposed.l2, exposed.llc, exposed.memory, exposed.stlb, exposed.walk},
+                                            missed_.branches.all, instructions, core_table_.rob);
+    return true;
+  }
+
+  const models::CoreTable& core_table_ = core_table();
+  const Scratch<u64>& executed_;
+  const Missed& missed_;
+  u64 waits_ = 0;  // cycles of mispredicted branches for loads
+  KeptSchedules* schedules_;
+  Steps steps_;
+  Code bytes_;
+  u32 ran_count_ = 0, block_count_ = 0, edge_count_ = 0, code_count_ = 0, restart_count_ = 0;
+  Scratch<u32> ran_;         // numbers of the instructions of all traces, in order
+  Scratch<u32> beginnings_;  // numbers of the first instructions of blocks
+  Scratch<u32> lasts_;       // numbers of the last instructions of blocks
+  Scratch<models::CoreBlock> blocks_;
+  Scratch<models::CoreInstruction> codes_;  // of the blocks that were read
+  Scratch<models::CoreEdge> edges_, sorted_;
+  Scratch<models::CoreRestart> restarts_;  // sorted by the block before
+  Scratch<models::CoreState> ends_;
+  Scratch<models::CoreMark> marks_;
+  Scratch<models::CoreSpent> spent_;
+};
+
+}  // namespace tally::engine::instrument

@@ -3,7 +3,7 @@
 # is never writable.
 #
 # tally_hardened(TARGET [STATIC]): an executable that the kernel loads at a random address, whose relocations are read-only
-# before main(), whose stack is not executable, and whose functions check the stack and the sizes of copies. Sanitizers
+# before main() (libpfm4's once they are made: deferred.cmake), whose stack is not executable, and whose functions check the stack and the sizes of copies. Sanitizers
 # check more.
 add_library(tally_hardening INTERFACE)
 if(NOT TALLY_SANITIZE AND NOT TALLY_FUZZERS)

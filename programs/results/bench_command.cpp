@@ -39,10 +39,8 @@ struct BenchOptions {
 
 constexpr const char* bench_footer =
     "SUITE is a TOML file. Each [[benchmark]] has a name, a command (a list of words) and, if you like, directory, "
-    "stdin, "
-    "timeout, events, profile, repeats, fail-above, warn-above, accept and the options that decide counts: repeatable, "
-    "environment, "
-    "clock, cpu-model, model and others; [defaults] has the same keys for all of them. "
+    "stdin, timeout, events, profile, repeats, fail-above, warn-above, accept and the options that decide counts: "
+    "repeatable, environment, clock, cpu-model, model and others; [defaults] has the same keys for all of them. "
     "tally runs each benchmark with `tally stat`, or with `tally profile` if it has `profile = true`, writes the "
     "results to DIR/NAME.json, and compares them with those of --baseline by `tally compare`. With framework = "
     "\"google-benchmark\", \"catch2\", \"criterion\" or \"pytest\" it counts each benchmark of the program by itself.\n"
@@ -94,11 +92,16 @@ std::vector<std::string> leave_out_new(std::vector<Benchmark>& suite, const fs::
   return only_there;
 }
 
-// Writes into the results which benchmarks the suite no longer has.
-int note_removed(const BenchOptions& options) {
+// Removes earlier results, and writes which benchmarks the suite no longer has.
+int clear_results(const BenchOptions& options, const std::vector<Benchmark>& suite) {
+  for (const Benchmark& benchmark : suite)
+    if (const auto removed = remove_results(options.run.output, benchmark); !removed)
+      return report_error(removed.error());
   for (const std::string& name : options.no_longer) {
     Benchmark benchmark;
     benchmark.name = name;
+    if (const auto removed = remove_results(options.run.output, benchmark); !removed)
+      return report_error(removed.error());
     const std::string file = failure_file(options.run.output, benchmark);
     if (const int code = write_text(file, "not counted: it is not in the suite\n"); code != exit_ok) return code;
   }
@@ -212,7 +215,7 @@ int run_bench(const std::vector<std::string>& arguments) {
     return report_error(
         {Code::bad_usage, "-o and --baseline name the same directory", "use another directory for one of them", 0});
   if (const auto made = linux::make_folder(options.run.output); !made) return report_error(made.error());
-  if (const int noted = note_removed(options); noted != exit_ok) return noted;
+  if (const int cleared = clear_results(options, *suite); cleared != exit_ok) return cleared;
   // A signal ends the running benchmark, too; its own action follows when this is destroyed.
   const auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());

@@ -133,6 +133,12 @@ Result<std::vector<Benchmark>> list_benchmarks(std::vector<Benchmark> suite, con
     for (std::string& word : entry.framework->list_arguments()) words.push_back(std::move(word));
     const auto listed = linux::run_tool(words, entry.timeout_of(1), input_of(entry, folder));
     if (!listed) return fail(listed.error());
+    if (listed->was_stopped)
+      return fail(Code::cannot_measure,
+                  listed->timed_out
+                      ? fmt::format("benchmark '{}': the program takes longer than its timeout to list them",
+                                    printable(entry.name))
+                      : "interrupted");
     if (const auto why = entry.framework->why_unusable(listed->output); !why.message.empty()) return fail(why);
     std::vector<std::string> names;
     if (listed->exit_code == 0) names = entry.framework->benchmarks_in(listed->output);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <regex>
+#include <set>
 
 #include "programs/results/bench_frameworks.hpp"
 #include "programs/results/history_growth.hpp"
@@ -13,7 +14,6 @@
 #include "tally/core/count/statistics.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output_file.hpp"
-#include "tally/linux/machine/time_stamp.hpp"
 #include "tally/linux/process/scratch_folder.hpp"
 #include "tally/linux/process/tool.hpp"
 #include "tally/output/analysis/comparison.hpp"
@@ -45,6 +45,15 @@ std::string one_line(std::string_view message) {
 std::string in_suite_words(std::string text) {
   text = std::regex_replace(text, std::regex("(\\(|: )-r ([0-9,]+)"), "$1repeats = $2");
   return std::regex_replace(text, std::regex(" \\(`tally compare --force` ignores it\\)"), "");
+}
+
+std::string result_in(const std::string& folder, const Benchmark& benchmark) {
+  return (fs::path(folder) / (benchmark.file_name() + ".json")).string();
+}
+
+/// The profile next to the result of several runs.
+std::string profile_in(const std::string& folder, const Benchmark& benchmark) {
+  return (fs::path(folder) / "profiles" / (benchmark.file_name() + ".json")).string();
 }
 
 class Runner {
@@ -94,13 +103,8 @@ class Runner {
 
   /// Writes the result, and with several repeats the profile; if the benchmark fails, the reason instead.
   Result<void> count_repeats(const Benchmark& benchmark, Outcome& outcome) const {
-    const std::string result = result_in(options_.output, benchmark), profile = profile_in(options_.output, benchmark),
-                      failure = failure_file(options_.output, benchmark);
-    // A result of an earlier call must not pass for one of this call if the benchmark fails.
-    std::error_code error;
-    for (const std::string& file : {result, profile, failure})
-      if (!fs::remove(file, error) && error)
-        return fail(Code::cannot_write, fmt::format("cannot remove '{}': {}", printable(file), error.message()));
+    const std::string result = result_in(options_.output, benchmark), profile = profile_in(options_.output, benchmark);
+    if (const auto removed = remove_results(options_.output, benchmark); !removed) return removed;
     const bool has_both = benchmark.is_profile && benchmark.repeats > 1;
     if (has_both)
       if (const auto ready = linux::make_folder(fs::path(profile).parent_path().string()); !ready)
@@ -110,19 +114,11 @@ class Runner {
                                : count(benchmark, benchmark.is_profile && !has_both, result, outcome);
     if (counted && has_both && outcome.has_run) counted = count(benchmark, true, profile, outcome);
     if (counted && outcome.has_run) return {};
-    for (const std::string& file : {result, profile}) fs::remove(file, error);
-    if (!counted) return counted;
-    auto written = linux::Output::open_file(failure);
+    if (const auto removed = remove_results(options_.output, benchmark); !counted || !removed)
+      return counted ? removed : counted;
+    auto written = linux::Output::open_file(failure_file(options_.output, benchmark));
     if (written) written->write(outcome.text + "\n");
     return {};
-  }
-
-  static std::string result_in(const std::string& folder, const Benchmark& benchmark) {
-    return (fs::path(folder) / (benchmark.file_name() + ".json")).string();
-  }
-  /// The profile next to the result of several runs.
-  static std::string profile_in(const std::string& folder, const Benchmark& benchmark) {
-    return (fs::path(folder) / "profiles" / (benchmark.file_name() + ".json")).string();
   }
 
   /// Runs `tally stat` or `tally profile`, and sets has_run, code and text.
@@ -136,11 +132,9 @@ class Runner {
       return {};
     }
     const auto limit = benchmark.timeout_of(is_profile || benchmark.framework != nullptr ? 1 : benchmark.repeats);
-    const Nanoseconds start = linux::now();
     const auto counted = linux::run_tool(count_command(benchmark, is_profile, result, more), limit, input);
     if (!counted) return fail(counted.error());
-    const bool is_late = limit && linux::now() - start >= *limit;
-    if (counted->was_stopped && !is_late) return fail(Code::cannot_measure, "interrupted");
+    if (counted->was_stopped && !counted->timed_out) return fail(Code::cannot_measure, "interrupted");
     outcome.has_run = counted->exit_code == 0 && !counted->was_stopped;
     if (outcome.has_run) return {};
     outcome.code = counted->was_stopped ? exit_cannot_measure : counted->exit_code;
@@ -435,18 +429,26 @@ std::string failure_file(const std::string& folder, const Benchmark& benchmark) 
   return (fs::path(folder) / (benchmark.file_name() + ".failed")).string();
 }
 
+Result<void> remove_results(const std::string& folder, const Benchmark& benchmark) {
+  std::error_code error;
+  for (const std::string& file :
+       {result_in(folder, benchmark), profile_in(folder, benchmark), failure_file(folder, benchmark)})
+    if (!fs::remove(file, error) && error)
+      return fail(Code::cannot_write, fmt::format("cannot remove '{}': {}", printable(file), error.message()));
+  return {};
+}
+
 std::vector<std::string> only_in_baseline(const std::string& folder, const std::vector<Benchmark>& suite) {
-  std::vector<std::string> names;
+  std::set<std::string> names;  // a benchmark may have several files
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().stem().string();
     if ((entry.path().extension() == ".json" || entry.path().extension() == ".failed") &&
         std::none_of(suite.begin(), suite.end(),
                      [&](const Benchmark& benchmark) { return benchmark.file_name() == name; }))
-      names.push_back(name);
+      names.insert(name);
   }
-  std::sort(names.begin(), names.end());
-  return names;
+  return {names.begin(), names.end()};
 }
 
 int exit_code_of(const std::vector<BenchOutcome>& outcomes) {

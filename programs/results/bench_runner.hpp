@@ -45,6 +45,9 @@ void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& hist
 /// The file in a directory of results with the reason why a benchmark has none: it failed, or the suite lacks it.
 std::string failure_file(const std::string& folder, const Benchmark& benchmark);
 
+/// Removes what earlier calls left of a benchmark, which must not pass for a result of this call. Errors: cannot_write.
+Result<void> remove_results(const std::string& folder, const Benchmark& benchmark);
+
 /// The benchmarks of the baseline that are not in the suite, in order of their names.
 std::vector<std::string> only_in_baseline(const std::string& folder, const std::vector<Benchmark>& suite);
 

@@ -91,9 +91,10 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   app.add_flag("--mix", options.order.profile()->mix,
                "also show which instructions each row executed: vectors, categories, names; formats table and json; "
                "the engine only");
-  app.add_flag("--python", options.python,
-               "also count the functions of Python 3.11 programs; the engine only; formats table, html, json and "
-               "callgrind; on by itself if PROGRAM is python or a Python script");
+  app.add_flag(
+      "--python", options.python,
+      "also count the functions of Python 3.11 to 3.13 programs; the engine only; formats table, html, json and "
+      "callgrind; on by itself if PROGRAM is python or a Python script");
   app.add_option("--sort", options.sort,
                  "with --calls: sort by counts of the function alone (own), or including callees; with --format order: "
                  "by instructions (own) or by first execution (first)")

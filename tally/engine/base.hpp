@@ -99,7 +99,8 @@ u64 own_space_end();
 /// Returns the best first address in [start, end) for memory that is used from the low end up. Its first half megabyte
 /// is mapped page by page, as small programs need it, and the rest two megabytes at a time if the kernel has such
 /// pages. The first access to a page costs a virtual machine more than a microsecond.
-u64 grow_from(u64 start, u64 end);
+/// `is_temporary`: it will be returned, so the kernel is asked at once.
+u64 grow_from(u64 start, u64 end, bool is_temporary = false);
 /// The kernel is asked for these pages only once the program has `large_program` traces, or releases memory: each
 /// request divides a mapping, and a short program needs none.
 void use_huge_pages();

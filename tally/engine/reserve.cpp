@@ -61,12 +61,12 @@ void keep_start_from_core() {
   exclude(own_space, next_free - own_space);  // skips what is not mapped
 }
 
-u64 grow_from(u64 start, u64 end) {
+u64 grow_from(u64 start, u64 end, bool is_temporary) {
   constexpr u64 huge_bytes = 2 << 20, small_bytes = 512 << 10;
   const u64 huge = (start + small_bytes + huge_bytes - 1) & ~(huge_bytes - 1);
   if (huge + huge_bytes > end) return start;
   Guard guard(reserve_lock);
-  if (!is_large && later_count < later_limit) {
+  if (!is_large && !is_temporary && later_count < later_limit) {
     later[later_count] = {huge, end - huge};
     later_count++;
   } else {

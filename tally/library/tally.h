@@ -69,7 +69,7 @@ TALLY_C_API void tally_close(tally_counters* counters);
 
 /** Writes what the calling thread has counted since its first reading, without this library's own work: the difference
  * of two readings is what the program counted in between. Writes at most `room` counts, in the order of the events.
- * Returns the number of events, at most 16; at most 8 if `room` is less than that. */
+ * Returns the number of events, at most 16, but no more than `room`, or than 8 if `room` is smaller. */
 TALLY_C_API int tally_read(tally_counters* counters, tally_count* counts, int room);
 
 /** A region's count of one event, over all threads: the sum over all ended entries, and the smallest and the largest

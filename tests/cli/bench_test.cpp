@@ -46,6 +46,16 @@ TEST_F(Bench, repeats_what_may_count_something_else) {
         << name;
 }
 
+TEST_F(Bench, leaves_gates_of_functions_undecided_without_their_event) {
+  const std::string more = "[[benchmark]]\nname = \"f\"\ncommand = [\"" + std::string(TWO_LOOPS) +
+                           "\"]\nprofile = true\nrepeats = 2\nevents = []\nfail-above = [\"branches@main=1%\"]\n";
+  suite("10", more);
+  ASSERT_EQ(bench({"--only", "f", "-o", "old"}).code(), 0);
+  const Finished finished = bench({"--only", "f", "-o", "new", "--baseline", "old"});
+  EXPECT_EQ(finished.code(), 3) << finished.out;
+  EXPECT_TRUE(holds(finished.out, "a profile does not have this event")) << finished.out;
+}
+
 TEST_F(Bench, reports_benchmarks_that_cannot_run) {
   suite("10", "[[benchmark]]\nname = \"broken\"\ncommand = [\"sh\", \"-c\", \"echo because; exit 3\"]\n");
   const Finished finished = bench();

@@ -37,42 +37,29 @@ Ranks ranks_of(const std::vector<double>& a, const std::vector<double>& b) {
   return ranks;
 }
 
-/// The share of all choices of n of the ranks whose sum is at least as far from the mean as that of the first series.
-double share_as_far(const Ranks& ranks, std::size_t n) {
-  const std::size_t all = ranks.doubled.size(), mean = n * (all + 1), most = 2 * mean;
-  const auto distance = [&](std::size_t sum) { return std::max(sum, mean) - std::min(sum, mean); };
-  // choices[i][s]: choices of i of the ranks so far whose doubled sum is s.
+/// How many choices of n of the ranks have each sum.
+std::vector<double> choices_by_sum(const std::vector<std::size_t>& ranks, std::size_t n) {
+  const std::size_t most = std::accumulate(ranks.end() - static_cast<std::ptrdiff_t>(n), ranks.end(), std::size_t{0});
+  // choices[i][s]: choices of i of the ranks so far whose sum is s.
   std::vector<std::vector<double>> choices(n + 1, std::vector<double>(most + 1, 0));
   choices[0][0] = 1;
-  for (const std::size_t rank : ranks.doubled)
+  for (const std::size_t rank : ranks)
     for (std::size_t i = n; i > 0; --i)
       for (std::size_t sum = most; sum >= rank; --sum) choices[i][sum] += choices[i - 1][sum - rank];
-  double total = 0, as_far = 0;
-  for (std::size_t sum = 0; sum <= most; ++sum) {
-    total += choices[n][sum];
-    if (distance(sum) >= distance(ranks.doubled_sum)) as_far += choices[n][sum];
-  }
-  return as_far / total;
+  return std::move(choices[n]);
 }
 
-/// The probability of U ≤ u for each u, from the number of orders of n and m values that have each U.
-std::vector<double> lower_tails(std::size_t n, std::size_t m) {
-  // orders[j][k]: orders of i values of the first and j of the second series whose U is k.
-  const std::size_t most = n * m;
-  std::vector<std::vector<double>> orders(m + 1, std::vector<double>(most + 1, 0));
-  for (auto& row : orders) row[0] = 1;  // no values of the first series
-  for (std::size_t i = 1; i <= n; ++i) {
-    std::vector<std::vector<double>> next(m + 1, std::vector<double>(most + 1, 0));
-    next[0][0] = 1;
-    for (std::size_t j = 1; j <= m; ++j)
-      for (std::size_t k = 0; k <= i * j; ++k) next[j][k] = next[j - 1][k] + (k >= j ? orders[j][k - j] : 0);
-    orders = std::move(next);
+/// The share of all choices of n of the ranks whose sum is at least as far from the mean as that of the first series.
+double share_as_far(const Ranks& ranks, std::size_t n) {
+  const std::size_t mean = n * (ranks.doubled.size() + 1);
+  const auto distance = [&](std::size_t sum) { return std::max(sum, mean) - std::min(sum, mean); };
+  const std::vector<double> choices = choices_by_sum(ranks.doubled, n);
+  double total = 0, as_far = 0;
+  for (std::size_t sum = 0; sum < choices.size(); ++sum) {
+    total += choices[sum];
+    if (distance(sum) >= distance(ranks.doubled_sum)) as_far += choices[sum];
   }
-  std::vector<double> tails = std::move(orders[m]);
-  std::partial_sum(tails.begin(), tails.end(), tails.begin());
-  const double all = tails.back();
-  for (double& tail : tails) tail /= all;
-  return tails;
+  return as_far / total;
 }
 
 /// How many of the least and of the largest differences of pairs are outside of the 99 % interval.
@@ -81,10 +68,14 @@ std::size_t outside(std::size_t n, std::size_t m) {
     // Many rows have equally many runs.
     thread_local std::size_t last_n = 0, last_m = 0, last = 0;
     if (n == last_n && m == last_m) return last;
-    const std::vector<double> tails = lower_tails(n, m);
+    std::vector<std::size_t> ranks(n + m);
+    std::iota(ranks.begin(), ranks.end(), std::size_t{1});
+    std::vector<double> tails = choices_by_sum(ranks, n);
+    std::partial_sum(tails.begin(), tails.end(), tails.begin());
     last_n = n;
     last_m = m;
-    return last = static_cast<std::size_t>(std::upper_bound(tails.begin(), tails.end(), 0.005) - tails.begin());
+    const auto first = tails.begin() + static_cast<std::ptrdiff_t>(n * (n + 1) / 2);  // U = 0
+    return last = static_cast<std::size_t>(std::upper_bound(first, tails.end(), 0.005 * tails.back()) - first);
   }
   const double pairs = static_cast<double>(n) * static_cast<double>(m);
   const double deviation = std::sqrt(pairs / 12 * static_cast<double>(n + m + 1));

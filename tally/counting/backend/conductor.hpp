@@ -105,7 +105,7 @@ class Conductor final : public Schedule {
   std::vector<result::Interval> intervals_;
 };
 
-/// Adds a note for the user about commands that were ignored.
+/// Adds notes for the user about the end by --timeout, and about ignored commands of --control.
 void add_control_notices(const Conductor& conductor, std::vector<std::string>& notices);
 
 /// Returns the count as partial if it comes from the kernel's accounting of the whole run and the order counts only

@@ -254,7 +254,8 @@ struct Profile {
   bool jumps =
       false;         ///< the engine only, without `calls`: also the targets of indirect jumps and calls, in their file
   bool mix = false;  ///< the engine only: also which instructions were executed
-  bool python = false;  ///< also count functions of Python programs (CPython 3.11; at most 4 events, none of a model)
+  bool python =
+      false;  ///< also count functions of Python programs (CPython 3.11 to 3.13; at most 4 events, none of a model)
   std::optional<ProfileParts> parts = {};  ///< the engine only, and events that it counts itself
   /// With `calls`: functions by name, * and ? as in a shell, that are called also if a jump enters them. Other calls
   /// are call instructions. The engine only, and the first 255 functions of each process.

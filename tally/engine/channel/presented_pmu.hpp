@@ -115,7 +115,7 @@ struct PmuCounting {
   uint8_t is_fresh;        ///< 1: another process has switched it on: the next overflow is after a whole period
   int64_t left;            ///< events until the next overflow
   uint64_t period;         ///< after that
-  uint64_t sampled_ns;     ///< time of the last overflow
+  uint64_t sampled_ns;     ///< time of the last overflow; of cycles at a frequency: what varies the period
   int64_t executed;        ///< of a modelled event: instructions at the last update
   uint32_t crowded;        ///< overflows during the handler of an earlier one, less those outside of it
   uint8_t is_throttled;    ///< 1: it has paused after many of those

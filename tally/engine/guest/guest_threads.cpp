@@ -126,7 +126,7 @@ bool give_counters(Thread* t, u32 process, bool goes_on = false) {
 void fold(Thread* t) {
   channel::Thread& record = own_records.shared.thread(t->index);
   if (record.state != State::running) return;
-  models_settle(t);
+  (settings().models.on & channel::model_core) != 0 ? models_settle(t) : models_drain(t);  // for core_collect()
   countdowns_before_fold(t);
   windows_before_fold(t);
   u64* c = counters(t);

@@ -21,8 +21,8 @@ struct InstructionCost {
   s64 cost;
 };
 inline constexpr u32 kept_cost_limit = 1 << 16;
-inline InstructionCost*
-    kept_costs;  // by address, the last one for each index; null if the process does not sample cycles
+/// By address, the last one for each index; null if the process does not sample cycles.
+inline InstructionCost* kept_costs;
 
 inline InstructionCost& kept_cost(u64 pc) { return kept_costs[(pc ^ pc >> 16) % kept_cost_limit]; }
 
@@ -36,11 +36,8 @@ s64 segment_cost(const Trace& t, u32 number, CostOf&& cost_of) {
   for (u32 i = 0; i < t.place_count; i++) {
     const InstructionMapping& p = t.places[i];
     if (counts_exits(t) && p.segment != 0) break;
-    const s64 one = p.kind == Kind::end ? 0 : cost_of(t.pc + static_cast<u64>(static_cast<s64>(p.pc)));
-    if (!counts_exits(t))
-      cost += segment == number ? one : 0;
-    else
-      cost += (number == 0 || early ? one : 0) - (number != 0 && number <= segment ? one : 0);
+    const s64 times = counts_exits(t) ? (number == 0 || early) - (number != 0 && number <= segment) : segment == number;
+    if (times != 0 && p.kind != Kind::end) cost += times * cost_of(t.pc + static_cast<u64>(static_cast<s64>(p.pc)));
     if (is_branch(p.kind)) segment++;
   }
   return cost;

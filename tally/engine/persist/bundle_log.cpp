@@ -72,19 +72,18 @@ bool BundleLog::log(u32 traces) {
     const u32 damage_before = store_damage();
     const auto& stored = *reinterpret_cast<const StoredLog*>(record->after_names());
     const u8* const records = reinterpret_cast<const u8*>(&stored + 1);
-    const bool fits = stored.bundle == bundle_.head.check && stored.bytes >= sizeof(CodeRecord) &&
+    const bool fits = stored.bundle == bundle_.head.check && stored.bytes >= sizeof(CodeForm) &&
                       stored.bytes <= record->head.bytes - sizeof *record - sizeof stored;
+    const CodeRecord first = fits ? *reinterpret_cast<const CodeRecord*>(records) : CodeRecord{};
+    const bool is_form = first.kind == CodeRecordKind::form && first.bytes == sizeof(CodeForm);
     u32 form = 0;
-    u8* const to = fits && translate::claim_forms(stored.forms, form) ? code_log_begin(stored.bytes) : nullptr;
+    u8* const to = is_form && translate::claim_forms(stored.forms, form) ? code_log_begin(stored.bytes) : nullptr;
     if (to != nullptr) {
       // Until its kind is written, readers see one record that has not been completed.
-      CodeRecord first = *reinterpret_cast<const CodeRecord*>(records);
       const u64 rest = stored.bytes - sizeof first;
       populate(to, stored.bytes);
       copy(to + sizeof first, records + sizeof first, rest);
-      const bool is_form = first.kind == CodeRecordKind::form && first.bytes == sizeof(CodeForm);
-      if (is_form &&
-          shift_records(to + first.bytes, stored.bytes - first.bytes, start_, number_, form, stored.forms - 1,
+      if (shift_records(to + first.bytes, stored.bytes - first.bytes, start_, number_, form, stored.forms - 1,
                         traces) &&
           store_damage() == damage_before) {
         reinterpret_cast<CodeForm*>(to)->number += form;

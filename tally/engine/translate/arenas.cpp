@@ -163,9 +163,10 @@ Arena* arena_around(u64 address) {
 }
 
 u64 arena_address(u32 lower) {
-  for (u32 i = 0; i < arena_count; i++)
-    if (const u32 offset = lower - static_cast<u32>(arenas[i].base); offset < arena_bytes)
-      return arenas[i].base + offset;
+  for (u32 i = 0; i < arena_count; i++) {
+    const u32 offset = lower - static_cast<u32>(arenas[i].base);
+    if (arenas[i].base != 0 && offset < arena_bytes) return arenas[i].base + offset;
+  }
   return 0;
 }
 

@@ -14,7 +14,7 @@ u64 try_reserve(u64 bytes, int protection) {
   return reinterpret_cast<u64>(mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 }
 u64 reserve(u64 bytes, int protection) { return try_reserve(bytes, protection); }
-u64 grow_from(u64 start, u64) { return start; }
+u64 grow_from(u64 start, u64, bool) { return start; }
 bool never_overcommits() { return false; }
 u64 make_usable(u64 usable, u64, u64, int) { return usable; }
 void die(const char*, u64) { abort(); }

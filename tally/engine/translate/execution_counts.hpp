@@ -25,7 +25,7 @@ class Scratch {
     bytes_ = page_up(n * sizeof(T));
     if (bytes_ > huge_bytes) bytes_ += huge_bytes;  // grow_from() does not begin at its begin
     reserved_ = try_reserve(bytes_, PROT_READ | PROT_WRITE);
-    if (reserved_ != 0) data_ = reinterpret_cast<T*>(grow_from(reserved_, reserved_ + bytes_));
+    if (reserved_ != 0) data_ = reinterpret_cast<T*>(grow_from(reserved_, reserved_ + bytes_, true));
     return reserved_ != 0;
   }
   T& operator[](u32 i) const { return data_[i]; }

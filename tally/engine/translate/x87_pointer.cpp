@@ -12,7 +12,7 @@ bool stores_x87_pointer(const Instruction& in) {
   if (in.map == Map::one_byte) return (in.opcode == 0xd9 || in.opcode == 0xdd) && extension == 6;
   if (in.map != Map::two_bytes) return false;
   if (in.opcode == 0xc7) return extension == 4;  // xsavec
-  // fxsave, xsave, xsaveopt; clwb has another prefix than the last one
+  // fxsave, xsave, xsaveopt: the prefix 66 makes the last one clwb, and f3 clrssbsy
   return in.opcode == 0xae &&
          (extension == 0 || extension == 4 || (extension == 6 && in.bytes[0] != operand_size && in.bytes[0] != 0xf3));
 }
@@ -43,11 +43,14 @@ void show_program_x87() {
     asm volatile("fxrstor64 (%0)" ::"r"(area) : "memory");
     return;
   }
-  // AMD's processors move it with fxsave and fxrstor only if an exception is pending.
+  // AMD's processors store 0 with fxsave unless an exception is pending. Others have stored the program's address.
+  u64 stored;
+  __builtin_memcpy(&stored, area + fxsave_pointer_at, sizeof stored);
+  if (stored != 0) return;
   X87Environment environment;
   asm volatile("fnstenv %0" : "=m"(environment));
-  if (const u64 copy = arena_address(environment.pointer); copy != 0)
-    environment.pointer = static_cast<u32>(program_address(copy));
+  if (const u64 address = program_address(arena_address(environment.pointer)); address != 0)
+    environment.pointer = static_cast<u32>(address);
   asm volatile("fldenv %0" ::"m"(environment));  // fnstenv has masked the exceptions
 }
 

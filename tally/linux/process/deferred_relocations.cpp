@@ -28,7 +28,7 @@ void make_deferred_relocations() {
   const std::uint64_t count = tally_deferred_relocations.count;
   for (std::uint64_t i = 0; i < count; ++i)
     *reinterpret_cast<std::uint64_t*>(base + all[i].r_offset) = base + static_cast<std::uint64_t>(all[i].r_addend);
-  if (count == 0) return;
+  if (__start_libpfm_constants == nullptr) return;
   // Other data of the program is on the first and on the last page.
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto start = (reinterpret_cast<std::uintptr_t>(__start_libpfm_constants) + page - 1) & ~(page - 1);

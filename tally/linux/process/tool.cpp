@@ -84,8 +84,9 @@ Result<ToolEnd> run_tool(const std::vector<std::string>& command, std::optional<
     if (now() >= last || (!end.was_stopped && is_asked_to_end())) {
       // A tool that does not end within a second is killed below.
       if (end.was_stopped) break;
-      kill(-process, SIGTERM);
+      for (const pid_t stopped : {process, -process}) kill(stopped, SIGTERM);
       end.was_stopped = true;
+      end.timed_out = now() >= last;
       last = now() + std::chrono::seconds(1);
     }
     if (waiting.revents == 0) continue;
@@ -94,7 +95,8 @@ Result<ToolEnd> run_tool(const std::vector<std::string>& command, std::optional<
     if (end.output.size() < most_output) end.output.append(part.data(), static_cast<std::size_t>(got));
   }
   // With what it started.
-  if (end.was_stopped) kill(-process, SIGKILL);
+  for (const pid_t killed : {process, -process})
+    if (end.was_stopped) kill(killed, SIGKILL);
   int status = 0;
   if (retry([&] { return waitpid(process, &status, 0); }) < 0)
     return system_failure(Code::cannot_measure, "cannot wait for " + printable(command.front()));

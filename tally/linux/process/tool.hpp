@@ -15,6 +15,7 @@ struct ToolEnd {
   int exit_code = 0;
   std::string output;
   bool was_stopped = false;  ///< it took too long, or the user asked tally to end
+  bool timed_out = false;    ///< it took too long
 };
 
 /// Runs a tool to its end. It is found through PATH, no shell interprets its arguments, and its standard input is

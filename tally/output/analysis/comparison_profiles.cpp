@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tally/core/count/event_name.hpp"
+#include "tally/output/analysis/gates.hpp"
 #include "tally/output/analysis/profile_difference.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/analysis/row_growth.hpp"
@@ -74,9 +75,11 @@ class ProfileRows {
   explicit ProfileRows(ProfileDifference difference) : difference_(std::move(difference)) {
     functions_ = difference_.functions;
     names_ = difference_.names(false);
+    whole_names_ = difference_.names(true);
     for (auto& [name, change] : python_functions(difference_)) {
       functions_.push_back(std::move(change));
       names_.push_back(fmt::format("{} ({})", name.first, name.second));
+      whole_names_.push_back(name.first);
     }
   }
 
@@ -84,6 +87,7 @@ class ProfileRows {
   /// Functions, then Python functions, as Comparison::all_functions has them; and how rows name them.
   const std::vector<Change>& functions() const { return functions_; }
   const std::vector<std::string>& names() const { return names_; }
+  const std::vector<std::string>& whole_names() const { return whole_names_; }
 
   /// The rows of functions, lines or files that changed; `names`: of each.
   std::vector<ComparedCount> rows_of(const Comparison& comparison, const std::vector<Change>& changes,
@@ -147,7 +151,7 @@ class ProfileRows {
  private:
   ProfileDifference difference_;
   std::vector<Change> functions_;
-  std::vector<std::string> names_;
+  std::vector<std::string> names_, whole_names_;
 };
 
 namespace {
@@ -225,11 +229,10 @@ Result<void> compare_profiles(Comparison& comparison) {
   const ProfileDifference& difference = profiles->difference();
   if (std::string caution = difference.caution(); !caution.empty()) comparison.warnings.push_back(std::move(caution));
   const std::vector<std::string>& names = profiles->names();
-  std::vector<std::string> whole_names = difference.names(true);
-  for (const auto& [name, change] : python_functions(difference)) whole_names.push_back(name.first);
   for (std::size_t f = 0; f < names.size(); ++f) {
     const Change& change = profiles->functions()[f];
-    comparison.all_functions.push_back({whole_names[f], names[f], change.before.is_present, change.after.is_present});
+    comparison.all_functions.push_back(
+        {profiles->whole_names()[f], names[f], change.before.is_present, change.after.is_present});
   }
   comparison.functions = profiles->rows_of(comparison, profiles->functions(), names);
   const std::vector<bool> generated = generated_differently(difference), runtime = runtime_functions(difference);
@@ -251,12 +254,12 @@ Result<void> compare_profiles(Comparison& comparison) {
   return {};
 }
 
-ComparedCount function_row(const Comparison& comparison, const std::string& event, std::size_t index) {
+std::optional<ComparedCount> function_row(const Comparison& comparison, const std::string& event, std::size_t index) {
   const ProfileRows& rows = *comparison.profile_rows;
   const auto& events = rows.difference().events;
-  const auto e = std::find_if(events.begin(), events.end(), [&](const std::string& name) {
-    return name == event || split_event_name(name).base == event;
-  });
+  const auto e =
+      std::find_if(events.begin(), events.end(), [&](const std::string& name) { return is_event(name, event); });
+  if (e == events.end()) return std::nullopt;
   return rows.row_of(comparison, static_cast<std::size_t>(e - events.begin()), rows.functions()[index],
                      rows.names()[index]);
 }

@@ -1,6 +1,7 @@
 // Compares two profiles: the functions, source lines, files of code, processes and threads that changed.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "tally/output/analysis/comparison.hpp"
@@ -13,7 +14,7 @@ inline constexpr const char* other_processors = "the processors differ: count bo
 /// Adds the rows and warnings of two profiles. Errors: bad_usage if they have no event in common.
 Result<void> compare_profiles(Comparison& comparison);
 
-/// The row of a function of Comparison::all_functions, changed or not; both profiles have the event.
-ComparedCount function_row(const Comparison& comparison, const std::string& event, std::size_t index);
+/// The row of a function of Comparison::all_functions, changed or not; nothing if a profile does not have the event.
+std::optional<ComparedCount> function_row(const Comparison& comparison, const std::string& event, std::size_t index);
 
 }  // namespace tally::output

@@ -23,8 +23,8 @@ bool matches_any(const std::vector<std::string>& patterns, const std::string& pa
 bool is_systems(const std::string& path) { return path.starts_with("/usr/") || path.starts_with("/lib"); }
 
 bool is_selected(const CoverageSelection& selection, const result::ProfileObject& object, const std::string& path) {
-  const bool is_header = path.starts_with("/usr/include/") || path.starts_with("/usr/lib/");
-  if (selection.include.empty() && (is_systems(object.name) || is_header)) return false;
+  const bool is_systems_source = path.starts_with("/usr/include/") || path.starts_with("/usr/lib/");
+  if (selection.include.empty() && (is_systems(object.name) || is_systems_source)) return false;
   return (selection.include.empty() || matches_any(selection.include, path)) && !matches_any(selection.exclude, path);
 }
 

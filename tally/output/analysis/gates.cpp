@@ -16,6 +16,11 @@
 #include "tally/output/analysis/row_growth.hpp"
 
 namespace tally::output {
+
+bool is_event(const std::string& name, const std::string& event) {
+  return name == event || split_event_name(name).base == event;
+}
+
 namespace {
 
 Error wrong_gate(const std::string& text, const char* what) {
@@ -35,10 +40,6 @@ constexpr LimitUnit limit_units[] = {{"", 1, false},    {"%", 0.01, false}, {"ns
 /// The beginning of a message about a gate.
 std::string named(const Gate& gate) {
   return fmt::format("{}gate '{}'", gate.origin.empty() ? "" : gate.origin + ": ", printable(gate.text));
-}
-
-bool is_event(const std::string& name, const std::string& event) {
-  return name == event || split_event_name(name).base == event;
 }
 
 /// A function, region or benchmark by its name, with or without parameters.
@@ -144,7 +145,11 @@ GateResult judge_function(const Gate& gate, std::size_t index, const Comparison&
       comparison.functions.begin(), comparison.functions.end(),
       [&](const ComparedCount& count) { return is_event(count.event, gate.event) && count.index == index; });
   if (row != comparison.functions.end()) return judge(gate, *row, comparison);
-  GateResult result = judge(gate, function_row(comparison, gate.event, index), comparison);
+  const auto same = function_row(comparison, gate.event, index);
+  if (!same)
+    return undecided({.gate = gate, .text = fmt::format("{} of {}", gate.event, function.subject)},
+                     "a profile does not have this event: name it with -e");
+  GateResult result = judge(gate, *same, comparison);
   result.count = nullptr;
   return result;
 }

@@ -40,10 +40,10 @@ GrowthOrReason growth_between(const RepeatedValue& before, const RepeatedValue& 
   const bool agree = all_agree(before.runs) && all_agree(after.runs);
   const double first = growth_of_pair(before.runs.front(), after.runs.front(), more_is_better, is_relative);
   if (agree && before.runs.size() == 1 && after.runs.size() == 1) {
-    const std::string& sources = before.sources.empty() ? after.sources : before.sources;
-    if (are_repeatable && first != 0 && !sources.empty())
-      return fmt::format("one run on each side, and the program read what differs between runs ({}): {}", sources,
-                         before.how_to_decide);
+    const RepeatedValue& reader = before.sources.empty() ? after : before;
+    if (are_repeatable && first != 0 && !reader.sources.empty())
+      return fmt::format("one run on each side, and the program read what differs between runs ({}): {}",
+                         reader.sources, reader.how_to_decide);
     if (are_repeatable) return Growth{first, first, "by one run each"};
     return "one run on each side: " + (before.is_repeatable ? after : before).how_to_decide;
   }

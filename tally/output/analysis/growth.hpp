@@ -21,7 +21,7 @@ struct Growth {
 struct RepeatedValue {
   std::vector<double> runs;    ///< at least one
   bool is_repeatable = false;  ///< each run counts the same: --repeatable, one thread, an exact or modelled count
-  /// What the program read that may make another run count something else: "clock, pid".
+  /// What the program read that may make another run count something else: "clock, getrandom".
   std::string sources = {};
   /// What decides a single run that is not repeatable.
   std::string how_to_decide = "count both with --repeatable, or 5 times (-r 5)";

@@ -29,20 +29,19 @@ RepeatedValue repeated_value(const ComparedCount& row, const Measure* measure, V
   const bool repeats = (measure == nullptr && is_exact) || side.repeatable == true;
   RepeatedValue repeated{{}, can_repeat && repeats && side.is_single_threaded, join(side.sources, ", ")};
   const bool is_profile = measure == nullptr || !measure->how_to_repeat.empty();
-  if (can_repeat && side.is_single_threaded && !side.sources.empty())
-    repeated.how_to_decide = measure == nullptr
-                                 ? "`tally stat --repeatable -r 5 --function NAME` decides what a function counts"
-                                 : "count both 5 times (-r 5)";
-  else if (can_repeat && side.is_single_threaded)
+  constexpr const char* of_function = "`tally stat --repeatable -r 5 --function NAME` decides what a function counts";
+  const bool may_repeat = can_repeat && side.is_single_threaded;
+  if (may_repeat && side.sources.empty())
     repeated.how_to_decide = is_profile ? "count both with --repeatable" : repeated.how_to_decide;
   else if (measure == nullptr)
     repeated.how_to_decide =
-        "the program has several threads or processes; `tally stat --repeatable -r 5 --function NAME` decides what a "
-        "function counts";
+        may_repeat ? of_function : std::string("the program has several threads or processes; ") + of_function;
   else if (is_profile)
     repeated.how_to_decide = "needs " + measure->how_to_repeat;
   else if (!can_repeat)
     repeated.how_to_decide = fmt::format("needs at least {} runs on each side: -r 10", fewest_runs);
+  else if (may_repeat)
+    repeated.how_to_decide = "count both 5 times (-r 5)";
   else if (repeats)
     repeated.how_to_decide = "the program has several threads or processes: count both 5 times (-r 5)";
   if (measure != nullptr) repeated.runs = thinned(measure->runs);

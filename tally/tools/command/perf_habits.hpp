@@ -22,11 +22,9 @@ inline constexpr std::string_view one_profile =
 inline constexpr PerfOption perf_options[] = {
     {"stat", "-d", "perf's -d adds L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses: name them with -e"},
     {"stat", "-dd", "it is perf's: name the events with -e, `tally events` lists them"},
-    {"stat", "-B", "omit it: digits are always grouped in tables"},
-    {"stat", "--big-num", "omit it: digits are always grouped in tables"},
     {"stat", "--all-user", "omit it: events count user mode by default"},
     {"stat", "--all-kernel", "append `:k` to the events"},
-    {"stat", "-l2", "omit it: --topdown prints all its levels"},
+    {"stat", "-l", "omit it: --topdown prints all its levels"},
     {"stat", "--td-level", "omit it: --topdown prints all its levels"},
     {"stat", "-A", "`-a --per-core` reports each core"},
     {"stat", "--no-aggr", "`-a --per-core` reports each core"},

@@ -62,10 +62,9 @@ Result<std::vector<std::string>> added_by_differences(const Rerun& first, const 
   if (!base) return fail(base.error());
   for (std::size_t i = 0; i < differences.size(); ++i) {
     Rerun changed = first;
-    std::string text = "not separated: its other ";
+    std::string text;
     if (!changed.take(differences[i], second)) {
-      const bool is_file = differences[i].kind == StartDifference::Kind::file;
-      text += is_file ? "content is missing" : "value is unknown (--env)";
+      text = "not separated: its other value is unknown (--env)";
     } else if (i >= most) {
       text = fmt::format("not separated: only {} are counted", most);
     } else {

@@ -22,8 +22,7 @@ void add_roofline_option(command::Page& page, bool& roofline);
 /// The line of the notice about the native run.
 inline constexpr const char* native_notice =
     "the program runs again, natively (--native), for times, page faults, peak memory, estimated cycles, and samples "
-    "of "
-    "user and system time";
+    "of user and system time";
 inline constexpr const char* native_profile_notice =
     "the program runs twice more, natively, for its estimated cycles and for samples that divide them among functions "
     "(--native)";

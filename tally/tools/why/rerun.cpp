@@ -49,14 +49,18 @@ std::string Rerun::variable(const result::EnvironmentVariable& wanted, const std
   return is_set ? *value : fmt::format("{}={}", wanted.name, std::string(static_cast<std::size_t>(wanted.bytes), 'x'));
 }
 
+Result<measure::StatOptions> stored_options(const result::Stat& stat, StatReader read) {
+  const std::vector<std::string>& words = stat.environment.provenance.command_line;
+  if (words.size() < 3 || words[1] != "stat") return fail(Code::bad_usage, "not measured by tally stat");
+  return read({words.begin() + 2, words.end()});
+}
+
 Result<Rerun> Rerun::prepare(const result::Stat& stat, const std::string& file, StatReader read,
                              const std::vector<std::string>& values) {
-  const std::vector<std::string>& words = stat.environment.provenance.command_line;
-  if (!stat.start || words.size() < 3 || words[1] != "stat")
+  auto options = stored_options(stat, read);
+  if (!stat.start || !options)
     return fail(Code::bad_usage, fmt::format("'{}' does not say how to run its command again", printable(file)),
                 "measure it with `tally stat --path-hash -o FILE.json -- PROGRAM`");
-  auto options = read({words.begin() + 2, words.end()});
-  if (!options) return fail(options.error());
   Rerun made;
   made.options_ = *std::move(options);
   made.options_.runs = 1;
@@ -126,7 +130,7 @@ bool Rerun::take(const StartDifference& difference, const Rerun& other) {
       options_.conditions.cpu_model = other.options_.conditions.cpu_model;
       return true;
     case StartDifference::Kind::directory: state_.directory = other.state_.directory; return true;
-    case StartDifference::Kind::file: return false;
+    case StartDifference::Kind::file: break;  // both commands read the same file now
   }
   return false;
 }

@@ -14,6 +14,9 @@ namespace tally::why {
 /// Reads the arguments of `tally stat`: the order, without baselines and outputs. Errors: bad_usage.
 using StatReader = Result<measure::StatOptions> (*)(const std::vector<std::string>& arguments);
 
+/// The options of the `tally stat` that measured a result. Errors: bad_usage if another command did.
+Result<measure::StatOptions> stored_options(const result::Stat& stat, StatReader read);
+
 /// One thing in which two stored runs were started differently.
 struct StartDifference {
   enum class Kind { variable, repeatable, clock, command, cpu_model, directory, file };

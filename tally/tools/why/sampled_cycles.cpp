@@ -84,17 +84,18 @@ std::string millions(double cycles) { return fmt::format("{:.4g} M", cycles / 1e
 
 // "; 95 % intervals by samples: chase 544.6 M to 607.1 M (modelled 530.3 M), …": of the largest functions, with what
 // the model gives them if that is outside.
-std::string intervals_text(const SampledFunctions& functions, double total) {
+std::string intervals_text(const SampledFunctions& functions, double total, double user) {
   constexpr std::size_t most = 5;
   std::vector<std::pair<FunctionKey, Sampled>> all(functions.begin(), functions.end());
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second.share > b.second.share; });
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < std::min(all.size(), most) && all[i].second.share >= small_share; ++i) {
     const Sampled& function = all[i].second;
-    const bool differs = function.modelled < function.low * total || function.modelled > function.high * total;
+    const double modelled = user * function.modelled;  // the model lacks the kernel
+    const bool differs = modelled < function.low * total || modelled > function.high * total;
     texts.push_back(fmt::format("{} {} to {}{}", all[i].first.second, millions(function.low * total),
                                 millions(function.high * total),
-                                differs ? fmt::format(" (modelled {})", millions(function.modelled)) : ""));
+                                differs ? fmt::format(" (modelled {})", millions(modelled)) : ""));
   }
   return texts.empty() ? "" : "; 95 % intervals by samples: " + join(texts, ", ");
 }
@@ -151,7 +152,7 @@ void divide_by_samples(result::Profile& profile, const result::Profile& sampled,
   estimate.count.reason += fmt::format(
       "; this bound is that of the total: functions have the mean of {} samples of another native run and of the "
       "model, which counts as {:.0f}; the model divides them among lines{}",
-      thousands(sampled.sampling.front().samples), samples_of_model, intervals_text(shares.functions, total));
+      thousands(sampled.sampling.front().samples), samples_of_model, intervals_text(shares.functions, total, user));
   if (shares.kernel > 0)
     estimate.count.reason += fmt::format("; {} {} by {}", result::kernel_code, millions(shares.kernel * total),
                                          sampled.sampling.front().user_only ? "clock ticks" : "samples");

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
 
 #include "tally/core/base/text.hpp"
+#include "tally/linux/files/file_state.hpp"
 #include "tally/output/analysis/path_difference.hpp"
 #include "tally/output/analysis/read_sources.hpp"
 
@@ -14,12 +13,6 @@ namespace tally::why {
 namespace {
 
 using Kind = StartDifference::Kind;
-
-Result<measure::StatOptions> options_of(const result::Stat& stat, StatReader read) {
-  const std::vector<std::string>& words = stat.environment.provenance.command_line;
-  if (words.size() < 3 || words[1] != "stat") return fail(Code::bad_usage, "not measured by tally stat");
-  return read({words.begin() + 2, words.end()});
-}
 
 /// The time of a result, in seconds; 0 if it has none.
 std::int64_t measured_at(const result::Stat& stat) {
@@ -35,12 +28,7 @@ void add_changed_files(const result::Stat& before, const result::Stat& after,
   for (std::size_t i = 1; since != 0 && i < after.command.size(); ++i) {
     const std::string& word = after.command[i];
     const std::string path = word.starts_with('/') ? word : after.start->directory + "/" + word;
-    std::error_code error;
-    const auto changed = std::filesystem::last_write_time(path, error);
-    const auto seconds = [](auto time) {
-      return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::file_clock::to_sys(time).time_since_epoch());
-    };
-    if (!error && std::filesystem::is_regular_file(path, error) && seconds(changed).count() > since)
+    if (const auto state = linux::file_state(path); state && state->modified_s > since)
       differences.push_back(
           {Kind::file, fmt::format("file {}: changed after the first was measured", printable(word))});
   }
@@ -56,7 +44,7 @@ std::vector<StartDifference> start_differences(const result::Stat& before, const
           {kind, fmt::format("{}: {} and {}", name, first_value.empty() ? "host" : printable(first_value),
                              second_value.empty() ? "host" : printable(second_value))});
   };
-  const auto first = options_of(before, read), second = options_of(after, read);
+  const auto first = stored_options(before, read), second = stored_options(after, read);
   const bool only_first = first && second && first->conditions.repeatable && !second->conditions.repeatable;
   const bool only_second = first && second && second->conditions.repeatable && !first->conditions.repeatable;
   if (only_first || only_second)

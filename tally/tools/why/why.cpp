@@ -470,6 +470,8 @@ int explain_difference(const StoredRun& before, const StoredRun& after, StatRead
     lines.push_back(
         fmt::format("{} more differ", plural(static_cast<std::int64_t>(paths->different) - 1, "thread", "threads")));
   add_stored();
+  // Both commands read the same files now.
+  std::erase_if(differences, [](const auto& each) { return each.kind == StartDifference::Kind::file; });
   auto a = Rerun::prepare(before.stat, before.file, read, values);
   auto b = Rerun::prepare(after.stat, after.file, read, values);
   if (!a || !b) {

@@ -47,10 +47,11 @@ CycleTimes miss_cycles(const Latencies& latencies, const LoadWaits& waits, const
   cycles.of(Cause::l3) =
       waited(loads.llc, chases.llc, misses.stream_llc, latencies.llc, waits.shared(latencies.llc), latencies.llc_line) +
       stored(stores.llc, latencies.llc, latencies.llc_line);
-  cycles.of(Cause::dram) = waited(loads.memory, chases.memory, misses.stream_memory, latencies.memory,
-                                  waits.shared_memory(latencies), latencies.memory_line) +
-                           stored(stores.memory, latencies.memory, latencies.memory_line) +
-                           (all_stores.memory - stores.memory) * latencies.memory_line * 2 / 3;
+  cycles.of(Cause::dram) =
+      waited(loads.memory, chases.memory, misses.stream_memory, latencies.memory, waits.shared_memory(latencies),
+             latencies.memory_line) +
+      stored(stores.memory, latencies.memory, latencies.memory_line) +
+      (all_stores.memory - stores.memory) * (latencies.memory_line * 2U / 3);  // differences may wrap
   cycles.of(Cause::tlb) = translated(misses.stlb_data, misses.stlb_chases, latencies.stlb) +
                           translated(misses.walk_data, misses.walk_chases, latencies.walk);
   cycles.of(Cause::front_end) = fetches.l2 * waits.whole(latencies.l2) + fetches.llc * waits.whole(latencies.llc) +

@@ -37,6 +37,18 @@ TEST(MissCycles, StoresOfLinesInMemoryWaitForTwoThirdsOfTheirTime) {
   EXPECT_EQ(miss_cycles(with_lines, out_of_order, all, caches, {}).sum(), 4U * 195 + 6 * 6);
 }
 
+// Weights of the counts are differences of two such sums, also of counts that cannot occur.
+TEST(MissCycles, EachCountHasAWeight) {
+  Latencies with_lines = latencies;
+  with_lines.memory_line = 9;
+  const auto cycles = [&](std::uint64_t chases) {
+    HierarchyCounts caches;
+    caches.chase_stores.memory = chases;
+    return static_cast<std::int64_t>(miss_cycles(with_lines, out_of_order, all, caches, {}).sum());
+  };
+  EXPECT_EQ(cycles(1024) - cycles(0), 1024 * (195 - 6));
+}
+
 TEST(MissCycles, MemoryMayHaveMoreMissesUnderWayThanOtherLevels) {
   HierarchyCounts caches;
   caches.l2 = {.loads = 100, .load_misses = 100};

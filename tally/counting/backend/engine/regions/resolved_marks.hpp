@@ -56,7 +56,7 @@ class Marker {
   struct Python {
     std::uint32_t version = 0;  ///< Py_Version; 0: none, or one before 3.11
     std::uint64_t address = 0;  ///< of _PyEval_EvalFrameDefault
-    std::uint32_t bytes = 0;    ///< its size; 0: nobody has tried this version
+    std::uint32_t bytes = 0;    ///< its size; 0: no layout of this version is known
     std::uint32_t layout = 0;   ///< the index in channel::python::layouts
   };
   static Python python_of(std::string_view file);

@@ -209,6 +209,7 @@ Result<bool> keep_loop(result::Stat& stat, const Benchmark& benchmark, std::stri
   if (region->threads.size() <= 1) run.process_count = run.thread_count = 1;
   run.regions.clear();
   run.processes.clear();
+  run.nondeterminism.reset();  // the framework reads the clock for the number of iterations, which is divided out
   stat.metrics.clear();
   stat.of_parts = false;
   stat.command = benchmark.command;

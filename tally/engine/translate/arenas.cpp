@@ -162,10 +162,11 @@ Arena* arena_around(u64 address) {
   return nullptr;
 }
 
-u64 arena_address(u32 lower) {
-  for (u32 i = 0; i < arena_count; i++) {
-    const u32 offset = lower - static_cast<u32>(arenas[i].base);
-    if (arenas[i].base != 0 && offset < arena_bytes) return arenas[i].base + offset;
+u64 arena_address(u32 lower, u32& next) {
+  while (next < arena_count) {
+    const u64 base = arenas[next++].base;
+    const u32 offset = lower - static_cast<u32>(base);
+    if (base != 0 && offset < arena_bytes) return base + offset;
   }
   return 0;
 }

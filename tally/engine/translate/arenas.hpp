@@ -25,8 +25,9 @@ u64 make_gate(Arena& a, void (*to)());
 bool can_use(const Arena& a, u64 hot, u64 cold);
 /// Returns the arena that contains an address, or null. Takes no lock.
 Arena* arena_around(u64 address);
-/// Returns the address in an arena that has this lower half; 0: none has. Takes no lock.
-u64 arena_address(u32 lower);
+/// Returns the address with this lower half in the first arena from `next` on that contains one, and sets `next` to the
+/// arena after it; 0: none contains one. Takes no lock.
+u64 arena_address(u32 lower, u32& next);
 /// Releases all arenas and their addresses. The caller ensures that no thread holds such an address: see flush.
 void release_arenas();
 

@@ -352,7 +352,8 @@ bool accesses_no_memory(const ZydisDecodedInstruction& i) {
 }
 
 DecoderUse::DecoderUse() : fs_(fs_base()), area_(current()->vectors) {
-  asm volatile("fxsave64 (%1)\n fnstenv %0" : "=m"(x87_) : "r"(area_) : "memory");
+  save_vectors(area_);
+  asm volatile("fnstenv %0" : "=m"(x87_));
   write_fs(reinterpret_cast<u64>(guard_area));
 }
 

@@ -105,6 +105,12 @@ u64 fs_base();
 
 /// Of the last x87 instruction's address in what fxsave64 stores.
 inline constexpr u32 fxsave_pointer_at = 8;
+/// Saves the vector and x87 registers. The pointer is 0 if the processor stores none.
+inline void save_vectors(u8* area) {
+  constexpr u64 none = 0;
+  __builtin_memcpy(area + fxsave_pointer_at, &none, sizeof none);
+  asm volatile("fxsave64 (%0)" ::"r"(area) : "memory");
+}
 /// What fnstenv stores in 64-bit mode.
 struct X87Environment {
   u32 control, status, tag, pointer, selector_and_opcode, data, data_selector;

@@ -38,19 +38,26 @@ bool show_program_x87(u8* area) {
 
 void show_program_x87() {
   alignas(16) u8 area[512];
-  asm volatile("fxsave64 (%0)" ::"r"(area) : "memory");
+  save_vectors(area);
   if (show_program_x87(area)) {
     asm volatile("fxrstor64 (%0)" ::"r"(area) : "memory");
     return;
   }
-  // AMD's processors store 0 with fxsave unless an exception is pending. Others have stored the program's address.
+  // AMD's processors store no pointer with fxsave unless an exception is pending. Others have stored the program's.
   u64 stored;
   __builtin_memcpy(&stored, area + fxsave_pointer_at, sizeof stored);
   if (stored != 0) return;
   X87Environment environment;
   asm volatile("fnstenv %0" : "=m"(environment));
-  if (const u64 address = program_address(arena_address(environment.pointer)); address != 0)
-    environment.pointer = static_cast<u32>(address);
+  // Several arenas may contain an address with this lower half, but hardly code that ran there.
+  u32 next = 0;
+  u64 address = 0;
+  while (address == 0 && environment.pointer != 0) {
+    const u64 copy = arena_address(environment.pointer, next);
+    if (copy == 0) break;
+    address = program_address(copy);
+  }
+  if (address != 0) environment.pointer = static_cast<u32>(address);
   asm volatile("fldenv %0" ::"m"(environment));  // fnstenv has masked the exceptions
 }
 

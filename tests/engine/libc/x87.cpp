@@ -1,6 +1,6 @@
 // The x87 instruction pointer is that of the program: in what fnstenv, fnsave, fxsave and xsave store, and in signal
-// frames. A processor may lose it when it changes threads, and AMD's store it with fxsave only while an exception is
-// pending: each is tried until it is right, and may only be right or 0.
+// frames. A processor may lose it, or have that of another process, when it changes threads, and AMD's store it with
+// fxsave only while an exception is pending: each is tried until it is right.
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -56,12 +56,13 @@ int main() {
     const auto address = reinterpret_cast<uint64_t>(right[form]);
     const uint64_t expected = is_short ? static_cast<uint32_t>(address) : address;
     bool found = false;
+    bool is_stored = false;
     for (int i = 0; i < tries && !found; ++i) {
       const uint64_t pointer = stored(form);
-      if (pointer != 0 && pointer != expected) return 1 + form;
-      found = pointer != 0;
+      is_stored = is_stored || pointer != 0;
+      found = pointer == expected;
     }
-    if (is_short && !found) return 11 + form;
+    if ((is_short || is_stored) && !found) return 11 + form;
   }
   struct sigaction action = {};
   action.sa_sigaction = note;

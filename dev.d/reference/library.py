@@ -56,7 +56,8 @@ def declaration(lines, at):
         at += 1
         joined = " ".join(words)
         is_template_alone = re.fullmatch(r"(template <.*>|requires.*)( requires.*)?", joined)
-        if not is_template_alone and re.search(r"[;{,]$|\}$|;\s*//.*$|\{.*\}$", joined):
+        is_complete = re.search(r"[;{,]$|\}$|;\s*//.*$|\{.*\}$", joined) and joined.count("(") == joined.count(")")
+        if not is_template_alone and is_complete:
             break
         # The last enumerator has no comma.
         if note and at < len(lines) and re.match(r"\s+///<|\s*\};", lines[at]):

@@ -37,7 +37,6 @@
 #include "tally/engine/instrument/countdowns.hpp"
 #include "tally/engine/instrument/mark_probes.hpp"
 #include "tally/engine/persist/translation_store.hpp"
-#include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/mix_rows.hpp"
 #include "tally/engine/translate/review.hpp"
@@ -56,9 +55,8 @@ bool names_own_descriptor(const Thread* t, Descriptors descriptors) {
 
 /// Makes a call that no Linux up to 6.18 has. If a later one has it, its effects are unknown.
 s64 make_unknown(Thread* t) {
-  constexpr s64 not_implemented = -ENOSYS;
   const s64 r = run(t);
-  if (r != not_implemented) mark_partial(t, channel::partial_unknown_call);
+  if (r != -ENOSYS) mark_partial(t, channel::partial_unknown_call);
   return r;
 }
 

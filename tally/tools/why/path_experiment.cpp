@@ -136,4 +136,8 @@ bool is_of_linker(const RecordedRun& run, const backend::RecordedPath::Read& rea
   return path.substr(path.rfind('/') + 1).starts_with("ld-");
 }
 
+bool is_random(const std::string& source) {
+  return source == "rdrand" || source == "getrandom" || source == "/dev/urandom";
+}
+
 }  // namespace tally::why

@@ -63,4 +63,7 @@ std::vector<std::size_t> differing_reads(const RecordedRun& before, const Record
 /// Whether the dynamic linker read it: it reads the time-stamp counter for its statistics, which change nothing.
 bool is_of_linker(const RecordedRun& run, const backend::RecordedPath::Read& read);
 
+/// Whether a source of a read (its name) is random numbers.
+bool is_random(const std::string& source);
+
 }  // namespace tally::why

@@ -36,10 +36,6 @@ constexpr auto a_second = std::chrono::milliseconds(1010);
 
 std::string instructions(std::uint64_t number) { return thousands(static_cast<std::int64_t>(number)); }
 
-bool is_random(const std::string& source) {
-  return source == "rdrand" || source == "getrandom" || source == "/dev/urandom";
-}
-
 /// A cause that runs can do without.
 enum class Removed { nothing, addresses, random_numbers };
 
@@ -433,8 +429,7 @@ int print_lines(const std::vector<std::string>& lines) { return command::print(j
 
 int explain_difference(const StoredRun& before, const StoredRun& after, StatReader read,
                        const std::vector<std::string>& values) {
-  const result::Run& first = before.stat.runs.front();
-  const result::Run& second = after.stat.runs.front();
+  const result::Run &first = before.stat.runs.front(), &second = after.stat.runs.front();
   std::vector<std::string> lines;
   auto differences = start_differences(before.stat, after.stat, read);
   const auto add_stored = [&] {
@@ -482,10 +477,11 @@ int explain_difference(const StoredRun& before, const StoredRun& after, StatRead
   if (b->command() != a->command()) commands += fmt::format(" and {}", shell_words(b->command()));
   command::say({"running both commands again, several times: " + commands});
   const auto input = linux::ReplayedInput::of_standard_input();
-  for (Rerun* const rerun : {&*a, &*b}) rerun->set_input(input);
-  for (const auto& [rerun, which] : {std::pair{&*a, "first"}, std::pair{&*b, "second"}})
+  for (const auto& [rerun, which] : {std::pair{&*a, "first"}, std::pair{&*b, "second"}}) {
+    rerun->set_input(input);
     for (const std::string& deviation : rerun->deviations())
       lines.push_back(fmt::format("run again, the {} is not as it was: {}", which, deviation));
+  }
   auto signals = linux::Signals::watch();
   if (!signals) return command::report_error(signals.error());
   auto explained =

@@ -326,7 +326,8 @@ int profile(ProfileOptions& options) {
     if (const auto time = linux::process_started(process)) started[process] = *time;
   auto stat = measure::profile(*choice->backend, options.order, code, *signals);
   double kernel_share = 0;
-  if (stat && options.native) kernel_share = why::add_native_cycles(code, *stat, native, machine, *signals);
+  if (stat && options.native)
+    kernel_share = why::add_native_cycles(code, *stat, native, machine, *signals, options.model.simulation);
   const linux::Finishing finishing(*signals, options.order.target.command.empty()
                                                  ? linux::Finishing::Ends::by_signal
                                                  : linux::Finishing::Ends::with_program);

@@ -351,9 +351,9 @@ int count(StatOptions& options) {
   auto stat = measure::stat(*choice->backend, options.stat, *signals);
   std::vector<result::ProgramRegions> native_regions;
   const bool has_regions = stat && options.roofline && !stat->runs.empty() && !stat->runs.front().regions.empty();
-  const bool has_native =
-      stat && options.native &&
-      why::add_native_runs(*stat, options.stat, machine, *signals, has_regions ? &native_regions : nullptr);
+  const bool has_native = stat && options.native &&
+                          why::add_native_runs(*stat, options.stat, machine, *signals, options.model.simulation,
+                                               has_regions ? &native_regions : nullptr);
   if (stat && options.roofline)
     stat->roofline = roofline::program_roofline(*stat, has_native ? roofline::native_time(*stat) : std::nullopt,
                                                 *std::move(ceilings));

@@ -85,6 +85,9 @@ TEST(NativeRun, have_the_error_of_a_model_without_named_events) {
   const auto result = nlohmann::json::parse(native_run(with({"--model", "host", "--"}, busy)).out);
   EXPECT_NE(metric(result, "model-error"), 0);
   EXPECT_EQ(native_run(with({"--"}, busy)).out.find("model-error"), std::string::npos) << "no cycles without a model";
+  const std::string compared = native_run(with({"--model", "bonnell", "--"}, busy)).out;
+  EXPECT_EQ(metric(nlohmann::json::parse(compared), "model-error"), 0);
+  EXPECT_NE(compared.find("cycles are those of another core"), std::string::npos) << compared;
 }
 
 TEST(NativeRun, are_repeated_for_a_short_program_and_not_for_a_very_short_one) {

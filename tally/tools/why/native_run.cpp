@@ -8,6 +8,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/measure/result_metrics.hpp"
+#include "tally/engine/machines/machine_model.hpp"
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/disturbance.hpp"
 #include "tally/linux/process/start_state.hpp"
@@ -91,7 +92,10 @@ Times times_of(const result::Stat& native, const Rows& rows) {
 
 ProcessorTime mean_of(const Times& times) {
   ProcessorTime mean;
+  mean.shortest = Nanoseconds::max();
   for (const ProcessorTime& time : times) {
+    mean.shortest = std::min(mean.shortest, time.sum());
+    mean.longest = std::max(mean.longest, time.sum());
     mean.user += time.user;
     mean.system += time.system;
   }
@@ -267,17 +271,20 @@ Count estimated_cycles(const ProcessorTime& time, const std::optional<linux::Mea
   constexpr double unmeasured_below_percent = 4;
   constexpr double most_percent = 20;
   if (!frequency) return absent("the frequency cannot be measured here");
-  const double seconds = std::chrono::duration<double>(time.sum()).count();
-  const std::string used =
-      fmt::format("{}{:.4g} s", time.runs > 1 ? fmt::format("mean of {} runs: ", time.runs) : "", seconds);
+  using Seconds = std::chrono::duration<double>;
+  const double seconds = Seconds(time.sum()).count();
+  const std::string of_runs = time.runs > 1 ? fmt::format("mean of {} runs of {:.4g} to {:.4g} s: ", time.runs,
+                                                          Seconds(time.shortest).count(), Seconds(time.longest).count())
+                                            : "";
+  const std::string used = fmt::format("{}{:.4g} s", of_runs, seconds);
   if (time.sum() < shortest_run)
     return absent(fmt::format("{} of processor time is too short: the start of a process takes some 1 ms", used));
   if (time.sum() * time.runs + time.others < enough_time)
     return absent(
         fmt::format("{} of processor time is too short: it needs 0.2 s, in runs of at most 10 s together", used));
-  const double start_percent = 100 * std::chrono::duration<double>(start_of_process).count() / seconds;
+  const double start_percent = 100 * Seconds(start_of_process).count() / seconds;
   const double above = unmeasured_percent + 100 * frequency->error;
-  const double stolen = std::chrono::duration<double>(time.stolen) / time.sum() / time.runs;
+  const double stolen = Seconds(time.stolen) / time.sum() / time.runs;
   const double below = unmeasured_below_percent + 100 * frequency->error + start_percent + 100 * stolen;
   if (below > most_percent)
     return absent(
@@ -314,19 +321,33 @@ void replace_counts(result::Stat& stat, const std::vector<std::size_t>& indexes,
   }
 }
 
-// A model that is far off describes another program: say so instead of leaving it to the reader.
-void warn_of_model(result::Stat& stat) {
+bool models_another_core(const std::optional<backend::Simulation>& simulation) {
+  if (!simulation) return false;  // the default, `host`
+  const auto host = machines::named("host", "/");
+  return !host || host->core != simulation->machine.core;
+}
+
+// A model that is far off describes another program: say so instead of leaving it to the reader. `error`: of the
+// cycles, as compared with the estimate.
+void warn_of_model(result::Stat& stat, double error, const std::optional<backend::Simulation>& simulation,
+                   const char* hint) {
   constexpr double far_off = 0.4;
-  for (const result::Metric& metric : stat.metrics)
-    if (metric.name == "model-error" && metric.ratio.value && std::abs(*metric.ratio.value) > far_off)
-      stat.notices.push_back(
-          fmt::format("the model is wrong by {:+.0f} % for this program: use core-cycles-estimate, not cycles or their "
-                      "causes; `tally profile --native` divides it among functions by samples",
-                      100 * *metric.ratio.value));
+  if (models_another_core(simulation)) {
+    stat.notices.push_back(
+        fmt::format("cycles are those of another core ({}), core-cycles-estimate of this one: their "
+                    "difference is not the model's error",
+                    simulation->machine.core));
+  } else if (std::abs(error) > far_off) {
+    stat.notices.push_back(
+        fmt::format("the model is wrong by {:+.0f} % for this program: use core-cycles-estimate, not cycles or their "
+                    "causes{}",
+                    100 * error, hint));
+  }
 }
 
 bool add_native_runs(result::Stat& stat, const measure::StatOptions& options, const linux::HostMachine& machine,
-                     linux::Signals& signals, std::vector<result::ProgramRegions>* regions) {
+                     linux::Signals& signals, const std::optional<backend::Simulation>& simulation,
+                     std::vector<result::ProgramRegions>* regions) {
   const std::vector<std::size_t> indexes = software_indexes(options.events);
   measure::StatOptions own = native_options(options, indexes);
   if (Rows(own.events).duration == own.events.size()) own.events.push_back(*event::parse("duration_time"));
@@ -339,7 +360,12 @@ bool add_native_runs(result::Stat& stat, const measure::StatOptions& options, co
   replace_counts(stat, indexes, *native);
   if (regions != nullptr && !native->runs.empty()) *regions = std::move(native->runs.front().regions);
   stat.metrics = measure::metrics(options, stat, stat.runs_asked > 1);
-  warn_of_model(stat);
+  const auto error = std::find_if(stat.metrics.begin(), stat.metrics.end(),
+                                  [](const result::Metric& metric) { return metric.name == "model-error"; });
+  if (error == stat.metrics.end() || !error->ratio.value) return true;
+  warn_of_model(stat, *error->ratio.value, simulation,
+                "; `tally profile --native` divides it among functions by samples");
+  if (models_another_core(simulation)) stat.metrics.erase(error);
   return true;
 }
 
@@ -357,7 +383,8 @@ Result<result::Stat> native_times(const result::Stat& counted, const measure::St
 }
 
 double add_native_cycles(result::CodeCounts& code, result::Stat& stat, const measure::StatOptions& options,
-                         const linux::HostMachine& machine, linux::Signals& signals) {
+                         const linux::HostMachine& machine, linux::Signals& signals,
+                         const std::optional<backend::Simulation>& simulation) {
   const auto native = native_times(stat, options, machine, signals);
   if (!native) {
     stat.notices.push_back(native.error().message);
@@ -366,10 +393,16 @@ double add_native_cycles(result::CodeCounts& code, result::Stat& stat, const mea
   const std::vector<result::EventCount>& counts = native->runs.front().counts;
   result::EventCount estimate = counts.back();
   mark(estimate);
-  add_scaled_event(code, stat, cycles_index(options.events), estimate);
+  const std::size_t cycles = cycles_index(options.events);
+  add_scaled_event(code, stat, cycles, estimate);
   const auto user = static_cast<double>(counts[0].count.value.value_or(0)),
              system = static_cast<double>(counts[1].count.value.value_or(0));
-  return system > 0 ? system / (user + system) : 0;
+  const double kernel_share = system > 0 ? system / (user + system) : 0;
+  const auto modelled = stat.events[cycles].total.count.value, estimated = estimate.count.value;
+  if (modelled && estimated && kernel_share < 1)
+    warn_of_model(stat, static_cast<double>(*modelled) / (static_cast<double>(*estimated) * (1 - kernel_share)) - 1,
+                  simulation, "");
+  return kernel_share;
 }
 
 void add_scaled_event(result::CodeCounts& code, result::Stat& stat, std::size_t index,

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tally/core/base/result.hpp"
+#include "tally/counting/backend/simulation.hpp"
 #include "tally/counting/measure/measure_stat.hpp"
 #include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/frequency_watch.hpp"
@@ -38,10 +39,12 @@ Result<void> check_native(const measure::StatOptions& options, const backend::Ba
 
 /// Runs the command natively as often as the engine did, and replaces the counts of software events and the metrics
 /// that use them. Runs a short command until it used 0.2 s of processor time. If the native runs fail, end in another
-/// way or are interrupted, the counts stay, a notice says why, and it returns false. `regions`, if not null, gets the
-/// program's regions with their task-clock.
+/// way or are interrupted, the counts stay, a notice says why, and it returns false. `simulation`: of the cycles;
+/// nothing: of `host`. The cycles of another core have no model-error. `regions`, if not null, gets the program's
+/// regions with their task-clock.
 bool add_native_runs(result::Stat& stat, const measure::StatOptions& options, const linux::HostMachine& machine,
-                     linux::Signals& signals, std::vector<result::ProgramRegions>* regions = nullptr);
+                     linux::Signals& signals, const std::optional<backend::Simulation>& simulation,
+                     std::vector<result::ProgramRegions>* regions = nullptr);
 
 /// Runs the command again, natively, as `counted` was run under the engine. Returns its duration_time, user_time,
 /// system_time and core-cycles-estimate. Errors: it cannot be used.
@@ -54,7 +57,8 @@ Result<void> check_native_profile(const measure::StatOptions& options, const bac
 /// Runs the command of a profile natively, and adds the event core-cycles-estimate to the profile and its result.
 /// If the native run fails, a notice says why. Returns the share of its processor time in the kernel, by clock ticks.
 double add_native_cycles(result::CodeCounts& code, result::Stat& stat, const measure::StatOptions& options,
-                         const linux::HostMachine& machine, linux::Signals& signals);
+                         const linux::HostMachine& machine, linux::Signals& signals,
+                         const std::optional<backend::Simulation>& simulation);
 
 /// The part of it that runs nothing: adds an event with the total of `estimate`, whose rows have the shares of the
 /// event at `index`.
@@ -71,6 +75,7 @@ struct ProcessorTime {
   int runs = 1;
   Nanoseconds stolen = Nanoseconds{0};  ///< by the hypervisor meanwhile, of all runs together
   Nanoseconds others = Nanoseconds{0};  ///< processor time of other runs of the command that were made for this one
+  Nanoseconds shortest = Nanoseconds{0}, longest = Nanoseconds{0};  ///< run, of several
   Nanoseconds sum() const { return user + system; }
 };
 

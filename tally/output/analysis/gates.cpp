@@ -9,6 +9,7 @@
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/event_name.hpp"
+#include "tally/core/count/metric.hpp"
 #include "tally/output/analysis/comparison.hpp"
 #include "tally/output/analysis/comparison_profiles.hpp"
 #include "tally/output/analysis/growth.hpp"
@@ -237,8 +238,14 @@ Error joined_errors(const std::vector<Error>& errors) {
 Result<void> check_event(const Gate& gate, const std::vector<std::string>& events, const std::string& where) {
   if (std::any_of(events.begin(), events.end(), [&](const std::string& one) { return is_event(one, gate.event); }))
     return {};
-  return fail(Code::bad_usage, fmt::format("{}: the event is not in {}", named(gate), where),
-              fmt::format("events in {}: {}", where, join(events, ", ")));
+  const auto metrics = metric_table();
+  const bool is_metric = std::any_of(metrics.begin(), metrics.end(),
+                                     [&](const MetricDefinition& metric) { return metric.name == gate.event; });
+  return fail(Code::bad_usage,
+              fmt::format("{}: the {} is not in {}", named(gate), is_metric ? "metric" : "event", where),
+              fmt::format("{}in {}: {}",
+                          is_metric ? "`tally stat` stores metrics, and `tally profile` only events; " : "events ",
+                          where, join(events, ", ")));
 }
 
 Result<void> check_unit(const Gate& gate, bool is_of_time) {

@@ -98,7 +98,7 @@ class Run {
   /// Resumes the root process, which is stopped in its execve.
   void start() {
     if (hides_vdso_) hide_vdso(root_);
-    tracees_.emplace(root_, Tracee(root_, cache_, rows_)).first->second.resume(0);
+    tracee(root_).resume(0);
   }
 
   void drive() {
@@ -113,6 +113,12 @@ class Run {
   bool steps_itself() const { return steps_itself_; }
 
  private:
+  /// A new one if the thread has none.
+  Tracee& tracee(pid_t tid) {
+    const auto found = tracees_.find(tid);
+    return found != tracees_.end() ? found->second : tracees_.emplace(tid, Tracee(tid, cache_, rows_)).first->second;
+  }
+
   void take(pid_t tid, int status) {
     const auto found = tracees_.find(tid);
     if (!WIFSTOPPED(status)) {
@@ -127,12 +133,15 @@ class Run {
       return;
     }
     if (found == tracees_.end()) {
-      tracees_.emplace(tid, Tracee(tid, cache_, rows_)).first->second.resume(0);
+      tracee(tid).resume(0);
       return;
     }
     // fork, clone and exec events arrive in the middle of the system call.
     if (status >> 16 != 0) {
       if (hides_vdso_ && status >> 8 == exec_stop) hide_vdso(tid);
+      unsigned long created = 0;
+      if (status >> 8 != exec_stop && ptrace(PTRACE_GETEVENTMSG, tid, nullptr, &created) == 0)
+        tracee(static_cast<pid_t>(created)).inherit(found->second);
       found->second.go_on();
       return;
     }

@@ -88,6 +88,11 @@ void Tracee::read_next_instruction() {
   const auto bytes = read_code(tid_, before_.rip, length);
   pending_ = length > 0 ? cache_->at(before_.rip, mode_of(before_), std::span(bytes).first(length)) : Instruction{};
   if (pending_.special == Special::gather || pending_.special == Special::scatter) mask_before_ = read_mask();
+  if (changes_signal_mask()) {
+    errno = 0;
+    set_before_ = before_.rsi != 0 ? static_cast<uint64_t>(ptrace(PTRACE_PEEKDATA, tid_, before_.rsi, nullptr)) : 0;
+    if (errno != 0) set_before_ = 0;
+  }
 }
 
 bool Tracee::resume(int signal) {
@@ -158,6 +163,7 @@ void Tracee::step_done(int trap_code) {
   if (std::exchange(needless_restart_, false) && restarting_) return;
   retire(after);
   if (pending_.special == Special::push_flags) hide_trap_flag_on_stack(after);
+  if (changes_signal_mask() && after.rax == 0) keep_blocked_trap();
   // One trap for several instructions.
   while (pending_.special == Special::stack_segment ||
          (pending_.special == Special::emulated && after.rip != before_.rip + pending_.length)) {
@@ -293,6 +299,25 @@ bool Tracee::pop_flags() {
   ++counts_.loads;
   note_row();
   return true;
+}
+
+bool Tracee::changes_signal_mask() const {
+  return pending_.special == Special::syscall && before_.rax == SYS_rt_sigprocmask;
+}
+
+void Tracee::keep_blocked_trap() {
+  // The trap after the system call unblocks SIGTRAP: shows the program the mask that it set. posix_spawn() reads it.
+  constexpr uint64_t trap = uint64_t{1} << (SIGTRAP - 1);
+  if (blocks_trap_ && before_.rdx != 0) {
+    errno = 0;
+    const long old = ptrace(PTRACE_PEEKDATA, tid_, before_.rdx, nullptr);
+    if (errno == 0) ptrace(PTRACE_POKEDATA, tid_, before_.rdx, old | static_cast<long>(trap));
+  }
+  if (before_.rsi == 0) return;
+  const bool is_set = (set_before_ & trap) != 0;
+  if (before_.rdi == SIG_SETMASK) blocks_trap_ = is_set;
+  if (before_.rdi == SIG_BLOCK) blocks_trap_ |= is_set;
+  if (before_.rdi == SIG_UNBLOCK) blocks_trap_ &= !is_set;
 }
 
 void Tracee::keep_trap_open() {

@@ -57,6 +57,9 @@ class Tracee {
   /// Accounts for the end: a system call that did not return has retired.
   void ended();
 
+  /// Takes over from the thread that created it whether the program blocks SIGTRAP.
+  void inherit(const Tracee& creator) { blocks_trap_ = creator.blocks_trap_; }
+
   const Counts& counts() const { return counts_; }
   /// Whether the program sets the trap flag: its traps are lost.
   bool steps_itself() const { return steps_itself_; }
@@ -73,6 +76,8 @@ class Tracee {
   uint64_t read_mask() const;
   bool pop_flags();
   void keep_trap_open();
+  bool changes_signal_mask() const;
+  void keep_blocked_trap();
   void hide_trap_flag_on_stack(const user_regs_struct& after);
   void hide_trap_flag_in_r11(const user_regs_struct& after);
   bool is_ignored(int signal) const;
@@ -85,6 +90,8 @@ class Tracee {
   user_regs_struct before_{};
   Instruction pending_;
   uint64_t mask_before_ = 0;
+  uint64_t set_before_ = 0;        ///< the argument of rt_sigprocmask
+  bool blocks_trap_ = false;       ///< the program's mask has SIGTRAP, which the kernel unblocks for each step
   bool fresh_ = true;              ///< the system call that created it belongs to its creator
   bool restarting_ = false;        ///< the kernel may restart the system call
   bool steps_itself_ = false;      ///< the program has set the trap flag

@@ -35,6 +35,12 @@ char echo[] = "/bin/true";
 char* arguments[] = {echo, nullptr};
 char* none[] = {nullptr};
 
+/// With the environment, so that a test can switch rseq off for both programs.
+void spawn_once() {
+  pid_t child = 0;
+  check(posix_spawn(&child, echo, nullptr, nullptr, arguments, environ) == 0 && code_of(child) == 0);
+}
+
 /// posix_spawn reports to its caller why it failed: the child writes it to shared memory.
 void spawn_errors() {
   pid_t child = 0;
@@ -195,8 +201,9 @@ int main(int argc, char** argv) {
   const struct {
     const char* name;
     void (*run)();
-  } all[] = {{"spawn_errors", spawn_errors}, {"forks", forks},           {"closed", closed}, {"limits", limits},
-             {"numbers", numbers},           {"daemonised", daemonised}, {"ended", ended}};
+  } all[] = {
+      {"spawn_errors", spawn_errors}, {"forks", forks},           {"closed", closed}, {"limits", limits},
+      {"numbers", numbers},           {"daemonised", daemonised}, {"ended", ended},   {"spawn_once", spawn_once}};
   for (const auto& one : all) {
     if (argc < 2 || strcmp(argv[1], one.name) != 0) continue;
     one.run();

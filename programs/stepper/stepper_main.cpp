@@ -115,8 +115,8 @@ class Run {
  private:
   /// A new one if the thread has none.
   Tracee& tracee(pid_t tid) {
-    const auto found = tracees_.find(tid);
-    return found != tracees_.end() ? found->second : tracees_.emplace(tid, Tracee(tid, cache_, rows_)).first->second;
+    const auto entry = tracees_.find(tid);
+    return entry != tracees_.end() ? entry->second : tracees_.emplace(tid, Tracee(tid, cache_, rows_)).first->second;
   }
 
   void take(pid_t tid, int status) {

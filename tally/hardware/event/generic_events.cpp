@@ -116,7 +116,7 @@ constexpr Definition table[] = {
     {Id::indirect_calls, "indirect-calls", hw, n, yes, share(Id::branches), "near calls through a register or memory",
      counted<channel::indirect_calls>},
     {Id::returns, "returns", hw, n, yes, share(Id::branches), "near returns", counted<channel::returns>},
-    {Id::far_branches, "far-branches", hw, n, yes, share(Id::branches), "far transfers; a system call is one",
+    {Id::far_branches, "far-branches", hw, n, yes, share(Id::branches), "far transfers: system calls, INT3, IRET",
      counted<channel::far>},
     {Id::loads, "loads", hw, n, yes, each(Id::instructions),
 

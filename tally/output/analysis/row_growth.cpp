@@ -39,7 +39,7 @@ RepeatedValue repeated_value(const ComparedCount& row, const Measure* measure, V
   else if (is_profile)
     repeated.how_to_decide = "needs " + measure->how_to_repeat;
   else if (!can_repeat)
-    repeated.how_to_decide = fmt::format("needs at least {} runs on each side: -r 10", fewest_runs);
+    repeated.how_to_decide = "repeat both sides (-r 10)";
   else if (may_repeat)
     repeated.how_to_decide = "count both 5 times (-r 5)";
   else if (repeats)

@@ -98,6 +98,32 @@ TEST(Verdicts, name_a_function_of_the_program_rather_than_of_its_runtime) {
   EXPECT_NE(judged.verdict().find("largest change: hot (+2,000,000)"), std::string::npos) << "it explains little";
 }
 
+// Another compiler executes fewer instructions and other branches: the branches do not make it a regression.
+TEST(Verdicts, begin_with_what_the_program_costs) {
+  const auto verdict_of = [](std::int64_t instructions, std::int64_t taken, std::int64_t cycles) {
+    JudgedComparison judged = *compare_and_judge(profiled(1'000'000, 1), profiled(2'000'000, 1), {});
+    ComparedCount row = judged.comparison.counts.at(0);
+    judged.comparison.counts.clear();
+    const auto add = [&](const char* event, std::int64_t change) {
+      row.event = event;
+      row.after = *row.before + change;
+      row.verdict = change > 0 ? Verdict::worse : change < 0 ? Verdict::better : Verdict::same;
+      judged.comparison.counts.push_back(row);
+    };
+    add("conditional-taken:u", taken);
+    add("instructions:u", instructions);
+    add("cycles:u", cycles);
+    return judged.verdict();
+  };
+  EXPECT_EQ(verdict_of(-200'000, 20'000, 0),
+            "better: instructions:u -200,000 (-10.00 %); worse: conditional-taken:u +20,000 (+1.00 %)");
+  EXPECT_EQ(verdict_of(200'000, -20'000, 0), "worse: instructions:u +200,000 (+10.00 %)");
+  EXPECT_EQ(verdict_of(-200'000, 20'000, 100'000),
+            "worse: cycles:u +100,000 (+5.00 %); better: instructions:u -200,000 (-10.00 %)");
+  EXPECT_EQ(verdict_of(200'000, 0, 100'000), "worse: instructions:u +200,000 (+10.00 %), cycles:u +100,000 (+5.00 %)");
+  EXPECT_EQ(verdict_of(0, 20'000, 0), "worse: conditional-taken:u +20,000 (+1.00 %)");
+}
+
 // A function that became better is not what a failed gate is about.
 TEST(Verdicts, name_the_function_that_grew) {
   Comparable before = profiled(3'000'000, 1), after = profiled(1'000'000, 1);

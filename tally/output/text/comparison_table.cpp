@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/gates.hpp"
 #include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
 #include "tally/output/kit/grid.hpp"
@@ -200,6 +201,32 @@ std::string largest_change(const Comparison& comparison, const GateResult& resul
   return named == nullptr ? "" : fmt::format("; largest change: {} ({})", named->subject, change_text(*named));
 }
 
+/// Whether the row is of what the whole program costs.
+bool is_cost(const ComparedCount& count) {
+  return count.subject.empty() && (is_event(count.event, "instructions") || is_event(count.event, "cycles"));
+}
+
+bool any_cost(const Comparison& comparison, Verdict verdict) {
+  return std::any_of(comparison.counts.begin(), comparison.counts.end(),
+                     [&](const ComparedCount& count) { return is_cost(count) && count.verdict == verdict; });
+}
+
+/// "worse: instructions:u +12,000 (+5.22 %), cycles:u +9,000 (+5.10 %)": the costs with this verdict, else the first
+/// other event; empty if none has it.
+std::string verdict_text(const Comparison& comparison, Verdict wanted) {
+  std::vector<std::string> texts;
+  for (const ComparedCount& count : comparison.counts) {
+    if (count.verdict != wanted || count.is_metric || (count.change() == 0 && !is_undecided_change(count))) continue;
+    if (!is_cost(count) && (!texts.empty() || any_cost(comparison, wanted))) continue;
+    const bool differs = count.change() != 0;
+    texts.push_back(fmt::format("{}{}{} {}{}", count.event, count.subject.empty() ? "" : " of " + count.subject,
+                                differs ? "" : ":", differs ? change_text(count) : count.reason,
+                                relative_text(count).empty() ? "" : fmt::format(" ({})", relative_text(count))));
+    if (wanted == Verdict::undecided) break;
+  }
+  return texts.empty() ? "" : fmt::format("{}: {}", name(wanted), join(texts, ", "));
+}
+
 }  // namespace
 
 std::string JudgedComparison::verdict() const {
@@ -214,13 +241,14 @@ std::string JudgedComparison::verdict() const {
     return fmt::format("passed, with a warning: {}{}", first->text, largest_change(comparison, *first));
   }
   if (!gates.empty()) return "passed: every gate";
-  for (const auto wanted : {Verdict::worse, Verdict::better, Verdict::undecided})
-    for (const ComparedCount& count : comparison.counts)
-      if (count.verdict == wanted && !count.is_metric && (count.change() != 0 || is_undecided_change(count)))
-        return fmt::format("{}: {}{}{} {}{}", name(wanted), count.event,
-                           count.subject.empty() ? "" : " of " + count.subject, count.change() != 0 ? "" : ":",
-                           count.change() != 0 ? change_text(count) : count.reason,
-                           relative_text(count).empty() ? "" : fmt::format(" ({})", relative_text(count)));
+  const std::string worse = verdict_text(comparison, Verdict::worse),
+                    better = verdict_text(comparison, Verdict::better);
+  // What a program costs decides: with another compiler or algorithm, some of the other events grow in any case.
+  if (!any_cost(comparison, Verdict::worse) && any_cost(comparison, Verdict::better))
+    return better + (worse.empty() ? "" : "; " + worse);
+  if (!worse.empty()) return worse + (any_cost(comparison, Verdict::better) ? "; " + better : "");
+  for (const std::string& text : {better, verdict_text(comparison, Verdict::undecided)})
+    if (!text.empty()) return text;
   return "same: no count differs";
 }
 

@@ -8,7 +8,7 @@ constinit const OptionGroup running_group{.name = "running",
                                           .summary = "set how the program is run",
                                           .text =
                                               "Repeatable runs:\n"
-                                              "  # The same count in every run\n"
+                                              "  # The same count in every run of a program with one thread\n"
                                               "  tally stat --repeatable -- ./prog\n"
                                               "  # The same count on every machine\n"
                                               "  tally stat --repeatable --environment fixed --clock counted \\\n"

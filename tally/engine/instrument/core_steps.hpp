@@ -6,6 +6,17 @@
 
 namespace tally::engine::instrument {
 
+/// Sorts by `key(element)`, which is less than `keys`; equal elements keep their order. False without memory.
+template <class T, class Key>
+bool sort_by(const Scratch<T>& from, const Scratch<T>& to, u32 n, u32 keys, Key&& key) {
+  Scratch<u32> begins;
+  if (!begins.init(keys + 1)) return false;
+  for (u32 i = 0; i < n; i++) begins[key(from[i]) + 1]++;
+  for (u32 i = 0; i < keys; i++) begins[i + 1] += begins[i];
+  for (u32 i = 0; i < n; i++) to[begins[key(from[i])]++] = from[i];
+  return true;
+}
+
 /// An executed instruction. There are many: 40 bytes.
 struct Step {
   u64 pc;
@@ -13,7 +24,7 @@ struct Step {
   u64 entered;  // by traces that begin here, except after one that ended only because of its length; may wrap meanwhile
   s32 distance;  // from its end to its target if it is a conditional branch
   u32 block;     // its block, once that exists
-  u8 length;
+  u8 length;     // 0: not read yet
   Kind kind;
   bool follows;           // an executed instruction ends before it and continues here
   bool begins;            // it begins a block
@@ -25,69 +36,159 @@ struct Step {
   u64 target() const { return next() + static_cast<u64>(static_cast<s64>(distance)); }
 };
 
-/// Instructions by address. Open addressing, in a table with room for each place of all traces; most instructions are
-/// in several.
+/// Addresses of executed instructions: a bit for each byte of their pages, so that the number of an address is the
+/// number of bits before it.
+class ExecutedAddresses {
+ public:
+  /// Room for instructions in this number of pages. False without memory.
+  bool init(u32 pages) {
+    limit_ = pages;
+    size_ = last_ = 0;
+    mask_ = 63;
+    while (mask_ < 2 * pages) mask_ = 2 * mask_ + 1;
+    return slots_.init(mask_ + 1) && pages_.init(pages) && order_.init(pages);
+  }
+  /// False without room.
+  bool add(u64 pc) {
+    if (pages_[last_].number != pc / page_bytes || size_ == 0) {
+      u32& slot = slots_[slot_of(pc / page_bytes)];
+      if (slot == 0 && size_ == limit_) return false;
+      if (slot == 0) {
+        pages_[size_].number = pc / page_bytes;
+        slot = ++size_;
+      }
+      last_ = slot - 1;
+    }
+    pages_[last_].begins[word_of(pc)] |= u64{1} << pc % 64;
+    return true;
+  }
+  /// Called after the last add(): numbers the addresses in their order. Returns false without memory.
+  bool number(u32& count) {
+    constexpr u32 digit_bits = 12, digits = 6;  // an even number of passes, so that the result is in the first array
+    Scratch<u32> other;
+    if (!other.init(size_)) return false;
+    for (u32 i = 0; i < size_; i++) order_[i] = i;
+    for (u32 d = 0; d < digits; d++) {
+      const auto digit = [&](u32 i) {
+        return static_cast<u32>(pages_[i].number >> (d * digit_bits) & ((1 << digit_bits) - 1));
+      };
+      if (!sort_by(d % 2 == 0 ? order_ : other, d % 2 == 0 ? other : order_, size_, 1 << digit_bits, digit))
+        return false;
+    }
+    count = 0;
+    for (u32 i = 0; i < size_; i++) {
+      Page& page = pages_[order_[i]];
+      for (u32 word = 0; word < words; word++) {
+        page.before[word] = count;
+        count += bits_in(page.begins[word]);
+      }
+    }
+    return true;
+  }
+  /// Calls `each(pc)` with all addresses, in order.
+  template <class Each>
+  void each(Each&& each) const {
+    for (u32 i = 0; i < size_; i++) {
+      const Page& page = pages_[order_[i]];
+      for (u32 word = 0; word < words; word++)
+        for (u64 left = page.begins[word]; left != 0; left &= left - 1)
+          each(page.number * page_bytes + word * 64 + static_cast<u32>(__builtin_ctzll(left)));
+    }
+  }
+  /// Returns 1 + the number of an address; 0 if no instruction ran there.
+  u32 find(u64 pc) const {
+    const u32 slot = slots_[slot_of(pc / page_bytes)];
+    if (slot == 0) return 0;
+    const Page& page = pages_[slot - 1];
+    const u64 begins = page.begins[word_of(pc)], bit = u64{1} << pc % 64;
+    return (begins & bit) == 0 ? 0 : page.before[word_of(pc)] + bits_in(begins & (bit - 1)) + 1;
+  }
+
+ private:
+  static constexpr u32 words = page_bytes / 64;
+  struct Page {
+    u64 number;
+    u64 begins[words];
+    u32 before[words];  // addresses before those of each word
+  };
+
+  static u32 word_of(u64 pc) { return static_cast<u32>(pc % page_bytes / 64); }
+  static u32 bits_in(u64 word) {
+    word -= word >> 1 & 0x5555'5555'5555'5555;
+    word = (word & 0x3333'3333'3333'3333) + (word >> 2 & 0x3333'3333'3333'3333);
+    return static_cast<u32>(((word + (word >> 4)) & 0x0f0f'0f0f'0f0f'0f0f) * 0x0101'0101'0101'0101 >> 56);
+  }
+  u32 slot_of(u64 number) const {
+    u32 i = channel::hash32(number) & mask_;
+    while (slots_[i] != 0 && pages_[slots_[i] - 1].number != number) i = (i + 1) & mask_;
+    return i;
+  }
+
+  Scratch<u32> slots_;  // 1 + a page's index; 0: free
+  Scratch<Page> pages_;
+  Scratch<u32> order_;  // of pages, by address
+  u32 mask_ = 0, limit_ = 0, size_ = 0, last_ = 0;
+};
+
+/// Instructions in order of their addresses.
 class Steps {
  public:
-  bool init(u32 limit) {
-    u32 size = 64;
-    while (size <= limit) size *= 2;
-    mask_ = size - 1;
-    return slots_.init(size) && steps_.init(limit + 1);
+  /// `each_address(add)` calls `add(pc)` with each executed instruction. Returns false without memory.
+  template <class EachAddress>
+  bool init(EachAddress&& each_address) {
+    bool has_room = false;
+    for (u32 pages = 1024; !has_room; pages *= 4) {
+      if (!addresses_.init(pages)) return false;
+      has_room = true;
+      each_address([&](u64 pc) { has_room = has_room && addresses_.add(pc); });
+    }
+    if (!addresses_.number(size_) || !steps_.init(size_ + 1)) return false;
+    u32 i = 0;
+    addresses_.each([&](u64 pc) { steps_[i++].pc = pc; });
+    return true;
   }
   u32 size() const { return size_; }
   Step& operator[](u32 i) const { return steps_[i]; }
   u32 number_of(const Step& step) const { return static_cast<u32>(&step - &steps_[0]); }
 
-  /// Returns the instruction after this one in memory; null if it did not run. Mostly it was added next.
+  /// Returns the instruction after this one in memory; null if it did not run.
   Step* after(const Step& step) const {
-    Step* const added_next = const_cast<Step*>(&step) + 1;
-    return added_next->pc == step.next() && number_of(step) + 1 < size_ ? added_next : find(step.next());
+    u32 i = number_of(step) + 1;
+    while (i < size_ && steps_[i].pc < step.next()) i++;  // an instruction may begin after a prefix of this one
+    return i < size_ && steps_[i].pc == step.next() ? &steps_[i] : nullptr;
   }
-
-  void prefetch(u64 pc) const { __builtin_prefetch(&slots_[slot_before(pc)]); }
 
   /// Returns null if nothing ran there.
   Step* find(u64 pc) const {
-    const u32 found = static_cast<u32>(slots_[slot_of(pc)]);
+    const u32 found = addresses_.find(pc);
     return found == 0 ? nullptr : &steps_[found - 1];
   }
-  Step& add(u64 pc) {
-    u64& slot = slots_[slot_of(pc)];
-    if (slot == 0) {
-      slot = pc << 32 | ++size_;
-      read(steps_[size_ - 1], pc);
-    }
-    return steps_[static_cast<u32>(slot) - 1];
+  /// The same for an instruction that mostly is the one after `before`, which may be null.
+  Step* find_after(const Step* before, u64 pc) const {
+    if (before != nullptr && before + 1 < &steps_[size_] && before[1].pc == pc) return const_cast<Step*>(before + 1);
+    return find(pc);
+  }
+
+  /// Reads what is not known from traces.
+  void read() {
+    for (u32 i = 0; i < size_; i++)
+      if (steps_[i].length == 0) read(steps_[i]);
   }
 
  private:
-  u32 slot_before(u64 pc) const { return (channel::hash32(pc >> 6) << 5 | static_cast<u32>(pc >> 1 & 31)) & mask_; }
-  /// Neighbouring instructions have neighbouring slots, because they are used one after the other.
-  u32 slot_of(u64 pc) const {
-    u32 i = slot_before(pc);
-    while (slots_[i] != 0 && !is_slot_of(slots_[i], pc)) i = (i + 1) & mask_;
-    return i;
-  }
-
-  bool is_slot_of(u64 slot, u64 pc) const {
-    return slot >> 32 == (pc & ~u32{0}) && steps_[static_cast<u32>(slot) - 1].pc == pc;
-  }
-
-  void read(Step& step, u64 pc) {
-    step.pc = pc;
+  void read(Step& step) {
     Instruction in;
     bool readable = false;
-    if (!read_instruction(bytes_, pc, in, readable)) return;
+    if (!read_instruction(bytes_, step.pc, in, readable)) return;
     step.length = in.length;
     step.distance = is_branch(in.kind) ? static_cast<s32>(in.immediate) : 0;
     step.kind = in.kind;
   }
 
   Code bytes_;
-  Scratch<u64> slots_;  // index of the slot's step + 1, and the low half of its address; 0: free
+  ExecutedAddresses addresses_;
   Scratch<Step> steps_;
-  u32 mask_ = 0, size_ = 0;
+  u32 size_ = 0;
 };
 
 }  // namespace tally::engine::instrument

@@ -94,15 +94,22 @@ class ExecutedFlow final : public models::CoreSource {
   bool build() {
     u32 limit = 0;
     for (u32 i = 1; i < tables.traces.size; i++) limit += tables.traces[i].place_count;
-    if (limit == 0 || !steps_.init(limit) || !edges_.init(3 * limit) || !sorted_.init(3 * limit) || !ran_.init(limit))
-      return false;
+    const auto each_address = [&](auto&& add) {
+      each_trace([&](const Trace& t) {
+        History(counter(), t).places([&](const InstructionMapping& p, u64 reached, u64, u64) {
+          if (reached != 0 && p.kind != Kind::end) add(pc_of(t, p));
+        });
+      });
+    };
+    if (limit == 0 || !steps_.init(each_address) || !edges_.init(3 * limit) || !sorted_.init(3 * limit)) return false;
     each_trace([&](const Trace& t) { read_steps(t); });
+    steps_.read();
     for (u32 i = 0; i < steps_.size(); i++) follow_pointer(steps_[i]);
-    ran_count_ = 0;
     each_trace([&](const Trace& t) { read_paths(t); });
     find_beginnings();
     if (!blocks_.init(block_count_) || !codes_.init(steps_.size()) || !ends_.init(block_count_) ||
-        !marks_.init(block_count_) || !spent_.init(block_count_) || !lasts_.init(block_count_) || !sort_beginnings())
+        !marks_.init(block_count_) || !spent_.init(block_count_) || !lasts_.init(block_count_) ||
+        !beginnings_.init(block_count_))
       return false;
     make_blocks();
     for (u32 i = 0; i < edge_count_; i++)
@@ -190,7 +197,6 @@ class ExecutedFlow final : public models::CoreSource {
         const Trace& later = tables.traces[i + ahead];
         __builtin_prefetch(later.places);
         __builtin_prefetch(later.segments);
-        steps_.prefetch(later.pc);
       }
       for (u32 s = 0; s < t.segment_count; s++) {
         if (executed_[t.number + s] == 0) continue;
@@ -206,11 +212,16 @@ class ExecutedFlow final : public models::CoreSource {
 
   void read_steps(const Trace& t) {
     const History history(counter(), t);
+    Step* last = nullptr;
+    bool is_plain = false;
     history.places([&](const InstructionMapping& p, u64 reached, u64, u64) {
+      constexpr u64 longest = 15;
+      const u64 pc = pc_of(t, p);
+      if (is_plain && last->length == 0 && pc - last->pc <= longest) last->length = static_cast<u8>(pc - last->pc);
+      is_plain = reached != 0 && p.kind == Kind::plain;
       if (reached == 0 || p.kind == Kind::end) return;
-      Step& step = steps_.add(pc_of(t, p));
-      step.executions += reached;
-      ran_[ran_count_++] = steps_.number_of(step);
+      last = steps_.find_after(last, pc);
+      last->executions += reached;
     });
     if (Step* const first = steps_.find(t.pc); first != nullptr) first->entered += history.entered();
   }
@@ -233,10 +244,11 @@ class ExecutedFlow final : public models::CoreSource {
 
   /// An instruction that is not a branch led to the place after it, which may be the end of the trace.
   void read_paths(const Trace& t) {
-    Step* last = nullptr;
+    Step *last = nullptr, *before = nullptr;
     History(counter(), t).places([&](const InstructionMapping& p, u64 reached, u64 taken, u64 passed) {
       const bool is_end = p.kind == Kind::end;
-      Step* const here = reached == 0 ? nullptr : is_end ? steps_.find(pc_of(t, p)) : &steps_[ran_[ran_count_++]];
+      Step* const here = reached == 0 ? nullptr : steps_.find_after(before, pc_of(t, p));
+      before = here;
       if (last != nullptr && here != nullptr) {
         if (last->leads_by_pointer)
           here->begins = true;
@@ -279,33 +291,9 @@ class ExecutedFlow final : public models::CoreSource {
     }
   }
 
-  /// Sorts by `key(element)`, which is less than `keys`; equal elements keep their order.
-  template <class T, class Key>
-  bool sort(const Scratch<T>& from, const Scratch<T>& to, u32 n, u32 keys, Key&& key) {
-    Scratch<u32> begins;
-    if (!begins.init(keys + 1)) return false;
-    for (u32 i = 0; i < n; i++) begins[key(from[i]) + 1]++;
-    for (u32 i = 0; i < keys; i++) begins[i + 1] += begins[i];
-    for (u32 i = 0; i < n; i++) to[begins[key(from[i])]++] = from[i];
-    return true;
-  }
-
-  bool sort_beginnings() {
-    Scratch<u32> other;
-    if (!beginnings_.init(block_count_) || !other.init(block_count_)) return false;
+  void make_blocks() {
     for (u32 i = 0, n = 0; i < steps_.size(); i++)
       if (steps_[i].begins) beginnings_[n++] = i;
-    constexpr u32 digit_bits = 12, digits = 6;  // an even number of passes, so that the result is in the first array
-    for (u32 d = 0; d < digits; d++) {
-      const bool is_even = d % 2 == 0;
-      const auto digit = [&](u32 i) { return static_cast<u32>(steps_[i].pc >> (d * digit_bits) & 0xfff); };
-      if (!sort(is_even ? beginnings_ : other, is_even ? other : beginnings_, block_count_, 1 << digit_bits, digit))
-        return false;
-    }
-    return true;
-  }
-
-  void make_blocks() {
     for (u32 number = 0; number < block_count_; number++) {
       Step* step = &steps_[beginnings_[number]];
       models::CoreBlock& block = blocks_[number];
@@ -340,8 +328,8 @@ class ExecutedFlow final : public models::CoreSource {
 
   /// Sorts edges by the blocks that they lead to, then by those that they come from, and merges equal pairs.
   bool sort_edges() {
-    if (!sort(edges_, sorted_, edge_count_, block_count_, [](const models::CoreEdge& e) { return e.from; }) ||
-        !sort(sorted_, edges_, edge_count_, block_count_, [](const models::CoreEdge& e) { return e.to; }))
+    if (!sort_by(edges_, sorted_, edge_count_, block_count_, [](const models::CoreEdge& e) { return e.from; }) ||
+        !sort_by(sorted_, edges_, edge_count_, block_count_, [](const models::CoreEdge& e) { return e.to; }))
       return false;
     const u32 n = edge_count_;
     edge_count_ = 0;
@@ -376,7 +364,7 @@ class ExecutedFlow final : public models::CoreSource {
     // By powers of two of their executions, the most frequent ones first: each block belongs to the first that finds
     // it.
     const auto rarity = [&](u32 block) { return static_cast<u32>(__builtin_clzll(blocks_[block].executions)); };
-    if (!sort(returns, sorted, return_count, 64, rarity)) return false;
+    if (!sort_by(returns, sorted, return_count, 64, rarity)) return false;
     for (u32 i = 0; i < return_count; i++) {
       u32 waiting = 0;
       const auto reach = [&](u32 block) {
@@ -435,8 +423,7 @@ class ExecutedFlow final : public models::CoreSource {
   KeptSchedules* schedules_;
   Steps steps_;
   Code bytes_;
-  u32 ran_count_ = 0, block_count_ = 0, edge_count_ = 0, code_count_ = 0, restart_count_ = 0;
-  Scratch<u32> ran_;         // numbers of the instructions of all traces, in order
+  u32 block_count_ = 0, edge_count_ = 0, code_count_ = 0, restart_count_ = 0;
   Scratch<u32> beginnings_;  // numbers of the first instructions of blocks
   Scratch<u32> lasts_;       // numbers of the last instructions of blocks
   Scratch<models::CoreBlock> blocks_;

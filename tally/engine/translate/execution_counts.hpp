@@ -16,11 +16,10 @@ class Scratch {
   Scratch() = default;
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    if (reserved_ != 0) unreserve(reserved_, bytes_);
-  }
-  /// Returns false if no memory is available.
+  ~Scratch() { release(); }
+  /// Releases earlier elements. Returns false if no memory is available.
   bool init(u32 n) {
+    release();
     constexpr u64 huge_bytes = 2 << 20;
     bytes_ = page_up(n * sizeof(T));
     if (bytes_ > huge_bytes) bytes_ += huge_bytes;  // grow_from() does not begin at its begin
@@ -31,6 +30,11 @@ class Scratch {
   T& operator[](u32 i) const { return data_[i]; }
 
  private:
+  void release() {
+    if (reserved_ != 0) unreserve(reserved_, bytes_);
+    reserved_ = 0;
+  }
+
   T* data_ = nullptr;
   u64 reserved_ = 0, bytes_ = 0;
 };

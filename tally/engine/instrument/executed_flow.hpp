@@ -115,7 +115,8 @@ class ExecutedFlow final : public models::CoreSource {
     for (u32 i = 0; i < edge_count_; i++)
       edges_[i] = {steps_[edges_[i].from].block, steps_[edges_[i].to].block, edges_[i].count};
     return sort_edges() && lead_returns() && sort_edges() && find_restarts() &&
-           (schedules_ == nullptr || schedules_->reserve(block_count_ + edge_count_));
+           (schedules_ == nullptr ||
+            schedules_->reserve(block_count_ + edge_count_ + restart_count_ * models::blocks_after_restart));
   }
 
   models::CoreTotal total() {
@@ -309,6 +310,9 @@ class ExecutedFlow final : public models::CoreSource {
       }
       lasts_[number] = steps_.number_of(*step);
       block.end = step->next();
+      block.last = step->calls()             ? models::Operation::call
+                   : step->kind == Kind::ret ? models::Operation::ret
+                                             : models::Operation::unknown;
       if (schedules_ != nullptr) block.code = code_key_of(block.begin, block.end);
     }
   }

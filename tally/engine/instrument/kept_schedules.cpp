@@ -32,8 +32,9 @@ bool KeptSchedules::open() {
 const models::Schedule* KeptSchedules::find(u64 key) {
   const models::Schedule* const kept = table_.find(key);
   if (kept == nullptr) return nullptr;
-  const u32 slot = static_cast<u32>(kept - &table_[0]);
-  used_[slot / 64] |= u64{1} << slot % 64;
+  const u32 i = static_cast<u32>(kept - &table_[0]);
+  if (!is_used(i)) order_[order_count_++] = i;
+  used_[i / 64] |= u64{1} << i % 64;
   found_++;
   return kept;
 }
@@ -44,20 +45,20 @@ void KeptSchedules::save() {
   // Scheduling a few blocks each time costs less than writing all each time.
   constexpr u32 least = 64, fresh_share = 8, most_unused = 3;
   if (fresh_count_ < least || fresh_count_ < found_ / fresh_share) return;
-  u32 before = 0, used = 0;
-  for (u32 i = 0; i < table_.size(); i++) {
-    before += table_[i].key != 0;
-    used += is_used(i);
-  }
-  const bool keeps_all = before + fresh_count_ <= most_unused * (used + fresh_count_);
-  const u64 bytes = models::ScheduleTable::bytes_for((keeps_all ? before : used) + fresh_count_);
+  const bool keeps_all = table_.size() + fresh_count_ <= most_unused * order_count_;
+  const u32 limit = keeps_all ? table_.size() + fresh_count_ : order_count_;
+  const u64 bytes = models::ScheduleTable::bytes_for(limit);
   u8* const made = translate::persistent_cache->begin_data(key_, bytes);
   if (made == nullptr) return;
-  for (u32 i = 0; i < table_.size(); i++)
-    if (table_[i].key != 0 && (keeps_all || is_used(i))) models::ScheduleTable::add(made, bytes, table_[i]);
-  const models::ScheduleTable table(made, bytes);
-  for (u32 i = 0; i < fresh_count_; i++)  // states that became equal have the same name
-    if (table.find(fresh_[i].key) == nullptr) models::ScheduleTable::add(made, bytes, fresh_[i]);
+  for (u32 i = 0; i < order_count_; i++) {
+    const bool is_fresh = order_[i] >= table_.size();
+    const models::Schedule& used = is_fresh ? fresh_[order_[i] - table_.size()] : table_[order_[i]];
+    // States that became equal have the same name.
+    if (!is_fresh || models::ScheduleTable(made, bytes).find(used.key) == nullptr)
+      models::ScheduleTable::add(made, limit, used);
+  }
+  for (u32 i = 0; i < table_.size() && keeps_all; i++)
+    if (!is_used(i)) models::ScheduleTable::add(made, limit, table_[i]);
   translate::persistent_cache->end_data(made);
 }
 

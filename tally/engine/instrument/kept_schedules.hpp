@@ -13,11 +13,14 @@ class KeptSchedules final : public models::ScheduleStore {
   bool open();
   /// Reserves memory for this number of new schedules; false without memory.
   bool reserve(u32 schedules) {
-    return fresh_.init(schedules) && used_.init(table_.size() / 64 + 1) && (limit_ = schedules, true);
+    limit_ = schedules;
+    return fresh_.init(limit_) && used_.init(table_.size() / 64 + 1) && order_.init(table_.size() + limit_);
   }
   const models::Schedule* find(u64 key) override;
   void add(const models::Schedule& schedule) override {
-    if (fresh_count_ < limit_) fresh_[fresh_count_++] = schedule;
+    if (fresh_count_ == limit_) return;
+    order_[order_count_++] = table_.size() + fresh_count_;
+    fresh_[fresh_count_++] = schedule;
   }
   /// Whether schedules that were found may be wrong, because the disk failed or the file was truncated.
   bool is_damaged() const;
@@ -25,13 +28,14 @@ class KeptSchedules final : public models::ScheduleStore {
   void save();
 
  private:
-  bool is_used(u32 slot) const { return (used_[slot / 64] >> slot % 64 & 1) != 0; }
+  bool is_used(u32 i) const { return (used_[i / 64] >> i % 64 & 1) != 0; }
 
   models::ScheduleTable table_;
   Scratch<models::Schedule> fresh_;
-  Scratch<u64> used_;  // a bit for each slot of the table
+  Scratch<u64> used_;   // a bit for each schedule of the table
+  Scratch<u32> order_;  // the schedules that are used: indexes of the table, then of `fresh_`
   u64 key_ = 0;
-  u32 limit_ = 0, fresh_count_ = 0, found_ = 0, damage_ = 0;
+  u32 limit_ = 0, fresh_count_ = 0, order_count_ = 0, found_ = 0, damage_ = 0;
 };
 
 }  // namespace tally::engine::instrument

@@ -152,36 +152,54 @@ class Flow {
     CoreState state = end_of(from);
     enter(blocks_[from], blocks_[to], state);
     const CoreCost cost = run(core_, code_of(to), state);
+    return keep_run(cost, key, to, state);
+  }
+
+  // Keeps what one execution of a block cost, and the state in which it ended. Returns the cost in parts of ticks.
+  CoreTimes keep_run(const CoreCost& cost, std::uint64_t key, std::uint32_t number, const CoreState& end) {
     CoreTimes parts;
     parts.add(cost.causes, parts_of_tick);
-    if (schedules_ != nullptr && marks_[to].can_be_kept)
-      keep({parts, cost.aliases, cost.unknown}, key, name_of(state, blocks_[to].end));
+    if (schedules_ != nullptr && marks_[number].can_be_kept)
+      keep({parts, cost.aliases, cost.unknown}, key, name_of(end, blocks_[number].end));
     return parts;
   }
 
   // Returns by how much the blocks after a restart take longer than usual, in parts of ticks: those on the most
   // frequent path, each as far as no other misprediction comes first.
   std::int64_t longer_after(const CoreRestart& restart, std::span<const CoreRestart> restarts) {
-    constexpr unsigned most_blocks = 32, most_calls = 4;
+    constexpr unsigned most_calls = 4;
     constexpr std::uint64_t whole = 256, least = 16;
-    std::uint32_t from = restart.from, to = restart.to, calls = 0;
+    std::uint32_t path[blocks_after_restart + 1] = {restart.from, restart.to}, calls = 0, ran = 0;
     std::uint64_t reached = whole, returns[most_calls] = {};
     std::int64_t longer = 0;
-    CoreState state;
-    for (unsigned n = 0; n < most_blocks && reached >= least; ++n) {
+    StateName name = untouched;
+    CoreState state;  // after `ran` blocks of the path
+    for (unsigned n = 1; n <= blocks_after_restart && reached >= least; ++n) {
+      const std::uint32_t from = path[n - 1], to = path[n];
       const CoreTimes usual = marks_[to].usual == from + 1 ? spent_[to].cycles : ticks_after(from, to);
-      enter(blocks_[from], blocks_[to], state);
-      const std::span<const CoreInstruction> code = code_of(to);
-      const std::int64_t ticks = run(core_, code, state).ticks * std::int64_t{parts_of_tick};
+      const std::uint64_t key = key_after(name, &blocks_[from], blocks_[to]);
+      std::uint64_t ticks = 0;
+      if (const Schedule* const kept = find(key)) {
+        ticks = kept->times().sum();
+        name = kept->end;
+      } else {
+        CoreCost cost;
+        for (; ran < n; ++ran) {
+          enter(blocks_[path[ran]], blocks_[path[ran + 1]], state);
+          cost = run(core_, code_of(path[ran + 1]), state);
+        }
+        ticks = keep_run(cost, key, to, state).sum();
+        if (schedules_ != nullptr) name = name_of(state, blocks_[to].end);
+      }
       longer +=
-          (ticks - static_cast<std::int64_t>(usual.sum())) * static_cast<std::int64_t>(reached) / std::int64_t{whole};
+          static_cast<std::int64_t>(ticks - usual.sum()) * static_cast<std::int64_t>(reached) / std::int64_t{whole};
       reached -= reached * ratio(mispredicted(to, restarts), blocks_[to].executions, whole) / whole;
-      from = to;
-      const Operation end = code.empty() ? Operation::unknown : code.back().operation;
-      if (end == Operation::call && calls < most_calls) returns[calls++] = blocks_[from].end;
-      if (end == Operation::ret && calls != 0 && find_block(returns[--calls], to)) continue;
-      if (marks_[from].follower == 0) break;
-      to = edges_[marks_[from].follower - 1].to;
+      const CoreBlock& last = blocks_[to];
+      if (last.last == Operation::call && calls < most_calls) returns[calls++] = last.end;
+      if (n == blocks_after_restart) break;
+      if (last.last == Operation::ret && calls != 0 && find_block(returns[--calls], path[n + 1])) continue;
+      if (marks_[to].follower == 0) break;
+      path[n + 1] = edges_[marks_[to].follower - 1].to;
     }
     return longer;
   }

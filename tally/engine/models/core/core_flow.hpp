@@ -16,6 +16,7 @@ struct CoreBlock {
   std::uint64_t begin = 0, end = 0;  ///< its addresses: a block that does not begin at the end of another is jumped to
   std::uint64_t code = 0;            ///< a hash of its bytes and of their address, as far as the schedule depends on it
   std::uint32_t length = 0;          ///< the number of instructions, if `instructions` is empty
+  Operation last = Operation::unknown;  ///< its last instruction, if that is a call or a return
 };
 
 /// Code that is decoded only if it has to be scheduled, and schedules of earlier runs.
@@ -44,6 +45,9 @@ struct CoreRestart {
   std::uint64_t count = 0;
   std::uint64_t ticks = 0;  ///< set by total()
 };
+
+/// After a restart, at most this many blocks are run with nothing in work.
+constexpr unsigned blocks_after_restart = 32;
 
 /// All restarts, sorted by `from`, and the cycles that their branches wait for loads (cycles_before_restarts()).
 struct CoreRestarts {

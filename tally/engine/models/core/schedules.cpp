@@ -1,5 +1,7 @@
 #include "tally/engine/models/core/schedules.hpp"
 
+#include <initializer_list>
+
 namespace tally::models {
 
 namespace {
@@ -51,23 +53,49 @@ StateName name_of(const CoreState& state, std::uint64_t end) {
   return (name & ~StateName{1}) | StateName{has_fixed};
 }
 
-ScheduleTable::ScheduleTable(const void* memory, std::uint64_t bytes)
-    : slots_(static_cast<const Schedule*>(memory)), size_(static_cast<std::uint32_t>(bytes / slot)) {}
-
-void ScheduleTable::add(void* memory, std::uint64_t bytes, const Schedule& schedule) {
-  auto* const slots = static_cast<Schedule*>(memory);
-  const auto size = static_cast<std::uint32_t>(bytes / slot);
-  std::uint32_t i = first_slot(schedule.key, size);
-  while (slots[i].key != 0) i = i + 1 == size ? 0 : i + 1;
-  slots[i] = schedule;
+std::uint64_t ScheduleTable::bytes_for(std::uint32_t schedules) {
+  const std::uint64_t slots = slots_for(schedules);
+  return sizeof(Head) + schedules * sizeof(Schedule) + (slots * sizeof(std::uint32_t) + 15) / 16 * 16;
 }
 
-const Schedule* ScheduleTable::find(std::uint64_t key) const {
+ScheduleTable::ScheduleTable(const void* memory, std::uint64_t bytes) {
+  const auto* const head = static_cast<const Head*>(memory);
+  if (bytes < sizeof *head || head->limit > bytes / sizeof(Schedule) || bytes_for(head->limit) > bytes ||
+      head->size > head->limit)
+    return;
+  all_ = reinterpret_cast<const Schedule*>(head + 1);
+  slots_ = reinterpret_cast<const std::uint32_t*>(all_ + head->limit);
+  size_ = head->size;
+  slot_count_ = slots_for(head->limit);
+}
+
+void ScheduleTable::add(void* memory, std::uint32_t limit, const Schedule& schedule) {
+  auto* const head = static_cast<Head*>(memory);
+  auto* const all = reinterpret_cast<Schedule*>(head + 1);
+  auto* const slots = reinterpret_cast<std::uint32_t*>(all + limit);
+  const std::uint32_t count = slots_for(limit);
+  std::uint32_t i = first_slot(schedule.key, count);
+  while (slots[i] != 0) i = i + 1 == count ? 0 : i + 1;
+  head->limit = limit;
+  all[head->size] = schedule;
+  slots[i] = ++head->size;
+}
+
+const Schedule* ScheduleTable::find(std::uint64_t key) {
+  for (const std::uint32_t expected : {next_, after_jump_}) {
+    if (expected >= size_ || all_[expected].key != key) continue;
+    next_ = expected + 1;
+    return &all_[expected];
+  }
   if (size_ == 0) return nullptr;
-  std::uint32_t i = first_slot(key, size_);
-  for (std::uint32_t tries = 0; tries < size_ && slots_[i].key != 0; ++tries) {
-    if (slots_[i].key == key) return &slots_[i];
-    i = i + 1 == size_ ? 0 : i + 1;
+  std::uint32_t i = first_slot(key, slot_count_);
+  for (std::uint32_t tries = 0; tries < slot_count_ && slots_[i] != 0; ++tries) {
+    const std::uint32_t index = slots_[i] - 1;
+    if (index < size_ && all_[index].key == key) {
+      after_jump_ = index + 1;
+      return &all_[index];
+    }
+    i = i + 1 == slot_count_ ? 0 : i + 1;
   }
   return nullptr;
 }

@@ -68,7 +68,8 @@ void forget_fixed_stores(CoreState& state);
 /// Returns the name of a state at the end of code at this address.
 StateName name_of(const CoreState& state, std::uint64_t end);
 
-/// A hash table of schedules in memory that may be mapped from a file and contain anything.
+/// Schedules in memory that may be mapped from a file and contain anything: in the order in which a run used them,
+/// since others use them in the same order, with a hash table of their indexes.
 class ScheduleTable {
  public:
   ScheduleTable() = default;
@@ -76,24 +77,29 @@ class ScheduleTable {
   ScheduleTable(const void* memory, std::uint64_t bytes);
 
   /// Returns the size of a table for this number of schedules; a multiple of 16.
-  static std::uint64_t bytes_for(std::uint32_t schedules) { return std::uint64_t{slots_for(schedules)} * slot; }
-  /// Adds a schedule to a table under construction, in zeroed memory. Its key must be new.
-  static void add(void* memory, std::uint64_t bytes, const Schedule& schedule);
+  static std::uint64_t bytes_for(std::uint32_t schedules);
+  /// Adds a schedule to a table under construction, in zeroed memory, with room for `limit` schedules. Its key must be
+  /// new.
+  static void add(void* memory, std::uint32_t limit, const Schedule& schedule);
 
-  /// Returns the slot of a key; null if it has none.
-  const Schedule* find(std::uint64_t key) const;
-  std::uint32_t size() const { return size_; }  ///< slots
-  const Schedule& operator[](std::uint32_t i) const { return slots_[i]; }
+  /// Returns null if the key is missing. Costs a comparison if it follows the key that was found before.
+  const Schedule* find(std::uint64_t key);
+  std::uint32_t size() const { return size_; }
+  const Schedule& operator[](std::uint32_t i) const { return all_[i]; }
 
  private:
-  static constexpr std::uint64_t slot = sizeof(Schedule);
+  struct Head {
+    std::uint32_t limit, size, reserved[2];
+  };
   static std::uint32_t slots_for(std::uint32_t schedules) { return schedules + schedules / 3 + 1; }
-  static std::uint32_t first_slot(std::uint64_t key, std::uint32_t size) {
-    return static_cast<std::uint32_t>((key >> 32) * size >> 32);
+  static std::uint32_t first_slot(std::uint64_t key, std::uint32_t slots) {
+    return static_cast<std::uint32_t>((key >> 32) * slots >> 32);
   }
 
-  const Schedule* slots_ = nullptr;
-  std::uint32_t size_ = 0;
+  const Schedule* all_ = nullptr;
+  const std::uint32_t* slots_ = nullptr;  // 1 + an index; 0: free
+  std::uint32_t size_ = 0, slot_count_ = 0;
+  std::uint32_t next_ = 0, after_jump_ = 0;  // the indexes that are expected next
 };
 
 /// Where a computation finds schedules of earlier runs, and puts new ones.

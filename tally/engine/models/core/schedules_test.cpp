@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -26,6 +27,7 @@ struct Program {
   std::vector<Code> codes;
   std::vector<CoreBlock> blocks;
   std::vector<CoreEdge> edges;
+  std::vector<CoreRestart> restarts;
 };
 
 CoreInstruction access(std::mt19937_64& random, std::uint64_t data) {
@@ -64,6 +66,11 @@ Program made_program(std::uint64_t seed, std::uint64_t program, std::uint64_t li
   for (std::uint32_t i = 0; i < count; ++i)
     for (std::uint32_t from = 0; from < count; ++from)
       if (below(3) == 0) made.edges.push_back({from, i, 1 + below(made.blocks[from].executions / 3 + 1)});
+  for (const CoreEdge& edge : made.edges)
+    if (below(3) == 0) made.restarts.push_back({edge.from, edge.to, 1 + edge.count / 4});
+  std::ranges::stable_sort(made.restarts, {}, &CoreRestart::from);
+  constexpr Operation lasts[] = {Operation::call, Operation::ret, Operation::unknown};
+  for (CoreBlock& block : made.blocks) block.last = lasts[below(3)];
   return made;
 }
 
@@ -86,7 +93,8 @@ CoreTotal total_of(const Program& program, CoreSource* source) {
   std::vector<CoreState> ends(program.blocks.size());
   std::vector<CoreMark> marks(program.blocks.size());
   std::vector<CoreSpent> spent(program.blocks.size());
-  return total(zen4_core, program.blocks, program.edges, {ends, marks, spent}, source);
+  std::vector<CoreRestart> restarts = program.restarts;
+  return total(zen4_core, program.blocks, program.edges, {ends, marks, spent}, source, {restarts, 1000});
 }
 
 void each_program(const std::function<void(std::uint64_t seed)>& each) {
@@ -148,6 +156,7 @@ TEST(Schedules, NamesOfStatesDoNotDependOnWhereFilesAre) {
 
 TEST(Schedules, OfOtherCodeAreNotFound) {
   Program program = made_program(1, program_at, library_at);
+  program.restarts.clear();  // they find what the same run has kept
   Kept kept;
   (void)total_of(program, &kept);
   for (CoreBlock& block : program.blocks) block.code += 100;
@@ -168,28 +177,37 @@ TEST(Schedules, AreFoundInATable) {
   for (const std::uint32_t n : {1U, 2U, 100U, 5000U}) {
     std::mt19937_64 random(n);
     std::vector<std::uint64_t> memory(ScheduleTable::bytes_for(n) / 8);
-    const std::uint64_t bytes = memory.size() * 8;
     std::vector<Schedule> all(n);
     for (Schedule& one : all) {
       one.key = random() | 1;
       one.end = random();
-      ScheduleTable::add(memory.data(), bytes, one);
+      ScheduleTable::add(memory.data(), n, one);
     }
-    const ScheduleTable table(memory.data(), bytes);
-    for (const Schedule& one : all) {
-      ASSERT_NE(table.find(one.key), nullptr);
-      EXPECT_EQ(table.find(one.key)->end, one.end);
-      EXPECT_EQ(table.find(one.key & ~std::uint64_t{1}), nullptr);
+    ScheduleTable table(memory.data(), memory.size() * 8);
+    for (unsigned round = 0; round < 2; ++round) {  // in the order of the table, then in another
+      for (const Schedule& one : all) {
+        ASSERT_NE(table.find(one.key), nullptr);
+        EXPECT_EQ(table.find(one.key)->end, one.end);
+        EXPECT_EQ(table.find(one.key & ~std::uint64_t{1}), nullptr);
+      }
+      std::shuffle(all.begin(), all.end(), random);
     }
   }
 }
 
 TEST(Schedules, ATableMayContainAnything) {
   EXPECT_EQ(ScheduleTable().find(1), nullptr);
-  std::vector<std::uint64_t> full(60, 7);  // ten slots, none free
-  const ScheduleTable table(full.data(), full.size() * 8);
-  EXPECT_EQ(table.find(8), nullptr);
-  EXPECT_NE(table.find(7), nullptr);
+  std::vector<std::uint64_t> memory(ScheduleTable::bytes_for(10) / 8);
+  const std::uint64_t bytes = memory.size() * 8;
+  const auto find = [&](std::uint64_t key, std::uint64_t size) { return ScheduleTable(memory.data(), size).find(key); };
+  ScheduleTable::add(memory.data(), 10, {.key = 7});
+  EXPECT_NE(find(7, bytes), nullptr);
+  EXPECT_EQ(find(7, bytes - 16), nullptr) << "truncated";
+  EXPECT_EQ(find(7, 8), nullptr);
+  for (std::uint64_t value : {std::uint64_t{9} << 32 | 9, ~std::uint64_t{0}, std::uint64_t{0}}) {
+    std::fill(memory.begin(), memory.end(), value);  // no slot is free, or more schedules than there is room for
+    EXPECT_EQ(find(7, bytes), nullptr);
+  }
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ class Cache {
 
   bool exists() const { return table_ != nullptr; }
   const CacheShape& shape() const { return shape_; }
+  LevelTable table() const { return {shape_, table_}; }
 
   /// Uses the line at this address; a miss allocates it.
   Lookup access(std::uint64_t address);

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "tally/engine/models/cache/note.hpp"
+#include "tally/engine/models/cache/vector_sets.hpp"
 
 namespace tally::models {
 
@@ -102,7 +103,29 @@ void count_in(LevelCounts& counts, Access access, bool hit) {
 // Counts what a translation adds to the miss of this access.
 void LowerLevels::translate(std::uint64_t address, Access access, MissCounts& counts) {
   Cache& first = access == Access::fetch ? itlb_ : dtlb_;
-  if (!first.exists() || first.is_most_recent(address) || first.access(address).hit) return;
+  if (first.exists() && !first.is_most_recent(address) && !first.access(address).hit)
+    translate_again(address, access, counts);
+}
+
+// The same for requests in order.
+void LowerLevels::translate_all(const std::uint64_t* requests, std::uint32_t n, MissCounts& counts) {
+  constexpr std::uint32_t batch = 256;
+  std::uint8_t hits[batch];
+  VectorLevel levels[4];
+  if (!itlb_.exists() || !dtlb_.exists() || !vector_levels(levels, itlb_.table(), dtlb_.table())) {
+    for (std::uint32_t i = 0; i < n; ++i) translate(line_of_note(requests[i]), access_of(requests[i]), counts);
+    return;
+  }
+  for (std::uint32_t here = 0; n != 0; requests += here, n -= here) {
+    here = batch < n ? batch : n;
+    use_vector_levels(levels, requests, here, hits);
+    for (std::uint32_t i = 0; i < here; ++i)
+      if (hits[i] == 0) translate_again(line_of_note(requests[i]), access_of(requests[i]), counts);
+  }
+}
+
+// Counts what a translation adds that is missing in the first level.
+void LowerLevels::translate_again(std::uint64_t address, Access access, MissCounts& counts) {
   const bool walks = !stlb_.exists() || !stlb_.access(address).hit;
   if (access == Access::fetch)
     ++(walks ? counts.walk_fetches : counts.stlb_fetches);
@@ -202,8 +225,7 @@ std::uint32_t through(Cache& level, std::uint64_t* requests, std::uint32_t n, Le
 void LowerLevels::request_all(std::uint64_t* requests, std::uint32_t n, HierarchyCounts& counts) {
   if (can_go_level_by_level()) {
     // No level affects another, and each processes its requests in order.
-    if (itlb_.exists() || dtlb_.exists())
-      for (std::uint32_t i = 0; i < n; ++i) translate(line_of_note(requests[i]), access_of(requests[i]), counts.misses);
+    translate_all(requests, n, counts.misses);
     const Kinds all = kinds_in(requests, n);
     n = through(l2_, requests, n, counts.l2);
     const Kinds left = kinds_in(requests, n);

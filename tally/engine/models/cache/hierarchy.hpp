@@ -138,6 +138,8 @@ class LowerLevels {
   bool can_go_level_by_level() const;
   void make_room(const Cache& level, std::uint64_t displaced, Cache* l1i, Cache* l1d);
   void translate(std::uint64_t address, Access access, MissCounts& counts);
+  void translate_all(const std::uint64_t* requests, std::uint32_t n, MissCounts& counts);
+  void translate_again(std::uint64_t address, Access access, MissCounts& counts);
   bool is_in_stream(std::uint64_t address, Access access);
 
   HierarchyShape shape_;

@@ -21,11 +21,10 @@ bool copy_counters(const u64* from, Scratch<u64>& to) {
 
 enum class Schedules { computed, kept, kept_and_saved };
 
-/// Calls `use(flow, total)` with the result for these executions. Does nothing without memory, or if nothing ran.
+/// Calls `use(flow, total)` with the result for these executions, which must not change meanwhile. Does nothing without
+/// memory, or if nothing ran.
 template <class Use>
-void with_total(const u64* counters, const Missed& mispredicted, Schedules schedules, Use&& use) {
-  Scratch<u64> executed;
-  if (!copy_counters(counters, executed)) return;
+void with_total(const u64* executed, const Missed& mispredicted, Schedules schedules, Use&& use) {
   if (KeptSchedules kept; schedules != Schedules::computed && kept.open()) {
     ExecutedFlow flow(executed, mispredicted, &kept);
     if (!flow.build()) return;
@@ -88,7 +87,9 @@ s64 core_costs(Thread* t, const u64* executed, SegmentCost* costs) {
   s64 average = 0;
   Missed mispredicted = missed;
   mispredicted.add(t);
-  with_total(executed, mispredicted, Schedules::kept, [&](ExecutedFlow& flow, const models::CoreTotal& total) {
+  Scratch<u64> copied;
+  if (!copy_counters(executed, copied)) return 0;
+  with_total(&copied[0], mispredicted, Schedules::kept, [&](ExecutedFlow& flow, const models::CoreTotal& total) {
     average = ratio(total.cycles.sum(), total.instructions);
     flow.cost_segments(average, costs);
     if (kept_costs == nullptr && samples_cycles)

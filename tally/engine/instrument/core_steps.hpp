@@ -6,17 +6,6 @@
 
 namespace tally::engine::instrument {
 
-/// Sorts by `key(element)`, which is less than `keys`; equal elements keep their order. False without memory.
-template <class T, class Key>
-bool sort_by(const Scratch<T>& from, const Scratch<T>& to, u32 n, u32 keys, Key&& key) {
-  Scratch<u32> begins;
-  if (!begins.init(keys + 1)) return false;
-  for (u32 i = 0; i < n; i++) begins[key(from[i]) + 1]++;
-  for (u32 i = 0; i < keys; i++) begins[i + 1] += begins[i];
-  for (u32 i = 0; i < n; i++) to[begins[key(from[i])]++] = from[i];
-  return true;
-}
-
 /// An executed instruction. There are many: 40 bytes.
 struct Step {
   u64 pc;
@@ -62,20 +51,19 @@ class ExecutedAddresses {
     pages_[last_].begins[word_of(pc)] |= u64{1} << pc % 64;
     return true;
   }
-  /// Called after the last add(): numbers the addresses in their order. Returns false without memory.
-  bool number(u32& count) {
-    constexpr u32 digit_bits = 12, digits = 6;  // an even number of passes, so that the result is in the first array
-    Scratch<u32> other;
-    if (!other.init(size_)) return false;
+  /// Called after the last add(): numbers the addresses in their order, and returns how many there are.
+  u32 number() {
     for (u32 i = 0; i < size_; i++) order_[i] = i;
-    for (u32 d = 0; d < digits; d++) {
-      const auto digit = [&](u32 i) {
-        return static_cast<u32>(pages_[i].number >> (d * digit_bits) & ((1 << digit_bits) - 1));
-      };
-      if (!sort_by(d % 2 == 0 ? order_ : other, d % 2 == 0 ? other : order_, size_, 1 << digit_bits, digit))
-        return false;
+    for (u32 gap = size_ / 2; gap != 0; gap /= 2) {  // Shell sort
+      for (u32 i = gap; i < size_; i++) {
+        const u32 moved = order_[i];
+        u32 to = i;
+        for (; to >= gap && pages_[order_[to - gap]].number > pages_[moved].number; to -= gap)
+          order_[to] = order_[to - gap];
+        order_[to] = moved;
+      }
     }
-    count = 0;
+    u32 count = 0;
     for (u32 i = 0; i < size_; i++) {
       Page& page = pages_[order_[i]];
       for (u32 word = 0; word < words; word++) {
@@ -83,7 +71,7 @@ class ExecutedAddresses {
         count += bits_in(page.begins[word]);
       }
     }
-    return true;
+    return count;
   }
   /// Calls `each(pc)` with all addresses, in order.
   template <class Each>
@@ -142,7 +130,8 @@ class Steps {
       has_room = true;
       each_address([&](u64 pc) { has_room = has_room && addresses_.add(pc); });
     }
-    if (!addresses_.number(size_) || !steps_.init(size_ + 1)) return false;
+    size_ = addresses_.number();
+    if (!steps_.init(size_ + 1)) return false;
     u32 i = 0;
     addresses_.each([&](u64 pc) { steps_[i++].pc = pc; });
     return true;

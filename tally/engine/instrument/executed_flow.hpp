@@ -83,11 +83,22 @@ inline s64 ratio(u64 cycles, u64 executions) {
   return executions == 0 ? 0 : static_cast<s64>((cycles << cost_bits) / executions);
 }
 
+/// Sorts by `key(element)`, which is less than `keys`; equal elements keep their order. False without memory.
+template <class T, class Key>
+bool sort_by(const Scratch<T>& from, const Scratch<T>& to, u32 n, u32 keys, Key&& key) {
+  Scratch<u32> begins;
+  if (!begins.init(keys + 1)) return false;
+  for (u32 i = 0; i < n; i++) begins[key(from[i]) + 1]++;
+  for (u32 i = 0; i < keys; i++) begins[i + 1] += begins[i];
+  for (u32 i = 0; i < n; i++) to[begins[key(from[i])]++] = from[i];
+  return true;
+}
+
 /// The blocks of one process, in order of their addresses, from the executions of each segment.
 class ExecutedFlow final : public models::CoreSource {
  public:
   /// `schedules`: null if none are kept.
-  ExecutedFlow(const Scratch<u64>& executed, const Missed& mispredicted, KeptSchedules* schedules)
+  ExecutedFlow(const u64* executed, const Missed& mispredicted, KeptSchedules* schedules)
       : executed_(executed), missed_(mispredicted), schedules_(schedules) {}
 
   /// False without memory, or if nothing ran.
@@ -421,7 +432,7 @@ class ExecutedFlow final : public models::CoreSource {
   }
 
   const models::CoreTable& core_table_ = core_table();
-  const Scratch<u64>& executed_;
+  const u64* executed_;
   const Missed& missed_;
   u64 waits_ = 0;  // cycles of mispredicted branches for loads
   KeptSchedules* schedules_;

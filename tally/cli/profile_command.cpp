@@ -55,8 +55,10 @@ namespace {
 Result<void> check_events(const backend::Order& order) {
   constexpr std::size_t most_sums = 4;  // of a call
   std::size_t counted = 0, modelled = 0;
+  bool has_instructions = false;  // by which events of models are divided
   for (const event::Event& event : order.events) {
     const event::Kind kind = event::definition(event.id).kind;
+    has_instructions = has_instructions || event.id == event::Id::instructions;
     counted += kind == event::Kind::hardware;
     modelled += kind == event::Kind::microarchitectural;
     if (kind == event::Kind::hardware || kind == event::Kind::microarchitectural) continue;
@@ -66,10 +68,12 @@ Result<void> check_events(const backend::Order& order) {
   if (!order.has_calls()) return {};
   if (modelled != 0 && order.parts() != nullptr)
     return fail(Code::bad_usage, "--parts with --calls cannot record events of a model", "omit one of them");
-  if (counted + (modelled != 0) <= most_sums) return {};
-  return fail(Code::bad_usage,
-              fmt::format("more than {} events with --calls", modelled != 0 ? "3 counted" : std::to_string(most_sums)),
-              "count the others in another run");
+  const bool adds_instructions = modelled != 0 && !has_instructions;
+  if (counted + adds_instructions <= most_sums) return {};
+  return fail(
+      Code::bad_usage,
+      fmt::format("more than {}{} events with --calls", most_sums - adds_instructions, modelled != 0 ? " counted" : ""),
+      "count the others in another run");
 }
 
 // Parses the lines of objdump that are instructions: "  401136:\tmov    %esi,-0x4(%rsp)".

@@ -1,6 +1,7 @@
 // `tally profile` of modelled events: misses, wrong predictions, and cycles by address.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
@@ -73,6 +74,21 @@ TEST(ProfileOfCycles, of_calls_have_the_sums_of_functions_and_of_the_program) {
     std::int64_t sum = 0;
     for (std::string line; std::getline(lines, line);) sum += std::stoll(line.substr(line.rfind(' ') + 1));
     EXPECT_EQ(sum, totals(profiled("cycles", {"--repeatable", "--", STACKED, what})).at("").at(0));
+  }
+}
+
+/// Of every event, the calls contain most of what the program counted.
+TEST(ProfileOfCycles, of_calls_are_complete_with_four_exact_events) {
+  for (const char* const events : {"cycles,branches,loads,stores", "branches,loads,stores,instructions,cycles"}) {
+    const Finished finished = tally(
+        {"profile", "-q", "--model", "haswell", "--calls", "-e", events, "--format", "json", "--", STACKED, "cycle"});
+    const Json json = Json::parse(finished.err, nullptr, false);
+    ASSERT_TRUE(json.is_object()) << finished.err;
+    for (std::size_t e = 0; e < 5; ++e) {
+      std::int64_t most = 0;
+      for (const Json& call : json["calls"]) most = std::max(most, call["inclusive"][e].get<std::int64_t>());
+      EXPECT_GT(most, json["events"][e]["value"].get<std::int64_t>() / 4) << events << json["events"][e]["name"];
+    }
   }
 }
 

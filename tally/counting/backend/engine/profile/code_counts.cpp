@@ -185,15 +185,15 @@ class ProfileReader {
       jumps_[{site.file, site.address, target.address}] += static_cast<std::int64_t>(executions);
   }
 
-  /// Sets which sum of a call each event has: the last one, of instructions, for events of models.
+  /// Sets which sum of a call each event has: that of instructions for events of models.
   void choose_sums(const Modelling& modelling) {
     sums_.resize(order_.events.size(), channel::call_event_limit);
-    std::uint32_t exact = 0;
-    for (const MarkedEvent& counted : marked_events(order_, modelling))
-      if (counted.place) sums_[static_cast<std::size_t>(counted.event - order_.events.data())] = exact++;
+    const std::vector<MarkedEvent> events = marked_events(order_, modelling);
+    for (const MarkedEvent& counted : events)
+      if (counted.place) sums_[static_cast<std::size_t>(counted.event - order_.events.data())] = *counted.place;
     for (std::size_t e = 0; e < sums_.size(); ++e) {
       if (!needed_by(order_.events[e].id).any()) continue;
-      sums_[e] = exact;
+      sums_[e] = place_of_instructions(events);
       result_.by_instructions.push_back(e);
     }
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -47,6 +48,15 @@ std::vector<MarkedEvent> marked_events(const Order& order, const Modelling& mode
     made.push_back(std::move(one));
   }
   return made;
+}
+
+std::uint32_t place_of_instructions(const std::vector<MarkedEvent>& events) {
+  std::uint32_t next = 0;
+  for (const MarkedEvent& counted : events) {
+    if (counted.place && counted.event->id == event::Id::instructions) return *counted.place;
+    if (counted.place) next = *counted.place + 1;
+  }
+  return next;
 }
 
 void weigh(event::Id id, std::int8_t* weight) {
@@ -130,7 +140,11 @@ channel::Marks marks_of(const Order& order, const Modelling& modelling) {
       weigh(marked_event.event->id, marks.weight[*marked_event.place]);
     }
   }
-  if (order.has_calls() && modelling.needed.any()) weigh(event::Id::instructions, marks.weight[marks.events++]);
+  if (order.has_calls() && modelling.needed.any()) {
+    const std::uint32_t place = place_of_instructions(events);
+    weigh(event::Id::instructions, marks.weight[place]);
+    marks.events = std::max(marks.events, place + 1);
+  }
   if (order.has_rdpmc()) choose_counters(events, marks);
   return marks;
 }

@@ -30,4 +30,7 @@ struct MarkedEvent {
 };
 std::vector<MarkedEvent> marked_events(const Order& order, const Modelling& modelling);
 
+/// Returns the index of instructions among events with an index; the next free one if they are not counted.
+std::uint32_t place_of_instructions(const std::vector<MarkedEvent>& events);
+
 }  // namespace tally::backend::engine

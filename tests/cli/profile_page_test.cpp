@@ -15,9 +15,9 @@ class ProfilePage : public Browser {
 #endif
   }
 
-  static std::string page(Words words) {
+  static std::string page(Words words, const char* event = "instructions") {
     const TemporaryFile file("profile.html");
-    words.insert(words.begin(), {"profile", "-q", "-e", "instructions", "--format", "html", "-o", file.path()});
+    words.insert(words.begin(), {"profile", "-q", "-e", event, "--format", "html", "-o", file.path()});
     tally(words);
     return file.content().value_or("");
   }
@@ -39,6 +39,21 @@ TEST_F(ProfilePage, draws_stacks_and_describes_functions) {
   EXPECT_TRUE(holds(shown, "times: ")) << shown;
   EXPECT_TRUE(holds(shown, "called 1 times")) << shown;
   EXPECT_TRUE(holds(shown, "|true|true|true|true|true")) << shown;
+}
+
+/// A caller's box has the cause of its callees' cycles; its row has that of its own.
+TEST_F(ProfilePage, colours_boxes_by_the_cause_of_all_their_cycles) {
+  const std::string shown =
+      probe_output(render(page({"--calls", "--model", "zen5", "--", CAUSES, "divide"}, "cycles"), R"(
+    const find = (name) => [...document.querySelectorAll(".box")].find((box) => box.title.startsWith(name + ": "));
+    const main = find("main"), callee = find("divide");
+    const cause = (box) => box.title.match(/ % of the cycles ([^,]*)/)[1];
+    const row = [...document.querySelectorAll("#functions tbody tr")].find((one) => /%main\d/.test(one.textContent));
+    document.getElementById("seen").textContent = [cause(main) === cause(callee),
+      main.style.background === callee.style.background, row.textContent.includes(cause(main)),
+      main.title, row.textContent].join("|");
+  )"));
+  EXPECT_TRUE(holds(shown, "true|true|false|")) << shown;
 }
 
 /// Inverted stacks begin with the functions that counted; their callers are below.

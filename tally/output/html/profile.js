@@ -83,15 +83,21 @@
   const weigh = (before, after) => isChange ? [before, after, Math.max(before, after)] : [after, after, after];
   const add = (a, b) => a.map((n, k) => n + b[k]);
   const selfOf = (call) => weigh(isChange ? call.self_before[event] : 0, call.self[event]);
+  const spentOf = (call) => causes.map((cause) => call.self[cause.event]);  // a box's cycles by cause are sums of these
   let roots = [];
 
   // Callees below their callers.
   function callTree() {
-    const calls = view.calls, sums = calls.map(selfOf), children = calls.map(() => []), top = [];
-    for (let i = calls.length; i-- > 0;) if (calls[i].parent >= 0) sums[calls[i].parent] = add(sums[calls[i].parent], sums[i]);
+    const calls = view.calls, sums = calls.map(selfOf), spent = calls.map(spentOf), children = calls.map(() => []), top = [];
+    for (let i = calls.length; i-- > 0;) {
+      const parent = calls[i].parent;
+      if (parent < 0) continue;
+      sums[parent] = add(sums[parent], sums[i]);
+      spent[parent] = add(spent[parent], spent[i]);
+    }
     calls.forEach((call, i) => (call.parent < 0 ? top : children[call.parent]).push(i));
     const boxes = (list, parent) => list.map((i) => {
-      const box = { f: calls[i].f, parent, weight: sums[i], call: calls[i] };
+      const box = { f: calls[i].f, parent, weight: sums[i], spent: spent[i], call: calls[i] };
       box.children = () => boxes(children[i], box);
       return box;
     }).sort((a, b) => data.functions[a.f].name < data.functions[b.f].name ? -1 : 1);
@@ -103,17 +109,18 @@
     const calls = view.calls, deepest = 100;
     const boxes = (entries, parent, depth) => {
       const groups = new Map();
-      for (const [i, weight] of entries) {
+      for (const [i, weight, spent] of entries) {
         const f = calls[i].f;
-        if (!groups.has(f)) groups.set(f, { f, parent, weight: [0, 0, 0], entries: [] });
+        if (!groups.has(f)) groups.set(f, { f, parent, weight: [0, 0, 0], spent: causes.map(() => 0), entries: [] });
         const box = groups.get(f);
         box.weight = add(box.weight, weight);
-        if (calls[i].parent >= 0 && depth < deepest) box.entries.push([calls[i].parent, weight]);
+        box.spent = add(box.spent, spent);
+        if (calls[i].parent >= 0 && depth < deepest) box.entries.push([calls[i].parent, weight, spent]);
       }
       for (const box of groups.values()) box.children = () => boxes(box.entries, box, depth + 1);
       return [...groups.values()].sort((a, b) => b.weight[2] - a.weight[2]);
     };
-    return boxes(calls.map((call, i) => [i, selfOf(call)]).filter(([, weight]) => weight[2] !== 0), null, 0);
+    return boxes(calls.map((call, i) => [i, selfOf(call), spentOf(call)]).filter(([, weight]) => weight[2] !== 0), null, 0);
   }
 
   const hue = (name) => {
@@ -121,12 +128,11 @@
     for (const c of name) h = (h * 31 + c.codePointAt(0)) % 60;
     return h;
   };
-  // With causes of cycles: that of the function's main cause. In a difference, grey: unchanged; the full colour: doubled
-  // or halved.
+  // With causes of cycles: that of the box's main cause. In a difference, grey: unchanged; the full colour: doubled or
+  // halved.
   const colourOf = (box) => {
-    const counts = causes.length > 0 ? view.rows.find((row) => row.f === box.f)?.counts : undefined;
-    if (counts?.[data.cycles])
-      return `color-mix(in srgb, ${causeColours[causes.indexOf(mainCause(counts))]} 60%, var(--same))`;
+    const most = Math.max(0, ...box.spent);
+    if (most > 0) return `color-mix(in srgb, ${causeColours[box.spent.indexOf(most)]} 60%, var(--same))`;
     if (!isChange) return `hsl(${hue(data.functions[box.f].name)} var(--box))`;
     const [before, after] = box.weight;
     const part = (after - before) / Math.max(after, before, 1);
@@ -136,6 +142,9 @@
     ? `${count(before)} before, ${count(after)} after (${change(before, after)})` : `${count(after)} (${share(after)})`;
   const titleOf = (box) => {
     let text = `${data.functions[box.f].name}: ${sizeOf(box.weight)} ${data.events[event]}`;
+    const most = Math.max(0, ...box.spent);
+    if (most > 0)
+      text += `, ${(100 * most / box.spent.reduce((a, b) => a + b)).toFixed(0)} % of the cycles ${causes[box.spent.indexOf(most)].name}`;
     const call = box.call;
     if (!call) return text;
     text += isChange ? `, self ${change(call.self_before[event], call.self[event])}` : `, self ${count(call.self[event])}`;

@@ -380,8 +380,8 @@ std::string profile_html(const result::Profile& of, const ProfileStyle& style) {
             "reached by jumps (tail calls) are below the function that was called, with 0 calls and estimated counts. "
             "Click to zoom." +
                 std::string(causes
-                                ? " Colours: what most of a function's cycles are spent on. Calls of a function have "
-                                  "parts of its cycles in proportion to their instructions."
+                                ? " Colours: what most of the box's cycles, with those of its callees, are spent on. "
+                                  "Calls of a function have parts of its cycles in proportion to their instructions."
                                 : "")
           : "Calls were not recorded: use tally profile --calls --format html to see a flame graph.";
   if (!profile.python.empty())

@@ -97,6 +97,7 @@ struct Thread {
   u32 traces_itself;  // the program has set the trap flag: SIGTRAP after each instruction
   AltStack alt;       // the program's own; the kernel has the engine's
   Trap last_trap;     // shown in signal frames until the next trap
+  u64 handled;        // signals whose handlers it has called
   Actions* actions;
   u32 index;    // index of its channel::Thread
   u32 process;  // index of its channel::Process

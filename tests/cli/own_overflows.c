@@ -176,6 +176,53 @@ static void overflow_in_handler(int traps_thread) {
   printf("crowded: %d of 4 periods right\n", right);
 }
 
+static volatile long signals, misdirected;
+static volatile int signalling;
+static void count_signal(int signal, siginfo_t* info, void* context) {
+  (void)signal, (void)context;
+  signals++;
+  misdirected += info->si_code != POLL_IN || info->si_fd != signalling;
+}
+
+// `owner`: of the signals, as of F_SETOWN; 0: the thread.
+static void* send_signals(void* owner) {
+  const pid_t to = *(const pid_t*)owner;
+  struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 1000);
+  const int fd = signalling = open_event(&attr);
+  const struct perf_event_mmap_page* const ring =
+      mmap(NULL, (ring_pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (ring == MAP_FAILED) return NULL;
+  fcntl(fd, F_SETFL, O_ASYNC);
+  fcntl(fd, F_SETSIG, SIGUSR1);
+  fcntl(fd, F_SETOWN, to != 0 ? to : (pid_t)syscall(SYS_gettid));
+  ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+  run_loop(250000);
+  ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+  printf("%s", ring->data_head / 16 >= 500 ? "all records" : "paused");
+  return NULL;
+}
+
+// Another thread gets the signals of an event as the kernel sends them, and the event never pauses for that.
+static void signal_others(void) {
+  struct sigaction action = {.sa_sigaction = count_signal, .sa_flags = SA_SIGINFO};
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  sigaction(SIGUSR1, &action, NULL);
+  const pid_t owners[] = {getpid(), getpid(), 0};
+  for (int waits = 0; waits < 3; waits++) {
+    pthread_t thread;
+    signals = 0;
+    pthread_sigmask(waits == 2 ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
+    pthread_create(&thread, NULL, send_signals, (void*)&owners[waits]);
+    siginfo_t info;
+    if (waits == 0 && sigwaitinfo(&set, &info) > 0) count_signal(SIGUSR1, &info, NULL);
+    pthread_sigmask(waits == 2 ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+    pthread_join(thread, NULL);
+    printf(", %s signals, %ld wrong\n", signals > 0 ? "some" : "no", misdirected);
+  }
+}
+
 static void* run_thread(void* unused) {
   run_loop(500000);
   return unused;
@@ -264,6 +311,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "shares") == 0) sample_shares();
   if (strcmp(what, "crowded") == 0) overflow_in_handler(0);
   if (strcmp(what, "crowded traps") == 0) overflow_in_handler(1);
+  if (strcmp(what, "others") == 0) signal_others();
   if (strcmp(what, "traps") == 0) trap(argv[0]);
   if (strcmp(what, "backward") == 0) go_backward();
   if (strcmp(what, "closed") == 0) close_early();

@@ -33,6 +33,11 @@ TEST(OwnOverflows, during_their_handler_do_not_stop_the_program) {
   EXPECT_EQ(overflown("crowded traps"), "crowded: 4 of 4 periods right\n");
 }
 
+TEST(OwnOverflows, send_signals_to_other_threads) {
+  const std::string each = "all records, some signals, 0 wrong\n";
+  EXPECT_EQ(overflown("others"), each + each + each);
+}
+
 TEST(OwnOverflows, are_recorded_backward) {
   EXPECT_EQ(overflown("backward"), "backward: 24000 bytes written, the last 170 records, 0 out of order\n");
 }

@@ -179,6 +179,7 @@ void deliver(Thread* t, Context* c, int signal, u8* info) {
   t->pc = a.handler;
   t->past_check = t->past_gate = 0;
   t->link = no_link;
+  t->handled |= bit(signal);
   set_mask(t, t->mask | a.mask | (a.flags & no_defer ? 0 : bit(signal)));
   on_engine_stack(t, go_on);
 }

@@ -151,7 +151,7 @@ void send_to_self(int signal, const u8* info) {
 }
 
 namespace {
-constexpr u32 disguised = 0x80000000;
+constexpr u32 disguised = 0x80000000, of_event = 0xa7c50000, event_bits = 0xffff0000;
 }
 
 void disguise(u8* info) {
@@ -163,12 +163,19 @@ void disguise(u8* info) {
   __builtin_memset(info + kept_bytes, 0, 128 - kept_bytes);
 }
 
+void disguise_event(int signal, u8* info) {
+  disguise(info);
+  if (!(engine_signals & bit(signal))) reinterpret_cast<Routed*>(info)->code |= static_cast<s32>(of_event);
+}
+
 bool reveal(int signal, u8* info) {
   constexpr s32 lowest_known = -0x40000000;  // all codes of the kernel are far above
   const s32 code = code_of(info);
-  if (code >= lowest_known || !(engine_signals & bit(signal))) return false;
-  reinterpret_cast<Routed*>(info)->code = static_cast<s32>(static_cast<u32>(code) & ~disguised);
-  return true;
+  const bool engines = (engine_signals & bit(signal)) != 0;
+  const u32 bits = engines ? disguised : event_bits;
+  if (code >= lowest_known || (!engines && (static_cast<u32>(code) & bits) != of_event)) return false;
+  reinterpret_cast<Routed*>(info)->code = static_cast<s32>(static_cast<u32>(code) & ~bits);
+  return engines;
 }
 
 bool add_pending(Thread* t, int signal, const u8* info) {

@@ -19,6 +19,8 @@ void send_to_self(int signal, const u8* info);
 /// A thread may send itself a siginfo that resembles a fault (a positive si_code). The engine disguises such a siginfo
 /// on its way through the kernel, so that it does not mistake it for a fault of its own code.
 void disguise(u8* info);
+/// The same for any signal of an event, to another thread of the process, which the kernel refuses otherwise.
+void disguise_event(int signal, u8* info);
 /// Restores a disguised siginfo. Returns true if it was one, and its signal is one that the engine needs.
 bool reveal(int signal, u8* info);
 

@@ -4,6 +4,7 @@
 #include "tally/engine/decimal.hpp"
 #include "tally/engine/guest/counted_clock.hpp"
 #include "tally/engine/guest/guest_threads.hpp"
+#include "tally/engine/guest/pending.hpp"
 #include "tally/engine/guest/pmu_groups.hpp"
 #include "tally/engine/guest/pmu_records.hpp"
 #include "tally/engine/guest/pmu_rings.hpp"
@@ -108,7 +109,7 @@ void throttle_signals(const Thread* t, PmuOpenEvent& e, PmuCounting& c) {
   constexpr u64 shortest_period = 16, long_period = 30'000, pause = 1'000'000;
   constexpr u32 most_crowded = 100;
   const s32 signal = has_flag(e, Flag::sigtrap) ? sigtrap : signal_of(e);
-  if (signal == 0 || c.period >= long_period) return;
+  if (signal == 0 || c.period >= long_period || !(t->handled & bit(signal))) return;
   const bool is_in_handler = t->mask >> (signal - 1) & 1;
   c.crowded += is_in_handler || c.period <= shortest_period ? 1 : c.crowded != 0 ? -1 : 0;
   if (c.crowded < most_crowded) return;

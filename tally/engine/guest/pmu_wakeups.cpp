@@ -52,6 +52,13 @@ struct DescriptorInfo {
   u8 rest[128 - 28];
 };
 
+bool is_thread_here(s32 tid) {
+  Guard guard(threads_lock);
+  for (const Thread* o = threads(); o != nullptr; o = o->next)
+    if (o->process == current()->process && o->tid == tid) return true;
+  return false;
+}
+
 void send_signal(const PmuOpenEvent& e, bool is_last) {
   constexpr s32 by_kernel = 0x80, has_input = 1, hangs_up = 6;
   constexpr s64 input_band = POLLIN | POLLRDNORM, last_band = POLLHUP | POLLERR;
@@ -65,8 +72,9 @@ void send_signal(const PmuOpenEvent& e, bool is_last) {
   const u64 signal = static_cast<u64>(info.signal), to = static_cast<u64>(s64{e.sampling.owner});
   const u64 own = static_cast<u64>(kernel(SYS_getpid)), at = reinterpret_cast<u64>(&info);
   if (to == 0) return;  // none
+  // The kernel refuses such information for another thread.
+  if (e.sampling.owner != current()->tid && is_thread_here(e.sampling.owner)) disguise_event(info.signal, reinterpret_cast<u8*>(&info));
   switch (e.sampling.owner_kind) {
-    // The kernel refuses such information for another process.
     case F_OWNER_TID:
       if (failed(kernel(SYS_rt_tgsigqueueinfo, own, to, signal, at))) kernel(SYS_tkill, to, signal);
       return;
@@ -199,6 +207,10 @@ s64 control_waited(Thread* t) {
   if (failed(r)) return r;
   if (g[rsi] == F_SETSIG) {
     sampling.signal = static_cast<s32>(g[rdx]);
+  } else if (const s32 named = static_cast<s32>(g[rdx]); g[rsi] == F_SETOWN && named >= 0) {
+    // The kernel finds the process of any thread, but reports only first threads.
+    sampling.owner_kind = F_OWNER_PID;
+    sampling.owner = named;
   } else if (!failed(kernel(SYS_fcntl, g[rdi], F_GETOWN_EX, reinterpret_cast<u64>(&owner)))) {
     sampling.owner_kind = owner.kind;
     sampling.owner = owner.number;

@@ -200,7 +200,13 @@ s64 emulate_sigpending(Thread* t, u64 set, u64 size) {
 s64 emulate_sigtimedwait(Thread* t, u64 set, u64 info, u64 size) {
   u64 wanted = 0;
   u8 found[128];
-  if (size != 8 || get(&wanted, set, 8) != 0 || !(wanted & engine_signals)) return run(t);
+  if (size != 8 || get(&wanted, set, 8) != 0) return run(t);
+  if (!(wanted & engine_signals)) {
+    const s64 r = run(t);
+    if (r <= 0 || info == 0 || get(found, info, sizeof found) != 0) return r;
+    reveal(static_cast<int>(r), found);
+    return put(info, found, sizeof found) != 0 ? -EFAULT : r;
+  }
   for (;;) {
     // From here on, a thread that holds a signal for the process sees that this thread waits for it.
     __atomic_store_n(&t->waits_for, wanted, __ATOMIC_SEQ_CST);

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -149,6 +150,12 @@ static void use_as_file(int samples) {
   show("connect", connect(fd, &nobody, sizeof nobody));
   show("accept", accept(fd, NULL, NULL));
   show("fstat", fstat(fd, &s));
+  struct statfs system;
+  show("fstatfs", fstatfs(fd, &system));
+  printf("kind of file system %lx\n", (long)system.f_type);
+  struct msghdr message = {.msg_name = NULL};
+  show("sendmsg", sendmsg(fd, &message, 0));
+  show("recvmsg", recvmsg(fd, &message, MSG_DONTWAIT));
   show("type of the file", s.st_mode & S_IFMT);
   show("mode of the file", s.st_mode & 07777);
   show("size of the file", s.st_size);

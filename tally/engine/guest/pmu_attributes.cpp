@@ -6,24 +6,6 @@
 namespace tally::engine::guest {
 namespace {
 
-/// Asks the kernel what it makes of a call with these attributes for a software event, which it checks in the same way.
-/// `group`: -1 for an event of the engine. Returns its error; 0: none; not_of_pmu: it does not check them for this
-/// program.
-s64 ask_kernel(u8* attributes, s32 pid, s32 cpu, s32 group, u64 flags) {
-  perf_event_attr software;
-  copy(&software, attributes, PERF_ATTR_SIZE_VER0);
-  software.type = PERF_TYPE_SOFTWARE;
-  software.config = PERF_COUNT_SW_DUMMY;
-  copy(attributes, &software, PERF_ATTR_SIZE_VER0);
-  const s64 r = kernel(SYS_perf_event_open, reinterpret_cast<u64>(attributes), static_cast<u64>(s64{pid}),
-                       static_cast<u64>(s64{cpu}), static_cast<u64>(s64{group}), flags);
-  if (!failed(r)) kernel(SYS_close, static_cast<u64>(r));
-  if (r == -EACCES || r == -EPERM || r == -ENOSYS) return not_of_pmu;
-  // Only software events have no branches.
-  const bool wants_branches = (software.sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 && software.sample_period != 0;
-  return failed(r) && !(r == -EOPNOTSUPP && wants_branches) ? r : 0;
-}
-
 constexpr u64 known_read_formats = 31, known_sample_types = (1ull << 25) - 1;
 
 /// The same checks, if the kernel does not make them.
@@ -43,6 +25,21 @@ s64 check_attributes(const perf_event_attr& attr) {
 }
 
 }  // namespace
+
+s64 ask_kernel(u8* attributes, s32 pid, s32 cpu, s32 group, u64 flags) {
+  perf_event_attr software;
+  copy(&software, attributes, PERF_ATTR_SIZE_VER0);
+  software.type = PERF_TYPE_SOFTWARE;
+  software.config = PERF_COUNT_SW_DUMMY;
+  copy(attributes, &software, PERF_ATTR_SIZE_VER0);
+  const s64 r = kernel(SYS_perf_event_open, reinterpret_cast<u64>(attributes), static_cast<u64>(s64{pid}),
+                       static_cast<u64>(s64{cpu}), static_cast<u64>(s64{group}), flags);
+  if (!failed(r)) kernel(SYS_close, static_cast<u64>(r));
+  if (r == -EACCES || r == -EPERM || r == -ENOSYS) return not_of_pmu;
+  // Only software events have no branches.
+  const bool wants_branches = (software.sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 && software.sample_period != 0;
+  return failed(r) && !(r == -EOPNOTSUPP && wants_branches) ? r : 0;
+}
 
 s64 copy_attributes(u64 from, s32 pid, s32 cpu, s32 group, u64 flags, perf_event_attr& attr) {
   u8 all[page_bytes] = {};

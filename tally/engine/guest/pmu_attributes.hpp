@@ -11,6 +11,11 @@ namespace tally::engine::guest {
 /// or -1. Returns an error, or 0. Cost: two system calls.
 s64 copy_attributes(u64 from, s32 pid, s32 cpu, s32 group, u64 flags, perf_event_attr& attr);
 
+/// Asks the kernel what it makes of a call with these attributes for a software event, which it checks in the same way.
+/// `group`: -1 for an event of the engine. Returns its error; 0: none; not_of_pmu: it does not check them for this
+/// program.
+s64 ask_kernel(u8* attributes, s32 pid, s32 cpu, s32 group, u64 flags);
+
 inline constexpr u32 no_row = ~0u;
 /// Returns the index of the event in PresentedPmu, or no_row.
 u32 row_of(const perf_event_attr& attr);

@@ -330,18 +330,14 @@ s64 read_pmu_event(Thread* t) {
 
 namespace {
 
-/// Whether the kernel refuses a frequency: asked with a software event.
+/// Whether the kernel refuses a frequency.
 bool is_too_frequent(u64 frequency) {
   perf_event_attr attr;
   clear(&attr, sizeof attr);
   attr.size = sizeof attr;
-  attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = PERF_COUNT_SW_DUMMY;
   attr.freq = attr.exclude_kernel = attr.exclude_hv = 1;
   attr.sample_freq = frequency;
-  const s64 r = kernel(SYS_perf_event_open, reinterpret_cast<u64>(&attr), 0, no_number, no_number, 0);
-  if (!failed(r)) kernel(SYS_close, static_cast<u64>(r));
-  return r == -EINVAL;
+  return ask_kernel(reinterpret_cast<u8*>(&attr), 0, -1, -1, 0) == -EINVAL;
 }
 
 s64 change_period(PmuOpenEvent& e, u64 from) {

@@ -65,6 +65,12 @@ s64 read_link_of_event(const Thread* t, s64 r) {
   return put(to, name, n) == 0 ? static_cast<s64>(n) : -EFAULT;
 }
 
+s64 file_system_of_event(const Thread* t, s64 r) {
+  constexpr u64 anonymous_inodes = 0x09041934;  // linux/magic.h
+  if (r != 0 || !is_event(t->gpr[rdi])) return r;
+  return put(t->gpr[rsi], &anonymous_inodes, sizeof anonymous_inodes);
+}
+
 void describe_event_file(const Thread* t) {
   const u64* const g = t->gpr;
   constexpr u64 extended_mode_at = 28, permissions = 0600;  // in struct statx: 16 bits

@@ -14,6 +14,8 @@ s64 refuse_socket_call(const Thread* t);
 s64 written_to_event(const Thread* t, s64 r);
 /// Of readlink(2) and readlinkat(2). Changes the text in the program's memory.
 s64 read_link_of_event(const Thread* t, s64 r);
+/// Of fstatfs(2). Changes the kind in the program's memory.
+s64 file_system_of_event(const Thread* t, s64 r);
 /// Of fstat(2), fstatat(2) and statx(2). Changes the mode in the program's memory.
 void describe_event_file(const Thread* t);
 

@@ -293,7 +293,7 @@ bool has_control_data(const Thread* t) {
   return false;
 }
 s64 receive(Thread* t) {
-  const s64 r = run(t);
+  const s64 r = use_socket(t);
   if (failed(r) || !has_control_data(t)) return r;
   note_descriptors_exchanged();
   pmu_events_received();
@@ -309,7 +309,7 @@ s64 take_descriptor(Thread* t) {
 }
 s64 send(Thread* t) {
   if (has_control_data(t)) note_descriptors_exchanged();
-  return run(t);
+  return use_socket(t);
 }
 
 // --- limits and rights ----------------------------------------------------------------------------------------------
@@ -432,6 +432,7 @@ s64 metadata_of_descriptor(Thread* t) {
   if (r == 0) describe_event_file(t);
   return r;
 }
+s64 file_system_of_descriptor(Thread* t) { return file_system_of_event(t, run(t)); }
 s64 metadata_of_file(Thread* t) {
   const PmuPath path(t);
   return metadata_of_descriptor(t);

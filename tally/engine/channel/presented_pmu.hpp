@@ -8,21 +8,31 @@
 
 namespace tally::channel {
 
+/// What the cycles of the core model are divided into: classes of top-down analysis. The rest waits for memory.
+enum CycleClass : uint8_t { cycles_retiring, cycles_heavy, cycles_front_end, cycles_mispredicted, cycles_core };
+inline constexpr uint32_t cycle_class_count = 5;
+
 /// An event as a program selects it.
 struct PmuEvent {
   uint32_t type;  ///< perf_event_attr.type
   uint64_t config;
   int8_t weight[mark_values];  ///< its count is the sum of these, each times its weight
   uint8_t is_modelled;         ///< 1: some of them are ModelValues
-  uint8_t is_cycles;           ///< 1: it has no weights: its count is the modelled cycles
+  uint8_t is_cycles;  ///< 1: its count is the modelled cycles times cycles_weight, and the classes times class_weight
+  int8_t cycles_weight, class_weight[cycle_class_count];
+  uint8_t is_metric;  ///< 1: its group needs a leader that counts slots
 };
 inline bool is_modelled(const PmuEvent& event) { return event.is_modelled != 0 || event.is_cycles != 0; }
+/// Whether it is Intel's event `slots`, which leads groups of metrics.
+inline bool leads_metrics(const PmuEvent& event) { return event.type == 4 && event.config == 0x0400; }
 inline constexpr uint32_t pmu_event_limit = 48;
 
 /// Programs find no PMU if it has no events.
 struct PresentedPmu {
   uint32_t event_count;
   PmuEvent event[pmu_event_limit];
+  uint8_t has_classes;                            ///< 1: some events have class weights
+  uint8_t miss_class[mark_values - mark_fields];  ///< the class of the cycles of Marks::miss_cycles; or the count
   char folder[256];  ///< of the command: its `sys` is the /sys of the PMU; empty: programs read the real one
 
   bool any() const { return event_count != 0; }

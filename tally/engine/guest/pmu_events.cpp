@@ -166,6 +166,7 @@ bool can_be_sampled(const WantedEvent& wanted, u32 row) {
   // The threads of this memory whose counts a sample would contain run.
   if (attr.inherit && (attr.sample_type & PERF_SAMPLE_READ) != 0) return false;
   if (is_modelled(settings().pmu.event[row]) && attr.precise_ip != 0) return false;
+  if (settings().pmu.event[row].is_cycles && settings().pmu.event[row].cycles_weight != 1) return false;
   if ((attr.sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 && !can_record_branches(attr.branch_sample_type)) return false;
   return can_overflow(row);
 }
@@ -185,6 +186,10 @@ s64 add_event(const WantedEvent& wanted, u32 row) {
     if (!wanted.has_group()) leader = 0;
   }
   if (leader != 0 && !can_join(wanted, leader)) return -EINVAL;
+  const channel::PmuEvent& kind = settings().pmu.event[row];
+  if (kind.is_metric && (leader == 0 || pmu_event(leader).is_kernels || pmu_event(leader).sampling.period != 0 ||
+                         !leads_metrics(settings().pmu.event[pmu_event(leader).row])))
+    return -EINVAL;
   // What a model has counted of a running thread until now is known only to that thread.
   const bool begins_at_exec = wanted.attr.enable_on_exec || (leader != 0 && pmu_event(leader).begins_at_exec);
   if (is_modelled(settings().pmu.event[row]) && wanted.of != current()->index && !begins_at_exec) return -EOPNOTSUPP;
@@ -296,7 +301,8 @@ s64 open_pmu_event(Thread* t) {
       note_lack(channel::pmu_lacks_cycles);
     return -ENOENT;
   }
-  if (attr.sample_period == 0 && attr.precise_ip != 0) return -EINVAL;
+  const channel::PmuEvent& kind = settings().pmu.event[row];
+  if (attr.sample_period == 0 ? attr.precise_ip != 0 : kind.is_metric != 0) return -EINVAL;
   // As of a PMU that raises no interrupts.
   if (attr.sample_period != 0 && !can_be_sampled(wanted, row)) return -EOPNOTSUPP;
   if (attr.sample_period == 0 && wanted.cpu != -1 && !is_led_by_samples(wanted) &&

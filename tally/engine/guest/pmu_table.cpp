@@ -84,11 +84,15 @@ u64 processor_time_of(const Thread* here, u32 thread, const channel::Totals& tot
 
 const channel::PmuEvent& row_of(const PmuOpenEvent& e) { return settings().pmu.event[e.row]; }
 
-s64 amount_in(const PmuOpenEvent& e, const channel::CountedValues& values) {
+s64 amount_in(const PmuOpenEvent& e, const PmuValues::Values& v) {
   const channel::PmuEvent& row = row_of(e);
+  const channel::CountedValues& values = v.counted;
   if (e.nothing || e.is_kernels) return 0;
-  if (row.is_cycles) return values.cycles;
   s64 sum = 0;
+  if (row.is_cycles) {
+    for (u32 k = 0; k < channel::cycle_class_count; k++) sum += row.class_weight[k] * v.classes[k];
+    return sum + row.cycles_weight * values.cycles;
+  }
   for (u32 i = 0; i < channel::mark_fields; i++) sum += row.weight[i] * values.totals.field[i];
   const u64* const models = reinterpret_cast<const u64*>(&values.models);
   for (u32 i = channel::mark_fields; row.is_modelled && i < channel::mark_values; i++)
@@ -357,12 +361,16 @@ const PmuValues::Values& PmuValues::of(u32 thread, bool modelled) {
   thread_[next_++ % limit] = thread;
   Thread* const here = thread_here(thread);
   v.counted = {};
+  for (s64& cycles : v.classes) cycles = 0;
   const bool runs_here = here != nullptr && state_of(records().thread(thread)) == channel::State::running;
   v.has_models = modelled && runs_here && here == current() && instrument::has_running_cycles(here);
-  if (v.has_models)
+  if (v.has_models) {
     v.counted = instrument::counted_values(here, false);
-  else
+    for (u32 k = 0; settings().pmu.has_classes != 0 && k < channel::cycle_class_count; k++)
+      v.classes[k] = instrument::running_class(here, k);
+  } else {
     v.counted.totals = runs_here ? instrument::asked_totals(here) : totals_elsewhere(thread);
+  }
   v.ns = !with_times_ ? 0 : processor_time_of(here, thread, v.counted.totals);
   return v;
 }
@@ -378,7 +386,7 @@ bool update_counting(u32 counting, PmuValues& values, Update why) {
     note_residence(c);
   }
   if (modelled && !v.has_models) return why == Update::to_read && !is_counting(e, c);
-  const s64 now = amount_in(e, v.counted), more = is_counting(e, c) ? now - c.seen : 0;
+  const s64 now = amount_in(e, v), more = is_counting(e, c) ? now - c.seen : 0;
   const bool is_later = v.ns > c.seen_ns;
   if (modelled && e.sampling.period != 0) approach(c, more, v.counted.totals.field[channel::instructions]);
   if (is_counting(e, c)) {
@@ -412,7 +420,7 @@ bool update_event(u32 event, PmuValues& values, Update why) {
 
 s64 counter_of(u32 counting, PmuValues& values) {
   const PmuCounting& c = table->counting[counting];
-  return amount_in(pmu_event(c.event), values.of(c.thread, false).counted);
+  return amount_in(pmu_event(c.event), values.of(c.thread, false));
 }
 
 bool has_counter(const PmuOpenEvent& e) { return !e.is_kernels && !is_modelled(row_of(e)); }
@@ -432,7 +440,7 @@ bool counter_offset(u32 event, u32 thread, s64& offset) {
 s64 count_of(const PmuOpenEvent& e) {
   s64 sum = e.count + e.inherited;
   for_countings(e, [&](u32, const PmuCounting& c) { sum += c.count; });
-  return sum;
+  return sum < 0 ? 0 : sum;  // classes of cycles are rounded by themselves
 }
 
 u64 enabled_ns_of(const PmuOpenEvent& e) {

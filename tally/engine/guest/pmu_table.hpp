@@ -65,6 +65,7 @@ class PmuValues {
     channel::CountedValues counted;
     u64 ns;           // processor time; 0: not known
     bool has_models;  // and cycles
+    s64 classes[channel::cycle_class_count];
   };
   /// `modelled`: with the models, which only the caller's own thread has.
   const Values& of(u32 thread, bool modelled);

@@ -82,7 +82,7 @@ void core_finish_locked(Thread* t) {
   core_forget();
 }
 
-s64 core_costs(Thread* t, const u64* executed, SegmentCost* costs) {
+s64 core_costs(Thread* t, const u64* executed, SegmentCost* costs, ClassCosts* classes) {
   if (cache_is_damaged()) return 0;
   s64 average = 0;
   Missed mispredicted = missed;
@@ -91,6 +91,7 @@ s64 core_costs(Thread* t, const u64* executed, SegmentCost* costs) {
   if (!copy_counters(executed, copied)) return 0;
   with_total(&copied[0], mispredicted, Schedules::kept, [&](ExecutedFlow& flow, const models::CoreTotal& total) {
     average = ratio(total.cycles.sum(), total.instructions);
+    if (classes != nullptr) flow.cost_classes(total, classes);
     flow.cost_segments(average, costs);
     if (kept_costs == nullptr && samples_cycles)
       kept_costs = reinterpret_cast<InstructionCost*>(try_reserve(kept_cost_limit * sizeof *kept_costs, read_write));

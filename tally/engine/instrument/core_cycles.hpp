@@ -31,10 +31,16 @@ struct SegmentCost {
 };
 inline constexpr u32 cost_bits = 16;
 
+/// The part of each class in the cost of a segment, or of an instruction.
+struct ClassCosts {
+  s64 of[channel::cycle_class_count];
+};
+
 /// Computes the costs of all executed segments from the executions of each, and from what ended threads and `t` missed.
 /// Returns the average cost of an instruction; 0 if the core model could not run. The caller holds cache_lock. Takes as
-/// long as core_finish().
-s64 core_costs(Thread* t, const u64* executed, SegmentCost* costs);
+/// long as core_finish(). `classes`: of the segments, and of an average instruction in the unused first element; null:
+/// they are not needed.
+s64 core_costs(Thread* t, const u64* executed, SegmentCost* costs, ClassCosts* classes);
 /// For a process that samples cycles: finds the cost of a segment that was not executed then, from the costs of its
 /// instructions. Single steps are such segments. Returns false if one of these is unknown. The caller holds cache_lock.
 bool core_cost_from_instructions(u32 number, s64& cost);

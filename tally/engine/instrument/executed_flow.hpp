@@ -94,6 +94,13 @@ bool sort_by(const Scratch<T>& from, const Scratch<T>& to, u32 n, u32 keys, Key&
   return true;
 }
 
+inline u64 class_of(const models::CoreTimes& times, u32 k) {
+  using models::Cause;
+  static constexpr Cause last[] = {Cause::heavy, Cause::heavy, Cause::front_end, Cause::mispredicts, Cause::core};
+  static_assert(sizeof last == channel::cycle_class_count);
+  return times.of(last[k]) + (k == channel::cycles_retiring ? times.of(Cause::light) : 0);
+}
+
 /// The blocks of one process, in order of their addresses, from the executions of each segment.
 class ExecutedFlow final : public models::CoreSource {
  public:
@@ -142,6 +149,21 @@ class ExecutedFlow final : public models::CoreSource {
         if (const u64 n = executed_[t.number + s]; n != 0)
           costs[t.number + s].set(segment_cost(t, s, [&](u64 pc) { return cost_of(steps_.find(pc), average); }), n);
     });
+  }
+
+  /// After total(): the same for the classes of cycles. Element 0 gets those of an average instruction.
+  void cost_classes(const models::CoreTotal& total, ClassCosts* classes) {
+    for (u32 k = 0; k < channel::cycle_class_count; k++) {
+      const s64 average = ratio(class_of(total.cycles, k), total.instructions);
+      classes[0].of[k] = average;
+      each_trace([&](const Trace& t) {
+        for (u32 s = 0; s < t.segment_count; s++)
+          if (executed_[t.number + s] != 0)
+            classes[t.number + s].of[k] = segment_cost(t, s, [&](u64 pc) {
+              return cost_of(steps_.find(pc), average, [k](const models::CoreTimes& times) { return class_of(times, k); });
+            });
+      });
+    }
   }
 
   /// After total(): keeps the costs of the executed instructions.
@@ -276,10 +298,14 @@ class ExecutedFlow final : public models::CoreSource {
     });
   }
 
-  s64 cost_of(const Step* step, s64 average) const {
+  template <class Of>
+  s64 cost_of(const Step* step, s64 average, Of of) const {
     if (step == nullptr || step->executions == 0) return average;
     const models::CoreBlock& block = blocks_[step->block];
-    return ratio(spent_[step->block].cycles.sum(), block.executions) / static_cast<s64>(block.length);
+    return ratio(of(spent_[step->block].cycles), block.executions) / static_cast<s64>(block.length);
+  }
+  s64 cost_of(const Step* step, s64 average) const {
+    return cost_of(step, average, [](const models::CoreTimes& times) { return times.sum(); });
   }
 
   /// The edge is between instructions at first; make_edges() makes it one between their blocks.

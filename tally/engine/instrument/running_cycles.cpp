@@ -22,6 +22,7 @@ constexpr u32 executed_limit = channel::segment_limit;  // each segment is liste
 struct ThreadCycles {
   s64 cycles;        // whole cycles
   s64 fraction;      // less than one cycle, with cost_bits fraction bits
+  ClassCosts classes;
   u64 instructions;  // in the list
   u64 unseen;        // of those, the ones in segments of which the model has processed less than half of the executions
   Executed* list;
@@ -34,6 +35,7 @@ ThreadCycles& own(const Thread* t) { return *reinterpret_cast<ThreadCycles*>(rei
 // Data of the process, by segment.
 u64* all_executed;
 SegmentCost* costs;
+ClassCosts* classes;           // null if no event needs them; element 0 is that of an average instruction
 u64 all_instructions;          // executed, as far as counters were read
 u64 instructions_at_last_run;  // all_instructions when the model last ran
 u64 all_unseen;                // of those executed since then, as ThreadCycles::unseen
@@ -47,7 +49,12 @@ void add_listed_costs(ThreadCycles& c) {
   for (u32 i = 0; i < c.listed; i++) {
     const u32 number = c.list[i].segment;
     const s64 cost = costs[number].seen_now() != 0 ? costs[number].cost : average * instructions_of(number);
-    c.fraction += cost * static_cast<s64>(c.list[i].times);
+    const s64 times = static_cast<s64>(c.list[i].times);
+    c.fraction += cost * times;
+    if (classes == nullptr) continue;
+    const bool is_known = costs[number].seen_now() != 0;
+    for (u32 k = 0; k < channel::cycle_class_count; k++)
+      c.classes.of[k] += times * (is_known ? classes[number].of[k] : classes[0].of[k] * instructions_of(number));
   }
   c.cycles += c.fraction >> cost_bits;
   c.fraction &= (s64{1} << cost_bits) - 1;
@@ -64,7 +71,11 @@ void executed(Thread* t, u32 number, u64 times) {
   __atomic_add_fetch(&all_instructions, n, __ATOMIC_RELAXED);
   c.instructions += n;
   if (samples_cycles && costs[number].seen_now() == 0 && average != 0 && translate::cache_lock.try_take()) {
-    if (s64 cost = 0; core_cost_from_instructions(number, cost)) costs[number].set(cost, all);
+    if (s64 cost = 0; core_cost_from_instructions(number, cost)) {
+      for (u32 k = 0; classes != nullptr && k < channel::cycle_class_count; k++)
+        classes[number].of[k] = classes[0].of[k] * cost / average;
+      costs[number].set(cost, all);
+    }
     translate::cache_lock.release();
   }
   if (all > 2 * costs[number].seen_now()) {
@@ -89,7 +100,7 @@ void run_model(Thread* t, bool waits) {
     translate::cache_lock.take();
   else if (!translate::cache_lock.try_take())
     return;
-  if (const s64 found = core_costs(t, all_executed, costs); found > 0) average = found;
+  if (const s64 found = core_costs(t, all_executed, costs, classes); found > 0) average = found;
   instructions_at_last_run = all_instructions;
   all_unseen = 0;
   model_runs++;
@@ -107,6 +118,8 @@ void running_cycles_init() {
   if (!reads_cycles() || on_executions != nullptr) return;
   all_executed = reinterpret_cast<u64*>(try_reserve(counters_bytes, read_write));
   costs = reinterpret_cast<SegmentCost*>(try_reserve(u64{channel::segment_limit} * sizeof(SegmentCost), read_write));
+  if (settings().pmu.has_classes != 0)
+    classes = reinterpret_cast<ClassCosts*>(try_reserve(u64{channel::segment_limit} * sizeof *classes, read_write));
   if (all_executed != nullptr && costs != nullptr) on_executions = executed;
 }
 
@@ -136,6 +149,7 @@ bool running_cycles_attach(Thread* t, bool goes_on) {
     c.list = reinterpret_cast<Executed*>(try_reserve(executed_limit * sizeof(Executed), read_write));
   if (!goes_on) {
     c.cycles = c.fraction = 0;
+    c.classes = {};
     c.listed = 0;
     c.instructions = c.unseen = 0;
   }
@@ -152,6 +166,7 @@ void running_cycles_forget() {
   if (!reads_cycles() || all_executed == nullptr || costs == nullptr) return;
   discard_pages(all_executed, counters_bytes);
   discard_pages(costs, u64{channel::segment_limit} * sizeof(SegmentCost));
+  if (classes != nullptr) discard_pages(classes, u64{channel::segment_limit} * sizeof *classes);
   all_instructions = instructions_at_last_run = 0;
 }
 
@@ -163,6 +178,15 @@ s64 running_cycles(Thread* t, bool waits) {
   const u64* const statistics = reinterpret_cast<const u64*>(&model_counts(t)->values);
   for (u32 i = 0; i < channel::mark_values - channel::mark_fields; i++)
     if (settings().marks.miss_cycles[i] != 0)
+      cycles += settings().marks.miss_cycles[i] * static_cast<s64>(statistics[i]);
+  return cycles;
+}
+
+s64 running_class(Thread* t, u32 k) {
+  s64 cycles = own(t).classes.of[k] >> cost_bits;
+  const u64* const statistics = reinterpret_cast<const u64*>(&model_counts(t)->values);
+  for (u32 i = 0; i < channel::mark_values - channel::mark_fields; i++)
+    if (settings().pmu.miss_class[i] == k)
       cycles += settings().marks.miss_cycles[i] * static_cast<s64>(statistics[i]);
   return cycles;
 }

@@ -36,5 +36,7 @@ void running_cycles_forget();
 /// Returns the cycles of everything that the thread has executed, including misses. Its counters were just read
 /// (totals_of). `waits`: it may wait for cache_lock; otherwise it does not run the core model if the lock is taken.
 s64 running_cycles(Thread* t, bool waits);
+/// After running_cycles(): returns those of a channel::CycleClass, with PresentedPmu::has_classes.
+s64 running_class(Thread* t, u32 k);
 
 }  // namespace tally::engine::instrument

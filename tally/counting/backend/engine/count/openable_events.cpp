@@ -6,6 +6,7 @@
 
 #include "tally/counting/backend/engine/count/engine_counts.hpp"
 #include "tally/counting/backend/engine/engine_models.hpp"
+#include "tally/counting/backend/engine/profile/value_selection.hpp"
 #include "tally/counting/backend/engine/regions/marked_events.hpp"
 #include "tally/engine/cpus/cpu_model.hpp"
 #include "tally/hardware/event/codes.hpp"
@@ -43,11 +44,21 @@ class Adder {
     // The model has one frequency.
     const bool is_cycles = id == Id::cycles || id == Id::ref_cycles;
     channel::PmuEvent row = {
-        .type = type, .config = config, .weight = {}, .is_modelled = modelled, .is_cycles = is_cycles};
+        .type = type, .config = config, .weight = {}, .is_modelled = modelled, .is_cycles = is_cycles,
+        .cycles_weight = is_cycles, .class_weight = {}, .is_metric = 0};
     weigh(id, row.weight);
     const bool is_sum =
         std::any_of(std::begin(row.weight), std::end(row.weight), [](int weight) { return weight != 0; });
     if (is_sum || row.is_cycles) pmu_.event[pmu_.event_count++] = row;
+  }
+
+  void add(const SlotEvent& event, std::int8_t width) {
+    channel::PmuEvent& row = pmu_.event[pmu_.event_count++];
+    row = {.type = event::perf_type_raw, .config = event.config, .weight = {}, .is_modelled = 0, .is_cycles = 1,
+           .cycles_weight = static_cast<std::int8_t>(event.all * width), .class_weight = {},
+           .is_metric = static_cast<std::uint8_t>(event.config >= first_metric)};
+    for (std::size_t k = 0; k < std::size(event.classes); ++k)
+      row.class_weight[k] = static_cast<std::int8_t>(event.classes[k] * width);
   }
 
   void add(Id id) {
@@ -60,6 +71,24 @@ class Adder {
 };
 
 }  // namespace
+
+std::span<const SlotEvent> slot_events(const cpus::CpuModel* model) {
+  // The classes are retiring, heavy operations, front end, mispredictions, and waits for the core.
+  static constexpr SlotEvent events[] = {{"slots", slots_code, 1, {}},
+                                         {"", 0x01a4, 1, {}},  // an architectural event
+                                         {"topdown-retiring", first_metric, 0, {1}},
+                                         {"topdown-bad-spec", 0x8100, 0, {0, 0, 0, 1}},
+                                         {"topdown-fe-bound", 0x8200, 0, {0, 0, 1}},
+                                         {"topdown-be-bound", 0x8300, 1, {-1, 0, -1, -1}},
+                                         {"topdown-heavy-ops", 0x8400, 0, {0, 1}},
+                                         {"topdown-br-mispredict", 0x8500, 0, {0, 0, 0, 1}},
+                                         {"topdown-fetch-lat", 0x8600, 0, {0, 0, 1}},
+                                         {"topdown-mem-bound", 0x8700, 1, {-1, 0, -1, -1, -1}}};
+  // The fourth fixed counter counts slots. The classes of a class are newer.
+  if (model == nullptr || model->vendor != cpus::Vendor::intel || model->counters.fixed < 4) return {};
+  constexpr std::size_t level_1 = 6;
+  return model->counters.events == "icelake" ? std::span(events).first(level_1) : std::span(events);
+}
 
 Family event_family(const cpus::CpuModel* model) {
   if (model == nullptr) return event::own_family({});
@@ -102,6 +131,20 @@ channel::PresentedPmu presented_pmu(const cpus::CpuModel* model, const Modelling
   // The kernel's code for the fixed counter.
   if (event::is_x86(event_family(model)) && !event::is_amd(event_family(model)))
     adder.add(Id::ref_cycles, event::perf_type_raw, ref_cycles_code);
+  const auto slots = slot_events(model);
+  if (slots.empty() || !is_modelled(Id::pipeline_slots, modelling)) return pmu;
+  constexpr channel::CoreValues one_cycle{.cycles = {1}, .instructions = 0, .unknown = 0, .aliases = 0};
+  const auto width =
+      static_cast<std::int8_t>(cycles_of(Id::pipeline_slots, one_cycle, {}, *modelling.simulation));
+  for (const SlotEvent& event : slots) adder.add(event, width);
+  pmu.has_classes = 1;
+  constexpr std::pair<Id, std::uint8_t> classes[] = {{Id::cycles_front_end, channel::cycles_front_end},
+                                                     {Id::cycles_mispredicts, channel::cycles_mispredicted}};
+  for (std::size_t i = 0; i < std::size(pmu.miss_class); ++i) {
+    pmu.miss_class[i] = channel::cycle_class_count;
+    for (const auto& [id, k] : classes)
+      if (weight_of(id, i, modelling) != 0) pmu.miss_class[i] = k;
+  }
   return pmu;
 }
 

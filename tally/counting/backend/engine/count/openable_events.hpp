@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "tally/counting/backend/engine/count/collect.hpp"
@@ -24,6 +26,17 @@ channel::PresentedPmu presented_pmu(const cpus::CpuModel* model, const Modelling
 
 /// The code of ref-cycles for the kernel on Intel's processors, which have a counter for nothing else.
 inline constexpr std::uint64_t ref_cycles_code = 0x0300;
+
+/// An event of top-down analysis on Intel's processors, by the kernel's name.
+struct SlotEvent {
+  std::string_view name;  ///< empty: the kernel has none
+  std::uint64_t config;
+  std::int8_t all;  ///< how often it has the slots of all cycles, and of each class
+  std::int8_t classes[channel::cycle_class_count];
+};
+inline constexpr std::uint64_t slots_code = 0x0400, first_metric = 0x8000;
+/// Returns those of the processor that programs see. With a model of cycles programs can open them.
+std::span<const SlotEvent> slot_events(const cpus::CpuModel* model);
 
 /// Whether programs can open the event with this code of the processor.
 bool has_code(const channel::PresentedPmu& pmu, std::uint64_t config);

@@ -26,8 +26,9 @@ constexpr std::pair<Id, const char*> named_events[] = {{Id::cycles, "cpu-cycles"
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> pmu_files(const channel::PresentedPmu& pmu, event::Family family,
-                                                           std::string_view name) {
+std::vector<std::pair<std::string, std::string>> pmu_files(const channel::PresentedPmu& pmu,
+                                                           const cpus::CpuModel* model) {
+  const event::Family family = event_family(model);
   const bool is_amd = event::is_amd(family);
   std::vector<std::pair<std::string, std::string>> files{{"type", fmt::format("{}", event::perf_type_raw)},
                                                          {"perf_event_mux_interval_ms", "4"},
@@ -39,8 +40,13 @@ std::vector<std::pair<std::string, std::string>> pmu_files(const channel::Presen
                                                          {"format/cmask", "config:24-31"},
                                                          {"caps/max_precise", "3"}};
   if (!is_amd) files.emplace_back("format/pc", "config:19");
-  if (!is_amd && !name.empty()) files.emplace_back("caps/pmu_name", name);
+  if (!is_amd && model != nullptr && !model->counters.events.empty())
+    files.emplace_back("caps/pmu_name", model->counters.events);
   if (has_code(pmu, ref_cycles_code)) files.emplace_back("events/ref-cycles", "event=0x00,umask=0x03");
+  for (const SlotEvent& event : slot_events(model))
+    if (!event.name.empty() && has_code(pmu, event.config))
+      files.emplace_back(fmt::format("events/{}", event.name),
+                         fmt::format("event=0x00,umask={:#04x}", event.config >> 8));
   const std::uint32_t of_family = 1U << static_cast<unsigned>(family);
   for (const auto& [id, file] : named_events) {
     for (const event::KnownCode& code : event::known_codes()) {
@@ -71,7 +77,7 @@ std::optional<linux::ScratchFolder> make_pmu_folder(channel::PresentedPmu& pmu, 
     fs::create_symlink(to, from, failed);
   };
   const fs::path real = "/sys/bus/event_source/devices", root = folder->path(), own = root / "sys/devices/cpu";
-  for (const auto& [name, content] : pmu_files(pmu, event_family(model), model ? model->counters.events : "")) {
+  for (const auto& [name, content] : pmu_files(pmu, model)) {
     const fs::path path = own / name;
     if (!linux::make_folder(path.parent_path()) || !linux::write_scratch_file(path, content + "\n"))
       return std::nullopt;

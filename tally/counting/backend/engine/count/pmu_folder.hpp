@@ -14,11 +14,10 @@
 
 namespace tally::backend::engine {
 
-/// Returns the names of files in the PMU's directory, with their contents: those that Linux 6.18 has for a processor of
-/// this family and that concern events which programs can open. `name`: the kernel's for the processor's events; empty:
-/// unknown. Pure.
-std::vector<std::pair<std::string, std::string>> pmu_files(const channel::PresentedPmu& pmu, event::Family family,
-                                                           std::string_view name);
+/// Returns the names of files in the PMU's directory, with their contents: those that Linux 6.18 has for the processor
+/// and that concern events which programs can open. `model`: as for make_pmu_folder(). Pure.
+std::vector<std::pair<std::string, std::string>> pmu_files(const channel::PresentedPmu& pmu,
+                                                           const cpus::CpuModel* model);
 
 /// Makes a directory with these files below `sys/devices/cpu`, and `sys/bus/event_source/devices` with links to it and
 /// to the other PMUs of this machine, and sets PresentedPmu::folder. Returns nothing if that cannot be done: then

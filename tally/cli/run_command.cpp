@@ -14,15 +14,16 @@ constexpr const char* run_footer =
     R"(Programs that open hardware counters themselves (perf_event_open) find a PMU: instructions, branches, and the
 codes of the processor for events that tally counts exactly; without --cpu-model, codes are those of this machine's
 processor. With --model, they also find cycles, misses and mispredictions, which are then modelled. Other hardware
-events fail with ENOENT, as they do on a machine without a PMU.
+events fail with ENOENT, as they do on a machine without a PMU. PAPI, which chooses events by the processor, needs
+both options. With --model icelake and --cpu-model icelake, `perf stat --topdown` works, too.
 
-tally prints nothing unless it fails. `tally stat --pmu` does the same and also prints counts.
+tally prints nothing unless it fails, or a program did not get what it asked for. `tally stat --pmu` does the same and also prints counts.
 
 Exit code: that of the program. If a signal ends the program, it ends tally, too.
 
 Examples:
   tally run -- ./bench
-  tally run --cpu-model haswell -- ./bench
+  tally run --cpu-model haswell --model haswell -- ./uses_papi
 )";
 
 void describe(Page& page, backend::Order& order, ModelOptions& model) {

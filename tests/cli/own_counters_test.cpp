@@ -145,6 +145,12 @@ TEST(OwnCounters, are_no_option_of_run_or_of_a_native_run) {
             std::string::npos);
 }
 
+TEST(OwnCounters, of_cycles_need_both_options) {
+  const Finished run = tally({"run", "--cpu-model", "haswell", "--", OWN_COUNTERS, "modelled"});
+  if (run.err.find("this processor lacks") != std::string::npos) GTEST_SKIP() << run.err;
+  EXPECT_NE(run.err.find("they need --model haswell next to --cpu-model haswell"), std::string::npos) << run.err;
+}
+
 TEST(OwnCounters, are_missing_without_the_option) {
   const Finished run = tally({"stat", "-q", "--backend", "engine", "-e", "instructions", "--", OWN_COUNTERS, "errors"});
   EXPECT_FALSE(run.out.starts_with("nothing wrong: opened"));

@@ -1,11 +1,15 @@
 // own_rules hardware|software: what calls on the descriptors of counters answer, one line for each rule.
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/perf_event.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -222,7 +226,21 @@ static void control(void) {
   show("PERIOD of a frequency", ioctl(freq, PERF_EVENT_IOC_PERIOD, &value));
 }
 
+// Executes a command for which the kernel refuses all events.
+static int execute_refused(char** command) {
+  struct sock_filter code[] = {{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr)},
+                               {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_perf_event_open},
+                               {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EACCES},
+                               {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+  const struct sock_fprog program = {sizeof code / sizeof code[0], code};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0)
+    execv(command[0], command);
+  perror(command[0]);
+  return 1;
+}
+
 int main(int argc, char** argv) {
+  if (argc > 2 && strcmp(argv[1], "refuse") == 0) return execute_refused(argv + 2);
   is_hardware = argc > 1 && strcmp(argv[1], "hardware") == 0;
   if (open_event() < 0) return 77;
   open_members();

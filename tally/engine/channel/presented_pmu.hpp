@@ -43,6 +43,7 @@ enum PmuLack : uint32_t {
   pmu_lacks_cycles = 1,       ///< samples of cycles, which need a model
   pmu_samples_clock = 2,      ///< then they sampled a clock of the kernel
   pmu_opened = 4,             ///< they opened another event
+  pmu_lacks_model = 16,       ///< a generic event that needs a model
   pmu_lacks_shared_ring = 8,  ///< records of an event of the kernel in the ring of one of the engine, or the reverse
 };
 

@@ -1,5 +1,7 @@
 #include "tally/engine/guest/pmu_attributes.hpp"
 
+#include <asm/perf_regs.h>
+
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/pmu_events.hpp"
 
@@ -8,8 +10,30 @@ namespace {
 
 constexpr u64 known_read_formats = 31, known_sample_types = (1ull << 25) - 1;
 
-/// The same checks, if the kernel does not make them.
+bool is_missing_processor(s32 cpu) {
+  u8 allowed[1024];  // the kernel returns as many bytes as it needs for all processors
+  if (cpu < 0) return cpu != -1;
+  const s64 bytes = kernel(SYS_sched_getaffinity, 0, sizeof allowed, reinterpret_cast<u64>(allowed));
+  return bytes > 0 && cpu / 8 >= bytes;
+}
+
+bool has_other_clock(const perf_event_attr& attr) {
+  constexpr u32 known_clocks = 1 << 0 | 1 << 1 | 1 << 4 | 1 << 7 | 1 << 11;  // of the time, and CLOCK_TAI
+  return attr.use_clockid && (static_cast<u32>(attr.clockid) >= 32 || (known_clocks >> attr.clockid & 1) == 0);
+}
+
+/// Whether the kernel refuses a set of registers: none, those of segments, and those that no processor has.
+bool are_refused(u64 registers) {
+  constexpr u64 segments = 0xf << PERF_REG_X86_DS, unused = (1ull << PERF_REG_X86_XMM0) - (1ull << PERF_REG_X86_64_MAX);
+  return registers == 0 || (registers & (segments | unused)) != 0;
+}
+
+}  // namespace
+
 s64 check_attributes(const perf_event_attr& attr) {
+  // The kernel's limits, as far as nobody has changed them.
+  constexpr u64 highest_frequency = 100'000;
+  constexpr u32 most_callers = 127;
   u64 flags = 0;
   copy(&flags, reinterpret_cast<const u8*>(&attr) + 40, sizeof flags);
   constexpr u32 first_reserved_flag = 39;  // since Linux 6.18: defer_callchain, defer_output
@@ -20,11 +44,14 @@ s64 check_attributes(const perf_event_attr& attr) {
   if (attr.inherit_thread && !attr.inherit) return -EINVAL;
   if (attr.remove_on_exec && attr.enable_on_exec) return -EINVAL;
   if (attr.sigtrap && !attr.remove_on_exec) return -EINVAL;
-  if (!attr.freq && attr.sample_period >> 63 != 0) return -EINVAL;
-  return 0;
+  if (attr.freq ? attr.sample_freq > highest_frequency : attr.sample_period >> 63 != 0) return -EINVAL;
+  const auto has = [&](u64 content) { return (attr.sample_type & content) != 0; };
+  if (has_other_clock(attr) || (has(PERF_SAMPLE_READ) && attr.inherit && !has(PERF_SAMPLE_TID))) return -EINVAL;
+  if (has(PERF_SAMPLE_REGS_USER) && are_refused(attr.sample_regs_user)) return -EINVAL;
+  if (has(PERF_SAMPLE_REGS_INTR) && are_refused(attr.sample_regs_intr)) return -EINVAL;
+  if (has(PERF_SAMPLE_STACK_USER) && attr.sample_stack_user % sizeof(u64) != 0) return -EINVAL;
+  return has(PERF_SAMPLE_CALLCHAIN) && attr.sample_max_stack > most_callers ? -EOVERFLOW : 0;
 }
-
-}  // namespace
 
 s64 ask_kernel(u8* attributes, s32 pid, s32 cpu, s32 group, u64 flags) {
   perf_event_attr software;
@@ -61,7 +88,7 @@ s64 copy_attributes(u64 from, s32 pid, s32 cpu, s32 group, u64 flags, perf_event
   if (error == not_of_pmu && !is_possible) return too_big(sizeof attr);
   for (u64 i = sizeof attr; error == not_of_pmu && i < size; i++)
     if (all[i] != 0) return too_big(sizeof attr);
-  if (error == not_of_pmu) error = check_attributes(attr);
+  if (error == not_of_pmu) error = is_missing_processor(cpu) ? -EINVAL : check_attributes(attr);
   return error != 0 || attr.exclude_kernel ? error : -EACCES;
 }
 

@@ -15,6 +15,8 @@ s64 copy_attributes(u64 from, s32 pid, s32 cpu, s32 group, u64 flags, perf_event
 /// `group`: -1 for an event of the engine. Returns its error; 0: none; not_of_pmu: it does not check them for this
 /// program.
 s64 ask_kernel(u8* attributes, s32 pid, s32 cpu, s32 group, u64 flags);
+/// The checks that the kernel then would have made. Returns an error, or 0.
+s64 check_attributes(const perf_event_attr& attr);
 
 inline constexpr u32 no_row = ~0u;
 /// Returns the index of the event in PresentedPmu, or no_row.

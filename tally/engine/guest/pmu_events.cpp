@@ -297,8 +297,12 @@ s64 open_pmu_event(Thread* t) {
   if (is_invalid(attr)) return -EINVAL;
   const u32 row = row_of(attr);
   if (row == no_row) {
-    if (attr.type == PERF_TYPE_HARDWARE && attr.config == PERF_COUNT_HW_CPU_CYCLES && attr.sample_period != 0)
-      note_lack(channel::pmu_lacks_cycles);
+    const bool samples_cycles = attr.type == PERF_TYPE_HARDWARE && attr.config == PERF_COUNT_HW_CPU_CYCLES &&
+                                attr.sample_period != 0;
+    constexpr u64 cycles_of_intel = 0x3c, cycles_of_amd = 0x76, code = 0xffff;
+    const bool is_other = attr.type == PERF_TYPE_RAW && (attr.config & code) != cycles_of_intel &&
+                          (attr.config & code) != cycles_of_amd;
+    if (!is_other) note_lack(samples_cycles ? channel::pmu_lacks_cycles : channel::pmu_lacks_model);
     return -ENOENT;
   }
   const channel::PmuEvent& kind = settings().pmu.event[row];
@@ -343,7 +347,8 @@ bool is_too_frequent(u64 frequency) {
   attr.size = sizeof attr;
   attr.freq = attr.exclude_kernel = attr.exclude_hv = 1;
   attr.sample_freq = frequency;
-  return ask_kernel(reinterpret_cast<u8*>(&attr), 0, -1, -1, 0) == -EINVAL;
+  const s64 error = ask_kernel(reinterpret_cast<u8*>(&attr), 0, -1, -1, 0);
+  return (error == not_of_pmu ? check_attributes(attr) : error) == -EINVAL;
 }
 
 s64 change_period(PmuOpenEvent& e, u64 from) {

@@ -462,7 +462,7 @@ std::vector<result::ProgramRegions> collect(const Order& order, const Execution&
     outcome.notices.push_back("the plain models " +
                               (collect.difference() ? "differ: " + *collect.difference() : std::string("agree")));
   }
-  outcome.own_counters = describe_lacks(shared.records.header().pmu_lacks);
+  outcome.own_counters = describe_lacks(shared.records.header().pmu_lacks, order.conditions, simulation != nullptr);
   if (!outcome.own_counters.empty()) outcome.notices.push_back(outcome.own_counters);
   for (std::string& notice : collect.missing_counters()) outcome.notices.push_back(std::move(notice));
   if (std::string text = why_parts_are_missing(shared); !text.empty()) outcome.notices.push_back(std::move(text));

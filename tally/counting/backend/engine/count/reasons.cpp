@@ -97,18 +97,21 @@ std::uint32_t known_reasons() {
   return bits;
 }
 
-std::string describe_lacks(uint32_t lacks) {
-  std::string text;
-  const bool are_replaced = (lacks & (channel::pmu_samples_clock | channel::pmu_opened)) == channel::pmu_opened;
-  if ((lacks & channel::pmu_lacks_cycles) != 0 && !are_replaced)
-    text =
+std::string describe_lacks(std::uint32_t lacks, const Conditions& conditions, bool has_model) {
+  std::vector<std::string> texts;
+  const bool opened = (lacks & channel::pmu_opened) != 0;
+  if ((lacks & channel::pmu_lacks_cycles) != 0 && (!opened || (lacks & channel::pmu_samples_clock) != 0))
+    texts.emplace_back(
         "a program asked for samples of cycles, which need --model (perf record falls back to samples of the engine); "
-        "use --model host, or -e instructions:u";
+        "use --model host, or -e instructions:u");
+  else if ((lacks & channel::pmu_lacks_model) != 0 && !has_model && conditions.presents_cpu())
+    texts.push_back(fmt::format("a program asked for cycles, misses or other modelled events: they need --model {0} next "
+                                "to --cpu-model {0}",
+                                conditions.cpu_model));
   if ((lacks & channel::pmu_lacks_shared_ring) != 0)
-    text += std::string(text.empty() ? "" : "; ") +
-            "a program wanted samples of hardware and software events in one ring, which is not supported: record them "
-            "in two runs";
-  return text;
+    texts.emplace_back("a program wanted samples of hardware and software events in one ring, which is not supported: "
+                       "record them in two runs");
+  return join(texts, "; ");
 }
 
 }  // namespace tally::backend::engine

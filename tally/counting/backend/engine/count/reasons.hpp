@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tally/counting/backend/order.hpp"
 #include "tally/engine/channel/channel.hpp"
 
 namespace tally::backend::engine {
@@ -23,6 +24,7 @@ std::uint32_t known_reasons();
 std::vector<std::string> all_reasons();
 
 /// What programs wanted of the PMU (channel::PmuLack) and did not get; empty if they opened other events instead.
-std::string describe_lacks(std::uint32_t lacks);
+/// `has_model`: modelled events could be opened.
+std::string describe_lacks(std::uint32_t lacks, const Conditions& conditions, bool has_model);
 
 }  // namespace tally::backend::engine

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "tally/linux/symbol/elf_bytes.hpp"
+#include "tally/linux/symbol/frames.hpp"
 
 namespace tally::symbol {
 namespace {
@@ -16,7 +17,9 @@ constexpr std::uint64_t page_bytes = 4096;
 // Longer names are cut: many symbols may have the same one, and all are compared.
 constexpr std::size_t most_name = 4096;
 
-void add_functions(const Bytes& file, const Elf64_Shdr& table, std::string_view names, std::vector<Function>& to) {
+/// Calls each(symbol, names, unit) with the symbols of a table that are code.
+template <class Each>
+void each_code_symbol(const Bytes& file, const Elf64_Shdr& table, std::string_view names, Each&& each) {
   const std::uint64_t count = table.sh_size / sizeof(Elf64_Sym);
   std::uint32_t unit = 0;  // of the local symbols that follow
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -26,13 +29,35 @@ void add_functions(const Bytes& file, const Elf64_Shdr& table, std::string_view 
     if (type == STT_FILE) unit = static_cast<std::uint32_t>(i);
     // Functions written in assembly may have no type.
     const bool is_code = type == STT_FUNC || type == STT_GNU_IFUNC;
-    if (!is_code || symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0) continue;
-    std::string_view name = text_at(names, symbol->st_name).substr(0, most_name);
-    name = name.substr(0, name.find('@', 1));
-    if (name.empty()) continue;
-    const bool is_local = ELF64_ST_BIND(symbol->st_info) == STB_LOCAL;
-    to.push_back({name, symbol->st_value, type == STT_GNU_IFUNC, is_local, is_local ? unit : 0});
+    if (is_code && symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0) each(*symbol, names, unit);
   }
+}
+
+/// The same for all tables. Returns false if the file's section headers are truncated.
+template <class Each>
+bool each_code_symbol(const Bytes& file, const Elf64_Ehdr& header, std::size_t file_bytes, bool& has_all, Each&& each) {
+  std::uint64_t read = 0;
+  has_all = false;
+  for (unsigned i = 0; i < header.e_shnum; ++i) {
+    const auto section = file.at<Elf64_Shdr>(header.e_shoff + std::uint64_t{i} * header.e_shentsize);
+    if (!section) return false;
+    if (section->sh_type != SHT_SYMTAB && section->sh_type != SHT_DYNSYM) continue;
+    const auto strings = file.at<Elf64_Shdr>(header.e_shoff + std::uint64_t{section->sh_link} * header.e_shentsize);
+    if (!strings) continue;
+    if (section->sh_type == SHT_SYMTAB) has_all = true;
+    // A file may claim to have many tables, all the same: reads no more symbols than the file has room for.
+    if (read > file_bytes / sizeof(Elf64_Sym)) continue;
+    each_code_symbol(file, *section, file.part(strings->sh_offset, strings->sh_size), each);
+    read += section->sh_size / sizeof(Elf64_Sym);
+  }
+  return true;
+}
+
+Function function_of(const Elf64_Sym& symbol, std::string_view names, std::uint32_t unit) {
+  std::string_view name = text_at(names, symbol.st_name).substr(0, most_name);
+  name = name.substr(0, name.find('@', 1));
+  const bool is_local = ELF64_ST_BIND(symbol.st_info) == STB_LOCAL;
+  return {name, symbol.st_value, ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC, is_local, is_local ? unit : 0};
 }
 
 // Returns the header of a program or library; none for another file.
@@ -110,18 +135,13 @@ Result<Elf> read_elf(std::string_view bytes) {
     if (part->p_type == PT_LOAD && (part->p_flags & PF_X))
       elf.executable.push_back({part->p_offset, part->p_filesz, part->p_vaddr});
   }
-  elf.stripped = true;
-  for (unsigned i = 0; i < header->e_shnum; ++i) {
-    const auto section = file.at<Elf64_Shdr>(header->e_shoff + std::uint64_t{i} * header->e_shentsize);
-    if (!section) return fail(Code::bad_usage, "its section headers are truncated");
-    if (section->sh_type != SHT_SYMTAB && section->sh_type != SHT_DYNSYM) continue;
-    const auto strings = file.at<Elf64_Shdr>(header->e_shoff + std::uint64_t{section->sh_link} * header->e_shentsize);
-    if (!strings) continue;
-    if (section->sh_type == SHT_SYMTAB) elf.stripped = false;
-    // A file may claim to have many tables, all the same: reads no more symbols than the file has room for.
-    if (elf.functions.size() <= bytes.size() / sizeof(Elf64_Sym))
-      add_functions(file, *section, file.part(strings->sh_offset, strings->sh_size), elf.functions);
-  }
+  bool has_all = false;
+  if (!each_code_symbol(file, *header, bytes.size(), has_all, [&](const auto& symbol, auto names, auto unit) {
+        const Function function = function_of(symbol, names, unit);
+        if (!function.name.empty()) elf.functions.push_back(function);
+      }))
+    return fail(Code::bad_usage, "its section headers are truncated");
+  elf.stripped = !has_all;
   // Exported functions are in both tables; a name that both contain, local and global, is one function.
   const auto key = [](const Function& f) { return std::tuple(f.address, f.name, f.local); };
   std::sort(elf.functions.begin(), elf.functions.end(),
@@ -129,6 +149,30 @@ Result<Elf> read_elf(std::string_view bytes) {
   const auto same = [](const Function& a, const Function& b) { return a.address == b.address && a.name == b.name; };
   elf.functions.erase(std::unique(elf.functions.begin(), elf.functions.end(), same), elf.functions.end());
   return elf;
+}
+
+std::optional<Function> function_at(std::string_view bytes, std::uint64_t offset) {
+  const Bytes file(bytes);
+  const auto header = header_of(file);
+  std::optional<std::uint64_t> address;
+  for (unsigned i = 0; header && !address && i < header->e_phnum; ++i) {
+    const auto part = file.at<Elf64_Phdr>(header->e_phoff + std::uint64_t{i} * header->e_phentsize);
+    if (part && part->p_type == PT_LOAD && (part->p_flags & PF_X) && offset - part->p_offset < part->p_filesz)
+      address = offset - part->p_offset + part->p_vaddr;
+  }
+  if (!address) return std::nullopt;
+  Function found;
+  bool has_all = false;
+  each_code_symbol(file, *header, bytes.size(), has_all, [&](const auto& symbol, auto names, auto unit) {
+    if (symbol.st_value > *address || symbol.st_value < found.address) return;
+    const Function function = function_of(symbol, names, unit);
+    if (std::tie(found.address, found.name) < std::tie(function.address, function.name)) found = function;
+  });
+  if (found.name.empty()) return std::nullopt;
+  // In a file without all symbols, the nearest one may belong to another function.
+  const auto frame = frame_before(bytes, *address);
+  const bool in_frame = frame && *address - frame->address < frame->bytes;
+  return in_frame && found.address < frame->address ? std::nullopt : std::optional(found);
 }
 
 std::optional<std::uint64_t> bias_of(const Elf& elf, std::uint64_t offset, std::uint64_t start) {

@@ -1,9 +1,11 @@
 // Tests names that users type, and the functions of a real file: this test program.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
+#include "tally/linux/symbol/frames.hpp"
 #include "tally/linux/symbol/names.hpp"
 
 namespace tally::symbol {
@@ -150,6 +152,31 @@ TEST_F(OwnElf, HasTheBuildIdOfItsLinker) {
     id += static_cast<char>(std::stoi(elf->build_id.substr(i, 2), nullptr, 16));
   EXPECT_GE(id.size(), 8u);
   EXPECT_NE(bytes.find(std::string("GNU", 4) + id), std::string::npos);
+}
+
+TEST_F(OwnElf, CodeBelongsToTheLastFunctionBeforeIt) {
+  ASSERT_FALSE(elf->executable.empty());
+  const Segment& code = elf->executable[0];
+  const std::vector<Frame> frames = frames_of(bytes);
+  std::size_t named = 0;
+  for (std::uint64_t at = 0; at < code.bytes; at += code.bytes / 97) {
+    const std::uint64_t address = code.address + at;
+    const auto last = std::partition_point(frames.begin(), frames.end(),
+                                           [&](const Frame& frame) { return frame.address <= address; });
+    const auto frame = frame_before(bytes, address);
+    ASSERT_EQ(frame, last == frames.begin() ? std::nullopt : std::optional(*std::prev(last))) << at;
+    const auto after = std::partition_point(elf->functions.begin(), elf->functions.end(),
+                                            [&](const Function& function) { return function.address <= address; });
+    const auto found = function_at(bytes, code.offset + at);
+    if (!found) continue;
+    named++;
+    ASSERT_NE(after, elf->functions.begin());
+    EXPECT_EQ(found->address, std::prev(after)->address);
+    EXPECT_EQ(found->name, std::prev(after)->name);
+  }
+  EXPECT_GT(named, 80u);
+  EXPECT_FALSE(function_at(bytes, bytes.size() + 1));
+  EXPECT_FALSE(function_at("#!/bin/sh\n", 0));
 }
 
 TEST(Files, OtherFilesAreRefused) {

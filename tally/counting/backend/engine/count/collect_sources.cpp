@@ -4,14 +4,11 @@
 #include <array>
 #include <cstring>
 #include <limits>
-#include <map>
-#include <optional>
 
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
 #include "tally/linux/files/code_files.hpp"
 #include "tally/linux/symbol/elf_functions.hpp"
-#include "tally/linux/symbol/frames.hpp"
 #include "tally/linux/symbol/names.hpp"
 
 namespace tally::backend::engine {
@@ -29,58 +26,15 @@ std::string text_of(const char (&text)[N]) {
   return printable(std::string(text, ::strnlen(text, N)));
 }
 
-/// The functions of a program or library.
-class FileFunctions {
- public:
-  explicit FileFunctions(const std::string& path) {
-    auto bytes = linux::FileBytes::of(path);
-    if (!bytes) return;
-    bytes_ = *std::move(bytes);
-    if (auto elf = symbol::read_elf(bytes_->bytes())) elf_ = *std::move(elf);
-    frames_ = symbol::frames_of(bytes_->bytes());
-  }
-
-  /// Returns the name of the function that contains the code at an offset in the file; empty if it has none.
-  std::string name_at(std::uint64_t offset) const {
-    for (const symbol::Segment& part : elf_.executable)
-      if (offset - part.offset < part.bytes) return name_at_address(offset - part.offset + part.address);
-    return "";
-  }
-
- private:
-  std::string name_at_address(std::uint64_t address) const {
-    const auto after =
-        std::partition_point(elf_.functions.begin(), elf_.functions.end(),
-                             [&](const symbol::Function& function) { return function.address <= address; });
-    if (after == elf_.functions.begin()) return "";
-    const symbol::Function& found = *std::prev(after);
-    // In a file without all symbols, the nearest one may belong to another function.
-    const auto frame = std::partition_point(frames_.begin(), frames_.end(),
-                                            [&](const symbol::Frame& one) { return one.address <= address; });
-    const bool in_frame = frame != frames_.begin() && address - std::prev(frame)->address < std::prev(frame)->bytes;
-    if (in_frame && found.address < std::prev(frame)->address) return "";
-    return printable(symbol::demangled(found.name));
-  }
-
-  std::optional<linux::FileBytes> bytes_;
-  symbol::Elf elf_;
-  std::vector<symbol::Frame> frames_;
-};
-
-/// Finds the names of functions; reads each file once.
-class FunctionNames {
- public:
-  result::CodeFunction function_at(const channel::SourceLocation& location) {
-    const std::string path(location.file, ::strnlen(location.file, sizeof location.file));
-    result::CodeFunction made{printable(path), "", location.offset};
-    if (!path.starts_with('/')) return made;
-    made.function = files_.try_emplace(path, path).first->second.name_at(location.offset);
-    return made;
-  }
-
- private:
-  std::map<std::string, FileFunctions> files_;
-};
+result::CodeFunction function_at(const channel::SourceLocation& location) {
+  const std::string path(location.file, ::strnlen(location.file, sizeof location.file));
+  result::CodeFunction made{printable(path), "", location.offset};
+  if (!path.starts_with('/')) return made;
+  if (const auto file = linux::FileBytes::of(path))
+    if (const auto function = symbol::function_at(file->bytes(), location.offset))
+      made.function = printable(symbol::demangled(function->name));
+  return made;
+}
 
 /// Returns the reads of threads that have not ended: they were killed, or continue to run.
 Reads reads_of_living(const Channel& shared) {
@@ -131,7 +85,6 @@ std::string source_name(std::size_t source) { return source_names.at(source); }
 std::vector<result::ReadSource> read_sources(const Channel& shared, const Conditions& conditions) {
   const channel::Header& header = shared.records.header();
   const Reads living = reads_of_living(shared);
-  FunctionNames names;
   std::vector<result::ReadSource> sources;
   for (std::size_t i = 0; i < source_names.size(); ++i) {
     const channel::SourceRecord record = header.sources[i];
@@ -140,8 +93,8 @@ std::vector<result::ReadSource> read_sources(const Channel& shared, const Condit
     result::ReadSource one{source_names[i], clamped(count), "", {}, {}, answer_of(i, conditions)};
     if (record.state == 2) {
       one.program = name_of(record.process, shared);
-      one.first = names.function_at(record.first);
-      one.caller = names.function_at(record.caller);
+      one.first = function_at(record.first);
+      one.caller = function_at(record.caller);
     }
     sources.push_back(std::move(one));
   }

@@ -21,16 +21,17 @@ inline constexpr uint64_t record_unit = 16;  ///< records begin at multiples of 
 /// compiler 250,000.
 inline constexpr uint64_t store_bytes = 512u << 20;
 
-/// The table of slots has levels. A level is used once half of the slots of those before it are occupied, so that few
-/// records take few pages.
+/// The table of slots has levels, each twice as large as the one before. A level is used once half of the slots of those
+/// before it are occupied, so that few records take few pages.
 struct StoreLevel {
   uint64_t first, slots;  ///< slots: a power of two
-  uint64_t first_record;  ///< the number of records in the levels before it
-  uint64_t end_record() const { return first_record + slots / 2; }
+  uint64_t first_record() const { return first / 2; }  ///< the number of records in the levels before it
 };
-inline constexpr StoreLevel store_levels[] = {
-    {0, 1u << 16, 0}, {1u << 16, 1u << 19, 1u << 15}, {9u << 16, 1u << 21, 9u << 15}};
-inline constexpr uint64_t store_slots = 41u << 16;  ///< of all levels
+inline constexpr uint64_t store_level_count = 9, first_level_slots = 4096;
+constexpr StoreLevel store_level(uint64_t i) { return {first_level_slots * ((1u << i) - 1), first_level_slots << i}; }
+inline constexpr uint64_t store_slots = store_level(store_level_count).first;  ///< of all levels
+/// One bit for the upper bits of each tag in the table: most searches end here, without a page of the table.
+inline constexpr uint64_t store_filter_bits = 1u << 20;
 
 /// Whether a record was used is known for parts of a store of this size. The records of one run are adjacent.
 inline constexpr uint64_t used_part_bytes = 64 << 10;
@@ -53,7 +54,8 @@ struct StoreHeader {
   uint32_t sound[sound_limit];  ///< places of bundles of the kept file with the right checksum; in memory only
 };
 static_assert(sizeof(StoreHeader) <= 4096);
-inline constexpr uint64_t store_slots_offset = 4096;
+inline constexpr uint64_t store_filter_offset = 4096;
+inline constexpr uint64_t store_slots_offset = store_filter_offset + store_filter_bits / 8;
 inline constexpr uint64_t store_log_offset = store_slots_offset + store_slots * 8;
 
 /// The offset of a record; read and written as one word.
@@ -223,16 +225,19 @@ struct Store {
   }
 
   /// Makes a complete record visible to others. False if its part of the table is full.
-  bool publish(const RecordHead& record) const {
-    const StoreSlot made{record.tag, place_of(record)};
-    const StoreLevel& level = level_of(__atomic_load_n(&header().records, __ATOMIC_RELAXED));
+  bool publish(const RecordHead& record) const { return publish(record.tag, place_of(record)); }
+  bool publish(uint32_t tag, uint32_t place) const {
+    const StoreSlot made{tag, place};
+    const StoreLevel level = store_level(level_of(__atomic_load_n(&header().records, __ATOMIC_RELAXED)));
     const uint64_t mask = level.slots - 1;
-    for (uint64_t i = record.tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
+    for (uint64_t i = tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
       uint64_t expected = 0, desired;
       __builtin_memcpy(&desired, &made, sizeof desired);
       if (__atomic_compare_exchange_n(reinterpret_cast<uint64_t*>(&slots()[level.first + i]), &expected, desired, false,
                                       __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
         __atomic_add_fetch(&header().records, 1, __ATOMIC_RELAXED);
+        if (const uint32_t bit = filter_bit(tag); (filter_word(tag) & bit) == 0)
+          __atomic_or_fetch(&filter_word(tag), bit, __ATOMIC_RELAXED);
         return true;
       }
     }
@@ -250,12 +255,13 @@ struct Store {
   }
   static uint32_t bundle_tag(uint64_t key) { return static_cast<uint32_t>(key >> 32) | 1; }
 
-  /// From now on others find `by` instead of `record`, which has the same tag. False if they do not find `record`.
-  bool replace(const RecordHead& record, const RecordHead& by) const {
+  /// From now on others find the record at `by` instead of `record`, which has the same tag. False if they do not find
+  /// `record`.
+  bool replace(const RecordHead& record, uint32_t by) const {
     const uint32_t place = place_of(record);
     return search(record.tag, [&](StoreSlot& at, StoreSlot slot) {
       if (slot.place != place) return false;
-      const StoreSlot made{by.tag, place_of(by)};
+      const StoreSlot made{slot.tag, by};
       uint64_t word;
       __builtin_memcpy(&word, &made, sizeof word);
       __atomic_store_n(reinterpret_cast<uint64_t*>(&at), word, __ATOMIC_RELEASE);
@@ -271,18 +277,24 @@ struct Store {
   static constexpr uint64_t longest_search = 64;
 
   /// Returns the level of the next record.
-  static const StoreLevel& level_of(uint64_t records) {
-    if (records < store_levels[0].end_record()) return store_levels[0];
-    return store_levels[records < store_levels[1].end_record() ? 1 : 2];
+  static uint64_t level_of(uint64_t records) {
+    uint64_t level = 0;
+    while (level + 1 < store_level_count && records >= store_level(level + 1).first_record()) level++;
+    return level;
   }
 
-  /// Calls `each` with every occupied slot that a record with this tag may have, until it returns true; returns whether
-  /// it did.
+  uint32_t& filter_word(uint32_t tag) const {
+    return reinterpret_cast<uint32_t*>(base + store_filter_offset)[(tag >> 12) % store_filter_bits / 32];
+  }
+  static uint32_t filter_bit(uint32_t tag) { return 1u << (tag >> 12) % 32; }
+
+  /// Calls `each` with every occupied slot that a record with this tag may have, the latest first, until it returns
+  /// true; returns whether it did.
   template <class Each>
   bool search(uint32_t tag, Each&& each) const {
-    const uint64_t records = __atomic_load_n(&header().records, __ATOMIC_RELAXED);
-    for (const StoreLevel& level : store_levels) {
-      if (records < level.first_record) return false;
+    if ((__atomic_load_n(&filter_word(tag), __ATOMIC_RELAXED) & filter_bit(tag)) == 0) return false;
+    for (uint64_t n = level_of(__atomic_load_n(&header().records, __ATOMIC_RELAXED)) + 1; n > 0; n--) {
+      const StoreLevel level = store_level(n - 1);
       const uint64_t mask = level.slots - 1;
       for (uint64_t i = tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
         StoreSlot& at = slots()[level.first + i];

@@ -50,11 +50,11 @@ class StoreTest : public testing::Test {
 
 TEST_F(StoreTest, finds_a_matching_record_among_those_with_one_tag) {
   for (uint64_t value = 1; value <= 5; value++) ASSERT_NE(add(42, value), nullptr);
-  ASSERT_NE(add(static_cast<uint32_t>(42 + store_slots), 6),
-            nullptr);  // another tag, whose search begins at the same slot
+  constexpr uint32_t other = 42 + (1u << 24);  // its search begins at the same slot
+  ASSERT_NE(add(other, 6), nullptr);
   for (uint64_t value = 1; value <= 5; value++) EXPECT_TRUE(has(42, value));
   EXPECT_FALSE(has(42, 6));
-  EXPECT_TRUE(has(static_cast<uint32_t>(42 + store_slots), 6));
+  EXPECT_TRUE(has(other, 6));
   EXPECT_FALSE(has(43, 1));
   EXPECT_EQ(store_.header().records, 6u);
 }
@@ -68,12 +68,21 @@ TEST_F(StoreTest, is_full_before_a_search_becomes_long) {
 }
 
 TEST_F(StoreTest, few_records_have_a_small_table) {
-  for (uint64_t value = 0; value < store_levels[1].first_record; value++)
+  for (uint64_t value = 0; value < store_level(1).first_record(); value++)
     ASSERT_NE(add(static_cast<uint32_t>(value * 0x9e3779b1), value), nullptr);
-  for (uint64_t i = store_levels[1].first; i < store_slots; i++) ASSERT_EQ(store_.slots()[i].place, 0u);
+  for (uint64_t i = store_level(1).first; i < store_slots; i++) ASSERT_EQ(store_.slots()[i].place, 0u);
   ASSERT_NE(add(1, 1), nullptr);
-  EXPECT_NE(store_.slots()[store_levels[1].first + 1].place, 0u);
+  EXPECT_NE(store_.slots()[store_level(1).first + 1].place, 0u);
   EXPECT_TRUE(has(1, 1));
+}
+
+TEST_F(StoreTest, a_search_for_a_tag_without_records_reads_no_slot) {
+  const RecordHead* const record = add(42, 1);
+  store_.slots()[(42 + (1u << 24)) % first_level_slots + 1] = {42 + (1u << 24), store_.place_of(*record)};
+  int read = 0;
+  store_.find(42 + (1u << 24), [&](const RecordHead&) { return ++read > 0; });
+  EXPECT_EQ(read, 0);
+  EXPECT_TRUE(has(42, 1));
 }
 
 TEST_F(StoreTest, has_no_room_after_its_end) {
@@ -165,7 +174,7 @@ TEST_F(StoreTest, a_key_finds_the_bundle_that_was_kept_last) {
     made.uses()[1] = place + 1;
     seal(made.head, key_);
     if (before != nullptr) {
-      store_.replace(before->head, made.head);
+      store_.replace(before->head, store_.place_of(made.head));
     } else {
       store_.publish(made.head);
     }

@@ -276,7 +276,7 @@ void end_bundle(channel::Bundle& bundle) {
   seal_record(bundle.head);
   // Only the first bundle with a key is found.
   const channel::Bundle* const before = added.find_bundle(bundle.key, [](const channel::RecordHead&) { return true; });
-  if (before == nullptr || !added.replace(before->head, bundle.head)) added.publish(bundle.head);
+  if (before == nullptr || !added.replace(before->head, added.place_of(bundle.head))) added.publish(bundle.head);
 }
 
 void add_names(u64 mark, u64 key, const u32* names, u32 n) {
@@ -313,7 +313,7 @@ void store_init(u64 kept_inode, u64 inode_of_added) {
 }
 
 void replace_template(const Template& t, const Template& by) {
-  if (!(use_of(t) & channel::use_added) || !added.replace(t.head, by.head)) added.publish(by.head);
+  if (!(use_of(t) & channel::use_added) || !added.replace(t.head, added.place_of(by.head))) added.publish(by.head);
 }
 
 }  // namespace tally::engine::persist

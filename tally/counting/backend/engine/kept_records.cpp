@@ -14,30 +14,31 @@ using channel::store_bytes;
 
 namespace {
 
+/// The beginning of a record, with Bundle::mark.
+struct Head {
+  RecordHead record;
+  std::uint64_t mark;
+};
+
 /// Calls `each` with all slots of a store that is mapped from this file, except for levels that were never written,
 /// whatever the header contains.
 template <class Each>
 void each_slot(const Store& store, int file, Each&& each) {
-  for (const channel::StoreLevel& level : channel::store_levels) {
+  for (std::uint64_t n = 0; n < channel::store_level_count; ++n) {
+    const channel::StoreLevel level = channel::store_level(n);
     const std::uint64_t at = channel::store_slots_offset + level.first * sizeof(channel::StoreSlot);
     if (!linux::has_data(file, at, level.slots * sizeof(channel::StoreSlot))) continue;
     for (std::uint64_t i = 0; i < level.slots; ++i) each(store.slots()[level.first + i]);
   }
 }
 
-/// Returns the records of the index, in any order.
-std::vector<std::uint32_t> in_index(const Store& store, int file) {
+/// Returns the records of the index, in the order of their creation.
+std::vector<std::uint32_t> indexed(const Store& store, int file) {
   std::vector<std::uint32_t> all;
   all.reserve(std::min(store.header().records, channel::store_slots));
   each_slot(store, file, [&](const channel::StoreSlot& slot) {
     if (slot.tag != 0) all.push_back(slot.place);
   });
-  return all;
-}
-
-/// Returns the records of the index, in the order of their creation.
-std::vector<std::uint32_t> indexed(const Store& store, int file) {
-  std::vector<std::uint32_t> all = in_index(store, file);
   std::sort(all.begin(), all.end());
   return all;
 }
@@ -73,31 +74,50 @@ void rename_uses(channel::Bundle& bundle, const KeptNames& names, const RecordKe
 
 }  // namespace
 
-std::vector<std::uint32_t> logged_records(const Store& store, int file) {
-  std::vector<std::uint32_t> all;
+std::vector<LoggedRecord> logged_records(const Store& store, int file) {
+  std::vector<LoggedRecord> all;
+  const auto add = [&](std::uint32_t place, const Head& head) { all.push_back({place, head.record, head.mark}); };
   const std::uint64_t end = std::min(store.header().end, store_bytes);
+  std::vector<std::uint8_t> part(std::min<std::uint64_t>(end - channel::store_log_offset, 256 << 10));
+  std::uint64_t from = end;  // of `part`
   for (std::uint64_t at = channel::store_log_offset; at < end;) {
-    const auto place = static_cast<std::uint32_t>(at / channel::record_unit);
-    const RecordHead* const record = store.record(place);
-    if (!record) return indexed(store, file);
-    all.push_back(place);
-    at += record->bytes;
+    if (at < from || at + sizeof(Head) > from + part.size()) {
+      from = at;
+      part.resize(std::min<std::uint64_t>(end - at, part.size()));
+      if (!linux::read_at(file, at, part.data(), part.size())) part.assign(part.size(), 0);
+    }
+    Head head{};
+    std::memcpy(&head, &part[at - from], std::min(sizeof head, from + part.size() - at));
+    const std::uint32_t bytes = head.record.bytes;
+    if (bytes % channel::record_unit != 0 || bytes < sizeof(RecordHead) || at + bytes > end) {
+      all.clear();
+      for (const std::uint32_t place : indexed(store, file))
+        if (const RecordHead* const record = store.record(place)) {
+          std::memcpy(&head, record, std::min<std::size_t>(sizeof head, record->bytes));
+          add(place, head);
+        }
+      return all;
+    }
+    add(static_cast<std::uint32_t>(at / channel::record_unit), head);
+    at += bytes;
   }
   return all;
 }
 
 void repair_end(const Store& store, int file, const RecordKey& key) {
+  const auto repair = [&](std::uint32_t place) {
+    const RecordHead* const last = store.sound_record(place, key);
+    if (last) store.header().end = std::max(store.header().end, place * channel::record_unit + last->bytes);
+    return last != nullptr;
+  };
   // Usually the last one is sound: sorting all of them would take longer than the rest of a short run.
-  auto all = in_index(store, file);
-  std::make_heap(all.begin(), all.end());
-  for (; !all.empty(); all.pop_back()) {
-    std::pop_heap(all.begin(), all.end());
-    const RecordHead* const last = store.sound_record(all.back(), key);
-    if (!last) continue;
-    const std::uint64_t end = all.back() * channel::record_unit + last->bytes;
-    store.header().end = std::max(store.header().end, end);
-    return;
-  }
+  std::uint32_t last = 0;
+  each_slot(store, file, [&](const channel::StoreSlot& slot) {
+    if (slot.tag != 0) last = std::max(last, slot.place);
+  });
+  if (last == 0 || repair(last)) return;
+  const auto all = indexed(store, file);
+  std::find_if(all.rbegin(), all.rend(), repair);
 }
 
 void drop_damaged(const Store& store, int file, const RecordKey& key) {
@@ -109,10 +129,10 @@ void drop_damaged(const Store& store, int file, const RecordKey& key) {
 }
 
 bool has_space_for_slots(const linux::CacheFile& file, std::uint64_t records) {
-  return std::all_of(std::begin(channel::store_levels), std::end(channel::store_levels), [&](const auto& level) {
-    const std::uint64_t at = channel::store_slots_offset + level.first * sizeof(channel::StoreSlot);
-    return records < level.first_record || linux::has_space(file, at, level.slots * sizeof(channel::StoreSlot));
-  });
+  std::uint64_t levels = 1;
+  while (levels < channel::store_level_count && records >= channel::store_level(levels).first_record()) ++levels;
+  const std::uint64_t slots = channel::store_level(levels).first * sizeof(channel::StoreSlot);
+  return linux::has_space(file, 0, channel::store_slots_offset + slots);
 }
 
 bool adds_used(channel::UsedParts& known, const channel::UsedParts& more) {

@@ -29,10 +29,17 @@ class KeptNames {
   std::optional<std::unordered_map<std::uint32_t, std::uint32_t>> names_;
 };
 
-/// Returns all records of the log in order, whether the index has them or not. Reads little if there are few: in
-/// unwritten memory, each page that is read is allocated first. Uses the index if a writer was killed before it set the
-/// length of its record.
-std::vector<std::uint32_t> logged_records(const channel::Store& store, int file);
+/// A record of a log, as it was read: a program that is still running may change it.
+struct LoggedRecord {
+  std::uint32_t place;
+  channel::RecordHead head;
+  std::uint64_t mark;  ///< Bundle::mark, or content of a template
+};
+
+/// Returns all records of the log in order, whether the index has them or not. Reads the file instead of the mapping:
+/// the heads are far apart, and each would be a miss of the processor's caches. Uses the index if a writer was killed
+/// before it set the length of its record.
+std::vector<LoggedRecord> logged_records(const channel::Store& store, int file);
 
 /// Repairs the address of the next record in a kept file: after the last record that may be in use, whatever the header
 /// contains.

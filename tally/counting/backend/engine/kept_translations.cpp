@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <unordered_map>
 #include <vector>
@@ -66,39 +67,41 @@ class RecordMover {
     std::uint32_t place, bytes;  ///< bytes: read once, because a program that is still running may change them
     std::size_t moved;           ///< its index in `moved_`
   };
+  static constexpr std::uint64_t most_at_once = 1 << 20;  // so that the check reads them from the processor's cache
 
   void sort_out() {
-    std::vector<std::uint32_t> templates;
-    for (const std::uint32_t place : logged_records(from_, from_file_))
-      if (!sort_names(place)) templates.push_back(place);
-    for (const std::uint32_t place : templates) {
-      if (!better_.empty() && better_.count(place | channel::use_added) > 0) continue;
-      const RecordHead* const record = from_.record(place);
-      if (!record) continue;
-      const RecordHead* const equal = find_equal(to_, *record, key_);
+    const std::vector<LoggedRecord> logged = logged_records(from_, from_file_);
+    for (const LoggedRecord& record : logged)
+      if (names_others(record)) sort_names(record.place);
+    fresh_.reserve(logged.size());
+    moved_.reserve(logged.size());
+    for (const LoggedRecord& record : logged) {
+      if (names_others(record) || (!better_.empty() && better_.count(record.place | channel::use_added) > 0)) continue;
+      const RecordHead* const equal = find_equal(to_, record.head, key_);
       if (!equal) {
-        fresh_.push_back({place, record->bytes, moved_.size()});
-        bytes_ += fresh_.back().bytes;
+        fresh_.push_back({record.place, record.head.bytes, moved_.size()});
+        bytes_ += record.head.bytes;
       }
-      moved_.push_back({place, equal ? to_.place_of(*equal) : 0});
+      moved_.push_back({record.place, equal ? to_.place_of(*equal) : 0});
     }
     for (const auto& [key, bundle] : bundles_) bytes_ += bundle.bytes;
   }
 
-  /// Returns false if the record may be a template. Ignores damaged ones that name others.
-  bool sort_names(std::uint32_t place) {
-    const RecordHead* const record = from_.record(place);
-    if (!record) return true;
+  static bool names_others(const LoggedRecord& record) {
+    return record.head.bytes >= sizeof(channel::Bundle) && record.mark >= channel::improvements_mark;
+  }
+
+  /// Ignores damaged records.
+  void sort_names(std::uint32_t place) {
+    const RecordHead* const record = from_.sound_record(place, key_);
+    if (!record) return;
     const std::uint32_t bytes = record->bytes;
     const auto* const pairs = channel::as_bundle(*record, channel::replacements_mark);
     const auto* const triples = channel::as_bundle(*record, channel::improvements_mark);
     const auto* const bundle = channel::as_bundle(*record);
-    if (!pairs && !triples && !bundle) return false;
-    if (!from_.sound_record(place, key_)) return true;
     if (pairs) note_replaced(*pairs);
     if (triples && names_) improvements_.push_back(triples);
     if (bundle) bundles_[bundle->key] = {place, bytes, 0};
-    return true;
   }
 
   void note_replaced(const channel::Bundle& pairs) {
@@ -127,20 +130,25 @@ class RecordMover {
 
   /// Copies all new records but bundles. Returns false if the file is full.
   bool add_fresh() {
-    constexpr std::uint64_t most_at_once = 1 << 20;  // so that the check reads them from the processor's cache
+    std::vector<std::uint64_t> copied;
     const auto replaced = replaced_records();
     for (std::size_t i = 0; i < fresh_.size();) {
       std::uint64_t bytes = 0;
       std::size_t end = i;
       for (; end < fresh_.size() && bytes < most_at_once; bytes += fresh_[end++].bytes)
         if (fresh_[end].place != fresh_[i].place + bytes / channel::record_unit) break;
-      auto place = write(fresh_[i].place, bytes);
+      // Copied before the check: a program that is still running may overwrite them.
+      copied.resize(bytes / sizeof copied[0]);
+      std::memcpy(copied.data(), from_.base + fresh_[i].place * channel::record_unit, bytes);
+      auto place = write(copied.data(), bytes);
       if (place == 0) return false;
-      for (; i < end; place += static_cast<std::uint32_t>(fresh_[i++].bytes / channel::record_unit)) {
-        const RecordHead* const copied = sound_copy(place, fresh_[i].bytes);
-        if (!copied) continue;
+      const auto* at = reinterpret_cast<const std::uint8_t*>(copied.data());
+      for (; i < end; at += fresh_[i].bytes,
+                      place += static_cast<std::uint32_t>(fresh_[i++].bytes / channel::record_unit)) {
+        const auto& head = *reinterpret_cast<const RecordHead*>(at);
+        if (head.bytes != fresh_[i].bytes || !channel::is_sound(head, key_)) continue;
         const auto before = replaced.find(fresh_[i].place);
-        publish(*copied, before == replaced.end() ? nullptr : before->second);
+        publish(head.tag, place, before == replaced.end() ? nullptr : before->second);
         moved_[fresh_[i].moved].now = place;
       }
     }
@@ -148,23 +156,17 @@ class RecordMover {
   }
 
   /// Writes added records after all others of the file. Returns the place of the first one, 0 if the file is full.
-  std::uint32_t write(std::uint32_t first, std::uint64_t bytes) const {
+  std::uint32_t write(const void* from, std::uint64_t bytes) const {
     std::uint8_t* const at = to_.claim(bytes);
     if (!at) return 0;
-    const auto* const from = reinterpret_cast<const char*>(from_.base + first * channel::record_unit);
-    if (!linux::write_at(file_.file.get(), static_cast<std::uint64_t>(at - to_.base), {from, bytes})) return 0;
-    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(at - to_.base) / channel::record_unit);
-  }
-
-  /// Returns a copied record, or null if it is damaged: a program that is still running may have overwritten it.
-  RecordHead* sound_copy(std::uint32_t place, std::uint32_t bytes) const {
-    const RecordHead* const copied = to_.sound_record(place, key_);
-    return copied && copied->bytes == bytes ? const_cast<RecordHead*>(copied) : nullptr;  // this file is writable
+    const auto offset = static_cast<std::uint64_t>(at - to_.base);
+    if (!linux::write_at(file_.file.get(), offset, {static_cast<const char*>(from), bytes})) return 0;
+    return static_cast<std::uint32_t>(offset / channel::record_unit);
   }
 
   /// `before`: the record of the file that this one replaces; may be null.
-  void publish(const RecordHead& copied, const RecordHead* before) const {
-    if (!before || !to_.replace(*before, copied)) to_.publish(copied);
+  void publish(std::uint32_t tag, std::uint32_t place, const RecordHead* before) const {
+    if (!before || !to_.replace(*before, place)) to_.publish(tag, place);
   }
 
   const channel::Bundle* find_bundle(std::uint64_t key) const {
@@ -185,17 +187,17 @@ class RecordMover {
 
   bool add_bundle(std::uint64_t key, const Added& added) {
     const channel::Bundle* const before = find_bundle(key);
-    const std::uint32_t place = write(added.place, added.bytes);
+    const std::uint32_t place = write(from_.base + added.place * channel::record_unit, added.bytes);
     if (place == 0) return false;
-    RecordHead* const copied = sound_copy(place, added.bytes);
-    if (!copied || !channel::as_bundle(*copied)) return true;
-    auto& bundle = *reinterpret_cast<channel::Bundle*>(copied);
+    const RecordHead* const copied = to_.sound_record(place, key_);
+    if (!copied || copied->bytes != added.bytes || !channel::as_bundle(*copied)) return true;
+    auto& bundle = *reinterpret_cast<channel::Bundle*>(const_cast<RecordHead*>(copied));  // this file is writable
     for (std::uint32_t i = 0; i < bundle.use_count; ++i) {
       const std::uint32_t old = bundle.uses()[i], now = moved(old);
       bundle.uses()[i] = now != 0 && best(old) != old ? now | channel::use_better : now;
     }
     bundle.names_check = channel::check_of_names(bundle, key_);
-    publish(*copied, before ? &before->head : nullptr);
+    publish(copied->tag, place, before ? &before->head : nullptr);
     return true;
   }
 

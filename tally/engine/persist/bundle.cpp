@@ -238,8 +238,7 @@ class Loader {
   bool has_names_ = false;
 };
 
-/// Records that the program ran: only a later process of it makes a bundle. Many programs run once, and a bundle takes
-/// as much memory as the templates.
+/// Records that the program ran: only a later process of it makes a bundle, or stores all templates of a large one.
 void note_program(u64 key) {
   if (channel::Bundle* const mark = begin_bundle(key, nullptr, 0, 0); mark != nullptr) end_bundle(*mark);
 }
@@ -285,6 +284,11 @@ bool load_bundle(u64 pc) {
   return m.loaded > 0;
 }
 
+bool is_left_to_later(u64 pc) {
+  const Module* const m = module_of(pc);
+  return m != nullptr && m->found == nullptr && m->fresh >= large_program;
+}
+
 void forget_modules(u64 start, u64 end) {
   for (u32 i = modules_known; i-- > 0;)
     if (modules[i].start < end && modules[i].end > start) modules[i] = modules[--modules_known];
@@ -293,7 +297,8 @@ void forget_modules(u64 start, u64 end) {
 u32 note_use(const Template& t, const Trace& trace) {
   const u64 pc = trace.pc;
   if (uses.full()) return 0;
-  if (Module* const m = module_of(pc); m != nullptr) m->fresh++;
+  if (Module* const m = module_of(pc); m != nullptr && ++m->fresh == large_program && m->found == nullptr)
+    note_program(m->key);  // not at the end: the process may be killed
   return uses.add({pc, use_of(t), 0, static_cast<u32>(&trace - tables.traces.data)}) + 1;
 }
 

@@ -116,6 +116,9 @@ u64 key_in_program(u64 key);
 /// Code at `pc` is about to run and has no translation. Creates all traces that an earlier run of the program made of
 /// the code around it. Returns false if none were created.
 bool load_bundle(u64 pc);
+/// Whether a later process of the program stores the templates of this code. Many programs run once, and storing takes
+/// two fifths of the time of a first run: the first process of a program stores the first templates of a file only.
+bool is_left_to_later(u64 pc);
 /// The code at these addresses has changed.
 void forget_modules(u64 start, u64 end);
 /// Records that the trace and the template belong together. Returns the number of this use, or 0.

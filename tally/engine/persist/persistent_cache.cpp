@@ -59,14 +59,14 @@ void add_template(const Recording& r, const Builder& b, u32 use) {
   channel::RecordHead& head = *reinterpret_cast<channel::RecordHead*>(at);
   seal_record(head);
   const Template& added = *reinterpret_cast<const Template*>(at);
-  if (use != 0) return replace_used(use, added);
+  if (use != 0 && use != PersistentCache::later_use) return replace_used(use, added);
   publish_record(head);
   t.use = note_use(added, t);
 }
 
 /// With machine models, code is several times as large. If the first run of a large program stored all of it, it would
 /// take nearly twice as long; instead, each of a few runs stores a part.
-u64 first_made_limit() { return instrumentation_key() != 0 ? 32u << 20 : channel::store_bytes; }
+constexpr u64 first_made_limit = 32u << 20;
 
 class Store final : public PersistentCache {
  public:
@@ -77,11 +77,15 @@ class Store final : public PersistentCache {
     if (made != nullptr && !made->dead) made->use = note_use(t, *made);
     return made;
   }
-  bool records(u8 generation) const override {
-    return is_written() && keeps_any() && (generation > 0 || bytes_added() < first_made_limit());
+  Keep keeps(u64 pc, u8 generation) const override {
+    if (!is_written() || !keeps_any()) return Keep::never;
+    if (generation > 0) return Keep::now;
+    if (instrumentation_key() != 0) return bytes_added() < first_made_limit ? Keep::now : Keep::never;
+    return is_left_to_later(pc) ? Keep::later : Keep::now;
   }
   void add(const Recording& r, const Builder& b, u32 use) override { add_template(r, b, use); }
   bool used(u32 use, Used& out) const override {
+    if (use == later_use) return true;
     const Template* const t = used_template(use);
     if (t != nullptr) out = {t->generation, t->by_jump};
     return t != nullptr;

@@ -85,6 +85,9 @@ struct Recording {
   u8 original[original_limit];  // the program code of all ranges
 };
 
+/// Whether the template of a trace is stored. later: by a later process of the program.
+enum class Keep : u8 { never, later, now };
+
 class Recorder {
  public:
   /// Starts recording, after begin_trace().
@@ -97,7 +100,7 @@ class Recorder {
   /// The dword at cache address `at` is a displacement to `to`, in the trace or a jump of its arena into the engine.
   void refer(const u8* at, u64 to);
   /// Stops recording: the trace gets no template.
-  void give_up() { on_ = false; }
+  void give_up() { keep_ = Keep::never; }
   /// Ends recording. The new template replaces the one of that use, 0 = none.
   void end(const Builder& b, u32 use = 0);
 
@@ -105,7 +108,7 @@ class Recorder {
   void add(const Fixup& fixup);
   bool is_in_body(u64 address) const { return address - r_.body < Recording::max_bytes; }
 
-  bool on_ = false;
+  Keep keep_ = Keep::never;
   u64 to_lookup_ = 0, to_model_ = 0, to_window_ = 0;
   Recording r_;
 };
@@ -121,9 +124,11 @@ class PersistentCache {
   virtual const Template* find(u64 /*pc*/) { return nullptr; }
   virtual Trace* reuse(const Template&, u64 /*pc*/, bool /*by_jump*/, Arena&) { return nullptr; }
 
-  /// Whether it stores templates of traces that were reoptimized this often; stores one.
-  virtual bool records(u8 /*generation*/) const { return false; }
+  /// Whether it stores templates of traces at `pc` that were reoptimized this often; stores one.
+  virtual Keep keeps(u64 /*pc*/, u8 /*generation*/) const { return Keep::never; }
   virtual void add(const Recording&, const Builder&, u32 /*use*/) {}
+  /// The use of a trace whose template a later process stores.
+  static constexpr u32 later_use = ~u32{0};
   /// What is known about the template of a use. used() returns false if it no longer exists.
   struct Used {
     u8 generation;

@@ -78,6 +78,26 @@ TEST_F(BundleTest, is_made_by_the_second_run) {
   EXPECT_EQ(bundles(), made);
 }
 
+// The first run of a large program stores a part of its code.
+TEST_F(BundleTest, has_all_code_of_a_large_program_after_its_second_run) {
+  command_.words = {"perl", "-MPOSIX", "-e", "print qq(one\\n)"};
+  const auto records = [&] {
+    channel::StoreHeader header{};
+    const int fd = open(kept_file(scratch_.file("cache")).path.c_str(), O_RDONLY);
+    EXPECT_EQ(pread(fd, &header, sizeof header, 0), static_cast<ssize_t>(sizeof header));
+    close(fd);
+    return header.records;
+  };
+  const Counts expected = run_counted(command_).counts;
+  const std::uint64_t first = records();
+  EXPECT_GT(first, 2048u);
+  expect_right(expected);
+  const std::uint64_t second = records();
+  EXPECT_GT(second, 2 * first);
+  expect_right(expected);
+  EXPECT_LT(records(), second + second / 16);
+}
+
 TEST_F(BundleTest, is_executed) {
   const Counted first = run_counted(command_);
   expect_right(first.counts);

@@ -286,7 +286,7 @@ bool load_bundle(u64 pc) {
 
 bool is_left_to_later(u64 pc) {
   const Module* const m = module_of(pc);
-  return m != nullptr && m->found == nullptr && m->fresh >= large_program;
+  return m != nullptr && m->found == nullptr && m->fresh >= large_program && m->reused < m->fresh / 2;
 }
 
 void forget_modules(u64 start, u64 end) {
@@ -294,11 +294,14 @@ void forget_modules(u64 start, u64 end) {
     if (modules[i].start < end && modules[i].end > start) modules[i] = modules[--modules_known];
 }
 
-u32 note_use(const Template& t, const Trace& trace) {
+u32 note_use(const Template& t, const Trace& trace, bool is_reused) {
   const u64 pc = trace.pc;
   if (uses.full()) return 0;
-  if (Module* const m = module_of(pc); m != nullptr && ++m->fresh == large_program && m->found == nullptr)
-    note_program(m->key);  // not at the end: the process may be killed
+  if (Module* const m = module_of(pc); m != nullptr) {
+    m->reused += is_reused;
+    // Not at the end: the process may be killed.
+    if (++m->fresh == large_program && m->found == nullptr) note_program(m->key);
+  }
   return uses.add({pc, use_of(t), 0, static_cast<u32>(&trace - tables.traces.data)}) + 1;
 }
 

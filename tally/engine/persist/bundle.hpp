@@ -93,6 +93,7 @@ struct Module {
   const channel::Bundle* found;
   u32 first_use, loaded;  // the traces that came from the bundle
   u32 fresh, better;      // additional traces; traces that replaced those of the bundle
+  u32 reused;             // of the additional ones: those made from templates
 };
 
 /// A trace that was made from a template.
@@ -117,12 +118,13 @@ u64 key_in_program(u64 key);
 /// the code around it. Returns false if none were created.
 bool load_bundle(u64 pc);
 /// Whether a later process of the program stores the templates of this code. Many programs run once, and storing takes
-/// two fifths of the time of a first run: the first process of a program stores the first templates of a file only.
+/// two fifths of the time of a first run: the first process of a program stores the first templates of a file only. If
+/// few of these existed, no others are searched either.
 bool is_left_to_later(u64 pc);
 /// The code at these addresses has changed.
 void forget_modules(u64 start, u64 end);
 /// Records that the trace and the template belong together. Returns the number of this use, or 0.
-u32 note_use(const Template& t, const Trace& trace);
+u32 note_use(const Template& t, const Trace& trace, bool is_reused);
 /// The cache was discarded.
 void forget_used_traces();
 /// Returns the template of a use, or null.

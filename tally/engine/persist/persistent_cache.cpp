@@ -61,7 +61,7 @@ void add_template(const Recording& r, const Builder& b, u32 use) {
   const Template& added = *reinterpret_cast<const Template*>(at);
   if (use != 0 && use != PersistentCache::later_use) return replace_used(use, added);
   publish_record(head);
-  t.use = note_use(added, t);
+  t.use = note_use(added, t, false);
 }
 
 /// With machine models, code is several times as large. If the first run of a large program stored all of it, it would
@@ -71,10 +71,10 @@ constexpr u64 first_made_limit = 32u << 20;
 class Store final : public PersistentCache {
  public:
   bool load(u64 pc) override { return load_bundle(pc); }
-  const Template* find(u64 pc) override { return find_template(pc); }
+  const Template* find(u64 pc) override { return is_left_to_later(pc) ? nullptr : find_template(pc); }
   Trace* reuse(const Template& t, u64 pc, bool by_jump, Arena& a) override {
     Trace* const made = persist::reuse(t, pc, by_jump, a);
-    if (made != nullptr && !made->dead) made->use = note_use(t, *made);
+    if (made != nullptr && !made->dead) made->use = note_use(t, *made, true);
     return made;
   }
   Keep keeps(u64 pc, u8 generation) const override {

@@ -150,7 +150,7 @@ std::optional<KeptNames> copy_used(const Store& to, const linux::CacheFile& file
   std::uint64_t bytes = 0;
   for (const std::uint32_t place : places) bytes += from.record(place)->bytes;
   if (bytes > most_bytes || places.size() > channel::store_slots / 4 || !has_space_for_slots(file, places.size()) ||
-      !linux::has_space(file, channel::store_log_offset, bytes))
+      !linux::has_space(file, channel::store_log_offset, bytes + channel::used_part_bytes))
     return std::nullopt;
   std::unordered_map<std::uint32_t, std::uint32_t> numbers;
   std::vector<channel::Bundle*> bundles;

@@ -53,6 +53,7 @@ class RecordMover {
     if (bytes_ > 0 && !(has_space_for_slots(file_, to_.header().records + fresh_.size() + bundles_.size()) &&
                         linux::has_space(file_, to_.header().end, bytes_)))
       return true;
+    to_.readable = std::max(to_.readable, to_.header().end + bytes_);
     if (!add_fresh()) return false;
     for (const channel::Bundle* const names : improvements_) improve_bundle(*names);
     return std::all_of(bundles_.begin(), bundles_.end(),
@@ -274,8 +275,8 @@ void Translations::open_kept(const linux::CacheFolder& folder) {
 /// Whether it is a store of this engine and this user.
 bool Translations::is_usable(const linux::CacheFile& file) const {
   channel::StoreHeader header{};
-  return file.bytes == store_bytes && linux::read_at(file.file.get(), 0, &header, sizeof header) &&
-         is_store(header, engine_) && header.check == channel::check_of(header, key_);
+  return file.bytes <= store_bytes && linux::read_at(file.file.get(), 0, &header, sizeof header) &&
+         is_store(header, engine_) && header.end <= file.bytes && header.check == channel::check_of(header, key_);
 }
 
 void Translations::keep() {
@@ -306,7 +307,7 @@ void Translations::add_to_file(const linux::CacheFolder& folder, const Store& fr
     auto mapped = linux::map_shared(old->file.get(), 0, store_bytes);
     if (!mapped) return;
     mapping = std::move(*mapped);
-    const Store store{mapping.data()};
+    const Store store{mapping.data(), old->bytes};
     if (const std::uint64_t damaged = fresh.header().refused; damaged > 0) {
       drop_damaged(store, old->file.get(), key_);
       folder.keep_remark(fmt::format("{} had damaged records ({})", name_, damaged));
@@ -317,22 +318,23 @@ void Translations::add_to_file(const linux::CacheFolder& folder, const Store& fr
     if (RecordMover(store, *old, fresh, added_.get(), key_, is_same ? &names : nullptr).move_all()) return;
   }
   // There is no usable file, or it is full: starts a new one with what runs used of it and with this run's records.
-  const auto file = folder.make_file(store_bytes);
+  const auto file = folder.make_file(channel::store_log_offset);
   if (!file || !linux::has_space(*file, 0, channel::store_slots_offset)) return;
   const auto made = linux::map_shared(file->file.get(), 0, store_bytes);
   if (!made) return;
-  const Store store{made->data()};
+  Store store{made->data(), file->bytes};
   store.begin(engine_);
   store.header().check = channel::check_of(store.header(), key_);
   std::optional<KeptNames> names;
   if (mapping.data()) {
-    const Store before{mapping.data()};
+    const Store before{mapping.data(), old->bytes};
     const auto copy = [&](const channel::UsedParts& used) {
       return copy_used(store, *file, before, old->file.get(), key_, used, most_kept_bytes() / 2);
     };
     names = copy(before.header().used);
     if (!names && is_same) names = copy(fresh.header().used);
   }
+  store.readable = store.header().end;
   RecordMover(store, *file, fresh, added_.get(), key_, is_same && names ? &*names : nullptr).move_all();
   folder.name_file(*file, name_);
 }

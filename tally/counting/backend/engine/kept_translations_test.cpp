@@ -129,11 +129,21 @@ TEST_F(TranslationsTest, the_last_of_several_bundles_with_one_key_is_kept) {
   EXPECT_NE(found->uses()[1] & channel::use_better, 0u);
 }
 
+// Archives and caches of CI write the zeros of sparse files.
+TEST_F(TranslationsTest, the_file_is_as_large_as_its_records) {
+  run({1});
+  const auto size = fs::file_size(file());
+  EXPECT_EQ(size, channel::store_log_offset + 32);
+  run({2, 3});
+  EXPECT_EQ(fs::file_size(file()), size + 2 * 32);
+  EXPECT_EQ(kept(), 3u);
+}
+
 TEST_F(TranslationsTest, a_store_that_is_full_to_the_last_byte_is_used) {
   run({1}, engine, channel::store_bytes - channel::store_log_offset - 64);
   run({2}, engine, 64);
   EXPECT_EQ(kept(), 2u);
-  EXPECT_EQ(fs::file_size(file()), channel::store_bytes);
+  EXPECT_LE(fs::file_size(file()), channel::store_bytes);
   run({});
   EXPECT_EQ(kept(), 2u);
 }

@@ -61,6 +61,7 @@ Result<Mapping> map_shared(int fd, std::uint64_t offset, std::size_t bytes) {
     return system_failure(Code::cannot_measure, "cannot map the engine's shared memory (mmap)",
                           "a limit on address space (`ulimit -v`) must leave 2 GB");
   }
+  (void)madvise(at, bytes, MADV_RANDOM);  // a sparse file on disk: do not allocate the pages around each one
   return Mapping(static_cast<std::uint8_t*>(at), bytes);
 }
 

@@ -78,7 +78,7 @@ std::vector<LoggedRecord> logged_records(const Store& store, int file) {
   std::vector<LoggedRecord> all;
   const auto add = [&](std::uint32_t place, const Head& head) { all.push_back({place, head.record, head.mark}); };
   const std::uint64_t end = std::min(store.header().end, store_bytes);
-  std::vector<std::uint8_t> part(std::min<std::uint64_t>(end - channel::store_log_offset, 256 << 10));
+  std::vector<std::uint8_t> part(std::min<std::uint64_t>(end - channel::store_log_offset, 64 << 10));
   std::uint64_t from = end;  // of `part`
   for (std::uint64_t at = channel::store_log_offset; at < end;) {
     if (at < from || at + sizeof(Head) > from + part.size()) {

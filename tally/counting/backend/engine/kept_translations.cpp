@@ -68,7 +68,7 @@ class RecordMover {
     std::uint32_t place, bytes;  ///< bytes: read once, because a program that is still running may change them
     std::size_t moved;           ///< its index in `moved_`
   };
-  static constexpr std::uint64_t most_at_once = 1 << 20;  // so that the check reads them from the processor's cache
+  static constexpr std::uint64_t most_at_once = 256 << 10;  // so that the check reads them from the processor's cache
 
   void sort_out() {
     const std::vector<LoggedRecord> logged = logged_records(from_, from_file_);

@@ -21,10 +21,10 @@ inline constexpr uint64_t record_unit = 16;  ///< records begin at multiples of 
 /// compiler 250,000.
 inline constexpr uint64_t store_bytes = 512u << 20;
 
-/// The table of slots has levels, each twice as large as the one before. A level is used once half of the slots of those
-/// before it are occupied, so that few records take few pages.
+/// The table of slots has levels, each twice as large as the one before. A level is used once half of the slots of
+/// those before it are occupied, so that few records take few pages.
 struct StoreLevel {
-  uint64_t first, slots;  ///< slots: a power of two
+  uint64_t first, slots;                               ///< slots: a power of two
   uint64_t first_record() const { return first / 2; }  ///< the number of records in the levels before it
 };
 inline constexpr uint64_t store_level_count = 9, first_level_slots = 4096;
@@ -226,13 +226,13 @@ struct Store {
 
   /// Makes a complete record visible to others. False if its part of the table is full.
   bool publish(const RecordHead& record) const { return publish(record.tag, place_of(record)); }
-  bool publish(uint32_t tag, uint32_t place) const {
-    const StoreSlot made{tag, place};
+  bool publish(uint32_t tag, uint32_t position) const {
+    const StoreSlot slot{tag, position};
     const StoreLevel level = store_level(level_of(__atomic_load_n(&header().records, __ATOMIC_RELAXED)));
     const uint64_t mask = level.slots - 1;
     for (uint64_t i = tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
       uint64_t expected = 0, desired;
-      __builtin_memcpy(&desired, &made, sizeof desired);
+      __builtin_memcpy(&desired, &slot, sizeof desired);
       if (__atomic_compare_exchange_n(reinterpret_cast<uint64_t*>(&slots()[level.first + i]), &expected, desired, false,
                                       __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
         __atomic_add_fetch(&header().records, 1, __ATOMIC_RELAXED);

@@ -73,7 +73,8 @@ u32 damaged;  // pages that could not be read
 bool is_file(u64 fd, u64 inode) {
   struct stat s;
   return inode != 0 && !failed(kernel(SYS_fstat, fd, reinterpret_cast<u64>(&s))) && s.st_ino == inode &&
-         s.st_size >= static_cast<s64>(channel::store_log_offset) && s.st_size <= static_cast<s64>(channel::store_bytes);
+         s.st_size >= static_cast<s64>(channel::store_log_offset) &&
+         s.st_size <= static_cast<s64>(channel::store_bytes);
 }
 
 /// Returns how much of a store has content: a program that locks all of its memory would read the rest, too.

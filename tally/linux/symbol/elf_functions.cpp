@@ -156,23 +156,24 @@ std::optional<Function> function_at(std::string_view bytes, std::uint64_t offset
   const auto header = header_of(file);
   std::optional<std::uint64_t> address;
   for (unsigned i = 0; header && !address && i < header->e_phnum; ++i) {
-    const auto part = file.at<Elf64_Phdr>(header->e_phoff + std::uint64_t{i} * header->e_phentsize);
-    if (part && part->p_type == PT_LOAD && (part->p_flags & PF_X) && offset - part->p_offset < part->p_filesz)
-      address = offset - part->p_offset + part->p_vaddr;
+    const auto segment = file.at<Elf64_Phdr>(header->e_phoff + std::uint64_t{i} * header->e_phentsize);
+    if (segment && segment->p_type == PT_LOAD && (segment->p_flags & PF_X) &&
+        offset - segment->p_offset < segment->p_filesz)
+      address = offset - segment->p_offset + segment->p_vaddr;
   }
   if (!address) return std::nullopt;
-  Function found;
+  Function last;
   bool has_all = false;
   each_code_symbol(file, *header, bytes.size(), has_all, [&](const auto& symbol, auto names, auto unit) {
-    if (symbol.st_value > *address || symbol.st_value < found.address) return;
+    if (symbol.st_value > *address || symbol.st_value < last.address) return;
     const Function function = function_of(symbol, names, unit);
-    if (std::tie(found.address, found.name) < std::tie(function.address, function.name)) found = function;
+    if (std::tie(last.address, last.name) < std::tie(function.address, function.name)) last = function;
   });
-  if (found.name.empty()) return std::nullopt;
+  if (last.name.empty()) return std::nullopt;
   // In a file without all symbols, the nearest one may belong to another function.
   const auto frame = frame_before(bytes, *address);
   const bool in_frame = frame && *address - frame->address < frame->bytes;
-  return in_frame && found.address < frame->address ? std::nullopt : std::optional(found);
+  return in_frame && last.address < frame->address ? std::nullopt : std::optional(last);
 }
 
 std::optional<std::uint64_t> bias_of(const Elf& elf, std::uint64_t offset, std::uint64_t start) {

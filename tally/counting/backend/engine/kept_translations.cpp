@@ -144,8 +144,8 @@ class RecordMover {
       auto place = write(copied.data(), bytes);
       if (place == 0) return false;
       const auto* at = reinterpret_cast<const std::uint8_t*>(copied.data());
-      for (; i < end; at += fresh_[i].bytes,
-                      place += static_cast<std::uint32_t>(fresh_[i++].bytes / channel::record_unit)) {
+      for (; i < end;
+           at += fresh_[i].bytes, place += static_cast<std::uint32_t>(fresh_[i++].bytes / channel::record_unit)) {
         const auto& head = *reinterpret_cast<const RecordHead*>(at);
         if (head.bytes != fresh_[i].bytes || !channel::is_sound(head, key_)) continue;
         const auto before = replaced.find(fresh_[i].place);

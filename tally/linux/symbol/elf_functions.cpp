@@ -17,40 +17,32 @@ constexpr std::uint64_t page_bytes = 4096;
 // Longer names are cut: many symbols may have the same one, and all are compared.
 constexpr std::size_t most_name = 4096;
 
-/// Calls each(symbol, names, unit) with the symbols of a table that are code.
+/// Calls each(table's type, index, symbol, names) for the symbols of all tables. Returns false if the file's section
+/// headers are truncated.
 template <class Each>
-void each_code_symbol(const Bytes& file, const Elf64_Shdr& table, std::string_view names, Each&& each) {
-  const std::uint64_t count = table.sh_size / sizeof(Elf64_Sym);
-  std::uint32_t unit = 0;  // of the local symbols that follow
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const auto symbol = file.at<Elf64_Sym>(table.sh_offset + i * sizeof(Elf64_Sym));
-    if (!symbol) return;
-    const unsigned type = ELF64_ST_TYPE(symbol->st_info);
-    if (type == STT_FILE) unit = static_cast<std::uint32_t>(i);
-    // Functions written in assembly may have no type.
-    const bool is_code = type == STT_FUNC || type == STT_GNU_IFUNC;
-    if (is_code && symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0) each(*symbol, names, unit);
-  }
-}
-
-/// The same for all tables. Returns false if the file's section headers are truncated.
-template <class Each>
-bool each_code_symbol(const Bytes& file, const Elf64_Ehdr& header, std::size_t file_bytes, bool& has_all, Each&& each) {
-  std::uint64_t read = 0;
-  has_all = false;
+bool each_symbol(const Bytes& file, const Elf64_Ehdr& header, std::size_t file_bytes, Each&& each) {
+  std::uint64_t n = 0;
   for (unsigned i = 0; i < header.e_shnum; ++i) {
-    const auto section = file.at<Elf64_Shdr>(header.e_shoff + std::uint64_t{i} * header.e_shentsize);
-    if (!section) return false;
-    if (section->sh_type != SHT_SYMTAB && section->sh_type != SHT_DYNSYM) continue;
-    const auto strings = file.at<Elf64_Shdr>(header.e_shoff + std::uint64_t{section->sh_link} * header.e_shentsize);
-    if (!strings) continue;
-    if (section->sh_type == SHT_SYMTAB) has_all = true;
+    const auto table = file.at<Elf64_Shdr>(header.e_shoff + std::uint64_t{i} * header.e_shentsize);
+    if (!table) return false;
+    if (table->sh_type != SHT_SYMTAB && table->sh_type != SHT_DYNSYM) continue;
+    const auto strings = file.at<Elf64_Shdr>(header.e_shoff + std::uint64_t{table->sh_link} * header.e_shentsize);
     // A file may claim to have many tables, all the same: reads no more symbols than the file has room for.
-    if (read > file_bytes / sizeof(Elf64_Sym)) continue;
-    each_code_symbol(file, *section, file.part(strings->sh_offset, strings->sh_size), each);
-    read += section->sh_size / sizeof(Elf64_Sym);
+    if (!strings || n > file_bytes / sizeof(Elf64_Sym)) continue;
+    const std::string_view names = file.part(strings->sh_offset, strings->sh_size);
+    for (std::uint64_t k = 0; k < table->sh_size / sizeof(Elf64_Sym); ++k, ++n) {
+      const auto symbol = file.at<Elf64_Sym>(table->sh_offset + k * sizeof(Elf64_Sym));
+      if (!symbol) break;
+      each(table->sh_type, k, *symbol, names);
+    }
   }
   return true;
+}
+
+/// Functions written in assembly may have no type.
+bool is_code(const Elf64_Sym& symbol) {
+  const unsigned type = ELF64_ST_TYPE(symbol.st_info);
+  return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol.st_shndx != SHN_UNDEF && symbol.st_value != 0;
 }
 
 Function function_of(const Elf64_Sym& symbol, std::string_view names, std::uint32_t unit) {
@@ -103,20 +95,14 @@ std::string_view content_at(const Bytes& file, const Elf64_Ehdr& header, std::ui
 std::optional<Exported> find_exported(std::string_view bytes, std::string_view name) {
   const Bytes file(bytes);
   const auto header = header_of(file);
-  for (unsigned i = 0; header && i < header->e_shnum; ++i) {
-    const auto section = file.at<Elf64_Shdr>(header->e_shoff + std::uint64_t{i} * header->e_shentsize);
-    if (!section || section->sh_type != SHT_DYNSYM) continue;
-    const auto strings = file.at<Elf64_Shdr>(header->e_shoff + std::uint64_t{section->sh_link} * header->e_shentsize);
-    if (!strings) continue;
-    const std::string_view names = file.part(strings->sh_offset, strings->sh_size);
-    for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= section->sh_size; at += sizeof(Elf64_Sym)) {
-      const auto symbol = file.at<Elf64_Sym>(section->sh_offset + at);
-      if (!symbol) break;
-      if (symbol->st_shndx == SHN_UNDEF || text_at(names, symbol->st_name).substr(0, most_name) != name) continue;
-      return Exported{symbol->st_value, symbol->st_size, content_at(file, *header, symbol->st_value, symbol->st_size)};
-    }
-  }
-  return std::nullopt;
+  std::optional<Exported> exported;
+  if (header)
+    each_symbol(file, *header, bytes.size(), [&](auto type, auto, const Elf64_Sym& symbol, auto names) {
+      if (exported || type != SHT_DYNSYM || symbol.st_shndx == SHN_UNDEF || text_at(names, symbol.st_name) != name)
+        return;
+      exported = {symbol.st_value, symbol.st_size, content_at(file, *header, symbol.st_value, symbol.st_size)};
+    });
+  return exported;
 }
 
 Result<Elf> read_elf(std::string_view bytes) {
@@ -135,13 +121,16 @@ Result<Elf> read_elf(std::string_view bytes) {
     if (part->p_type == PT_LOAD && (part->p_flags & PF_X))
       elf.executable.push_back({part->p_offset, part->p_filesz, part->p_vaddr});
   }
-  bool has_all = false;
-  if (!each_code_symbol(file, *header, bytes.size(), has_all, [&](const auto& symbol, auto names, auto unit) {
-        const Function function = function_of(symbol, names, unit);
-        if (!function.name.empty()) elf.functions.push_back(function);
+  elf.stripped = true;
+  std::uint32_t unit = 0;  // of the local symbols that follow
+  if (!each_symbol(file, *header, bytes.size(), [&](auto type, auto index, const Elf64_Sym& symbol, auto names) {
+        if (type == SHT_SYMTAB) elf.stripped = false;
+        if (index == 0 || ELF64_ST_TYPE(symbol.st_info) == STT_FILE) unit = static_cast<std::uint32_t>(index);
+        if (!is_code(symbol)) return;
+        if (const Function function = function_of(symbol, names, unit); !function.name.empty())
+          elf.functions.push_back(function);
       }))
     return fail(Code::bad_usage, "its section headers are truncated");
-  elf.stripped = !has_all;
   // Exported functions are in both tables; a name that both contain, local and global, is one function.
   const auto key = [](const Function& f) { return std::tuple(f.address, f.name, f.local); };
   std::sort(elf.functions.begin(), elf.functions.end(),
@@ -163,10 +152,9 @@ std::optional<Function> function_at(std::string_view bytes, std::uint64_t offset
   }
   if (!address) return std::nullopt;
   Function last;
-  bool has_all = false;
-  each_code_symbol(file, *header, bytes.size(), has_all, [&](const auto& symbol, auto names, auto unit) {
-    if (symbol.st_value > *address || symbol.st_value < last.address) return;
-    const Function function = function_of(symbol, names, unit);
+  each_symbol(file, *header, bytes.size(), [&](auto, auto, const Elf64_Sym& symbol, auto names) {
+    if (symbol.st_value > *address || symbol.st_value < last.address || !is_code(symbol)) return;
+    const Function function = function_of(symbol, names, 0);
     if (std::tie(last.address, last.name) < std::tie(function.address, function.name)) last = function;
   });
   if (last.name.empty()) return std::nullopt;

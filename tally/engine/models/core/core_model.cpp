@@ -82,6 +82,7 @@ class Run {
       if (result != no_register) ready_[result] = done;
     if ((instruction.memory & CoreInstruction::stores) != 0) remember(instruction.at, done);
     change_places(instruction);
+    if (serializes(instruction)) wait_for_all();
   }
 
   std::uint32_t aliases() const { return aliases_; }
@@ -134,6 +135,17 @@ class Run {
   static Cause own_cause(const CoreInstruction& instruction) {
     const bool locks = instruction.operation == Operation::locked || instruction.operation == Operation::fence_full;
     return locks ? Cause::locks : Cause::core;
+  }
+
+  // Whether later instructions start only when this one and all before it have ended.
+  static bool serializes(const CoreInstruction& instruction) {
+    const Operation operation = instruction.operation;
+    return operation == Operation::fence || operation == Operation::fence_full || operation == Operation::serialize;
+  }
+
+  void wait_for_all() {
+    for (std::int32_t& time : ready_) time = larger(time, front_);
+    for (unsigned port = 0; port < ports; ++port) free_[port] = larger(free_[port], front_);
   }
 
   // When the value of a load is there: from the first level, or from the newest store that overlaps it.

@@ -194,13 +194,17 @@ class ExecutedFlow final : public models::CoreSource {
     if (!block.instructions.empty()) return block.instructions;
     block.instructions = {&codes_[code_count_], block.length};
     u64 pc = block.begin;
+    bool crossed = false;  // the last instruction began in the line before
     for (u32 i = 0; i < block.length; i++) {
       Instruction in;
       bool readable = false;
       models::CoreInstruction& code = codes_[code_count_++];
       if (!read_instruction(bytes_, pc, in, readable)) continue;
       code = core_code(in);
-      code.begins_line = pc % 64 == 0 || pc % 64 + in.length > 64;
+      // Across lines, a branch is fetched with its last byte, and others with their first.
+      const bool crosses = pc % 64 + in.length > 64, branches = in.kind != Kind::plain;
+      code.begins_line = pc % 64 == 0 || crossed || (branches && crosses);
+      crossed = crosses && !branches;
       code.is_indirect = in.kind == Kind::jump_indirect || in.kind == Kind::call_indirect;
       // Absolute addresses are equal wherever the program is, but the distance to others is not.
       can_be_kept &= block.begin < models::absolute_limit || in.rip_relative() || !models::is_fixed(code.at);

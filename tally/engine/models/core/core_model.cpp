@@ -35,6 +35,7 @@ class Run {
         lead_(core.lead() * ticks_per_cycle),
         loaded_(state.loaded),
         fetched_(state.fetched),
+        fetch_joins_(state.fetch_joins),
         stack_moved_(state.stack_moved) {
     for (unsigned i = 0; i < registers; ++i) ready_[i] = state.ready[i];
     for (unsigned i = 0; i < units; ++i) free_[i] = state.free[i];
@@ -76,7 +77,7 @@ class Run {
     const std::int32_t waited = larger(start - retired, 0);
     spend(wait, waited);
     spend(own, worked - retired - waited);
-    front_ = is_fused ? worked : larger(worked, fetch(instruction));
+    front_ = is_fused ? worked : larger(worked, fetch(instruction, is_fused_ && next->begins_line));
     spend(Cause::front_end, front_ - worked);
     for (const Register result : instruction.results)
       if (result != no_register) ready_[result] = done;
@@ -96,6 +97,7 @@ class Run {
     static_assert(most_window * ticks_per_cycle <= INT16_MAX);
     state.loaded = loaded_;
     state.fetched = fetched_;
+    state.fetch_joins = fetch_joins_;
     state.stack_moved = stack_moved_;
     const auto at_end = [this](std::int32_t time) {
       return static_cast<std::int16_t>(larger(time - front_, -window_));
@@ -324,12 +326,17 @@ class Run {
     return is_vector(instruction.results[0]) ? core_.vector_loads : core_.loads;
   }
 
-  // Fetches an instruction; returns when that is done.
-  std::int32_t fetch(const CoreInstruction& instruction) {
+  // Fetches an instruction, with the last bytes of its jump in a line of their own or not; returns when that is done.
+  std::int32_t fetch(const CoreInstruction& instruction, bool jump_begins_line) {
     if (core_.fetch == 0) return front_;
-    if (instruction.begins_line || fetched_ == 0) {
-      occupy_unit(fetch_unit, ticks_per_cycle / (fetched_ == 0 ? core_.fetches : 1));
-      fetched_ = core_.fetch;
+    const bool begins_line = instruction.begins_line || jump_begins_line;
+    if (begins_line || fetched_ <= 1) {
+      // Two parts of one line, or one before and one after a taken branch, are fetched together.
+      const bool is_next_line = begins_line && fetched_ != 0;
+      const bool joins = fetch_joins_ && !is_next_line && free_[fetch_unit] >= earliest_;
+      if (!joins) occupy_unit(fetch_unit, ticks_per_cycle);
+      fetch_joins_ = !joins && core_.fetches > 1;
+      fetched_ = static_cast<std::uint8_t>(core_.fetch + 1);
     }
     --fetched_;
     // Here, because what follows is not known.
@@ -410,6 +417,7 @@ class Run {
   std::int32_t front_ = 0;         ///< when the last instruction ended
   std::uint64_t loaded_;           ///< as CoreState::loaded
   std::uint8_t fetched_;           ///< as CoreState::fetched
+  bool fetch_joins_;               ///< as CoreState::fetch_joins
   bool stack_moved_;               ///< as CoreState::stack_moved
   Register copied_ = no_register;  ///< the result of the last instruction, if that is a move between registers
   CoreTimes spent_;

@@ -54,7 +54,7 @@ struct CoreInstruction {
       no_register;          ///< the register to which the instruction adds `by`, and that it does not write otherwise
   SymbolicAddress at = {};  ///< of its access to memory, if there is one
   std::uint32_t by = 0;
-  bool begins_line = false;  ///< it is the first one that needs its last 64-byte line of code
+  bool begins_line = false;  ///< it is fetched as the first one of a 64-byte line of code
   bool is_indirect = false;  ///< a jump or call to an address that is not in the instruction; no return
 };
 
@@ -110,7 +110,7 @@ struct CoreTable {
   bool fuses = false;               ///< a comparison and the conditional jump after it are one operation
   std::uint8_t fetch = 0;           ///< operations of one line of code that are fetched in a cycle, up to a taken
                                     ///< branch; 0: any
-  std::uint8_t fetches = 1;         ///< of them in a cycle, unless a line begins
+  std::uint8_t fetches = 1;         ///< 2: two of one line, or before and after a taken branch, are one cycle's
   std::uint8_t indirect = 0;        ///< cycles in which nothing is fetched after an indirect jump or call
   std::uint8_t returns = 0;         ///< cycles from a return to the next one, at least
   std::uint8_t access_bytes = 64;   ///< most bytes of an access that a port takes in a cycle
@@ -181,7 +181,8 @@ constexpr std::int32_t alias_cycles = 4;
 struct CoreState {
   std::int16_t ready[registers] = {};
   std::int16_t free[units] = {};
-  std::uint8_t fetched = 0;           ///< operations that were fetched and have not started; 0 after a taken branch
+  std::uint8_t fetched = 0;  ///< 1 + the operations that were fetched and have not started; 0: after a taken branch
+  bool fetch_joins = false;  ///< the next fetch may be in the cycle of the last one
   bool stack_moved = false;           ///< RSP was moved by the front end, and nothing else has read it since
   std::uint64_t loaded = 0;           ///< in order: bit r: the value of register r comes from a load
   RecentStore stores[recent_stores];  ///< the newest first

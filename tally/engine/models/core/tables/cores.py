@@ -53,8 +53,7 @@ parameters = {
                  mispredict=20),
     "zen5": dict(index_latency=1, forward=7, vector_forward=9, forward_blocked=14, renames="all", renamed_stores=13,
                  loads_extend=True, shifts_keep_flags=False, stack_sync=1, fuses_moves=True,
-                 computes_constants=True, fetch=8,
-                 fetches=2, indirect=1, returns=4, store_bytes=32, store_joins=True, mispredict=22),
+                 computes_constants=True, fetch=6, fetches=2, indirect=1, returns=4, store_bytes=32, store_joins=True, mispredict=22),
 }
 
 alus = ["alu0", "alu1", "alu2", "alu3", "alu4", "alu5"]  # of Zen 5; Zen 4 has four of them

@@ -48,7 +48,7 @@ struct ModelTiming {
 };
 
 /// At least the number of values of models::Operation.
-inline constexpr uint32_t core_kinds = 128;
+inline constexpr uint32_t core_kinds = 136;
 
 /// Like models::MissedLoads.
 struct ModelMissedLoads {
@@ -61,7 +61,8 @@ struct ModelCore {
   uint8_t width, load_latency, vector_load_latency, index_latency, forward, vector_forward, forward_blocked, renames;
   uint8_t renamed_stores, fuses, fetch, fetches, indirect, returns, access_bytes, store_bytes, store_joins,
       store_merges;
-  uint8_t loads_extend, shifts_keep_flags, stack_sync, fuses_moves, computes_constants, reserved;
+  uint8_t loads_extend, shifts_keep_flags, stack_sync, fuses_moves, computes_constants, reissues, adds_index_last,
+      reserved[7];
   ModelMissedLoads exposed;        ///< cycles that a branch waits for each of these loads
   ModelTiming timing[core_kinds];  ///< indexed by models::Operation
 };

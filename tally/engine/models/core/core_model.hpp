@@ -102,9 +102,12 @@ struct CoreTable {
   std::uint8_t forward_blocked = 12;  ///< from the end of a store to the result of a load of which it has only a part
   Renames renames = Renames::none;    ///< loads of exactly what was stored take no time
   std::uint8_t renamed_stores = 9;    ///< of the last stores, those for which this holds
-  bool loads_extend = false;          ///< a load extends its value in no time of its own
-  bool shifts_keep_flags = true;      ///< a shift by a register waits for the flags, which it may keep
-  std::uint8_t stack_sync = 0;        ///< cycles until others see what push, pop, call and ret add to RSP
+  std::uint8_t loads_extend = 0;    ///< loads extend their values in no time of their own: 1: by zeros; 2: also by the
+                                    ///< sign
+  bool shifts_keep_flags = true;    ///< a shift by a register waits for the flags, which it may keep
+  bool reissues = false;            ///< see Run::reissue()
+  bool adds_index_last = false;     ///< an index of three address parts has a latency of 1
+  std::uint8_t stack_sync = 0;      ///< cycles until others see what push, pop, call and ret add to RSP
   bool fuses_moves = false;         ///< a move between registers and an operation that changes its result take one slot
   bool computes_constants = false;  ///< a move of a constant takes a port
   bool fuses = false;               ///< a comparison and the conditional jump after it are one operation
@@ -146,7 +149,8 @@ constexpr void copy_parameters(const From& from, To& to) {
   copy(from.forward, to.forward), copy(from.vector_forward, to.vector_forward);
   copy(from.renames, to.renames), copy(from.renamed_stores, to.renamed_stores), copy(from.fuses, to.fuses);
   copy(from.stack_sync, to.stack_sync), copy(from.fuses_moves, to.fuses_moves);
-  copy(from.loads_extend, to.loads_extend), copy(from.shifts_keep_flags, to.shifts_keep_flags);
+  copy(from.loads_extend, to.loads_extend), copy(from.reissues, to.reissues);
+  copy(from.adds_index_last, to.adds_index_last), copy(from.shifts_keep_flags, to.shifts_keep_flags);
   copy(from.computes_constants, to.computes_constants);
   copy(from.fetch, to.fetch), copy(from.fetches, to.fetches);
   copy(from.indirect, to.indirect), copy(from.returns, to.returns);
@@ -181,10 +185,11 @@ constexpr std::int32_t alias_cycles = 4;
 struct CoreState {
   std::int16_t ready[registers] = {};
   std::int16_t free[units] = {};
-  std::uint8_t fetched = 0;  ///< 1 + the operations that were fetched and have not started; 0: after a taken branch
-  bool fetch_joins = false;  ///< the next fetch may be in the cycle of the last one
-  bool stack_moved = false;           ///< RSP was moved by the front end, and nothing else has read it since
-  std::uint64_t loaded = 0;           ///< in order: bit r: the value of register r comes from a load
+  std::uint8_t fetched = 0;   ///< 1 + the operations that were fetched and have not started; 0: after a taken branch
+  bool fetch_joins = false;   ///< the next fetch may be in the cycle of the last one
+  bool stack_moved = false;   ///< RSP was moved by the front end, and nothing else has read it since
+  std::uint64_t loaded = 0;   ///< bit r: the value of register r comes from a load
+  std::uint64_t chained = 0;  ///< bit r: from an operation that begins a chain, see Run::reissue()
   RecentStore stores[recent_stores];  ///< the newest first
   bool operator==(const CoreState&) const = default;
 };

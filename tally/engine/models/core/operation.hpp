@@ -9,18 +9,21 @@ namespace tally::models {
 enum class Operation : std::uint8_t {
   unknown,
   nop,
-  zeroing,       ///< clearing a register by an idiom (xor with itself): no sources, no latency
-  move,          ///< also loads and stores, whose time comes from the memory operand
-  extend,        ///< to a wider register
-  alu,           ///< addition, logic, comparison, test, decrement …
-  add_constant,  ///< of a constant to a 64-bit register, which some cores do at renaming
-  carry,         ///< addition and subtraction with carry
-  select,        ///< cmov
-  set,           ///< setcc
-  lea,           ///< up to two address parts
-  lea_slow,      ///< three address parts
-  lea_relative,  ///< to RIP
-  shift,         ///< by a constant, and rotation
+  zeroing,          ///< clearing a register by an idiom (xor with itself): no sources, no latency
+  move,             ///< also loads and stores, whose time comes from the memory operand
+  extend,           ///< to a wider register
+  extend_sign,      ///< movsx, movsxd
+  alu,              ///< addition, logic, comparison, test, decrement …
+  add_constant,     ///< of a constant to a 64-bit register, which some cores do at renaming
+  carry,            ///< addition and subtraction with carry
+  select,           ///< cmov by one flag
+  select_unsigned,  ///< cmovbe, cmova
+  select_signed,    ///< cmovl, cmovle, cmovge, cmovg
+  set,              ///< setcc
+  lea,              ///< up to two address parts
+  lea_slow,         ///< three address parts
+  lea_relative,     ///< to RIP
+  shift,            ///< by a constant, and rotation
   shift_by_register,
   rotate_carry,
   shift_double,

@@ -36,23 +36,24 @@ cores = {
 #   mispredict: Golden Cove (on Granite Rapids, 2026-11-28), Zen 4 and Zen 5 (2026-11-29): measured, random branches against
 #     constant ones; Zen 3: that of Zen 4, whose pipeline it has. The others are not checked: LLVM's MispredictPenalty (16,
 #     14, 14, 17), a load and a comparison.
+#   loads_extend: Zen 5: measured, 2026-11-30; the others: LLVM's latencies of such loads.
 #   fetch, indirect, access_bytes, store_merges: Zen 4: measured, 2026-11-29: a taken branch, a line, and each 8 operations
 #     of a line take a cycle; a call and return of another library take 8 by a pointer and 9 by the PLT instead of 5; 2
 #     stores into one line take 1, into two lines 2. Zen 2, 3: not checked. Golden Cove: Intel's manual, not checked;
 #     indirect jumps of a Granite Rapids take 1.6 cycles. Others fetch from windows of 32 bytes, which is not modelled.
 #   All of Zen 5: measured, 2026-11-29. A taken branch takes half a cycle, a call and its return 4 cycles, by a pointer 6.
 parameters = {
-    "haswell": dict(forward=5, forward_blocked=12, access_bytes=32, mispredict=22),
-    "skylake": dict(forward=5, forward_blocked=13, mispredict=20),
-    "icelake-server": dict(forward=5, forward_blocked=14, store_merges=True, mispredict=20),
-    "sapphire-rapids": dict(forward=6, forward_blocked=17, renames="without_index", fetch=8, store_merges=True, mispredict=24),
-    "zen2": dict(forward=7, forward_blocked=14, renames="moves", fetch=8, indirect=3, access_bytes=32, mispredict=22),
-    "zen3": dict(forward=7, forward_blocked=16, renames="moves", fetch=8, indirect=3, access_bytes=32, store_merges=True,
+    "haswell": dict(forward=5, loads_extend=2, forward_blocked=12, access_bytes=32, mispredict=22),
+    "skylake": dict(forward=5, loads_extend=2, forward_blocked=13, mispredict=20),
+    "icelake-server": dict(forward=5, loads_extend=2, forward_blocked=14, store_merges=True, mispredict=20),
+    "sapphire-rapids": dict(forward=6, loads_extend=1, forward_blocked=17, renames="without_index", fetch=8, store_merges=True, mispredict=24),
+    "zen2": dict(forward=7, loads_extend=2, forward_blocked=14, renames="moves", fetch=8, indirect=3, access_bytes=32, mispredict=22),
+    "zen3": dict(forward=7, loads_extend=2, forward_blocked=16, renames="moves", fetch=8, indirect=3, access_bytes=32, store_merges=True,
                  mispredict=20),
-    "zen4": dict(forward=7, forward_blocked=19, renames="moves", fetch=8, indirect=3, access_bytes=32, store_merges=True,
+    "zen4": dict(forward=7, loads_extend=2, forward_blocked=19, renames="moves", fetch=8, indirect=3, access_bytes=32, store_merges=True,
                  mispredict=20),
     "zen5": dict(index_latency=1, forward=7, vector_forward=9, forward_blocked=14, renames="all", renamed_stores=13,
-                 loads_extend=True, shifts_keep_flags=False, stack_sync=1, fuses_moves=True,
+                 loads_extend=1, reissues=True, adds_index_last=True, shifts_keep_flags=False, stack_sync=1, fuses_moves=True,
                  computes_constants=True, fetch=6, fetches=2, indirect=1, returns=4, store_bytes=32, store_joins=True, mispredict=22),
 }
 
@@ -60,15 +61,15 @@ alus = ["alu0", "alu1", "alu2", "alu3", "alu4", "alu5"]  # of Zen 5; Zen 4 has f
 
 # The fields of CoreTable in their order, with their defaults.
 fields = dict(index_latency=0, forward=None, vector_forward=0, forward_blocked=None, renames="none", renamed_stores=9,
-              loads_extend=False, shifts_keep_flags=True, stack_sync=0,
+              loads_extend=0, shifts_keep_flags=True, reissues=False, adds_index_last=False, stack_sync=0,
               fuses_moves=False, computes_constants=False, fuses=False, fetch=0, fetches=1, indirect=0, returns=0, access_bytes=64, store_bytes=64, store_joins=False,
               store_merges=False, mispredict=None)
 
 # A representative of each kind; none for those that only corrections describe.
 instructions = {
-    "nop": "nop", "zeroing": "xorl %eax, %eax", "move": "movq %rax, %rcx", "extend": "movslq %eax, %rcx",
+    "nop": "nop", "zeroing": "xorl %eax, %eax", "move": "movq %rax, %rcx", "extend": "movzbl %al, %ecx", "extend_sign": "movslq %eax, %rcx",
     "alu": "addq %rax, %rcx", "add_constant": "addq $8, %rcx", "carry": "adcq %rax, %rcx",
-    "select": "cmoveq %rax, %rcx", "set": "sete %al", "lea": "leaq (%rax,%rcx), %rdx",
+    "select": "cmoveq %rax, %rcx", "select_unsigned": "cmovbeq %rax, %rcx", "select_signed": "cmovlq %rax, %rcx", "set": "sete %al", "lea": "leaq (%rax,%rcx), %rdx",
     "lea_slow": "leaq 8(%rax,%rcx), %rdx", "lea_relative": "leaq 8(%rip), %rdx", "shift": "shlq $3, %rax", "shift_by_register": "shlq %cl, %rax",
     "rotate_carry": "rclq $1, %rax", "shift_double": "shldq $3, %rax, %rcx", "bit_test": "btq $3, %rax", "bit_set": "btsq $3, %rax",
     "bit_test_memory": "btl %ecx, (%rax)", "bit_deposit": "pdepq %rax, %rcx, %rdx",

@@ -343,6 +343,78 @@ TEST(CoreZen5, TwoBranchesAreTakenInACycleAndAReturnInFour) {
   EXPECT_NEAR(cycles({.operation = Operation::ret}), 4.0, 0.05);
 }
 
+TEST(CoreZen5, TwoPartsOfALineAreFetchedInACycle) {
+  // Loops at different offsets to a line, 2026-11-30.
+  const auto cycles = [](std::size_t operations, std::size_t begins_line) {
+    Code code(operations, nop());
+    code.push_back(jump());
+    if (begins_line < code.size()) code[begins_line].begins_line = true;
+    CoreState state;
+    std::int64_t ticks = 0;
+    for (int i = 0; i < 1000; ++i) {
+      ticks += run(zen5_core, code, state).ticks;
+      state.fetched = 0;
+    }
+    return static_cast<double>(ticks) / 1000 / ticks_per_cycle;
+  };
+  EXPECT_NEAR(cycles(5, 99), 0.75, 0.01) << "six of eight slots";
+  EXPECT_NEAR(cycles(6, 99), 1.0, 0.01) << "seven are two parts";
+  EXPECT_NEAR(cycles(4, 2), 1.0, 0.01) << "the second line is fetched with the loop's begin";
+  EXPECT_NEAR(cycles(7, 7), 2.0, 0.01) << "two parts of a line, and the jump in the next one";
+}
+
+TEST(CoreZen5, TheSecondOfAChainTakesItsPortTwice) {
+  const CoreInstruction begin{.operation = Operation::lea, .sources = {r13}, .results = {r11}};
+  const CoreInstruction end{.operation = Operation::alu, .sources = {r11, r13}, .results = {flags_register}};
+  const auto chain = [&](std::size_t additions) {
+    Code code(1 + additions, add(r11, r13));
+    code[0] = begin;
+    return per_iteration(code, zen5_core);
+  };
+  EXPECT_NEAR(per_iteration({begin, begin, begin}, zen5_core), 0.5, 0.01);
+  EXPECT_NEAR(chain(1), 0.5, 0.01);
+  EXPECT_NEAR(chain(2), 0.67, 0.01);
+  EXPECT_NEAR(chain(3), 0.83, 0.01);
+  EXPECT_NEAR(per_iteration({begin, end}, zen5_core), 0.5, 0.01);
+  EXPECT_NEAR(per_iteration({begin, end, branch()}, zen5_core), 0.34, 0.02) << "a comparison with its jump does not";
+  EXPECT_NEAR(per_iteration({load(r11, r12), load(r13, r11)}, zen5_core), 0.6, 0.01);
+  EXPECT_NEAR(per_iteration({load(r11, r12), load(r13, r12)}, zen5_core), 0.5, 0.01);
+}
+
+TEST(CoreZen5, AnIndexOfThreeAddressPartsIsAddedLast) {
+  const auto sum = [](Register base, Register index) {
+    return CoreInstruction{.operation = Operation::lea_slow, .sources = {base, index}, .results = {r12}};
+  };
+  EXPECT_EQ(per_iteration({sum(r12, r13)}, zen5_core), 2.0);
+  EXPECT_EQ(per_iteration({sum(r13, r12)}, zen5_core), 1.0);
+  EXPECT_EQ(per_iteration({sum(r13, r12)}, zen4_core), 2.0);
+}
+
+TEST(CoreZen5, LoadsExtendByZerosInNoTime) {
+  CoreInstruction extend = load(r12, r12);
+  extend.operation = Operation::extend;
+  EXPECT_EQ(per_iteration({extend}, zen5_core), 4.0);
+  EXPECT_EQ(per_iteration({extend}, haswell_core), 5.0);
+  extend.operation = Operation::extend_sign;
+  EXPECT_EQ(per_iteration({extend}, zen5_core), 5.0);
+  EXPECT_EQ(per_iteration({extend}, haswell_core), 5.0);
+}
+
+TEST(Core, AfterAFenceNothingRunsAhead) {
+  const auto cycles = [](Operation first) {
+    Code code{{.operation = first}};
+    code.resize(1 + 60, compare(r11));
+    CoreState state;
+    std::vector<CoreTimes> each(code.size());
+    run(zen5_core, code, state, each);
+    std::uint64_t ticks = 0;
+    for (std::size_t i = 1; i < each.size(); ++i) ticks += each[i].sum();
+    return static_cast<double>(ticks) / ticks_per_cycle;
+  };
+  EXPECT_NEAR(cycles(Operation::pause), 60 / 8.0, 0.1) << "limited by the width";
+  EXPECT_NEAR(cycles(Operation::fence), 60 / 6.0, 1.1) << "by the ports";
+}
+
 TEST(CoreZen5, ShiftsByARegisterDoNotWaitForFlags) {
   const CoreInstruction shift{.operation = Operation::shift_by_register,
                               .sources = {r11, r13, flags_register, carry_register},

@@ -46,6 +46,11 @@ TEST(Operation, FormsChangeTheKind) {
   EXPECT_EQ(operation_of("lea", {.relative = true}), Operation::lea_relative);
   EXPECT_EQ(operation_of("bswap", {.bits = 32}), Operation::byte_swap);
   EXPECT_EQ(operation_of("bswap", {.bits = 64}), Operation::byte_swap_wide);
+  EXPECT_EQ(operation_of("movzx", {.memory = true}), Operation::extend);
+  EXPECT_EQ(operation_of("movsxd", {.memory = true}), Operation::extend_sign);
+  EXPECT_EQ(operation_of("cmovz", {}), Operation::select);
+  EXPECT_EQ(operation_of("cmovnbe", {}), Operation::select_unsigned);
+  EXPECT_EQ(operation_of("cmovle", {}), Operation::select_signed);
   EXPECT_EQ(operation_of("xchg", {}), Operation::exchange);
   EXPECT_EQ(operation_of("xchg", {.memory = true}), Operation::locked);
   EXPECT_EQ(operation_of("add", {.memory = true, .locked = true}), Operation::locked);

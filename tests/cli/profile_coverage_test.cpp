@@ -154,5 +154,18 @@ TEST_F(ProfileCoverage, names_a_source_that_changed_after_the_build) {
   EXPECT_NE(output.content().value_or("").find("this file is newer"), std::string::npos);
 }
 
+// A program may name any file as its source, and pages are passed on.
+TEST_F(ProfileCoverage, page_contains_only_files_with_the_name_of_a_source) {
+  const TemporaryFile page("tested.coverage.html"), secret("secret");
+  std::ofstream(secret.path()) << "the secret text\n";
+  std::ofstream(source_.path(), std::ios::app) << "\n#line 1 \"" + secret.path() + "\"\nint more(void) { return 1; }\n";
+  ASSERT_EQ(shell("gcc -O0 -g -o " + program_.path() + " " + source_.path()).code(), 0);
+  if (profile(page.path()).code() == 125) GTEST_SKIP() << "built without libdw";
+  const std::string text = page.content().value_or("");
+  EXPECT_NE(text.find("absolute(i)"), std::string::npos) << "the source is in it";
+  EXPECT_NE(text.find(secret.path() + ": the source file is missing, or its name"), std::string::npos);
+  EXPECT_EQ(text.find("the secret text"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tally::test

@@ -4,6 +4,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/coverage.hpp"
 #include "tally/output/html/page_frame.hpp"
+#include "tally/output/html/profile_page.hpp"
 #include "tally/output/kinds/profile_forms.hpp"
 #include "tally/output/kit/element.hpp"
 
@@ -79,9 +80,9 @@ std::string profile_coverage_page(const result::Profile& profile, const ProfileS
     called_ones += called(file);
     outcomes += file.outcomes();
     seen += file.seen_outcomes();
-    const auto source = style.source ? style.source(path, {}) : std::nullopt;
+    const auto source = style.source && is_source_name(path) ? style.source(path, {}) : std::nullopt;
     sources += source ? source_of(path, file, source->text, newer.contains(path))
-                      : element("p", printable(path) + ": the source file was not found");
+                      : element("p", printable(path) + ": the source file is missing, or its name has no extension of a source file");
   }
   table.add({"all files", share(executed, lines), share(called_ones, functions), share(seen, outcomes)});
   const std::string command = shell_words(profile.stat.command);

@@ -51,6 +51,10 @@ std::vector<PageCall> page_calls(const result::Profile& profile, const std::vect
 std::vector<std::vector<std::int64_t>> inclusive_by_function(const result::Profile& profile,
                                                              const std::vector<std::size_t>& events);
 
+/// Whether a file name has the extension of a source file. Pages are passed on, and a program or a stored profile may
+/// name any file of the user who creates the page, so pages have no other files.
+bool is_source_name(const std::string& path);
+
 /// Reads source lines for a page, until the page has enough of them. The page escapes them as JSON.
 class SourceText {
  public:

@@ -20,20 +20,6 @@ std::string shown_line(std::string_view line) {
   return shortened(ForeignText(text).in_line(), most, 0);
 }
 
-/// Whether a file name has the extension of a source file. Pages are passed on, and a program or a stored profile may
-/// name any file of the user who creates the page, so other files are not read.
-bool is_source_name(const std::string& path) {
-  constexpr std::string_view endings[] = {
-      "C",   "F",   "F90",  "H",   "S",     "adb",   "ads", "asm", "c",   "c++",  "cc", "cpp", "cr",  "cs",  "cu",
-      "cuh", "cxx", "d",    "def", "f",     "f90",   "for", "go",  "h",   "h++",  "hh", "hpp", "hs",  "hxx", "inc",
-      "inl", "ipp", "java", "jl",  "js",    "kt",    "l",   "lua", "m",   "ml",   "mm", "nim", "pas", "pl",  "py",
-      "pyx", "rb",  "rs",   "s",   "scala", "swift", "tcc", "ts",  "txx", "vala", "y",  "zig"};
-  const std::string name = file_name(path);
-  const std::size_t dot = name.rfind('.');
-  return dot != std::string::npos && dot != 0 &&
-         std::find(std::begin(endings), std::end(endings), std::string_view(name).substr(dot + 1)) != std::end(endings);
-}
-
 std::vector<std::string> split_lines(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size();) {
@@ -45,6 +31,18 @@ std::vector<std::string> split_lines(const std::string& text) {
 }
 
 }  // namespace
+
+bool is_source_name(const std::string& path) {
+  constexpr std::string_view endings[] = {
+      "C",   "F",   "F90",  "H",   "S",     "adb",   "ads", "asm", "c",   "c++",  "cc", "cpp", "cr",  "cs",  "cu",
+      "cuh", "cxx", "d",    "def", "f",     "f90",   "for", "go",  "h",   "h++",  "hh", "hpp", "hs",  "hxx", "inc",
+      "inl", "ipp", "java", "jl",  "js",    "kt",    "l",   "lua", "m",   "ml",   "mm", "nim", "pas", "pl",  "py",
+      "pyx", "rb",  "rs",   "s",   "scala", "swift", "tcc", "ts",  "txx", "vala", "y",  "zig"};
+  const std::string name = file_name(path);
+  const std::size_t dot = name.rfind('.');
+  return dot != std::string::npos && dot != 0 &&
+         std::find(std::begin(endings), std::end(endings), std::string_view(name).substr(dot + 1)) != std::end(endings);
+}
 
 const std::vector<std::string>& SourceText::file(const std::string& path, const std::string& object) {
   const auto [found, is_new] = files_.try_emplace(path);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <memory>
 #include <utility>
 
 #include "tally/core/base/text.hpp"
@@ -63,12 +65,15 @@ Result<output::ProfileStyle> style_of(const ProfileReport& options) {
 }
 
 output::SourceReader source_reader() {
-  return [](const std::string& path, const std::string& object) -> std::optional<output::SourceFile> {
+  const auto texts = std::make_shared<std::map<std::string, std::optional<std::string>>>();
+  return [texts](const std::string& path, const std::string& object) -> std::optional<output::SourceFile> {
     // The paths come from debug information, which can name any file: read at most this much.
     constexpr std::uint64_t most_bytes = 64 << 20;
-    auto text = linux::read_regular_file(path, most_bytes);
-    if (!text) return std::nullopt;
-    return output::SourceFile{*std::move(text), linux::is_newer(path, object)};
+    const auto [text, is_new] = texts->try_emplace(path);
+    if (is_new)
+      if (auto read = linux::read_regular_file(path, most_bytes)) text->second = *std::move(read);
+    if (!text->second) return std::nullopt;
+    return output::SourceFile{*text->second, linux::is_newer(path, object)};
   };
 }
 

@@ -1,4 +1,5 @@
 // Coverage of a program that was not built for it, compared with gcov and a program that was.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -152,6 +153,25 @@ TEST_F(ProfileCoverage, names_a_source_that_changed_after_the_build) {
   EXPECT_NE(run().find(source_.path() + " " + moved), std::string::npos);
   ASSERT_EQ(tally({"profile", "-o", output.path(), "--format", "coverage", "--", program_.path()}).code(), 0);
   EXPECT_NE(output.content().value_or("").find("this file is newer"), std::string::npos);
+}
+
+TEST_F(ProfileCoverage, reports_damaged_debug_information) {
+  if (shell("command -v objcopy").code() != 0) GTEST_SKIP() << "objcopy is not installed (package binutils)";
+  const TemporaryFile output("tested.info"), junk("junk");
+  if (profile(output.path()).code() == 125) GTEST_SKIP() << "built without libdw";
+  std::ofstream(junk.path()) << std::string(500, 'x');
+  for (const auto& [section, why] : {std::pair{"line", "a table of lines is damaged: "},
+                                     {"info", "it is damaged: "},
+                                     {"abbrev", "it is damaged: the entry of a compilation unit has no abbreviation"}}) {
+    const TemporaryFile damaged("damaged");
+    const std::string command = fmt::format("objcopy --update-section .debug_{}={} {} {}", section, junk.path(),
+                                            program_.path(), damaged.path());
+    ASSERT_EQ(shell(command).code(), 0);
+    const Finished run = tally({"profile", "-o", output.path(), "--", damaged.path()});
+    EXPECT_EQ(run.code(), 125) << run.err;
+    EXPECT_NE(run.err.find(damaged.path() + ": " + why), std::string::npos) << run.err;
+    EXPECT_EQ(tally({"profile", "-q", "--", damaged.path()}).code(), 0) << "its functions have names";
+  }
 }
 
 // A program may name any file as its source, and pages are passed on.

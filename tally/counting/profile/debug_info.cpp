@@ -3,7 +3,6 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fmt/format.h>
-#include <gelf.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,6 +12,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/profile/debug_files.hpp"
 #include "tally/counting/profile/debug_servers.hpp"
+#include "tally/counting/profile/file_bounds.hpp"
 #include "tally/counting/profile/unread_debug.hpp"
 #include "tally/linux/symbol/names.hpp"
 
@@ -45,6 +45,13 @@ std::string linker_name_of(Dwarf_Die& die) {
       return {name, strnlen(name, most_debug_name)};
   const char* const name = dwarf_diename(&die);
   return name == nullptr ? "[function without a name]" : std::string(name, strnlen(name, most_debug_name));
+}
+
+/// Returns the path of the file with the debug information.
+std::string debug_path(Dwfl_Module* module) {
+  const char *file = nullptr, *debug_file = nullptr;
+  dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, &file, &debug_file);
+  return debug_file != nullptr ? debug_file : file == nullptr ? "" : file;
 }
 
 std::string text_of(const linux::FileState& file) {
@@ -127,13 +134,11 @@ bool DebugInfo::any() {
 }
 
 void DebugInfo::note_unread() {
-  const char *file = nullptr, *debug_file = nullptr;
-  dwfl_module_info(module_, nullptr, nullptr, nullptr, nullptr, nullptr, &file, &debug_file);
+  const char* const why = dwarf_ == nullptr ? dwfl_errmsg(-1) : nullptr;
   Dwarf_Addr bias = 0;
   ::Elf* const elf = dwarf_ != nullptr ? dwarf_getelf(dwarf_) : dwfl_module_getelf(module_, &bias);
-  const char* const path = debug_file != nullptr ? debug_file : file;
-  if (elf != nullptr && path != nullptr)
-    if (auto unread = unread_compression(path, elf)) unread_.insert(*std::move(unread));
+  if (elf != nullptr)
+    if (auto unread = unread_sections(debug_path(module_), elf, why)) unread_.insert(*std::move(unread));
   if (dwarf_ != nullptr)
     if (auto unread = unread_shared_file(dwarf_)) unread_.insert(*std::move(unread));
 }
@@ -144,11 +149,15 @@ void DebugInfo::index_units() {
   Dwarf_CU* cu = nullptr;
   Dwarf_Die unit, inner;
   std::uint8_t type = 0;
-  while (dwarf_get_units(dwarf_, cu, &cu, nullptr, &type, &unit, &inner) == 0) {
+  int read = 0;
+  while ((read = dwarf_get_units(dwarf_, cu, &cu, nullptr, &type, &unit, &inner)) == 0) {
     if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
+    if (dwarf_tag(&unit) == DW_TAG_invalid)
+      unread_.insert(debug_path(module_) + ": it is damaged: the entry of a compilation unit has no abbreviation");
     unit_dies_.push_back(unit);
     assign_spans(unit, static_cast<std::uint32_t>(unit_dies_.size() - 1), units_);
   }
+  if (read < 0) unread_.insert(fmt::format("{}: it is damaged: {}", debug_path(module_), dwarf_errmsg(-1)));
 }
 
 /// libdwfl also returns the unit whose code ends before the address. A unit without ranges may have code anywhere.
@@ -192,37 +201,16 @@ std::optional<SourceLine> DebugInfo::row_of(Dwarf_Line* line, Dwarf_Die& unit) {
   return SourceLine{path_of(file, folder_of(unit)), static_cast<std::uint32_t>(number), discriminator};
 }
 
-/// Returns the line table of all units, unpacked; null if there is none.
-const Elf_Data* DebugInfo::line_table() {
-  if (is_line_table_read_) return line_table_;
-  is_line_table_read_ = true;
-  ::Elf* const elf = dwarf_getelf(dwarf_);
-  std::size_t names = 0;
-  if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return nullptr;
-  for (Elf_Scn* section = nullptr; line_table_ == nullptr && (section = elf_nextscn(elf, section)) != nullptr;) {
-    GElf_Shdr head;
-    const char* const name = gelf_getshdr(section, &head) == nullptr ? nullptr : elf_strptr(elf, names, head.sh_name);
-    if (name != nullptr && (std::strcmp(name, ".debug_line") == 0 || std::strcmp(name, ".zdebug_line") == 0))
-      line_table_ = elf_getdata(section, nullptr);
-  }
-  return line_table_;
-}
-
 /// Whether the unit's part of the line table may be read: libdw may need 90 bytes for each byte of it.
 bool DebugInfo::may_read_lines(Dwarf_Die& unit) {
   constexpr std::uint64_t most_bytes = 5 << 20;
   const auto [known, is_new] = lines_allowed_.try_emplace(dwarf_dieoffset(&unit), true);
   if (!is_new) return known->second;
-  Dwarf_Attribute attribute;
-  Dwarf_Word offset = 0;
-  const Elf_Data* const table = line_table();
-  std::uint32_t length = 0;  // a 64-bit table starts with a number larger than any length
-  if (table == nullptr || dwarf_formudata(dwarf_attr(&unit, DW_AT_stmt_list, &attribute), &offset) != 0 ||
-      offset > table->d_size || table->d_size - offset < sizeof length)
-    return true;
-  std::memcpy(&length, static_cast<const char*>(table->d_buf) + offset, sizeof length);
-  known->second = std::min<std::uint64_t>(length, table->d_size - offset) <= most_bytes;
-  if (!known->second) over_limit_ = fmt::format("a unit's table of lines is longer than {}", bytes_text(most_bytes));
+  known->second = line_table_bytes(dwarf_getelf(dwarf_), unit) <= most_bytes;
+  if (!known->second)
+    over_limit_ = fmt::format("a unit's table of lines is longer than {}", bytes_text(most_bytes));
+  else if (auto unread = unread_lines(debug_path(module_), unit))
+    unread_.insert(*std::move(unread));
   return known->second;
 }
 

@@ -73,7 +73,6 @@ class DebugInfo {
   std::uint32_t add_inlined(Dwarf_Die& die, std::uint32_t parent, const char* folder);
   KeptLines::Unit extent_of(Dwarf_Die& unit);
   bool is_affordable(const KeptLines::Unit& unit);
-  const Elf_Data* line_table();
   bool may_read_lines(Dwarf_Die& unit);
   bool has_code_at(Dwarf_Die& unit, Dwarf_Addr address);
   std::optional<SourceLine> row_of(Dwarf_Line* line, Dwarf_Die& unit);
@@ -101,8 +100,6 @@ class DebugInfo {
   std::vector<InlinedCode> inlined_;
   std::set<std::string> unread_;
   std::unordered_map<const char*, std::string> paths_;  // source paths, by their name in the debug information
-  const Elf_Data* line_table_ = nullptr;
-  bool is_line_table_read_ = false;
   std::unordered_map<std::uint64_t, bool> lines_allowed_;  // by offset of the unit
   std::uint64_t passed_ = 0, ranges_ = 0;                  // bytes of entries, and address ranges, that were read
   std::string over_limit_;

@@ -1,5 +1,6 @@
 #include "tally/counting/profile/file_bounds.hpp"
 
+#include <dwarf.h>
 #include <fmt/format.h>
 #include <gelf.h>
 #include <lzma.h>
@@ -75,6 +76,26 @@ FileBounds bounds_of(Elf* elf) {
   if (debug > most_debug)
     found.debug = fmt::format("it unpacks to more than {}", bytes_text(static_cast<std::int64_t>(most_debug)));
   return found;
+}
+
+std::uint64_t line_table_bytes(Elf* file, Dwarf_Die& unit) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word offset = 0;
+  std::size_t names = 0;
+  if (dwarf_formudata(dwarf_attr(&unit, DW_AT_stmt_list, &attribute), &offset) != 0 || file == nullptr ||
+      elf_getshdrstrndx(file, &names) != 0)
+    return 0;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(file, section)) != nullptr;) {
+    GElf_Shdr head;
+    const char* const name = gelf_getshdr(section, &head) == nullptr ? nullptr : elf_strptr(file, names, head.sh_name);
+    if (name == nullptr || (std::strcmp(name, ".debug_line") != 0 && std::strcmp(name, ".zdebug_line") != 0)) continue;
+    std::uint32_t length = 0;  // a 64-bit table starts with a number larger than any length
+    const Elf_Data* const table = elf_getdata(section, nullptr);
+    if (table == nullptr || offset > table->d_size || table->d_size - offset < sizeof length) return 0;
+    std::memcpy(&length, static_cast<const char*>(table->d_buf) + offset, sizeof length);
+    return std::min<std::uint64_t>(length, table->d_size - offset);
+  }
+  return 0;
 }
 
 }  // namespace tally::profile

@@ -62,14 +62,24 @@ std::optional<std::string> unread_shared_file(Dwarf* dwarf) {
   return fmt::format("{}: it is missing, or of another build", name);
 }
 
-std::optional<std::string> unread_compression(const std::string& path, ::Elf* file) {
+std::optional<std::string> unread_lines(const std::string& path, Dwarf_Die& unit) {
+  Dwarf_Lines* rows = nullptr;
+  std::size_t count = 0;
+  if (!dwarf_hasattr(&unit, DW_AT_stmt_list) || dwarf_getsrclines(&unit, &rows, &count) == 0) return std::nullopt;
+  return fmt::format("{}: a table of lines is damaged: {}", path, dwarf_errmsg(-1));
+}
+
+std::optional<std::string> unread_sections(const std::string& path, ::Elf* file, const char* why) {
   std::size_t names = 0;
-  if (elf_getshdrstrndx(file, &names) != 0) return std::nullopt;
+  bool has_debug = false;
+  if (elf_getshdrstrndx(file, &names) != 0) return fmt::format("{}: its table of sections is damaged", path);
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(file, section)) != nullptr;) {
     GElf_Shdr head;
-    if (gelf_getshdr(section, &head) == nullptr || (head.sh_flags & SHF_COMPRESSED) == 0) continue;
+    if (gelf_getshdr(section, &head) == nullptr) continue;
     const char* const name = elf_strptr(file, names, head.sh_name);
     if (name == nullptr || !std::string_view(name).starts_with(".debug")) continue;
+    has_debug = true;
+    if ((head.sh_flags & SHF_COMPRESSED) == 0) continue;
     // gelf_getchdr() fails for an unknown method. The method is the first word, in this machine's byte order, because
     // tally reads programs that ran here.
     const Elf_Data* const data = elf_rawdata(section, nullptr);
@@ -82,7 +92,8 @@ std::optional<std::string> unread_compression(const std::string& path, ::Elf* fi
         "makes a file that it reads",
         path, compression_name(method), reader());
   }
-  return std::nullopt;
+  if (why == nullptr || !has_debug) return std::nullopt;
+  return fmt::format("{}: it is damaged: {}", path, why);
 }
 
 }  // namespace tally::profile

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "tally/core/base/text.hpp"
 #include "tally/output/kinds/profile_forms.hpp"
 
 namespace tally::output {
@@ -92,7 +93,7 @@ class Samples {
     const result::ProfileFunction& function = profile_.functions[f];
     std::string name = function.linker_name.empty() ? function.name : function.linker_name;
     for (const char* suffix : {".llvm.", ".cold", ".part."}) name = name.substr(0, name.find(suffix));
-    return name;
+    return printable(name);
   }
 
   LineBlock line_block(std::uint32_t function, std::uint32_t line, std::uint32_t discriminator) const {

@@ -27,7 +27,7 @@ const result::LinkedFunction* linked_at(const result::ProfileObject& object, std
 std::string location(const result::ProfileObject& object, std::uint64_t address) {
   const result::LinkedFunction* const function =
       address == ProfileBranch::unknown ? nullptr : linked_at(object, address);
-  if (function == nullptr) return "0 [unknown] 0";
+  if (function == nullptr || function->name.find('\n') != std::string::npos) return "0 [unknown] 0";
   std::string name;
   for (const char c : function->name) {
     if (c == ' ' || c == '\\') name += '\\';

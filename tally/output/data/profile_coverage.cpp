@@ -55,9 +55,9 @@ std::string profile_lcov(const result::Profile& profile, const ProfileStyle& sty
     text += fmt::format("TN:\nSF:{}\n", printable(path));
     std::size_t called = 0, number = 0;
     for (const CoveredFunction& function : file.functions)
-      text += fmt::format("FN:{},{}\n", function.line, function.name);
+      text += fmt::format("FN:{},{}\n", function.line, printable(function.name));
     for (const CoveredFunction& function : file.functions) {
-      text += fmt::format("FNDA:{},{}\n", function.calls, function.name);
+      text += fmt::format("FNDA:{},{}\n", function.calls, printable(function.name));
       called += function.calls > 0;
     }
     text += fmt::format("FNF:{}\nFNH:{}\n", file.functions.size(), called);

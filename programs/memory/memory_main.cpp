@@ -383,13 +383,14 @@ int run_memory(const std::vector<std::string>& arguments) {
   };
   command::Progress progress("tally memory");
   plan->progress = [&progress](double done, const std::string& what) { progress.show(done, what); };
-  const bool is_whole = options.from.empty() && options.to.empty() && plan->file.empty() && !plan->node;
+  const bool is_whole = options.from.empty() && plan->file.empty() && !plan->node;
   auto result = run_task(options.task, *std::move(plan));
   progress.clear();
   settings::restore_settings(*held);
   if (!result) return report_error(result.error());
   result->environment.provenance = command::provenance();
-  if (is_whole) store_latencies(*result);
+  // A curve that --to ends early shows no memory, and must not replace one that does.
+  if (is_whole && (options.to.empty() || latencies_of(*result).memory > 0)) store_latencies(*result);
   store_ceilings(*result);
   result::Memory shown = *result;
   command::hide_host(shown.environment);

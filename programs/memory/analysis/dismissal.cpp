@@ -2,7 +2,12 @@
 
 namespace tally::memory {
 
-bool is_of_prefetchers(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes) {
+bool is_of_prefetchers(const Curve& curve, const Plateau& below, const Plateau& middle, const Plateau& above,
+                       double page_bytes) {
+  // Half of the loads miss, up to 1.3 times as many of those that miss above.
+  constexpr double lowest = 0.35, highest = 0.75;
+  const double height = (middle.ns - below.ns) / (above.ns - below.ns);
+  if (height < lowest || height > highest) return false;
   // Two levels of the same heights differ from the shape by more than a tenth.
   constexpr double unexplained = 0.05;
   const Fit fit = fit_rise(curve, below, above, page_bytes);

@@ -13,7 +13,8 @@ struct StepWalk {
 
 /// Whether the middle one of three plateaus is caused by prefetchers. If each miss also fetches a second line, one of
 /// the two hits in rings somewhat larger than the cache, and the curve stays half-way up for half an octave or more.
-bool is_of_prefetchers(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes);
+bool is_of_prefetchers(const Curve& curve, const Plateau& below, const Plateau& middle, const Plateau& above,
+                       double page_bytes);
 
 /// Whether the latency rises by a tenth, which is more than repeated walks differ.
 bool rises(const StepWalk& walk);

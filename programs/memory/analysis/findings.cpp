@@ -170,10 +170,14 @@ const KnownCache* match(const std::vector<KnownCache>& reported, std::size_t fro
 // The row of the last plateau. `all_seen`: every reported cache is already assigned to an earlier one.
 MemoryLevel last_level(const Curve& curve, const LevelSpan& span, const Witnesses& witnesses, bool all_seen) {
   MemoryLevel level;
-  const double octaves = std::log2(curve[span.last.last].size_bytes / curve[span.first.first].size_bytes);
-  const std::int64_t largest = witnesses.reported.empty() ? 0 : witnesses.reported.back().bytes;
-  const bool beyond = curve[span.last.last].size_bytes >= 2 * static_cast<double>(largest);
-  const bool is_memory = beyond || (all_seen && octaves >= 2);
+  const double from = curve[span.first.first].size_bytes;
+  const double to = curve[span.last.last].size_bytes;
+  const double largest = witnesses.reported.empty() ? 0 : static_cast<double>(witnesses.reported.back().bytes);
+  const bool beyond = to >= 2 * largest;
+  const bool is_cache = span.first.ns < witnesses.least_memory_ns;
+  // With random replacement 2 % of the loads hit in a ring of four times the cache.
+  const bool is_long = std::log2(to / from) >= 2;
+  const bool is_memory = !is_cache && (is_long ? beyond || all_seen : largest > 0 && to >= 4 * largest);
   level.name = is_memory ? "memory" : "beyond";
   if (const std::string busy = contention_of(curve, span); !busy.empty()) {
     level.contended = true;
@@ -183,15 +187,15 @@ MemoryLevel last_level(const Curve& curve, const LevelSpan& span, const Witnesse
   set_latency(level, curve, span.first, witnesses);
   Reasons reasons;
   add_noise_reasons(reasons, measure_range(curve, span.first.first, span.last.last), witnesses.waited_share);
-  if (octaves < 2) {
-    reasons.against("memory latency not reached: the plateau is shorter than two octaves; extend the curve with --to");
-  } else if (!is_memory) {
-    reasons.against(
-        "still a cache, or memory: the curve ends below twice the last cache that the system reports; extend it with "
-        "--to");
+  if (is_memory && is_long) {
+    reasons.words.insert(reasons.words.begin(), fmt::format("flat from {} on", size_text(from)));
   } else {
-    reasons.words.insert(reasons.words.begin(),
-                         fmt::format("flat from {} on", size_text(curve[span.first.first].size_bytes)));
+    reasons.against(fmt::format("flat from {} to {} only", size_text(from), size_text(to)));
+  }
+  if (is_cache) {
+    reasons.against(fmt::format("a cache: loads from memory take {:.0f} ns and more", witnesses.least_memory_ns));
+  } else if (!is_memory) {
+    reasons.against("still a cache, or memory; " + how_to_extend_curve(curve, witnesses));
   }
   level.grade = reasons.sound && !reasons.noisy && beyond ? Grade::medium : Grade::low;
   level.because = join(reasons.words, "; ");
@@ -235,8 +239,8 @@ MemoryLevel memory_not_reached(const Curve& curve, const Witnesses& witnesses) {
   MemoryLevel level;
   level.name = "memory";
   level.unseen = true;
-  level.because = fmt::format("not seen: the curve ends at {} with {:.3g} ns, before the last rise ends; {}",
-                              size_text(curve.back().size_bytes), curve.back().ns, how_to_extend_curve(witnesses));
+  level.because = fmt::format("not seen: the curve ends at {} with {:.3g} ns, before it is flat in memory; {}",
+                              size_text(curve.back().size_bytes), curve.back().ns, how_to_extend_curve(curve, witnesses));
   return level;
 }
 
@@ -384,7 +388,7 @@ class LevelFinder {
   // unseen. Returns the row that the plateau's latency belongs to; null if it belongs to the next cache.
   MemoryLevel* pass_by(std::size_t until, const Plateau* plateau) {
     const KnownCache* holder =
-        hiding_ || plateau == nullptr ? nullptr : holder_of(curve_, *plateau, reported(), next_, until);
+        hiding_ || plateau == nullptr ? nullptr : holder_of(curve_, *plateau, witnesses_, next_, until);
     std::optional<std::size_t> row;
     for (; next_ < until; ++next_) {
       if (holder == &reported()[next_]) row = levels_.size();

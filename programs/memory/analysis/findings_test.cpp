@@ -368,12 +368,69 @@ TEST(Levels, before_a_final_rise_suggest_a_longer_curve) {
   const auto levels = levels_of(curve, {true, false});
   EXPECT_EQ(levels[1].name, "L2");
   EXPECT_TRUE(levels[1].unseen);
-  EXPECT_TRUE(levels[1].because.ends_with("; extend it with --to")) << levels[1].because;
+  EXPECT_TRUE(levels[1].because.ends_with("; extend it with --to 1920M")) << levels[1].because;
   Witnesses witnesses = known();
   witnesses.cut_short = "it was interrupted there";
   const auto cut_short = find_levels(curve, join_spans(find_plateaus(curve), {true, false}), witnesses);
   EXPECT_TRUE(cut_short[1].because.ends_with("; it was interrupted there")) << cut_short[1].because;
   EXPECT_TRUE(cut_short.back().because.ends_with("; it was interrupted there")) << cut_short.back().because;
+}
+
+// As on a virtual machine whose neighbours fill the last level: 12 ns up to 10 MiB, then a rise that is never flat, up
+// to four times the size that the system reports; or with 150 ns from 49 MiB on.
+Curve filled_by_others(double flat_from) {
+  Curve curve;
+  for (const std::uint64_t bytes : size_grid(4096, 128 << 20, 8, 64)) {
+    const auto size = static_cast<double>(bytes);
+    const double rising = 12 * std::pow(std::min(size, flat_from) / (10 * mib), 1.6);
+    curve.push_back({size, size <= 48 * kib ? 1 : size <= mib ? 3.3 : size <= 10 * mib ? 12 : rising, false, {}});
+  }
+  return curve;
+}
+
+std::vector<result::MemoryLevel> levels_with_32m(const Curve& curve, double least_memory_ns) {
+  Witnesses witnesses;
+  witnesses.reported = {{1, 48 << 10, false}, {2, 1 << 20, false}, {3, 32 << 20, true}};
+  witnesses.least_memory_ns = least_memory_ns;
+  const auto plateaus = find_plateaus(curve);
+  return find_levels(curve, join_spans(plateaus, std::vector<bool>(plateaus.size() - 1, true)), witnesses);
+}
+
+TEST(Levels, before_a_rise_that_is_never_flat_are_the_last_cache) {
+  for (const double least_memory_ns : {0.0, 66.0}) {
+    const auto levels = levels_with_32m(filled_by_others(1e12), least_memory_ns);
+    ASSERT_EQ(levels.size(), 4u);
+    EXPECT_EQ(levels[2].name, "LLC");
+    EXPECT_TRUE(levels[2].unseen);
+    EXPECT_NEAR(levels[2].ns, 12, 0.01);
+    EXPECT_EQ(levels[3].name, "memory");
+    EXPECT_EQ(levels[3].ns, 0);
+    EXPECT_TRUE(levels[3].because.ends_with("; extend it with --to 512M")) << levels[3].because;
+  }
+}
+
+TEST(Levels, up_to_four_times_the_last_cache_are_memory) {
+  const auto levels = levels_with_32m(filled_by_others(49 * mib), 66);
+  EXPECT_EQ(levels.back().name, "memory");
+  EXPECT_NEAR(levels.back().ns, 150, 5);
+  EXPECT_EQ(levels.back().grade, result::Grade::low);
+  EXPECT_TRUE(levels.back().because.starts_with("flat from 49.35 MiB to 128.0 MiB only")) << levels.back().because;
+}
+
+TEST(Levels, that_are_faster_than_memory_are_no_memory) {
+  Curve curve = filled_by_others(1e12);
+  for (CurvePoint& point : curve) point.ns = std::min(point.ns, 12.0);
+  const auto fast = levels_with_32m(curve, 66);
+  EXPECT_EQ(fast[2].name, "LLC") << "whatever its length";
+  EXPECT_NEAR(fast[2].ns, 12, 0.01);
+  EXPECT_EQ(fast.back().ns, 0);
+  EXPECT_EQ(levels_with_32m(curve, 0).back().name, "memory");
+  std::erase_if(curve, [](const CurvePoint& point) { return point.size_bytes > 10 * mib; });
+  EXPECT_EQ(levels_with_32m(curve, 66)[2].name, "LLC") << "the curve ends in it";
+  EXPECT_NEAR(levels_with_32m(curve, 66)[2].ns, 12, 0.01);
+  EXPECT_EQ(levels_with_32m(curve, 0).back().name, "beyond");
+  EXPECT_TRUE(levels_with_32m(curve, 0).back().because.ends_with("still a cache, or memory; extend it with --to 128M"))
+      << levels_with_32m(curve, 0).back().because;
 }
 
 // For a sloping rise the frames of the curve are chance; a step does not depend on them.

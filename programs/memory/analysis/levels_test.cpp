@@ -236,7 +236,7 @@ Coverage coverage_of_curves(const std::function<Curve(double capacity, Random& r
     std::vector<bool> ends;
     for (std::size_t k = 0; k + 1 < plateaus.size(); ++k) {
       const bool none = is_slope(plateaus[k].ns, plateaus[k + 1].ns) ||
-                        (k > 0 && is_of_prefetchers(curve, plateaus[k - 1], plateaus[k + 1], 4096));
+                        (k > 0 && is_of_prefetchers(curve, plateaus[k - 1], plateaus[k], plateaus[k + 1], 4096));
       ends.push_back(!none);
     }
     const auto spans = join_spans(plateaus, ends);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "programs/memory/analysis/size_text.hpp"
+#include "programs/memory/analysis/slopes.hpp"
 #include "tally/core/base/text.hpp"
 
 namespace tally::memory {
@@ -51,8 +52,11 @@ std::string between_plateaus(const Curve& curve, const std::vector<LevelSpan>& s
 
 }  // namespace
 
-std::string how_to_extend_curve(const Witnesses& witnesses) {
-  return witnesses.cut_short.empty() ? "extend it with --to" : witnesses.cut_short;
+std::string how_to_extend_curve(const Curve& curve, const Witnesses& witnesses) {
+  if (!witnesses.cut_short.empty()) return witnesses.cut_short;
+  const double largest = witnesses.reported.empty() ? 0 : static_cast<double>(witnesses.reported.back().bytes);
+  const double end = curve.empty() ? 0 : curve.back().size_bytes;
+  return fmt::format("extend it with --to {:.0f}M", std::ceil(4 * (end < 4 * largest ? largest : end) / (1 << 20)));
 }
 
 std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, const KnownCache& cache,
@@ -60,7 +64,7 @@ std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, 
   const auto bytes = static_cast<double>(cache.bytes);
   if (curve.empty() || bytes >= curve.back().size_bytes) {
     const std::string end = curve.empty() ? "0" : size_text(curve.back().size_bytes);
-    return fmt::format("the curve ends at {}, before this level does; {}", end, how_to_extend_curve(witnesses));
+    return fmt::format("the curve ends at {}, before this level does; {}", end, how_to_extend_curve(curve, witnesses));
   }
   if (bytes < curve.front().size_bytes) {
     return fmt::format("the curve begins at {}, above this level; start lower with --from",
@@ -71,15 +75,17 @@ std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, 
   if (around.flagged > 0) why += fmt::format("; {} of {} sizes around it disturbed", around.flagged, around.points);
   // A curve that ends shortly after a level is too short for the plateau that would follow.
   const bool is_last = spans.empty() || bytes >= curve[spans.back().last.last].size_bytes;
-  if (is_last && curve.back().size_bytes < 4 * bytes) return why + "; " + how_to_extend_curve(witnesses);
+  if (is_last && curve.back().size_bytes < 4 * bytes) return why + "; " + how_to_extend_curve(curve, witnesses);
   return witnesses.suggested_options.empty() ? why : why + "; " + witnesses.suggested_options + " measures more often";
 }
 
-const KnownCache* holder_of(const Curve& curve, const Plateau& plateau, const std::vector<KnownCache>& reported,
-                            std::size_t from, std::size_t until) {
+const KnownCache* holder_of(const Curve& curve, const Plateau& plateau, const Witnesses& witnesses, std::size_t from,
+                            std::size_t until) {
   const double middle = middle_bytes(curve, plateau);
+  const bool is_cache = plateau.ns < witnesses.least_memory_ns || !is_slope(plateau.ns, curve.back().ns);
   for (std::size_t i = from; i < until; ++i) {
-    if (!reported[i].shared && static_cast<double>(reported[i].bytes) >= middle) return &reported[i];
+    const KnownCache& cache = witnesses.reported[i];
+    if ((is_cache || !cache.shared) && static_cast<double>(cache.bytes) >= middle) return &cache;
   }
   return nullptr;
 }

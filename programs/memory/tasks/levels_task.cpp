@@ -178,7 +178,8 @@ Result<bool> is_cache_rise(Runner& runner, const Curve& curve, const Plateau& be
   return !rises(*at_random);
 }
 
-Result<std::vector<bool>> cache_rises(Runner& runner, const Curve& curve, const std::vector<Plateau>& plateaus,
+// Which rises belong to caches. Removes plateaus of prefetchers: their latency is that of no level.
+Result<std::vector<bool>> cache_rises(Runner& runner, const Curve& curve, std::vector<Plateau>& plateaus,
                                       result::Memory& result) {
   std::vector<bool> rises_of_caches;
   for (std::size_t i = 0; i + 1 < plateaus.size(); ++i) {
@@ -187,11 +188,12 @@ Result<std::vector<bool>> cache_rises(Runner& runner, const Curve& curve, const 
       continue;
     }
     if (i > 0 && rises_of_caches[i - 1] &&
-        is_of_prefetchers(curve, plateaus[i - 1], plateaus[i + 1], static_cast<double>(linux::page_bytes()))) {
-      rises_of_caches.push_back(false);
+        is_of_prefetchers(curve, plateaus[i - 1], plateaus[i], plateaus[i + 1],
+                          static_cast<double>(linux::page_bytes()))) {
       result.findings.push_back(
           fmt::format("{:.2f} ns at {} is not a level: each miss also fetches a neighbouring line", plateaus[i].ns,
                       size_text(middle_bytes(curve, plateaus[i]))));
+      plateaus.erase(plateaus.begin() + static_cast<std::ptrdiff_t>(i--));
       continue;
     }
     const auto is_cache = is_cache_rise(runner, curve, plateaus[i], plateaus[i + 1]);
@@ -324,7 +326,7 @@ namespace {
 // Evaluates the controls, and derives the levels of a curve.
 Result<void> conclude(Runner& runner, const CurveRun& run, std::vector<Capacity> scattered, result::Memory& result) {
   const Curve curve = run.curve();
-  const auto plateaus = find_plateaus(curve);
+  auto plateaus = find_plateaus(curve);
   runner.plan().progress(rises_done, "which steps belong to caches");
   const auto cache_rise = cache_rises(runner, curve, plateaus, result);
   if (!cache_rise) return fail(cache_rise.error());
@@ -341,6 +343,7 @@ Result<void> conclude(Runner& runner, const CurveRun& run, std::vector<Capacity>
     witnesses.cut_short = "the time limit was reached there: increase --time-budget";
   }
   witnesses.page_bytes = static_cast<double>(linux::page_bytes());
+  witnesses.least_memory_ns = runner.memory_load_ns().value_or(0);
   runner.plan().progress(rises_done + 0.05, "lines, ways and sets");
   const bool first_is_calm = !spans.empty() && contention_of(curve, spans.front()).empty();
   if (first_is_calm) {

@@ -58,6 +58,19 @@ std::string keeping_end(const std::string& text, std::size_t width, std::size_t 
          text.substr(byte_of(text, display_width(text) - after));
 }
 
+/// Names in at most `width` columns, cut where they differ: "L1-dcache-load-m…". Empty if no cut keeps them distinct,
+/// and for qualified names, whose last part is kept.
+std::vector<std::string> cut_apart(const std::vector<std::string>& names, std::size_t width) {
+  if (last_part(names.front()) != std::string::npos) return {};
+  for (std::size_t after = 0; after < width; ++after) {
+    std::vector<std::string> cut;
+    for (const std::string& name : names)
+      cut.push_back(display_width(name) <= width ? name : keeping_end(name, width, after));
+    if (std::set(cut.begin(), cut.end()).size() == names.size()) return cut;
+  }
+  return {};
+}
+
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
     text.replace(at, what.size(), by);
@@ -129,6 +142,10 @@ std::string shortened(const std::string& text, std::size_t width) {
 std::string shortened_cell(const std::string& text, std::size_t width) {
   constexpr std::size_t least_begin = 1;
   if (display_width(text) <= width) return text;
+  // "48 K (measured 49.9 K)", "36.0 ns [34.0, 39.0]"
+  if (const std::size_t added = std::min(text.find(" ("), text.find(" ["));
+      added < width && text.find_first_of("0123456789") <= 1)
+    return text.substr(0, added) + "…";
   const auto keeps = [&](std::size_t from) { return display_width(std::string_view(text).substr(from)); };
   std::size_t digits = text.size();
   while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9') --digits;
@@ -194,13 +211,14 @@ std::string Grid::unlimited() const {
 }
 
 std::size_t Grid::width_of_names(std::size_t column, std::size_t most) const {
-  std::set<std::string> all;
+  std::set<std::string> all, distinct;
   for (const auto& row : rows_) all.insert(row[column]);
+  const std::vector<std::string> names(all.begin(), all.end());
   std::size_t width = std::min(narrowest_name, most);
   for (; width < most; ++width) {
-    std::set<std::string> distinct;
+    distinct.clear();
     for (const std::string& one : all) distinct.insert(shortened_cell(one, width));
-    if (distinct.size() == all.size()) break;
+    if (distinct.size() == all.size() || !cut_apart(names, width).empty()) break;
   }
   return width;
 }
@@ -217,8 +235,12 @@ std::vector<std::string> Grid::shortened_cells(std::size_t column, std::size_t w
     const std::string& name = rows_[i][column];
     const std::vector<std::string>& same = names[cells[i]];
     if (same.size() == 1) continue;
-    const auto number = std::find(same.begin(), same.end(), name) - same.begin() + 1;
-    const std::string suffix = "#" + std::to_string(number);
+    const auto number = std::find(same.begin(), same.end(), name) - same.begin();
+    if (const auto cut = cut_apart(same, width); !cut.empty()) {
+      cells[i] = cut[static_cast<std::size_t>(number)];
+      continue;
+    }
+    const std::string suffix = "#" + std::to_string(number + 1);
     if (suffix.size() < width) cells[i] = shortened_cell(name, width - suffix.size()) + suffix;
   }
   return cells;

@@ -70,6 +70,8 @@ void add_counts(Cells& cells, const Memory& memory, const std::vector<double>& c
   for (const auto& count : result::memory_counts) cells.push_back(count_text(memory.count_of(counts, count.name)));
 }
 
+MemoryColumn key(std::string heading) { return {std::move(heading), false, false, true}; }
+
 Cells level_cells(const Memory& memory, const MemoryLevel& level) {
   Cells cells{level.name,
               capacity_text(level),
@@ -103,7 +105,8 @@ Cells tlb_cells(const Memory& memory, const MemoryTlb& tlb) {
 std::string MemoryRows::text(std::size_t terminal) const {
   std::vector<Column> shown;
   for (const MemoryColumn& column : columns) {
-    if (!column.page_only) shown.push_back({column.heading, column.number ? Align::right : Align::left});
+    if (column.page_only) continue;
+    shown.push_back({column.heading, column.number ? Align::right : Align::left, 0, false, column.is_key});
   }
   Grid grid(std::move(shown));
   for (const Cells& row : rows) {
@@ -126,10 +129,10 @@ std::string MemoryRows::html() const {
 
 MemoryRows level_rows(const Memory& memory) {
   MemoryRows all{
-      {{"level"}, {"capacity"}, {"reported"}, {"latency"}, {"cycles", true}, {"line", true}, {"ways x sets", true}},
+      {{"level"}, key("capacity"), {"reported"}, key("latency"), {"cycles", true}, {"line", true}, {"ways x sets", true}},
       {}};
   add_count_columns(all.columns);
-  all.columns.push_back({"grade"});
+  all.columns.push_back(key("grade"));
   all.columns.push_back({"because", false, true});
   for (const MemoryLevel& level : memory.levels) all.rows.push_back(level_cells(memory, level));
   for (const MemoryTlb& tlb : memory.tlbs) all.rows.push_back(tlb_cells(memory, tlb));

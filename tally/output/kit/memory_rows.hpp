@@ -14,6 +14,7 @@ struct MemoryColumn {
   std::string heading{};
   bool number = false;     ///< right-aligned
   bool page_only = false;  ///< omitted from the table, which has it elsewhere or no room for it
+  bool is_key = false;     ///< left out of narrow tables after the others
 };
 
 /// Rows with one cell per column.

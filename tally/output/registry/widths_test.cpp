@@ -19,6 +19,8 @@ namespace {
 TEST(Widths, memory) {
   expect_fit([](std::size_t terminal) { return memory_table(sample_memory(), terminal); }, 200);
   expect_fit([](std::size_t terminal) { return memory_table(sample_counted_memory(), terminal); }, 200);
+  const std::string narrow = memory_table(sample_memory(), 80);
+  EXPECT_NE(narrow.find("  grade\n"), std::string::npos) << "geometry is left out before it\n" << narrow;
 }
 
 TEST(Widths, code) {

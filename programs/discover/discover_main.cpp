@@ -62,10 +62,10 @@ Result<Counting> planted(const Record& record, const std::vector<Payload>& paylo
     truths = discover::truths(*engine->backend, signals, payloads,
                               [&](const std::string& what, double share) { progress.show(share, what); });
     if (!truths) return fail(truths.error());
-    counting.notices.push_back("using an invented PMU, based on the engine's counts of the payloads");
+    counting.notices.push_back("the invented PMU is based on the engine's counts of the payloads");
     for (std::string& notice : disagreements(payloads, *truths)) counting.notices.push_back(std::move(notice));
   } else {
-    counting.notices.push_back("using an invented PMU, based on the declared content of the payloads: " +
+    counting.notices.push_back("the invented PMU is based on the declared content of the payloads: " +
                                (engine ? std::string("no model") : engine.error().message));
   }
   counting.map = plant(record.events, planting);

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
@@ -83,20 +84,26 @@ std::string names_that_fit(const DiscoveredEvent& event) {
 
 std::string head(const result::Discovery& discovery, std::size_t width) {
   const std::vector<std::string> texts = by_class(discovery);
-  std::string text = "\n" + hanging(" ",
-                                    fmt::format("{} in {} payloads: {}.",
-                                                plural(static_cast<int>(discovery.events.size()), "event", "events"),
-                                                discovery.payloads.size(), join(texts, ", ")),
-                                    width);
+  std::string text = "\n";
+  if (discovery.backend == "engine")
+    text += hanging(" ", "These are the events of an invented PMU, not of this machine: --backend perf counts those.",
+                    width);
+  text += hanging(" ",
+                  fmt::format("{} in {} payloads: {}.",
+                              plural(static_cast<int>(discovery.events.size()), "event", "events"),
+                              discovery.payloads.size(), join(texts, ", ")),
+                  width);
   if (discovery.incomplete) text += " The sweep was interrupted: --resume continues it.\n";
   return text;
 }
 
 std::string aliases_text(const result::Discovery& discovery, std::size_t width) {
   std::string text;
+  std::set<std::string> splits;
   for (const DiscoveredEvent& event : discovery.events) {
     if (event.kind != EventClass::counts) continue;
     for (const result::Alias& alias : event.aliases) {
+      if (!alias.splits.empty()) splits.insert("--payload " + alias.splits);
       text += hanging("   - " + raw_code(event.code) + ": ",
                       what_it_counts(event) + ", or " + alias.coordinate +
                           (alias.splits.empty() ? "; no payload of the library distinguishes them"
@@ -104,9 +111,10 @@ std::string aliases_text(const result::Discovery& discovery, std::size_t width) 
                       width);
     }
   }
-  return text.empty()
-             ? ""
-             : "\n" + hanging(" ", "Ambiguous: these payloads do not distinguish the candidates", width) + text;
+  if (text.empty()) return "";
+  if (splits.size() > 1)
+    text += hanging("   ", "add all of them: " + join({splits.begin(), splits.end()}, " "), width);
+  return "\n" + hanging(" ", "Ambiguous: these payloads do not distinguish the candidates", width) + text;
 }
 
 std::string twins_text(const result::Discovery& discovery, std::size_t width) {
@@ -115,13 +123,16 @@ std::string twins_text(const result::Discovery& discovery, std::size_t width) {
     if (event.same_as.empty() || event.same_as.front() < event.code) continue;
     std::vector<std::string> all{raw_code(event.code)};
     for (const std::uint64_t other : event.same_as) all.push_back(raw_code(other));
-    text +=
-        hanging("   - ",
-                join(all, ", ") + ": " + what_it_counts(event) +
-                    (event.splits_same.empty() ? "" : "; --payload " + event.splits_same + " might distinguish them"),
-                width);
+    text += hanging("   - ", join(all, ", ") + ": " + names_that_fit(event), width);
   }
-  return text.empty() ? "" : "\n Aliases: the same counts in every payload\n" + text;
+  if (text.empty()) return "";
+  return "\n" +
+         hanging(" ",
+                 discovery.unseen.empty() ? "Aliases: the same counts in every payload"
+                                          : "Aliases: the same counts in these payloads; without --payload tally runs "
+                                            "all payloads, which may distinguish them",
+                 width) +
+         text;
 }
 
 std::string all_contrasts(const result::Discovery& discovery, std::size_t terminal) {
@@ -157,7 +168,6 @@ Json event_json(const DiscoveredEvent& event) {
     json["or"].push_back({{"what", alias.coordinate}, {"splits", text_or_null(alias.splits)}});
   }
   json["same_as"] = event.same_as;
-  json["splits_same"] = text_or_null(event.splits_same);
   json["per_ms"] = event.per_ms;
   json["per_interrupt"] = event.per_interrupt;
   json["reason"] = text_or_null(event.reason);

@@ -22,5 +22,25 @@ TEST(Widths, discover) {
   expect_fit([&](std::size_t terminal) { return discover_text(discovery, true, terminal); }, 200);
 }
 
+TEST(DiscoveryText, begins_with_the_invented_pmu_and_names_all_payloads_that_distinguish) {
+  result::Discovery discovery;
+  discovery.backend = "engine";
+  discovery.unseen = {"barriers"};
+  for (const char* const splits : {"call-alone", "never-taken"}) {
+    result::DiscoveredEvent& event = discovery.events.emplace_back();
+    event.code = discovery.events.size();
+    event.kind = result::EventClass::counts;
+    event.terms = {{"calls", 1, 0}};
+    event.aliases = {{"returns", splits}};
+  }
+  discovery.events[0].same_as = {2};
+  discovery.events[1].same_as = {1};
+  const std::string text = discover_text(discovery, false, 0);
+  EXPECT_TRUE(text.starts_with("\n These are the events of an invented PMU")) << text;
+  EXPECT_NE(text.find("add all of them: --payload call-alone --payload never-taken\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("- r1, r2: calls or returns\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("without --payload tally runs all payloads"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace tally::output

@@ -160,15 +160,23 @@ TEST(Planted, aliases_are_reported_with_the_payload_that_splits_them) {
 }
 
 // Loads, and loads with something that no payload in use does: only the library can distinguish them.
-TEST(Planted, indistinguishable_events_name_a_payload_that_might_distinguish_them) {
+TEST(Planted, events_that_no_payload_distinguishes_are_alike) {
   const std::vector<Planted> map{{0x10, {{"loads", 1, 0}}, 0, false, 0, every()},
                                  {0x11, {{"loads", 1, 0}, {"barriers", 1, 0}}, 0, false, 0, every()}};
   const Experiment together = discover(map, {"load", "two-loads", "store"}, Planting{1});
   ASSERT_EQ(together.answer.events[0].same_as, std::vector<std::uint64_t>{0x11});
-  EXPECT_FALSE(together.answer.events[0].splits_same.empty());
   const Experiment apart = discover(map, {"load", "two-loads", "store", "memory-barrier"}, Planting{1});
   EXPECT_TRUE(apart.answer.events[0].same_as.empty());
   EXPECT_EQ(apart.answer.events[1].terms.size(), 2U) << text_of(apart.answer.events[1]);
+}
+
+// Without a payload that misses, its count is that of interrupts and others.
+TEST(Planted, events_that_no_payload_contains_are_not_background) {
+  const std::vector<Planted> map{{0x10, {{"dTLB-load-misses", 1, 0}}, 9, false, 0, every()}};
+  const Experiment few = discover(map, {"load", "divide"}, Planting{1});
+  EXPECT_EQ(few.answer.events[0].kind, EventClass::unaffected) << text_of(few.answer.events[0]);
+  EXPECT_TRUE(few.answer.events[0].reason.ends_with(" a millisecond in each of these payloads"))
+      << few.answer.events[0].reason;
 }
 
 TEST(Planted, a_fixed_counter_that_lies_ends_everything) {

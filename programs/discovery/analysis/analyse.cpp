@@ -149,20 +149,20 @@ void name_it(DiscoveredEvent& event, const Record& record, const Slopes& slopes,
   }
 }
 
-// Classifies an event without a slope: by interrupts, or occasional.
-void classify_flat(DiscoveredEvent& event, const Rhythm& rhythm) {
+// Classifies an event without a slope: by interrupts, or occasional. `all`: the payloads have all coordinates.
+void classify_flat(DiscoveredEvent& event, const Rhythm& rhythm, bool all) {
   const bool by_interrupts =
       rhythm.interrupts_known && rhythm.per_interrupt >= 0.2 && 2 * rhythm.left_by_interrupts < rhythm.left_by_time;
-  event.kind = by_interrupts ? EventClass::interrupts_only : EventClass::background;
+  event.kind = by_interrupts ? EventClass::interrupts_only : all ? EventClass::background : EventClass::unaffected;
   event.per_interrupt = by_interrupts ? rhythm.per_interrupt : 0;
   event.per_ms = rhythm.per_ms;
-  event.reason = by_interrupts
-                     ? fmt::format("{} for each interrupt, whatever the payload", number_text(rhythm.per_interrupt))
-                     : fmt::format("{} a millisecond, whatever the payload", number_text(rhythm.per_ms));
+  const std::string rate = by_interrupts ? number_text(rhythm.per_interrupt) + " for each interrupt"
+                                         : number_text(rhythm.per_ms) + " a millisecond";
+  event.reason = rate + (all ? ", whatever the payload" : " in each of these payloads");
 }
 
 void classify(DiscoveredEvent& event, const Record& record, std::size_t place, const Slopes& slopes,
-              const std::vector<int>& without, const std::vector<Facts>& library, const Limits& limits) {
+              const std::vector<int>& without, const std::vector<Facts>& library, const Limits& limits, bool all) {
   if (!slopes.rejected.empty()) {
     event.kind = EventClass::rejected;
     event.reason = slopes.rejected;
@@ -170,7 +170,7 @@ void classify(DiscoveredEvent& event, const Record& record, std::size_t place, c
   }
   const Rhythm rhythm = rhythm_of(record, place, without, limits);
   if (!slopes.any(limits)) {
-    classify_flat(event, rhythm);
+    classify_flat(event, rhythm, all);
     return;
   }
   constexpr double same_time = 0.01;  // the allowed difference between two clocks within a run
@@ -205,24 +205,17 @@ bool same_slopes(const DiscoveredEvent& a, const DiscoveredEvent& b, const Limit
   return true;
 }
 
-// Finds events that cannot be distinguished, and a payload with a coordinate that none of those used has.
-void find_twins(result::Discovery& answer, const std::vector<Facts>& library, const Limits& limits) {
+// Finds events that cannot be distinguished.
+void find_twins(result::Discovery& answer, const Limits& limits) {
   const auto counts = [](const DiscoveredEvent& event) {
     return event.kind == EventClass::counts || event.kind == EventClass::unexplained;
   };
-  std::string news;
-  for (const Facts& payload : library) {
-    for (const std::string& name : answer.unseen) {
-      if (news.empty() && payload.composition[*result::coordinate_of(name)] > 0) news = payload.name;
-    }
-  }
   for (DiscoveredEvent& discovered_event : answer.events) {
     for (const DiscoveredEvent& other : answer.events) {
       if (discovered_event.code == other.code || !counts(discovered_event) || !counts(other) ||
           !same_slopes(discovered_event, other, limits))
         continue;
       discovered_event.same_as.push_back(other.code);
-      discovered_event.splits_same = news;
     }
   }
 }
@@ -298,7 +291,7 @@ result::Discovery analyse(const Record& raw, const std::vector<Facts>& library, 
       const Slopes slopes = slopes_of(record, place, without, limits);
       event.slopes = slopes.of;
       event.contrasts = contrasts_of(record, slopes);
-      classify(event, record, place, slopes, without, library, limits);
+      classify(event, record, place, slopes, without, library, limits, answer.unseen.empty());
       const bool suspicious = !where[place].suspicion.empty() && without.empty();
       if (suspicious) event.reason += (event.reason.empty() ? "" : "; ") + where[place].suspicion;
     }
@@ -310,7 +303,7 @@ result::Discovery analyse(const Record& raw, const std::vector<Facts>& library, 
     event.kind = EventClass::unexplained;
     event.reason = "the fit has no significant effect";
   }
-  find_twins(answer, library, limits);
+  find_twins(answer, limits);
   return answer;
 }
 

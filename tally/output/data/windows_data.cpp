@@ -45,6 +45,10 @@ class WindowTable final : public WindowWriter {
     for (const auto& column : columns_) width += 1 + column.width;
     is_narrow_ = terminal_ != 0 && width > terminal_;
     if (is_narrow_) lay_out_columns(narrow);
+    std::vector<std::string> legend;
+    for (const auto& [text, name] : events_)
+      if (text != name) legend.push_back(text + " " + name);
+    if (!legend.empty()) to += hanging(" ", join(legend, ", "), terminal_);
     std::vector<std::string> cells;
     for (const auto& column : columns_) cells.push_back(column.heading);
     add(cells, {is_narrow_ ? "last at" : last}, to);

@@ -6,7 +6,8 @@ namespace tally::result {
 namespace {
 
 constexpr std::string_view class_names[] = {"dead",       "counts",      "clock-like", "interrupts only",
-                                            "background", "unexplained", "rejected"};
+                                            "background", "unexplained", "rejected",
+                                            "same for these payloads"};
 
 }  // namespace
 

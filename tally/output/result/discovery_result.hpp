@@ -58,6 +58,7 @@ enum class EventClass {
   background,       ///< counts occasionally, independently of the payloads
   unexplained,      ///< responds to payloads, but no combination of names fits
   rejected,         ///< its counts cannot be used
+  unaffected,       ///< as background, but the payloads lack some coordinates, which it may count
 };
 std::string_view name(EventClass kind);
 
@@ -107,7 +108,6 @@ struct DiscoveredEvent {
   std::vector<Term> terms;    ///< what it counts
   std::vector<Alias> aliases;
   std::vector<std::uint64_t> same_as;    ///< events with the same slopes everywhere
-  std::string splits_same;               ///< an unused payload that might distinguish them; empty if there is none
   double per_ms = 0, per_interrupt = 0;  ///< of clock_like and background; of interrupts_only
   std::string reason;                    ///< in words
   std::vector<Slope> slopes;

@@ -17,8 +17,10 @@
 #include "programs/lab/story.hpp"
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/linux/files/terminal_width.hpp"
 #include "tally/linux/process/noted_signal.hpp"
 #include "tally/linux/process/received_signals.hpp"
+#include "tally/output/kit/grid.hpp"
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/own_provenance.hpp"
@@ -31,6 +33,12 @@ using command::exit_no;
 using command::exit_ok;
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+// Wraps lines that are wider than the terminal.
+void print_lines(const std::string& text) {
+  static const std::size_t terminal = linux::terminal_columns(linux::Stream::output);
+  print(output::wrapped_lines(text, terminal));
+}
 
 // Messages contain lines of the program and file names.
 std::string shown(const std::string& message) { return ForeignText(message).in_lines(); }
@@ -137,9 +145,9 @@ struct Run {
       if (entry.kind != Entry::Kind::step) timeline.add(*machine);
       entries.push_back(std::move(entry));
     } else if (story) {
-      print(story->hear(entry, *machine));
+      print_lines(story->hear(entry, *machine));
     } else {
-      print(entry_text(entry, *machine, telling));
+      print_lines(entry_text(entry, *machine, telling));
     }
     // Flushed at each event for readers of a pipe or a file, but not for single steps, which are too many.
     if (heard.kind != Entry::Kind::step) std::fflush(stdout);
@@ -171,7 +179,7 @@ Outcome run(const Options& options, const Image& image, const Script* script, st
   const auto machine = make_computer(options, image, *settings, [&run](const Entry& entry) { run.hear(entry); });
   if (!machine) return {report(machine.error()), true};
   run.machine = machine->get();
-  if (!options.json && !options.quiet && !options.interactive) print((*machine)->headline());
+  if (!options.json && !options.quiet && !options.interactive) print_lines((*machine)->headline());
   if (!options.interactive) linux::restart_calls();
   const End end = (*machine)->run();
   const auto last = (*machine)->lint_at_end();
@@ -180,9 +188,9 @@ Outcome run(const Options& options, const Image& image, const Script* script, st
     print(json_text(run.entries, end, **machine, last, run.timeline, command::provenance()));
     return {exit_code_of(end), end.is_error()};
   }
-  if (run.story) print(run.story->finish(**machine));
-  if (!script) print(ending(end, **machine, run.telling));
-  if (!options.quiet) print(remarks_text(last, true, ""));
+  if (run.story) print_lines(run.story->finish(**machine));
+  if (!script) print_lines(ending(end, **machine, run.telling));
+  if (!options.quiet) print_lines(remarks_text(last, true, ""));
   if (options.dump) print((*machine)->drawings());
   std::fflush(stdout);
   // At the prompt the statement is undone, so this is no failure.
@@ -260,7 +268,7 @@ int run_all(const Options& options) {
     if (!script) return report(script.error());
     const auto computer = make_computer(options, script->image, {}, {});
     if (!computer) return report(computer.error());
-    print((*computer)->headline());
+    print_lines((*computer)->headline());
     return converse(options, script->image.is_arm);
   }
   if (!options.statements.empty()) {

@@ -110,6 +110,13 @@ TEST_F(NarrowTerminal, shows_tables_of_all_commands_unbroken) {
       {"event", "instructions"},
       {"discover", "--list"},
       {"verify", "--list"},
+      {"stat", "-q", "--model", "haswell", "-r", "3", "-e",
+       "L1-dcache-load-misses,L1-dcache-store-misses,dTLB-load-misses", "true"},
+      {"sample", "-q", "--every", "50000", "--model", "haswell", "-e",
+       "instructions,L1-dcache-load-misses,L1-dcache-store-misses,L1-icache-load-misses", "true"},
+      {"discover", "--events", "0-0x1f", "--payload", "load-miss", "--payload", "divide"},
+      {"watch", "--batch", "-n", "1", "-I", "50"},
+      {"lab", "-e", "mov ecx, 0x186; mov eax, 0x5300c0; xor edx, edx; wrmsr"},
   };
   for (const Words& words : commands) {
     const bool is_stored = words.front() == "compare" || words.front() == "report" || words.front() == "history";
@@ -124,6 +131,7 @@ TEST_F(NarrowTerminal, shows_tables_of_all_commands_unbroken) {
         if (!is_command_line(line)) {
           EXPECT_LE(display_width(line), columns) << line << "\n in " << what;
         }
+        EXPECT_EQ(line.find("misses:u#"), std::string::npos) << "not readable in " << what;
         EXPECT_FALSE(std::regex_search(line, std::regex("(^| )[0-9]{1,3}(,[0-9]{3})*,$|^ *,[0-9]")))
             << line << "\n in " << what;
       }

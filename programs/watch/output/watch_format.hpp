@@ -21,7 +21,8 @@ struct WatchStyle {
 
 /// A format of the tables that `tally watch` prints.
 struct WatchFormat : Format {
-  std::string (*header)(const result::WatchHeader& header);  ///< printed before all tables; null: nothing is
+  /// Printed before all tables; null: nothing is. `terminal`: its columns; 0: no terminal.
+  std::string (*header)(const result::WatchHeader& header, std::size_t terminal);
   std::string (*write)(const result::WatchTable& table, const WatchStyle& style);
 };
 
@@ -29,7 +30,7 @@ struct WatchFormat : Format {
 std::span<const WatchFormat> watch_formats();
 
 /// PCM's header and an empty line.
-std::string watch_paragraph(const result::WatchHeader& header);
+std::string watch_paragraph(const result::WatchHeader& header, std::size_t terminal);
 
 /// watch_text() after the local time of the reading; the first one also explains the empty cells.
 std::string watch_page(const result::WatchTable& table, const WatchStyle& style);

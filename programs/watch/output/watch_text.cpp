@@ -248,7 +248,9 @@ std::string watch_legend_text(const WatchTable& table, std::size_t width) {
   return text;
 }
 
-std::string watch_paragraph(const result::WatchHeader& header) { return watch_header_text(header) + "\n"; }
+std::string watch_paragraph(const result::WatchHeader& header, std::size_t terminal) {
+  return wrapped_lines(watch_header_text(header), terminal) + "\n";
+}
 
 std::string watch_page(const WatchTable& table, const WatchStyle& style) {
   // The reasons for empty cells are always the same, so only the first table prints them.

@@ -44,8 +44,8 @@ class Stream {
   std::optional<linux::Output> file_;
 };
 
-std::string head_of(const result::WatchHeader& header, const WatchOptions& options) {
-  return options.form->header == nullptr ? "" : options.form->header(header);
+std::string head_of(const result::WatchHeader& header, const WatchOptions& options, std::size_t terminal) {
+  return options.form->header == nullptr ? "" : options.form->header(header, terminal);
 }
 
 std::string text_of(const result::WatchTable& table, const WatchOptions& options, bool is_first, std::size_t terminal) {
@@ -122,7 +122,7 @@ Result<void> Record::write(const std::string& text) {
 int print_recording(const result::Recording& recording, const WatchOptions& options) {
   auto stream = Stream::open(options.output, false);
   if (!stream) return command::report_error(stream.error());
-  auto written = stream->write(head_of(recording.header, options));
+  auto written = stream->write(head_of(recording.header, options, stream->terminal()));
   std::int64_t done = 0;
   for (const result::WatchTable& table : recording.tables) {
     if (!written || (options.readings != 0 && done == options.readings)) break;
@@ -139,7 +139,7 @@ int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
   auto concurrent = ConcurrentCommand::start(options.command, *signals);
   if (!concurrent) return command::report_error(concurrent.error());
   const result::WatchHeader header = header_of(watcher);
-  if (auto written = stream->write(head_of(header, options)); !written) return command::report_error(written.error());
+  if (auto written = stream->write(head_of(header, options, stream->terminal())); !written) return command::report_error(written.error());
   if (auto described = command::describe_csv(*options.form, options.output, output::watch_header_json(header));
       !described)
     return command::report_error(described.error());

@@ -38,9 +38,14 @@ void Footnotes::announce(const Count& count) {
 }
 
 std::string Footnotes::cell(const Count& count) {
+  constexpr std::size_t widest_if_narrow = 24;  // a wider cell would be cut
   std::string text = without_reason(count);
-  if (!has_reason(count)) return text;
-  const std::string reason = printable(count.reason);
+  std::string reason = has_reason(count) ? printable(count.reason) : "";
+  if (reason.empty() && is_narrow_ && count.trust == Trust::modelled && display_width(text) > widest_if_narrow) {
+    reason = std::move(text);
+    text = name(count.trust);
+  }
+  if (reason.empty()) return text;
   if (!is_narrow_ && rows_[count.reason] <= 1 && display_width(reason) <= widest_in_row)
     return fmt::format("{}: {}", text, reason);
   auto note = std::find(notes_.begin(), notes_.end(), reason);

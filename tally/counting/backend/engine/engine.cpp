@@ -355,7 +355,7 @@ const Candidate always{
     "engine", Candidate::ChoiceRule::always,
     [](const linux::HostMachine&, const std::optional<Simulation>& simulation) { return make(simulation); },
     [](const linux::HostMachine&, const std::string& why) {
-      return std::vector<std::string>{why + "; counting with the engine (`tally doctor` explains)"};
+      return std::vector<std::string>{why + "; counting with the engine (see `tally doctor`)"};
     }};
 
 }  // namespace tally::backend::engine

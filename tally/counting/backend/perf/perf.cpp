@@ -262,7 +262,7 @@ const Candidate kernel_events{
       return make(machine, Use::kernel_events);
     },
     [](const linux::HostMachine&, const std::string& why) {
-      return std::vector<std::string>{why + "; counting only kernel events (`tally doctor` explains)"};
+      return std::vector<std::string>{why + "; counting only kernel events (see `tally doctor`)"};
     }};
 
 std::string why_not(const linux::HostMachine& machine) {

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -105,6 +106,91 @@ TEST(Signals, sent_to_tally_alone_reach_the_program) {
     EXPECT_EQ(one.result()["signal"], number);
     EXPECT_EQ(one.result()["interrupted_by"], number);
   }
+}
+
+/// Signals that supervisors send to a service, which a program handles.
+const std::array handled = {SIGHUP, SIGUSR1, SIGUSR2,  SIGALRM, SIGVTALRM,    SIGPROF,     SIGIO,
+                            SIGPWR, SIGURG,  SIGWINCH, SIGCONT, SIGRTMIN + 1, SIGRTMAX - 1};
+
+// Prints the number of each signal, and ends by itself after SIGTERM.
+constexpr const char* service =
+    "import signal, sys\n"
+    "for number in sys.argv[1:]: signal.signal(int(number), lambda got, _: print('got', got, flush=True))\n"
+    "signal.signal(signal.SIGTERM, lambda got, _: sys.exit(3))\n"
+    "print('ready', flush=True)\n"
+    "while True: signal.pause()\n";
+
+Words service_words() {
+  Words all{"python3", "-S", "-c", service};
+  for (const int number : handled) all.push_back(std::to_string(number));
+  return all;
+}
+
+TEST(Signals, of_supervisors_reach_the_program_as_natively) {
+  const TemporaryFile file("result");
+  const std::vector<Words> before{
+      {"/usr/bin/env"},
+      tally_words({"stat", "-q", "--backend", "none", "-e", "page-faults", "-o", file.path(), "--"}),
+      tally_words({"stat", "-q", "-e", "instructions", "-o", file.path(), "--"}),
+      tally_words({"profile", "-q", "-e", "instructions", "-o", file.path(), "--"}),
+      tally_words({"sample", "-q", "-e", "instructions", "--every", "1M", "-o", file.path(), "--"}),
+      tally_words({"run", "--"}),
+  };
+  for (const Words& words : before) {
+    SCOPED_TRACE(words.size() > 1 ? words[1] : words[0]);
+    Running running(with(words, service_words()));
+    ASSERT_TRUE(running.wait_for_output("ready\n"));
+    for (const int number : handled) {
+      running.signal(number);
+      ASSERT_TRUE(running.wait_for_output("got " + std::to_string(number) + "\n")) << number;
+    }
+    running.signal(SIGTERM);
+    EXPECT_EQ(running.finish().code(), 3);
+  }
+}
+
+TEST(Signals, a_reload_is_no_interrupt) {
+  const TemporaryFile file("result.json");
+  Running running(
+      with(tally_words({"stat", "--backend", "none", "-e", "page-faults", "-o", file.path(), "--"}), service_words()));
+  ASSERT_TRUE(running.wait_for_output("ready\n"));
+  std::string all = running.output();
+  for (int i = 0; i < 3; ++i) {
+    running.signal(SIGHUP);
+    ASSERT_TRUE(running.wait_for_output(all += "got 1\n"));
+    usleep(250'000);  // signals that follow sooner count as the same
+  }
+  running.signal(SIGTERM);
+  EXPECT_EQ(running.finish().code(), 3);
+  const json result = json::parse(*file.content());
+  EXPECT_TRUE(result["interrupted_by"].is_null() || result["interrupted_by"] == SIGTERM);
+  EXPECT_EQ(result["incomplete"], false);
+  EXPECT_EQ(result["events"][0]["trust"], "counted");
+}
+
+TEST(Signals, a_signal_that_ends_the_program_ends_tally_with_its_code) {
+  for (const int number : {SIGUSR1, SIGALRM, SIGRTMIN + 1}) {
+    Interrupted one(endless);
+    one->signal(number);
+    const int code = one->finish().code();
+    EXPECT_TRUE(code == 128 + number || code == -number) << code;
+    EXPECT_EQ(one.result()["signal"], number);
+  }
+}
+
+TEST(Signals, tally_and_the_program_stop_and_continue) {
+  Interrupted one("trap 'echo continued' CONT; trap 'exit 3' TERM; echo ready; while :; do :; done");
+  int status = 0;
+  one->signal(SIGTSTP);
+  // A process group without a parent in its session does not stop.
+  if (getsid(one->pid()) != one->pid()) {
+    EXPECT_EQ(waitpid(one->pid(), &status, WUNTRACED), one->pid());
+    EXPECT_TRUE(WIFSTOPPED(status));
+  }
+  one->signal(SIGCONT);
+  EXPECT_TRUE(one->wait_for_output("continued\n"));
+  one->signal(SIGTERM);
+  EXPECT_EQ(one->finish().code(), 3);
 }
 
 /// Whether a child of a process leads a session.

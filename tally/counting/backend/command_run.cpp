@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <csignal>
 
 #include "tally/core/base/text.hpp"
 #include "tally/linux/process/announcements.hpp"
@@ -105,6 +106,7 @@ void CommandRun::reap(Observer* observer) {
       left_.ended = true;
       ended_at_ = linux::this_moment();
       wait_status_ = change->wait_status;
+      if (linux::exit_of(wait_status_).signal != SIGHUP) order_.conditions.signals->forget_hangup();
       last_statistics_ = change->statistics;
     } else if (descendants_.include(change->process)) {
       orphans_ = orphans_ + linux::usage_of(change->statistics);

@@ -2,9 +2,9 @@
 
 #include <poll.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "tally/linux/process/spawn.hpp"
@@ -16,6 +16,24 @@ namespace {
 /// A repeated signal within this time counts as the same: `timeout` sends one to the process, and one to its group.
 constexpr Nanoseconds same_signal = std::chrono::milliseconds(200);
 
+/// A SIGTERM within this time after the first one asks again. A later one is another request to the program.
+constexpr Nanoseconds asked_again = std::chrono::seconds(10);
+
+/// Signals for the program only, with those of real time: nginx opens its logs again at SIGUSR1, for example. Not those
+/// that a fault raises, nor those that report a limit, which apply to tally.
+constexpr std::array program_signals = {SIGUSR1, SIGUSR2,   SIGALRM, SIGVTALRM, SIGPROF, SIGIO,
+                                        SIGPWR,  SIGSTKFLT, SIGURG,  SIGWINCH,  SIGTSTP, SIGCONT};
+
+/// Stops this process as SIGTSTP does while it is not blocked.
+void stop() {
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, SIGTSTP);
+  raise(SIGTSTP);
+  sigprocmask(SIG_UNBLOCK, &only, nullptr);  // continues here
+  sigprocmask(SIG_BLOCK, &only, nullptr);
+}
+
 }  // namespace
 
 bool is_ignored(int signal) {
@@ -26,13 +44,12 @@ bool is_ignored(int signal) {
 Result<Signals> Signals::watch() {
   Signals signals;
   sigemptyset(&signals.passed_on_);
-  sigset_t watched;
-  sigemptyset(&watched);
-  sigaddset(&watched, SIGCHLD);
+  sigemptyset(&signals.watched_);
+  sigaddset(&signals.watched_, SIGCHLD);
   for (const int signal : ending_signals) {
-    if (!is_ignored(signal)) sigaddset(&watched, signal);
+    if (!is_ignored(signal)) sigaddset(&signals.watched_, signal);
   }
-  signals.fd_ = Descriptor(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
+  signals.fd_ = Descriptor(signalfd(-1, &signals.watched_, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals.fd_) return system_failure(Code::cannot_measure, "cannot watch for signals (signalfd)");
 
   struct sigaction ignore {};
@@ -42,8 +59,18 @@ Result<Signals> Signals::watch() {
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &standard, &signals.child_before_);
-  sigprocmask(SIG_BLOCK, &watched, &signals.mask_before_);
+  sigprocmask(SIG_BLOCK, &signals.watched_, &signals.mask_before_);
   return signals;
+}
+
+void Signals::expect_program() {
+  const auto add = [this](int signal) {
+    if (!is_ignored(signal)) sigaddset(&watched_, signal);
+  };
+  std::for_each(program_signals.begin(), program_signals.end(), add);
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) add(signal);
+  sigprocmask(SIG_BLOCK, &watched_, nullptr);
+  signalfd(fd_.get(), &watched_, 0);
 }
 
 Signals::~Signals() {
@@ -78,22 +105,43 @@ Signals::Taken Signals::take(pid_t program) {
   const int number = static_cast<int>(signal.ssi_signo);
   if (number == SIGCHLD) return Taken::child;
 
-  if (!interrupted_by_) interrupted_by_ = number;
-  // Codes above 0 come from the kernel: a terminal sends its signals to the whole foreground group.
-  const bool sent_by_process = signal.ssi_code <= 0;
-  const bool has_it = sigismember(&passed_on_, number) == 1;
-  sigdelset(&passed_on_, number);
-  if (program > 0 && sent_by_process && !has_it && static_cast<pid_t>(signal.ssi_pid) != program) kill(program, number);
+  forward(signal, program);
+  if (std::find(ending_signals.begin(), ending_signals.end(), number) == ending_signals.end()) return Taken::forwarded;
+  if (!interrupted_by_ || interrupted_by_ == SIGHUP) interrupted_by_ = number;
   const Nanoseconds time = now();
-  if (number != SIGINT && number != SIGQUIT) {
-    const bool again = asked_at_.count() != 0 && time - asked_at_ >= same_signal;
-    if (asked_at_.count() == 0) asked_at_ = time;
-    return again ? Taken::give_up : Taken::interrupted;
+  if (number == SIGHUP) return Taken::interrupted;
+  if (number == SIGTERM) {
+    const Nanoseconds since = time - asked_at_;
+    const bool is_first = asked_at_.count() == 0 || since > asked_again;
+    if (is_first) asked_at_ = time;
+    return !is_first && since >= same_signal ? Taken::give_up : Taken::interrupted;
   }
   // A program may handle one Ctrl-C, or two; a user who presses it more often wants to stop.
   const bool hammered = earlier_[0].count() != 0 && time - earlier_[0] < std::chrono::seconds(2);
   earlier_[0] = std::exchange(earlier_[1], time);
   return hammered ? Taken::give_up : Taken::interrupted;
+}
+
+void Signals::forward(const signalfd_siginfo& signal, pid_t program) {
+  const int number = static_cast<int>(signal.ssi_signo);
+  const bool has_it = sigismember(&passed_on_, number) == 1 || (number == SIGCONT && group_is_stopped_);
+  sigdelset(&passed_on_, number);
+  // Codes above 0 come from the kernel: a terminal sends its signals to the whole foreground group. A timer that was
+  // set before tally started is the program's.
+  const bool is_of_terminal = signal.ssi_code > 0 && number != SIGALRM && number != SIGVTALRM && number != SIGPROF;
+  if (number == SIGCONT) group_is_stopped_ = false;
+  if (program > 0 && !is_of_terminal && !has_it && static_cast<pid_t>(signal.ssi_pid) != program) {
+    sigval value{};
+    value.sival_ptr = reinterpret_cast<void*>(signal.ssi_ptr);
+    if (signal.ssi_code == SI_QUEUE) {
+      sigqueue(program, number, value);
+    } else {
+      kill(program, number);
+    }
+  }
+  if (number != SIGTSTP) return;
+  group_is_stopped_ = is_of_terminal;
+  stop();
 }
 
 void Signals::settle() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/signalfd.h>
 #include <sys/types.h>
 
 #include <array>
@@ -20,17 +21,18 @@ inline constexpr std::array ending_signals = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 bool is_ignored(int signal);
 
 /// During its lifetime, SIGINT, SIGQUIT, SIGTERM, SIGHUP and SIGCHLD are blocked and read from fd() instead, and
-/// SIGPIPE is ignored, so that tally writes its results before it ends. Those of the first four that were ignored when
-/// tally started (nohup, a background job of a shell) stay ignored. Only one may exist in a process; create it before
-/// any thread.
+/// SIGPIPE is ignored, so that tally writes its results before it ends. From the start of a program on, so are the
+/// other signals that a supervisor may send. Signals that were ignored when tally started (nohup, a background job of a
+/// shell) stay ignored. Only one may exist in a process; create it before any thread.
 class Signals {
  public:
   /// Meaning of a signal.
   enum class Taken {
     nothing,      ///< no signal was pending
     child,        ///< a child ended, or a traced process stopped: call wait4
+    forwarded,    ///< the program got that signal, which does not concern tally
     interrupted,  ///< tally must end; the program got that signal, too
-    give_up,      ///< SIGINT or SIGQUIT three times within two seconds, or SIGTERM or SIGHUP again: stop waiting
+    give_up,      ///< SIGINT or SIGQUIT three times within two seconds, or SIGTERM again within ten: stop waiting
   };
 
   /// Errors: cannot_measure if the kernel refuses a signalfd.
@@ -46,12 +48,16 @@ class Signals {
   /// Blocks until a signal is pending.
   void wait() const;
 
+  /// Blocks and reads the signals that only a program needs, from now on. Call it before the fork.
+  void expect_program();
+
   /// Forwards pending signals to a program that was just forked: those that came before or during the fork reached only
   /// tally.
   void pass_on(pid_t program);
 
   /// Takes one pending signal. Forwards one that another process sent to tally to `program` (0: to none). Signals from
-  /// the terminal, and those that the program sent itself, have reached the program already.
+  /// the terminal, and those that the program sent itself, have reached the program already. After SIGTSTP this process
+  /// stops.
   Taken take(pid_t program);
 
   /// Takes all pending signals without forwarding them. After the program was reaped, this finds the terminal's Ctrl-C
@@ -60,6 +66,11 @@ class Signals {
 
   /// Returns the first signal that asked tally to end.
   std::optional<int> interrupted_by() const { return interrupted_by_; }
+
+  /// After the end of a program that SIGHUP did not kill: it was no interrupt, but made a service read its settings.
+  void forget_hangup() {
+    if (interrupted_by_ == SIGHUP) interrupted_by_.reset();
+  }
 
   /// Records a signal that was taken elsewhere (Finishing).
   void note(int signal) {
@@ -73,14 +84,18 @@ class Signals {
  private:
   Signals() = default;
 
+  void forward(const signalfd_siginfo& signal, pid_t program);
+
   Descriptor fd_;
+  sigset_t watched_{};
   sigset_t mask_before_{};
   struct sigaction pipe_before_ {};
   struct sigaction child_before_ {};
   std::optional<int> interrupted_by_;
-  sigset_t passed_on_{};         // the program has them; not taken yet
-  Nanoseconds asked_at_{};       // time of the first SIGTERM or SIGHUP
-  Nanoseconds earlier_[2] = {};  // times of the last two SIGINT or SIGQUIT
+  sigset_t passed_on_{};           // the program has them; not taken yet
+  bool group_is_stopped_ = false;  // by the terminal
+  Nanoseconds asked_at_{};         // time of the first SIGTERM
+  Nanoseconds earlier_[2] = {};    // times of the last two SIGINT or SIGQUIT
 };
 
 /// Ends this process by the default action of a signal, without a core file, so that its parent sees that it was

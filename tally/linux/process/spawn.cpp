@@ -123,6 +123,7 @@ Result<Program> Program::start(const std::vector<std::string>& command, Signals&
   program.report_ = Descriptor(ends[0]);
   const Descriptor write_end(ends[1]);
   program.started_ = this_moment();
+  signals.expect_program();
   program.pid_ = fork();
   if (program.pid_ < 0) return system_failure(Code::cannot_measure, "cannot start the program (fork)");
   if (program.pid_ == 0) child(write_end.get(), signals, hooks, conditions, image);

@@ -194,10 +194,10 @@ class Flow {
       longer +=
           static_cast<std::int64_t>(ticks - usual.sum()) * static_cast<std::int64_t>(reached) / std::int64_t{whole};
       reached -= reached * ratio(mispredicted(to, restarts), blocks_[to].executions, whole) / whole;
-      const CoreBlock& last = blocks_[to];
-      if (last.last == Operation::call && calls < most_calls) returns[calls++] = last.end;
+      const CoreBlock& block = blocks_[to];
+      if (block.last == Operation::call && calls < most_calls) returns[calls++] = block.end;
       if (n == blocks_after_restart) break;
-      if (last.last == Operation::ret && calls != 0 && find_block(returns[--calls], path[n + 1])) continue;
+      if (block.last == Operation::ret && calls != 0 && find_block(returns[--calls], path[n + 1])) continue;
       if (marks_[to].follower == 0) break;
       path[n + 1] = edges_[marks_[to].follower - 1].to;
     }

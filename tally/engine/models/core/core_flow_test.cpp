@@ -52,6 +52,18 @@ TEST(CoreFlow, BranchesWaitForHalfOfTheMissedLoadsNearThem) {
   EXPECT_EQ(cycles_before_restarts(loads, exposed, 0, 10'000, 448), 0U);
 }
 
+TEST(CoreFlow, MissesOfTheLastLevelAreServedByMemory) {
+  HierarchyCounts caches;
+  caches.l1d.load_misses = caches.l2.loads = 100;
+  caches.l2.load_misses = 30;
+  EXPECT_EQ(missed_loads(caches).memory, 30U) << "without a third level";
+  EXPECT_EQ(missed_loads(caches).l2, 70U);
+  caches.llc.loads = 30;
+  caches.llc.load_misses = 10;
+  EXPECT_EQ(missed_loads(caches).memory, 10U);
+  EXPECT_EQ(missed_loads({.l1d = {.loads = 500, .load_misses = 100}}).memory, 100U);
+}
+
 TEST(CoreFlow, ALoopOfOneBlock) {
   const Code loop = factorial3();
   const CoreTotal result = total_of({{loop, n}}, {{0, 0, n - 1}});

@@ -26,8 +26,12 @@ inline MissedLoads missed_loads(const HierarchyCounts& caches) {
   const auto served = [&](const LevelCounts& level, std::uint64_t chases, std::uint64_t streams) {
     return without(level.loads - level.load_misses, chases + streams);
   };
+  // A level that does not exist has no loads, and the misses before it are served by memory.
+  const std::uint64_t from_memory = caches.llc.loads != 0  ? caches.llc.load_misses
+                                    : caches.l2.loads != 0 ? caches.l2.load_misses
+                                                           : caches.l1d.load_misses;
   return {served(caches.l2, caches.chases.l2, 0), served(caches.llc, caches.chases.llc, misses.stream_llc),
-          without(caches.llc.load_misses, caches.chases.memory + misses.stream_memory),
+          without(from_memory, caches.chases.memory + misses.stream_memory),
           without(misses.stlb_data, misses.stlb_chases), without(misses.walk_data, misses.walk_chases)};
 }
 

@@ -27,7 +27,8 @@ void forget_fixed_stores(CoreState& state) {
 
 StateName name_of(const CoreState& state, std::uint64_t end) {
   const auto begin = static_cast<std::uint32_t>(origin(end));
-  StateName name = mixed(mixed(state.loaded, state.chained), state.fetched | std::uint64_t{state.stack_moved} << 8 | std::uint64_t{state.fetch_joins} << 9);
+  StateName name = mixed(mixed(state.loaded, state.chained),
+                         state.fetched | std::uint64_t{state.stack_moved} << 8 | std::uint64_t{state.fetch_joins} << 9);
   for (unsigned i = 0; i < registers; i += 3) {
     const auto at = [&](unsigned j) { return j < registers ? state.ready[j] : std::int16_t{0}; };
     name = mixed(name, word(at(i), word(at(i + 1), word(at(i + 2), 0))));

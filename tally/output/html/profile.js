@@ -88,7 +88,8 @@
 
   // Callees below their callers.
   function callTree() {
-    const calls = view.calls, sums = calls.map(selfOf), spent = calls.map(spentOf), children = calls.map(() => []), top = [];
+    const calls = view.calls, sums = calls.map(selfOf), spent = calls.map(spentOf);
+    const children = calls.map(() => []), top = [];
     for (let i = calls.length; i-- > 0;) {
       const parent = calls[i].parent;
       if (parent < 0) continue;

@@ -297,11 +297,11 @@ s64 open_pmu_event(Thread* t) {
   if (is_invalid(attr)) return -EINVAL;
   const u32 row = row_of(attr);
   if (row == no_row) {
-    const bool samples_cycles = attr.type == PERF_TYPE_HARDWARE && attr.config == PERF_COUNT_HW_CPU_CYCLES &&
-                                attr.sample_period != 0;
+    const bool samples_cycles =
+        attr.type == PERF_TYPE_HARDWARE && attr.config == PERF_COUNT_HW_CPU_CYCLES && attr.sample_period != 0;
     constexpr u64 cycles_of_intel = 0x3c, cycles_of_amd = 0x76, code = 0xffff;
-    const bool is_other = attr.type == PERF_TYPE_RAW && (attr.config & code) != cycles_of_intel &&
-                          (attr.config & code) != cycles_of_amd;
+    const bool is_other =
+        attr.type == PERF_TYPE_RAW && (attr.config & code) != cycles_of_intel && (attr.config & code) != cycles_of_amd;
     if (!is_other) note_lack(samples_cycles ? channel::pmu_lacks_cycles : channel::pmu_lacks_model);
     return -ENOENT;
   }
@@ -369,12 +369,12 @@ s64 change_period(PmuOpenEvent& e, u64 from) {
 s64 control_pmu_event(Thread* t) {
   const u64* const g = t->gpr;
   const u32 request = static_cast<u32>(g[rsi]);
-  const bool on_group = (g[rdx] & PERF_IOC_FLAG_GROUP) != 0;
   return with_event(t, g[rdi], [&](u32 event) -> s64 {
     PmuOpenEvent& controlled = pmu_event(event);
     const auto change = [&](auto f) -> s64 {
+      if (request == PERF_EVENT_IOC_ENABLE && !can_switch_on(controlled.leader)) return -EOPNOTSUPP;
       update_group_for_change(controlled.leader);
-      if (on_group)
+      if ((g[rdx] & PERF_IOC_FLAG_GROUP) != 0)
         for_group(controlled.leader, f);
       else
         f(controlled);

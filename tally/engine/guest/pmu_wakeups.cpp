@@ -73,7 +73,8 @@ void send_signal(const PmuOpenEvent& e, bool is_last) {
   const u64 own = static_cast<u64>(kernel(SYS_getpid)), at = reinterpret_cast<u64>(&info);
   if (to == 0) return;  // none
   // The kernel refuses such information for another thread.
-  if (e.sampling.owner != current()->tid && is_thread_here(e.sampling.owner)) disguise_event(info.signal, reinterpret_cast<u8*>(&info));
+  if (e.sampling.owner != current()->tid && is_thread_here(e.sampling.owner))
+    disguise_event(info.signal, reinterpret_cast<u8*>(&info));
   switch (e.sampling.owner_kind) {
     case F_OWNER_TID:
       if (failed(kernel(SYS_rt_tgsigqueueinfo, own, to, signal, at))) kernel(SYS_tkill, to, signal);

@@ -203,9 +203,10 @@ s64 emulate_sigtimedwait(Thread* t, u64 set, u64 info, u64 size) {
   if (size != 8 || get(&wanted, set, 8) != 0) return run(t);
   if (!(wanted & engine_signals)) {
     const s64 r = run(t);
-    if (r <= 0 || info == 0 || get(found, info, sizeof found) != 0) return r;
-    reveal(static_cast<int>(r), found);
-    return put(info, found, sizeof found) != 0 ? -EFAULT : r;
+    u8 received[128];
+    if (r <= 0 || info == 0 || get(received, info, sizeof received) != 0) return r;
+    reveal(static_cast<int>(r), received);
+    return put(info, received, sizeof received) != 0 ? -EFAULT : r;
   }
   for (;;) {
     // From here on, a thread that holds a signal for the process sees that this thread waits for it.

@@ -31,7 +31,7 @@ struct SegmentCost {
 };
 inline constexpr u32 cost_bits = 16;
 
-/// The part of each class in the cost of a segment, or of an instruction.
+/// The share of each class in the cost of a segment, or of an instruction.
 struct ClassCosts {
   s64 of[channel::cycle_class_count];
 };

@@ -160,7 +160,8 @@ class ExecutedFlow final : public models::CoreSource {
         for (u32 s = 0; s < t.segment_count; s++)
           if (executed_[t.number + s] != 0)
             classes[t.number + s].of[k] = segment_cost(t, s, [&](u64 pc) {
-              return cost_of(steps_.find(pc), average, [k](const models::CoreTimes& times) { return class_of(times, k); });
+              return cost_of(steps_.find(pc), average,
+                             [k](const models::CoreTimes& times) { return class_of(times, k); });
             });
       });
     }

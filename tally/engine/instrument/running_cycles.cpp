@@ -20,8 +20,8 @@ constexpr u32 executed_limit = channel::segment_limit;  // each segment is liste
 
 /// The cycle state of a thread.
 struct ThreadCycles {
-  s64 cycles;        // whole cycles
-  s64 fraction;      // less than one cycle, with cost_bits fraction bits
+  s64 cycles;    // whole cycles
+  s64 fraction;  // less than one cycle, with cost_bits fraction bits
   ClassCosts classes;
   u64 instructions;  // in the list
   u64 unseen;        // of those, the ones in segments of which the model has processed less than half of the executions
@@ -186,8 +186,7 @@ s64 running_class(Thread* t, u32 k) {
   s64 cycles = own(t).classes.of[k] >> cost_bits;
   const u64* const statistics = reinterpret_cast<const u64*>(&model_counts(t)->values);
   for (u32 i = 0; i < channel::mark_values - channel::mark_fields; i++)
-    if (settings().pmu.miss_class[i] == k)
-      cycles += settings().marks.miss_cycles[i] * static_cast<s64>(statistics[i]);
+    if (settings().pmu.miss_class[i] == k) cycles += settings().marks.miss_cycles[i] * static_cast<s64>(statistics[i]);
   return cycles;
 }
 

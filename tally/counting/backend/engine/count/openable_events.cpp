@@ -43,9 +43,14 @@ class Adder {
       return;
     // The model has one frequency.
     const bool is_cycles = id == Id::cycles || id == Id::ref_cycles;
-    channel::PmuEvent row = {
-        .type = type, .config = config, .weight = {}, .is_modelled = modelled, .is_cycles = is_cycles,
-        .cycles_weight = is_cycles, .class_weight = {}, .is_metric = 0};
+    channel::PmuEvent row = {.type = type,
+                             .config = config,
+                             .weight = {},
+                             .is_modelled = modelled,
+                             .is_cycles = is_cycles,
+                             .cycles_weight = is_cycles,
+                             .class_weight = {},
+                             .is_metric = 0};
     weigh(id, row.weight);
     const bool is_sum =
         std::any_of(std::begin(row.weight), std::end(row.weight), [](int weight) { return weight != 0; });
@@ -54,8 +59,13 @@ class Adder {
 
   void add(const SlotEvent& event, std::int8_t width) {
     channel::PmuEvent& row = pmu_.event[pmu_.event_count++];
-    row = {.type = event::perf_type_raw, .config = event.config, .weight = {}, .is_modelled = 0, .is_cycles = 1,
-           .cycles_weight = static_cast<std::int8_t>(event.all * width), .class_weight = {},
+    row = {.type = event::perf_type_raw,
+           .config = event.config,
+           .weight = {},
+           .is_modelled = 0,
+           .is_cycles = 1,
+           .cycles_weight = static_cast<std::int8_t>(event.all * width),
+           .class_weight = {},
            .is_metric = static_cast<std::uint8_t>(event.config >= first_metric)};
     for (std::size_t k = 0; k < std::size(event.classes); ++k)
       row.class_weight[k] = static_cast<std::int8_t>(event.classes[k] * width);
@@ -134,8 +144,7 @@ channel::PresentedPmu presented_pmu(const cpus::CpuModel* model, const Modelling
   const auto slots = slot_events(model);
   if (slots.empty() || !is_modelled(Id::pipeline_slots, modelling)) return pmu;
   constexpr channel::CoreValues one_cycle{.cycles = {1}, .instructions = 0, .unknown = 0, .aliases = 0};
-  const auto width =
-      static_cast<std::int8_t>(cycles_of(Id::pipeline_slots, one_cycle, {}, *modelling.simulation));
+  const auto width = static_cast<std::int8_t>(cycles_of(Id::pipeline_slots, one_cycle, {}, *modelling.simulation));
   for (const SlotEvent& event : slots) adder.add(event, width);
   pmu.has_classes = 1;
   constexpr std::pair<Id, std::uint8_t> classes[] = {{Id::cycles_front_end, channel::cycles_front_end},

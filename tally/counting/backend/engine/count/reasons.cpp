@@ -105,12 +105,14 @@ std::string describe_lacks(std::uint32_t lacks, const Conditions& conditions, bo
         "a program asked for samples of cycles, which need --model (perf record falls back to samples of the engine); "
         "use --model host, or -e instructions:u");
   else if ((lacks & channel::pmu_lacks_model) != 0 && !has_model && conditions.presents_cpu())
-    texts.push_back(fmt::format("a program asked for cycles, misses or other modelled events: they need --model {0} next "
-                                "to --cpu-model {0}",
-                                conditions.cpu_model));
+    texts.push_back(
+        fmt::format("a program asked for cycles, misses or other modelled events: they need --model {0} next "
+                    "to --cpu-model {0}",
+                    conditions.cpu_model));
   if ((lacks & channel::pmu_lacks_shared_ring) != 0)
-    texts.emplace_back("a program wanted samples of hardware and software events in one ring, which is not supported: "
-                       "record them in two runs");
+    texts.emplace_back(
+        "a program wanted samples of hardware and software events in one ring, which is not supported: "
+        "record them in two runs");
   return join(texts, "; ");
 }
 

@@ -41,16 +41,12 @@ class Adder {
     if (needs_mix(id)) return;  // `tally run` does not count what instructions do
     if (pmu_.event_count == channel::pmu_event_limit || (!modelled && outlook_of(event_of(id)).trust != Trust::exact))
       return;
-    // The model has one frequency.
-    const bool is_cycles = id == Id::cycles || id == Id::ref_cycles;
-    channel::PmuEvent row = {.type = type,
-                             .config = config,
-                             .weight = {},
-                             .is_modelled = modelled,
-                             .is_cycles = is_cycles,
-                             .cycles_weight = is_cycles,
-                             .class_weight = {},
-                             .is_metric = 0};
+    channel::PmuEvent row{};
+    row.type = type;
+    row.config = config;
+    row.is_modelled = modelled;
+    row.is_cycles = id == Id::cycles || id == Id::ref_cycles;  // the model has one frequency
+    row.cycles_weight = static_cast<std::int8_t>(row.is_cycles);
     weigh(id, row.weight);
     const bool is_sum =
         std::any_of(std::begin(row.weight), std::end(row.weight), [](int weight) { return weight != 0; });
@@ -58,15 +54,13 @@ class Adder {
   }
 
   void add(const SlotEvent& event, std::int8_t width) {
+    if (pmu_.event_count == channel::pmu_event_limit) return;
     channel::PmuEvent& row = pmu_.event[pmu_.event_count++];
-    row = {.type = event::perf_type_raw,
-           .config = event.config,
-           .weight = {},
-           .is_modelled = 0,
-           .is_cycles = 1,
-           .cycles_weight = static_cast<std::int8_t>(event.all * width),
-           .class_weight = {},
-           .is_metric = static_cast<std::uint8_t>(event.config >= first_metric)};
+    row.type = event::perf_type_raw;
+    row.config = event.config;
+    row.is_cycles = 1;
+    row.cycles_weight = static_cast<std::int8_t>(event.all * width);
+    row.is_metric = event.config >= first_metric;
     for (std::size_t k = 0; k < std::size(event.classes); ++k)
       row.class_weight[k] = static_cast<std::int8_t>(event.classes[k] * width);
   }

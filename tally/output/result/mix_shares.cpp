@@ -62,7 +62,14 @@ InstructionMix mix_of(const FormCounts& executions, const std::vector<CodeForm>&
 
 InstructionMix mix_of(const CodeCounts& code) {
   FormCounts executions;
-  for (const CodeRow& row : code.rows) executions[row.form] += row.executions;
+  std::int64_t placed = 0;
+  for (const CodeRow& row : code.rows) {
+    executions[row.form] += row.executions;
+    placed += row.executions;
+  }
+  for (const EventCount& event : code.events)
+    if (event.name == EventName{"instructions", Mode::user} && event.count.value.value_or(0) > placed)
+      executions[0] += *event.count.value - placed;
   return mix_of(executions, code.forms);
 }
 

@@ -14,7 +14,7 @@ using FormCounts = std::map<std::uint32_t, std::int64_t>;
 
 /// Sums executions of forms. `names` are all of them. Pure.
 InstructionMix mix_of(const FormCounts& executions, const std::vector<CodeForm>& forms);
-/// The same of the rows of all processes.
+/// The same of the rows of all processes. Counted instructions without a row are unknown.
 InstructionMix mix_of(const CodeCounts& code);
 
 }  // namespace tally::result

@@ -99,7 +99,7 @@ class DebugInfo {
   std::vector<Function> functions_;
   std::vector<InlinedCode> inlined_;
   std::set<std::string> unread_;
-  std::unordered_map<const char*, std::string> paths_;  // source paths, by their name in the debug information
+  std::unordered_map<const char*, std::string> paths_;     // source paths, by their name in the debug information
   std::unordered_map<std::uint64_t, bool> lines_allowed_;  // by offset of the unit
   std::uint64_t passed_ = 0, ranges_ = 0;                  // bytes of entries, and address ranges, that were read
   std::string over_limit_;

@@ -69,19 +69,14 @@ bool is_sound(const channel::Store& store, const channel::RecordHead& record) {
 u64 added_inode;
 u32 damaged;  // pages that could not be read
 
-/// A process that dropped privileges has another file there; one that closed the descriptor may have its own.
-bool is_file(u64 fd, u64 inode) {
+/// Returns the size of a store; 0 if it is another file: a process that dropped privileges has one there, and one that
+/// closed the descriptor may have its own. The kept file ends after its last record: a program that locks all of its
+/// memory would read more, too.
+u64 bytes_of(u64 fd, u64 inode) {
   struct stat s;
-  return inode != 0 && !failed(kernel(SYS_fstat, fd, reinterpret_cast<u64>(&s))) && s.st_ino == inode &&
-         s.st_size >= static_cast<s64>(channel::store_log_offset) &&
-         s.st_size <= static_cast<s64>(channel::store_bytes);
-}
-
-/// Returns how much of a store has content: a program that locks all of its memory would read the rest, too.
-u64 used_bytes(u64 fd) {
-  channel::StoreHeader header{};
-  const s64 r = kernel(SYS_pread64, fd, reinterpret_cast<u64>(&header), sizeof header, 0);
-  return r == sizeof header && header.end < channel::store_bytes ? page_up(header.end) : channel::store_bytes;
+  if (inode == 0 || failed(kernel(SYS_fstat, fd, reinterpret_cast<u64>(&s))) || s.st_ino != inode) return 0;
+  const u64 bytes = static_cast<u64>(s.st_size);
+  return bytes >= channel::store_log_offset && bytes <= channel::store_bytes ? bytes : 0;
 }
 
 bool map_store(channel::Store& store, channel::Inherited which, int protection, u64 bytes) {
@@ -101,7 +96,7 @@ bool map_store(channel::Store& store, channel::Inherited which, int protection, 
 /// Makes the pages of a store private, so that nobody else sees writes to them. Erases the key.
 bool make_private(const channel::Store& store, u64 inode) {
   const u64 at = reinterpret_cast<u64>(store.base), fd = inherited(channel::inherited_added);
-  if (is_file(fd, inode) &&
+  if (bytes_of(fd, inode) != 0 &&
       !failed(kernel(SYS_mmap, at, channel::store_bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0)))
     return !failed(kernel(SYS_mmap, at, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~u64{0}, 0));
   // Another process with the same descriptors was first: make a copy.
@@ -307,10 +302,10 @@ void store_init(u64 kept_inode, u64 inode_of_added) {
   // Tests choose the length of traces; others must not use these.
   if (settings().trace_limit != 0 || address_space_is_limited()) return;
   added_inode = inode_of_added;
-  writes = is_file(inherited(channel::inherited_added), added_inode) &&
+  writes = bytes_of(inherited(channel::inherited_added), added_inode) != 0 &&
            map_store(added, channel::inherited_added, PROT_READ | PROT_WRITE, channel::store_bytes) && take_key();
-  const u64 kept_fd = inherited(channel::inherited_kept);
-  if (writes && is_file(kept_fd, kept_inode)) map_store(kept, channel::inherited_kept, PROT_READ, used_bytes(kept_fd));
+  const u64 bytes = writes ? bytes_of(inherited(channel::inherited_kept), kept_inode) : 0;
+  if (bytes != 0) map_store(kept, channel::inherited_kept, PROT_READ, bytes);
 }
 
 void replace_template(const Template& t, const Template& by) {

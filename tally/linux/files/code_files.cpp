@@ -92,8 +92,4 @@ Result<FileBytes> FileBytes::of(const std::string& path, pid_t process) {
   return made;
 }
 
-bool write_at(int fd, std::uint64_t offset, const void* from, std::size_t bytes) {
-  return retry([&] { return pwrite(fd, from, bytes, static_cast<off_t>(offset)); }) == static_cast<ssize_t>(bytes);
-}
-
 }  // namespace tally::linux

@@ -46,7 +46,4 @@ class FileBytes {
   std::size_t size_ = 0;
 };
 
-/// Writes to a file at an offset. Returns false unless all bytes were written.
-bool write_at(int fd, std::uint64_t offset, const void* from, std::size_t bytes);
-
 }  // namespace tally::linux

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "tally/linux/symbol/elf_bytes.hpp"
-#include "tally/linux/symbol/frames.hpp"
 
 namespace tally::symbol {
 namespace {
@@ -152,16 +151,18 @@ std::optional<Function> function_at(std::string_view bytes, std::uint64_t offset
   }
   if (!address) return std::nullopt;
   Function last;
-  each_symbol(file, *header, bytes.size(), [&](auto, auto, const Elf64_Sym& symbol, auto names) {
+  bool contains = false;
+  each_symbol(file, *header, bytes.size(), [&](auto type, auto, const Elf64_Sym& symbol, auto names) {
     if (symbol.st_value > *address || symbol.st_value < last.address || !is_code(symbol)) return;
     const Function function = function_of(symbol, names, 0);
+    if (function.name.empty()) return;
+    // The code may be in a function without a symbol that follows. Without a size, only a table with all symbols says.
+    contains = (contains && function.address == last.address) ||
+               (symbol.st_size != 0 ? *address - function.address < symbol.st_size
+                                    : type == SHT_SYMTAB || *address == function.address);
     if (std::tie(last.address, last.name) < std::tie(function.address, function.name)) last = function;
   });
-  if (last.name.empty()) return std::nullopt;
-  // In a file without all symbols, the nearest one may belong to another function.
-  const auto frame = frame_before(bytes, *address);
-  const bool in_frame = frame && *address - frame->address < frame->bytes;
-  return in_frame && last.address < frame->address ? std::nullopt : std::optional(last);
+  return contains ? std::optional(last) : std::nullopt;
 }
 
 std::optional<std::uint64_t> bias_of(const Elf& elf, std::uint64_t offset, std::uint64_t start) {

@@ -71,8 +71,7 @@ constexpr std::size_t most_parts = 1024;
 
 class Frames {
  public:
-  explicit Frames(std::string_view file, std::optional<std::uint64_t> last_before = std::nullopt)
-      : file_(file), last_before_(last_before) {}
+  explicit Frames(std::string_view file) : file_(file) {}
 
   std::vector<Frame> read() {
     Cursor at(file_, 0);
@@ -110,32 +109,23 @@ class Frames {
     if ((encoding & of_base) != from_table) return;
     if (begin != omitted) at.pointer(begin);
     const std::uint64_t rows = at.pointer(number);
-    std::uint64_t last = 0, last_entry = 0;
     for (std::uint64_t i = 0; i < rows && at.good(); ++i) {
-      const std::uint64_t code = table.p_vaddr + at.pointer(encoding), entry = table.p_vaddr + at.pointer(encoding);
-      if (!at.good()) break;
-      if (!last_before_) {
-        read_entry(entry);
-      } else if (code <= *last_before_ && code >= last) {
-        last = code;
-        last_entry = entry;
-      }
+      at.pointer(encoding);
+      const std::uint64_t entry = table.p_vaddr + at.pointer(encoding);
+      if (const auto offset = offset_of(entry); at.good() && offset) read_entry(entry, *offset);
     }
-    if (last_before_) read_entry(last_entry);
   }
 
   /// Reads one frame description entry (FDE).
-  void read_entry(std::uint64_t address) {
-    const auto offset = offset_of(address);
-    if (!offset) return;
-    Cursor at(file_, *offset);
+  void read_entry(std::uint64_t address, std::uint64_t offset) {
+    Cursor at(file_, offset);
     if (at.read<std::uint32_t>() == 0xffffffff) return;  // longer than 4 GiB
     const std::uint64_t here = at.at();
     const auto back = at.read<std::uint32_t>();
     if (!at.good() || back == 0 || back > here) return;
     const std::optional<std::uint8_t> encoding = encoding_in(here - back);
     if (!encoding) return;
-    const std::uint64_t from = address + (at.at() - *offset);
+    const std::uint64_t from = address + (at.at() - offset);
     Frame frame;
     frame.address = at.pointer(*encoding);
     if ((*encoding & of_base) == from_here) frame.address += from;
@@ -179,7 +169,6 @@ class Frames {
   }
 
   std::string_view file_;
-  std::optional<std::uint64_t> last_before_;  // reads only the last frame that begins there or before
   std::vector<Elf64_Phdr> parts_;
   std::vector<Frame> frames_;
   std::unordered_map<std::uint64_t, std::optional<std::uint8_t>> encodings_;
@@ -188,10 +177,5 @@ class Frames {
 }  // namespace
 
 std::vector<Frame> frames_of(std::string_view elf) { return Frames(elf).read(); }
-
-std::optional<Frame> frame_before(std::string_view elf, std::uint64_t address) {
-  const std::vector<Frame> last = Frames(elf, address).read();
-  return last.empty() || last[0].address > address ? std::nullopt : std::optional(last[0]);
-}
 
 }  // namespace tally::symbol

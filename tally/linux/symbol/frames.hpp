@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -18,7 +17,5 @@ struct Frame {
 /// (Linux Standard Base Core 5.0, section 10.6). Pure; 20 ns per function. Empty without that table; of a damaged file,
 /// returns what it read before the damage.
 std::vector<Frame> frames_of(std::string_view elf);
-/// Returns the last of them that begins at or before `address`; reads only this one.
-std::optional<Frame> frame_before(std::string_view elf, std::uint64_t address);
 
 }  // namespace tally::symbol

@@ -14,12 +14,6 @@ using channel::store_bytes;
 
 namespace {
 
-/// The beginning of a record, with Bundle::mark.
-struct Head {
-  RecordHead record;
-  std::uint64_t mark;
-};
-
 /// Calls `each` with all slots of a store that is mapped from this file, except for levels that were never written,
 /// whatever the header contains.
 template <class Each>
@@ -75,31 +69,28 @@ void rename_uses(channel::Bundle& bundle, const KeptNames& names, const RecordKe
 }  // namespace
 
 std::vector<LoggedRecord> logged_records(const Store& store, int file) {
+  constexpr std::size_t head_bytes = offsetof(LoggedRecord, place);
   std::vector<LoggedRecord> all;
-  const auto add = [&](std::uint32_t place, const Head& head) { all.push_back({place, head.record, head.mark}); };
   const std::uint64_t end = std::min(store.header().end, store_bytes);
-  std::vector<std::uint8_t> part(std::min<std::uint64_t>(end - channel::store_log_offset, 64 << 10));
-  std::uint64_t from = end;  // of `part`
-  for (std::uint64_t at = channel::store_log_offset; at < end;) {
-    if (at < from || at + sizeof(Head) > from + part.size()) {
+  std::vector<std::uint8_t> read(std::min<std::uint64_t>(end - channel::store_log_offset, 64 << 10));
+  std::uint64_t from = end;  // of `read`
+  for (std::uint64_t at = channel::store_log_offset; at < end; at += all.back().head.bytes) {
+    if (at < from || at + head_bytes > from + read.size()) {
       from = at;
-      part.resize(std::min<std::uint64_t>(end - at, part.size()));
-      if (!linux::read_at(file, at, part.data(), part.size())) part.assign(part.size(), 0);
+      read.resize(std::min<std::uint64_t>(end - at, read.size()));
+      if (!linux::read_at(file, at, read.data(), read.size())) read.assign(read.size(), 0);
     }
-    Head head{};
-    std::memcpy(&head, &part[at - from], std::min(sizeof head, from + part.size() - at));
-    const std::uint32_t bytes = head.record.bytes;
-    if (bytes % channel::record_unit != 0 || bytes < sizeof(RecordHead) || at + bytes > end) {
-      all.clear();
-      for (const std::uint32_t place : indexed(store, file))
-        if (const RecordHead* const record = store.record(place)) {
-          std::memcpy(&head, record, std::min<std::size_t>(sizeof head, record->bytes));
-          add(place, head);
-        }
-      return all;
-    }
-    add(static_cast<std::uint32_t>(at / channel::record_unit), head);
-    at += bytes;
+    all.push_back({{}, 0, static_cast<std::uint32_t>(at / channel::record_unit)});
+    std::memcpy(&all.back(), &read[at - from], std::min(head_bytes, from + read.size() - at));
+    const std::uint32_t bytes = all.back().head.bytes;
+    if (bytes % channel::record_unit == 0 && bytes >= sizeof(RecordHead) && at + bytes <= end) continue;
+    all.clear();
+    for (const std::uint32_t place : indexed(store, file))
+      if (const RecordHead* const record = store.record(place)) {
+        all.push_back({{}, 0, place});
+        std::memcpy(&all.back(), record, std::min<std::size_t>(head_bytes, record->bytes));
+      }
+    break;
   }
   return all;
 }

@@ -31,9 +31,9 @@ class KeptNames {
 
 /// A record of a log, as it was read: a program that is still running may change it.
 struct LoggedRecord {
-  std::uint32_t place;
   channel::RecordHead head;
   std::uint64_t mark;  ///< Bundle::mark, or content of a template
+  std::uint32_t place;
 };
 
 /// Returns all records of the log in order, whether the index has them or not. Reads the file instead of the mapping:

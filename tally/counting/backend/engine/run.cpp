@@ -175,7 +175,8 @@ class Server final : public Observer {
 
   bool write_marks(const channel::Announcement& a, pid_t sender) {
     const channel::MarkPoints points = marker_.points_of(sender);
-    return linux::write_at(shared_.file.get(), channel::mark_points_offset(a.process), &points, sizeof points);
+    return linux::write_at(shared_.file.get(), channel::mark_points_offset(a.process),
+                           {reinterpret_cast<const char*>(&points), sizeof points});
   }
 
   bool find_adopter() {

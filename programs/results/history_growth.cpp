@@ -7,9 +7,12 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/event_name.hpp"
+#include "tally/output/kit/rounded_numbers.hpp"
 
 namespace tally::results {
 namespace {
+
+constexpr std::size_t most_steps = 5;  // that are named
 
 /// The level of a series at one of its values.
 double level_at(const HistorySeries& series, std::size_t at) {
@@ -57,9 +60,12 @@ std::optional<SeriesGrowth> growth_of(const HistorySeries& series, std::size_t r
   growth.accepted = accepted;
   for (const SeriesChange& change : series.changes)
     if (change.at > from && change.after > change.before) growth.steps.push_back(change);
-  std::stable_sort(growth.steps.begin(), growth.steps.end(), [](const SeriesChange& a, const SeriesChange& b) {
+  // The largest are named, in the order of their results.
+  const auto named = growth.steps.begin() + static_cast<std::ptrdiff_t>(std::min(most_steps, growth.steps.size()));
+  std::partial_sort(growth.steps.begin(), named, growth.steps.end(), [](const SeriesChange& a, const SeriesChange& b) {
     return a.after - a.before > b.after - b.before;
   });
+  std::sort(growth.steps.begin(), named, [](const SeriesChange& a, const SeriesChange& b) { return a.at < b.at; });
   for (const SeriesChange& step : growth.steps) growth.commits.push_back(entry_text(*series.values[step.at].entry));
   return growth;
 }
@@ -71,16 +77,16 @@ bool is_limited(const HistorySeries& series, const GrowthLimit& limit) {
 }
 
 std::string growth_text(const SeriesGrowth& growth) {
-  constexpr std::size_t most_steps = 5;
   std::vector<std::string> steps;
   for (std::size_t i = 0; i < std::min(most_steps, growth.steps.size()); ++i) {
     const SeriesChange& step = growth.steps[i];
-    steps.push_back(fmt::format("{:+.2f} % at {}", step.before == 0 ? 0 : 100 * (step.after / step.before - 1),
+    steps.push_back(fmt::format("{} at {}", output::percent_change(step.before, step.after),
                                 printable(growth.commits[i])));
   }
   if (growth.steps.size() > most_steps) steps.push_back(fmt::format("{} more", growth.steps.size() - most_steps));
   if (growth.results == 0) return fmt::format("limits of growth begin at the accepted {}", printable(growth.accepted));
-  return fmt::format("{:+.2f} % over the last {}{}{}", 100 * growth.relative(),
+  return fmt::format("{} over the last {}{}{}",
+                     growth.after == growth.before ? "0 %" : output::percent_change(growth.before, growth.after),
                      plural(static_cast<std::int64_t>(growth.results), "result", "results"),
                      growth.accepted.empty() ? "" : ", since the accepted " + printable(growth.accepted),
                      steps.empty() ? "" : ": " + join(steps, ", "));

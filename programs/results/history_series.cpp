@@ -15,7 +15,14 @@ namespace {
 
 void find_steps(HistorySeries& series) {
   std::vector<std::int64_t> values;
-  for (const SeriesValue& series_value : series.values) values.push_back(*series_value.count->value);
+  const result::HistoryCount* level = nullptr;  // a value whose interval contains this one is the same
+  for (const SeriesValue& series_value : series.values) {
+    const result::HistoryCount& count = *series_value.count;
+    const auto low = [](const result::HistoryCount& one) { return one.low.value_or(*one.value); };
+    const auto high = [](const result::HistoryCount& one) { return one.high.value_or(*one.value); };
+    if (level == nullptr || low(count) > high(*level) || low(*level) > high(count)) level = &count;
+    values.push_back(*level->value);
+  }
   for (const std::size_t at : steps_of(values))
     series.changes.push_back(
         {.at = at, .before = static_cast<double>(values[at - 1]), .after = static_cast<double>(values[at])});

@@ -363,6 +363,13 @@ int profile(ProfileOptions& options) {
     stat->notices.push_back("the profile is incomplete: tally was interrupted while it read symbol names");
     made.stat.notices.push_back(stat->notices.back());
   }
+  if (made.stat.incomplete)
+    for (result::Event& event : made.stat.events)
+      if (event.total.count.trust != Trust::absent) {
+        event.total.count.trust = Trust::partial;
+        if (event.total.count.reason.empty())
+          event.total.count.reason = "interrupted before all counts and names were collected";
+      }
   if (format->of_one_file) {
     const auto object = output::find_object(made, object_of(options));
     if (!object) return report_error(object.error());

@@ -174,6 +174,19 @@ Result<void> check_waiting(const SampleOptions& options) {
   return {};
 }
 
+// Windows of which every count is absent are of no use. Errors: cannot_measure.
+Result<void> check_countable(const backend::Order& order, const backend::Backend& backend) {
+  std::string why;
+  for (const event::Event& event : order.events) {
+    const backend::Outlook outlook = backend.outlook(event);
+    if (outlook.trust != Trust::absent) return {};
+    if (why.empty()) why = outlook.reason;
+  }
+  return fail(Code::cannot_measure, "none of these events can be counted in these windows: " + why,
+              backend.traits().is_engine ? "`tally events` lists what can be counted"
+                                         : "the engine counts in windows of instructions: --every 50000");
+}
+
 int sample(SampleOptions& options) {
   const auto chosen_format = output::choose_format(output::window_formats(), options.format, options.output,
                                                    options.output.empty() ? "table" : "csv");
@@ -186,6 +199,8 @@ int sample(SampleOptions& options) {
   const auto fits = fits_format(format->name, format->fits, options.order.events,
                                 [&](const event::Event& event) { return choice->backend->outlook(event); });
   if (!fits) return report_error(fits.error());
+  if (const auto countable = check_countable(options.order, *choice->backend); !countable)
+    return report_error(countable.error());
   if (const auto has_room = check_where(options, *choice->backend, *format); !has_room)
     return report_error(has_room.error());
   if (format->is_binary && options.output.empty())

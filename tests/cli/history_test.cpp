@@ -92,8 +92,8 @@ TEST(History, fails_for_slow_growth_and_names_the_commits) {
   const Finished failed = judged("1%/20");
   EXPECT_EQ(failed.code(), 1) << failed.err;
   EXPECT_TRUE(holds(failed.err, "failed: instructions:u of loop: +") && holds(failed.err, "over the last 5 results") &&
-              holds(failed.err, "at n1025, +") && holds(failed.err, "at n1010, +") &&
-              holds(failed.err, "at n1005; above 1%/20"))
+              holds(failed.err, "at n1005, +") && holds(failed.err, "at n1010, +") &&
+              holds(failed.err, "at n1025; above 1%/20"))
       << failed.err;
   EXPECT_EQ(judged("instructions=1%/5").code(), 1);
   EXPECT_EQ(judged("1%/2").code(), 1);

@@ -19,6 +19,8 @@ namespace {
 
 using State = output::GateResult::State;
 
+constexpr const char* make_baseline = "make a baseline of this command with -o FILE.json";
+
 Error missing_baseline(const std::string& file, const std::vector<std::string>& command) {
   return {Code::bad_usage, fmt::format("the baseline '{}' is missing", printable(file)),
           fmt::format("make one: tally stat -o {} -- {}", printable(shell_words({file})),
@@ -76,6 +78,13 @@ Result<std::optional<Baseline>> Baseline::open(const BaselineOptions& options, c
       }
   }
   if (!errors.empty()) return fail(output::joined_errors(errors));
+  // Refused before the program runs.
+  output::Comparable planned;
+  planned.command = command;
+  planned.failure = baseline.before_.failure;
+  if (command.empty() || baseline.before_.command.empty()) return baseline;
+  if (const auto different = output::not_comparable(baseline.before_, planned))
+    return fail(Code::cannot_measure, "not comparable: " + different->message, make_baseline);
   return baseline;
 }
 
@@ -98,7 +107,8 @@ Baseline::Outcome Baseline::judge(const result::Stat& stat, std::size_t terminal
   if (!after) return not_judged(file_, "usage", after.error(), command::exit_bad_usage);
   if (const auto different = output::not_comparable(before_, *after)) {
     Error error = *different;
-    error.hint = "make a baseline of this command with -o FILE.json";
+    // A result of a run that failed is no baseline.
+    error.hint = after->failure.empty() ? make_baseline : "";
     return not_judged(file_, "not comparable", error, command::exit_cannot_measure);
   }
   const auto compared = output::compare_and_judge(before_, *after, gates_);

@@ -10,6 +10,7 @@
 
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/linux/files/file_state.hpp"
 
 namespace tally::history {
 namespace {
@@ -194,6 +195,10 @@ Result<void> Database::prepare_file() {
 }
 
 Result<Database> Database::open(const std::string& path) {
+  // SQLite takes a file of one byte for an empty one, and would replace it.
+  if (const auto state = linux::file_state(path); state && state->bytes == 1)
+    return fail(Code::bad_usage, fmt::format("'{}' is not a history of tally", printable(path)),
+                "use another file: tally creates it");
   auto database = open_with(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   if (!database) return database;
   if (const auto prepared = database->prepare_file(); !prepared) return fail(prepared.error());

@@ -196,6 +196,15 @@ TEST_F(HistoryDatabase, refuses_a_later_version) {
   EXPECT_FALSE(Database::open_to_read(path_));
 }
 
+TEST_F(HistoryDatabase, does_not_replace_a_file_of_one_byte) {
+  std::ofstream(path_) << 'x';
+  const auto refused = Database::open(path_);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("is not a history of tally"), std::string::npos) << refused.error().message;
+  std::ifstream file(path_);
+  EXPECT_EQ(std::string((std::istreambuf_iterator<char>(file)), {}), "x");
+}
+
 // A damaged file is an error, not a crash.
 TEST_F(HistoryDatabase, survives_damage) {
   {

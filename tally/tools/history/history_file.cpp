@@ -24,8 +24,9 @@ result::HistoryCount count_of(const result::Event& event) {
                              .high = {},
                              .trust = event.total.count.trust};
   if (event.summary) {
-    count.low = event.summary->low;
-    count.high = event.summary->high;
+    // Few runs have no interval: what they differ by is one.
+    count.low = event.summary->low ? event.summary->low : event.summary->min;
+    count.high = event.summary->high ? event.summary->high : event.summary->max;
   }
   return count;
 }

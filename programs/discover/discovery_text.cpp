@@ -88,11 +88,11 @@ std::string head(const result::Discovery& discovery, std::size_t width) {
   if (discovery.backend == "engine")
     text += hanging(" ", "These are the events of an invented PMU, not of this machine: --backend perf counts those.",
                     width);
-  text += hanging(" ",
-                  fmt::format("{} in {} payloads: {}.",
-                              plural(static_cast<int>(discovery.events.size()), "event", "events"),
-                              discovery.payloads.size(), join(texts, ", ")),
-                  width);
+  text += hanging(
+      " ",
+      fmt::format("{} in {} payloads: {}.", plural(static_cast<int>(discovery.events.size()), "event", "events"),
+                  discovery.payloads.size(), join(texts, ", ")),
+      width);
   if (discovery.incomplete) text += " The sweep was interrupted: --resume continues it.\n";
   return text;
 }
@@ -112,8 +112,7 @@ std::string aliases_text(const result::Discovery& discovery, std::size_t width) 
     }
   }
   if (text.empty()) return "";
-  if (splits.size() > 1)
-    text += hanging("   ", "add all of them: " + join({splits.begin(), splits.end()}, " "), width);
+  if (splits.size() > 1) text += hanging("   ", "add all of them: " + join({splits.begin(), splits.end()}, " "), width);
   return "\n" + hanging(" ", "Ambiguous: these payloads do not distinguish the candidates", width) + text;
 }
 

@@ -80,8 +80,8 @@ std::string growth_text(const SeriesGrowth& growth) {
   std::vector<std::string> steps;
   for (std::size_t i = 0; i < std::min(most_steps, growth.steps.size()); ++i) {
     const SeriesChange& step = growth.steps[i];
-    steps.push_back(fmt::format("{} at {}", output::percent_change(step.before, step.after),
-                                printable(growth.commits[i])));
+    steps.push_back(
+        fmt::format("{} at {}", output::percent_change(step.before, step.after), printable(growth.commits[i])));
   }
   if (growth.steps.size() > most_steps) steps.push_back(fmt::format("{} more", growth.steps.size() - most_steps));
   if (growth.results == 0) return fmt::format("limits of growth begin at the accepted {}", printable(growth.accepted));

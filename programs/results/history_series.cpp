@@ -18,8 +18,8 @@ void find_steps(HistorySeries& series) {
   const result::HistoryCount* level = nullptr;  // a value whose interval contains this one is the same
   for (const SeriesValue& series_value : series.values) {
     const result::HistoryCount& count = *series_value.count;
-    const auto low = [](const result::HistoryCount& one) { return one.low.value_or(*one.value); };
-    const auto high = [](const result::HistoryCount& one) { return one.high.value_or(*one.value); };
+    const auto low = [](const result::HistoryCount& stored) { return stored.low.value_or(*stored.value); };
+    const auto high = [](const result::HistoryCount& stored) { return stored.high.value_or(*stored.value); };
     if (level == nullptr || low(count) > high(*level) || low(*level) > high(count)) level = &count;
     values.push_back(*level->value);
   }

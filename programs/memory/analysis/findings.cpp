@@ -239,8 +239,9 @@ MemoryLevel memory_not_reached(const Curve& curve, const Witnesses& witnesses) {
   MemoryLevel level;
   level.name = "memory";
   level.unseen = true;
-  level.because = fmt::format("not seen: the curve ends at {} with {:.3g} ns, before it is flat in memory; {}",
-                              size_text(curve.back().size_bytes), curve.back().ns, how_to_extend_curve(curve, witnesses));
+  level.because =
+      fmt::format("not seen: the curve ends at {} with {:.3g} ns, before it is flat in memory; {}",
+                  size_text(curve.back().size_bytes), curve.back().ns, how_to_extend_curve(curve, witnesses));
   return level;
 }
 

@@ -139,7 +139,8 @@ int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
   auto concurrent = ConcurrentCommand::start(options.command, *signals);
   if (!concurrent) return command::report_error(concurrent.error());
   const result::WatchHeader header = header_of(watcher);
-  if (auto written = stream->write(head_of(header, options, stream->terminal())); !written) return command::report_error(written.error());
+  if (auto written = stream->write(head_of(header, options, stream->terminal())); !written)
+    return command::report_error(written.error());
   if (auto described = command::describe_csv(*options.form, options.output, output::watch_header_json(header));
       !described)
     return command::report_error(described.error());

@@ -80,7 +80,8 @@ TEST(GridInATerminal, keeps_the_own_name_of_a_function_and_numbers_alike_ones) {
 
 TEST(GridInATerminal, cuts_names_where_they_differ) {
   Grid grid({{"event"}, {"count", Align::right}});
-  for (const char* const name : {"L1-dcache-load-misses:u", "L1-dcache-store-misses:u", "loads:u"}) grid.add({name, "1"});
+  for (const char* const name : {"L1-dcache-load-misses:u", "L1-dcache-store-misses:u", "loads:u"})
+    grid.add({name, "1"});
   EXPECT_EQ(grid.text(23),
             " event             count\n"
             " L1-dcache-load-…      1\n"
@@ -88,7 +89,8 @@ TEST(GridInATerminal, cuts_names_where_they_differ) {
             " loads:u               1\n");
   Grid modes({{"event"}, {"count", Align::right}});
   for (const char* const name : {"L1-dcache-load-misses:u", "L1-dcache-load-misses:k"}) modes.add({name, "1"});
-  EXPECT_NE(modes.text(23).find(" L1-dcach…isses:k "), std::string::npos) << "the middle is the same\n" << modes.text(23);
+  EXPECT_NE(modes.text(23).find(" L1-dcach…isses:k "), std::string::npos) << "the middle is the same\n"
+                                                                          << modes.text(23);
 }
 
 TEST(GridInATerminal, cuts_no_line_number_and_no_word) {

@@ -128,9 +128,14 @@ std::string MemoryRows::html() const {
 }
 
 MemoryRows level_rows(const Memory& memory) {
-  MemoryRows all{
-      {{"level"}, key("capacity"), {"reported"}, key("latency"), {"cycles", true}, {"line", true}, {"ways x sets", true}},
-      {}};
+  MemoryRows all{{{"level"},
+                  key("capacity"),
+                  {"reported"},
+                  key("latency"),
+                  {"cycles", true},
+                  {"line", true},
+                  {"ways x sets", true}},
+                 {}};
   add_count_columns(all.columns);
   all.columns.push_back(key("grade"));
   all.columns.push_back({"because", false, true});

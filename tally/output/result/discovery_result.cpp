@@ -6,8 +6,7 @@ namespace tally::result {
 namespace {
 
 constexpr std::string_view class_names[] = {"dead",       "counts",      "clock-like", "interrupts only",
-                                            "background", "unexplained", "rejected",
-                                            "same for these payloads"};
+                                            "background", "unexplained", "rejected",   "same for these payloads"};
 
 }  // namespace
 

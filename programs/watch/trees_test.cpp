@@ -412,5 +412,38 @@ TEST(Container, every_cell) {
   EXPECT_EQ(reason(table, inner, Id::memory), "cgroup-controller");
 }
 
+// cgroup v1 with the unified hierarchy for systemd's own use, which reports pressure.
+TEST(Cgroup1, every_hierarchy_is_read) {
+  const Tree tree;
+  tree.processors(2, 1, 1);
+  tree.times(2, 100, 100, 0);
+  tree.write("proc/cpuinfo", "processor\t: 0\nmodel name\t: Intel(R) Xeon(R)\nflags\t\t: fpu");
+  const auto write = [&](int ms) {
+    for (const char* group : {"", "a/"}) {
+      const auto file = [&](const std::string& folder, const char* name, const std::string& text) {
+        tree.write("sys/fs/cgroup/" + folder + "/" + group + name, text);
+      };
+      const std::string ns = std::to_string(ms) + "000000", us = std::to_string(ms) + "000";
+      file("cpuacct", "cpuacct.usage", ns);
+      file("cpuacct", "cpuacct.usage_user", ns);
+      file("cpuacct", "cpuacct.usage_sys", ns);
+      file("cpu", "cpu.stat", "nr_periods 1\nnr_throttled 1\nthrottled_time " + ns);
+      file("memory", "memory.usage_in_bytes", "4096");
+      if (*group == 0) file("unified", "cpu.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=" + us);
+    }
+  };
+  write(0);
+  tree.write("sys/fs/cgroup/unified/cgroup.controllers", "");
+  Watcher watcher = open(tree, {Kind::group});
+  write(1);
+  const result::WatchTable table = watcher.next();
+  const auto& root = row_of(table, Kind::group, "/");
+  for (const Id id : {Id::user, Id::kernel, Id::throttled, Id::cpu_pressure}) EXPECT_GT(value(root, id).value_or(0), 0);
+  const auto& inner = row_of(table, Kind::group, "/a");
+  for (const Id id : {Id::user, Id::kernel, Id::throttled}) EXPECT_GT(value(inner, id).value_or(0), 0);
+  EXPECT_EQ(reason(table, inner, Id::cpu_pressure), "cgroup-v1-pressure");
+  EXPECT_EQ(reason(table, inner, Id::faults), "cgroup-v1-memory");
+}
+
 }  // namespace
 }  // namespace tally::watch

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "programs/watch/live/kernel_statistics.hpp"
@@ -160,15 +161,28 @@ void read_kernel(WatchedMachine& machine) {
 void read_groups_of(WatchedMachine& machine) {
   const GroupHierarchy& groups = machine.groups;
   const bool is_old = groups.unified.empty() && !(groups.cpuacct.empty() && groups.memory.empty());
-  const auto reason =
-      is_old ? machine.reasons.add("cgroup-v1",
-                                   "cgroup v1 does not report it, or this group is not in the hierarchy that does",
-                                   "boot with systemd.unified_cgroup_hierarchy=1 to use cgroup v2")
-             : machine.reasons.add("cgroup-controller",
-                                   "its controller is not enabled for this group (cgroup.subtree_control), or this is "
-                                   "the root group, which does not report it");
+  std::error_code error;
+  const std::string hint = std::filesystem::exists(machine.root + "/run/systemd/system", error)
+                               ? "boot with systemd.unified_cgroup_hierarchy=1 to use cgroup v2"
+                               : "";
+  const auto reason_of = [&](Id id) {
+    if (!is_old)
+      return machine.reasons.add("cgroup-controller",
+                                 "its controller is not enabled for this group (cgroup.subtree_control), or this is "
+                                 "the root group, which does not report it");
+    if (id == Id::cpu_pressure || id == Id::memory_pressure)
+      return machine.reasons.add("cgroup-v1-pressure",
+                                 "cgroup v1 does not report pressure, and this group is not in the unified hierarchy, "
+                                 "or the kernel does not record pressure (CONFIG_PSI)",
+                                 hint);
+    const char* name = id == Id::memory || id == Id::faults || id == Id::major_faults ? "memory"
+                       : id == Id::throttled                                          ? "cpu"
+                                                                                      : "cpuacct";
+    return machine.reasons.add(fmt::format("cgroup-v1-{}", name),
+                               fmt::format("this group is not in the hierarchy {} of cgroup v1", name), hint);
+  };
   for (const Definition& definition : definitions()) {
-    if (applies(definition, Kind::group)) set_reason(machine, definition.id, Kind::group, reason);
+    if (applies(definition, Kind::group)) set_reason(machine, definition.id, Kind::group, reason_of(definition.id));
   }
 }
 

@@ -51,14 +51,32 @@ CgroupStatistics unified_statistics(FolderFiles& files, const std::string& path)
   return group;
 }
 
+// Directories of cgroup v1, and the unified one next to them, which then only reports pressure.
+struct SeparateFiles {
+  explicit SeparateFiles(const GroupHierarchy& hierarchy)
+      : cpuacct(hierarchy.cpuacct), cpu(hierarchy.cpu), memory(hierarchy.memory), pressure(hierarchy.pressure) {}
+
+  FolderFiles cpuacct, cpu, memory, pressure;
+};
+
 // The cgroup v1 hierarchies are separate; whether a cgroup has the same path in each depends on its manager.
-void add_cgroup1_statistics(FolderFiles& cpuacct, FolderFiles& memory, CgroupStatistics& group) {
+void add_cgroup1_statistics(SeparateFiles& files, CgroupStatistics& group) {
   const std::string below = group.path == "/" ? "" : group.path.substr(1) + "/";
-  if (const auto ns = leading_number(cpuacct.text((below + "cpuacct.usage").c_str()))) group.used_us = *ns / 1000;
-  group.memory_bytes = leading_number(memory.text((below + "memory.usage_in_bytes").c_str()));
-  const std::string_view stat = memory.text((below + "memory.stat").c_str());
+  const auto microseconds = [&](const char* name) -> std::optional<std::uint64_t> {
+    const auto ns = leading_number(files.cpuacct.text((below + name).c_str()));
+    return ns ? std::optional(*ns / 1000) : std::nullopt;
+  };
+  group.used_us = microseconds("cpuacct.usage");
+  group.user_us = microseconds("cpuacct.usage_user");
+  group.kernel_us = microseconds("cpuacct.usage_sys");
+  if (const auto ns = number_after(files.cpu.text((below + "cpu.stat").c_str()), "throttled_time"))
+    group.throttled_us = *ns / 1000;
+  group.memory_bytes = leading_number(files.memory.text((below + "memory.usage_in_bytes").c_str()));
+  const std::string_view stat = files.memory.text((below + "memory.stat").c_str());
   group.faults = number_after(stat, "pgfault");
   group.major_faults = number_after(stat, "pgmajfault");
+  group.memory_pressure_us = pressure_microseconds(files.pressure.text((below + "memory.pressure").c_str()));
+  group.cpu_pressure_us = pressure_microseconds(files.pressure.text((below + "cpu.pressure").c_str()));
 }
 
 }  // namespace
@@ -72,7 +90,11 @@ GroupHierarchy group_hierarchy(const std::string& root) {
   for (const char* name : {"cpuacct", "cpu,cpuacct"}) {
     if (found.cpuacct.empty() && is_file(base / name / "cpuacct.usage")) found.cpuacct = base / name;
   }
+  for (const char* name : {"cpu", "cpu,cpuacct"}) {
+    if (found.cpu.empty() && is_file(base / name / "cpu.stat")) found.cpu = base / name;
+  }
   if (is_file(base / "memory/memory.usage_in_bytes")) found.memory = base / "memory";
+  if (is_file(base / "unified/cgroup.controllers")) found.pressure = base / "unified";
   return found;
 }
 
@@ -91,11 +113,11 @@ std::vector<CgroupStatistics> read_groups(const GroupHierarchy& hierarchy, std::
   std::sort(paths.begin(), paths.end());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   if (paths.size() > most) paths.resize(most);
-  FolderFiles cpuacct(hierarchy.cpuacct), memory(hierarchy.memory);
+  SeparateFiles files(hierarchy);
   for (std::string& path : paths) {
     CgroupStatistics group;
     group.path = std::move(path);
-    add_cgroup1_statistics(cpuacct, memory, group);
+    add_cgroup1_statistics(files, group);
     all.push_back(std::move(group));
   }
   return all;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <csignal>
 
 #include "tally/core/base/text.hpp"
 #include "tally/linux/process/announcements.hpp"
@@ -106,7 +105,7 @@ void CommandRun::reap(Observer* observer) {
       left_.ended = true;
       ended_at_ = linux::this_moment();
       wait_status_ = change->wait_status;
-      if (linux::exit_of(wait_status_).signal != SIGHUP) order_.conditions.signals->forget_hangup();
+      order_.conditions.signals->program_ended(linux::exit_of(wait_status_).signal);
       last_statistics_ = change->statistics;
     } else if (descendants_.include(change->process)) {
       orphans_ = orphans_ + linux::usage_of(change->statistics);

@@ -67,9 +67,10 @@ class Signals {
   /// Returns the first signal that asked tally to end.
   std::optional<int> interrupted_by() const { return interrupted_by_; }
 
-  /// After the end of a program that SIGHUP did not kill: it was no interrupt, but made a service read its settings.
-  void forget_hangup() {
-    if (interrupted_by_ == SIGHUP) interrupted_by_.reset();
+  /// Records the signal that ended the program. If SIGHUP did not, it was no interrupt, but made a service read its
+  /// settings.
+  void program_ended(std::optional<int> signal) {
+    if (signal != SIGHUP && interrupted_by_ == SIGHUP) interrupted_by_.reset();
   }
 
   /// Records a signal that was taken elsewhere (Finishing).

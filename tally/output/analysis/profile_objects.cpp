@@ -85,11 +85,12 @@ std::string unnamed_share_line(const result::Profile& profile) {
   const auto most = std::max_element(files.begin(), files.end(),
                                      [](const auto& one, const auto& other) { return one.second < other.second; });
   const bool is_program = !profile.stat.command.empty() && most->first == file_name(profile.stat.command.front());
-  return fmt::format("{:.0f} % of {} is in functions without names, most of it in {}: {}", 100 * unnamed / all,
-                     profile.stat.events.front().total.name.text(), most->first,
-                     is_program ? "link it without -s and do not strip it; `tally stat --function` accepts the printed "
-                                  "addresses as names"
-                                : "install its debug symbols (Debian: libc6-dbg, or NAME-dbgsym), or use --debuginfod");
+  return fmt::format(
+      "{:.0f} % of {} is in functions without names, most of it in {}: {}", 100 * unnamed / all,
+      profile.stat.events.front().total.name.text(), most->first,
+      is_program ? "link it without -s and do not strip it; `tally stat --function` accepts the printed "
+                   "addresses as names"
+                 : "install its debug symbols (Debian: libc6-dbg, NAME-dbg or NAME-dbgsym), or use --debuginfod");
 }
 
 std::vector<std::string> unread_lines(const result::Profile& profile) {

@@ -160,9 +160,10 @@ TEST_F(ProfileCoverage, reports_damaged_debug_information) {
   const TemporaryFile output("tested.info"), junk("junk");
   if (profile(output.path()).code() == 125) GTEST_SKIP() << "built without libdw";
   std::ofstream(junk.path()) << std::string(500, 'x');
-  for (const auto& [section, why] : {std::pair{"line", "a table of lines is damaged: "},
-                                     {"info", "it is damaged: "},
-                                     {"abbrev", "it is damaged: the entry of a compilation unit has no abbreviation"}}) {
+  for (const auto& [section, why] :
+       {std::pair{"line", "a table of lines is damaged: "},
+        {"info", "it is damaged: "},
+        {"abbrev", "it is damaged: the entry of a compilation unit has no abbreviation"}}) {
     const TemporaryFile damaged("damaged");
     const std::string command = fmt::format("objcopy --update-section .debug_{}={} {} {}", section, junk.path(),
                                             program_.path(), damaged.path());

@@ -158,7 +158,7 @@ TEST(Signals, a_reload_is_no_interrupt) {
   for (int i = 0; i < 3; ++i) {
     running.signal(SIGHUP);
     ASSERT_TRUE(running.wait_for_output(all += "got 1\n"));
-    usleep(250'000);  // signals that follow sooner count as the same
+    usleep(250'000);  // earlier signals count as the same
   }
   running.signal(SIGTERM);
   EXPECT_EQ(running.finish().code(), 3);

@@ -82,7 +82,8 @@ std::string profile_coverage_page(const result::Profile& profile, const ProfileS
     seen += file.seen_outcomes();
     const auto source = style.source && is_source_name(path) ? style.source(path, {}) : std::nullopt;
     sources += source ? source_of(path, file, source->text, newer.contains(path))
-                      : element("p", printable(path) + ": the source file is missing, or its name has no extension of a source file");
+                      : element("p", printable(path) +
+                                         ": the source file is missing, or its name has no extension of a source file");
   }
   table.add({"all files", share(executed, lines), share(called_ones, functions), share(seen, outcomes)});
   const std::string command = shell_words(profile.stat.command);

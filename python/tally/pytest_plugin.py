@@ -7,9 +7,9 @@ Counts of Python code depend on where the interpreter has placed its objects, an
 before. The process that counts therefore does the same until the last test, whether it saves or compares: these
 options are not on its command line, and it reads the baseline after the last test. Other files and tests still move
 objects. To reduce what that changes, the interpreter's cache of attributes is empty when a part begins, and the cost of
-counting is measured in each test. What remains is measured: a second process, whose objects are elsewhere, counts tests
-that are saved and tests that grew. The larger count is saved; a test fails only if the smaller one grew. --tally-least
-covers the rest.
+counting is measured in each test. What remains is measured: three more processes, whose objects are elsewhere because
+their environments have other sizes, count tests that are saved and tests that grew. The largest count is saved; a test
+fails only if the smallest one grew. --tally-least covers the rest.
 """
 import dataclasses
 import functools
@@ -34,8 +34,9 @@ from . import _baseline, _pytest_calls
 _PROPERTY = "tally"
 # In the environment of the pytest that this plugin started under `tally stat`: the options below as JSON, later "1".
 _STARTED = "TALLY_PYTEST"
-# In the environment of the second process: the tests that it counts, as JSON.
+# In the environment of the other processes: the tests that they count, as JSON, with blanks after it.
 _ONLY = "TALLY_PYTEST_ONLY"
+_BLANKS = (0, 50, 210)  # in each of the processes: addresses differ
 # Options that must not change what the tests execute.
 _OPTIONS = ("--tally-baseline", "--tally-save", "--tally-limit", "--tally-least")
 _SIZE = 4096  # of the JSON with blanks after it, so that the environment has the same size in each run
@@ -374,24 +375,28 @@ class _Comparison:
                                    if self.options.save or any(map(self._growth, reports))])
         for item, reports in self.unreported:
             for report in reports:
-                self._compare(report, again.get(item.nodeid))
+                self._compare(report, [tests[item.nodeid] for tests in again if tests.get(item.nodeid)])
             self._report(item, reports)
 
     def _count_again(self, tests):
-        """Returns the counts of these tests in a second process, by test; nothing if there are too many for one
-        variable of the environment."""
+        """Returns the counts of these tests in each of the other processes, by test; nothing if there are too many for
+        one variable of the environment."""
         only = json.dumps(tests)
         if not tests or self.command is None or self.only is not None or len(only) > 100_000:
-            return {}
+            return []
+        counted = []
         with tempfile.TemporaryDirectory() as directory:
             file = os.path.join(directory, "counts.json")
-            environment = {**os.environ, _ONLY: only, _STARTED: _options_text(None, file, "0", 0)}
-            subprocess.run(self.command, env=environment, cwd=self.directory, stdin=subprocess.DEVNULL,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-            try:
-                return _baseline.read(file)["tests"]
-            except (OSError, ValueError):
-                return {}
+            for blanks in _BLANKS:
+                environment = {**os.environ, _ONLY: only + " " * blanks, _STARTED: _options_text(None, file, "0", 0)}
+                subprocess.run(self.command, env=environment, cwd=self.directory, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+                try:
+                    counted.append(_baseline.read(file)["tests"])
+                    os.unlink(file)
+                except (OSError, ValueError):
+                    pass
+        return counted
 
     def _growth(self, report):
         """Returns the counts that grew too much, as text."""
@@ -407,10 +412,10 @@ class _Comparison:
     def _compare(self, report, again):
         first = dict(report.user_properties).get(_PROPERTY)
         if first and again:
-            self._set_counts(report, _baseline.of_runs([again, first]))
+            self._set_counts(report, _baseline.of_runs([*again, first]))
         grown = self._growth(report)
         if first and again and self.options.save:
-            self._set_counts(report, _baseline.of_runs([again, first], max))
+            self._set_counts(report, _baseline.of_runs([*again, first], max))
         if grown and report.when == "call":
             report.outcome = "failed"
             report.longrepr = "\n".join(grown + [f"The limit is {self.options.limit:g} %. If the growth is intended, "

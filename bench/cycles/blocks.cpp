@@ -294,7 +294,7 @@ int run_all(const std::vector<Block>& blocks) {
   const std::string map = "/tmp/perf-" + std::to_string(getpid()) + ".map";
   std::FILE* const symbols = std::fopen(map.c_str(), "w");
   if (symbols == nullptr) return 1;
-  constexpr std::uint64_t rounds = 500;  // misses of code in the first ones are in the difference of the functions
+  constexpr std::uint64_t rounds = 500;  // so many that code misses of the first ones do not matter
   munmap(prepare_memory(), 4 * code_bytes);
   const std::size_t room = blocks.size() * 3 * (64 << 10);
   auto* code = static_cast<std::uint8_t*>(

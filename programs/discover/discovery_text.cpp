@@ -127,9 +127,10 @@ std::string twins_text(const result::Discovery& discovery, std::size_t width) {
   if (text.empty()) return "";
   return "\n" +
          hanging(" ",
-                 discovery.unseen.empty() ? "Aliases: the same counts in every payload"
-                                          : "Aliases: the same counts in these payloads; without --payload tally runs "
-                                            "all payloads, which may distinguish them",
+                 discovery.has_all_payloads
+                     ? "Aliases: the same counts in every payload"
+                     : "Aliases: the same counts in these payloads; without --payload tally runs "
+                       "all payloads, which may distinguish them",
                  width) +
          text;
 }

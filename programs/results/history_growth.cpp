@@ -16,7 +16,6 @@ constexpr std::size_t most_steps = 5;  // that are named
 
 /// The level of a series at one of its values.
 double level_at(const HistorySeries& series, std::size_t at) {
-  if (series.is_exact) return static_cast<double>(*series.values[at].count->value);
   double level =
       series.changes.empty() ? static_cast<double>(*series.values.front().count->value) : series.changes.front().before;
   for (const SeriesChange& change : series.changes)

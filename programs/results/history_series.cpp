@@ -15,13 +15,15 @@ namespace {
 
 void find_steps(HistorySeries& series) {
   std::vector<std::int64_t> values;
-  const result::HistoryCount* level = nullptr;  // a value whose interval contains this one is the same
+  // A level lasts while a number exists that the intervals of all its results contain.
+  std::int64_t low = 0, high = -1;
   for (const SeriesValue& series_value : series.values) {
     const result::HistoryCount& count = *series_value.count;
-    const auto low = [](const result::HistoryCount& stored) { return stored.low.value_or(*stored.value); };
-    const auto high = [](const result::HistoryCount& stored) { return stored.high.value_or(*stored.value); };
-    if (level == nullptr || low(count) > high(*level) || low(*level) > high(count)) level = &count;
-    values.push_back(*level->value);
+    const std::int64_t from = count.low.value_or(*count.value), to = count.high.value_or(*count.value);
+    const bool is_same = std::max(low, from) <= std::min(high, to) && !values.empty();
+    low = is_same ? std::max(low, from) : from;
+    high = is_same ? std::min(high, to) : to;
+    values.push_back(is_same ? values.back() : *count.value);
   }
   for (const std::size_t at : steps_of(values))
     series.changes.push_back(

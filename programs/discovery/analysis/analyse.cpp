@@ -220,7 +220,11 @@ void find_twins(result::Discovery& answer, const Limits& limits) {
   }
 }
 
-void describe_payloads(result::Discovery& answer, const Record& record) {
+void describe_payloads(result::Discovery& answer, const Record& record, const std::vector<Facts>& library) {
+  answer.has_all_payloads = std::all_of(library.begin(), library.end(), [&](const Facts& facts) {
+    return std::any_of(record.payloads.begin(), record.payloads.end(),
+                       [&](const Facts& other) { return other.name == facts.name; });
+  });
   Matrix a;
   for (const Facts& facts : record.payloads) {
     answer.payloads.push_back(facts.name);
@@ -268,7 +272,7 @@ result::Discovery analyse(const Record& raw, const std::vector<Facts>& library, 
   answer.counters = record.counters;
   answer.sizes = record.sizes;
   answer.repeats = record.repeats;
-  describe_payloads(answer, record);
+  describe_payloads(answer, record, library);
   answer.runs = static_cast<std::int64_t>(record.runs.size());
   for (const Run& run : record.runs) answer.discarded += !why_discarded(record, run, limits).empty();
 
@@ -291,7 +295,7 @@ result::Discovery analyse(const Record& raw, const std::vector<Facts>& library, 
       const Slopes slopes = slopes_of(record, place, without, limits);
       event.slopes = slopes.of;
       event.contrasts = contrasts_of(record, slopes);
-      classify(event, record, place, slopes, without, library, limits, answer.unseen.empty());
+      classify(event, record, place, slopes, without, library, limits, answer.has_all_payloads);
       const bool suspicious = !where[place].suspicion.empty() && without.empty();
       if (suspicious) event.reason += (event.reason.empty() ? "" : "; ") + where[place].suspicion;
     }

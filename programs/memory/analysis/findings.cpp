@@ -193,7 +193,8 @@ MemoryLevel last_level(const Curve& curve, const LevelSpan& span, const Witnesse
     reasons.against(fmt::format("flat from {} to {} only", size_text(from), size_text(to)));
   }
   if (is_cache) {
-    reasons.against(fmt::format("a cache: loads from memory take {:.0f} ns and more", witnesses.least_memory_ns));
+    reasons.against(
+        fmt::format("a cache: below 0.6 of the latency of flushed loads ({:.0f} ns)", witnesses.least_memory_ns));
   } else if (!is_memory) {
     reasons.against("still a cache, or memory; " + how_to_extend_curve(curve, witnesses));
   }

@@ -25,7 +25,7 @@ struct Witnesses {
   double waited_share = 0;            ///< share of the time that the thread waited for its processor
   std::string suggested_options{};    ///< options for a more thorough run, from suggested_options()
   std::string cut_short{};            ///< why the curve ends early; empty if it does not
-  double least_memory_ns = 0;         ///< loads from memory take longer than this; 0 if unknown
+  double least_memory_ns = 0;         ///< 0.6 of what flushed loads take; 0 if unknown
 };
 
 /// The capacity from a curve of scattered rings (lines spread over a larger region): that of its first uncontended rise

@@ -78,7 +78,7 @@ std::optional<std::string> unread_sections(const std::string& path, ::Elf* file,
     if (gelf_getshdr(section, &head) == nullptr) continue;
     const char* const name = elf_strptr(file, names, head.sh_name);
     if (name == nullptr || !std::string_view(name).starts_with(".debug")) continue;
-    has_debug = true;
+    has_debug |= std::string_view(name) == ".debug_info" || std::string_view(name) == ".debug_line";
     if ((head.sh_flags & SHF_COMPRESSED) == 0) continue;
     // gelf_getchdr() fails for an unknown method. The method is the first word, in this machine's byte order, because
     // tally reads programs that ran here.

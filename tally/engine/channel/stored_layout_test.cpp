@@ -77,10 +77,14 @@ TEST_F(StoreTest, few_records_have_a_small_table) {
 }
 
 TEST_F(StoreTest, a_search_for_a_tag_without_records_reads_no_slot) {
-  const RecordHead* const record = add(42, 1);
-  store_.slots()[(42 + (1u << 24)) % first_level_slots + 1] = {42 + (1u << 24), store_.place_of(*record)};
+  ASSERT_NE(add(42, 1), nullptr);
+  constexpr uint32_t tag = 42 + (1u << 24);
+  RecordHead& unpublished = *reinterpret_cast<RecordHead*>(store_.claim(32));
+  unpublished.bytes = 32;
+  unpublished.tag = tag;
+  store_.slots()[tag % first_level_slots + 1] = {tag, store_.place_of(unpublished)};
   int read = 0;
-  store_.find(42 + (1u << 24), [&](const RecordHead&) { return ++read > 0; });
+  store_.find(tag, [&](const RecordHead&) { return ++read > 0; });
   EXPECT_EQ(read, 0);
   EXPECT_TRUE(has(42, 1));
 }

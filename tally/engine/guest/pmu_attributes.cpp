@@ -103,6 +103,14 @@ u32 row_of(const perf_event_attr& attr) {
   return no_row;
 }
 
+bool can_be_modelled(const perf_event_attr& attr) {
+  constexpr u64 cycles_of_intel = 0x3c, cycles_of_amd = 0x76, code = 0xffff;
+  if (attr.type == PERF_TYPE_RAW)
+    return (attr.config & code) == cycles_of_intel || (attr.config & code) == cycles_of_amd;
+  if (attr.type == PERF_TYPE_HW_CACHE) return (attr.config & 0xff) != PERF_COUNT_HW_CACHE_NODE;
+  return attr.config < PERF_COUNT_HW_BUS_CYCLES || attr.config == PERF_COUNT_HW_REF_CPU_CYCLES;
+}
+
 bool is_invalid(const perf_event_attr& attr) {
   if (attr.type == PERF_TYPE_HARDWARE) return (attr.config & 0xffffffff) >= PERF_COUNT_HW_MAX;
   return attr.type == PERF_TYPE_HW_CACHE &&

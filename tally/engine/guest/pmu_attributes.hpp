@@ -21,6 +21,8 @@ s64 check_attributes(const perf_event_attr& attr);
 inline constexpr u32 no_row = ~0u;
 /// Returns the index of the event in PresentedPmu, or no_row.
 u32 row_of(const perf_event_attr& attr);
+/// Whether models count this event, if they are asked for.
+bool can_be_modelled(const perf_event_attr& attr);
 /// Whether the number is no event of the PresentedPmu because no processor has it.
 bool is_invalid(const perf_event_attr& attr);
 

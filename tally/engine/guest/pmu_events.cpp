@@ -299,10 +299,7 @@ s64 open_pmu_event(Thread* t) {
   if (row == no_row) {
     const bool samples_cycles =
         attr.type == PERF_TYPE_HARDWARE && attr.config == PERF_COUNT_HW_CPU_CYCLES && attr.sample_period != 0;
-    constexpr u64 cycles_of_intel = 0x3c, cycles_of_amd = 0x76, code = 0xffff;
-    const bool is_other =
-        attr.type == PERF_TYPE_RAW && (attr.config & code) != cycles_of_intel && (attr.config & code) != cycles_of_amd;
-    if (!is_other) note_lack(samples_cycles ? channel::pmu_lacks_cycles : channel::pmu_lacks_model);
+    if (can_be_modelled(attr)) note_lack(samples_cycles ? channel::pmu_lacks_cycles : channel::pmu_lacks_model);
     return -ENOENT;
   }
   const channel::PmuEvent& kind = settings().pmu.event[row];

@@ -91,7 +91,7 @@ bool can_switch_on(u32 leader) {
     if (e.is_kernels || !is_modelled(settings().pmu.event[e.row])) return;
     for_countings(e, [&](u32, const PmuCounting& c) {
       const bool is_others = c.thread != 0 && c.thread != current()->index;
-      can = can && (c.is_on || !is_others || records().thread(c.thread).state != channel::State::running);
+      can = can && (is_counting(e, c) || !is_others || records().thread(c.thread).state != channel::State::running);
     });
   });
   return can;

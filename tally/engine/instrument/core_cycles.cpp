@@ -68,7 +68,9 @@ void core_finish_locked(Thread* t) {
   if (cache_is_damaged()) return core_forget();
   // Parts of instructions need all schedules.
   const Schedules schedules = locates_values() ? Schedules::computed : Schedules::kept_and_saved;
-  with_total(summed, missed, schedules, [t](ExecutedFlow& flow, const models::CoreTotal& total) {
+  Scratch<u64> copied;  // threads and vfork children that end may add to them meanwhile
+  if (!copy_counters(summed, copied)) return core_forget();
+  with_total(&copied[0], missed, schedules, [t](ExecutedFlow& flow, const models::CoreTotal& total) {
     channel::CoreValues& core = model_counts(t)->core;
     for (u32 i = 0; i < channel::core_cause_count; i++) core.cycles[i] += total.cycles.by[i];
     core.instructions += total.instructions;

@@ -204,7 +204,8 @@ class ExecutedFlow final : public models::CoreSource {
       code = core_code(in);
       // Across lines, a branch is fetched with its last byte, and others with their first.
       const bool crosses = pc % 64 + in.length > 64, branches = in.kind != Kind::plain;
-      code.begins_line = pc % 64 == 0 || crossed || (branches && crosses);
+      // After the last instruction of a block, no other one begins the line.
+      code.begins_line = pc % 64 == 0 || crossed || (crosses && (branches || i + 1 == block.length));
       crossed = crosses && !branches;
       code.is_indirect = in.kind == Kind::jump_indirect || in.kind == Kind::call_indirect;
       // Absolute addresses are equal wherever the program is, but the distance to others is not.

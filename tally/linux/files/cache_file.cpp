@@ -209,7 +209,12 @@ bool has_data(int file, std::uint64_t offset, std::uint64_t bytes) {
   return found >= 0 ? static_cast<std::uint64_t>(found) < offset + bytes : errno != ENXIO;
 }
 
-bool take_cache_file(const CacheFile& file) { return flock(file.file.get(), LOCK_EX | LOCK_NB) == 0; }
+bool take_cache_file(CacheFile& file) {
+  struct stat now {};
+  if (flock(file.file.get(), LOCK_EX | LOCK_NB) != 0 || fstat(file.file.get(), &now) != 0) return false;
+  file.bytes = static_cast<std::uint64_t>(now.st_size);
+  return true;
+}
 
 void note_cache_file_used(const CacheFile& file) { (void)futimens(file.file.get(), nullptr); }
 

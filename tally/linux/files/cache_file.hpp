@@ -79,8 +79,9 @@ bool has_space(const CacheFile& file, std::uint64_t offset, std::uint64_t bytes)
 /// Whether any of these bytes of an open file were written; also true if the file system does not know.
 bool has_data(int file, std::uint64_t offset, std::uint64_t bytes);
 
-/// Locks the file for this process until it is closed. Returns false if another process has locked it.
-bool take_cache_file(const CacheFile& file);
+/// Locks the file for this process until it is closed, and sets its size. Returns false if another process has locked
+/// it.
+bool take_cache_file(CacheFile& file);
 
 /// Notes that the file is in use: files used recently are removed last.
 void note_cache_file_used(const CacheFile& file);

@@ -58,10 +58,12 @@ std::string keeping_end(const std::string& text, std::size_t width, std::size_t 
          text.substr(byte_of(text, display_width(text) - after));
 }
 
+constexpr std::size_t most_cut_apart = 200;  // names, because each is cut at each place
+
 /// Names in at most `width` columns, cut where they differ: "L1-dcache-load-m…". Empty if no cut keeps them distinct,
-/// and for qualified names, whose last part is kept.
+/// for qualified names, whose last part is kept, and for very many.
 std::vector<std::string> cut_apart(const std::vector<std::string>& names, std::size_t width) {
-  if (last_part(names.front()) != std::string::npos) return {};
+  if (names.size() > most_cut_apart || last_part(names.front()) != std::string::npos) return {};
   for (std::size_t after = 0; after < width; ++after) {
     std::vector<std::string> cut;
     for (const std::string& name : names)
@@ -144,7 +146,7 @@ std::string shortened_cell(const std::string& text, std::size_t width) {
   if (display_width(text) <= width) return text;
   // "48 K (measured 49.9 K)", "36.0 ns [34.0, 39.0]"
   if (const std::size_t added = std::min(text.find(" ("), text.find(" ["));
-      added < width && text.find_first_of("0123456789") <= 1)
+      added < width && text.find_first_of("0123456789") == (text.find_first_of("-+<~") == 0 ? 1U : 0U))
     return text.substr(0, added) + "…";
   const auto keeps = [&](std::size_t from) { return display_width(std::string_view(text).substr(from)); };
   std::size_t digits = text.size();
@@ -225,7 +227,7 @@ std::size_t Grid::width_of_names(std::size_t column, std::size_t most) const {
 
 std::vector<std::string> Grid::shortened_cells(std::size_t column, std::size_t width, bool are_names) const {
   std::vector<std::string> cells;
-  std::map<std::string, std::vector<std::string>> names;  // by their shortened form, in order
+  std::map<std::string, std::vector<std::string>> names, cuts;  // by their shortened form, in order
   for (const auto& row : rows_) {
     cells.push_back(shortened_cell(row[column], width));
     std::vector<std::string>& same = names[cells.back()];
@@ -236,8 +238,10 @@ std::vector<std::string> Grid::shortened_cells(std::size_t column, std::size_t w
     const std::vector<std::string>& same = names[cells[i]];
     if (same.size() == 1) continue;
     const auto number = std::find(same.begin(), same.end(), name) - same.begin();
-    if (const auto cut = cut_apart(same, width); !cut.empty()) {
-      cells[i] = cut[static_cast<std::size_t>(number)];
+    const auto [cut, is_new] = cuts.try_emplace(cells[i]);
+    if (is_new) cut->second = cut_apart(same, width);
+    if (!cut->second.empty()) {
+      cells[i] = cut->second[static_cast<std::size_t>(number)];
       continue;
     }
     const std::string suffix = "#" + std::to_string(number + 1);

@@ -127,6 +127,7 @@ struct Discovery {
   int rank = 0;                     ///< of the matrix of compositions
   double condition = 0;             ///< of its independent columns
   std::vector<std::string> unseen;  ///< coordinates that no payload has
+  bool has_all_payloads = false;    ///< of the library
   std::vector<DiscoveredEvent> events;
   std::vector<std::string> notices;
   std::int64_t runs = 0, discarded = 0;

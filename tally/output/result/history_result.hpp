@@ -18,7 +18,7 @@ struct HistoryCount {
   std::string event;  ///< full name: "instructions:u"
   Unit unit = Unit::events;
   std::optional<std::int64_t> value;
-  std::optional<std::int64_t> low, high;  ///< interval of the median, if there is one
+  std::optional<std::int64_t> low, high;  ///< interval of the median, or least and greatest of few runs
   Trust trust = Trust::absent;
   bool operator==(const HistoryCount&) const = default;
 };

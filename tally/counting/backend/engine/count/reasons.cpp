@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
+#include "tally/engine/machines/machine_model.hpp"
 
 namespace tally::backend::engine {
 namespace {
@@ -64,6 +66,11 @@ constexpr Words words[] = {
 constexpr const char* by_old_calls =
     "it started programs or handled signals by 32-bit system calls: it continued natively";
 
+bool is_machine(const std::string& name) {
+  const std::vector<std::string> names = machines::names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 }  // namespace
 
 std::string reasons_of(std::uint32_t bits) {
@@ -106,9 +113,9 @@ std::string describe_lacks(std::uint32_t lacks, const Conditions& conditions, bo
         "use --model host, or -e instructions:u");
   else if ((lacks & channel::pmu_lacks_model) != 0 && !has_model && conditions.presents_cpu())
     texts.push_back(
-        fmt::format("a program asked for cycles, misses or other modelled events: they need --model {0} next "
-                    "to --cpu-model {0}",
-                    conditions.cpu_model));
+        fmt::format("a program asked for cycles, misses or other modelled events: they need --model {} next "
+                    "to --cpu-model {}",
+                    is_machine(conditions.cpu_model) ? conditions.cpu_model : "host", conditions.cpu_model));
   if ((lacks & channel::pmu_lacks_shared_ring) != 0)
     texts.emplace_back(
         "a program wanted samples of hardware and software events in one ring, which is not supported: "

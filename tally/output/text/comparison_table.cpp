@@ -266,7 +266,10 @@ std::string comparison_table(const JudgedComparison& judged, const ComparisonSty
              {"trust"},
              {"note"}});
   std::vector<std::string> notes;
-  add_counts(grid, counts, style.terminal == 0 ? nullptr : &notes);
+  constexpr std::size_t long_reason = 40;
+  const bool any_long = std::any_of(counts.begin(), counts.end(),
+                                    [](const ComparedCount* count) { return count->reason.size() > long_reason; });
+  add_counts(grid, counts, style.terminal == 0 && !any_long ? nullptr : &notes);
   std::string text = "\n" + (counts.empty() ? std::string() : grid.text(style.terminal));
   for (std::size_t i = 0; i < notes.size(); ++i)
     text += hanging(fmt::format(" [{}] ", i + 1), printable(notes[i]), style.terminal);

@@ -108,7 +108,10 @@ class Numbers {
           : events_.size() == 1 ? "samples"
                                 : "samples of " + profile_.stat.events[e].total.name.text());
     if (causes_) {
-      add("IPC");
+      const bool has_estimate = std::any_of(events_.begin(), events_.end(), [&](std::size_t e) {
+        return profile_.stat.events[e].total.name.base == "core-cycles-estimate";
+      });
+      add(has_estimate ? "modelled IPC" : "IPC");
       made.push_back({"main cause"});
     }
     if (!has_mix()) return made;
@@ -183,13 +186,11 @@ void add_rest(const Numbers& numbers, Grid& grid, const std::vector<std::int64_t
 std::vector<ProfileSum> sorted_sums(const result::Profile& profile, const ProfileStyle& style, std::size_t first_event,
                                     const std::vector<std::int64_t>& inclusive) {
   std::vector<ProfileSum> sums = sums_of(profile, style.by);
-  if (!inclusive.empty() && style.by_inclusive)
-    std::stable_sort(sums.begin(), sums.end(), [&](const ProfileSum& a, const ProfileSum& b) {
-      const auto of = [&](const ProfileSum& sum) {
-        return inclusive[sum.function * profile.event_count() + first_event];
-      };
-      return of(a) > of(b);
-    });
+  const bool by_inclusive = !inclusive.empty() && style.by_inclusive;
+  const auto of = [&](const ProfileSum& sum) {
+    return by_inclusive ? inclusive[sum.function * profile.event_count() + first_event] : sum.counts[first_event];
+  };
+  std::stable_sort(sums.begin(), sums.end(), [&](const ProfileSum& a, const ProfileSum& b) { return of(a) > of(b); });
   return sums;
 }
 

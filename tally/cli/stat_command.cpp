@@ -101,7 +101,8 @@ void add_target_options(Page& app, StatOptions& options) {
       .check(is_delay);
   add_control_options(app, options.control);
   app.add_option("--timeout", options.timeout_ms,
-                 "count for MS milliseconds, then send SIGTERM to the program; with --asm: fail if the code runs "
+                 "count for MS milliseconds, then send SIGTERM to the program, and SIGKILL 5 s later; with --asm: fail "
+                 "if the code runs "
                  "longer (default: 60000, and in proportion for more than 400,000 executed copies)")
       .value_name("MS")
       .check(whole_number(1, 86'400'000));

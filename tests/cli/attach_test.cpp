@@ -191,6 +191,19 @@ TEST(Timing, a_time_out_ends_the_program) {
   EXPECT_EQ(result["events"][0]["trust"], "counted");
 }
 
+TEST(Timing, a_program_that_ignores_the_signal_of_a_time_out_is_killed) {
+  TALLY_NEEDS_COUNTERS();
+  const Words stat = tally_words({"stat", "-q", "--format", "json", "-o", "-", "-e", "task-clock,duration_time",
+                                  "--timeout", "50", "--", "sleep", "1000"});
+  const Finished finished = Running(with({"/bin/sh", "-c", "trap '' TERM; exec \"$0\" \"$@\""}, stat)).finish();
+  const json result = json::parse(finished.out, nullptr, false);
+  ASSERT_FALSE(result.is_discarded()) << finished.err;
+  EXPECT_TRUE(holds(result["notices"].dump(), "5 seconds of SIGTERM; tally sent SIGKILL")) << result;
+  EXPECT_EQ(result["signal"], SIGKILL);
+  EXPECT_EQ(result["events"][0]["trust"], "counted");
+  EXPECT_EQ(result["events"][1]["trust"], "partial") << "counts end at the time-out";
+}
+
 // Under the engine.
 
 #if TALLY_HAS_ENGINE

@@ -1,5 +1,7 @@
 #include "tally/counting/backend/command_run.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <climits>
 
@@ -38,6 +40,10 @@ Result<void> CommandRun::start(linux::ChildHooks hooks) {
   if (!program) return fail(program.error());
   program_ = std::move(*program);
   return {};
+}
+
+void CommandRun::send(int signal) const {
+  if (!left_.ended) kill(pid(), signal);
 }
 
 WaitResult CommandRun::wait(Schedule* schedule, Observer* observer) {

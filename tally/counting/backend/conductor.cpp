@@ -1,6 +1,7 @@
 #include "tally/counting/backend/conductor.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <utility>
@@ -10,6 +11,9 @@
 
 namespace tally::backend {
 namespace {
+
+/// How long a program may take to end after SIGTERM.
+constexpr Nanoseconds patience = std::chrono::seconds(5);
 
 /// Returns a count of the kernel's counters as partial, with the reason `why` for their loss. Other counts, and all
 /// counts if `why` is empty, stay as they are.
@@ -21,8 +25,8 @@ Count partial_of_lost(Count count, const std::string& why) {
 
 }  // namespace
 
-Conductor::Conductor(const Order& order, Meter& meter, Nanoseconds rotation, std::function<void()> at_timeout)
-    : order_(order), count_(*order.count()), meter_(meter), rotation_(rotation), at_timeout_(std::move(at_timeout)) {}
+Conductor::Conductor(const Order& order, Meter& meter, Nanoseconds rotation, std::function<void(int)> end_program)
+    : order_(order), count_(*order.count()), meter_(meter), rotation_(rotation), end_program_(std::move(end_program)) {}
 
 void Conductor::begin(Nanoseconds now) {
   begun_ = now;
@@ -54,7 +58,7 @@ void Conductor::start(Nanoseconds now) {
 
 std::optional<Nanoseconds> Conductor::next() const {
   std::optional<Nanoseconds> soonest;
-  for (const auto& time : {delayed_, next_end_, last_call_, next_read_}) {
+  for (const auto& time : {delayed_, next_end_, last_call_, next_read_, kill_at_}) {
     if (time && (!soonest || *time < *soonest)) soonest = time;
   }
   return soonest;
@@ -74,9 +78,19 @@ void Conductor::due(Nanoseconds now) {
   if (last_call_ && *last_call_ <= now) {
     last_call_.reset();
     timed_out_ = true;
-    (void)finish(now);
-    at_timeout_();
+    end(now);
   }
+  if (kill_at_ && *kill_at_ <= now) {
+    kill_at_.reset();
+    killed_ = true;
+    end_program_(SIGKILL);
+  }
+}
+
+void Conductor::end(Nanoseconds now) {
+  (void)finish(now);
+  if (!kill_at_) kill_at_ = now + patience;
+  end_program_(SIGTERM);
 }
 
 int Conductor::commands_fd() const { return count_.timing.control != nullptr ? count_.timing.control->fd() : -1; }
@@ -94,8 +108,7 @@ bool Conductor::carry_out(const std::string& command, Nanoseconds now) {
   } else if (command == "disable") {
     switch_off(now);
   } else if (command == "stop") {
-    (void)finish(now);
-    at_timeout_();
+    end(now);
   } else if (command != "ping") {
     if (std::find(unknown_.begin(), unknown_.end(), command) == unknown_.end()) unknown_.push_back(command);
     return false;
@@ -183,6 +196,8 @@ EventCount Conductor::in_interval(std::size_t index, const std::vector<Count>& c
 void add_control_notices(const Conductor& conductor, std::vector<std::string>& notices) {
   if (conductor.timed_out())
     notices.emplace_back("--timeout: counts end there; tally then sent SIGTERM to the program");
+  if (conductor.killed())
+    notices.emplace_back("the program did not end within 5 seconds of SIGTERM; tally sent SIGKILL to it");
   for (const std::string& command : conductor.unknown_commands())
     notices.push_back(
         fmt::format("the command '{}' of --control is unknown, and ignored: use enable, disable, ping or stop",

@@ -31,13 +31,13 @@ class Meter {
   virtual Count duration(Nanoseconds length) const { return tally::counted(length.count(), Source::clock); }
 };
 
-/// Starts the counters, reads them at the end of each interval, and stops counting at the time-out.
+/// Starts the counters, reads them at the end of each interval, and stops counting and the program at the time-out.
 class Conductor final : public Schedule {
  public:
-  /// The order, of a count, and the meter must outlive it. Calls `at_timeout` once, at the time-out. With
-  /// Order::Count::multiplex it reads the counters every `rotation`, the period after which the kernel assigns them to
-  /// other events.
-  Conductor(const Order& order, Meter& meter, Nanoseconds rotation, std::function<void()> at_timeout);
+  /// The order, of a count, and the meter must outlive it. Calls `end_program` with SIGTERM at the time-out, and with
+  /// SIGKILL five seconds later. With Order::Count::multiplex it reads the counters every `rotation`, the period after
+  /// which the kernel assigns them to other events.
+  Conductor(const Order& order, Meter& meter, Nanoseconds rotation, std::function<void(int)> end_program);
 
   /// Call it when the command begins, or when counting of an attachment begins. Starts counters that do not start by
   /// themselves, unless there is a delay.
@@ -51,6 +51,7 @@ class Conductor final : public Schedule {
   /// Returns the commands that were ignored, because tally does not know them; each once.
   const std::vector<std::string>& unknown_commands() const { return unknown_; }
   bool timed_out() const { return timed_out_; }
+  bool killed() const { return killed_; }
 
   /// Ends the last interval, and returns the counts of the whole time, or up to the time-out if that came first.
   std::vector<Count> finish(Nanoseconds now);
@@ -72,6 +73,7 @@ class Conductor final : public Schedule {
 
  private:
   void start(Nanoseconds now);
+  void end(Nanoseconds now);
   bool carry_out(const std::string& command, Nanoseconds now);
   void switch_on(Nanoseconds now);
   void switch_off(Nanoseconds now);
@@ -83,7 +85,7 @@ class Conductor final : public Schedule {
   const Order::Count& count_;
   Meter& meter_;
   Nanoseconds rotation_;
-  std::function<void()> at_timeout_;
+  std::function<void(int)> end_program_;
   std::function<std::string(Nanoseconds)> why_lost_;  // may be empty
   std::string lost_;                                  // the reason that it returned
   Nanoseconds begun_{0};                              // when the command or the attachment began
@@ -92,7 +94,8 @@ class Conductor final : public Schedule {
   std::optional<Nanoseconds> off_since_;              // when a command stopped them
   Nanoseconds off_{0};                                // how long commands stopped them, without the current stop
   std::vector<std::string> unknown_;
-  bool timed_out_ = false;
+  bool timed_out_ = false, killed_ = false;
+  std::optional<Nanoseconds> kill_at_;    // when SIGKILL follows SIGTERM
   std::optional<Nanoseconds> next_end_;   // when the current interval ends
   std::optional<Nanoseconds> last_call_;  // when the time-out comes
   std::optional<Nanoseconds> next_read_;  // when to read multiplexed counters next

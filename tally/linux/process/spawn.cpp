@@ -96,8 +96,6 @@ std::optional<Change> next_change() {
   return change;
 }
 
-void ask_to_end(pid_t process) { kill(process, SIGTERM); }
-
 Result<Program> Program::start(const std::vector<std::string>& command, Signals& signals, ChildHooks hooks,
                                Conditions conditions) {
   if (command.empty()) return fail(Code::bad_usage, "there is no command to run");

@@ -94,7 +94,4 @@ class Program {
   Usage before_exec_;
 };
 
-/// Sends SIGTERM to a process.
-void ask_to_end(pid_t process);
-
 }  // namespace tally::linux

@@ -394,9 +394,9 @@ Result<Execution> execute(const Order& order, const std::string& image, Channel&
   LiveMeter meter(order, shared, counters);
   std::optional<Conductor> conductor;
   if (order.timing().any()) {
-    conductor.emplace(order, meter, Nanoseconds{0}, [&] {
+    conductor.emplace(order, meter, Nanoseconds{0}, [&](int signal) {
       meter.times_out();
-      linux::ask_to_end(run.pid());
+      run.send(signal);
     });
     conductor->begin(run.started().time);
   }

@@ -266,6 +266,11 @@ std::string object_of(const ProfileOptions& options) {
   return missing ? name : real.string();
 }
 
+/// Whether a file of this format shows that its counts are partial.
+bool shows_trust(const output::ProfileFormat& format) {
+  return format.is_for_people || format.is_page || format.name == "json" || format.name == "code";
+}
+
 int profile(ProfileOptions& options) {
   const auto chosen_format = format_of(options);
   if (!chosen_format) return report_error(chosen_format.error());
@@ -370,6 +375,14 @@ int profile(ProfileOptions& options) {
         if (event.total.count.reason.empty())
           event.total.count.reason = "interrupted before all counts and names were collected";
       }
+  if ((linux::is_interrupted() || !stat->failure.empty()) && !shows_trust(*format)) {
+    say(stat->notices);
+    const Error error{
+        Code::cannot_measure,
+        fmt::format("nothing is written: --format {} cannot show that a profile is incomplete", format->name),
+        "run it again, or use --format json", 0};
+    return final_exit_code(*stat, report_error(error), *signals);
+  }
   if (format->of_one_file) {
     const auto object = output::find_object(made, object_of(options));
     if (!object) return report_error(object.error());
@@ -428,7 +441,7 @@ int run_profile(const std::vector<std::string>& arguments) {
   if (options.timeout_ms != 0) {
     if (!options.order.target.command.empty() || !(attached || options.everywhere))
       return report_error({Code::bad_usage, "--timeout needs -p or -a, without a program",
-                           "for a program: tally profile -- timeout 5 ./prog", 0});
+                           "for a program: tally profile -- timeout -k 5 5 ./prog", 0});
     options.order.profile()->timeout = std::chrono::milliseconds(options.timeout_ms);
   }
   auto processes = ids_of(options.processes, "process");

@@ -104,7 +104,8 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   app.add_flag("--asm", options.instructions,
                "with --annotate: print the function's instructions (uses objdump); with --format callgrind: counts per "
                "instruction, for KCachegrind");
-  app.add_option("--top", options.top, "rows of the table; 0: all (default: 40, with --roofline 10)").value_name("N");
+  app.add_option("--top", options.top, "rows of the table; 0: all (default: 40; 10 with --annotate or --roofline)")
+      .value_name("N");
   app.add_flag("--full-names", options.whole_names, "print C++ and Rust functions with their parameters");
   app.add_flag("--inlines", options.inlines, "attribute counts to inlined functions, not to their callers");
   app.add_option("--object", options.object,
@@ -166,7 +167,7 @@ Result<output::ProfileStyle> style_of(const ProfileOptions& options) {
   output::ProfileStyle style;
   style.whole_names = options.whole_names;
   style.instructions = options.instructions;
-  const int top = options.top.value_or(options.roofline ? 10 : 40);
+  const int top = options.top.value_or(options.roofline || !options.annotate.empty() ? 10 : 40);
   if (top < 0) return fail(Code::bad_usage, "--top must not be negative", "--top 0 shows all rows");
   style.most = static_cast<std::size_t>(top);
   style.coverage = {options.include, options.exclude};

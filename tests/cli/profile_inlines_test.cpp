@@ -1,6 +1,7 @@
 // Inlined functions in `tally profile`, as a user types it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -108,6 +109,8 @@ TEST_F(ProfileInlines, are_in_stacks_below_the_function_that_holds_them) {
 TEST_F(ProfileInlines, are_annotated_by_their_name) {
   const std::string text = profile_text({"--inlines", "--annotate", "three"}, INLINED);
   EXPECT_NE(text.find("663     5  INLINED three(void)"), std::string::npos) << text;
+  const std::string short_table = profile_text({"--inlines", "--annotate", "three", "--top", "10"}, INLINED);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), std::count(short_table.begin(), short_table.end(), '\n'));
 }
 
 TEST_F(ProfileInlines, are_lines_in_valgrinds_forms) {

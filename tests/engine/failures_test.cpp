@@ -58,6 +58,33 @@ TEST(Failure, is_reported_by_tally_run) {
   EXPECT_NE(outcome.err.find("the engine of tally failed in fails_dynamic"), std::string::npos) << outcome.err;
 }
 
+/// A profile that cannot show that it is partial is not written; an earlier file stays.
+TEST(Failure, leaves_no_profile_that_looks_whole) {
+  for (const std::string format : {"bolt", "lcov", "folded", "json"}) {
+    const Scratch scratch;
+    scratch.write("profile", "earlier");
+    Command command;
+    command.words = {TALLY,
+                     "profile",
+                     "-q",
+                     "--format",
+                     format,
+                     "-o",
+                     scratch.path() + "/profile",
+                     "--",
+                     std::string(LIBC_PROGRAMS) + "/fails_dynamic",
+                     "0"};
+    command.environment.push_back("TALLY_ENGINE_TEST=fail");
+    command.environment.push_back("TMPDIR=" + scratch.path());
+    const Outcome outcome = run_native(command);
+    EXPECT_EQ(outcome.code, 125) << outcome.err;
+    const bool shows_trust = format == "json";
+    EXPECT_EQ(read_file(scratch.path() + "/profile") == "earlier", !shows_trust) << format;
+    EXPECT_EQ(outcome.err.find("cannot show that a profile is incomplete") == std::string::npos, shows_trust)
+        << outcome.err;
+  }
+}
+
 struct StrictCase {
   const char *name, *code, *why;
   bool needs_root = false;

@@ -60,10 +60,12 @@ Result<std::vector<std::string>> added_by_differences(const Rerun& first, const 
       "what each difference adds to the first command, in instructions, counted without randomised addresses:"};
   const auto base = sums_of(first, signals);
   if (!base) return fail(base.error());
+  int unknown = 0;
   for (std::size_t i = 0; i < differences.size(); ++i) {
     Rerun changed = first;
     std::string text;
     if (!changed.take(differences[i], second)) {
+      ++unknown;
       text = "not separated: its other value is unknown (--env)";
     } else if (i >= most) {
       text = fmt::format("not separated: only {} are counted", most);
@@ -77,6 +79,9 @@ Result<std::vector<std::string>> added_by_differences(const Rerun& first, const 
   const auto other = sums_of(second, signals);
   if (!other) return fail(other.error());
   lines.push_back("  all together: " + difference_text(*base, *other));
+  if (unknown != 0)
+    lines.back() += fmt::format("; without what the {} of unknown value {}",
+                                unknown == 1 ? "difference" : "differences", unknown == 1 ? "adds" : "add");
   return lines;
 }
 

@@ -65,12 +65,14 @@ class Runner {
     Benchmark benchmark = of_suite;
     benchmark.repeats = std::max<std::int64_t>(benchmark.repeats, 1);
     const std::string result = result_in(options_.output, benchmark);
+    if (const auto removed = remove_results(options_.output, benchmark); !removed) return fail(removed.error());
     if (const auto counted = count_repeats(benchmark, outcome); !counted) return fail(counted.error());
     if (outcome.has_run && of_suite.repeats == 0) {
       const auto single = read(options_.output, benchmark);
       if (!single) return fail(single.error());
       if (can_vary(*single)) {
         benchmark.repeats = repeats_that_decide;
+        if (const auto kept = keep_profile(benchmark); !kept) return fail(kept.error());
         if (const auto counted = count_repeats(benchmark, outcome); !counted) return fail(counted.error());
       }
     }
@@ -101,10 +103,22 @@ class Runner {
     return !result.is_single_threaded || !result.sources.empty();
   }
 
-  /// Writes the result, and with several repeats the profile; if the benchmark fails, the reason instead.
+  /// Moves the result of a single run to the profile of several runs, if it is a profile.
+  Result<void> keep_profile(const Benchmark& benchmark) const {
+    if (!benchmark.is_profile) return {};
+    const fs::path profile = profile_in(options_.output, benchmark);
+    if (auto ready = linux::make_folder(profile.parent_path().string()); !ready) return ready;
+    std::error_code error;
+    fs::rename(result_in(options_.output, benchmark), profile, error);
+    return error ? fail(Code::cannot_write,
+                        fmt::format("cannot write '{}': {}", printable(profile.string()), error.message()))
+                 : Result<void>{};
+  }
+
+  /// Writes the result, and with several repeats the profile unless there is one; if the benchmark fails, the reason
+  /// instead.
   Result<void> count_repeats(const Benchmark& benchmark, Outcome& outcome) const {
     const std::string result = result_in(options_.output, benchmark), profile = profile_in(options_.output, benchmark);
-    if (const auto removed = remove_results(options_.output, benchmark); !removed) return removed;
     const bool has_both = benchmark.is_profile && benchmark.repeats > 1;
     if (has_both)
       if (const auto ready = linux::make_folder(fs::path(profile).parent_path().string()); !ready)
@@ -112,7 +126,9 @@ class Runner {
     Result<void> counted = benchmark.framework != nullptr
                                ? count_loops(benchmark, result, outcome)
                                : count(benchmark, benchmark.is_profile && !has_both, result, outcome);
-    if (counted && has_both && outcome.has_run) counted = count(benchmark, true, profile, outcome);
+    std::error_code error;
+    if (counted && has_both && outcome.has_run && !fs::exists(profile, error))
+      counted = count(benchmark, true, profile, outcome);
     if (counted && outcome.has_run) return {};
     if (const auto removed = remove_results(options_.output, benchmark); !counted || !removed)
       return counted ? removed : counted;

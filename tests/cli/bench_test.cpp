@@ -46,6 +46,17 @@ TEST_F(Bench, repeats_what_may_count_something_else) {
         << name;
 }
 
+TEST_F(Bench, records_the_profile_of_a_varying_program_once) {
+  suite("10", "[[benchmark]]\nname = \"log\"\ncommand = [\"sh\", \"-c\", \"date >>dates\"]\nprofile = true\n");
+  for (int runs = 6; runs <= 12; runs += 6) {
+    ASSERT_EQ(bench({"--only", "log"}).code(), 0);
+    const std::string dates = text("dates");
+    EXPECT_EQ(std::count(dates.begin(), dates.end(), '\n'), runs) << "one profile and five counts";
+    EXPECT_TRUE(holds(text("tally-results/log.json"), "\"runs_asked\": 5"));
+    EXPECT_TRUE(holds(text("tally-results/profiles/log.json"), "\"functions\""));
+  }
+}
+
 TEST_F(Bench, leaves_gates_of_functions_undecided_without_their_event) {
   const std::string more = "[[benchmark]]\nname = \"f\"\ncommand = [\"" + std::string(TWO_LOOPS) +
                            "\"]\nprofile = true\nrepeats = 2\nevents = []\nfail-above = [\"branches@main=1%\"]\n";

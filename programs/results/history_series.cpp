@@ -13,13 +13,18 @@
 namespace tally::results {
 namespace {
 
+/// Single runs of a program that can vary are alike if they differ by less than this part: 0.01 %.
+constexpr std::int64_t noise_of_runs = 10'000;
+
 void find_steps(HistorySeries& series) {
   std::vector<std::int64_t> values;
   // A level lasts while a number exists that the intervals of all its results contain.
   std::int64_t low = 0, high = -1;
   for (const SeriesValue& series_value : series.values) {
     const result::HistoryCount& count = *series_value.count;
-    const std::int64_t from = count.low.value_or(*count.value), to = count.high.value_or(*count.value);
+    // Another run of a program that reads a clock may differ by that.
+    const std::int64_t noise = series_value.entry->can_vary && !count.low ? *count.value / noise_of_runs / 2 : 0;
+    const std::int64_t from = count.low.value_or(*count.value) - noise, to = count.high.value_or(*count.value) + noise;
     const bool is_same = std::max(low, from) <= std::min(high, to) && !values.empty();
     low = is_same ? std::max(low, from) : from;
     high = is_same ? std::min(high, to) : to;

@@ -266,11 +266,6 @@ std::string object_of(const ProfileOptions& options) {
   return missing ? name : real.string();
 }
 
-/// Whether a file of this format shows that its counts are partial.
-bool shows_trust(const output::ProfileFormat& format) {
-  return format.is_for_people || format.is_page || format.name == "json" || format.name == "code";
-}
-
 int profile(ProfileOptions& options) {
   const auto chosen_format = format_of(options);
   if (!chosen_format) return report_error(chosen_format.error());
@@ -375,7 +370,8 @@ int profile(ProfileOptions& options) {
         if (event.total.count.reason.empty())
           event.total.count.reason = "interrupted before all counts and names were collected";
       }
-  if ((linux::is_interrupted() || !stat->failure.empty()) && !shows_trust(*format)) {
+  if ((linux::is_interrupted() || !stat->failure.empty()) && !format->is_for_people && !format->is_page &&
+      format->name != "json" && format->name != "code") {
     say(stat->notices);
     const Error error{
         Code::cannot_measure,
@@ -409,6 +405,8 @@ int profile(ProfileOptions& options) {
   if (!format->is_for_people) {
     for (std::string& line : output::sampling_lines(made)) stat->notices.push_back(std::move(line));
     for (std::string& line : output::unread_lines(made)) stat->notices.push_back(std::move(line));
+    if (stat->signal && !stat->incomplete)
+      stat->notices.push_back("the program was killed by " + signal_name(*stat->signal) + ": the profile ends there");
   }
   // Printed despite --quiet: without them, the numbers could be misunderstood.
   if (!stat->notices.empty() && (may_speak || is_apart || stat->incomplete)) say(stat->notices);

@@ -74,6 +74,22 @@ TEST(History, names_steps_and_patterns_of_exact_counts) {
 
 // Each step is below the limit of a gate, and their sum is above that of the history.
 // In a directory without git, results are named by their labels.
+// One iteration of 20,000 is 0.005 %.
+TEST(History, leaves_out_tiny_steps_of_single_runs_that_read_a_clock) {
+  const TemporaryFile file("bench.db");
+  for (const auto& [name, first] : {std::pair{"plain", ""}, {"clock", "date >/dev/null; "}})
+    for (const char* const rounds : {"20000", "20001", "20100"})
+      ASSERT_EQ(tally({"stat", "-q", "--repeatable", "-e", "instructions", "--history", file.path(), "--name", name,
+                       "-o", "/dev/null", "--", "sh", "-c",
+                       std::string(first) + "i=0; while [ $i -lt \"$0\" ]; do i=$((i + 1)); done", rounds})
+                    .code(),
+                0);
+  const Json series = Json::parse(tally({"history", file.path(), "--format", "json"}).out)["series"];
+  ASSERT_EQ(series.size(), 2u) << series;
+  EXPECT_EQ(series[0]["changes"].size(), 2u) << series;
+  EXPECT_EQ(series[1]["changes"].size(), 1u) << series;
+}
+
 TEST(History, fails_for_slow_growth_and_names_the_commits) {
   const TemporaryFile file("bench.db");
   for (const char* const rounds : {"1000", "1000", "1005", "1010", "1010", "1025"})

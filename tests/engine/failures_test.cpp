@@ -85,6 +85,14 @@ TEST(Failure, leaves_no_profile_that_looks_whole) {
   }
 }
 
+TEST(Failure, is_named_for_a_profile_of_a_killed_program) {
+  Command command;
+  command.words = {TALLY, "profile", "-q", "--format", "folded", "-o", "/dev/null", "--", "sh", "-c", "kill -9 $$"};
+  const Outcome outcome = run_native(command);
+  EXPECT_EQ(outcome.code, 137);
+  EXPECT_NE(outcome.err.find("killed by SIGKILL: the profile ends there"), std::string::npos) << outcome.err;
+}
+
 struct StrictCase {
   const char *name, *code, *why;
   bool needs_root = false;

@@ -1,7 +1,5 @@
 #include "tally/counting/backend/command_run.hpp"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <climits>
 
@@ -42,8 +40,8 @@ Result<void> CommandRun::start(linux::ChildHooks hooks) {
   return {};
 }
 
-void CommandRun::send(int signal) const {
-  if (!left_.ended) kill(pid(), signal);
+void CommandRun::end(linux::End how) const {
+  if (!left_.ended) linux::end_process(pid(), how);
 }
 
 WaitResult CommandRun::wait(Schedule* schedule, Observer* observer) {

@@ -66,8 +66,8 @@ class CommandRun {
   /// The process ID of the child. Call it after start().
   pid_t pid() const { return program_->pid(); }
 
-  /// Sends `signal` to the child, unless it has ended.
-  void send(int signal) const;
+  /// Ends the child, unless it has ended.
+  void end(linux::End how) const;
 
   /// Starts the program's time: what the child did before is not counted as the program's.
   void begins_now() { program_->begins_now(); }

@@ -1,7 +1,6 @@
 #include "tally/counting/backend/conductor.hpp"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <utility>
@@ -25,7 +24,8 @@ Count partial_of_lost(Count count, const std::string& why) {
 
 }  // namespace
 
-Conductor::Conductor(const Order& order, Meter& meter, Nanoseconds rotation, std::function<void(int)> end_program)
+Conductor::Conductor(const Order& order, Meter& meter, Nanoseconds rotation,
+                     std::function<void(linux::End)> end_program)
     : order_(order), count_(*order.count()), meter_(meter), rotation_(rotation), end_program_(std::move(end_program)) {}
 
 void Conductor::begin(Nanoseconds now) {
@@ -83,14 +83,14 @@ void Conductor::due(Nanoseconds now) {
   if (kill_at_ && *kill_at_ <= now) {
     kill_at_.reset();
     killed_ = true;
-    end_program_(SIGKILL);
+    end_program_(linux::End::kill);
   }
 }
 
 void Conductor::end(Nanoseconds now) {
   (void)finish(now);
   if (!kill_at_) kill_at_ = now + patience;
-  end_program_(SIGTERM);
+  end_program_(linux::End::ask);
 }
 
 int Conductor::commands_fd() const { return count_.timing.control != nullptr ? count_.timing.control->fd() : -1; }

@@ -37,7 +37,7 @@ class Conductor final : public Schedule {
   /// The order, of a count, and the meter must outlive it. Calls `end_program` with SIGTERM at the time-out, and with
   /// SIGKILL five seconds later. With Order::Count::multiplex it reads the counters every `rotation`, the period after
   /// which the kernel assigns them to other events.
-  Conductor(const Order& order, Meter& meter, Nanoseconds rotation, std::function<void(int)> end_program);
+  Conductor(const Order& order, Meter& meter, Nanoseconds rotation, std::function<void(linux::End)> end_program);
 
   /// Call it when the command begins, or when counting of an attachment begins. Starts counters that do not start by
   /// themselves, unless there is a delay.
@@ -85,7 +85,7 @@ class Conductor final : public Schedule {
   const Order::Count& count_;
   Meter& meter_;
   Nanoseconds rotation_;
-  std::function<void(int)> end_program_;
+  std::function<void(linux::End)> end_program_;
   std::function<std::string(Nanoseconds)> why_lost_;  // may be empty
   std::string lost_;                                  // the reason that it returned
   Nanoseconds begun_{0};                              // when the command or the attachment began

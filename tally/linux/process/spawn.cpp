@@ -96,6 +96,8 @@ std::optional<Change> next_change() {
   return change;
 }
 
+void end_process(pid_t process, End how) { kill(process, how == End::kill ? SIGKILL : SIGTERM); }
+
 Result<Program> Program::start(const std::vector<std::string>& command, Signals& signals, ChildHooks hooks,
                                Conditions conditions) {
   if (command.empty()) return fail(Code::bad_usage, "there is no command to run");

@@ -94,4 +94,9 @@ class Program {
   Usage before_exec_;
 };
 
+enum class End { ask, kill };
+
+/// Sends SIGTERM or SIGKILL to a process.
+void end_process(pid_t process, End how);
+
 }  // namespace tally::linux

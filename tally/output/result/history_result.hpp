@@ -33,6 +33,7 @@ struct HistoryEntry {
   std::vector<HistoryCount> counts = {};
   /// Why its change from the result before is intended: limits of growth begin here if that has another text.
   std::string accepted = {};
+  bool can_vary = false;  ///< the program read a clock, for example, or had several threads
   bool operator==(const HistoryEntry&) const = default;
 };
 

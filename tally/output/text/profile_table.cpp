@@ -276,8 +276,11 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   for (std::size_t i = 0; i < shown; ++i) {
     std::optional<std::int64_t> all;
     if (with_calls) all = inclusive[sums[i].function * profile.event_count() + events.front()];
-    // The calls of a function that was reached by jumps are unknown.
-    if (all && *all < sums[i].counts[events.front()]) {
+    // The calls of a function that was reached by jumps are unknown, also those of an event whose counts a model
+    // divides among the calls.
+    if (all && std::any_of(events.begin(), events.end(), [&](std::size_t e) {
+          return inclusive[sums[i].function * profile.event_count() + e] < sums[i].counts[e];
+        })) {
       all.reset();
       any_unseen = true;
     }

@@ -55,6 +55,8 @@ CREATE TABLE IF NOT EXISTS setting (
 CREATE TABLE IF NOT EXISTS accepted (
   result INTEGER NOT NULL REFERENCES result(number),
   reason TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS varying (
+  result INTEGER NOT NULL REFERENCES result(number));
 )";
 
 const char* unit_name(Unit unit) {
@@ -259,6 +261,11 @@ Result<void> Database::add(const result::HistoryEntry& entry, const std::string&
     accepted.bind_all(number, entry.accepted);
     if (accepted.step() != SQLITE_DONE) return undo(failure(Code::cannot_write, "write"));
   }
+  if (entry.can_vary) {
+    Statement varying(handle_.get(), "INSERT INTO varying VALUES (?)");
+    varying.bind_all(number);
+    if (varying.step() != SQLITE_DONE) return undo(failure(Code::cannot_write, "write"));
+  }
   if (auto done = run("COMMIT"); !done) return undo(done.error());
   return {};
 }
@@ -277,37 +284,38 @@ Result<result::History> Database::read() {
     places[history.entries.back().number] = history.entries.size() - 1;
   }
   if (state != SQLITE_DONE) return fail(failure(Code::bad_usage, "read"));
-  Statement counts(handle_.get(),
-                   "SELECT result, event, unit, value, low, high, trust FROM count ORDER BY result, rowid");
-  for (state = counts.step(); state == SQLITE_ROW; state = counts.step()) {
-    const auto place = places.find(counts.number(0).value_or(0));
-    if (place == places.end()) continue;
-    history.entries[place->second].counts.push_back({.event = counts.text(1),
-                                                     .unit = unit_of(counts.text(2)),
-                                                     .value = counts.number(3),
-                                                     .low = counts.number(4),
-                                                     .high = counts.number(5),
-                                                     .trust = trust_of(counts.text(6)).value_or(Trust::absent)});
-  }
-  if (state != SQLITE_DONE) return fail(failure(Code::bad_usage, "read"));
+  const auto read_rows = [&](const char* sql, auto use) {
+    Statement rows(handle_.get(), sql);
+    for (state = rows.step(); state == SQLITE_ROW; state = rows.step())
+      if (const auto place = places.find(rows.number(0).value_or(0)); place != places.end())
+        use(rows, history.entries[place->second]);
+    return state == SQLITE_DONE;
+  };
   const auto has_table = [this](const char* name) {
     return pragma(handle_.get(), fmt::format("SELECT count(*) FROM sqlite_master WHERE name = '{}'", name).c_str()) > 0;
   };
-  if (has_table("setting")) {
-    Statement settings(handle_.get(), "SELECT result, name, value, of_models FROM setting ORDER BY result, rowid");
-    for (state = settings.step(); state == SQLITE_ROW; state = settings.step())
-      if (const auto place = places.find(settings.number(0).value_or(0)); place != places.end())
-        history.entries[place->second].settings.push_back(
-            {settings.text(1), settings.text(2), settings.number(3).value_or(0) != 0});
-    if (state != SQLITE_DONE) return fail(failure(Code::bad_usage, "read"));
-  }
-  if (has_table("accepted")) {
-    Statement accepted(handle_.get(), "SELECT result, reason FROM accepted");
-    for (state = accepted.step(); state == SQLITE_ROW; state = accepted.step())
-      if (const auto place = places.find(accepted.number(0).value_or(0)); place != places.end())
-        history.entries[place->second].accepted = accepted.text(1);
-    if (state != SQLITE_DONE) return fail(failure(Code::bad_usage, "read"));
-  }
+  using result::HistoryEntry;
+  const bool are_read =
+      read_rows("SELECT result, event, unit, value, low, high, trust FROM count ORDER BY result, rowid",
+                [](const Statement& row, HistoryEntry& entry) {
+                  entry.counts.push_back({.event = row.text(1),
+                                          .unit = unit_of(row.text(2)),
+                                          .value = row.number(3),
+                                          .low = row.number(4),
+                                          .high = row.number(5),
+                                          .trust = trust_of(row.text(6)).value_or(Trust::absent)});
+                }) &&
+      (!has_table("setting") ||
+       read_rows("SELECT result, name, value, of_models FROM setting ORDER BY result, rowid",
+                 [](const Statement& row, HistoryEntry& entry) {
+                   entry.settings.push_back({row.text(1), row.text(2), row.number(3).value_or(0) != 0});
+                 })) &&
+      (!has_table("accepted") ||
+       read_rows("SELECT result, reason FROM accepted",
+                 [](const Statement& row, HistoryEntry& entry) { entry.accepted = row.text(1); })) &&
+      (!has_table("varying") ||
+       read_rows("SELECT result FROM varying", [](const Statement&, HistoryEntry& entry) { entry.can_vary = true; }));
+  if (!are_read) return fail(failure(Code::bad_usage, "read"));
   (void)run("COMMIT");
   return history;
 }

@@ -39,6 +39,8 @@ result::HistoryEntry entry_of(const result::Stat& stat, const HistoryOptions& op
                              .settings = output::settings_of(stat),
                              .counts = {},
                              .accepted = options.accepted};
+  if (const auto compared = output::comparable_of(stat))
+    entry.can_vary = !compared->is_single_threaded || !compared->sources.empty();
   if (entry.name.empty()) entry.name = stat.command.empty() ? stat.target : shell_words(stat.command);
   // A result of an earlier version has none: it is stored as of now.
   if (!entry.provenance.is_known()) entry.provenance = command::provenance();

@@ -394,9 +394,9 @@ Result<Execution> execute(const Order& order, const std::string& image, Channel&
   LiveMeter meter(order, shared, counters);
   std::optional<Conductor> conductor;
   if (order.timing().any()) {
-    conductor.emplace(order, meter, Nanoseconds{0}, [&](int signal) {
+    conductor.emplace(order, meter, Nanoseconds{0}, [&](linux::End how) {
       meter.times_out();
-      run.send(signal);
+      run.end(how);
     });
     conductor->begin(run.started().time);
   }

@@ -71,7 +71,7 @@ class CommandCount {
     auto others = open();
     if (!others) return fail(others.error());
     Meter& meter = census_ ? static_cast<Meter&>(*census_) : counters_;
-    Conductor conductor(order_, meter, rotation_, [this](int signal) { native_.send(signal); });
+    Conductor conductor(order_, meter, rotation_, [this](linux::End how) { native_.end(how); });
     if (are_counters_on_from_exec())
       conductor.watch_for_loss([this](Nanoseconds enabled) { return why_lost(enabled); });
     native_.begins_now();

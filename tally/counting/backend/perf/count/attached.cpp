@@ -231,7 +231,7 @@ Result<Outcome> count_attached(const Order& order, const std::vector<linux::PmuD
   if (!attached) return fail(attached.error());
   linux::ProcessWatch living(attachment.processes, attachment.threads);
   bool over = false;
-  Conductor conductor(order, counters, rotation_of(cores), [&](int /*signal*/) { over = true; });
+  Conductor conductor(order, counters, rotation_of(cores), [&](linux::End /*how*/) { over = true; });
   const Nanoseconds start = linux::now();
   conductor.begin(start);
   while (!over && (!attachment.processors.empty() || living.any())) {

@@ -236,36 +236,29 @@ Result<void> Database::add(const result::HistoryEntry& entry, const std::string&
     sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
     return {};
   }
-  Statement result(
-      handle_.get(),
-      "INSERT INTO result (name, date, host, processor, commit_hash, label, command_line, tally, document) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const auto insert = [this](const char* sql, const auto&... values) {
+    Statement row(handle_.get(), sql);
+    row.bind_all(values...);
+    return row.step() == SQLITE_DONE;
+  };
   const result::Provenance& from = entry.provenance;
-  result.bind_all(entry.name, from.date, from.host, entry.processor, from.commit, from.label,
-                  json_text(Json(from.command_line)), from.tally_version, document);
-  if (result.step() != SQLITE_DONE) return undo(failure(Code::cannot_write, "write"));
+  bool is_stored = insert(
+      "INSERT INTO result (name, date, host, processor, commit_hash, label, command_line, tally, document) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      entry.name, from.date, from.host, entry.processor, from.commit, from.label, json_text(Json(from.command_line)),
+      from.tally_version, document);
   const std::int64_t number = sqlite3_last_insert_rowid(handle_.get());
-  for (const result::HistoryCount& history_count : entry.counts) {
-    Statement count(handle_.get(), "INSERT INTO count VALUES (?, ?, ?, ?, ?, ?, ?)");
-    count.bind_all(number, history_count.event, unit_name(history_count.unit), history_count.value, history_count.low,
-                   history_count.high, tally::name(history_count.trust));
-    if (count.step() != SQLITE_DONE) return undo(failure(Code::cannot_write, "write"));
-  }
-  for (const result::Setting& one : entry.settings) {
-    Statement setting(handle_.get(), "INSERT INTO setting VALUES (?, ?, ?, ?)");
-    setting.bind_all(number, one.name, one.value, one.is_of_models ? 1 : 0);
-    if (setting.step() != SQLITE_DONE) return undo(failure(Code::cannot_write, "write"));
-  }
-  if (!entry.accepted.empty()) {
-    Statement accepted(handle_.get(), "INSERT INTO accepted VALUES (?, ?)");
-    accepted.bind_all(number, entry.accepted);
-    if (accepted.step() != SQLITE_DONE) return undo(failure(Code::cannot_write, "write"));
-  }
-  if (entry.can_vary) {
-    Statement varying(handle_.get(), "INSERT INTO varying VALUES (?)");
-    varying.bind_all(number);
-    if (varying.step() != SQLITE_DONE) return undo(failure(Code::cannot_write, "write"));
-  }
+  for (const result::HistoryCount& count : entry.counts)
+    is_stored =
+        is_stored && insert("INSERT INTO count VALUES (?, ?, ?, ?, ?, ?, ?)", number, count.event,
+                            unit_name(count.unit), count.value, count.low, count.high, tally::name(count.trust));
+  for (const result::Setting& one : entry.settings)
+    is_stored = is_stored && insert("INSERT INTO setting VALUES (?, ?, ?, ?)", number, one.name, one.value,
+                                    one.is_of_models ? 1 : 0);
+  if (!entry.accepted.empty())
+    is_stored = is_stored && insert("INSERT INTO accepted VALUES (?, ?)", number, entry.accepted);
+  if (entry.can_vary) is_stored = is_stored && insert("INSERT INTO varying VALUES (?)", number);
+  if (!is_stored) return undo(failure(Code::cannot_write, "write"));
   if (auto done = run("COMMIT"); !done) return undo(done.error());
   return {};
 }

@@ -46,6 +46,11 @@ bool has_own_totals(const Thread* t) {
          settings().parts.on != 0;
 }
 
+/// The offset at which the log is full.
+u64 log_end() {
+  return settings().log_limit != 0 ? channel::code_records_at + settings().log_limit : channel::code_log_bytes;
+}
+
 }  // namespace
 
 u32 (*code_log_mapping_of)(u64 pc);
@@ -87,7 +92,7 @@ bool code_log_init(u32 process) {
 u8* code_log_begin(u64 bytes) {
   bytes = (bytes + 7) & ~u64{7};
   const u64 at = __atomic_fetch_add(&log_->bytes, bytes, __ATOMIC_RELAXED);
-  if (at + bytes > channel::code_log_bytes) return nullptr;
+  if (at + bytes > log_end()) return nullptr;
   u8* const record_bytes = reinterpret_cast<u8*>(log_) + at;
   reinterpret_cast<channel::CodeRecord*>(record_bytes)->bytes = static_cast<u32>(bytes);
   return record_bytes;
@@ -98,7 +103,8 @@ void code_log_end(channel::CodeRecord* record, channel::CodeRecordKind kind) {
 }
 
 const u8* code_log_end_so_far() {
-  return reinterpret_cast<const u8*>(log_) + __atomic_load_n(&log_->bytes, __ATOMIC_RELAXED);
+  const u64 bytes = __atomic_load_n(&log_->bytes, __ATOMIC_RELAXED), end = log_end();
+  return reinterpret_cast<const u8*>(log_) + (bytes < end ? bytes : end);
 }
 
 bool code_log_has_room(u64 bytes) {

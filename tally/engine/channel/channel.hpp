@@ -202,6 +202,8 @@ struct Settings {
   LocatedValues placed;        ///< model counts that each thread records by instruction
   uint32_t fails_on_request;   ///< 1: for tests, a program may make its engine fail (asking.hpp)
   uint32_t process_limit;      ///< for tests: most process records; 0: as many as exist
+  uint32_t form_limit;         ///< for tests: most forms of a CodeLog; 0: as many as their numbers allow
+  uint32_t log_limit;          ///< for tests: most bytes of records in a CodeLog; 0: as many as fit
   uint32_t mapping_limit;      ///< most mappings of a process (vm.max_map_count); 0: not known
   uint32_t never_overcommits;  ///< 1: the kernel counts memory as used once it is writable (vm.overcommit_memory is 2)
   uint32_t keeps_files;        ///< with logs_code, 1: the command keeps the files that code is mapped from

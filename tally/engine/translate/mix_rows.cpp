@@ -175,7 +175,7 @@ void forget_forms() {
 }
 
 bool claim_forms(u32 n, u32& before) {
-  constexpr u32 most = 0xffff;  // the code log has 16 bits for each
+  const u32 most = settings().form_limit != 0 ? settings().form_limit : 0xffff;  // the code log has 16 bits for each
   before = form_numbers;
   if (n > most - form_numbers) return false;
   form_numbers += n;

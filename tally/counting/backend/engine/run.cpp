@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -36,19 +37,22 @@ namespace {
 
 using channel::Answer;
 
-/// Applies the settings of tests: TALLY_ENGINE_TEST has the words "fail", "steps" and "processes=N", separated by
-/// commas.
+/// Applies the settings of tests: TALLY_ENGINE_TEST has the words "fail", "steps", "processes=N", "forms=N" and
+/// "log=BYTES", separated by commas.
 void apply_test_settings(channel::Settings& settings) {
   const char* const words = secure_getenv("TALLY_ENGINE_TEST");
   if (words == nullptr) return;
-  constexpr std::string_view processes = "processes=";
   for (const std::string_view word : split(words, ',')) {
+    const auto limit = [&word](std::string_view name, std::uint32_t& to, std::uint32_t least) {
+      if (!word.starts_with(name)) return;
+      const auto number = std::strtoul(std::string(word.substr(name.size())).c_str(), nullptr, 10);
+      to = std::max(least, static_cast<std::uint32_t>(number));
+    };
     if (word == "fail") settings.fails_on_request = 1;
     if (word == "steps") settings.never_overcommits = 1;
-    if (word.starts_with(processes)) {
-      const auto number = std::strtoul(std::string(word.substr(processes.size())).c_str(), nullptr, 10);
-      settings.process_limit = number < 3 ? 3 : static_cast<std::uint32_t>(number);
-    }
+    limit("processes=", settings.process_limit, 3);
+    limit("forms=", settings.form_limit, 1);
+    limit("log=", settings.log_limit, 1);
   }
 }
 

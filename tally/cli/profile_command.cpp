@@ -305,6 +305,9 @@ int profile(ProfileOptions& options) {
   if (options.native) {
     if (const auto fits = why::check_native_profile(native, *choice->backend); !fits) return report_error(fits.error());
     choice->notices.emplace_back(why::native_profile_notice);
+    const auto has_operations = [](const std::string& list) { return list.find("fp-operations") != list.npos; };
+    if (!options.roofline && std::any_of(options.event_lists.begin(), options.event_lists.end(), has_operations))
+      choice->notices.emplace_back("GFLOP/s of each function: --roofline");
   }
   if (options.roofline) {
     if (const auto fits = why::check_native(native, *choice->backend, "--roofline"); !fits)

@@ -225,6 +225,50 @@ TEST(MixOfFunctions, HasTheInstructionsOfEachFunction) {
   ADD_FAILURE() << "no function";
 }
 
+/// The instructions that a mix names and those that it does not know.
+std::int64_t named_and_unknown(const json& mix) {
+  return sum_of(mix["names"]) + mix["unknown"].get<std::int64_t>();
+}
+
+/// Limits of the code log that this program exceeds: numbers of forms, and bytes of records.
+class MixWithoutRoom : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(setenv("TALLY_CACHE_DIR", cache_.folder().c_str(), 1), 0);
+    ASSERT_EQ(setenv("TALLY_ENGINE_TEST", GetParam(), 1), 0);
+  }
+  void TearDown() override {
+    unsetenv("TALLY_ENGINE_TEST");
+    unsetenv("TALLY_CACHE_DIR");
+  }
+
+ private:
+  const TemporaryFile cache_{"cache"};
+};
+
+TEST_P(MixWithoutRoom, IsNotKnown) {
+  int code = 0;
+  const json result = result_of({"--mix", "-e", "instructions,fp-operations"}, {"sse", "005000"}, code);
+  ASSERT_EQ(code, 0);
+  EXPECT_EQ(exact_counts(result["events"])["fp-operations"], 40000);
+  EXPECT_GT(result["mix"]["unknown"], 50000);
+  EXPECT_EQ(named_and_unknown(result["mix"]), result["events"][0]["value"]);
+}
+
+TEST_P(MixWithoutRoom, MakesCountsOfFunctionsPartial) {
+  const json profile = mix_profile({"-e", "instructions,fp-operations"});
+  const json& operations = profile["events"][1];
+  EXPECT_EQ(operations["value"], 40000);
+  EXPECT_EQ(operations["trust"], "partial");
+  EXPECT_EQ(operations["reason"], "the instructions that counted 40,000 of it are not recorded");
+  EXPECT_EQ(named_and_unknown(profile["mix"]), profile["events"][0]["value"]);
+}
+
+INSTANTIATE_TEST_SUITE_P(, MixWithoutRoom, testing::Values("forms=8", "log=20000"), [](const auto& limit) {
+  const std::string text = limit.param;
+  return text.substr(0, text.find('='));
+});
+
 TEST(MixOfFunctions, IsNotTheOneOfStat) {
   const Finished run =
       tally({"stat", "--mix", "-e", "instructions", "--function", "sse", "--", MIXED, "sse", "005000"});

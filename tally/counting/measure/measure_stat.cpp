@@ -126,7 +126,7 @@ bool add_run(result::Stat& stat, bool& missing, backend::Outcome outcome, const 
   if (stat.failure.empty()) stat.failure = std::move(outcome.failure);
   stat.own_counters = std::move(outcome.own_counters);
   if (stat.unasked.empty()) stat.unasked = std::move(outcome.unasked);
-  if (!stat.mix && !outcome.code.forms.empty()) stat.mix = result::mix_of(outcome.code);
+  if (!stat.mix && !outcome.code.events.empty()) stat.mix = result::mix_of(outcome.code);
   missing = missing || !outcome.missing.empty();
   stat.runs.push_back(run_of(std::move(outcome), signals.interrupted_by()));
   // Counts that were not collected because of an interrupt are missing.

@@ -1,5 +1,7 @@
 #include "tally/counting/backend/engine/profile/code_counts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -406,14 +408,19 @@ class ProfileReader {
       result_.repeated.push_back(value_of(order_.events[e].id, repeated_).value_or(0));
       const auto& total = result_.events[e].count.value;
       result_.unplaced.push_back(total ? *total - placed[e] - result_.repeated[e] : 0);
+      Count& count = result_.events[e].count;
       if (effort_.is_spent()) {
-        Count& count = result_.events[e].count;
         count = downgraded(std::move(count), Trust::partial, too_much());
         continue;
       }
+      // The total is exact. The code log has no room for some traces or forms.
+      if (order_.profile() != nullptr && result_.unplaced.back() > 0 && count.trust == Trust::exact)
+        count = downgraded(std::move(count), Trust::partial,
+                           fmt::format("the instructions that counted {} of it are not recorded",
+                                       thousands(result_.unplaced.back())));
       // Running programs have counted more since the total was read.
-      if (result_.unplaced.back() >= 0 || result_.events[e].count.trust != Trust::partial) continue;
-      result_.events[e].count.value = placed[e] + result_.repeated[e];
+      if (result_.unplaced.back() >= 0 || count.trust != Trust::partial) continue;
+      count.value = placed[e] + result_.repeated[e];
       result_.unplaced.back() = 0;
     }
   }

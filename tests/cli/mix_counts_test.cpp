@@ -226,9 +226,7 @@ TEST(MixOfFunctions, HasTheInstructionsOfEachFunction) {
 }
 
 /// The instructions that a mix names and those that it does not know.
-std::int64_t named_and_unknown(const json& mix) {
-  return sum_of(mix["names"]) + mix["unknown"].get<std::int64_t>();
-}
+std::int64_t named_and_unknown(const json& mix) { return sum_of(mix["names"]) + mix["unknown"].get<std::int64_t>(); }
 
 /// Limits of the code log that this program exceeds: numbers of forms, and bytes of records.
 class MixWithoutRoom : public testing::TestWithParam<const char*> {

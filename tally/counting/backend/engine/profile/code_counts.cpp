@@ -415,9 +415,9 @@ class ProfileReader {
       }
       // The total is exact. The code log has no room for some traces or forms.
       if (order_.profile() != nullptr && result_.unplaced.back() > 0 && count.trust == Trust::exact)
-        count = downgraded(std::move(count), Trust::partial,
-                           fmt::format("the instructions that counted {} of it are not recorded",
-                                       thousands(result_.unplaced.back())));
+        count = downgraded(
+            std::move(count), Trust::partial,
+            fmt::format("the instructions that counted {} of it are not recorded", thousands(result_.unplaced.back())));
       // Running programs have counted more since the total was read.
       if (result_.unplaced.back() >= 0 || count.trust != Trust::partial) continue;
       count.value = placed[e] + result_.repeated[e];

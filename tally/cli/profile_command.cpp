@@ -283,10 +283,10 @@ int profile(ProfileOptions& options) {
   if (!style) return report_error(style.error());
   if (format->is_page || format->is_coverage || format->name == "json") style->source = report::source_reader();
   if (format->is_page) style->disassembly = instruction_reader();
+  const bool may_speak = !is_quiet(options.quiet);
   if (options.debuginfod) {
-    const bool speaks = !is_quiet(options.quiet);
-    const auto asked = profile::ask_debug_servers([speaks](const std::string& line) {
-      if (speaks) say({line});
+    const auto asked = profile::ask_debug_servers([may_speak](const std::string& line) {
+      if (may_speak) say({line});
     });
     if (!asked) return report_error(asked.error());
   }
@@ -322,7 +322,6 @@ int profile(ProfileOptions& options) {
   if (const auto allowed = check_binary_output(*format, *output); !allowed) return report_error(allowed.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
-  const bool may_speak = !is_quiet(options.quiet);
   // A notice on standard error would corrupt a machine-readable profile there.
   const bool is_apart = format->is_for_people || !options.output.empty();
   if (may_speak && !choice->notices.empty() && is_apart) say(choice->notices);
@@ -360,12 +359,11 @@ int profile(ProfileOptions& options) {
   if (options.native) why::divide_estimate(made, kernel_share, native, *signals);
   if (options.roofline)
     made.stat.roofline = roofline_of(made, std::move(ceilings), native, machine, *signals, made.stat.notices);
-  stat->notices = made.stat.notices;
   if (linux::is_interrupted()) {
     stat->incomplete = made.stat.incomplete = true;
-    stat->notices.push_back("the profile is incomplete: tally was interrupted while it read symbol names");
-    made.stat.notices.push_back(stat->notices.back());
+    made.stat.notices.emplace_back("the profile is incomplete: tally was interrupted while it read symbol names");
   }
+  stat->notices = made.stat.notices;
   if (made.stat.incomplete)
     for (result::Event& event : made.stat.events)
       if (event.total.count.trust != Trust::absent) {

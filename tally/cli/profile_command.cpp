@@ -411,8 +411,7 @@ int profile(ProfileOptions& options) {
   }
   // Printed despite --quiet: without them, the numbers could be misunderstood.
   if (!stat->notices.empty() && (may_speak || is_apart || stat->incomplete)) say(stat->notices);
-  int code_of_tally = exit_ok;
-  if (!written) code_of_tally = report_error(written.error());
+  int code_of_tally = written ? exit_ok : report_error(written.error());
   if (!source) code_of_tally = report_error(source.error());
   if (!covered) code_of_tally = report_error(covered.error());
   if (covered && !covered->passes) code_of_tally = exit_no;

@@ -315,9 +315,7 @@ int profile(ProfileOptions& options) {
     choice->notices.emplace_back(
         "the program runs twice more, natively, for its time and those of its functions (--roofline)");
   }
-  auto output = options.output.empty()  ? Result<linux::Output>(linux::Output::standard_error())
-                : options.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
-                                        : linux::Output::open_file(options.output);
+  auto output = linux::Output::open_file_or_stream(options.output);
   if (!output) return report_error(output.error());
   if (const auto allowed = check_binary_output(*format, *output); !allowed) return report_error(allowed.error());
   auto signals = linux::Signals::watch();
@@ -411,7 +409,12 @@ int profile(ProfileOptions& options) {
   }
   // Printed despite --quiet: without them, the numbers could be misunderstood.
   if (!stat->notices.empty() && (may_speak || is_apart || stat->incomplete)) say(stat->notices);
-  int code_of_tally = written ? exit_ok : report_error(written.error());
+  int code_of_tally = exit_ok;
+  if (!written) {
+    code_of_tally = report_error(written.error());
+    if (code_of_tally != exit_ok && !output->is_standard_error())
+      (void)linux::Output::standard_error().write(output::profile_formats().front().write(made, *style));
+  }
   if (!source) code_of_tally = report_error(source.error());
   if (!covered) code_of_tally = report_error(covered.error());
   if (covered && !covered->passes) code_of_tally = exit_no;

@@ -205,9 +205,7 @@ int sample(SampleOptions& options) {
     return report_error(has_room.error());
   if (format->is_binary && options.output.empty())
     return report_error({Code::bad_usage, "refusing to write binary data to standard error", "use `-o FILE`", 0});
-  auto output = options.output.empty()  ? Result<linux::Output>(linux::Output::standard_error())
-                : options.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
-                                        : linux::Output::open_file(options.output);
+  auto output = linux::Output::open_file_or_stream(options.output);
   if (!output) return report_error(output.error());
   if (const auto allowed = check_binary_output(*format, *output); !allowed) return report_error(allowed.error());
   auto description = open_description(options, *format, *output);

@@ -347,7 +347,9 @@ int count(StatOptions& options) {
   if (!choice->notices.empty() && may_speak && !is_quiet_run) say(choice->notices);
   if (destination->is_live()) {
     options.stat.count()->timing.on_interval = [&](const result::Interval& interval) {
-      (void)destination->print_interval(interval);
+      const auto printed = destination->print_interval(interval);
+      const bool ends_with_program = !options.stat.target.command.empty();
+      if (!printed && printed.error().os_errno == EPIPE && !ends_with_program) linux::die_of(SIGPIPE);
     };
   }
   auto stat = measure::stat(*choice->backend, options.stat, *signals);

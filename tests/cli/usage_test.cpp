@@ -216,16 +216,38 @@ TEST(Usage, results_that_cannot_be_written_end_with_125) {
   Environment closed_pipe;
   closed_pipe.output_reader_closed = true;
   for (const char* format : {"table", "json"}) {
-    const Finished broken = tally(with({"stat", "--format", format, "-o", "-"}), closed_pipe);
-    EXPECT_EQ(broken.code(), 125);
-    EXPECT_TRUE(holds(broken.err, "Broken pipe")) << broken.err;
+    const Finished broken = tally(with({"stat", "-q", "--format", format, "-o", "-"}), closed_pipe);
+    EXPECT_EQ(broken.code(), 0) << "the reader has what it wanted";
+    EXPECT_EQ(broken.err, "");
   }
+  const Finished three = tally({"stat", "-q", "-e", "page-faults", "-o", "-", "--", "sh", "-c", "exit 3"}, closed_pipe);
+  EXPECT_EQ(three.code(), 3) << three.err;
+  const Finished watched = tally({"watch", "--batch", "-I", "50", "-n", "100"}, closed_pipe);
+  EXPECT_EQ(watched.code(), 0);
+  EXPECT_EQ(watched.err, "");
 
   Environment closed;
   closed.closed_output = true;
   EXPECT_EQ(tally(with({"stat", "-o", "-"}), closed).code(), 125);
   closed.closed_error = true;
   EXPECT_EQ(tally(with({"stat"}), closed).code(), 125);
+}
+
+TEST(Usage, results_that_cannot_be_written_to_a_file_are_on_standard_error) {
+  for (const char* format : {"table", "json", "folded"}) {
+    const Finished full = tally({"profile", "--format", format, "-o", "/dev/full", "--", "true"});
+    EXPECT_EQ(full.code(), 125) << format;
+    EXPECT_TRUE(holds(full.err, "'/dev/full': No space left on device")) << full.err;
+    EXPECT_TRUE(holds(full.err, "instructions:u")) << format << "\n" << full.err;
+    EXPECT_TRUE(holds(full.err, "ld-linux")) << format << "\n" << full.err;
+  }
+  for (const char* format : {"table", "csv", "json"}) {
+    const Finished full = tally({"sample", "--every", "50000", "--format", format, "-o", "/dev/full", "--", "true"});
+    EXPECT_EQ(full.code(), 125) << format;
+    EXPECT_TRUE(holds(full.err, "the rows from there on are on standard error")) << full.err;
+    EXPECT_TRUE(holds(full.err, "instructions")) << format << "\n" << full.err;
+    EXPECT_TRUE(holds(full.err, "50000") || holds(full.err, "50,000")) << format << "\n" << full.err;
+  }
 }
 
 TEST(Usage, a_wrong_output_file_is_reported_before_the_program_runs) {

@@ -76,6 +76,13 @@ TEST(Watch, ends_with_its_command_and_its_exit_code) {
       << "the tables end before it";
 }
 
+TEST(Watch, goes_on_if_the_recording_cannot_be_written) {
+  const Finished full = tally({"watch", "--batch", "--format", "csv", "-I", "50", "-n", "3", "--record", "/dev/full"});
+  EXPECT_EQ(full.code(), 125);
+  EXPECT_EQ(full.err.find("No space left on device"), full.err.rfind("No space left on device")) << full.err;
+  EXPECT_GE(split(trimmed(full.out), '\n').size(), 4u) << full.out;
+}
+
 TEST(Watch, an_interrupt_ends_it) {
   Running watch(tally_words({"watch", "--batch", "-I", "20"}));
   ASSERT_TRUE(watch.wait_for_output("SYS"));

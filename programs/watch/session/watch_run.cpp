@@ -139,8 +139,7 @@ int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
   auto concurrent = ConcurrentCommand::start(options.command, *signals);
   if (!concurrent) return command::report_error(concurrent.error());
   const result::WatchHeader header = header_of(watcher);
-  if (auto written = stream->write(head_of(header, options, stream->terminal())); !written)
-    return command::report_error(written.error());
+  auto written = stream->write(head_of(header, options, stream->terminal()));
   if (auto described = command::describe_csv(*options.form, options.output, output::watch_header_json(header));
       !described)
     return command::report_error(described.error());
@@ -150,20 +149,23 @@ int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
   const auto interval = std::chrono::milliseconds(options.interval_ms);
   Nanoseconds due = watcher.reading().time + interval;
   bool is_over = false, is_first = true;
-  for (std::int64_t done = 0; !is_over && (options.readings == 0 || done < options.readings); ++done) {
+  int failed = command::exit_ok;
+  for (std::int64_t done = 0; written && !is_over && (options.readings == 0 || done < options.readings); ++done) {
     const int woken_by = signals->fd();
     while (!is_over && watch::wait_until(due, {&woken_by, 1}) == 0) is_over = concurrent->is_over(*signals);
     // Prints the last, shorter interval too, unless it is shorter than 10 ms.
     if (is_over && linux::now() - watcher.reading().time < std::chrono::milliseconds(10) && !is_first) break;
     const result::WatchTable table = watcher.next();
-    auto written = stream->write(text_of(table, options, is_first, stream->terminal()));
-    if (written) written = record.add(table);
-    if (!written) return command::report_error(written.error());
+    written = stream->write(text_of(table, options, is_first, stream->terminal()));
+    // The tables go on without the recording, which is closed now.
+    if (const auto added = record.add(table); !added) failed = command::report_error(added.error());
     is_first = false;
     // If the machine is too busy, readings are skipped instead of being caught up.
     due = std::max(due + interval, linux::now());
   }
-  return concurrent->finish(*signals, is_over, options.at_end);
+  if (!written) failed = command::report_error(written.error());
+  const int code = concurrent->finish(*signals, is_over, options.at_end);
+  return failed == command::exit_ok ? code : failed;
 }
 
 }  // namespace tally::session

@@ -139,6 +139,10 @@ Result<Output> Output::open_in_place(const std::string& path, bool append, bool 
   return output;
 }
 
+Result<Output> Output::open_file_or_stream(const std::string& path) {
+  return path.empty() ? Result<Output>(standard_error()) : path == "-" ? standard_output() : open_file(path);
+}
+
 Output Output::standard_output() { return {STDOUT_FILENO, "standard output"}; }
 
 Output Output::standard_error() { return {STDERR_FILENO, "standard error"}; }

@@ -34,6 +34,8 @@ class Output {
   static Result<Output> open_to_append(const std::string& path);
   /// The same two for a name that the user did not give: never writes to the target of a link. Errors: cannot_write.
   static Result<Output> open_derived(const std::string& path, bool append = false);
+  /// Standard output for `-`, standard error for an empty path, else open_file(). Errors: cannot_write.
+  static Result<Output> open_file_or_stream(const std::string& path);
   static Output standard_output();
   static Output standard_error();
 

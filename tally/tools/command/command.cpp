@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
@@ -34,6 +36,7 @@ void say(const std::vector<std::string>& lines) {
 }
 
 int report_error(const Error& error) {
+  if (error.code == Code::cannot_write && error.os_errno == EPIPE) return exit_ok;
   std::vector<std::string> lines = split(error.message, '\n');
   if (!error.hint.empty())
     for (std::string& hint : split(error.hint, '\n')) lines.push_back(std::move(hint));

@@ -25,7 +25,8 @@ enum ExitCode : int {
 /// The exit code for a kind of failure.
 int exit_code(Code code);
 
-/// Prints an error and, below it, its hint to standard error; returns its exit code.
+/// Prints an error and, below it, its hint to standard error; returns its exit code. If the reader of a pipe closed it,
+/// it has what it wanted: prints nothing and returns exit_ok.
 int report_error(const Error& error);
 
 /// Prints a message of tally to standard error: the first line after "tally: ", the others indented below it.

@@ -159,13 +159,13 @@ Result<void> Destination::write_description(const std::vector<result::Stat>& sta
   return description_->write(text);
 }
 
-bool Destination::print(std::string_view text) const {
+Result<void> Destination::print(std::string_view text) const {
   auto stream = output_.is_standard_error() ? linux::Output::standard_error() : linux::Output::standard_output();
-  return static_cast<bool>(stream.write(text));
+  return stream.write(text);
 }
 
-bool Destination::print_interval(const result::Interval& interval) {
-  const bool written = print(format_->live(interval, style_));
+Result<void> Destination::print_interval(const result::Interval& interval) {
+  auto written = print(format_->live(interval, style_));
   style_.header = false;
   style_.intervals = false;
   return written;
@@ -186,7 +186,7 @@ int Destination::write(const std::vector<result::Stat>& stats) {
   const auto described = write_description(stats);
   if (written && described) return command::exit_ok;
   const int code = command::report_error(written ? described.error() : written.error());
-  if (written || (output_.is_standard_error() && whole)) return code;
+  if (code == command::exit_ok || written || (output_.is_standard_error() && whole)) return code;
   for (const result::Stat& stat : stats) {
     const auto table = output::table(stat, style_);
     if (table) (void)linux::Output::standard_error().write(*table);

@@ -49,11 +49,11 @@ class Destination {
   /// Columns of the terminal that shows it; 0: none.
   std::size_t terminal() const { return style_.terminal; }
 
-  /// Prints text on its stream, before or after the results. Returns false if the stream cannot be written.
-  bool print(std::string_view text) const;
+  /// Prints text on its stream, before or after the results. Errors: cannot_write.
+  Result<void> print(std::string_view text) const;
 
-  /// Prints an interval now; the output at the end omits it. Returns false if the stream cannot be written.
-  bool print_interval(const result::Interval& interval);
+  /// Prints an interval now; the output at the end omits it. Errors: cannot_write.
+  Result<void> print_interval(const result::Interval& interval);
 
   /// Writes all results, one after the other. If that fails, reports it and prints the results to standard error as a
   /// table, unless standard error is what failed, so that no measurement is lost. Returns tally's exit code.

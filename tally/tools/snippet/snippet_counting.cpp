@@ -80,10 +80,7 @@ int count_code(const CodeOptions& code, CodeRequest request) {
   auto choice = backend::choose(request.backend, order, machine, request.simulation);
   if (!choice) return command::report_error(choice.error());
   if (choice->backend->traits().has_pmu_counters && asked.repeats == 1) asked.repeats = repeats_of_a_pmu;
-  const bool to_file = !request.results.output.empty() && request.results.output != "-";
-  auto output = to_file ? linux::Output::open_file(request.results.output)
-                        : Result<linux::Output>(request.results.output == "-" ? linux::Output::standard_output()
-                                                                              : linux::Output::standard_error());
+  auto output = linux::Output::open_file_or_stream(request.results.output);
   if (!output) return command::report_error(output.error());
   auto signals = linux::Signals::watch();
   if (!signals) return command::report_error(signals.error());

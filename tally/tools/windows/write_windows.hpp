@@ -1,6 +1,7 @@
 // Writes the rows of windows.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -12,11 +13,13 @@
 
 namespace tally::windows {
 
-/// Formats rows as they arrive and writes them in blocks.
+/// Formats rows as they arrive and writes them in blocks; from a failure on, as text, to standard error.
 class WindowRows {
  public:
   WindowRows(const output::WindowFormat& format, linux::Output output)
-      : writer_(format.make(command::terminal_columns(output))), output_(std::move(output)) {}
+      : writer_(format.make(command::terminal_columns(output))),
+        output_(std::move(output)),
+        has_fallback_(!format.is_binary && !output_.is_standard_error()) {}
 
   void begin(const result::WindowsHead& head) {
     writer_->begin(head, text_);
@@ -41,6 +44,10 @@ class WindowRows {
  private:
   void flush() {
     if (written_) written_ = output_.add(text_);
+    if (!written_ && has_fallback_ && written_.error().os_errno != EPIPE) {
+      written_.error().hint = "the rows from there on are on standard error";
+      (void)linux::Output::standard_error().write(text_);
+    }
     text_.clear();
   }
 
@@ -48,6 +55,7 @@ class WindowRows {
   linux::Output output_;
   std::string text_;
   bool begun_ = false;
+  bool has_fallback_;  // rows that cannot be written go to standard error
   Result<void> written_ = {};
 };
 

@@ -62,6 +62,9 @@ std::optional<double> Between::rate(std::optional<std::uint64_t> from, std::opti
 }
 
 void keep_largest(std::vector<result::WatchRow>& rows, Id by, std::size_t most, std::size_t& left_out) {
+  // No group has a value in a column of processes.
+  const auto has_value = [&](const auto& row) { return row.cells[static_cast<std::size_t>(by)].value.has_value(); };
+  if (std::none_of(rows.begin(), rows.end(), has_value)) by = Id::util;
   const auto value = [by](const result::WatchRow& row) {
     return row.cells[static_cast<std::size_t>(by)].value.value_or(-1);
   };

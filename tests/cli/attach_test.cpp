@@ -113,6 +113,8 @@ TEST(Attach, parts_of_processors_add_up) {
       EXPECT_EQ(sum, value(result, row)) << option;
     }
   }
+  const Finished idle = tally({"stat", "-a", "-e", "task-clock", "--", "true"});
+  EXPECT_TRUE(holds(idle.err, "count their idle time, too")) << idle.err;
   EXPECT_EQ(tally({"stat", "--per-core", "-e", "cs", "--", "true"}).code(), 2);
   EXPECT_EQ(tally({"stat", "--cgroup", "no/such/group", "-e", "cs", "--", "true"}).code(), 125);
 }
@@ -123,17 +125,19 @@ TEST(Attach, the_engine_cannot_attach) {
   EXPECT_TRUE(holds(finished.err, "cannot attach"));
 }
 
-TEST(Attach, an_interrupt_ends_it_and_keeps_every_count) {
+TEST(Attach, a_signal_that_ends_it_keeps_every_count) {
   TALLY_NEEDS_COUNTERS();
   Running target({"/bin/sleep", "1000"});
-  Running counting(tally_words({"stat", "-q", "--format", "csv", "-o", "-", "-e", "task-clock", "-I", "20", "-p",
-                                std::to_string(target.pid())}));
-  ASSERT_TRUE(counting.wait_for_output("\r\n1,"));
-  counting.signal(SIGINT);
-  const Finished finished = counting.finish();
-  EXPECT_EQ(finished.code(), -SIGINT);
-  EXPECT_TRUE(holds(finished.out, "\r\n1,,,,,,task-clock,")) << finished.out;
-  EXPECT_FALSE(holds(finished.out, "partial")) << finished.out;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    Running counting(tally_words({"stat", "-q", "--format", "csv", "-o", "-", "-e", "task-clock", "-I", "20", "-p",
+                                  std::to_string(target.pid())}));
+    ASSERT_TRUE(counting.wait_for_output("\r\n1,"));
+    counting.signal(signal);
+    const Finished finished = counting.finish();
+    EXPECT_EQ(finished.code(), -signal);
+    EXPECT_TRUE(holds(finished.out, "\r\n1,,,,,,task-clock,")) << finished.out;
+    EXPECT_FALSE(holds(finished.out, "partial")) << finished.out;
+  }
 }
 
 TEST(Timing, intervals_add_up_to_the_whole) {

@@ -362,6 +362,12 @@ serve()
   std::int64_t named = 0;
   for (const json& function : all.at("python")) named += function.at("counts").at(0).get<std::int64_t>();
   EXPECT_GT(named, all.at("events").at(0).at("value").get<std::int64_t>() / 2) << all.at("python").dump();
+  // Few samples: each share of the table has its interval.
+  const std::string table = tally({"report", file.path()}).out;
+  const std::size_t work = table.find(" work ");
+  ASSERT_NE(work, std::string::npos) << table;
+  const std::string row = table.substr(table.rfind('\n', work) + 1, work - table.rfind('\n', work));
+  EXPECT_NE(row.find(" – "), std::string::npos) << table;
 }
 
 }  // namespace

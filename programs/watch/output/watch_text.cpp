@@ -76,13 +76,14 @@ std::size_t widest_of(const std::vector<std::string>& lines) {
   return widest;
 }
 
+constexpr std::size_t least_command = 16, usual_command = 32;  // columns
+
 // Appends the commands, of which the first is the heading, to the lines of a table, if the terminal has room for them.
 std::string with_commands(const std::string& table, const std::vector<std::string>& commands, std::size_t terminal) {
-  constexpr std::size_t least = 16;
   std::vector<std::string> lines = split(table, '\n');
   if (!lines.empty() && lines.back().empty()) lines.pop_back();
   const std::size_t begin = widest_of(lines) + 2;
-  if ((terminal != 0 && begin + least > terminal) || lines.size() != commands.size()) return table;
+  if ((terminal != 0 && begin + least_command > terminal) || lines.size() != commands.size()) return table;
   std::string text;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     text += lines[i];
@@ -156,7 +157,11 @@ std::string watch_grid(const WatchTable& table, const std::vector<std::size_t>& 
   for (const std::size_t at : columns) {
     heads.push_back({heading(table.columns[at]), Align::right});
     narrow_heads.push_back(heads.back());
+    const std::string& name = table.columns[at].name;
+    narrow_heads.back().is_key = !of_machine && (name == "UTIL" || name == "MEM");
   }
+  constexpr std::size_t least_terminal = 80;  // in narrower ones, the numbers of a process are worth more
+  if (!of_machine && terminal >= least_terminal) narrow_heads.push_back(key_column("COMMAND"));
   Grid grid(std::move(heads)), narrow(std::move(narrow_heads));
   std::vector<std::string> commands{"COMMAND"};
   for (const WatchRow& row : table.rows) {
@@ -168,13 +173,16 @@ std::string watch_grid(const WatchTable& table, const std::vector<std::size_t>& 
       narrow_cells.push_back(cells.back());
     }
     commands.push_back(row.command);
+    if (!of_machine) narrow_cells.push_back(shortened(row.command, usual_command));
     grid.add(std::move(cells));
     narrow.add(std::move(narrow_cells));
   }
   std::string text = grid.text();
-  if (terminal != 0 && widest_of(split(text, '\n')) > terminal) return narrow.text(terminal);
   const bool has_commands =
       std::any_of(commands.begin() + 1, commands.end(), [](auto& command) { return !command.empty(); });
+  const std::size_t widest = widest_of(split(text, '\n'));
+  const bool drops_for_commands = has_commands && terminal >= least_terminal && widest + 2 + least_command > terminal;
+  if (terminal != 0 && (widest > terminal || drops_for_commands)) return narrow.text(terminal);
   return has_commands ? with_commands(text, commands, terminal) : text;
 }
 
@@ -249,7 +257,14 @@ std::string watch_legend_text(const WatchTable& table, std::size_t width) {
 }
 
 std::string watch_paragraph(const result::WatchHeader& header, std::size_t terminal) {
-  return wrapped_lines(watch_header_text(header), terminal) + "\n";
+  result::WatchHeader shown = header;
+  const auto absent = static_cast<std::int64_t>(
+      std::erase_if(shown.facts, [](const result::WatchFact& fact) { return fact.text.empty(); }));
+  std::string text = watch_header_text(shown);
+  if (absent > 0)
+    text += fmt::format("not available here: {}; `--format json` lists them and the reasons\n",
+                        plural(absent, "fact", "facts"));
+  return wrapped_lines(text, terminal) + "\n";
 }
 
 std::string watch_page(const WatchTable& table, const WatchStyle& style) {

@@ -29,5 +29,29 @@ TEST(Widths, watch) {
       << watch_text(table, {}, 200);
 }
 
+TEST(Widths, watch_of_processes) {
+  result::WatchTable table;
+  for (const char* name : {"UTIL", "USER", "KERNEL", "FAULTS", "MAJFLT", "SWITCH", "WAIT", "MEM", "THREADS"})
+    table.columns.push_back({name, "", "", "", result::WatchStyle::count, 0});
+  result::WatchRow row;
+  row.kind = result::WatchKind::process;
+  row.name = "postgres";
+  row.process = 4711;
+  row.command = "postgres: checkpointer of the main cluster";
+  for (std::size_t i = 0; i < table.columns.size(); ++i) row.cells.push_back({123456.0 + static_cast<double>(i), {}});
+  table.rows = {row};
+  const std::string usual = watch_text(table, {}, 80), narrow = watch_text(table, {}, 60);
+  for (const char* word : {"UTIL", "MEM", "COMMAND", "postgres: c"})
+    EXPECT_LT(usual.find(word), usual.find("left out")) << word << "\n" << usual;
+  EXPECT_GT(usual.find("THREADS"), usual.find("left out")) << usual;
+  EXPECT_LT(narrow.find("MEM"), narrow.find("left out")) << narrow;
+  EXPECT_GT(narrow.find("MAJFLT"), narrow.find("left out")) << narrow;
+}
+
+TEST(Header, has_one_line_for_all_that_is_absent) {
+  const std::string text = watch_paragraph({{{"Num sockets", "1", ""}, {"Power", "", "no zone"}, {"PMU", "", "none"}}}, 0);
+  EXPECT_NE(text.find("Num sockets: 1\nnot available here: 2 facts; `--format json`"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace tally::output

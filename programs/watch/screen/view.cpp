@@ -24,6 +24,13 @@ bool is_on_page(const WatchRow& row, Page page) {
   }
 }
 
+// Whether a row of the page has a value in a column.
+bool has_values(const WatchTable& table, const Chosen& chosen, std::size_t column) {
+  return std::any_of(table.rows.begin(), table.rows.end(), [&](const WatchRow& row) {
+    return is_on_page(row, chosen.page) && row.cells[column].value;
+  });
+}
+
 // Returns the rows of the page, filtered and sorted as chosen.
 WatchTable arranged(const WatchTable& table, const Chosen& chosen) {
   WatchTable page = table;
@@ -49,10 +56,13 @@ void add(std::vector<Line>& lines, const std::string& text, LineStyle style = Li
   if (!lines.empty() && lines.back().text.empty()) lines.pop_back();
 }
 
-// Adds a grid: its heading, and sums in another style.
+// Adds a grid: the line of the columns that are left out, which the rows could move out of the screen; its heading; and
+// sums in another style.
 void add_grid(std::vector<Line>& lines, const std::string& text) {
+  const std::size_t left_out = std::min(text.rfind("\n left out: "), text.size() - 1) + 1;
+  add(lines, text.substr(left_out), LineStyle::faint);
   const std::size_t first = lines.size();
-  add(lines, text);
+  add(lines, text.substr(0, left_out));
   for (std::size_t i = first; i < lines.size(); ++i) {
     const bool is_sum = lines[i].text.find(" SKT ") < 8 || lines[i].text.find("SYS") < 8;
     lines[i].style = i == first ? LineStyle::heading : is_sum ? LineStyle::strong : LineStyle::plain;
@@ -126,7 +136,8 @@ std::string title_of(const WatchTable& table, const Around& around, const Chosen
   if (!around.recording.empty()) text += "  REC " + around.recording;
   if (!around.replaying.empty()) text += "  REPLAY " + around.replaying;
   if (!chosen.filter.empty()) text += "  filter: " + chosen.filter;
-  if (chosen.sort != 0 && chosen.sort < table.columns.size()) text += "  by " + table.columns[chosen.sort].name;
+  if (chosen.sort != 0 && chosen.sort < table.columns.size() && has_values(table, chosen, chosen.sort))
+    text += "  by " + table.columns[chosen.sort].name;
   if (!around.header.facts.empty()) text += "  " + around.header.facts.front().text;
   return text;
 }

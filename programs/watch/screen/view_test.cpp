@@ -75,6 +75,27 @@ TEST(View, leaves_out_whole_columns_of_a_narrow_terminal) {
   EXPECT_TRUE(text.find("FAULTS") != std::string::npos) << text;  // in the line of what is left out
 }
 
+TEST(View, names_the_column_by_which_the_page_is_sorted) {
+  result::WatchTable table = sample();
+  table.rows.push_back(row(WatchKind::group, "/system", {0.5, {}, {}}));
+  Chosen chosen;
+  take({Key::Name::text, 'p'}, table, chosen);
+  take({Key::Name::text, 's'}, table, chosen);
+  EXPECT_NE(text_of(lines_of(table, {}, chosen, 100, 24)).find("  by FAULTS"), std::string::npos);
+  take({Key::Name::text, 'g'}, table, chosen);
+  EXPECT_EQ(text_of(lines_of(table, {}, chosen, 100, 24)).find("  by FAULTS"), std::string::npos);
+}
+
+TEST(View, lists_what_is_left_out_above_the_rows) {
+  result::WatchTable table = sample();
+  for (int i = 0; i < 20; ++i) table.rows.push_back(row(WatchKind::process, "worker", {1.0, {}, 3}));
+  Chosen chosen;
+  take({Key::Name::text, 'p'}, table, chosen);
+  const std::string text = text_of(lines_of(table, {}, chosen, 20, 12));
+  EXPECT_LT(text.find(" left out: FAULTS"), text.find("UTIL")) << text;
+  EXPECT_LT(text.find("shows them"), text.find("UTIL")) << text;
+}
+
 TEST(View, filters_by_what_is_typed) {
   Chosen chosen;
   press('p', chosen);

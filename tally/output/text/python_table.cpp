@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/analysis/python_functions.hpp"
 #include "tally/output/kit/grid.hpp"
 
@@ -33,7 +34,7 @@ std::string python_table(const result::Profile& profile, const ProfileStyle& sty
   const std::size_t events = profile.event_count();
   std::vector<std::int64_t> totals(events), more(events);
   for (std::size_t e = 0; e < events; ++e) totals[e] = profile.stat.events[e].total.count.value.value_or(0);
-  std::vector<Column> columns{{"share", Align::right}};
+  std::vector<Column> columns{{"share", Align::right}, {"95 % interval", Align::right}};
   for (const auto& event : profile.stat.events) columns.push_back({event.total.name.text(), Align::right});
   columns.insert(
       columns.end(),
@@ -41,7 +42,7 @@ std::string python_table(const result::Profile& profile, const ProfileStyle& sty
   Grid grid(columns);
   const auto add = [&](const std::vector<std::int64_t>& counts, std::string all, std::string calls, std::string name,
                        std::string place) {
-    std::vector<std::string> cells{percent_of_total(counts[0], totals[0])};
+    std::vector<std::string> cells{percent_of_total(counts[0], totals[0]), interval_text(profile, 0, counts[0])};
     for (const std::int64_t count : counts) cells.push_back(thousands(count));
     cells.insert(cells.end(), {std::move(all), std::move(calls), std::move(name), std::move(place)});
     grid.add(std::move(cells));

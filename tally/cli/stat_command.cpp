@@ -348,8 +348,7 @@ int count(StatOptions& options) {
   if (destination->is_live()) {
     options.stat.count()->timing.on_interval = [&](const result::Interval& interval) {
       const auto printed = destination->print_interval(interval);
-      const bool ends_with_program = !options.stat.target.command.empty();
-      if (!printed && printed.error().os_errno == EPIPE && !ends_with_program) linux::die_of(SIGPIPE);
+      if (!printed && printed.error().os_errno == EPIPE && options.stat.target.command.empty()) linux::die_of(SIGPIPE);
     };
   }
   auto stat = measure::stat(*choice->backend, options.stat, *signals);

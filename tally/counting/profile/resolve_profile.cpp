@@ -65,6 +65,7 @@ class Resolver {
     result_.calls_too_deep = code_.calls_too_deep;
     result_.python = std::move(code_.python);
     result_.python_cut = code_.python_cut;
+    result_.python_samples = code_.python_samples;
     result_.sampling = std::move(code_.sampling);
     if (result_.is_sampled()) fold_recursion(result_);
     result_.counts = std::move(code_.counts);

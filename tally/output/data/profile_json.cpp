@@ -180,6 +180,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle& sty
                               {"counts", f.self},
                               {"inclusive", f.inclusive}});
   json["python_cut"] = profile.python_cut;
+  if (profile.python_samples > 0) json["python_samples"] = profile.python_samples;
   json["calls_cut"] = profile.calls_cut;
   json["calls_too_deep"] = profile.calls_too_deep;
   return json_text(json, 1) + "\n";

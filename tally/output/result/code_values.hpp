@@ -168,6 +168,7 @@ struct CodeCounts {
       {};                                   ///< by process ID: start times of processes that were already running
   std::vector<PythonFunction> python = {};  ///< if requested
   bool python_cut = false;                  ///< some functions had no room
+  double python_samples = 0;                ///< effective number of samples of Python functions; 0: exact counts
   bool operator==(const CodeCounts&) const = default;
 };
 

@@ -135,6 +135,7 @@ struct Profile {
   std::vector<std::int64_t> samples = {};        ///< of each row, as `counts`
   std::vector<PythonFunction> python = {};       ///< see CodeCounts
   bool python_cut = false;
+  double python_samples = 0;
   bool operator==(const Profile&) const = default;
 
   std::size_t event_count() const { return stat.events.size(); }

@@ -181,6 +181,7 @@ Profile profile_of(const Json& json) {
   if (const auto stacks = json.find("stacks"); stacks != json.end()) read_stacks(stacks->at("rows"), profile);
   if (const auto python = json.find("python"); python != json.end()) read_python(*python, profile);
   profile.python_cut = json.value("python_cut", false);
+  profile.python_samples = json.value("python_samples", 0.0);
   profile.calls_cut = json.value("calls_cut", false);
   profile.calls_too_deep = json.value("calls_too_deep", false);
   return profile;

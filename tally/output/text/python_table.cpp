@@ -8,15 +8,20 @@
 #include <vector>
 
 #include "tally/core/base/text.hpp"
-#include "tally/output/analysis/profile_samples.hpp"
+#include "tally/core/stats/proportion.hpp"
 #include "tally/output/analysis/python_functions.hpp"
 #include "tally/output/kit/grid.hpp"
 
 namespace tally::output {
 namespace {
 
-std::string percent_of_total(std::int64_t count, std::int64_t total) {
-  return total > 0 ? fmt::format("{:.2f} %", 100.0 * static_cast<double>(count) / static_cast<double>(total)) : "";
+/// A share of the total; if functions were sampled, with its 95 % interval.
+std::vector<std::string> share_cells(std::int64_t count, std::int64_t total, double samples) {
+  if (total <= 0) return {"", ""};
+  const double share = static_cast<double>(count) / static_cast<double>(total);
+  const ShareInterval of = share_interval(std::clamp(share, 0.0, 1.0), samples);
+  return {fmt::format("{:.2f} %", 100 * share),
+          samples > 0 ? fmt::format("{:.0f} – {:.0f} %", 100 * of.low, 100 * of.high) : ""};
 }
 
 }  // namespace
@@ -42,7 +47,7 @@ std::string python_table(const result::Profile& profile, const ProfileStyle& sty
   Grid grid(columns);
   const auto add = [&](const std::vector<std::int64_t>& counts, std::string all, std::string calls, std::string name,
                        std::string place) {
-    std::vector<std::string> cells{percent_of_total(counts[0], totals[0]), interval_text(profile, 0, counts[0])};
+    std::vector<std::string> cells = share_cells(counts[0], totals[0], profile.python_samples);
     for (const std::int64_t count : counts) cells.push_back(thousands(count));
     cells.insert(cells.end(), {std::move(all), std::move(calls), std::move(name), std::move(place)});
     grid.add(std::move(cells));

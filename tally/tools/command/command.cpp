@@ -44,14 +44,10 @@ int report_error(const Error& error) {
   return exit_code(error.code);
 }
 
-int print(std::string_view text) {
-  const auto written = linux::Output::standard_output().write(text);
-  return written ? exit_ok : report_error(written.error());
-}
+int print(std::string_view text) { return write_text("-", text); }
 
 int write_text(const std::string& output, std::string_view text) {
-  if (output.empty() || output == "-") return print(text);
-  auto file = linux::Output::open_file(output);
+  auto file = linux::Output::open_file_or_stream(output.empty() ? "-" : output);
   if (!file) return report_error(file.error());
   const auto written = file->write(text);
   return written ? exit_ok : report_error(written.error());

@@ -159,11 +159,6 @@ Result<void> Destination::write_description(const std::vector<result::Stat>& sta
   return description_->write(text);
 }
 
-Result<void> Destination::print(std::string_view text) const {
-  auto stream = output_.is_standard_error() ? linux::Output::standard_error() : linux::Output::standard_output();
-  return stream.write(text);
-}
-
 Result<void> Destination::print_interval(const result::Interval& interval) {
   auto written = print(format_->live(interval, style_));
   style_.header = false;

@@ -50,7 +50,7 @@ class Destination {
   std::size_t terminal() const { return style_.terminal; }
 
   /// Prints text on its stream, before or after the results. Errors: cannot_write.
-  Result<void> print(std::string_view text) const;
+  Result<void> print(std::string_view text) { return output_.add(text); }
 
   /// Prints an interval now; the output at the end omits it. Errors: cannot_write.
   Result<void> print_interval(const result::Interval& interval);

@@ -37,8 +37,7 @@ class WindowRows {
   Result<void> finish(const result::WindowsHead& head) {
     if (begun_) writer_->end(head, text_);
     flush();
-    if (!written_) return written_;
-    return output_.finish();
+    return written_ ? output_.finish() : written_;
   }
 
  private:

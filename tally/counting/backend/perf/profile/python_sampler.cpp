@@ -4,7 +4,6 @@
 
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -80,6 +79,8 @@ class PythonProcess {
     return memory_.read(&word, runtime_, sizeof word);
   }
   int samples() const { return samples_; }
+  double weights() const { return weights_; }  ///< the CPU time of all samples
+  double squares() const { return squares_; }  ///< the sum of the squares of their times
   std::int64_t left() const { return left_; }  ///< time that no sample has got
   const std::map<Key, Times>& functions() const { return functions_; }
 
@@ -107,6 +108,8 @@ class PythonProcess {
     used_ = now;
     left_ = 0;
     ++samples_;
+    weights_ += static_cast<double>(more);
+    squares_ += static_cast<double>(more) * static_cast<double>(more);
   }
 
  private:
@@ -159,6 +162,7 @@ class PythonProcess {
   PythonLayout layout_;
   std::int64_t used_, left_ = 0;
   int samples_ = 0;
+  double weights_ = 0, squares_ = 0;
   std::map<Key, Times> functions_;
   std::map<std::array<std::uint64_t, 3>, Times*> known_;
 };
@@ -183,8 +187,11 @@ void PythonSampler::finish(result::CodeCounts& code, std::vector<std::string>& n
   if (reader_) reader_->finish();
   std::map<PythonProcess::Key, PythonProcess::Times> sums;
   int samples = 0;
+  double weights = 0, squares = 0;
   for (const auto& process : processes_) {
     samples += process->samples();
+    weights += process->weights();
+    squares += process->squares();
     std::int64_t named = 0;
     for (const auto& function : process->functions()) named += function.second.self;
     const double more = named == 0 ? 1 : 1 + static_cast<double>(process->left()) / static_cast<double>(named);
@@ -207,11 +214,12 @@ void PythonSampler::finish(result::CodeCounts& code, std::vector<std::string>& n
   for (const auto& [key, times] : sums)
     code.python.push_back(
         {std::get<0>(key), std::get<1>(key), std::get<2>(key), {}, {scaled(times.self)}, {scaled(times.inclusive)}});
-  if (!sums.empty())
+  if (sums.empty()) return;
+  code.python_samples = squares > 0 ? weights * weights / squares : 1;
+  if (code.python_samples < 100)
     notices.push_back(fmt::format(
-        "Python functions: {}, each with the CPU time since the one before; the 95 % interval of a share is at most "
-        "± {:.1f} percentage points",
-        plural(samples, "sample", "samples"), 98 / std::sqrt(samples)));
+        "Python functions: {}, each with the CPU time since the one before; sample longer for narrower intervals",
+        plural(samples, "sample", "samples")));
 }
 
 }  // namespace tally::backend::perf

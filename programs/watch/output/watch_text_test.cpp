@@ -49,7 +49,8 @@ TEST(Widths, watch_of_processes) {
 }
 
 TEST(Header, has_one_line_for_all_that_is_absent) {
-  const std::string text = watch_paragraph({{{"Num sockets", "1", ""}, {"Power", "", "no zone"}, {"PMU", "", "none"}}}, 0);
+  const std::string text =
+      watch_paragraph({{{"Num sockets", "1", ""}, {"Power", "", "no zone"}, {"PMU", "", "none"}}}, 0);
   EXPECT_NE(text.find("Num sockets: 1\nnot available here: 2 facts; `--format json`"), std::string::npos) << text;
 }
 

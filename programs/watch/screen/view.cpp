@@ -26,9 +26,8 @@ bool is_on_page(const WatchRow& row, Page page) {
 
 // Whether a row of the page has a value in a column.
 bool has_values(const WatchTable& table, const Chosen& chosen, std::size_t column) {
-  return std::any_of(table.rows.begin(), table.rows.end(), [&](const WatchRow& row) {
-    return is_on_page(row, chosen.page) && row.cells[column].value;
-  });
+  return std::any_of(table.rows.begin(), table.rows.end(),
+                     [&](const WatchRow& row) { return is_on_page(row, chosen.page) && row.cells[column].value; });
 }
 
 // Returns the rows of the page, filtered and sorted as chosen.

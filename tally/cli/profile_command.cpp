@@ -272,8 +272,7 @@ int profile(ProfileOptions& options) {
   const output::ProfileFormat* const format = *chosen_format;
   if (format->has_calls) options.order.profile()->calls = true;
   if (format->of_one_file || format->name == "code") {
-    // These formats do not contain call stacks.
-    options.order.profile()->calls = false;
+    options.order.profile()->calls = false;  // these formats do not contain call stacks
     options.order.profile()->jumps = true;
   }
   if (const auto fits = check_together(options, *format); !fits) return report_error(fits.error());
@@ -410,11 +409,9 @@ int profile(ProfileOptions& options) {
   // Printed despite --quiet: without them, the numbers could be misunderstood.
   if (!stat->notices.empty() && (may_speak || is_apart || stat->incomplete)) say(stat->notices);
   int code_of_tally = exit_ok;
-  if (!written) {
-    code_of_tally = report_error(written.error());
-    if (code_of_tally != exit_ok && !output->is_standard_error())
-      (void)linux::Output::standard_error().write(output::profile_formats().front().write(made, *style));
-  }
+  if (!written) code_of_tally = report_error(written.error());
+  if (code_of_tally != exit_ok && !output->is_standard_error())
+    (void)linux::Output::standard_error().write(output::profile_formats().front().write(made, *style));
   if (!source) code_of_tally = report_error(source.error());
   if (!covered) code_of_tally = report_error(covered.error());
   if (covered && !covered->passes) code_of_tally = exit_no;

@@ -308,8 +308,8 @@ TEST(Formats, results_that_cannot_be_written_are_shown) {
   Words words{"stat", "-x", ",", "-o", "-"};
   words.insert(words.end(), tail.begin(), tail.end());
   const Finished broken = tally(words, closed_pipe);
-  EXPECT_EQ(broken.code(), 125);
-  EXPECT_TRUE(holds(broken.err, "Broken pipe") && holds(broken.err, " major-faults ")) << broken.err;
+  EXPECT_EQ(broken.code(), 0) << "the reader has what it wanted";
+  EXPECT_FALSE(holds(broken.err, "Broken pipe") || holds(broken.err, " major-faults ")) << broken.err;
   Environment closed;
   closed.closed_output = true;
   const Finished nothing = tally(words, closed);

@@ -40,7 +40,7 @@ TEST(Widths, watch_of_processes) {
   row.command = "postgres: checkpointer of the main cluster";
   for (std::size_t i = 0; i < table.columns.size(); ++i) row.cells.push_back({123456.0 + static_cast<double>(i), {}});
   table.rows = {row};
-  const std::string usual = watch_text(table, {}, 80), narrow = watch_text(table, {}, 60);
+  const std::string usual = watch_text(table, {}, 80), narrow = watch_text(table, {}, 50);
   for (const char* word : {"UTIL", "MEM", "COMMAND", "postgres:"})
     EXPECT_LT(usual.find(word), usual.find("left out")) << word << "\n" << usual;
   EXPECT_GT(usual.find("THREADS"), usual.find("left out")) << usual;

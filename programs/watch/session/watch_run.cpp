@@ -144,12 +144,15 @@ int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
       !described)
     return command::report_error(described.error());
   Record record;
-  if (auto opened = record.open(options.record, header); !opened) return command::report_error(opened.error());
+  int failed = command::exit_ok;
+  if (auto opened = record.open(options.record, header); !opened) {
+    failed = command::report_error(opened.error());
+    if (record.path().empty()) return failed;  // it could not be opened; otherwise the disk is full
+  }
 
   const auto interval = std::chrono::milliseconds(options.interval_ms);
   Nanoseconds due = watcher.reading().time + interval;
   bool is_over = false, is_first = true;
-  int failed = command::exit_ok;
   for (std::int64_t done = 0; written && !is_over && (options.readings == 0 || done < options.readings); ++done) {
     const int woken_by = signals->fd();
     while (!is_over && watch::wait_until(due, {&woken_by, 1}) == 0) is_over = concurrent->is_over(*signals);

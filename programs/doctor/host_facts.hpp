@@ -7,7 +7,7 @@
 
 #include "programs/cpuid/cpuid.hpp"
 #include "programs/linux/probes.hpp"
-#include "tally/linux/perf/survey.hpp"
+#include "programs/linux/survey.hpp"
 #include "tally/linux/process/frequency_watch.hpp"
 
 namespace tally::doctor {

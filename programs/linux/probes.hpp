@@ -8,7 +8,7 @@
 #include "tally/linux/machine/time_stamp.hpp"
 #include "tally/linux/perf/known_work.hpp"
 #include "tally/linux/perf/perf_event.hpp"
-#include "tally/linux/perf/survey.hpp"
+#include "programs/linux/survey.hpp"
 
 namespace tally::linux {
 

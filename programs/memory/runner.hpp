@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "programs/linux/memory_area.hpp"
 #include "programs/memory/analysis/permutation.hpp"
 #include "programs/memory/batch_counters.hpp"
 #include "programs/memory/kernels/flavours.hpp"
 #include "programs/memory/statistics/seeded_random.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/core/base/units.hpp"
-#include "tally/linux/machine/pages.hpp"
 #include "tally/linux/process/disturbance.hpp"
 
 namespace tally::memory {

@@ -14,7 +14,7 @@
 #include "programs/watch/output/watch_result.hpp"
 #include "programs/watch/watch_columns.hpp"
 #include "tally/linux/machine/topology.hpp"
-#include "tally/linux/perf/survey.hpp"
+#include "programs/linux/survey.hpp"
 
 namespace tally::watch {
 

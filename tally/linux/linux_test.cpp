@@ -11,7 +11,6 @@
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/machine/execute_cpuid.hpp"
 #include "tally/linux/machine/host_machine.hpp"
-#include "tally/linux/machine/nodes.hpp"
 #include "tally/linux/machine/pages.hpp"
 #include "tally/linux/machine/topology.hpp"
 #include "tally/linux/process/program_file.hpp"
@@ -351,25 +350,6 @@ TEST_F(Tree, killed_processes_are_those_of_the_cgroup) {
   EXPECT_EQ(kills->processes, 1u);
   EXPECT_EQ(kills->group, "/old");
   EXPECT_FALSE(kills->limit_bytes);
-}
-
-// Two sockets and CXL memory without CPUs; a node without memory cannot be measured.
-TEST_F(Tree, memory_nodes_are_those_with_memory) {
-  add("sys/devices/system/node/node0/cpulist", "0-2,8\n");
-  add("sys/devices/system/node/node0/meminfo", "\nNode 0 MemTotal:       1024 kB\nNode 0 MemFree: 10 kB\n");
-  add("sys/devices/system/node/node1/cpulist", "3\n");
-  add("sys/devices/system/node/node1/meminfo", "Node 1 MemTotal:       0 kB\n");
-  add("sys/devices/system/node/node10/cpulist", "\n");
-  add("sys/devices/system/node/node10/meminfo", "Node 10 MemTotal:       2048 kB\n");
-  add("sys/devices/system/node/possible", "0-10\n");
-  const auto nodes = memory_nodes(root_.string());
-  EXPECT_EQ(nodes, (std::vector<Node>{{0, {0, 1, 2, 8}, 1 << 20}, {10, {}, 2 << 20}}));
-  EXPECT_TRUE(check_node(10, nodes));
-  const auto wrong = check_node(1, nodes);
-  ASSERT_FALSE(wrong);
-  EXPECT_EQ(wrong.error().message, "there is no memory node 1 here");
-  EXPECT_EQ(wrong.error().hint, "there are: 0, 10");
-  EXPECT_TRUE(memory_nodes("/nowhere").empty());
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "programs/memory/rows.hpp"
 #include "programs/memory/tasks/task.hpp"
 #include "programs/memory/tasks/task_sizes.hpp"
-#include "tally/linux/machine/nodes.hpp"
+#include "programs/linux/nodes.hpp"
 #include "tally/linux/process/conditions.hpp"
 
 namespace tally::memory {

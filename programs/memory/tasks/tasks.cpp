@@ -9,7 +9,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/measure/measure_stat.hpp"
 #include "tally/linux/machine/host_machine.hpp"
-#include "tally/linux/machine/nodes.hpp"
+#include "programs/linux/nodes.hpp"
 
 namespace tally::memory {
 namespace {

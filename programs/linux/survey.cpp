@@ -1,4 +1,4 @@
-#include "tally/linux/perf/survey.hpp"
+#include "programs/linux/survey.hpp"
 
 #include <unistd.h>
 

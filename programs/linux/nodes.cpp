@@ -1,4 +1,4 @@
-#include "tally/linux/machine/nodes.hpp"
+#include "programs/linux/nodes.hpp"
 
 #include <fmt/format.h>
 #include <linux/mempolicy.h>

@@ -13,6 +13,7 @@
 #include "programs/discover/truth.hpp"
 #include "programs/discovery/discoveries.hpp"
 #include "programs/discovery/payloads.hpp"
+#include "programs/progress/progress.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/linux/files/output_file.hpp"
@@ -26,7 +27,6 @@
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/command/program_main.hpp"
-#include "tally/tools/command/progress.hpp"
 
 namespace tally::discover {
 namespace {

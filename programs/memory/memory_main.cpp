@@ -10,6 +10,7 @@
 
 #include "programs/memory/latencies.hpp"
 #include "programs/memory/tasks/task.hpp"
+#include "programs/progress/progress.hpp"
 #include "programs/settings/machine_settings.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
@@ -23,7 +24,6 @@
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/command/program_main.hpp"
-#include "tally/tools/command/progress.hpp"
 #include "tally/tools/command/terminal_output.hpp"
 #include "tally/tools/roofline/host_ceilings.hpp"
 

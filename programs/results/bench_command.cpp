@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "programs/progress/progress.hpp"
 #include "programs/results/bench_check.hpp"
 #include "programs/results/bench_frameworks.hpp"
 #include "programs/results/bench_runner.hpp"
@@ -18,7 +19,6 @@
 #include "tally/linux/process/scratch_folder.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
-#include "tally/tools/command/progress.hpp"
 #include "tally/tools/comparison/gate_options.hpp"
 #include "tally/tools/history/history_file.hpp"
 #include "tally/tools/launch/launch.hpp"

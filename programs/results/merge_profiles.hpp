@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "programs/results/report_profile.hpp"
 #include "tally/tools/command/command_page.hpp"
-#include "tally/tools/report/profiles.hpp"
 
 namespace tally::results {
 

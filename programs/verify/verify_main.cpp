@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "programs/progress/progress.hpp"
 #include "programs/verify/counter_noise.hpp"
 #include "programs/verify/grade_counts.hpp"
 #include "programs/verify/published.hpp"
@@ -27,7 +28,6 @@
 #include "tally/tools/command/option_groups.hpp"
 #include "tally/tools/command/own_provenance.hpp"
 #include "tally/tools/command/program_main.hpp"
-#include "tally/tools/command/progress.hpp"
 #include "tally/tools/verification/stored_verification.hpp"
 
 namespace tally::verify {

@@ -19,7 +19,7 @@
 #include "tally/tools/comparison/baseline.hpp"
 #include "tally/tools/comparison/gate_options.hpp"
 #include "tally/tools/history/history_file.hpp"
-#include "tally/tools/report/profiles.hpp"
+#include "tally/tools/report/source_reader.hpp"
 #include "tally/tools/report/stored_files.hpp"
 #include "tally/tools/why/why.hpp"
 

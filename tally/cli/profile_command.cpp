@@ -42,7 +42,7 @@
 #include "tally/tools/command/terminal_output.hpp"
 #include "tally/tools/launch/launch.hpp"
 #include "tally/tools/launch/model_options.hpp"
-#include "tally/tools/report/profiles.hpp"
+#include "tally/tools/report/source_reader.hpp"
 #include "tally/tools/roofline/make_roofline.hpp"
 #include "tally/tools/why/missing_feature_report.hpp"
 #include "tally/tools/why/native_run.hpp"

@@ -6,9 +6,11 @@
 
 namespace tally {
 
-/// The 64-bit hash. It does not protect against deliberate changes.
-constexpr std::uint64_t fnv_hash64(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325;
+inline constexpr std::uint64_t fnv_basis64 = 0xcbf29ce484222325;
+
+/// The 64-bit hash; with the hash of what precedes the bytes, that of both. It does not protect against deliberate
+/// changes.
+constexpr std::uint64_t fnv_hash64(std::string_view bytes, std::uint64_t hash = fnv_basis64) {
   for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
   return hash;
 }

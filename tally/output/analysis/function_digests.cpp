@@ -8,26 +8,25 @@
 #include <string_view>
 #include <tuple>
 
+#include "tally/core/base/fnv_hash.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 
 namespace tally::output {
 namespace {
 
-/// FNV-1a (Fowler, Noll, Vo).
 class Digest {
  public:
-  void add(std::string_view text) {
-    for (const char c : text) add_byte(static_cast<unsigned char>(c));
-    add_byte('\n');
-  }
+  void add(std::string_view text) { hash_ = fnv_hash64("\n", fnv_hash64(text, hash_)); }
   void add(std::uint64_t number) {
-    for (int i = 0; i < 8; ++i) add_byte(static_cast<unsigned char>(number >> (8 * i)));
+    for (int i = 0; i < 8; ++i) {
+      const auto byte = static_cast<char>(number >> (8 * i));
+      hash_ = fnv_hash64({&byte, 1}, hash_);
+    }
   }
   std::uint64_t value() const { return hash_; }
 
  private:
-  void add_byte(unsigned char byte) { hash_ = (hash_ ^ byte) * 0x0000'0100'0000'01B3; }
-  std::uint64_t hash_ = 0xCBF2'9CE4'8422'2325;
+  std::uint64_t hash_ = fnv_basis64;
 };
 
 class SourceLines {

@@ -22,9 +22,6 @@ struct ProfileReport {
 /// The style of the table. Errors: bad_usage.
 Result<output::ProfileStyle> style_of(const ProfileReport& options);
 
-/// Reads source files from the paths in the debug information.
-output::SourceReader source_reader();
-
 void add_profile_options(command::Page& page, ProfileReport& options);
 
 /// Writes a profile in the format of this name; empty: chosen by the output's file name. Returns the exit code.

@@ -1,22 +1,19 @@
-#include "tally/tools/report/profiles.hpp"
+#include "programs/results/report_profile.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
-#include <map>
-#include <memory>
 #include <utility>
 
 #include "tally/core/base/text.hpp"
-#include "tally/linux/files/input.hpp"
-#include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/output/kinds/profile_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/own_provenance.hpp"
+#include "tally/tools/report/source_reader.hpp"
 
 namespace tally::report {
 
@@ -62,19 +59,6 @@ Result<output::ProfileStyle> style_of(const ProfileReport& options) {
   style.by = *by;
   style.source = source_reader();
   return style;
-}
-
-output::SourceReader source_reader() {
-  const auto texts = std::make_shared<std::map<std::string, std::optional<std::string>>>();
-  return [texts](const std::string& path, const std::string& object) -> std::optional<output::SourceFile> {
-    // The paths come from debug information, which can name any file: read at most this much.
-    constexpr std::uint64_t most_bytes = 64 << 20;
-    const auto [text, is_new] = texts->try_emplace(path);
-    if (is_new)
-      if (auto read = linux::read_regular_file(path, most_bytes)) text->second = *std::move(read);
-    if (!text->second) return std::nullopt;
-    return output::SourceFile{*text->second, linux::is_newer(path, object)};
-  };
 }
 
 void add_profile_options(command::Page& page, ProfileReport& options) {

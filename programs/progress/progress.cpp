@@ -1,4 +1,4 @@
-#include "tally/tools/command/progress.hpp"
+#include "programs/progress/progress.hpp"
 
 #include <fmt/format.h>
 

@@ -10,6 +10,7 @@
 #include "programs/results/bench_frameworks.hpp"
 #include "programs/results/bench_runner.hpp"
 #include "programs/results/bench_suite.hpp"
+#include "programs/results/read_history.hpp"
 #include "programs/results/result_commands.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/engine/cpus/cpu_model.hpp"

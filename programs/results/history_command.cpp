@@ -7,6 +7,7 @@
 
 #include "programs/results/history_format.hpp"
 #include "programs/results/history_growth.hpp"
+#include "programs/results/read_history.hpp"
 #include "programs/results/result_commands.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/event_name.hpp"
@@ -16,7 +17,6 @@
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/common_options.hpp"
 #include "tally/tools/command/own_provenance.hpp"
-#include "tally/tools/history/history_file.hpp"
 #include "tally/tools/report/stored_files.hpp"
 
 namespace tally::results {

@@ -11,6 +11,7 @@
 #include "programs/results/history_page.hpp"
 #include "programs/results/merge_profiles.hpp"
 #include "programs/results/rank_report.hpp"
+#include "programs/results/read_history.hpp"
 #include "programs/results/report_profile.hpp"
 #include "programs/results/reported_formats.hpp"
 #include "programs/results/result_commands.hpp"
@@ -31,7 +32,6 @@
 #include "tally/output/registry/readers.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/own_provenance.hpp"
-#include "tally/tools/history/history_file.hpp"
 #include "tally/tools/report/stored_files.hpp"
 
 namespace tally::results {

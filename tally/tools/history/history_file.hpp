@@ -1,11 +1,10 @@
-// --history: the file in which `stat` and `compare` store their results, and which `history` and `report` read.
+// --history: the file in which `stat` and `compare` store their results.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "tally/core/base/result.hpp"
-#include "tally/output/result/history_result.hpp"
 #include "tally/output/result/stat_result.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/history/database.hpp"
@@ -36,11 +35,5 @@ class HistoryFile {
   HistoryOptions options_;
   std::optional<Database> database_;
 };
-
-/// Whether a file is a history.
-bool is_history(const std::string& path);
-
-/// Reads a history. Errors: bad_usage.
-Result<result::History> read_history(const std::string& path);
 
 }  // namespace tally::history

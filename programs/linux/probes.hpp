@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "programs/linux/survey.hpp"
 #include "tally/linux/machine/time_stamp.hpp"
 #include "tally/linux/perf/known_work.hpp"
 #include "tally/linux/perf/perf_event.hpp"
-#include "programs/linux/survey.hpp"
 
 namespace tally::linux {
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "programs/memory/statistics/timing_statistics.hpp"
+#include "tally/linux/machine/pages.hpp"
 
 namespace tally::memory {
 namespace {

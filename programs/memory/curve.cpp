@@ -9,6 +9,7 @@
 #include "programs/memory/rows.hpp"
 #include "programs/memory/statistics/timing_statistics.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/linux/machine/pages.hpp"
 
 namespace tally::memory {
 namespace {

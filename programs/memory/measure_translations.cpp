@@ -3,6 +3,7 @@
 #include "programs/memory/analysis/translations.hpp"
 #include "programs/memory/controls.hpp"
 #include "programs/memory/rows.hpp"
+#include "tally/linux/machine/pages.hpp"
 
 namespace tally::memory {
 namespace {

@@ -12,6 +12,7 @@
 #include "programs/memory/statistics/timing_statistics.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/machine/core_frequency.hpp"
+#include "tally/linux/machine/pages.hpp"
 #include "tally/linux/machine/time_stamp.hpp"
 #include "tally/linux/process/conditions.hpp"
 

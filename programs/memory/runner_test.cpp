@@ -14,6 +14,7 @@
 #include "programs/memory/reported.hpp"
 #include "programs/memory/room.hpp"
 #include "programs/memory/tasks/flush_first.hpp"
+#include "tally/linux/machine/pages.hpp"
 
 namespace tally::memory {
 namespace {

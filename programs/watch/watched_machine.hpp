@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "programs/cpuid/cpuid.hpp"
+#include "programs/linux/survey.hpp"
 #include "programs/watch/live/frequencies.hpp"
 #include "programs/watch/live/groups.hpp"
 #include "programs/watch/live/sensors.hpp"
 #include "programs/watch/output/watch_result.hpp"
 #include "programs/watch/watch_columns.hpp"
 #include "tally/linux/machine/topology.hpp"
-#include "programs/linux/survey.hpp"
 
 namespace tally::watch {
 

@@ -7,6 +7,7 @@
 #include "programs/memory/analysis/size_text.hpp"
 #include "programs/memory/rows.hpp"
 #include "programs/memory/tasks/task.hpp"
+#include "tally/linux/machine/pages.hpp"
 
 namespace tally::memory {
 namespace {

@@ -23,6 +23,7 @@
 #include "programs/memory/tasks/task.hpp"
 #include "programs/memory/tasks/task_sizes.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/linux/machine/pages.hpp"
 
 namespace tally::memory {
 namespace {

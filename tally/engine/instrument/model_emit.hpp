@@ -54,6 +54,22 @@ inline void shift_right(Emitter& e, u8 reg, u32 n) {
   e.byte(static_cast<u8>(n));
 }
 
+/// A number of 8 bits, sign-extended, or of 32
+inline void put_number(Emitter& e, bool small, s32 value) {
+  if (small)
+    e.byte(static_cast<u8>(value));
+  else
+    e.dword(static_cast<u32>(value));
+}
+
+/// The bytes of [base + displacement] after an instruction's code, with a register or a part of the code
+inline void put_operand(Emitter& e, u8 reg, u8 base, s32 displacement) {
+  const bool small = displacement == static_cast<s8>(displacement);
+  e.byte(static_cast<u8>((small ? 0x40 : 0x80) | (reg & 7) << 3 | (base & 7)));
+  if ((base & 7) == rsp) e.byte(0x24);
+  put_number(e, small, displacement);
+}
+
 /// LEA to, [base + index * 2^scale + displacement]
 inline void address_of(Emitter& e, u8 to, u8 base, u8 index, u32 scale, s32 displacement, bool low) {
   const bool based = base != no_register, indexed = index != no_register;
@@ -69,11 +85,7 @@ inline void address_of(Emitter& e, u8 to, u8 base, u8 index, u32 scale, s32 disp
     e.byte(static_cast<u8>(mode | 4 | (to & 7) << 3));
     e.byte(static_cast<u8>(scale << 6 | (indexed ? index & 7 : 4) << 3 | (based ? base & 7 : 5)));
   }
-  if (none) return;
-  if (small)
-    e.byte(static_cast<u8>(displacement));
-  else
-    e.dword(static_cast<u32>(displacement));
+  if (!none) put_number(e, small, displacement);
 }
 
 inline void read_fs_base(Emitter& e, u8 reg) {
@@ -102,29 +114,17 @@ inline void test_dword(Emitter& e, u8 reg, u32 value) {
   e.dword(value);
 }
 
-/// AND r64, constant, sign-extended
-inline void and_wide(Emitter& e, u8 reg, s32 value) {
+/// AND, CMP r64, constant, sign-extended
+enum class Arithmetic : u8 { conjunction = 0xe0, comparison = 0xf8 };
+inline void with_constant(Emitter& e, Arithmetic operation, u8 reg, s32 value) {
   const bool small = value == static_cast<s8>(value);
   e.rex_w(0, reg);
   e.byte(small ? 0x83 : 0x81);
-  e.byte(static_cast<u8>(0xe0 | (reg & 7)));
-  if (small)
-    e.byte(static_cast<u8>(value));
-  else
-    e.dword(static_cast<u32>(value));
+  e.byte(static_cast<u8>(static_cast<u8>(operation) | (reg & 7)));
+  put_number(e, small, value);
 }
-
-/// CMP r64, constant, sign-extended
-inline void compare_wide(Emitter& e, u8 reg, s32 value) {
-  const bool small = value == static_cast<s8>(value);
-  e.rex_w(0, reg);
-  e.byte(small ? 0x83 : 0x81);
-  e.byte(static_cast<u8>(0xf8 | (reg & 7)));
-  if (small)
-    e.byte(static_cast<u8>(value));
-  else
-    e.dword(static_cast<u32>(value));
-}
+inline void and_wide(Emitter& e, u8 reg, s32 value) { with_constant(e, Arithmetic::conjunction, reg, value); }
+inline void compare_wide(Emitter& e, u8 reg, s32 value) { with_constant(e, Arithmetic::comparison, reg, value); }
 
 /// TEST r8, constant
 inline void test_byte(Emitter& e, u8 reg, u8 value) {
@@ -146,22 +146,14 @@ inline void move_if_not_equal(Emitter& e, u8 to, u8 from) {
 inline void store_at(Emitter& e, u8 base, u8 reg, u32 displacement) {
   e.rex_w(reg, base);
   e.byte(0x89);
-  const bool small = displacement < 128;
-  e.byte(static_cast<u8>((small ? 0x40 : 0x80) | (reg & 7) << 3 | (base & 7)));
-  if ((base & 7) == rsp) e.byte(0x24);
-  if (small)
-    e.byte(static_cast<u8>(displacement));
-  else
-    e.dword(displacement);
+  put_operand(e, reg, base, static_cast<s32>(displacement));
 }
 
 /// [base] = a constant, of 64 bits, sign-extended
 inline void store_at(Emitter& e, u8 base, u32 value) {
   e.rex_w(0, base);
   e.byte(0xc7);
-  e.byte(static_cast<u8>(0x40 | (base & 7)));
-  if ((base & 7) == rsp) e.byte(0x24);
-  e.byte(0);
+  put_operand(e, 0, base, 0);
   e.dword(value);
 }
 
@@ -169,13 +161,7 @@ inline void store_at(Emitter& e, u8 base, u32 value) {
 inline void store_dword_at(Emitter& e, u8 base, u32 value, u32 displacement) {
   if (base >> 3) e.byte(0x41);
   e.byte(0xc7);
-  const bool small = displacement < 128;
-  e.byte(static_cast<u8>((small ? 0x40 : 0x80) | (base & 7)));
-  if ((base & 7) == rsp) e.byte(0x24);
-  if (small)
-    e.byte(static_cast<u8>(displacement));
-  else
-    e.dword(displacement);
+  put_operand(e, 0, base, static_cast<s32>(displacement));
   e.dword(value);
 }
 
@@ -183,18 +169,14 @@ inline void store_dword_at(Emitter& e, u8 base, u32 value, u32 displacement) {
 inline void store_dword_at(Emitter& e, u8 base, u8 reg, u8 displacement) {
   if ((base | reg) >> 3) e.byte(static_cast<u8>(0x40 | (reg >> 3) << 2 | base >> 3));
   e.byte(0x89);
-  e.byte(static_cast<u8>(0x40 | (reg & 7) << 3 | (base & 7)));
-  if ((base & 7) == rsp) e.byte(0x24);
-  e.byte(displacement);
+  put_operand(e, reg, base, displacement);
 }
 
 /// MOV reg, [base + displacement]
 inline void load_at(Emitter& e, u8 reg, u8 base, s8 displacement) {
   e.rex_w(reg, base);
   e.byte(0x8b);
-  e.byte(static_cast<u8>(0x40 | (reg & 7) << 3 | (base & 7)));
-  if ((base & 7) == rsp) e.byte(0x24);
-  e.byte(static_cast<u8>(displacement));
+  put_operand(e, reg, base, displacement);
 }
 
 /// ADD qword gs:[offset], constant; the flags are lost

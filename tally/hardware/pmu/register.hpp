@@ -81,48 +81,23 @@ struct Field {
   Feature needs = Feature::always;       ///< without it, the bits are reserved
 
   /// Return a copy with one property changed, so that tables have one line per field.
-  constexpr Field as(Show how) const {
+  template <class T>
+  constexpr Field with(T Field::*property, T value) const {
     Field copy = *this;
-    copy.show = how;
+    copy.*property = value;
     return copy;
   }
-  constexpr Field may(Access what) const {
-    Field copy = *this;
-    copy.access = what;
-    return copy;
-  }
-  constexpr Field named(std::span<const Meaning> names) const {
-    Field copy = *this;
-    copy.values = names;
-    return copy;
-  }
-  constexpr Field from(int version) const {
-    Field copy = *this;
-    copy.since = version;
-    return copy;
-  }
-  constexpr Field needing(Feature feature) const {
-    Field copy = *this;
-    copy.needs = feature;
-    return copy;
-  }
-  constexpr Field upto(int version) const {
-    Field copy = *this;
-    copy.until = version;
-    return copy;
-  }
+  constexpr Field as(Show how) const { return with(&Field::show, how); }
+  constexpr Field may(Access what) const { return with(&Field::access, what); }
+  constexpr Field named(std::span<const Meaning> names) const { return with(&Field::values, names); }
+  constexpr Field from(int version) const { return with(&Field::since, version); }
+  constexpr Field needing(Feature feature) const { return with(&Field::needs, feature); }
+  constexpr Field upto(int version) const { return with(&Field::until, version); }
   constexpr Field continued_at(int top, int bottom) const {
-    Field copy = *this;
-    copy.upper_lsb = bottom;
-    copy.upper_width = top - bottom + 1;
-    return copy;
+    return with(&Field::upper_lsb, bottom).with(&Field::upper_width, top - bottom + 1);
   }
   constexpr Field times(int how_often, int distance, int index = 0) const {
-    Field copy = *this;
-    copy.count = how_often;
-    copy.stride = distance;
-    copy.first = index;
-    return copy;
+    return with(&Field::count, how_often).with(&Field::stride, distance).with(&Field::first, index);
   }
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tally/core/base/text.hpp"
+#include "tally/core/base/unit_names.hpp"
 #include "tally/hardware/event/event.hpp"
 #include "tally/hardware/event/generic_events.hpp"
 #include "tally/library/c_interface.hpp"
@@ -31,13 +32,7 @@ std::string with_hint(const Error& error) {
 
 const char* unit_word(const event::Event& event) {
   if (event.id == event::Id::code) return "events";
-  switch (event::definition(event.id).unit) {
-    case Unit::nanoseconds: return "ns";
-    case Unit::bytes: return "bytes";
-    case Unit::nanojoules: return "nJ";
-    case Unit::events: return "events";
-  }
-  return "events";
+  return unit_name(event::definition(event.id).unit);
 }
 
 // Programs of release 0.9.0 have arrays of eight counts, and use as many as were reported.

@@ -20,11 +20,7 @@ Json value_json(const std::optional<Value>& value, bool is_fraction) {
 }
 
 std::string unit_of(const ComparedCount& count) {
-  if (count.is_fraction) return count.fraction_unit;
-  return count.unit == Unit::nanoseconds  ? "ns"
-         : count.unit == Unit::bytes      ? "bytes"
-         : count.unit == Unit::nanojoules ? "nJ"
-                                          : "events";
+  return count.is_fraction ? count.fraction_unit : unit_name(count.unit);
 }
 
 Json count_json(const ComparedCount& count, const char* subject) {

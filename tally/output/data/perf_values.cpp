@@ -1,6 +1,7 @@
 #include "tally/output/data/perf_values.hpp"
 
 #include <fmt/format.h>
+#include "tally/core/base/unit_names.hpp"
 
 namespace tally::output {
 namespace {
@@ -14,13 +15,7 @@ bool is_in_milliseconds(const result::EventCount& one) {
 
 std::string perf_unit(const result::EventCount& one) {
   if (is_in_milliseconds(one)) return "msec";
-  switch (one.unit) {
-    case Unit::nanoseconds: return "ns";
-    case Unit::bytes: return "bytes";
-    case Unit::nanojoules: return "nJ";
-    case Unit::events: break;
-  }
-  return {};
+  return one.unit == Unit::events ? "" : unit_name(one.unit);
 }
 
 std::string perf_value(const result::EventCount& one) {

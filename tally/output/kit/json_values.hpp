@@ -5,23 +5,13 @@
 #include <optional>
 #include <string>
 
+#include "tally/core/base/unit_names.hpp"
 #include "tally/output/kit/json_document.hpp"
 #include "tally/output/result/ceilings.hpp"
 #include "tally/output/result/regions_result.hpp"
 #include "tally/output/result/stat_result.hpp"
 
 namespace tally::output {
-
-/// The word for a unit in all JSON formats.
-inline const char* unit_name(Unit unit) {
-  switch (unit) {
-    case Unit::nanoseconds: return "ns";
-    case Unit::bytes: return "bytes";
-    case Unit::nanojoules: return "nJ";
-    case Unit::events: break;
-  }
-  return "events";
-}
 
 inline Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 

@@ -9,6 +9,7 @@
 
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/core/base/unit_names.hpp"
 #include "tally/output/result/json_reading.hpp"
 
 namespace tally::result {
@@ -29,12 +30,6 @@ std::optional<T> of_run(const Json& list, std::size_t run) {
   return value.is_null() ? std::nullopt : std::optional(number<T>(value));
 }
 
-Unit unit(const std::string& name) {
-  if (name == "ns") return Unit::nanoseconds;
-  if (name == "nJ") return Unit::nanojoules;
-  return name == "bytes" ? Unit::bytes : Unit::events;
-}
-
 End end(const std::string& name) {
   static const std::map<std::string, End> names{
       {"exited", End::exited}, {"signalled", End::signalled}, {"executed", End::executed}, {"running", End::running}};
@@ -46,7 +41,7 @@ EventCount event_count(const Json& json) {
   EventCount one;
   one.event = json.at("event").get<std::string>();
   one.name = split_event_name(json.at("name").get<std::string>());
-  one.unit = unit(text(json, "unit"));
+  one.unit = unit_named(text(json, "unit"));
   one.count.value = optional_count(json, "value");
   one.count.trust = trust(json.at("trust"));
   one.count.reason = text(json, "reason");

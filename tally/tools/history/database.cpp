@@ -10,6 +10,7 @@
 
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/core/base/unit_names.hpp"
 #include "tally/linux/files/file_state.hpp"
 
 namespace tally::history {
@@ -58,22 +59,6 @@ CREATE TABLE IF NOT EXISTS accepted (
 CREATE TABLE IF NOT EXISTS varying (
   result INTEGER NOT NULL REFERENCES result(number));
 )";
-
-const char* unit_name(Unit unit) {
-  switch (unit) {
-    case Unit::nanoseconds: return "ns";
-    case Unit::bytes: return "bytes";
-    case Unit::nanojoules: return "nJ";
-    case Unit::events: break;
-  }
-  return "events";
-}
-Unit unit_of(std::string_view name) {
-  return name == "ns"      ? Unit::nanoseconds
-         : name == "bytes" ? Unit::bytes
-         : name == "nJ"    ? Unit::nanojoules
-                           : Unit::events;
-}
 
 // A prepared statement. Errors show in step(), as they do in SQLite.
 class Statement {
@@ -292,7 +277,7 @@ Result<result::History> Database::read() {
       read_rows("SELECT result, event, unit, value, low, high, trust FROM count ORDER BY result, rowid",
                 [](const Statement& row, HistoryEntry& entry) {
                   entry.counts.push_back({.event = row.text(1),
-                                          .unit = unit_of(row.text(2)),
+                                          .unit = unit_named(row.text(2)),
                                           .value = row.number(3),
                                           .low = row.number(4),
                                           .high = row.number(5),

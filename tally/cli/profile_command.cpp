@@ -363,10 +363,9 @@ int profile(ProfileOptions& options) {
   stat->notices = made.stat.notices;
   if (made.stat.incomplete)
     for (result::Event& event : made.stat.events)
-      if (event.total.count.trust != Trust::absent) {
-        event.total.count.trust = Trust::partial;
-        if (event.total.count.reason.empty())
-          event.total.count.reason = "interrupted before all counts and names were collected";
+      if (Count& count = event.total.count; count.trust != Trust::absent) {
+        count.trust = Trust::partial;
+        if (count.reason.empty()) count.reason = "interrupted before all counts and names were collected";
       }
   if ((linux::is_interrupted() || !stat->failure.empty()) && !format->is_for_people && !format->is_page &&
       format->name != "json" && format->name != "code") {

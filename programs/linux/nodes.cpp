@@ -25,12 +25,12 @@ constexpr std::size_t most_nodes = 1024;
 // "0-3,8" → 0 1 2 3 8.
 std::vector<int> numbers_of(const std::string& list) {
   std::vector<int> numbers;
-  for (const std::string& part : split(list, ',')) {
+  for (const std::string& range : split(list, ',')) {
     char* end = nullptr;
-    const long first = std::strtol(part.c_str(), &end, 10);
-    if (end == part.c_str()) continue;
+    const long first = std::strtol(range.c_str(), &end, 10);
+    if (end == range.c_str()) continue;
     const long last = *end == '-' ? std::strtol(end + 1, nullptr, 10) : first;
-    for (long one = first; one <= last; ++one) numbers.push_back(static_cast<int>(one));
+    for (long number = first; number <= last; ++number) numbers.push_back(static_cast<int>(number));
   }
   return numbers;
 }
@@ -55,15 +55,15 @@ std::vector<Node> memory_nodes(const std::string& root) {
     Node node{number.front(), numbers_of(content(folder + "/cpulist")), total_bytes(content(folder + "/meminfo"))};
     if (node.bytes > 0) nodes.push_back(std::move(node));
   }
-  std::sort(nodes.begin(), nodes.end(), [](const Node& one, const Node& other) { return one.id < other.id; });
+  std::sort(nodes.begin(), nodes.end(), [](const Node& node, const Node& other) { return node.id < other.id; });
   return nodes;
 }
 
 Result<void> check_node(int node, const std::vector<Node>& all) {
   std::vector<std::string> ids;
-  for (const Node& one : all) {
-    if (one.id == node) return {};
-    ids.push_back(std::to_string(one.id));
+  for (const Node& present : all) {
+    if (present.id == node) return {};
+    ids.push_back(std::to_string(present.id));
   }
   return fail(Code::bad_usage, fmt::format("there is no memory node {} here", node),
               ids.empty() ? "this kernel lists none: omit the node"

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <optional>
 
+#include "programs/linux/nodes.hpp"
 #include "programs/memory/analysis/size_text.hpp"
 #include "programs/memory/rates.hpp"
 #include "programs/memory/rows.hpp"
 #include "programs/memory/tasks/task.hpp"
 #include "programs/memory/tasks/task_sizes.hpp"
-#include "programs/linux/nodes.hpp"
 #include "tally/linux/process/conditions.hpp"
 
 namespace tally::memory {

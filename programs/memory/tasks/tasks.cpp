@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "programs/linux/nodes.hpp"
 #include "programs/memory/room.hpp"
 #include "programs/memory/rows.hpp"
 #include "programs/memory/tasks/task.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/measure/measure_stat.hpp"
 #include "tally/linux/machine/host_machine.hpp"
-#include "programs/linux/nodes.hpp"
 
 namespace tally::memory {
 namespace {

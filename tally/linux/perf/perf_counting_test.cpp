@@ -19,7 +19,8 @@ namespace tally::linux {
 namespace {
 
 TEST(PerfGate, the_kernel_checks_flags_before_permissions) {
-  if (value_of(content("/proc/self/status"), "Seccomp") != "0") GTEST_SKIP() << "a filter of system calls may answer here";
+  if (value_of(content("/proc/self/status"), "Seccomp") != "0")
+    GTEST_SKIP() << "a filter of system calls may answer here";
   if (!read_host_machine().perf_event_paranoid) GTEST_SKIP() << "this kernel has no perf";
   EXPECT_EQ(perf_gate_errno(), EINVAL);
   EXPECT_EQ(exit_code_of_child([] { return setuid(65534) != 0 ? 200 : perf_gate_errno(); }), EINVAL);

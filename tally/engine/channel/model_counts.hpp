@@ -52,7 +52,7 @@ inline constexpr uint32_t core_kinds = 136;
 
 /// Like models::MissedLoads.
 struct ModelMissedLoads {
-  uint64_t l2, llc, memory, stlb, walk;
+  uint64_t l2, llc, memory, stlb, walk, code;
 };
 
 /// The core of the machine, like models::CoreTable; with model_core.

@@ -3,6 +3,9 @@
 // and persisted ones begin elsewhere. The targets of indirect branches are not counted: what follows one is taken to
 // begin as it most often does. Code after a call follows the return that its callee executes most.
 #pragma once
+
+#include <bit>
+
 #include "tally/engine/instrument/cold_models.hpp"
 #include "tally/engine/instrument/core_code.hpp"
 #include "tally/engine/instrument/core_cycles.hpp"
@@ -457,8 +460,7 @@ class ExecutedFlow final : public models::CoreSource {
     u64 instructions = 0;
     for (u32 i = 0; i < block_count_; i++) instructions += blocks_[i].executions * blocks_[i].length;
     const channel::ModelMissedLoads& exposed = settings().core.exposed;
-    waits_ = models::cycles_before_restarts(missed_.loads,
-                                            {exposed.l2, exposed.llc, exposed.memory, exposed.stlb, exposed.walk},
+    waits_ = models::cycles_before_restarts(missed_.loads, std::bit_cast<models::MissedLoads>(exposed),
                                             missed_.branches.all, instructions, core_table_.rob);
     return true;
   }

@@ -112,9 +112,12 @@ channel::ModelCore core_of(const Simulation& simulation) {
   const tally::models::Latencies& latencies = simulation.machine.latencies;
   const tally::models::LoadWaits waits = waits_of(core);
   const auto exposed = [&](unsigned latency) { return waits.whole(latency) - waits.shared(latency); };
-  models.exposed = {exposed(latencies.l2), exposed(latencies.llc),
-                    waits.whole(latencies.memory) - waits.shared_memory(latencies), exposed(latencies.stlb + waits.hit),
-                    exposed(latencies.walk + waits.hit)};
+  models.exposed = {exposed(latencies.l2),
+                    exposed(latencies.llc),
+                    waits.whole(latencies.memory) - waits.shared_memory(latencies),
+                    exposed(latencies.stlb + waits.hit),
+                    exposed(latencies.walk + waits.hit),
+                    waits.whole(latencies.l2) - waits.fetched(latencies.l2)};
   for (unsigned i = 0; i < tally::models::operations; ++i) {
     const tally::models::Timing* const row = core->timing(static_cast<tally::models::Operation>(i));
     if (row == nullptr) continue;

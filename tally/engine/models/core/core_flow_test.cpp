@@ -52,6 +52,13 @@ TEST(CoreFlow, BranchesWaitForHalfOfTheMissedLoadsNearThem) {
   EXPECT_EQ(cycles_before_restarts(loads, exposed, 0, 10'000, 448), 0U);
 }
 
+TEST(CoreFlow, TheFirstLineFromL2AfterAMispredictionIsNotFetchedAhead) {
+  const MissedLoads missed{.code = 1000}, exposed{.code = 8};
+  EXPECT_EQ(cycles_before_restarts(missed, exposed, 100, 64'000, 448), 100U * 8) << "each finds a line";
+  EXPECT_EQ(cycles_before_restarts(missed, exposed, 100, 256'000, 448), 100U * 8 / 4) << "every fourth one";
+  EXPECT_EQ(cycles_before_restarts(missed, exposed, 0, 64'000, 448), 0U);
+}
+
 TEST(CoreFlow, MissesOfTheLastLevelAreServedByMemory) {
   HierarchyCounts caches;
   caches.l1d.load_misses = caches.l2.loads = 100;

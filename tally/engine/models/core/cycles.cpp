@@ -54,8 +54,9 @@ CycleTimes miss_cycles(const Latencies& latencies, const LoadWaits& waits, const
       (all_stores.memory - stores.memory) * (latencies.memory_line * 2U / 3);  // differences may wrap
   cycles.of(Cause::tlb) = translated(misses.stlb_data, misses.stlb_chases, latencies.stlb) +
                           translated(misses.walk_data, misses.walk_chases, latencies.walk);
-  cycles.of(Cause::front_end) = fetches.l2 * waits.whole(latencies.l2) + fetches.llc * waits.whole(latencies.llc) +
-                                fetches.memory * waits.whole(latencies.memory) + misses.stlb_fetches * latencies.stlb +
+  cycles.of(Cause::front_end) = fetches.l2 * waits.fetched(latencies.l2) + fetches.llc * waits.whole(latencies.llc) +
+                                fetches.memory * waits.whole(latencies.memory) +
+                                misses.stlb_fetches * waits.fetched(latencies.stlb + waits.hit) +
                                 misses.walk_fetches * latencies.walk;
   cycles.of(Cause::heavy) = caches.string_steps;
   cycles.of(Cause::mispredicts) = branches.misses() * latencies.mispredict;

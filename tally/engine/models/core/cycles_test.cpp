@@ -88,7 +88,16 @@ TEST(MissCycles, OutOfOrderOtherInstructionsHideMissesAndTheRestOverlaps) {
   HierarchyCounts caches;
   caches.l2 = {.fetches = 5, .fetch_misses = 0, .loads = 100, .load_misses = 30};
   caches.llc = {.loads = 30, .load_misses = 10};
-  EXPECT_EQ(miss_cycles(latencies, out_of_order, all, caches, {}).sum(), 5U * 7 + 20 * 4 + 10 * 45);
+  EXPECT_EQ(miss_cycles(latencies, out_of_order, all, caches, {}).sum(), 5U * 1 + 20 * 4 + 10 * 45);
+}
+
+TEST(MissCycles, OnlyFetchesFromTheSecondLevelOverlap) {
+  HierarchyCounts caches;
+  caches.l2 = {.fetches = 100, .fetch_misses = 30};
+  caches.llc = {.fetches = 30, .fetch_misses = 10};
+  caches.misses = {.stlb_fetches = 8, .walk_fetches = 3};
+  EXPECT_EQ(miss_cycles(latencies, out_of_order, all, caches, {}).of(Cause::front_end),
+            70U * 1 + 20 * 31 + 10 * 195 + 8 * 1 + 3 * 30);
 }
 
 TEST(MissCycles, ChasesWaitForTheirWholeLatency) {

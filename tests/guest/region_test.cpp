@@ -167,9 +167,9 @@ TEST_F(CountedRegions, a_thread_between_processors_takes_its_counts_along) {
 
 TEST_F(CountedRegions, readings_are_differences) {
   std::int64_t lowest = counters->measure([] { work(1000); })["instructions"].value.value_or(-1);
-  // The compiler may load the address of read() before both readings, with two instructions that the library's own
-  // two readings, whose cost is subtracted, have in between.
-  EXPECT_GE(lowest, work_instructions(1000) - 2);
+  // read() allocates memory after it has read the counters, with a few instructions more or fewer than when the library
+  // measured the cost of two readings.
+  EXPECT_GE(lowest, work_instructions(1000) - 10);
 }
 
 // The cost of begin and end with four events, in the loop that enters the region.

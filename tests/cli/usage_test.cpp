@@ -241,7 +241,7 @@ TEST(Usage, results_that_cannot_be_written_to_a_file_are_on_standard_error) {
     EXPECT_TRUE(holds(full.err, "instructions:u")) << format << "\n" << full.err;
     EXPECT_TRUE(holds(full.err, "ld-linux")) << format << "\n" << full.err;
   }
-  for (const char* format : {"table", "csv", "json"}) {
+  for (const char* format : {"table", "csv", "jsonl"}) {
     const Finished full = tally({"sample", "--every", "50000", "--format", format, "-o", "/dev/full", "--", "true"});
     EXPECT_EQ(full.code(), 125) << format;
     EXPECT_TRUE(holds(full.err, "the rows from there on are on standard error")) << full.err;

@@ -68,7 +68,9 @@ TEST(CoreFlow, MissesOfTheLastLevelAreServedByMemory) {
   caches.llc.loads = 30;
   caches.llc.load_misses = 10;
   EXPECT_EQ(missed_loads(caches).memory, 10U);
-  EXPECT_EQ(missed_loads({.l1d = {.loads = 500, .load_misses = 100}}).memory, 100U);
+  HierarchyCounts first_only;
+  first_only.l1d = {.loads = 500, .load_misses = 100};
+  EXPECT_EQ(missed_loads(first_only).memory, 100U);
 }
 
 TEST(CoreFlow, ALoopOfOneBlock) {

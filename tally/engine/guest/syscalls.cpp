@@ -292,21 +292,20 @@ bool has_control_data(const Thread* t) {
   }
   return false;
 }
-s64 receive(Thread* t) {
-  const s64 r = use_socket(t);
-  if (failed(r) || !has_control_data(t)) return r;
-  note_descriptors_exchanged();
-  pmu_events_received();
-  (void)numbers_were_short(t, static_cast<s64>(inherited(channel::inherited_channel)));
-  return r;
-}
-s64 take_descriptor(Thread* t) {
-  const s64 r = run(t);
+s64 note_received(s64 r) {
   if (failed(r)) return r;
   note_descriptors_exchanged();
   pmu_events_received();
   return r;
 }
+s64 receive(Thread* t) {
+  const s64 r = use_socket(t);
+  if (failed(r) || !has_control_data(t)) return r;
+  note_received(r);
+  (void)numbers_were_short(t, static_cast<s64>(inherited(channel::inherited_channel)));
+  return r;
+}
+s64 take_descriptor(Thread* t) { return note_received(run(t)); }
 s64 send(Thread* t) {
   if (has_control_data(t)) note_descriptors_exchanged();
   return use_socket(t);

@@ -88,7 +88,7 @@ class Run {
       if (result != no_register) ready_[result] = done;
     if ((instruction.memory & CoreInstruction::stores) != 0) remember(instruction.at, done);
     change_places(instruction);
-    if (serializes(instruction)) wait_for_all();
+    if (serializes(instruction.operation)) wait_for_all();
   }
 
   std::uint32_t aliases() const { return aliases_; }
@@ -143,12 +143,6 @@ class Run {
   static Cause own_cause(const CoreInstruction& instruction) {
     const bool locks = instruction.operation == Operation::locked || instruction.operation == Operation::fence_full;
     return locks ? Cause::locks : Cause::core;
-  }
-
-  // Whether later instructions start only when this one and all before it have ended.
-  static bool serializes(const CoreInstruction& instruction) {
-    const Operation operation = instruction.operation;
-    return operation == Operation::fence || operation == Operation::fence_full || operation == Operation::serialize;
   }
 
   void wait_for_all() {

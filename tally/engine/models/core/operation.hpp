@@ -161,4 +161,9 @@ struct Form {
 /// forms are found by the name without `v`. Cost: a search of some 5 KB of names, so keep the result.
 Operation operation_of(const char* mnemonic, const Form& form);
 
+/// Whether later instructions start only when this one and all before it have ended.
+constexpr bool serializes(Operation operation) {
+  return operation == Operation::fence || operation == Operation::fence_full || operation == Operation::serialize;
+}
+
 }  // namespace tally::models

@@ -258,7 +258,7 @@ TEST_P(MixWithoutRoom, MakesCountsOfFunctionsPartial) {
   const json& operations = profile["events"][1];
   EXPECT_EQ(operations["value"], 40000);
   EXPECT_EQ(operations["trust"], "partial");
-  EXPECT_EQ(operations["reason"], "the instructions that counted 40,000 of it are not recorded");
+  EXPECT_EQ(operations["reason"], "40,000 of it were counted for instructions without a record");
   EXPECT_EQ(named_and_unknown(profile["mix"]), profile["events"][0]["value"]);
 }
 

@@ -62,6 +62,8 @@ EventName event_name(const Event& event) {
 
 bool is_of_machine(const Event& event) { return event.encoding && !event.encoding->machine.empty(); }
 
+bool is_clock(const Event& event) { return event.id == Id::task_clock || event.id == Id::cpu_clock; }
+
 Unit unit_of(const Event& event) { return is_of_machine(event) ? event.encoding->unit : definition(event.id).unit; }
 
 std::string name(const Event& event) { return event_name(event).text(); }

@@ -33,6 +33,9 @@ EventName event_name(const Event& event);
 /// Whether the event is of a unit outside the cores, which counts for the whole machine.
 bool is_of_machine(const Event& event);
 
+/// Whether the event is a clock of the processor's time: task-clock or cpu-clock.
+bool is_clock(const Event& event);
+
 /// The unit of the event's counts.
 Unit unit_of(const Event& event);
 

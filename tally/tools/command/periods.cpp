@@ -40,18 +40,14 @@ Result<Period> period_of(const std::string& text, std::string_view option) {
               "use 1 to 2^50, such as 50000, 50k or 2M, or a time such as 1ms");
 }
 
-bool is_clock(const event::Event& event) {
-  return event.id == event::Id::task_clock || event.id == event::Id::cpu_clock;
-}
-
 Result<void> check_period(const Period& period, const event::Event& event, const std::string& option) {
-  if (period.is_time && !is_clock(event))
+  if (period.is_time && !event::is_clock(event))
     return fail(Code::bad_usage,
                 fmt::format("{} is a time, but {} does not count time", printable(option), printable(event.asked)),
                 "task-clock and cpu-clock count time");
   // kernel/events/core.c, perf_swevent_init_hrtimer: the kernel replaces a shorter period by this one.
   constexpr std::uint64_t least_ns = 10'000;
-  if (is_clock(event) && period.number < least_ns)
+  if (event::is_clock(event) && period.number < least_ns)
     return fail(Code::bad_usage, fmt::format("{} is shorter than the kernel's timers allow", printable(option)),
                 "the minimum is 10us");
   return {};

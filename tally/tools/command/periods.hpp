@@ -20,9 +20,6 @@ struct Period {
 /// Parses the value of an option such as --every. Errors: bad_usage.
 Result<Period> period_of(const std::string& text, std::string_view option);
 
-/// Whether an event counts time.
-bool is_clock(const event::Event& event);
-
 /// Checks that the period suits the event: a time needs a clock, and must not be shorter than the kernel's timers
 /// allow. `option`: the option as given. Errors: bad_usage.
 Result<void> check_period(const Period& period, const event::Event& event, const std::string& option);

@@ -68,9 +68,9 @@ TEST(CheckPeriod, takes_no_time_below_10_us) {
 }
 
 TEST(IsClock, is_of_events_that_count_time) {
-  EXPECT_TRUE(is_clock(event_of("task-clock")));
-  EXPECT_TRUE(is_clock(event_of("cpu-clock")));
-  EXPECT_FALSE(is_clock(event_of("page-faults")));
+  EXPECT_TRUE(event::is_clock(event_of("task-clock")));
+  EXPECT_TRUE(event::is_clock(event_of("cpu-clock")));
+  EXPECT_FALSE(event::is_clock(event_of("page-faults")));
 }
 
 }  // namespace

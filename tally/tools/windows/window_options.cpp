@@ -151,7 +151,7 @@ Result<void> choose_parts(backend::Order::Windows& windows) {
   const std::uint64_t part = measure::MergedWindows::part_of(trigger.every);
   // The minimum of check_period().
   constexpr std::uint64_t least_ns = 10'000;
-  trigger.every = command::is_clock(trigger.event) ? std::max(part, least_ns) : part;
+  trigger.every = event::is_clock(trigger.event) ? std::max(part, least_ns) : part;
   return {};
 }
 

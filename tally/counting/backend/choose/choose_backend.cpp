@@ -204,8 +204,7 @@ Result<Choice> choose(const std::string& name, const Order& order, const linux::
     return fail(*std::move(nothing));
   }
   choice->event_notes = notes_of(*choice->backend, events);
-  const auto is_clock = [](const auto& e) { return e.id == event::Id::task_clock || e.id == event::Id::cpu_clock; };
-  if (std::any_of(events.begin(), events.end(), is_clock) && !order.target.attachment.processors.empty() &&
+  if (std::any_of(events.begin(), events.end(), event::is_clock) && !order.target.attachment.processors.empty() &&
       order.target.attachment.cgroup.empty())
     choice->event_notes.emplace_back(
         "task-clock and cpu-clock of processors count their idle time, too; `tally watch` shows their utilisation");

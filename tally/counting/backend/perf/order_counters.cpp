@@ -19,15 +19,11 @@ namespace {
 
 using linux::PerfStart;
 
-bool is_clock(const event::Event& event) {
-  return event.id == event::Id::task_clock || event.id == event::Id::cpu_clock;
-}
-
 // A clock counts the whole time on a CPU, with or without the kernel's part, so user mode alone has the same value.
 linux::PerfCounter open_as_allowed(const event::Event& event, linux::PerfEvent encoded, const linux::PerfTarget& target,
                                    const linux::PerfCounter* leader) {
   linux::PerfCounter counter = linux::open_counter(encoded, target, leader);
-  if (counter.os_errno != EACCES || !is_clock(event)) return counter;
+  if (counter.os_errno != EACCES || !event::is_clock(event)) return counter;
   encoded.user_only = true;
   return linux::open_counter(encoded, target, leader);
 }

@@ -417,7 +417,7 @@ class ProfileReader {
       if (order_.profile() != nullptr && result_.unplaced.back() > 0 && count.trust == Trust::exact)
         count = downgraded(
             std::move(count), Trust::partial,
-            fmt::format("the instructions that counted {} of it are not recorded", thousands(result_.unplaced.back())));
+            fmt::format("{} of it were counted for instructions without a record", thousands(result_.unplaced.back())));
       // Running programs have counted more since the total was read.
       if (result_.unplaced.back() >= 0 || count.trust != Trust::partial) continue;
       count.value = placed[e] + result_.repeated[e];

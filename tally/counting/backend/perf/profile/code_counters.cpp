@@ -78,7 +78,7 @@ Result<CodeEvents::SampledEvent> code_event(const event::Event& event, const Ord
                 "`tally doctor` shows what can be counted here", os_errno);
   };
   const bool is_software = event::definition(event.id).kind == event::Kind::software;
-  if (is_software && !is_fault(event.id) && !is_clock_id(event.id))
+  if (is_software && !is_fault(event.id) && !event::is_clock(event))
     return refused("it happens in the kernel, at no instruction of the program");
   CodeEvents::SampledEvent one;
   for (const Encoded& kind : encode(event, cores)) {
@@ -121,8 +121,6 @@ tl::unexpected<Error> not_opened(int os_errno) {
 }
 
 }  // namespace
-
-bool is_clock_id(Id id) { return id == Id::task_clock || id == Id::cpu_clock; }
 
 Result<CodeEvents> code_events(const Order& order, const std::vector<linux::PmuDevice>& cores) {
   CodeEvents sampled;

@@ -26,9 +26,6 @@ struct CodeEvents {
   bool calls = false;
 };
 
-/// Whether the event counts CPU time.
-bool is_clock_id(event::Id id);
-
 /// Returns how each event of the order can be sampled. Opens counters on this thread to find what the kernel accepts.
 /// Errors: cannot_measure if an event does not occur at an instruction, or the kernel cannot sample it.
 Result<CodeEvents> code_events(const Order& order, const std::vector<linux::PmuDevice>& cores);

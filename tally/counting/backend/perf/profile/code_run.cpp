@@ -252,7 +252,7 @@ Result<Outcome> run_attached(const Order& order, const CodeEvents& events) {
   if (auto begun = (*run)->begin(); !begun) return fail(begun.error());
   (*run)->counters().enable();
   std::optional<PythonSampler> python;
-  if (order.events.size() == 1 && is_clock_id(order.events.front().id))
+  if (order.events.size() == 1 && event::is_clock(order.events.front()))
     python.emplace(order.target.attachment.processes);
   auto outcome = wait_for_end(order, order.target.attachment.processes);
   if (!outcome) return outcome;

@@ -25,10 +25,6 @@ using linux::PerfTarget;
 // Bytes of the rings of all CPUs, and of one, to buffer a burst. A ring for final counts of threads has an eighth.
 constexpr std::size_t memory_limit = 64 << 20, ring_limit = 4 << 20, least_pages = 8;
 
-bool counts_time(const event::Event& event) {
-  return event.id == event::Id::task_clock || event.id == event::Id::cpu_clock;
-}
-
 struct Opened {
   PerfCounter counter;
   PerfEvent event;
@@ -88,7 +84,7 @@ Result<WindowEvents> window_events(const Order& order, const std::vector<linux::
   WindowEvents opened;
   opened.every = asked.every;
   opened.frequency = asked.frequency;
-  opened.is_clock = counts_time(asked.event);
+  opened.is_clock = event::is_clock(asked.event);
   opened.source = kinds.front().source;
   std::vector<PerfCounter> open;
   open.reserve(2 + order.events.size());
@@ -110,7 +106,7 @@ Result<WindowEvents> window_events(const Order& order, const std::vector<linux::
     } else if (own.size() == 1 && !own.front().why_none.empty()) {
       count = absent(own.front().why_none);
     } else if (own.size() == 1) {
-      Opened one = open_here(own.front().event, counts_time(event), &open.front());
+      Opened one = open_here(own.front().event, event::is_clock(event), &open.front());
       if (one.counter) {
         count = from_reading({}, own.front().source);
         if (!own.front().doubt.empty()) count = downgraded(std::move(count), Trust::partial, own.front().doubt);

@@ -62,6 +62,17 @@ PerfEvent read_by_program(PerfEvent event) {
   return event;
 }
 
+UserReads readable_in_user_mode(const PerfCounter& counter) {
+  const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* at = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, counter.fd.get(), 0);
+  if (at == MAP_FAILED) return {errno, false};
+  const auto* page = static_cast<const perf_event_mmap_page*>(at);
+  // arm64 always sets the first one, whatever perf_user_access is, and then provides no index to read.
+  const bool readable = page->cap_user_rdpmc != 0 && page->index != 0;
+  munmap(at, bytes);
+  return {0, readable};
+}
+
 void try_hardware(const Survey& survey, Probes& probes) {
   const bool hybrid = survey.core_pmus.size() > 1;
   if (survey.core_pmus.empty()) probes.cores.push_back(count_loop(open_counter(instructions({}, true))));
@@ -94,6 +105,31 @@ int try_to_trace() {
 int try_memory_file() {
   const Descriptor file(memfd_create("tally-doctor", MFD_CLOEXEC));
   return file ? 0 : errno;
+}
+
+// Measures the rate of the time-stamp counter in hertz against the monotonic clock, for some 10 ms; nothing without it.
+std::optional<std::uint64_t> measured_time_stamp_hertz() {
+  // Of several readings, takes the one whose two clocks were read in the shortest time: the thread may have lost the
+  // CPU between them.
+  const auto close_moment = [] {
+    Moment best = this_moment();
+    std::uint64_t narrowest = ~0ULL;
+    for (int i = 0; i < 10; ++i) {
+      const Moment before = this_moment();
+      const Moment after = this_moment();
+      if (!after.ticks || *after.ticks - *before.ticks >= narrowest) continue;
+      narrowest = *after.ticks - *before.ticks;
+      best = after;
+    }
+    return best;
+  };
+  const Moment start = close_moment();
+  if (!start.ticks) return std::nullopt;
+  while (now() - start.time < std::chrono::milliseconds(10)) {
+  }
+  const Moment end = close_moment();
+  const double seconds = std::chrono::duration<double>(end.time - start.time).count();
+  return static_cast<std::uint64_t>(static_cast<double>(*end.ticks - *start.ticks) / seconds);
 }
 
 }  // namespace

@@ -22,6 +22,13 @@ struct Attempt {
 /// Iterations of the trial loop: a user-mode count of instructions must not be smaller.
 inline constexpr std::int64_t trial_loop = 1'000'000;
 
+/// Whether a program may read a counter in user mode.
+struct UserReads {
+  int os_errno = 0;      ///< why the kernel does not map the counter's page, or 0. EPERM: too much is mapped already
+  bool allowed = false;  ///< the page permits it (cap_user_rdpmc) and has an index
+  bool operator==(const UserReads&) const = default;
+};
+
 /// Results of the trials.
 struct Probes {
   int gate_errno = 0;                 ///< perf_gate_errno()
@@ -34,7 +41,7 @@ struct Probes {
   Attempt software_user;                          ///< page faults in user mode
   int memory_file_errno = 0;                      ///< memfd_create, which the engine needs for its counts
   int trace_errno = 0;                            ///< ptrace of a child, which the engine needs to enter a program
-  std::optional<std::uint64_t> time_stamp_hertz;  ///< measured_time_stamp_hertz()
+  std::optional<std::uint64_t> time_stamp_hertz;  ///< rate of the time-stamp counter; nothing without one
   bool operator==(const Probes&) const = default;
 };
 

@@ -35,16 +35,6 @@ Result<Descriptor> make_memory_file(const char* name, std::uint64_t bytes);
 /// Maps a range of a file, to read and write. Errors: cannot_measure.
 Result<Mapping> map_shared(int fd, std::uint64_t offset, std::size_t bytes);
 
-/// A range of bytes in a file.
-struct FileRange {
-  std::uint64_t offset = 0;
-  std::size_t bytes = 0;
-};
-
-/// Maps ranges of a memory file one after the other, to read and write; each begins and ends at a page boundary. The
-/// same bytes may be mapped many times. Errors: cannot_measure.
-Result<Mapping> map_ranges(int fd, const std::vector<FileRange>& ranges);
-
 /// Opens a file to read it. `what`: its kind, for the message. Errors: cannot_measure; the message ends with the
 /// system's words.
 Result<Descriptor> open_file(const std::string& path, const std::string& what);

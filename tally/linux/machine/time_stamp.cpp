@@ -41,28 +41,4 @@ bool time_stamp_is_invariant() {
   return ((cpuid(0x8000'0007)->edx >> 8) & 1) != 0;
 }
 
-std::optional<std::uint64_t> measured_time_stamp_hertz() {
-  // Of several readings, takes the one whose two clocks were read in the shortest time: the thread may have lost the
-  // CPU between them.
-  const auto close_moment = [] {
-    Moment best = this_moment();
-    std::uint64_t narrowest = ~0ULL;
-    for (int i = 0; i < 10; ++i) {
-      const Moment before = this_moment();
-      const Moment after = this_moment();
-      if (!after.ticks || *after.ticks - *before.ticks >= narrowest) continue;
-      narrowest = *after.ticks - *before.ticks;
-      best = after;
-    }
-    return best;
-  };
-  const Moment start = close_moment();
-  if (!start.ticks) return std::nullopt;
-  while (now() - start.time < std::chrono::milliseconds(10)) {
-  }
-  const Moment end = close_moment();
-  const double seconds = std::chrono::duration<double>(end.time - start.time).count();
-  return static_cast<std::uint64_t>(static_cast<double>(*end.ticks - *start.ticks) / seconds);
-}
-
 }  // namespace tally::linux

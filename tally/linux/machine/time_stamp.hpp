@@ -30,7 +30,4 @@ Nanoseconds raw_time();
 /// 3B, "Invariant TSC"). False on other architectures.
 bool time_stamp_is_invariant();
 
-/// Measures its rate in hertz against the monotonic clock, for some 10 ms; nothing without such a counter.
-std::optional<std::uint64_t> measured_time_stamp_hertz();
-
 }  // namespace tally::linux

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -163,17 +162,6 @@ int perf_gate_errno() {
   const int why = fd < 0 ? errno : 0;
   if (fd >= 0) close(static_cast<int>(fd));
   return why;
-}
-
-UserReads readable_in_user_mode(const PerfCounter& counter) {
-  const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  void* at = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, counter.fd.get(), 0);
-  if (at == MAP_FAILED) return {errno, false};
-  const auto* page = static_cast<const perf_event_mmap_page*>(at);
-  // arm64 always sets the first one, whatever perf_user_access is, and then provides no index to read.
-  const bool readable = page->cap_user_rdpmc != 0 && page->index != 0;
-  munmap(at, bytes);
-  return {0, readable};
 }
 
 }  // namespace tally::linux

@@ -151,12 +151,4 @@ std::string why_no_more_files();
 /// kernel has no perf, or if a system call filter (seccomp) answers, as with EPERM.
 int perf_gate_errno();
 
-/// Whether a program may read a counter in user mode.
-struct UserReads {
-  int os_errno = 0;      ///< why the kernel does not map the counter's page, or 0. EPERM: too much is mapped already
-  bool allowed = false;  ///< the page permits it (cap_user_rdpmc) and has an index
-  bool operator==(const UserReads&) const = default;
-};
-UserReads readable_in_user_mode(const PerfCounter& counter);
-
 }  // namespace tally::linux

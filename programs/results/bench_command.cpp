@@ -169,6 +169,15 @@ Result<void> check_baseline(const std::string& folder, const std::vector<Benchma
               fmt::format("make one: tally bench -o {}; or omit --baseline", printable(shell_words({folder}))));
 }
 
+// Replaces the comment of an earlier run, which a CI system would show again if this run fails.
+int begin_comment(const std::string& path) {
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (path.empty() || path == "-" || (fs::exists(status) && !fs::is_regular_file(status))) return exit_ok;
+  return write_text(path,
+                    "**tally: nothing was compared**: `tally bench` ended early. Its messages in the log say why.\n");
+}
+
 int list(const std::vector<Benchmark>& suite) {
   std::string text;
   for (const Benchmark& one : suite) text += fmt::format("{}  {}\n", printable(one.name), shell_words(one.command));
@@ -187,6 +196,8 @@ int run_bench(const std::vector<std::string>& arguments) {
   Page page;
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;
+  if (!options.list)
+    if (const int begun = begin_comment(options.comment); begun != exit_ok) return begun;
   if (options.files.size() > 1)
     return report_error({Code::bad_usage, "more than one SUITE", "run `tally bench` once for each", 0});
   const std::string path = options.files.empty() ? "tally-bench.toml" : options.files.front();

@@ -96,6 +96,13 @@ TEST_F(Bench, reports_failed_gates_next_to_programs_that_fail_and_new_benchmarks
   EXPECT_EQ(bench({"-o", "new", "--baseline", "old"}).code(), 0) << "a new benchmark passes";
 }
 
+TEST_F(Bench, leaves_no_comment_of_an_earlier_run_when_it_ends_early) {
+  suite("10");
+  std::ofstream(folder_ / "comment.md") << "**tally: passed: every gate**\n";
+  EXPECT_EQ(bench({"--baseline", "missing", "--comment", "comment.md"}).code(), 2);
+  EXPECT_TRUE(text("comment.md").starts_with("**tally: nothing was compared**")) << text("comment.md");
+}
+
 TEST_F(Bench, is_not_among_the_commands_with_gates) {
   const std::string topic = tally({"help", "results"}).out;
   EXPECT_TRUE(holds(topic, "`tally bench`") && holds(topic, "(only `tally stat`,")) << topic;

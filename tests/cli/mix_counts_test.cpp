@@ -262,6 +262,14 @@ TEST_P(MixWithoutRoom, MakesCountsOfFunctionsPartial) {
   EXPECT_EQ(named_and_unknown(profile["mix"]), profile["events"][0]["value"]);
 }
 
+TEST_P(MixWithoutRoom, IsNotKnownWithoutAnEventOfInstructions) {
+  int code = 0;
+  const json mix = result_of({"--mix", "-e", "fp-operations"}, {"sse", "005000"}, code)["mix"];
+  EXPECT_GT(mix["unknown"], 50000);
+  EXPECT_EQ(named_and_unknown(mix), mix["instructions"]);
+  EXPECT_GT(mix_profile({"-e", "fp-operations"})["mix"]["unknown"], 50000);
+}
+
 INSTANTIATE_TEST_SUITE_P(, MixWithoutRoom, testing::Values("forms=8", "log=20000"), [](const auto& limit) {
   const std::string text = limit.param;
   return text.substr(0, text.find('='));
@@ -306,6 +314,8 @@ TEST(OtherNames, HaveAReasonAndWhatIsNear) {
       {"-e", "PAPI_RES_STL", {"a part of the core waits", "--by cause"}},
       {"-e", "fp_ret_sse_avx_ops.all", {"AMD's floating-point operations", "count fp-operations"}},
       {"-e", "CAS_COUNT_RD", {"between the caches and the memory", "load-bytes"}},
+      {"-e", "INSTR_RETIRED_ANY:FIXC0", {"LIKWID's name of instructions", "count instructions"}},
+      {"-e", "PWR_PKG_ENERGY:PWR0", {"energy, measured by the processor", "core-cycles-estimate"}},
       {"-e", "uncore_imc/data_reads/", {"has no PMU 'uncore_imc', which counts bytes", "load-bytes"}},
       {"-e", "power/energy-pkg/", {"has no PMU 'power', which counts energy", "core-cycles-estimate"}},
       {"-e", "FP_ARITH_INST_RETIRED:256B_PACKED_DOUBLE", {"needs a PMU", "fp-operations-double-256 is 4 for each"}},

@@ -147,6 +147,7 @@ struct CodeCounts {
   std::vector<CodeRow> rows;            ///< by owner, file and address, each once
   std::vector<std::int64_t> counts;     ///< of each row, one per event: counts[row * events.size() + event]
   std::vector<CodeForm> forms = {};     ///< of the rows, if the mix of instructions is requested
+  std::int64_t executed = 0;            ///< then: instructions of the command, also those without a row
   std::vector<CodeCall> calls;          ///< if requested
   std::vector<CodeJump> jumps = {};     ///< if requested: by file, site and target
   std::vector<std::int64_t> inclusive;  ///< of each call, one per event: its own and those of the calls below it

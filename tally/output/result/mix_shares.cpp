@@ -67,9 +67,7 @@ InstructionMix mix_of(const CodeCounts& code) {
     executions[row.form] += row.executions;
     placed += row.executions;
   }
-  for (const EventCount& event : code.events)
-    if (event.name == EventName{"instructions", Mode::user} && event.count.value.value_or(0) > placed)
-      executions[0] += *event.count.value - placed;
+  if (code.executed > placed) executions[0] += code.executed - placed;
   return mix_of(executions, code.forms);
 }
 

@@ -58,6 +58,7 @@ std::string mix_table(const std::vector<NamedMix>& mixes, std::size_t terminal) 
         name, [&](const InstructionMix& mix) { return mix.*field; }, instructions_of);
   };
   add_field("all", &InstructionMix::instructions);
+  if (all.unknown != 0) add_field("not known, in no row below", &InstructionMix::unknown);
   add_field("with packed vector registers", &InstructionMix::vector);
   add_field("floating-point arithmetic", &InstructionMix::fp);
   add_field("  with packed vector registers", &InstructionMix::fp_vector);
@@ -67,7 +68,6 @@ std::string mix_table(const std::vector<NamedMix>& mixes, std::size_t terminal) 
           instructions_of);
   add_accesses("loads by size (without rep and gathers)", &InstructionMix::loads);
   add_accesses("stores by size (without rep and scatters)", &InstructionMix::stores);
-  if (all.unknown != 0) add_field("not known", &InstructionMix::unknown);
   return grid.text(terminal);
 }
 

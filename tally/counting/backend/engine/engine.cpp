@@ -243,7 +243,7 @@ class Engine final : public Backend {
                     [](const event::Event& event) { return is_cause_of_cycles(event.id); }))
       outcome.notices.push_back(fmt::format("functions: {}: `tally profile --by cause`", causes_only_in_profiles));
     if (is_profile || order.has_mix()) {
-      outcome.code = code_counts(order, *shared, modelling, execution->kept_files, outcome.counts);
+      outcome.code = code_counts(order, *shared, modelling, execution->kept_files, outcome);
       for (result::CodeOwner& owner : outcome.code.owners)
         owner.other_pids = execution->other_pids.contains(static_cast<pid_t>(owner.pid));
     }

@@ -445,6 +445,7 @@ std::vector<result::ProgramRegions> collect(const Order& order, const Execution&
     const bool is_of_the_time = has_modes ? kind == event::Kind::hardware : count.source == Source::kernel;
     outcome.counts.push_back(event_count(event, timed(std::move(count), order.timing(), is_of_the_time)));
   }
+  outcome.code.executed = total.totals.field[channel::instructions];
   if (modelling.needed.any()) outcome.notices.push_back(describe(*simulation, modelling.needed));
   const bool has_threads =
       std::any_of(images.begin(), images.end(), [](const Image& image) { return image.threads.size() > 1; });

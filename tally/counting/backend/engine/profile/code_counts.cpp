@@ -44,8 +44,7 @@ Weights weights_of(event::Id id) {
 
 class ProfileReader {
  public:
-  ProfileReader(const Order& order, const Channel& shared, const Modelling& modelling,
-                const std::vector<EventCount>& counts)
+  ProfileReader(const Order& order, const Channel& shared, const Modelling& modelling, const Outcome& outcome)
       : order_(order),
         shared_(shared),
         modelling_(modelling),
@@ -53,8 +52,9 @@ class ProfileReader {
         effort_(claimed_processes(shared), claimed_threads(shared)),
         logs_(effort_),
         parts_(shared),
-        python_(shared, counts.size(), effort_, result_) {
-    result_.events = counts;
+        python_(shared, outcome.counts.size(), effort_, result_) {
+    result_.events = outcome.counts;
+    if (order.has_mix()) result_.executed = outcome.code.executed;
     for (const event::Event& event : order.events) weights_.push_back(weights_of(event.id));
     if (order.has_calls()) choose_sums(modelling);
   }
@@ -453,8 +453,8 @@ class ProfileReader {
 }  // namespace
 
 result::CodeCounts code_counts(const Order& order, const Channel& shared, const Modelling& modelling,
-                               const KeptFiles& kept, const std::vector<EventCount>& counts) {
-  result::CodeCounts made = ProfileReader(order, shared, modelling, counts).read();
+                               const KeptFiles& kept, const Outcome& outcome) {
+  result::CodeCounts made = ProfileReader(order, shared, modelling, outcome).read();
   for (result::CodeFile& file : made.files)
     if (file.identity) file.kept = kept.find(*file.identity);
   return made;

@@ -9,10 +9,10 @@
 
 namespace tally::backend::engine {
 
-/// Returns what every instruction counted. `kept`: files that its code was mapped from. `counts`: those of the whole
-/// command, one for each event of the order. Counts that the engine did not write, or a program overwrote, are in no
+/// Returns what every instruction counted. `kept`: files that its code was mapped from. `outcome`: the counts of the
+/// whole command. Counts that the engine did not write, or a program overwrote, are in no
 /// row; CodeCounts::unplaced has their number. Cost: about 50 ns for each instruction of each thread.
 result::CodeCounts code_counts(const Order& order, const Channel& shared, const Modelling& modelling,
-                               const KeptFiles& kept, const std::vector<EventCount>& counts);
+                               const KeptFiles& kept, const Outcome& outcome);
 
 }  // namespace tally::backend::engine

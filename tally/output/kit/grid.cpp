@@ -304,6 +304,12 @@ std::string Grid::text(std::size_t terminal) const {
   std::size_t name = named == columns_.end() ? 0 : static_cast<std::size_t>(named - columns_.begin());
   if (named == columns_.end())
     while (name + 1 < widths.size() && widths[name] == 0) ++name;
+  const auto longest_word = [&](std::size_t column) {
+    std::size_t longest = 0;
+    for (const auto& row : rows_)
+      for (const std::string& word : split(row[column], ' ')) longest = std::max(longest, display_width(word));
+    return longest;
+  };
   Layout layout;
   const auto add = [&](std::size_t column, std::size_t narrowest) {
     layout.columns.push_back(column);
@@ -314,9 +320,10 @@ std::string Grid::text(std::size_t terminal) const {
   add(name, width_of_names(name, std::min(widths[name], widest_for_difference)));
   for (std::size_t column = 0; column < columns_.size(); ++column)
     if (column != name && widths[column] > 0)
-      add(column, columns_[column].is_prose ? narrowest_prose
-                  : columns_[column].is_key ? narrowest_key
-                                            : narrowest_text);
+      add(column, columns_[column].is_whole   ? longest_word(column)
+                  : columns_[column].is_prose ? narrowest_prose
+                  : columns_[column].is_key   ? narrowest_key
+                                              : narrowest_text);
   // Leaves out columns from the right, and the name's distinctness before its first number.
   std::vector<std::string> left_out;
   while (Layout::total(layout.least) > terminal && layout.columns.size() > 2) {

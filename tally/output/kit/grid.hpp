@@ -21,10 +21,15 @@ struct Column {
   // In terminals that are too narrow:
   bool is_key = false;    ///< is left out after the others
   bool is_prose = false;  ///< sentences, which are wrapped; other texts are shortened
+  bool is_whole = false;  ///< prose without shortened words: left out if one is too long
 };
 
 /// A column of sentences.
 inline Column prose_column(std::string heading) { return {std::move(heading), Align::left, 0, false, false, true}; }
+/// A column of formulas, which are wrapped and never shortened.
+inline Column formula_column(std::string heading) {
+  return {std::move(heading), Align::left, 0, false, false, true, true};
+}
 /// A column that is left out after the others.
 inline Column key_column(std::string heading, Align align = Align::left) {
   return {std::move(heading), align, 0, false, true};

@@ -93,6 +93,21 @@ TEST(GridInATerminal, cuts_names_where_they_differ) {
                                                                           << modes.text(23);
 }
 
+TEST(GridInATerminal, wraps_formulas_and_leaves_them_out_before_it_cuts_them) {
+  Grid grid({{"metric"}, {"value", Align::right}, formula_column("formula"), key_column("trust")});
+  grid.add({"rate", "50 %", "(operations - operations-scalar) / operations", "exact"});
+  EXPECT_EQ(grid.text(50),
+            " metric  value  formula                     trust\n"
+            " rate     50 %  (operations -               exact\n"
+            "                operations-scalar) /\n"
+            "                operations\n");
+  EXPECT_EQ(grid.text(38),
+            " metric  value  trust\n"
+            " rate     50 %  exact\n"
+            " left out: formula; a terminal of 68\n"
+            " columns or a file shows them\n");
+}
+
 TEST(GridInATerminal, cuts_no_line_number_and_no_word) {
   EXPECT_EQ(shortened_cell("48 K (measured 49.9 K)", 13), "48 K…");
   EXPECT_EQ(shortened_cell("+36.0 ns [34.0, 39.0]", 15), "+36.0 ns…");

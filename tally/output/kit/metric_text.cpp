@@ -114,7 +114,7 @@ std::string metrics_block(const result::Stat& stat, Footnotes& notes, std::size_
              {series ? "median" : "value", Align::right},
              {"min", Align::right},
              {"max", Align::right},
-             {"formula"},
+             formula_column("formula"),
              key_column("trust")});
   bool any = false;
   for (const result::Metric& metric : stat.metrics) {

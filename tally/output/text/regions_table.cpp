@@ -28,7 +28,7 @@ std::string remark(Trust trust, const std::string& model, const std::string& rea
 
 // The requested metrics; the others are shown in the rows of events.
 std::string asked_metrics(const RegionCounts& counts, std::size_t terminal) {
-  Grid grid({{"metric"}, {"value", Align::right}, {"formula"}, trust_column()});
+  Grid grid({{"metric"}, {"value", Align::right}, formula_column("formula"), trust_column()});
   bool any = false;
   for (const RegionMetric& metric : counts.metrics) {
     if (!metric.asked) continue;
@@ -179,7 +179,7 @@ std::string region_text(const RegionResult& region, std::size_t terminal) {
              {"per entry", Align::right},
              {"least", Align::right},
              {"most", Align::right},
-             {"per"},
+             formula_column("per"),
              trust_column()});
   for (const RegionEvent& event : region.all.events) {
     grid.add({event.event.text(), number_or_dash(event.total.value), per_entry_text(event, region.all.entries),

@@ -55,7 +55,7 @@ std::string top_down_block(const result::Stat& stat, std::size_t terminal) {
 }
 
 std::string events_once(const result::Stat& stat, Footnotes& notes, std::size_t terminal) {
-  Grid grid({{"event"}, {"count", Align::right}, {"per"}, key_column("trust")});
+  Grid grid({{"event"}, {"count", Align::right}, formula_column("per"), key_column("trust")});
   for (const result::Event& row : event_rows(stat)) {
     grid.add({row.total.name.text(), number(row.total.count.value, row.total.unit),
               row_metric_text(stat, row.total.name), notes.cell(row.total.count)});
@@ -71,7 +71,7 @@ std::string events_repeated(const result::Stat& stat, Footnotes& notes, std::siz
              {"min", Align::right},
              {"max", Align::right},
              key_column("spread"),
-             {"per"},
+             formula_column("per"),
              key_column("trust")});
   for (const result::Event& row : event_rows(stat)) {
     if (!row.summary) continue;

@@ -10,7 +10,7 @@ namespace tally::memory {
 
 /// Floating-point operations of one precision and width.
 struct PeakKernel {
-  std::string_view precision;  ///< "single", "double"
+  std::string_view precision;  ///< as Ceiling::of: "single", "x87"
   int bits = 0;                ///< of the registers; 0 for scalar instructions
   bool (*present)();           ///< whether the processor supports it, and no other kernel of this width is faster
   int operations = 0;          ///< of one round: a multiply-add is two

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "tally/core/base/text.hpp"
@@ -33,18 +34,36 @@ double widest_peak(const Roofline& roofline, const std::string& precision, int p
   return rate;
 }
 
-// The time of operations in both precisions. Others count as double precision.
-double compute_seconds(const RooflinePoint& point, double single_rate, double double_rate) {
-  if (single_rate <= 0 || double_rate <= 0) return 0;
-  return static_cast<double>(point.single) / single_rate +
-         static_cast<double>(point.operations - point.single) / double_rate;
+struct Operations {
+  const char* precision;
+  std::int64_t count;
+};
+
+std::array<Operations, 5> operations_of(const RooflinePoint& point) {
+  return {{{"double", point.operations - point.single - point.half - point.bf16 - point.x87},
+           {"single", point.single},
+           {"half", point.half},
+           {"bf16", point.bf16},
+           {"x87", point.x87}}};
+}
+
+// The time of the operations. Those of a precision without a peak are compared with that of double precision.
+template <class RateOf>
+double compute_seconds(const RooflinePoint& point, RateOf rate_of) {
+  const double double_rate = rate_of("double");
+  if (double_rate <= 0) return 0;
+  double seconds = 0;
+  for (const auto& [precision, count] : operations_of(point)) {
+    const double rate = rate_of(precision);
+    seconds += static_cast<double>(count) / (rate > 0 ? rate : double_rate);
+  }
+  return seconds;
 }
 
 std::vector<Bound> bounds_of(const Roofline& roofline, const RooflinePoint& point) {
   std::vector<Bound> bounds;
   const int processors = processors_of(roofline, point);
-  const double compute =
-      compute_seconds(point, widest_peak(roofline, "single", processors), widest_peak(roofline, "double", processors));
+  const double compute = compute_seconds(point, [&](const char* of) { return widest_peak(roofline, of, processors); });
   if (compute > 0) bounds.push_back({peak, static_cast<double>(point.operations) / compute, compute});
   const auto add = [&](const std::string& level, std::int64_t bytes) {
     const double rate = ceiling(roofline.ceilings.bandwidths, level, 0, processors);
@@ -106,10 +125,9 @@ std::optional<RooflineVerdict> judge(const Roofline& roofline, const RooflinePoi
   if (point.seconds_high) verdict.percent_low = 100 * limit->seconds / *point.seconds_high;
   if (point.seconds_low && *point.seconds_low > 0) verdict.percent_high = 100 * limit->seconds / *point.seconds_low;
   if (point.operations > 0 && 2 * point.scalar > point.operations) {
-    const auto scalar = [&](const char* precision) {
+    const double seconds = compute_seconds(point, [&](const char* precision) {
       return ceiling(roofline.ceilings.peaks, precision, 0, processors_of(roofline, point));
-    };
-    const double seconds = compute_seconds(point, scalar("single"), scalar("double"));
+    });
     if (seconds > 0) verdict.scalar_percent = 100 * seconds / *point.seconds;
   }
   return verdict;
@@ -117,6 +135,12 @@ std::optional<RooflineVerdict> judge(const Roofline& roofline, const RooflinePoi
 
 std::string limit_text(const RooflineVerdict& verdict) {
   return verdict.limit == peak ? "the peak of floating-point operations" : verdict.limit + " bandwidth";
+}
+
+std::string main_precision(const RooflinePoint& point) {
+  const auto all = operations_of(point);
+  return std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.count < b.count; })
+      ->precision;
 }
 
 std::string verdict_text(const Roofline& roofline, const RooflinePoint& point) {
@@ -136,6 +160,10 @@ std::string verdict_text(const Roofline& roofline, const RooflinePoint& point) {
   if (!computes)
     text += fmt::format("; it computes {} floating-point operations", point.operations == 0 ? "no" : "hardly any");
   if (point.kind == "program" && point.trust == Trust::partial) text += "; some of its operations are not counted";
+  const double x87 = widest_peak(roofline, "x87", 1), vectors = widest_peak(roofline, "double", 1);
+  if (x87 > 0 && verdict->limit == peak && main_precision(point) == "x87")
+    text += fmt::format("; its operations are those of x87, and the peak of double precision is {:.0f} times as high",
+                        vectors / x87);
   if (verdict->percent >= far_percent) return text;
   if (verdict->scalar_percent && *verdict->scalar_percent >= near_percent)
     return fmt::format("{}; its operations are scalar, and it reaches {:.0f} % of the scalar peak", text,
@@ -206,6 +234,13 @@ std::vector<std::string> roofline_notes(const Roofline& roofline) {
                          "output",
                          100 * (1 - roofline.busy_processors))
            : std::string()));
+  const RooflinePoint program = roofline.points.empty() ? RooflinePoint{} : roofline.points.front();
+  for (const auto& [precision, count] : operations_of(program))
+    if (count > program.operations / 100 && widest_peak(roofline, precision, 1) <= 0)
+      notes.push_back(fmt::format(
+          "`tally memory ceilings` measured no peak of {} ({} of the operations): they are "
+          "compared with that of double precision",
+          precision, percent_text(100.0 * static_cast<double>(count) / static_cast<double>(program.operations))));
   notes.insert(notes.end(), roofline.notes.begin(), roofline.notes.end());
   return notes;
 }

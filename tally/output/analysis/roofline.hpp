@@ -35,6 +35,9 @@ std::optional<RooflineVerdict> judge(const result::Roofline& roofline, const res
 /// "DRAM bandwidth", "peak of floating-point operations".
 std::string limit_text(const RooflineVerdict& verdict);
 
+/// The precision of most operations: as Ceiling::of.
+std::string main_precision(const result::RooflinePoint& point);
+
 /// "function multiply reaches 12 % of what its intensity allows; the limit is DRAM bandwidth", with what else limits
 /// it.
 std::string verdict_text(const result::Roofline& roofline, const result::RooflinePoint& point);

@@ -50,21 +50,22 @@ std::string section_of(const Roofline& roofline) {
   const int processors = processors_of(roofline);
   std::string html;
   for (const RooflinePoint& point : roofline.points) html += element("p", verdict_text(roofline, point));
+  // Lines for one precision, because the legend has room for twelve names.
+  std::string precision = roofline.points.empty() ? "double" : main_precision(roofline.points.front());
+  const auto is_measured = [&](const Ceiling& highest) { return highest.of == precision; };
+  if (std::none_of(roofline.ceilings.peaks.begin(), roofline.ceilings.peaks.end(), is_measured)) precision = "double";
   Chart chart{.title = "Roofline",
               .caption =
                   "Floating-point operations per second against operations per byte that instructions load and "
                   "store. Lines: the most that each level of the memory, and scalar and the widest "
-                  "instructions in double precision, allow. Points: the program and its functions.",
+                  "instructions in the precision of most operations, allow. Points: the program and its functions.",
               .x = {.label = "FLOP per byte", .unit = "FLOP/byte", .logarithmic = true},
               .y = {.label = "GFLOP/s", .unit = "GFLOP/s", .logarithmic = true},
               .named = true};
   double top = 0;
-  double top_double = 0;
-  for (const Ceiling& highest : roofline.ceilings.peaks) {
-    const double rate = ceiling(roofline.ceilings.peaks, highest.of, highest.bits, processors);
-    top = std::max(top, rate);
-    if (highest.of == "double") top_double = std::max(top_double, rate);
-  }
+  for (const Ceiling& highest : roofline.ceilings.peaks)
+    if (highest.of == precision)
+      top = std::max(top, ceiling(roofline.ceilings.peaks, precision, highest.bits, processors));
   const Range range = intensities(roofline, top);
   int color = 0;
   for (const RooflinePoint& point : roofline.points) {
@@ -94,7 +95,7 @@ std::string section_of(const Roofline& roofline) {
   }
   for (const Ceiling& highest : roofline.ceilings.peaks) {
     const double rate = ceiling(roofline.ceilings.peaks, highest.of, highest.bits, processors);
-    if (rate <= 0 || highest.of != "double" || (highest.bits != 0 && rate < top_double) || !is_new(highest)) continue;
+    if (rate <= 0 || highest.of != precision || (highest.bits != 0 && rate < top) || !is_new(highest)) continue;
     chart.series.push_back(roof("peak, " + ceiling_name(highest), color++ % chart_colors,
                                 {{.x = range.to, .y = rate / giga}, {.x = range.from, .y = rate / giga}}, true));
   }

@@ -25,7 +25,9 @@ std::string verdict_text(const result::Memory& memory) {
 }
 
 std::string ceiling_name(const result::Ceiling& ceiling) {
-  if (ceiling.of != "single" && ceiling.of != "double") return ceiling.of + " bandwidth";
+  if (ceiling.of == "x87") return ceiling.of;
+  if (ceiling.of == "bf16") return fmt::format("BF16 {} bits", ceiling.bits);
+  if (ceiling.of != "single" && ceiling.of != "double" && ceiling.of != "half") return ceiling.of + " bandwidth";
   return ceiling.of + (ceiling.bits == 0 ? " scalar" : fmt::format(" {} bits", ceiling.bits));
 }
 

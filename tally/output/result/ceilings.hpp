@@ -8,7 +8,7 @@ namespace tally::result {
 
 /// One rate, with a number of processors that work at the same time.
 struct Ceiling {
-  std::string of;             ///< a level of the memory: "L1", "L2", "L3", "DRAM"; or a precision: "single", "double"
+  std::string of;             ///< a level of the memory: "L1", "L2", "L3", "DRAM"; or a precision: "single", "bf16"
   int bits = 0;               ///< of a precision: the width of the instructions' registers, 0 for scalar instructions
   int processors = 1;         ///< that worked together
   double per_second = 0;      ///< bytes or floating-point operations, which a tenth of the measurements exceeded
@@ -21,8 +21,8 @@ struct Ceilings {
   std::string date{};  ///< "2026-11-29"
   /// Bandwidth of the bytes that instructions load and store: the first level first, memory last.
   std::vector<Ceiling> bandwidths{};
-  /// Rates of independent multiply-adds, or of multiplications and additions if the processor has none: single
-  /// precision first, by rising width.
+  /// Rates of independent multiply-adds, or of multiplications and additions if the processor has none: by precision,
+  /// then by rising width.
   std::vector<Ceiling> peaks{};
   bool operator==(const Ceilings&) const = default;
 };

@@ -145,6 +145,10 @@ std::optional<Roofline> read_roofline(const Json& json) {
                         .reason = text(row, "reason"),
                         .kernel_share = optional<double>(row, "kernel_share"),
                         .busy_processors = optional<double>(row, "busy_processors")};
+    const auto operations = [&row](const char* key) { return row.contains(key) ? count(row.at(key)) : 0; };
+    point.half = operations("half");
+    point.bf16 = operations("bf16");
+    point.x87 = operations("x87");
     for (const Json& level : row.at("levels")) point.levels.push_back({text(level, "level"), count(level.at("bytes"))});
     roofline.points.push_back(std::move(point));
   }

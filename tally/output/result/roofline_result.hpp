@@ -31,8 +31,9 @@ struct RooflinePoint {
   std::optional<double> seconds{};                      ///< native time; empty: `reason` says why
   std::optional<double> seconds_low{}, seconds_high{};  ///< 95 % interval of a sampled time
   std::string reason{};
-  std::optional<double> kernel_share{};     ///< of the native processor time; of the program only
-  std::optional<double> busy_processors{};  ///< as Roofline::busy_processors, of a region; empty: those of the program
+  std::optional<double> kernel_share{};      ///< of the native processor time; of the program only
+  std::optional<double> busy_processors{};   ///< as Roofline::busy_processors, of a region; empty: those of the program
+  std::int64_t half = 0, bf16 = 0, x87 = 0;  ///< of the operations, as `single`
   bool operator==(const RooflinePoint&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/roofline.hpp"
@@ -25,7 +26,11 @@ std::string roofline_block(const result::Roofline& roofline, std::size_t termina
   constexpr std::size_t usual_width = 100;
   const std::size_t width = prose_width(usual_width, terminal);
   std::string text;
-  for (const result::RooflinePoint& point : roofline.points) text += paragraph(verdict_text(roofline, point), width);
+  // What to improve first: the functions and regions.
+  std::vector<result::RooflinePoint> points = roofline.points;
+  std::stable_partition(points.begin(), points.end(),
+                        [](const auto& point) { return point.kind != "program" && point.seconds; });
+  for (const result::RooflinePoint& point : points) text += paragraph(verdict_text(roofline, point), width);
   text += "\n";
   MemoryRows rows{roofline_columns(), {}};
   for (const result::RooflinePoint& point : roofline.points) rows.rows.push_back(roofline_cells(roofline, point));

@@ -38,6 +38,9 @@ result::RooflinePoint point_of(const result::Ceilings& ceilings, Value value) {
   point.operations = value("fp-operations");
   point.single = value("fp-operations-single");
   point.scalar = value("fp-operations-scalar");
+  point.half = value("fp-operations-half");
+  point.bf16 = value("fp-operations-bf16");
+  point.x87 = value("fp-operations-x87");
   point.bytes = value("load-bytes") + value("store-bytes");
   // Lines that a level requested from the next one. Memory serves what the last level missed.
   const std::vector<std::int64_t> lines{value("L1-dcache-load-misses") + value("L1-dcache-store-misses"),

@@ -15,7 +15,7 @@ namespace tally::roofline {
 /// The events that a roofline needs, with those of a model for the levels of the memory.
 inline constexpr const char* events =
     "load-bytes,store-bytes,fp-operations,fp-operations-single,L1-dcache-load-misses,L1-dcache-store-misses,L2-misses,"
-    "cache-misses,fp-operations-scalar";
+    "cache-misses,fp-operations-scalar,fp-operations-half,fp-operations-bf16,fp-operations-x87";
 
 /// The events of the native run.
 inline constexpr const char* native_events = "duration_time,user_time,system_time";

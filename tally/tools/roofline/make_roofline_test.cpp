@@ -64,6 +64,30 @@ TEST(Roofline, precisions_have_peaks_of_their_own) {
   EXPECT_FALSE(verdict->intensity);
 }
 
+TEST(Roofline, half_bf16_and_x87_have_peaks_if_they_were_measured) {
+  Roofline measured = roofline();
+  measured.ceilings.peaks.push_back({"bf16", 512, 1, 160e9, 1});
+  measured.ceilings.peaks.push_back({"x87", 0, 1, 4e9, 1});
+  RooflinePoint products = point(120'000'000'000, 0, 0);
+  products.bf16 = products.operations;
+  EXPECT_EQ(output::main_precision(products), "bf16");
+  EXPECT_NEAR(output::judge(measured, products)->percent, 75, 1e-9);
+  EXPECT_NEAR(output::judge(roofline(), products)->percent, 300, 1e-9) << "of the peak of double precision";
+  RooflinePoint x87 = point(1'000'000'000, 0, 0);
+  x87.x87 = x87.operations;
+  EXPECT_NEAR(output::judge(measured, x87)->limit_per_second, 4e9, 1);
+  EXPECT_TRUE(output::verdict_text(measured, x87).find("those of x87, and the peak of double precision is 10 times") !=
+              std::string::npos)
+      << output::verdict_text(measured, x87);
+  Roofline unmeasured = roofline();
+  unmeasured.points.push_back(x87);
+  EXPECT_EQ(output::roofline_notes(unmeasured).back(),
+            "`tally memory ceilings` measured no peak of x87 (100 % of the operations): they are compared with that of "
+            "double precision");
+  measured.points.push_back(x87);
+  EXPECT_EQ(output::roofline_notes(measured).size() + 1, output::roofline_notes(unmeasured).size());
+}
+
 TEST(Roofline, ceilings_are_those_of_the_busy_processors) {
   const auto bandwidths = ceilings().bandwidths;
   EXPECT_EQ(output::processors_of(roofline(0.4)), 1);

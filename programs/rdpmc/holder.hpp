@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "programs/rdpmc/processors.hpp"
 #include "programs/rdpmc/rdpmc.hpp"
-#include "tally/counting/backend/choose/processors.hpp"
 
 namespace tally::rdpmc {
 
@@ -13,7 +13,7 @@ namespace tally::rdpmc {
 struct Task {
   std::string root;
   std::vector<SwitchChange> switches;  ///< to apply
-  std::vector<backend::ProcessorEvent> events;
+  std::vector<ProcessorEvent> events;
   std::vector<linux::PmuDevice> cores;
   Pin pin;
 };

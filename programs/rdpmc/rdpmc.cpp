@@ -99,7 +99,7 @@ Result<RdpmcStatus> on(const std::vector<event::Event>& events, const std::strin
   const auto cores = cores_of(root);
   if (!cores) return fail(cores.error());
   if (cores->empty()) return fail(Code::cannot_measure, no_counters, "`tally doctor` shows why");
-  auto requested = backend::processor_events(events, *cores);
+  auto requested = processor_events(events, *cores);
   if (!requested) return fail(requested.error());
   const auto folder = linux::RunFolder::enter(folder_of(root));
   if (!folder) return fail(permission_error(folder.error(), "on"));
@@ -126,7 +126,7 @@ Result<RdpmcStatus> on(const std::vector<event::Event>& events, const std::strin
   auto standing = read_status(root, *cores);
   if (!standing) return standing;
   standing->notices = before->notices;
-  for (const backend::ProcessorEvent& event : task.events) {
+  for (const ProcessorEvent& event : task.events) {
     if (!event.doubt.empty()) standing->notices.push_back(fmt::format("{}: {}", event.name, event.doubt));
   }
   return standing;

@@ -19,6 +19,10 @@ TEST(Peaks, one_kernel_is_present_for_each_precision_and_width) {
   }
   for (const char* const precision : {"single", "double"})
     for (const int bits : {0, 128}) EXPECT_TRUE(widths.count({precision, bits})) << precision << bits;
+#if defined(__x86_64__)
+  EXPECT_TRUE(widths.count({"x87", 0}));
+  EXPECT_EQ(widths.count({"bf16", 512}), __builtin_cpu_supports("avx512bf16") != 0 ? 1U : 0U);
+#endif
 }
 
 TEST(Peaks, a_triad_writes_each_number_of_its_range_and_no_other) {

@@ -97,8 +97,8 @@ TEST(GridInATerminal, wraps_formulas_and_leaves_them_out_before_it_cuts_them) {
   Grid grid({{"metric"}, {"value", Align::right}, formula_column("formula"), key_column("trust")});
   grid.add({"rate", "50 %", "(operations - operations-scalar) / operations", "exact"});
   EXPECT_EQ(grid.text(50),
-            " metric  value  formula                     trust\n"
-            " rate     50 %  (operations -               exact\n"
+            " metric  value  formula                      trust\n"
+            " rate     50 %  (operations -                exact\n"
             "                operations-scalar) /\n"
             "                operations\n");
   EXPECT_EQ(grid.text(38),

@@ -144,11 +144,10 @@ std::optional<Roofline> read_roofline(const Json& json) {
                         .seconds_high = optional<double>(row, "seconds_high"),
                         .reason = text(row, "reason"),
                         .kernel_share = optional<double>(row, "kernel_share"),
-                        .busy_processors = optional<double>(row, "busy_processors")};
-    const auto operations = [&row](const char* key) { return row.contains(key) ? count(row.at(key)) : 0; };
-    point.half = operations("half");
-    point.bf16 = operations("bf16");
-    point.x87 = operations("x87");
+                        .busy_processors = optional<double>(row, "busy_processors"),
+                        .half = optional_count(row, "half").value_or(0),
+                        .bf16 = optional_count(row, "bf16").value_or(0),
+                        .x87 = optional_count(row, "x87").value_or(0)};
     for (const Json& level : row.at("levels")) point.levels.push_back({text(level, "level"), count(level.at("bytes"))});
     roofline.points.push_back(std::move(point));
   }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/roofline.hpp"

@@ -79,7 +79,7 @@ Result<result::Ceilings> ceilings_of_host() {
   auto ceilings = stored_ceilings("/");
   if (ceilings) return *std::move(ceilings);
   return fail(Code::cannot_measure, "--roofline: the ceilings of this machine were not measured",
-              "measure them once, in some 5 seconds: `tally memory ceilings`");
+              "measure them once, in some 10 seconds: `tally memory ceilings`");
 }
 
 std::optional<NativeTime> native_time(const result::Stat& stat) {
@@ -94,8 +94,7 @@ std::optional<NativeTime> native_time(const result::Stat& stat) {
 result::Roofline program_roofline(const result::Stat& stat, const std::optional<NativeTime>& time,
                                   result::Ceilings ceilings) {
   result::Roofline roofline{.ceilings = std::move(ceilings)};
-  const auto misses = index_of(stat, "cache-misses");
-  if (misses) roofline.model = stat.events[*misses].total.count.model;
+  if (const auto misses = index_of(stat, "cache-misses")) roofline.model = stat.events[*misses].total.count.model;
   result::RooflinePoint point = point_of(roofline.ceilings, [&](std::string_view event) {
     const auto index = index_of(stat, event);
     return index ? stat.events[*index].total.count.value.value_or(0) : 0;
@@ -117,26 +116,22 @@ result::Roofline program_roofline(const result::Stat& stat, const std::optional<
 
 namespace {
 
-struct Missing {
-  bool any = false;
-  std::string text{};  ///< the noticeable shares
-};
-
-// Counts that are known only at run time have no function: those of masked instructions, gathers and `rep`.
-Missing missing_in_functions(const result::Profile& counts) {
+// Counts that are known only at run time have no function: those of masked instructions, gathers and `rep`. Returns
+// their noticeable shares; nothing if there are none.
+std::optional<std::string> missing_in_functions(const result::Profile& counts) {
   constexpr double noticeable_percent = 0.1;
-  bool any = false;
-  std::vector<std::string> shares;
+  std::optional<std::string> shares;
   for (const auto& [event, name] : {std::pair{"fp-operations", "operations"}, std::pair{"load-bytes", "loaded bytes"},
                                     std::pair{"store-bytes", "stored bytes"}}) {
     const auto index = index_of(counts.stat, event);
     if (!index || counts.repeated[*index] == 0) continue;
     const auto whole = static_cast<double>(output::total_count(counts, *index));
     const double percent = 100 * static_cast<double>(counts.repeated[*index]) / whole;
-    any = true;
-    if (percent >= noticeable_percent) shares.push_back(fmt::format("{} of the {}", percent_text(percent), name));
+    if (!shares) shares = "";
+    if (percent >= noticeable_percent)
+      *shares += fmt::format("{}{} of the {}", shares->empty() ? "" : ", ", percent_text(percent), name);
   }
-  return {any, join(shares, ", ")};
+  return shares;
 }
 
 }  // namespace
@@ -158,9 +153,9 @@ void add_functions(result::Roofline& roofline, const result::Profile& counted, c
   // Shares of the program's time, because the sampled run takes another one. Several processors that are busy together
   // share a function's samples, so that its part takes less time.
   const double elapsed = roofline.points.front().seconds.value_or(whole / 1e9 / std::max(1.0, busy_processors));
-  const Missing missing = missing_in_functions(counts);
-  if (!missing.text.empty())
-    roofline.notes.push_back(missing.text + " are those of masked and string instructions, which functions lack");
+  const auto missing = missing_in_functions(counts);
+  if (missing && !missing->empty())
+    roofline.notes.push_back(*missing + " are those of masked and string instructions, which functions lack");
   for (const output::ProfileSum& sum : output::sums_of(samples, output::ProfileBy::function)) {
     const double share = whole > 0 ? static_cast<double>(sum.counts[0]) / whole : 0;
     const FunctionKey key = key_of(samples, sum.function, sampled_names);
@@ -172,7 +167,7 @@ void add_functions(result::Roofline& roofline, const result::Profile& counted, c
     });
     point.kind = "function";
     point.name = key.second;
-    point.trust = !missing.any ? roofline.points.front().trust : Trust::partial;
+    point.trust = !missing ? roofline.points.front().trust : Trust::partial;
     if (sum.samples[0] >= few_samples) {
       const ShareInterval interval = output::share_of_samples(samples, 0, sum.counts[0]);
       point.seconds = share * elapsed;
@@ -193,25 +188,16 @@ const Count* count_of(const RegionCounts& counts, std::string_view event) {
   return row == counts.events.end() || !row->total.value ? nullptr : &row->total;
 }
 
-std::string lowest_level(const result::Ceilings& ceilings) {
-  return ceilings.bandwidths.empty() ? "" : ceilings.bandwidths.back().of;
-}
-
-// Processor time of the thread that was longest in a region; nothing if no thread has it.
-std::optional<double> seconds_of(const RegionResult& region) {
-  std::optional<double> longest;
-  for (const RegionThread& thread : region.threads)
-    if (const Count* const time = count_of(thread.counts, "task-clock"))
-      longest = std::max(longest.value_or(0), static_cast<double>(*time->value) / 1e9);
-  return longest;
-}
-
-// Processor time of all threads in a region.
-double processor_seconds_of(const RegionResult& region) {
+// Sets the time of a point: that of the thread that was longest in a region; none if no thread has it.
+void set_time(result::RooflinePoint& point, const RegionResult& region) {
   double sum = 0;
   for (const RegionThread& thread : region.threads)
-    if (const Count* const time = count_of(thread.counts, "task-clock")) sum += static_cast<double>(*time->value) / 1e9;
-  return sum;
+    if (const Count* const time = count_of(thread.counts, "task-clock")) {
+      const double seconds = static_cast<double>(*time->value) / 1e9;
+      point.seconds = std::max(point.seconds.value_or(0), seconds);
+      sum += seconds;
+    }
+  if (point.seconds.value_or(0) > 0) point.busy_processors = sum / *point.seconds;
 }
 
 }  // namespace
@@ -232,7 +218,6 @@ void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRe
     };
     const std::vector<const RegionResult*> all = named(counted);
     if (all.empty()) continue;
-    Trust trust = Trust::exact;
     result::RooflinePoint point = point_of(roofline.ceilings, [&](std::string_view event) {
       std::int64_t sum = 0;
       for (const RegionResult* const region : all)
@@ -242,7 +227,7 @@ void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRe
     for (const RegionResult* const region : all)
       for (const char* const event : {"fp-operations", "load-bytes", "store-bytes"}) {
         const Count* const count = count_of(region->all, event);
-        trust = std::max(trust, count == nullptr ? Trust::absent : count->trust);
+        point.trust = std::max(point.trust, count == nullptr ? Trust::absent : count->trust);
       }
     // Programs that were compiled with release 0.9.0 count fewer events than all levels need.
     const auto lacks = [&](const char* event) {
@@ -250,7 +235,8 @@ void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRe
                          [&](const RegionResult* region) { return count_of(region->all, event) == nullptr; });
     };
     for (std::size_t i = point.levels.size(); i-- > 0;) {
-      const bool is_last = i + 1 == point.levels.size() && point.levels[i].level == lowest_level(roofline.ceilings);
+      const bool is_last =
+          i + 1 == point.levels.size() && point.levels[i].level == roofline.ceilings.bandwidths.back().of;
       const bool is_unknown = is_last  ? lacks("cache-misses")
                               : i == 0 ? lacks("L1-dcache-load-misses") || lacks("L1-dcache-store-misses")
                                        : lacks("L2-misses");
@@ -258,11 +244,9 @@ void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRe
     }
     point.kind = "region";
     point.name = name;
-    point.trust = trust;
     const std::vector<const RegionResult*> times = named(native);
-    if (times.size() == 1 && trust != Trust::absent) point.seconds = seconds_of(*times.front());
-    if (point.seconds.value_or(0) > 0) point.busy_processors = processor_seconds_of(*times.front()) / *point.seconds;
-    if (trust == Trust::absent)
+    if (times.size() == 1 && point.trust != Trust::absent) set_time(point, *times.front());
+    if (point.trust == Trust::absent)
       point.reason = "its operations or bytes were not counted";
     else if (times.size() > 1)
       point.reason = "several processes have this region, and may have been in it at the same time";

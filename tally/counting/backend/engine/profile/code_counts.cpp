@@ -280,10 +280,11 @@ class ProfileReader {
       return std::size_t{t.number} + i < counters.size() ? counters[t.number + i] : 0;
     };
     if (is_only_mix_) {
+      FormExecutions::Log& executions = executions_.of(number);
       return channel::walk(t, places, counter, [&](const channel::CodePlace& p, std::uint64_t reached, auto, auto) {
         if (reached == 0 || (p.flags & channel::place_is_end)) return;
         const std::uint32_t form = forms == nullptr ? 0 : forms[&p - places];
-        executions_.add(number, form, p.loads, p.stores, static_cast<std::int64_t>(reached));
+        executions.add(form, p.loads, p.stores, static_cast<std::int64_t>(reached));
       });
     }
     std::vector<InstructionCount>& counted = counted_[owner];

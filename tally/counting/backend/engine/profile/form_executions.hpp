@@ -15,17 +15,24 @@ class FormExecutions {
  public:
   using ByForm = std::unordered_map<FormKey, std::int64_t, FormKey::Hash>;
 
-  /// Adds executions of a form in this log by an instruction with these numbers of accesses.
-  void add(std::uint32_t log, std::uint32_t form, std::uint8_t loads, std::uint8_t stores, std::int64_t n) {
-    Log& of_log = counts_[log];
-    if (loads >= few || stores >= few) {  // `enter`
-      of_log.others[{form, loads, stores}] += n;
-      return;
+  /// Those of one log.
+  struct Log {
+    /// Adds executions of a form by an instruction with these numbers of accesses.
+    void add(std::uint32_t form, std::uint8_t loads, std::uint8_t stores, std::int64_t n) {
+      if (loads >= few || stores >= few) {  // `enter`
+        others[{form, loads, stores}] += n;
+        return;
+      }
+      const std::size_t i = (std::size_t{form} * few + loads) * few + stores;
+      if (i >= counts.size()) counts.resize(i + 1);
+      counts[i] += n;
     }
-    const std::size_t i = (std::size_t{form} * few + loads) * few + stores;
-    if (i >= of_log.counts.size()) of_log.counts.resize(i + 1);
-    of_log.counts[i] += n;
-  }
+
+    std::vector<std::int64_t> counts;  // by form, loads and stores
+    std::map<std::tuple<std::uint32_t, std::uint8_t, std::uint8_t>, std::int64_t> others;
+  };
+
+  Log& of(std::uint32_t log) { return counts_[log]; }
 
   /// Returns the sums. `form_of(log, form)`: the form, null if it is unknown.
   template <class FormOf>
@@ -44,10 +51,6 @@ class FormExecutions {
 
  private:
   static constexpr std::uint8_t few = 4;
-  struct Log {
-    std::vector<std::int64_t> counts;  // by form, loads and stores
-    std::map<std::tuple<std::uint32_t, std::uint8_t, std::uint8_t>, std::int64_t> others;
-  };
   std::unordered_map<std::uint32_t, Log> counts_;
 };
 

@@ -9,7 +9,7 @@
 #include "tally/linux/machine/pmu_devices.hpp"
 #include "tally/linux/perf/perf_event.hpp"
 
-namespace tally::backend {
+namespace tally::rdpmc {
 
 /// An event on the CPUs of one PMU.
 struct ProcessorEvent {
@@ -25,4 +25,4 @@ struct ProcessorEvent {
 Result<std::vector<ProcessorEvent>> processor_events(const std::vector<event::Event>& events,
                                                      const std::vector<linux::PmuDevice>& cores);
 
-}  // namespace tally::backend
+}  // namespace tally::rdpmc

@@ -1,4 +1,4 @@
-#include "tally/counting/backend/choose/processors.hpp"
+#include "programs/rdpmc/processors.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/perf/encode.hpp"
 
-namespace tally::backend {
+namespace tally::rdpmc {
 
 Result<std::vector<ProcessorEvent>> processor_events(const std::vector<event::Event>& events,
                                                      const std::vector<linux::PmuDevice>& cores) {
@@ -15,7 +15,7 @@ Result<std::vector<ProcessorEvent>> processor_events(const std::vector<event::Ev
   for (const event::Event& event : events) {
     std::string why = "no processor counter counts it";
     const std::size_t before = all.size();
-    for (const perf::Encoded& kind : perf::encode(event, cores)) {
+    for (const backend::perf::Encoded& kind : backend::perf::encode(event, cores)) {
       const auto is_its = [&](const linux::PmuDevice& core) { return core.name == kind.source.name; };
       if (!kind.why_none.empty()) {
         why = kind.why_none;
@@ -31,4 +31,4 @@ Result<std::vector<ProcessorEvent>> processor_events(const std::vector<event::Ev
   return all;
 }
 
-}  // namespace tally::backend
+}  // namespace tally::rdpmc

@@ -279,6 +279,8 @@ TEST(MixOfFunctions, IsNotTheOneOfStat) {
   const Finished run =
       tally({"stat", "--mix", "-e", "instructions", "--function", "sse", "--", MIXED, "sse", "005000"});
   EXPECT_NE(run.err.find("note: the mix is that of the whole program"), std::string::npos) << run.err;
+  const Finished late = tally({"stat", "--mix", "-e", "instructions", "--delay", "1", "--", MIXED, "sse", "005000"});
+  EXPECT_NE(late.err.find("note: the mix is that of the whole run"), std::string::npos) << late.err;
 }
 
 TEST(MixOfFunctions, IsATable) {

@@ -95,9 +95,8 @@ void add_notice_about_corrections(result::Stat& stat) {
     any = any || correction;
     if (correction && correction->each == 0) unchanged.push_back(row.total.name.text());
   }
-  if (!unchanged.empty()) {
+  if (!unchanged.empty())
     stat.notices.push_back("page faults add nothing to " + join(unchanged, ", ") + " on this machine (measured)");
-  }
   if (!any) {
     stat.notices.emplace_back(
         "--corrections has no effect here: page faults and interrupts add only to instructions and branches that a PMU "
@@ -259,9 +258,10 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   }
   const int complete = add_rows(stat, options, signals);
   stat.metrics = metrics(options, stat, options.runs > 1 && complete > 0);
-  if (count.processes && stat.runs.front().processes.empty()) {
-    stat.notices.push_back("a native run cannot count processes separately: only their sum is known");
-  }
+  if (count.processes && stat.runs.front().processes.empty())
+    stat.notices.emplace_back("a native run cannot count processes separately: only their sum is known");
+  if (count.mix && count.timing.is_partial())
+    stat.notices.emplace_back("the mix is that of the whole run, not of the counted time");
   if (count.mix && stat.of_parts)
     stat.notices.emplace_back("the mix is that of the whole program: `tally profile --mix` has that of each function");
   if (count.count_interrupts) add_notice_about_corrections(stat);

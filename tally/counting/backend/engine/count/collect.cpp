@@ -388,7 +388,7 @@ Count under_engine(const event::Event& event, const Count& native, const std::st
     case event::Id::task_clock:
     case event::Id::cpu_clock:
     case event::Id::user_time:
-    case event::Id::system_time: return downgraded(native, Trust::partial, "under the engine; a native run is shorter");
+    case event::Id::system_time: return downgraded(native, Trust::partial, "slower under the engine: use --native");
     default: return downgraded(native, Trust::partial, own.empty() ? "includes the engine's overhead" : own);
   }
 }

@@ -138,6 +138,21 @@ TEST_F(ForeignTexts, symbols_are_escaped_in_every_form) {
   fs::remove(program);
 }
 
+TEST_F(ForeignTexts, line_breaks_in_symbols_end_no_record) {
+  const TemporaryFile program("broken");
+  const std::string build = "objcopy --redefine-sym eleven=\"$(printf 'two\\nlines')\" " PROFILED " " + program.path();
+  if (Running({"/bin/sh", "-c", build}).finish().code() != 0) GTEST_SKIP() << "there is no objcopy";
+  for (const char* const format : {"table", "callgrind", "cachegrind", "folded", "speedscope", "autofdo", "bolt",
+                                   "bolt-preagg", "order", "lcov", "html", "json"}) {
+    SCOPED_TRACE(format);
+    const TemporaryFile file("profile");
+    EXPECT_EQ(tally(profiled(format, file.path(), {program.path()}, {"--calls", "-e", "instructions"})).code(), 0);
+    const std::string text = file.content().value_or("");
+    EXPECT_FALSE(text.empty());
+    EXPECT_EQ(lines_that_begin(text, "lines"), 0u) << text.substr(0, 1000);
+  }
+}
+
 TEST_F(ForeignTexts, stored_profiles_are_escaped_when_they_are_read) {
   const TemporaryFile one("one.json"), other("other.json");
   for (const TemporaryFile* const file : {&one, &other}) {

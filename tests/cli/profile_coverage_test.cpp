@@ -61,6 +61,32 @@ TEST_F(ProfileCoverage, lcov_has_lines_functions_and_branches) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
 
+// lcov 1 reads names up to a comma, so it would merge "f(int, int)" and "f(int, long)".
+TEST_F(ProfileCoverage, overloads_and_static_functions_of_one_name_are_distinct) {
+  if (shell("command -v g++").code() != 0) GTEST_SKIP() << "g++ is not installed";
+  const TemporaryFile first("first.cpp", R"(#define INLINED static inline __attribute__((always_inline))
+INLINED int helper(int n) { return n * 3; }
+__attribute__((noinline)) int f(int a, int b) { return a + b; }
+__attribute__((noinline)) int f(int a, long b) { return a * b; }
+int many(int n) { return n > 100 ? f(helper(n), 2L) : f(n, 2); }
+)");
+  const TemporaryFile second("second.cpp", R"(#define INLINED static inline __attribute__((always_inline))
+volatile int sum;
+int many(int n);
+INLINED int helper(int n) { return n + many(n); }
+int main() { for (int i = 0; i < 10; i++) sum += helper(i); return 0; }
+int (*volatile pointer)(int) = helper;
+)");
+  const TemporaryFile output("distinct.info");
+  ASSERT_EQ(shell(fmt::format("g++ -O1 -g -o {} {} {}", program_.path(), first.path(), second.path())).code(), 0);
+  if (profile(output.path()).code() == 125) GTEST_SKIP() << "built without libdw";
+  const std::string text = output.content().value_or("");
+  for (const char* line :
+       {"FN:3,_Z1fii\n", "FN:4,_Z1fil\n", "FNDA:10,_Z1fii\n", "FNDA:0,_Z1fil\n", "FNF:4\nFNH:2\n", "FN:2,helper\n",
+        "FNDA:0,helper\n", "FN:4,_ZL6helperi\n", "FNDA:10,_ZL6helperi\n", "FNF:2\nFNH:2\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+}
+
 TEST_F(ProfileCoverage, has_every_line_that_gcov_calls_executed) {
   const TemporaryFile output("tested.info");
   ASSERT_EQ(profile(output.path()).code(), 0);

@@ -24,6 +24,7 @@
 #include "tally/counting/profile/vdso.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/process/finishing.hpp"
+#include "tally/linux/symbol/names.hpp"
 #include "tally/output/analysis/sort_rows.hpp"
 
 namespace tally::profile {
@@ -35,10 +36,18 @@ struct Object {
   std::unordered_map<std::uint64_t, std::uint32_t> functions;  // by address
   std::map<std::string_view, std::uint32_t> sources;
   std::vector<std::uint32_t> inlines;  // for each of its inlined functions, the index in the profile
-  std::unordered_map<std::string, std::uint32_t> inlined_functions;  // by name
-  std::unordered_map<std::string_view, std::uint64_t>
-      addresses;  // of all functions by name, if inlined ones are requested
+  std::map<std::tuple<std::string, std::string_view, std::uint32_t>, std::uint32_t>
+      inlined_functions;  // by name and declaration
+  // Of all functions, if inlined ones are requested: by name, and by name without scope and parameters.
+  std::unordered_map<std::string, std::vector<std::uint64_t>> addresses;
 };
+
+/// "ns::f(int)" → "f".
+std::string unqualified(const std::string& name) {
+  const std::string bare = symbol::without_parameters(name);
+  const std::size_t scope = bare.rfind("::", bare.find('<'));
+  return scope == std::string::npos ? bare : bare.substr(scope + 2);
+}
 
 class Resolver {
  public:
@@ -253,19 +262,28 @@ class Resolver {
     return number == InlinedCode::none ? result::ProfileInline::none : object.inlines[number];
   }
 
-  /// Returns the function for an inlined one: the function of that name in the file if it exists, else a new one.
+  /// Returns the function for an inlined one: that of the same name and declaration in the file, else a new one. Static
+  /// functions of several sources may have the same name.
   std::uint32_t inlined_function(std::uint32_t file, Object& object, const InlinedCode& code) {
-    const auto [place, is_new] = object.inlined_functions.try_emplace(code.name, 0);
+    const SourceLine& declared = code.declared;
+    const auto [place, is_new] = object.inlined_functions.try_emplace({code.name, declared.file, declared.line}, 0);
     if (!is_new) return place->second;
     if (object.addresses.empty())
-      for (const NamedCode& named_code : object.names->functions())
-        object.addresses.try_emplace(named_code.name, named_code.address);
-    if (const auto own = object.addresses.find(code.name); own != object.addresses.end())
-      return place->second = function(file, object, own->second, 0);
+      for (const NamedCode& named_code : object.names->functions()) {
+        object.addresses[named_code.name].push_back(named_code.address);
+        // gcc describes inlined static functions of C++ without their linker names.
+        if (named_code.linker_name.starts_with("_ZL") ||
+            named_code.linker_name.find("_GLOBAL__N_") != std::string::npos)
+          object.addresses[unqualified(named_code.name)].push_back(named_code.address);
+      }
+    if (const auto named = object.addresses.find(code.name); named != object.addresses.end())
+      for (const std::uint64_t own : named->second)
+        if (declared.line == 0 || object.names->declaration_of(own) == declared)
+          return place->second = function(file, object, own, 0);
     result_.functions.push_back({code.name, file, 0, 0, 0, 0, code.linker_name});
-    if (code.declared.line != 0) {
-      result_.functions.back().source = source(object, code.declared.file);
-      result_.functions.back().line = code.declared.line;
+    if (declared.line != 0) {
+      result_.functions.back().source = source(object, declared.file);
+      result_.functions.back().line = declared.line;
     }
     return place->second = static_cast<std::uint32_t>(result_.functions.size() - 1);
   }

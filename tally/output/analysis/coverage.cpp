@@ -49,16 +49,17 @@ bool is_moved_part(const result::ProfileFunction& function) {
 }
 
 void add_functions(const result::Profile& profile, std::vector<CoveredFile*>& files) {
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::string>, std::int64_t> calls;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::string>, CoveredFunction> calls;
   const auto add = [&](const result::ProfileFunction& function, std::int64_t count) {
-    if (function.line != 0 && files[function.source] != nullptr && !is_moved_part(function))
-      calls[{function.source, function.line, function.name}] += count;
+    if (function.line == 0 || files[function.source] == nullptr || is_moved_part(function)) return;
+    const std::string& linker_name = function.linker_name.empty() ? function.name : function.linker_name;
+    CoveredFunction& covered = calls[{function.source, function.line, linker_name}];
+    covered = {function.name, function.line, covered.calls + count, linker_name};
   };
   for (const result::ProfileFunction& function : profile.functions) add(function, function.entered);
   for (const auto& [copy, count] : executions_of_copies(profile))
     add(profile.functions[profile.inlines[copy].function], count);
-  for (const auto& [key, count] : calls)
-    files[std::get<0>(key)]->functions.push_back({std::get<2>(key), std::get<1>(key), count});
+  for (const auto& [key, covered] : calls) files[std::get<0>(key)]->functions.push_back(covered);
 }
 
 void add_branches(const result::Profile& profile, std::vector<CoveredFile*>& files) {

@@ -54,10 +54,11 @@ std::string profile_lcov(const result::Profile& profile, const ProfileStyle& sty
   for (const auto& [path, file] : coverage_of(profile, style.coverage)) {
     text += fmt::format("TN:\nSF:{}\n", printable(path));
     std::size_t called = 0, number = 0;
+    // lcov 1 reads names up to a comma, so those of parameters would make overloads equal.
     for (const CoveredFunction& function : file.functions)
-      text += fmt::format("FN:{},{}\n", function.line, printable(function.name));
+      text += fmt::format("FN:{},{}\n", function.line, printable(function.linker_name));
     for (const CoveredFunction& function : file.functions) {
-      text += fmt::format("FNDA:{},{}\n", function.calls, printable(function.name));
+      text += fmt::format("FNDA:{},{}\n", function.calls, printable(function.linker_name));
       called += function.calls > 0;
     }
     text += fmt::format("FNF:{}\nFNH:{}\n", file.functions.size(), called);

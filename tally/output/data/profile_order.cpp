@@ -30,8 +30,9 @@ std::vector<Ordered> order_of(const result::Profile& profile, const ProfileStyle
   for (const auto& [index, count] : executed) {
     const result::ProfileFunction& function = profile.functions[index];
     const std::string& name = function.linker_name.empty() ? function.name : function.linker_name;
-    // Code outside of functions, and entries of the linkage table, are not the compiler's to place.
-    if (count > 0 && !name.starts_with('[') && !name.ends_with("@plt"))
+    // Code outside of functions, and entries of the linkage table, are not the compiler's to place. The format cannot
+    // express a line break.
+    if (count > 0 && !name.starts_with('[') && !name.ends_with("@plt") && name.find('\n') == std::string::npos)
       order.push_back({style.by_first ? function.first : 0, count, index, name});
   }
   std::sort(order.begin(), order.end(), [](const Ordered& a, const Ordered& b) {

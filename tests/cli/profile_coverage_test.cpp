@@ -87,6 +87,20 @@ int (*volatile pointer)(int) = helper;
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
 
+TEST_F(ProfileCoverage, omits_standard_libraries) {
+  const TemporaryFile source("own.c", R"(int own(int n) { return n + 1; }
+int main(void) { return generic(own(-1)); }
+#line 1 "/rustc/59807616e1fa/library/core/src/lib.rs"
+int generic(int n) { return n; }
+)");
+  const TemporaryFile output("own.info");
+  ASSERT_EQ(shell("gcc -O0 -g -w -std=gnu89 -o " + program_.path() + " " + source.path()).code(), 0);
+  if (profile(output.path()).code() == 125) GTEST_SKIP() << "built without libdw";
+  EXPECT_EQ(output.content().value_or("").find("SF:/rustc"), std::string::npos);
+  EXPECT_EQ(profile(output.path(), {"--include", "*"}).code(), 0);
+  EXPECT_NE(output.content().value_or("").find("SF:/rustc/59807616e1fa/library/core/src/lib.rs"), std::string::npos);
+}
+
 TEST_F(ProfileCoverage, has_every_line_that_gcov_calls_executed) {
   const TemporaryFile output("tested.info");
   ASSERT_EQ(profile(output.path()).code(), 0);

@@ -19,12 +19,21 @@ bool matches_any(const std::vector<std::string>& patterns, const std::string& pa
   });
 }
 
-/// Files of the system are not what is tested.
-bool is_systems(const std::string& path) { return path.starts_with("/usr/") || path.starts_with("/lib"); }
+/// Files of the system are not what is tested. Images of containers build programs below /usr/src.
+bool is_systems(const std::string& path) {
+  return (path.starts_with("/usr/") && !path.starts_with("/usr/src/")) || path.starts_with("/lib");
+}
+
+/// Headers and runtimes: those of Rust by Debian, and by its own releases; those of Go's releases.
+bool is_systems_source(const std::string& path) {
+  constexpr const char* folders[] = {"/usr/include/", "/usr/lib/",   "/usr/src/rustc-",
+                                     "/rustc/",       "/rust/deps/", "/usr/local/go/src/"};
+  return std::any_of(std::begin(folders), std::end(folders),
+                     [&](const char* folder) { return path.starts_with(folder); });
+}
 
 bool is_selected(const CoverageSelection& selection, const result::ProfileObject& object, const std::string& path) {
-  const bool is_systems_source = path.starts_with("/usr/include/") || path.starts_with("/usr/lib/");
-  if (selection.include.empty() && (is_systems(object.name) || is_systems_source)) return false;
+  if (selection.include.empty() && (is_systems(object.name) || is_systems_source(path))) return false;
   return (selection.include.empty() || matches_any(selection.include, path)) && !matches_any(selection.exclude, path);
 }
 

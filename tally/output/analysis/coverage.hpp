@@ -35,7 +35,7 @@ struct CoveredFile {
 };
 
 /// By path. A line was executed as often as the most frequent of its instructions; copies of a line in several
-/// functions, and inlined ones, are added. Without patterns to include, omits the code of files below /usr and /lib.
+/// functions, and inlined ones, are added. Without patterns to include, omits the system's files and sources.
 std::map<std::string, CoveredFile> coverage_of(const result::Profile& profile, const CoverageSelection& selection);
 
 /// The selected source files that are newer than a program that has their lines: these may have moved.

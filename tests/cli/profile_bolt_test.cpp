@@ -180,5 +180,20 @@ TEST_F(ProfileBolt, names_the_missing_symbols_or_file) {
   EXPECT_NE(stripped.err.find("has no symbols"), std::string::npos) << stripped.err;
 }
 
+// BOLT removes the symbols of the old code, which the program may still execute.
+TEST_F(ProfileBolt, code_that_bolt_moved_has_the_name_of_its_section) {
+  const TemporaryFile source(
+      "old.c",
+      "volatile int v;\n__attribute__((noinline)) static void moved(int n) { while (n--) v++; }\n"
+      "int main(void) { moved(100000); return 0; }\n");
+  const std::string command = "gcc -O1 -o " + program_.path() + " " + source.path() +
+                              " && objcopy --rename-section .text=.bolt.org.text --strip-symbol=moved " +
+                              program_.path();
+  ASSERT_EQ(shell(command).code(), 0);
+  const Finished run = tally({"profile", "-q", "--", program_.path()});
+  EXPECT_NE(run.err.find(" [.bolt.org.text]"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("old copies of functions that BOLT moved"), std::string::npos) << run.err;
+}
+
 }  // namespace
 }  // namespace tally::test

@@ -22,6 +22,7 @@
 #include "tally/linux/symbol/frames.hpp"
 #include "tally/linux/symbol/names.hpp"
 #include "tally/linux/symbol/other_names.hpp"
+#include "tally/output/analysis/profile_objects.hpp"
 
 namespace tally::profile {
 namespace {
@@ -217,13 +218,17 @@ class Names final : public CodeNames {
     add_frames(frames);
   }
 
-  /// Adds functions without a name, named after their start: "libz.so.1+0x2a40".
+  /// Adds functions without a name, named after their start: "libz.so.1+0x2a40". BOLT leaves old copies of functions in
+  /// a section of their own, without symbols.
   void add_frames(const std::vector<symbol::Frame>& frames) {
     std::vector<NamedCode> nameless;
     for (const symbol::Frame& frame : frames) {
       // A linkage table has one frame for all entries.
-      if (function_of(*this, frame.address) != nullptr || section_of(frame.address).name.starts_with("[.plt")) continue;
-      nameless.push_back({fmt::format("{}+{:#x}", file_, frame.address), frame.address, frame.bytes, false});
+      const std::string section = section_of(frame.address).name;
+      if (function_of(*this, frame.address) != nullptr || section.starts_with("[.plt")) continue;
+      const bool is_old = section == output::section_before_bolt;
+      nameless.push_back({fmt::format("{}+{:#x}{}", file_, frame.address, is_old ? " " + section : ""), frame.address,
+                          frame.bytes, false});
     }
     if (nameless.empty()) return;
     const auto named = static_cast<std::ptrdiff_t>(functions_.size());

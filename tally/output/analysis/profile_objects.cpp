@@ -70,7 +70,7 @@ std::vector<std::string> nameless_lines(const result::Profile& profile) {
 
 std::string unnamed_share_line(const result::Profile& profile) {
   constexpr double least_percent = 10;
-  double all = 0, unnamed = 0;
+  double all = 0, unnamed = 0, old = 0;
   std::map<std::string, double> files;
   for (std::size_t i = 0; i < profile.rows.size(); ++i) {
     const result::ProfileFunction& function = profile.functions[profile.rows[i].function];
@@ -80,17 +80,21 @@ std::string unnamed_share_line(const result::Profile& profile) {
     if (!function.name.starts_with(file + "+0x")) continue;
     unnamed += count;
     files[file] += count;
+    if (function.name.ends_with(section_before_bolt)) old += count;
   }
   if (unnamed * 100 < all * least_percent || unnamed == 0) return "";
   const auto most = std::max_element(files.begin(), files.end(),
                                      [](const auto& one, const auto& other) { return one.second < other.second; });
   const bool is_program = !profile.stat.command.empty() && most->first == file_name(profile.stat.command.front());
-  return fmt::format(
-      "{:.0f} % of {} is in functions without names, most of it in {}: {}", 100 * unnamed / all,
-      profile.stat.events.front().total.name.text(), most->first,
-      is_program ? "link it without -s and do not strip it; `tally stat --function` accepts the printed "
-                   "addresses as names"
-                 : "install its debug symbols (Debian: libc6-dbg, NAME-dbg or NAME-dbgsym), or use --debuginfod");
+  const char* const hint =
+      old * 2 > unnamed
+          ? "old copies of functions that BOLT moved; `nm` of the file before BOLT names their addresses, "
+            "and llvm-bolt -skip-funcs=NAME excludes those that BOLT cannot move"
+      : is_program ? "link it without -s and do not strip it; `tally stat --function` accepts the printed "
+                     "addresses as names"
+                   : "install its debug symbols (Debian: libc6-dbg, NAME-dbg or NAME-dbgsym), or use --debuginfod";
+  return fmt::format("{:.0f} % of {} is in functions without names, most of it in {}: {}", 100 * unnamed / all,
+                     profile.stat.events.front().total.name.text(), most->first, hint);
 }
 
 std::vector<std::string> unread_lines(const result::Profile& profile) {

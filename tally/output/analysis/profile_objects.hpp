@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tally/output/result/profile_result.hpp"
 
 namespace tally::output {
+
+/// The section in which BOLT leaves the old copies of the functions that it moved.
+inline constexpr std::string_view section_before_bolt = "[.bolt.org.text]";
 
 /// Names of object files: their paths, or the last component. Ambiguous names get the beginning of the build ID,
 /// "prog [1f2e3d4c]", or if that is still ambiguous, a number, "prog #2".

@@ -120,7 +120,10 @@ class Resolver {
       opened.names = names_of_vdso();
       if (opened.names == nullptr) object.why_nameless = "not a file";
     } else if (!file.is_file()) {
-      object.why_nameless = why_no_file(file);
+      object.why_nameless = file.overwritten
+                                ? fmt::format("the program replaced the code of {} in memory", printable(file.path))
+                            : file.path.empty() ? "code that was generated at run time"
+                                                : "not a file";
     } else if (linux::is_interrupted()) {
       object.why_nameless = "tally was interrupted before it read them";
     } else if (auto mapped = names_of_mapped(file); mapped) {
@@ -135,11 +138,6 @@ class Resolver {
       object.why_nameless = mapped.error().message;
     }
     result_.objects.push_back(std::move(object));
-  }
-
-  static std::string why_no_file(const result::CodeFile& file) {
-    if (file.overwritten) return fmt::format("the program replaced the code of {} in memory", printable(file.path));
-    return file.path.empty() ? "code that was generated at run time" : "not a file";
   }
 
   static bool is_vdso(const result::CodeFile& file) { return file.inode == 0 && file.path == "[vdso]"; }
@@ -332,19 +330,15 @@ class Resolver {
 
   /// Finds the line of a function.
   void add_line(std::uint32_t function) {
-    if (with_source_.count(function) == 0) return;
+    if (with_source_.count(function) == 0 || linux::is_interrupted()) return;
     result::ProfileFunction& of = result_.functions[function];
     Object& object = objects_[of.object];
-    if (const auto line = beginning_of(*object.names, of.address)) {
+    // Reads the declaration at any cost only if its unit is read anyway: for large programs it takes a second.
+    if (const auto line = inlines_ == Inlines::yes ? object.names->declaration_of(of.address)
+                                                   : object.names->beginning_of(of.address)) {
       of.source = source(object, line->file);
       of.line = line->line;
     }
-  }
-
-  /// Reads the declaration at any cost only if its unit is read anyway: for large programs it takes a second.
-  std::optional<SourceLine> beginning_of(const CodeNames& names, std::uint64_t address) const {
-    if (linux::is_interrupted()) return std::nullopt;
-    return inlines_ == Inlines::yes ? names.declaration_of(address) : names.beginning_of(address);
   }
 
   const MadeCode& generated_code_of(const result::CodeOwner& of) {

@@ -26,10 +26,10 @@ bool is_systems(const std::string& path) {
 
 /// Headers and runtimes: those of Rust by Debian, and by its own releases; those of Go's releases.
 bool is_systems_source(const std::string& path) {
-  constexpr const char* folders[] = {"/usr/include/", "/usr/lib/",   "/usr/src/rustc-",
-                                     "/rustc/",       "/rust/deps/", "/usr/local/go/src/"};
-  return std::any_of(std::begin(folders), std::end(folders),
-                     [&](const char* folder) { return path.starts_with(folder); });
+  for (const char* const folder :
+       {"/usr/include/", "/usr/lib/", "/usr/src/rustc-", "/rustc/", "/rust/deps/", "/usr/local/go/src/"})
+    if (path.starts_with(folder)) return true;
+  return false;
 }
 
 bool is_selected(const CoverageSelection& selection, const result::ProfileObject& object, const std::string& path) {
@@ -106,17 +106,6 @@ std::string program_without_lines(const result::Profile& profile, const std::str
     if (!has_lines && !is_systems(path)) return path.substr(path.rfind('/') + 1);
   }
   return "";
-}
-
-/// Returns the executed lines in percent of those that have code; nothing if there are none.
-std::optional<double> line_coverage(const std::map<std::string, CoveredFile>& files) {
-  std::size_t lines = 0, executed = 0;
-  for (const auto& [path, file] : files) {
-    lines += file.lines.size();
-    executed += file.executed_lines();
-  }
-  if (lines == 0) return std::nullopt;
-  return 100.0 * static_cast<double>(executed) / static_cast<double>(lines);
 }
 
 }  // namespace
@@ -202,13 +191,18 @@ Result<CoverageCheck> check_coverage(const result::Profile& profile, const Cover
     if (limit) return fail(Code::cannot_measure, why, hint);
     check.notes = {why, hint};
   }
-  const auto percent = line_coverage(coverage_of(profile, selection));
-  if (!percent)
+  std::size_t lines = 0, executed = 0;
+  for (const auto& [path, file] : coverage_of(profile, selection)) {
+    lines += file.lines.size();
+    executed += file.executed_lines();
+  }
+  if (lines == 0)
     return fail(Code::cannot_measure, "no code has a source line in the selected files",
                 "compile with -g, do not strip or rebuild the program, and check --include and --exclude");
-  check.passes = !limit || *percent >= *limit;
+  const double percent = 100.0 * static_cast<double>(executed) / static_cast<double>(lines);
+  check.passes = !limit || percent >= *limit;
   if (!check.passes)
-    check.notes.push_back(fmt::format("{:.2f} % of the lines were executed, less than {} %", *percent, *limit));
+    check.notes.push_back(fmt::format("{:.2f} % of the lines were executed, less than {} %", percent, *limit));
   return check;
 }
 

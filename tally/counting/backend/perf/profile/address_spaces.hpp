@@ -34,8 +34,6 @@ class AddressSpaces {
 
   /// Adds a mapping that a process has from before.
   void add(std::int32_t process, const linux::CodeMapping& mapping);
-  /// Whether the process has been seen.
-  bool knows(std::int32_t process) const { return spaces_.count(process) != 0; }
 
   /// Returns the location of an instruction of a process; nothing if no code is mapped there.
   std::optional<CodePlace> find(std::int32_t process, std::uint64_t address) const;

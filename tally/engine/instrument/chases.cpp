@@ -70,7 +70,7 @@ void Path::pass(const CoreInstruction& code, const CoreInstruction& access) {
   follows |= loads(code) && (bit_of(code.at.base) & pointers) != 0 && is_near(code, access);
   // Fields of a structure are close to its start.
   const u32 parts = general_in(code.address) | general_in(code.sources);
-  bool points = code.operation == models::Operation::lea && parts != 0 && (parts & ~pointers) == 0;
+  bool points = adds_two(code.operation) && parts != 0 && (parts & ~pointers) == 0;
   if (variable.bytes != 0) {
     for (const Variable& each : results_in) follows |= loads(code) && each == variable;
     points = !stores(code) && variable == pointer_in;

@@ -64,7 +64,11 @@ models::Form form_of(const Details& details) {
       form.relative = o.mem.base == ZYDIS_REGISTER_RIP;
       form.address_parts = static_cast<u8>((o.mem.base != ZYDIS_REGISTER_NONE) + (o.mem.index != ZYDIS_REGISTER_NONE) +
                                            o.mem.disp.has_displacement);
+      form.scale = o.mem.index != ZYDIS_REGISTER_NONE ? o.mem.scale : 0;
     }
+    form.low_byte = o.type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                    ZydisRegisterGetClass(o.reg.value) == ZYDIS_REGCLASS_GPR8 &&
+                    (o.reg.value < ZYDIS_REGISTER_AH || o.reg.value > ZYDIS_REGISTER_BH);
     // Compares all source operands, as in `xor eax, eax` and `vpxor xmm0, xmm1, xmm1`.
     const bool is_result_only = i == 0 && raw.operand_count_visible == 3 + has_mask;
     if (o.type == ZYDIS_OPERAND_TYPE_REGISTER && !is_result_only) {
@@ -96,7 +100,7 @@ Operation kind_of(const Details& details, const models::Form& form) {
   const u64 key = u64{details.raw.mnemonic} << 32 | u64{form.bits} << 16 | u64{form.operands} << 8 |
                   u64{form.address_parts} << 4 | u64{form.immediate} << 3 | u64{form.memory} << 2 |
                   u64{form.locked} << 1 | u64{form.same_register} | u64{form.repeated} << 62 | u64{form.general} << 61 |
-                  u64{form.relative} << 60 | u64{1} << 63;
+                  u64{form.relative} << 60 | u64{form.scale} << 52 | u64{form.low_byte} << 51 | u64{1} << 63;
   CachedKind& entry = cache[channel::hash_bits(key, 10)];
   if (entry.key != key) {
     const char* name = ZydisMnemonicGetString(details.raw.mnemonic);
@@ -238,7 +242,8 @@ CoreInstruction read(const Instruction& in) {
     if ((by_front_end && r == stack) || is_no_mask(o)) continue;
     const bool reads = (o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0 || keeps_part(details, o);
     const bool is_idiom = result.operation == Operation::zeroing || result.operation == Operation::vector_ones;
-    if (!is_idiom && reads) add(result.sources, r);
+    const bool is_gathered = i == 0 && result.operation == Operation::gather;  // waiting for it takes no time
+    if (!is_idiom && !is_gathered && reads) add(result.sources, r);
     // A move into a part of a register is not renamed but merges the two.
     if (i == 0 && keeps_part(details, o)) {
       if (result.operation == Operation::move) result.operation = Operation::alu;

@@ -184,6 +184,25 @@ TEST_F(CoreCode, nothing_else_is_waited_for) {
   EXPECT_EQ(sources(code("\x30\xc0")), Registers{models::first_general}) << "xor al, al keeps the rest";
 }
 
+TEST_F(CoreCode, forms_have_their_kinds) {
+  const auto kind = [&](const char* text) { return code(text).operation; };
+  using models::Operation;
+  EXPECT_EQ(kind("\x48\x8d\x40\x08"), Operation::lea_constant) << "lea rax, [rax + 8]";
+  EXPECT_EQ(kind("\x8d\x40\x08"), Operation::lea) << "lea eax, [rax + 8]";
+  EXPECT_EQ(kind("\x48\x8d\x04\x88"), Operation::lea_scaled) << "lea rax, [rax + rcx * 4]";
+  EXPECT_EQ(kind("\x48\x8d\x04\x08"), Operation::lea) << "lea rax, [rax + rcx]";
+  EXPECT_EQ(kind("\x48\x8d\x44\x88\x08"), Operation::lea_slow_scaled) << "lea rax, [rax + rcx * 4 + 8]";
+  EXPECT_EQ(kind("\x89\xc0"), Operation::move_self) << "mov eax, eax";
+  EXPECT_EQ(kind("\x89\xc8"), Operation::move) << "mov eax, ecx";
+  EXPECT_EQ(kind("\x0f\xb6\xc8"), Operation::extend_byte) << "movzx ecx, al";
+  EXPECT_EQ(kind("\x0f\xb6\xc0"), Operation::extend) << "movzx eax, al";
+  EXPECT_EQ(kind("\x0f\xb6\xcc"), Operation::extend) << "movzx ecx, ah";
+  EXPECT_EQ(kind("\x0f\xb7\xc8"), Operation::extend) << "movzx ecx, ax";
+  EXPECT_EQ(kind("\x0f\xb6\x08"), Operation::extend) << "movzx ecx, byte [rax]";
+  const models::CoreInstruction gather = code("\xc4\xe2\x75\x90\x04\x93");  // vpgatherdd ymm0, [rbx + ymm2 * 4], ymm1
+  EXPECT_EQ(sources(gather), Registers{models::first_vector + 1}) << "it does not wait for its destination";
+}
+
 // K0 as a mask means none: loops of string functions with AVX-512 do not wait for their last comparison.
 TEST_F(CoreCode, an_instruction_without_a_mask_waits_for_none) {
   EXPECT_EQ(sources(code("\x62\xf1\x7d\x20\x74\x07")), Registers{models::first_vector + 16})

@@ -29,12 +29,8 @@ bool are_same(const CoreTable& core, const CoreState& a, const CoreState& b) {
   return moved == b;
 }
 
-// Returns the most frequent edge; null if there is none.
-const CoreEdge* usual_of(std::span<const CoreEdge> entries) {
-  const CoreEdge* usual = nullptr;
-  for (const CoreEdge& edge : entries)
-    if (edge.count > 0 && (usual == nullptr || edge.count > usual->count)) usual = &edge;
-  return usual;
+std::uint64_t length_of(const CoreBlock& block) {
+  return block.instructions.empty() ? block.length : block.instructions.size();
 }
 
 bool jumps(const CoreBlock& from, const CoreBlock& to) { return from.end != to.begin; }
@@ -77,9 +73,11 @@ class Flow {
     for (std::uint32_t i = 0; i < marks_.size(); ++i) {
       CoreMark& mark = marks_[i];
       mark.first_edge = next;
-      while (next < edges_.size() && edges_[next].to == i) ++next;
-      const CoreEdge* const usual = usual_of(edges_.subspan(mark.first_edge, next - mark.first_edge));
-      mark.usual = usual != nullptr ? usual->from + 1 : 0;
+      for (std::uint64_t most = 0; next < edges_.size() && edges_[next].to == i; ++next) {
+        if (edges_[next].count <= most) continue;
+        most = edges_[next].count;
+        mark.usual = edges_[next].from + 1;
+      }
     }
     for (std::uint32_t i = 0; i < edges_.size(); ++i) {
       std::uint32_t& follower = marks_[edges_[i].from].follower;
@@ -147,7 +145,8 @@ class Flow {
 
   // Returns what one execution of a block costs after a block that is not its usual predecessor, in parts of ticks.
   CoreTimes ticks_after(std::uint32_t from, std::uint32_t to) {
-    const std::uint64_t key = key_after(end_name(from), &blocks_[from], blocks_[to]);
+    const StateName end = marks_[from].is_settled ? marks_[from].end : StateName{untouched};
+    const std::uint64_t key = key_after(end, &blocks_[from], blocks_[to]);
     if (const Schedule* const kept = find(key)) return kept->times();
     CoreState state = end_of(from);
     enter(blocks_[from], blocks_[to], state);
@@ -193,7 +192,8 @@ class Flow {
       }
       longer +=
           static_cast<std::int64_t>(ticks - usual.sum()) * static_cast<std::int64_t>(reached) / std::int64_t{whole};
-      reached -= reached * ratio(mispredicted(to, restarts), blocks_[to].executions, whole) / whole;
+      const std::uint64_t missed = mispredicted(to, restarts), all = blocks_[to].executions;
+      reached -= reached * (missed >= all ? whole : missed / (all / whole + 1)) / whole;
       const CoreBlock& block = blocks_[to];
       if (block.last == Operation::call && calls < most_calls) returns[calls++] = block.end;
       if (n == blocks_after_restart) break;
@@ -202,10 +202,6 @@ class Flow {
       path[n + 1] = edges_[marks_[to].follower - 1].to;
     }
     return longer;
-  }
-
-  static std::uint64_t ratio(std::uint64_t some, std::uint64_t all, std::uint64_t whole) {
-    return some >= all ? whole : some / (all / whole + 1);
   }
 
   // Returns the first of `count` indexes that is not before what is searched. std::lower_bound() would need headers
@@ -242,6 +238,7 @@ class Flow {
   void settle_loop(std::uint32_t first, std::uint32_t end) {
     const auto after = [&](std::uint32_t i) { return i == end ? first : marks_[i].next - 1; };
     const std::uint32_t begin = begin_of(first, end);
+    const bool queued = is_queued(begin, after);
     const bool is_new = !marks_[begin].is_settled;
     const auto restart = [&] {
       if (is_new) each_of(begin, after, [this](std::uint32_t i) { spent_[i].cycles = {}; });
@@ -252,7 +249,7 @@ class Flow {
     unsigned rounds = 0;  // since `earlier`
     for (unsigned round = 1; round <= most_rounds; ++round) {
       each_of(begin, after, [&](std::uint32_t i) {
-        const CoreTimes ticks = run_usual(i);
+        const CoreTimes ticks = run_usual(i, queued);
         if (is_new) spent_[i].cycles.add(ticks);
       });
       ++rounds;
@@ -297,10 +294,23 @@ class Flow {
     return finds;
   }
 
+  // Whether a loop is repeated from the queue of decoded operations: it is short, and left in one of 16 rounds at most.
+  template <class After>
+  bool is_queued(std::uint32_t begin, const After& after) const {
+    std::uint64_t length = 0;
+    each_of(begin, after, [&](std::uint32_t i) {
+      const CoreEdge& edge = edges_[marks_[i].follower - 1];
+      const bool repeats = edge.to == after(i) && edge.count >= blocks_[i].executions / 16 * 15;
+      length += repeats ? length_of(blocks_[i]) : 256;
+    });
+    return length <= core_.loop_queue;
+  }
+
   template <class After>
   std::uint64_t key_of_loop(std::uint32_t begin, const After& after) const {
     std::uint64_t key = untouched;
     if (schedules_ == nullptr) return key;
+    key += is_queued(begin, after) ? 2 : 0;
     std::uint32_t before = begin;
     each_of(begin, after, [&](std::uint32_t i) {
       key = key_after(key | 1, &blocks_[before], blocks_[i]);
@@ -329,13 +339,13 @@ class Flow {
     if (can_be_kept) keep(spent, key, mark.end);
   }
 
-  CoreTimes run_usual(std::uint32_t number) {
+  CoreTimes run_usual(std::uint32_t number, bool queued = false) {
     const std::uint32_t usual = marks_[number].usual;
     const CoreState& entry = usual != 0 ? end_of(usual - 1) : elsewhere_;
     CoreState& state = state_of(number);
     state = entry;
     if (usual != 0) enter(blocks_[usual - 1], blocks_[number], state);
-    const CoreCost cost = run(core_, code_of(number), state);
+    const CoreCost cost = run(core_, code_of(number), state, {}, queued);
     spent_[number].aliases = cost.aliases;
     spent_[number].unknown = cost.unknown;
     return cost.causes;
@@ -383,10 +393,6 @@ class Flow {
       first = marks_[first].usual - 1;
     }
     settle_loop(first, end);
-  }
-
-  StateName end_name(std::uint32_t number) const {
-    return marks_[number].is_settled ? marks_[number].end : StateName{untouched};
   }
 
   std::uint64_t key_of(std::uint32_t number) const {
@@ -459,8 +465,8 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
       cause = cycles - before;
     }
     result.cycles.add(memory.spent[i].cycles);
-    const std::uint64_t executions = blocks[i].executions, given = blocks[i].instructions.size();
-    result.instructions += executions * (given != 0 ? given : blocks[i].length);
+    const std::uint64_t executions = blocks[i].executions;
+    result.instructions += executions * length_of(blocks[i]);
     result.unknown += executions * memory.spent[i].unknown;
     result.aliases += executions * memory.spent[i].aliases;
   }

@@ -29,8 +29,9 @@ bool is_of_vectors(const CoreInstruction& instruction) {
 // One run of a code region. Times are relative to its start until finish().
 class Run {
  public:
-  Run(const CoreTable& core, const CoreState& state)
+  Run(const CoreTable& core, const CoreState& state, bool is_queued)
       : core_(core),
+        fetches_(core.fetch != 0 && !is_queued),
         window_(core.window() * ticks_per_cycle),
         lead_(core.lead() * ticks_per_cycle),
         loaded_(state.loaded),
@@ -52,7 +53,7 @@ class Run {
     if (core_.in_order()) return step_in_order(instruction, timing);
     follow_stack(instruction);
     std::int32_t start = keeps_flags(instruction) ? ready(instruction.sources) : ready_without_flags(instruction);
-    if (core_.adds_index_last && instruction.operation == Operation::lea_slow && instruction.sources[1] != no_register)
+    if (core_.adds_index_last && adds_three(instruction.operation) && instruction.sources[1] != no_register)
       start =
           larger(larger(earliest_, ready_[instruction.sources[0]]), ready_[instruction.sources[1]] - ticks_per_cycle);
     Cause wait = Cause::core;  // what determines `start`
@@ -361,7 +362,7 @@ class Run {
 
   // Fetches an instruction, with the last bytes of its jump in a line of their own or not; returns when that is done.
   std::int32_t fetch(const CoreInstruction& instruction, bool jump_begins_line) {
-    if (core_.fetch == 0) return front_;
+    if (!fetches_) return front_;
     const bool begins_line = instruction.begins_line || jump_begins_line;
     if (begins_line || fetched_ <= 1) {
       // Two parts of one line, or one before and one after a taken branch, are fetched together.
@@ -445,6 +446,7 @@ class Run {
   std::int32_t free_at(Ports any) const { return free_[first_free(any)]; }
 
   const CoreTable& core_;
+  const bool fetches_;
   const std::int32_t window_, lead_;
   std::int32_t ready_[registers];
   std::int32_t free_[units];
@@ -476,9 +478,9 @@ Operation operation_of(const CoreTable& core, const CoreInstruction& instruction
 }  // namespace
 
 CoreCost run(const CoreTable& core, std::span<const CoreInstruction> instructions, CoreState& state,
-             std::span<CoreTimes> each) {
+             std::span<CoreTimes> each, bool is_queued) {
   CoreCost cost;
-  Run batch(core, state);
+  Run batch(core, state, is_queued);
   for (std::size_t i = 0; i < instructions.size(); ++i) {
     const Timing* const timing = core.timing(operation_of(core, instructions[i]));
     cost.unknown += timing == nullptr;

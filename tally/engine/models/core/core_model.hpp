@@ -114,13 +114,14 @@ struct CoreTable {
   std::uint8_t fetch = 0;           ///< operations of one line of code that are fetched in a cycle, up to a taken
                                     ///< branch; 0: any
   std::uint8_t fetches = 1;         ///< 2: two of one line, or before and after a taken branch, are one cycle's
-  std::uint8_t indirect = 0;        ///< cycles in which nothing is fetched after an indirect jump or call
-  std::uint8_t returns = 0;         ///< cycles from a return to the next one, at least
-  std::uint8_t access_bytes = 64;   ///< most bytes of an access that a port takes in a cycle
-  std::uint8_t store_bytes = 64;    ///< the same of a store
-  bool store_joins = false;         ///< the store of an instruction that also computes takes no slot of its own
-  bool store_merges = false;        ///< stores are written a line per cycle, of general registers together
-  std::uint8_t mispredict = 0;      ///< cycles lost by a wrong prediction of a branch that a load decides
+  std::uint8_t loop_queue = 0;  ///< operations of a loop that is repeated from the queue of decoded ones, not fetched
+  std::uint8_t indirect = 0;    ///< cycles in which nothing is fetched after an indirect jump or call
+  std::uint8_t returns = 0;     ///< cycles from a return to the next one, at least
+  std::uint8_t access_bytes = 64;          ///< most bytes of an access that a port takes in a cycle
+  std::uint8_t store_bytes = 64;           ///< the same of a store
+  bool store_joins = false;                ///< the store of an instruction that also computes takes no slot of its own
+  bool store_merges = false;               ///< stores are written a line per cycle, of general registers together
+  std::uint8_t mispredict = 0;             ///< cycles lost by a wrong prediction of a branch that a load decides
   std::array<Timing, operations> timings;  ///< by kind; see by_operation()
 
   /// Whether no instruction starts before earlier ones.
@@ -152,16 +153,17 @@ constexpr void copy_parameters(const From& from, To& to) {
   copy(from.loads_extend, to.loads_extend), copy(from.reissues, to.reissues);
   copy(from.adds_index_last, to.adds_index_last), copy(from.shifts_keep_flags, to.shifts_keep_flags);
   copy(from.computes_constants, to.computes_constants);
-  copy(from.fetch, to.fetch), copy(from.fetches, to.fetches);
+  copy(from.fetch, to.fetch), copy(from.fetches, to.fetches), copy(from.loop_queue, to.loop_queue);
   copy(from.indirect, to.indirect), copy(from.returns, to.returns);
   copy(from.access_bytes, to.access_bytes), copy(from.store_bytes, to.store_bytes);
   copy(from.store_joins, to.store_joins), copy(from.store_merges, to.store_merges);
 }
 
 /// Sorts rows by their kind.
-constexpr std::array<Timing, operations> by_operation(std::span<const Timing> rows) {
+constexpr std::array<Timing, operations> by_operation(std::span<const Timing> rows, std::span<const Timing> more = {}) {
   std::array<Timing, operations> result{};
-  for (const Timing& row : rows) result[static_cast<unsigned>(row.operation)] = row;
+  for (const std::span<const Timing> list : {rows, more})
+    for (const Timing& row : list) result[static_cast<unsigned>(row.operation)] = row;
   return result;
 }
 
@@ -204,8 +206,8 @@ struct CoreCost {
 };
 
 /// Runs a code region once, starting from `state`. If `each` is not empty, it receives what each instruction added to
-/// the time from the end of the one before it. Cost: some 10 ns per instruction.
+/// the time from the end of the one before it. `is_queued`: it is not fetched. Cost: some 10 ns per instruction.
 CoreCost run(const CoreTable& core, std::span<const CoreInstruction> instructions, CoreState& state,
-             std::span<CoreTimes> each = {});
+             std::span<CoreTimes> each = {}, bool is_queued = false);
 
 }  // namespace tally::models

@@ -261,8 +261,13 @@ Operation refined(Operation operation, const char* mnemonic, const Form& form) {
     case Operation::string_store:
     case Operation::string_compare: return form.repeated ? operation : Operation::string_step;
     case Operation::mask_move: return form.general ? Operation::mask_to_integer : operation;
+    case Operation::move: return form.same_register ? Operation::move_self : operation;
+    case Operation::extend:
+      return form.low_byte && form.bits >= 32 && !form.same_register ? Operation::extend_byte : operation;
     case Operation::lea:
       if (form.relative) return Operation::lea_relative;
+      if (form.scale == 0 && form.bits == 64) return Operation::lea_constant;
+      if (form.scale > 1) return form.address_parts >= 3 ? Operation::lea_slow_scaled : Operation::lea_scaled;
       return form.address_parts >= 3 ? Operation::lea_slow : operation;
     case Operation::shift: return form.immediate || form.operands != 2 ? operation : Operation::shift_by_register;
     case Operation::byte_swap: return form.bits == 64 ? Operation::byte_swap_wide : operation;

@@ -11,7 +11,9 @@ enum class Operation : std::uint8_t {
   nop,
   zeroing,          ///< clearing a register by an idiom (xor with itself): no sources, no latency
   move,             ///< also loads and stores, whose time comes from the memory operand
+  move_self,        ///< from a register to itself, which clears its upper half
   extend,           ///< to a wider register
+  extend_byte,      ///< by zeros, from the low byte of another register
   extend_sign,      ///< movsx, movsxd
   alu,              ///< addition, logic, comparison, test, decrement …
   add_constant,     ///< of a constant to a 64-bit register, which some cores do at renaming
@@ -21,7 +23,10 @@ enum class Operation : std::uint8_t {
   select_signed,    ///< cmovl, cmovle, cmovge, cmovg
   set,              ///< setcc
   lea,              ///< up to two address parts
+  lea_constant,     ///< a 64-bit register and a constant
+  lea_scaled,       ///< up to two address parts, of which one is multiplied
   lea_slow,         ///< three address parts
+  lea_slow_scaled,  ///< three, of which one is multiplied
   lea_relative,     ///< to RIP
   shift,            ///< by a constant, and rotation
   shift_by_register,
@@ -150,16 +155,26 @@ struct Form {
   bool immediate = false;          ///< the last one is a constant
   bool memory = false;             ///< one of them is in memory
   std::uint8_t address_parts = 1;  ///< of base, index and displacement
+  std::uint8_t scale = 1;          ///< by which the index is multiplied; 0: the address has none
   bool relative = false;           ///< the address is relative to RIP
   bool locked = false;             ///< has a lock prefix
   bool repeated = false;           ///< has a prefix that repeats it
   bool general = false;            ///< one of them is a general register
   bool same_register = false;      ///< all sources are the same register
+  bool low_byte = false;           ///< the last operand is the low byte of a register
 };
 
 /// Returns the kind of an instruction. The mnemonic is in lower case, as in a disassembly, and ends with a zero; AVX
 /// forms are found by the name without `v`. Cost: a search of some 5 KB of names, so keep the result.
 Operation operation_of(const char* mnemonic, const Form& form);
+
+/// Whether it is a `lea` of three address parts, or of fewer.
+constexpr bool adds_three(Operation operation) {
+  return operation == Operation::lea_slow || operation == Operation::lea_slow_scaled;
+}
+constexpr bool adds_two(Operation operation) {
+  return operation == Operation::lea || operation == Operation::lea_constant || operation == Operation::lea_scaled;
+}
 
 /// Whether later instructions start only when this one and all before it have ended.
 constexpr bool serializes(Operation operation) {

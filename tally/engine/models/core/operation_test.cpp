@@ -44,6 +44,14 @@ TEST(Operation, FormsChangeTheKind) {
   EXPECT_EQ(operation_of("lea", {.address_parts = 2}), Operation::lea);
   EXPECT_EQ(operation_of("lea", {.address_parts = 3}), Operation::lea_slow);
   EXPECT_EQ(operation_of("lea", {.relative = true}), Operation::lea_relative);
+  EXPECT_EQ(operation_of("lea", {.address_parts = 2, .scale = 0}), Operation::lea_constant);
+  EXPECT_EQ(operation_of("lea", {.bits = 32, .address_parts = 2, .scale = 0}), Operation::lea);
+  EXPECT_EQ(operation_of("lea", {.address_parts = 2, .scale = 4}), Operation::lea_scaled);
+  EXPECT_EQ(operation_of("lea", {.address_parts = 3, .scale = 4}), Operation::lea_slow_scaled);
+  EXPECT_EQ(operation_of("mov", {.bits = 32, .same_register = true}), Operation::move_self);
+  EXPECT_EQ(operation_of("movzx", {.bits = 32, .low_byte = true}), Operation::extend_byte);
+  EXPECT_EQ(operation_of("movzx", {.bits = 32, .same_register = true, .low_byte = true}), Operation::extend);
+  EXPECT_EQ(operation_of("movzx", {.bits = 16, .low_byte = true}), Operation::extend);
   EXPECT_EQ(operation_of("bswap", {.bits = 32}), Operation::byte_swap);
   EXPECT_EQ(operation_of("bswap", {.bits = 64}), Operation::byte_swap_wide);
   EXPECT_EQ(operation_of("movzx", {.memory = true}), Operation::extend);

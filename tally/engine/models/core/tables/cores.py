@@ -36,6 +36,10 @@ cores = {
 #   mispredict: Golden Cove (on Granite Rapids, 2026-11-28), Zen 4 and Zen 5 (2026-11-29): measured, random branches against
 #     constant ones; Zen 3: that of Zen 4, whose pipeline it has. The others are not checked: LLVM's MispredictPenalty (16,
 #     14, 14, 17), a load and a comparison.
+#   computes_constants: uops.info, Ice Lake, Golden Cove and Zen 3. shifts_keep_flags: there, eight shifts by CL of other
+#     registers take 8 cycles on Golden Cove, 4 on Zen 3 and 4, as their ports allow.
+#   loop_queue: Intel's manual; a loop with a call and its return, three taken branches, takes 1.7 cycles on a Granite
+#     Rapids (2026-11-28). Its stores into two lines in turn take 0.6 each: store and load 4 KiB apart, two pairs in 1.2.
 #   loads_extend: Zen 5: measured, 2026-11-30; the others: LLVM's latencies of such loads.
 #   fetch, indirect, access_bytes, store_merges: Zen 4: measured, 2026-11-29: a taken branch, a line, and each 8 operations
 #     of a line take a cycle; a call and return of another library take 8 by a pointer and 9 by the PLT instead of 5; 2
@@ -43,15 +47,16 @@ cores = {
 #     indirect jumps of a Granite Rapids take 1.6 cycles. Others fetch from windows of 32 bytes, which is not modelled.
 #   All of Zen 5: measured, 2026-11-29. A taken branch takes half a cycle, a call and its return 4 cycles, by a pointer 6.
 parameters = {
-    "haswell": dict(forward=5, loads_extend=2, forward_blocked=12, access_bytes=32, mispredict=22),
-    "skylake": dict(forward=5, loads_extend=2, forward_blocked=13, mispredict=20),
-    "icelake-server": dict(forward=5, loads_extend=2, forward_blocked=14, store_merges=True, mispredict=20),
-    "sapphire-rapids": dict(forward=6, loads_extend=1, forward_blocked=17, renames="without_index", fetch=8, store_merges=True, mispredict=24),
-    "zen2": dict(forward=7, loads_extend=2, forward_blocked=14, renames="moves", fetch=8, indirect=3, access_bytes=32, mispredict=22),
+    "haswell": dict(forward=5, loads_extend=2, forward_blocked=12, access_bytes=32, computes_constants=True, mispredict=22),
+    "skylake": dict(forward=5, loads_extend=2, forward_blocked=13, computes_constants=True, mispredict=20),
+    "icelake-server": dict(forward=5, loads_extend=2, forward_blocked=14, store_merges=True, computes_constants=True, mispredict=20),
+    "sapphire-rapids": dict(forward=6, loads_extend=1, forward_blocked=17, renames="without_index",
+                            shifts_keep_flags=False, computes_constants=True, fetch=8, loop_queue=144, mispredict=24),
+    "zen2": dict(forward=7, loads_extend=2, forward_blocked=14, renames="moves", fetch=8, indirect=3, access_bytes=32, computes_constants=True, mispredict=22),
     "zen3": dict(forward=7, loads_extend=2, forward_blocked=16, renames="moves", fetch=8, indirect=3, access_bytes=32, store_merges=True,
-                 mispredict=20),
+                 shifts_keep_flags=False, computes_constants=True, mispredict=20),
     "zen4": dict(forward=7, loads_extend=2, forward_blocked=19, renames="moves", fetch=8, indirect=3, access_bytes=32, store_merges=True,
-                 mispredict=20),
+                 shifts_keep_flags=False, computes_constants=True, mispredict=20),
     "zen5": dict(index_latency=1, forward=7, vector_forward=9, forward_blocked=14, renames="all", renamed_stores=13,
                  loads_extend=1, reissues=True, adds_index_last=True, shifts_keep_flags=False, stack_sync=1, fuses_moves=True,
                  computes_constants=True, fetch=6, fetches=2, indirect=1, returns=4, store_bytes=32, store_joins=True, mispredict=22),
@@ -62,15 +67,17 @@ alus = ["alu0", "alu1", "alu2", "alu3", "alu4", "alu5"]  # of Zen 5; Zen 4 has f
 # The fields of CoreTable in their order, with their defaults.
 fields = dict(index_latency=0, forward=None, vector_forward=0, forward_blocked=None, renames="none", renamed_stores=9,
               loads_extend=0, shifts_keep_flags=True, reissues=False, adds_index_last=False, stack_sync=0,
-              fuses_moves=False, computes_constants=False, fuses=False, fetch=0, fetches=1, indirect=0, returns=0, access_bytes=64, store_bytes=64, store_joins=False,
+              fuses_moves=False, computes_constants=False, fuses=False, fetch=0, fetches=1, loop_queue=0, indirect=0, returns=0, access_bytes=64, store_bytes=64, store_joins=False,
               store_merges=False, mispredict=None)
 
 # A representative of each kind; none for those that only corrections describe.
 instructions = {
-    "nop": "nop", "zeroing": "xorl %eax, %eax", "move": "movq %rax, %rcx", "extend": "movzbl %al, %ecx", "extend_sign": "movslq %eax, %rcx",
+    "nop": "nop", "zeroing": "xorl %eax, %eax", "move": "movq %rax, %rcx", "move_self": "movl %eax, %eax",
+    "extend": "movzwl %ax, %ecx", "extend_byte": "movzbl %al, %ecx", "extend_sign": "movslq %eax, %rcx",
     "alu": "addq %rax, %rcx", "add_constant": "addq $8, %rcx", "carry": "adcq %rax, %rcx",
     "select": "cmoveq %rax, %rcx", "select_unsigned": "cmovbeq %rax, %rcx", "select_signed": "cmovlq %rax, %rcx", "set": "sete %al", "lea": "leaq (%rax,%rcx), %rdx",
-    "lea_slow": "leaq 8(%rax,%rcx), %rdx", "lea_relative": "leaq 8(%rip), %rdx", "shift": "shlq $3, %rax", "shift_by_register": "shlq %cl, %rax",
+    "lea_constant": "leaq 8(%rax), %rdx", "lea_scaled": "leaq (%rax,%rcx,4), %rdx", "lea_slow": "leaq 8(%rax,%rcx), %rdx",
+    "lea_slow_scaled": "leaq 8(%rax,%rcx,4), %rdx", "lea_relative": "leaq 8(%rip), %rdx", "shift": "shlq $3, %rax", "shift_by_register": "shlq %cl, %rax",
     "rotate_carry": "rclq $1, %rax", "shift_double": "shldq $3, %rax, %rcx", "bit_test": "btq $3, %rax", "bit_set": "btsq $3, %rax",
     "bit_test_memory": "btl %ecx, (%rax)", "bit_deposit": "pdepq %rax, %rcx, %rdx",
     "bit_count": "popcntq %rax, %rcx", "bit_extract": "bextrq %rax, %rcx, %rdx", "byte_swap": "bswapl %eax",
@@ -194,16 +201,15 @@ def uses_in(text):
                                    for part in text.split("+")]
 
 
-def write(name, corrected):
-    cpu, width, rob, scheduler, load, vector_load, loads, vector_loads, stores, fuses, title, source = cores[name]
-    units = ", with the units of Zen 5" if name == "zen5" else ""
-    rows, sources = [], {f"LLVM 19, llvm-mca -mcpu={cpu}{units}": "llvm"}
+def rows_of(name, corrected):
+    """The rows of a core: kind, latency, slots, uses, source."""
+    cpu, rows = cores[name][0], []
     for kind, code in instructions.items():
         found = asked(cpu, code) if code else None
-        label = "llvm"
+        source = f"LLVM 19, llvm-mca -mcpu={cpu}" + (", with the units of Zen 5" if name == "zen5" else "")
         if code and found is None and name == "zen2":
             found = asked("znver3", code)
-            label = sources.setdefault("LLVM 19, llvm-mca -mcpu=znver3", f"source_{len(sources)}")
+            source = "LLVM 19, llvm-mca -mcpu=znver3"
         settings, reason = corrected.get((name, kind), ({}, None))
         if found is None and "latency" not in settings:
             continue
@@ -211,43 +217,69 @@ def write(name, corrected):
         uses = uses_in(settings["uses"]) if "uses" in settings else uses_of(pressure)
         if name == "zen5" and "uses" not in settings:
             uses = [(alus, n) if ports == alus[:4] else (ports, n) for ports, n in uses]
-        if reason is not None:
-            label = sources.setdefault(reason, f"source_{len(sources)}")
-        rows.append((kind, settings.get("latency", latency), settings.get("slots", max(1, slots)), uses, label))
+        rows.append((kind, int(settings.get("latency", latency)), int(settings.get("slots", max(1, slots))), uses,
+                     reason or source))
+    return rows
+
+
+def lines_of(rows, name, type_of_sources):
+    """The definitions of the sources and of an array of rows."""
+    sources = sorted(dict.fromkeys(row[4] for row in rows), key=lambda source: not source.startswith("LLVM"))
+    labels = {source: f"source_{number}" if number or source[:4] != "LLVM" else "llvm"
+              for number, source in enumerate(sources)}
+    lines = [f'{type_of_sources} {label} = "{text}";' for text, label in labels.items()] + ["", f"{name}[] = {{"]
+    for kind, latency, slots, uses, source in rows:
+        listed = ", ".join(f"{{{' | '.join(ports)}, {n}}}" for ports, n in uses)
+        lines.append(f"    {{{kind}, {latency}, {slots}, {{{listed}}}, {labels[source]}}},")
+    return lines + ["};", ""]
+
+
+def write_file(name, lines):
+    path = os.path.join(here, name)
+    with open(path, "w") as file:
+        file.write("\n".join(lines))
+    subprocess.run(["clang-format", "-i", path], check=True)
+
+
+def write_common(rows):
+    write_file("common_timings.hpp", [
+        "// The rows that all cores out of order have in common. Written by cores.py.", "#pragma once", "",
+        '#include "tally/engine/models/core/cores.hpp"', "", "namespace tally::models::common {", "",
+        "using enum Operation;", *lines_of(rows, "inline constexpr Timing rows", "inline constexpr const char*"),
+        "}  // namespace tally::models::common", ""])
+
+
+def write(name, rows):
+    _, width, rob, scheduler, load, vector_load, loads, vector_loads, stores, fuses, title, source = cores[name]
     memory_ports = sorted({*loads.split(), *vector_loads.split(), *stores.split()})
     ports = memory_ports + sorted({p for row in rows for use in row[3] for p in use[0]} - set(memory_ports))
     assert len(ports) <= 16, ports
-    mask = lambda names: " | ".join(names)
+    def mask(names): return " | ".join(names.split())
     symbol = name.replace("-", "_")
     out = [f"// The core {title}. Written by cores.py from LLVM's scheduling model and core_corrections.txt.",
-           '#include "tally/engine/models/core/cores.hpp"', "", "namespace tally::models {", "", "namespace {", ""]
-    for text, label in sources.items():
-        out.append(f'constexpr const char* {label} = "{text}";')
-    out += ["", "// Ports. l: loads, s: stores, div and fdiv: dividers."]
-    out += [f"constexpr Ports {port} = 1 << {i};" for i, port in enumerate(ports)]
-    out += ["", "using enum Operation;", "", "constexpr Timing rows[] = {"]
-    for kind, latency, slots, uses, label in rows:
-        listed = ", ".join(f"{{{mask(names)}, {n}}}" for names, n in uses)
-        out.append(f"    {{{kind}, {latency}, {slots}, {{{listed}}}, {label}}},")
-    out += ["};", "", "}  // namespace", "", f"// Width, reorder buffer and loads: {source}. Schedulers: published sizes, not checked except on Zen 4.",
-            f"constinit const CoreTable {symbol}_core = {{", f'    .name = "{name}",', f"    .width = {width},",
-            f"    .rob = {rob},", f"    .scheduler = {scheduler},", f"    .load_latency = {load},", f"    .vector_load_latency = {vector_load},",
-            f"    .loads = {mask(loads.split())},", f"    .vector_loads = {mask(vector_loads.split())},",
-            f"    .stores = {mask(stores.split())},"]
+           '#include "tally/engine/models/core/tables/common_timings.hpp"', "", "namespace tally::models {", "",
+           "// Ports. l: loads, s: stores, div and fdiv: dividers.",
+           *(f"constexpr Ports {port} = 1 << {i};" for i, port in enumerate(ports)), "", "using enum Operation;", "",
+           *lines_of(rows, "constexpr Timing rows", "constexpr const char*"),
+           f"// Width, reorder buffer and loads: {source}. Schedulers: published sizes, not checked except on Zen 4.",
+           f"constinit const CoreTable {symbol}_core = {{", f'    .name = "{name}",', f"    .width = {width},",
+           f"    .rob = {rob},", f"    .scheduler = {scheduler},", f"    .load_latency = {load},",
+           f"    .vector_load_latency = {vector_load},", f"    .loads = {mask(loads)},",
+           f"    .vector_loads = {mask(vector_loads)},", f"    .stores = {mask(stores)},"]
     given = {**parameters[name], "fuses": fuses}
     given.setdefault("store_bytes", given.get("access_bytes", 64))
     for field in fields:
         value = given.get(field, fields[field])
         if value != fields[field]:
             out.append(f"    .{field} = {'Renames::' if field == 'renames' else ''}{str(value).lower()},")
-    out += ["    .timings = by_operation(rows),", "};", "", "}  // namespace tally::models", ""]
-    path = os.path.join(here, symbol + "_core.cpp")
-    with open(path, "w") as file:
-        file.write("\n".join(out))
-    subprocess.run(["clang-format", "-i", path], check=True)
+    write_file(symbol + "_core.cpp", [*out, "    .timings = by_operation(rows, common::rows),", "};", "",
+                                      "}  // namespace tally::models", ""])
 
 
 if __name__ == "__main__":
     corrected = corrections()
-    for name in cores:
-        write(name, corrected)
+    rows = {name: rows_of(name, corrected) for name in cores}
+    common = [row for row in rows["haswell"] if all(row in of for of in rows.values())]
+    write_common(common)
+    for name, of in rows.items():
+        write(name, [row for row in of if row not in common])

@@ -1,18 +1,7 @@
 // The core Skylake. Written by cores.py from LLVM's scheduling model and core_corrections.txt.
-#include "tally/engine/models/core/cores.hpp"
+#include "tally/engine/models/core/tables/common_timings.hpp"
 
 namespace tally::models {
-
-namespace {
-
-constexpr const char* llvm = "LLVM 19, llvm-mca -mcpu=skylake-avx512";
-constexpr const char* source_1 = "Intel and AMD optimization manuals: done at renaming, or by the stack engine";
-constexpr const char* source_2 =
-    "not checked for this core: A. Fog, Instruction tables (2022-11-04); the middle if it states a range";
-constexpr const char* source_3 = "an estimate: right in its order of magnitude";
-constexpr const char* source_4 =
-    "not checked for this core: measured on a Granite Rapids, 2026-11-28, cycles of unrolled copies against a chain of "
-    "additions";
 
 // Ports. l: loads, s: stores, div and fdiv: dividers.
 constexpr Ports l0 = 1 << 0;
@@ -27,11 +16,21 @@ constexpr Ports p6 = 1 << 8;
 
 using enum Operation;
 
+constexpr const char* llvm = "LLVM 19, llvm-mca -mcpu=skylake-avx512";
+constexpr const char* source_1 = "Intel and AMD optimization manuals: done at renaming, or by the stack engine";
+constexpr const char* source_2 = "Intel 64 and IA-32 Optimization Reference Manual, moves without latency";
+constexpr const char* source_3 =
+    "not checked for this core: A. Fog, Instruction tables (2022-11-04); the middle if it states a range";
+constexpr const char* source_4 =
+    "not checked for this core: measured on a Granite Rapids, 2026-11-28, cycles of unrolled copies against a chain of "
+    "additions";
+constexpr const char* source_5 = "an estimate: right in its order of magnitude";
+
 constexpr Timing rows[] = {
-    {nop, 0, 1, {}, source_1},
-    {zeroing, 0, 1, {}, source_1},
     {move, 0, 1, {}, source_1},
+    {move_self, 1, 1, {{p0 | p1 | p5 | p6, 1}}, source_2},
     {extend, 1, 1, {{p0 | p1 | p5 | p6, 1}}, llvm},
+    {extend_byte, 0, 1, {}, source_2},
     {extend_sign, 1, 1, {{p0 | p1 | p5 | p6, 1}}, llvm},
     {alu, 1, 1, {{p0 | p1 | p5 | p6, 1}}, llvm},
     {add_constant, 1, 1, {{p0 | p1 | p5 | p6, 1}}, llvm},
@@ -41,8 +40,11 @@ constexpr Timing rows[] = {
     {select_signed, 1, 1, {{p0 | p6, 1}}, llvm},
     {set, 1, 1, {{p0 | p6, 1}}, llvm},
     {lea, 1, 1, {{p1 | p5, 1}}, llvm},
-    {lea_slow, 3, 1, {{p1, 1}}, source_2},
-    {lea_relative, 3, 1, {{p1, 1}}, source_2},
+    {lea_constant, 1, 1, {{p1 | p5, 1}}, llvm},
+    {lea_scaled, 1, 1, {{p1 | p5, 1}}, llvm},
+    {lea_slow, 3, 1, {{p1, 1}}, source_3},
+    {lea_slow_scaled, 3, 1, {{p1, 1}}, source_3},
+    {lea_relative, 3, 1, {{p1, 1}}, source_3},
     {shift, 1, 1, {{p0 | p6, 1}}, llvm},
     {shift_by_register, 3, 3, {{p0 | p6, 3}}, llvm},
     {rotate_carry, 2, 3, {{p0 | p6, 2}, {p1 | p5, 1}}, llvm},
@@ -57,19 +59,18 @@ constexpr Timing rows[] = {
     {byte_swap_wide, 2, 2, {{p0 | p1 | p5 | p6, 2}}, llvm},
     {multiply, 3, 1, {{p1, 1}}, llvm},
     {multiply_wide, 4, 2, {{p1 | p5, 2}}, llvm},
-    {divide, 26, 10, {{div, 6}}, source_2},
-    {divide_wide, 42, 36, {{div, 24}}, source_2},
-    {divide_wide_signed, 42, 57, {{div, 24}}, source_2},
+    {divide, 26, 10, {{div, 6}}, source_3},
+    {divide_wide, 42, 36, {{div, 24}}, source_3},
+    {divide_wide_signed, 42, 57, {{div, 24}}, source_3},
     {exchange, 0, 2, {}, source_1},
-    {locked, 18, 72, {}, source_3},
-    {push, 0, 1, {}, source_2},
-    {pop, 0, 1, {}, source_2},
+    {locked, 13, 72, {}, source_4},
+    {push, 0, 1, {}, source_3},
+    {pop, 0, 1, {}, source_3},
     {jump, 1, 1, {{p0 | p6, 1}}, llvm},
-    {jump_always, 1, 1, {{p6, 1}}, source_2},
-    {call, 1, 2, {{p6, 1}}, source_2},
-    {ret, 1, 2, {{p6, 1}}, source_2},
-    {leave, 1, 3, {}, source_2},
-    {vector_move, 0, 1, {}, source_1},
+    {jump_always, 1, 1, {{p6, 1}}, source_3},
+    {call, 1, 2, {{p6, 1}}, source_3},
+    {ret, 1, 2, {{p6, 1}}, source_3},
+    {leave, 1, 3, {}, source_3},
     {vector_ones, 1, 1, {{p0 | p1, 1}}, llvm},
     {vector_integer, 1, 1, {{p0 | p1 | p5, 1}}, llvm},
     {vector_logic, 1, 1, {{p0 | p1 | p5, 1}}, llvm},
@@ -104,30 +105,25 @@ constexpr Timing rows[] = {
     {vector_compare_mask, 4, 1, {{p5, 1}}, llvm},
     {vector_count, 5, 1, {{p0 | p1, 1}}, llvm},
     {vector_conflict, 37, 21, {{p5, 11}, {p0 | p1, 10}}, llvm},
-    {vector_zero_upper, 0, 4, {}, source_2},
+    {vector_zero_upper, 0, 4, {}, source_3},
     {mask_logic, 1, 1, {{p0, 1}}, llvm},
     {mask_arithmetic, 4, 1, {{p5, 1}}, llvm},
     {mask_test, 3, 1, {{p0, 1}}, llvm},
     {mask_move, 1, 1, {{p0, 1}}, llvm},
     {mask_to_integer, 3, 1, {{p0, 1}}, llvm},
-    {gather, 15, 12, {{p0 | p5, 4}}, source_2},
-    {scatter, 15, 30, {{s0, 8}}, source_3},
+    {gather, 15, 12, {{p0 | p5, 4}, {l0 | l1, 8}}, source_3},
+    {scatter, 15, 30, {{s0, 8}}, source_5},
     {sha1_rounds, 5, 1, {{p0 | p1, 1}}, llvm},
     {sha256_rounds, 5, 1, {{p0 | p1, 1}}, llvm},
     {sha_schedule, 5, 1, {{p0 | p1, 1}}, llvm},
-    {string_move, 25, 100, {}, source_3},
-    {string_store, 25, 100, {}, source_3},
-    {string_compare, 50, 250, {}, source_3},
-    {string_step, 1, 3, {{p0 | p1 | p5 | p6, 1}}, source_2},
+    {string_move, 25, 100, {}, source_5},
+    {string_store, 25, 100, {}, source_5},
+    {string_compare, 50, 250, {}, source_5},
+    {string_step, 1, 3, {{p0 | p1 | p5 | p6, 1}}, source_3},
     {fence, 12, 60, {}, source_4},
     {fence_full, 38, 190, {}, source_4},
     {pause, 34, 170, {}, source_4},
     {time_stamp, 29, 145, {}, source_4},
-    {random, 250, 1000, {}, source_3},
-    {state_read, 4, 4, {}, source_3},
-    {state_write, 8, 12, {}, source_3},
-    {state_save, 70, 300, {}, source_3},
-    {serialize, 100, 500, {}, source_3},
     {fp_add, 4, 1, {{p0 | p1, 1}}, llvm},
     {fp_multiply, 4, 1, {{p0 | p1, 1}}, llvm},
     {fp_fma, 4, 1, {{p0 | p1, 1}}, llvm},
@@ -152,15 +148,9 @@ constexpr Timing rows[] = {
     {x87_multiply, 4, 1, {{p0, 1}}, llvm},
     {x87_divide, 20, 1, {{p0, 1}}, llvm},
     {x87_root, 21, 1, {{fdiv, 7}, {p0, 1}}, llvm},
-    {x87_integer, 4, 2, {}, source_3},
-    {x87_constant, 2, 2, {}, source_3},
-    {x87_round, 20, 17, {}, source_3},
-    {x87_function, 80, 80, {}, source_3},
-    {tile_move, 50, 16, {}, source_3},
-    {tile_multiply, 50, 16, {}, source_3},
+    {tile_move, 50, 16, {}, source_5},
+    {tile_multiply, 50, 16, {}, source_5},
 };
-
-}  // namespace
 
 // Width, reorder buffer and loads: Intel 64 and IA-32 Architectures Optimization Reference Manual. Schedulers:
 // published sizes, not checked except on Zen 4.
@@ -177,9 +167,10 @@ constinit const CoreTable skylake_core = {
     .forward = 5,
     .forward_blocked = 13,
     .loads_extend = 2,
+    .computes_constants = true,
     .fuses = true,
     .mispredict = 20,
-    .timings = by_operation(rows),
+    .timings = by_operation(rows, common::rows),
 };
 
 }  // namespace tally::models

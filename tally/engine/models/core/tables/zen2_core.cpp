@@ -1,18 +1,7 @@
 // The core Zen 2. Written by cores.py from LLVM's scheduling model and core_corrections.txt.
-#include "tally/engine/models/core/cores.hpp"
+#include "tally/engine/models/core/tables/common_timings.hpp"
 
 namespace tally::models {
-
-namespace {
-
-constexpr const char* llvm = "LLVM 19, llvm-mca -mcpu=znver2";
-constexpr const char* source_1 = "Intel and AMD optimization manuals: done at renaming, or by the stack engine";
-constexpr const char* source_2 =
-    "not checked for this core: measured on an EPYC with Zen 4 cores, 2026-11-29, by bench_blocks with kernels.txt";
-constexpr const char* source_3 = "LLVM 19, llvm-mca -mcpu=znver3";
-constexpr const char* source_4 =
-    "not checked for this core: A. Fog, Instruction tables (2022-11-04); the middle if it states a range";
-constexpr const char* source_5 = "an estimate: right in its order of magnitude";
 
 // Ports. l: loads, s: stores, div and fdiv: dividers.
 constexpr Ports l0 = 1 << 0;
@@ -30,11 +19,20 @@ constexpr Ports fp3 = 1 << 11;
 
 using enum Operation;
 
+constexpr const char* llvm = "LLVM 19, llvm-mca -mcpu=znver2";
+constexpr const char* source_1 = "LLVM 19, llvm-mca -mcpu=znver3";
+constexpr const char* source_2 = "Intel and AMD optimization manuals: done at renaming, or by the stack engine";
+constexpr const char* source_3 =
+    "not checked for this core: measured on an EPYC with Zen 4 cores, 2026-11-29, by bench_blocks with kernels.txt";
+constexpr const char* source_4 =
+    "not checked for this core: A. Fog, Instruction tables (2022-11-04); the middle if it states a range";
+constexpr const char* source_5 = "an estimate: right in its order of magnitude";
+
 constexpr Timing rows[] = {
-    {nop, 0, 1, {}, source_1},
-    {zeroing, 0, 1, {}, source_1},
-    {move, 0, 1, {}, source_1},
+    {move, 0, 1, {}, source_2},
+    {move_self, 0, 1, {}, source_2},
     {extend, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
+    {extend_byte, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {extend_sign, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {alu, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {add_constant, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
@@ -44,16 +42,19 @@ constexpr Timing rows[] = {
     {select_signed, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {set, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {lea, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
+    {lea_constant, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
+    {lea_scaled, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {lea_slow, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
+    {lea_slow_scaled, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {lea_relative, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {shift, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {shift_by_register, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {rotate_carry, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {shift_double, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {bit_test, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
-    {bit_set, 2, 2, {{alu1 | alu2, 2}}, source_2},
+    {bit_set, 2, 2, {{alu1 | alu2, 2}}, source_3},
     {bit_test_memory, 5, 2, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
-    {bit_deposit, 3, 1, {{alu1, 1}}, source_3},
+    {bit_deposit, 3, 1, {{alu1, 1}}, source_1},
     {bit_count, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, source_4},
     {bit_extract, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {byte_swap, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, source_4},
@@ -63,8 +64,8 @@ constexpr Timing rows[] = {
     {divide, 16, 2, {{div, 12}}, source_4},
     {divide_wide, 30, 2, {{div, 24}}, source_4},
     {divide_wide_signed, 30, 2, {{div, 24}}, source_4},
-    {exchange, 0, 2, {}, source_1},
-    {locked, 8, 42, {}, source_2},
+    {exchange, 0, 2, {}, source_2},
+    {locked, 8, 42, {}, source_3},
     {push, 0, 1, {}, source_4},
     {pop, 0, 1, {}, source_4},
     {jump, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
@@ -72,7 +73,6 @@ constexpr Timing rows[] = {
     {call, 1, 2, {}, source_4},
     {ret, 1, 2, {}, source_4},
     {leave, 1, 3, {}, source_4},
-    {vector_move, 0, 1, {}, source_1},
     {vector_ones, 1, 1, {{fp0 | fp1 | fp3, 1}}, llvm},
     {vector_integer, 1, 1, {{fp0 | fp1 | fp3, 1}}, llvm},
     {vector_logic, 1, 1, {{fp0 | fp1 | fp2 | fp3, 1}}, llvm},
@@ -88,16 +88,16 @@ constexpr Timing rows[] = {
     {vector_multiply_32, 4, 1, {{fp0, 2}}, llvm},
     {vector_compare_64, 1, 1, {{fp0 | fp3, 1}}, llvm},
     {vector_sad, 3, 1, {{fp0, 1}}, llvm},
-    {vector_mpsad, 4, 3, {{fp0 | fp1 | fp2 | fp3, 8}}, source_3},
+    {vector_mpsad, 4, 3, {{fp0 | fp1 | fp2 | fp3, 8}}, source_1},
     {vector_test, 3, 1, {{fp1 | fp2, 2}}, llvm},
     {vector_mask, 2, 2, {{fp2, 2}}, llvm},
-    {vector_to_integer, 3, 1, {{fp2, 1}}, source_2},
+    {vector_to_integer, 3, 1, {{fp2, 1}}, source_3},
     {vector_extract, 2, 1, {{fp2, 2}, {fp1, 1}}, llvm},
     {vector_insert, 1, 1, {{fp0 | fp1 | fp2 | fp3, 1}}, llvm},
-    {vector_string_explicit, 6, 8, {{fp0 | fp1 | fp2 | fp3, 12}}, source_3},
-    {vector_string_implicit, 2, 4, {{fp0 | fp1 | fp2 | fp3, 8}}, source_3},
-    {carryless_multiply, 4, 4, {{fp0 | fp1, 4}}, source_2},
-    {aes, 4, 1, {{fp0 | fp1, 1}}, source_2},
+    {vector_string_explicit, 6, 8, {{fp0 | fp1 | fp2 | fp3, 12}}, source_1},
+    {vector_string_implicit, 2, 4, {{fp0 | fp1 | fp2 | fp3, 8}}, source_1},
+    {carryless_multiply, 4, 4, {{fp0 | fp1, 4}}, source_3},
+    {aes, 4, 1, {{fp0 | fp1, 1}}, source_3},
     {aes_columns, 4, 1, {{fp0 | fp1, 1}}, llvm},
     {aes_key, 4, 1, {{fp0 | fp1, 1}}, llvm},
     {vector_ternary, 1, 1, {{fp0 | fp1 | fp3, 1}}, llvm},
@@ -107,29 +107,24 @@ constexpr Timing rows[] = {
     {vector_compare_mask, 1, 1, {{fp0 | fp1 | fp3, 1}}, llvm},
     {vector_count, 4, 1, {{fp0, 1}}, llvm},
     {vector_conflict, 1, 1, {{fp0 | fp1 | fp3, 1}}, llvm},
-    {vector_zero_upper, 0, 6, {}, source_2},
+    {vector_zero_upper, 0, 6, {}, source_3},
     {mask_logic, 1, 1, {{fp0 | fp1 | fp2 | fp3, 1}}, llvm},
     {mask_arithmetic, 1, 1, {{fp1 | fp2, 1}}, llvm},
     {mask_test, 1, 1, {{fp0 | fp1 | fp2 | fp3, 1}}, llvm},
     {mask_move, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {mask_to_integer, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
-    {gather, 15, 40, {}, source_5},
+    {gather, 15, 75, {}, source_5},
     {sha1_rounds, 6, 1, {{fp1, 1}}, llvm},
     {sha256_rounds, 4, 1, {{fp1, 1}}, llvm},
-    {sha_schedule, 3, 4, {{fp0 | fp1 | fp2 | fp3, 8}}, source_3},
+    {sha_schedule, 3, 4, {{fp0 | fp1 | fp2 | fp3, 8}}, source_1},
     {string_move, 25, 125, {}, source_5},
     {string_store, 25, 125, {}, source_5},
     {string_compare, 50, 250, {}, source_5},
-    {string_step, 3, 15, {}, source_2},
-    {fence, 17, 100, {}, source_2},
-    {fence_full, 58, 348, {}, source_2},
-    {pause, 90, 540, {}, source_2},
-    {time_stamp, 35, 210, {}, source_2},
-    {random, 250, 1000, {}, source_5},
-    {state_read, 4, 4, {}, source_5},
-    {state_write, 8, 12, {}, source_5},
-    {state_save, 70, 300, {}, source_5},
-    {serialize, 100, 500, {}, source_5},
+    {string_step, 3, 15, {}, source_3},
+    {fence, 17, 100, {}, source_3},
+    {fence_full, 58, 348, {}, source_3},
+    {pause, 90, 540, {}, source_3},
+    {time_stamp, 35, 210, {}, source_3},
     {fp_add, 3, 1, {{fp2 | fp3, 1}}, llvm},
     {fp_multiply, 3, 1, {{fp0 | fp1, 1}}, llvm},
     {fp_fma, 5, 1, {{fp0 | fp1, 1}}, llvm},
@@ -148,21 +143,15 @@ constexpr Timing rows[] = {
     {fp_root_double_wide, 20, 1, {{fp3, 10}}, llvm},
     {fp_horizontal, 7, 1, {}, llvm},
     {fp_dot_single, 15, 1, {}, llvm},
-    {fp_dot_double, 9, 3, {{fp0 | fp1, 6}}, source_3},
+    {fp_dot_double, 9, 3, {{fp0 | fp1, 6}}, source_1},
     {x87_move, 1, 1, {{fp1 | fp3, 1}}, llvm},
     {x87_add, 3, 1, {{fp2 | fp3, 1}}, llvm},
     {x87_multiply, 3, 1, {{fp0 | fp1, 1}}, llvm},
     {x87_divide, 10, 1, {{fp3, 5}}, llvm},
     {x87_root, 20, 1, {{fp3, 20}}, llvm},
-    {x87_integer, 4, 2, {}, source_5},
-    {x87_constant, 2, 2, {}, source_5},
-    {x87_round, 20, 17, {}, source_5},
-    {x87_function, 80, 80, {}, source_5},
     {tile_move, 50, 16, {}, source_5},
     {tile_multiply, 50, 16, {}, source_5},
 };
-
-}  // namespace
 
 // Width, reorder buffer and loads: A. Fog, The microarchitecture of Intel, AMD and VIA CPUs. Schedulers: published
 // sizes, not checked except on Zen 4.
@@ -180,13 +169,14 @@ constinit const CoreTable zen2_core = {
     .forward_blocked = 14,
     .renames = Renames::moves,
     .loads_extend = 2,
+    .computes_constants = true,
     .fuses = true,
     .fetch = 8,
     .indirect = 3,
     .access_bytes = 32,
     .store_bytes = 32,
     .mispredict = 22,
-    .timings = by_operation(rows),
+    .timings = by_operation(rows, common::rows),
 };
 
 }  // namespace tally::models

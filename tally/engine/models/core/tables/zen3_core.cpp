@@ -1,17 +1,7 @@
 // The core Zen 3. Written by cores.py from LLVM's scheduling model and core_corrections.txt.
-#include "tally/engine/models/core/cores.hpp"
+#include "tally/engine/models/core/tables/common_timings.hpp"
 
 namespace tally::models {
-
-namespace {
-
-constexpr const char* llvm = "LLVM 19, llvm-mca -mcpu=znver3";
-constexpr const char* source_1 = "Intel and AMD optimization manuals: done at renaming, or by the stack engine";
-constexpr const char* source_2 =
-    "not checked for this core: measured on an EPYC with Zen 4 cores, 2026-11-29, by bench_blocks with kernels.txt";
-constexpr const char* source_3 = "an estimate: right in its order of magnitude";
-constexpr const char* source_4 =
-    "not checked for this core: A. Fog, Instruction tables (2022-11-04); the middle if it states a range";
 
 // Ports. l: loads, s: stores, div and fdiv: dividers.
 constexpr Ports l0 = 1 << 0;
@@ -33,11 +23,19 @@ constexpr Ports fp3 = 1 << 15;
 
 using enum Operation;
 
+constexpr const char* llvm = "LLVM 19, llvm-mca -mcpu=znver3";
+constexpr const char* source_1 = "Intel and AMD optimization manuals: done at renaming, or by the stack engine";
+constexpr const char* source_2 =
+    "not checked for this core: measured on an EPYC with Zen 4 cores, 2026-11-29, by bench_blocks with kernels.txt";
+constexpr const char* source_3 = "an estimate: right in its order of magnitude";
+constexpr const char* source_4 =
+    "not checked for this core: A. Fog, Instruction tables (2022-11-04); the middle if it states a range";
+
 constexpr Timing rows[] = {
-    {nop, 0, 1, {}, source_1},
-    {zeroing, 0, 1, {}, source_1},
     {move, 0, 1, {}, source_1},
+    {move_self, 0, 1, {}, source_1},
     {extend, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, source_2},
+    {extend_byte, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, source_2},
     {extend_sign, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, source_2},
     {alu, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
     {add_constant, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, llvm},
@@ -47,7 +45,10 @@ constexpr Timing rows[] = {
     {select_signed, 1, 1, {{alu0 | alu3, 1}}, source_2},
     {set, 1, 1, {{alu0 | alu3, 1}}, source_2},
     {lea, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, source_2},
+    {lea_constant, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, source_2},
+    {lea_scaled, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, source_2},
     {lea_slow, 2, 1, {{alu0 | alu1 | alu2 | alu3, 2}}, source_2},
+    {lea_slow_scaled, 2, 1, {{alu0 | alu1 | alu2 | alu3, 2}}, source_2},
     {lea_relative, 1, 1, {{alu0 | alu1 | alu2 | alu3, 1}}, source_3},
     {shift, 1, 1, {{alu1 | alu2, 1}}, llvm},
     {shift_by_register, 1, 1, {{alu1 | alu2, 1}}, llvm},
@@ -75,7 +76,6 @@ constexpr Timing rows[] = {
     {call, 1, 2, {{bru1, 2}}, source_2},
     {ret, 1, 2, {{bru1, 2}}, source_2},
     {leave, 1, 3, {}, source_4},
-    {vector_move, 0, 1, {}, source_1},
     {vector_ones, 1, 1, {{fp0 | fp1 | fp2 | fp3, 1}}, source_2},
     {vector_integer, 1, 1, {{fp0 | fp1 | fp2 | fp3, 1}}, llvm},
     {vector_logic, 1, 1, {{fp0 | fp1 | fp2 | fp3, 1}}, llvm},
@@ -116,7 +116,7 @@ constexpr Timing rows[] = {
     {mask_test, 1, 1, {{fp0 | fp1 | fp2 | fp3, 1}}, llvm},
     {mask_move, 1, 1, {{alu0 | alu1 | alu2 | alu3, 4}}, llvm},
     {mask_to_integer, 1, 1, {{alu0 | alu1 | alu2 | alu3, 4}}, llvm},
-    {gather, 15, 40, {}, source_3},
+    {gather, 15, 75, {}, source_3},
     {sha1_rounds, 6, 1, {{fp0 | fp1 | fp2 | fp3, 8}}, llvm},
     {sha256_rounds, 4, 1, {{fp0 | fp1 | fp2 | fp3, 8}}, source_2},
     {sha_schedule, 3, 4, {{fp0 | fp1 | fp2 | fp3, 8}}, llvm},
@@ -128,11 +128,6 @@ constexpr Timing rows[] = {
     {fence_full, 58, 348, {}, source_2},
     {pause, 90, 540, {}, source_2},
     {time_stamp, 35, 210, {}, source_2},
-    {random, 250, 1000, {}, source_3},
-    {state_read, 4, 4, {}, source_3},
-    {state_write, 8, 12, {}, source_3},
-    {state_save, 70, 300, {}, source_3},
-    {serialize, 100, 500, {}, source_3},
     {fp_add, 3, 1, {{fp2 | fp3, 1}}, llvm},
     {fp_multiply, 3, 1, {{fp0 | fp1, 1}}, llvm},
     {fp_fma, 4, 1, {{fp0 | fp1, 1}}, llvm},
@@ -157,15 +152,9 @@ constexpr Timing rows[] = {
     {x87_multiply, 7, 1, {{fp0 | fp1, 1}}, source_2},
     {x87_divide, 15, 1, {{fdiv, 6}}, source_2},
     {x87_root, 22, 1, {{fp1, 23}}, llvm},
-    {x87_integer, 4, 2, {}, source_3},
-    {x87_constant, 2, 2, {}, source_3},
-    {x87_round, 20, 17, {}, source_3},
-    {x87_function, 80, 80, {}, source_3},
     {tile_move, 50, 16, {}, source_3},
     {tile_multiply, 50, 16, {}, source_3},
 };
-
-}  // namespace
 
 // Width, reorder buffer and loads: A. Fog, The microarchitecture of Intel, AMD and VIA CPUs. Schedulers: published
 // sizes, not checked except on Zen 4.
@@ -183,6 +172,8 @@ constinit const CoreTable zen3_core = {
     .forward_blocked = 16,
     .renames = Renames::moves,
     .loads_extend = 2,
+    .shifts_keep_flags = false,
+    .computes_constants = true,
     .fuses = true,
     .fetch = 8,
     .indirect = 3,
@@ -190,7 +181,7 @@ constinit const CoreTable zen3_core = {
     .store_bytes = 32,
     .store_merges = true,
     .mispredict = 20,
-    .timings = by_operation(rows),
+    .timings = by_operation(rows, common::rows),
 };
 
 }  // namespace tally::models

@@ -200,7 +200,7 @@ TEST_F(CoreCode, forms_have_their_kinds) {
   EXPECT_EQ(kind("\x0f\xb7\xc8"), Operation::extend) << "movzx ecx, ax";
   EXPECT_EQ(kind("\x0f\xb6\x08"), Operation::extend) << "movzx ecx, byte [rax]";
   const models::CoreInstruction gather = code("\xc4\xe2\x75\x90\x04\x93");  // vpgatherdd ymm0, [rbx + ymm2 * 4], ymm1
-  EXPECT_EQ(sources(gather), Registers{models::first_vector + 1}) << "it does not wait for its destination";
+  EXPECT_FALSE(sources(gather).contains(models::first_vector)) << "it does not wait for its destination";
 }
 
 // K0 as a mask means none: loops of string functions with AVX-512 do not wait for their last comparison.

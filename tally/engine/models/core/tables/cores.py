@@ -37,7 +37,7 @@ cores = {
 #     constant ones; Zen 3: that of Zen 4, whose pipeline it has. The others are not checked: LLVM's MispredictPenalty (16,
 #     14, 14, 17), a load and a comparison.
 #   computes_constants: uops.info, Ice Lake, Golden Cove and Zen 3. shifts_keep_flags: there, eight shifts by CL of other
-#     registers take 8 cycles on Golden Cove, 4 on Zen 3 and 4, as their ports allow.
+#     registers take 8 cycles on Ice Lake and Golden Cove, 4 on Zen 3 and 4, as their ports allow.
 #   loop_queue: Intel's manual; a loop with a call and its return, three taken branches, takes 1.7 cycles on a Granite
 #     Rapids (2026-11-28). Its stores into two lines in turn take 0.6 each: store and load 4 KiB apart, two pairs in 1.2.
 #   loads_extend: Zen 5: measured, 2026-11-30; the others: LLVM's latencies of such loads.
@@ -49,7 +49,7 @@ cores = {
 parameters = {
     "haswell": dict(forward=5, loads_extend=2, forward_blocked=12, access_bytes=32, computes_constants=True, mispredict=22),
     "skylake": dict(forward=5, loads_extend=2, forward_blocked=13, computes_constants=True, mispredict=20),
-    "icelake-server": dict(forward=5, loads_extend=2, forward_blocked=14, store_merges=True, computes_constants=True, mispredict=20),
+    "icelake-server": dict(forward=5, loads_extend=2, forward_blocked=14, store_merges=True, shifts_keep_flags=False, computes_constants=True, mispredict=20),
     "sapphire-rapids": dict(forward=6, loads_extend=1, forward_blocked=17, renames="without_index",
                             shifts_keep_flags=False, computes_constants=True, fetch=8, loop_queue=144, mispredict=24),
     "zen2": dict(forward=7, loads_extend=2, forward_blocked=14, renames="moves", fetch=8, indirect=3, access_bytes=32, computes_constants=True, mispredict=22),

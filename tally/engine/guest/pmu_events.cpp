@@ -190,9 +190,9 @@ s64 add_event(const WantedEvent& wanted, u32 row) {
   if (kind.is_metric && (leader == 0 || pmu_event(leader).is_kernels || pmu_event(leader).sampling.period != 0 ||
                          !leads_metrics(settings().pmu.event[pmu_event(leader).row])))
     return -EINVAL;
-  // What a model has counted of a running thread until now is known only to that thread.
+  // What a model has counted of a running thread until now is known only to its process.
   const bool begins_at_exec = wanted.attr.enable_on_exec || (leader != 0 && pmu_event(leader).begins_at_exec);
-  if (is_modelled(settings().pmu.event[row]) && wanted.of != current()->index && !begins_at_exec) return -EOPNOTSUPP;
+  if (is_modelled(kind) && thread_here(wanted.of) == nullptr && !begins_at_exec) return -EOPNOTSUPP;
   constexpr u64 unix_family = 1, stream = 1, close_on_exec = 02000000;
   const bool samples = wanted.attr.sample_period != 0, closes = (wanted.flags & PERF_FLAG_FD_CLOEXEC) != 0;
   u32 address = 0;
@@ -369,7 +369,7 @@ s64 control_pmu_event(Thread* t) {
   return with_event(t, g[rdi], [&](u32 event) -> s64 {
     PmuOpenEvent& controlled = pmu_event(event);
     const auto change = [&](auto f) -> s64 {
-      if (request == PERF_EVENT_IOC_ENABLE && !can_switch_on(controlled.leader)) return -EOPNOTSUPP;
+      if (!can_change(controlled.leader)) return -EOPNOTSUPP;
       update_group_for_change(controlled.leader);
       if ((g[rdx] & PERF_IOC_FLAG_GROUP) != 0)
         for_group(controlled.leader, f);

@@ -85,13 +85,14 @@ void switch_event(PmuOpenEvent& e, bool is_on) {
   for_countings(e, [&](u32, PmuCounting& c) { c.is_on = is_on; });
 }
 
-bool can_switch_on(u32 leader) {
+bool can_change(u32 leader) {
   bool can = true;
   for_group(leader, [&](PmuOpenEvent& e) {
     if (e.is_kernels || !is_modelled(settings().pmu.event[e.row])) return;
     for_countings(e, [&](u32, const PmuCounting& c) {
-      const bool is_others = c.thread != 0 && c.thread != current()->index;
-      can = can && (is_counting(e, c) || !is_others || records().thread(c.thread).state != channel::State::running);
+      const bool runs_elsewhere = c.thread != 0 && thread_here(c.thread) == nullptr &&
+                                  records().thread(c.thread).state == channel::State::running;
+      can = can && !runs_elsewhere;
     });
   });
   return can;

@@ -47,7 +47,7 @@ s64 span_of(const Thread* t, const PmuOpenEvent& e, const PmuCounting& c) {
   constexpr s64 looks_again = 1'000'000, few_instructions = 8;
   if (!is_counting(e, c)) return c.is_elsewhere ? looks_again : never;
   if (!is_modelled(e)) return c.left;
-  if (t != current()) return 1;  // only the thread itself knows its modelled counts
+  if (!can_read_models(t)) return 1;
   // Halfway first: what follows may have another rate than what was executed, and a sample is where the thread stops.
   // Near the end not more than code with the highest rate needs, which may be a small part of all.
   const auto at_rate = [](u64 n, u64 rate) { return n >> 40 != 0 ? static_cast<u64>(never) : (n << 16) / (rate + 1); };
@@ -228,7 +228,7 @@ void settle_overflows(Thread* t) {
     if (k == no_countdown || !is_counting(e, c) || c.is_fresh) return;
     if (!is_modelled(e))
       c.left -= state.span[k] - 1 - t->countdown[k];
-    else if (t == current())
+    else if (can_read_models(t))
       update_counting(at, values, Update::to_change);
   });
   for (u32 k = 0; k < own_records.countdowns; k++) state.span[k] = t->countdown[k] + 1;

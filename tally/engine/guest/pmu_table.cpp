@@ -6,6 +6,7 @@
 #include "tally/engine/instrument/asked_values.hpp"
 #include "tally/engine/instrument/running_cycles.hpp"
 #include "tally/engine/instrument/window_records.hpp"
+#include "tally/engine/stop_the_world.hpp"
 
 namespace tally::engine::guest {
 namespace {
@@ -177,6 +178,11 @@ Thread* thread_here(u32 thread) {
   for (Thread* o = threads(); o != nullptr; o = o->next)
     if (o->index == thread) return o;
   return nullptr;
+}
+
+bool can_read_models(const Thread* t) {
+  const u32 where = __atomic_load_n(&t->where, __ATOMIC_SEQ_CST);
+  return t == current() || where == Where::held || where == Where::stopped;
 }
 
 bool is_counting(const PmuOpenEvent& e, const PmuCounting& c) {
@@ -363,7 +369,7 @@ const PmuValues::Values& PmuValues::of(u32 thread, bool modelled) {
   v.counted = {};
   for (s64& cycles : v.classes) cycles = 0;
   const bool runs_here = here != nullptr && state_of(records().thread(thread)) == channel::State::running;
-  v.has_models = modelled && runs_here && here == current() && instrument::has_running_cycles(here);
+  v.has_models = modelled && runs_here && can_read_models(here) && instrument::has_running_cycles(here);
   if (v.has_models) {
     v.counted = instrument::counted_values(here, false);
     for (u32 k = 0; settings().pmu.has_classes != 0 && k < channel::cycle_class_count; k++)

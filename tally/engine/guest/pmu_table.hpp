@@ -67,7 +67,7 @@ class PmuValues {
     bool has_models;  // and cycles
     s64 classes[channel::cycle_class_count];
   };
-  /// `modelled`: with the models, which only the caller's own thread has.
+  /// `modelled`: with the models, if can_read_models().
   const Values& of(u32 thread, bool modelled);
 
  private:
@@ -80,6 +80,8 @@ class PmuValues {
 
 /// Returns a thread of this memory; null: it is another process's. Needs no lock.
 Thread* thread_here(u32 thread);
+/// Whether what the models have counted of a thread of this memory can be read: it is the caller, or does not run.
+bool can_read_models(const Thread* t);
 /// Whether the event counts this thread now: it and its leader are switched on for it.
 bool is_counting(const PmuOpenEvent& e, const PmuCounting& c);
 

@@ -1,5 +1,7 @@
 // Signals: the program receives its own; tally writes the results that it has and dies of the same signal.
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <pty.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -191,6 +193,34 @@ TEST(Signals, tally_and_the_program_stop_and_continue) {
   EXPECT_TRUE(one->wait_for_output("continued\n"));
   one->signal(SIGTERM);
   EXPECT_EQ(one->finish().code(), 3);
+}
+
+// After Ctrl-Z, `kill -CONT` names tally alone; `fg` names the whole job.
+TEST(Signals, a_continue_of_tally_alone_after_ctrl_z_continues_the_program) {
+  const std::string program = R"(trap 'echo continued; exit 3' CONT; echo ready; while :; do sleep 0.05; done)";
+  const std::string script =
+      R"(set -m; "$0" stat --backend none -q -o /dev/null -- sh -c "$1"; kill -CONT $(jobs -p); wait)";
+  int terminal = -1;
+  const pid_t shell = forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (shell == 0) {
+    execl("/bin/bash", "bash", "-c", script.c_str(), TALLY_COMMAND, program.c_str(), nullptr);
+    _exit(127);
+  }
+  std::string text;
+  const auto read_until = [&](const char* word) {
+    for (pollfd ready{terminal, POLLIN, 0}; text.find(word) == std::string::npos && poll(&ready, 1, 20'000) > 0;) {
+      char bytes[256];
+      const ssize_t size = read(terminal, bytes, sizeof bytes);
+      if (size <= 0) break;
+      text.append(bytes, static_cast<std::size_t>(size));
+    }
+    return text.find(word) != std::string::npos;
+  };
+  EXPECT_TRUE(read_until("ready")) << text;
+  EXPECT_EQ(write(terminal, "\x1a", 1), 1);
+  EXPECT_TRUE(read_until("continued")) << text;
+  close(terminal);  // ends what is left by SIGHUP
+  waitpid(shell, nullptr, 0);
 }
 
 /// Whether a child of a process leads a session.

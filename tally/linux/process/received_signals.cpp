@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +33,12 @@ void stop() {
   raise(SIGTSTP);
   sigprocmask(SIG_UNBLOCK, &only, nullptr);  // continues here
   sigprocmask(SIG_BLOCK, &only, nullptr);
+}
+
+/// Whether SIGCONT has not reached a child that was stopped.
+bool is_stopped(pid_t child) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(child), &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
 }
 
 }  // namespace
@@ -124,7 +131,8 @@ Signals::Taken Signals::take(pid_t program) {
 
 void Signals::forward(const signalfd_siginfo& signal, pid_t program) {
   const int number = static_cast<int>(signal.ssi_signo);
-  const bool has_it = sigismember(&passed_on_, number) == 1 || (number == SIGCONT && group_is_stopped_);
+  const bool has_it =
+      sigismember(&passed_on_, number) == 1 || (number == SIGCONT && group_is_stopped_ && !is_stopped(program));
   sigdelset(&passed_on_, number);
   // Codes above 0 come from the kernel: a terminal sends its signals to the whole foreground group. A timer that was
   // set before tally started is the program's.

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -223,6 +224,23 @@ static void signal_others(void) {
   }
 }
 
+// The same from a descriptor.
+static void read_signals(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &set, NULL);
+  const int descriptor = signalfd(-1, &set, 0);
+  const pid_t own = getpid();
+  pthread_t thread;
+  pthread_create(&thread, NULL, send_signals, (void*)&own);
+  struct signalfd_siginfo info;
+  if (read(descriptor, &info, sizeof info) != sizeof info) return;
+  pthread_join(thread, NULL);
+  printf(": code %d, %s descriptor, band %x, sender %u, value %d\n", info.ssi_code,
+         info.ssi_fd == signalling ? "right" : "wrong", info.ssi_band, info.ssi_pid, info.ssi_int);
+}
+
 static void* run_thread(void* unused) {
   run_loop(500000);
   return unused;
@@ -312,6 +330,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "crowded") == 0) overflow_in_handler(0);
   if (strcmp(what, "crowded traps") == 0) overflow_in_handler(1);
   if (strcmp(what, "others") == 0) signal_others();
+  if (strcmp(what, "descriptor") == 0) read_signals();
   if (strcmp(what, "traps") == 0) trap(argv[0]);
   if (strcmp(what, "backward") == 0) go_backward();
   if (strcmp(what, "closed") == 0) close_early();

@@ -38,6 +38,10 @@ TEST(OwnOverflows, send_signals_to_other_threads) {
   EXPECT_EQ(overflown("others"), each + each + each);
 }
 
+TEST(OwnOverflows, send_signals_to_a_descriptor_of_another_thread) {
+  EXPECT_EQ(overflown("descriptor"), "all records: code 1, right descriptor, band 41, sender 0, value 0\n");
+}
+
 TEST(OwnOverflows, are_recorded_backward) {
   EXPECT_EQ(overflown("backward"), "backward: 24000 bytes written, the last 170 records, 0 out of order\n");
 }

@@ -496,8 +496,8 @@ static void refuse(void) {
   attr.write_backward = 1;
   printf("backward: %s\n", error_of(attr));
   attr.write_backward = 0;
-  attr.sample_type = PERF_SAMPLE_WEIGHT;
-  printf("weight: %s\n", error_of(attr));
+  attr.sample_type = PERF_SAMPLE_CGROUP;
+  printf("cgroup: %s\n", error_of(attr));
   attr.sample_type = PERF_SAMPLE_IP;
   attr.sample_period = 0;
   printf("precise without a period: %s\n", error_of(attr));

@@ -86,7 +86,7 @@ TEST(OwnSamples, contain_the_last_branches) {
 TEST(OwnSamples, that_the_engine_lacks_are_refused) {
   EXPECT_EQ(
       sampled("refusals"),
-      "as it is: opened\nbackward: opened\nweight: Operation not supported\n"
+      "as it is: opened\nbackward: opened\ncgroup: Operation not supported\n"
       "precise without a period: Invalid argument\nrefresh: -1, Invalid argument; period: -1, Invalid argument\n");
 }
 

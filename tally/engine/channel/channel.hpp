@@ -105,7 +105,8 @@ struct Process {
   CountedTimes counted;
   uint64_t leaves_stopped;      ///< 1: it sends itself SIGSTOP when it has left, which its tracer expects
   uint64_t countdowns_changed;  ///< 1: another process has changed what its threads count down (PmuCounting::left)
-  uint64_t reserved[3];
+  uint64_t counts_for_others;   ///< 1: another process has asked for modelled counts of its threads (PmuKnown)
+  uint64_t reserved[2];
 };
 static_assert(sizeof(Process) == 320);
 

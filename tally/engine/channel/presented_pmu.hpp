@@ -44,6 +44,8 @@ enum PmuLack : uint32_t {
   pmu_samples_clock = 2,      ///< then they sampled a clock of the kernel
   pmu_opened = 4,             ///< they opened another event
   pmu_lacks_model = 16,       ///< a generic event that needs a model
+  pmu_lacks_precise = 32,     ///< samples of a modelled event with precise_ip
+  pmu_lacks_countdown = 64,   ///< samples of a fifth kind of exact events
   pmu_lacks_shared_ring = 8,  ///< records of an event of the kernel in the ring of one of the engine, or the reverse
 };
 
@@ -108,6 +110,14 @@ struct PmuOpenEvent {
   PmuSampling sampling;
 };
 
+/// Whether other processes know the count of a modelled event, which only the thread's own process can compute.
+enum class PmuKnown : uint8_t {
+  no,
+  asked,   ///< one of them waits for it
+  once,    ///< it was just computed
+  at_rest  ///< the thread is in a system call
+};
+
 /// What an event counts of one thread.
 struct PmuCounting {
   uint32_t event;   ///< index of its PmuOpenEvent; 0: this element is free
@@ -130,7 +140,9 @@ struct PmuCounting {
   int64_t executed;        ///< of a modelled event: instructions at the last update
   uint32_t crowded;        ///< overflows during the handler of an earlier one, less those outside of it
   uint8_t is_throttled;    ///< 1: it has paused after many of those
-  uint64_t rate, peak;     ///< and how many it counts in 2^16 instructions, at most: of all, of short runs
+  PmuKnown known;
+  uint8_t begins;       ///< 1: what a model has counted of the thread up to its next update is not the event's
+  uint64_t rate, peak;  ///< and how many it counts in 2^16 instructions, at most: of all, of short runs
 };
 
 inline constexpr uint32_t pmu_open_limit = 1u << 18, pmu_counting_limit = 1u << 20, pmu_thread_limit = 1u << 18;

@@ -34,7 +34,7 @@ s64 emulate_signalfd(Thread* t, u64 mask, u64 size);
 /// Makes a call that sends `signal` to process or thread `to`. Register `info` points to the siginfo.
 s64 send_with_info(Thread* t, u8 info, u64 to, u64 signal);
 s64 send_by_descriptor(Thread* t);
-/// Emulates read(2) if it may read signals.
+/// Emulates read(2), which may read signals.
 s64 emulate_read(Thread* t, u64 buffer);
 /// Make a call that replaces the mask while it runs. Argument register `reg` points to the mask; or to the mask's
 /// address and size; or the call is io_uring_enter(2).

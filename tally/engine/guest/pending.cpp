@@ -151,8 +151,9 @@ void send_to_self(int signal, const u8* info) {
 }
 
 namespace {
+bool events_disguised;
 constexpr u32 disguised = 0x80000000, of_event = 0xa7c50000, event_bits = 0xffff0000;
-}
+}  // namespace
 
 void disguise(u8* info) {
   // For a code that the kernel does not support, the bytes after those that it keeps of every siginfo must be 0.
@@ -165,8 +166,12 @@ void disguise(u8* info) {
 
 void disguise_event(int signal, u8* info) {
   disguise(info);
-  if (!(engine_signals & bit(signal))) reinterpret_cast<Routed*>(info)->code |= static_cast<s32>(of_event);
+  if (engine_signals & bit(signal)) return;
+  reinterpret_cast<Routed*>(info)->code |= static_cast<s32>(of_event);
+  __atomic_store_n(&events_disguised, true, __ATOMIC_SEQ_CST);
 }
+
+bool has_disguised_events() { return __atomic_load_n(&events_disguised, __ATOMIC_SEQ_CST); }
 
 bool reveal(int signal, u8* info) {
   constexpr s32 lowest_known = -0x40000000;  // all codes of the kernel are far above
@@ -341,16 +346,35 @@ void note_descriptor(u64 signals) { __atomic_or_fetch(&by_descriptor, signals & 
 
 u64 read_from_descriptors() { return __atomic_load_n(&by_descriptor, __ATOMIC_RELAXED); }
 
+namespace {
+
+/// struct signalfd_siginfo: the fields that a process fills in a signal to itself, as in siginfo.
+struct SignalRecord {
+  u32 signal;
+  s32 error, code;
+  u32 pid, uid, descriptor, thread, band, overruns, trap, status, number;
+  u64 value;
+  u64 rest[9];
+};
+
+/// Restores the record of a disguised event. The kernel has read its band and descriptor as a sender and a value.
+bool reveal_event(SignalRecord& record) {
+  u64 others = record.descriptor | record.thread | record.band | record.overruns | record.trap | record.status;
+  for (const u64 word : record.rest) others |= word;
+  if (record.signal - 1 >= 64 || (static_cast<u32>(record.code) & event_bits) != of_event || others != 0) return false;
+  record.code = static_cast<s32>(static_cast<u32>(record.code) & ~event_bits);
+  record.band = record.pid;
+  record.descriptor = record.number;
+  record.pid = record.uid = record.number = 0;
+  record.value = 0;
+  return true;
+}
+
+}  // namespace
+
 s64 resolve_routed(Thread* t, u64 buffer, s64 bytes) {
-  // struct signalfd_siginfo: the fields that a process fills in a signal to itself, as in siginfo.
-  struct Record {
-    u32 signal;
-    s32 error, code;
-    u32 pid, uid, skipped[7];
-    u64 value;
-    u8 rest[72];
-  } record;
-  static_assert(sizeof record == 128 && offsetof(Record, value) == 48);
+  SignalRecord record;
+  static_assert(sizeof record == 128 && offsetof(SignalRecord, value) == 48);
   u64 kept = 0, left = static_cast<u64>(bytes);  // bytes that are no signal record stay in place
   for (u64 i = 0; left >= sizeof record; i += sizeof record) {
     left -= sizeof record;
@@ -364,9 +388,9 @@ s64 resolve_routed(Thread* t, u64 buffer, s64 bytes) {
       record.pid = static_cast<u32>(found.pid);
       record.uid = static_cast<u32>(found.uid);
       record.value = found.code == code_user ? 0 : found.value;
-      record.skipped[6] = static_cast<u32>(record.value);  // ssi_int
+      record.number = static_cast<u32>(record.value);
       put(buffer + kept, &record, sizeof record);
-    } else if (kept != i) {
+    } else if (reveal_event(record) || kept != i) {
       put(buffer + kept, &record, sizeof record);
     }
     kept += sizeof record;

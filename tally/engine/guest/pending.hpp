@@ -21,6 +21,8 @@ void send_to_self(int signal, const u8* info);
 void disguise(u8* info);
 /// The same for any signal of an event, to another thread of the process, which the kernel refuses otherwise.
 void disguise_event(int signal, u8* info);
+/// Whether that has happened in this process.
+bool has_disguised_events();
 /// Restores a disguised siginfo. Returns true if it was one, and its signal is one that the engine needs.
 bool reveal(int signal, u8* info);
 
@@ -76,7 +78,8 @@ void forget_queued_to_thread(Thread* t, int signal);
 /// Notes that the program reads these signals from a descriptor (signalfd): every system call may then ask for them.
 void note_descriptor(u64 signals);
 u64 read_from_descriptors();
-/// Replaces the routing entries that read(2) of such a descriptor wrote to `buffer` with the signals themselves.
+/// Replaces the routing entries and disguised signals that read(2) of such a descriptor wrote to `buffer` with the
+/// signals themselves.
 /// Returns the number of bytes left; 0 if other threads took all of them.
 s64 resolve_routed(Thread* t, u64 buffer, s64 bytes);
 

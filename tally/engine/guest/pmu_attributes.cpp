@@ -89,7 +89,8 @@ s64 copy_attributes(u64 from, s32 pid, s32 cpu, s32 group, u64 flags, perf_event
   for (u64 i = sizeof attr; error == not_of_pmu && i < size; i++)
     if (all[i] != 0) return too_big(sizeof attr);
   if (error == not_of_pmu) error = is_missing_processor(cpu) ? -EINVAL : check_attributes(attr);
-  return error != 0 || attr.exclude_kernel ? error : -EACCES;
+  // The kernel has checked that of its own event that counts nothing.
+  return error != 0 || attr.exclude_kernel || attr.type == PERF_TYPE_SOFTWARE ? error : -EACCES;
 }
 
 u32 row_of(const perf_event_attr& attr) {

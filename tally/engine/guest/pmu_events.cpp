@@ -7,6 +7,7 @@
 #include "tally/engine/guest/pmu_attributes.hpp"
 #include "tally/engine/guest/pmu_branches.hpp"
 #include "tally/engine/guest/pmu_descriptors.hpp"
+#include "tally/engine/guest/pmu_elsewhere.hpp"
 #include "tally/engine/guest/pmu_groups.hpp"
 #include "tally/engine/guest/pmu_overflows.hpp"
 #include "tally/engine/guest/pmu_pages.hpp"
@@ -29,62 +30,6 @@ s64 read_values(u32 event, u64 to, u64 bytes) {
 
 void note_lack(u32 lack) { __atomic_or_fetch(&records().header().pmu_lacks, lack, __ATOMIC_RELAXED); }
 
-/// A thread that a program names by its number.
-struct NamedThread {
-  u32 thread;      // index of its record; 0: no thread that the engine counts
-  bool is_others;  // of this memory, and not the caller
-  s64 error;       // without a thread
-};
-
-/// Whether the kernel would allow the caller to read the state of another process.
-bool may_read(s32 pid) {
-  char path[32] = "/proc/", to[8];
-  copy(write_decimal(path + 6, static_cast<u64>(pid)), "/exe", 5);
-  return kernel(SYS_readlink, reinterpret_cast<u64>(path), reinterpret_cast<u64>(to), sizeof to) != -EACCES;
-}
-
-/// Returns a thread of another process by its number; 0: the engine counts none that has it.
-u32 thread_elsewhere(s32 pid) {
-  const u32 end = __atomic_load_n(&records().header().next_thread, __ATOMIC_RELAXED) + 1;
-  for (u32 i = 1; i < end && i < channel::thread_limit; i++) {
-    const channel::Thread& record = records().thread(i);
-    const channel::Process& process = records().process(record.process);
-    // A thread of another pid namespace may have the same number there.
-    if (record.tid == pid && record.state == channel::State::running && process.state == channel::State::running &&
-        !failed(kernel(SYS_tgkill, static_cast<u64>(process.pid), static_cast<u64>(pid), 0)))
-      return i;
-  }
-  return 0;
-}
-
-/// Whether a fork has made this process, and it has not begun.
-bool is_new_process(s32 pid) {
-  const u32 end = __atomic_load_n(&records().header().next_process, __ATOMIC_RELAXED) + 1;
-  for (u32 i = 1; i < end && i < channel::process_limit; i++)
-    if (records().process(i).pid == pid && records().process(i).state == channel::State::running) return true;
-  return false;
-}
-
-NamedThread thread_named(Thread* t, s32 pid) {
-  if (pid == 0 || pid == t->tid) return {t->index, false, 0};
-  {
-    Guard guard(threads_lock);
-    for (Thread* o = threads(); o != nullptr; o = o->next)
-      if (o->process == t->process && o->tid == pid) return {o->index, true, 0};
-  }
-  if (failed(kernel(SYS_kill, static_cast<u64>(pid), 0))) return {0, false, -ESRCH};
-  if (!may_read(pid)) return {0, false, -EACCES};
-  constexpr u64 pause_us = 100, patience_us = 1'000'000;
-  for (u64 waited_us = 0;; waited_us += pause_us) {
-    if (const u32 thread = thread_elsewhere(pid); thread != 0) return {thread, false, 0};
-    if (!is_new_process(pid) || waited_us > patience_us) return {0, false, -EOPNOTSUPP};
-    go_out(t);
-    constexpr u64 pause[2] = {0, pause_us * 1000};
-    kernel(SYS_nanosleep, reinterpret_cast<u64>(pause), 0);
-    come_in(t);
-  }
-}
-
 /// An event that a program wants to open.
 struct WantedEvent {
   perf_event_attr attr;
@@ -92,6 +37,7 @@ struct WantedEvent {
   s32 cpu;
   s32 group;
   u64 flags;
+  bool counts_nothing;
 
   bool has_group() const { return group != -1 && !(flags & PERF_FLAG_FD_NO_GROUP); }
 };
@@ -126,7 +72,7 @@ u32 enter_event(const WantedEvent& wanted, u64 number, u64 identity, u32 leader)
   e.is_on = !wanted.attr.disabled;
   e.inherits = wanted.attr.inherit;
   e.only_threads = wanted.attr.inherit_thread;
-  e.nothing = wanted.attr.exclude_user || wanted.attr.exclude_host;
+  e.nothing = wanted.counts_nothing;
   e.begins_at_exec = wanted.attr.enable_on_exec;
   e.ends_at_exec = wanted.attr.remove_on_exec;
   channel::PmuSampling& sampling = e.sampling;
@@ -165,9 +111,13 @@ bool can_be_sampled(const WantedEvent& wanted, u32 row) {
   if ((attr.sample_type & ~known_content) != 0 || attr.aux_output) return false;
   // The threads of this memory whose counts a sample would contain run.
   if (attr.inherit && (attr.sample_type & PERF_SAMPLE_READ) != 0) return false;
-  if (is_modelled(settings().pmu.event[row]) && attr.precise_ip != 0) return false;
+  if (is_modelled(settings().pmu.event[row]) && attr.precise_ip != 0) {
+    note_lack(channel::pmu_lacks_precise);
+    return false;
+  }
   if (settings().pmu.event[row].is_cycles && settings().pmu.event[row].cycles_weight != 1) return false;
   if ((attr.sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 && !can_record_branches(attr.branch_sample_type)) return false;
+  if (!can_overflow(row)) note_lack(channel::pmu_lacks_countdown);
   return can_overflow(row);
 }
 
@@ -190,14 +140,13 @@ s64 add_event(const WantedEvent& wanted, u32 row) {
   if (kind.is_metric && (leader == 0 || pmu_event(leader).is_kernels || pmu_event(leader).sampling.period != 0 ||
                          !leads_metrics(settings().pmu.event[pmu_event(leader).row])))
     return -EINVAL;
-  // What a model has counted of a running thread until now is known only to its process.
-  const bool begins_at_exec = wanted.attr.enable_on_exec || (leader != 0 && pmu_event(leader).begins_at_exec);
-  if (is_modelled(kind) && thread_here(wanted.of) == nullptr && !begins_at_exec) return -EOPNOTSUPP;
   constexpr u64 unix_family = 1, stream = 1, close_on_exec = 02000000;
   const bool samples = wanted.attr.sample_period != 0, closes = (wanted.flags & PERF_FLAG_FD_CLOEXEC) != 0;
+  // It may share the ring of a leader that has samples. Other sockets poll as an event without a ring: POLLHUP.
+  const bool has_records = samples || (wanted.attr.sample_type & ~u64{PERF_SAMPLE_IDENTIFIER}) != 0;
   u32 address = 0;
-  const s64 number = samples ? make_waited_socket(closes, address)
-                             : kernel(SYS_socket, unix_family, stream | (closes ? close_on_exec : 0), 0);
+  const s64 number = has_records ? make_waited_socket(closes, address)
+                                 : kernel(SYS_socket, unix_family, stream | (closes ? close_on_exec : 0), 0);
   if (failed(number)) return number;
   const u32 event = enter_event(wanted, static_cast<u64>(number), identity_of(static_cast<u64>(number)), leader);
   if (event == 0) return -ENOMEM;
@@ -219,7 +168,7 @@ s64 add_event(const WantedEvent& wanted, u32 row) {
       roam(here);
     else if (here != nullptr)
       arm_overflows(here);
-    else if (samples)
+    else if (samples || pmu_table().counting[counting].begins)
       change_elsewhere(pmu_table().counting[counting]);
   }
   return number;
@@ -279,23 +228,27 @@ s64 open_pmu_event(Thread* t) {
   perf_event_attr& attr = wanted.attr;
   u32 type = 0;
   if (get(&type, g[rdi], sizeof type) != 0) return not_of_pmu;
-  const bool is_kernels = type != PERF_TYPE_HARDWARE && type != PERF_TYPE_HW_CACHE && type != PERF_TYPE_RAW;
+  bool is_kernels = type != PERF_TYPE_HARDWARE && type != PERF_TYPE_HW_CACHE && type != PERF_TYPE_RAW;
   if (is_kernels) {
     clear(&attr, sizeof attr);
     if (get(&attr, g[rdi], PERF_ATTR_SIZE_VER0) != 0 || attr.size > page_bytes ||
         (attr.size > PERF_ATTR_SIZE_VER0 && get(&attr, g[rdi], attr.size < sizeof attr ? attr.size : sizeof attr) != 0))
       return not_of_pmu;
-  } else if (const s64 wrong = copy_attributes(g[rdi], pid, wanted.cpu, asked_group(wanted.group), wanted.flags, attr);
-             wrong != 0) {
-    return wrong;
   }
+  // An event of the kernel that counts nothing, for the records of other events (perf record -D).
+  const bool is_dummy = type == PERF_TYPE_SOFTWARE && attr.config == PERF_COUNT_SW_DUMMY;
   const NamedThread named = thread_named(t, pid);
   wanted.of = named.thread;
+  is_kernels = is_kernels && !(is_dummy && named.thread != 0);
+  const s64 wrong =
+      is_kernels ? 0 : copy_attributes(g[rdi], pid, wanted.cpu, asked_group(wanted.group), wanted.flags, attr);
+  if (wrong != 0) return wrong;
   if (is_kernels && (named.thread == 0 || type == PERF_TYPE_BREAKPOINT || !can_hold())) return not_of_pmu;
   if (is_kernels) return with_table(t, false, [&] { return add_kernel_event(t, wanted); });
   if (named.thread == 0) return named.error;
   if (is_invalid(attr)) return -EINVAL;
-  const u32 row = row_of(attr);
+  wanted.counts_nothing = is_dummy || attr.exclude_user || attr.exclude_host;
+  const u32 row = is_dummy ? 0 : row_of(attr);
   if (row == no_row) {
     const bool samples_cycles =
         attr.type == PERF_TYPE_HARDWARE && attr.config == PERF_COUNT_HW_CPU_CYCLES && attr.sample_period != 0;
@@ -304,13 +257,14 @@ s64 open_pmu_event(Thread* t) {
   }
   const channel::PmuEvent& kind = settings().pmu.event[row];
   if (attr.sample_period == 0 ? attr.precise_ip != 0 : kind.is_metric != 0) return -EINVAL;
+  const bool overflows = attr.sample_period != 0 && !wanted.counts_nothing;
   // As of a PMU that raises no interrupts.
-  if (attr.sample_period != 0 && !can_be_sampled(wanted, row)) return -EOPNOTSUPP;
+  if (overflows && !can_be_sampled(wanted, row)) return -EOPNOTSUPP;
   if (attr.sample_period == 0 && wanted.cpu != -1 && !is_led_by_samples(wanted) &&
       residence_of(wanted.of, wanted.cpu) == Residence::both)
     return -EOPNOTSUPP;
   if (!can_hold()) return -ENOMEM;
-  if (attr.sample_period != 0 && thread_here(wanted.of) != nullptr)
+  if (overflows && thread_here(wanted.of) != nullptr)
     if (const s64 error = begin_overflows(t, row, attr.sample_type & PERF_SAMPLE_BRANCH_STACK); error != 0)
       return error;
   return with_table(t, named.is_others, [&] { return add_event(wanted, row); });
@@ -318,9 +272,9 @@ s64 open_pmu_event(Thread* t) {
 
 s64 read_pmu_event(Thread* t) {
   const u64* const g = t->gpr;
-  if (g[rax] == SYS_read) return with_event(t, g[rdi], [&](u32 at) { return read_values(at, g[rsi], g[rdx]); });
+  if (g[rax] == SYS_read) return with_known_event(t, g[rdi], [&](u32 at) { return read_values(at, g[rsi], g[rdx]); });
   if (g[rax] != SYS_readv) return not_of_pmu;
-  return with_event(t, g[rdi], [&](u32 at) -> s64 {
+  return with_known_event(t, g[rdi], [&](u32 at) -> s64 {
     u64 segment[2] = {};  // struct iovec
     s64 sum = 0;
     for (u64 i = 0; i < (g[rdx] & 0xffffffff); i++) {
@@ -354,6 +308,7 @@ s64 change_period(PmuOpenEvent& e, u64 from) {
   const bool is_frequency = has_flag(e, Flag::frequency);
   if (e.sampling.period == 0 || period == 0 || (is_frequency ? is_too_frequent(period) : period >> 63 != 0))
     return -EINVAL;
+  if (!are_known(e.leader)) return -EOPNOTSUPP;
   update_group_for_change(e.leader);
   e.sampling.period = period;
   if (!is_frequency) for_countings(e, [&](u32, PmuCounting& c) { set_period(c, period); });
@@ -366,10 +321,10 @@ s64 change_period(PmuOpenEvent& e, u64 from) {
 s64 control_pmu_event(Thread* t) {
   const u64* const g = t->gpr;
   const u32 request = static_cast<u32>(g[rsi]);
-  return with_event(t, g[rdi], [&](u32 event) -> s64 {
+  return with_known_event(t, g[rdi], [&](u32 event) -> s64 {
     PmuOpenEvent& controlled = pmu_event(event);
     const auto change = [&](auto f) -> s64 {
-      if (!can_change(controlled.leader)) return -EOPNOTSUPP;
+      if (!are_known(controlled.leader)) return -EOPNOTSUPP;
       update_group_for_change(controlled.leader);
       if ((g[rdx] & PERF_IOC_FLAG_GROUP) != 0)
         for_group(controlled.leader, f);

@@ -85,19 +85,6 @@ void switch_event(PmuOpenEvent& e, bool is_on) {
   for_countings(e, [&](u32, PmuCounting& c) { c.is_on = is_on; });
 }
 
-bool can_change(u32 leader) {
-  bool can = true;
-  for_group(leader, [&](PmuOpenEvent& e) {
-    if (e.is_kernels || !is_modelled(settings().pmu.event[e.row])) return;
-    for_countings(e, [&](u32, const PmuCounting& c) {
-      const bool runs_elsewhere = c.thread != 0 && thread_here(c.thread) == nullptr &&
-                                  records().thread(c.thread).state == channel::State::running;
-      can = can && !runs_elsewhere;
-    });
-  });
-  return can;
-}
-
 void remove_left(Thread* t) {
   channel::PmuTable& table = pmu_table();
   constexpr u32 least = 1024;

@@ -34,8 +34,6 @@ bool update_group(u32 leader, Update why);
 void update_group_for_change(u32 leader);
 void group_has_changed(u32 leader);
 void switch_event(PmuOpenEvent& e, bool is_on);
-/// False if a modelled event of the group counts a thread of another process that runs: only that knows its count.
-bool can_change(u32 leader);
 /// Switches the kernel's events of a group on or off. The kernel does not know of a leader that is not its own.
 void switch_kernel_events(u32 leader);
 

@@ -5,7 +5,7 @@
 #include "tally/engine/guest/counted_clock.hpp"
 #include "tally/engine/guest/guest_threads.hpp"
 #include "tally/engine/guest/pending.hpp"
-#include "tally/engine/guest/pmu_groups.hpp"
+#include "tally/engine/guest/pmu_elsewhere.hpp"
 #include "tally/engine/guest/pmu_records.hpp"
 #include "tally/engine/guest/pmu_rings.hpp"
 #include "tally/engine/guest/pmu_wakeups.hpp"
@@ -273,22 +273,28 @@ void settle_group(u32 leader) { for_threads_here(leader, settle_overflows); }
 void arm_group(u32 leader) {
   for_threads_here(leader, arm_overflows);
   for_group(leader, [](const PmuOpenEvent& e) {
-    if (samples(e)) for_countings(e, [](u32, PmuCounting& c) { change_elsewhere(c); });
+    for_countings(e, [&](u32, PmuCounting& c) {
+      if (samples(e) || c.begins) change_elsewhere(c);
+    });
   });
 }
 
 void change_elsewhere(PmuCounting& c) {
   if (!c.is_on || c.thread == 0 || thread_here(c.thread) != nullptr) return;
-  const channel::Thread& record = records().thread(c.thread);
+  if (call_elsewhere(c.thread)) c.is_fresh = 1;
+}
+
+bool call_elsewhere(u32 thread) {
+  const channel::Thread& record = records().thread(thread);
   channel::Process& process = records().process(record.process);
-  if (record.state != channel::State::running || process.state != channel::State::running) return;
-  c.is_fresh = 1;
+  if (record.state != channel::State::running || process.state != channel::State::running) return false;
   __atomic_store_n(&process.countdowns_changed, 1, __ATOMIC_SEQ_CST);
   if (is_running(process.pid, record.tid)) ask_out_elsewhere(process.pid, record.tid);
+  return true;
 }
 
 void SampledRows::add(const PmuOpenEvent& e) {
-  if (!samples(e)) return;
+  if (!samples(e) || e.nothing) return;
   has[e.row] = true;
   branches = branches || (e.sampling.content & PERF_SAMPLE_BRANCH_STACK) != 0;
 }
@@ -314,6 +320,7 @@ void follow_changed_countdowns(Thread* t) {
   begin_overflows(t, rows);
   with_table(t, true, [&]() -> s64 {
     for (Thread* o = threads(); o != nullptr; o = o->next) settle_overflows(o);
+    answer_others(t);
     for_own([](PmuCounting& c) {
       if (c.is_fresh) c.left = static_cast<s64>(c.period);
       c.is_fresh = 0;

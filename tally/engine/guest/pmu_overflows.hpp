@@ -39,6 +39,8 @@ void settle_group(u32 leader);
 void arm_group(u32 leader);
 /// Makes another process follow a change of what is counted of its thread, which is switched on.
 void change_elsewhere(PmuCounting& c);
+/// Makes a thread of another process follow changes as soon as it executes code. Returns false if it has ended.
+bool call_elsewhere(u32 thread);
 
 /// The period with which samples at a frequency begin. That of cycles stays so, as at three cycles per nanosecond.
 u64 first_period(u32 row, u64 frequency);

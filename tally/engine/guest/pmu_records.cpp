@@ -93,8 +93,8 @@ void add_registers(Record& record, const Thread* t, u64 mask) {
 
 /// As many bytes above the stack pointer as can be read.
 void add_stack(Record& record, const Thread* t, u64 bytes) {
-  // Its own two values, and what follows: the data source and registers.
-  constexpr u64 others = 16 + 8 + 8 * (1 + 64);
+  // Its own two values, and what follows: six values and registers.
+  constexpr u64 others = 16 + 8 * 6 + 8 * (1 + 64);
   const u64 room = record_limit - record.bytes() - others;
   bytes = (bytes < room ? bytes : room) & ~7ull;
   record.add(bytes);
@@ -161,8 +161,12 @@ const perf_event_header* make_sample(const Thread* t, u32 event, u64 last, u64 p
   if (content & PERF_SAMPLE_BRANCH_STACK) add_branches(record, t, e.sampling.branches);
   if (content & PERF_SAMPLE_REGS_USER) add_registers(record, t, e.sampling.user_registers);
   if (content & PERF_SAMPLE_STACK_USER) add_stack(record, t, e.sampling.stack_bytes);
+  add(PERF_SAMPLE_WEIGHT_TYPE, 0);
   add(PERF_SAMPLE_DATA_SRC, no_data_source);
+  add(PERF_SAMPLE_TRANSACTION, 0);
   if (content & PERF_SAMPLE_REGS_INTR) add_registers(record, t, e.sampling.registers);
+  add(PERF_SAMPLE_PHYS_ADDR, 0);
+  add(PERF_SAMPLE_DATA_PAGE_SIZE, 0);
   return &record.end();
 }
 

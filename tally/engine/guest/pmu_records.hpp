@@ -46,11 +46,12 @@ struct ThrottleRecord {
 void add_sample_id(const PmuOpenEvent& e, perf_event_header& record);
 
 /// What samples can contain.
-inline constexpr u64 known_content = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
-                                     PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_ID | PERF_SAMPLE_CPU |
-                                     PERF_SAMPLE_PERIOD | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_RAW |
-                                     PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_BRANCH_STACK |
-                                     PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_IDENTIFIER;
+inline constexpr u64 known_content =
+    PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN |
+    PERF_SAMPLE_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_RAW |
+    PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_INTR |
+    PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_TRANSACTION |
+    PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE;
 
 /// Returns the sample of an event, of the calling thread between two instructions, of which `last` was the first; null
 /// if a count in it is not known. It is valid until the lock is released.

@@ -391,14 +391,20 @@ bool update_counting(u32 counting, PmuValues& values, Update why) {
     if (c.is_on) pmu_event(c.event).is_lost = 1;
     note_residence(c);
   }
-  if (modelled && !v.has_models) return why == Update::to_read && !is_counting(e, c);
-  const s64 now = amount_in(e, v), more = is_counting(e, c) ? now - c.seen : 0;
+  const bool counts = is_counting(e, c) && !c.begins;
+  if (modelled && !v.has_models) {
+    if (thread_here(c.thread) != nullptr) return why == Update::to_read && !is_counting(e, c);
+    c.begins = c.begins || (why == Update::to_change && !counts);
+    return !counts || c.known >= channel::PmuKnown::once;
+  }
+  const s64 now = amount_in(e, v), more = counts ? now - c.seen : 0;
   const bool is_later = v.ns > c.seen_ns;
   if (modelled && e.sampling.period != 0) approach(c, more, v.counted.totals.field[channel::instructions]);
-  if (is_counting(e, c)) {
+  if (counts) {
     c.count += more;
     if (is_later) c.enabled_ns += v.ns - c.seen_ns;
   }
+  c.begins = 0;
   c.seen = now;
   if (is_later) c.seen_ns = v.ns;
   return true;
@@ -409,6 +415,8 @@ void move_counting(u32 counting, u32 thread, PmuValues& values) {
   unlink_from_thread(counting);
   link_to_thread(counting, thread);
   c.expects = 0;
+  c.begins = 0;
+  c.known = channel::PmuKnown::no;
   note_residence(c);
   const u8 is_on = c.is_on;
   const bool is_needed = is_counting(pmu_event(c.event), c);
@@ -429,7 +437,7 @@ s64 counter_of(u32 counting, PmuValues& values) {
   return amount_in(pmu_event(c.event), values.of(c.thread, false));
 }
 
-bool has_counter(const PmuOpenEvent& e) { return !e.is_kernels && !is_modelled(row_of(e)); }
+bool has_counter(const PmuOpenEvent& e) { return !e.is_kernels && !e.nothing && !is_modelled(row_of(e)); }
 
 bool counter_offset(u32 event, u32 thread, s64& offset) {
   const PmuOpenEvent& e = pmu_event(event);

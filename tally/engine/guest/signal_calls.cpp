@@ -256,6 +256,10 @@ s64 send_by_descriptor(Thread* t) {
 
 s64 emulate_read(Thread* t, u64 buffer) {
   s64 left = 0;
+  if (read_from_descriptors() == 0) {
+    const s64 r = run(t);
+    return r > 0 && has_disguised_events() ? resolve_routed(t, buffer, r) : r;
+  }
   do {
     const u64 mask = t->mask;
     const s64 r = run(t, &mask);

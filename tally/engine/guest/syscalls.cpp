@@ -19,6 +19,7 @@
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
+#include "tally/engine/guest/pmu_elsewhere.hpp"
 #include "tally/engine/guest/pmu_events.hpp"
 #include "tally/engine/guest/pmu_file_calls.hpp"
 #include "tally/engine/guest/pmu_mappings.hpp"
@@ -128,7 +129,7 @@ s64 read_at_or_into_many(Thread* t) {
 s64 read_bytes(Thread* t) {
   if (const s64 n = read_pmu_event(t); n != not_of_pmu) return n;
   if (const s64 n = read_presented_maps(t); n != not_a_list) return n;
-  const s64 r = read_from_descriptors() == 0 ? run(t) : emulate_read(t, t->gpr[rsi]);
+  const s64 r = emulate_read(t, t->gpr[rsi]);
   return random_is_fixed() && is_random_device(t->gpr[rdi]) ? with_fixed_bytes(r, t->gpr[rsi]) : r;
 }
 s64 get_random(Thread* t) {
@@ -227,20 +228,17 @@ s64 close_many(Thread* t) {
   if (!(g[rdx] & only_close_on_exec)) pmu_events_close(t, g[rdi] & 0xffffffff, g[rsi] & 0xffffffff);
   return close_range_around(g[rdi] & 0xffffffff, g[rsi] & 0xffffffff, g[rdx]);
 }
-
 s64 close_descriptor(Thread* t) {
   const u32 event = pmu_event_at(t, t->gpr[rdi]);
   const s64 r = run(t);
   if (r != -EBADF) pmu_event_closed(t, event, t->gpr[rdi]);
   return r;
 }
-
 s64 duplicate_descriptor(Thread* t) {
   const s64 r = run(t);
   if (!failed(r)) pmu_event_duplicated(t, static_cast<u64>(r));
   return r;
 }
-
 s64 replace_descriptor(Thread* t) {
   if (!free_number(t, t->gpr[rsi])) return -EBADF;
   const u32 replaced = pmu_event_at(t, t->gpr[rsi]);
@@ -250,7 +248,6 @@ s64 replace_descriptor(Thread* t) {
   pmu_event_closed(t, replaced, t->gpr[rsi]);
   return r;
 }
-
 s64 control_descriptor(Thread* t) {
   const u64 command = t->gpr[rsi], lowest = t->gpr[rdx];
   const bool duplicates = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
@@ -476,8 +473,11 @@ extern "C" void system_call(Thread* t) {
   instrument::countdowns_settle(t);  // the call may switch what is counted down
   const u32 source = count_sources_of_call(t);
   const u32 number = static_cast<u32>(g[rax]);
+  const bool counts_for_others = process_record(t).counts_for_others != 0 && number != SYS_rt_sigreturn;
+  if (counts_for_others) count_before_call(t);
   s64 r = clock_is_counted() ? make_call_with_counted_clock(t, number, call) : call(t, number);
   if (makes_descriptor(g[rax]) && numbers_were_short(t, r)) r = call(t, static_cast<u32>(g[rax]));
+  if (counts_for_others) continue_after_call(t);
   note_read_of_call(t, source, r);
   if (r == -EINTR && (t->woken_in_vain & woken_to_leave) && !awaits_delivery(t)) {
     t->kernel_seen = 1;

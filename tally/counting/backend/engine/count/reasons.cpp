@@ -116,6 +116,10 @@ std::string describe_lacks(std::uint32_t lacks, const Conditions& conditions, bo
         fmt::format("a program asked for cycles, misses or other modelled events: they need --model {} next "
                     "to --cpu-model {}",
                     is_machine(conditions.cpu_model) ? conditions.cpu_model : "host", conditions.cpu_model));
+  if ((lacks & channel::pmu_lacks_precise) != 0 && !opened)
+    texts.emplace_back("a program asked for precise samples of a modelled event: use cycles:u instead of cycles:pp");
+  if ((lacks & channel::pmu_lacks_countdown) != 0)
+    texts.emplace_back("a program wanted samples of more than four kinds of exact events: record them in two runs");
   if ((lacks & channel::pmu_lacks_shared_ring) != 0)
     texts.emplace_back(
         "a program wanted samples of hardware and software events in one ring, which is not supported: "

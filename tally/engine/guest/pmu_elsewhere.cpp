@@ -72,17 +72,18 @@ NamedThread thread_named(Thread* t, s32 pid) {
   }
 }
 
-bool ask_for_counts(u32 leader) {
-  bool all = true;
+Answers ask_for_counts(u32 leader) {
+  Answers answers = Answers::known;
   for_modelled(leader, [&](const PmuOpenEvent& e, PmuCounting& c) {
     if (!is_unknown(e, c)) return;
-    all = false;
-    if (c.known == PmuKnown::asked) return;
+    const bool is_new = c.known != PmuKnown::asked;
     c.known = PmuKnown::asked;
     records().process(records().thread(c.thread).process).counts_for_others = 1;
-    call_elsewhere(c.thread);
+    if (is_new) call_elsewhere(c.thread);
+    if (answers != Answers::blocked)
+      answers = is_new || is_running_elsewhere(c.thread) ? Answers::expected : Answers::blocked;
   });
-  return all;
+  return answers;
 }
 
 bool are_known(u32 leader) {

@@ -152,23 +152,6 @@ void overflow(Thread* t, u32) {
   continue_roaming(t);
 }
 
-/// Whether the thread of another process executes code, and does not wait in a system call. That shows the call's
-/// number.
-bool is_running(s32 pid, s32 tid) {
-  char path[64] = "/proc/";
-  char* to = write_decimal(path + 6, static_cast<u64>(pid));
-  copy(to, "/task/", 6);
-  to = write_decimal(to + 6, static_cast<u64>(tid));
-  copy(to, "/syscall", sizeof "/syscall");
-  constexpr u64 close_on_exec = 02000000;
-  const s64 file = kernel(SYS_open, reinterpret_cast<u64>(path), close_on_exec);
-  if (failed(file)) return false;
-  char first = 0;
-  const s64 n = kernel(SYS_read, static_cast<u64>(file), reinterpret_cast<u64>(&first), 1);
-  kernel(SYS_close, static_cast<u64>(file));
-  return n == 1 && first == 'r';
-}
-
 template <class F>
 void for_threads_here(u32 leader, F f) {
   if (!own_records.counts_down) return;
@@ -284,12 +267,29 @@ void change_elsewhere(PmuCounting& c) {
   if (call_elsewhere(c.thread)) c.is_fresh = 1;
 }
 
+bool is_running_elsewhere(u32 thread) {
+  const channel::Thread& record = records().thread(thread);
+  char path[64] = "/proc/";
+  char* to = write_decimal(path + 6, static_cast<u64>(records().process(record.process).pid));
+  copy(to, "/task/", 6);
+  to = write_decimal(to + 6, static_cast<u64>(record.tid));
+  copy(to, "/syscall", sizeof "/syscall");
+  constexpr u64 close_on_exec = 02000000;
+  const s64 file = kernel(SYS_open, reinterpret_cast<u64>(path), close_on_exec);
+  if (failed(file)) return false;
+  char first = 0;
+  const s64 n = kernel(SYS_read, static_cast<u64>(file), reinterpret_cast<u64>(&first), 1);
+  kernel(SYS_close, static_cast<u64>(file));
+  // Of a thread in a system call, the file has the number of that.
+  return n == 1 && first == 'r';
+}
+
 bool call_elsewhere(u32 thread) {
   const channel::Thread& record = records().thread(thread);
   channel::Process& process = records().process(record.process);
   if (record.state != channel::State::running || process.state != channel::State::running) return false;
   __atomic_store_n(&process.countdowns_changed, 1, __ATOMIC_SEQ_CST);
-  if (is_running(process.pid, record.tid)) ask_out_elsewhere(process.pid, record.tid);
+  if (is_running_elsewhere(thread)) ask_out_elsewhere(process.pid, record.tid);
   return true;
 }
 

@@ -44,7 +44,7 @@ bool is_modelled(const PmuOpenEvent& e) { return channel::is_modelled(settings()
 /// Events of a countdown until the thread stops for what is counted of it.
 s64 span_of(const Thread* t, const PmuOpenEvent& e, const PmuCounting& c) {
   // A thread whose events are all of other processors looks again after that many events.
-  constexpr s64 looks_again = 1'000'000, few_instructions = 8;
+  constexpr s64 looks_again = 1'000'000;
   if (!is_counting(e, c)) return c.is_elsewhere ? looks_again : never;
   if (!is_modelled(e)) return c.left;
   if (!can_read_models(t)) return 1;
@@ -55,7 +55,7 @@ s64 span_of(const Thread* t, const PmuOpenEvent& e, const PmuCounting& c) {
   const u64 sixteenth = at_rate(c.period, c.rate) / 16, near_end = sixteenth < short_run ? sixteenth : short_run;
   const u64 peak = (c.peak < 32 * c.rate ? c.peak : 32 * c.rate) / 4 * 5;
   const u64 span = expected > near_end ? expected / 2 : at_rate(left, peak > c.rate ? peak : c.rate);
-  return span < few_instructions ? few_instructions : static_cast<s64>(span);
+  return span == 0 ? 1 : static_cast<s64>(span);
 }
 
 /// What the program executes in a nanosecond of its own time, in cycles or instructions, for frequencies of modelled

@@ -126,7 +126,7 @@ TEST(OwnCounters, of_cycles_and_misses_are_those_of_the_model) {
   const Finished run = tally({"run", "--model", "haswell", "--", OWN_COUNTERS, "modelled"});
   EXPECT_EQ(run.out,
             "cycles: one a round, ref-cycles: the same, misses: few\nof a program: more\n"
-            "of another process: Operation not supported, from its next program on: opened\nby rdpmc: no\n")
+            "of another process: opened, from its next program on: opened\nby rdpmc: no\n")
       << run.err;
 }
 

@@ -108,6 +108,29 @@ void answer_others(const Thread* t) {
   }
 }
 
+bool may_wait(u32 call) {
+  switch (call) {
+    case SYS_poll:
+    case SYS_ppoll:
+    case SYS_select:
+    case SYS_pselect6:
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_recvfrom:
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+    case SYS_futex:
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_pause:
+    case SYS_rt_sigtimedwait:
+    case SYS_rt_sigsuspend: return true;
+    default: return false;
+  }
+}
+
 void count_before_call(const Thread* t) {
   PmuGuard guard;
   PmuValues values;

@@ -1,5 +1,6 @@
 /// Threads that a program names by their numbers, and modelled counts of those of other processes. Only its own process
-/// can compute what a thread has counted: the thread is asked to, or does so before each system call once it was asked.
+/// can compute what a thread has counted: the thread is asked to, or does so before each system call that waits, once
+/// it was asked.
 #pragma once
 #include "tally/engine/guest/pmu_groups.hpp"
 
@@ -24,6 +25,8 @@ void forget_counts(u32 leader);
 
 /// For the threads of this process: counts what others have asked for. They are held, and the caller holds the lock.
 void answer_others(const Thread* t);
+/// Whether a system call is made to wait. Others are too many to count before each.
+bool may_wait(u32 call);
 /// The same for the calling thread before a system call, during which its counts are known. Neither needs the lock.
 void count_before_call(const Thread* t);
 void continue_after_call(const Thread* t);

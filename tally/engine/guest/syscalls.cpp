@@ -473,7 +473,7 @@ extern "C" void system_call(Thread* t) {
   instrument::countdowns_settle(t);  // the call may switch what is counted down
   const u32 source = count_sources_of_call(t);
   const u32 number = static_cast<u32>(g[rax]);
-  const bool counts_for_others = process_record(t).counts_for_others != 0 && number != SYS_rt_sigreturn;
+  const bool counts_for_others = process_record(t).counts_for_others != 0 && may_wait(number);
   if (counts_for_others) count_before_call(t);
   s64 r = clock_is_counted() ? make_call_with_counted_clock(t, number, call) : call(t, number);
   if (makes_descriptor(g[rax]) && numbers_were_short(t, r)) r = call(t, static_cast<u32>(g[rax]));

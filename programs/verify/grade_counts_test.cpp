@@ -251,6 +251,19 @@ TEST(Program, a_wrong_pmu_is_detected) {
   EXPECT_EQ(row(result, "returns:u").verdict, Verdict::pass);
 }
 
+TEST(Program, differences_of_threads_are_inconclusive) {
+  Scripted stepper;
+  stepper.value = [](const MutantInput& at, std::int64_t& value) { value += at.is(Id::instructions) ? 100 : 0; };
+  const auto why = [&stepper] { return row(compared_by(stepper), "instructions:u").why; };
+  EXPECT_EQ(why(), "100 are left over");
+  stepper.outcome = [](const Trial&, backend::Outcome& outcome) {
+    outcome.processes.resize(1);
+    outcome.processes.front().threads.resize(2);
+  };
+  EXPECT_EQ(verdict(compared_by(stepper)), Verdict::pass);
+  EXPECT_EQ(why(), "100 are left over, but how its threads wait differs between runs");
+}
+
 TEST(Program, events_missing_on_the_pmu_are_inconclusive) {
   Scripted pmu;
   pmu.has = [](Id id) { return id == Id::instructions; };

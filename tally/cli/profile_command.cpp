@@ -367,8 +367,9 @@ int profile(ProfileOptions& options) {
         count.trust = Trust::partial;
         if (count.reason.empty()) count.reason = "interrupted before all counts and names were collected";
       }
-  if ((linux::is_interrupted() || !stat->failure.empty()) && !format->is_for_people && !format->is_page &&
-      format->name != "json" && format->name != "code") {
+  const bool shows_trust =
+      format->is_for_people || format->is_page || format->name == "json" || format->name == "code";
+  if ((linux::is_interrupted() || !stat->failure.empty()) && !shows_trust) {
     say(stat->notices);
     const Error error{
         Code::cannot_measure,
@@ -404,6 +405,9 @@ int profile(ProfileOptions& options) {
     for (std::string& line : output::unread_lines(made)) stat->notices.push_back(std::move(line));
     if (stat->signal && !stat->incomplete)
       stat->notices.push_back("the program was killed by " + signal_name(*stat->signal) + ": the profile ends there");
+    for (const result::Event& event : made.stat.events)
+      if (const Count& count = event.total.count; count.trust == Trust::partial && !shows_trust)
+        stat->notices.push_back("trust of " + event.total.name.text() + ": partial: " + count.reason);
   }
   // Printed despite --quiet: without them, the numbers could be misunderstood.
   if (!stat->notices.empty() && (may_speak || is_apart || stat->incomplete)) say(stat->notices);

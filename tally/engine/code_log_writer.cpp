@@ -22,19 +22,14 @@ u32 new_log(u32 process, u32 parent, u64 inherited_bytes) {
   const u32 number = __atomic_add_fetch(&own_records.shared.header().next_code_log, 1, __ATOMIC_RELAXED);
   if (number >= channel::code_log_limit) return 0;
   const CodeLog head{process, parent, inherited_bytes, channel::code_records_at};
-  const s64 r = kernel(SYS_pwrite64, inherited(channel::inherited_channel), reinterpret_cast<u64>(&head), sizeof head,
-                       channel::code_log_offset(number));
-  return r == sizeof head ? number : 0;
+  return write_to_channel(&head, sizeof head, channel::code_log_offset(number)) ? number : 0;
 }
 
 bool map_log(u32 number) {
   static u64 address;
   if (address == 0) address = try_reserve(channel::code_log_bytes, PROT_NONE);
-  if (address == 0 || number == 0) return false;
-  const s64 r = kernel(SYS_mmap, address, channel::code_log_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                       inherited(channel::inherited_channel), channel::code_log_offset(number));
-  if (failed(r)) return false;
-  keep_from_core(address, channel::code_log_bytes);
+  if (address == 0 || number == 0 || !map_channel(address, channel::code_log_bytes, channel::code_log_offset(number)))
+    return false;
   log_ = reinterpret_cast<CodeLog*>(address);
   number_ = number;
   return true;
@@ -72,11 +67,7 @@ u32 code_log_area(channel::CodeRecordKind kind, u32 process, u32 thread, u32 par
 u64 map_code_log_area(u32 area, u64 address) {
   if (address == 0) address = try_reserve(channel::area_bytes, PROT_NONE);
   if (area == 0 || address == 0) return 0;
-  const s64 r = kernel(SYS_mmap, address, channel::area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                       inherited(channel::inherited_channel), channel::area_offset(area));
-  if (failed(r)) return 0;
-  keep_from_core(address, channel::area_bytes);
-  return address;
+  return map_channel(address, channel::area_bytes, channel::area_offset(area)) ? address : 0;
 }
 
 bool logs_code() { return log_ != nullptr; }
@@ -123,9 +114,7 @@ void code_log_collect(Thread* t, const u64* c, u32 n) {
   }
   const u64 bytes = page_up(u64{n} * 8);
   const u64 at = reinterpret_cast<u64>(collected_at_);
-  if (failed(kernel(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                    inherited(channel::inherited_channel), channel::area_offset(*area))))
-    return;
+  if (!map_channel(at, bytes, channel::area_offset(*area))) return;
   for (u32 i = 0; i < n; i++)
     if (c[i] != 0) collected_at_[i] += c[i];
   kernel(SYS_mmap, at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1ull, 0);

@@ -1,5 +1,7 @@
 #include "tally/engine/inherited.hpp"
 
+#include <sys/mman.h>
+
 namespace tally::engine {
 namespace {
 
@@ -11,6 +13,24 @@ bool own_tables;  // some threads have descriptor tables of their own
 u64 inherited(channel::Inherited which) {
   const u32 own = own_tables ? current()->first_descriptor : 0;
   return u64{own != 0 ? own : first_inherited} + which;
+}
+
+bool map_channel(u64 at, u64 bytes, u64 offset) {
+  if (failed(kernel(SYS_mmap, at, bytes, read_write, MAP_SHARED | MAP_FIXED, inherited(channel::inherited_channel),
+                    offset)))
+    return false;
+  keep_from_core(at, bytes);
+  return true;
+}
+
+bool write_to_channel(const void* from, u64 bytes, u64 offset) {
+  const u64 first = offset & ~(page_bytes - 1), mapped = page_up(offset + bytes) - first;
+  const u64 at = try_reserve(mapped, PROT_NONE);
+  if (at == 0) return false;
+  const bool is_mapped = map_channel(at, mapped, first);
+  if (is_mapped) copy(reinterpret_cast<void*>(at + offset - first), from, bytes);
+  unreserve(at, mapped);
+  return is_mapped;
 }
 
 s64 open_own(const char* name) {

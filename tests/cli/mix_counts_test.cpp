@@ -270,6 +270,13 @@ TEST_P(MixWithoutRoom, IsNotKnownWithoutAnEventOfInstructions) {
   EXPECT_GT(mix_profile({"-e", "fp-operations"})["mix"]["unknown"], 50000);
 }
 
+TEST_P(MixWithoutRoom, IsNamedForFormatsWithoutTrust) {
+  const Finished folded = tally({"profile", "--format", "folded", "-e", "instructions,fp-operations", "-o", "/dev/null",
+                                 "--", MIXED, "sse", "005000"});
+  EXPECT_EQ(folded.code(), 0);
+  EXPECT_TRUE(holds(folded.err, "trust of fp-operations:u: partial: 40,000 of it were counted")) << folded.err;
+}
+
 INSTANTIATE_TEST_SUITE_P(, MixWithoutRoom, testing::Values("forms=8", "log=20000"), [](const auto& limit) {
   const std::string text = limit.param;
   return text.substr(0, text.find('='));

@@ -1,8 +1,10 @@
 // Conflicts between the engine's resources and the program's: descriptors, memory, room for translated code.
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <utility>
 
 #include "tests/engine/expect.hpp"
 
@@ -194,6 +196,36 @@ TEST(Memory, may_be_locked_by_an_ordinary_user) {
   const Counted counted = run_counted(command);
   expect_same(counted.outcome, native);
   EXPECT_NE(counted.problem.find("RLIMIT_MEMLOCK"), std::string::npos) << counted.problem;
+}
+
+/// A program as an argument of a command of tally, which runs in a shell after `limit`.
+Outcome with_limit(const std::string& limit, const std::string& tally, std::vector<std::string> program) {
+  Command command = shell(limit + "; exec \"$0\" " + tally + " -q -o /dev/null -- \"$@\"");
+  command.words.emplace_back(TALLY);
+  command.words.insert(command.words.end(), program.begin(), program.end());
+  return run_native(command);
+}
+
+// The parts of the environment have fixed addresses in a repeatable run, below those of the kernel.
+TEST(Memory, of_the_stack_is_as_large_as_natively) {
+  for (const auto& [limit, kib] : {std::pair{"ulimit -s 8192", "8000"}, {"ulimit -s 2000", "1900"}})
+    for (const char* const options : {"stat", "stat --repeatable"})
+      EXPECT_EQ(with_limit(limit, options, {std::string(LIBC_PROGRAMS) + "/limits_static", "stack", kib}).code, 0)
+          << limit << " " << options;
+  EXPECT_EQ(
+      with_limit("ulimit -s 2000", "stat --repeatable", {std::string(LIBC_PROGRAMS) + "/limits_static", "stack", "2100"})
+          .code,
+      128 + SIGSEGV);
+}
+
+// What the engine writes in the program's process is no file of the program.
+TEST(Files, may_be_limited_by_the_program) {
+  const std::string script = "(ulimit -f 0; /bin/true && cat /proc/cpuinfo >/dev/null) && echo hi";
+  for (const char* const options : {"stat", "stat --mix", "stat --repeatable", "profile --calls"}) {
+    const Outcome outcome = with_limit(":", options, {"/bin/sh", "-c", script});
+    EXPECT_EQ(outcome.code, 0) << options << "\n" << outcome.err;
+    EXPECT_EQ(outcome.out, "hi\n") << options;
+  }
 }
 
 TEST(Mappings, of_a_thread_are_two_more_than_natively) {

@@ -45,10 +45,7 @@ void set_state(State& of, State to) {
 bool reads_running_totals() { return marks_on() || windows_on(); }
 
 bool map_counters(Thread* t, u32 area) {
-  const s64 r = kernel(SYS_mmap, reinterpret_cast<u64>(counters(t)), counters_bytes, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_FIXED, inherited(channel::inherited_channel), channel::area_offset(area));
-  if (!failed(r)) keep_from_core(reinterpret_cast<u64>(counters(t)), counters_bytes);
-  return !failed(r);
+  return map_channel(reinterpret_cast<u64>(counters(t)), counters_bytes, channel::area_offset(area));
 }
 
 /// Maps a private copy of a part of the image's memory for threads.

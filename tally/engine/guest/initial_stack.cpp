@@ -1,7 +1,9 @@
 #include "tally/engine/guest/initial_stack.hpp"
 
 #include <elf.h>
+#include <errno.h>
 #include <linux/resource.h>
+#include <sys/mman.h>
 
 #include "tally/engine/guest/presented_cpu.hpp"
 
@@ -102,11 +104,20 @@ void copy_entries(u64* to, const u64* from) {
   to[1] = 0;
 }
 
-bool stack_may_grow_to(u64 address, u64 top) {
+/// Gives the stack below `address` the size of its limit, which the kernel counts from `end`: lets it grow to the limit,
+/// and maps the rest. If that is impossible, enough must be left: returns false otherwise.
+bool has_room_below(u64 address, u64 end) {
+  constexpr u64 enough = 4 << 20, gap = 128 << 20;  // the kernel leaves at least this gap below the end
+  const u64 moved = end - address;
   rlimit64 stack{};
-  constexpr u64 spare = 512 << 10;
-  return kernel(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<u64>(&stack)) == 0 &&
-         stack.rlim_cur >= top - address + spare;
+  if (kernel(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<u64>(&stack)) != 0) return false;
+  const u64 limit = stack.rlim_cur & ~(page_bytes - 1);
+  if (limit < moved || limit >= gap - 2 * moved) return limit >= moved;
+  // Before Linux 4.20, only a system call makes the stack grow far below the stack pointer.
+  return (kernel(SYS_access, end - limit, 0) != -EFAULT &&
+          !failed(kernel(SYS_mmap, end - limit - moved, moved, read_write,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, ~u64{0}, 0))) ||
+         limit >= moved + enough;
 }
 
 }  // namespace
@@ -116,7 +127,7 @@ u64 settle_initial_stack(u64 sp) {
   const Extent extent = extent_of(sp);
   // The lowest of the old contents may be anywhere in the last megabyte.
   const u64 top = (extent.top + unit - 1) & ~(unit - 1), to = top - unit - moved_bytes;
-  if ((extent.words + most_entry_words) * 8 > words_bytes || to + moved_bytes > sp || !stack_may_grow_to(to, top))
+  if ((extent.words + most_entry_words) * 8 > words_bytes || to + moved_bytes > sp || !has_room_below(to, page_up(extent.top)))
     return sp;
   Part arguments(to + words_bytes, arguments_bytes), environment(to + words_bytes + arguments_bytes, environment_bytes);
   copy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(sp), extent.words * 8);

@@ -112,13 +112,11 @@ perf_event_mmap_page* ring_of(const PmuOpenEvent& e) {
   if (r->at == 0) {
     const u64 bytes = bytes_of(*r), at = try_reserve(bytes, PROT_NONE);
     if (at == 0) return nullptr;
-    if (failed(kernel(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                      inherited(channel::inherited_channel), channel::pmu_ring_offset(r->page)))) {
+    if (!map_channel(at, bytes, channel::pmu_ring_offset(r->page))) {
       unreserve(at, bytes);
       return nullptr;
     }
     kernel(SYS_madvise, at, bytes, MADV_DONTFORK);
-    keep_from_core(at, bytes);
     r->at = at;
   }
   return reinterpret_cast<perf_event_mmap_page*>(r->at);

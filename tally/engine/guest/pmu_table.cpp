@@ -213,11 +213,7 @@ bool map_pmu_table() {
   if (table != nullptr) return true;
   const u64 bytes = page_up(sizeof(channel::PmuTable));
   const u64 at = try_reserve(bytes, PROT_NONE);
-  if (at == 0) return false;
-  const s64 r = kernel(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                       inherited(channel::inherited_channel), channel::pmu_table_offset);
-  if (failed(r)) return false;
-  keep_from_core(at, bytes);
+  if (at == 0 || !map_channel(at, bytes, channel::pmu_table_offset)) return false;
   table = reinterpret_cast<channel::PmuTable*>(at);
   return true;
 }

@@ -1,6 +1,7 @@
 #include "tally/engine/guest/presented_machine.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cstddef>
@@ -30,9 +31,13 @@ bool is_equal(const char* a, const char* b) {
   return *a == *b;
 }
 
-/// Creates a nameless file with this content. Returns its descriptor or an error.
+/// Creates a nameless file with this content. Returns its descriptor or an error; no_file if a signal would kill the
+/// program because it limits the size of files.
 s64 make_file(const char* text, u32 bytes, u64 flags) {
   constexpr u64 closed_on_exec = 1;  // MFD_CLOEXEC
+  struct rlimit size = {};
+  kernel(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, reinterpret_cast<u64>(&size));
+  if (size.rlim_cur < bytes) return no_file;
   const s64 file =
       kernel(SYS_memfd_create, reinterpret_cast<u64>("tally"), (flags & O_CLOEXEC) != 0 ? closed_on_exec : 0);
   if (failed(file)) return file;

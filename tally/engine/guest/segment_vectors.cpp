@@ -24,22 +24,14 @@ channel::MixRow* rows_at(u32 index) {
   return rows_bytes() == 0 ? nullptr : reinterpret_cast<channel::MixRow*>(ranges.at[index] + channel::area_bytes);
 }
 
-bool map_part(u64 at, u64 bytes, u64 offset) {
-  return bytes == 0 || !failed(kernel(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                                      inherited(channel::inherited_channel), offset));
-}
-
 /// Returns false without memory.
 bool map(u32 index, u32 area) {
   for (u64& at : ranges.at)
     if (at == 0) at = reserve(range_bytes(), PROT_NONE);
   if (area == 0) return false;
   const u64 at = ranges.at[index];
-  if (!map_part(at, channel::area_bytes, channel::area_offset(area)) ||
-      !map_part(at + channel::area_bytes, rows_bytes(), channel::mix_rows_offset(area)))
-    return false;
-  keep_from_core(at, range_bytes());
-  return true;
+  return map_channel(at, channel::area_bytes, channel::area_offset(area)) &&
+         (rows_bytes() == 0 || map_channel(at + channel::area_bytes, rows_bytes(), channel::mix_rows_offset(area)));
 }
 
 void unmap(u32 index) {

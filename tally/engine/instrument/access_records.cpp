@@ -73,11 +73,9 @@ void mark_lost(Thread* t, RingContent what) {
 
 u64 notes_attach(Thread* t, RingContent what, bool forked) {
   NoteRing& ring = *note_ring(t, what);
-  const s64 at =
-      kernel(SYS_mmap, reinterpret_cast<u64>(&ring), channel::note_ring_bytes, read_write, MAP_SHARED | MAP_FIXED,
-             inherited(channel::inherited_channel), channel::note_ring_offset(channel::ring_number(t->index, what)));
-  if (failed(at)) return 0;
-  keep_from_core(reinterpret_cast<u64>(&ring), channel::note_ring_bytes);
+  const u64 at = reinterpret_cast<u64>(&ring);
+  if (!map_channel(at, channel::note_ring_bytes, channel::note_ring_offset(channel::ring_number(t->index, what))))
+    return 0;
   // The previous thread with this record may have left some blocks.
   if (!wait_for(ring, 0)) ring.taken = ring.published;
   ring.process = own_process_number();

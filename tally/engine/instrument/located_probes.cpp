@@ -17,10 +17,7 @@ CodeValues* table_of(Thread* t) {
 /// Makes an area the table of a thread.
 bool map_table(Thread* t, u32 area) {
   const u64 at = reinterpret_cast<u64>(table_of(t));
-  if (area == 0 || failed(kernel(SYS_mmap, at, channel::area_bytes, read_write, MAP_SHARED | MAP_FIXED,
-                                 inherited(channel::inherited_channel), channel::area_offset(area))))
-    return false;
-  keep_from_core(at, channel::area_bytes);
+  if (area == 0 || !map_channel(at, channel::area_bytes, channel::area_offset(area))) return false;
   records().thread(t->index).statistics = area;
   return true;
 }

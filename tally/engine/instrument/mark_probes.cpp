@@ -300,10 +300,9 @@ void pass_all(Thread* t) {
 
 bool marks_attach(Thread* t, bool goes_on) {
   if (!marks_on()) return true;
-  const s64 page =
-      kernel(SYS_mmap, reinterpret_cast<u64>(&counts(t, 0)), channel::mark_counts_bytes, read_write,
-             MAP_SHARED | MAP_FIXED, inherited(channel::inherited_channel), channel::mark_counts_offset(t->index));
-  if (failed(page)) return false;
+  if (!map_channel(reinterpret_cast<u64>(&counts(t, 0)), channel::mark_counts_bytes,
+                   channel::mark_counts_offset(t->index)))
+    return false;
   own(t).watched_from = t->followed = 0;
   if (!goes_on) own(t).toggle_count = 0;
   t->in_functions = own(t).toggle_count;

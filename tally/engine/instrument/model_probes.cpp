@@ -253,10 +253,9 @@ void publish_mark(Thread* t, const channel::NoteBlock& mark) {
 
 bool models_attach(Thread* t, bool goes_on) {
   if (settings().models.on == 0) return true;
-  const s64 page =
-      kernel(SYS_mmap, reinterpret_cast<u64>(model_counts(t)), channel::model_counts_bytes, read_write,
-             MAP_SHARED | MAP_FIXED, inherited(channel::inherited_channel), channel::model_counts_offset(t->index));
-  if (failed(page)) return false;
+  if (!map_channel(reinterpret_cast<u64>(model_counts(t)), channel::model_counts_bytes,
+                   channel::model_counts_offset(t->index)))
+    return false;
   __atomic_or_fetch(&model_counts(t)->without, models_without_memory(), __ATOMIC_RELAXED);
   if (model_plan.goes_by_sites) sites_forget(t);
   if (goes_on) {

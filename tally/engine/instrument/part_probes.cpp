@@ -73,8 +73,7 @@ void count_in_calls(Thread* t, s64 instructions) {
 // --- records --------------------------------------------------------------------------------------------------------
 
 void write_at(u32 record, const void* from, u64 bytes, u64 at) {
-  kernel(SYS_pwrite64, inherited(channel::inherited_channel), reinterpret_cast<u64>(from), bytes,
-         channel::part_counts_offset(record - 1) + at);
+  write_to_channel(from, bytes, channel::part_counts_offset(record - 1) + at);
 }
 
 void copy_name(char (&to)[sizeof PartCounts::name], const char* name) {

@@ -31,6 +31,14 @@ int mappings(int n) {
   return 0;
 }
 
+/// Uses `n` KiB of the stack, from the last page on.
+int stack(int n) {
+  const size_t bytes = static_cast<size_t>(n) << 10;
+  volatile char* const at = static_cast<char*>(__builtin_alloca(bytes));
+  for (size_t i = 0; i < bytes; i += page) at[i] = 1;
+  return 0;
+}
+
 pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 void* wait_for_gate(void* argument) {
   pthread_mutex_lock(&gate);
@@ -128,6 +136,7 @@ int main(int argc, char** argv) {
   if (argc < 2) return 99;
   const int n = argc > 2 ? atoi(argv[2]) : 0;
   if (strcmp(argv[1], "mappings") == 0) return mappings(n);
+  if (strcmp(argv[1], "stack") == 0) return stack(n);
   if (strcmp(argv[1], "threads") == 0) return with_threads(n, nullptr, [] {});
   if (strcmp(argv[1], "mappings_of_threads") == 0) return mappings_of_threads();
   if (strcmp(argv[1], "locked_memory") == 0) return locked_memory();

@@ -367,8 +367,7 @@ int profile(ProfileOptions& options) {
         count.trust = Trust::partial;
         if (count.reason.empty()) count.reason = "interrupted before all counts and names were collected";
       }
-  const bool shows_trust =
-      format->is_for_people || format->is_page || format->name == "json" || format->name == "code";
+  const bool shows_trust = format->is_for_people || format->is_page || format->name == "json" || format->name == "code";
   if ((linux::is_interrupted() || !stat->failure.empty()) && !shows_trust) {
     say(stat->notices);
     const Error error{

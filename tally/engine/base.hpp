@@ -46,6 +46,15 @@ inline void copy(void* to, const void* from, u64 n) {
   asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n)::"memory");
 }
 inline void clear(void* to, u64 n) { asm volatile("rep stosb" : "+D"(to), "+c"(n) : "a"(0) : "memory"); }
+inline bool is_equal(const char* a, const char* b) {
+  while (*a != 0 && *a == *b) a++, b++;
+  return *a == *b;
+}
+inline u64 length(const char* text) {
+  u64 n = 0;
+  while (text[n] != 0) n++;
+  return n;
+}
 
 template <class T>
 T at(u64 address) {

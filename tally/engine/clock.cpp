@@ -20,11 +20,6 @@ const char* const function_names[functions] = {"__vdso_clock_gettime", "__vdso_g
                                                "__vdso_clock_getres",  "__vdso_getcpu",       "__vdso_getrandom"};
 u64 function_at[functions];
 
-bool same(const char* a, const char* b) {
-  while (*a != 0 && *a == *b) a++, b++;
-  return *a == *b;
-}
-
 /// Finds the functions by their symbols, as described in vdso(7).
 void find_functions(u64 base) {
   const auto& header = at<Elf64_Ehdr>(base);
@@ -43,7 +38,7 @@ void find_functions(u64 base) {
   for (u64 s = symbols; s != 0 && s + sizeof(Elf64_Sym) <= names; s += sizeof(Elf64_Sym)) {
     const auto& symbol = at<Elf64_Sym>(s);
     for (u32 i = 0; i < functions; i++)
-      if (same(reinterpret_cast<const char*>(names + symbol.st_name), function_names[i]))
+      if (is_equal(reinterpret_cast<const char*>(names + symbol.st_name), function_names[i]))
         function_at[i] = base + symbol.st_value;
   }
 }

@@ -212,10 +212,10 @@ TEST(Memory, of_the_stack_is_as_large_as_natively) {
     for (const char* const options : {"stat", "stat --repeatable"})
       EXPECT_EQ(with_limit(limit, options, {std::string(LIBC_PROGRAMS) + "/limits_static", "stack", kib}).code, 0)
           << limit << " " << options;
-  EXPECT_EQ(
-      with_limit("ulimit -s 2000", "stat --repeatable", {std::string(LIBC_PROGRAMS) + "/limits_static", "stack", "2100"})
-          .code,
-      128 + SIGSEGV);
+  EXPECT_EQ(with_limit("ulimit -s 2000", "stat --repeatable",
+                       {std::string(LIBC_PROGRAMS) + "/limits_static", "stack", "2100"})
+                .code,
+            128 + SIGSEGV);
 }
 
 // What the engine writes in the program's process is no file of the program.

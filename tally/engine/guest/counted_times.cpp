@@ -141,20 +141,15 @@ class Text {
   u32 bytes_ = 0;
 };
 
-bool same(const char* a, const char* b) {
-  while (*a != 0 && *a == *b) a++, b++;
-  return *a == *b;
-}
-
 bool is_own_stat(Thread* t, const char* path) {
-  if (same(path, "/proc/self/stat")) return true;
+  if (is_equal(path, "/proc/self/stat")) return true;
   char own[32];
   Text text(own);
   text.add("/proc/");
   text.add(static_cast<u64>(process_record(t).pid));
   text.add("/stat");
   text.add('\0');
-  return same(path, own);
+  return is_equal(path, own);
 }
 
 /// proc_pid_stat(5), with its times replaced. Returns its bytes, or 0.
@@ -256,9 +251,9 @@ bool make_times_call(Thread* t, u32 number, s64 (*call)(Thread* t, u32 number), 
 
 u32 write_times_file(Thread* t, const char* path, char (&to)[times_file_bytes]) {
   Text text(to);
-  if (same(path, "/proc/uptime")) write_uptime(t, text);
+  if (is_equal(path, "/proc/uptime")) write_uptime(t, text);
   // The real one has a line for each processor.
-  if (machine_is_fixed() && same(path, "/proc/stat")) write_machine_stat(t, text);
+  if (machine_is_fixed() && is_equal(path, "/proc/stat")) write_machine_stat(t, text);
   return is_own_stat(t, path) ? write_own_stat(t, path, to) : text.bytes();
 }
 

@@ -1,7 +1,6 @@
 #include "tally/engine/guest/initial_stack.hpp"
 
 #include <elf.h>
-#include <errno.h>
 #include <linux/resource.h>
 #include <sys/mman.h>
 
@@ -44,11 +43,7 @@ constexpr u64 presented_entries[] = {minimal_signal_stack,
                                      AT_PLATFORM};
 constexpr u64 most_entry_words = 2 * (sizeof presented_entries / sizeof *presented_entries + 1);
 
-u64 string_bytes(u64 address) {
-  u64 n = 1;
-  while (at<u8>(address + n - 1) != 0) n++;
-  return n;
-}
+u64 string_bytes(u64 address) { return length(reinterpret_cast<const char*>(address)) + 1; }
 
 /// Copies strings to one part.
 class Part {
@@ -104,8 +99,8 @@ void copy_entries(u64* to, const u64* from) {
   to[1] = 0;
 }
 
-/// Gives the stack below `address` the size of its limit, which the kernel counts from `end`: lets it grow to the limit,
-/// and maps the rest. If that is impossible, enough must be left: returns false otherwise.
+/// Gives the stack below `address` the size of its limit, which the kernel counts from `end`: lets it grow to the
+/// limit, and maps the rest. If that is impossible, enough must be left: returns false otherwise.
 bool has_room_below(u64 address, u64 end) {
   constexpr u64 enough = 4 << 20, gap = 128 << 20;  // the kernel leaves at least this gap below the end
   const u64 moved = end - address;
@@ -127,7 +122,8 @@ u64 settle_initial_stack(u64 sp) {
   const Extent extent = extent_of(sp);
   // The lowest of the old contents may be anywhere in the last megabyte.
   const u64 top = (extent.top + unit - 1) & ~(unit - 1), to = top - unit - moved_bytes;
-  if ((extent.words + most_entry_words) * 8 > words_bytes || to + moved_bytes > sp || !has_room_below(to, page_up(extent.top)))
+  if ((extent.words + most_entry_words) * 8 > words_bytes || to + moved_bytes > sp ||
+      !has_room_below(to, page_up(extent.top)))
     return sp;
   Part arguments(to + words_bytes, arguments_bytes), environment(to + words_bytes + arguments_bytes, environment_bytes);
   copy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(sp), extent.words * 8);

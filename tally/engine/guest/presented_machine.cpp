@@ -26,11 +26,6 @@ void read_path(char (&to)[N], u64 path) {
   if (n == N - 1 - missing) to[0] = 0;
 }
 
-bool is_equal(const char* a, const char* b) {
-  while (*a != 0 && *a == *b) a++, b++;
-  return *a == *b;
-}
-
 /// Creates a nameless file with this content. Returns its descriptor or an error; no_file if a signal would kill the
 /// program because it limits the size of files.
 s64 make_file(const char* text, u32 bytes, u64 flags) {

@@ -67,8 +67,7 @@ char* append(char* to, u64 number) {
 
 /// Whether [text, end) ends in `name`; if so, removes it.
 bool cut(const char* text, const char*& end, const char* name) {
-  u64 n = 0;
-  while (name[n] != 0) n++;
+  const u64 n = length(name);
   if (static_cast<u64>(end - text) < n) return false;
   for (u64 i = 0; i < n; i++)
     if (end[static_cast<s64>(i) - static_cast<s64>(n)] != name[i]) return false;

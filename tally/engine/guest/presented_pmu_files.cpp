@@ -48,12 +48,6 @@ u64 read_directory(u64 number, char* to, u64 room) {
   return failed(n) ? 0 : static_cast<u64>(n);
 }
 
-u64 length(const char* text) {
-  u64 n = 0;
-  while (text[n] != 0) n++;
-  return n;
-}
-
 }  // namespace
 
 PmuPath::PmuPath(Thread* t) : thread_(t) {

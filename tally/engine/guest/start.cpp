@@ -68,12 +68,6 @@ static_assert(offsetof(ImageHeader, writable_offset) == 0x18 && offsetof(ImageHe
 
 namespace {
 
-u64 length(const char* s) {
-  u64 n = 0;
-  while (s[n] != 0) n++;
-  return n;
-}
-
 const char* base_name(const char* path) {
   const char* name = path;
   for (; *path != 0; path++)
@@ -200,7 +194,7 @@ EXPORTED void* memset(void* to, int c, size_t n) {
   for (; n > 0; n--) *p++ = static_cast<char>(c);
   return to;
 }
-EXPORTED size_t strlen(const char* s) { return tally::engine::guest::length(s); }
+EXPORTED size_t strlen(const char* s) { return tally::engine::length(s); }
 EXPORTED void __stack_chk_fail() { tally::engine::die("a stack of the decoder is damaged", 0); }
 EXPORTED void __assert_fail(const char* what, const char*, unsigned line, const char*) {
   tally::engine::die(what, line);

@@ -14,11 +14,6 @@ u32 text_bytes(const char* text, u32 limit) {
   return n;
 }
 
-bool is_equal(const char* a, const char* b) {
-  while (*a != 0 && *a == *b) a++, b++;
-  return *a == *b;
-}
-
 /// Describes the instruction in `site`. Returns false for code of the kernel (the vdso), which does not ask.
 bool describe(const Instruction& in, UnaskedSite& site) {
   site.feature = in.unasked;

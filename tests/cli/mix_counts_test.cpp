@@ -271,8 +271,8 @@ TEST_P(MixWithoutRoom, IsNotKnownWithoutAnEventOfInstructions) {
 }
 
 TEST_P(MixWithoutRoom, IsNamedForFormatsWithoutTrust) {
-  const Finished folded = tally({"profile", "--format", "folded", "-e", "instructions,fp-operations", "-o", "/dev/null",
-                                 "--", MIXED, "sse", "005000"});
+  const Finished folded =
+      tally({"profile", "--format", "folded", "-e", "fp-operations", "-o", "/dev/null", "--", MIXED, "sse", "005000"});
   EXPECT_EQ(folded.code(), 0);
   EXPECT_TRUE(holds(folded.err, "trust of fp-operations:u: partial: 40,000 of it were counted")) << folded.err;
 }

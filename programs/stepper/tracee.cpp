@@ -88,6 +88,7 @@ void Tracee::read_next_instruction() {
   const auto bytes = read_code(tid_, before_.rip, length);
   pending_ = length > 0 ? cache_->at(before_.rip, mode_of(before_), std::span(bytes).first(length)) : Instruction{};
   if (pending_.special == Special::gather || pending_.special == Special::scatter) mask_before_ = read_mask();
+  steps_itself_ |= pending_.special == Special::syscall && before_.rax == SYS_ptrace;
   if (changes_signal_mask()) {
     errno = 0;
     set_before_ = before_.rsi != 0 ? static_cast<uint64_t>(ptrace(PTRACE_PEEKDATA, tid_, before_.rsi, nullptr)) : 0;

@@ -61,7 +61,7 @@ class Tracee {
   void inherit(const Tracee& creator) { blocks_trap_ = creator.blocks_trap_; }
 
   const Counts& counts() const { return counts_; }
-  /// Whether the program sets the trap flag: its traps are lost.
+  /// Whether the program sets the trap flag, whose traps are lost, or calls ptrace(), which fails.
   bool steps_itself() const { return steps_itself_; }
 
  private:
@@ -94,7 +94,7 @@ class Tracee {
   bool blocks_trap_ = false;       ///< the program's mask has SIGTRAP, which the kernel unblocks for each step
   bool fresh_ = true;              ///< the system call that created it belongs to its creator
   bool restarting_ = false;        ///< the kernel may restart the system call
-  bool steps_itself_ = false;      ///< the program has set the trap flag
+  bool steps_itself_ = false;      ///< the program has set the trap flag or called ptrace()
   bool needless_restart_ = false;  ///< only the tracing made a signal interrupt the call
 };
 

@@ -26,5 +26,15 @@ INSTANTIATE_TEST_SUITE_P(engine, TracingTest,
                                          "attach_computing"),
                          [](const auto& one) { return std::string(one.param); });
 
+// The single-stepper traces the program, so that ptrace() fails in it.
+TEST(Tracing, is_not_counted_by_single_stepping) {
+  Command command;
+  command.words = {TALLY,  "stat",         "--backend", "stepper",
+                   "-e",   "instructions", "--",        std::string(LIBC_PROGRAMS) + "/tracers_static",
+                   "calls"};
+  const Outcome outcome = run_native(command);
+  EXPECT_NE(outcome.err.find("traces processes, which single-stepping does"), std::string::npos) << outcome.err;
+}
+
 }  // namespace
 }  // namespace tally::engine_test

@@ -97,7 +97,8 @@ Result<Outcome> Stepped::run(const Order& order) {
   // The stepper exits with the code that a shell would return.
   if (const auto signal = number_of(written, "signal"); signal.value_or(0) != 0)
     outcome->wait_status = static_cast<int>(*signal);
-  const std::string missing = steps_itself ? "the program sets the trap flag, which single-stepping needs itself"
+  const std::string missing = steps_itself
+                                  ? "the program sets the trap flag or traces processes, which single-stepping does"
                               : limit && outcome->duration >= *limit
                                   ? fmt::format("single-stepping did not end within {}", duration_text(*limit))
                                   : "the single-stepper wrote no counts";

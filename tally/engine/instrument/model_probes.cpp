@@ -110,8 +110,7 @@ bool touch_data(Thread* t, ColdModels& r, u64 line, models::Note note) {
   ModelThread& m = *model_thread(t);
   bool same_line = true;
   if (model_plan.l1d) {
-    u64& last = *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at + (line & model_plan.l1d_mask));
-    same_line = std::exchange(last, line) == line;
+    same_line = watched_line(t, line).exchange(line, m.watching != 0) == line;
   }
   const bool same_page = is_page_most_recent(t, line);
   if (same_line && same_page) return false;
@@ -190,8 +189,12 @@ extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model
     case Ask::noted: drain(t, r); break;
     case Ask::outcomes: drain_outcomes(t, r); break;
     case Ask::access_log: play_access_log(t, r); break;
-    default: return access_first(t, r, argument, bytes_of(word), static_cast<Access>(word & 0xff));
+    default:
+      access_first(t, r, argument, bytes_of(word), static_cast<Access>(word & 0xff));
+      if (model_thread(t)->watching != 0) watch_access(t, argument, word);
+      return;
   }
+  watch_at_times(t);
   const CompilersFlags flags;
   review_at_times(t);
 }
@@ -296,6 +299,7 @@ void models_close(Thread* t) { publish_mark(t, last_of_ring); }
 
 void models_after_fork() {
   llc_lock = Lock{};
+  watch_after_fork();
   sites_after_fork();
 }
 

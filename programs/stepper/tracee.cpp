@@ -98,7 +98,10 @@ void Tracee::read_next_instruction() {
 
 bool Tracee::resume(int signal) {
   read_next_instruction();
-  while (signal == 0 && pending_.special == Special::pop_flags && pop_flags()) read_next_instruction();
+  while (signal == 0 && ((pending_.special == Special::pop_flags && pop_flags()) || refuse_rseq())) {
+    note_row();
+    read_next_instruction();
+  }
   return ptrace(PTRACE_SINGLESTEP, tid_, nullptr, signal) == 0;
 }
 
@@ -290,16 +293,35 @@ bool Tracee::pop_flags() {
   const auto word = static_cast<uint64_t>(ptrace(PTRACE_PEEKDATA, tid_, before_.rsp, nullptr));
   if (errno != 0 || (word & trap_flag)) return false;
   const uint64_t mask = pending_.operand_bytes == 2 ? writable & 0xffff : writable;
-  // One by one: PTRACE_SETREGS fails after it has set some registers if a data segment has not the user's privilege.
-  const auto set = [this](size_t offset, uint64_t value) { return ptrace(PTRACE_POKEUSER, tid_, offset, value) == 0; };
-  if (!set(offsetof(user, regs.eflags), (before_.eflags & ~mask) | (word & mask)) ||
-      !set(offsetof(user, regs.rsp), before_.rsp + pending_.operand_bytes) ||
-      !set(offsetof(user, regs.rip), before_.rip + pending_.length))
+  if (!set_registers({{offsetof(user, regs.eflags), (before_.eflags & ~mask) | (word & mask)},
+                      {offsetof(user, regs.rsp), before_.rsp + pending_.operand_bytes},
+                      {offsetof(user, regs.rip), before_.rip + pending_.length}}))
     return false;
   ++counts_.instructions;
   ++counts_.loads;
-  note_row();
   return true;
+}
+
+/// Answers a registration of restartable sequences as the engine does. Returns false if it is another instruction.
+bool Tracee::refuse_rseq() {
+  const bool is_call = pending_.special == Special::syscall && mode_of(before_) == CodeMode::bits64;
+  if (!is_call || restarting_ || before_.rax != SYS_rseq) return false;
+  const uint64_t next = before_.rip + pending_.length;
+  if (!set_registers({{offsetof(user, regs.rax), static_cast<uint64_t>(-ENOSYS)},
+                      {offsetof(user, regs.rcx), next},
+                      {offsetof(user, regs.r11), before_.eflags & ~trap_flag},
+                      {offsetof(user, regs.rip), next}}))
+    return false;
+  ++counts_.instructions;
+  ++counts_.far;
+  return true;
+}
+
+bool Tracee::set_registers(std::initializer_list<std::pair<size_t, uint64_t>> values) const {
+  // One by one: PTRACE_SETREGS fails after it has set some registers if a data segment has not the user's privilege.
+  return std::all_of(values.begin(), values.end(), [this](const auto& value) {
+    return ptrace(PTRACE_POKEUSER, tid_, value.first, value.second) == 0;
+  });
 }
 
 bool Tracee::changes_signal_mask() const {

@@ -4,10 +4,13 @@
 #include <sys/user.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <initializer_list>
 #include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "programs/stepper/instruction.hpp"
 #include "programs/stepper/stepper_counts.hpp"
@@ -75,6 +78,8 @@ class Tracee {
   void count_elements(uint64_t mask);
   uint64_t read_mask() const;
   bool pop_flags();
+  bool refuse_rseq();
+  bool set_registers(std::initializer_list<std::pair<size_t, uint64_t>> values) const;
   void keep_trap_open();
   bool changes_signal_mask() const;
   void keep_blocked_trap();

@@ -77,6 +77,12 @@ TEST(StepperBackend, counts_a_32_bit_program) {
   EXPECT_NE(engine.err.find("`--backend stepper` counts it"), std::string::npos) << engine.out << engine.err;
 }
 
+// No variable keeps the C library of such a child from registering restartable sequences, which the engine refuses.
+TEST(StepperBackend, counts_a_child_without_environment_as_the_engine_does) {
+  const Finished verified = tally({"verify", "--", "env", "-i", "/bin/true"});
+  EXPECT_EQ(verified.code(), 0) << verified.out << verified.err;
+}
+
 TEST(StepperBackend, refuses_what_it_does_not_count) {
   EXPECT_EQ(tally({"stat", "--backend", "stepper", "-e", "cycles", "--", "true"}).code(), 125);
   EXPECT_EQ(tally({"sample", "--backend", "stepper", "--every", "1000", "--", "true"}).code(), 125);

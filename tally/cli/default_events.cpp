@@ -9,9 +9,8 @@ namespace {
 
 // Whether the kernel lets this user count an event of it, in this process.
 bool kernel_counts(const event::Event& event) {
-  for (const backend::KernelCount& count : backend::KernelCounters({event}).read()) {
+  for (const backend::KernelCount& count : backend::KernelCounters({event}).read())
     if (count.os_errno != 0) return false;
-  }
   return true;
 }
 
@@ -31,14 +30,22 @@ std::vector<event::Event> for_running_processes(std::vector<event::Event> events
   return chosen;
 }
 
+// Whether intervals leave the event out: kinds of branches, and what is known at the end only.
+bool is_of_whole_run(const event::Event& event) {
+  using event::Id;
+  return (event.id > Id::branches && event.id < Id::loads) || event.id == Id::peak_memory ||
+         event.id == Id::user_time || event.id == Id::system_time || event.id == Id::duration_time;
+}
+
 }  // namespace
 
-std::vector<event::Event> default_events(const backend::Backend& backend, const backend::Target& target, bool kernel) {
+std::vector<event::Event> default_events(const backend::Backend& backend, const backend::Target& target, bool kernel,
+                                         bool in_intervals) {
   std::vector<event::Event> events = backend.default_set();
   if (target.attachment.any()) events = for_running_processes(std::move(events));
-  for (event::Event& event : events) {
+  if (in_intervals) std::erase_if(events, is_of_whole_run);
+  for (event::Event& event : events)
     if (kernel && event::has_modes(event::definition(event.id).kind)) event.mode = event::Mode::both;
-  }
   return events;
 }
 

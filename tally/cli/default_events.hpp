@@ -8,7 +8,8 @@
 namespace tally::cli {
 
 /// Returns those of the backend, for running processes those that can be counted in them. `kernel`: with the events of
-/// the kernel, where an event has both.
-std::vector<event::Event> default_events(const backend::Backend& backend, const backend::Target& target, bool kernel);
+/// the kernel, where an event has both. `in_intervals`: fewer, as each interval has a row of each.
+std::vector<event::Event> default_events(const backend::Backend& backend, const backend::Target& target, bool kernel,
+                                         bool in_intervals);
 
 }  // namespace tally::cli

@@ -92,7 +92,8 @@ void add_target_options(Page& app, StatOptions& options) {
   add_attach_options(app, options.attach);
   app.add_flag("--kernel", options.kernel, "count user mode and kernel together, except for events with :u or :k")
       .in(counting_group);
-  app.add_option("-I,--interval", options.interval_ms, "print the counts every MS milliseconds")
+  app.add_option("-I,--interval", options.interval_ms,
+                 "print the counts every MS milliseconds; without -e, of fewer events")
       .value_name("MS")
       .check(whole_number(1, 86'400'000));
   app.add_option("-D,--delay", options.delay_ms,
@@ -238,11 +239,9 @@ Result<void> choose_events(StatOptions& options) {
 // The error for counts of single processes that a PMU cannot provide.
 std::optional<Error> why_no_processes(const StatOptions& options, const backend::Backend& backend) {
   if (!options.stat.count()->processes || !backend.traits().has_pmu_counters) return std::nullopt;
-  if (!options.stat.target.attachment.processors.empty()) {
-    return Error{Code::bad_usage, "--per-process and --per-thread cannot be used with -a, -C or --cgroup",
-                 "use them with a command, -p or -t", 0};
-  }
-  return std::nullopt;
+  if (options.stat.target.attachment.processors.empty()) return std::nullopt;
+  return Error{Code::bad_usage, "--per-process and --per-thread cannot be used with -a, -C or --cgroup",
+               "use them with a command, -p or -t", 0};
 }
 
 // Chooses how to count more events than counters; fails unless the user chose a method. Returns the messages to print.
@@ -258,9 +257,8 @@ Result<std::vector<std::string>> choose_passes(StatOptions& options, const backe
   options.stat.count()->multiplex = options.stat.count()->multiplex && plan.passes.size() > 1;
   options.stat.make_room = options.passes && !why_no_passes(options.stat);
   if (plan.passes.size() == 1 || options.stat.count()->multiplex) return std::vector<std::string>{};
-  if (!options.passes && options.stat.runs == 1) {
+  if (!options.passes && options.stat.runs == 1)
     return fail(passes_error(events, plan, !options.stat.target.attachment.any()));
-  }
   if (auto why = why_no_passes(options.stat)) return fail(*std::move(why));
   options.stat.passes = plan.passes;
   const std::size_t passes = plan.passes.size();
@@ -303,7 +301,8 @@ int count(StatOptions& options) {
   if (!choice) return report_error(choice.error());
   options.stat.usual_events = options.nothing_asked;
   if (options.nothing_asked) {
-    options.stat.events = default_events(*choice->backend, options.stat.target, options.kernel);
+    options.stat.events =
+        default_events(*choice->backend, options.stat.target, options.kernel, options.interval_ms.has_value());
     if (options.native) options.stat.metrics = *parse_metrics({why::native_metrics(options.stat.events)});
   }
   if (const auto added = add_events_of(options.stat.metrics, options.stat.events); !added)
@@ -370,13 +369,10 @@ int count(StatOptions& options) {
   // A table contains this notice. For other formats it is printed now, because the file may be read much later.
   if (stat->incomplete && !for_people && !options.results.output.empty()) say(stat->notices);
   // --quiet also omits the notices from the file: `tally report` would print them.
-  if (!for_people && !is_quiet_run) {
+  if (!for_people && !is_quiet_run)
     stat->notices.insert(stat->notices.begin(), choice->notices.begin(), choice->notices.end());
-  }
   stat->notices.insert(stat->notices.end(), choice->event_notes.begin(), choice->event_notes.end());
-
-  const std::vector<std::string> remarks = verify::verification_remarks(*stat);
-  stat->notices.insert(stat->notices.end(), remarks.begin(), remarks.end());
+  for (std::string& remark : verify::verification_remarks(*stat)) stat->notices.push_back(std::move(remark));
 
   const int code = write_compared(*stat, *baseline, *destination, *signals);
   const int stored = history->add(*stat, history::Origin::measured);
@@ -461,16 +457,16 @@ int run_stat(const std::vector<std::string>& arguments) {
 
   if (options.metric_lists == std::vector<std::string>{"list"}) return print(metric_list());
   if (options.regions.per_entry && !options.regions.functions.empty())
-    return report_error({Code::bad_usage, "--per-entry cannot be used with --function", "use --from and --to", 0});
+    return report_error({Code::bad_usage, "--per-entry cannot be used with --function",
+                         "for a row for each call: `--from FUNCTION --to ADDRESS`, of the instruction after the call",
+                         0});
   if (options.regions.per_entry) return run_sample(sample_arguments(app, arguments));
-  if (app.has("--asm") && trimmed(options.code.code).empty()) {
+  if (app.has("--asm") && trimmed(options.code.code).empty())
     return report_error(
         {Code::bad_usage, "--asm: the code is empty", "for example: tally stat --asm 'imul r12, r11'", 0});
-  }
-  if (options.passes && options.stat.count()->multiplex) {
+  if (options.passes && options.stat.count()->multiplex)
     return report_error(
         {Code::bad_usage, "--passes and --multiplex cannot be used together", "use only one of them", 0});
-  }
   if (const auto chosen = choose_target(options); !chosen) return report_error(chosen.error());
   if (const auto chosen = choose_command(app, options); !chosen) return report_error(chosen.error());
   if (const auto chosen = choose_events(options); !chosen) return report_error(chosen.error());

@@ -247,6 +247,13 @@ TEST(EngineTiming, intervals_are_exact_and_add_up) {
   EXPECT_NEAR(static_cast<double>(value(again, 0)), static_cast<double>(value(whole, 0)), 1000);
 }
 
+TEST(EngineTiming, intervals_have_few_events_unless_others_are_named) {
+  const json result = result_of(with({"--backend", "engine", "-I", "5", "--"}, working));
+  std::vector<std::string> events;
+  for (const json& event : result["intervals"][0]["events"]) events.push_back(event["event"]);
+  EXPECT_EQ(events, (std::vector<std::string>{"instructions", "branches", "loads", "stores", "page-faults"}));
+}
+
 TEST(EngineTiming, intervals_of_several_runs_have_their_number) {
   const Words stat{"stat", "-q", "--backend", "engine", "-e", "instructions", "-I", "5"};
   const std::string table = tally(with(with(stat, {"-r", "2", "--"}), working)).err;

@@ -256,10 +256,13 @@ int sample(SampleOptions& options) {
   const auto take = [&](const result::Window& window) {
     if (!chosen.takes(window)) return;
     if (vectors) vectors->row(window);
-    if (!options.where) return rows.row(window);
-    result::Window named = window;
-    names.name(named);
-    rows.row(named);
+    if (!options.where) rows.row(window);
+    if (options.where) {
+      result::Window named = window;
+      names.name(named);
+      rows.row(named);
+    }
+    if (rows.reader_left() && options.order.target.command.empty()) linux::die_of(SIGPIPE);
   };
   measure::MergedWindows merged(options.merged);
   options.order.windows()->sink.on_window = take;

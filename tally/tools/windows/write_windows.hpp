@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -13,7 +14,8 @@
 
 namespace tally::windows {
 
-/// Formats rows as they arrive and writes them in blocks; from a failure on, as text, to standard error.
+/// Formats rows as they arrive and writes them in blocks, at least with the first row after 200 ms; from a failure on,
+/// as text, to standard error.
 class WindowRows {
  public:
   WindowRows(const output::WindowFormat& format, linux::Output output)
@@ -29,8 +31,10 @@ class WindowRows {
   void row(const result::Window& window) {
     writer_->row(window, text_);
     constexpr std::size_t block_bytes = 1 << 16;
-    if (text_.size() >= block_bytes) flush();
+    constexpr std::chrono::milliseconds longest_wait(200);  // of a reader: `-o - | head`
+    if (text_.size() >= block_bytes || Clock::now() - flushed_ >= longest_wait) flush();
   }
+  bool reader_left() const { return !written_ && written_.error().os_errno == EPIPE; }
   /// As WindowWriter::describe().
   std::string describe(const result::WindowsHead& head) const { return writer_->describe(head); }
   /// `head`: as at the end. Errors: cannot_write, from linux::Output.
@@ -41,7 +45,10 @@ class WindowRows {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void flush() {
+    flushed_ = Clock::now();
     if (written_) written_ = output_.add(text_);
     if (!written_ && has_fallback_ && written_.error().os_errno != EPIPE) {
       written_.error().hint = "the rows from there on are on standard error";
@@ -53,6 +60,7 @@ class WindowRows {
   std::unique_ptr<output::WindowWriter> writer_;
   linux::Output output_;
   std::string text_;
+  Clock::time_point flushed_ = {};
   bool begun_ = false;
   bool has_fallback_;  // rows that cannot be written go to standard error
   Result<void> written_ = {};

@@ -52,9 +52,9 @@ constexpr const char* compare_examples =
     "  1  a gate of --fail-above failed\n"
     "  2  wrong options, an unreadable file, a gate whose event or region is not in\n"
     "     both files, or whose function is in neither (tally profile writes them)\n"
-    "  3  not comparable: different programs; or a gate is undecided: its function\n"
-    "     is in one file only; count others with --repeatable, or in more runs\n"
-    "     (tally stat -r 10)\n"
+    "  3  not comparable: other arguments, or with a gate another program; or a gate\n"
+    "     is undecided: its function is in one file only; count others with\n"
+    "     --repeatable, or in more runs (tally stat -r 10)\n"
     "\n"
     "Examples:\n"
     "  tally profile --repeatable -o old.json -- ./prog    # before the change\n"
@@ -77,8 +77,9 @@ void describe(Page& page, CompareOptions& options) {
       .value_name("N")
       .check(whole_number(0));
   page.add_flag("--all", options.all, "show events and functions without change, too");
-  page.add_flag("--force", options.force,
-                "compare results of different programs, and decide gates although settings differ");
+  page.add_flag(
+      "--force", options.force,
+      "compare results of other arguments or failures, and decide gates although programs or settings differ");
   page.add_flag("--why", options.why,
                 "results of tally stat --path-hash: run both commands again, and show where their executions part and "
                 "what made them differ");
@@ -176,7 +177,7 @@ int run_compare(const std::vector<std::string>& arguments) {
   for (auto* const side : {&*before, &*after}) hide_host(side->environment, **format);
   output::pair_benchmarks(*before, *after);
   if (!options.force)
-    if (const auto different = output::not_comparable(*before, *after)) {
+    if (const auto different = output::not_comparable(*before, *after, gates->empty())) {
       report_error(*different);
       return exit_not_comparable;
     }

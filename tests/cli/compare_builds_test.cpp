@@ -255,5 +255,48 @@ TEST_F(CompareBuilds, claims_no_code_generation_without_proof) {
   for (const json& function : functions) EXPECT_EQ(function.value("cause", ""), "") << function;
 }
 
+TEST_F(CompareBuilds, names_the_other_name_of_a_function) {
+  const auto source = [](const char* renamed, const char* more) {
+    return fmt::format(
+        "__attribute__((noinline)) unsigned {0}(unsigned x) {{\n"
+        "  for (unsigned i = 0; i < 1234; i++) x = x * 1103515245 + i;\n  return x;\n}}\n"
+        "__attribute__((noinline)) unsigned {1}(unsigned x) {{ return x % 7; }}\n"
+        "int main(void) {{\n  return {0}({1}(1)) == 0;\n}}\n",
+        renamed, more);
+  };
+  const std::string before = profile("old", source("parse", "first")), after = profile("new", source("read", "fast"));
+  std::map<std::string, std::string> causes;
+  for (const json& function : compared(before, after)["functions"])
+    causes[function["function"]] = function.value("cause", "");
+  EXPECT_EQ(causes["parse"], "now read");
+  EXPECT_EQ(causes["read"], "was parse");
+}
+
+// The profiles of a program with threads do not decide; the command that they name does.
+TEST_F(CompareBuilds, names_the_command_that_decides_a_function_of_threads) {
+  const auto source = [](int steps) {
+    return fmt::format(
+        "#include <pthread.h>\n"
+        "__attribute__((noinline)) unsigned work(unsigned x) {{\n"
+        "  for (unsigned i = 0; i < {}; i++) x = x * 1103515245 + i;\n  return x;\n}}\n"
+        "static void* run(void* n) {{ return (void*)(unsigned long)work((unsigned)(unsigned long)n); }}\n"
+        "int main(void) {{\n  pthread_t t;\n  pthread_create(&t, 0, run, 0);\n  pthread_join(t, 0);\n}}\n",
+        steps);
+  };
+  const std::string before = profile("old", source(10000), "-pthread"),
+                    after = profile("new", source(10300), "-pthread");
+  const std::string table = tally({"compare", before, after}).out;
+  const std::string command = "tally stat --repeatable -r 5 -e instructions --function work";
+  EXPECT_TRUE(holds(table, command)) << table;
+  std::string files[2];
+  for (const std::string& side : {"old", "new"}) {
+    files[side == "new"] = path(side) + "-runs.json";
+    tally({"stat", "--repeatable", "-r", "5", "-e", "instructions", "--function", "work", "-o", files[side == "new"],
+           "--", path(side) + "/prog"});
+  }
+  EXPECT_EQ(tally({"compare", files[0], files[1], "--fail-above", "instructions@work=2%"}).code(), 1);
+  EXPECT_EQ(tally({"compare", files[0], files[1], "--fail-above", "instructions@work=4%"}).code(), 0);
+}
+
 }  // namespace
 }  // namespace tally::test

@@ -57,10 +57,15 @@ TEST_F(Compare, refuses_wrong_gates) {
   EXPECT_NE(missing.err.find("events in both results: instructions:u"), std::string::npos) << missing.err;
 }
 
-TEST_F(Compare, refuses_different_programs) {
+TEST_F(Compare, says_that_programs_have_different_names_and_refuses_their_gates) {
   const TemporaryFile old_file("old.json", stored(1000)), new_file("new.json", stored(1000, "./other"));
-  EXPECT_EQ(tally({"compare", old_file.path(), new_file.path()}).code(), 3);
-  EXPECT_EQ(tally({"compare", "--force", old_file.path(), new_file.path()}).code(), 0);
+  const Finished compared = tally({"compare", old_file.path(), new_file.path()});
+  EXPECT_EQ(compared.code(), 0) << compared.err;
+  EXPECT_TRUE(holds(compared.out, "note: the programs have different names: ")) << compared.out;
+  Words gate{"compare", old_file.path(), new_file.path(), "--fail-above", "instructions=1%"};
+  EXPECT_EQ(tally(gate).code(), 3);
+  gate.emplace_back("--force");
+  EXPECT_EQ(tally(gate).code(), 0);
 }
 
 TEST_F(Compare, refuses_a_program_that_failed_once) {

@@ -12,6 +12,7 @@
 #include "tally/core/stats/ranks.hpp"
 #include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/comparison_profiles.hpp"
+#include "tally/output/analysis/gates.hpp"
 #include "tally/output/analysis/growth.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/analysis/row_growth.hpp"
@@ -109,6 +110,16 @@ std::optional<Value> comparable_value(const Measure& one, const Measure& other) 
   return one.trust == Trust::absent || failed ? std::nullopt : one.value;
 }
 
+/// The relative change of the instructions of a program or region.
+std::optional<double> change_of_instructions(const Comparison& comparison, const std::string& subject) {
+  ComparedCount instructions{.event = "instructions", .subject = subject};
+  for (auto [side, value] :
+       {std::pair{comparison.before, &instructions.before}, {comparison.after, &instructions.after}})
+    for (const Measure& measure : side->measures)
+      if (measure.subject == subject && is_event(measure.name, "instructions")) *value = measure.value;
+  return instructions.relative_change();
+}
+
 /// One quantity of both results. Sets `probability` if it is tested, with the verdict if the sides differ.
 ComparedCount compare_measure(const Comparison& comparison, const Measure& old_measure, const Measure& new_measure) {
   ComparedCount row{.event = old_measure.name,
@@ -126,6 +137,7 @@ ComparedCount compare_measure(const Comparison& comparison, const Measure& old_m
     row.is_incomparable = true;
     return row;
   }
+  row.instructions = change_of_instructions(comparison, row.subject);
   row.measure_before = &old_measure;
   row.measure_after = &new_measure;
   const Trust worse = worst(old_measure.trust, new_measure.trust);
@@ -242,6 +254,12 @@ void compare_settings(Comparison& comparison, bool forced) {
         fmt::format("the results were counted with other settings: {}: count both in the same way", join(all, ", ")));
 }
 
+/// Whether both results are of commands, whose programs have different names.
+bool have_other_names(const Comparable& before, const Comparable& after) {
+  return !before.command.empty() && !after.command.empty() &&
+         file_name(before.command.front()) != file_name(after.command.front());
+}
+
 }  // namespace
 
 std::string_view name(Verdict verdict) {
@@ -265,7 +283,7 @@ std::optional<double> ComparedCount::relative_change() const {
   return static_cast<double>(change() / *before);
 }
 
-std::optional<Error> not_comparable(const Comparable& before, const Comparable& after) {
+std::optional<Error> not_comparable(const Comparable& before, const Comparable& after, bool allows_other_name) {
   if (before.failure != after.failure) {
     const auto text = [](const Comparable& one) { return one.failure.empty() ? "success" : one.failure; };
     return Error{Code::bad_usage,
@@ -274,7 +292,7 @@ std::optional<Error> not_comparable(const Comparable& before, const Comparable& 
   }
   const auto &old_words = before.command, &new_words = after.command;
   const bool are_commands = !old_words.empty() && !new_words.empty();
-  if (are_commands && file_name(old_words.front()) == file_name(new_words.front()) &&
+  if (are_commands && (allows_other_name || !have_other_names(before, after)) &&
       std::equal(old_words.begin() + 1, old_words.end(), new_words.begin() + 1, new_words.end()))
     return std::nullopt;
   if (old_words.empty() && new_words.empty() && before.target == after.target) return std::nullopt;
@@ -292,7 +310,11 @@ Result<Comparison> compare(const Comparable& before, const Comparable& after, bo
     return fail(Code::bad_usage, "no event is in both results", "count the same events with -e");
   correct_for_number(comparison.counts);
   for (ComparedCount& row : comparison.counts)
-    if (std::string why = reason_by_cost(row, comparison); !why.empty()) leave_undecided(row, std::move(why));
+    if (std::string why = row.is_different ? reason_by_cost(row, comparison) : ""; !why.empty())
+      leave_undecided(row, std::move(why));
+  if (have_other_names(before, after))
+    comparison.warnings.push_back(fmt::format("the programs have different names: {} and {}",
+                                              file_name(before.command.front()), file_name(after.command.front())));
   for (const Comparable* const side : {&before, &after})
     if (side->incomplete)
       comparison.warnings.push_back(fmt::format("the result {} is incomplete", side == &before ? "before" : "after"));

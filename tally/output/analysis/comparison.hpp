@@ -8,8 +8,9 @@
 
 namespace tally::output {
 
-/// Why two results cannot be compared: other programs or arguments. Nothing if they can.
-std::optional<Error> not_comparable(const Comparable& before, const Comparable& after);
+/// Why two results cannot be compared: other programs or arguments. Nothing if they can. `allows_other_name`: of the
+/// program, with the same arguments.
+std::optional<Error> not_comparable(const Comparable& before, const Comparable& after, bool allows_other_name = false);
 
 /// Compares two results. They must live as long as the comparison.
 ///

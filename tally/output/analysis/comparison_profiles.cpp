@@ -18,22 +18,51 @@
 namespace tally::output {
 namespace {
 
-/// Whether each function has the same source, was entered as often, and executed the same lines, but by other
-/// instructions.
-std::vector<bool> generated_differently(const ProfileDifference& difference) {
-  std::vector<bool> all;
-  for (const Change& change : difference.functions) {
-    if (!change.before.is_present || !change.after.is_present) {
-      all.push_back(false);
+/// Why each function changed. "code generation": it has the same source, was entered as often, and executed the same
+/// lines, but by other instructions. Of a function that only one profile has: the other file or name of the same code.
+std::vector<std::string> causes_of(const ProfileDifference& difference) {
+  const std::vector<Change>& changes = difference.functions;
+  const result::Profile* const profiles[] = {difference.before, difference.after};
+  const auto function = [&](std::size_t f, bool is_after) -> const result::ProfileFunction& {
+    return profiles[is_after]->functions[(is_after ? changes[f].after : changes[f].before).function];
+  };
+  std::vector<std::string> all(changes.size());
+  std::map<std::string, std::vector<std::size_t>> only[2];  // functions of one profile only, by name and by code
+  const auto keys_of = [&](std::size_t f) {
+    const bool is_after = changes[f].after.is_present;
+    const ChangeSide& side = is_after ? changes[f].after : changes[f].before;
+    const result::ProfileFunction& one = function(f, is_after);
+    std::vector<std::string> keys{one.name};
+    if (one.code_digest != 0) keys.push_back(fmt::format("\n{} {} {}", one.code_digest, side.entered, side.counts[0]));
+    return keys;
+  };
+  for (std::size_t f = 0; f < all.size(); ++f) {
+    if (!changes[f].before.is_present || !changes[f].after.is_present) {
+      for (const std::string& key : keys_of(f)) only[changes[f].after.is_present][key].push_back(f);
       continue;
     }
-    const result::ProfileFunction& before = difference.before->functions[change.before.function];
-    const result::ProfileFunction& after = difference.after->functions[change.after.function];
-    all.push_back(before.source_digest != 0 && before.source_digest == after.source_digest &&
-                  before.code_digest != after.code_digest && change.before.entered == change.after.entered);
+    const result::ProfileFunction &before = function(f, false), &after = function(f, true);
+    if (before.source_digest != 0 && before.source_digest == after.source_digest &&
+        before.code_digest != after.code_digest && changes[f].before.entered == changes[f].after.entered)
+      all[f] = "code generation";
   }
   for (const Change& line : difference.lines)
-    if (line.before.is_present != line.after.is_present) all[line.of] = false;
+    if (line.before.is_present != line.after.is_present) all[line.of].clear();
+  if (profiles[0]->is_sampled() || profiles[1]->is_sampled()) return all;
+  for (const bool is_after : {false, true})
+    for (const auto& [key, functions] : only[is_after]) {
+      const auto twin = only[!is_after].find(key);
+      for (const std::size_t f : functions)
+        if (twin == only[!is_after].end() || twin->second.size() != 1 || functions.size() != 1) {
+          if (all[f].empty()) all[f] = is_after ? "only after" : "only before";
+        } else {
+          const result::ProfileFunction& other = function(twin->second.front(), !is_after);
+          all[f] =
+              fmt::format("{} {}", is_after ? "was" : "now",
+                          key.front() == '\n' ? function_name(other.name, false)
+                                              : "in " + file_name(profiles[!is_after]->objects[other.object].name));
+        }
+    }
   return all;
 }
 
@@ -128,6 +157,9 @@ class ProfileRows {
     ComparedCount row{.event = difference_.events[e], .subject = name, .unit = total.unit};
     row.before = change.before.counts[e];
     row.after = change.after.counts[e];
+    for (std::size_t i = 0; i < difference_.events.size(); ++i)
+      if (is_event(difference_.events[i], "instructions") && change.before.counts[i] != 0)
+        row.instructions = static_cast<double>(change.by(i)) / static_cast<double>(change.before.counts[i]);
     row.trust = tally::name(trust);
     std::string why = different_settings(comparison, trust);
     if (trust == Trust::estimated)
@@ -220,6 +252,24 @@ class OwnerChanges {
   std::map<std::string, Change> all_;
 };
 
+/// The commands that decide the functions that changed most, if their reason names `--function NAME`.
+std::string command_to_decide(const Comparison& comparison) {
+  const ComparedCount& first = comparison.functions.front();
+  if (first.reason.find("--function NAME") == std::string::npos || comparison.after->command.empty()) return "";
+  constexpr std::size_t most = 3;
+  std::vector<std::string> words = {
+      "tally", "stat", "--repeatable", "-r", "5", "-e", split_event_name(first.event).base};
+  for (const bool is_runtime : {false, true})
+    for (const ComparedCount& row : comparison.functions)
+      if (row.event == first.event && row.is_runtime == is_runtime && words.size() < 7 + 2 * most &&
+          row.index < comparison.all_functions.size() && !(is_runtime && words.size() > 7))
+        words.insert(words.end(), {"--function", comparison.all_functions[row.index].name});
+  words.insert(words.end(), {"-o", "FILE.json", "--"});
+  words.insert(words.end(), comparison.after->command.begin(), comparison.after->command.end());
+  return fmt::format("; for example `{}`, the same before the change, and compare both files",
+                     printable(shell_words(words)));
+}
+
 }  // namespace
 
 Result<void> compare_profiles(Comparison& comparison) {
@@ -235,15 +285,16 @@ Result<void> compare_profiles(Comparison& comparison) {
         {profiles->whole_names()[f], names[f], change.before.is_present, change.after.is_present});
   }
   comparison.functions = profiles->rows_of(comparison, profiles->functions(), names);
-  const std::vector<bool> generated = generated_differently(difference), runtime = runtime_functions(difference);
+  const std::vector<std::string> causes = causes_of(difference);
+  const std::vector<bool> runtime = runtime_functions(difference);
   for (ComparedCount& row : comparison.functions) {
-    if (row.index >= generated.size()) continue;
-    if (generated[row.index] && split_event_name(row.event).base == "instructions") row.label = "code generation";
+    if (row.index >= causes.size()) continue;
+    if (split_event_name(row.event).base == "instructions") row.label = causes[row.index];
     row.is_runtime = runtime[row.index];
   }
   if (!comparison.functions.empty() && comparison.functions.front().verdict == Verdict::undecided)
-    comparison.warnings.push_back(fmt::format("{} of functions, undecided: {}", comparison.functions.front().event,
-                                              comparison.functions.front().reason));
+    comparison.warnings.push_back(fmt::format("{} of functions, undecided: {}{}", comparison.functions.front().event,
+                                              comparison.functions.front().reason, command_to_decide(comparison)));
   comparison.lines = profiles->rows_of(comparison, difference.lines, names_of_lines(difference, names));
   comparison.objects = profiles->rows_of(comparison, difference.objects, names_of_objects(difference));
   if (const OwnerChanges processes(comparison, difference, false); processes.all().size() > 1)

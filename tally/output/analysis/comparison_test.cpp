@@ -141,8 +141,12 @@ TEST(Comparison, refuses_other_programs) {
   EXPECT_FALSE(not_comparable(one, other));
   other.command = {"/new/prog", "other input"};
   EXPECT_TRUE(not_comparable(one, other));
+  EXPECT_TRUE(not_comparable(one, other, true));
   other.command = {"/new/program", "input"};
   EXPECT_TRUE(not_comparable(one, other));
+  EXPECT_FALSE(not_comparable(one, other, true));
+  EXPECT_EQ(compare(one, other)->warnings,
+            std::vector<std::string>{"the programs have different names: prog and program"});
   EXPECT_FALSE(compare(one, *comparable_of(stat_of({{"loads:u", {1}}}))));
 }
 

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/gates.hpp"
 
 namespace tally::output {
 namespace {
@@ -44,6 +47,9 @@ RepeatedValue repeated_value(const ComparedCount& row, const Measure* measure, V
     repeated.how_to_decide = "count both 5 times (-r 5)";
   else if (repeats)
     repeated.how_to_decide = "the program has several threads or processes: count both 5 times (-r 5)";
+  const auto is_clock = [](const std::string& source) { return source == "clock" || source == "rdtsc"; };
+  if (may_repeat && !side.sources.empty() && std::all_of(side.sources.begin(), side.sources.end(), is_clock))
+    repeated.how_to_decide += "; or count both with --repeatable --clock counted";
   if (measure != nullptr) repeated.runs = thinned(measure->runs);
   if (repeated.runs.size() < 2) repeated.runs = {static_cast<double>(value)};
   return repeated;
@@ -76,6 +82,30 @@ std::string partial_reason(const ComparedCount& row) {
   return "";
 }
 
+/// Why a change of modelled cycles, or of a cause of them, may be an error of the model; empty if it is larger than
+/// that, or if instructions changed in the same direction, by a tenth of it or more.
+std::string doubt_of_model(const ComparedCount& row, const Comparison& comparison) {
+  if (row.trust != name(Trust::modelled) || !row.event.starts_with("cycles") || row.is_metric || row.change() == 0)
+    return "";
+  double percent = 20;  // of a model that nobody measured: more than the mean error of those that were
+  std::string error = "20 %, and the error of this model was not measured";
+  Value all = *row.before;
+  for (const Measure& measure : comparison.before->measures) {
+    if (!measure.subject.empty() || !is_event(measure.name, "cycles") || !measure.value) continue;
+    if (!is_event(row.event, "cycles")) all = *measure.value;
+    constexpr std::string_view label = "mean error ";
+    const std::size_t at = measure.model.find(label);
+    if (at == std::string::npos) continue;
+    percent = std::strtod(measure.model.c_str() + at + label.size(), nullptr);
+    error = fmt::format("the model's mean error of {:g} %", percent);
+  }
+  const auto relative = static_cast<double>(row.change() / all);
+  if (all == 0 || 10 * row.instructions.value_or(0) / relative >= 1 || 100 * std::abs(relative) >= percent) return "";
+  return fmt::format(
+      "less than {}; instructions do not show it: compare times, of `tally stat --backend none -r 20 -e task-clock`",
+      error);
+}
+
 }  // namespace
 
 std::string different_settings(const Comparison& comparison, Trust trust) {
@@ -106,6 +136,7 @@ RowGrowth growth_of(const ComparedCount& row, const Comparison& comparison, bool
 }
 
 std::string reason_by_cost(const ComparedCount& row, const Comparison& comparison) {
+  if (std::string why = doubt_of_model(row, comparison); !why.empty()) return why;
   if (row.measure_before == nullptr || row.measure_before->cost.empty() || !row.is_different) return "";
   const auto cost = std::find_if(comparison.counts.begin(), comparison.counts.end(), [&](const ComparedCount& count) {
     return count.event == row.measure_before->cost && count.subject == row.subject;
@@ -134,8 +165,9 @@ void leave_undecided(ComparedCount& row, std::string reason) {
 
 void decide_by_growth(ComparedCount& row, const Comparison& comparison) {
   const RowGrowth result = growth_of(row, comparison, false);
-  if (const auto* const why = std::get_if<std::string>(&result.growth))
-    leave_undecided(row, *why);
+  const auto* const why = std::get_if<std::string>(&result.growth);
+  if (std::string reason = why != nullptr ? *why : doubt_of_model(row, comparison); !reason.empty())
+    leave_undecided(row, std::move(reason));
   else
     decide(row);
 }

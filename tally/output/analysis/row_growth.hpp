@@ -22,7 +22,8 @@ RowGrowth growth_of(const ComparedCount& row, const Comparison& comparison, bool
 std::string different_settings(const Comparison& comparison, Trust trust);
 
 /// Why a change of a ratio is neither better nor worse: what it costs did not change in the same direction ("cycles:u
-/// decides, and is worse"). IPC also rises if a program executes more instructions and takes longer. Empty otherwise.
+/// decides, and is worse"). IPC also rises if a program executes more instructions and takes longer. Of modelled
+/// cycles: why the change may be an error of the model. Empty otherwise.
 std::string reason_by_cost(const ComparedCount& row, const Comparison& comparison);
 
 /// Sets the verdict on a change that is more than chance.

@@ -166,6 +166,28 @@ Comparable with_ipc(std::int64_t instructions, std::int64_t cycles) {
   return *comparable_of(stat);
 }
 
+// A model with a mean error of 8 % decides a change below it only together with the instructions.
+TEST(Verdicts, of_modelled_cycles_are_not_below_the_error_of_the_model) {
+  const auto verdict = [](std::int64_t instructions, std::int64_t cycles) {
+    Comparable before = with_ipc(1000, 1000), after = with_ipc(instructions, cycles);
+    for (Comparable* const side : {&before, &after}) {
+      side->measures[1].trust = Trust::modelled;
+      side->measures[1].model = "zen5, fast; mean error 8 % (20 programs)";
+    }
+    const Comparison comparison = *compare(before, after);
+    const Gate limit = *parse_gate("cycles=1%", true);
+    const auto judged = *compare_and_judge(before, after, {limit});
+    EXPECT_EQ(judged.gates[0].state == GateResult::State::failed, comparison.counts[1].verdict == Verdict::worse);
+    return comparison.counts[1].verdict;
+  };
+  EXPECT_EQ(verdict(870, 1015), Verdict::undecided);
+  EXPECT_EQ(verdict(1000, 1015), Verdict::undecided);
+  EXPECT_EQ(verdict(870, 1090), Verdict::worse);
+  EXPECT_EQ(verdict(1011, 1012), Verdict::worse);
+  EXPECT_EQ(verdict(1100, 900), Verdict::better);
+  EXPECT_EQ(verdict(1000, 1000), Verdict::same);
+}
+
 TEST(Verdicts, of_ratios_follow_what_the_ratio_costs) {
   const auto verdicts = [](const Comparable& before, const Comparable& after) {
     std::string text;

@@ -95,9 +95,10 @@ struct ComparedCount {
   bool is_incomparable = false;  ///< no number of runs decides: `reason`
   /// Null: it is incomparable, or a row of profiles.
   const Measure *measure_before = nullptr, *measure_after = nullptr;
-  std::string label = {};   ///< of a function: "code generation", if its source and calls are the same
-  std::size_t index = 0;    ///< of a function: in Comparison::all_functions
-  bool is_runtime = false;  ///< of a function: it belongs to the runtime of a language
+  std::string label = {};                   ///< of a function: "code generation", if its source and calls are the same
+  std::size_t index = 0;                    ///< of a function: in Comparison::all_functions
+  bool is_runtime = false;                  ///< of a function: it belongs to the runtime of a language
+  std::optional<double> instructions = {};  ///< relative change of the instructions of the same code, if counted
 
   /// after − before; 0 if one is missing.
   Value change() const { return before && after ? *after - *before : 0; }

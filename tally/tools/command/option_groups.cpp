@@ -152,7 +152,7 @@ constinit const OptionGroup exit_topic{
         "Gates (--fail-above), of `tally stat`, `compare` and `bench`:\n"
         "  0    every gate passed\n"
         "  1    a count grew by more than its limit\n"
-        "  3    undecided (compare: or different programs)\n"
+        "  3    undecided (compare: or not comparable)\n"
         "\n"
         "`tally help COMMAND` lists the codes of a command that has others.\n"};
 

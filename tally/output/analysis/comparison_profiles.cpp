@@ -74,7 +74,11 @@ std::vector<bool> runtime_functions(const ProfileDifference& difference) {
     const auto& function = profile.functions[(change.after.is_present ? change.after : change.before).function];
     const std::string& object = profile.objects[function.object].name;
     const bool is_interpreter = !profile.python.empty() && file_name(object).find("python3") != std::string::npos;
-    all.push_back(is_interpreter || is_runtime_code(object, function.name));
+    // Rust's own functions, inlined or instantiated: "/rustc/HASH/library/core/src/…", or where rust-src is installed.
+    const std::string& source = profile.sources[function.source];
+    const bool is_of_rust =
+        function.line != 0 && (source.starts_with("/rustc/") || source.find("/rustlib/src/") != std::string::npos);
+    all.push_back(is_interpreter || is_of_rust || is_runtime_code(object, function.name));
   }
   return all;
 }
@@ -252,18 +256,22 @@ class OwnerChanges {
   std::map<std::string, Change> all_;
 };
 
-/// The commands that decide the functions that changed most, if their reason names `--function NAME`.
+/// "; for example `tally stat … --function mix`": the command that decides up to three functions, if the reason of the
+/// first names `--function NAME`. Long names, which a terminal could not show, are left out.
 std::string command_to_decide(const Comparison& comparison) {
   const ComparedCount& first = comparison.functions.front();
   if (first.reason.find("--function NAME") == std::string::npos || comparison.after->command.empty()) return "";
-  constexpr std::size_t most = 3;
-  std::vector<std::string> words = {
-      "tally", "stat", "--repeatable", "-r", "5", "-e", split_event_name(first.event).base};
+  constexpr std::size_t most = 3, longest = 32;
+  std::vector<std::string> names;
   for (const bool is_runtime : {false, true})
     for (const ComparedCount& row : comparison.functions)
-      if (row.event == first.event && row.is_runtime == is_runtime && words.size() < 7 + 2 * most &&
-          row.index < comparison.all_functions.size() && !(is_runtime && words.size() > 7))
-        words.insert(words.end(), {"--function", comparison.all_functions[row.index].name});
+      if (row.event == first.event && row.is_runtime == is_runtime && row.subject.size() <= longest &&
+          names.size() < (is_runtime ? 1 : most))
+        names.push_back(row.subject);
+  if (names.empty()) return "";
+  std::vector<std::string> words = {
+      "tally", "stat", "--repeatable", "-r", "5", "-e", split_event_name(first.event).base};
+  for (const std::string& name : names) words.insert(words.end(), {"--function", name});
   words.insert(words.end(), {"-o", "FILE.json", "--"});
   words.insert(words.end(), comparison.after->command.begin(), comparison.after->command.end());
   return fmt::format("; for example `{}`, the same before the change, and compare both files",

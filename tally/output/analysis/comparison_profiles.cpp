@@ -266,7 +266,7 @@ std::string command_to_decide(const Comparison& comparison) {
   for (const bool is_runtime : {false, true})
     for (const ComparedCount& row : comparison.functions)
       if (row.event == first.event && row.is_runtime == is_runtime && row.subject.size() <= longest &&
-          names.size() < (is_runtime ? 1 : most))
+          !row.subject.starts_with('[') && names.size() < (is_runtime ? 1 : most))
         names.push_back(row.subject);
   if (names.empty()) return "";
   std::vector<std::string> words = {

@@ -30,7 +30,6 @@ std::vector<event::Event> for_running_processes(std::vector<event::Event> events
   return chosen;
 }
 
-// Of kinds of branches, and what is known only at the end.
 bool is_of_whole_run(const event::Event& event) {
   using event::Id;
   return (event.id > Id::branches && event.id < Id::loads) || event.id == Id::peak_memory ||

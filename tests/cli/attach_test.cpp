@@ -251,7 +251,7 @@ TEST(EngineTiming, intervals_have_few_events_unless_others_are_named) {
   const json result = result_of(with({"--backend", "engine", "-I", "5", "--"}, working));
   std::vector<std::string> events;
   for (const json& event : result["intervals"][0]["events"]) events.push_back(event["event"]);
-  EXPECT_EQ(events, (std::vector<std::string>{"instructions", "branches", "loads", "stores", "page-faults"}));
+  EXPECT_EQ(events, (std::vector<std::string>{"instructions:u", "branches:u", "loads:u", "stores:u", "page-faults"}));
 }
 
 TEST(EngineTiming, intervals_of_several_runs_have_their_number) {

@@ -265,8 +265,8 @@ TEST_F(CompareBuilds, names_the_other_name_of_a_function) {
   };
   const std::string before = profile("old", source("parse")), after = profile("new", source("readit"));
   std::map<std::string, std::string> causes;
-  for (const json& function : compared(before, after)["functions"])
-    causes[function["function"]] = function.value("cause", "");
+  const json comparison = compared(before, after);
+  for (const json& function : comparison["functions"]) causes[function["function"]] = function.value("cause", "");
   EXPECT_EQ(causes["parse"], "now readit");
   EXPECT_EQ(causes["readit"], "was parse");
 }

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "programs/lab/layout.hpp"
-#include "programs/lab/memory_ranges.hpp"
 #include "programs/lab/x86_machine.hpp"
+#include "programs/linux/memory_ranges.hpp"
 
 namespace tally::lab {
 namespace {
@@ -77,7 +77,7 @@ Result<bool> LabX86::start() {
   // The memory is a file, so that its pages can also be mapped at other addresses; unused pages cost nothing.
   auto file = linux::make_memory_file("tally-lab", memory_size());
   if (!file) return fail(file.error());
-  auto mapping = map_ranges(file->get(), {{0, memory_size()}});
+  auto mapping = linux::map_ranges(file->get(), {{0, memory_size()}});
   if (!mapping) return fail(mapping.error());
   memory_file_ = *std::move(file);
   memory_mapping_ = *std::move(mapping);

@@ -3,8 +3,8 @@
 // above the memory, the page of that file is also mapped there. Source of the tables: Intel SDM vol. 3A, "Paging".
 #include <fmt/format.h>
 
-#include "programs/lab/memory_ranges.hpp"
 #include "programs/lab/x86_machine.hpp"
+#include "programs/linux/memory_ranges.hpp"
 
 namespace tally::lab {
 namespace {
@@ -68,7 +68,7 @@ bool LabX86::reveal(std::uint64_t address) {
     begin -= page_bytes, size += page_bytes;
   size += page_bytes;
   while (begin + size != 0 && size < most_at_once && hidden_page(begin + size)) size += page_bytes;
-  std::vector<FileRange> ranges;
+  std::vector<linux::FileRange> ranges;
   std::vector<std::uint64_t> places;
   for (std::uint64_t at = 0; at < size; at += page_bytes) {
     const std::uint64_t from = *physical(begin + at);
@@ -79,7 +79,7 @@ bool LabX86::reveal(std::uint64_t address) {
       ranges.push_back({from, page_bytes});
     }
   }
-  auto host = map_ranges(memory_file_.get(), ranges);
+  auto host = linux::map_ranges(memory_file_.get(), ranges);
   if (!host || uc_mem_map_ptr(uc_, begin, size, UC_PROT_ALL, host->data()) != UC_ERR_OK) return false;
   if (fast_) uc_mem_map_ptr(fast_, begin, size, UC_PROT_ALL, host->data());
   aliases_.push_back({begin, size, *std::move(host), std::move(places)});

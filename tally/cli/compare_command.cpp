@@ -77,9 +77,8 @@ void describe(Page& page, CompareOptions& options) {
       .value_name("N")
       .check(whole_number(0));
   page.add_flag("--all", options.all, "show events and functions without change, too");
-  page.add_flag(
-      "--force", options.force,
-      "compare results of other arguments or failures, and decide gates although programs or settings differ");
+  page.add_flag("--force", options.force,
+                "compare other arguments or failures, and decide gates although programs or settings differ");
   page.add_flag("--why", options.why,
                 "results of tally stat --path-hash: run both commands again, and show where their executions part and "
                 "what made them differ");

@@ -5,11 +5,9 @@
 #include "tally/engine/models/core/named_stores.hpp"
 
 namespace tally::models {
-
 namespace {
 
 constexpr Timing not_known = {};
-
 constexpr std::int32_t most_window = 256;  // of all cores, in cycles
 
 // std::max() needs floating point, which the engine lacks.

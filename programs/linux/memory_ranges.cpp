@@ -1,22 +1,22 @@
-#include "programs/lab/memory_ranges.hpp"
+#include "programs/linux/memory_ranges.hpp"
 
 #include <sys/mman.h>
 
 #include "tally/linux/system_call.hpp"
 
-namespace tally::lab {
+namespace tally::linux {
 
-Result<linux::Mapping> map_ranges(int fd, const std::vector<FileRange>& ranges) {
+Result<Mapping> map_ranges(int fd, const std::vector<FileRange>& ranges) {
   std::size_t bytes = 0;
   for (const FileRange& range : ranges) bytes += range.bytes;
   const auto failed = [] {
-    return linux::system_failure(Code::cannot_measure, "cannot map memory (mmap)",
-                                 "a limit on address space (`ulimit -v`) may be too low");
+    return system_failure(Code::cannot_measure, "cannot map memory (mmap)",
+                          "a limit on address space (`ulimit -v`) may be too low");
   };
   // Reserves one address range; each file range is mapped into its part.
   void* const at = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return failed();
-  linux::Mapping mapping(static_cast<std::uint8_t*>(at), bytes);
+  Mapping mapping(static_cast<std::uint8_t*>(at), bytes);
   std::size_t done = 0;
   for (const FileRange& file_range : ranges) {
     if (mmap(mapping.data() + done, file_range.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
@@ -28,4 +28,4 @@ Result<linux::Mapping> map_ranges(int fd, const std::vector<FileRange>& ranges) 
   return mapping;
 }
 
-}  // namespace tally::lab
+}  // namespace tally::linux

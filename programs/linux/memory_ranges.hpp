@@ -1,4 +1,4 @@
-// Maps ranges of the emulated machine's memory, which is a file.
+// Maps ranges of a memory file one after the other.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 #include "tally/linux/files/memory_file.hpp"
 
-namespace tally::lab {
+namespace tally::linux {
 
 /// A range of bytes in a file.
 struct FileRange {
@@ -17,6 +17,6 @@ struct FileRange {
 
 /// Maps ranges of a memory file one after the other, to read and write; each begins and ends at a page boundary. The
 /// same bytes may be mapped many times. Errors: cannot_measure.
-Result<linux::Mapping> map_ranges(int fd, const std::vector<FileRange>& ranges);
+Result<Mapping> map_ranges(int fd, const std::vector<FileRange>& ranges);
 
-}  // namespace tally::lab
+}  // namespace tally::linux

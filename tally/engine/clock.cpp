@@ -10,7 +10,7 @@ struct Time {
 };
 using GetTime = s64 (*)(s32 clock, Time* to);
 
-u64 vdso_at, vdso_end;
+u64 vdso_at, vdso_end, linker_at, linker_end;
 GetTime vdso_get_time;
 constexpr s32 monotonic = 1;
 
@@ -20,15 +20,23 @@ const char* const function_names[functions] = {"__vdso_clock_gettime", "__vdso_g
                                                "__vdso_clock_getres",  "__vdso_getcpu",       "__vdso_getrandom"};
 u64 function_at[functions];
 
-/// Finds the functions by their symbols, as described in vdso(7).
-void find_functions(u64 base) {
+/// Returns the end of a loaded file, and the address of its dynamic section.
+u64 end_of(u64 base, const Elf64_Dyn** dynamic = nullptr) {
   const auto& header = at<Elf64_Ehdr>(base);
   const auto* segments = reinterpret_cast<const Elf64_Phdr*>(base + header.e_phoff);
-  const Elf64_Dyn* dynamic = nullptr;
+  u64 end = base;
   for (u32 i = 0; i < header.e_phnum; i++) {
-    if (segments[i].p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const Elf64_Dyn*>(base + segments[i].p_offset);
-    if (segments[i].p_type == PT_LOAD) vdso_end = page_up(base + segments[i].p_offset + segments[i].p_memsz);
+    const u64 start = base + segments[i].p_offset;
+    if (segments[i].p_type == PT_DYNAMIC && dynamic != nullptr) *dynamic = reinterpret_cast<const Elf64_Dyn*>(start);
+    if (segments[i].p_type == PT_LOAD) end = page_up(start + segments[i].p_memsz);
   }
+  return end;
+}
+
+/// Finds the functions by their symbols, as described in vdso(7).
+void find_functions(u64 base) {
+  const Elf64_Dyn* dynamic = nullptr;
+  vdso_end = end_of(base, &dynamic);
   u64 symbols = 0, names = 0;
   for (; dynamic != nullptr && dynamic->d_tag != DT_NULL; dynamic++) {
     if (dynamic->d_tag == DT_SYMTAB) symbols = base + dynamic->d_un.d_ptr;
@@ -51,6 +59,13 @@ void clock_init(u64 vdso) {
   find_functions(vdso);
   vdso_get_time = reinterpret_cast<GetTime>(function_at[static_cast<u32>(VdsoFunction::get_clock)]);
 }
+
+void linker_init(u64 base) {
+  linker_at = linker_end = base;
+  if (base != 0) linker_end = end_of(base);
+}
+
+bool is_in_linker(u64 pc) { return pc - linker_at < linker_end - linker_at; }
 
 bool is_in_vdso(u64 pc) { return pc - vdso_at < vdso_end - vdso_at; }
 

@@ -7,6 +7,10 @@ namespace tally::engine {
 
 /// Called once at the start. `vdso` is AT_SYSINFO_EHDR, or 0 if there is no vdso.
 void clock_init(u64 vdso);
+/// Called once at the start. `base` is AT_BASE, the address of the dynamic linker, or 0 if there is none.
+void linker_init(u64 base);
+/// Whether the address is in the dynamic linker's code: its times are for LD_DEBUG=statistics.
+bool is_in_linker(u64 pc);
 /// Returns CLOCK_MONOTONIC.
 u64 clock_ns();
 /// The program unmaps this range.

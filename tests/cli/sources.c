@@ -63,6 +63,17 @@ SEPARATE void open_random(void) {
   close(file);
 }
 
+SEPARATE void open_uuid(void) {
+  const int file = open("/proc/sys/kernel/random/uuid", O_RDONLY);
+  sink += (uint64_t)file;
+  close(file);
+}
+
+SEPARATE void read_own_link(void) {
+  struct stat own;
+  sink += (uint64_t)stat("/proc/self", &own);
+}
+
 SEPARATE void list_directory(void) {
   DIR* const directory = opendir("/");
   while (readdir(directory) != NULL) sink++;
@@ -97,7 +108,8 @@ static const struct {
 } sources[] = {{"cpuid", query_processor},   {"rdtsc", read_time_stamp},    {"clock", read_clock},
                {"host", read_host},          {"release", read_release},     {"pid", read_pid},
                {"getrandom", read_random},   {"/dev/urandom", open_random}, {"file listing", list_directory},
-               {"thread race", share_futex}, {"signal", await_alarm}};
+               {"thread race", share_futex}, {"signal", await_alarm},       {"uuid", open_uuid},
+               {"/proc", read_own_link}};
 
 // Prints random numbers of all kinds, and addresses on the stack.
 static void print_numbers(char** arguments) {

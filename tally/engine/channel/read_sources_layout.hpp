@@ -21,6 +21,7 @@ enum Source : uint32_t {
   source_signal,              ///< a signal that the program did not send to itself
   source_host,         ///< names, processors and memory of the machine: uname(2), sysinfo(2), files of /proc and /sys
   source_transaction,  ///< xbegin: natively a transaction may commit; here it never does
+  source_kernel_file,  ///< files of /proc and /sys that change while the machine runs
   source_count
 };
 

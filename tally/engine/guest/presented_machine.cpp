@@ -9,6 +9,7 @@
 
 #include "tally/engine/guest/counted_clock.hpp"
 #include "tally/engine/guest/counted_times.hpp"
+#include "tally/engine/guest/fixed_random.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/process_calls.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -42,6 +43,17 @@ s64 make_file(const char* text, u32 bytes, u64 flags) {
   return -ENOSPC;
 }
 
+/// Creates a file with a random UUID of version 4.
+s64 make_random_uuid(u64 flags) {
+  constexpr char digits[] = "0123456789abcdef";
+  u8 random[36];
+  fill_random(random, sizeof random);
+  char text[] = "xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx\n";
+  for (u32 i = 0; i < sizeof random; i++)
+    if (text[i] == 'x') text[i] = digits[random[i] % 16];
+  return make_file(text, sizeof text - 1, flags);
+}
+
 }  // namespace
 
 s64 open_presented_file(Thread* t, u64 flags) {
@@ -53,6 +65,7 @@ s64 open_presented_file(Thread* t, u64 flags) {
   if (machine_is_fixed()) {
     const channel::PresentedFiles::Content content = settings().files.find(path);
     if (content.text != nullptr) return make_file(content.text, content.bytes, flags);
+    if (is_equal(path, "/proc/sys/kernel/random/uuid")) return make_random_uuid(flags);
   }
   if (settings().pmu.any() && is_equal(path, "/proc/sys/kernel/perf_event_paranoid"))
     return make_file("2\n", 2, flags);  // as if only the kernel could not be counted, whatever the kernel's value
@@ -138,7 +151,7 @@ s64 get_presented_memory(Thread* t) {
   constexpr s32 monotonic = 1;
   constexpr u64 second = 1'000'000'000;
   if (clock_is_counted() && read_clock(t, monotonic, ns)) info.uptime = static_cast<s64>(ns / second);
-  if (!clock_is_counted() && kernel(SYS_clock_gettime, monotonic, reinterpret_cast<u64>(&info)) != 0) return -EFAULT;
+  if (!clock_is_counted()) info.uptime = 10'000;  // at which the counted clock starts
   if (machine_is_fixed()) {
     info.loads[0] = 0;
     info.total = channel::presented_memory;

@@ -31,6 +31,7 @@ constexpr auto sources_of_calls = [] {
   set(channel::source_host, SYS_uname, SYS_sysinfo);
   set(channel::source_pid, SYS_getpid, SYS_gettid, SYS_getppid, SYS_getpgrp, SYS_getpgid, SYS_getsid);
   set(channel::source_listing, SYS_getdents, SYS_getdents64);
+  set(channel::source_kernel_file, SYS_stat, SYS_lstat, SYS_newfstatat, SYS_statx, SYS_readlink, SYS_readlinkat);
   set(channel::source_race, SYS_futex, 449 /* futex_waitv */, 454 /* futex_wake */, 455 /* futex_wait */);
   return of;
 }();
@@ -38,7 +39,7 @@ constexpr auto sources_of_calls = [] {
 /// What makes the content of a file the same in each run.
 enum class FixedBy : u8 { nothing, machine, clock, both, itself };
 
-/// A file that opening reads a source. A path that ends with '/' stands for all files below it.
+/// A file that opening reads a source. A path that ends with '/' stands for all files below it. The first one holds.
 struct SourceFile {
   char path[40];
   Source source;
@@ -55,10 +56,19 @@ constexpr SourceFile source_files[] = {
     {"/proc/cpuinfo", channel::source_host, FixedBy::machine},
     {"/proc/version", channel::source_host, FixedBy::itself},
     {"/proc/sys/kernel/random/boot_id", channel::source_host, FixedBy::machine},
-    {"/proc/sys/kernel/random/", channel::source_host, FixedBy::nothing},
+    {"/proc/sys/kernel/random/uuid", channel::source_random_file, FixedBy::machine},
+    {"/proc/sys/kernel/random/", channel::source_kernel_file, FixedBy::nothing},
+    {"/proc/sys/kernel/ns_last_pid", channel::source_kernel_file, FixedBy::nothing},
     {"/proc/sys/kernel/", channel::source_host, FixedBy::itself},
+    {"/proc/sys/fs/file-nr", channel::source_kernel_file, FixedBy::nothing},
     {"/sys/devices/system/cpu/", channel::source_host, FixedBy::itself},
 };
+/// The other files of /proc that are the same in each run: settings, and what the program does not change.
+constexpr char lasting_files[][32] = {
+    "/proc/sys/",         "/proc/self/maps",   "/proc/self/exe",    "/proc/self/cmdline", "/proc/self/comm",
+    "/proc/self/environ", "/proc/self/auxv",   "/proc/self/cgroup", "/proc/self/mounts",  "/proc/self/mountinfo",
+    "/proc/mounts",       "/proc/filesystems", "/proc/cmdline"};
+constexpr SourceFile changing_file{"/proc/", channel::source_kernel_file, FixedBy::nothing};
 
 bool is_fixed(const SourceFile& file) {
   switch (file.fixed_by) {
@@ -71,17 +81,52 @@ bool is_fixed(const SourceFile& file) {
   return false;
 }
 
-/// Returns the entry of the file that the thread is about to open, or null.
+/// The length of the beginning that both texts have in common.
+u32 common_length(const char* a, const char* b) {
+  u32 n = 0;
+  while (a[n] != 0 && a[n] == b[n]) n++;
+  return n;
+}
+
+/// Whether a file of /sys has a measurement, by its name: memory.current, scaling_cur_freq, cpu.stat, temp1_input.
+bool is_measurement(const char* path) {
+  constexpr char words[][9] = {"cur", "stat", "usage", "pressure", "temp", "_input", "procs"};
+  for (; *path != 0; path++)
+    for (const auto& word : words)
+      if (word[common_length(path, word)] == 0) return true;
+  return false;
+}
+
+/// Whether a path of a list is this one, or a directory above it.
+bool covers(const char* listed, const char* path) {
+  const u32 n = common_length(listed, path);
+  return listed[n] == 0 && (path[n] == 0 || listed[n - 1] == '/');
+}
+
+/// Returns the entry of the file in the path of the call in the thread's registers, or null.
 const SourceFile* source_file(const Thread* t) {
-  char path[sizeof SourceFile::path] = {};
-  const u64 from = t->gpr[t->gpr[rax] == SYS_open ? rdi : rsi];
-  (void)safe_copy(path, reinterpret_cast<const void*>(from), sizeof path);
-  for (const SourceFile& file : source_files) {
-    u32 n = 0;
-    while (file.path[n] != 0 && path[n] == file.path[n]) n++;
-    if (file.path[n] == 0 && (path[n] == 0 || file.path[n - 1] == '/')) return &file;
-  }
-  return nullptr;
+  char path[128] = {};
+  const u64 number = t->gpr[rax];
+  const bool is_first = number == SYS_open || number == SYS_stat || number == SYS_lstat || number == SYS_readlink;
+  (void)safe_copy(path, reinterpret_cast<const void*>(t->gpr[is_first ? rdi : rsi]), sizeof path - 1);
+  if (covers("/sys/", path) && is_measurement(path)) return &changing_file;
+  for (const SourceFile& file : source_files)
+    if (covers(file.path, path)) return &file;
+  for (const auto& lasting : lasting_files)
+    if (covers(lasting, path)) return nullptr;
+  return covers("/proc/", path) || covers("/proc", path) ? &changing_file : nullptr;
+}
+
+/// Returns the source in a file. What --repeatable and --clock counted leave real is not of a source that they answer.
+u32 source_of_file(const Thread* t, bool is_opened) {
+  constexpr u32 none = channel::source_count;
+  const SourceFile* const file = source_file(t);
+  if (file == nullptr) return none;
+  if (!is_opened) return file->source == channel::source_kernel_file ? file->source : none;
+  if (file->source == channel::source_host && machine_is_fixed() && !is_fixed(*file))
+    return channel::source_kernel_file;
+  const bool has_ids = file->source == channel::source_clock && covers("/proc/self/", file->path);
+  return has_ids && clock_is_counted() ? channel::source_pid : file->source;
 }
 
 /// The thread that made the last futex call at an address. Addresses that share an entry replace each other.
@@ -105,10 +150,8 @@ u32 source_read(const Thread* t, u32 number, u32 source) {
   if (source == channel::source_race) reads = is_race(t, g[rdi]);
   if (number == SYS_wait4) reads = g[r10] != 0;
   if (number == SYS_waitid) reads = g[r8] != 0;
-  if (source == channel::source_random_file) {
-    const SourceFile* const file = source_file(t);
-    return file != nullptr ? file->source : u32{channel::source_count};
-  }
+  if (source == channel::source_random_file || source == channel::source_kernel_file)
+    return source_of_file(t, source == channel::source_random_file);
   return reads ? source : u32{channel::source_count};
 }
 
@@ -144,7 +187,7 @@ u64 hash_of_names(u64 buffer, u64 bytes, u64 name_at) {
 /// Returns a hash of what a call that reads a source has returned and written; 0: unknown.
 u64 value_of_call(const Thread* t, u32 source, s64 result) {
   const u64* g = t->gpr;
-  if (source == channel::source_race) return 0;
+  if (source == channel::source_race || source == channel::source_kernel_file) return 0;
   if (sources_of_calls[g[rax]] == channel::source_random_file) {
     const SourceFile* const file = source_file(t);
     return file != nullptr && !is_fixed(*file) ? 0 : 1;

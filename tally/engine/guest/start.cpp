@@ -136,6 +136,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
     if (p[0] == AT_HWCAP2) capabilities = p[1];
     if (p[0] == AT_ENTRY) entry = p[1];
     if (p[0] == AT_SYSINFO_EHDR) clock_init(p[1]);
+    if (p[0] == AT_BASE) linker_init(p[1]);
     if (p[0] == AT_RANDOM) random = p[1];
     if (p[0] == AT_EXECFN) name = reinterpret_cast<const char*>(p[1]);
   }

@@ -142,7 +142,9 @@ u32 return_addresses(const Thread* t, u64* to, u32 most) {
 
 Source source_of(const Instruction& in) {
   if (is_in_vdso(in.pc)) return is_clock_function(in.pc) ? channel::source_clock : channel::source_count;
-  return source_of_opcode(in);
+  const Source source = source_of_opcode(in);
+  const bool is_unused = source == channel::source_time_stamp && settings().counts_clock == 0 && is_in_linker(in.pc);
+  return is_unused ? channel::source_count : source;
 }
 
 bool enters_first(const Instruction& in) {

@@ -8,7 +8,8 @@
 namespace tally::engine::translate {
 
 /// Returns the source that an instruction reads; source_count if it reads none. A clock function of the vdso reads the
-/// clock with its first instruction; the vdso's own reads of the time-stamp counter belong to that.
+/// clock with its first instruction; the vdso's own reads of the time-stamp counter belong to that. The dynamic linker
+/// does not use the real time-stamp counter that it reads.
 channel::Source source_of(const Instruction& in);
 /// Whether the engine is entered before the instruction: it reads a source, or stores the x87 instruction pointer. It
 /// is the first one of its trace: nothing of the trace is counted yet.

@@ -185,10 +185,10 @@ bool is_single_threaded(const Stat& stat) {
   });
 }
 
-/// Whether the work of a program may depend on what it read: not on the digits of process IDs, or on the order of a
-/// directory, which change a few instructions in 100,000.
+/// Whether another run of the program may do other work because of what it read. The entries of a directory and their
+/// order are the same in each run.
 bool may_change_work(const result::ReadSource& source) {
-  return source.answer.empty() && !is_usual(source) && source.source != "pid" && source.source != "file listing";
+  return source.answer.empty() && !is_usual(source) && source.source != "file listing";
 }
 
 /// What the program got from the system and not from tally, in order.

@@ -136,6 +136,20 @@ TEST(Verdicts, name_the_function_that_grew) {
   EXPECT_EQ(fallen.verdict().find("hot"), std::string::npos) << fallen.verdict();
 }
 
+TEST(Verdicts, ask_about_passed_gates_on_counts_that_fell_or_moved_between_functions) {
+  const std::vector<Gate> gates{*parse_gate("instructions=1%", true)};
+  const Comparable before = profiled(2'000'000, 1), fallen = profiled(1'020'000, 1);
+  EXPECT_EQ(compare_and_judge(before, fallen, gates)->verdict(),
+            "passed: every gate; instructions:u fell by 32.7 %: is all the work still done?");
+  const Comparable less = profiled(1'990'000, 1);
+  EXPECT_EQ(compare_and_judge(before, less, gates)->verdict(), "passed: every gate") << "within the limit";
+  Comparable moved = profiled(2'500'000, 1);
+  moved.measures[0].value = before.measures[0].value;
+  moved.measures[0].runs = before.measures[0].runs;
+  EXPECT_EQ(compare_and_judge(before, moved, gates)->verdict(),
+            "passed: every gate; hot +500,000 (+16.67 % of all), and other functions fell");
+}
+
 /// Counts of one repeatable run, and their IPC.
 Comparable with_ipc(std::int64_t instructions, std::int64_t cycles) {
   result::Stat stat;

@@ -201,6 +201,27 @@ std::string largest_change(const Comparison& comparison, const GateResult& resul
   return named == nullptr ? "" : fmt::format("; largest change: {} ({})", named->subject, change_text(*named));
 }
 
+// "; instructions:u fell by 49.0 %: is all the work still done?": a passed gate on instructions that fell by more than
+// its limit. Otherwise "; hot +24,000,000 (+24.00 % of all), and other functions fell": a function that grew by more
+// than the limit of the whole program.
+std::string unusual_pass(const Comparison& comparison, const GateResult& result) {
+  const ComparedCount* const count = result.count;
+  if (result.state != GateResult::State::passed || !result.gate.is_relative || count == nullptr || !count->before)
+    return "";
+  if (const auto change = count->relative_change(); change && *change < -result.gate.limit)
+    return !is_event(count->event, "instructions")
+               ? ""
+               : fmt::format("; {}{} fell by {:.3g} %: is all the work still done?", count->event,
+                             count->subject.empty() ? "" : " of " + count->subject, -100 * *change);
+  if (!count->subject.empty()) return "";
+  const auto limit = static_cast<Value>(result.gate.limit) * *count->before;
+  for (const ComparedCount& function : comparison.functions)  // the largest are first
+    if (function.event == count->event && function.verdict == Verdict::worse && function.growth() > limit)
+      return fmt::format("; {} {} ({} of all), and other functions fell", function.subject, change_text(function),
+                         share_of_whole(comparison, function));
+  return "";
+}
+
 /// Whether the row is of what the whole program costs.
 bool is_cost(const ComparedCount& count) {
   return count.subject.empty() && (is_event(count.event, "instructions") || is_event(count.event, "cycles"));
@@ -240,7 +261,10 @@ std::string JudgedComparison::verdict() const {
                                     [](const GateResult& gate) { return gate.state == GateResult::State::failed; });
     return fmt::format("passed, with a warning: {}{}", first->text, largest_change(comparison, *first));
   }
-  if (!gates.empty()) return "passed: every gate";
+  std::string unusual;
+  for (const GateResult& gate : gates)
+    if (unusual.empty()) unusual = unusual_pass(comparison, gate);
+  if (!gates.empty()) return "passed: every gate" + unusual;
   const std::string worse = verdict_text(comparison, Verdict::worse),
                     better = verdict_text(comparison, Verdict::better);
   // What a program costs decides: with another compiler or algorithm, some of the other events grow in any case.

@@ -7,6 +7,7 @@
 
 #include "programs/progress/progress.hpp"
 #include "programs/results/bench_check.hpp"
+#include "programs/results/bench_files.hpp"
 #include "programs/results/bench_frameworks.hpp"
 #include "programs/results/bench_runner.hpp"
 #include "programs/results/bench_suite.hpp"
@@ -93,11 +94,13 @@ std::vector<std::string> leave_out_new(std::vector<Benchmark>& suite, const fs::
   return only_there;
 }
 
-// Removes earlier results, and writes which benchmarks the suite no longer has.
+// Removes earlier results, and writes which benchmarks are counted now, and which the suite no longer has.
 int clear_results(const BenchOptions& options, const std::vector<Benchmark>& suite) {
   for (const Benchmark& benchmark : suite)
     if (const auto removed = remove_results(options.run.output, benchmark); !removed)
       return report_error(removed.error());
+  if (const auto written = write_list(options.run.output, suite, !options.only.empty()); !written)
+    return report_error(written.error());
   for (const std::string& name : options.no_longer) {
     Benchmark benchmark;
     benchmark.name = name;
@@ -107,6 +110,28 @@ int clear_results(const BenchOptions& options, const std::vector<Benchmark>& sui
     if (const int code = write_text(file, "not counted: it is not in the suite\n"); code != exit_ok) return code;
   }
   return exit_ok;
+}
+
+// Errors: bad_usage if the suite has a benchmark that it says is removed: deleting it later would go unnoticed.
+Result<void> check_removed(const std::vector<std::string>& removed, const std::vector<Benchmark>& suite) {
+  for (const std::string& name : removed)
+    if (std::ranges::find(suite, name, &Benchmark::name) != suite.end())
+      return fail(Code::bad_usage, fmt::format("'removed' names '{}', which the suite has", printable(name)),
+                  "delete the name from the list, or delete the benchmark");
+  return {};
+}
+
+// Names without a result in the baseline are harmless: most were removed earlier.
+void mention_unneeded(const std::vector<std::string>& removed, const std::vector<std::string>& only_before) {
+  for (const std::string& name : removed) {
+    Benchmark benchmark;
+    benchmark.name = name;
+    if (std::ranges::find(only_before, benchmark.file_name()) == only_before.end())
+      say(
+          {fmt::format("'removed' names '{}', of which the baseline has no result: delete the name if it is wrong, or "
+                       "was removed earlier",
+                       printable(name))});
+  }
 }
 
 Result<std::vector<Benchmark>> chosen_benchmarks(BenchOptions& options, const std::string& path) {
@@ -124,11 +149,14 @@ Result<std::vector<Benchmark>> chosen_benchmarks(BenchOptions& options, const st
       return std::ranges::none_of(options.only, [&](const auto& name) { return has_name(benchmark, name); });
     });
   };
+  if (const auto sound = check_removed(options.removed, *suite); !sound) return fail(sound.error());
   if (!options.directory.empty())
     options.no_longer = leave_out_new(*suite, fs::path(options.directory) / fs::path(path).filename());
   keep_named();
   suite = list_benchmarks(*std::move(suite), options.run.folder);
   if (!suite) return suite;
+  if (options.directory.empty())
+    if (const auto sound = check_removed(options.removed, *suite); !sound) return fail(sound.error());
   keep_named();
   for (const std::string& name : options.only)
     if (std::ranges::none_of(*suite, [&](const Benchmark& benchmark) { return has_name(benchmark, name); }))
@@ -158,8 +186,7 @@ Result<void> check_settings(const std::vector<std::string>& options) {
 Result<void> check_baseline(const std::string& folder, const std::vector<Benchmark>& suite) {
   std::error_code error;
   const auto has_result = [&](const Benchmark& benchmark) {
-    return fs::exists(fs::path(folder) / (benchmark.file_name() + ".json"), error) ||
-           fs::exists(failure_file(folder, benchmark), error);
+    return fs::exists(result_in(folder, benchmark), error) || fs::exists(failure_file(folder, benchmark), error);
   };
   if (folder.empty() || std::any_of(suite.begin(), suite.end(), has_result)) return {};
   // With --only, those of others show that it is one.
@@ -248,6 +275,7 @@ int run_bench(const std::vector<std::string>& arguments) {
   }
   std::vector<std::string> missing;
   if (!options.run.baseline.empty() && options.only.empty()) missing = only_in_baseline(options.run.baseline, *suite);
+  if (!options.run.baseline.empty() && options.only.empty()) mention_unneeded(options.removed, missing);
   std::erase_if(missing, [&](const std::string& file) {
     return std::ranges::any_of(options.removed, [&](const std::string& name) {
       Benchmark benchmark;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <regex>
-#include <set>
 
+#include "programs/results/bench_files.hpp"
 #include "programs/results/bench_frameworks.hpp"
 #include "programs/results/history_growth.hpp"
 #include "programs/results/tally_file.hpp"
@@ -18,6 +18,7 @@
 #include "tally/linux/process/tool.hpp"
 #include "tally/output/analysis/comparison.hpp"
 #include "tally/output/analysis/gates.hpp"
+#include "tally/output/analysis/row_growth.hpp"
 #include "tally/output/kinds/stat_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
 #include "tally/tools/command/command.hpp"
@@ -44,16 +45,8 @@ std::string one_line(std::string_view message) {
 // What a comparison suggests, in the words of a suite.
 std::string in_suite_words(std::string text) {
   text = std::regex_replace(text, std::regex("(\\(|: )-r ([0-9,]+)"), "$1repeats = $2");
+  text = std::regex_replace(text, std::regex("count with --wait-all"), "write wait-all = true");
   return std::regex_replace(text, std::regex(" \\(`tally compare --force` ignores it\\)"), "");
-}
-
-std::string result_in(const std::string& folder, const Benchmark& benchmark) {
-  return (fs::path(folder) / (benchmark.file_name() + ".json")).string();
-}
-
-/// The profile next to the result of several runs.
-std::string profile_in(const std::string& folder, const Benchmark& benchmark) {
-  return (fs::path(folder) / "profiles" / (benchmark.file_name() + ".json")).string();
 }
 
 class Runner {
@@ -82,17 +75,29 @@ class Runner {
     if (!after) return fail(after.error());
     std::error_code error;
     outcome.can_vary = after->runs < 2 && can_vary(*after);
+    for (const output::Measure& measure : after->measures)
+      if (outcome.partial.empty()) outcome.partial = in_suite_words(output::missing_work(measure));
     if (!options_.baseline.empty() && fs::exists(result_in(options_.baseline, benchmark), error)) {
       compare(outcome, *after);
       return outcome;
     }
     outcome.rows = rows_without_baseline(benchmark, *after);
+    if (!outcome.partial.empty()) {
+      outcome.text = "partial: " + outcome.partial;
+      for (Row& row : outcome.rows) row.verdict = "partial";
+    }
     if (options_.baseline.empty()) return outcome;
-    outcome.text = "new: the baseline has no result of it, so no gate is checked";
+    if (outcome.partial.empty()) outcome.text = "new: the baseline has no result of it, so no gate is checked";
     if (const auto failed = linux::read_file(failure_file(options_.baseline, benchmark))) {
       outcome.code = undecided_exit_code(options_.undecided);
       for (Row& row : outcome.rows) row.verdict = "baseline failed";
       outcome.text = fmt::format("undecided: the baseline has no result of it ({})", one_line(trimmed(*failed)));
+    } else if (is_listed(options_.baseline, benchmark)) {
+      outcome.code = exit_bad_usage;
+      for (Row& row : outcome.rows) row.verdict = "baseline incomplete";
+      outcome.text = fmt::format(
+          "failed: the baseline lists it and has no result of it: `tally bench` was interrupted, or '{}' was lost; {}",
+          printable(result_in(options_.baseline, benchmark)), recount_hint());
     }
     return outcome;
   }
@@ -337,6 +342,11 @@ class Runner {
     return read_gates(options).value_or(std::vector<output::Gate>{});  // check_suite() has parsed them
   }
 
+  std::string recount_hint() const {
+    return fmt::format("count it again with this suite: tally bench -o {}",
+                       printable(shell_words({options_.baseline})));
+  }
+
   /// Compares with the baseline, and sets code, rows, text and markdown.
   void compare(Outcome& outcome, const output::Comparable& after) const {
     const auto refuse = [&](const Error& error, int code, const char* verdict) {
@@ -346,8 +356,7 @@ class Runner {
       for (Row& row : outcome.rows) row.verdict = verdict;
       outcome.text = one_line(error.message) + (error.hint.empty() ? "" : "; " + one_line(error.hint));
     };
-    const std::string hint =
-        fmt::format("count it again with this suite: tally bench -o {}", printable(shell_words({options_.baseline})));
+    const std::string hint = recount_hint();
     const auto before = read(options_.baseline, *outcome.benchmark);
     if (!before) return refuse({before.error().code, before.error().message, hint, 0}, exit_bad_usage, "unreadable");
     if (const auto different = output::not_comparable(*before, after))
@@ -417,13 +426,15 @@ void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& hist
           const bool is_above = growth->relative() > limit->limit;
           outcome.rows.push_back({series.event, value(growth->before), value(growth->after),
                                   fmt::format("{:+.2f} %", 100 * growth->relative()), limit->text,
-                                  outcome.can_vary ? "undecided"
-                                  : !is_above      ? "passed"
-                                  : is_hard        ? "failed"
-                                                   : "warning"});
-          if (outcome.can_vary) {
-            texts.push_back(fmt::format("{}: one run, and another one may count something else: repeats = {}",
-                                        series.event, repeats_that_decide));
+                                  outcome.can_vary || !outcome.partial.empty() ? "undecided"
+                                  : !is_above                                  ? "passed"
+                                  : is_hard                                    ? "failed"
+                                                                               : "warning"});
+          if (outcome.can_vary || !outcome.partial.empty()) {
+            texts.push_back(!outcome.partial.empty()
+                                ? fmt::format("{}: {}", series.event, outcome.partial)
+                                : fmt::format("{}: one run, and another one may count something else: repeats = {}",
+                                              series.event, repeats_that_decide));
             if (is_hard && outcome.code == exit_ok) outcome.code = undecided;
             continue;
           }
@@ -439,32 +450,6 @@ void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& hist
     }
     outcome.growth = join(texts, "; ");
   }
-}
-
-std::string failure_file(const std::string& folder, const Benchmark& benchmark) {
-  return (fs::path(folder) / (benchmark.file_name() + ".failed")).string();
-}
-
-Result<void> remove_results(const std::string& folder, const Benchmark& benchmark) {
-  std::error_code error;
-  for (const std::string& file :
-       {result_in(folder, benchmark), profile_in(folder, benchmark), failure_file(folder, benchmark)})
-    if (!fs::remove(file, error) && error)
-      return fail(Code::cannot_write, fmt::format("cannot remove '{}': {}", printable(file), error.message()));
-  return {};
-}
-
-std::vector<std::string> only_in_baseline(const std::string& folder, const std::vector<Benchmark>& suite) {
-  std::set<std::string> names;  // a benchmark may have several files
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().stem().string();
-    if ((entry.path().extension() == ".json" || entry.path().extension() == ".failed") &&
-        std::none_of(suite.begin(), suite.end(),
-                     [&](const Benchmark& benchmark) { return benchmark.file_name() == name; }))
-      names.insert(name);
-  }
-  return {names.begin(), names.end()};
 }
 
 int exit_code_of(const std::vector<BenchOutcome>& outcomes) {

@@ -28,10 +28,11 @@ struct BenchOutcome {
   int code = 0;  ///< of tally stat, if that failed; else of the comparison
   bool has_run = false;
   std::vector<Row> rows;
-  std::string text;       ///< what a reader has to know beyond the rows, in one line
-  std::string markdown;   ///< the comparison
-  std::string growth;     ///< over the last results of the history, in one line
-  bool can_vary = false;  ///< its exact counts may differ from run to run: one run of several threads or processes
+  std::string text;          ///< what a reader has to know beyond the rows, in one line
+  std::string markdown;      ///< the comparison
+  std::string growth;        ///< over the last results of the history, in one line
+  bool can_vary = false;     ///< its exact counts may differ from run to run: one run of several threads or processes
+  std::string partial = {};  ///< why its counts lack work of processes that were still running; empty: they do not
 };
 
 /// Counts a benchmark by `tally stat` or `tally profile`, stores the result, and compares it with the baseline. A
@@ -41,15 +42,6 @@ Result<BenchOutcome> run_benchmark(const Benchmark& benchmark, const BenchRun& r
 /// Adds the growth over the last results of the history: rows of the benchmarks' limits (GrowthLimit), and a
 /// line for each limited count that grew or shrank. `undecided`: the exit code of a limit that one run cannot decide.
 void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& history, int undecided);
-
-/// The file in a directory of results with the reason why a benchmark has none: it failed, or the suite lacks it.
-std::string failure_file(const std::string& folder, const Benchmark& benchmark);
-
-/// Removes what earlier calls left of a benchmark, which must not pass for a result of this call. Errors: cannot_write.
-Result<void> remove_results(const std::string& folder, const Benchmark& benchmark);
-
-/// The benchmarks of the baseline that are not in the suite, in order of their names.
-std::vector<std::string> only_in_baseline(const std::string& folder, const std::vector<Benchmark>& suite);
 
 /// The exit code of all: of failed gates, wrong gates, failed programs, undecided gates, in this order.
 int exit_code_of(const std::vector<BenchOutcome>& outcomes);

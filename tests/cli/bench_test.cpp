@@ -46,6 +46,85 @@ TEST_F(Bench, repeats_what_may_count_something_else) {
         << name;
 }
 
+TEST_F(Bench, leaves_undecided_what_depends_on_the_process_id) {
+  const std::string loop = "read end <end; i=0; while [ $i -lt $((end + $$ % 50)) ]; do i=$((i + 1)); done";
+  suite("1000", "[[benchmark]]\nname = \"by_id\"\ndirectory = \"sub\"\ncommand = [\"sh\", \"-c\", \"" + loop + "\"]\n");
+  ASSERT_EQ(bench({"-o", "old", "--only", "by_id"}).code(), 0);
+  EXPECT_TRUE(holds(text("old/by_id.json"), "\"runs_asked\": 5"));
+  const Finished same = bench({"-o", "new", "--baseline", "old", "--only", "by_id"});
+  EXPECT_EQ(same.code(), 3) << "another process ID is more or less work" << same.out << same.err;
+  suite("2000", "[[benchmark]]\nname = \"by_id\"\ndirectory = \"sub\"\ncommand = [\"sh\", \"-c\", \"" + loop + "\"]\n");
+  EXPECT_EQ(bench({"-o", "new", "--baseline", "old", "--only", "by_id"}).code(), 1) << "twice the work";
+  const auto once = [&](const Words& more) {
+    return tally(with(with({"stat", "-q", "--backend", "engine", "--repeatable", "-e", "instructions"}, more),
+                      {"--", "env", "-C", (folder_ / "sub").string(), "sh", "-c", loop}));
+  };
+  const std::string first = (folder_ / "first.json").string();
+  ASSERT_EQ(once({"-o", first}).code(), 0);
+  const Finished second = once({"--baseline", first, "--fail-above", "instructions=1%"});
+  EXPECT_TRUE(second.code() == 3 && holds(second.out + second.err, "what differs between runs (pid)"))
+      << second.out << second.err;
+}
+
+TEST_F(Bench, leaves_undecided_what_lacks_work_of_a_process_that_was_still_running) {
+  const auto daemon = [&](const char* setting) {
+    suite("10", std::string("[[benchmark]]\nname = \"daemon\"\n"
+                            "command = [\"sh\", \"-c\", \"{ sleep 1; seq 100000; } >seq.out 2>&1 &\"]\n") +
+                    setting);
+  };
+  daemon("");
+  const Finished first = bench({"-o", "old", "--only", "daemon"});
+  EXPECT_TRUE(holds(first.out, "still running, so work is missing") && holds(first.out, "wait-all = true"))
+      << first.out << first.err;
+  const Finished same = bench({"-o", "new", "--baseline", "old", "--only", "daemon", "--comment", "comment.md"});
+  EXPECT_EQ(same.code(), 3) << same.out << same.err;
+  for (const std::string& where : {same.out, text("comment.md")})
+    EXPECT_TRUE(holds(where, "still running, so work is missing: write wait-all = true")) << where;
+  daemon("wait-all = true\n");
+  ASSERT_EQ(bench({"-o", "old", "--only", "daemon"}).code(), 0);
+  const Finished waited = bench({"-o", "new", "--baseline", "old", "--only", "daemon"});
+  EXPECT_TRUE(waited.code() == 0 && holds(waited.out, "passed")) << waited.out << waited.err;
+}
+
+TEST_F(Bench, refuses_a_baseline_that_lacks_a_result) {
+  suite("1000");
+  ASSERT_EQ(bench({"-o", "old"}).code(), 0);
+  fs::remove(folder_ / "old/true.json");
+  const Finished cut = bench({"-o", "new", "--baseline", "old", "--comment", "comment.md"});
+  EXPECT_EQ(cut.code(), 2) << cut.out << cut.err;
+  for (const std::string& where : {cut.out, text("comment.md")})
+    EXPECT_TRUE(holds(where, "baseline incomplete") && holds(where, "'old/true.json' was lost")) << where;
+  EXPECT_TRUE(holds(cut.out, "passed")) << cut.out;
+  ASSERT_EQ(bench({"-o", "old", "--only", "true"}).code(), 0);
+  EXPECT_EQ(bench({"-o", "new", "--baseline", "old"}).code(), 0) << "--only keeps the list";
+  suite("1000", "[[benchmark]]\nname = \"more\"\ncommand = [\"true\"]\n");
+  const Finished more = bench({"-o", "new", "--baseline", "old"});
+  EXPECT_TRUE(more.code() == 0 && holds(more.out, "new")) << more.out << more.err;
+}
+
+TEST_F(Bench, checks_the_list_of_removed_benchmarks) {
+  suite("10", "");
+  const std::string before = text("tally-bench.toml");
+  ASSERT_EQ(bench({"-o", "old"}).code(), 0);
+  std::ofstream(folder_ / "tally-bench.toml") << "removed = [\"true\"]\n" << before;
+  const Finished wrong = bench({"-o", "new", "--baseline", "old"});
+  EXPECT_TRUE(wrong.code() == 2 && holds(wrong.err, "'removed' names 'true', which the suite has")) << wrong.err;
+  std::ofstream(folder_ / "tally-bench.toml") << "removed = [\"ture\"]\n" << before;
+  const Finished never = bench({"-o", "new", "--baseline", "old"});
+  EXPECT_TRUE(never.code() == 0 && holds(never.err, "'removed' names 'ture', of which the baseline has no result"))
+      << never.err;
+}
+
+TEST_F(Bench, asks_about_counts_that_fell_and_functions_that_grew) {
+  suite("1000");
+  ASSERT_EQ(bench({"-o", "old", "--only", "loop"}).code(), 0);
+  suite("500");
+  const Finished fell = bench({"-o", "new", "--baseline", "old", "--only", "loop", "--comment", "comment.md"});
+  EXPECT_EQ(fell.code(), 0) << fell.err;
+  for (const std::string& where : {fell.out, text("comment.md")})
+    EXPECT_TRUE(std::regex_search(where, std::regex("fell by [0-9.]+ %: is all the work still done"))) << where;
+}
+
 TEST_F(Bench, records_the_profile_of_a_varying_program_once) {
   suite("10", "[[benchmark]]\nname = \"log\"\ncommand = [\"sh\", \"-c\", \"date >>dates\"]\nprofile = true\n");
   for (int runs = 6; runs <= 12; runs += 6) {

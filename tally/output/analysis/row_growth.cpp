@@ -108,6 +108,12 @@ std::string doubt_of_model(const ComparedCount& row, const Comparison& compariso
 
 }  // namespace
 
+std::string missing_work(const Measure& measure) {
+  // The end of the reasons of all backends. How much is missing differs from run to run, or all of it is missing.
+  if (measure.trust != Trust::partial || measure.reason.find("still running") == std::string::npos) return "";
+  return measure.reason + ", so work is missing: count with --wait-all";
+}
+
 std::string different_settings(const Comparison& comparison, Trust trust) {
   std::vector<std::string> settings = comparison.other_settings;
   if (trust == Trust::modelled)
@@ -123,7 +129,12 @@ RowGrowth growth_of(const ComparedCount& row, const Comparison& comparison, bool
                    .has_bounds = has_bounds(row),
                    .before = repeated_value(row, row.measure_before, *row.before, *comparison.before),
                    .after = repeated_value(row, row.measure_after, *row.after, *comparison.after)};
-  if (const auto by_interval = growth_by_interval(row, is_relative)) {
+  std::string missing;
+  for (const Measure* const measure : {row.measure_before, row.measure_after})
+    if (measure != nullptr && missing.empty()) missing = missing_work(*measure);
+  if (!missing.empty()) {
+    result.growth = "partial: " + missing;
+  } else if (const auto by_interval = growth_by_interval(row, is_relative)) {
     result.growth = *by_interval;
     result.is_by_interval = true;
   } else if (result.has_bounds) {

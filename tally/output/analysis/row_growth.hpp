@@ -18,6 +18,9 @@ struct RowGrowth {
 /// Growth of a row that both sides have. `is_relative`: relative to before.
 RowGrowth growth_of(const ComparedCount& row, const Comparison& comparison, bool is_relative);
 
+/// Why a count lacks work that the program left to processes which tally did not wait for; empty if it does not.
+std::string missing_work(const Measure& measure);
+
 /// Settings that differ and decide the count: "--cpu-model differs: …"; empty if there are none, or they do not matter.
 std::string different_settings(const Comparison& comparison, Trust trust);
 

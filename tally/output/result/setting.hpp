@@ -23,7 +23,7 @@ struct RunSetting {
 };
 inline constexpr RunSetting run_settings[] = {
     {"repeatable", true}, {"environment"}, {"clock"}, {"cpu-model"}, {"backend"}, {"model"},
-    {"precision"},        {"prefetch"},    {"llc"},   {"marks"},     {"pin"},
+    {"precision"},        {"prefetch"},    {"llc"},   {"marks"},     {"pin"},     {"wait-all", true},
 };
 
 }  // namespace tally::result

@@ -48,7 +48,7 @@ TEST_P(Sources, are_counted_and_named_with_the_function_that_reads_them) {
   const Read& read = GetParam();
   const json without = nondeterminism({SOURCES, "none"}), list = nondeterminism({SOURCES, read.source});
   EXPECT_EQ(reads(list, read.source), reads(without, read.source) + read.more) << list;
-  // The dynamic linker reads some sources first, but for the time-stamp counter, which it does not use.
+  // The dynamic linker reads some sources first, except the time-stamp counter, which it does not use.
   if (std::string(read.source) == "rdtsc") EXPECT_EQ(reads(without, read.source), 0);
   if (reads(without, read.source) != 0) return;
   const json one = entry(list, read.source);

@@ -262,8 +262,8 @@ std::string JudgedComparison::verdict() const {
     return fmt::format("passed, with a warning: {}{}", first->text, largest_change(comparison, *first));
   }
   std::string unusual;
-  for (const GateResult& gate : gates)
-    if (unusual.empty()) unusual = unusual_pass(comparison, gate);
+  for (const GateResult& result : gates)
+    if (unusual.empty()) unusual = unusual_pass(comparison, result);
   if (!gates.empty()) return "passed: every gate" + unusual;
   const std::string worse = verdict_text(comparison, Verdict::worse),
                     better = verdict_text(comparison, Verdict::better);

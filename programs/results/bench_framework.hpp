@@ -22,6 +22,20 @@ struct TimedLoop {
   bool has_equal_entries = false;  ///< each is one call: the smallest counts
 };
 
+/// How long the timed loop of a framework with `measures_differences` runs, and how often in its full length.
+struct LoopLength {
+  double seconds = 0.001;
+  int repetitions = 1;
+};
+
+/// What a program of such a framework reports about its loop.
+struct LoopReport {
+  std::int64_t iterations = 0;      ///< of one repetition, in all threads
+  std::int64_t all_iterations = 0;  ///< of all repetitions
+  int repetitions = 1, threads = 1;
+  double first_seconds = 0, last_seconds = 0;  ///< of the first repetition and of the last one
+};
+
 /// A run of one benchmark.
 struct BenchmarkRun {
   const std::vector<RegionResult>& regions;  ///< of `stat_options`
@@ -34,6 +48,7 @@ struct Framework {
   std::string_view counted = "1,000 iterations";  ///< what a count is of
   std::int64_t scale = 1000;                      ///< that number
   std::string_view clock = "counted";             ///< for --clock, unless the suite has one; empty: the default
+  bool measures_differences = false;  ///< a count is the difference between runs: read_report(), no timed_loop()
 
   virtual ~Framework() = default;
   /// With these arguments a program prints its benchmarks.
@@ -46,9 +61,11 @@ struct Framework {
   /// Several lists: the program may need each of them. Errors: cannot_measure.
   virtual Result<std::vector<std::vector<std::string>>> stat_options(const std::string& program) const = 0;
   /// The arguments with which the program runs a benchmark alone, and writes to the file `report`; empty: none.
-  virtual std::vector<std::string> run_arguments(const std::string& listed, const std::string& report) const = 0;
+  virtual std::vector<std::string> run_arguments(const std::string& listed, const std::string& report,
+                                                 const LoopLength& length) const = 0;
   /// Errors: cannot_measure, with the framework's reason if it has one.
-  virtual Result<TimedLoop> timed_loop(const BenchmarkRun& run) const = 0;
+  virtual Result<TimedLoop> timed_loop(const BenchmarkRun&) const { return TimedLoop{}; }
+  virtual Result<LoopReport> read_report(std::string_view) const { return LoopReport{}; }
 };
 
 /// One function for each framework, in a file of its name (framework_NAME.cpp).

@@ -36,14 +36,6 @@ std::string name_of(const Benchmark& entry, const std::string& listed) {
   return name;
 }
 
-// The regions of a run; empty if it has none.
-std::vector<RegionResult> regions_of(const result::Stat& stat) {
-  if (!stat.runs.empty())
-    for (const result::ProgramRegions& program : stat.runs.front().regions)
-      if (entered_region(program.regions) != nullptr) return program.regions;
-  return {};
-}
-
 std::optional<Count> count_of(const TimedLoop& loop, const EventName& name, const Framework& framework) {
   const auto event = std::ranges::find(loop.counts->events, name, &RegionEvent::event);
   if (event == loop.counts->events.end()) return std::nullopt;
@@ -121,6 +113,27 @@ std::optional<std::int64_t> count_of_iteration(const TimedLoop& loop, const Regi
   return is_sound ? std::optional(each) : std::nullopt;
 }
 
+std::vector<RegionResult> regions_of(const result::Stat& stat) {
+  if (!stat.runs.empty())
+    for (const result::ProgramRegions& program : stat.runs.front().regions)
+      if (entered_region(program.regions) != nullptr) return program.regions;
+  return {};
+}
+
+void keep_events_only(result::Stat& stat, const Benchmark& benchmark, bool is_single_threaded) {
+  result::Run& run = stat.runs.front();
+  run.counts.clear();
+  for (const result::Event& event : stat.events) run.counts.push_back(event.total);
+  if (is_single_threaded) run.process_count = run.thread_count = 1;
+  run.regions.clear();
+  run.processes.clear();
+  run.nondeterminism.reset();  // the framework reads the clock for the number of iterations, which is divided out
+  stat.metrics.clear();
+  stat.of_parts = false;
+  stat.command = benchmark.command;
+  for (std::string& word : loop_arguments(benchmark, "", {})) stat.command.push_back(std::move(word));
+}
+
 Result<std::vector<Benchmark>> list_benchmarks(std::vector<Benchmark> suite, const std::string& folder) {
   std::vector<Benchmark> all;
   for (Benchmark& entry : suite) {
@@ -176,9 +189,9 @@ Result<std::vector<std::vector<std::string>>> loop_options(const Benchmark& benc
   return benchmark.framework->stat_options(program.value_or(std::string()));
 }
 
-std::vector<std::string> loop_arguments(const Benchmark& benchmark, const std::string& file) {
+std::vector<std::string> loop_arguments(const Benchmark& benchmark, const std::string& file, const LoopLength& length) {
   return benchmark.framework == nullptr ? std::vector<std::string>{}
-                                        : benchmark.framework->run_arguments(benchmark.listed, file);
+                                        : benchmark.framework->run_arguments(benchmark.listed, file, length);
 }
 
 Result<bool> keep_loop(result::Stat& stat, const Benchmark& benchmark, std::string_view report) {
@@ -200,20 +213,10 @@ Result<bool> keep_loop(result::Stat& stat, const Benchmark& benchmark, std::stri
     event.summary.reset();
     return !count;
   });
-  result::Run& run = stat.runs.front();
-  run.counts.clear();
-  for (const result::Event& event : stat.events) run.counts.push_back(event.total);
   // Of other threads and processes of the program nothing is left.
   const auto region =
       std::ranges::find_if(regions, [&](const RegionResult& candidate) { return &candidate.all == loop->counts; });
-  if (region->threads.size() <= 1) run.process_count = run.thread_count = 1;
-  run.regions.clear();
-  run.processes.clear();
-  run.nondeterminism.reset();  // the framework reads the clock for the number of iterations, which is divided out
-  stat.metrics.clear();
-  stat.of_parts = false;
-  stat.command = benchmark.command;
-  for (std::string& word : loop_arguments(benchmark, "")) stat.command.push_back(std::move(word));
+  keep_events_only(stat, benchmark, region->threads.size() <= 1);
   stat.notices.push_back(loop->has_equal_entries
                              ? fmt::format("counts of {}, the smallest of {}", framework.counted, loop->counts->entries)
                              : fmt::format("counts of {} of the timed loop, from {}", framework.counted,

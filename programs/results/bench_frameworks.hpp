@@ -32,7 +32,13 @@ std::string input_of(const Benchmark& benchmark, const std::string& folder);
 Result<std::vector<std::vector<std::string>>> loop_options(const Benchmark& benchmark, const std::string& folder);
 
 /// The arguments with which the program runs this benchmark alone, and writes its report to `file`.
-std::vector<std::string> loop_arguments(const Benchmark& benchmark, const std::string& file);
+std::vector<std::string> loop_arguments(const Benchmark& benchmark, const std::string& file, const LoopLength& length);
+
+/// The regions of a run; empty if it has none.
+std::vector<RegionResult> regions_of(const result::Stat& stat);
+
+/// Removes everything but the events from the counts of a run.
+void keep_events_only(result::Stat& stat, const Benchmark& benchmark, bool is_single_threaded);
 
 /// Replaces the counts of a run by those of the timed loop. `report`: the text of the file that the program wrote.
 /// Returns false if the run did not reach the loop. Errors: cannot_measure, with the framework's reason if it has one.

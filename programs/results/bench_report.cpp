@@ -78,11 +78,15 @@ std::string comment_section(const BenchOutcome& outcome) {
   if (outcome.has_run && outcome.code == exit_ok && !warns && outcome.text.empty() && outcome.growth.empty()) return "";
   const bool is_shown = !outcome.has_run || outcome.code != exit_ok || warns;
   std::string text = fmt::format("### {}\n\n", output::markdown_text(printable(outcome.benchmark->name)));
-  if (is_shown && !outcome.markdown.empty())
+  if (outcome.growth_decides) text += fmt::format("**tally: {}**\n\n", output::markdown_text(outcome.growth));
+  constexpr std::string_view passed = "**tally: passed: every gate**\n\n";
+  if (is_shown && outcome.growth_decides && outcome.markdown.starts_with(passed))
+    text += outcome.markdown.substr(passed.size()) + "\n";
+  else if (is_shown && !outcome.markdown.empty())
     text += outcome.markdown + "\n";
   else if (!outcome.text.empty())
     text += output::markdown_text(outcome.text) + "\n\n";
-  if (!outcome.growth.empty()) text += output::markdown_text(outcome.growth) + "\n\n";
+  if (!outcome.growth.empty() && !outcome.growth_decides) text += output::markdown_text(outcome.growth) + "\n\n";
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include "programs/results/bench_files.hpp"
 #include "programs/results/bench_frameworks.hpp"
 #include "programs/results/history_growth.hpp"
+#include "programs/results/loop_differences.hpp"
 #include "programs/results/tally_file.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/statistics.hpp"
@@ -144,7 +145,7 @@ class Runner {
 
   /// Runs `tally stat` or `tally profile`, and sets has_run, code and text.
   Result<void> count(const Benchmark& benchmark, bool is_profile, const std::string& result, Outcome& outcome,
-                     const std::vector<std::string>& more = {}) const {
+                     const std::vector<std::string>& more = {}, const LoopLength& length = {}) const {
     const std::string input = input_of(benchmark, options_.folder);
     if (std::error_code error; !fs::exists(input, error)) {
       outcome.has_run = false;
@@ -153,7 +154,7 @@ class Runner {
       return {};
     }
     const auto limit = benchmark.timeout_of(is_profile || benchmark.framework != nullptr ? 1 : benchmark.repeats);
-    const auto counted = linux::run_tool(count_command(benchmark, is_profile, result, more), limit, input);
+    const auto counted = linux::run_tool(count_command(benchmark, is_profile, result, more, length), limit, input);
     if (!counted) return fail(counted.error());
     if (counted->was_stopped && !counted->timed_out) return fail(Code::cannot_measure, "interrupted");
     outcome.has_run = counted->exit_code == 0 && !counted->was_stopped;
@@ -169,7 +170,7 @@ class Runner {
   }
 
   std::vector<std::string> count_command(const Benchmark& benchmark, bool is_profile, const std::string& result,
-                                         const std::vector<std::string>& more) const {
+                                         const std::vector<std::string>& more, const LoopLength& length) const {
     std::vector<std::string> words{"env", "-C", (fs::path(options_.folder) / benchmark.directory).string()};
     if (benchmark.language != nullptr && !benchmark.language->variable.empty())
       words.push_back(fmt::format("{}={}", benchmark.language->variable, benchmark.language->value));
@@ -194,7 +195,7 @@ class Runner {
       words.insert(words.end() - static_cast<std::ptrdiff_t>(benchmark.command.size()) + 1, more_words.begin(),
                    more_words.end());
     }
-    for (std::string& word : loop_arguments(benchmark, report_of(result))) words.push_back(std::move(word));
+    for (std::string& word : loop_arguments(benchmark, report_of(result), length)) words.push_back(std::move(word));
     return words;
   }
 
@@ -241,24 +242,41 @@ class Runner {
       });
   }
 
-  /// Counts a framework's benchmark once: in as many runs as it takes to reach its timed loop. Sets `loop` if it ran.
+  /// Counts a framework's benchmark once: in as many runs as it takes. Sets `loop` if it ran.
   Result<void> count_loop(const Benchmark& benchmark, const std::string& result, Outcome& outcome,
                           std::optional<result::Stat>& loop) const {
     const auto options = loop_options(benchmark, options_.folder);
     Result<bool> kept = options ? Result<bool>(false) : fail(options.error());
-    for (std::size_t i = 0; kept && !*kept && i < options->size(); ++i) {
-      const auto counted = count(benchmark, false, result, outcome, options->at(i));
-      const std::string report = linux::read_file(report_of(result)).value_or("");
+    std::string report;
+    Result<void> counted;
+    const auto run = [&](const std::vector<std::string>& more, const LoopLength& length) -> Result<result::Stat> {
+      counted = count(benchmark, false, result, outcome, more, length);
+      if (!counted) return fail(counted.error());
+      report = linux::read_file(report_of(result)).value_or("");
       std::error_code error;
       fs::remove(report_of(result), error);
-      if (!counted || !outcome.has_run) return counted;
-      auto stat = report::read_counts(result);
+      return outcome.has_run ? report::read_counts(result) : fail(Code::cannot_measure, "the program failed");
+    };
+    const auto run_length = [&](const LoopLength& length) -> Result<LoopSample> {
+      auto stat = run(options->front(), length);
       if (!stat) return fail(stat.error());
-      kept = keep_loop(*stat, benchmark, report);
-      if (!kept || !*kept) continue;
-      loop = *std::move(stat);
-      return {};
+      const auto read = benchmark.framework->read_report(report);
+      return read ? Result<LoopSample>({*std::move(stat), *read}) : fail(read.error());
+    };
+    const auto before = options_.baseline.empty() ? fail(Code::not_found, "")
+                                                  : report::read_counts(result_in(options_.baseline, benchmark));
+    const LoopIterations iterations = before ? iterations_of(*before) : LoopIterations();
+    for (std::size_t i = 0; kept && !*kept && i < options->size(); ++i) {
+      const bool by_difference = benchmark.framework->measures_differences;
+      auto stat = by_difference ? count_differences(benchmark, iterations, run_length) : run(options->at(i), {});
+      if (!counted || !outcome.has_run) return counted;
+      if (!stat)
+        kept = fail(stat.error());
+      else
+        kept = by_difference ? Result<bool>(true) : keep_loop(*stat, benchmark, report);
+      if (kept && *kept) loop = *std::move(stat);
     }
+    if (loop) return {};
     const Error why =
         kept ? Error{Code::cannot_measure, "the program did not reach the benchmark", "", 0} : kept.error();
     outcome.has_run = false;
@@ -384,6 +402,9 @@ class Runner {
     if (const std::string verdict = judged->verdict(); !judged->gates.empty() && verdict != "passed: every gate")
       outcome.text = in_suite_words(verdict);
     outcome.markdown = in_suite_words(output::comparison_markdown(*judged, {}));
+    for (const output::ComparedCount& count : judged->comparison.counts)
+      if (const output::ComparedCount* const function = output::largest_growth(judged->comparison, count.event))
+        outcome.largest[count.event] = fmt::format("{} ({})", function->subject, output::change_text(*function));
   }
 
   const BenchRun& options_;
@@ -394,62 +415,6 @@ class Runner {
 
 Result<BenchOutcome> run_benchmark(const Benchmark& benchmark, const BenchRun& run) {
   return Runner(run).run(benchmark);
-}
-
-void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& history, int undecided) {
-  constexpr std::size_t usual_results = 20;
-  const std::vector<HistorySeries> all = series_of(history);
-  for (Outcome& outcome : outcomes) {
-    if (!outcome.has_run) continue;
-    const Benchmark& benchmark = *outcome.benchmark;
-    std::vector<std::string> texts;
-    const auto newest = std::find_if(history.entries.rbegin(), history.entries.rend(),
-                                     [&](const auto& entry) { return entry.name == benchmark.name; });
-    for (const HistorySeries& series : all) {
-      // Series of other settings have ended.
-      if (series.name != benchmark.name || series.values.back().entry != &*newest) continue;
-      bool is_shown = std::ranges::any_of(outcome.rows, [&](const Row& row) { return row.event == series.event; });
-      for (const auto& [limits, is_hard] : {std::pair{&benchmark.fail_above, true}, {&benchmark.warn_above, false}})
-        for (const std::string& text : *limits) {
-          if (!is_growth_limit(text)) continue;
-          const auto limit = parse_growth_limit(text);
-          if (!limit || !is_limited(series, *limit)) continue;
-          is_shown = false;
-          const auto value = [&](double level) { return value_text(static_cast<std::int64_t>(level), series.unit); };
-          const auto growth = growth_of(series, limit->results);
-          if (!growth) {
-            const auto first = static_cast<double>(series.values.back().count->value.value_or(0));
-            outcome.rows.push_back({series.event, {}, value(first), {}, limit->text, "new"});
-            texts.push_back(fmt::format("{}: the first result with these settings in the history", series.event));
-            continue;
-          }
-          const bool is_above = growth->relative() > limit->limit;
-          outcome.rows.push_back({series.event, value(growth->before), value(growth->after),
-                                  fmt::format("{:+.2f} %", 100 * growth->relative()), limit->text,
-                                  outcome.can_vary || !outcome.partial.empty() ? "undecided"
-                                  : !is_above                                  ? "passed"
-                                  : is_hard                                    ? "failed"
-                                                                               : "warning"});
-          if (outcome.can_vary || !outcome.partial.empty()) {
-            texts.push_back(!outcome.partial.empty()
-                                ? fmt::format("{}: {}", series.event, outcome.partial)
-                                : fmt::format("{}: one run, and another one may count something else: repeats = {}",
-                                              series.event, repeats_that_decide));
-            if (is_hard && outcome.code == exit_ok) outcome.code = undecided;
-            continue;
-          }
-          // A failed limit outranks a gate that is undecided.
-          if (is_above && is_hard && (outcome.code == exit_ok || outcome.code == exit_not_comparable))
-            outcome.code = exit_no;
-          texts.push_back(fmt::format("{}: {}", series.event, growth_text(*growth)));
-        }
-      if (!is_shown) continue;
-      const auto growth = growth_of(series, usual_results);
-      if (growth && growth->after != growth->before)
-        texts.push_back(fmt::format("{}: {}", series.event, growth_text(*growth)));
-    }
-    outcome.growth = join(texts, "; ");
-  }
 }
 
 int exit_code_of(const std::vector<BenchOutcome>& outcomes) {

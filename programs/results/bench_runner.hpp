@@ -1,6 +1,7 @@
 // The benchmarks of `tally bench`: counts them, compares with a baseline, and reports.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,11 @@ struct BenchOutcome {
   int code = 0;  ///< of tally stat, if that failed; else of the comparison
   bool has_run = false;
   std::vector<Row> rows;
-  std::string text;          ///< what a reader has to know beyond the rows, in one line
-  std::string markdown;      ///< the comparison
-  std::string growth;        ///< over the last results of the history, in one line
+  std::string text;                                 ///< what a reader has to know beyond the rows, in one line
+  std::string markdown;                             ///< the comparison
+  std::map<std::string, std::string> largest = {};  ///< of an event: the function that grew most since the baseline
+  std::string growth;                               ///< over the last results of the history, in one line
+  bool growth_decides = false;                      ///< a limit of it failed, is undecided, or warns
   bool can_vary = false;     ///< its exact counts may differ from run to run: one run of several threads or processes
   std::string partial = {};  ///< why its counts lack work of processes that were still running; empty: they do not
 };

@@ -90,7 +90,8 @@ class Catch2 : public Framework {
     return fail(Code::cannot_measure, "the program has no functions of Catch2's benchmarks",
                 "name the program itself, and do not strip it");
   }
-  std::vector<std::string> run_arguments(const std::string& listed, const std::string& report) const override {
+  std::vector<std::string> run_arguments(const std::string& listed, const std::string& report,
+                                         const LoopLength&) const override {
     std::string test = listed.substr(0, listed.find('\n'));
     if (test.find('"') == std::string::npos) {
       test = "\"" + test + "\"";

@@ -29,7 +29,8 @@ class Criterion : public Framework {
     return fail(Code::cannot_measure, "the program has no function std::time::Instant::now",
                 "name the program that `cargo bench --no-run` prints, not cargo, and do not strip it");
   }
-  std::vector<std::string> run_arguments(const std::string& listed, const std::string&) const override {
+  std::vector<std::string> run_arguments(const std::string& listed, const std::string&,
+                                         const LoopLength&) const override {
     return {"--bench", "--profile-time", "1", exact_pattern(listed)};
   }
   Result<TimedLoop> timed_loop(const BenchmarkRun& run) const override {

@@ -1,4 +1,6 @@
 // google-benchmark: the timed loop is between two functions of its library, and a JSON file has the iterations.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -9,28 +11,12 @@
 namespace tally::results {
 namespace {
 
-// How often the last timed loop, the largest one, ran in each thread.
-Result<std::int64_t> iterations_in(std::string_view text) {
-  const auto json = parse_json_or_discard<nlohmann::ordered_json>(text);
-  const auto refuse = [](std::string why) { return fail(Code::cannot_measure, std::move(why)); };
-  if (!json.is_object() || !json.contains("benchmarks") || !json["benchmarks"].is_array() || json["benchmarks"].empty())
-    return refuse("the program wrote no result of the benchmark");
-  const auto& run = json["benchmarks"].front();
-  if (!run.is_object()) return refuse("the program wrote no result of the benchmark");
-  for (const char* const key : {"error_message", "skip_message"})
-    if (run.contains(key) && run[key].is_string())
-      return refuse("the benchmark was not run: " + run[key].get<std::string>());
-  const auto number_of = [&](const char* key) {
-    return run.contains(key) && run[key].is_number_integer() ? run[key].get<std::int64_t>() : 0;
-  };
-  const std::int64_t iterations = number_of("iterations") / std::max<std::int64_t>(1, number_of("threads"));
-  if (iterations < 1) return refuse("the program wrote no number of iterations");
-  return iterations;
-}
-
 class GoogleBenchmark : public Framework {
  public:
-  GoogleBenchmark() { name = "google-benchmark"; }
+  GoogleBenchmark() {
+    name = "google-benchmark";
+    measures_differences = true;
+  }
   std::vector<std::string> list_arguments() const override { return {"--benchmark_list_tests=true"}; }
   std::vector<std::string> benchmarks_in(const std::string& output) const override {
     std::vector<std::string> names;
@@ -42,15 +28,44 @@ class GoogleBenchmark : public Framework {
     return std::vector<std::vector<std::string>>{
         {"--from", "benchmark::State::StartKeepRunning", "--to", "benchmark::State::FinishKeepRunning"}};
   }
-  std::vector<std::string> run_arguments(const std::string& listed, const std::string& report) const override {
-    std::vector<std::string> words{"--benchmark_filter=" + exact_pattern(listed), "--benchmark_min_time=0.001"};
+  std::vector<std::string> run_arguments(const std::string& listed, const std::string& report,
+                                         const LoopLength& length) const override {
+    // Of the same number of characters in each run, because the stack begins below them.
+    std::vector<std::string> words{"--benchmark_filter=" + exact_pattern(listed),
+                                   fmt::format("--benchmark_min_time={:014.9f}", length.seconds),
+                                   fmt::format("--benchmark_repetitions={}", length.repetitions)};
     if (!report.empty()) words.insert(words.end(), {"--benchmark_out=" + report, "--benchmark_out_format=json"});
     return words;
   }
-  Result<TimedLoop> timed_loop(const BenchmarkRun& run) const override {
-    const auto iterations = iterations_in(run.report);
-    if (!iterations) return fail(iterations.error());
-    return TimedLoop{entered_region(run.regions), *iterations};
+  Result<LoopReport> read_report(std::string_view text) const override {
+    const auto json = parse_json_or_discard<nlohmann::ordered_json>(text);
+    const auto refuse = [](std::string why) { return fail(Code::cannot_measure, std::move(why)); };
+    LoopReport report{.repetitions = 0};
+    if (json.is_object() && json.contains("benchmarks") && json["benchmarks"].is_array())
+      for (const auto& run : json["benchmarks"]) {
+        if (!run.is_object()) continue;
+        for (const char* const key : {"error_message", "skip_message"})
+          if (run.contains(key) && run[key].is_string())
+            return refuse("the benchmark was not run: " + run[key].get<std::string>());
+        const auto number_of = [&](const char* key) {
+          return run.contains(key) && run[key].is_number() ? run[key].get<double>() : 0;
+        };
+        const auto text_of = [&](const char* key) {
+          return run.contains(key) && run[key].is_string() ? run[key].get<std::string>() : std::string();
+        };
+        if (text_of("run_type") == "aggregate") continue;
+        const double iterations = number_of("iterations");
+        if (iterations < 1) return refuse("the program wrote no number of iterations");
+        const std::string unit = text_of("time_unit");
+        const double scale = unit == "s" ? 1 : unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : 1e-9;
+        report.threads = static_cast<int>(std::max(1.0, number_of("threads")));
+        report.iterations = static_cast<std::int64_t>(iterations);
+        report.all_iterations += report.iterations;
+        report.last_seconds = iterations * scale * std::max(number_of("real_time"), number_of("cpu_time"));
+        if (report.repetitions++ == 0) report.first_seconds = report.last_seconds;
+      }
+    if (report.repetitions == 0) return refuse("the program wrote no result of the benchmark");
+    return report;
   }
 };
 

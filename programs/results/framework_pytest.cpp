@@ -39,7 +39,8 @@ class Pytest : public Framework {
   Result<std::vector<std::vector<std::string>>> stat_options(const std::string&) const override {
     return std::vector<std::vector<std::string>>{{}};
   }
-  std::vector<std::string> run_arguments(const std::string& listed, const std::string&) const override {
+  std::vector<std::string> run_arguments(const std::string& listed, const std::string&,
+                                         const LoopLength&) const override {
     return {"-q", "-p", "no:cacheprovider", "-p", std::string(plugin), "--tally-count", listed};
   }
   Result<TimedLoop> timed_loop(const BenchmarkRun& run) const override {

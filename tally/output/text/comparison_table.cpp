@@ -181,6 +181,15 @@ std::string share_of_whole(const Comparison& comparison, const ComparedCount& ro
   return "";
 }
 
+const ComparedCount* largest_growth(const Comparison& comparison, const std::string& event) {
+  const ComparedCount* named = nullptr;  // the largest are first
+  for (const ComparedCount& function : comparison.functions)
+    if (function.event == event && function.verdict != Verdict::same && function.growth() > 0 &&
+        (named == nullptr || (named->is_runtime && !function.is_runtime && function.growth() * 10 > named->growth())))
+      named = &function;
+  return named;
+}
+
 bool JudgedComparison::any(GateResult::State state, bool is_hard) const {
   return std::any_of(gates.begin(), gates.end(),
                      [&](const GateResult& gate) { return gate.state == state && gate.gate.is_hard == is_hard; });
@@ -188,16 +197,11 @@ bool JudgedComparison::any(GateResult::State state, bool is_hard) const {
 
 namespace {
 
-// "; largest change: parse (+8,000)": the function that grew most, if a failed gate limits an event of the program. The
-// runtime does what programs request, so a function of the program is named unless it explains little.
+// "; largest change: parse (+8,000)": if a failed gate limits an event of the program.
 std::string largest_change(const Comparison& comparison, const GateResult& result) {
   const ComparedCount* const count = result.count;
   if (result.state != GateResult::State::failed || count == nullptr || !count->subject.empty()) return "";
-  const ComparedCount* named = nullptr;  // the largest are first
-  for (const ComparedCount& function : comparison.functions)
-    if (function.event == count->event && function.verdict != Verdict::same && function.growth() > 0 &&
-        (named == nullptr || (named->is_runtime && !function.is_runtime && function.growth() * 10 > named->growth())))
-      named = &function;
+  const ComparedCount* const named = largest_growth(comparison, count->event);
   return named == nullptr ? "" : fmt::format("; largest change: {} ({})", named->subject, change_text(*named));
 }
 

@@ -165,7 +165,7 @@ class Suite {
   Error unknown(const toml::key& key) const {
     if (key == "repeats") return wrong(key.source(), "'repeats' is not a number above 0", "for example: repeats = 5");
     if (key == "timeout")
-      return wrong(key.source(), "'timeout' is not a number of seconds above 0", "for example: timeout = 60");
+      return wrong(key.source(), "'timeout' is not a whole number of seconds above 0", "for example: timeout = 60");
     if (key == "profile") return no_boolean(key);
     std::string keys =
         "the keys are name, command, directory, stdin, timeout, events, profile, repeats, language, framework, "

@@ -45,17 +45,6 @@ std::optional<std::int64_t> value_of(const Repetition& repetition, const EventNa
   return *twice - *once;
 }
 
-// Whether threads or processes do not run the loop themselves.
-bool has_others(const result::Stat& stat) {
-  const result::Run& run = stat.runs.front();
-  const std::vector<RegionResult> regions = regions_of(stat);
-  const auto entered =
-      std::ranges::find_if(regions, [](const RegionResult& candidate) { return candidate.all.entries > 0; });
-  if (entered == regions.end()) return false;
-  return run.process_count.value_or(1) > 1 ||
-         run.thread_count.value_or(1) > std::max<std::int64_t>(1, std::ssize(entered->threads));
-}
-
 std::int64_t per_iterations(std::int64_t count, std::int64_t iterations, const Framework& framework) {
   return (count * framework.scale + iterations / 2) / iterations;
 }

@@ -140,6 +140,71 @@ BENCHMARK_MAIN();
   EXPECT_TRUE(holds(text("old/loops.BM_loop.threads-2.json"), "\"runs_asked\": 5"));
 }
 
+// What runs once must not decide how often the loop runs, and what the loop starts is part of it.
+TEST_F(GoogleBenchmark, counts_the_steady_state_and_what_the_loop_starts) {
+  std::ofstream(folder_ / "loops.cpp") << R"(#include <benchmark/benchmark.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+static void work(long n) { for (long i = 0; i < n; ++i) benchmark::DoNotOptimize(i); }
+static void once(benchmark::State& state) {
+  for (auto _ : state) {
+    static const bool done = (work(400000), true);
+    benchmark::DoNotOptimize(done);
+    work(WORK);
+  }
+}
+BENCHMARK(once);
+static void first(benchmark::State& state) {
+  bool is_first = true;
+  for (auto _ : state) {
+    if (is_first) work(4000 * WORK);
+    is_first = false;
+    work(100);
+  }
+}
+BENCHMARK(first);
+static void differs(benchmark::State& state) {
+  long i = 0;
+  for (auto _ : state) work(i++ % 7 ? 1000 : 70 * WORK);
+}
+BENCHMARK(differs);
+static void thread(benchmark::State& state) {
+  for (auto _ : state) std::thread([] { work(200 * WORK); }).join();
+}
+BENCHMARK(thread);
+static void child(benchmark::State& state) {
+  for (auto _ : state) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      work(200 * WORK);
+      _exit(0);
+    }
+    waitpid(pid, nullptr, 0);
+  }
+}
+BENCHMARK(child);
+BENCHMARK_MAIN();
+)";
+  build("100");
+  loops("");
+  ASSERT_EQ(bench({"-o", "old"}).code(), 0);
+  build("110");
+  const Finished slower = bench({"-o", "new", "--baseline", "old"});
+  EXPECT_EQ(slower.code(), 1) << slower.out << slower.err;
+  for (const char* const name : {"once", "thread", "child"})
+    EXPECT_TRUE(std::regex_search(slower.out,
+                                  std::regex(std::string("loops.") + name + R"( .* \+(8|9|10)\.[0-9]+ % +1% +failed)")))
+        << name << slower.out;
+  EXPECT_TRUE(std::regex_search(slower.out, std::regex("loops.first .* 0 +1% +passed"))) << slower.out;
+  EXPECT_TRUE(std::regex_search(slower.out, std::regex(R"(loops.differs .* \+5\.[0-9]+ % +1% +failed)"))) << slower.out;
+  const std::regex iterations("difference between [0-9,]+ and [0-9,]+ iterations");
+  std::smatch before, after;
+  const std::string old_text = text("old/loops.differs.json"), new_text = text("new/loops.differs.json");
+  ASSERT_TRUE(std::regex_search(old_text, before, iterations) && std::regex_search(new_text, after, iterations));
+  EXPECT_EQ(before.str(), after.str()) << "counts of the same iterations are compared";
+}
+
 TEST_F(FrameworkBench, counts_the_benchmarks_of_catch2) {
   if (!fs::exists("/usr/include/catch2/catch.hpp")) GTEST_SKIP() << "Catch2 2 is not installed (package catch2)";
   std::ofstream(folder_ / "loops.cpp") << R"(#define CATCH_CONFIG_ENABLE_BENCHMARKING

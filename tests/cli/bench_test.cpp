@@ -244,7 +244,8 @@ TEST_F(Bench, judges_the_growth_over_the_last_results) {
   EXPECT_EQ(bench({"-o", "next", "--baseline", "first"}).code(), 2) << "without a history";
   const auto run = [&](const char* rounds, const char* from, const char* to) {
     suite(rounds, creep);
-    return bench({"-o", to, "--baseline", from, "--history", "bench.db", "--only", "creep", "--label", rounds});
+    return bench({"-o", to, "--baseline", from, "--history", "bench.db", "--only", "creep", "--label", rounds,
+                  "--comment", "comment.md"});
   };
   fs::create_directories(folder_ / "empty");
   EXPECT_EQ(run("1000", "empty", "two").code(), 2) << "all gates would pass";
@@ -257,6 +258,10 @@ TEST_F(Bench, judges_the_growth_over_the_last_results) {
       << last.out;
   EXPECT_TRUE(holds(last.out, "over the last 2 results: +") && holds(last.out, "at 1007") && holds(last.out, "at 1014"))
       << last.out;
+  EXPECT_TRUE(holds(last.out, "failed: instructions:u: +") && holds(last.out, "; above 1%/20")) << last.out;
+  const std::string comment = text("comment.md");
+  EXPECT_TRUE(holds(comment, "**tally: failed: instructions:u: +")) << comment;
+  EXPECT_FALSE(holds(comment, "passed: every gate")) << comment;
 }
 
 TEST_F(Bench, begins_limits_of_growth_at_an_accepted_result) {

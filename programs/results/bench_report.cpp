@@ -21,6 +21,17 @@ constexpr const char* missing_text =
     "undecided: it is only in the baseline; "
     "if that is intended, write its name in the suite: removed = [\"NAME\"]";
 
+// What the counts of frameworks' benchmarks are of.
+std::vector<std::string> units_of(const std::vector<BenchOutcome>& outcomes) {
+  std::vector<std::string> lines;
+  for (const BenchOutcome& outcome : outcomes)
+    if (const Framework* const framework = outcome.benchmark->framework; framework != nullptr) {
+      std::string line = fmt::format("counts of {} benchmarks are of {}", framework->name, framework->counted);
+      if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
+    }
+  return lines;
+}
+
 }  // namespace
 
 std::string bench_table(const std::vector<BenchOutcome>& outcomes, const std::vector<std::string>& missing,
@@ -46,14 +57,7 @@ std::string bench_table(const std::vector<BenchOutcome>& outcomes, const std::ve
     if (!outcome.growth.empty())
       texts += output::prose_line(fmt::format("{}: {}", printable(outcome.benchmark->name), outcome.growth), terminal);
   }
-  std::vector<std::string_view> counted;
-  for (const BenchOutcome& outcome : outcomes)
-    if (const Framework* const framework = outcome.benchmark->framework;
-        framework != nullptr && std::ranges::find(counted, framework->name) == counted.end()) {
-      counted.push_back(framework->name);
-      texts += output::prose_line(fmt::format("counts of {} benchmarks are of {}", framework->name, framework->counted),
-                                  terminal);
-    }
+  for (const std::string& line : units_of(outcomes)) texts += output::prose_line(line, terminal);
   for (const std::string& name : missing) {
     rows.add({name, "", "", "", "", "", "missing"});
     texts += output::prose_line(fmt::format("{}: {}", printable(name), missing_text), terminal);
@@ -113,6 +117,7 @@ std::string bench_comment(std::vector<BenchOutcome> outcomes, const std::vector<
   for (const BenchOutcome& outcome : outcomes)
     for (const Row& row : outcome.rows) add_row(comment_row(outcome.benchmark->name, row));
   text += "\n";
+  for (const std::string& line : units_of(outcomes)) text += line + ".\n\n";
   if (omitted_rows > 0) text += fmt::format("{} rows are omitted because the comment is long.\n\n", omitted_rows);
   for (const std::string& name : missing)
     text += fmt::format("### {}\n\n{}\n\n", output::markdown_text(printable(name)), missing_text);

@@ -163,7 +163,11 @@ class Runner {
     const std::string how = counted->was_stopped ? fmt::format("timeout of {} s", limit->count() / 1'000'000'000)
                                                  : fmt::format("exit code {}", counted->exit_code);
     outcome.rows = {{"-", {}, {}, {}, {}, counted->was_stopped ? "timeout" : how}};
-    outcome.text = fmt::format("failed: {}", how);
+    // Its last line is often the reason.
+    std::vector<std::string> lines = split(trimmed(counted->output), '\n');
+    constexpr std::size_t most = 200;
+    const std::string last = lines.empty() ? "" : trimmed(lines.back()).substr(0, most);
+    outcome.text = fmt::format("failed: {}{}", how, last.empty() ? "" : "; its last line: " + printable(last));
     say({fmt::format("'{}' failed with {}; its output:", printable(benchmark.name), how)});
     (void)linux::Output::standard_error().write(counted->output);
     return {};

@@ -12,7 +12,7 @@
 namespace tally::results {
 namespace {
 
-// Two runs, of which the second repeats the loop in its full length once more.
+// Two runs, of which the second repeats the loop in its full length again.
 struct Repetition {
   LoopSample once, twice;
   LoopLength length;
@@ -183,9 +183,9 @@ LoopIterations iterations_of(const result::Stat& stat) {
   for (const std::string& notice : stat.notices) {
     std::string digits = notice;
     std::erase(digits, ',');
-    std::smatch found;
-    if (std::regex_search(digits, found, std::regex("difference between ([0-9]{1,15}) and ([0-9]{1,15}) iterations")))
-      return std::pair(parse_integer(found[1].str()).value_or(0), parse_integer(found[2].str()).value_or(0));
+    std::smatch match;
+    if (std::regex_search(digits, match, std::regex("difference between ([0-9]{1,15}) and ([0-9]{1,15}) iterations")))
+      return std::pair(parse_integer(match[1].str()).value_or(0), parse_integer(match[2].str()).value_or(0));
   }
   return std::nullopt;
 }

@@ -163,7 +163,9 @@ class Differences {
       event.summary.reset();
       return !count;
     });
-    keep_events_only(stat, benchmark_, !is_of_all);
+    const bool has_one_thread =
+        std::ranges::all_of(regions_of(stat), [](const RegionResult& region) { return region.threads.size() <= 1; });
+    keep_events_only(stat, benchmark_, !is_of_all && has_one_thread);
     stat.notices.push_back(fmt::format(
         "counts of {} of the timed loop, {}{}", benchmark_.framework->counted,
         most > least ? fmt::format("by the difference between {} and {} iterations", thousands(least), thousands(most))

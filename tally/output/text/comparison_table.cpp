@@ -277,7 +277,8 @@ std::string JudgedComparison::verdict() const {
   if (!worse.empty()) return worse + (any_cost(comparison, Verdict::better) ? "; " + better : "");
   for (const std::string& text : {better, verdict_text(comparison, Verdict::undecided)})
     if (!text.empty()) return text;
-  return "same: no count differs";
+  const bool differ = std::ranges::any_of(comparison.counts, [](const auto& count) { return count.change() != 0; });
+  return differ ? "same: what differs may do so by chance" : "same: no count differs";
 }
 
 std::string comparison_table(const JudgedComparison& judged, const ComparisonStyle& style) {

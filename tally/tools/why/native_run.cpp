@@ -331,13 +331,13 @@ bool models_another_core(const std::optional<backend::Simulation>& simulation) {
 // cycles, as compared with the estimate.
 void warn_of_model(result::Stat& stat, double error, const std::optional<backend::Simulation>& simulation,
                    const char* hint) {
-  constexpr double far_off = 0.4;
+  constexpr double far_off = 1.25;  // of the native cycles, or the inverse
   if (models_another_core(simulation)) {
     stat.notices.push_back(
         fmt::format("cycles are those of another core ({}), core-cycles-estimate of this one: their "
                     "difference is not the model's error",
                     simulation->machine.core));
-  } else if (std::abs(error) > far_off) {
+  } else if (1 + error > far_off || (1 + error) * far_off < 1) {
     stat.notices.push_back(
         fmt::format("the model is wrong by {:+.0f} % for this program: use core-cycles-estimate, not cycles or their "
                     "causes{}",

@@ -199,7 +199,9 @@ TEST(Signals, tally_and_the_program_stop_and_continue) {
 TEST(Signals, a_continue_of_tally_alone_after_ctrl_z_continues_the_program) {
   const std::string program = R"(trap 'echo continued; exit 3' CONT; echo ready; while :; do sleep 0.05; done)";
   const std::string script =
-      R"(set -m; "$0" stat --backend none -q -o /dev/null -- sh -c "$1"; kill -CONT $(jobs -p); wait)";
+      R"(set -m; "$0" stat --backend none -q -o /dev/null -- sh -c "$1"; tally=$(jobs -p))"
+      R"(; until grep -q "State:.T" /proc/$(cat /proc/$tally/task/$tally/children)/status; do sleep 0.01; done)"
+      R"(; kill -CONT $tally; sleep 30)";
   int terminal = -1;
   const pid_t shell = forkpty(&terminal, nullptr, nullptr, nullptr);
   if (shell == 0) {

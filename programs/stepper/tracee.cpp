@@ -88,7 +88,9 @@ void Tracee::read_next_instruction() {
   const auto bytes = read_code(tid_, before_.rip, length);
   pending_ = length > 0 ? cache_->at(before_.rip, mode_of(before_), std::span(bytes).first(length)) : Instruction{};
   if (pending_.special == Special::gather || pending_.special == Special::scatter) mask_before_ = read_mask();
-  steps_itself_ |= pending_.special == Special::syscall && before_.rax == SYS_ptrace;
+  constexpr uint32_t ptrace_of_32_bits = 26;
+  steps_itself_ |= is_syscall(pending_) && static_cast<uint32_t>(before_.rax) ==
+                                               (is_64_bit_call() ? uint32_t{SYS_ptrace} : ptrace_of_32_bits);
   if (changes_signal_mask()) {
     errno = 0;
     set_before_ = before_.rsi != 0 ? static_cast<uint64_t>(ptrace(PTRACE_PEEKDATA, tid_, before_.rsi, nullptr)) : 0;
@@ -304,8 +306,7 @@ bool Tracee::pop_flags() {
 
 /// Answers a registration of restartable sequences as the engine does. Returns false if it is another instruction.
 bool Tracee::refuse_rseq() {
-  const bool is_call = pending_.special == Special::syscall && mode_of(before_) == CodeMode::bits64;
-  if (!is_call || restarting_ || before_.rax != SYS_rseq) return false;
+  if (!is_64_bit_call() || restarting_ || before_.rax != SYS_rseq) return false;
   const uint64_t next = before_.rip + pending_.length;
   if (!set_registers({{offsetof(user, regs.rax), static_cast<uint64_t>(-ENOSYS)},
                       {offsetof(user, regs.rcx), next},
@@ -324,9 +325,11 @@ bool Tracee::set_registers(std::initializer_list<std::pair<size_t, uint64_t>> va
   });
 }
 
-bool Tracee::changes_signal_mask() const {
-  return pending_.special == Special::syscall && before_.rax == SYS_rt_sigprocmask;
+bool Tracee::is_64_bit_call() const {
+  return pending_.special == Special::syscall && mode_of(before_) == CodeMode::bits64;
 }
+
+bool Tracee::changes_signal_mask() const { return is_64_bit_call() && before_.rax == SYS_rt_sigprocmask; }
 
 void Tracee::keep_blocked_trap() {
   // The trap after the system call unblocks SIGTRAP: shows the program the mask that it set. posix_spawn() reads it.

@@ -81,6 +81,7 @@ class Tracee {
   bool refuse_rseq();
   bool set_registers(std::initializer_list<std::pair<size_t, uint64_t>> values) const;
   void keep_trap_open();
+  bool is_64_bit_call() const;
   bool changes_signal_mask() const;
   void keep_blocked_trap();
   void hide_trap_flag_on_stack(const user_regs_struct& after);

@@ -77,6 +77,31 @@ TEST(StepperBackend, counts_a_32_bit_program) {
   EXPECT_NE(engine.err.find("`--backend stepper` counts it"), std::string::npos) << engine.out << engine.err;
 }
 
+// Number 26 is ptrace() and 101 is ioperm() in 32-bit calls, which 64-bit code makes by `int $0x80`.
+TEST(StepperBackend, refuses_programs_that_call_ptrace_by_32_bit_calls) {
+  const TemporaryFile source("calls.s", R"(
+  .globl _start
+_start:
+  mov $number, %eax
+  xor %ebx, %ebx
+  int $0x80
+  mov $1, %eax
+  mov $7, %ebx
+  int $0x80
+)");
+  const std::string built = source.path() + ".out";
+  for (const std::string mode : {"-m32", "-m64"})
+    for (const std::string number : {"26", "101"}) {
+      const Words compile{"/usr/bin/gcc", mode, "-nostdlib", "-static", "-Wa,--defsym,number=" + number, "-o", built,
+                          source.path()};
+      if (Running(compile).finish().code() != 0) GTEST_SKIP() << "gcc does not link " << mode << " programs here";
+      if (Running({built}).finish().code() != 7) GTEST_SKIP() << "this kernel has no 32-bit calls";
+      const Finished finished = tally({"stat", "--backend", "stepper", "-e", "instructions", "--", built});
+      const bool refuses = finished.err.find("traces processes, which single-stepping does") != std::string::npos;
+      EXPECT_EQ(refuses, number == "26") << mode << '\n' << finished.err;
+    }
+}
+
 // The C library of a child with an empty environment registers restartable sequences, which the engine refuses.
 TEST(StepperBackend, refuses_restartable_sequences_as_the_engine_does) {
   const TemporaryFile source(

@@ -89,8 +89,8 @@ void Tracee::read_next_instruction() {
   pending_ = length > 0 ? cache_->at(before_.rip, mode_of(before_), std::span(bytes).first(length)) : Instruction{};
   if (pending_.special == Special::gather || pending_.special == Special::scatter) mask_before_ = read_mask();
   constexpr uint32_t ptrace_of_32_bits = 26;
-  steps_itself_ |= is_syscall(pending_) && static_cast<uint32_t>(before_.rax) ==
-                                               (is_64_bit_call() ? uint32_t{SYS_ptrace} : ptrace_of_32_bits);
+  steps_itself_ |= is_syscall(pending_) &&
+                   static_cast<uint32_t>(before_.rax) == (is_64_bit_call() ? uint32_t{SYS_ptrace} : ptrace_of_32_bits);
   if (changes_signal_mask()) {
     errno = 0;
     set_before_ = before_.rsi != 0 ? static_cast<uint64_t>(ptrace(PTRACE_PEEKDATA, tid_, before_.rsi, nullptr)) : 0;

@@ -92,8 +92,8 @@ _start:
   const std::string built = source.path() + ".out";
   for (const std::string mode : {"-m32", "-m64"})
     for (const std::string number : {"26", "101"}) {
-      const Words compile{"/usr/bin/gcc", mode, "-nostdlib", "-static", "-Wa,--defsym,number=" + number, "-o", built,
-                          source.path()};
+      const Words compile{"/usr/bin/gcc", mode,  "-nostdlib",  "-static", "-Wa,--defsym,number=" + number,
+                          "-o",           built, source.path()};
       if (Running(compile).finish().code() != 0) GTEST_SKIP() << "gcc does not link " << mode << " programs here";
       if (Running({built}).finish().code() != 7) GTEST_SKIP() << "this kernel has no 32-bit calls";
       const Finished finished = tally({"stat", "--backend", "stepper", "-e", "instructions", "--", built});

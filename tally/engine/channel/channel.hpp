@@ -61,6 +61,7 @@ enum Partial : uint32_t {
   partial_locked_memory = 1u << 25,   ///< it locks all memory, also the engine's: continues natively
   partial_limited_memory = 1u << 27,  ///< a limit on its memory includes the engine's: continues natively
   partial_strict = 1u << 28,          ///< with Settings::strict: it ended where it would have continued natively
+  partial_parts = 1u << 29,           ///< no memory to record what a part counted
 };
 
 enum class State : uint32_t { free, running, ended };

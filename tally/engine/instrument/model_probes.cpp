@@ -108,10 +108,7 @@ bool is_page_most_recent(Thread* t, u64 line) {
 /// Accesses one line of data. Returns whether it wrote an access record.
 bool touch_data(Thread* t, ColdModels& r, u64 line, models::Note note) {
   ModelThread& m = *model_thread(t);
-  bool same_line = true;
-  if (model_plan.l1d) {
-    same_line = watched_line(t, line).exchange(line, m.watching != 0) == line;
-  }
+  const bool same_line = !model_plan.l1d || watched_line(t, line).exchange(line, m.watching != 0) == line;
   const bool same_page = is_page_most_recent(t, line);
   if (same_line && same_page) return false;
   *m.next_note++ = line | note;

@@ -73,7 +73,8 @@ void count_in_calls(Thread* t, s64 instructions) {
 // --- records --------------------------------------------------------------------------------------------------------
 
 void write_at(u32 record, const void* from, u64 bytes, u64 at) {
-  write_to_channel(from, bytes, channel::part_counts_offset(record - 1) + at);
+  if (!write_to_channel(from, bytes, channel::part_counts_offset(record - 1) + at))
+    mark_partial(current(), channel::partial_parts);
 }
 
 void copy_name(char (&to)[sizeof PartCounts::name], const char* name) {

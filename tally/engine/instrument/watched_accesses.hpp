@@ -17,8 +17,7 @@ inline constexpr u32 watched_at_a_time = 512;
 
 /// A thread's watched accesses.
 struct WatchedAccesses {
-  u32 count, blocks;  // `blocks` of records and outcomes were processed so far
-  u32 generation;     // of the code cache when the first one was watched
+  u32 count, blocks, generation;  // `blocks` of records and outcomes were processed; of the code cache at the start
   WatchedAccess list[watched_at_a_time];
 };
 

@@ -300,7 +300,7 @@ class Flow {
     std::uint64_t length = 0;
     each_of(begin, after, [&](std::uint32_t i) {
       const CoreEdge& edge = edges_[marks_[i].follower - 1];
-      const bool repeats = edge.to == after(i) && edge.count >= blocks_[i].executions / 16 * 15;
+      const bool repeats = edge.to == after(i) && 16 * edge.count >= 15 * blocks_[i].executions;
       length += repeats ? length_of(blocks_[i]) : 256;
     });
     return length <= core_.loop_queue;

@@ -60,6 +60,7 @@ constexpr Words words[] = {
      "a system call unknown to the engine failed: in a native run it may write next to the program's code"},
     {channel::partial_code_lines, "it has more code than the machine model tracks: some counts are missing"},
     {channel::partial_strict, "--strict ended it where it would have continued natively"},
+    {channel::partial_parts, "not enough memory to record a part of the run: its counts are missing"},
     {channel::partial_ptraced, "it traces another process or is traced: traced processes run natively"},
 };
 

@@ -87,6 +87,21 @@ int (*volatile pointer)(int) = helper;
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
 
+// The compiler makes two destructors of it, one of which deletes.
+TEST_F(ProfileCoverage, copies_of_a_function_are_one) {
+  if (shell("command -v g++").code() != 0) GTEST_SKIP() << "g++ is not installed";
+  const TemporaryFile source("copies.cpp", R"(volatile int sum; struct A { virtual ~A(); };
+__attribute__((noinline)) A::~A() { sum++; }
+int main() { A a; }
+)");
+  const TemporaryFile output("copies.info");
+  ASSERT_EQ(shell(fmt::format("g++ -O1 -g -o {} {}", program_.path(), source.path())).code(), 0);
+  if (profile(output.path()).code() == 125) GTEST_SKIP() << "built without libdw";
+  const std::string text = output.content().value_or("");
+  EXPECT_NE(text.find("FNDA:1,_ZN1AD"), std::string::npos) << text;
+  EXPECT_NE(text.find("FNF:2\nFNH:2\n"), std::string::npos) << text;
+}
+
 TEST_F(ProfileCoverage, omits_standard_libraries) {
   const TemporaryFile source("own.c", R"(int own(int n) { return n + 1; }
 int main(void) { return generic(own(-1)); }

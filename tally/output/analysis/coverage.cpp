@@ -9,6 +9,7 @@
 
 #include "tally/core/base/clone_name.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/runtime_code.hpp"
 
 namespace tally::output {
 namespace {
@@ -24,12 +25,11 @@ bool is_systems(const std::string& path) {
   return (path.starts_with("/usr/") && !path.starts_with("/usr/src/")) || path.starts_with("/lib");
 }
 
-/// Headers and runtimes: those of Rust by Debian, and by its own releases; those of Go's releases.
+/// Headers and runtimes; "/usr/local/go/src/": of Go's releases.
 bool is_systems_source(const std::string& path) {
-  for (const char* const folder :
-       {"/usr/include/", "/usr/lib/", "/usr/src/rustc-", "/rustc/", "/rust/deps/", "/usr/local/go/src/"})
+  for (const char* const folder : {"/usr/include/", "/usr/lib/", "/usr/local/go/src/"})
     if (path.starts_with(folder)) return true;
-  return false;
+  return is_rust_source(path);
 }
 
 bool is_selected(const CoverageSelection& selection, const result::ProfileObject& object, const std::string& path) {
@@ -62,8 +62,10 @@ void add_functions(const result::Profile& profile, std::vector<CoveredFile*>& fi
   const auto add = [&](const result::ProfileFunction& function, std::int64_t count) {
     if (function.line == 0 || files[function.source] == nullptr || is_moved_part(function)) return;
     const std::string& linker_name = function.linker_name.empty() ? function.name : function.linker_name;
-    CoveredFunction& covered = calls[{function.source, function.line, linker_name}];
-    covered = {function.name, function.line, covered.calls + count, linker_name};
+    // Destructors and generic functions of Rust are compiled several times: one function of the source.
+    CoveredFunction& covered = calls[{function.source, function.line, function.name}];
+    const bool is_first = covered.linker_name.empty() || linker_name < covered.linker_name;
+    covered = {function.name, function.line, covered.calls + count, is_first ? linker_name : covered.linker_name};
   };
   for (const result::ProfileFunction& function : profile.functions) add(function, function.entered);
   for (const auto& [copy, count] : executions_of_copies(profile))

@@ -21,13 +21,13 @@ struct CoveredFunction {
   std::string name;
   std::uint32_t line = 0;
   std::int64_t calls = 0;
-  std::string linker_name = {};  ///< equal to `name` in C
+  std::string linker_name = {};  ///< of one copy; equal to `name` in C
 };
 
 struct CoveredFile {
   std::map<std::uint32_t, std::int64_t> lines;  ///< executions of each line that has code
   std::map<std::uint32_t, BranchOutcomes> branches;
-  std::vector<CoveredFunction> functions;  ///< by line and linker's name
+  std::vector<CoveredFunction> functions;  ///< by line and name
 
   std::size_t executed_lines() const;
   std::size_t outcomes() const;

@@ -49,19 +49,34 @@ std::vector<std::string> causes_of(const ProfileDifference& difference) {
   for (const Change& line : difference.lines)
     if (line.before.is_present != line.after.is_present) all[line.of].clear();
   if (profiles[0]->is_sampled() || profiles[1]->is_sampled()) return all;
+  std::map<std::string, std::size_t> most;  // functions of each name in one of the profiles: `_init` is in many files
+  for (const result::Profile* const profile : profiles) {
+    std::map<std::string, std::size_t> of_name;
+    for (const auto& one : profile->functions) most[one.name] = std::max(most[one.name], ++of_name[one.name]);
+  }
+  // "now NAME" or "now in FILE", of a function that is the same in the other profile; empty if it is another one.
+  const auto renamed = [&](std::size_t f, std::size_t twin, bool is_after, bool by_code) -> std::string {
+    const result::ProfileFunction &one = function(f, is_after), &other = function(twin, !is_after);
+    const result::Profile& others = *profiles[!is_after];
+    const char* const verb = is_after ? "was" : "now";
+    if (by_code) return one.name == other.name ? "" : fmt::format("{} {}", verb, function_name(other.name, false));
+    const bool is_in_one_file = object_key(*profiles[is_after], one.object) == object_key(others, other.object);
+    if ((one.code_digest == 0 || one.code_digest != other.code_digest) &&
+        (one.source_digest == 0 || one.source_digest != other.source_digest))
+      return "";
+    if (is_in_one_file ? other.line == 0 : most[one.name] > 1) return "";
+    const std::string& file = is_in_one_file ? others.sources[other.source] : others.objects[other.object].name;
+    return fmt::format("{} in {}", verb, file_name(file));
+  };
   for (const bool is_after : {false, true})
     for (const auto& [key, functions] : only[is_after]) {
       const auto twin = only[!is_after].find(key);
-      for (const std::size_t f : functions)
-        if (twin == only[!is_after].end() || twin->second.size() != 1 || functions.size() != 1) {
-          if (all[f].empty()) all[f] = is_after ? "only after" : "only before";
-        } else {
-          const result::ProfileFunction& other = function(twin->second.front(), !is_after);
-          all[f] =
-              fmt::format("{} {}", is_after ? "was" : "now",
-                          key.front() == '\n' ? function_name(other.name, false)
-                                              : "in " + file_name(profiles[!is_after]->objects[other.object].name));
-        }
+      const bool has_twin = twin != only[!is_after].end() && twin->second.size() == 1 && functions.size() == 1;
+      for (const std::size_t f : functions) {
+        std::string now = has_twin ? renamed(f, twin->second.front(), is_after, key.starts_with('\n')) : "";
+        if (!now.empty()) all[f] = std::move(now);
+        if (all[f].empty()) all[f] = is_after ? "only after" : "only before";
+      }
     }
   return all;
 }
@@ -74,10 +89,7 @@ std::vector<bool> runtime_functions(const ProfileDifference& difference) {
     const auto& function = profile.functions[(change.after.is_present ? change.after : change.before).function];
     const std::string& object = profile.objects[function.object].name;
     const bool is_interpreter = !profile.python.empty() && file_name(object).find("python3") != std::string::npos;
-    // Rust's own functions, inlined or instantiated: "/rustc/HASH/library/core/src/…", or where rust-src is installed.
-    const std::string& source = profile.sources[function.source];
-    const bool is_of_rust =
-        function.line != 0 && (source.starts_with("/rustc/") || source.find("/rustlib/src/") != std::string::npos);
+    const bool is_of_rust = function.line != 0 && is_rust_source(profile.sources[function.source]);
     all.push_back(is_interpreter || is_of_rust || is_runtime_code(object, function.name));
   }
   return all;

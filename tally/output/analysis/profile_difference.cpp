@@ -15,15 +15,6 @@ namespace {
 
 bool is_counted(const result::Event& event) { return event.total.count.value.has_value(); }
 
-/// The key that identifies a file of code in both profiles: the program may have another name, a library another
-/// version.
-std::string object_key(const result::Profile& profile, std::uint32_t object) {
-  const std::string name = file_name(profile.objects[object].name);
-  if (!profile.stat.command.empty() && name == file_name(profile.stat.command.front())) return "";
-  const std::size_t library = name.find(".so.");
-  return library == std::string::npos ? name : name.substr(0, library + 3);
-}
-
 /// The name of a function without what two builds need not share: of JavaScript (V8's perf map), the tier of its code,
 /// the directory, and the line, unless it has no other name. "JS:*parse /src/a.js:2:15" → "parse a.js"
 std::string lasting_name(const std::string& name) {
@@ -72,6 +63,17 @@ void find_ambiguous(const result::Profile& profile, const std::vector<std::strin
     names[name] = std::max(names[name], words);
   }
 }
+
+}  // namespace
+
+std::string object_key(const result::Profile& profile, std::uint32_t object) {
+  const std::string name = file_name(profile.objects[object].name);
+  if (!profile.stat.command.empty() && name == file_name(profile.stat.command.front())) return "";
+  const std::size_t library = name.find(".so.");
+  return library == std::string::npos ? name : name.substr(0, library + 3);
+}
+
+namespace {
 
 class ProfileComparison {
  public:

@@ -54,6 +54,10 @@ struct ProfileDifference {
       function_index_after;  ///< index in `functions` of each function of the profiles
 };
 
+/// The key that identifies a file of code in both profiles: the program may have another name, a library another
+/// version.
+std::string object_key(const result::Profile& profile, std::uint32_t object);
+
 /// Functions match if their names and the names of their files match. Addresses may differ, the program may have
 /// another name, and the version after a library's ".so" is ignored. Functions of one name (static functions, generated
 /// code) are distinguished by their source files, if these differ. Lines match if they have the same distance from the

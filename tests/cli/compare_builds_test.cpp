@@ -276,11 +276,12 @@ TEST_F(CompareBuilds, names_the_other_name_of_a_function) {
 TEST_F(CompareBuilds, names_the_other_file_of_a_function_only_if_it_is_the_same) {
   const auto causes = [&](const char* old_sources, const char* new_sources) {
     for (const std::string side : {"old", "new"}) {
-      const Finished built = Running({"/bin/sh", "-c",
-                                      fmt::format("cd {0} && rm -f *.c *.so && {1} && gcc -O1 -g -shared -fPIC -o $l.so "
-                                                  "$l.c && gcc -O1 -g -o prog $m {0}/$l.so",
-                                                  path(side), side == "old" ? old_sources : new_sources)})
-                                 .finish();
+      const Finished built =
+          Running({"/bin/sh", "-c",
+                   fmt::format("cd {0} && rm -f *.c *.so && {1} && gcc -O1 -g -shared -fPIC -o $l.so "
+                               "$l.c && gcc -O1 -g -o prog $m {0}/$l.so",
+                               path(side), side == "old" ? old_sources : new_sources)})
+              .finish();
       EXPECT_EQ(built.code(), 0) << built.err;
       tally({"profile", "-q", "--repeatable", "-e", "instructions", "-o", path(side) + ".json", "--",
              path(side) + "/prog"});
@@ -293,21 +294,25 @@ TEST_F(CompareBuilds, names_the_other_file_of_a_function_only_if_it_is_the_same)
     return all;
   };
   const std::string write =
-      "w() { echo \"__attribute__((noinline)) static int h(int x) { for (int i = 0; i < $2; i++) x = x * 7 + i; return x; "
+      "w() { echo \"__attribute__((noinline)) static int h(int x) { for (int i = 0; i < $2; i++) x = x * 7 + i; return "
+      "x; "
       "} int f$2(int x) { return h(x); }\" > $1; }; "
       "z() { echo \"int $1(int x) { for (int i = 0; i < $2; i++) x = x * 5 + i; return x; }\" > $3; }; ";
-  const std::string uses = "echo 'int f50(int), f60(int), zone(int); int main(int c, char** v) { return f50(c) + f60(c) + "
-                           "zone(c) == 9; }' > main.c; ";
-  auto found = causes((write + uses + "w a.c 50; w b.c 60; z zone 70 libone.c; l=libone; m='main.c a.c b.c'").c_str(),
-                      (write + uses + "w a.c 50; w x2.c 60; z zone 99 libtwo.c; l=libtwo; m='main.c a.c x2.c'").c_str());
+  const std::string uses =
+      "echo 'int f50(int), f60(int), zone(int); int main(int c, char** v) { return f50(c) + f60(c) + "
+      "zone(c) == 9; }' > main.c; ";
+  auto found =
+      causes((write + uses + "w a.c 50; w b.c 60; z zone 70 libone.c; l=libone; m='main.c a.c b.c'").c_str(),
+             (write + uses + "w a.c 50; w x2.c 60; z zone 99 libtwo.c; l=libtwo; m='main.c a.c x2.c'").c_str());
   EXPECT_EQ(found["_init"], "only before");
   EXPECT_EQ(found["_init after"], "only after");
   EXPECT_EQ(found["zone"], "now in libtwo.so");
   EXPECT_EQ(found["register_tm_clones"], "only before");
   EXPECT_EQ(found["h"], "now in x2.c");
   EXPECT_EQ(found["h after"], "was in b.c");
-  found = causes((write + uses + "w a.c 50; w b.c 60; z none 1 libone.c; z zone 70 z.c; l=libone; m='main.c a.c b.c z.c'").c_str(),
-                 (write + uses + "w a.c 50; w b.c 60; z zone 70 libone.c; l=libone; m='main.c a.c b.c'").c_str());
+  found = causes(
+      (write + uses + "w a.c 50; w b.c 60; z none 1 libone.c; z zone 70 z.c; l=libone; m='main.c a.c b.c z.c'").c_str(),
+      (write + uses + "w a.c 50; w b.c 60; z zone 70 libone.c; l=libone; m='main.c a.c b.c'").c_str());
   EXPECT_EQ(found["zone"], "now in libone.so");
   EXPECT_EQ(found["zone after"], "was in prog");
 }

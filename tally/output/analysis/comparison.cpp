@@ -291,15 +291,15 @@ std::optional<Error> not_comparable(const Comparable& before, const Comparable& 
                  "count runs that end in the same way; --force compares these anyway", 0};
   }
   const auto &old_words = before.command, &new_words = after.command;
-  const bool are_commands = !old_words.empty() && !new_words.empty();
-  if (are_commands && (allows_other_name || !have_other_names(before, after)) &&
-      std::equal(old_words.begin() + 1, old_words.end(), new_words.begin() + 1, new_words.end()))
-    return std::nullopt;
+  const bool have_same_arguments =
+      !old_words.empty() && !new_words.empty() &&
+      std::equal(old_words.begin() + 1, old_words.end(), new_words.begin() + 1, new_words.end());
+  if (have_same_arguments && (allows_other_name || !have_other_names(before, after))) return std::nullopt;
   if (old_words.empty() && new_words.empty() && before.target == after.target) return std::nullopt;
   const auto text = [](const Comparable& one) { return one.command.empty() ? one.target : shell_words(one.command); };
   return Error{Code::bad_usage,
                fmt::format("the results are of different programs: '{}' and '{}'", text(before), text(after)),
-               "--force compares them anyway", 0};
+               have_same_arguments ? "their names differ: a gate needs --force" : "--force compares them anyway", 0};
 }
 
 Result<Comparison> compare(const Comparable& before, const Comparable& after, bool forced) {

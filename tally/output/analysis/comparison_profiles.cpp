@@ -173,9 +173,14 @@ class ProfileRows {
     ComparedCount row{.event = difference_.events[e], .subject = name, .unit = total.unit};
     row.before = change.before.counts[e];
     row.after = change.after.counts[e];
-    for (std::size_t i = 0; i < difference_.events.size(); ++i)
-      if (is_event(difference_.events[i], "instructions") && change.before.counts[i] != 0)
-        row.instructions = static_cast<double>(change.by(i)) / static_cast<double>(change.before.counts[i]);
+    // Of causes, as these, relative to the whole program.
+    for (std::size_t i = 0; i < difference_.events.size(); ++i) {
+      if (!is_event(difference_.events[i], "instructions")) continue;
+      const Value all = is_event(row.event, "cycles")
+                            ? Value(change.before.counts[i])
+                            : *before.events[difference_.event_index_before[i]].total.count.value;
+      if (all != 0) row.instructions = static_cast<double>(change.by(i)) / static_cast<double>(all);
+    }
     row.trust = tally::name(trust);
     std::string why = different_settings(comparison, trust);
     if (trust == Trust::estimated)

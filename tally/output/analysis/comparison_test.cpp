@@ -143,7 +143,8 @@ TEST(Comparison, refuses_other_programs) {
   EXPECT_TRUE(not_comparable(one, other));
   EXPECT_TRUE(not_comparable(one, other, true));
   other.command = {"/new/program", "input"};
-  EXPECT_TRUE(not_comparable(one, other));
+  ASSERT_TRUE(not_comparable(one, other));
+  EXPECT_EQ(not_comparable(one, other)->hint, "their names differ: a gate needs --force");
   EXPECT_FALSE(not_comparable(one, other, true));
   EXPECT_EQ(compare(one, other)->warnings,
             std::vector<std::string>{"the programs have different names: prog and program"});

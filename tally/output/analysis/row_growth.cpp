@@ -101,6 +101,7 @@ std::string doubt_of_model(const ComparedCount& row, const Comparison& compariso
   }
   const auto relative = static_cast<double>(row.change() / all);
   if (all == 0 || 10 * row.instructions.value_or(0) / relative >= 1 || 100 * std::abs(relative) >= percent) return "";
+  if (!row.instructions) return fmt::format("less than {}: count instructions, too (-e instructions,cycles)", error);
   return fmt::format(
       "less than {}; instructions do not show it: compare times, of `tally stat --backend none -r 20 -e task-clock`",
       error);

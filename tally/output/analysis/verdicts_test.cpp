@@ -200,6 +200,14 @@ TEST(Verdicts, of_modelled_cycles_are_not_below_the_error_of_the_model) {
   EXPECT_EQ(verdict(1011, 1012), Verdict::worse);
   EXPECT_EQ(verdict(1100, 900), Verdict::better);
   EXPECT_EQ(verdict(1000, 1000), Verdict::same);
+  Comparable sides[] = {with_ipc(1000, 1000), with_ipc(1000, 1015)};
+  for (Comparable& side : sides) {
+    side.measures.erase(side.measures.begin());
+    side.measures[0].trust = Trust::modelled;
+  }
+  const Comparison without = *compare(sides[0], sides[1]);
+  EXPECT_TRUE(without.counts[0].reason.ends_with("count instructions, too (-e instructions,cycles)"))
+      << without.counts[0].reason;
 }
 
 TEST(Verdicts, of_ratios_follow_what_the_ratio_costs) {

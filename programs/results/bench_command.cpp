@@ -200,7 +200,11 @@ Result<void> check_baseline(const std::string& folder, const std::vector<Benchma
 int begin_comment(const std::string& path) {
   std::error_code error;
   const auto status = fs::status(path, error);
-  if (path.empty() || path == "-" || (fs::exists(status) && !fs::is_regular_file(status))) return exit_ok;
+  if (path == "-" || (fs::exists(status) && !fs::is_regular_file(status))) return exit_ok;
+  // "": without --comment. A directory that does not exist yet may be that of -o.
+  if (const fs::path folder = fs::path(path).parent_path();
+      path.empty() || (!folder.empty() && !fs::exists(folder, error)))
+    return exit_ok;
   return write_text(path,
                     "**tally: nothing was compared**: `tally bench` ended early. Its messages in the log say why.\n");
 }

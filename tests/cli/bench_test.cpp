@@ -182,6 +182,12 @@ TEST_F(Bench, leaves_no_comment_of_an_earlier_run_when_it_ends_early) {
   EXPECT_TRUE(text("comment.md").starts_with("**tally: nothing was compared**")) << text("comment.md");
 }
 
+TEST_F(Bench, writes_a_comment_into_the_directory_of_results) {
+  suite("10");
+  EXPECT_EQ(bench({"-o", "results", "--comment", "results/comment.md"}).code(), 0);
+  EXPECT_TRUE(holds(text("results/comment.md"), "| loop |")) << text("results/comment.md");
+}
+
 TEST_F(Bench, is_not_among_the_commands_with_gates) {
   const std::string topic = tally({"help", "results"}).out;
   EXPECT_TRUE(holds(topic, "`tally bench`") && holds(topic, "(only `tally stat`,")) << topic;

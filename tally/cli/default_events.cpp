@@ -1,5 +1,8 @@
 #include "tally/cli/default_events.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
 #include <utility>
 
 #include "tally/counting/backend/software.hpp"
@@ -30,10 +33,11 @@ std::vector<event::Event> for_running_processes(std::vector<event::Event> events
   return chosen;
 }
 
-bool is_of_whole_run(const event::Event& event) {
+bool is_for_intervals(const event::Event& event) {
   using event::Id;
-  return (event.id > Id::branches && event.id < Id::loads) || event.id == Id::peak_memory ||
-         event.id == Id::user_time || event.id == Id::system_time || event.id == Id::duration_time;
+  constexpr Id ids[] = {Id::instructions, Id::cycles,      Id::branches,         Id::branch_misses, Id::loads,
+                        Id::stores,       Id::page_faults, Id::context_switches, Id::task_clock};
+  return std::ranges::find(ids, event.id) != std::end(ids);
 }
 
 }  // namespace
@@ -42,7 +46,7 @@ std::vector<event::Event> default_events(const backend::Backend& backend, const 
                                          bool in_intervals) {
   std::vector<event::Event> events = backend.default_set();
   if (target.attachment.any()) events = for_running_processes(std::move(events));
-  if (in_intervals) std::erase_if(events, is_of_whole_run);
+  if (in_intervals) std::erase_if(events, std::not_fn(is_for_intervals));
   for (event::Event& event : events)
     if (kernel && event::has_modes(event::definition(event.id).kind)) event.mode = event::Mode::both;
   return events;

@@ -92,7 +92,7 @@ void add_target_options(Page& app, StatOptions& options) {
   add_attach_options(app, options.attach);
   app.add_flag("--kernel", options.kernel, "count user mode and kernel together, except for events with :u or :k")
       .in(counting_group);
-  app.add_option("-I,--interval", options.interval_ms, "print counts every MS milliseconds; fewer without -e")
+  app.add_option("-I,--interval", options.interval_ms, "print counts every MS milliseconds; fewer events without -e")
       .value_name("MS")
       .check(whole_number(1, 86'400'000));
   app.add_option("-D,--delay", options.delay_ms,
@@ -457,7 +457,8 @@ int run_stat(const std::vector<std::string>& arguments) {
   if (options.metric_lists == std::vector<std::string>{"list"}) return print(metric_list());
   if (options.regions.per_entry && !options.regions.functions.empty())
     return report_error({Code::bad_usage, "--per-entry cannot be used with --function",
-                         "for a row for each call: --from FUNCTION --to ADDRESS, that of the return address", 0});
+                         "for a row for each call of a function with one caller: --from FUNCTION --to RETURN_ADDRESS",
+                         0});
   if (options.regions.per_entry) return run_sample(sample_arguments(app, arguments));
   if (app.has("--asm") && trimmed(options.code.code).empty())
     return report_error(

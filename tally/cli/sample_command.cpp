@@ -262,7 +262,9 @@ int sample(SampleOptions& options) {
       names.name(named);
       rows.row(named);
     }
-    if (rows.reader_left() && options.order.target.command.empty()) linux::die_of(SIGPIPE);
+    if (!rows.reader_left() || !options.order.target.command.empty()) return;
+    if (*description && measured) (void)(*description)->write(rows.describe(*measured) + "\n");
+    linux::die_of(SIGPIPE);
   };
   measure::MergedWindows merged(options.merged);
   options.order.windows()->sink.on_window = take;

@@ -1,8 +1,6 @@
 #include "tally/cli/default_events.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <iterator>
 #include <utility>
 
 #include "tally/counting/backend/software.hpp"
@@ -33,12 +31,9 @@ std::vector<event::Event> for_running_processes(std::vector<event::Event> events
   return chosen;
 }
 
-bool is_for_intervals(const event::Event& event) {
-  using event::Id;
-  constexpr Id ids[] = {Id::instructions, Id::cycles,      Id::branches,         Id::branch_misses, Id::loads,
-                        Id::stores,       Id::page_faults, Id::context_switches, Id::task_clock};
-  return std::ranges::find(ids, event.id) != std::end(ids);
-}
+using event::Id;
+constexpr Id interval_events[] = {Id::instructions, Id::cycles,      Id::branches,         Id::branch_misses, Id::loads,
+                                  Id::stores,       Id::page_faults, Id::context_switches, Id::task_clock};
 
 }  // namespace
 
@@ -46,7 +41,8 @@ std::vector<event::Event> default_events(const backend::Backend& backend, const 
                                          bool in_intervals) {
   std::vector<event::Event> events = backend.default_set();
   if (target.attachment.any()) events = for_running_processes(std::move(events));
-  if (in_intervals) std::erase_if(events, std::not_fn(is_for_intervals));
+  if (in_intervals)
+    std::erase_if(events, [](const event::Event& event) { return !std::ranges::count(interval_events, event.id); });
   for (event::Event& event : events)
     if (kernel && event::has_modes(event::definition(event.id).kind)) event.mode = event::Mode::both;
   return events;

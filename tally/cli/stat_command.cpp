@@ -415,6 +415,17 @@ Result<void> choose_command(const Page& app, StatOptions& options) {
   return {};
 }
 
+// The rows of entries are windows: the arguments of `tally sample` for them.
+std::vector<std::string> sample_arguments(const Page& page, std::vector<std::string> arguments) {
+  const std::size_t options = arguments.size() - page.remaining().size();
+  for (std::size_t i = 0; i < options; ++i) {
+    std::string& word = arguments[i];
+    if (word == "--from" || word.starts_with("--from=")) word.replace(0, 6, "--start-at");
+    if (word == "--to" || word.starts_with("--to=")) word.replace(0, 4, "--stop-at");
+  }
+  return arguments;
+}
+
 }  // namespace
 
 Result<measure::StatOptions> read_stat_options(const std::vector<std::string>& arguments) {
@@ -432,21 +443,6 @@ void describe_stat(Page& page) {
   static StatOptions unused;
   describe(page, unused);
 }
-
-namespace {
-
-// The rows of entries are windows: the arguments of `tally sample` for them.
-std::vector<std::string> sample_arguments(const Page& page, std::vector<std::string> arguments) {
-  const std::size_t options = arguments.size() - page.remaining().size();
-  for (std::size_t i = 0; i < options; ++i) {
-    std::string& word = arguments[i];
-    if (word == "--from" || word.starts_with("--from=")) word.replace(0, 6, "--start-at");
-    if (word == "--to" || word.starts_with("--to=")) word.replace(0, 4, "--stop-at");
-  }
-  return arguments;
-}
-
-}  // namespace
 
 int run_stat(const std::vector<std::string>& arguments) {
   StatOptions options;

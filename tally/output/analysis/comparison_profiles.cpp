@@ -28,20 +28,19 @@ std::vector<std::string> causes_of(const ProfileDifference& difference) {
   };
   std::vector<std::string> all(changes.size());
   std::map<std::string, std::vector<std::size_t>> only[2];  // functions of one profile only, by name and by code
-  const auto keys_of = [&](std::size_t f) {
-    const bool is_after = changes[f].after.is_present;
-    const ChangeSide& side = is_after ? changes[f].after : changes[f].before;
-    const result::ProfileFunction& one = function(f, is_after);
-    std::vector<std::string> keys{one.name};
-    if (one.code_digest != 0) keys.push_back(fmt::format("\n{} {} {}", one.code_digest, side.entered, side.counts[0]));
-    return keys;
-  };
+  std::set<std::string> in_both;                            // names of others: each file has an `_init`
   for (std::size_t f = 0; f < all.size(); ++f) {
     if (!changes[f].before.is_present || !changes[f].after.is_present) {
-      for (const std::string& key : keys_of(f)) only[changes[f].after.is_present][key].push_back(f);
+      const bool is_after = changes[f].after.is_present;
+      const ChangeSide& side = is_after ? changes[f].after : changes[f].before;
+      const result::ProfileFunction& here = function(f, is_after);
+      only[is_after][here.name].push_back(f);
+      if (here.code_digest != 0)
+        only[is_after][fmt::format("\n{} {} {}", here.code_digest, side.entered, side.counts[0])].push_back(f);
       continue;
     }
     const result::ProfileFunction &before = function(f, false), &after = function(f, true);
+    in_both.insert(before.name);
     if (before.source_digest != 0 && before.source_digest == after.source_digest &&
         before.code_digest != after.code_digest && changes[f].before.entered == changes[f].after.entered)
       all[f] = "code generation";
@@ -49,24 +48,18 @@ std::vector<std::string> causes_of(const ProfileDifference& difference) {
   for (const Change& line : difference.lines)
     if (line.before.is_present != line.after.is_present) all[line.of].clear();
   if (profiles[0]->is_sampled() || profiles[1]->is_sampled()) return all;
-  std::map<std::string, std::size_t> most;  // functions of each name in one of the profiles: `_init` is in many files
-  for (const result::Profile* const profile : profiles) {
-    std::map<std::string, std::size_t> of_name;
-    for (const auto& one : profile->functions) most[one.name] = std::max(most[one.name], ++of_name[one.name]);
-  }
   // "now NAME" or "now in FILE", of a function that is the same in the other profile; empty if it is another one.
   const auto renamed = [&](std::size_t f, std::size_t twin, bool is_after, bool by_code) -> std::string {
-    const result::ProfileFunction &one = function(f, is_after), &other = function(twin, !is_after);
+    const result::ProfileFunction &here = function(f, is_after), &other = function(twin, !is_after);
     const result::Profile& others = *profiles[!is_after];
     const char* const verb = is_after ? "was" : "now";
-    if (by_code) return one.name == other.name ? "" : fmt::format("{} {}", verb, function_name(other.name, false));
-    const bool is_in_one_file = object_key(*profiles[is_after], one.object) == object_key(others, other.object);
-    if ((one.code_digest == 0 || one.code_digest != other.code_digest) &&
-        (one.source_digest == 0 || one.source_digest != other.source_digest))
-      return "";
-    if (is_in_one_file ? other.line == 0 : most[one.name] > 1) return "";
-    const std::string& file = is_in_one_file ? others.sources[other.source] : others.objects[other.object].name;
-    return fmt::format("{} in {}", verb, file_name(file));
+    if (by_code) return here.name == other.name ? "" : fmt::format("{} {}", verb, function_name(other.name, false));
+    const bool is_in_one_file = object_key(*profiles[is_after], here.object) == object_key(others, other.object);
+    const bool is_same = (here.code_digest != 0 && here.code_digest == other.code_digest) ||
+                         (here.source_digest != 0 && here.source_digest == other.source_digest);
+    if (!is_same || (is_in_one_file ? other.line == 0 : in_both.count(here.name) != 0)) return "";
+    return fmt::format("{} in {}", verb,
+                       file_name(is_in_one_file ? others.sources[other.source] : others.objects[other.object].name));
   };
   for (const bool is_after : {false, true})
     for (const auto& [key, functions] : only[is_after]) {

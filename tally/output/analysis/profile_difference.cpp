@@ -11,6 +11,14 @@
 #include "tally/output/analysis/profile_sums.hpp"
 
 namespace tally::output {
+
+std::string object_key(const result::Profile& profile, std::uint32_t object) {
+  const std::string name = file_name(profile.objects[object].name);
+  if (!profile.stat.command.empty() && name == file_name(profile.stat.command.front())) return "";
+  const std::size_t library = name.find(".so.");
+  return library == std::string::npos ? name : name.substr(0, library + 3);
+}
+
 namespace {
 
 bool is_counted(const result::Event& event) { return event.total.count.value.has_value(); }
@@ -63,17 +71,6 @@ void find_ambiguous(const result::Profile& profile, const std::vector<std::strin
     names[name] = std::max(names[name], words);
   }
 }
-
-}  // namespace
-
-std::string object_key(const result::Profile& profile, std::uint32_t object) {
-  const std::string name = file_name(profile.objects[object].name);
-  if (!profile.stat.command.empty() && name == file_name(profile.stat.command.front())) return "";
-  const std::size_t library = name.find(".so.");
-  return library == std::string::npos ? name : name.substr(0, library + 3);
-}
-
-namespace {
 
 class ProfileComparison {
  public:

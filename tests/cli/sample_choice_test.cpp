@@ -106,6 +106,18 @@ TEST_F(SampleChoice, what_rows_lack_is_in_the_metadata_file) {
   EXPECT_EQ(tally({"sample", "--every", "1k", "-o", file.path(), "--meta", file.path(), "--", "true"}).code(), 2);
 }
 
+TEST_F(SampleChoice, the_metadata_file_is_written_when_nobody_reads_the_rows) {
+  const TemporaryFile file("w.meta.json");
+  const Finished run =
+      Running({"/bin/sh", "-c",
+               "sh -c 'while :; do (:); done' & p=$!; \"$0\" sample -q --backend perf -p $p -e page-faults:u --by "
+               "page-faults:u --every 100 --format csv --meta \"$1\" -o - | head -2; kill $p",
+               tally_words({}).front(), file.path()})
+          .finish();
+  if (holds(run.err, "cannot")) GTEST_SKIP() << run.err;
+  EXPECT_TRUE(holds(file.content().value_or(""), "tally-windows/1")) << run.out << run.err;
+}
+
 // The thread belongs to a forked child, and ends before its rows are read.
 TEST_F(SampleChoice, where_names_the_function_of_an_address) {
   const TemporaryFile file("w.csv"), lines("w.jsonl");

@@ -27,9 +27,8 @@ bool is_systems(const std::string& path) {
 
 /// Headers and runtimes; "/usr/local/go/src/": of Go's releases.
 bool is_systems_source(const std::string& path) {
-  for (const char* const folder : {"/usr/include/", "/usr/lib/", "/usr/local/go/src/"})
-    if (path.starts_with(folder)) return true;
-  return is_rust_source(path);
+  return path.starts_with("/usr/include/") || path.starts_with("/usr/lib/") || path.starts_with("/usr/local/go/src/") ||
+         is_rust_source(path);
 }
 
 bool is_selected(const CoverageSelection& selection, const result::ProfileObject& object, const std::string& path) {

@@ -4,20 +4,20 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 // What the others do, in memory that all share: each round has a million instructions, two for each cycle at least.
-static struct {
-  volatile int tid, rounds_wanted, rounds_done;
-}* shared;
+static struct { volatile int tid, rounds_wanted, rounds_done; } * shared;
 
 static void* run_rounds(void* unused) {
   shared->tid = (int)syscall(SYS_gettid);
@@ -128,6 +128,54 @@ static void poll_member(void) {
   printf("redirected: %d, ready: %d, %x\n", redirected, ready, (unsigned)polled.revents);
 }
 
+// A process that is stopped while it executes code is counted from when it continues, also if the reader can open no
+// files.
+static void count_stopped(bool has_descriptors) {
+  const pid_t child = fork();
+  if (child == 0) spin(NULL);
+  usleep(200000);
+  kill(child, SIGSTOP);
+  waitpid(child, NULL, WUNTRACED);
+  const int instructions = open_event(PERF_COUNT_HW_INSTRUCTIONS, child, -1);
+  if (!has_descriptors) setrlimit(RLIMIT_NOFILE, &(struct rlimit){(rlim_t)instructions + 2, (rlim_t)instructions + 2});
+  const int cycles = open_event(PERF_COUNT_HW_CPU_CYCLES, child, -1);
+  const int failures = ioctl(instructions, PERF_EVENT_IOC_ENABLE, 0) + ioctl(cycles, PERF_EVENT_IOC_ENABLE, 0);
+  printf("%d failures; stopped: %lu, %lu", failures, value_of(instructions), value_of(cycles));
+  kill(child, SIGCONT);
+  while (value_of(instructions) < 4000000) usleep(1000);
+  uint64_t executed = value_of(instructions), value = 0;
+  const bool is_read = read(cycles, &value, sizeof value) == sizeof value;
+  printf("; then: %s\n", !is_read ? "not known" : value < executed / 4 ? "too few cycles" : "counted");
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+}
+
+static long waits(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nvcsw;
+}
+
+// Requests that do not concern counts do not wait for a process that cannot answer.
+static void ask_for_id(void) {
+  int ends[2];
+  if (pipe(ends) != 0) return;
+  const pid_t reader = fork();
+  char byte = 0;
+  if (reader == 0)
+    while (read(ends[0], &byte, 1) == 1) continue;
+  const int other = open_event(PERF_COUNT_HW_CPU_CYCLES, reader, -1);
+  ioctl(other, PERF_EVENT_IOC_ENABLE, 0);
+  if (write(ends[1], &byte, 1) != 1) return;
+  usleep(100000);
+  const long before = waits();
+  uint64_t id = 0;
+  const int result = ioctl(other, PERF_EVENT_IOC_ID, &id);
+  printf("%d, %s\n", result, waits() - before > 20 ? "has waited" : "at once");
+  kill(reader, SIGKILL);
+  waitpid(reader, NULL, 0);
+}
+
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
   shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -146,6 +194,9 @@ int main(int argc, char** argv) {
     count_others();
     waitpid(child, NULL, 0);
   }
+  if (strcmp(what, "stopped") == 0) count_stopped(true);
+  if (strcmp(what, "without descriptors") == 0) count_stopped(false);
+  if (strcmp(what, "id") == 0) ask_for_id();
   if (strcmp(what, "ending") == 0) end_with_threads();
   if (strcmp(what, "member") == 0) poll_member();
   return 0;

@@ -22,6 +22,16 @@ TEST(OwnOthers, of_a_thread_are_counted_while_it_runs) { EXPECT_EQ(counted("thre
 
 TEST(OwnOthers, of_a_process_are_counted_while_it_runs) { EXPECT_EQ(counted("process"), all_right); }
 
+TEST(OwnOthers, of_a_stopped_process_are_counted_from_when_it_continues) {
+  EXPECT_EQ(counted("stopped"), "0 failures; stopped: 0, 0; then: counted\n");
+}
+
+TEST(OwnOthers, of_processes_are_counted_without_free_descriptors) {
+  EXPECT_EQ(counted("without descriptors"), "0 failures; stopped: 0, 0; then: counted\n");
+}
+
+TEST(OwnOthers, have_a_number_without_asking_their_process) { EXPECT_EQ(counted("id"), "0, at once\n"); }
+
 TEST(OwnOthers, are_counted_up_to_the_end_of_their_process) { EXPECT_EQ(counted("ending"), "counted\n"); }
 
 TEST(OwnOthers, in_a_group_of_samples_poll_as_their_leader) {

@@ -129,7 +129,8 @@ struct Thread {
   uint32_t statistics;  ///< area of its CodeValues; 0: none
   uint32_t left;        ///< 1: it runs natively, because of Process::leaving
   uint32_t part;        ///< CodeCounts::part of the counters in `area`
-  uint8_t reserved[64 - (60 + 2 * sizeof(Totals)) % 64];  ///< whole cache lines, whatever the number of fields
+  uint32_t in_call;     ///< 1: it is in a system call of the program
+  uint8_t reserved[64 - (64 + 2 * sizeof(Totals)) % 64];  ///< whole cache lines, whatever the number of fields
 };
 static_assert(sizeof(Thread) % 64 == 0);
 

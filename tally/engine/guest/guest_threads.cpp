@@ -100,7 +100,7 @@ bool give_counters(Thread* t, u32 process, bool goes_on = false) {
   t->process = process;
   channel::Thread& record = own_records.shared.thread(index);
   record.area = area;
-  record.left = 0;
+  record.left = record.in_call = 0;
   if (own_records.shared.process(process).thread == 0) own_records.shared.process(process).thread = index;
   if (again) {
     record.base = record.final;

@@ -17,8 +17,11 @@ void for_modelled(u32 leader, F f) {
 }
 
 bool is_unknown(const PmuOpenEvent& e, const PmuCounting& c) {
-  return c.thread != 0 && !c.begins && c.known < PmuKnown::once && is_counting(e, c) &&
-         thread_here(c.thread) == nullptr && records().thread(c.thread).state == channel::State::running;
+  if (c.thread == 0 || c.known >= PmuKnown::once || !is_counting(e, c) || thread_here(c.thread) != nullptr ||
+      records().thread(c.thread).state != channel::State::running)
+    return false;
+  // A thread that still pauses or is in the same call has executed nothing since the event was switched on.
+  return !c.begins || !(is_in_call(records().thread(c.thread)) || pauses_elsewhere(c.thread));
 }
 
 /// Whether the kernel would allow the caller to read the state of another process.
@@ -72,16 +75,18 @@ NamedThread thread_named(Thread* t, s32 pid) {
   }
 }
 
-Answers ask_for_counts(u32 leader) {
+Answers ask_for_counts(u32 leader, u32 round) {
   Answers answers = Answers::known;
   for_modelled(leader, [&](const PmuOpenEvent& e, PmuCounting& c) {
+    if (round == 0 && c.known == PmuKnown::once) c.known = PmuKnown::no;  // another reader's, which may have ended
     if (!is_unknown(e, c)) return;
-    const bool is_new = c.known != PmuKnown::asked;
     c.known = PmuKnown::asked;
-    records().process(records().thread(c.thread).process).counts_for_others = 1;
-    if (is_new) call_elsewhere(c.thread);
+    const channel::Thread& record = records().thread(c.thread);
+    records().process(record.process).counts_for_others = 1;
+    if (round % 8 == 0) call_elsewhere(c.thread);
     if (answers != Answers::blocked)
-      answers = is_new || is_running_elsewhere(c.thread) ? Answers::expected : Answers::blocked;
+      answers =
+          round == 0 || !(is_in_call(record) || pauses_elsewhere(c.thread)) ? Answers::expected : Answers::blocked;
   });
   return answers;
 }

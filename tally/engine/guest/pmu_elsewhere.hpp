@@ -15,9 +15,13 @@ struct NamedThread {
 /// May wait for a process that was just made. Does not need the lock.
 NamedThread thread_named(Thread* t, s32 pid);
 
-/// Asks for the counts of a group that are not known. The caller holds the lock.
-enum class Answers { known, expected, blocked /* by a system call, which began before the first question */ };
-Answers ask_for_counts(u32 leader);
+/// Asks for the counts of a group that are not known, in each round of a wait. The caller holds the lock.
+enum class Answers {
+  known,
+  expected,
+  blocked /* by a stop, or by a system call that began before the first question */
+};
+Answers ask_for_counts(u32 leader, u32 round);
 /// Whether all of them are known, and can be changed.
 bool are_known(u32 leader);
 /// They were read: the next reader asks again.
@@ -35,11 +39,12 @@ void continue_after_call(const Thread* t);
 template <class F>
 s64 with_known_event(Thread* t, u64 number, F f) {
   constexpr u64 pause_us = 50, patience_us = 1'000'000, patience_with_call_us = 5'000;
-  for (u64 waited_us = 0;; waited_us += pause_us) {
+  for (u32 round = 0;; round++) {
     bool waits = false;
+    const u64 waited_us = round * pause_us;
     const s64 r = with_event(t, number, [&](u32 event) -> s64 {
       const u32 leader = pmu_event(event).leader;
-      const Answers answers = ask_for_counts(leader);
+      const Answers answers = ask_for_counts(leader, round);
       waits =
           answers != Answers::known && waited_us < (answers == Answers::expected ? patience_us : patience_with_call_us);
       if (waits) return 0;

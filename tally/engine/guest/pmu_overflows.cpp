@@ -267,7 +267,7 @@ void change_elsewhere(PmuCounting& c) {
   if (call_elsewhere(c.thread)) c.is_fresh = 1;
 }
 
-bool is_running_elsewhere(u32 thread) {
+bool pauses_elsewhere(u32 thread) {
   const channel::Thread& record = records().thread(thread);
   char path[64] = "/proc/";
   char* to = write_decimal(path + 6, static_cast<u64>(records().process(record.process).pid));
@@ -280,8 +280,8 @@ bool is_running_elsewhere(u32 thread) {
   char first = 0;
   const s64 n = kernel(SYS_read, static_cast<u64>(file), reinterpret_cast<u64>(&first), 1);
   kernel(SYS_close, static_cast<u64>(file));
-  // Of a thread in a system call, the file has the number of that.
-  return n == 1 && first == 'r';
+  // Of other threads, the file has "running" or the number of a system call.
+  return n == 1 && first == '-';
 }
 
 bool call_elsewhere(u32 thread) {
@@ -289,7 +289,8 @@ bool call_elsewhere(u32 thread) {
   channel::Process& process = records().process(record.process);
   if (record.state != channel::State::running || process.state != channel::State::running) return false;
   __atomic_store_n(&process.countdowns_changed, 1, __ATOMIC_SEQ_CST);
-  if (is_running_elsewhere(thread)) ask_out_elsewhere(process.pid, record.tid);
+  // The signal would end some system calls, after which the thread follows by itself.
+  if (!is_in_call(record)) ask_out_elsewhere(process.pid, record.tid);
   return true;
 }
 
@@ -318,7 +319,7 @@ void follow_changed_countdowns(Thread* t) {
     for_own([&](const PmuCounting& c) { rows.add(pmu_event(c.event)); });
   }
   begin_overflows(t, rows);
-  with_table(t, true, [&]() -> s64 {
+  const s64 error = with_table(t, true, [&]() -> s64 {
     for (Thread* o = threads(); o != nullptr; o = o->next) settle_overflows(o);
     answer_others(t);
     for_own([](PmuCounting& c) {
@@ -328,6 +329,7 @@ void follow_changed_countdowns(Thread* t) {
     for (Thread* o = threads(); o != nullptr; o = o->next) roam(o);
     return 0;
   });
+  if (error != 0) __atomic_store_n(&process_record(t).countdowns_changed, 1, __ATOMIC_SEQ_CST);
 }
 
 u64 first_period(u32 row, u64 frequency) {

@@ -41,8 +41,12 @@ void arm_group(u32 leader);
 void change_elsewhere(PmuCounting& c);
 /// Makes a thread of another process follow changes as soon as it executes code. Returns false if it has ended.
 bool call_elsewhere(u32 thread);
-/// Whether a thread of another process executes code, and does not wait in a system call.
-bool is_running_elsewhere(u32 thread);
+/// Whether a thread of another process is known to be stopped, or to wait for memory, between two instructions.
+bool pauses_elsewhere(u32 thread);
+/// Whether it is in a system call of the program.
+inline bool is_in_call(const channel::Thread& record) {
+  return __atomic_load_n(&record.in_call, __ATOMIC_SEQ_CST) != 0;
+}
 
 /// The period with which samples at a frequency begin. That of cycles stays so, as at three cycles per nanosecond.
 u64 first_period(u32 row, u64 frequency);

@@ -391,7 +391,8 @@ bool update_counting(u32 counting, PmuValues& values, Update why) {
   if (modelled && !v.has_models) {
     if (thread_here(c.thread) != nullptr) return why == Update::to_read && !is_counting(e, c);
     c.begins = c.begins || (why == Update::to_change && !counts);
-    return !counts || c.known >= channel::PmuKnown::once;
+    return c.known >= channel::PmuKnown::once || !is_counting(e, c) ||
+           (c.begins && c.known != channel::PmuKnown::asked);
   }
   const s64 now = amount_in(e, v), more = counts ? now - c.seen : 0;
   const bool is_later = v.ns > c.seen_ns;

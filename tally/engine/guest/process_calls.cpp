@@ -105,11 +105,15 @@ s64 fork_process(Thread* t, const Clone& c) {
 /// kernel will write. Returns false if that memory is not known.
 bool begin_call(Thread* t) {
   __atomic_store_n(&t->in_call, 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&records().thread(t->index).in_call, 1, __ATOMIC_RELAXED);
   go_out(t);  // a barrier: a thread that protects a page later sees the call, or this thread sees the page
   return open_outputs(*t);
 }
 
-void end_call(Thread* t) { __atomic_store_n(&t->in_call, 0, __ATOMIC_RELEASE); }
+void end_call(Thread* t) {
+  __atomic_store_n(&t->in_call, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&records().thread(t->index).in_call, 0, __ATOMIC_RELAXED);
+}
 
 /// Releases the locks of a thread that was killed, so that no thread in this memory waits for it.
 void release_all_for_dead(const Thread* t) {

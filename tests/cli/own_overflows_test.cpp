@@ -33,6 +33,14 @@ TEST(OwnOverflows, during_their_handler_do_not_stop_the_program) {
   EXPECT_EQ(overflown("crowded traps"), "crowded: 4 of 4 periods right\n");
 }
 
+// The counts of calls leave no room for samples, of which the program wants only one kind.
+TEST(OwnOverflows, are_not_too_many_where_calls_are_counted) {
+  const Finished run = tally({"profile", "--calls", "--pmu", "-e", "instructions", "--", OWN_OVERFLOWS, "closed"});
+  EXPECT_EQ(run.code(), 0) << run.err;
+  EXPECT_NE(run.out.find("closed: 0 samples, 2000 failures"), run.out.npos) << run.out;
+  EXPECT_EQ(run.err.find("four kinds"), run.err.npos) << run.err;
+}
+
 TEST(OwnOverflows, send_signals_to_other_threads) {
   const std::string each = "all records, some signals, 0 wrong\n";
   EXPECT_EQ(overflown("others"), each + each + each);

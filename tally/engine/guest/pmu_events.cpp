@@ -16,6 +16,7 @@
 #include "tally/engine/guest/pmu_values.hpp"
 #include "tally/engine/guest/pmu_wakeups.hpp"
 #include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/window_probes.hpp"
 
 namespace tally::engine::guest {
 namespace {
@@ -117,8 +118,10 @@ bool can_be_sampled(const WantedEvent& wanted, u32 row) {
   }
   if (settings().pmu.event[row].is_cycles && settings().pmu.event[row].cycles_weight != 1) return false;
   if ((attr.sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 && !can_record_branches(attr.branch_sample_type)) return false;
-  if (!can_overflow(row)) note_lack(channel::pmu_lacks_countdown);
-  return can_overflow(row);
+  if (can_overflow(row)) return true;
+  if (own_records.countdowns == channel::window_trigger_limit && !instrument::windows_on())
+    note_lack(channel::pmu_lacks_countdown);
+  return false;
 }
 
 bool is_led_by_samples(const WantedEvent& wanted) {
@@ -321,7 +324,7 @@ s64 change_period(PmuOpenEvent& e, u64 from) {
 s64 control_pmu_event(Thread* t) {
   const u64* const g = t->gpr;
   const u32 request = static_cast<u32>(g[rsi]);
-  return with_known_event(t, g[rdi], [&](u32 event) -> s64 {
+  const auto control = [&](u32 event) -> s64 {
     PmuOpenEvent& controlled = pmu_event(event);
     const auto change = [&](auto f) -> s64 {
       if (!are_known(controlled.leader)) return -EOPNOTSUPP;
@@ -384,7 +387,15 @@ s64 control_pmu_event(Thread* t) {
       case FIOASYNC: return not_of_pmu;  // of any file
       default: return -ENOTTY;
     }
-  });
+  };
+  switch (request) {
+    case PERF_EVENT_IOC_ENABLE:
+    case PERF_EVENT_IOC_DISABLE:
+    case PERF_EVENT_IOC_RESET:
+    case PERF_EVENT_IOC_REFRESH:
+    case static_cast<u32>(PERF_EVENT_IOC_PERIOD): return with_known_event(t, g[rdi], control);
+    default: return with_event(t, g[rdi], control);
+  }
 }
 
 void pmu_events_switched(Thread* t, bool is_on) {

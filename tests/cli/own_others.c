@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 // What the others do, in memory that all share: each round has a million instructions, two for each cycle at least.
-static struct { volatile int tid, rounds_wanted, rounds_done; } * shared;
+static struct {
+  volatile int tid, rounds_wanted, rounds_done;
+}* shared;
 
 static void* run_rounds(void* unused) {
   shared->tid = (int)syscall(SYS_gettid);

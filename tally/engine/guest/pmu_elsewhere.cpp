@@ -84,9 +84,8 @@ Answers ask_for_counts(u32 leader, u32 round) {
     const channel::Thread& record = records().thread(c.thread);
     records().process(record.process).counts_for_others = 1;
     if (round % 8 == 0) call_elsewhere(c.thread);
-    if (answers != Answers::blocked)
-      answers =
-          round == 0 || !(is_in_call(record) || pauses_elsewhere(c.thread)) ? Answers::expected : Answers::blocked;
+    const bool is_blocked = round != 0 && (is_in_call(record) || pauses_elsewhere(c.thread));
+    if (answers != Answers::blocked) answers = is_blocked ? Answers::blocked : Answers::expected;
   });
   return answers;
 }

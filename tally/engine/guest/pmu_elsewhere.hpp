@@ -16,11 +16,7 @@ struct NamedThread {
 NamedThread thread_named(Thread* t, s32 pid);
 
 /// Asks for the counts of a group that are not known, in each round of a wait. The caller holds the lock.
-enum class Answers {
-  known,
-  expected,
-  blocked /* by a stop, or by a system call that began before the first question */
-};
+enum class Answers { known, expected, blocked /* by a stop or an earlier system call */ };
 Answers ask_for_counts(u32 leader, u32 round);
 /// Whether all of them are known, and can be changed.
 bool are_known(u32 leader);
@@ -38,15 +34,13 @@ void continue_after_call(const Thread* t);
 /// As with_event(), after the threads of other processes had some time to count.
 template <class F>
 s64 with_known_event(Thread* t, u64 number, F f) {
-  constexpr u64 pause_us = 50, patience_us = 1'000'000, patience_with_call_us = 5'000;
+  constexpr u32 pause_us = 50, most_rounds = 1'000'000 / pause_us, most_if_blocked = 5'000 / pause_us;
   for (u32 round = 0;; round++) {
     bool waits = false;
-    const u64 waited_us = round * pause_us;
     const s64 r = with_event(t, number, [&](u32 event) -> s64 {
       const u32 leader = pmu_event(event).leader;
       const Answers answers = ask_for_counts(leader, round);
-      waits =
-          answers != Answers::known && waited_us < (answers == Answers::expected ? patience_us : patience_with_call_us);
+      waits = answers != Answers::known && round < (answers == Answers::expected ? most_rounds : most_if_blocked);
       if (waits) return 0;
       const s64 result = f(event);
       forget_counts(leader);

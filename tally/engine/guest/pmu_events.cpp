@@ -388,14 +388,9 @@ s64 control_pmu_event(Thread* t) {
       default: return -ENOTTY;
     }
   };
-  switch (request) {
-    case PERF_EVENT_IOC_ENABLE:
-    case PERF_EVENT_IOC_DISABLE:
-    case PERF_EVENT_IOC_RESET:
-    case PERF_EVENT_IOC_REFRESH:
-    case static_cast<u32>(PERF_EVENT_IOC_PERIOD): return with_known_event(t, g[rdi], control);
-    default: return with_event(t, g[rdi], control);
-  }
+  // The requests up to this one switch, reset or sample what is counted.
+  constexpr u32 numbers = 0xff, last = PERF_EVENT_IOC_PERIOD & numbers;
+  return (request & numbers) <= last ? with_known_event(t, g[rdi], control) : with_event(t, g[rdi], control);
 }
 
 void pmu_events_switched(Thread* t, bool is_on) {

@@ -1,5 +1,7 @@
 #include "tally/engine/guest/pmu_elsewhere.hpp"
 
+#include <initializer_list>
+
 #include "tally/engine/decimal.hpp"
 #include "tally/engine/guest/pmu_overflows.hpp"
 
@@ -113,26 +115,11 @@ void answer_others(const Thread* t) {
 }
 
 bool may_wait(u32 call) {
-  switch (call) {
-    case SYS_poll:
-    case SYS_ppoll:
-    case SYS_select:
-    case SYS_pselect6:
-    case SYS_epoll_wait:
-    case SYS_epoll_pwait:
-    case SYS_accept:
-    case SYS_accept4:
-    case SYS_recvfrom:
-    case SYS_nanosleep:
-    case SYS_clock_nanosleep:
-    case SYS_futex:
-    case SYS_wait4:
-    case SYS_waitid:
-    case SYS_pause:
-    case SYS_rt_sigtimedwait:
-    case SYS_rt_sigsuspend: return true;
-    default: return false;
-  }
+  for (const int waits : {SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6, SYS_epoll_wait, SYS_epoll_pwait, SYS_accept,
+                          SYS_accept4, SYS_recvfrom, SYS_nanosleep, SYS_clock_nanosleep, SYS_futex, SYS_wait4,
+                          SYS_waitid, SYS_pause, SYS_rt_sigtimedwait, SYS_rt_sigsuspend})
+    if (call == static_cast<u32>(waits)) return true;
+  return false;
 }
 
 void count_before_call(const Thread* t) {

@@ -193,8 +193,8 @@ BENCHMARK_MAIN();
   const Finished slower = bench({"-o", "new", "--baseline", "old"});
   EXPECT_EQ(slower.code(), 1) << slower.out << slower.err;
   for (const char* const name : {"once", "thread", "child"})
-    EXPECT_TRUE(std::regex_search(slower.out,
-                                  std::regex(std::string("loops.") + name + R"( .* \+(8|9|10)\.[0-9]+ % +1% +(failed|undecided))")))
+    EXPECT_TRUE(std::regex_search(
+        slower.out, std::regex(std::string("loops.") + name + R"( .* \+(8|9|10)\.[0-9]+ % +1% +(failed|undecided))")))
         << name << slower.out;
   EXPECT_TRUE(std::regex_search(slower.out, std::regex("loops.first .* 0 +1% +passed"))) << slower.out;
   EXPECT_TRUE(std::regex_search(slower.out, std::regex(R"(loops.differs .* \+5\.[0-9]+ % +1% +failed)"))) << slower.out;

@@ -120,14 +120,15 @@ std::vector<RegionResult> regions_of(const result::Stat& stat) {
   return {};
 }
 
-bool has_others(const result::Stat& stat) {
+bool has_others(const result::Stat& stat, const Framework& framework) {
   const result::Run& run = stat.runs.front();
   const std::vector<RegionResult> regions = regions_of(stat);
   const auto entered =
       std::ranges::find_if(regions, [](const RegionResult& candidate) { return candidate.all.entries > 0; });
   if (entered == regions.end()) return false;
   return run.process_count.value_or(1) > 1 ||
-         run.thread_count.value_or(1) > std::max<std::int64_t>(1, std::ssize(entered->threads));
+         (!framework.has_threads &&
+          run.thread_count.value_or(1) > std::max<std::int64_t>(1, std::ssize(entered->threads)));
 }
 
 void keep_events_only(result::Stat& stat, const Benchmark& benchmark, bool is_single_threaded) {
@@ -224,7 +225,7 @@ Result<bool> keep_loop(result::Stat& stat, const Benchmark& benchmark, std::stri
     return !count;
   });
   // Python's tests run in a process of their own.
-  if (!loop->has_equal_entries && has_others(stat))
+  if (!loop->has_equal_entries && has_others(stat, framework))
     for (result::Event& event : stat.events) {
       event.total.count.trust = Trust::partial;
       event.total.count.reason = "the program has threads or processes that do not run the loop themselves";

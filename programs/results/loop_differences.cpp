@@ -61,7 +61,6 @@ class Differences {
     if (entered_region(regions_of(small->once.stat)) == nullptr)
       return fail(Code::cannot_measure, "the program did not reach the benchmark");
     const bool is_of_all = has_others(small->once.stat, *benchmark_.framework);
-    const LoopReport& report = small->twice.report;
     if (small->iterations() == 0) return of_fixed_repetitions(*small, is_of_all);
     // A single iteration: it may only be so long because of what is executed once.
     length.seconds = small->iterations() > 1 ? 2 * length.seconds : 1.5 * small->once.report.first_seconds;

@@ -73,7 +73,7 @@ TEST(BenchSuite, says_where_it_is_wrong) {
   EXPECT_EQ(error_of("[[benchmark]]\nname = \"a\"\n"), "s.toml:1: 'a' has no command");
   EXPECT_EQ(error_of("\nrepeats = 0\n"), "s.toml:2: unknown key 'repeats'");
   EXPECT_EQ(error_of("[defaults]\nrepeats = 0\n"), "s.toml:2: 'repeats' is not a number above 0");
-  EXPECT_EQ(error_of("[defaults]\ntimeout = \"1s\"\n"), "s.toml:2: 'timeout' is not a number of seconds above 0");
+  EXPECT_EQ(error_of("[defaults]\ntimeout = \"1s\"\n"), "s.toml:2: 'timeout' is not a whole number of seconds above 0");
   EXPECT_EQ(
       error_of("[[benchmark]]\nname = \"a\"\ncommand = [\"a\"]\n[[benchmark]]\nname = \"a\"\ncommand = [\"a\"]\n"),
       "s.toml:4: two benchmarks are called 'a'");

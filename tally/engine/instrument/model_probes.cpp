@@ -296,6 +296,7 @@ void models_close(Thread* t) { publish_mark(t, last_of_ring); }
 
 void models_after_fork() {
   llc_lock = Lock{};
+  watch_after_fork();
   sites_after_fork();
 }
 

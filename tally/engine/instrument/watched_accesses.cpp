@@ -15,23 +15,22 @@ constexpr u32 not_compared = 96;
 
 ForwardedLoad* loads;  // a hash table by `pc`; null if cycles are not requested
 u32 load_count;
+Lock loads_lock;
 
 models::Access access_of(const WatchedAccess& access) { return static_cast<models::Access>(access.word & 0xff); }
 bool stores(const WatchedAccess& access) { return models::purpose_of(access_of(access)) != models::Access::load; }
 
 /// Returns the address of the instruction whose probe continues there, or in a stub that may load a register and jumps
-/// back to the probe; 0 if it is unknown. The caller holds cache_lock, and ensures that the code was not discarded.
+/// back to the probe; 0 if its code was discarded.
 u64 instruction_of(u64 address) {
   constexpr u8 in_gs = 0x65, load_bytes = 9, jump = 0xe9;
+  const u8* code = reinterpret_cast<const u8*>(address);
+  if (*code == in_gs) code += load_bytes;
+  s32 distance = 0;
+  copy(&distance, code + 1, sizeof distance);
+  if (*code == jump) address = reinterpret_cast<u64>(code) + 5 + static_cast<u64>(static_cast<s64>(distance));
   CacheLocation location;
-  if (!locate(address, location)) {
-    const u8* code = reinterpret_cast<const u8*>(address);
-    if (*code == in_gs) code += load_bytes;
-    s32 distance = 0;
-    copy(&distance, code + 1, sizeof distance);
-    const u64 back = reinterpret_cast<u64>(code) + 5 + static_cast<u64>(static_cast<s64>(distance));
-    if (*code != jump || !locate(back, location)) return 0;
-  }
+  if (!locate(address, location)) return 0;
   const InstructionMapping* mapping = location.place;
   if (mapping->offset < location.offset && location.index + 1 < location.trace->place_count) mapping++;
   return location.trace->pc + static_cast<u64>(static_cast<s64>(mapping->pc));
@@ -106,6 +105,8 @@ void watch_init() {
     loads = reinterpret_cast<ForwardedLoad*>(try_reserve(load_limit * sizeof *loads, read_write));
 }
 
+void watch_after_fork() { loads_lock = Lock{}; }
+
 std::span<const ForwardedLoad> forwarded_loads() { return {loads, loads == nullptr ? 0 : load_limit}; }
 
 TALLY_NO_SAVES __attribute__((noinline)) void watch_at_times(Thread* t) {
@@ -117,7 +118,6 @@ TALLY_NO_SAVES __attribute__((noinline)) void watch_at_times(Thread* t) {
   const CompilersFlags flags;
   each_line(t, [](WatchedLine& entry) { entry = {no_line, entry.probed}; });
   watched.count = 0;
-  watched.generation = cache_generation();
   m.watching = 1;
 }
 
@@ -130,9 +130,8 @@ TALLY_NO_SAVES __attribute__((noinline)) void watch_access(Thread* t, u64 addres
     if (entry.probed == no_line) entry.probed = entry.last;
   });
   model_thread(t)->watching = 0;
-  Guard guard(cache_lock);
-  if (cache_is_damaged() || watched.generation != cache_generation()) return;
   find_instructions(watched);
+  Guard guard(loads_lock);
   compare_with_stores(watched);
 }
 

@@ -17,7 +17,7 @@ inline constexpr u32 watched_at_a_time = 512;
 
 /// A thread's watched accesses.
 struct WatchedAccesses {
-  u32 count, blocks, generation;  // `blocks` of records and outcomes were processed; of the code cache at the start
+  u32 count, blocks;  // `blocks` of records and outcomes were processed so far
   WatchedAccess list[watched_at_a_time];
 };
 
@@ -46,6 +46,8 @@ void watch_init();
 TALLY_NO_SAVES void watch_at_times(Thread* t);
 /// Adds an access of a thread that is watched.
 TALLY_NO_SAVES void watch_access(Thread* t, u64 address, u32 word);
+/// Called in the child of a fork.
+void watch_after_fork();
 /// The loads that were seen; those with `pc` 0 are free. The caller holds cache_lock.
 std::span<const ForwardedLoad> forwarded_loads();
 

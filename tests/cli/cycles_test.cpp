@@ -143,19 +143,6 @@ TEST(Cycles, of_mispredictions_depend_on_the_code_after_them) {
   EXPECT_GT(event_of(result, "cycles-mispredicts:u")["value"].get<double>(), 1.15 * 22 * misses);
 }
 
-// Additions to K counters in turn take 2 cycles with the code around them; the sums of two, 7 cycles each (measured on
-// a Zen 5, 2026-11-30), take 3.5. Only the addresses that the engine watches make the difference.
-TEST(Cycles, of_loads_depend_on_the_stores_before_them) {
-  const auto cycles = [](const char* bins) {
-    const json result = run({"--repeatable", "-e", "cycles"}, {std::string(TALLY_BUILD) + "/bins", bins}, "zen5");
-    return event_of(result, "cycles:u")["value"].get<double>() / 1e6;
-  };
-  const double independent = cycles("64");
-  EXPECT_NEAR(cycles("1"), independent, 0.01) << "renamed";
-  EXPECT_NEAR(cycles("2"), independent + 1.5, 0.01);
-  EXPECT_NEAR(cycles("3"), independent + 1.0 / 3, 0.05);
-}
-
 // Of string instructions, the core knows the kind, and the caches count the bytes.
 TEST(Cycles, of_repeated_string_instructions_depend_on_their_length) {
   const TemporaryFile model("mine.model", "model mine\nl1d size=32K ways=8\ncore zen4\n");

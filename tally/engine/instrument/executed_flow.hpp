@@ -10,9 +10,9 @@
 #include "tally/engine/instrument/core_code.hpp"
 #include "tally/engine/instrument/core_cycles.hpp"
 #include "tally/engine/instrument/core_steps.hpp"
-#include "tally/engine/instrument/forwarded_steps.hpp"
 #include "tally/engine/instrument/kept_schedules.hpp"
 #include "tally/engine/instrument/model_probes.hpp"
+#include "tally/engine/instrument/watched_accesses.hpp"
 #include "tally/engine/models/core/core_flow.hpp"
 #include "tally/engine/models/core/restart_waits.hpp"
 #include "tally/engine/translate/absent_code.hpp"
@@ -133,7 +133,7 @@ class ExecutedFlow final : public models::CoreSource {
         !marks_.init(block_count_) || !spent_.init(block_count_) || !lasts_.init(block_count_) ||
         !beginnings_.init(block_count_))
       return false;
-    forwards_ = set_forwarded_loads(steps_, bytes_);
+    find_forwarded();
     make_blocks();
     for (u32 i = 0; i < edge_count_; i++)
       edges_[i] = {steps_[edges_[i].from].block, steps_[edges_[i].to].block, edges_[i].count};
@@ -342,6 +342,32 @@ class ExecutedFlow final : public models::CoreSource {
     }
   }
 
+  /// Sets what was seen of loads and of the stores before them. Those by the stack or frame pointer are left out: the
+  /// core follows these.
+  void find_forwarded() {
+    const auto code_of = [this](const Step& step) {
+      Instruction in;
+      bool readable = false;
+      return read_instruction(bytes_, step.pc, in, readable) ? core_code(in) : models::CoreInstruction{};
+    };
+    const auto is_in_frame = [](const models::SymbolicAddress& at) {
+      return at.index == models::no_register &&
+             (at.base == models::first_general + rsp || at.base == models::first_general + rbp);
+    };
+    for (const ForwardedLoad& each : forwarded_loads()) {
+      const models::Forwarding seen = each.forwarding();
+      if (seen.share == 0) continue;
+      Step *const load = steps_.find(each.pc), *const store = steps_.find(each.store);
+      if (load == nullptr || store == nullptr || (is_in_frame(code_of(*load).at) && is_in_frame(code_of(*store).at)))
+        continue;
+      // The same name wherever the program is in memory.
+      const u32 name = 1 + channel::hash_below(store->pc % page_bytes, 255);
+      store->forwarding.store = static_cast<u8>(name);
+      load->forwarding = {load->forwarding.store, static_cast<u8>(name), seen.distance, seen.share};
+      forwards_ = true;
+    }
+  }
+
   void make_blocks() {
     for (u32 i = 0, n = 0; i < steps_.size(); i++)
       if (steps_[i].begins) beginnings_[n++] = i;
@@ -477,7 +503,7 @@ class ExecutedFlow final : public models::CoreSource {
   const u64* executed_;
   const Missed& missed_;
   bool forwards_ = false;  // an instruction has a Forwarding
-  u64 waits_ = 0;          // cycles of mispredicted branches for loads
+  u64 waits_ = 0;  // cycles of mispredicted branches for loads
   KeptSchedules* schedules_;
   Steps steps_;
   Code bytes_;

@@ -92,8 +92,8 @@ static_assert(offsetof(ModelThread, argument) == 0x18 && offsetof(ModelThread, a
               offsetof(ModelThread, repeat_rdi) == 0xd0 && offsetof(ModelThread, next_note) == 0xd8 &&
               offsetof(ModelThread, site) == 0x38 && offsetof(ModelThread, spilled_flags) == 0xe0 &&
               offsetof(ModelThread, next_outcome) == 0xe8 && offsetof(ModelThread, spill_page) == 0xf0 &&
-              offsetof(ModelThread, watching) == 0xf8 && offsetof(ModelThread, kept) == 0x100 &&
-              models_at + sizeof(ModelThread) <= 0x1200);
+              offsetof(ModelThread, watching) == 0xf8 &&
+              offsetof(ModelThread, kept) == 0x100 && models_at + sizeof(ModelThread) <= 0x1200);
 
 /// Tables that generated code probes: offsets from the GS base, between the thread's record and its jump table.
 enum ModelLayout : u32 {

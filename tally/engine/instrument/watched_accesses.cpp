@@ -8,7 +8,7 @@ namespace tally::engine::instrument {
 namespace {
 
 constexpr u32 load_limit = 4096, last_stores = 256;
-/// Accesses are watched after each of the first blocks, then after every `pause_blocks`.
+/// Blocks after which accesses are watched: the first ones, and then each of so many.
 constexpr u32 first_blocks = 4, pause_blocks = 64;
 /// The first accesses only show what was stored before.
 constexpr u32 not_compared = 96;
@@ -29,11 +29,11 @@ u64 instruction_of(u64 address) {
   s32 distance = 0;
   copy(&distance, code + 1, sizeof distance);
   if (*code == jump) address = reinterpret_cast<u64>(code) + 5 + static_cast<u64>(static_cast<s64>(distance));
-  CacheLocation location;
-  if (!locate(address, location)) return 0;
-  const InstructionMapping* mapping = location.place;
-  if (mapping->offset < location.offset && location.index + 1 < location.trace->place_count) mapping++;
-  return location.trace->pc + static_cast<u64>(static_cast<s64>(mapping->pc));
+  CacheLocation found;
+  if (!locate(address, found)) return 0;
+  const InstructionMapping* place = found.place;
+  if (place->offset < found.offset && found.index + 1 < found.trace->place_count) place++;
+  return found.trace->pc + static_cast<u64>(static_cast<s64>(place->pc));
 }
 
 void find_instructions(WatchedAccesses& watched) {
@@ -113,8 +113,7 @@ TALLY_NO_SAVES __attribute__((noinline)) void watch_at_times(Thread* t) {
   ModelThread& m = *model_thread(t);
   WatchedAccesses& watched = cold_models_of(t)->watched;
   const u32 blocks = watched.blocks++;
-  if (loads == nullptr || !model_plan.l1d || m.watching != 0 || (blocks >= first_blocks && blocks % pause_blocks != 0))
-    return;
+  if (loads == nullptr || !model_plan.l1d || m.watching != 0 || (blocks >= first_blocks && blocks % pause_blocks != 0)) return;
   const CompilersFlags flags;
   each_line(t, [](WatchedLine& entry) { entry = {no_line, entry.probed}; });
   watched.count = 0;

@@ -33,8 +33,7 @@ struct ForwardedLoad {
     if (forwarded < least) return {};
     const u32 share = (forwarded * whole + seen / 2) / seen;
     // Of another store once in sixteen times, or at another distance: no core predicts which value it is.
-    const bool is_last =
-        share == whole && distances - forwarded <= forwarded / 16 && votes >= forwarded - forwarded / 8;
+    const bool is_last = share == whole && distances - forwarded <= forwarded / 16 && votes >= forwarded - forwarded / 8;
     const u32 distance = is_last ? 0 : (distances + forwarded / 2) / forwarded;
     return {0, 0, static_cast<u8>(distance), static_cast<u8>(share)};
   }

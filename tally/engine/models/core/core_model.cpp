@@ -2,16 +2,27 @@
 
 #include <bit>
 
-#include "tally/engine/models/core/named_stores.hpp"
-
 namespace tally::models {
 namespace {
 
 constexpr Timing not_known = {};
 constexpr std::int32_t most_window = 256;  // of all cores, in cycles
 
-// std::max() needs floating point, which the engine lacks.
+// std::max() would add floating point, which the engine's build does not support.
 constexpr std::int32_t larger(std::int32_t a, std::int32_t b) { return a > b ? a : b; }
+
+// Vectors, x87 and masks.
+bool is_vector(Register r) { return r >= first_x87 && r < carry_register; }
+
+// Whether an instruction waits in the schedulers of vectors and masks, which have room for as much as the reorder
+// buffer together with the queue before them.
+bool is_of_vectors(const CoreInstruction& instruction) {
+  for (const Register r : instruction.results)
+    if (is_vector(r)) return true;
+  for (const Register r : instruction.sources)
+    if (is_vector(r)) return true;
+  return false;
+}
 
 // One run of a code region. Times are relative to its start until finish().
 class Run {
@@ -25,13 +36,13 @@ class Run {
         chained_(state.chained),
         fetched_(state.fetched),
         fetch_joins_(state.fetch_joins),
-        stack_moved_(state.stack_moved),
-        named_(state) {
+        stack_moved_(state.stack_moved) {
     for (unsigned i = 0; i < registers; ++i) ready_[i] = state.ready[i];
     for (unsigned i = 0; i < units; ++i) free_[i] = state.free[i];
     for (unsigned i = 0; i < recent_stores; ++i) {
       stores_[i] = {state.stores[i].at, state.stores[i].ready, state.stores[i].end};
       follow(stores_[i].at);
+      named_[i] = {state.named[i].ready, state.named[i].name};
     }
   }
 
@@ -99,9 +110,10 @@ class Run {
     };
     for (unsigned i = 0; i < registers; ++i) state.ready[i] = at_end(ready_[i]);
     for (unsigned i = 0; i < units; ++i) state.free[i] = at_end(free_[i]);
-    for (unsigned i = 0; i < recent_stores; ++i)
+    for (unsigned i = 0; i < recent_stores; ++i) {
       state.stores[i] = {stores_[i].at, at_end(stores_[i].ready), at_end(stores_[i].end)};
-    named_.finish(state, at_end);
+      state.named[i] = {named_[i].name != 0 ? at_end(named_[i].ready) : std::int16_t{0}, named_[i].name};
+    }
     return front_;
   }
 
@@ -109,6 +121,11 @@ class Run {
   struct Stored {
     SymbolicAddress at;
     std::int32_t ready, end;  ///< as in RecentStore
+  };
+
+  struct Named {
+    std::int32_t ready;
+    std::uint8_t name;  ///< as in NamedStore
   };
 
   struct Loaded {
@@ -171,13 +188,16 @@ class Run {
   // When the value of a load is there that reads from a store by other registers, or by these with other values, in
   // some executions: the mean.
   Loaded by_other_registers(const CoreInstruction& instruction, const Loaded& usual) const {
-    const std::int32_t* const stored = named_.find(instruction.forwarding);
-    if (stored == nullptr) return usual;
-    if (instruction.forwarding.distance == 0 && renames(instruction))
-      return {larger(*stored, earliest_), Cause::forwarding};
-    const std::int32_t later = *stored + forward(instruction) * ticks_per_cycle - usual.ready;
-    const std::int32_t mean = later * instruction.forwarding.share / Forwarding::whole;
-    return later > 0 ? Loaded{usual.ready + mean, Cause::forwarding} : usual;
+    const Forwarding& seen = instruction.forwarding;
+    if (seen.from == 0) return usual;
+    unsigned left = seen.distance + (seen.distance == 0);
+    for (unsigned i = 0; i < recent_stores; ++i) {
+      if (named_[i].name != seen.from || --left != 0) continue;
+      if (seen.distance == 0 && renames(instruction)) return {larger(named_[i].ready, earliest_), Cause::forwarding};
+      const std::int32_t later = named_[i].ready + forward(instruction) * ticks_per_cycle - usual.ready;
+      return later > 0 ? Loaded{usual.ready + later * seen.share / Forwarding::whole, Cause::forwarding} : usual;
+    }
+    return usual;
   }
 
   std::uint8_t forward(const CoreInstruction& instruction) const {
@@ -197,9 +217,11 @@ class Run {
   void remember(const CoreInstruction& instruction, std::int32_t ready) {
     const SymbolicAddress& at = instruction.at;
     if (instruction.forwarding.store != 0) {
-      // On a Zen 5 (2026-11-30), additions to memory in turn take 7.0 cycles; a load, an addition and a store 8.0.
+      for (unsigned i = recent_stores - 1; i > 0; --i) named_[i] = named_[i - 1];
+      // On a Zen 5 (2026-11-30), `addl $1, (%rdi,%rax,4)` twice as far as the last one takes 7.0 cycles, and a load, an
+      // addition and a store 8.0.
       const bool joins = core_.store_joins && (instruction.memory & CoreInstruction::loads) != 0;
-      named_.add(ready - (joins ? ticks_per_cycle : 0), instruction.forwarding.store);
+      named_[0] = {ready - (joins ? ticks_per_cycle : 0), instruction.forwarding.store};
     }
     if (at.bytes == 0) return;
     for (unsigned i = recent_stores - 1; i > 0; --i) stores_[i] = stores_[i - 1];
@@ -301,6 +323,12 @@ class Run {
            (reads(jump, flags_register) || reads(jump, carry_register));
   }
 
+  static bool reads(const CoreInstruction& instruction, Register r) {
+    for (const Register source : instruction.sources)
+      if (source == r) return true;
+    return false;
+  }
+
   unsigned slots(const CoreInstruction& instruction, const Timing& timing) const {
     return timing.slots + unsigned((instruction.memory & CoreInstruction::stores) != 0 && store_is_one_more(timing));
   }
@@ -384,7 +412,8 @@ class Run {
     return free_[fetch_unit];
   }
 
-  // Writes a store into the first level: a cycle for each line, which places share in proportion to their distance.
+  // Writes a store into the first level: a cycle for each line. Returns when that is done. Of places in one line only
+  // the distance is known, so they share a line in proportion to it.
   std::int32_t write(const CoreInstruction& instruction) {
     const SymbolicAddress &at = instruction.at, &last = stores_[0].at;
     std::int32_t ticks = cycles_of_port(instruction, core_.store_bytes) * ticks_per_cycle;
@@ -422,7 +451,8 @@ class Run {
     return end;
   }
 
-  // A port works without a pause, but not before `from`. Returns when those that were taken are free again.
+  // A port works without a pause when there is enough to do, but not before `from`. Returns when those that the work
+  // was given to are free again.
   std::int32_t take(const PortUse& use, std::int32_t from, std::int32_t more = 0) {
     std::int32_t end = from;
     for (unsigned i = 0; i < use.cycles; ++i) {
@@ -450,6 +480,7 @@ class Run {
   std::int32_t ready_[registers];
   std::int32_t free_[units];
   Stored stores_[recent_stores];
+  Named named_[recent_stores];
   std::uint64_t followed_ = 0;      ///< registers of their places
   std::int32_t earliest_ = 0;       ///< when this instruction may start
   std::int32_t front_ = 0;          ///< when the last instruction ended
@@ -457,8 +488,7 @@ class Run {
   std::uint8_t fetched_;            ///< as CoreState::fetched
   bool fetch_joins_;                ///< as CoreState::fetch_joins
   bool stack_moved_;                ///< as CoreState::stack_moved
-  NamedStores named_;
-  Register copied_ = no_register;  ///< the result of the last instruction, if that is a move between registers
+  Register copied_ = no_register;   ///< the result of the last instruction, if that is a move between registers
   CoreTimes spent_;
   std::uint32_t aliases_ = 0;
   bool is_fused_ = false;  ///< the next instruction is one operation with the last

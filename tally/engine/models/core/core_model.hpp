@@ -28,8 +28,6 @@ constexpr Register first_vector = 26;    ///< XMM0 … XMM31, of any length: 32
 constexpr Register first_mask = 58;      ///< K0 … : 8
 constexpr Register carry_register = 66;
 constexpr unsigned registers = 67;
-/// Vectors, x87 and masks.
-constexpr bool is_vector(Register r) { return r >= first_x87 && r < carry_register; }
 
 /// Where an access is, by registers: equal places are equal addresses, as long as the registers do not change.
 struct SymbolicAddress {
@@ -71,22 +69,6 @@ struct CoreInstruction {
   bool is_indirect = false;  ///< a jump or call to an address that is not in the instruction; no return
   Forwarding forwarding = {};
 };
-
-constexpr bool reads(const CoreInstruction& instruction, Register r) {
-  for (const Register source : instruction.sources)
-    if (source == r) return true;
-  return false;
-}
-
-/// Whether an instruction waits in the schedulers of vectors and masks, which have room for as much as the reorder
-/// buffer together with the queue before them.
-constexpr bool is_of_vectors(const CoreInstruction& instruction) {
-  for (const Register r : instruction.results)
-    if (is_vector(r)) return true;
-  for (const Register r : instruction.sources)
-    if (is_vector(r)) return true;
-  return false;
-}
 
 /// Execution ports, one bit each, by number. What a bit is, the file of the core says; a unit that is not pipelined (a
 /// divider) is a port as well.
@@ -208,8 +190,8 @@ constexpr unsigned recent_stores = 16;
 
 /// A store from which loads read by other registers.
 struct NamedStore {
-  std::int16_t ready = 0;  ///< its data
-  std::uint8_t name = 0;   ///< Forwarding::store
+  std::int16_t ready = 0;   ///< its data
+  std::uint8_t name = 0;    ///< Forwarding::store
   bool operator==(const NamedStore&) const = default;
 };
 /// For how many cycles after its data is ready a store delays loads 4 KiB away: on a Zen 5 (2026-11-30), a loop of a

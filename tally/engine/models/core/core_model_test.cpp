@@ -262,27 +262,6 @@ TEST(Core, LoadsOfWhichAStoreHasOnlyAPartWaitForEachOther) {
   }
 }
 
-// Cycles of loops on a Zen 5, 2026-11-30: copies of elements from one or two before, additions to elements in turn.
-TEST(Core, LoadsByOtherRegistersWaitForTheStoreThatTheyRead) {
-  const auto cycles = [](std::uint8_t distance, std::uint8_t bytes, std::uint8_t share = Forwarding::whole) {
-    CoreInstruction in = store(r11, r12), out = load(r12, r13);
-    in.at = {.base = r11, .bytes = bytes};
-    out.at = {.base = r13, .bytes = bytes};
-    in.forwarding = {.store = 9};
-    out.forwarding = {.from = 9, .distance = distance, .share = share};
-    return per_iteration({out, in}, zen5_core);
-  };
-  EXPECT_EQ(cycles(1, 1), 7.0);
-  EXPECT_EQ(cycles(2, 4), 3.5);
-  EXPECT_EQ(cycles(0, 1), 7.0) << "bytes are not renamed";
-  EXPECT_LE(cycles(0, 4), 1.0) << "always of the last store: renamed";
-  EXPECT_LT(cycles(1, 4, 1), 7.0) << "one in four";
-  CoreInstruction in_memory = add(no_register, no_register);
-  in_memory.memory = CoreInstruction::loads | CoreInstruction::stores;
-  in_memory.forwarding = {9, 9, 2, Forwarding::whole};
-  EXPECT_EQ(per_iteration({in_memory}, zen5_core), 3.5);
-}
-
 TEST(Core, AComparisonAndItsBranchAreOneOperation) {
   const Code loop{compare(r11), branch(), compare(r12), branch(), nop(), nop(), nop(), nop()};
   EXPECT_EQ(per_iteration(loop, zen4_core), 1.0);

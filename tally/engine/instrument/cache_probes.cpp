@@ -152,12 +152,9 @@ void ModelCode::probe_stable_data(Builder& b, const DataAccess& access, u64 pc, 
 
 /// In a stub: makes the line of the access at register a the most recent one, and records it.
 void ModelCode::note_other_line(Builder& b, Emitter& stub, const DataAccess& access, u64 back) {
-  const bool fixed = access.fixed && !access.fs, watches = model_plan.l1d && model_plan.chases;
-  if (!fixed && (access.bytes > 1 || watches)) {
-    u8 *watched = nullptr, *within = nullptr;
-    if (watches) compare_dword(stub, o_model_watching, 0), watched = jump_if(stub, not_equal);
-    if (model_plan.l1d) within = access.bytes > 1 ? jump_across(stub, access.bytes, equal) : jump_if(stub, -1);
-    if (watched != nullptr) set_jump_target(watched, stub.here());
+  const bool fixed = access.fixed && !access.fs;
+  if (access.bytes > 1 && !fixed) {
+    u8* const within = model_plan.l1d ? jump_across(stub, access.bytes, equal) : nullptr;
     stub.store(a_, o_model_argument);
     ask_lookup(stub, b.arena.to_lookup, word_of(access.what, access.bytes));
     jump_to(stub, back);

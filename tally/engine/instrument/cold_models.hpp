@@ -2,12 +2,15 @@
 /// program's process.
 #pragma once
 #include "tally/engine/context.hpp"
-#include "tally/engine/instrument/watched_accesses.hpp"
+#include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/models/branch/branches.hpp"
 #include "tally/engine/models/branch/missed_branches.hpp"
 #include "tally/engine/models/branch/tage.hpp"
 #include "tally/engine/models/cache/first_levels.hpp"
 #include "tally/engine/models/cache/tlb.hpp"
+
+// Callers of such a function need not save registers: the function saves them.
+#define TALLY_NO_SAVES __attribute__((no_caller_saved_registers))
 
 namespace tally::engine::instrument {
 
@@ -49,7 +52,6 @@ struct ColdModels {
   alignas(notes_room) models::Note note[notes_room / sizeof(models::Note)];
   alignas(notes_room) u32 outcome[notes_room / sizeof(u32)];
   LocatedTables located;
-  WatchedAccesses watched;
   models::FirstLevels first;
   models::LowerLevels lower;
   models::Tlbs tlbs;

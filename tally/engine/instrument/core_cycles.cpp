@@ -43,7 +43,6 @@ void with_total(const u64* executed, const Missed& mispredicted, Schedules sched
 void core_init() {
   if (settings().models.on & channel::model_core)
     summed = reinterpret_cast<u64*>(try_reserve(counters_bytes, PROT_READ | PROT_WRITE));
-  watch_init();
   running_cycles_init();
 }
 

@@ -6,7 +6,7 @@
 
 namespace tally::engine::instrument {
 
-/// An executed instruction. There are many: 48 bytes.
+/// An executed instruction. There are many: 40 bytes.
 struct Step {
   u64 pc;
   u64 executions;
@@ -18,7 +18,6 @@ struct Step {
   bool follows;           // an executed instruction ends before it and continues here
   bool begins;            // it begins a block
   bool leads_by_pointer;  // it jumps or calls by a pointer at a fixed address, whose edge is known
-  models::Forwarding forwarding;
 
   bool falls_through() const { return kind == Kind::plain; }  // only to the next instruction
   bool calls() const { return kind == Kind::call || kind == Kind::call_indirect; }

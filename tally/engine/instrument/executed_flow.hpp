@@ -12,7 +12,6 @@
 #include "tally/engine/instrument/core_steps.hpp"
 #include "tally/engine/instrument/kept_schedules.hpp"
 #include "tally/engine/instrument/model_probes.hpp"
-#include "tally/engine/instrument/watched_accesses.hpp"
 #include "tally/engine/models/core/core_flow.hpp"
 #include "tally/engine/models/core/restart_waits.hpp"
 #include "tally/engine/translate/absent_code.hpp"
@@ -133,7 +132,6 @@ class ExecutedFlow final : public models::CoreSource {
         !marks_.init(block_count_) || !spent_.init(block_count_) || !lasts_.init(block_count_) ||
         !beginnings_.init(block_count_))
       return false;
-    find_forwarded();
     make_blocks();
     for (u32 i = 0; i < edge_count_; i++)
       edges_[i] = {steps_[edges_[i].from].block, steps_[edges_[i].to].block, edges_[i].count};
@@ -207,8 +205,6 @@ class ExecutedFlow final : public models::CoreSource {
       models::CoreInstruction& code = codes_[code_count_++];
       if (!read_instruction(bytes_, pc, in, readable)) continue;
       code = core_code(in);
-      if (const Step* const step = forwards_ ? steps_.find(pc) : nullptr; step != nullptr)
-        code.forwarding = step->forwarding;
       // Across lines, a branch is fetched with its last byte, and others with their first.
       const bool crosses = pc % 64 + in.length > 64, branches = in.kind != Kind::plain;
       // After the last instruction of a block, no other one begins the line.
@@ -342,32 +338,6 @@ class ExecutedFlow final : public models::CoreSource {
     }
   }
 
-  /// Sets what was seen of loads and of the stores before them. Those by the stack or frame pointer are left out: the
-  /// core follows these.
-  void find_forwarded() {
-    const auto code_of = [this](const Step& step) {
-      Instruction in;
-      bool readable = false;
-      return read_instruction(bytes_, step.pc, in, readable) ? core_code(in) : models::CoreInstruction{};
-    };
-    const auto is_in_frame = [](const models::SymbolicAddress& at) {
-      return at.index == models::no_register &&
-             (at.base == models::first_general + rsp || at.base == models::first_general + rbp);
-    };
-    for (const ForwardedLoad& each : forwarded_loads()) {
-      const models::Forwarding seen = each.forwarding();
-      if (seen.share == 0) continue;
-      Step *const load = steps_.find(each.pc), *const store = steps_.find(each.store);
-      if (load == nullptr || store == nullptr || (is_in_frame(code_of(*load).at) && is_in_frame(code_of(*store).at)))
-        continue;
-      // The same name wherever the program is in memory.
-      const u32 name = 1 + channel::hash_below(store->pc % page_bytes, 255);
-      store->forwarding.store = static_cast<u8>(name);
-      load->forwarding = {load->forwarding.store, static_cast<u8>(name), seen.distance, seen.share};
-      forwards_ = true;
-    }
-  }
-
   void make_blocks() {
     for (u32 i = 0, n = 0; i < steps_.size(); i++)
       if (steps_[i].begins) beginnings_[n++] = i;
@@ -376,12 +346,9 @@ class ExecutedFlow final : public models::CoreSource {
       models::CoreBlock& block = blocks_[number];
       block.executions = step->executions;
       block.begin = step->pc;
-      u64 forwarding = 0;
       for (;;) {
         step->block = number;
         block.length++;
-        if (step->forwarding != models::Forwarding{})
-          forwarding = models::mixed(forwarding ^ (step->pc - block.begin), std::bit_cast<u32>(step->forwarding));
         Step* const next = step->falls_through() || step->calls() ? steps_.after(*step) : nullptr;
         if (next != nullptr && next->begins) add_edge(*step, *next, step->executions);
         if (next == nullptr || next->begins) break;
@@ -393,7 +360,6 @@ class ExecutedFlow final : public models::CoreSource {
                    : step->kind == Kind::ret ? models::Operation::ret
                                              : models::Operation::unknown;
       if (schedules_ != nullptr) block.code = code_key_of(block.begin, block.end);
-      if (block.code != 0 && forwarding != 0) block.code = models::mixed(block.code, forwarding);
     }
   }
 
@@ -502,7 +468,6 @@ class ExecutedFlow final : public models::CoreSource {
   const models::CoreTable& core_table_ = core_table();
   const u64* executed_;
   const Missed& missed_;
-  bool forwards_ = false;  // an instruction has a Forwarding
   u64 waits_ = 0;  // cycles of mispredicted branches for loads
   KeptSchedules* schedules_;
   Steps steps_;

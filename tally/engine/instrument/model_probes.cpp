@@ -108,7 +108,11 @@ bool is_page_most_recent(Thread* t, u64 line) {
 /// Accesses one line of data. Returns whether it wrote an access record.
 bool touch_data(Thread* t, ColdModels& r, u64 line, models::Note note) {
   ModelThread& m = *model_thread(t);
-  const bool same_line = !model_plan.l1d || watched_line(t, line).exchange(line, m.watching != 0) == line;
+  bool same_line = true;
+  if (model_plan.l1d) {
+    u64& last = *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at + (line & model_plan.l1d_mask));
+    same_line = std::exchange(last, line) == line;
+  }
   const bool same_page = is_page_most_recent(t, line);
   if (same_line && same_page) return false;
   *m.next_note++ = line | note;
@@ -186,12 +190,8 @@ extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model
     case Ask::noted: drain(t, r); break;
     case Ask::outcomes: drain_outcomes(t, r); break;
     case Ask::access_log: play_access_log(t, r); break;
-    default:
-      access_first(t, r, argument, bytes_of(word), static_cast<Access>(word & 0xff));
-      if (model_thread(t)->watching != 0) watch_access(t, argument, word);
-      return;
+    default: return access_first(t, r, argument, bytes_of(word), static_cast<Access>(word & 0xff));
   }
-  watch_at_times(t);
   const CompilersFlags flags;
   review_at_times(t);
 }
@@ -296,7 +296,6 @@ void models_close(Thread* t) { publish_mark(t, last_of_ring); }
 
 void models_after_fork() {
   llc_lock = Lock{};
-  watch_after_fork();
   sites_after_fork();
 }
 

@@ -7,9 +7,6 @@
 #include "tally/engine/models/access_log.hpp"
 #include "tally/engine/records.hpp"
 
-// Callers of such a function need not save registers: the function saves them.
-#define TALLY_NO_SAVES __attribute__((no_caller_saved_registers))
-
 namespace tally::engine::instrument {
 
 /// Why the model is called: the low byte of its word. Above it are the bytes of an access, the number of a line of
@@ -57,7 +54,6 @@ struct ModelThread {
   u64 spilled_flags;  // 0x1160: the program's flags, as lahf and seto leave them in rax
   u32* next_outcome;  // 0x1168: after the last outcome
   u64 spill_page;     // 0x1170: of the register for a page's set
-  u64 watching;       // 0x1178: whether accesses are watched (watched_accesses.hpp)
   // 0x1180: vectors, masks and registers that an instruction's accesses depend on. Aligned, because the program may
   // enable alignment checks.
   alignas(64) u8 kept[2][64];
@@ -81,7 +77,6 @@ enum ModelOffset : u32 {
   o_model_flags = models_at + 0xe0,
   o_model_outcome = models_at + 0xe8,
   o_model_spill_page = models_at + 0xf0,
-  o_model_watching = models_at + 0xf8,
   o_model_kept = models_at + 0x100,
   o_model_kept_2 = models_at + 0x140,
 };
@@ -92,7 +87,6 @@ static_assert(offsetof(ModelThread, argument) == 0x18 && offsetof(ModelThread, a
               offsetof(ModelThread, repeat_rdi) == 0xd0 && offsetof(ModelThread, next_note) == 0xd8 &&
               offsetof(ModelThread, site) == 0x38 && offsetof(ModelThread, spilled_flags) == 0xe0 &&
               offsetof(ModelThread, next_outcome) == 0xe8 && offsetof(ModelThread, spill_page) == 0xf0 &&
-              offsetof(ModelThread, watching) == 0xf8 &&
               offsetof(ModelThread, kept) == 0x100 && models_at + sizeof(ModelThread) <= 0x1200);
 
 /// Tables that generated code probes: offsets from the GS base, between the thread's record and its jump table.

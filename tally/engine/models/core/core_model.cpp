@@ -42,7 +42,6 @@ class Run {
     for (unsigned i = 0; i < recent_stores; ++i) {
       stores_[i] = {state.stores[i].at, state.stores[i].ready, state.stores[i].end};
       follow(stores_[i].at);
-      named_[i] = {state.named[i].ready, state.named[i].name};
     }
   }
 
@@ -86,7 +85,7 @@ class Run {
     spend(Cause::front_end, front_ - worked);
     for (const Register result : instruction.results)
       if (result != no_register) ready_[result] = done;
-    if ((instruction.memory & CoreInstruction::stores) != 0) remember(instruction, done);
+    if ((instruction.memory & CoreInstruction::stores) != 0) remember(instruction.at, done);
     change_places(instruction);
     if (serializes(instruction.operation)) wait_for_all();
   }
@@ -110,10 +109,8 @@ class Run {
     };
     for (unsigned i = 0; i < registers; ++i) state.ready[i] = at_end(ready_[i]);
     for (unsigned i = 0; i < units; ++i) state.free[i] = at_end(free_[i]);
-    for (unsigned i = 0; i < recent_stores; ++i) {
+    for (unsigned i = 0; i < recent_stores; ++i)
       state.stores[i] = {stores_[i].at, at_end(stores_[i].ready), at_end(stores_[i].end)};
-      state.named[i] = {named_[i].name != 0 ? at_end(named_[i].ready) : std::int16_t{0}, named_[i].name};
-    }
     return front_;
   }
 
@@ -121,11 +118,6 @@ class Run {
   struct Stored {
     SymbolicAddress at;
     std::int32_t ready, end;  ///< as in RecentStore
-  };
-
-  struct Named {
-    std::int32_t ready;
-    std::uint8_t name;  ///< as in NamedStore
   };
 
   struct Loaded {
@@ -161,7 +153,7 @@ class Run {
   Loaded loaded(const CoreInstruction& instruction) {
     const Loaded usual{ready(instruction.address) + load_ticks(instruction), Cause::l1};
     const SymbolicAddress& at = instruction.at;
-    if (at.bytes == 0) return by_other_registers(instruction, usual);
+    if (at.bytes == 0) return usual;
     bool is_alias = false;
     for (unsigned i = 0; i < recent_stores; ++i) {
       const Stored& store = stores_[i];
@@ -182,21 +174,6 @@ class Run {
       return time >= usual.ready ? Loaded{time, Cause::forwarding} : usual;
     }
     aliases_ += is_alias ? 1 : 0;
-    return by_other_registers(instruction, usual);
-  }
-
-  // When the value of a load is there that reads from a store by other registers, or by these with other values, in
-  // some executions: the mean.
-  Loaded by_other_registers(const CoreInstruction& instruction, const Loaded& usual) const {
-    const Forwarding& seen = instruction.forwarding;
-    if (seen.from == 0) return usual;
-    unsigned left = seen.distance + (seen.distance == 0);
-    for (unsigned i = 0; i < recent_stores; ++i) {
-      if (named_[i].name != seen.from || --left != 0) continue;
-      if (seen.distance == 0 && renames(instruction)) return {larger(named_[i].ready, earliest_), Cause::forwarding};
-      const std::int32_t later = named_[i].ready + forward(instruction) * ticks_per_cycle - usual.ready;
-      return later > 0 ? Loaded{usual.ready + later * seen.share / Forwarding::whole, Cause::forwarding} : usual;
-    }
     return usual;
   }
 
@@ -214,15 +191,7 @@ class Run {
     return core_.renames == Renames::without_index && instruction.at.index == no_register && !stores;
   }
 
-  void remember(const CoreInstruction& instruction, std::int32_t ready) {
-    const SymbolicAddress& at = instruction.at;
-    if (instruction.forwarding.store != 0) {
-      for (unsigned i = recent_stores - 1; i > 0; --i) named_[i] = named_[i - 1];
-      // On a Zen 5 (2026-11-30), `addl $1, (%rdi,%rax,4)` twice as far as the last one takes 7.0 cycles, and a load, an
-      // addition and a store 8.0.
-      const bool joins = core_.store_joins && (instruction.memory & CoreInstruction::loads) != 0;
-      named_[0] = {ready - (joins ? ticks_per_cycle : 0), instruction.forwarding.store};
-    }
+  void remember(const SymbolicAddress& at, std::int32_t ready) {
     if (at.bytes == 0) return;
     for (unsigned i = recent_stores - 1; i > 0; --i) stores_[i] = stores_[i - 1];
     stores_[0] = {at, ready, front_};
@@ -480,7 +449,6 @@ class Run {
   std::int32_t ready_[registers];
   std::int32_t free_[units];
   Stored stores_[recent_stores];
-  Named named_[recent_stores];
   std::uint64_t followed_ = 0;      ///< registers of their places
   std::int32_t earliest_ = 0;       ///< when this instruction may start
   std::int32_t front_ = 0;          ///< when the last instruction ended

@@ -40,18 +40,7 @@ struct SymbolicAddress {
   bool operator==(const SymbolicAddress&) const = default;
 };
 
-/// What was seen of an instruction's accesses in a run: whether its loads read what was stored just before.
-struct Forwarding {
-  static constexpr std::uint8_t whole = 4, farthest = 15;
-
-  std::uint8_t store = 0;     ///< a name of its store, from which loads read; 0: none
-  std::uint8_t from = 0;      ///< the name of the store from which its load reads; 0: none
-  std::uint8_t distance = 0;  ///< which of these stores, 1: the last one; at most `farthest`; 0: always the last one
-  std::uint8_t share = 0;     ///< in how many of `whole` executions
-  bool operator==(const Forwarding&) const = default;
-};
-
-/// One instruction for the model: 36 bytes, plain data.
+/// One instruction for the model: 32 bytes, plain data.
 struct CoreInstruction {
   static constexpr std::uint8_t loads = 1, stores = 2;
 
@@ -67,7 +56,6 @@ struct CoreInstruction {
   std::uint32_t by = 0;
   bool begins_line = false;  ///< it is fetched as the first one of a 64-byte line of code
   bool is_indirect = false;  ///< a jump or call to an address that is not in the instruction; no return
-  Forwarding forwarding = {};
 };
 
 /// Execution ports, one bit each, by number. What a bit is, the file of the core says; a unit that is not pipelined (a
@@ -187,13 +175,6 @@ struct RecentStore {
   bool operator==(const RecentStore&) const = default;
 };
 constexpr unsigned recent_stores = 16;
-
-/// A store from which loads read by other registers.
-struct NamedStore {
-  std::int16_t ready = 0;   ///< its data
-  std::uint8_t name = 0;    ///< Forwarding::store
-  bool operator==(const NamedStore&) const = default;
-};
 /// For how many cycles after its data is ready a store delays loads 4 KiB away: on a Zen 5 (2026-11-30), a loop of a
 /// cycle that adds to memory takes 3 to 10 if the store is 1 to 9 iterations before the load, and 1.5 to 2.4 at 10
 /// to 16.
@@ -212,7 +193,6 @@ struct CoreState {
   std::uint64_t loaded = 0;   ///< bit r: the value of register r comes from a load
   std::uint64_t chained = 0;  ///< bit r: from an operation that begins a chain, see Run::reissue()
   RecentStore stores[recent_stores];  ///< the newest first
-  NamedStore named[recent_stores];    ///< the same
   bool operator==(const CoreState&) const = default;
 };
 

@@ -37,8 +37,6 @@ StateName name_of(const CoreState& state, std::uint64_t end) {
     const auto at = [&](unsigned j) { return j < units ? state.free[j] : std::int16_t{0}; };
     name = mixed(name, word(at(i), word(at(i + 1), word(at(i + 2), 0))));
   }
-  for (const NamedStore& store : state.named)
-    if (store.name != 0) name = mixed(name, word(store.ready, store.name));
   bool has_fixed = false;
   for (unsigned i = 0; i < recent_stores; ++i) {
     const SymbolicAddress& at = state.stores[i].at;

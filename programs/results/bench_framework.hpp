@@ -48,7 +48,7 @@ struct Framework {
   std::string_view counted = "1,000 iterations";  ///< what a count is of
   std::int64_t scale = 1000;                      ///< that number
   std::string_view clock = "counted";             ///< for --clock, unless the suite has one; empty: the default
-  bool has_threads = false;                       ///< starts threads of its own, in addition to those of loops
+  bool has_others = false;                        ///< starts threads and processes that run no loops
   bool measures_differences = false;  ///< a count is the difference between runs: read_report(), no timed_loop()
 
   virtual ~Framework() = default;

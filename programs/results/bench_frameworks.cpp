@@ -125,10 +125,9 @@ bool has_others(const result::Stat& stat, const Framework& framework) {
   const std::vector<RegionResult> regions = regions_of(stat);
   const auto entered =
       std::ranges::find_if(regions, [](const RegionResult& candidate) { return candidate.all.entries > 0; });
-  if (entered == regions.end()) return false;
+  if (entered == regions.end() || framework.has_others) return false;
   return run.process_count.value_or(1) > 1 ||
-         (!framework.has_threads &&
-          run.thread_count.value_or(1) > std::max<std::int64_t>(1, std::ssize(entered->threads)));
+         run.thread_count.value_or(1) > std::max<std::int64_t>(1, std::ssize(entered->threads));
 }
 
 void keep_events_only(result::Stat& stat, const Benchmark& benchmark, bool is_single_threaded) {

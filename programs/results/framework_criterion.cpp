@@ -10,7 +10,7 @@ namespace {
 
 class Criterion : public Framework {
  public:
-  Criterion() { name = "criterion", has_threads = true; }
+  Criterion() { name = "criterion", has_others = true; }
   std::vector<std::string> list_arguments() const override { return {"--bench", "--list"}; }
   // "NAME: bench", since Criterion 0.4 "NAME: benchmark".
   std::vector<std::string> benchmarks_in(const std::string& output) const override {

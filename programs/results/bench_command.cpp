@@ -94,6 +94,13 @@ std::vector<std::string> leave_out_new(std::vector<Benchmark>& suite, const fs::
   return only_there;
 }
 
+// One that is only known by its name, for the names of its files.
+Benchmark named(const std::string& name) {
+  Benchmark benchmark;
+  benchmark.name = name;
+  return benchmark;
+}
+
 // Removes earlier results, and writes which benchmarks are counted now, and which the suite no longer has.
 int clear_results(const BenchOptions& options, const std::vector<Benchmark>& suite) {
   for (const Benchmark& benchmark : suite)
@@ -102,8 +109,7 @@ int clear_results(const BenchOptions& options, const std::vector<Benchmark>& sui
   if (const auto written = write_list(options.run.output, suite, !options.only.empty()); !written)
     return report_error(written.error());
   for (const std::string& name : options.no_longer) {
-    Benchmark benchmark;
-    benchmark.name = name;
+    const Benchmark benchmark = named(name);
     if (const auto removed = remove_results(options.run.output, benchmark); !removed)
       return report_error(removed.error());
     const std::string file = failure_file(options.run.output, benchmark);
@@ -124,9 +130,7 @@ Result<void> check_removed(const std::vector<std::string>& removed, const std::v
 // Names without a result in the baseline are harmless: most were removed earlier.
 void mention_unneeded(const std::vector<std::string>& removed, const std::vector<std::string>& only_before) {
   for (const std::string& name : removed) {
-    Benchmark benchmark;
-    benchmark.name = name;
-    if (std::ranges::find(only_before, benchmark.file_name()) == only_before.end())
+    if (std::ranges::find(only_before, named(name).file_name()) == only_before.end())
       say(
           {fmt::format("'removed' names '{}', of which the baseline has no result: delete the name if it is wrong, or "
                        "was removed earlier",
@@ -278,15 +282,11 @@ int run_bench(const std::vector<std::string>& arguments) {
     add_growth(outcomes, *history, comparison::undecided_exit_code(options.run.undecided));
   }
   std::vector<std::string> missing;
-  if (!options.run.baseline.empty() && options.only.empty()) missing = only_in_baseline(options.run.baseline, *suite);
-  if (!options.run.baseline.empty() && options.only.empty()) mention_unneeded(options.removed, missing);
-  std::erase_if(missing, [&](const std::string& file) {
-    return std::ranges::any_of(options.removed, [&](const std::string& name) {
-      Benchmark benchmark;
-      benchmark.name = name;
-      return benchmark.file_name() == file;
-    });
-  });
+  if (!options.run.baseline.empty() && options.only.empty()) {
+    missing = only_in_baseline(options.run.baseline, *suite);
+    mention_unneeded(options.removed, missing);
+    for (const std::string& name : options.removed) std::erase(missing, named(name).file_name());
+  }
   const int printed = print(bench_table(outcomes, missing, linux::terminal_columns(linux::Stream::output)));
   const int written = options.comment.empty() ? exit_ok : write_text(options.comment, bench_comment(outcomes, missing));
   int code = exit_code_of(outcomes);

@@ -33,7 +33,7 @@ struct LoopReport {
   std::int64_t iterations = 0;      ///< of one repetition, in all threads
   std::int64_t all_iterations = 0;  ///< of all repetitions
   int repetitions = 1, threads = 1;
-  double first_seconds = 0, last_seconds = 0;  ///< of the first repetition and of the last one
+  double first_seconds = 0;  ///< of the first repetition
 };
 
 /// A run of one benchmark.

@@ -223,8 +223,7 @@ Result<bool> keep_loop(result::Stat& stat, const Benchmark& benchmark, std::stri
     event.summary.reset();
     return !count;
   });
-  // Python's tests run in a process of their own.
-  if (!loop->has_equal_entries && has_others(stat, framework))
+  if (has_others(stat, framework))
     for (result::Event& event : stat.events) {
       event.total.count.trust = Trust::partial;
       event.total.count.reason = "the program has threads or processes that do not run the loop themselves";

@@ -83,9 +83,9 @@ std::string comment_section(const BenchOutcome& outcome) {
   const bool is_shown = !outcome.has_run || outcome.code != exit_ok || warns;
   std::string text = fmt::format("### {}\n\n", output::markdown_text(printable(outcome.benchmark->name)));
   if (outcome.growth_decides) text += fmt::format("**tally: {}**\n\n", output::markdown_text(outcome.growth));
-  constexpr std::string_view passed = "**tally: passed: every gate**\n\n";
-  if (is_shown && outcome.growth_decides && outcome.markdown.starts_with(passed))
-    text += outcome.markdown.substr(passed.size()) + "\n";
+  // The verdict on the other gates alone.
+  if (is_shown && outcome.growth_decides && outcome.markdown.starts_with("**tally: passed: every gate"))
+    text += outcome.markdown.substr(outcome.markdown.find("\n\n") + 2) + "\n";
   else if (is_shown && !outcome.markdown.empty())
     text += outcome.markdown + "\n";
   else if (!outcome.text.empty())

@@ -267,11 +267,12 @@ class Runner {
       const auto read = benchmark.framework->read_report(report);
       return read ? Result<LoopSample>({*std::move(stat), *read}) : fail(read.error());
     };
-    const auto before = options_.baseline.empty() ? fail(Code::not_found, "")
-                                                  : report::read_counts(result_in(options_.baseline, benchmark));
+    const bool by_difference = benchmark.framework->measures_differences;
+    const auto before = by_difference && !options_.baseline.empty()
+                            ? report::read_counts(result_in(options_.baseline, benchmark))
+                            : fail(Code::not_found, "");
     const LoopIterations iterations = before ? iterations_of(*before) : LoopIterations();
     for (std::size_t i = 0; kept && !*kept && i < options->size(); ++i) {
-      const bool by_difference = benchmark.framework->measures_differences;
       auto stat = by_difference ? count_differences(benchmark, iterations, run_length) : run(options->at(i), {});
       if (!counted || !outcome.has_run) return counted;
       if (!stat)
@@ -407,8 +408,8 @@ class Runner {
       outcome.text = in_suite_words(verdict);
     outcome.markdown = in_suite_words(output::comparison_markdown(*judged, {}));
     for (const output::ComparedCount& count : judged->comparison.counts)
-      if (const output::ComparedCount* const function = output::largest_growth(judged->comparison, count.event))
-        outcome.largest[count.event] = fmt::format("{} ({})", function->subject, output::change_text(*function));
+      if (std::string function = output::largest_growth(judged->comparison, count.event); !function.empty())
+        outcome.largest[count.event] = std::move(function);
   }
 
   const BenchRun& options_;

@@ -61,8 +61,8 @@ class GoogleBenchmark : public Framework {
         report.threads = static_cast<int>(std::max(1.0, number_of("threads")));
         report.iterations = static_cast<std::int64_t>(iterations);
         report.all_iterations += report.iterations;
-        report.last_seconds = iterations * scale * std::max(number_of("real_time"), number_of("cpu_time"));
-        if (report.repetitions++ == 0) report.first_seconds = report.last_seconds;
+        if (report.repetitions++ == 0)
+          report.first_seconds = iterations * scale * std::max(number_of("real_time"), number_of("cpu_time"));
       }
     if (report.repetitions == 0) return refuse("the program wrote no result of the benchmark");
     return report;

@@ -19,6 +19,7 @@ class Pytest : public Framework {
     counted = "one call";
     scale = 1;
     clock = "";
+    has_others = true;  // each test is a process
   }
   std::vector<std::string> list_arguments() const override {
     return {"--collect-only", "-q", "-p", "no:cacheprovider", "-p", std::string(plugin)};

@@ -61,7 +61,8 @@ class Differences {
     if (entered_region(regions_of(small->once.stat)) == nullptr)
       return fail(Code::cannot_measure, "the program did not reach the benchmark");
     const bool is_of_all = has_others(small->once.stat, *benchmark_.framework);
-    if (small->iterations() == 0) return of_fixed_repetitions(*small, is_of_all);
+    if (small->once.report.repetitions == small->twice.report.repetitions)
+      return of_fixed_repetitions(*small, is_of_all);
     // A single iteration: it may only be so long because of what is executed once.
     length.seconds = small->iterations() > 1 ? 2 * length.seconds : 1.5 * small->once.report.first_seconds;
     auto large = repeat(length);
@@ -72,6 +73,9 @@ class Differences {
       large = repeat(length);
     }
     if (!large) return fail(large.error());
+    if (small->iterations() < 1 || large->iterations() < 1)
+      return fail(Code::cannot_measure, "the number of iterations depends on time too much",
+                  "write Iterations() for the benchmark");
     if (is_of_all && large->iterations() <= small->iterations())
       return fail(Code::cannot_measure, "the benchmark sets Iterations(), and has threads or processes",
                   "remove Iterations()");
@@ -145,7 +149,8 @@ class Differences {
       const auto of_most = value_of(large, name, is_of_all);
       if (!of_least || !of_most) return std::nullopt;
       // The program sets the number of iterations, or modelled misses are less than by chance.
-      if (most <= least || *of_most < *of_least) return per_iterations(*of_most, most, *benchmark_.framework);
+      if (most <= least || *of_most < *of_least)
+        return per_iterations(std::max<std::int64_t>(0, *of_most), most, *benchmark_.framework);
       return per_iterations(*of_most - *of_least, most - least, *benchmark_.framework);
     });
   }

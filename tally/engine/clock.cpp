@@ -81,6 +81,11 @@ u64 vdso_return_after(u64 pc) {
   return pc < vdso_end ? pc : 0;
 }
 
+void pause_for(u64 us) {
+  const u64 pause[2] = {us / 1'000'000, us % 1'000'000 * 1000};
+  kernel(SYS_nanosleep, reinterpret_cast<u64>(pause), 0);
+}
+
 u64 clock_ns() {
   Time time{};
   if (vdso_get_time == nullptr || vdso_get_time(monotonic, &time) != 0)

@@ -13,6 +13,8 @@ void linker_init(u64 base);
 bool is_in_linker(u64 pc);
 /// Returns CLOCK_MONOTONIC.
 u64 clock_ns();
+/// Pauses the thread.
+void pause_for(u64 us);
 /// The program unmaps this range.
 void clock_unmapped(u64 start, u64 end);
 /// Whether the address is in the vdso.

@@ -1,5 +1,6 @@
 #include "tally/engine/stop_the_world.hpp"
 
+#include "tally/engine/clock.hpp"
 #include "tally/engine/context.hpp"
 #include "tally/engine/sharing.hpp"
 
@@ -104,8 +105,7 @@ bool hold_selected(Thread* t, u64 patience_us, Where as, Which which) {
     }
     if (all) return true;
     if (waited_us > patience_us) return false;
-    const u64 pause[2] = {0, pause_us * 1000};
-    kernel(SYS_nanosleep, reinterpret_cast<u64>(pause), 0);
+    pause_for(pause_us);
     waited_us += pause_us;
     if (pause_us < 500) pause_us *= 2;
   }

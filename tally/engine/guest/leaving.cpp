@@ -5,6 +5,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
+#include "tally/engine/clock.hpp"
 #include "tally/engine/context.hpp"
 #include "tally/engine/decimal.hpp"
 #include "tally/engine/engine_addresses.hpp"
@@ -19,11 +20,6 @@ namespace {
 bool leave_requested;  // this process has to leave
 
 constexpr u64 patience_us = 1'000'000;
-
-void pause_for(u64 us) {
-  const u64 pause[2] = {us / 1'000'000, us % 1'000'000 * 1000};
-  kernel(SYS_nanosleep, reinterpret_cast<u64>(pause), 0);
-}
 
 /// struct siginfo as rt_tgsigqueueinfo takes it.
 struct Request {

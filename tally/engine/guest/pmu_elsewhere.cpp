@@ -71,8 +71,7 @@ NamedThread thread_named(Thread* t, s32 pid) {
     if (const u32 thread = thread_elsewhere(pid); thread != 0) return {thread, false, 0};
     if (!is_new_process(pid) || waited_us > patience_us) return {0, false, -EOPNOTSUPP};
     go_out(t);
-    constexpr u64 pause[2] = {0, pause_us * 1000};
-    kernel(SYS_nanosleep, reinterpret_cast<u64>(pause), 0);
+    pause_for(pause_us);
     come_in(t);
   }
 }

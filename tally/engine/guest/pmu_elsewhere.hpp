@@ -2,6 +2,7 @@
 /// can compute what a thread has counted: the thread is asked to, or does so before each system call that waits, once
 /// it was asked.
 #pragma once
+#include "tally/engine/clock.hpp"
 #include "tally/engine/guest/pmu_groups.hpp"
 
 namespace tally::engine::guest {
@@ -25,11 +26,11 @@ void forget_counts(u32 leader);
 
 /// For the threads of this process: counts what others have asked for. They are held, and the caller holds the lock.
 void answer_others(const Thread* t);
-/// Whether a system call is made to wait. Others are too many to count before each.
-bool may_wait(u32 call);
 /// The same for the calling thread before a system call, during which its counts are known. Neither needs the lock.
 void count_before_call(const Thread* t);
 void continue_after_call(const Thread* t);
+/// Whether a system call is made to wait. Others are too many to count before each.
+bool may_wait(u32 call);
 
 /// As with_event(), after the threads of other processes had some time to count.
 template <class F>
@@ -48,8 +49,7 @@ s64 with_known_event(Thread* t, u64 number, F f) {
     });
     if (!waits) return r;
     go_out(t);
-    constexpr u64 pause[2] = {0, pause_us * 1000};
-    kernel(SYS_nanosleep, reinterpret_cast<u64>(pause), 0);
+    pause_for(pause_us);
     come_in(t);
   }
 }

@@ -1,5 +1,6 @@
 #include "tally/engine/guest/pmu_table.hpp"
 
+#include "tally/engine/clock.hpp"
 #include "tally/engine/guest/counted_clock.hpp"
 #include "tally/engine/guest/presented_machine.hpp"
 #include "tally/engine/inherited.hpp"
@@ -234,8 +235,7 @@ void lock_pmu_table() {
       if (has_ended(holder)) continue;
       asked_at_us = 2 * waited_us;
     }
-    constexpr u64 pause[2] = {0, pause_us * 1000};
-    kernel(SYS_nanosleep, reinterpret_cast<u64>(pause), 0);
+    pause_for(pause_us);
     waited_us += pause_us;
     holder = 0;
   }
@@ -382,18 +382,18 @@ bool update_counting(u32 counting, PmuValues& values, Update why) {
   const PmuOpenEvent& e = pmu_event(c.event);
   if (c.thread == 0 || e.is_kernels) return true;
   const bool modelled = is_modelled(row_of(e));
-  const PmuValues::Values& v = values.of(c.thread, modelled);
   if (has_moved(e, c)) {
     if (c.is_on) pmu_event(c.event).is_lost = 1;
     note_residence(c);
   }
   const bool counts = is_counting(e, c) && !c.begins;
-  if (modelled && !v.has_models) {
-    if (thread_here(c.thread) != nullptr) return why == Update::to_read && !is_counting(e, c);
+  if (modelled && thread_here(c.thread) == nullptr) {
     c.begins = c.begins || (why == Update::to_change && !counts);
     return c.known >= channel::PmuKnown::once || !is_counting(e, c) ||
            (c.begins && c.known != channel::PmuKnown::asked);
   }
+  const PmuValues::Values& v = values.of(c.thread, modelled);
+  if (modelled && !v.has_models) return why == Update::to_read && !is_counting(e, c);
   const s64 now = amount_in(e, v), more = counts ? now - c.seen : 0;
   const bool is_later = v.ns > c.seen_ns;
   if (modelled && e.sampling.period != 0) approach(c, more, v.counted.totals.field[channel::instructions]);

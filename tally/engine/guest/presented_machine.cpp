@@ -151,7 +151,7 @@ s64 get_presented_memory(Thread* t) {
   constexpr s32 monotonic = 1;
   constexpr u64 second = 1'000'000'000;
   if (clock_is_counted() && read_clock(t, monotonic, ns)) info.uptime = static_cast<s64>(ns / second);
-  if (!clock_is_counted()) info.uptime = 10'000;  // at which the counted clock starts
+  if (!clock_is_counted()) info.uptime = clock_booted_before / second;
   if (machine_is_fixed()) {
     info.loads[0] = 0;
     info.total = channel::presented_memory;

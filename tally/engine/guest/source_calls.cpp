@@ -88,12 +88,17 @@ u32 common_length(const char* a, const char* b) {
   return n;
 }
 
-/// Whether a file of /sys has a measurement, by its name: memory.current, scaling_cur_freq, cpu.stat, temp1_input.
+/// Whether a file of /sys has a measurement, by the words of its path: memory.current, scaling_cur_freq, cpu.stat,
+/// temp1_input, statistics/rx_bytes.
 bool is_measurement(const char* path) {
-  constexpr char words[][9] = {"cur", "stat", "usage", "pressure", "temp", "_input", "procs"};
-  for (; *path != 0; path++)
+  constexpr char words[][11] = {"cur", "stat", "stats", "statistics", "usage", "pressure", "temp", "input", "procs"};
+  const auto ends = [](char c) { return c == 0 || c == '/' || c == '.' || c == '_'; };
+  for (const char* at = path; *at != 0; at++) {
+    if (at != path && !ends(at[-1])) continue;
+    if (is_equal(at, "current")) return true;  // not current_clocksource
     for (const auto& word : words)
-      if (word[common_length(path, word)] == 0) return true;
+      if (const u32 n = common_length(at, word); word[n] == 0 && ends(at[n])) return true;
+  }
   return false;
 }
 

@@ -358,6 +358,10 @@ Result<Comparable> comparable_of(result::AnyResult any) {
               "`tally compare --help` lists those that can");
 }
 
+bool is_event(const std::string& name, const std::string& event) {
+  return name == event || split_event_name(name).base == event;
+}
+
 void set_threads(Comparable& comparable, std::vector<result::ProfileThread> threads) {
   comparable.is_single_threaded = threads.size() == 1;
   comparable.threads = std::move(threads);

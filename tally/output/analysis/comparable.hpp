@@ -25,6 +25,9 @@ struct ChangedSetting {
 /// The settings that differ, without those that one of the results does not know.
 std::vector<ChangedSetting> changed_settings(const std::vector<Setting>& before, const std::vector<Setting>& after);
 
+/// Whether a full name, "instructions:u", is that of an event with or without its mode.
+bool is_event(const std::string& name, const std::string& event);
+
 /// Sets the threads of a profile, and whether it is only one.
 void set_threads(Comparable& comparable, std::vector<result::ProfileThread> threads);
 

@@ -112,12 +112,11 @@ std::optional<Value> comparable_value(const Measure& one, const Measure& other) 
 
 /// The relative change of the instructions of a program or region.
 std::optional<double> change_of_instructions(const Comparison& comparison, const std::string& subject) {
-  ComparedCount instructions{.event = "instructions", .subject = subject};
-  for (auto [side, value] :
-       {std::pair{comparison.before, &instructions.before}, {comparison.after, &instructions.after}})
+  ComparedCount row{.event = "instructions", .subject = subject};
+  for (auto [side, value] : {std::pair{comparison.before, &row.before}, {comparison.after, &row.after}})
     for (const Measure& measure : side->measures)
       if (measure.subject == subject && is_event(measure.name, "instructions")) *value = measure.value;
-  return instructions.relative_change();
+  return row.relative_change();
 }
 
 /// One quantity of both results. Sets `probability` if it is tested, with the verdict if the sides differ.
@@ -137,7 +136,7 @@ ComparedCount compare_measure(const Comparison& comparison, const Measure& old_m
     row.is_incomparable = true;
     return row;
   }
-  row.instructions = change_of_instructions(comparison, row.subject);
+  if (is_modelled_cycles(row)) row.instructions = change_of_instructions(comparison, row.subject);
   row.measure_before = &old_measure;
   row.measure_after = &new_measure;
   const Trust worse = worst(old_measure.trust, new_measure.trust);

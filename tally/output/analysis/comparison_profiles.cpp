@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "tally/core/count/event_name.hpp"
-#include "tally/output/analysis/gates.hpp"
+#include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/profile_difference.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/analysis/row_growth.hpp"
@@ -166,15 +166,15 @@ class ProfileRows {
     ComparedCount row{.event = difference_.events[e], .subject = name, .unit = total.unit};
     row.before = change.before.counts[e];
     row.after = change.after.counts[e];
+    row.trust = tally::name(trust);
     // Of causes, as these, relative to the whole program.
-    for (std::size_t i = 0; i < difference_.events.size(); ++i) {
+    for (std::size_t i = 0; is_modelled_cycles(row) && i < difference_.events.size(); ++i) {
       if (!is_event(difference_.events[i], "instructions")) continue;
       const Value all = is_event(row.event, "cycles")
                             ? Value(change.before.counts[i])
                             : *before.events[difference_.event_index_before[i]].total.count.value;
       if (all != 0) row.instructions = static_cast<double>(change.by(i)) / static_cast<double>(all);
     }
-    row.trust = tally::name(trust);
     std::string why = different_settings(comparison, trust);
     if (trust == Trust::estimated)
       why = "only the total of an estimate has an error bound: compare modelled cycles of functions";
@@ -191,6 +191,8 @@ class ProfileRows {
     } else {
       decide_by_growth(row, comparison);
     }
+    if (std::string doubt = reason_by_cost(row, comparison); row.is_different && !doubt.empty())
+      leave_undecided(row, std::move(doubt));
     return row;
   }
 

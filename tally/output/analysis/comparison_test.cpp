@@ -9,7 +9,6 @@
 #include "tally/core/stats/portable_random.hpp"
 #include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/gates.hpp"
-#include "tally/output/analysis/runtime_code.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
 #include "tally/output/kit/markdown.hpp"
 
@@ -469,15 +468,6 @@ TEST(ComparisonFormats, escape_underscores_in_pairs_only) {
 }
 
 TEST(ComparisonFormats, have_the_functions_of_the_runtime_in_one_row_of_a_comment) {
-  EXPECT_TRUE(is_runtime_code("/lib/x86_64-linux-gnu/libc.so.6", "memcpy") &&
-              is_runtime_code("prog", "runtime.mallocgc"));
-  EXPECT_FALSE(is_runtime_code("/usr/bin/libcheck", "parse") || is_runtime_code("prog", "runtimes"));
-  for (const char* const path : {"/rustc/5980/library/core/src/lib.rs", "/usr/src/rustc-1.63.0/library/core/src/lib.rs",
-                                 "/rust/deps/hashbrown-0.14.5/src/raw.rs",
-                                 "/home/u/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/lib.rs"})
-    EXPECT_TRUE(is_rust_source(path)) << path;
-  for (const char* const path : {"/usr/src/rustc-plugin/src/main.rs", "/rust/deps/project/src/main.rs", "/rustc.rs"})
-    EXPECT_FALSE(is_rust_source(path)) << path;
   Comparison comparison;
   const Comparable stat = *comparable_of(stat_of({{"instructions:u", {1000}}}));
   comparison.before = comparison.after = &stat;

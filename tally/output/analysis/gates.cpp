@@ -17,11 +17,6 @@
 #include "tally/output/analysis/row_growth.hpp"
 
 namespace tally::output {
-
-bool is_event(const std::string& name, const std::string& event) {
-  return name == event || split_event_name(name).base == event;
-}
-
 namespace {
 
 Error wrong_gate(const std::string& text, const char* what) {

@@ -12,9 +12,6 @@ namespace tally::output {
 /// Parses a gate. Errors: bad_usage with what is wrong.
 Result<Gate> parse_gate(const std::string& text, bool is_hard);
 
-/// Whether a full name, "instructions:u", is that of an event with or without its mode.
-bool is_event(const std::string& name, const std::string& event);
-
 /// Several errors as one: their messages, then their hints, one in each line. `errors` is not empty.
 Error joined_errors(const std::vector<Error>& errors);
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
-#include "tally/output/analysis/gates.hpp"
+#include "tally/output/analysis/comparable.hpp"
 
 namespace tally::output {
 namespace {
@@ -85,8 +85,7 @@ std::string partial_reason(const ComparedCount& row) {
 /// Why a change of modelled cycles, or of a cause of them, may be an error of the model; empty if it is larger than
 /// that, or if instructions changed in the same direction, by a tenth of it or more.
 std::string doubt_of_model(const ComparedCount& row, const Comparison& comparison) {
-  if (row.trust != name(Trust::modelled) || !row.event.starts_with("cycles") || row.is_metric || row.change() == 0)
-    return "";
+  if (!is_modelled_cycles(row) || row.change() == 0) return "";
   double percent = 20;  // of a model that nobody measured: more than the mean error of those that were
   std::string error = "20 %, and the error of this model was not measured";
   Value all = *row.before;
@@ -108,6 +107,10 @@ std::string doubt_of_model(const ComparedCount& row, const Comparison& compariso
 }
 
 }  // namespace
+
+bool is_modelled_cycles(const ComparedCount& row) {
+  return row.trust == name(Trust::modelled) && row.event.starts_with("cycles") && !row.is_metric;
+}
 
 std::string missing_work(const Measure& measure) {
   // The end of the reasons of all backends. How much is missing differs from run to run, or all of it is missing.
@@ -177,9 +180,8 @@ void leave_undecided(ComparedCount& row, std::string reason) {
 
 void decide_by_growth(ComparedCount& row, const Comparison& comparison) {
   const RowGrowth result = growth_of(row, comparison, false);
-  const auto* const why = std::get_if<std::string>(&result.growth);
-  if (std::string reason = why != nullptr ? *why : doubt_of_model(row, comparison); !reason.empty())
-    leave_undecided(row, std::move(reason));
+  if (const auto* const why = std::get_if<std::string>(&result.growth))
+    leave_undecided(row, *why);
   else
     decide(row);
 }

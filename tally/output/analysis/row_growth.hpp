@@ -18,6 +18,9 @@ struct RowGrowth {
 /// Growth of a row that both sides have. `is_relative`: relative to before.
 RowGrowth growth_of(const ComparedCount& row, const Comparison& comparison, bool is_relative);
 
+/// Whether a row is of modelled cycles or of a cause of them: the model's error may hide what instructions show.
+bool is_modelled_cycles(const ComparedCount& row);
+
 /// Why a count lacks work that the program left to processes which tally did not wait for; empty if it does not.
 std::string missing_work(const Measure& measure);
 

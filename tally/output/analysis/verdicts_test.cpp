@@ -5,6 +5,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/comparable.hpp"
+#include "tally/output/analysis/comparison.hpp"
 #include "tally/output/analysis/gates.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
 

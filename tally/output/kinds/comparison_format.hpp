@@ -57,9 +57,9 @@ std::string count_text(const std::optional<Value>& value, const ComparedCount& o
 std::string signed_text(Value value, const ComparedCount& of);
 /// Whether the values of a row are times.
 bool is_time(const ComparedCount& count);
-/// The function whose count of an event grew most; null if none did. The runtime does what programs request, so a
-/// function of the program is preferred unless it explains little.
-const ComparedCount* largest_growth(const Comparison& comparison, const std::string& event);
+/// "parse (+8,000)": the function whose count of an event grew most; empty if none did. The runtime does what programs
+/// request, so a function of the program is preferred unless it explains little.
+std::string largest_growth(const Comparison& comparison, const std::string& event);
 /// The interval of a change: "+1,234 … +1,300"; empty if there is none.
 std::string interval_text(const ComparedCount& count);
 /// The change of a row as text; empty if a value is missing.

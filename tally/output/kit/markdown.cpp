@@ -10,7 +10,6 @@
 #include "tally/core/base/text.hpp"
 
 namespace tally::output {
-
 namespace {
 
 // Which underscores of a text are markup: those before a word, if others after a word follow, and these.

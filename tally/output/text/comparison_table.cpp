@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "tally/core/base/text.hpp"
-#include "tally/output/analysis/gates.hpp"
+#include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
 #include "tally/output/kit/grid.hpp"
@@ -181,13 +181,13 @@ std::string share_of_whole(const Comparison& comparison, const ComparedCount& ro
   return "";
 }
 
-const ComparedCount* largest_growth(const Comparison& comparison, const std::string& event) {
+std::string largest_growth(const Comparison& comparison, const std::string& event) {
   const ComparedCount* named = nullptr;  // the largest are first
   for (const ComparedCount& function : comparison.functions)
     if (function.event == event && function.verdict != Verdict::same && function.growth() > 0 &&
         (named == nullptr || (named->is_runtime && !function.is_runtime && function.growth() * 10 > named->growth())))
       named = &function;
-  return named;
+  return named == nullptr ? "" : fmt::format("{} ({})", named->subject, change_text(*named));
 }
 
 bool JudgedComparison::any(GateResult::State state, bool is_hard) const {
@@ -201,8 +201,8 @@ namespace {
 std::string largest_change(const Comparison& comparison, const GateResult& result) {
   const ComparedCount* const count = result.count;
   if (result.state != GateResult::State::failed || count == nullptr || !count->subject.empty()) return "";
-  const ComparedCount* const named = largest_growth(comparison, count->event);
-  return named == nullptr ? "" : fmt::format("; largest change: {} ({})", named->subject, change_text(*named));
+  const std::string named = largest_growth(comparison, count->event);
+  return named.empty() ? "" : "; largest change: " + named;
 }
 
 // "; instructions:u fell by 49.0 %: is all the work still done?": a passed gate on instructions that fell by more than

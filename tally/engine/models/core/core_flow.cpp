@@ -297,6 +297,7 @@ class Flow {
   // Whether a loop is repeated from the queue of decoded operations: it is short, and left in one of 16 rounds at most.
   template <class After>
   bool is_queued(std::uint32_t begin, const After& after) const {
+    if (core_.loop_queue == 0) return false;
     std::uint64_t length = 0;
     each_of(begin, after, [&](std::uint32_t i) {
       const CoreEdge& edge = edges_[marks_[i].follower - 1];

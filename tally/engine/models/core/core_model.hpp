@@ -114,7 +114,7 @@ struct CoreTable {
   std::uint8_t fetch = 0;           ///< operations of one line of code that are fetched in a cycle, up to a taken
                                     ///< branch; 0: any
   std::uint8_t fetches = 1;         ///< 2: two of one line, or before and after a taken branch, are one cycle's
-  std::uint8_t loop_queue = 0;  ///< operations of a loop that is repeated from the queue of decoded ones, not fetched
+  std::uint8_t loop_queue = 0;  ///< instructions of a loop that is repeated from the queue of decoded ones, not fetched
   std::uint8_t indirect = 0;    ///< cycles in which nothing is fetched after an indirect jump or call
   std::uint8_t returns = 0;     ///< cycles from a return to the next one, at least
   std::uint8_t access_bytes = 64;          ///< most bytes of an access that a port takes in a cycle

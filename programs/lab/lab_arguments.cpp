@@ -81,6 +81,10 @@ Result<void> check_program(const Arguments& arguments) {
     return fail(Code::bad_usage, ways == 0 ? "missing FILE, -e or -i" : "FILE, -e and -i cannot be used together",
                 "tally lab FILE, or tally lab -e 'wrmsr 0x186 0x5300c0; run 100 nop; rdpmc 0'");
   }
+  const bool shows_instructions = options.trace || options.step || !options.time.empty() || !options.breaks.empty();
+  if (options.file.empty() && shows_instructions)
+    return fail(Code::bad_usage, "--trace, --step, --time and --break need FILE: statements print what they do",
+                "put the instructions into a file, such as mine.asm");
   return {};
 }
 

@@ -24,6 +24,11 @@ TEST(LabErrors, a_typing_error_is_reported_with_its_line_and_a_suggestion) {
   EXPECT_FALSE(holds(finished.err, "program.asm:4:")) << finished.err;
 }
 
+TEST(LabErrors, options_that_statements_do_not_have_are_refused) {
+  for (const Words& options : {Words{"--trace"}, Words{"--step"}, Words{"--time", "1..2"}, Words{"--break", "1"}})
+    expect_error(lab(with(options, {"-e", "mov eax, 1"})), 2, {"need FILE: statements print what they do"});
+}
+
 TEST(LabErrors, the_syntax_of_gnu_as_is_recognised) {
   TALLY_NEEDS_NASM();
   expect_error(lab_of("  .globl _start\n_start:\n  mov %eax, %ebx\n"), 2, {"x86 files are in NASM's syntax"});

@@ -68,7 +68,7 @@ std::string perf_words(const event::Explanation& one) {
 }
 
 std::string selector_block(const event::Selector& selector) {
-  Grid grid({{""}, {"bits"}, {"field"}, {"value", Align::right}, {""}});
+  Grid grid({{""}, {"bits"}, {"field"}, {"value", Align::right}, prose_column("")});
   for (const event::FieldValue& field : selector.fields) {
     const std::string bits =
         field.msb == field.lsb ? fmt::format("{}", field.lsb) : fmt::format("{}:{}", field.msb, field.lsb);
@@ -77,7 +77,7 @@ std::string selector_block(const event::Selector& selector) {
               field.text});
   }
   return fmt::format("\n{}{}", line("register", fmt::format("{} = 0x{:X}", selector.name, selector.value)),
-                     grid.text());
+                     grid.text(80));
 }
 
 std::string processors_block(const event::Explanation& one) {

@@ -181,11 +181,11 @@ std::string region_text(const RegionResult& region, std::size_t terminal) {
              {"most", Align::right},
              formula_column("per"),
              trust_column()});
-  for (const RegionEvent& event : region.all.events) {
-    grid.add({event.event.text(), number_or_dash(event.total.value), per_entry_text(event, region.all.entries),
-              number_or_dash(event.least), number_or_dash(event.most), row_metric_text(region.all, event.event),
-              trust_text(event)});
-  }
+  const bool is_one = region.all.entries == 1;  // whose count the total is
+  for (const RegionEvent& event : region.all.events)
+    grid.add({event.event.text(), number_or_dash(event.total.value),
+              is_one ? "" : per_entry_text(event, region.all.entries), is_one ? "" : number_or_dash(event.least),
+              is_one ? "" : number_or_dash(event.most), row_metric_text(region.all, event.event), trust_text(event)});
   text += "\n" + grid.text(terminal) + asked_metrics(region.all, terminal);
   for (const RegionEvent& event : region.all.events) text += histogram_text(event, terminal);
   return text;

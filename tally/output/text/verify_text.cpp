@@ -42,24 +42,18 @@ std::vector<GoalRow> goal_rows(const result::Verify& verify) {
     if (row == rows.end()) row = rows.insert(rows.end(), GoalRow{check.goal, check.what, {}, 0, {}});
     ++row->verdicts[check.verdict];
     row->runs += check.runs;
-    const bool is_listed =
-        std::find(row->inconclusive.begin(), row->inconclusive.end(), check.why) != row->inconclusive.end();
-    if (check.verdict == result::Verdict::inconclusive && !is_listed) row->inconclusive.push_back(check.why);
+    if (check.verdict == result::Verdict::inconclusive) row->inconclusive.push_back(check.why);
   }
   return rows;
 }
 
 // "pass", "FAIL, 3 of 12", "pass, 2 inconclusive".
-std::string verdict_text(const GoalRow& row) {
+std::string verdict_text(GoalRow row) {
   int all = 0;
   for (const auto& [verdict, count] : row.verdicts) all += count;
-  const auto count = [&row](result::Verdict verdict) {
-    const auto found = row.verdicts.find(verdict);
-    return found == row.verdicts.end() ? 0 : found->second;
-  };
-  if (const int failed = count(result::Verdict::fail))
+  if (const int failed = row.verdicts[result::Verdict::fail])
     return all == 1 ? "FAIL" : fmt::format("FAIL, {} of {}", failed, all);
-  const int inconclusive = count(result::Verdict::inconclusive);
+  const int inconclusive = row.verdicts[result::Verdict::inconclusive];
   if (inconclusive == all) return "inconclusive";
   return inconclusive ? fmt::format("pass, {} inconclusive", inconclusive) : "pass";
 }
@@ -79,17 +73,28 @@ std::string failures(const result::Verify& verify, std::size_t width) {
   return text.empty() ? "" : "\n What failed\n" + text;
 }
 
-std::string reasons(const std::vector<GoalRow>& rows, std::size_t width) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
-  for (const GoalRow& row : rows) {
-    for (const std::string& why : row.inconclusive) {
-      auto at = std::find_if(by_reason.begin(), by_reason.end(), [&why](const auto& one) { return one.first == why; });
-      if (at == by_reason.end()) at = by_reason.insert(at, {why, {}});
-      if (std::find(at->second.begin(), at->second.end(), row.goal) == at->second.end()) at->second.push_back(row.goal);
-    }
+// Each reason once, in the order in which they come, with what has it.
+struct WhyNot {
+  std::vector<std::pair<std::string, std::vector<std::string>>> all;
+
+  void add(const std::string& why, const std::string& of) {
+    auto at = std::find_if(all.begin(), all.end(), [&why](const auto& reason) { return reason.first == why; });
+    if (at == all.end()) at = all.insert(at, {why, {}});
+    if (std::find(at->second.begin(), at->second.end(), of) == at->second.end()) at->second.push_back(of);
   }
-  std::string text;
-  for (const auto& [why, goals] : by_reason) text += hanging("   - " + join(goals, ", ") + ": ", why, width);
+
+  std::string text(std::size_t width) const {
+    std::string text;
+    for (const auto& [why, of] : all) text += hanging("   - ", join(of, ", ") + ": " + why, width);
+    return text;
+  }
+};
+
+std::string reasons(const std::vector<GoalRow>& rows, std::size_t width) {
+  WhyNot inconclusive;
+  for (const GoalRow& row : rows)
+    for (const std::string& why : row.inconclusive) inconclusive.add(why, row.goal);
+  const std::string text = inconclusive.text(width);
   return text.empty() ? "" : "\n Inconclusive\n" + text;
 }
 
@@ -119,24 +124,17 @@ Grid grades_grid(const result::Verify& verify, std::size_t column) {
 }
 
 std::string grades(const result::Verify& verify, std::size_t terminal) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> absent;  // by reason
-  for (const result::GradedEvent& graded_event : verify.events) {
-    if (graded_event.grade != EventGrade::absent) continue;
-    auto at = std::find_if(absent.begin(), absent.end(),
-                           [&graded_event](const auto& other) { return other.first == graded_event.why; });
-    if (at == absent.end()) at = absent.insert(at, {graded_event.why, {}});
-    at->second.push_back(graded_event.event.text());
-  }
+  WhyNot absent;
+  for (const result::GradedEvent& graded_event : verify.events)
+    if (graded_event.grade == EventGrade::absent) absent.add(graded_event.why, graded_event.event.text());
   constexpr std::size_t usual_column = 76;
   std::string text = grades_grid(verify, usual_column).text();
   const std::vector<std::string> lines = split(text, '\n');
   if (terminal != 0 &&
       std::any_of(lines.begin(), lines.end(), [&](const std::string& line) { return display_width(line) > terminal; }))
     text = grades_grid(verify, 0).text(terminal);
-  if (!absent.empty()) text += "\n Absent\n";
-  for (const auto& [why, events] : absent)
-    text += hanging("   - ", join(events, ", ") + ": " + why, prose_width(usual_verify_width, terminal));
-  return text;
+  if (!absent.all.empty()) text += "\n Absent\n";
+  return text + absent.text(prose_width(usual_verify_width, terminal));
 }
 
 Json compared_json(const result::ComparedEvent& one) {
@@ -188,12 +186,10 @@ std::string compared_text(const result::Verify& verify, std::size_t terminal) {
               compared_event.left ? thousands(*compared_event.left) : "", added(compared_event.allowed),
               compared_event.verdict == result::Verdict::fail ? "FAIL" : std::string(name(compared_event.verdict))});
   }
-  std::string text = grid.text(terminal);
-  for (const result::ComparedEvent& one : verify.compared) {
-    if (!one.why.empty())
-      text += hanging("   - " + one.event + ": ", one.why, prose_width(usual_verify_width, terminal));
-  }
-  return text;
+  WhyNot unjudged;
+  for (const result::ComparedEvent& one : verify.compared)
+    if (!one.why.empty()) unjudged.add(one.why, one.event);
+  return grid.text(terminal) + unjudged.text(prose_width(usual_verify_width, terminal));
 }
 
 Json check_json(const Check& check) {

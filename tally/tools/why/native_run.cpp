@@ -278,10 +278,12 @@ Count estimated_cycles(const ProcessorTime& time, const std::optional<linux::Mea
                                             : "";
   const std::string used = fmt::format("{}{:.4g} s", of_runs, seconds);
   if (time.sum() < shortest_run)
-    return absent(fmt::format("{} of processor time is too short: the start of a process takes some 1 ms", used));
+    return absent(fmt::format(
+        "{} of processor time is too short: the start of a process takes some 1 ms; measure more work", used));
   if (time.sum() * time.runs + time.others < enough_time)
-    return absent(
-        fmt::format("{} of processor time is too short: it needs 0.2 s, in runs of at most 10 s together", used));
+    return absent(fmt::format(
+        "{} of processor time is too short: it needs 0.2 s, in runs of at most 10 s together; measure more work",
+        used));
   const double start_percent = 100 * Seconds(start_of_process).count() / seconds;
   const double above = unmeasured_percent + 100 * frequency->error;
   const double stolen = Seconds(time.stolen) / time.sum() / time.runs;

@@ -60,9 +60,9 @@ Result<std::string> find_stepper() {
 
 }  // namespace
 
-Nanoseconds stepping_time(std::int64_t instructions) {
+Nanoseconds stepping_time(std::int64_t steps) {
   constexpr std::int64_t ns_each = 20'000;  // measured: 17 to 36 µs on a virtual machine
-  return Nanoseconds(ns_each * instructions);
+  return Nanoseconds(ns_each * steps);
 }
 
 std::optional<Error> Stepped::refuses(const Order& order) const {

@@ -24,7 +24,7 @@ class Stepped final : public Backend {
   std::unique_ptr<Backend> native_;
 };
 
-/// How long it takes to step through N instructions; longer if a REP has many iterations, because each one stops.
-Nanoseconds stepping_time(std::int64_t instructions);
+/// How long it takes to step through N instructions and iterations of REP: each stops.
+Nanoseconds stepping_time(std::int64_t steps);
 
 }  // namespace tally::backend::stepper

@@ -193,6 +193,8 @@ s64 call_and_note(Thread* t) {
   // From here until the change is noted, no thread protects a page there.
   __atomic_store_n(&t->in_call, 1, __ATOMIC_SEQ_CST);
   if (call->before == Before::lift) unwatch_range(a, n);
+  if (call->before == Before::lift || (call->after == After::mapped && (t->gpr[r10] & MAP_FIXED) != 0))
+    begin_replacing(a, n);
   if (call->before == Before::suspend) begin_protecting(a, n);
   const s64 r = call_with_placement(t);
   if (call->after == After::is_protected && r == -ENOMEM) note_protection(a, n, -1);  // a part has changed
@@ -303,6 +305,7 @@ void release_mappings_for_dead(u32 holder) { mappings_lock.release_for_dead(hold
 
 s64 emulate_madvise(Thread* t) {
   const u64* g = t->gpr;
+  if (g[rax] == SYS_madvise && effect_of(g[rdx]) == Advice::drops) begin_replacing(g[rdi], g[rsi]);
   const s64 r = run(t);
   note_changed_mappings();
   // After ENOMEM the advice was applied to the mapped parts.

@@ -53,16 +53,7 @@ class ExecutedAddresses {
   }
   /// Called after the last add(): numbers the addresses in their order, and returns how many there are.
   u32 number() {
-    for (u32 i = 0; i < size_; i++) order_[i] = i;
-    for (u32 gap = size_ / 2; gap != 0; gap /= 2) {  // Shell sort
-      for (u32 i = gap; i < size_; i++) {
-        const u32 moved = order_[i];
-        u32 to = i;
-        for (; to >= gap && pages_[order_[to - gap]].number > pages_[moved].number; to -= gap)
-          order_[to] = order_[to - gap];
-        order_[to] = moved;
-      }
-    }
+    sort_numbers(order_, size_, [this](u32 a, u32 b) { return pages_[a].number < pages_[b].number; });
     u32 count = 0;
     for (u32 i = 0; i < size_; i++) {
       Page& page = pages_[order_[i]];

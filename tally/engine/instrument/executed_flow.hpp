@@ -14,7 +14,7 @@
 #include "tally/engine/instrument/model_probes.hpp"
 #include "tally/engine/models/core/core_flow.hpp"
 #include "tally/engine/models/core/restart_waits.hpp"
-#include "tally/engine/translate/absent_code.hpp"
+#include "tally/engine/translate/past_code.hpp"
 
 namespace tally::engine::instrument {
 
@@ -122,7 +122,7 @@ class ExecutedFlow final : public models::CoreSource {
         });
       });
     };
-    if (limit == 0 || !steps_.init(each_address) || !edges_.init(3 * limit) || !sorted_.init(3 * limit)) return false;
+    if (limit == 0 || !past_.init() || !steps_.init(each_address) || !edges_.init(3 * limit) || !sorted_.init(3 * limit)) return false;
     each_trace([&](const Trace& t) { read_steps(t); });
     steps_.read();
     for (u32 i = 0; i < steps_.size(); i++) follow_pointer(steps_[i]);
@@ -150,7 +150,7 @@ class ExecutedFlow final : public models::CoreSource {
     each_trace([&](const Trace& t) {
       for (u32 s = 0; s < t.segment_count; s++)
         if (const u64 n = executed_[t.number + s]; n != 0)
-          costs[t.number + s].set(segment_cost(t, s, [&](u64 pc) { return cost_of(steps_.find(pc), average); }), n);
+          costs[t.number + s].set(segment_cost(t, s, [&](u64 pc) { return cost_of(step_of(t, pc), average); }), n);
     });
   }
 
@@ -163,7 +163,7 @@ class ExecutedFlow final : public models::CoreSource {
         for (u32 s = 0; s < t.segment_count; s++)
           if (executed_[t.number + s] != 0)
             classes[t.number + s].of[k] = segment_cost(t, s, [&](u64 pc) {
-              return cost_of(steps_.find(pc), average,
+              return cost_of(step_of(t, pc), average,
                              [k](const models::CoreTimes& times) { return class_of(times, k); });
             });
       });
@@ -172,7 +172,8 @@ class ExecutedFlow final : public models::CoreSource {
 
   /// After total(): keeps the costs of the executed instructions.
   void keep_costs(s64 average) {
-    for (u32 i = 0; i < steps_.size(); i++) kept_cost(steps_[i].pc) = {steps_[i].pc, cost_of(&steps_[i], average)};
+    for (u32 i = 0; i < steps_.size(); i++)
+      if (const u64 pc = steps_[i].pc; !is_past(pc)) kept_cost(pc) = {pc, cost_of(&steps_[i], average)};
   }
 
   /// After total() without kept schedules: calls `each(pc, cycles, executions)` for each instruction with its part of
@@ -187,7 +188,7 @@ class ExecutedFlow final : public models::CoreSource {
       models::divide(core_table_, blocks(), block, memory(), {&parts[0], n});
       const Step* step = &steps_[beginnings_[block]];
       for (u64 i = 0; i < n; i++, step = steps_.after(*step)) {
-        if (parts[i].sum() != 0) each(step->pc, parts[i], step->executions);
+        if (parts[i].sum() != 0) each(program_address(step->pc), parts[i], step->executions);
         if (i + 1 == n) break;
       }
     }
@@ -249,9 +250,14 @@ class ExecutedFlow final : public models::CoreSource {
     }
   }
 
-  static u64 pc_of(const Trace& t, const InstructionMapping& p) {
-    return t.pc + static_cast<u64>(static_cast<s64>(p.pc));
+  u64 address_of(const Trace& t, u64 pc) const {
+    return past_.address(pc, static_cast<u32>(&t - tables.traces.data));
   }
+  u64 pc_of(const Trace& t, const InstructionMapping& p) const {
+    return address_of(t, t.pc + static_cast<u64>(static_cast<s64>(p.pc)));
+  }
+  Step* step_of(const Trace& t, u64 pc) const { return steps_.find(address_of(t, pc)); }
+  Step* target_of(const Step& step) const { return steps_.find(past_.target(step.target())); }
 
   void read_steps(const Trace& t) {
     const History history(counter(), t);
@@ -266,7 +272,7 @@ class ExecutedFlow final : public models::CoreSource {
       last = steps_.find_after(last, pc);
       last->executions += reached;
     });
-    if (Step* const first = steps_.find(t.pc); first != nullptr) first->entered += history.entered();
+    if (Step* const first = step_of(t, t.pc); first != nullptr) first->entered += history.entered();
   }
 
   /// Adds the edge of a jump or call by a pointer at a fixed address, as in the PLT: to where that points now. Does
@@ -277,7 +283,7 @@ class ExecutedFlow final : public models::CoreSource {
     bool readable = false;
     u64 target = 0;
     if (!read_instruction(bytes_, step.pc, in, readable) || !in.rip_relative() ||
-        copy_code(&target, in.rip_operand(), sizeof target) != 0)
+        copy_past_or_present_code(&target, in.rip_operand(), sizeof target) != 0)
       return;
     Step* const there = steps_.find(target);
     if (there == nullptr || there->executions < step.executions) return;
@@ -302,7 +308,7 @@ class ExecutedFlow final : public models::CoreSource {
       }
       last = is_end || is_branch(p.kind) ? nullptr : here;
       if (here == nullptr || !is_branch(p.kind)) return;
-      if (Step* const there = steps_.find(here->target()); there != nullptr) add_edge(*here, *there, taken);
+      if (Step* const there = target_of(*here); there != nullptr) add_edge(*here, *there, taken);
       if (Step* const there = steps_.after(*here); there != nullptr) add_edge(*here, *there, passed);
     });
   }
@@ -370,7 +376,7 @@ class ExecutedFlow final : public models::CoreSource {
     for (u64 at = begin; at < end; at += 64) {
       u64 words[8] = {};
       const u64 n = end - at < 64 ? end - at : 64;
-      if (copy_code(words, at, n) != 0) return 0;
+      if (copy_past_or_present_code(words, at, n) != 0) return 0;
       for (u64 i = 0; i < (n + 7) / 8; i++) key = models::mixed(key, words[i]);
     }
     return key;
@@ -449,7 +455,7 @@ class ExecutedFlow final : public models::CoreSource {
       const Step& last = last_of(i);
       for (const bool taken : {false, true}) {
         const u64 count = is_branch(last.kind) ? missed_.branches.of(models::outcome_of(last.pc, taken)) : 0;
-        const Step* const there = count == 0 ? nullptr : taken ? steps_.find(last.target()) : steps_.after(last);
+        const Step* const there = count == 0 ? nullptr : taken ? target_of(last) : steps_.after(last);
         if (there == nullptr || there->executions == 0 || restart_count_ == limit) continue;
         restarts_[restart_count_++] = {i, there->block, count};
         counted += count;
@@ -470,6 +476,7 @@ class ExecutedFlow final : public models::CoreSource {
   const Missed& missed_;
   u64 waits_ = 0;  // cycles of mispredicted branches for loads
   KeptSchedules* schedules_;
+  translate::PastCode past_;
   Steps steps_;
   Code bytes_;
   u32 block_count_ = 0, edge_count_ = 0, code_count_ = 0, restart_count_ = 0;

@@ -4,6 +4,7 @@
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/code_cache.hpp"
 #include "tally/engine/translate/exec_regions.hpp"
+#include "tally/engine/translate/past_code.hpp"
 
 namespace tally::engine::translate {
 namespace {
@@ -122,12 +123,16 @@ u64 lines_of(u64 page, u64 a, u64 n) {
   return (every_line << from) & (every_line >> (63 - to));
 }
 
-void drop_lines(CodePage& p, u64 lines) {
-  filter_nodes(p, [lines](const PageNode& node, Trace& t) {
+/// Returns the lines of the dropped traces.
+u64 drop_lines(CodePage& p, u64 lines) {
+  u64 dropped = 0;
+  filter_nodes(p, [lines, &dropped](const PageNode& node, Trace& t) {
     if ((node.lines & lines) == 0) return true;
+    dropped |= node.lines;
     drop(t);
     return false;
   });
+  return dropped;
 }
 
 bool copy_code_page(CodePage& p) {
@@ -138,7 +143,8 @@ bool copy_code_page(CodePage& p) {
 void suspend_page(CodePage& p) {
   if (p.is_suspended || p.first == 0) return;
   p.is_changing = true;
-  if (!traces_can_be_suspended() || !copy_code_page(p)) return drop_lines(p, every_line);
+  if (!traces_can_be_suspended() || !copy_code_page(p))
+    return keep_past_code(p.page, drop_lines(p, every_line), p.page * page_bytes, tables.traces.size);
   p.is_suspended = true;
   filter_nodes(p, [](const PageNode&, Trace& t) {
     if (!suspend(t)) drop(t);
@@ -158,16 +164,15 @@ u64 changed_lines(const CodePage& p) {
   return changed;
 }
 
-void resume_page(CodePage& p) {
+/// `trace`: the first one of the code that is there now.
+void resume_page(CodePage& p, u32 trace) {
   p.is_suspended = false;
   const u64 changed = is_guarded_code(p.page * page_bytes) ? changed_lines(p) : every_line;
-  filter_nodes(p, [changed](const PageNode& node, Trace& t) {
-    if ((node.lines & changed) == 0) {
-      resume(t);
-      return true;
-    }
-    drop(t);
-    return false;
+  begin_change();
+  keep_past_code(p.page, drop_lines(p, changed) & changed, p.copy, trace);
+  filter_nodes(p, [](const PageNode&, Trace& t) {
+    resume(t);
+    return true;
   });
 }
 
@@ -177,7 +182,7 @@ void register_lines(u32 trace, u64 page, u64 lines) {
     code_pages_used++;
     p.page = page;
   }
-  if (p.is_suspended) resume_page(p);
+  if (p.is_suspended) resume_page(p, trace);
   if (p.first != 0 && page_nodes[p.first].trace == trace) {
     page_nodes[p.first].lines |= lines;
     return;
@@ -203,12 +208,13 @@ void code_pages_reset() {
   page_nodes.reset(1);
   discard_pages(code_pages, (code_page_mask + 1) * sizeof *code_pages);
   page_copies.reset();
+  past_code_reset();
   code_pages_used = free_node = 0;
 }
 
 bool code_pages_have_room() {
   // A started trace has fewer pages than half of the smallest table.
-  return !page_nodes.full(512) && (code_pages_used * 2 <= code_page_mask || grow_code_pages());
+  return !page_nodes.full(512) && past_code_has_room() && (code_pages_used * 2 <= code_page_mask || grow_code_pages());
 }
 
 bool code_pages_have_room(u32 nodes, u32 different_pages) {
@@ -243,12 +249,22 @@ void forget_code(u64 a, u64 n) {
 
 void suspend_code(u64 a, u64 n) {
   if (cache_is_damaged()) return;
+  begin_change();
   each_code_page(a, n, [](CodePage& p) { suspend_page(p); });
+}
+
+void keep_code(u64 a, u64 n) {
+  if (cache_is_damaged()) return;
+  begin_change();
+  each_code_page(a, n, [](CodePage& p) {
+    const u64 bytes = p.is_suspended ? p.copy : p.page * page_bytes;
+    if (p.first != 0) keep_past_code(p.page, every_line, bytes, tables.traces.size);
+  });
 }
 
 void resume_code(u64 pc) {
   CodePage* const p = find_code_page(pc / page_bytes);
-  if (p != nullptr && p->is_suspended) resume_page(*p);
+  if (p != nullptr && p->is_suspended) resume_page(*p, tables.traces.size);
 }
 
 bool is_changing_code(u64 pc) {

@@ -22,6 +22,8 @@ bool code_pages_have_room(u32 nodes, u32 different_pages);
 void register_code(u32 trace, u64 a, u64 bytes);
 /// Drops the traces that rely on [a, a + n), except suspended ones, which are compared before they are resumed.
 void invalidate(u64 a, u64 n);
+/// The program is about to unmap or replace these pages: keeps what cycles need of them (past_code.hpp).
+void keep_code(u64 a, u64 n);
 /// The program unmapped or replaced these pages: drops all of their traces.
 void forget_code(u64 a, u64 n);
 /// Suspends the traces that rely on pages of [a, a + n), which are about to become writable. The pages must be equal to

@@ -37,7 +37,7 @@ class Code {
   u32 trace_ = 0;
   u64 watched_ = ~u64{0};
   bool compared_ = false;
-  u64 start_ = 1, valid_ = 0;
+  u64 start_ = ~u64{0}, valid_ = 0;
   u8 bytes_[128 + 16];  // 16 bytes are readable at every instruction
 };
 

@@ -34,7 +34,7 @@ namespace translate {
 
 Tables tables;
 SummedEvents summed_events;
-u32 read_code(u64 pc, u8* to, u32 n) {
+u32 read_past_or_present_code(u64 pc, u8* to, u32 n) {
   asked_bytes = n;
   if (pc < code_start || pc >= code_start + code_bytes) return 0;
   const u64 left = code_start + code_bytes - pc;

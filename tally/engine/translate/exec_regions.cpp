@@ -299,6 +299,11 @@ void begin_protecting(u64 a, u64 n) {
   suspend_code(a, n);
 }
 
+void begin_replacing(u64 a, u64 n) {
+  ChangeGuard guard;
+  keep_code(a, n);
+}
+
 bool unwatch_all() { return unwatch_range(page_bytes, 1ull << 47); }
 
 void open_for_kernel(u64 a, u64 n) {

@@ -36,6 +36,8 @@ bool unwatch_range(u64 a, u64 n);
 bool unwatch_all();
 /// The same for all pages in a range whose protection is about to change.
 void begin_protecting(u64 a, u64 n);
+/// A range is about to be unmapped, replaced or emptied: keeps its code for cycles.
+void begin_replacing(u64 a, u64 n);
 /// The kernel is about to write there. Never protects these pages again.
 void open_for_kernel(u64 a, u64 n);
 /// Compares code there instead of watching it, because the current protection could not be restored later.

@@ -39,6 +39,20 @@ class Scratch {
   u64 reserved_ = 0, bytes_ = 0;
 };
 
+/// Sets order[i] to the numbers below n, sorted by `is_less(a, b)` (Shell sort).
+template <class Less>
+void sort_numbers(const Scratch<u32>& order, u32 n, Less&& is_less) {
+  for (u32 i = 0; i < n; i++) order[i] = i;
+  for (u32 gap = n / 2; gap != 0; gap /= 2) {
+    for (u32 i = gap; i < n; i++) {
+      const u32 moved = order[i];
+      u32 to = i;
+      for (; to >= gap && is_less(moved, order[to - gap]); to -= gap) order[to] = order[to - gap];
+      order[to] = moved;
+    }
+  }
+}
+
 /// Keeps the counters of a thread that ends while its process continues, for Executions. The caller must hold
 /// threads_lock.
 void keep_executions(Thread* t);

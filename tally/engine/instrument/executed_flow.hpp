@@ -188,7 +188,7 @@ class ExecutedFlow final : public models::CoreSource {
       models::divide(core_table_, blocks(), block, memory(), {&parts[0], n});
       const Step* step = &steps_[beginnings_[block]];
       for (u64 i = 0; i < n; i++, step = steps_.after(*step)) {
-        if (parts[i].sum() != 0) each(program_address(step->pc), parts[i], step->executions);
+        if (parts[i].sum() != 0) each(step->pc, parts[i], step->executions);
         if (i + 1 == n) break;
       }
     }

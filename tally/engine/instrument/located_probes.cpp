@@ -4,6 +4,7 @@
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/model_setup.hpp"
 #include "tally/engine/instrument/window_probes.hpp"
+#include "tally/engine/translate/past_code.hpp"
 
 namespace tally::engine::instrument {
 namespace {
@@ -46,11 +47,12 @@ void located_values_enter_part(Thread* t, u32 part) {
 void place_core_cycles(Thread* t, u64 pc, const models::CoreTimes& cycles, u64 executions) {
   if (windows_on()) {
     auto* const list = reinterpret_cast<channel::CodeCycles*>(table_of(t));
-    if (list->pc < channel::code_cycles_limit) list[++list->pc] = {pc, cycles.sum(), executions};
+    if (list->pc < channel::code_cycles_limit)
+      list[++list->pc] = {program_address(pc), cycles.sum(), executions};
     return;
   }
   const channel::LocatedValues& placed = settings().placed;
-  const u64 site = channel::code_site(pc, code_log_mapping_of != nullptr ? code_log_mapping_of(pc) : 0);
+  const u64 site = channel::code_site(program_address(pc), mapping_of(pc));
   CodeValues* const row = channel::values_at(table_of(t), site);
   if (row == nullptr) return;
   for (u32 i = 0; i < placed.count; i++)

@@ -18,7 +18,7 @@ bool located_values_attach(Thread* t);
 /// Records what the models of a thread count from now on in the table of this part of the run (its label; 0: none).
 /// The thread is stopped, or is the caller, and its models are settled. Without an area, these counts are in no row.
 void located_values_enter_part(Thread* t, u32 part);
-/// Adds cycles of the core for all executions of an instruction to the table of `t`.
+/// Adds cycles of the core for all executions of an instruction, which may be past code, to the table of `t`.
 void place_core_cycles(Thread* t, u64 pc, const models::CoreTimes& cycles, u64 executions);
 
 /// Records by instruction what the models of a thread count while the object lives.

@@ -237,6 +237,22 @@ void invalidate(u64 a, u64 n) {
   });
 }
 
+void note_compared(u64 a, const u8* bytes, u32 n) {
+  each_code_page(a, n, [&](CodePage& p) {
+    const u64 start = p.page * page_bytes, from = a > start ? a : start;
+    const u64 end = a + n < start + page_bytes ? a + n : start + page_bytes;
+    if (keeps_past_code() && !p.is_suspended && (p.copy != 0 || copy_code_page(p)))
+      copy(reinterpret_cast<u8*>(p.copy) + (from - start), bytes + (from - a), end - from);
+  });
+}
+
+void drop_compared(u64 pc) {
+  CodePage& p = code_page_slot(pc / page_bytes);
+  begin_change();
+  const u64 lines = drop_lines(p, lines_of(p.page, pc, 1));
+  if (p.copy != 0) keep_past_code(p.page, lines, p.copy, tables.traces.size);
+}
+
 void forget_code(u64 a, u64 n) {
   if (cache_is_damaged()) return;
   each_code_page(a, n, [](CodePage& p) {

@@ -22,6 +22,9 @@ bool code_pages_have_room(u32 nodes, u32 different_pages);
 void register_code(u32 trace, u64 a, u64 bytes);
 /// Drops the traces that rely on [a, a + n), except suspended ones, which are compared before they are resumed.
 void invalidate(u64 a, u64 n);
+/// Code that traces compare is now equal to these bytes, or differs from those of the traces at `pc`, which it drops.
+void note_compared(u64 a, const u8* bytes, u32 n);
+void drop_compared(u64 pc);
 /// The program is about to unmap or replace these pages: keeps what cycles need of them (past_code.hpp).
 void keep_code(u64 a, u64 n);
 /// The program unmapped or replaced these pages: drops all of their traces.

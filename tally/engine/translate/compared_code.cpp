@@ -31,6 +31,7 @@ void emit_comparison(Builder& b, const Instruction* in, u32 n) {
   u8 code[limit + 8] = {};
   u32 bytes = 0;
   for (u32 i = 0; i < n; bytes += in[i++].length) copy(code + bytes, in[i].bytes, in[i].length);
+  note_compared(in[0].pc, code, bytes);
   Emitter& e = b.e;
   e.store(rcx, o_borrowed_rcx);
   e.store(r11, o_borrowed_r11);
@@ -61,7 +62,7 @@ extern "C" void found_unlike(Thread* t) {
     Guard guard(cache_lock);
     // Another thread may have been here first.
     const Trace* const trace = cache_is_damaged() ? nullptr : find_trace(key_of(t->pc, t->in_steps != 0));
-    if (trace != nullptr && trace->compared != 0) invalidate(t->pc, 1);
+    if (trace != nullptr && trace->compared != 0) drop_compared(t->pc);
   }
   dispatch(t);
 }

@@ -1,5 +1,6 @@
 #include "tally/engine/translate/past_code.hpp"
 
+#include "tally/engine/code_log_writer.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 
 namespace tally::engine::translate {
@@ -8,15 +9,14 @@ namespace {
 struct PastPage {
   u64 number, lines;
   u32 change;
-  u32 traces;  // those before this one ran its code
+  u32 traces;   // those before this one ran its code
+  u32 mapping;  // its number in the log
   u8 bytes[page_bytes];
 };
 /// A program that fills it continues with an empty code cache.
 constexpr u32 page_limit = 8192, change_limit = 0x7fff;
 Growing<PastPage> pages;
 u32 changes;
-
-bool is_needed() { return (settings().models.on & channel::model_core) != 0; }
 
 /// Returns the index of the first page of a change.
 u32 first_page(u64 change) {
@@ -47,15 +47,17 @@ void past_code_reset() {
   changes = 0;
 }
 
+bool keeps_past_code() { return (settings().models.on & channel::model_core) != 0; }
+
 bool past_code_has_room() { return pages.size <= page_limit / 2 && changes < change_limit; }
 
 void begin_change() {
   const bool is_used = changes == 0 || (pages.size != 0 && pages[pages.size - 1].change == changes);
-  if (is_needed() && is_used && changes < change_limit) changes++;
+  if (keeps_past_code() && is_used && changes < change_limit) changes++;
 }
 
 void keep_past_code(u64 page, u64 lines, u64 bytes, u32 trace) {
-  if (!is_needed() || lines == 0 || changes == change_limit) return;
+  if (!keeps_past_code() || lines == 0 || changes == change_limit) return;
   if ((pages.limit == 0 && !pages.try_init_in_steps(page_limit)) || pages.full()) return;
   PastPage& kept = pages[pages.size];
   if (copy_code(kept.bytes, bytes, page_bytes) != 0) return;
@@ -63,6 +65,7 @@ void keep_past_code(u64 page, u64 lines, u64 bytes, u32 trace) {
   kept.lines = lines;
   kept.change = changes;
   kept.traces = trace;
+  kept.mapping = code_log_mapping_of != nullptr ? code_log_mapping_of(page * page_bytes) : 0;
   pages.size++;
 }
 
@@ -83,6 +86,12 @@ u64 copy_past_or_present_code(void* to, u64 from, u64 n) {
 
 u32 read_past_or_present_code(u64 pc, u8* to, u32 n) {
   return is_past(pc) ? n - static_cast<u32>(copy_past_or_present_code(to, pc, n)) : read_code(pc, to, n);
+}
+
+u32 mapping_of(u64 address) {
+  if (!is_past(address)) return code_log_mapping_of != nullptr ? code_log_mapping_of(address) : 0;
+  const PastPage* const p = find_page(address);
+  return p != nullptr ? p->mapping : 0;
 }
 
 bool PastCode::init() {

@@ -14,6 +14,7 @@ inline bool is_past(u64 address) { return address >> 63 == 0 && address >> past_
 /// Returns the address that the code had.
 inline u64 program_address(u64 address) { return is_past(address) ? address & ((u64{1} << past_bits) - 1) : address; }
 
+bool keeps_past_code();
 /// Forgets everything: all traces were discarded.
 void past_code_reset();
 /// Whether all past code is kept so far, and some more can be.
@@ -26,6 +27,8 @@ void keep_past_code(u64 page, u64 lines, u64 bytes, u32 trace);
 /// Like read_code() and copy_code(), also for past code.
 u32 read_past_or_present_code(u64 pc, u8* to, u32 n);
 u64 copy_past_or_present_code(void* to, u64 from, u64 n);
+/// Returns the number in the log of the mapping that has, or had, this code (CodeMapping::number); 0 without one.
+u32 mapping_of(u64 address);
 
 /// Finds the code of traces.
 class PastCode {

@@ -185,6 +185,18 @@ TEST(Cycles, of_threads_forks_and_programs_executed_are_added_up) {
   EXPECT_LT(cycles(two) - cycles(one), 3'200'000);  // another fork, and what the shell does for it
 }
 
+// The core model runs when the process ends.
+TEST(Cycles, of_code_that_was_unmapped_or_changed_are_its_own) {
+  const auto cycles = [](const char* how) {
+    const json result = run({"-e", "cycles"}, {CHANGING, how});
+    EXPECT_EQ(notices_of(result).find("no timing data"), std::string::npos) << how;
+    return event_of(result, "cycles:u")["value"].get<double>();
+  };
+  const double without = cycles("nothing");
+  for (const char* how : {"unmap", "move", "replace", "empty", "protect", "rewrite"})
+    EXPECT_NEAR(cycles(how) - without, 1'000'000, 50'000) << how;
+}
+
 TEST(Cycles, of_a_program_that_was_killed_say_so) {
   const json result = run({"-e", "cycles,instructions"}, {"/bin/sh", "-c", "kill -9 $$"});
   EXPECT_EQ(event_of(result, "cycles:u")["trust"], "partial");

@@ -173,6 +173,15 @@ TEST_F(ProfileIdentity, of_misses_in_what_was_mapped_at_the_time) {
   }
 }
 
+/// The same for cycles, which are computed when the process ends.
+TEST_F(ProfileIdentity, of_cycles_in_what_was_mapped_at_the_time) {
+  build_libraries("for (int i = 0; i < n; i++) s = i;");
+  const Json made = profile("exec ./dl", {"--model", "haswell", "-e", "cycles"});
+  ASSERT_EQ(made["events"][1]["name"], "cycles:u");
+  EXPECT_GE(of(made, "work", 1), 3000);
+  EXPECT_NEAR(static_cast<double>(of(made, "work", 1)), static_cast<double>(of(made, "other", 1)), 300);
+}
+
 /// The same for corrections: a fault in the middle of a block, after which the rest of it is not executed.
 TEST_F(ProfileIdentity, of_faults_in_what_was_mapped_at_the_time) {
   build_libraries("s = n; *nowhere = 1; s = 2; s = 3; s = 4; s = 5; s = 6;", "signal(SIGSEGV, leave);");

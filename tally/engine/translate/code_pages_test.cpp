@@ -7,8 +7,19 @@
 #include <cstring>
 
 #include "tally/engine/translate/code_cache.hpp"
+#include "tally/engine/translate/past_code.hpp"
 
 namespace tally::engine {
+
+namespace {
+
+channel::Settings wanted_settings;
+
+}  // namespace
+
+const channel::Settings& settings() { return wanted_settings; }
+u32 (*code_log_mapping_of)(u64 pc);
+void unreserve(u64, u64) {}
 
 u64 try_reserve(u64 bytes, int protection) {
   return reinterpret_cast<u64>(mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -36,6 +47,7 @@ u64 copy_code(void* to, u64 from, u64 n) {
 u64 compare_code(const void* ours, u64 theirs, u64 n) {
   return std::memcmp(ours, reinterpret_cast<const void*>(theirs), n) != 0 ? 1 : 0;
 }
+u32 read_code(u64, u8*, u32) { return 0; }
 bool is_guarded_code(u64) { return guarded; }
 bool cache_is_damaged() { return false; }
 bool traces_can_be_suspended() { return can_be_suspended; }
@@ -55,6 +67,7 @@ class CodePages : public testing::Test {
  protected:
   void SetUp() override {
     guarded = can_be_suspended = true;
+    wanted_settings.models.on = channel::model_core;
     code_pages_init();
     tables.traces.init(100);
     tables.traces.size = 1;
@@ -74,6 +87,18 @@ class CodePages : public testing::Test {
     resume_code(code_ + page_bytes);
   }
   static bool lives(u32 trace) { return !tables.traces[trace].dead; }
+
+  /// The byte that is, or was, at this offset when a trace was made.
+  int byte_of(u32 trace, u64 offset) {
+    PastCode past;
+    EXPECT_TRUE(past.init());
+    const u64 address = past.address(code_ + offset, trace);
+    EXPECT_EQ(program_address(address), code_ + offset);
+    EXPECT_EQ(past.target(address), address);
+    u8 byte = 0;
+    EXPECT_EQ(copy_past_or_present_code(&byte, address, 1), 0u);
+    return byte;
+  }
 
   u64 code_ = 0;
 };
@@ -158,6 +183,53 @@ TEST_F(CodePages, are_resumed_before_a_trace_is_added) {
   resume_all();
   EXPECT_FALSE(lives(trace));
   EXPECT_TRUE(lives(added));
+}
+
+TEST_F(CodePages, that_are_replaced_keep_their_bytes_for_cycles) {
+  code_pages_reset();
+  const u32 first = add(0, 10);
+  for (const bool is_suspended : {false, true}) {
+    if (is_suspended) suspend_all();
+    keep_code(code_, page_bytes);
+    write(0);
+    forget_code(code_, page_bytes);
+    add(0, 10);
+  }
+  EXPECT_EQ(byte_of(first, 0), 0);
+  EXPECT_EQ(byte_of(first + 1, 0), 1);
+  EXPECT_EQ(byte_of(first + 2, 0), 2);
+}
+
+TEST_F(CodePages, keep_the_bytes_of_changed_lines_for_cycles) {
+  const u32 changed = add(0, 10), same = add(64, 10);
+  suspend_all();
+  write(0);
+  const u32 after = add(0, 10);
+  EXPECT_EQ(byte_of(changed, 0), 0);
+  EXPECT_EQ(byte_of(after, 0), 1);
+  PastCode past;
+  EXPECT_TRUE(past.init());
+  EXPECT_TRUE(is_past(past.address(code_, changed)));
+  EXPECT_EQ(past.address(code_ + 64, same), code_ + 64);
+}
+
+TEST_F(CodePages, that_are_compared_keep_their_bytes_for_cycles) {
+  const u32 before = add(0, 10);
+  const u8 bytes[10] = {7};
+  note_compared(code_, bytes, sizeof bytes);
+  drop_compared(code_);
+  EXPECT_FALSE(lives(before));
+  EXPECT_EQ(byte_of(before, 0), 7);
+  EXPECT_EQ(byte_of(add(0, 10), 0), 0);
+}
+
+TEST_F(CodePages, keep_no_bytes_without_cycles) {
+  wanted_settings.models.on = 0;
+  const u32 before = add(0, 10);
+  keep_code(code_, page_bytes);
+  PastCode past;
+  EXPECT_TRUE(past.init());
+  EXPECT_EQ(past.address(code_, before), code_);
 }
 
 }  // namespace

@@ -54,6 +54,8 @@ class RankAdder {
     for (const RankCounts::RegionCount& count : counts.all) add(sums_.names.size() - 1, count);
   }
 
+  std::size_t ranks() const { return sums_.names.size(); }
+
   RankSums finish() {
     // Regions that the first rank lacks would be after those that it has, one event at a time.
     std::stable_sort(sums_.rows.begin(), sums_.rows.end(),
@@ -117,6 +119,14 @@ class RankAdder {
   std::map<std::string, std::size_t> regions_;
 };
 
+std::string early_end_of(const result::Stat& stat) {
+  const result::Run* const run = stat.runs.empty() ? nullptr : &stat.runs.back();
+  if (run != nullptr && run->signal) return "killed by " + signal_name(*run->signal);
+  if (run != nullptr && run->exit_code.value_or(0) != 0) return fmt::format("exit code {}", *run->exit_code);
+  if (!stat.incomplete) return "";
+  return stat.interrupted_by ? "interrupted by " + signal_name(*stat.interrupted_by) : "incomplete";
+}
+
 std::string rank_name(std::optional<std::int32_t> rank, const std::string& file) {
   return rank ? fmt::format("rank {}", *rank) : file;
 }
@@ -125,6 +135,7 @@ std::string rank_name(std::optional<std::int32_t> rank, const std::string& file)
 
 RankSums sums_of_ranks(const std::vector<NamedResult>& results) {
   RankAdder adder;
+  std::vector<EarlyEnd> early_ends;
   for (const NamedResult& named : results) {
     RankCounts counts;
     if (const auto* const program = std::get_if<result::ProgramRegions>(&named.result)) {
@@ -142,9 +153,12 @@ RankSums sums_of_ranks(const std::vector<NamedResult>& results) {
         counts.add(program);
         if (program.rank) rank = program.rank;
       }
+    if (std::string how = early_end_of(*stat); !how.empty()) early_ends.push_back({adder.ranks(), std::move(how)});
     adder.add(rank_name(rank, named.name), counts);
   }
-  return adder.finish();
+  RankSums sums = adder.finish();
+  sums.early_ends = std::move(early_ends);
+  return sums;
 }
 
 }  // namespace tally::results

@@ -40,10 +40,17 @@ struct RankMetric {
   std::size_t least_rank = 0, most_rank = 0;  ///< indices in RankSums::names
 };
 
+/// A rank that did not end by itself with exit code 0: its counts end there.
+struct EarlyEnd {
+  std::size_t rank = 0;  ///< index in RankSums::names
+  std::string how;       ///< "killed by SIGTERM"
+};
+
 struct RankSums {
   std::vector<std::string> names;  ///< of the ranks: "rank 3"; of a result that does not say its rank, its file's name
   std::vector<RankRow> rows;       ///< the whole program first, then regions in the order of their first entry
   std::vector<RankMetric> metrics = {};  ///< by region, in the same order
+  std::vector<EarlyEnd> early_ends = {};
 };
 
 /// Adds the metrics of the results to their sums. `results`: one for each of the names.

@@ -7,6 +7,8 @@ namespace tally::results {
 std::string ranks_json(const RankSums& sums, const result::Provenance& provenance) {
   Json json = document("tally-ranks/1", provenance);
   json["ranks"] = sums.names;
+  json["early_ends"] = Json::array();
+  for (const EarlyEnd& end : sums.early_ends) json["early_ends"].push_back({{"rank", end.rank}, {"how", end.how}});
   json["rows"] = Json::array();
   for (const RankRow& row : sums.rows) {
     const bool any = row.ranks != 0;

@@ -72,7 +72,10 @@ std::string ranks_table(const RankSums& sums, std::size_t terminal) {
               imbalance ? percent_text(100 * *imbalance) : "", std::to_string(row.ranks), notes.cell(row.sum)});
   }
   const std::string metrics = metrics_table(sums, notes, terminal), below = notes.text();
-  return ForeignText(fmt::format("{} ranks\n\n{}{}{}", sums.names.size(), grid.text(terminal), metrics,
+  std::string ends;
+  for (const EarlyEnd& end : sums.early_ends)
+    ends += fmt::format("{} ended early, and its counts with it: {}\n", sums.names[end.rank], end.how);
+  return ForeignText(fmt::format("{} ranks\n{}\n{}{}{}", sums.names.size(), ends, grid.text(terminal), metrics,
                                  below.empty() ? "" : "\n" + below))
       .in_lines();
 }

@@ -240,6 +240,22 @@ TEST(Report, has_the_metrics_of_ranks) {
   EXPECT_TRUE(holds(table.out, "of the sums") && holds(table.out, " Y ")) << table.out;
 }
 
+TEST(Report, names_ranks_that_ended_early) {
+  const TemporaryFile good("0.json"), failed("1.json"), killed("2.json");
+  const auto stat = [](const TemporaryFile& to, const char* command) {
+    (void)tally({"stat", "-q", "--backend", "none", "-e", "user_time", "-o", to.path(), "--", "sh", "-c", command});
+  };
+  stat(good, "true");
+  stat(failed, "exit 3");
+  stat(killed, "kill -KILL $$");
+  const Words words{"report", "--ranks", good.path(), failed.path(), killed.path()};
+  const Json json = Json::parse(tally(with(words, {"--format", "json"})).out);
+  EXPECT_EQ(json["early_ends"],
+            Json::parse(R"([{"rank": 1, "how": "exit code 3"}, {"rank": 2, "how": "killed by SIGKILL"}])"));
+  const Finished table = tally(words);
+  EXPECT_TRUE(holds(table.out, "2.json ended early, and its counts with it: killed by SIGKILL\n")) << table.out;
+}
+
 TEST(Report, ranks_without_a_value_make_the_sum_partial) {
   const TemporaryFile zero("0.json", regions_of_rank(0, nullptr)), one("1.json", regions_of_rank(1, 400));
   for (const Words& files : {Words{zero.path(), one.path()}, Words{one.path(), zero.path()}}) {

@@ -247,30 +247,24 @@ TEST(Signals, a_continue_of_tally_alone_after_ctrl_z_continues_the_program) {
   waitpid(shell, nullptr, 0);
 }
 
-/// Whether a child of a process leads a session.
-bool has_session_below(pid_t parent) {
-  std::ifstream children("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children");
-  for (pid_t child = 0; children >> child;)
-    if (getsid(child) == child) return true;
-  return false;
-}
-
-// As mpirun ends a rank: SIGTERM, and SIGKILL for the rank and its process group when the program has ended.
-TEST(Signals, a_kill_soon_after_sigterm_does_not_lose_the_results) {
-  bool was_killed = false;  // while the results were being written
-  for (int round = 0; round < 20 && !was_killed; ++round) {
-    Interrupted one(endless);
-    one->signal(SIGTERM);
-    while (!was_killed && !one.has_result()) was_killed = has_session_below(one->pid());
+// mpirun sends SIGTERM, and SIGKILL to the rank's process group a second later, or when its program has ended.
+TEST(Signals, a_rank_that_its_launcher_kills_keeps_its_results) {
+  setenv("OMPI_COMM_WORLD_RANK", "1", 1);
+  for (const bool asks_first : {true, false}) {
+    Interrupted one("trap '' TERM; echo ready; while :; do :; done");
+    if (asks_first) one->signal_group(SIGTERM);
     one->signal_group(SIGKILL);
+    EXPECT_EQ(one->finish().code(), -SIGKILL);
     EXPECT_TRUE(is_true_with_time([&](int factor) {
       for (int i = 0; i < 100 * factor && !one.has_result(); ++i) usleep(10'000);
       return one.has_result();
     }));
-    EXPECT_EQ(one.result()["interrupted_by"], SIGTERM);
-    (void)one->finish();
+    EXPECT_EQ(one.result()["signal"], SIGKILL);
   }
-  EXPECT_TRUE(was_killed);
+  Interrupted one("trap 'exit 7' USR1; echo ready; while :; do :; done");
+  one->signal(SIGUSR1);
+  EXPECT_EQ(one->finish().code(), 7);
+  unsetenv("OMPI_COMM_WORLD_RANK");
 }
 
 TEST(Signals, an_interrupt_ends_a_series) {

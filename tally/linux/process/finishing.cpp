@@ -1,17 +1,13 @@
 #include "tally/linux/process/finishing.hpp"
 
 #include <signal.h>
-#include <sys/wait.h>
+#include <sys/prctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <filesystem>
-#include <iterator>
-#include <system_error>
 
 #include "tally/linux/process/noted_signal.hpp"
 #include "tally/linux/process/received_signals.hpp"
@@ -27,7 +23,6 @@ constexpr std::int64_t same_signal_ns = 200'000'000;  // `timeout` sends one to 
 constexpr std::int64_t patience = 700'000'000;        // results so far are written within a second
 
 std::atomic<bool> is_finishing = false;
-std::atomic<pid_t> continues_in = 0;  // the child that finishes instead of this process
 std::array<struct sigaction, ending_signals.size()> actions_before;
 
 std::int64_t monotonic_now() {
@@ -39,42 +34,20 @@ std::int64_t monotonic_now() {
 void on_signal(int signal) {
   const int kept_errno = errno;
   const std::int64_t now = monotonic_now(), last = last_signal_at.exchange(now);
-  if (last != 0 && now - last >= same_signal_ns) {
-    if (const pid_t child = continues_in; child != 0) kill(child, SIGKILL);
-    die_of(signal);
-  }
+  if (last != 0 && now - last >= same_signal_ns) die_of(signal);
   if (last == 0) first_signal = signal;
   errno = kept_errno;
-}
-
-bool has_one_thread() {
-  std::error_code failed;
-  const std::filesystem::directory_iterator threads("/proc/self/task", failed);
-  return !failed && std::distance(begin(threads), end(threads)) == 1;
-}
-
-/// Continues in a child in a session of its own, which a SIGKILL for this process and its group does not reach. This
-/// process waits for it and ends as it does. Continues here if that is not possible.
-void continue_in_own_session() {
-  if (!has_one_thread()) return;
-  const pid_t child = fork();
-  if (child == 0) setsid();
-  if (child <= 0) return;
-  continues_in = child;
-  int status = 0;
-  while (waitpid(child, &status, 0) == -1 && errno == EINTR) continue;
-  if (WIFSIGNALED(status)) die_of(WTERMSIG(status));
-  _exit(WEXITSTATUS(status));
 }
 
 }  // namespace
 
 Finishing::Finishing(Signals& signals, Ends ends) : signals_(signals), is_outer_(!is_finishing.exchange(true)) {
   if (!is_outer_) return;
+  if (signals.is_out_of_reach()) prctl(PR_SET_PDEATHSIG, 0);  // the end of the launcher's process is no second signal
   signals.settle();
   if (signals.interrupted_by() && last_signal_at == 0) {
     last_signal_at = monotonic_now();
-    if (ends == Ends::with_program) give_up_at = last_signal_at + patience;
+    if (ends == Ends::with_program && !signals.is_out_of_reach()) give_up_at = last_signal_at + patience;
   }
   sigset_t delivered;
   sigemptyset(&delivered);
@@ -89,8 +62,6 @@ Finishing::Finishing(Signals& signals, Ends ends) : signals_(signals), is_outer_
     if (sigismember(&delivered, ending_signals[i]) == 1) sigaction(ending_signals[i], &action, &actions_before[i]);
   }
   pthread_sigmask(SIG_UNBLOCK, &delivered, nullptr);
-  // mpirun kills a rank soon after SIGTERM, and at once if its program has ended.
-  if (signals.interrupted_by() == SIGTERM) continue_in_own_session();
 }
 
 Finishing::~Finishing() {
@@ -103,6 +74,7 @@ Finishing::~Finishing() {
   for (std::size_t i = 0; i < ending_signals.size(); ++i)
     if (sigismember(&queued, ending_signals[i]) == 1) sigaction(ending_signals[i], &actions_before[i], nullptr);
   if (first_signal != 0) signals_.note(first_signal);
+  if (signals_.is_out_of_reach()) prctl(PR_SET_PDEATHSIG, SIGTERM);
   give_up_at = 0;
   is_finishing = false;
 }

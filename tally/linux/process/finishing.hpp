@@ -12,9 +12,7 @@ class Signals;
 /// During its lifetime, SIGINT, SIGQUIT, SIGTERM and SIGHUP are not queued for `signals`. The first one makes
 /// is_interrupted() true: loops stop, and the results so far are written. The second one ends this process at once, as
 /// does the first if the measurement was interrupted before. Signals within a fifth of a second of the previous one
-/// count as the same. After SIGTERM, a child in a session of its own goes on, and this process waits for it: a SIGKILL
-/// that soon follows does not lose the results. Signals that were ignored when tally started stay ignored. Objects may
-/// be nested.
+/// count as the same. Signals that were ignored when tally started stay ignored. Objects may be nested.
 class Finishing {
  public:
   /// How the measurement normally ends.

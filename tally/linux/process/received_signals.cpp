@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tally/linux/process/rank_process.hpp"
 #include "tally/linux/process/spawn.hpp"
 #include "tally/linux/system_call.hpp"
 
@@ -67,6 +68,7 @@ Result<Signals> Signals::watch() {
   standard.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &standard, &signals.child_before_);
   sigprocmask(SIG_BLOCK, &signals.watched_, &signals.mask_before_);
+  signals.group_ = leave_group_of_rank();
   return signals;
 }
 
@@ -81,10 +83,15 @@ void Signals::expect_program() {
 }
 
 Signals::~Signals() {
-  if (fd_) restore_in_child();
+  if (fd_) restore();
 }
 
 void Signals::restore_in_child() const noexcept {
+  if (group_ != 0) setpgid(0, group_);
+  restore();
+}
+
+void Signals::restore() const noexcept {
   sigaction(SIGPIPE, &pipe_before_, nullptr);
   sigaction(SIGCHLD, &child_before_, nullptr);
   sigprocmask(SIG_SETMASK, &mask_before_, nullptr);

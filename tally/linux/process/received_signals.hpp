@@ -35,7 +35,8 @@ class Signals {
     give_up,      ///< SIGINT or SIGQUIT three times within two seconds, or SIGTERM again within ten: stop waiting
   };
 
-  /// Errors: cannot_measure if the kernel refuses a signalfd.
+  /// A rank of an MPI job continues in another process (leave_group_of_rank()). Errors: cannot_measure if the kernel
+  /// refuses a signalfd.
   static Result<Signals> watch();
 
   Signals(Signals&&) noexcept = default;
@@ -78,14 +79,18 @@ class Signals {
     if (!interrupted_by_) interrupted_by_ = signal;
   }
 
-  /// Restores the signal mask and dispositions that tally was started with, in a child that is about to execute a
-  /// program. Async-signal-safe.
+  /// Whether a SIGKILL for tally and its process group does not reach this process.
+  bool is_out_of_reach() const { return group_ != 0; }
+
+  /// Restores the signal mask, dispositions and process group that tally was started with, in a child that is about to
+  /// execute a program. Async-signal-safe.
   void restore_in_child() const noexcept;
 
  private:
   Signals() = default;
 
   void forward(const signalfd_siginfo& signal, pid_t program);
+  void restore() const noexcept;
 
   Descriptor fd_;
   sigset_t watched_{};
@@ -93,6 +98,7 @@ class Signals {
   struct sigaction pipe_before_ {};
   struct sigaction child_before_ {};
   std::optional<int> interrupted_by_;
+  pid_t group_ = 0;                // of the rank that this process has left; 0: none
   sigset_t passed_on_{};           // the program has them; not taken yet
   bool group_is_stopped_ = false;  // by the terminal
   Nanoseconds asked_at_{};         // time of the first SIGTERM

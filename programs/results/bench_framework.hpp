@@ -10,6 +10,7 @@
 #include "programs/results/result_commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/core/count/region.hpp"
+#include "tally/output/result/read_source.hpp"
 
 namespace tally::results {
 
@@ -20,6 +21,7 @@ struct TimedLoop {
   /// Of all entries, if a constant for each entry and the same count for each iteration may explain the counts; else 0.
   std::int64_t all_iterations = 0;
   bool has_equal_entries = false;  ///< each is one call: the smallest counts
+  bool has_children = false;       ///< it started processes
 };
 
 /// How long the timed loop of a framework with `measures_differences` runs, and how often in its full length.
@@ -48,10 +50,14 @@ struct Framework {
   std::string_view counted = "1,000 iterations";  ///< what a count is of
   std::int64_t scale = 1000;                      ///< that number
   std::string_view clock = "counted";             ///< for --clock, unless the suite has one; empty: the default
-  bool has_others = false;                        ///< starts threads and processes that run no loops
+  std::int64_t own_processes = 0;                 ///< the most that the framework starts, of one thread each
+  /// What it may read itself: only a second run shows whether the benchmark reads it, too (result::ReadSource).
+  std::vector<std::string_view> own_sources = {};
   bool measures_differences = false;  ///< a count is the difference between runs: read_report(), no timed_loop()
 
   virtual ~Framework() = default;
+  /// Whether only the framework read this, and the benchmark did not.
+  virtual bool is_own(const result::ReadSource&) const { return false; }
   /// With these arguments a program prints its benchmarks.
   virtual std::vector<std::string> list_arguments() const = 0;
   /// Why the program cannot be counted, by that output; an error without a message if it can.

@@ -125,9 +125,10 @@ bool has_others(const result::Stat& stat, const Framework& framework) {
   const std::vector<RegionResult> regions = regions_of(stat);
   const auto entered =
       std::ranges::find_if(regions, [](const RegionResult& candidate) { return candidate.all.entries > 0; });
-  if (entered == regions.end() || framework.has_others) return false;
-  return run.process_count.value_or(1) > 1 ||
-         run.thread_count.value_or(1) > std::max<std::int64_t>(1, std::ssize(entered->threads));
+  if (entered == regions.end()) return false;
+  const std::int64_t others = run.process_count.value_or(1) - 1;
+  return others > framework.own_processes ||
+         run.thread_count.value_or(1) - others > std::max<std::int64_t>(1, std::ssize(entered->threads));
 }
 
 void keep_events_only(result::Stat& stat, const Benchmark& benchmark, bool is_single_threaded) {
@@ -137,7 +138,8 @@ void keep_events_only(result::Stat& stat, const Benchmark& benchmark, bool is_si
   if (is_single_threaded) run.process_count = run.thread_count = 1;
   run.regions.clear();
   run.processes.clear();
-  run.nondeterminism.reset();  // the framework reads the clock for the number of iterations, which is divided out
+  if (run.nondeterminism)
+    std::erase_if(*run.nondeterminism, [&](const auto& source) { return benchmark.framework->is_own(source); });
   stat.metrics.clear();
   stat.of_parts = false;
   stat.command = benchmark.command;
@@ -223,7 +225,7 @@ Result<bool> keep_loop(result::Stat& stat, const Benchmark& benchmark, std::stri
     event.summary.reset();
     return !count;
   });
-  if (has_others(stat, framework))
+  if (loop->has_children || has_others(stat, framework))
     for (result::Event& event : stat.events) {
       event.total.count.trust = Trust::partial;
       event.total.count.reason = "the program has threads or processes that do not run the loop themselves";

@@ -37,7 +37,7 @@ std::vector<std::string> loop_arguments(const Benchmark& benchmark, const std::s
 /// The regions of a run; empty if it has none.
 std::vector<RegionResult> regions_of(const result::Stat& stat);
 
-/// Whether threads or processes do not run the loop themselves; false if the framework starts some.
+/// Whether threads or processes that the benchmark started do not run the loop themselves.
 bool has_others(const result::Stat& stat, const Framework& framework);
 
 /// Removes everything but the events from the counts of a run.

@@ -50,6 +50,12 @@ std::string in_suite_words(std::string text) {
   return std::regex_replace(text, std::regex(" \\(`tally compare --force` ignores it\\)"), "");
 }
 
+/// A run of a framework's benchmark that was counted before.
+struct First {
+  bool is_stored = false;
+  bool may_decide = false;  ///< a second one that agrees is enough
+};
+
 class Runner {
  public:
   explicit Runner(const BenchRun& run) : options_(run) {}
@@ -67,7 +73,8 @@ class Runner {
       if (can_vary(*single)) {
         benchmark.repeats = repeats_that_decide;
         if (const auto kept = keep_profile(benchmark); !kept) return fail(kept.error());
-        if (const auto counted = count_repeats(benchmark, outcome); !counted) return fail(counted.error());
+        const First first{benchmark.framework != nullptr, reads_own_only(benchmark, *single)};
+        if (const auto counted = count_repeats(benchmark, outcome, first); !counted) return fail(counted.error());
       }
     }
     if (!outcome.has_run) return outcome;
@@ -109,6 +116,15 @@ class Runner {
     return !result.is_single_threaded || !result.sources.empty();
   }
 
+  /// Whether only sources that the framework reads itself may make the next run differ.
+  static bool reads_own_only(const Benchmark& benchmark, const output::Comparable& result) {
+    return benchmark.framework != nullptr && result.is_single_threaded &&
+           std::ranges::all_of(result.sources, [&](const std::string& source) {
+             return std::ranges::find(benchmark.framework->own_sources, source) !=
+                    benchmark.framework->own_sources.end();
+           });
+  }
+
   /// Moves the result of a single run to the profile of several runs, if it is a profile.
   Result<void> keep_profile(const Benchmark& benchmark) const {
     if (!benchmark.is_profile) return {};
@@ -123,14 +139,14 @@ class Runner {
 
   /// Writes the result, and with several repeats the profile unless there is one; if the benchmark fails, the reason
   /// instead.
-  Result<void> count_repeats(const Benchmark& benchmark, Outcome& outcome) const {
+  Result<void> count_repeats(const Benchmark& benchmark, Outcome& outcome, First first = {}) const {
     const std::string result = result_in(options_.output, benchmark), profile = profile_in(options_.output, benchmark);
     const bool has_both = benchmark.is_profile && benchmark.repeats > 1;
     if (has_both)
       if (const auto ready = linux::make_folder(fs::path(profile).parent_path().string()); !ready)
         return fail(ready.error());
     Result<void> counted = benchmark.framework != nullptr
-                               ? count_loops(benchmark, result, outcome)
+                               ? count_loops(benchmark, result, outcome, first)
                                : count(benchmark, benchmark.is_profile && !has_both, result, outcome);
     std::error_code error;
     if (counted && has_both && outcome.has_run && !fs::exists(profile, error))
@@ -163,11 +179,15 @@ class Runner {
     const std::string how = counted->was_stopped ? fmt::format("timeout of {} s", limit->count() / 1'000'000'000)
                                                  : fmt::format("exit code {}", counted->exit_code);
     outcome.rows = {{"-", {}, {}, {}, {}, counted->was_stopped ? "timeout" : how}};
-    // Its last line is often the reason.
-    std::vector<std::string> lines = split(trimmed(counted->output), '\n');
+    // Its last line is often the reason; if tally could not count, or not write the result, the message says it.
+    const std::vector<std::string> lines = split(trimmed(counted->output), '\n');
+    const auto message = std::ranges::find_if(lines, [](const auto& line) { return line.starts_with("tally: "); });
     constexpr std::size_t most = 200;
-    const std::string last = lines.empty() ? "" : trimmed(lines.back()).substr(0, most);
-    outcome.text = fmt::format("failed: {}{}", how, last.empty() ? "" : "; its last line: " + printable(last));
+    const bool is_own =
+        (outcome.code == exit_bad_usage || outcome.code >= exit_cannot_measure) && message != lines.end();
+    const std::string last = is_own ? message->substr(7) : lines.empty() ? "" : lines.back();
+    const std::string why = printable(trimmed(last).substr(0, most));
+    outcome.text = fmt::format("failed: {}{}{}", how, why.empty() ? "" : is_own ? "; " : "; its last line: ", why);
     say({fmt::format("'{}' failed with {}; its output:", printable(benchmark.name), how)});
     (void)linux::Output::standard_error().write(counted->output);
     return {};
@@ -207,9 +227,19 @@ class Runner {
   static std::string report_of(const std::string& result) { return fs::absolute(result).string() + ".report"; }
 
   /// Counts a framework's benchmark in its number of repeats.
-  Result<void> count_loops(const Benchmark& benchmark, const std::string& result, Outcome& outcome) const {
+  Result<void> count_loops(const Benchmark& benchmark, const std::string& result, Outcome& outcome, First first) const {
     std::optional<result::Stat> all;
-    for (std::int64_t i = 0; i < benchmark.repeats; ++i) {
+    if (first.is_stored) {
+      auto stored = report::read_counts(result);
+      if (!stored) return fail(stored.error());
+      all = *std::move(stored);
+    }
+    const auto agree = [&] {
+      return all->runs.size() == 2 &&
+             std::ranges::equal(all->runs[0].counts, all->runs[1].counts, {}, value_of, value_of);
+    };
+    while (!all || std::ssize(all->runs) < benchmark.repeats) {
+      if (first.may_decide && agree()) break;
       std::optional<result::Stat> stat;
       if (auto counted = count_loop(benchmark, result, outcome, stat); !counted || !outcome.has_run) return counted;
       if (all)
@@ -217,7 +247,7 @@ class Runner {
       else
         all = std::move(stat);
     }
-    if (benchmark.repeats > 1) summarize_runs(*all);
+    if (all->runs.size() > 1) summarize_runs(*all);
     const auto format = output::choose_format(output::stat_formats(), "json", "", "json");
     if (!format) return fail(format.error());
     const auto text = (*format)->write(*all, {});
@@ -225,6 +255,8 @@ class Runner {
     auto output = linux::Output::open_file(result);
     return output ? output->write(*text) : fail(output.error());
   }
+
+  static std::optional<std::int64_t> value_of(const result::EventCount& count) { return count.count.value; }
 
   /// Each event over all runs. An event that a run lacks is left out.
   static void summarize_runs(result::Stat& stat) {

@@ -10,7 +10,11 @@ namespace {
 
 class Criterion : public Framework {
  public:
-  Criterion() { name = "criterion", has_others = true; }
+  Criterion() {
+    name = "criterion";
+    own_processes = 1;      // gnuplot --version
+    own_sources = {"pid"};  // Rust's run-time library
+  }
   std::vector<std::string> list_arguments() const override { return {"--bench", "--list"}; }
   // "NAME: bench", since Criterion 0.4 "NAME: benchmark".
   std::vector<std::string> benchmarks_in(const std::string& output) const override {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "programs/results/bench_framework.hpp"
 #include "tally/core/base/text.hpp"
@@ -19,7 +20,8 @@ class Pytest : public Framework {
     counted = "one call";
     scale = 1;
     clock = "";
-    has_others = true;  // each test is a process
+    own_processes = std::numeric_limits<int>::max();  // Python starts some to find libraries
+    own_sources = {"clock", "pid", "/proc"};
   }
   std::vector<std::string> list_arguments() const override {
     return {"--collect-only", "-q", "-p", "no:cacheprovider", "-p", std::string(plugin)};
@@ -47,7 +49,10 @@ class Pytest : public Framework {
   Result<TimedLoop> timed_loop(const BenchmarkRun& run) const override {
     const auto region = std::ranges::find(run.regions, plugin, &RegionResult::name);
     if (region == run.regions.end() || region->all.entries == 0) return TimedLoop{};
-    return TimedLoop{.counts = &region->all, .has_equal_entries = true};
+    const bool has_children = std::ranges::any_of(run.regions, [](const RegionResult& other) {
+      return other.name == std::string(plugin) + " children" && other.all.entries > 0;
+    });
+    return TimedLoop{.counts = &region->all, .has_equal_entries = true, .has_children = has_children};
   }
 };
 

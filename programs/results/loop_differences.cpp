@@ -73,9 +73,7 @@ class Differences {
       large = repeat(length);
     }
     if (!large) return fail(large.error());
-    if (small->iterations() < 1 || large->iterations() < 1)
-      return fail(Code::cannot_measure, "the number of iterations depends on time too much",
-                  "write Iterations() for the benchmark");
+    if (small->iterations() < 1 || large->iterations() < 1) return differs();
     if (is_of_all && large->iterations() <= small->iterations())
       return fail(Code::cannot_measure, "the benchmark sets Iterations(), and has threads or processes",
                   "remove Iterations()");
@@ -85,6 +83,7 @@ class Differences {
     small = repeat_until(*std::move(small), baseline_->first);
     if (small) large = repeat_until(*std::move(large), baseline_->second);
     if (!small || !large) return fail(small ? large.error() : small.error());
+    if (small->iterations() < 1 || large->iterations() < 1) return differs();
     auto result = result_of(*small, *large, false);
     if (small->iterations() == baseline_->first && large->iterations() == baseline_->second) return result;
     for (result::Event& event : result.events) {
@@ -97,6 +96,11 @@ class Differences {
   }
 
  private:
+  static tl::unexpected<Error> differs() {
+    return fail(Code::cannot_measure, "the number of iterations differs from run to run",
+                "give the benchmark a fixed seed if it has none, or write Iterations() for it");
+  }
+
   Result<Repetition> repeat(LoopLength length) const {
     length.repetitions = 1;
     auto once = run_(length);

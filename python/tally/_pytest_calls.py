@@ -1,6 +1,7 @@
 """Counts one test as a region, for `tally bench` with framework = "pytest"."""
 import contextlib
 import gc
+import resource
 
 import pytest
 
@@ -34,6 +35,7 @@ class CountedTest:
     def __init__(self, test, run_again, clear_cache):
         self._test, self._run_again, self._clear_cache = test, run_again, clear_cache
         self._region = counting_package.region("tally.pytest_plugin")
+        self._children = counting_package.region("tally.pytest_plugin children")  # entered if the call had some
 
     def pytest_collection_modifyitems(self, items):
         items[:] = [item for item in items if item.nodeid == self._test]
@@ -44,10 +46,14 @@ class CountedTest:
         gc.collect()
         gc.disable()
         self._clear_cache()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
             with self._region:
                 yield
         finally:
+            if resource.getrusage(resource.RUSAGE_CHILDREN) != before:
+                with self._children:
+                    pass
             if is_collected:
                 gc.enable()
 

@@ -141,6 +141,31 @@ BENCHMARK_MAIN();
 }
 
 // What runs once must not decide how often the loop runs, and what the loop starts is part of it.
+// Two process IDs have the same seed once in 300 times.
+TEST_F(GoogleBenchmark, repeats_benchmarks_whose_work_depends_on_the_process) {
+  std::ofstream(folder_ / "loops.cpp") << R"(#include <benchmark/benchmark.h>
+#include <cstdlib>
+#include <unistd.h>
+static void BM_loop(benchmark::State& state) {
+  srand(state.range(0) == 0 ? 1 : getpid());
+  const long rounds = WORK + rand() % 300;
+  for (auto _ : state)
+    for (long i = 0; i < rounds; ++i) benchmark::DoNotOptimize(i);
+}
+BENCHMARK(BM_loop)->Arg(0)->Arg(1);
+BENCHMARK_MAIN();
+)";
+  build("1000");
+  loops("");
+  ASSERT_EQ(bench({"-o", "old"}).code(), 0);
+  const Finished same = bench({"-o", "new", "--baseline", "old"});
+  EXPECT_EQ(same.code(), 3) << same.out << same.err;
+  EXPECT_TRUE(std::regex_search(same.out, std::regex("BM_loop.0 .* passed"))) << same.out;
+  EXPECT_TRUE(std::regex_search(same.out, std::regex("BM_loop.1 .* undecided"))) << same.out;
+  EXPECT_TRUE(holds(text("new/loops.BM_loop.0.json"), "\"runs_asked\": 1"));
+  EXPECT_TRUE(holds(text("new/loops.BM_loop.1.json"), "\"runs_asked\": 5"));
+}
+
 TEST_F(GoogleBenchmark, counts_the_steady_state_and_what_the_loop_starts) {
   std::ofstream(folder_ / "loops.cpp") << R"(#include <benchmark/benchmark.h>
 #include <sys/wait.h>
@@ -209,6 +234,8 @@ TEST_F(FrameworkBench, counts_the_benchmarks_of_catch2) {
   if (!fs::exists("/usr/include/catch2/catch.hpp")) GTEST_SKIP() << "Catch2 2 is not installed (package catch2)";
   std::ofstream(folder_ / "loops.cpp") << R"(#define CATCH_CONFIG_ENABLE_BENCHMARKING
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <unistd.h>
 static long sum(long n) {
   long total = 0;
   for (long i = 0; i < n * WORK; ++i) asm volatile("" : "+r"(total));
@@ -226,6 +253,11 @@ TEST_CASE("prepared", "[!benchmark]") {
     meter.measure([&] { return sum(numbers[4]); });
   };
   BENCHMARK("varies") { return sum(++calls % 7); };
+}
+TEST_CASE("seeded", "[seeded]") {
+  srand(getpid());
+  const long n = 10 + rand() % 300;
+  BENCHMARK("by the process") { return sum(n); };
 }
 )";
   std::ofstream(folder_ / "main.cpp") << "#define CATCH_CONFIG_ENABLE_BENCHMARKING\n#define CATCH_CONFIG_MAIN\n"
@@ -248,6 +280,11 @@ TEST_CASE("prepared", "[!benchmark]") {
   compare([&] { build("51"); }, "small: 10", "(1\\.9|2\\.0)");
   EXPECT_TRUE(fs::exists(folder_ / "new/loops.sums, -of- -numbers-.small- 10.json"))
       << "artifacts of GitHub have no such characters in their names";
+  EXPECT_TRUE(holds(text("new/loops.sums, -of- -numbers-.small- 10.json"), "\"runs_asked\": 2"))
+      << "Catch2 reads the clock, so a second run has to agree";
+  write_suite("catch2", R"("./loops", "[seeded]")");
+  ASSERT_EQ(bench({"-o", "new"}).code(), 0);
+  EXPECT_TRUE(holds(text("new/loops.seeded.by the process.json"), "\"runs_asked\": 5"));
 }
 
 TEST_F(FrameworkBench, counts_the_benchmarks_of_criterion) {
@@ -270,6 +307,7 @@ use criterion::{black_box, criterion_group, criterion_main, BatchSize, Criterion
 fn sum(n: u64) -> u64 { (0..n * )" + work + R"().fold(0, |total: u64, i| black_box(total.wrapping_add(i))) }
 fn all(c: &mut Criterion) {
     c.bench_function("small sum", |b| b.iter(|| sum(black_box(10))));
+    c.bench_function("a thread", |b| b.iter(|| std::thread::spawn(|| sum(black_box(10))).join().unwrap()));
     let mut group = c.benchmark_group("group");
     group.bench_function("batches", |b| b.iter_batched(|| 10, |n| sum(n), BatchSize::SmallInput));
     group.finish();
@@ -286,7 +324,8 @@ criterion_main!(benches);
   const Finished batches = bench({"--only", "loops.group.batches"});
   EXPECT_EQ(batches.code(), 125) << batches.out;
   EXPECT_TRUE(holds(batches.out, "tally cannot count iter_batched()")) << batches.out;
-  std::string source = text("tally-bench.toml");
+  const Finished threads = bench({"--only", "loops.a thread"});
+  EXPECT_TRUE(std::regex_search(threads.out, std::regex("a thread .* partial"))) << threads.out;
   const auto compare_small = [&](const Words& more) { return bench(with({"--only", "loops.small sum"}, more)); };
   ASSERT_EQ(compare_small({"-o", "old"}).code(), 0);
   const Finished same = compare_small({"-o", "new", "--baseline", "old"});
@@ -310,7 +349,7 @@ TEST_F(FrameworkBench, counts_tests_of_pytest) {
                                                " // 100):\n        total += 1\n    return n\n";
   };
   build("0");
-  write_suite("pytest", R"("/usr/bin/python3", "-m", "pytest")");
+  write_suite("pytest", R"("/usr/bin/python3", "-m", "pytest", "test_words.py")");
   ASSERT_EQ(unsetenv("PYTHONPATH"), 0);
   const Finished without = bench();
   EXPECT_EQ(without.code(), 2);
@@ -322,6 +361,14 @@ TEST_F(FrameworkBench, counts_tests_of_pytest) {
   EXPECT_TRUE(holds(list, "loops.test_words.py::test_rounds") && holds(list, "test_first")) << list;
   compare([&] { build("6"); }, "test_words.py::test_rounds", "[0-9]+\\.", ".*");
   if (has_fixture) EXPECT_TRUE(holds(bench({"--only", "loops.test_words.py::test_measured"}).out, "counted"));
+  // What a test leaves to others is not counted.
+  std::ofstream(folder_ / "test_others.py")
+      << "import subprocess\nimport threading\n\n\ndef test_thread():\n    thread = threading.Thread(target=print)\n"
+         "    thread.start()\n    thread.join()\n\n\ndef test_child():\n    subprocess.run(['true'])\n";
+  write_suite("pytest", R"("/usr/bin/python3", "-m", "pytest", "test_others.py")");
+  const Finished others = bench();
+  for (const char* const test : {"thread", "child"})
+    EXPECT_TRUE(std::regex_search(others.out, std::regex(std::string("test_") + test + " .* partial"))) << others.out;
 }
 
 }  // namespace

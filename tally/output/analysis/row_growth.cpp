@@ -114,8 +114,9 @@ bool is_modelled_cycles(const ComparedCount& row) {
 
 std::string missing_work(const Measure& measure) {
   // The end of the reasons of all backends. How much is missing differs from run to run, or all of it is missing.
-  if (measure.trust != Trust::partial || measure.reason.find("still running") == std::string::npos) return "";
-  return measure.reason + ", so work is missing: count with --wait-all";
+  const auto has = [&](const char* why) { return measure.reason.find(why) != std::string::npos; };
+  if (measure.trust != Trust::partial || !(has("still running") || has("do not run the loop"))) return "";
+  return measure.reason + ", so work is missing" + (has("still running") ? ": count with --wait-all" : "");
 }
 
 std::string different_settings(const Comparison& comparison, Trust trust) {

@@ -47,6 +47,19 @@ class BundleTest : public testing::Test {
     return n;
   }
 
+  std::uint32_t traces() {
+    std::uint32_t n = 0;
+    each_kept([&](Bundle&, engine::persist::BundleHead& head) { n += head.traces; });
+    return n;
+  }
+  std::uint64_t records() const {
+    channel::StoreHeader header{};
+    const int fd = open(kept_file(scratch_.file("cache")).path.c_str(), O_RDONLY);
+    EXPECT_EQ(pread(fd, &header, sizeof header, 0), static_cast<ssize_t>(sizeof header));
+    close(fd);
+    return header.records;
+  }
+
   /// Changes each instruction of the program's code in the bundle.
   static void count_twice(engine::persist::BundleHead& head) {
     auto* const vectors = reinterpret_cast<channel::SegmentVector*>(
@@ -78,24 +91,47 @@ TEST_F(BundleTest, is_made_by_the_second_run) {
   EXPECT_EQ(bundles(), made);
 }
 
-// The first run of a large program stores a part of its code.
+// The first run of a large program stores a part of its code, the second one a bundle alone.
 TEST_F(BundleTest, has_all_code_of_a_large_program_after_its_second_run) {
   command_.words = {"perl", "-MPOSIX", "-e", "print qq(one\\n)"};
-  const auto records = [&] {
-    channel::StoreHeader header{};
-    const int fd = open(kept_file(scratch_.file("cache")).path.c_str(), O_RDONLY);
-    EXPECT_EQ(pread(fd, &header, sizeof header, 0), static_cast<ssize_t>(sizeof header));
-    close(fd);
-    return header.records;
-  };
   const Counts expected = run_counted(command_).counts;
   const std::uint64_t first = records();
   EXPECT_GT(first, 2048u);
+  EXPECT_EQ(traces(), 0u);
   expect_right(expected);
   const std::uint64_t second = records();
-  EXPECT_GT(second, 2 * first);
+  EXPECT_LT(second, first + first / 4);
+  EXPECT_GT(traces(), 2 * first);
   expect_right(expected);
   EXPECT_LT(records(), second + second / 16);
+}
+
+// Code that other runs of the program need is added to its bundle, whose traces have no templates any more.
+TEST_F(BundleTest, grows_by_code_of_later_runs) {
+  const std::vector<std::string> other = {
+      "perl", "-MPOSIX", "-MData::Dumper", "-e",
+      "my %h; $h{$_ % 97} .= chr(97 + $_ % 26) for 1 .. 500; s/b(c)|(x+)/$1$1/g for values %h;"
+      "my $d = Dumper([map { sprintf '%s %.3f', $_, length($h{$_}) / 7 } sort { $a <=> $b } keys %h]);"
+      "print length($d) > 9 ? qq(one\\n) : qq(two\\n)"};
+  const std::vector<std::string> words = {"perl", "-e", "print qq(one\\n)"};
+  const auto counts_of_first_run = [&](const std::vector<std::string>& of) {
+    fs::remove_all(scratch_.file("cache"));
+    command_.words = of;
+    return run_counted(command_).counts;
+  };
+  const Counts expected_other = counts_of_first_run(other), expected = counts_of_first_run(words);
+  expect_right(expected);
+  const std::uint32_t before = traces();
+  command_.words = other;
+  expect_right(expected_other);
+  const std::uint32_t after = traces();
+  EXPECT_GT(after, before + before / 8);
+  const std::uint64_t stored = records();
+  expect_right(expected_other);
+  command_.words = words;
+  expect_right(expected);
+  EXPECT_LT(traces(), after + after / 16);
+  EXPECT_LT(records(), stored + stored / 16);
 }
 
 TEST_F(BundleTest, is_executed) {
@@ -188,9 +224,7 @@ TEST_F(BundleTest, includes_what_ended_threads_ran) {
     fs::remove_all(scratch_.file("cache"));
     command_.words = words;
     for (int run = 0; run < 2; ++run) expect_exact(run_counted(command_));
-    std::uint32_t n = 0;
-    each_kept([&](Bundle&, engine::persist::BundleHead& head) { n += head.traces; });
-    return n;
+    return BundleTest::traces();
   };
   const std::uint32_t in_first = traces({program}), in_ended = traces({program, "thread"});
   EXPECT_GT(in_first, 800u);

@@ -61,7 +61,7 @@ class Loader {
 
   /// Returns the number of traces created; 0 if the bundle does not fit.
   u32 load() {
-    if (!read_parts() || head_.low_start != (start_ < low_limit ? start_ : 0)) return 0;
+    if (!read_bundle(bundle_, head_, parts_) || head_.low_start != (start_ < low_limit ? start_ : 0)) return 0;
     arena_ = arena_for(start_);
     if (arena_ == nullptr || !has_room(*arena_, head_.traces, head_.block_bytes)) return 0;
     block_ = (arena_->hot + block_alignment - 1) & ~(block_alignment - 1);
@@ -70,7 +70,7 @@ class Loader {
         !log_has_room(head_.traces, head_.places))
       return 0;
     const u32 damage_before = store_damage();
-    if (uses.full(head_.traces) || !fits()) return 0;
+    if (uses.full(head_.traces) || !fits_bundle(head_, parts_, start_)) return 0;
     has_names_ = has_sound_names(bundle_);
     touch_pages();
     if (tables.traces.size + head_.traces > large_program) use_huge_pages();
@@ -86,38 +86,6 @@ class Loader {
   }
 
  private:
-  /// Never reads outside the record, whatever it contains. Its finder has checked its contents.
-  bool read_parts() {
-    const u8* at = bundle_.after_names();
-    const u8* const end = reinterpret_cast<const u8*>(&bundle_) + bundle_.head.bytes;
-    if (end - at < static_cast<s64>(sizeof head_)) return false;
-    __builtin_memcpy(&head_, at, sizeof head_);
-    at += sizeof head_;
-    bool inside = head_.traces == bundle_.use_count && head_.traces > 0;
-    each_part(head_, parts_, [&](auto*& part, u32 n) {
-      part = reinterpret_cast<decltype(+part)>(at);
-      const u64 bytes = channel::part_bytes(u64{n} * sizeof *part);
-      inside = inside && bytes <= static_cast<u64>(end - at);
-      if (inside) at += bytes;
-    });
-    return inside && head_.code_bytes + u64{head_.exits} * stub_bytes <= head_.block_bytes;
-  }
-
-  /// Whether the program still has the code that the bundle was made from.
-  bool fits() const {
-    if (head_.ranges == 0) return false;
-    const CodeRange &first = parts_.ranges[0], &last = parts_.ranges[head_.ranges - 1];
-    if (!is_constant(start_ + static_cast<u32>(first.from), static_cast<u32>(last.from - first.from) + last.bytes))
-      return false;
-    const u8* original = parts_.originals;
-    for (u32 i = 0; i < head_.ranges; i++) {
-      const CodeRange& r = parts_.ranges[i];
-      if (compare_code(original, start_ + static_cast<u32>(r.from), r.bytes) != 0) return false;
-      original += r.bytes;
-    }
-    return true;
-  }
-
   /// Whether the whole block can reach this address by a displacement.
   bool reaches(s64 from_start) const {
     const s64 distance = static_cast<s64>(start_ - block_) + from_start;
@@ -206,8 +174,8 @@ class Loader {
       if (has_better(i)) give_up(tables.traces[first_trace_ + i]);
   }
 
-  /// Identifies the template that the trace was made from; 0 if unknown.
-  u32 name(u32 i) const { return has_names_ ? bundle_.uses()[i] : 0; }
+  /// Identifies the template that the trace was made from.
+  u32 name(u32 i) const { return has_names_ && bundle_.uses()[i] != 0 ? bundle_.uses()[i] : use_own; }
   bool has_better(u32 i) const { return (name(i) & channel::use_better) != 0; }
 
   static void give_up(Trace& t) {
@@ -238,10 +206,15 @@ class Loader {
   bool has_names_ = false;
 };
 
-/// Records that the program ran: only a later process of it makes a bundle, or stores all templates of a large one.
-void note_program(u64 key) {
-  if (channel::Bundle* const mark = begin_bundle(key, nullptr, 0, 0); mark != nullptr) end_bundle(*mark);
+/// Records that the program ran: only a later process of it makes a bundle. `collects`: this process does, but may be
+/// killed before.
+void note_program(Module& m, bool collects) {
+  channel::Bundle* const note = begin_bundle(m.key, nullptr, 0, collects ? channel::record_unit : 0);
+  if (note == nullptr) return;
+  end_bundle(*note);
+  if (collects) m.found = note;
 }
+bool was_collected(const channel::Bundle& note) { return note.head.bytes > sizeof note; }
 
 /// Records the templates that are better than those in a bundle, which itself stays unchanged.
 void note_improvements(const Module& m) {
@@ -250,12 +223,42 @@ void note_improvements(const Module& m) {
   for (u32 i = 0; i < m.loaded && n < sizeof names / sizeof *names; i++) {
     const Used& used = uses[m.first_use + i];
     if (!used.is_better() || (used.bundled & channel::use_better) != 0) continue;
-    for (const u32 name : {i, used.bundled, used.place}) names[n++] = name;
+    for (const u32 name : {i, used.bundled & ~use_own, used.place}) names[n++] = name;
   }
   if (n > 0) add_names(channel::improvements_mark, m.key, names, n);
 }
 
 }  // namespace
+
+bool read_bundle(const channel::Bundle& bundle, BundleHead& head, BundleParts& parts) {
+  const u8* at = bundle.after_names();
+  const u8* const end = reinterpret_cast<const u8*>(&bundle) + bundle.head.bytes;
+  if (end - at < static_cast<s64>(sizeof head)) return false;
+  __builtin_memcpy(&head, at, sizeof head);
+  at += sizeof head;
+  bool inside = head.traces == bundle.use_count && head.traces > 0;
+  each_part(head, parts, [&](auto*& part, u32 n) {
+    part = reinterpret_cast<decltype(+part)>(at);
+    const u64 bytes = channel::part_bytes(u64{n} * sizeof *part);
+    inside = inside && bytes <= static_cast<u64>(end - at);
+    if (inside) at += bytes;
+  });
+  return inside && head.code_bytes + u64{head.exits} * stub_bytes <= head.block_bytes;
+}
+
+bool fits_bundle(const BundleHead& head, const BundleParts& parts, u64 start) {
+  if (head.ranges == 0) return false;
+  const CodeRange &first = parts.ranges[0], &last = parts.ranges[head.ranges - 1];
+  if (!is_constant(start + static_cast<u32>(first.from), static_cast<u32>(last.from - first.from) + last.bytes))
+    return false;
+  const u8* original = parts.originals;
+  for (u32 i = 0; i < head.ranges; i++) {
+    const CodeRange& r = parts.ranges[i];
+    if (compare_code(original, start + static_cast<u32>(r.from), r.bytes) != 0) return false;
+    original += r.bytes;
+  }
+  return true;
+}
 
 void bundles_init(u64 first_instruction) {
   entry = first_instruction;
@@ -284,9 +287,26 @@ bool load_bundle(u64 pc) {
   return m.loaded > 0;
 }
 
-bool is_left_to_later(u64 pc) {
+bool has_templates(u64 pc) {
   const Module* const m = module_of(pc);
-  return m != nullptr && m->found == nullptr && m->fresh >= large_program && m->reused < m->fresh / 2;
+  return m == nullptr || m->loaded > 0 || m->fresh < large_program || m->reused >= m->fresh / 2;
+}
+
+Keep keep_of(u64 pc) {
+  Module* const m = module_of(pc);
+  if (m == nullptr || m->loaded > 0 || m->fresh < large_program) return Keep::now;
+  if (m->found == nullptr) return has_templates(pc) ? Keep::now : Keep::later;
+  // A process that makes no bundle would store nothing.
+  if (is_kept || (!m->collects && was_collected(*m->found))) return Keep::now;
+  if (!m->collects) note_program(*m, m->collects = true);
+  return Keep::in_bundle;
+}
+
+bool is_only_in_bundle(u32 use, bool& by_jump) {
+  const Used& used = uses[use - 1];
+  if (used.place != use_own) return false;
+  by_jump = tables.traces[used.trace].entry != 0;
+  return true;
 }
 
 void forget_modules(u64 start, u64 end) {
@@ -300,7 +320,7 @@ u32 note_use(const Template& t, const Trace& trace, bool is_reused) {
   if (Module* const m = module_of(pc); m != nullptr) {
     m->reused += is_reused;
     // Not at the end: the process may be killed.
-    if (++m->fresh == large_program && m->found == nullptr) note_program(m->key);
+    if (++m->fresh == large_program && m->found == nullptr) note_program(*m, false);
   }
   return uses.add({pc, use_of(t), 0, static_cast<u32>(&trace - tables.traces.data)}) + 1;
 }
@@ -312,14 +332,19 @@ void forget_used_traces() {
 const Template* used_template(u32 use) { return template_at(uses[use - 1].place); }
 
 void replace_used(u32 use, const Template& by) {
-  const Template* const t = used_template(use);
-  if (t == nullptr || replaced.full(2)) return;
-  replace_template(*t, by);
   Used& used = uses[use - 1];
+  const u32 by_place = use_of(by);
+  if ((used.place & use_own) != 0) {
+    publish_record(by.head);
+  } else {
+    const Template* const t = used_template(use);
+    if (t == nullptr || replaced.full(2)) return;
+    replace_template(*t, by);
+    replaced.add(used.place);
+    replaced.add(by_place);
+  }
+  used.place = by_place;
   if (Module* const m = module_of(used.pc); m != nullptr && used.bundled != 0) m->better++;
-  replaced.add(used.place);
-  used.place = use_of(by);
-  replaced.add(used.place);
 }
 
 void keep_bundles() {
@@ -331,7 +356,7 @@ void keep_bundles() {
   replaced.size = 0;
   if (instrumentation_key() != 0) return;
   for (u32 i = 0; i < modules_known; i++) {
-    const Module& m = modules[i];
+    Module& m = modules[i];
     // Creating a few traces each time costs less than creating a bundle each time.
     constexpr u32 least = 16, fresh_share = 8, better_share = 64;
     if (m.fresh + m.loaded < least || m.fresh + m.better == 0) continue;
@@ -339,7 +364,7 @@ void keep_bundles() {
     if (find_bundle(m.key) != m.found) continue;  // another process has created one meanwhile
     const bool has_room = m.loaded < bundle_limit;
     if (m.found == nullptr)
-      note_program(m.key);
+      note_program(m, false);
     else if (m.better > m.loaded / better_share || (has_room && m.fresh > m.loaded / fresh_share))
       make_bundle(m);
     else

@@ -86,6 +86,12 @@ void each_part(const Head& h, Parts& p, F&& f) {
   f(p.code, h.code_bytes);
 }
 
+/// Finds the arrays of a bundle. Never reads outside the record, whatever it contains: its finder has checked its
+/// contents. Returns false if it has no traces.
+bool read_bundle(const channel::Bundle& bundle, BundleHead& head, BundleParts& parts);
+/// Whether the mapping at `start` has the code that the bundle was made from.
+bool fits_bundle(const BundleHead& head, const BundleParts& parts, u64 start);
+
 /// A mapping with code, and its bundle.
 struct Module {
   u64 start, end;
@@ -94,13 +100,14 @@ struct Module {
   u32 first_use, loaded;  // the traces that came from the bundle
   u32 fresh, better;      // additional traces; traces that replaced those of the bundle
   u32 reused;             // of the additional ones: those made from templates
+  bool collects;          // this process keeps its templates until it makes a bundle of them
 };
 
 /// A trace that was made from a template.
 struct Used {
   u64 pc;
   u32 place;    // identifies the template
-  u32 bundled;  // the template according to the bundle; 0 = not from a bundle
+  u32 bundled;  // the template according to the bundle, `use_own` if none is stored; 0 = not from a bundle
   u32 trace;    // 0 = it was discarded
 
   bool is_better() const { return bundled != 0 && bundled != place; }
@@ -117,10 +124,15 @@ u64 key_in_program(u64 key);
 /// Code at `pc` is about to run and has no translation. Creates all traces that an earlier run of the program made of
 /// the code around it. Returns false if none were created.
 bool load_bundle(u64 pc);
-/// Whether a later process of the program stores the templates of this code. Many programs run once, and storing takes
-/// two fifths of the time of a first run: the first process of a program stores the first templates of a file only. If
-/// few of these existed, no others are searched either.
-bool is_left_to_later(u64 pc);
+/// Whether templates of this code are searched: not if few of the first ones of a large file existed.
+bool has_templates(u64 pc);
+/// Which process stores the template of new code. Many programs run once, and storing all templates takes two fifths of
+/// the time of a first run: the first process of a program stores the first templates of a file only. The second one
+/// keeps the others in its own memory, makes a bundle of them, and stores that alone. If it was killed before, later
+/// ones store each template at once.
+Keep keep_of(u64 pc);
+/// Whether the trace of a use came from a bundle, and its template is not stored.
+bool is_only_in_bundle(u32 use, bool& by_jump);
 /// The code at these addresses has changed.
 void forget_modules(u64 start, u64 end);
 /// Records that the trace and the template belong together. Returns the number of this use, or 0.

@@ -32,12 +32,14 @@ struct Part : Scratch<T> {
 
 class BundleMaker {
  public:
-  explicit BundleMaker(const Module& m) : start_(m.start), bytes_(static_cast<u32>(m.end - m.start)), key_(m.key) {}
+  explicit BundleMaker(const Module& m)
+      : module_(m), start_(m.start), bytes_(static_cast<u32>(m.end - m.start)), key_(m.key) {}
 
   void make() {
     const u32 damage_before = store_damage();
     if (!choose() || chosen_.size == 0 || !begin()) return;
     lay_out();
+    copy_old();
     for (u32 i = 0; i < chosen_.size; i++) copy_trace(i);
     place_stubs();
     mark_code();
@@ -48,8 +50,30 @@ class BundleMaker {
   struct ChosenTemplate {
     u32 pc, place;
     const Template* of;
-    u32 body;
+    u32 body, trace;
   };
+  /// What a bundle contains of a template, or of the trace that is in the code cache.
+  struct Contents {
+    const channel::SegmentVector* vectors;
+    const InstructionMapping* places;
+    const Segment* segments;
+    const u8* code;
+    u32 code_bytes, place_count, segment_count;
+  };
+  static Contents contents(const ChosenTemplate& c) {
+    const Template& t = *c.of;
+    if (!is_own(t))
+      return {t.vectors(), t.places(), t.segments(), t.code(), t.code_bytes, t.place_count, t.segment_count};
+    const Trace& trace = tables.traces[c.trace];
+    return {&segment(trace.number),
+            trace.places,
+            trace.segments,
+            reinterpret_cast<const u8*>(trace.body),
+            trace.bytes,
+            trace.place_count,
+            trace.segment_count};
+  }
+  static constexpr u32 none = ~u32{0};
 
   bool contains(u64 pc, u64 n) const { return pc - start_ < bytes_ && pc - start_ + n <= bytes_; }
 
@@ -63,7 +87,7 @@ class BundleMaker {
   }
 
   struct Slot {
-    u32 pc, chosen;  // chosen: 1 + index of the template
+    u32 pc, chosen;  // chosen: 1 + index of the template, and then of the traces of the old bundle
   };
 
   /// Open addressing by program address. Returns a free slot if no template was chosen.
@@ -94,75 +118,167 @@ class BundleMaker {
       idle += !was_executed(uses[i]);
     }
     const bool all = idle <= n / 2;
+    // The traces of the bundle that was loaded stay as they are: not all of them have templates.
+    extends_ =
+        all && module_.loaded > 0 && read_bundle(*module_.found, old_, from_) && fits_bundle(old_, from_, start_);
+    if (!extends_) old_ = {};
     slot_mask_ = 63;
     while (slot_mask_ < 2 * n) slot_mask_ = slot_mask_ * 2 + 1;
     if (!chosen_.begin(n) || !slots_.init(slot_mask_ + 1)) return false;
     for (u32 i = 0; i < uses.size && chosen_.size < bundle_limit; i++) {
       if (!contains(uses[i].pc, 1) || !(all || was_executed(uses[i]))) continue;
+      if (extends_ && i - module_.first_use < module_.loaded && !uses[i].is_better()) continue;
       const Template* const t = template_at(uses[i].place);
       if (t == nullptr || !fits(*t, uses[i].pc)) continue;
+      if (is_own(*t) && (uses[i].trace == 0 || tables.traces[uses[i].trace].dead)) continue;
       const u32 pc = static_cast<u32>(uses[i].pc - start_);
       Slot& found = slot(pc);
-      const ChosenTemplate made{pc, uses[i].place, t, 0};
+      const ChosenTemplate made{pc, uses[i].place, t, 0, uses[i].trace};
       if (found.chosen != 0)
         chosen_[found.chosen - 1] = made;
       else
         chosen_.add(made), found = {pc, chosen_.size};
     }
-    return true;
+    return !extends_ || choose_old();
+  }
+
+  /// Chooses the traces of the old bundle for which there are no better ones. The others lead to these.
+  bool choose_old() {
+    if (!kept_.begin_full(old_.traces) || !dropped_.begin(old_.traces)) return false;
+    u32 left = 0;
+    for (u32 i = 0; i < old_.traces; i++) {
+      const BundleTrace& t = from_.traces[i];
+      Slot& of_pc = slot(t.pc);
+      if (of_pc.chosen == 0) of_pc = {t.pc, chosen_.size + 1 + i};
+      const bool is_kept = of_pc.chosen > chosen_.size;
+      if (!is_kept && t.bytes < dead_jump_bytes) return false;
+      if (!is_kept) dropped_.add(t.body);
+      kept_.add(is_kept ? left++ : none);
+    }
+    return left + chosen_.size <= bundle_limit;
+  }
+
+  /// Address of the code at `pc`, or `none`.
+  u32 body_of(u32 pc) {
+    const u32 chosen = slot(pc).chosen;
+    if (chosen == 0) return none;
+    return chosen > chosen_.size ? from_.traces[chosen - 1 - chosen_.size].body : chosen_[chosen - 1].body;
+  }
+
+  /// Whether a word at this address of the old code is overwritten by the jump of a trace that was not kept.
+  bool is_overwritten(u32 at) const {
+    u32 low = 0, high = dropped_.size;
+    while (low < high) {
+      const u32 middle = (low + high) / 2;
+      if (dropped_[middle] < at + 8)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low > 0 && at < dropped_[low - 1] + dead_jump_bytes;
   }
 
   /// Reserves room for all arrays.
   bool begin() {
-    u32 places = 0, segments = 0, fixups = 0, pages = 0, ranges = 0;
-    u64 code = 0;
+    u32 places = old_.places, segments = old_.segments, fixups = old_.exits, pages = old_.pages, ranges = old_.ranges;
+    u64 code = old_.code_bytes;
     for (u32 i = 0; i < chosen_.size; i++) {
       const Template& t = *chosen_[i].of;
-      places += t.place_count;
-      segments += t.segment_count;
+      const Contents c = contents(chosen_[i]);
+      places += c.place_count;
+      segments += c.segment_count;
       fixups += t.fixup_count;
       ranges += t.range_count;
-      code += t.code_bytes + room_nowhere + trace_alignment + dead_jump_bytes + entry_check_bytes(start_);
+      code += c.code_bytes + room_nowhere + trace_alignment + dead_jump_bytes + entry_check_bytes(start_);
       for (u32 k = 0; k < t.range_count; k++) pages += t.ranges()[k].bytes / page_bytes + 2;
     }
     code += u64{fixups} * (8 + stub_bytes);
     bool enough = true;
-    for (auto& list : shifts_) enough = enough && list.begin(fixups);
+    for (u32 i = 0; i < shift_count; i++) enough = enough && shifts_[i].begin(fixups + old_.shifts[i]);
+    const u32 traces = chosen_.size + old_.traces;
     // placed() skips at most a quarter of each page of counters.
-    return enough && traces_.begin_full(chosen_.size) && vectors_.begin(segments * 2 + 1024) &&
+    return enough && traces_.begin_full(traces) && vectors_.begin(old_.numbers + segments * 2 + 1024) &&
            places_.begin_full(places) && segments_.begin_full(segments) && exits_.begin(fixups) &&
            pages_.begin(pages + fixups) && code_.begin(static_cast<u32>(code)) && literals_.begin(fixups) &&
-           mark_words_.init(marks_.words_for(bytes_)) && ranges_.begin(ranges) && names_.begin_full(chosen_.size);
+           mark_words_.init(marks_.words_for(bytes_)) && ranges_.begin(ranges) && names_.begin_full(traces);
   }
 
   void lay_out() {
-    u64 at = 0;
+    u64 at = old_.code_bytes;
     for (u32 i = 0; i < chosen_.size; i++) {
       const Template& t = *chosen_[i].of;
       at += dead_jump_bytes + (t.by_jump ? entry_check_bytes(start_ + chosen_[i].pc) : 0);
       at = (at + trace_alignment - 1) & ~(trace_alignment - 1);
       at += room_before(t, at);
       chosen_[i].body = static_cast<u32>(at);
-      at += t.code_bytes;
+      at += contents(chosen_[i]).code_bytes;
     }
     code_.size = static_cast<u32>(channel::part_bytes(at));
     populate(code_.data(), code_.size);
   }
 
-  void copy_trace(u32 index) {
-    const ChosenTemplate& c = chosen_[index];
-    const Template& t = *c.of;
-    names_.add(c.place);
-    const u32 number = placed(numbers_, t.segment_count);
-    traces_.add({c.pc, c.body, number, places_.size, segments_.size, t.code_bytes, t.place_count, t.segment_count,
-                 t.looked_ahead, t.by_jump, 0});
-    for (u32 i = 0; i < t.segment_count; i++) {
-      vectors_[number + i] = t.vectors()[i];
-      segments_.add(t.segments()[i]);
+  template <class T>
+  static void copy_part(Part<T>& to, const T* from, u32 n) {
+    copy(&to[0], from, n * sizeof(T));
+    to.size = n;
+  }
+
+  /// Copies the old bundle, and links its exits to the new traces.
+  void copy_old() {
+    if (!extends_) return;
+    copy(&code_[0], from_.code, old_.code_bytes);
+    copy_part(vectors_, from_.vectors, numbers_ = old_.numbers);
+    copy_part(places_, from_.places, old_.places);
+    copy_part(segments_, from_.segments, old_.segments);
+    for (u32 i = 0; i < old_.traces; i++) {
+      const BundleTrace& t = from_.traces[i];
+      if (kept_[i] == none) {
+        code_[t.body] = 0xe9;
+        put(t.body + 1, body_of(t.pc) - t.body - dead_jump_bytes);
+        continue;
+      }
+      traces_.add(t);
+      const u32 name = uses[module_.first_use + i].bundled & ~channel::use_better;
+      names_.add((name & use_own) != 0 ? 0 : name);
     }
-    numbers_ = number + t.segment_count;
-    for (u32 i = 0; i < t.place_count; i++) places_.add(t.places()[i]);
-    copy(&code_[c.body], t.code(), t.code_bytes);
+    for (u32 k = 0; k < shift_count; k++)
+      for (u32 i = 0; i < old_.shifts[k]; i++)
+        if (!is_overwritten(from_.shifts[k][i])) shifts_[k].add(from_.shifts[k][i]);
+    for (u32 i = 0; i < old_.pages; i++)
+      if (const u32 trace = kept_[from_.pages[i].trace]; trace != none) pages_.add({from_.pages[i].page, trace});
+    for (u32 i = 0; i < old_.exits; i++) {
+      const BundleExit& exit = from_.exits[i];
+      const u32 trace = exit.pointed == 0 ? 0 : kept_[exit.pointed - 1];
+      if (is_overwritten(exit.source) || trace == none) continue;
+      const u32 body = exit.pointed == 0 ? body_of(static_cast<u32>(exit.target)) : none;
+      pointers_ += exit.pointed != 0;
+      if (body != none)
+        put(exit.source, body - exit.source - 4);
+      else
+        exits_.add({exit.source, exit.target, exit.pointed == 0 ? 0 : trace + 1});
+    }
+    for (u32 i = 0; i < old_.ranges; i++) marks_.add(static_cast<u32>(from_.ranges[i].from), from_.ranges[i].bytes);
+    lowest_ = old_.lowest;
+    highest_ = old_.highest;
+  }
+
+  void copy_trace(u32 chosen) {
+    const ChosenTemplate& c = chosen_[chosen];
+    const Template& t = *c.of;
+    const u32 index = traces_.size;
+    names_.add((c.place & use_own) != 0 ? 0 : c.place);
+    const Contents from = contents(c);
+    const u32 number = placed(numbers_, from.segment_count);
+    traces_.add({c.pc, c.body, number, places_.size, segments_.size, static_cast<u16>(from.code_bytes),
+                 static_cast<u16>(from.place_count), static_cast<u8>(from.segment_count), t.looked_ahead, t.by_jump,
+                 0});
+    for (u32 i = 0; i < from.segment_count; i++) {
+      vectors_[number + i] = from.vectors[i];
+      segments_.add(from.segments[i]);
+    }
+    numbers_ = number + from.segment_count;
+    for (u32 i = 0; i < from.place_count; i++) places_.add(from.places[i]);
+    copy(&code_[c.body], from.code, from.code_bytes);
     for (u32 i = 0; i < t.fixup_count; i++) apply(c, t.fixups()[i], index, number);
     for (u32 i = 0; i < t.range_count; i++) {
       const u64 first = c.pc + static_cast<u64>(static_cast<s64>(t.ranges()[i].from));
@@ -204,8 +320,8 @@ class BundleMaker {
         exits_.add({at, static_cast<s32>(to), index + 1});
         return;
       case Fix::exit:
-        if (const u32 found = slot(to).chosen; found != 0)
-          put(at, chosen_[found - 1].body - after);
+        if (const u32 body = body_of(to); body != none)
+          put(at, body - after);
         else
           exits_.add({at, static_cast<s32>(to), 0});
         return;
@@ -288,9 +404,14 @@ class BundleMaker {
     u32 source, value;
   };
 
+  const Module& module_;
   u64 start_;
   u32 bytes_;
   u64 key_;
+  bool extends_ = false;  // the old bundle, which consists of these:
+  BundleHead old_{};
+  BundleParts from_{};
+  Part<u32> kept_, dropped_;  // the new index of each old trace, or `none`; the code of those
   Part<ChosenTemplate> chosen_;
   Scratch<Slot> slots_;
   Executions executions_;

@@ -15,6 +15,24 @@ u8* put(u8* to, const T* from, u32 n) {
   return to + n * sizeof(T);
 }
 
+/// Keeps what the bundle needs of a finished trace, in addition to its code. Returns false if that is not possible.
+bool add_own_template(const Recording& r, const Builder& b) {
+  Trace& t = b.trace;
+  if (t.bytes != b.e.here() - b.body || t.bytes > Recording::max_bytes) return false;
+  Template own{};
+  own.low_pc = r.pc < low_limit ? r.pc : 0;
+  own.kind = kind_of_code();
+  own.fixup_count = static_cast<u16>(r.fixups);
+  own.range_count = static_cast<u8>(r.ranges);
+  own.looked_ahead = t.looked_ahead;
+  own.by_jump = r.by_jump;
+  u8* const at = claim_own_record(sizeof own + r.fixups * sizeof(Fixup) + r.ranges * sizeof(CodeRange));
+  if (at == nullptr) return false;
+  put(put(put(at, &own, 1), r.fixup, r.fixups), r.range, r.ranges);
+  t.use = note_use(*reinterpret_cast<const Template*>(at), t, false);
+  return true;
+}
+
 /// Adds the template of a finished trace. If `use` is not 0, it replaces the template of that use.
 void add_template(const Recording& r, const Builder& b, u32 use) {
   Trace& t = b.trace;
@@ -71,7 +89,7 @@ constexpr u64 first_made_limit = 32u << 20;
 class Store final : public PersistentCache {
  public:
   bool load(u64 pc) override { return load_bundle(pc); }
-  const Template* find(u64 pc) override { return is_left_to_later(pc) ? nullptr : find_template(pc); }
+  const Template* find(u64 pc) override { return has_templates(pc) ? find_template(pc) : nullptr; }
   Trace* reuse(const Template& t, u64 pc, bool by_jump, Arena& a) override {
     Trace* const made = persist::reuse(t, pc, by_jump, a);
     if (made != nullptr && !made->dead) made->use = note_use(t, *made, true);
@@ -81,14 +99,16 @@ class Store final : public PersistentCache {
     if (!is_written() || !keeps_any()) return Keep::never;
     if (generation > 0) return Keep::now;
     if (instrumentation_key() != 0) return bytes_added() < first_made_limit ? Keep::now : Keep::never;
-    return is_left_to_later(pc) ? Keep::later : Keep::now;
+    return keep_of(pc);
   }
-  void add(const Recording& r, const Builder& b, u32 use) override { add_template(r, b, use); }
+  void add(const Recording& r, const Builder& b, u32 use, Keep keep) override {
+    if (keep != Keep::in_bundle || !add_own_template(r, b)) add_template(r, b, use);
+  }
   bool used(u32 use, Used& out) const override {
     if (use == later_use) return true;
     const Template* const t = used_template(use);
     if (t != nullptr) out = {t->generation, t->by_jump};
-    return t != nullptr;
+    return t != nullptr || is_only_in_bundle(use, out.by_jump);
   }
   bool is_written() const override { return store_is_written(); }
   bool keeps_any() const override { return !keeps_nothing(); }

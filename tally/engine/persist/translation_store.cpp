@@ -66,6 +66,10 @@ bool is_sound(const channel::Store& store, const channel::RecordHead& record) {
   return false;
 }
 
+/// The records of this process alone; the first one is never used.
+Growing<u8> own;
+constexpr u32 own_limit = 256u << 20;
+
 u64 added_inode;
 u32 damaged;  // pages that could not be read
 
@@ -187,7 +191,7 @@ bool fits_template(const Template& t, u64 pc) {
   const u8* original = t.originals();
   for (u32 i = 0; i < t.range_count; i++) {
     const CodeRange& r = t.ranges()[i];
-    if (!is_constant(r.at(pc), r.bytes) || compare_code(original, r.at(pc), r.bytes) != 0 ||
+    if (!is_constant(r.at(pc), r.bytes) || (!is_own(t) && compare_code(original, r.at(pc), r.bytes) != 0) ||
         instrument::has_given_marks(r.at(pc), r.bytes))
       return false;
     original += r.bytes;
@@ -212,6 +216,10 @@ const Template* find_template(u64 pc) {
 }
 
 const Template* template_at(u32 use) {
+  if ((use & use_own) != 0) {
+    const u64 at = u64{use & ~use_own} * channel::record_unit;
+    return at != 0 && at < own.size ? reinterpret_cast<const Template*>(own.data + at) : nullptr;
+  }
   const bool is_added = (use & channel::use_added) != 0;
   const channel::Store& store = is_added ? added : kept;
   if (store.base == nullptr) return nullptr;
@@ -220,6 +228,8 @@ const Template* template_at(u32 use) {
 }
 
 u32 use_of(const Template& t) {
+  const u64 in_own = reinterpret_cast<u64>(&t) - reinterpret_cast<u64>(own.data);
+  if (in_own < own.size) return static_cast<u32>(in_own / channel::record_unit) | use_own;
   const bool is_kept = reinterpret_cast<u64>(&t) - reinterpret_cast<u64>(kept.base) < channel::store_bytes;
   if (kept.base != nullptr && is_kept) return kept.place_of(t.head);
   return added.place_of(t.head) | channel::use_added;
@@ -245,6 +255,14 @@ u64 bytes_added() { return added.header().end; }
 
 bool keeps_nothing() { return !instrumentation_can_be_kept(); }
 
+u8* claim_own_record(u64 bytes) {
+  if (own.limit == 0 && own.try_init_in_steps(own_limit)) own.size = channel::record_unit;
+  bytes = (bytes + channel::record_unit - 1) & ~(channel::record_unit - 1);
+  if (own.limit == 0 || own.full(static_cast<u32>(bytes))) return nullptr;
+  own.size += static_cast<u32>(bytes);
+  return own.data + own.size - bytes;
+}
+
 u8* claim_record(u64 bytes) {
   constexpr u64 step = 64 << 10;
   u8* const at = added.claim(bytes);
@@ -260,7 +278,7 @@ void seal_record(channel::RecordHead& head) {
   if (checks != nullptr) channel::seal(head, checks->key);
 }
 
-void publish_record(channel::RecordHead& head) { added.publish(head); }
+void publish_record(const channel::RecordHead& head) { added.publish(head); }
 
 channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes) {
   // Reserve half of the store for templates, because bundles are made from them.

@@ -82,13 +82,19 @@ void add_names(u64 mark, u64 key, const u32* names, u32 n);
 /// the program code at `pc`, which it reads, is not present.
 u64 kind_of_code();
 u32 tag_of(u64 pc);
+/// Templates of traces of this process, for its bundles: their numbers have this bit. They have fixups and ranges only,
+/// because the rest is in the code cache. Without other bits, it is the number of a template that is not stored.
+inline constexpr u32 use_own = 1u << 29;
+inline bool is_own(const Template& t) { return t.code_bytes == 0; }
+/// Claims room for such a template, which is neither sealed nor published. Returns null without room.
+u8* claim_own_record(u64 bytes);
 /// Claims room for a record, and maps the pages of following records before these are written one by one. `bytes`: a
 /// multiple of channel::record_unit. Returns null without room.
 u8* claim_record(u64 bytes);
 /// Completes a record. Without a key, other processes do not find it.
 void seal_record(channel::RecordHead& head);
 /// Lets searches find a complete record.
-void publish_record(channel::RecordHead& head);
+void publish_record(const channel::RecordHead& head);
 /// End of what was added.
 u64 bytes_added();
 /// Whether anything can be added. False once the process has dropped privileges.

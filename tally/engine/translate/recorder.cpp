@@ -27,7 +27,7 @@ void Recorder::begin(const Builder& b, bool by_jump, u8 generation) {
 }
 
 void Recorder::note(const Instruction& in) {
-  if (keep_ != Keep::now) return;
+  if (!records()) return;
   const s64 from = static_cast<s64>(in.pc - r_.pc);
   for (u32 i = 0; i < r_.ranges; i++)
     if (from >= r_.range[i].from && from + in.length <= r_.range[i].from + static_cast<s64>(r_.range[i].bytes)) return;
@@ -50,13 +50,13 @@ void Recorder::add(const Fixup& fixup) {
 }
 
 void Recorder::fix(Fix what, u64 offset, s64 value, u32 extra) {
-  if (keep_ != Keep::now) return;
+  if (!records()) return;
   if (!fits32(value)) return give_up();
   add({static_cast<s32>(value), static_cast<u16>(offset), what, static_cast<u8>(extra & 127), 0});
 }
 
 void Recorder::fix_at(Fix what, const u8* at, u64 address, u32 extra) {
-  if (keep_ != Keep::now) return;
+  if (!records()) return;
   const s64 value = static_cast<s64>(address - r_.pc);
   if (!fits32(value)) return give_up();
   const u64 address_of_value = reinterpret_cast<u64>(at);
@@ -66,7 +66,7 @@ void Recorder::fix_at(Fix what, const u8* at, u64 address, u32 extra) {
 }
 
 void Recorder::refer(const u8* at, u64 to) {
-  if (keep_ != Keep::now) return;
+  if (!records()) return;
   if (to == to_lookup_ || to == to_model_) return fix_at(to == to_lookup_ ? Fix::to_lookup : Fix::to_model, at, r_.pc);
   if (to == to_window_) return fix_at(Fix::to_window, at, r_.pc);
   const bool leads_to_body = is_in_body(to);
@@ -77,9 +77,10 @@ void Recorder::refer(const u8* at, u64 to) {
 
 void Recorder::end(const Builder& b, u32 use) {
   if (keep_ == Keep::later) b.trace.use = PersistentCache::later_use;
-  if (keep_ != Keep::now) return;
+  if (!records()) return;
+  const Keep keep = keep_;
   give_up();
-  persistent_cache->add(r_, b, use);
+  persistent_cache->add(r_, b, use, keep);
 }
 
 }  // namespace tally::engine::translate

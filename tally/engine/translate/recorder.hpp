@@ -85,8 +85,9 @@ struct Recording {
   u8 original[original_limit];  // the program code of all ranges
 };
 
-/// Whether the template of a trace is stored. later: by a later process of the program.
-enum class Keep : u8 { never, later, now };
+/// Whether the template of a trace is stored. later: by a later process of the program; in_bundle: only until the
+/// process makes a bundle of it.
+enum class Keep : u8 { never, later, in_bundle, now };
 
 class Recorder {
  public:
@@ -106,6 +107,7 @@ class Recorder {
 
  private:
   void add(const Fixup& fixup);
+  bool records() const { return keep_ >= Keep::in_bundle; }
   bool is_in_body(u64 address) const { return address - r_.body < Recording::max_bytes; }
 
   Keep keep_ = Keep::never;
@@ -126,7 +128,7 @@ class PersistentCache {
 
   /// Whether it stores templates of traces at `pc` that were reoptimized this often; stores one.
   virtual Keep keeps(u64 /*pc*/, u8 /*generation*/) const { return Keep::never; }
-  virtual void add(const Recording&, const Builder&, u32 /*use*/) {}
+  virtual void add(const Recording&, const Builder&, u32 /*use*/, Keep) {}
   /// The use of a trace whose template a later process stores.
   static constexpr u32 later_use = ~u32{0};
   /// What is known about the template of a use. used() returns false if it no longer exists.

@@ -17,7 +17,7 @@ constexpr u64 to_lookup = 0x17000000, to_model = 0x17000040, to_window = 0x17000
 class Kept final : public PersistentCache {
  public:
   Keep keeps(u64 /*pc*/, u8 generation) const override { return generation < 2 ? Keep::now : Keep::never; }
-  void add(const Recording& recording, const Builder&, u32 use) override {
+  void add(const Recording& recording, const Builder&, u32 use, Keep) override {
     got = std::make_unique<Recording>(recording);
     got_use = use;
   }

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "tally/output/kinds/discovered_event.hpp"
+#include "programs/discovery/discovered_event.hpp"
 #include "tally/output/kinds/format.hpp"
 #include "tally/output/result/discovery_result.hpp"
 

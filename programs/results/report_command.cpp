@@ -10,6 +10,7 @@
 #include "programs/results/conversion.hpp"
 #include "programs/results/history_page.hpp"
 #include "programs/results/merge_profiles.hpp"
+#include "programs/results/program_sections.hpp"
 #include "programs/results/rank_report.hpp"
 #include "programs/results/read_history.hpp"
 #include "programs/results/report_profile.hpp"
@@ -148,6 +149,8 @@ void add(result::AnyResult result, const std::string& name, LoadedResults& all) 
         if constexpr (requires { one.environment; }) hide_host(one.environment);
         if constexpr (std::is_same_v<Kind, result::Profile>)
           all.profiles.push_back(std::move(one));
+        else if constexpr (requires { output::page_section(one); })
+          all.shown.push_back({name, output::page_section(one)});
         else
           all.shown.push_back({name, std::move(one)});
       },

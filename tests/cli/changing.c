@@ -14,7 +14,8 @@ static void map(int flags) {
 }
 
 static void write_loop(int multiplies) {
-  static const unsigned char multiplications[] = {0xb9, 0x10, 0x27, 0, 0, 0x48, 0x0f, 0xaf, 0xc0, 0xff, 0xc9, 0x75, 0xf8, 0xc3},
+  static const unsigned char multiplications[] = {0xb9, 0x10, 0x27, 0,    0,    0x48, 0x0f,
+                                                  0xaf, 0xc0, 0xff, 0xc9, 0x75, 0xf8, 0xc3},
                              additions[] = {0xb9, 0x10, 0x27, 0, 0, 0x48, 0x01, 0xc0, 0xff, 0xc9, 0x75, 0xf9, 0xc3};
   memcpy(address, multiplies ? multiplications : additions, multiplies ? sizeof multiplications : sizeof additions);
 }
@@ -33,7 +34,8 @@ int main(int argc, char** argv) {
     if (both == 0) mprotect(address, 4096, PROT_READ | PROT_EXEC);
     ((void (*)(void))address)();
     if (unmaps) munmap(address, 4096);
-    if (moves && munmap(mremap(address, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, address + 65536), 4096) != 0) abort();
+    if (moves && munmap(mremap(address, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, address + 65536), 4096) != 0)
+      abort();
     if (empties) madvise(address, 4096, MADV_DONTNEED);
   }
   return 0;

@@ -122,7 +122,9 @@ class ExecutedFlow final : public models::CoreSource {
         });
       });
     };
-    if (limit == 0 || !past_.init() || !steps_.init(each_address) || !edges_.init(3 * limit) || !sorted_.init(3 * limit)) return false;
+    if (limit == 0 || !past_.init() || !steps_.init(each_address) || !edges_.init(3 * limit) ||
+        !sorted_.init(3 * limit))
+      return false;
     each_trace([&](const Trace& t) { read_steps(t); });
     steps_.read();
     for (u32 i = 0; i < steps_.size(); i++) follow_pointer(steps_[i]);
@@ -250,9 +252,7 @@ class ExecutedFlow final : public models::CoreSource {
     }
   }
 
-  u64 address_of(const Trace& t, u64 pc) const {
-    return past_.address(pc, static_cast<u32>(&t - tables.traces.data));
-  }
+  u64 address_of(const Trace& t, u64 pc) const { return past_.address(pc, static_cast<u32>(&t - tables.traces.data)); }
   u64 pc_of(const Trace& t, const InstructionMapping& p) const {
     return address_of(t, t.pc + static_cast<u64>(static_cast<s64>(p.pc)));
   }

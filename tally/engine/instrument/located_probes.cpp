@@ -47,8 +47,7 @@ void located_values_enter_part(Thread* t, u32 part) {
 void place_core_cycles(Thread* t, u64 pc, const models::CoreTimes& cycles, u64 executions) {
   if (windows_on()) {
     auto* const list = reinterpret_cast<channel::CodeCycles*>(table_of(t));
-    if (list->pc < channel::code_cycles_limit)
-      list[++list->pc] = {program_address(pc), cycles.sum(), executions};
+    if (list->pc < channel::code_cycles_limit) list[++list->pc] = {program_address(pc), cycles.sum(), executions};
     return;
   }
   const channel::LocatedValues& placed = settings().placed;

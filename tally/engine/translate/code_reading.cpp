@@ -11,7 +11,8 @@ const u8* Code::at(u64 pc, u32& available) {
     start_ = pc;
     // Not beyond the page of the last byte that an instruction at pc can have: later pages are not watched yet.
     const u64 end = page_down(pc + 14) + page_bytes;
-    valid_ = read_past_or_present_code(pc, bytes_, end - pc < sizeof bytes_ - 16 ? static_cast<u32>(end - pc) : sizeof bytes_ - 16);
+    valid_ = read_past_or_present_code(pc, bytes_,
+                                       end - pc < sizeof bytes_ - 16 ? static_cast<u32>(end - pc) : sizeof bytes_ - 16);
     if (valid_ == 0) return nullptr;
   }
   available = static_cast<u32>(start_ + valid_ - pc);

@@ -20,10 +20,6 @@ std::string_view page_script();
 std::string_view profile_style();
 std::string_view profile_script();
 
-/// Style and script of pages of lab runs.
-std::string_view lab_style();
-std::string_view lab_script();
-
 /// Style and scripts of pages of windows.
 std::string_view windows_style();
 std::string_view windows_data_script();

@@ -1,5 +1,5 @@
-# Turns files into a C++ source that holds them: cmake -DOUTPUT=… -P embed.cmake NAME=FILE …
-set(text "// Made from the files that are named below.\n#include \"tally/output/html/assets.hpp\"\n\nnamespace tally::output {\n")
+# Turns files into a C++ source that holds them: cmake -DOUTPUT=… -DHEADER=… -P embed.cmake NAME=FILE …
+set(text "// Made from the files that are named below.\n#include \"${HEADER}\"\n\nnamespace tally::output {\n")
 math(EXPR last "${CMAKE_ARGC} - 1")
 foreach(index RANGE ${last})
   # A file that the build did not find is an empty text.

@@ -21,13 +21,13 @@ std::string section_of_any(const NamedResult& one) {
   return std::visit([](const auto& result) { return section_of(result); }, one.result);
 }
 
-// The assets of each kind of result once.
+// Each style and script once.
 std::vector<SectionAssets> assets_of_all(const std::vector<NamedResult>& results) {
-  std::set<std::size_t> kinds;
+  std::set<std::string> styles;
   std::vector<SectionAssets> all;
   for (const NamedResult& named_result : results) {
-    if (!kinds.insert(named_result.result.index()).second) continue;
-    all.push_back(std::visit([](const auto& result) { return assets_of(result); }, named_result.result));
+    auto assets = std::visit([](const auto& result) { return assets_of(result); }, named_result.result);
+    if (styles.insert(assets.style).second) all.push_back(std::move(assets));
   }
   return all;
 }

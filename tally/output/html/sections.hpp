@@ -13,24 +13,18 @@ namespace tally::output {
 /// "A processor · Linux 6.1 · a virtual machine · tally 0.1 · 2026-11-27T06:54:18Z": where and when it was measured.
 std::string environment_line(const result::Environment& environment);
 
-/// Style and scripts that only some sections need.
-struct SectionAssets {
-  std::string style;
-  std::string script;  ///< separated by "</script>\n<script>\n"
-};
 template <class T>
 SectionAssets assets_of(const T&) {
   return {};
 }
 SectionAssets assets_of(const result::Windows& windows);
-SectionAssets assets_of(const result::LabRun& run);
+inline SectionAssets assets_of(const PageSection& section) { return section.assets; }
 
 std::string title_of(const result::Memory& memory);
 std::string title_of(const result::ProgramRegions& program);
 std::string title_of(const result::Verify& verify);
-std::string title_of(const result::Discovery& discovery);
 std::string title_of(const result::Windows& windows);
-std::string title_of(const result::LabRun& run);
+inline std::string title_of(const PageSection& section) { return section.title; }
 std::string title_of(const result::Stat& stat);
 
 /// A result of `tally memory`, from its verdict to its points.
@@ -45,11 +39,7 @@ std::string section_of(const result::ProgramRegions& program);
 /// A result of `tally verify`.
 std::string section_of(const result::Verify& verify);
 
-/// A map of events and payloads, and the evidence for each.
-std::string section_of(const result::Discovery& discovery);
-
-/// A run of `tally lab`.
-std::string section_of(const result::LabRun& run);
+inline std::string section_of(const PageSection& section) { return section.html; }
 
 /// A file of windows, from `tally sample`.
 std::string section_of(const result::Windows& windows);

@@ -5,8 +5,6 @@
 #include <variant>
 #include <vector>
 
-#include "tally/output/result/discovery_result.hpp"
-#include "tally/output/result/lab_run.hpp"
 #include "tally/output/result/memory_result.hpp"
 #include "tally/output/result/regions_result.hpp"
 #include "tally/output/result/stat_result.hpp"
@@ -15,11 +13,23 @@
 
 namespace tally::output {
 
+/// Style and script that only some sections need.
+struct SectionAssets {
+  std::string style;
+  std::string script;  ///< separated by "</script>\n<script>\n"
+};
+
+/// The section of a result that another program draws.
+struct PageSection {
+  std::string title;  ///< plain text
+  std::string html;
+  SectionAssets assets = {};
+};
+
 /// A result and its name, which is its file's name.
 struct NamedResult {
   std::string name;
-  std::variant<result::Memory, result::Stat, result::ProgramRegions, result::Verify, result::Discovery, result::Windows,
-               result::LabRun>
+  std::variant<result::Memory, result::Stat, result::ProgramRegions, result::Verify, result::Windows, PageSection>
       result;
 };
 

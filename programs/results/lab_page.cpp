@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "programs/results/lab_assets.hpp"
+#include "programs/results/program_sections.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/output/html/assets.hpp"
-#include "tally/output/html/sections.hpp"
 #include "tally/output/kit/element.hpp"
 
 namespace tally::output {
@@ -101,13 +101,7 @@ std::string script_data(const std::string& json) {
   return out;
 }
 
-}  // namespace
-
-std::string title_of(const LabRun& run) { return run.file + " on " + run.model; }
-
-SectionAssets assets_of(const LabRun&) { return {std::string(lab_style()), std::string(lab_script())}; }
-
-std::string section_of(const LabRun& run) {
+std::string content_of(const LabRun& run) {
   std::string html = element(
       "p",
       fmt::format("{}, emulated · {} instructions", run.model, thousands(static_cast<std::int64_t>(run.instructions))),
@@ -134,6 +128,12 @@ std::string section_of(const LabRun& run) {
   return html + (table.empty() ? element("p", "All are 0.", "soft") : table.html()) +
          element("p", "Instructions and branches are exact; cycles, caches and predictions come from a declared model.",
                  "soft");
+}
+
+}  // namespace
+
+PageSection page_section(const LabRun& run) {
+  return {run.file + " on " + run.model, content_of(run), {std::string(lab_style()), std::string(lab_script())}};
 }
 
 }  // namespace tally::output

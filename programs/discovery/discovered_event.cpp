@@ -1,4 +1,4 @@
-#include "tally/output/kinds/discovered_event.hpp"
+#include "programs/discovery/discovered_event.hpp"
 
 #include <fmt/format.h>
 

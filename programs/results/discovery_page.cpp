@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "programs/discovery/discovered_event.hpp"
+#include "programs/results/program_sections.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/output/html/sections.hpp"
-#include "tally/output/kinds/discovered_event.hpp"
 #include "tally/output/kit/element.hpp"
 #include "tally/output/kit/rounded_numbers.hpp"
 
@@ -98,13 +98,7 @@ std::string evidence(const DiscoveredEvent& event) {
          folded(raw_code(event.code) + ": " + what_it_counts(event), html + contrasts(event)) + "</div>\n";
 }
 
-}  // namespace
-
-std::string title_of(const result::Discovery& discovery) {
-  return fmt::format("What {} events count", discovery.events.size());
-}
-
-std::string section_of(const result::Discovery& discovery) {
+std::string content_of(const result::Discovery& discovery) {
   std::string html = map(discovery) + element("h3", "Evidence: each payload against its control");
   for (const DiscoveredEvent& event : discovery.events) {
     if (event.kind != EventClass::dead) html += evidence(event);
@@ -117,6 +111,12 @@ std::string section_of(const result::Discovery& discovery) {
                              thousands(discovery.runs), thousands(discovery.discarded), discovery.rank,
                              number_text(discovery.condition), discovery.backend, discovery.seed),
                  "soft");
+}
+
+}  // namespace
+
+PageSection page_section(const result::Discovery& discovery) {
+  return {fmt::format("What {} events count", discovery.events.size()), content_of(discovery)};
 }
 
 }  // namespace tally::output

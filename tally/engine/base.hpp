@@ -130,6 +130,20 @@ inline void discard_pages(const void* at, u64 bytes) {
   kernel(SYS_madvise, address, bytes, not_needed);
 }
 
+/// Returns how many of the numbers below `n` are before a limit, which `is_before(number)` finds: all smaller ones are.
+template <class IsBefore>
+u32 numbers_before(u32 n, IsBefore&& is_before) {
+  u32 low = 0;
+  while (low < n) {
+    const u32 middle = low + (n - low) / 2;
+    if (is_before(middle))
+      low = middle + 1;
+    else
+      n = middle;
+  }
+  return low;
+}
+
 /// An array in a reserved range of `limit` elements. It only grows; memory is used when it is first written.
 template <class T>
 struct Growing {

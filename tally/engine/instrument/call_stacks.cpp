@@ -90,14 +90,7 @@ void CallStacks::leave_alternate() {
 /// Returns the stack that contains the address, as far as is known: the next one that begins above it.
 u32 CallStacks::find(u64 above) const {
   const u32 end = stack_count_ - 1;
-  u32 low = 0, high = end;
-  while (low < high) {
-    const u32 middle = (low + high) / 2;
-    if (stacks_[order_[middle]].highest + slack < above)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  const u32 low = numbers_before(end, [&](u32 i) { return stacks_[order_[i]].highest + slack < above; });
   return low < end ? order_[low] : no_stack;
 }
 

@@ -302,16 +302,9 @@ u64 literal(Arena& a, u64 value) {
 bool locate(u64 address, CacheLocation& out) {
   Arena* const a = arena_around(address);
   if (a == nullptr || address - a->base >= arena_hot_bytes) return false;
-  u32 low = 0, high = a->traces.size;  // the last trace whose start is at or below the address
-  while (low < high) {
-    const u32 middle = (low + high) / 2;
-    if (tables.traces[a->traces[middle]].start <= address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == 0) return false;
-  const Trace& t = tables.traces[a->traces[low - 1]];
+  const u32 begun = numbers_before(a->traces.size, [&](u32 k) { return tables.traces[a->traces[k]].start <= address; });
+  if (begun == 0) return false;
+  const Trace& t = tables.traces[a->traces[begun - 1]];
   if (address < t.body || address - t.body >= t.bytes) return false;
   const u32 offset = static_cast<u32>(address - t.body);
   const InstructionMapping* const places = t.places;

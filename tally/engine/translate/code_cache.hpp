@@ -200,12 +200,7 @@ inline void mark_dead(Trace& t) { t.dead = tables.has_dead = true; }
 
 /// Returns the last trace whose first number is not above that of a segment.
 inline u32 trace_of(u32 segment) {
-  u32 low = 0, high = tables.traces.size;
-  while (high - low > 1) {
-    const u32 middle = (low + high) / 2;
-    (tables.traces[middle].number <= segment ? low : high) = middle;
-  }
-  return low;
+  return numbers_before(tables.traces.size, [=](u32 i) { return tables.traces[i].number <= segment; }) - 1;
 }
 
 // --- translate.cpp --------------------------------------------------------------------------------------------------

@@ -20,15 +20,7 @@ u32 changes;
 
 /// Returns the index of the first page of a change.
 u32 first_page(u64 change) {
-  u32 low = 0, high = pages.size;
-  while (low < high) {
-    const u32 middle = (low + high) / 2;
-    if (pages[middle].change < change)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return numbers_before(pages.size, [change](u32 i) { return pages[i].change < change; });
 }
 
 /// Returns the kept page of an address of past code; null if the change left it as it was.
@@ -106,17 +98,13 @@ bool PastCode::init() {
 
 u64 PastCode::address(u64 pc, u32 trace) const {
   const u64 number = pc / page_bytes;
-  u32 low = 0, high = size_;  // the first copy of this page that was made after the trace
-  while (low < high) {
-    const u32 middle = (low + high) / 2;
-    const PastPage& p = pages[order_[middle]];
-    if (p.number < number || (p.number == number && p.traces <= trace))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  for (; low < size_ && pages[order_[low]].number == number; low++)
-    if (const PastPage& p = pages[order_[low]]; (p.lines >> pc % page_bytes / 64 & 1) != 0)
+  // The first copy of this page that was made after the trace.
+  u32 i = numbers_before(size_, [=, this](u32 k) {
+    const PastPage& p = pages[order_[k]];
+    return p.number < number || (p.number == number && p.traces <= trace);
+  });
+  for (; i < size_ && pages[order_[i]].number == number; i++)
+    if (const PastPage& p = pages[order_[i]]; (p.lines >> pc % page_bytes / 64 & 1) != 0)
       return u64{p.change} << past_bits | pc;
   return pc;
 }

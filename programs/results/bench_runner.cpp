@@ -19,6 +19,7 @@
 #include "tally/linux/process/tool.hpp"
 #include "tally/output/analysis/comparison.hpp"
 #include "tally/output/analysis/gates.hpp"
+#include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/analysis/row_growth.hpp"
 #include "tally/output/kinds/stat_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
@@ -145,18 +146,38 @@ class Runner {
     if (has_both)
       if (const auto ready = linux::make_folder(fs::path(profile).parent_path().string()); !ready)
         return fail(ready.error());
-    Result<void> counted = benchmark.framework != nullptr
-                               ? count_loops(benchmark, result, outcome, first)
-                               : count(benchmark, benchmark.is_profile && !has_both, result, outcome);
     std::error_code error;
-    if (counted && has_both && outcome.has_run && !fs::exists(profile, error))
-      counted = count(benchmark, true, profile, outcome);
+    Result<void> counted;
+    outcome.has_run = true;
+    if (has_both && !fs::exists(profile, error)) counted = count(benchmark, true, profile, outcome);
+    if (counted && outcome.has_run)
+      counted = benchmark.framework != nullptr
+                    ? count_loops(benchmark, result, outcome, first)
+                    : count(benchmark, benchmark.is_profile && !has_both, result, outcome,
+                            has_both ? function_options(benchmark) : std::vector<std::string>());
     if (counted && outcome.has_run) return {};
     if (const auto removed = remove_results(options_.output, benchmark); !counted || !removed)
       return counted ? removed : counted;
     auto written = linux::Output::open_file(failure_file(options_.output, benchmark));
     if (written) written->write(outcome.text + "\n");
     return {};
+  }
+
+  /// The options of `tally stat` that count the functions of gates with what they call, if the profile is of a program
+  /// with several threads or processes: one run does not decide what these count.
+  std::vector<std::string> function_options(const Benchmark& benchmark) const {
+    const auto profile = read_comparable(profile_in(options_.output, benchmark));
+    std::vector<std::string> options;
+    if (!profile || profile->profile == nullptr || profile->is_single_threaded) return options;
+    for (const output::Gate& limit : gates_of(benchmark)) {
+      const auto is_limited = [&](const result::ProfileFunction& function) {
+        return function.address != 0 && function.entered > 0 && output::is_called(function.name, limit.function);
+      };
+      if (std::ranges::any_of(profile->profile->functions, is_limited) &&
+          std::ranges::find(options, limit.function) == options.end())
+        options.insert(options.end(), {"--function", limit.function});
+    }
+    return options;
   }
 
   /// Runs `tally stat` or `tally profile`, and sets has_run, code and text.
@@ -180,14 +201,19 @@ class Runner {
                                                  : fmt::format("exit code {}", counted->exit_code);
     outcome.rows = {{"-", {}, {}, {}, {}, counted->was_stopped ? "timeout" : how}};
     // Its last line is often the reason; if tally could not count, or not write the result, the message says it.
-    const std::vector<std::string> lines = split(trimmed(counted->output), '\n');
-    const auto message = std::ranges::find_if(lines, [](const auto& line) { return line.starts_with("tally: "); });
-    constexpr std::size_t most = 200;
+    std::vector<std::string> lines = split(trimmed(counted->output), '\n');
+    const auto is_of_tally = [](const std::string& line) { return line.starts_with("tally: "); };
+    const auto message = std::ranges::find_if(lines, is_of_tally);
     const bool is_own =
         (outcome.code == exit_bad_usage || outcome.code >= exit_cannot_measure) && message != lines.end();
-    const std::string last = is_own ? message->substr(7) : lines.empty() ? "" : lines.back();
-    const std::string why = printable(trimmed(last).substr(0, most));
+    const std::string reason = is_own ? message->substr(7) : "";
+    std::erase_if(lines, is_of_tally);
+    constexpr std::size_t most = 200;
+    const std::string why = printable(trimmed(is_own || lines.empty() ? reason : lines.back()).substr(0, most));
     outcome.text = fmt::format("failed: {}{}{}", how, why.empty() ? "" : is_own ? "; " : "; its last line: ", why);
+    const auto environment = benchmark.settings.find("environment");
+    if (!is_own && !counted->was_stopped && environment != benchmark.settings.end() && environment->second == "fixed")
+      outcome.text += "; its environment is fixed: environment = \"fixed,NAME\" keeps a variable that it needs";
     say({fmt::format("'{}' failed with {}; its output:", printable(benchmark.name), how)});
     (void)linux::Output::standard_error().write(counted->output);
     return {};
@@ -358,22 +384,28 @@ class Runner {
         return candidate.function.empty() == measure.subject.empty() &&
                output::check_event(candidate, {measure.name}, "");
       });
-      if (gates.empty() ? !rows.empty() || !measure.value : !is_limited) continue;
-      const output::ComparedCount count{.event = measure.name,
-                                        .subject = measure.subject,
-                                        .unit = measure.unit,
-                                        .is_fraction = measure.is_fraction,
-                                        .is_metric = measure.is_metric,
-                                        .fraction_unit = measure.fraction_unit,
-                                        .after = measure.value};
-      rows.push_back({.event = name_of(count),
-                      .before = "-",
-                      .after = output::count_text(count.after, count),
-                      .change = {},
-                      .limit = {},
-                      .verdict = options_.baseline.empty() ? "counted" : "new"});
+      if (is_limited || (gates.empty() && rows.empty() && measure.value)) rows.push_back(row_of(measure));
     }
+    // Each gate is of a function.
+    if (rows.empty() && !after.measures.empty()) rows.push_back(row_of(after.measures.front()));
     return rows;
+  }
+
+  /// Without a baseline.
+  Row row_of(const output::Measure& measure) const {
+    const output::ComparedCount count{.event = measure.name,
+                                      .subject = measure.subject,
+                                      .unit = measure.unit,
+                                      .is_fraction = measure.is_fraction,
+                                      .is_metric = measure.is_metric,
+                                      .fraction_unit = measure.fraction_unit,
+                                      .after = measure.value};
+    return {.event = name_of(count),
+            .before = "-",
+            .after = output::count_text(count.after, count),
+            .change = {},
+            .limit = {},
+            .verdict = options_.baseline.empty() ? "counted" : "new"};
   }
 
   static std::string name_of(const output::ComparedCount& count) {

@@ -1,4 +1,4 @@
-// `tally bench` with frameworks of benchmarks.
+// `tally bench` with frameworks of benchmarks, and with gates on functions of threads.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -369,6 +369,87 @@ TEST_F(FrameworkBench, counts_tests_of_pytest) {
   const Finished others = bench();
   for (const char* const test : {"thread", "child"})
     EXPECT_TRUE(std::regex_search(others.out, std::regex(std::string("test_") + test + " .* partial"))) << others.out;
+}
+
+// Four threads call `count`, which calls `step`, STEPS times.
+class BenchFunctions : public Bench {
+ protected:
+  void SetUp() override {
+    if (tally({"stat", "-q", "--backend", "engine", "-e", "instructions", "--", "true"}).code() != 0)
+      GTEST_SKIP() << "the engine does not count here";
+    std::ofstream(folder_ / "threads.c") << R"(#include <pthread.h>
+#include <stdlib.h>
+__attribute__((noinline)) static unsigned step(unsigned n) {
+  unsigned x = n;
+  for (unsigned i = 0; i < STEPS; i++) x = x * 1103515245 + 12345;
+  return x;
+}
+__attribute__((noinline)) static unsigned count(unsigned n) { return step(n) + 1; }
+__attribute__((noinline)) static unsigned other(unsigned n) { return n / 3 + 1; }
+static void* run(void* n) { return (void*)(unsigned long)(count((unsigned)(unsigned long)n) + other(7)); }
+int main(void) {
+  pthread_t threads[4];
+  for (long i = 0; i < 4; i++) pthread_create(&threads[i], 0, run, (void*)i);
+  for (int i = 0; i < 4; i++) pthread_join(threads[i], 0);
+  return getenv("FAIL") != 0;
+}
+)";
+  }
+  void build(const std::string& steps) {
+    const Words words{"cc",
+                      "-O1",
+                      "-g",
+                      "-pthread",
+                      "-DSTEPS=" + steps,
+                      (folder_ / "threads.c").string(),
+                      "-o",
+                      (folder_ / "threads").string()};
+    ASSERT_EQ(Running(words).finish().code(), 0);
+  }
+  void write(const std::string& more) {
+    std::ofstream(folder_ / "tally-bench.toml")
+        << "[[benchmark]]\nname = \"threads\"\ncommand = [\"./threads\"]\nprofile = true\nevents = [\"instructions\"]\n"
+           "fail-above = [\"instructions@count=1%\", \"instructions@other=1%\"]\n"
+        << more;
+  }
+};
+
+TEST_F(BenchFunctions, decides_gates_on_functions_of_threads_by_five_runs) {
+  for (const char* const repeats : {"", "repeats = 5\n"}) {
+    write(repeats);
+    build("10000");
+    const Finished first = bench({"-o", "old"});
+    ASSERT_EQ(first.code(), 0) << first.err;
+    EXPECT_TRUE(holds(first.out, "instructions:u@count")) << first.out;
+    build("10300");
+    const Finished slower = bench({"-o", "new", "--baseline", "old"});
+    EXPECT_EQ(slower.code(), 1) << slower.out << slower.err;
+    EXPECT_TRUE(std::regex_search(slower.out, std::regex(R"(@count .* \+[23]\.[0-9]+ % +1% +failed)"))) << slower.out;
+    EXPECT_TRUE(std::regex_search(slower.out, std::regex("@other .* 0 +1% +passed"))) << slower.out;
+  }
+}
+
+TEST_F(BenchFunctions, has_a_row_if_each_gate_is_of_a_function) {
+  build("10");
+  write("repeats = 1\n");
+  const Finished counted = bench();
+  EXPECT_TRUE(std::regex_search(counted.out, std::regex("threads +instructions:u +- +[0-9,]+ +counted")))
+      << counted.out;
+}
+
+TEST_F(BenchFunctions, reports_why_a_program_fails) {
+  std::ofstream(folder_ / "tally-bench.toml")
+      << "[[benchmark]]\nname = \"needs\"\ncommand = [\"sh\", \"-c\", \"echo no word; exit 4\"]\n"
+         "environment = \"fixed\"\n"
+         "[[benchmark]]\nname = \"missing\"\ncommand = [\"./missing\"]\n"
+         "[[benchmark]]\nname = \"model\"\ncommand = [\"true\"]\nevents = [\"cycles\"]\nmodel = \"./missing\"\n";
+  const std::string out = bench().out;
+  EXPECT_TRUE(std::regex_search(
+      out,
+      std::regex("needs: failed: exit code 4; its last line: no word; its environment\\s+is\\s+fixed: environment")))
+      << out;
+  EXPECT_TRUE(holds(out, "missing: failed: exit code 127; cannot run './missing'")) << out;
+  EXPECT_TRUE(holds(out, "model: failed: exit code 2; the machine model: cannot read './missing'")) << out;
 }
 
 }  // namespace

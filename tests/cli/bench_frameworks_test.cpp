@@ -396,7 +396,8 @@ int main(void) {
 )";
   }
   void build(const std::string& steps) {
-    const Words words{"cc",
+    const Words words{"/usr/bin/env",
+                      "cc",
                       "-O1",
                       "-g",
                       "-pthread",

@@ -106,6 +106,17 @@ TEST_F(BundleTest, has_all_code_of_a_large_program_after_its_second_run) {
   EXPECT_LT(records(), second + second / 16);
 }
 
+// A process that is killed makes no bundle: those after it store templates.
+TEST_F(BundleTest, is_not_needed_to_store_the_code_of_programs_that_are_killed) {
+  command_.words = {"sh", "-c", "perl -MPOSIX -e 'kill 9, $$'; /bin/echo one"};
+  run_counted(command_);
+  const std::uint64_t first = records();
+  run_counted(command_);
+  EXPECT_LT(records(), first + first / 4);
+  run_counted(command_);
+  EXPECT_GT(records(), 2 * first);
+}
+
 // Code that other runs of the program need is added to its bundle, whose traces have no templates any more.
 TEST_F(BundleTest, grows_by_code_of_later_runs) {
   const std::vector<std::string> other = {

@@ -358,16 +358,13 @@ void keep_bundles() {
   for (u32 i = 0; i < modules_known; i++) {
     Module& m = modules[i];
     // Creating a few traces each time costs less than creating a bundle each time.
-    constexpr u32 least = 16, fresh_share = 8, better_share = 64;
+    constexpr u32 least = 16, fresh_share = 8;
     if (m.fresh + m.loaded < least || m.fresh + m.better == 0) continue;
     is_kept = true;
     if (find_bundle(m.key) != m.found) continue;  // another process has created one meanwhile
-    const bool has_room = m.loaded < bundle_limit;
     if (m.found == nullptr)
       note_program(m, false);
-    else if (m.better > m.loaded / better_share || (has_room && m.fresh > m.loaded / fresh_share))
-      make_bundle(m);
-    else
+    else if (m.loaded == bundle_limit || m.fresh <= m.loaded / fresh_share || !make_bundle(m))
       note_improvements(m);
   }
 }

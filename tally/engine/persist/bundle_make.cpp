@@ -35,15 +35,15 @@ class BundleMaker {
   explicit BundleMaker(const Module& m)
       : module_(m), start_(m.start), bytes_(static_cast<u32>(m.end - m.start)), key_(m.key) {}
 
-  void make() {
+  bool make() {
     const u32 damage_before = store_damage();
-    if (!choose() || chosen_.size == 0 || !begin()) return;
+    if (!choose() || chosen_.size == 0 || !begin()) return false;
     lay_out();
     copy_old();
     for (u32 i = 0; i < chosen_.size; i++) copy_trace(i);
     place_stubs();
     mark_code();
-    if (store_damage() == damage_before) write();
+    return store_damage() == damage_before && write();
   }
 
  private:
@@ -87,7 +87,7 @@ class BundleMaker {
   }
 
   struct Slot {
-    u32 pc, chosen;  // chosen: 1 + index of the template, and then of the traces of the old bundle
+    u32 pc, chosen;  // chosen: 1 + index of the trace of the old bundle, and then of the template
   };
 
   /// Open addressing by program address. Returns a free slot if no template was chosen.
@@ -119,63 +119,32 @@ class BundleMaker {
     }
     const bool all = idle <= n / 2;
     // The traces of the bundle that was loaded stay as they are: not all of them have templates.
-    extends_ =
-        all && module_.loaded > 0 && read_bundle(*module_.found, old_, from_) && fits_bundle(old_, from_, start_);
-    if (!extends_) old_ = {};
+    const bool extends = all && module_.loaded > 0 && read_bundle(*module_.found, old_, from_);
+    if (!extends || !fits_bundle(old_, from_, start_)) old_ = {};
     slot_mask_ = 63;
     while (slot_mask_ < 2 * n) slot_mask_ = slot_mask_ * 2 + 1;
     if (!chosen_.begin(n) || !slots_.init(slot_mask_ + 1)) return false;
-    for (u32 i = 0; i < uses.size && chosen_.size < bundle_limit; i++) {
+    for (u32 i = 0; i < old_.traces; i++) slot(from_.traces[i].pc) = {from_.traces[i].pc, i + 1};
+    for (u32 i = 0; i < uses.size && chosen_.size + old_.traces < bundle_limit; i++) {
       if (!contains(uses[i].pc, 1) || !(all || was_executed(uses[i]))) continue;
-      if (extends_ && i - module_.first_use < module_.loaded && !uses[i].is_better()) continue;
-      const Template* const t = template_at(uses[i].place);
+      const u32 pc = static_cast<u32>(uses[i].pc - start_);
+      Slot& of_pc = slot(pc);
+      const Template* const t = of_pc.chosen - 1 < old_.traces ? nullptr : template_at(uses[i].place);
       if (t == nullptr || !fits(*t, uses[i].pc)) continue;
       if (is_own(*t) && (uses[i].trace == 0 || tables.traces[uses[i].trace].dead)) continue;
-      const u32 pc = static_cast<u32>(uses[i].pc - start_);
-      Slot& found = slot(pc);
-      const ChosenTemplate made{pc, uses[i].place, t, 0, uses[i].trace};
-      if (found.chosen != 0)
-        chosen_[found.chosen - 1] = made;
+      const ChosenTemplate used{pc, uses[i].place, t, 0, uses[i].trace};
+      if (of_pc.chosen != 0)
+        chosen_[of_pc.chosen - 1 - old_.traces] = used;
       else
-        chosen_.add(made), found = {pc, chosen_.size};
+        chosen_.add(used), of_pc = {pc, old_.traces + chosen_.size};
     }
-    return !extends_ || choose_old();
-  }
-
-  /// Chooses the traces of the old bundle for which there are no better ones. The others lead to these.
-  bool choose_old() {
-    if (!kept_.begin_full(old_.traces) || !dropped_.begin(old_.traces)) return false;
-    u32 left = 0;
-    for (u32 i = 0; i < old_.traces; i++) {
-      const BundleTrace& t = from_.traces[i];
-      Slot& of_pc = slot(t.pc);
-      if (of_pc.chosen == 0) of_pc = {t.pc, chosen_.size + 1 + i};
-      const bool is_kept = of_pc.chosen > chosen_.size;
-      if (!is_kept && t.bytes < dead_jump_bytes) return false;
-      if (!is_kept) dropped_.add(t.body);
-      kept_.add(is_kept ? left++ : none);
-    }
-    return left + chosen_.size <= bundle_limit;
+    return true;
   }
 
   /// Address of the code at `pc`, or `none`.
   u32 body_of(u32 pc) {
-    const u32 chosen = slot(pc).chosen;
-    if (chosen == 0) return none;
-    return chosen > chosen_.size ? from_.traces[chosen - 1 - chosen_.size].body : chosen_[chosen - 1].body;
-  }
-
-  /// Whether a word at this address of the old code is overwritten by the jump of a trace that was not kept.
-  bool is_overwritten(u32 at) const {
-    u32 low = 0, high = dropped_.size;
-    while (low < high) {
-      const u32 middle = (low + high) / 2;
-      if (dropped_[middle] < at + 8)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low > 0 && at < dropped_[low - 1] + dead_jump_bytes;
+    const u32 i = slot(pc).chosen - 1;
+    return i == none ? none : i < old_.traces ? from_.traces[i].body : chosen_[i - old_.traces].body;
   }
 
   /// Reserves room for all arrays.
@@ -225,37 +194,25 @@ class BundleMaker {
 
   /// Copies the old bundle, and links its exits to the new traces.
   void copy_old() {
-    if (!extends_) return;
     copy(&code_[0], from_.code, old_.code_bytes);
+    copy_part(traces_, from_.traces, old_.traces);
     copy_part(vectors_, from_.vectors, numbers_ = old_.numbers);
     copy_part(places_, from_.places, old_.places);
     copy_part(segments_, from_.segments, old_.segments);
+    copy_part(pages_, from_.pages, old_.pages);
+    for (u32 i = 0; i < shift_count; i++) copy_part(shifts_[i], from_.shifts[i], old_.shifts[i]);
     for (u32 i = 0; i < old_.traces; i++) {
-      const BundleTrace& t = from_.traces[i];
-      if (kept_[i] == none) {
-        code_[t.body] = 0xe9;
-        put(t.body + 1, body_of(t.pc) - t.body - dead_jump_bytes);
-        continue;
-      }
-      traces_.add(t);
-      const u32 name = uses[module_.first_use + i].bundled & ~channel::use_better;
-      names_.add((name & use_own) != 0 ? 0 : name);
+      const Used& used = uses[module_.first_use + i];
+      names_.add((used.is_better() ? used.place | channel::use_better : used.bundled) & ~use_own);
     }
-    for (u32 k = 0; k < shift_count; k++)
-      for (u32 i = 0; i < old_.shifts[k]; i++)
-        if (!is_overwritten(from_.shifts[k][i])) shifts_[k].add(from_.shifts[k][i]);
-    for (u32 i = 0; i < old_.pages; i++)
-      if (const u32 trace = kept_[from_.pages[i].trace]; trace != none) pages_.add({from_.pages[i].page, trace});
     for (u32 i = 0; i < old_.exits; i++) {
       const BundleExit& exit = from_.exits[i];
-      const u32 trace = exit.pointed == 0 ? 0 : kept_[exit.pointed - 1];
-      if (is_overwritten(exit.source) || trace == none) continue;
       const u32 body = exit.pointed == 0 ? body_of(static_cast<u32>(exit.target)) : none;
       pointers_ += exit.pointed != 0;
       if (body != none)
         put(exit.source, body - exit.source - 4);
       else
-        exits_.add({exit.source, exit.target, exit.pointed == 0 ? 0 : trace + 1});
+        exits_.add(exit);
     }
     for (u32 i = 0; i < old_.ranges; i++) marks_.add(static_cast<u32>(from_.ranges[i].from), from_.ranges[i].bytes);
     lowest_ = old_.lowest;
@@ -352,7 +309,7 @@ class BundleMaker {
     });
   }
 
-  void write() {
+  bool write() {
     BundleHead head{};
     head.low_start = start_ < low_limit ? start_ : 0;
     head.block_bytes = code_.size + exits_.size * stub_bytes;
@@ -378,7 +335,7 @@ class BundleMaker {
     u64 bytes = sizeof head;
     each_part(head, from, [&](const auto* part, u32 n) { bytes += channel::part_bytes(u64{n} * sizeof *part); });
     channel::Bundle* const made = begin_bundle(key_, names_.data(), names_.size, bytes);
-    if (made == nullptr) return;
+    if (made == nullptr) return false;
     u8* to = made->after_names();
     copy(to, &head, sizeof head);
     to += sizeof head;
@@ -390,6 +347,7 @@ class BundleMaker {
       to += channel::part_bytes(u64{n} * sizeof *part);
     });
     end_bundle(*made);
+    return true;
   }
 
   void copy_originals(u8* to) const {
@@ -408,10 +366,8 @@ class BundleMaker {
   u64 start_;
   u32 bytes_;
   u64 key_;
-  bool extends_ = false;  // the old bundle, which consists of these:
-  BundleHead old_{};
+  BundleHead old_{};  // of the bundle that this one extends; empty if there is none
   BundleParts from_{};
-  Part<u32> kept_, dropped_;  // the new index of each old trace, or `none`; the code of those
   Part<ChosenTemplate> chosen_;
   Scratch<Slot> slots_;
   Executions executions_;
@@ -434,6 +390,6 @@ class BundleMaker {
 
 }  // namespace
 
-void make_bundle(const Module& m) { BundleMaker(m).make(); }
+bool make_bundle(const Module& m) { return BundleMaker(m).make(); }
 
 }  // namespace tally::engine::persist

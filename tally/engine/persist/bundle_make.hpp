@@ -4,7 +4,7 @@
 
 namespace tally::engine::persist {
 
-/// Adds a bundle of all used code of this mapping to the store.
-void make_bundle(const Module& m);
+/// Adds a bundle of all used code of this mapping to the store. Returns false if there is nothing to add, or no room.
+bool make_bundle(const Module& m);
 
 }  // namespace tally::engine::persist

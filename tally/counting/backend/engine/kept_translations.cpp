@@ -194,8 +194,9 @@ class RecordMover {
     if (!copied || copied->bytes != added.bytes || !channel::as_bundle(*copied)) return true;
     auto& bundle = *reinterpret_cast<channel::Bundle*>(const_cast<RecordHead*>(copied));  // this file is writable
     for (std::uint32_t i = 0; i < bundle.use_count; ++i) {
-      const std::uint32_t old = bundle.uses()[i], now = moved(old);
-      bundle.uses()[i] = now != 0 && best(old) != old ? now | channel::use_better : now;
+      const std::uint32_t better = bundle.uses()[i] & channel::use_better, old = bundle.uses()[i] - better;
+      const std::uint32_t now = moved(old);
+      bundle.uses()[i] = now == 0 ? 0 : best(old) != old ? now | channel::use_better : now | better;
     }
     bundle.names_check = channel::check_of_names(bundle, key_);
     publish(copied->tag, place, before ? &before->head : nullptr);

@@ -99,6 +99,14 @@ __attribute__((noinline)) static void walk(const char* before) {
       for (struct node* node = first; node != 0; node = node->next) sum += *(volatile unsigned long*)&node->value;
     } else if (strcmp(before, "walk-add") == 0) {
       for (struct node* node = first; node != 0; node = node->next) *(volatile unsigned long*)&node->value += 1;
+    } else if (strcmp(before, "walk-ahead") == 0) {
+      // As a walk that stops before the first node of another bucket: the pointer is copied after the load that misses.
+      struct node* node = first;
+      unsigned long kept;
+      __asm__ volatile("1: mov (%0), %%rdi; test %%rdi, %%rdi; je 2f; mov 8(%%rdi), %1; mov %%rdi, %0; jmp 1b; 2:"
+                       : "+r"(node), "=&r"(kept)
+                       :
+                       : "rdi", "cc", "memory");
     } else if (strcmp(before, "walk-store") == 0) {
       for (struct node* node = first; node != 0; node = node->next) *(volatile unsigned long*)&node->value = round;
     } else {

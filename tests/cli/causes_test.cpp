@@ -111,7 +111,7 @@ TEST(CausesOfCycles, OfAWalkDoNotDependOnWhatComesBeforeThePointer) {
   };
   const auto usual = cycles_of("walk-nothing");
   EXPECT_GT(usual.second, usual.first * 0.4);
-  for (const char* program : {"walk-load", "walk-add", "walk-store", "walk-in-memory"}) {
+  for (const char* program : {"walk-load", "walk-add", "walk-ahead", "walk-store", "walk-in-memory"}) {
     const auto cycles = cycles_of(program);
     EXPECT_NEAR(cycles.second / usual.second, 1, 0.1) << program;
     // A variable in memory adds the time of its forwarding.

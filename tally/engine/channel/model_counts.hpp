@@ -76,7 +76,7 @@ struct ModelLevelCounts {
 struct ModelMissCounts {
   uint64_t stlb_data, stlb_chases, stlb_fetches;
   uint64_t walk_data, walk_chases, walk_fetches;
-  uint64_t stream_llc, stream_memory;
+  uint64_t stream_llc, stream_memory, busy_llc, busy_memory;
 };
 
 /// What the models count for a thread. They do not count references of first levels that generated code resolves alone:

@@ -8,6 +8,7 @@ namespace {
 
 using models::CoreInstruction;
 
+constexpr u32 line_bytes = 64, busy_instructions = 20;  // of a line
 constexpr u32 path_limit = 8, instruction_limit = 96, pointer_limit = 24;
 constexpr u32 stack_pointer = 1u << (models::first_general + rsp), frame_pointer = 1u << (models::first_general + rbp);
 
@@ -38,12 +39,20 @@ bool stores(const CoreInstruction& code) { return (code.memory & CoreInstruction
 /// What follows from a line, and what still holds the pointer to it, after some instructions.
 struct Path {
   u64 pc;
-  u32 results, pointers;             // registers that follow from the line, and that hold the pointer
-  Variable results_in[3];            // variables that follow from the line, the newest first
-  Variable pointer_in;               // one that holds the pointer
+  u32 results, pointers;   // registers that follow from the line, and that hold the pointer
+  Variable results_in[3];  // variables that follow from the line, the newest first
+  Variable pointer_in;     // one that holds the pointer
+  bool is_linear;          // registers of the address change by constants only
+  u32 advance = 0, instructions = 1;
   u32 pointers_for = pointer_limit;  // instructions for which pointers are followed
 
-  bool is_over() const { return (results | pointers) == 0 && results_in[0].bytes == 0 && pointer_in.bytes == 0; }
+  bool follows_line() const { return (results | pointers) != 0 || results_in[0].bytes != 0 || pointer_in.bytes != 0; }
+  bool is_busy() const {
+    const u32 back = 0 - advance, stride = advance < back ? advance : back;
+    const u32 new_bytes = stride < line_bytes ? stride : line_bytes;
+    return is_linear && stride != 0 && instructions * line_bytes >= busy_instructions * new_bytes;
+  }
+  void advance_by(const CoreInstruction& code, const CoreInstruction& access);
   void pass(const CoreInstruction& code, const CoreInstruction& access);
   void forget(const Variable& variable);
 };
@@ -56,6 +65,15 @@ void Path::forget(const Variable& variable) {
   if (variable == pointer_in) pointer_in = {};
 }
 
+void Path::advance_by(const CoreInstruction& code, const CoreInstruction& access) {
+  ++instructions;
+  const u32 written = general_in(code.results) & ~bit_of(code.moved);
+  is_linear = is_linear && instructions < instruction_limit && (written & general_in(access.address)) == 0;
+  if (code.moved == models::no_register) return;
+  if (code.moved == access.at.base) advance += code.by;
+  if (code.moved == access.at.index) advance += code.by * (access.at.form & models::SymbolicAddress::factor);
+}
+
 /// Whether a load by the same pointer is mostly of the same line.
 bool is_near(const CoreInstruction& a, const CoreInstruction& b) {
   const u32 up = a.at.displacement - b.at.displacement, down = 0 - up;
@@ -64,13 +82,15 @@ bool is_near(const CoreInstruction& a, const CoreInstruction& b) {
 }
 
 void Path::pass(const CoreInstruction& code, const CoreInstruction& access) {
+  advance_by(code, access);
   const u32 written = general_in(code.results);
   const Variable variable = variable_of(code);
   bool follows = ((general_in(code.sources) | general_in(code.address)) & results) != 0;
   follows |= loads(code) && (bit_of(code.at.base) & pointers) != 0 && is_near(code, access);
   // Fields of a structure are close to its start.
   const u32 parts = general_in(code.address) | general_in(code.sources);
-  bool points = adds_two(code.operation) && parts != 0 && (parts & ~pointers) == 0;
+  const bool copies = code.operation == models::Operation::move && code.memory == 0;
+  bool points = (copies || adds_two(code.operation)) && parts != 0 && (parts & ~pointers) == 0;
   if (variable.bytes != 0) {
     for (const Variable& each : results_in) follows |= loads(code) && each == variable;
     points = !stores(code) && variable == pointer_in;
@@ -104,27 +124,33 @@ Variable variable_before(const Instruction& in, const CoreInstruction& access, t
 
 }  // namespace
 
-bool is_chase(const Instruction& in) {
+Reuse reuse_of(const Instruction& in) {
   const CoreInstruction access = core_code(in);
   const u32 address = general_in(access.address), written = general_in(access.results);
-  if (access.memory == 0 || (address & ~stack_pointer) == 0) return false;
+  if (access.memory == 0 || (address & ~stack_pointer) == 0) return Reuse::none;
+  const bool is_local = bit_of(access.at.base) == frame_pointer && access.at.index == models::no_register;
   translate::Code bytes;
   Path paths[path_limit] = {{in.next(),
                              loads(access) ? written : 0,
                              bit_of(access.at.base) & ~stack_pointer & ~written,
                              {},
-                             variable_before(in, access, bytes)}};
+                             variable_before(in, access, bytes),
+                             access.memory == CoreInstruction::loads && (written & address) == 0 && !is_local}};
   u32 left = instruction_limit;
+  Reuse reuse = Reuse::none;
+  bool has_returned = false;
   for (u32 count = 1; count > 0;) {
     Path path = paths[--count];
-    while (!path.is_over()) {
+    while (path.follows_line() || (path.is_linear && !has_returned)) {
       if (path.pc == in.pc) {
-        if ((path.results & address) != 0) return true;
+        if ((path.results & address) != 0) return Reuse::chase;
+        if (!has_returned && path.is_busy()) reuse = Reuse::busy;
+        has_returned = true;
         break;
       }
       Instruction next;
       bool readable = false;
-      if (left-- == 0 || !translate::read_instruction(bytes, path.pc, next, readable)) return false;
+      if (left-- == 0 || !translate::read_instruction(bytes, path.pc, next, readable)) return reuse;
       path.pass(core_code(next), access);
       const bool forks = next.kind == Kind::jcc || next.kind == Kind::loop;
       if (!forks && next.kind != Kind::plain && next.kind != Kind::jump) break;
@@ -132,14 +158,14 @@ bool is_chase(const Instruction& in) {
       if (!forks) continue;
       // The innermost loop first.
       const bool goes_back = next.target() <= next.pc;
-      if (count < path_limit) {
+      if (count < path_limit && path.follows_line()) {
         paths[count] = path;
         paths[count++].pc = goes_back ? next.next() : next.target();
       }
       if (!goes_back) path.pc = next.next();
     }
   }
-  return false;
+  return reuse;
 }
 
 }  // namespace tally::engine::instrument

@@ -59,8 +59,14 @@ void ModelCode::begin_segment(Builder& b, const Instruction* in, u32 n, u16 live
   n_ = n;
   for (u32 i = n; i-- > 0;) {
     facts_[i] = facts_of(in[i]);
-    if (model_plan.chases && facts_[i].accesses != 0 && is_chase(in[i]))
-      for (u32 k = 0; k < facts_[i].accesses; k++) facts_[i].access[k].what = chase_of(facts_[i].access[k].what);
+    if (model_plan.chases && facts_[i].accesses != 0) {
+      const Reuse reuse = reuse_of(in[i]);
+      for (u32 k = 0; k < facts_[i].accesses; k++) {
+        Ask& what = facts_[i].access[k].what;
+        if (reuse == Reuse::chase) what = chase_of(what);
+        if (reuse == Reuse::busy && what == Ask::load) what = Ask::busy_load;
+      }
+    }
     const bool new_line = i == 0 || in[i - 1].next() != in[i].pc || line_of(in[i - 1]) != line_of(in[i]);
     facts_[i].unstable = unstable_sites(in[i], facts_[i].accesses, new_line, executions == nullptr ? 0 : executions[i]);
     if (at_exits != nullptr) live |= at_exits[i];

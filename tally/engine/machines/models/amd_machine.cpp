@@ -78,8 +78,8 @@ stlb   entries=4096 ways=16
 prefetch next-line streamer
 core     zen5
 latency  l2=14 llc=50 memory=600 stlb=7 walk=30
-line-time l2=1 llc=1 memory=9
-parallel memory=12
+line-time l2=1 llc=3 memory=9
+parallel memory=24
 )";
 
 }  // namespace tally::machines

@@ -162,9 +162,10 @@ void LowerLevels::request(std::uint64_t address, Access access, HierarchyCounts&
       counts.llc.count(access, in_llc);
       make_room(llc_, lookup.displaced, l1i, l1d);
     }
-    if (in_stream && !stores)
+    if (in_stream && !stores) {
       ++(in_llc ? counts.misses.stream_llc : counts.misses.stream_memory);
-    else if (!in_stream && is_chase(access))
+      if (access == Access::busy_load) ++(in_llc ? counts.misses.busy_llc : counts.misses.busy_memory);
+    } else if (!in_stream && is_chase(access))
       ++(in_llc ? chases.llc : chases.memory);
   }
   if (!shape_.prefetch.streamer || !l2_.exists()) return;
@@ -187,7 +188,7 @@ constexpr std::uint64_t purpose = 3;    // without whether it is a chase
 constexpr std::uint64_t of_stream = 8;  // set in a load that misses L2, in place of its being a chase
 
 struct Kinds {
-  std::uint64_t chases = 0, chase_stores = 0, streams = 0;
+  std::uint64_t chases = 0, chase_stores = 0, streams = 0, busy = 0;
 };
 
 Kinds kinds_in(const std::uint64_t* requests, std::uint32_t n) {
@@ -196,7 +197,9 @@ Kinds kinds_in(const std::uint64_t* requests, std::uint32_t n) {
     const Access access = access_of(requests[i]);
     kinds.chases += is_chase(access) && access != Access::chase_store ? 1 : 0;
     kinds.chase_stores += access == Access::chase_store ? 1 : 0;
-    kinds.streams += (requests[i] & of_stream) != 0 ? 1 : 0;
+    const bool streams = (requests[i] & of_stream) != 0;
+    kinds.streams += streams ? 1 : 0;
+    kinds.busy += streams && access == Access::busy_load ? 1 : 0;
   }
   return kinds;
 }
@@ -236,7 +239,8 @@ void LowerLevels::request_all(std::uint64_t* requests, std::uint32_t n, Hierarch
       const Access access = access_of(requests[i]);
       if (!is_in_stream(line, access)) continue;
       const bool stores = access == Access::chase_store;
-      requests[i] = stores ? note_of(line, Access::store) : note_of(line, Access::load) | of_stream;
+      requests[i] = stores ? note_of(line, Access::store)
+                           : note_of(line, access == Access::busy_load ? access : Access::load) | of_stream;
     }
     const Kinds missed = kinds_in(requests, n);
     n = through(llc_, requests, n, counts.llc);
@@ -247,6 +251,8 @@ void LowerLevels::request_all(std::uint64_t* requests, std::uint32_t n, Hierarch
     counts.chase_stores.memory += beyond.chase_stores;
     counts.misses.stream_llc += missed.streams - beyond.streams;
     counts.misses.stream_memory += beyond.streams;
+    counts.misses.busy_llc += missed.busy - beyond.busy;
+    counts.misses.busy_memory += beyond.busy;
     return;
   }
   for (std::uint32_t i = 0; i < n; ++i) request(line_of_note(requests[i]), access_of(requests[i]), counts);

@@ -20,9 +20,11 @@ enum class Access : std::uint8_t {
   chase,  ///< a load. The low two bits of each are those of its purpose
   chase_store,
   chase_modify,
+  /// A load by a loop that works for some cycles on each line: LoadWaits::busy. A flag, so that notes are cheap.
+  busy_load = 16,
 };
 constexpr Access purpose_of(Access access) { return static_cast<Access>(static_cast<unsigned>(access) & 3); }
-constexpr bool is_chase(Access access) { return access >= Access::chase; }
+constexpr bool is_chase(Access access) { return (static_cast<unsigned>(access) & 4) != 0; }
 
 /// References and misses of one level, by purpose. A reference is a *line* that an access touches: an access across two
 /// lines is two references and may be two misses. Each miss is a reference of the next level.
@@ -84,6 +86,7 @@ struct MissCounts {
   std::uint64_t stlb_data = 0, stlb_chases = 0, stlb_fetches = 0;
   std::uint64_t walk_data = 0, walk_chases = 0, walk_fetches = 0;
   std::uint64_t stream_llc = 0, stream_memory = 0;  ///< loads of streams that missed L2, by the level that served them
+  std::uint64_t busy_llc = 0, busy_memory = 0;      ///< busy ones of these
   bool operator==(const MissCounts&) const = default;
   void add(const MissCounts& other);
 };

@@ -309,6 +309,7 @@ TEST(Hierarchy, LoadsOfStreamsAreCounted) {
   EXPECT_EQ(walk.chases, (ChaseCounts{.memory = 2 * 256}));
   EXPECT_EQ(walk.llc.load_misses, 64U * 256) << "as without";
   EXPECT_EQ(counts(5, Access::load).misses, (MissCounts{.stream_memory = 10 * 256 + 205}));
+  EXPECT_EQ(counts(1, Access::busy_load).misses, (MissCounts{.stream_memory = 62 * 256, .busy_memory = 62 * 256}));
   EXPECT_EQ(counts(1, Access::store).misses, MissCounts{});
 }
 
@@ -327,12 +328,13 @@ TEST(Hierarchy, BatchesCountTheSameDelays) {
       std::vector<Note> notes;
       for (std::uint64_t line = random() % 4000; notes.size() < 500;
            line = random() % 8 == 0 ? random() % 4000 : line + 1)
-        notes.push_back(note_of(line * 64, static_cast<Access>(random() % 5)));
+        notes.push_back(note_of(line * 64, random() % 6 == 0 ? Access::busy_load : static_cast<Access>(random() % 5)));
       for (const Note note : notes) one_by_one.request(line_of_note(note), access_of(note), expected);
       batched.request_all(notes.data(), static_cast<std::uint32_t>(notes.size()), counts);
     }
     EXPECT_EQ(counts, expected) << pages.sets << " sets";
     EXPECT_GT(counts.misses.stream_memory, 1000U);
+    EXPECT_GT(counts.misses.busy_memory, 100U);
     EXPECT_EQ(counts.misses.stlb_chases + counts.misses.walk_chases > 100, pages.sets != 0);
   }
 }

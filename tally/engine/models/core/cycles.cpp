@@ -28,30 +28,31 @@ CycleTimes miss_cycles(const Latencies& latencies, const LoadWaits& waits, const
   const ChaseCounts &chases = caches.chases, &stores = caches.chase_stores;
   const MissCounts& misses = caches.misses;
   const auto larger = [](unsigned a, unsigned b) { return a > b ? a : b; };
-  // Of `all` loads some are chases, and some are of streams.
-  const auto waited = [&](std::uint64_t all, std::uint64_t chased, std::uint64_t streams, unsigned latency,
-                          unsigned shared, unsigned line) {
-    return chased * larger(waits.whole(latency), line) + streams * (line > 0 ? line - 1 : 0) +
+  // Of `all` loads some are chases, and some are of streams, of which some are busy.
+  const auto waited = [&](std::uint64_t all, std::uint64_t chased, std::uint64_t streams, std::uint64_t busy,
+                          unsigned latency, unsigned shared, unsigned line) {
+    return chased * larger(waits.whole(latency), line) + (streams - busy) * (line > 0 ? line - 1 : 0) +
+           busy * (line > LoadWaits::busy ? line - LoadWaits::busy : 0) +
            (all - chased - streams) * larger(shared, line);
   };
-  const auto stored = [&](std::uint64_t chased, unsigned latency, unsigned line) {
-    return chased * larger(waits.whole(latency), line);
+  // Differences may wrap.
+  const auto stored = [&](std::uint64_t all, std::uint64_t chased, unsigned latency, unsigned line) {
+    return chased * larger(waits.whole(latency), line) + (all - chased) * (line * 2U / 3);
   };
   // A translation delays its access by that much more.
   const auto translated = [&](std::uint64_t all, std::uint64_t chased, unsigned delay) {
     return chased * delay + (all - chased) * waits.shared(delay + waits.hit);
   };
   CycleTimes cycles;
-  cycles.of(Cause::l2) = waited(loads.l2, chases.l2, 0, latencies.l2, waits.shared(latencies.l2), latencies.l2_line) +
-                         stored(stores.l2, latencies.l2, latencies.l2_line);
-  cycles.of(Cause::l3) =
-      waited(loads.llc, chases.llc, misses.stream_llc, latencies.llc, waits.shared(latencies.llc), latencies.llc_line) +
-      stored(stores.llc, latencies.llc, latencies.llc_line);
-  cycles.of(Cause::dram) =
-      waited(loads.memory, chases.memory, misses.stream_memory, latencies.memory, waits.shared_memory(latencies),
-             latencies.memory_line) +
-      stored(stores.memory, latencies.memory, latencies.memory_line) +
-      (all_stores.memory - stores.memory) * (latencies.memory_line * 2U / 3);  // differences may wrap
+  cycles.of(Cause::l2) =
+      waited(loads.l2, chases.l2, 0, 0, latencies.l2, waits.shared(latencies.l2), latencies.l2_line) +
+      stored(stores.l2, stores.l2, latencies.l2, latencies.l2_line);
+  cycles.of(Cause::l3) = waited(loads.llc, chases.llc, misses.stream_llc, misses.busy_llc, latencies.llc,
+                                waits.shared(latencies.llc), latencies.llc_line) +
+                         stored(all_stores.llc, stores.llc, latencies.llc, latencies.llc_line);
+  cycles.of(Cause::dram) = waited(loads.memory, chases.memory, misses.stream_memory, misses.busy_memory,
+                                  latencies.memory, waits.shared_memory(latencies), latencies.memory_line) +
+                           stored(all_stores.memory, stores.memory, latencies.memory, latencies.memory_line);
   cycles.of(Cause::tlb) = translated(misses.stlb_data, misses.stlb_chases, latencies.stlb) +
                           translated(misses.walk_data, misses.walk_chases, latencies.walk);
   cycles.of(Cause::front_end) = fetches.l2 * waits.fetched(latencies.l2) + fetches.llc * waits.whole(latencies.llc) +

@@ -32,6 +32,10 @@ struct LoadWaits {
   /// a line from L2 adds 2 cycles to jumps and calls, and 3 to code without branches.
   static constexpr unsigned parallel_fetches = 5;
 
+  /// Cycles for which a busy load works on a line, at least: scalar sums and products of matrices on a Zen 5
+  /// take 8 and 5.
+  static constexpr unsigned busy = 5;
+
   unsigned hit = 0;   ///< cycles of a load that hits in L1, which the core model includes
   unsigned lead = 0;  ///< cycles by which later instructions may be done before a load; 0: in order, nothing overlaps
 
@@ -56,10 +60,11 @@ struct LoadWaits {
 /// Returns the cycles that misses of loads and fetches add to those of the core, by cause. Fetches
 /// from L2 overlap; those from later levels, and chases (is_chase()), wait for the whole latency; other loads for what
 /// is left of it, but at least for the time of a line; loads of streams for that time less a cycle, in which the core
-/// works on the line. Other stores wait for the translation of their pages, and for two thirds of the time of a line in
-/// memory: other work hides the rest. Repeated string instructions take a cycle for each step. Models that were not run
-/// have zero counts and add nothing. The result is a sum of the counts, each with a weight that `shape` and the
-/// latencies determine, so the cycles of parts of a run add up to those of the whole.
+/// works on the line, and busy ones for what their work leaves of it. Other stores wait for the translation of their
+/// pages, and for two thirds of the time of a line in the last level or in memory: other work hides the rest. Repeated
+/// string instructions take a cycle for each step. Models that were not run have zero counts and add nothing. The
+/// result is a sum of the counts, each with a weight that `shape` and the latencies determine, so the cycles of parts
+/// of a run add up to those of the whole.
 CycleTimes miss_cycles(const Latencies& latencies, const LoadWaits& waits, const HierarchyShape& shape,
                        const HierarchyCounts& caches, const BranchCounts& branches);
 

@@ -27,14 +27,14 @@ TEST(MissCycles, StoresWaitOnlyIfTheyAreChases) {
   EXPECT_EQ(miss_cycles(latencies, out_of_order, all, caches, {}).sum(), 50U * 7 + 15 * 31 + 4 * 195);
 }
 
-TEST(MissCycles, StoresOfLinesInMemoryWaitForTwoThirdsOfTheirTime) {
+TEST(MissCycles, StoresOfLinesBeyondL2WaitForTwoThirdsOfTheirTime) {
   HierarchyCounts caches;
   caches.l2 = {.stores = 100, .store_misses = 30};
   caches.llc = {.stores = 30, .store_misses = 10};
   caches.chase_stores.memory = 4;
   Latencies with_lines = latencies;
-  with_lines.memory_line = 9;
-  EXPECT_EQ(miss_cycles(with_lines, out_of_order, all, caches, {}).sum(), 4U * 195 + 6 * 6);
+  with_lines.memory_line = 9, with_lines.llc_line = 3;
+  EXPECT_EQ(miss_cycles(with_lines, out_of_order, all, caches, {}).sum(), 4U * 195 + 6 * 6 + 20 * 2);
 }
 
 // Weights of the counts are differences of two such sums, also of counts that cannot occur.
@@ -129,10 +129,10 @@ TEST(MissCycles, NoMissIsShorterThanItsLine) {
   caches.llc = {.loads = 30, .load_misses = 10, .stores = 4, .store_misses = 1};
   caches.chases = {.l2 = 50, .llc = 15, .memory = 4};
   EXPECT_EQ(miss_cycles(wide, out_of_order, all, caches, {}).sum(),
-            50U * 7 + 20 * 2 + 15 * 31 + 5 * 5 + 4 * 195 + 6 * 50 + 50 * 2 / 3);
+            50U * 7 + 20 * 2 + 15 * 31 + 5 * 5 + 4 * 195 + 6 * 50 + 50 * 2 / 3 + 3 * (5 * 2 / 3));
 }
 
-TEST(MissCycles, LoadsOfStreamsWaitForTheirLinesLessACycle) {
+TEST(MissCycles, LoadsOfStreamsWaitForTheirLinesLessTheWork) {
   Latencies wide = latencies;
   wide.llc_line = 5, wide.memory_line = 15;
   HierarchyCounts caches;
@@ -140,6 +140,8 @@ TEST(MissCycles, LoadsOfStreamsWaitForTheirLinesLessACycle) {
   caches.llc = {.loads = 30, .load_misses = 10};
   caches.misses = {.stream_llc = 19, .stream_memory = 8};
   EXPECT_EQ(miss_cycles(wide, out_of_order, all, caches, {}).sum(), 19U * 4 + 5 + 8 * 14 + 2 * 45);
+  caches.misses.busy_llc = 9, caches.misses.busy_memory = 3;
+  EXPECT_EQ(miss_cycles(wide, out_of_order, all, caches, {}).sum(), 10U * 4 + 5 + 5 * 14 + 3 * 10 + 2 * 45);
 }
 
 TEST(MissCycles, RepeatedStringInstructionsTakeACycleForEachStep) {

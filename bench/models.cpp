@@ -117,12 +117,12 @@ void branch_costs() {
     for (std::uint64_t i = 0; i < times; ++i) {
       const std::uint64_t branch = i % 200;
       const bool taken = branch % 10 == 0 ? (noise(state) & 1) != 0 : (i / 200) % (branch % 7 + 2) != 0;
-      branches->conditional(0x40'1000 + branch * 12, 0x40'2000, taken);
+      branches->conditional(0x40'1000 + branch * 12, taken);
     }
   });
   const double wrong = 100.0 * static_cast<double>(branches->counts().conditional_misses) /
                        static_cast<double>(branches->counts().conditional);
-  print_cost(fmt::format("conditional branch, TAGE and BTB ({:.1f} % wrong)", wrong), cost);
+  print_cost(fmt::format("conditional branch, TAGE ({:.1f} % wrong)", wrong), cost);
   const double indirect = nanoseconds(times, [&] {
     for (std::uint64_t i = 0; i < times; ++i) branches->indirect_jump(0x40'1000 + i % 20 * 12, 0x40'2000 + i % 70 * 16);
   });

@@ -76,7 +76,7 @@ struct ModelLevelCounts {
 struct ModelMissCounts {
   uint64_t stlb_data, stlb_chases, stlb_fetches;
   uint64_t walk_data, walk_chases, walk_fetches;
-  uint64_t stream_llc, stream_memory, busy_llc, busy_memory;
+  uint64_t stream_llc, stream_memory, busy_llc, busy_memory, next_llc, next_memory;
 };
 
 /// What the models count for a thread. They do not count references of first levels that generated code resolves alone:
@@ -90,7 +90,7 @@ struct ModelValues {
   ModelMissCounts misses;  ///< with model_core
   uint64_t string_steps;   ///< see models::HierarchyCounts
   ModelLevelCounts itlb, dtlb, stlb;
-  uint64_t conditional, conditional_misses, indirect, indirect_misses, returns, return_misses, btb_misses;
+  uint64_t conditional, conditional_misses, indirect, indirect_misses, returns, return_misses;
 };
 
 /// Causes of cycles in the core model: models::core_causes.

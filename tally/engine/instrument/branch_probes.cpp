@@ -121,7 +121,7 @@ void ModelCode::push_return(Builder& b, const Instruction& in) {
   byte_access(e, Byte::load, a_, o_model_top);
   move_negated(e, b_, in.next());
   table_access(e, 0x89, b_, a_, 0, return_stack_at);
-  address_of(e, a_, a_, no_register, 0, 16, false);
+  address_of(e, a_, a_, no_register, 0, 8, false);
   byte_access(e, Byte::store, a_, o_model_top);
 }
 
@@ -152,7 +152,7 @@ void ModelCode::indirect(Builder& b, const Instruction& in) {
   move_negated(e, rax, in.next());
   table_access(e, 0x89, rax, r11, 0, return_stack_at);
   e.load(rax, o_model_rax);
-  address_of(e, r11, r11, no_register, 0, 16, false);
+  address_of(e, r11, r11, no_register, 0, 8, false);
   byte_access(e, Byte::store, r11, o_model_top);
 }
 
@@ -160,7 +160,7 @@ void ModelCode::indirect(Builder& b, const Instruction& in) {
 void ModelCode::pop_return(Builder& b, u64 pc) {
   Emitter& e = b.e;
   byte_access(e, Byte::load, r11, o_model_top);
-  address_of(e, r11, r11, no_register, 0, -16, false);
+  address_of(e, r11, r11, no_register, 0, -8, false);
   byte_access(e, Byte::store, r11, o_model_top);
   extend_byte(e, r11);
   table_access(e, 0x8b, r11, r11, 0, return_stack_at);

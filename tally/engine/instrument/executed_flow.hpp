@@ -144,7 +144,7 @@ class ExecutedFlow final : public models::CoreSource {
 
   models::CoreTotal total() {
     return models::total(core_table_, blocks(), {&edges_[0], edge_count_}, memory(), this,
-                         {{&restarts_[0], restart_count_}, waits_});
+                         {{&restarts_[0], restart_count_}, waits_, after_call_});
   }
 
   /// After total(): sets the costs of the executed segments. Others may read them meanwhile.
@@ -446,20 +446,33 @@ class ExecutedFlow final : public models::CoreSource {
     return true;
   }
 
-  /// Finds the edges that were mispredicted. All mispredictions are divided among those that have a slot.
+  /// Finds the edges and the targets of indirect branches that were mispredicted. All mispredictions are divided among
+  /// those that have a slot.
   bool find_restarts() {
     constexpr u32 limit = 2 * models::MissedBranches::slots, ratio_bits = 8;
     if (!restarts_.init(limit)) return false;
     u64 counted = 0;
+    const auto add = [&](u32 from, u32 to, u64 count) {
+      if (count == 0 || restart_count_ == limit) return;
+      restarts_[restart_count_++] = {from, to, count};
+      counted += count;
+    };
     for (u32 i = 0; i < block_count_ && missed_.branches.all != 0; i++) {
       const Step& last = last_of(i);
       for (const bool taken : {false, true}) {
         const u64 count = is_branch(last.kind) ? missed_.branches.of(models::outcome_of(last.pc, taken)) : 0;
         const Step* const there = count == 0 ? nullptr : taken ? target_of(last) : steps_.after(last);
-        if (there == nullptr || there->executions == 0 || restart_count_ == limit) continue;
-        restarts_[restart_count_++] = {i, there->block, count};
-        counted += count;
+        if (there != nullptr && there->executions != 0) add(i, there->block, count);
       }
+    }
+    u64 most = 0;
+    for (u32 i = 0; i < steps_.size() && missed_.branches.all != 0; i++) {
+      const Step& step = steps_[i];
+      if (step.executions != 0 && step.begins)
+        add(models::CoreRestart::anywhere, step.block, missed_.branches.of(models::target_outcome_of(step.pc)));
+      const u64 calls = step.calls() ? missed_.branches.of(models::indirect_outcome_of(step.pc)) : 0;
+      const Step* const after = calls > most ? steps_.after(step) : nullptr;
+      if (after != nullptr) most = calls, after_call_ = blocks_[after->block].begin;
     }
     const u64 ratio = counted == 0 ? 0 : (missed_.branches.all << ratio_bits) / counted;
     for (u32 i = 0; i < restart_count_; i++) restarts_[i].count = restarts_[i].count * ratio >> ratio_bits;
@@ -474,7 +487,7 @@ class ExecutedFlow final : public models::CoreSource {
   const models::CoreTable& core_table_ = core_table();
   const u64* executed_;
   const Missed& missed_;
-  u64 waits_ = 0;  // cycles of mispredicted branches for loads
+  u64 waits_ = 0, after_call_ = 0;  // as in CoreRestarts
   KeptSchedules* schedules_;
   translate::PastCode past_;
   Steps steps_;

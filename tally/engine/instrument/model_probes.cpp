@@ -94,7 +94,7 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain_outcomes(Thread* t, ColdMode
                                            : r.tage.play(r.outcome, n, r.outcome);
   model_counts(t)->values.conditional_misses += wrong.conditional;
   model_counts(t)->values.indirect_misses += wrong.indirect;
-  missed_of(model_counts(t)->missed).add_all(r.outcome, wrong.conditional + wrong.indirect);
+  missed_of(model_counts(t)->missed).add_all(r.outcome, wrong.words());
 }
 
 /// Makes the page of this line the most recent page of its TLB set. Returns whether it already was.

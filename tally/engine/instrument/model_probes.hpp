@@ -92,7 +92,7 @@ static_assert(offsetof(ModelThread, argument) == 0x18 && offsetof(ModelThread, a
 
 /// Tables that generated code probes: offsets from the GS base, between the thread's record and its jump table.
 enum ModelLayout : u32 {
-  return_stack_at = 0x1200,   // 16 entries of 16 bytes: negated addresses
+  return_stack_at = 0x1200,   // models::ReturnStack::entries of 8 bytes: negated
   code_pages_at = 0x1300,     // per set of the iTLB, the number of the page that was executed last, a dword
   data_pages_at = 0x1400,     // per set of the dTLB, the line that was accessed last; 1 << page_stride_bits bytes apart
   l1d_at = 0x8000,            // per set, the line that was used last; one line's length apart

@@ -60,17 +60,25 @@ void play(const Models& models, const LogPath* paths, const Op* ops, const std::
         case Step::conditional: {
           const bool taken = (path.outcomes >> --left & 1) != 0;
           const std::uint64_t before = models.branches->counts().conditional_misses;
-          models.branches->conditional(op->at, op->target, taken);
+          models.branches->conditional(op->at, taken);
           const Outcome outcome = outcome_of(op->at, taken);
           if (missed != nullptr) missed->add_all(&outcome, models.branches->counts().conditional_misses - before);
           break;
         }
-        case Step::jump: models.branches->jump(op->at, op->target); break;
-        case Step::call: models.branches->call(op->at, op->target, op->at + op->bytes); break;
-        case Step::indirect_jump: models.branches->indirect_jump(op->at, op->target != 0 ? op->target : last); break;
-        case Step::indirect_call:
-          models.branches->indirect_call(op->at, op->target != 0 ? op->target : last, op->at + op->bytes);
+        case Step::jump: break;
+        case Step::call: models.branches->call(op->at + op->bytes); break;
+        case Step::indirect_jump:
+        case Step::indirect_call: {
+          const std::uint64_t target = op->target != 0 ? op->target : last;
+          const std::uint64_t before = models.branches->counts().indirect_misses;
+          if (op->what == Step::indirect_jump)
+            models.branches->indirect_jump(op->at, target);
+          else
+            models.branches->indirect_call(op->at, target, op->at + op->bytes);
+          const Outcome words[] = {indirect_outcome_of(op->at), static_cast<Outcome>(target)};
+          if (missed != nullptr) missed->add_all(words, 2 * (models.branches->counts().indirect_misses - before));
           break;
+        }
         case Step::ret: models.branches->ret(last); break;
       }
       if (observer != nullptr) observer->stepped(op->site());

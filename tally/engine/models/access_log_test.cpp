@@ -48,11 +48,11 @@ TEST(AccessLog, a_record_follows_its_path) {
   for (const bool leaves : {false, true, false}) {
     replayed.caches.access(0x1000, 1, Access::fetch);
     replayed.caches.access(leaves ? 0x7010 : 0x7000, 8, Access::load);
-    replayed.branches.conditional(0x1004, 0x1100, leaves);
+    replayed.branches.conditional(0x1004, leaves);
     if (leaves) continue;
     replayed.caches.access(0x7ffe, 4, Access::store);
-    replayed.branches.conditional(0x1008, 0x1100, true);
-    replayed.branches.call(0x1010, 0x2000, 0x1015);
+    replayed.branches.conditional(0x1008, true);
+    replayed.branches.call(0x1015);
     replayed.branches.ret(0x1015);
   }
   EXPECT_EQ(played.caches.counts(), replayed.caches.counts());

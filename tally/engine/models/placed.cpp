@@ -62,9 +62,11 @@ Mispredictions play_placed(Tage& predictor, Outcome* words, std::uint32_t n, Bra
     if ((outcome & indirect_bit) != 0 && i + 1 < n) words[left++] = words[++i];
   }
   const Mispredictions wrong = predictor.play(words, left, words);
-  for (std::uint64_t i = 0; i < wrong.conditional + wrong.indirect; ++i) {
-    ++((words[i] & indirect_bit) != 0 ? counts.indirect_misses : counts.conditional_misses);
+  for (std::uint64_t i = 0; i < wrong.words(); ++i) {
+    const bool is_indirect = (words[i] & indirect_bit) != 0;
+    ++(is_indirect ? counts.indirect_misses : counts.conditional_misses);
     observer.stepped(site_of_branch(words[i]));
+    i += is_indirect ? 1 : 0;
   }
   return wrong;
 }

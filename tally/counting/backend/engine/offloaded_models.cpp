@@ -179,7 +179,7 @@ class OffloadedPredictor final : public OffloadedModel {
                            : predictor_.play(words, count, words);
     to.values.conditional_misses += wrong.conditional;
     to.values.indirect_misses += wrong.indirect;
-    missed_of(to.missed).add_all(words, wrong.conditional + wrong.indirect);
+    missed_of(to.missed).add_all(words, wrong.words());
   }
   std::unique_ptr<OffloadedModel> copy() const override {
     return std::unique_ptr<OffloadedModel>(new (std::nothrow) OffloadedPredictor(*this));

@@ -9,27 +9,17 @@ void BranchCounts::add(const BranchCounts& other) {
   indirect_misses += other.indirect_misses;
   returns += other.returns;
   return_misses += other.return_misses;
-  btb_misses += other.btb_misses;
 }
 
 void Branches::reset() {
   tage_.reset();
-  btb_ = Btb{};
   returns_ = ReturnStack{};
   counts_ = BranchCounts{};
 }
 
-void Branches::conditional(std::uint64_t pc, std::uint64_t target, bool taken) {
+void Branches::conditional(std::uint64_t pc, bool taken) {
   ++counts_.conditional;
   counts_.conditional_misses += !tage_.predict(pc, taken);
-  if (taken) counts_.btb_misses += !btb_.predict(pc, target);
-}
-
-void Branches::jump(std::uint64_t pc, std::uint64_t target) { counts_.btb_misses += !btb_.predict(pc, target); }
-
-void Branches::call(std::uint64_t pc, std::uint64_t target, std::uint64_t next) {
-  jump(pc, target);
-  returns_.call(next);
 }
 
 void Branches::indirect_jump(std::uint64_t pc, std::uint64_t target) {

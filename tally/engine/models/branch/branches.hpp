@@ -1,21 +1,18 @@
-// Branch prediction of one thread: TAGE for directions and targets, a branch target buffer and a return stack.
+// Branch prediction of one thread: TAGE for directions and targets, and a return stack.
 #pragma once
 
 #include <cstdint>
 
-#include "tally/engine/models/branch/btb.hpp"
 #include "tally/engine/models/branch/return_stack.hpp"
 #include "tally/engine/models/branch/tage.hpp"
 
 namespace tally::models {
 
 /// Branches and mispredictions. Far branches and direct jumps and calls are not predicted and not counted here.
-/// btb_misses delay the front end and are not mispredictions.
 struct BranchCounts {
   std::uint64_t conditional = 0, conditional_misses = 0;
   std::uint64_t indirect = 0, indirect_misses = 0;
   std::uint64_t returns = 0, return_misses = 0;
-  std::uint64_t btb_misses = 0;  ///< by taken conditional branches and direct jumps and calls
   bool operator==(const BranchCounts&) const = default;
 
   std::uint64_t misses() const { return conditional_misses + indirect_misses + return_misses; }
@@ -29,12 +26,9 @@ class Branches {
   Branches() { reset(); }
   void reset();
 
-  /// A conditional branch at `pc` to `target`.
-  void conditional(std::uint64_t pc, std::uint64_t target, bool taken);
-  /// A direct jump.
-  void jump(std::uint64_t pc, std::uint64_t target);
+  void conditional(std::uint64_t pc, bool taken);
   /// A direct call that returns to `next`.
-  void call(std::uint64_t pc, std::uint64_t target, std::uint64_t next);
+  void call(std::uint64_t next) { returns_.call(next); }
   /// An indirect jump.
   void indirect_jump(std::uint64_t pc, std::uint64_t target);
   /// An indirect call that returns to `next`.
@@ -48,7 +42,6 @@ class Branches {
 
  private:
   Tage tage_;
-  Btb btb_;
   ReturnStack returns_;
   BranchCounts counts_;
 };

@@ -11,12 +11,12 @@ namespace tally::models {
 
 /// Last targets by address, and five tables whose entries are indexed and tagged by address, the last targets of all
 /// indirect branches, and in the longer tables the history of TAGE. The longest context with a matching entry predicts;
-/// while that entry is new, the next shorter one. 20 KB in hardware: 512 last targets and 5 × 512 entries. Addresses
-/// are the low 32 bits. The initial state is all zero.
+/// while that entry is new, the next shorter one. 40 KB in hardware: 1,024 last targets and 5 × 1,024 entries.
+/// Addresses are the low 32 bits. The initial state is all zero.
 class IndirectTargets {
  public:
   static constexpr unsigned tables = 5;
-  static constexpr unsigned index_bits = 9;
+  static constexpr unsigned index_bits = 10;
   static constexpr unsigned tag_bits = 11;
   static constexpr unsigned most_targets = 8;  ///< in the longest context
 

@@ -8,8 +8,9 @@
 
 namespace tally::models {
 
-/// Mispredictions by branch and direction, in memory that may contain anything; zero is empty. A branch without a slot
-/// takes mispredictions from the rarer of two others, as in a vote, so frequent branches remain.
+/// Mispredictions by branch and direction, of indirect branches also by target, in memory that may contain anything;
+/// zero is empty. A branch without a slot takes mispredictions from the rarer of two others, as in a vote, so frequent
+/// branches remain.
 struct MissedBranches {
   static constexpr unsigned slots = 256;
 
@@ -39,12 +40,11 @@ struct MissedBranches {
       if (other.times_in(i) != 0) add(static_cast<Outcome>(other.slot[i]), other.times_in(i));
   }
 
-  /// Adds the first words of mispredicted branches (Tage::play()). Indirect ones are left out.
+  /// Adds the words of mispredicted branches (Tage::play()). Each target also counts as target_outcome_of().
   void add_all(const Outcome* wrong, std::uint64_t n) {
-    for (std::uint64_t i = 0; i < n; ++i) {
-      if ((wrong[i] & indirect_bit) != 0) continue;
-      ++all;
+    for (std::uint64_t i = 0; i < n; ++i, ++all) {
       add(wrong[i], 1);
+      if ((wrong[i] & indirect_bit) != 0) add(target_outcome_of(wrong[++i]), 1);
     }
   }
 

@@ -10,7 +10,7 @@ namespace tally::models {
 /// reads the entry of an older call. The initial state is all zero. A return without a call counts as predicted if the
 /// stale entry happens to match, as in hardware.
 struct ReturnStack {
-  static constexpr unsigned entries = 16;
+  static constexpr unsigned entries = 32;
   std::uint64_t negated[entries] = {};
   std::uint32_t next = 0;  ///< index of the next call's entry, modulo `entries`
 

@@ -411,7 +411,7 @@ Mispredictions Tage::play(const std::uint32_t* words, std::uint32_t n, Outcome* 
       const std::uint32_t target = i + 1 < n ? words[i + 1] : 0;
       if (!targets_.predict(address_of(words[i]), target, places.where[i], places.wanted[i], state_bits)) {
         ++wrong.indirect;
-        if (list != nullptr) *list++ = words[i];
+        if (list != nullptr) *list++ = words[i], *list++ = target;
       }
       next = i + 2;
     }

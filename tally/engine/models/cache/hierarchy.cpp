@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <initializer_list>
+#include <utility>
 
 #include "tally/engine/models/cache/note.hpp"
 #include "tally/engine/models/cache/vector_sets.hpp"
@@ -134,10 +135,13 @@ void LowerLevels::translate_again(std::uint64_t address, Access access, MissCoun
   if (is_chase(access)) ++(walks ? counts.walk_chases : counts.stlb_chases);
 }
 
-// Whether a request that missed L2 is for a line that a prefetcher has requested before, and something waits for it.
+// Whether a request that missed L2 is for a line that a prefetcher has requested before, and something waits for it; or
+// for code after the last line that missed.
 bool LowerLevels::is_in_stream(std::uint64_t address, Access access) {
-  return shape_.misses.streams && access != Access::fetch && streams_.continues(address, shape_.l1d.line_bits) &&
-         access != Access::store;
+  if (!shape_.misses.streams) return false;
+  if (access == Access::fetch)
+    return std::exchange(fetched_, address) + (std::uint64_t{1} << shape_.l1i.line_bits) == address;
+  return streams_.continues(address, shape_.l1d.line_bits) && access != Access::store;
 }
 
 void LowerLevels::request(std::uint64_t address, Access access, HierarchyCounts& counts, Cache* l1i, Cache* l1d) {
@@ -162,7 +166,9 @@ void LowerLevels::request(std::uint64_t address, Access access, HierarchyCounts&
       counts.llc.count(access, in_llc);
       make_room(llc_, lookup.displaced, l1i, l1d);
     }
-    if (in_stream && !stores) {
+    if (in_stream && access == Access::fetch) {
+      ++(in_llc ? counts.misses.next_llc : counts.misses.next_memory);
+    } else if (in_stream && !stores) {
       ++(in_llc ? counts.misses.stream_llc : counts.misses.stream_memory);
       if (access == Access::busy_load) ++(in_llc ? counts.misses.busy_llc : counts.misses.busy_memory);
     } else if (!in_stream && is_chase(access))
@@ -185,10 +191,10 @@ bool LowerLevels::can_go_level_by_level() const {
 namespace {
 
 constexpr std::uint64_t purpose = 3;    // without whether it is a chase
-constexpr std::uint64_t of_stream = 8;  // set in a load that misses L2, in place of its being a chase
+constexpr std::uint64_t of_stream = 8;  // set in a load that misses L2, in place of its being a chase; in a fetch
 
 struct Kinds {
-  std::uint64_t chases = 0, chase_stores = 0, streams = 0, busy = 0;
+  std::uint64_t chases = 0, chase_stores = 0, streams = 0, busy = 0, next_lines = 0;
 };
 
 Kinds kinds_in(const std::uint64_t* requests, std::uint32_t n) {
@@ -198,7 +204,7 @@ Kinds kinds_in(const std::uint64_t* requests, std::uint32_t n) {
     kinds.chases += is_chase(access) && access != Access::chase_store ? 1 : 0;
     kinds.chase_stores += access == Access::chase_store ? 1 : 0;
     const bool streams = (requests[i] & of_stream) != 0;
-    kinds.streams += streams ? 1 : 0;
+    if (streams) ++(access == Access::fetch ? kinds.next_lines : kinds.streams);
     kinds.busy += streams && access == Access::busy_load ? 1 : 0;
   }
   return kinds;
@@ -239,8 +245,8 @@ void LowerLevels::request_all(std::uint64_t* requests, std::uint32_t n, Hierarch
       const Access access = access_of(requests[i]);
       if (!is_in_stream(line, access)) continue;
       const bool stores = access == Access::chase_store;
-      requests[i] = stores ? note_of(line, Access::store)
-                           : note_of(line, access == Access::busy_load ? access : Access::load) | of_stream;
+      const Access what = access == Access::fetch || access == Access::busy_load ? access : Access::load;
+      requests[i] = stores ? note_of(line, Access::store) : note_of(line, what) | of_stream;
     }
     const Kinds missed = kinds_in(requests, n);
     n = through(llc_, requests, n, counts.llc);
@@ -253,6 +259,8 @@ void LowerLevels::request_all(std::uint64_t* requests, std::uint32_t n, Hierarch
     counts.misses.stream_memory += beyond.streams;
     counts.misses.busy_llc += missed.busy - beyond.busy;
     counts.misses.busy_memory += beyond.busy;
+    counts.misses.next_llc += missed.next_lines - beyond.next_lines;
+    counts.misses.next_memory += beyond.next_lines;
     return;
   }
   for (std::uint32_t i = 0; i < n; ++i) request(line_of_note(requests[i]), access_of(requests[i]), counts);

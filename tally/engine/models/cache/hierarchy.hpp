@@ -87,6 +87,7 @@ struct MissCounts {
   std::uint64_t walk_data = 0, walk_chases = 0, walk_fetches = 0;
   std::uint64_t stream_llc = 0, stream_memory = 0;  ///< loads of streams that missed L2, by the level that served them
   std::uint64_t busy_llc = 0, busy_memory = 0;      ///< busy ones of these
+  std::uint64_t next_llc = 0, next_memory = 0;      ///< the same of fetches of the line after the last one
   bool operator==(const MissCounts&) const = default;
   void add(const MissCounts& other);
 };
@@ -148,7 +149,8 @@ class LowerLevels {
   HierarchyShape shape_;
   Cache l2_, llc_, itlb_, dtlb_, stlb_;
   Streamer streamer_;
-  Streamer streams_;  // of requests that miss L2
+  Streamer streams_;           // of requests that miss L2
+  std::uint64_t fetched_ = 0;  // the last line of code that missed L2
 };
 
 /// One thread's view of a whole hierarchy. Owns no memory.

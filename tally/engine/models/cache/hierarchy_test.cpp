@@ -311,6 +311,8 @@ TEST(Hierarchy, LoadsOfStreamsAreCounted) {
   EXPECT_EQ(counts(5, Access::load).misses, (MissCounts{.stream_memory = 10 * 256 + 205}));
   EXPECT_EQ(counts(1, Access::busy_load).misses, (MissCounts{.stream_memory = 62 * 256, .busy_memory = 62 * 256}));
   EXPECT_EQ(counts(1, Access::store).misses, MissCounts{});
+  EXPECT_EQ(counts(1, Access::fetch).misses, (MissCounts{.next_memory = 64 * 256 - 1})) << "code, across pages";
+  EXPECT_EQ(counts(2, Access::fetch).misses, MissCounts{});
 }
 
 // The first level may pass its misses on later, and these may be processed level by level.
@@ -335,6 +337,7 @@ TEST(Hierarchy, BatchesCountTheSameDelays) {
     EXPECT_EQ(counts, expected) << pages.sets << " sets";
     EXPECT_GT(counts.misses.stream_memory, 1000U);
     EXPECT_GT(counts.misses.busy_memory, 100U);
+    EXPECT_GT(counts.misses.next_memory, 1000U);
     EXPECT_EQ(counts.misses.stlb_chases + counts.misses.walk_chases > 100, pages.sets != 0);
   }
 }

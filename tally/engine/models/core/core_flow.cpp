@@ -118,7 +118,7 @@ class Flow {
     const std::uint64_t waits = all != 0 ? restarts.waits * ticks_per_cycle * parts_of_tick / all : 0;
     const std::int64_t included = (core_.load_latency + 1) * ticks_per_cycle * std::int64_t{parts_of_tick};
     for (CoreRestart& each : restarts.list) {
-      const std::int64_t longer = longer_after(each, restarts.list) - included;
+      const std::int64_t longer = longer_after(each, restarts) - included;
       each.ticks = (waits + (longer > 0 ? static_cast<std::uint64_t>(longer) : 0)) * each.count;
     }
   }
@@ -165,18 +165,20 @@ class Flow {
 
   // Returns by how much the blocks after a restart take longer than usual, in parts of ticks: those on the most
   // frequent path, each as far as no other misprediction comes first.
-  std::int64_t longer_after(const CoreRestart& restart, std::span<const CoreRestart> restarts) {
+  std::int64_t longer_after(const CoreRestart& restart, const CoreRestarts& restarts) {
     constexpr unsigned most_calls = 4;
     constexpr std::uint64_t whole = 256, least = 16;
-    std::uint32_t path[blocks_after_restart + 1] = {restart.from, restart.to}, calls = 0, ran = 0;
-    std::uint64_t reached = whole, returns[most_calls] = {};
+    std::uint32_t path[blocks_after_restart + 2] = {restart.from, restart.to}, ran = 0;
+    std::uint32_t calls = restart.from == CoreRestart::anywhere ? 1 : 0;
+    std::uint64_t reached = whole, returns[most_calls] = {restarts.after_call};
     std::int64_t longer = 0;
     StateName name = untouched;
     CoreState state;  // after `ran` blocks of the path
     for (unsigned n = 1; n <= blocks_after_restart && reached >= least; ++n) {
       const std::uint32_t from = path[n - 1], to = path[n];
-      const CoreTimes usual = marks_[to].usual == from + 1 ? spent_[to].cycles : ticks_after(from, to);
-      const std::uint64_t key = key_after(name, &blocks_[from], blocks_[to]);
+      const bool is_usual = from == CoreRestart::anywhere || marks_[to].usual == from + 1;
+      const CoreTimes usual = is_usual ? spent_[to].cycles : ticks_after(from, to);
+      const std::uint64_t key = key_after(name, from != CoreRestart::anywhere ? &blocks_[from] : nullptr, blocks_[to]);
       std::uint64_t ticks = 0;
       if (const Schedule* const kept = find(key)) {
         ticks = kept->times().sum();
@@ -184,7 +186,7 @@ class Flow {
       } else {
         CoreCost cost;
         for (; ran < n; ++ran) {
-          enter(blocks_[path[ran]], blocks_[path[ran + 1]], state);
+          if (path[ran] != CoreRestart::anywhere) enter(blocks_[path[ran]], blocks_[path[ran + 1]], state);
           cost = run(core_, code_of(path[ran + 1]), state);
         }
         ticks = keep_run(cost, key, to, state).sum();
@@ -192,11 +194,10 @@ class Flow {
       }
       longer +=
           static_cast<std::int64_t>(ticks - usual.sum()) * static_cast<std::int64_t>(reached) / std::int64_t{whole};
-      const std::uint64_t missed = mispredicted(to, restarts), all = blocks_[to].executions;
+      const std::uint64_t missed = mispredicted(to, restarts.list), all = blocks_[to].executions;
       reached -= reached * (missed >= all ? whole : missed / (all / whole + 1)) / whole;
       const CoreBlock& block = blocks_[to];
       if (block.last == Operation::call && calls < most_calls) returns[calls++] = block.end;
-      if (n == blocks_after_restart) break;
       if (block.last == Operation::ret && calls != 0 && find_block(returns[--calls], path[n + 1])) continue;
       if (marks_[to].follower == 0) break;
       path[n + 1] = edges_[marks_[to].follower - 1].to;
@@ -389,10 +390,8 @@ class Flow {
 
   void compute_loop(std::uint32_t end) {
     std::uint32_t first = end;
-    while (marks_[first].usual - 1 != end) {
+    for (; marks_[first].usual - 1 != end; first = marks_[first].usual - 1)
       marks_[marks_[first].usual - 1].next = first + 1;
-      first = marks_[first].usual - 1;
-    }
     settle_loop(first, end);
   }
 

@@ -40,6 +40,8 @@ struct CoreEdge {
 
 /// Executions that a misprediction restarted: the branch that ends one block led to another, but not as predicted.
 struct CoreRestart {
+  static constexpr std::uint32_t anywhere = ~std::uint32_t{0};  ///< `from` of targets of indirect branches
+
   std::uint32_t from = 0;
   std::uint32_t to = 0;
   std::uint64_t count = 0;
@@ -49,10 +51,13 @@ struct CoreRestart {
 /// After a restart, at most this many blocks are run with nothing in work.
 constexpr unsigned blocks_after_restart = 32;
 
-/// All restarts, sorted by `from`, and the cycles that their branches wait for loads (cycles_before_restarts()).
+/// All restarts, sorted by `from`, the cycles that their branches wait for loads (cycles_before_restarts()), and the
+/// beginning of the block after the indirect call that was mispredicted most: there return functions that were entered
+/// from anywhere.
 struct CoreRestarts {
   std::span<CoreRestart> list = {};
   std::uint64_t waits = 0;
+  std::uint64_t after_call = 0;
 };
 
 /// What total() knows of a block.

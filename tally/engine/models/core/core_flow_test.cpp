@@ -42,6 +42,21 @@ TEST(CoreFlow, AfterAMispredictionNothingRunsAhead) {
   EXPECT_NEAR(static_cast<double>(waiting.cycles.sum() - restarted.cycles.sum()), 3.0 * n, 1);
 }
 
+// A virtual call: its target is wrong, and the loads of the next one are after the return.
+TEST(CoreFlow, AfterAWrongTargetNothingRunsAheadUntilTheNextCall) {
+  const Code loop{load(r12, r11), load(r12, r12), load(r12, r12), compare(r12), branch()}, callee{jump()};
+  const std::vector<CoreBlock> blocks{
+      {.instructions = loop, .executions = n, .begin = 0x1000, .end = 0x1020},
+      {.instructions = callee, .executions = n, .begin = 0x2000, .end = 0x2010, .last = Operation::ret}};
+  const auto missed = [&](std::uint32_t to, std::uint64_t after_call) {
+    CoreRestart restarts[] = {{CoreRestart::anywhere, to, n}};
+    return total_of(blocks, {{0, 0, n}}, zen5_core, {restarts, 0, after_call}).cycles.of(Cause::mispredicts);
+  };
+  EXPECT_GT(missed(0, 0), 4 * n);
+  EXPECT_EQ(missed(1, 0), 0U) << "where it returns is not known";
+  EXPECT_GT(missed(1, 0x1000), 3 * n);
+}
+
 TEST(CoreFlow, BranchesWaitForHalfOfTheMissedLoadsNearThem) {
   const MissedLoads loads{.l2 = 1000, .memory = 100}, exposed{.l2 = 10, .llc = 40, .memory = 500};
   EXPECT_EQ(cycles_before_restarts(loads, exposed, 1000, 100'000, 448), (1000 * 10 + 100 * 500) / 2U);

@@ -55,10 +55,14 @@ CycleTimes miss_cycles(const Latencies& latencies, const LoadWaits& waits, const
                            stored(all_stores.memory, stores.memory, latencies.memory, latencies.memory_line);
   cycles.of(Cause::tlb) = translated(misses.stlb_data, misses.stlb_chases, latencies.stlb) +
                           translated(misses.walk_data, misses.walk_chases, latencies.walk);
-  cycles.of(Cause::front_end) = fetches.l2 * waits.fetched(latencies.l2) + fetches.llc * waits.whole(latencies.llc) +
-                                fetches.memory * waits.whole(latencies.memory) +
-                                misses.stlb_fetches * waits.fetched(latencies.stlb + waits.hit) +
-                                misses.walk_fetches * latencies.walk;
+  // Of `all` lines of code, some follow the line before.
+  const auto fetched = [&](std::uint64_t all, std::uint64_t next, unsigned latency) {
+    return next * waits.fetched(latency) + (all - next) * waits.whole(latency);
+  };
+  cycles.of(Cause::front_end) =
+      fetches.l2 * waits.fetched(latencies.l2) + fetched(fetches.llc, misses.next_llc, latencies.llc) +
+      fetched(fetches.memory, misses.next_memory, latencies.memory) +
+      misses.stlb_fetches * waits.fetched(latencies.stlb + waits.hit) + misses.walk_fetches * latencies.walk;
   cycles.of(Cause::heavy) = caches.string_steps;
   cycles.of(Cause::mispredicts) = branches.misses() * latencies.mispredict;
   return cycles;

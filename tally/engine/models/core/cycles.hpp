@@ -58,7 +58,8 @@ struct LoadWaits {
 };
 
 /// Returns the cycles that misses of loads and fetches add to those of the core, by cause. Fetches
-/// from L2 overlap; those from later levels, and chases (is_chase()), wait for the whole latency; other loads for what
+/// from L2 overlap, and those of the next line of code; others from later levels, and chases (is_chase()), wait for the
+/// whole latency; other loads for what
 /// is left of it, but at least for the time of a line; loads of streams for that time less a cycle, in which the core
 /// works on the line, and busy ones for what their work leaves of it. Other stores wait for the translation of their
 /// pages, and for two thirds of the time of a line in the last level or in memory: other work hides the rest. Repeated

@@ -115,7 +115,6 @@ TEST(MissCycles, TranslationsAndPredictions) {
   BranchCounts branches;
   branches.conditional_misses = 2;
   branches.return_misses = 1;
-  branches.btb_misses = 100;
   EXPECT_EQ(miss_cycles(latencies, in_order, all, caches, branches).sum(), 6U * 7 + 9 * 30 + 3 * 15);
   EXPECT_EQ(miss_cycles(latencies, out_of_order, all, caches, {}).sum(), 2U * 7 + 30 + 8 * 4);
   EXPECT_EQ(miss_cycles(latencies, in_order, all, {}, {}).sum(), 0U);
@@ -142,6 +141,16 @@ TEST(MissCycles, LoadsOfStreamsWaitForTheirLinesLessTheWork) {
   EXPECT_EQ(miss_cycles(wide, out_of_order, all, caches, {}).sum(), 19U * 4 + 5 + 8 * 14 + 2 * 45);
   caches.misses.busy_llc = 9, caches.misses.busy_memory = 3;
   EXPECT_EQ(miss_cycles(wide, out_of_order, all, caches, {}).sum(), 10U * 4 + 5 + 5 * 14 + 3 * 10 + 2 * 45);
+}
+
+TEST(MissCycles, TheNextLineOfCodeIsFetchedAhead) {
+  HierarchyCounts caches;
+  caches.l2 = {.fetches = 30, .fetch_misses = 30};
+  caches.llc = {.fetches = 30, .fetch_misses = 10};
+  caches.misses = {.next_llc = 15, .next_memory = 8};
+  EXPECT_EQ(miss_cycles(latencies, out_of_order, all, caches, {}).of(Cause::front_end),
+            15U * 6 + 5 * 31 + 8 * 39 + 2 * 195);
+  EXPECT_EQ(miss_cycles(latencies, in_order, all, caches, {}).sum(), 20U * 31 + 10 * 195);
 }
 
 TEST(MissCycles, RepeatedStringInstructionsTakeACycleForEachStep) {

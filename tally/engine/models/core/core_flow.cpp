@@ -1,57 +1,14 @@
 #include "tally/engine/models/core/core_flow.hpp"
 
+#include "tally/engine/models/core/block_entry.hpp"
+#include "tally/engine/models/core/repeated_loop.hpp"
+
 namespace tally::models {
 
 namespace {
 
 // Enough for dependency chains through loops of several blocks.
 constexpr unsigned most_rounds = 32;
-
-// Names of states that are not computed: of running_state(), and of one that is zero.
-constexpr StateName running = 2, untouched = 4;
-
-// Sources and ports that were ready as long ago as the window: code elsewhere has run before. Its fetching was no
-// faster than this code.
-CoreState running_state(const CoreTable& core) {
-  CoreState state;
-  for (std::int16_t& time : state.ready) time = static_cast<std::int16_t>(-core.lead() * ticks_per_cycle);
-  for (unsigned port = 0; port < ports; ++port)
-    state.free[port] = static_cast<std::int16_t>(-core.lead() * ticks_per_cycle);
-  return state;
-}
-
-// Whether two states are the same, except for the places of stores of long ago, which pointers move in each round of a
-// loop.
-bool are_same(const CoreTable& core, const CoreState& a, const CoreState& b) {
-  CoreState moved = a;
-  for (unsigned i = 0; i < recent_stores; ++i)
-    if (a.stores[i].end == -core.window() * ticks_per_cycle) moved.stores[i].at = b.stores[i].at;
-  return moved == b;
-}
-
-std::uint64_t length_of(const CoreBlock& block) {
-  return block.instructions.empty() ? block.length : block.instructions.size();
-}
-
-bool jumps(const CoreBlock& from, const CoreBlock& to) { return from.end != to.begin; }
-
-// Changes the end state of a block to the entry state of the next one.
-void enter(const CoreBlock& from, const CoreBlock& to, CoreState& state) {
-  if (!jumps(from, to)) return;
-  state.fetched = 0;
-  if (distance(from.end, to.begin).is_far()) forget_fixed_stores(state);
-}
-
-// Returns the key of the schedule of a block after the end state of another one; null: after code elsewhere.
-std::uint64_t key_after(StateName end, const CoreBlock* from, const CoreBlock& to) {
-  std::uint64_t key = mixed(end, from == nullptr || jumps(*from, to));
-  if (from != nullptr && (end & 1) != 0) {
-    const CodeDistance by = distance(from->end, to.begin);
-    key = mixed(key, static_cast<std::uint64_t>(by.is_far() ? CodeDistance::limit : by.bytes));
-  }
-  key = mixed(key, to.code);
-  return key != 0 ? key : 1;
-}
 
 // The usual predecessors of a block lead back to a block without one, or around a loop. So each end state is computed
 // once, after that of its predecessor; those of loops until they stay the same. What a block costs after an end state
@@ -123,6 +80,25 @@ class Flow {
     }
   }
 
+  // Takes from loops, after restart() and before count(), the time in which they overlap with the code after them.
+  void overlap(std::span<CoreRestart> restarts) {
+    constexpr std::uint64_t least_part = 128;  // of all time, in the first block of a loop
+    std::uint64_t all = 0;
+    for (std::uint32_t i = 0; i < blocks_.size(); ++i) all += blocks_[i].executions * spent_[i].cycles.sum();
+    for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
+      RepeatedLoop loop;
+      if (!marks_[i].is_in_loop || blocks_[i].executions * spent_[i].cycles.sum() <= all / least_part ||
+          !find_repeated(blocks_, edges_, marks_, i, loop))
+        continue;
+      std::uint64_t length = 0;
+      for (std::uint32_t n = 0; n < loop.loop_size; ++n) length += length_of(blocks_[loop.loop[n]]);
+      // The overlap of longer loops is that of one with a few times the reorder buffer's instructions.
+      const std::uint64_t most = 3 * core_.rob / length + 2, trips = loop.trips < most ? loop.trips : most;
+      const NestTimes times = run_nest(loop, static_cast<std::uint32_t>(trips));
+      take_overlap(core_, loop, trips, times, ticks_outside(loop), spent_, restarts);
+    }
+  }
+
   // Sets what all executions of a block cost.
   void count(std::uint32_t number) {
     const CoreBlock& block = blocks_[number];
@@ -142,6 +118,52 @@ class Flow {
 
  private:
   static constexpr std::uint32_t last = ~std::uint32_t{0};
+
+  // Returns the ticks of what is usually run after a block: of the code outside a loop and of its next beginning.
+  std::uint64_t ticks_outside(const RepeatedLoop& loop) {
+    std::uint64_t ticks = 0;
+    for (std::uint32_t n = 0, from = loop.loop[loop.last - 1]; n <= loop.outside_size; ++n) {
+      const std::uint32_t to = n == loop.outside_size ? loop.loop[0] : loop.outside[n];
+      ticks += (marks_[to].usual == from + 1 ? spent_[to].cycles : ticks_after(from, to)).sum();
+      from = to;
+    }
+    return ticks;
+  }
+
+  // Returns the times of a loop and of the code outside, which are kept like schedules.
+  NestTimes run_nest(const RepeatedLoop& loop, std::uint32_t trips) {
+    NestBlock ran[2 * RepeatedLoop::limit];
+    const auto each = [&](const auto& use) {
+      std::uint32_t before = loop.outside[loop.outside_size - 1];
+      for (std::uint32_t n = 0; n < loop.loop_size + loop.outside_size; ++n) {
+        const std::uint32_t i = n < loop.loop_size ? loop.loop[n] : loop.outside[n - loop.loop_size];
+        if (n == loop.loop_size) before = loop.loop[loop.last - 1];
+        use(i, before, ran[n]);
+        before = i;
+      }
+    };
+    bool can_be_kept = schedules_ != nullptr;
+    std::uint64_t key = mixed(loop.last, trips);
+    each([&](std::uint32_t i, std::uint32_t before, NestBlock&) {
+      key = key_after(key | 1, &blocks_[before], blocks_[i]);
+      can_be_kept &= blocks_[i].code != 0;
+    });
+    if (const Schedule* const kept = can_be_kept ? find(key) : nullptr)
+      return {kept->parts[0], kept->parts[1], kept->parts[2]};
+    each([&](std::uint32_t i, std::uint32_t before, NestBlock& block) {
+      block = {code_of(i), jumps(blocks_[before], blocks_[i])};
+      can_be_kept &= marks_[i].can_be_kept;
+    });
+    const NestTimes times =
+        times_of(core_, {{ran, loop.loop_size}, {ran + loop.loop_size, loop.outside_size}, trips, loop.last});
+    if (can_be_kept) {
+      Schedule made{.key = key};
+      made.parts = {static_cast<std::uint32_t>(times.endless), static_cast<std::uint32_t>(times.predicted),
+                    static_cast<std::uint32_t>(times.mispredicted)};
+      schedules_->add(made);
+    }
+    return times;
+  }
 
   // Returns what one execution of a block costs after a block that is not its usual predecessor, in parts of ticks.
   CoreTimes ticks_after(std::uint32_t from, std::uint32_t to) {
@@ -198,40 +220,11 @@ class Flow {
       reached -= reached * (missed >= all ? whole : missed / (all / whole + 1)) / whole;
       const CoreBlock& block = blocks_[to];
       if (block.last == Operation::call && calls < most_calls) returns[calls++] = block.end;
-      if (block.last == Operation::ret && calls != 0 && find_block(returns[--calls], path[n + 1])) continue;
+      if (block.last == Operation::ret && calls != 0 && find_block(blocks_, returns[--calls], path[n + 1])) continue;
       if (marks_[to].follower == 0) break;
       path[n + 1] = edges_[marks_[to].follower - 1].to;
     }
     return longer;
-  }
-
-  // Returns the first of `count` indexes that is not before what is searched. std::lower_bound() would need headers
-  // that the engine lacks.
-  template <class IsBefore>
-  static std::size_t first_not_before(std::size_t count, const IsBefore& is_before) {
-    std::size_t first = 0;
-    while (count > 0) {
-      const std::size_t half = count / 2;
-      const bool later = is_before(first + half);
-      first += later ? half + 1 : 0;
-      count = later ? count - half - 1 : half;
-    }
-    return first;
-  }
-
-  static std::uint64_t mispredicted(std::uint32_t block, std::span<const CoreRestart> restarts) {
-    std::size_t first = first_not_before(restarts.size(), [&](std::size_t i) { return restarts[i].from < block; });
-    std::uint64_t sum = 0;
-    for (; first < restarts.size() && restarts[first].from == block; ++first) sum += restarts[first].count;
-    return sum;
-  }
-
-  // Finds the block that begins at an address. They are in order of their addresses in programs, maybe not in tests.
-  bool find_block(std::uint64_t begin, std::uint32_t& block) const {
-    const std::size_t first = first_not_before(blocks_.size(), [&](std::size_t i) { return blocks_[i].begin < begin; });
-    if (first == blocks_.size() || blocks_[first].begin != begin) return false;
-    block = static_cast<std::uint32_t>(first);
-    return true;
   }
 
   // Settles the loop from `first` to `end`, whose usual successor is `first`. If it is settled, only computes its
@@ -451,7 +444,10 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
   Flow flow(core, blocks, edges, memory, source);
   for (std::uint32_t i = 0; i < blocks.size(); ++i)
     if (blocks[i].executions != 0) flow.settle(i);
-  if (!core.in_order()) flow.restart(restarts);
+  if (!core.in_order()) {
+    flow.restart(restarts);
+    if (core.waiting != 0) flow.overlap(restarts.list);
+  }
   for (std::uint32_t i = 0; i < blocks.size(); ++i)
     if (blocks[i].executions != 0) flow.count(i);
   for (const CoreRestart& each : restarts.list) memory.spent[each.to].cycles.of(Cause::mispredicts) += each.ticks;

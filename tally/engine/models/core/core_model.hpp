@@ -93,6 +93,7 @@ struct CoreTable {
                                       ///< ticks_per_cycle
   std::uint16_t rob;                  ///< slots that are in work at a time; 0: in order
   std::uint16_t scheduler = 0;        ///< operations that wait for sources and ports at a time
+  std::uint8_t waiting = 0;  ///< of these, in one scheduler: see LoopNest; 0: not measured, loops overlap with nothing
   std::uint8_t load_latency;          ///< cycles of a load into a general register that hits in L1D
   std::uint8_t vector_load_latency;   ///< into a vector register
   Ports loads, vector_loads, stores;  ///< the ports of an access; each takes one for a cycle
@@ -105,7 +106,7 @@ struct CoreTable {
   std::uint8_t loads_extend = 0;    ///< loads extend their values in no time of their own: 1: by zeros; 2: also by the
                                     ///< sign
   bool shifts_keep_flags = true;    ///< a shift by a register waits for the flags, which it may keep
-  bool reissues = false;            ///< see Run::reissue()
+  bool reissues = false;            ///< see CoreRun::reissue()
   bool adds_index_last = false;     ///< an index of three address parts has a latency of 1
   std::uint8_t stack_sync = 0;      ///< cycles until others see what push, pop, call and ret add to RSP
   bool fuses_moves = false;         ///< a move between registers and an operation that changes its result take one slot
@@ -153,7 +154,7 @@ constexpr void copy_parameters(const From& from, To& to) {
   copy(from.loads_extend, to.loads_extend), copy(from.reissues, to.reissues);
   copy(from.adds_index_last, to.adds_index_last), copy(from.shifts_keep_flags, to.shifts_keep_flags);
   copy(from.computes_constants, to.computes_constants);
-  copy(from.fetch, to.fetch), copy(from.fetches, to.fetches), copy(from.loop_queue, to.loop_queue);
+  copy(from.waiting, to.waiting), copy(from.mispredict, to.mispredict), copy(from.fetch, to.fetch), copy(from.fetches, to.fetches), copy(from.loop_queue, to.loop_queue);
   copy(from.indirect, to.indirect), copy(from.returns, to.returns);
   copy(from.access_bytes, to.access_bytes), copy(from.store_bytes, to.store_bytes);
   copy(from.store_joins, to.store_joins), copy(from.store_merges, to.store_merges);
@@ -191,7 +192,7 @@ struct CoreState {
   bool fetch_joins = false;   ///< the next fetch may be in the cycle of the last one
   bool stack_moved = false;   ///< RSP was moved by the front end, and nothing else has read it since
   std::uint64_t loaded = 0;   ///< bit r: the value of register r comes from a load
-  std::uint64_t chained = 0;  ///< bit r: from an operation that begins a chain, see Run::reissue()
+  std::uint64_t chained = 0;  ///< bit r: from an operation that begins a chain, see CoreRun::reissue()
   RecentStore stores[recent_stores];  ///< the newest first
   bool operator==(const CoreState&) const = default;
 };

@@ -163,6 +163,7 @@ constinit const CoreTable zen5_core = {
     .width = 8,
     .rob = 448,
     .scheduler = 144,
+    .waiting = 40,
     .load_latency = 4,
     .vector_load_latency = 5,
     .loads = l0 | l1 | l2 | l3,

@@ -1,0 +1,83 @@
+#include "tally/engine/models/core/repeated_loop.hpp"
+
+namespace tally::models {
+
+bool find_repeated(std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges, std::span<const CoreMark> marks,
+                   std::uint32_t number, RepeatedLoop& found) {
+  std::uint32_t cycle[RepeatedLoop::limit], size = 0;  // backwards
+  for (std::uint32_t i = number;; i = marks[i].usual - 1) {
+    if (size == RepeatedLoop::limit || i < number || !marks[i].is_in_loop) return false;
+    cycle[size++] = i;
+    if (marks[i].usual == number + 1) break;
+  }
+  const auto index = [&](std::uint32_t block) {
+    std::uint32_t i = 0;
+    while (i < size && cycle[i] != block) ++i;
+    return i;
+  };
+  std::uint32_t first = 0, exit = 0, next = 0;
+  std::uint64_t most_in = 0, most_out = 0;
+  for (const CoreEdge& edge : edges) {
+    const std::uint32_t from = index(edge.from), to = index(edge.to);
+    if (from == size && to < size) {
+      found.entries += edge.count;
+      if (edge.count > most_in) most_in = edge.count, first = to;
+    } else if (from < size && to == size && edge.count > most_out) {
+      most_out = edge.count, exit = from, next = edge.to;
+    }
+  }
+  if (most_in == 0 || most_out == 0 || most_in < found.entries / 4 * 3 || most_out < found.entries / 4 * 3) return false;
+  found.trips = (blocks[cycle[first]].executions + found.entries / 2) / found.entries;
+  for (found.loop_size = 0; found.loop_size < size; ++found.loop_size)
+    found.loop[found.loop_size] = cycle[(first + size - found.loop_size) % size];
+  found.last = (first + size - exit) % size + 1;
+  for (; found.outside_size < RepeatedLoop::limit; next = edges[marks[next].follower - 1].to) {
+    if (next == cycle[first]) return found.outside_size != 0 && found.trips > 1;
+    if (marks[next].is_in_loop || marks[next].follower == 0) return false;
+    found.outside[found.outside_size++] = next;
+  }
+  return false;
+}
+
+void take_overlap(const CoreTable& core, const RepeatedLoop& loop, std::uint64_t trips, const NestTimes& times,
+                  std::uint64_t outside, std::span<CoreSpent> spent, std::span<CoreRestart> restarts) {
+  static constexpr Cause waits[] = {Cause::core, Cause::l1};
+  static constexpr std::uint64_t whole = 256;
+  std::uint64_t trip = 0, last = 0, waited = 0;
+  for (std::uint32_t n = 0; n < loop.loop_size; ++n) {
+    const CoreTimes& cycles = spent[loop.loop[n]].cycles;
+    trip += cycles.sum();
+    last += n < loop.last ? cycles.sum() : 0;
+    for (const Cause cause : waits) waited += cycles.of(cause) * loop.trips;
+  }
+  const std::uint64_t endless = static_cast<std::uint64_t>(times.endless) * parts_of_tick / trips;
+  // The first block is in `outside`.
+  const std::uint64_t round =
+      outside + last - spent[loop.loop[0]].cycles.sum() + (trip < endless ? trip : endless) * (trips - 1);
+  CoreRestart* restart = nullptr;
+  for (CoreRestart& each : restarts)
+    if (each.from == loop.loop[loop.last - 1] && each.to == loop.outside[0] && each.count != 0) restart = &each;
+  std::uint64_t restarted = 0, missed = 0;
+  if (restart != nullptr) {
+    missed = restart->count < loop.entries ? restart->count : loop.entries;
+    restarted = restart->ticks / restart->count + core.mispredict * std::uint64_t{ticks_per_cycle * parts_of_tick};
+  }
+  const auto saved = [](std::uint64_t usual, std::int64_t nest) {
+    const std::uint64_t ticks = static_cast<std::uint64_t>(nest) * parts_of_tick;
+    return usual > ticks ? usual - ticks : 0;
+  };
+  const std::uint64_t share = missed / (loop.entries / whole + 1);
+  const std::uint64_t gain =
+      (saved(round, times.predicted) * (whole - share) + saved(round + restarted, times.mispredicted) * share) / whole;
+  const std::uint64_t kept = gain < waited ? (waited - gain) * whole / (waited / whole + 1) : 0;  // of whole * whole
+  for (std::uint32_t n = 0; n < loop.loop_size; ++n)
+    for (const Cause cause : waits) {
+      std::uint64_t& ticks = spent[loop.loop[n]].cycles.of(cause);
+      ticks = ticks * kept / (whole * whole);
+    }
+  if (gain <= waited || restart == nullptr) return;
+  const std::uint64_t more = (gain - waited) * missed;
+  restart->ticks -= more < restart->ticks ? more : restart->ticks;
+}
+
+}  // namespace tally::models

@@ -93,7 +93,6 @@ struct CoreTable {
                                       ///< ticks_per_cycle
   std::uint16_t rob;                  ///< slots that are in work at a time; 0: in order
   std::uint16_t scheduler = 0;        ///< operations that wait for sources and ports at a time
-  std::uint8_t waiting = 0;  ///< of these, in one scheduler: see LoopNest; 0: not measured, loops overlap with nothing
   std::uint8_t load_latency;          ///< cycles of a load into a general register that hits in L1D
   std::uint8_t vector_load_latency;   ///< into a vector register
   Ports loads, vector_loads, stores;  ///< the ports of an access; each takes one for a cycle
@@ -123,6 +122,8 @@ struct CoreTable {
   bool store_joins = false;                ///< the store of an instruction that also computes takes no slot of its own
   bool store_merges = false;               ///< stores are written a line per cycle, of general registers together
   std::uint8_t mispredict = 0;             ///< cycles lost by a wrong prediction of a branch that a load decides
+  std::uint8_t waiting = 0;                ///< operations that wait in one scheduler at a time: see LoopNest; 0: not
+                                           ///< measured, loops overlap with nothing
   std::array<Timing, operations> timings;  ///< by kind; see by_operation()
 
   /// Whether no instruction starts before earlier ones.
@@ -154,7 +155,8 @@ constexpr void copy_parameters(const From& from, To& to) {
   copy(from.loads_extend, to.loads_extend), copy(from.reissues, to.reissues);
   copy(from.adds_index_last, to.adds_index_last), copy(from.shifts_keep_flags, to.shifts_keep_flags);
   copy(from.computes_constants, to.computes_constants);
-  copy(from.waiting, to.waiting), copy(from.mispredict, to.mispredict), copy(from.fetch, to.fetch), copy(from.fetches, to.fetches), copy(from.loop_queue, to.loop_queue);
+  copy(from.waiting, to.waiting), copy(from.mispredict, to.mispredict), copy(from.fetch, to.fetch),
+      copy(from.fetches, to.fetches), copy(from.loop_queue, to.loop_queue);
   copy(from.indirect, to.indirect), copy(from.returns, to.returns);
   copy(from.access_bytes, to.access_bytes), copy(from.store_bytes, to.store_bytes);
   copy(from.store_joins, to.store_joins), copy(from.store_merges, to.store_merges);

@@ -59,7 +59,7 @@ parameters = {
                  shifts_keep_flags=False, computes_constants=True, mispredict=20),
     "zen5": dict(index_latency=1, forward=7, vector_forward=9, forward_blocked=14, renames="all", renamed_stores=13,
                  loads_extend=1, reissues=True, adds_index_last=True, shifts_keep_flags=False, stack_sync=1, fuses_moves=True,
-                 computes_constants=True, fetch=6, fetches=2, indirect=1, returns=4, store_bytes=32, store_joins=True, mispredict=22),
+                 computes_constants=True, fetch=6, fetches=2, indirect=1, returns=4, store_bytes=32, store_joins=True, mispredict=22, waiting=40),
 }
 
 alus = ["alu0", "alu1", "alu2", "alu3", "alu4", "alu5"]  # of Zen 5; Zen 4 has four of them
@@ -68,7 +68,7 @@ alus = ["alu0", "alu1", "alu2", "alu3", "alu4", "alu5"]  # of Zen 5; Zen 4 has f
 fields = dict(index_latency=0, forward=None, vector_forward=0, forward_blocked=None, renames="none", renamed_stores=9,
               loads_extend=0, shifts_keep_flags=True, reissues=False, adds_index_last=False, stack_sync=0,
               fuses_moves=False, computes_constants=False, fuses=False, fetch=0, fetches=1, loop_queue=0, indirect=0, returns=0, access_bytes=64, store_bytes=64, store_joins=False,
-              store_merges=False, mispredict=None)
+              store_merges=False, mispredict=None, waiting=0)
 
 # A representative of each kind; none for those that only corrections describe.
 instructions = {

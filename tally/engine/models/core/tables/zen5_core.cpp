@@ -163,7 +163,6 @@ constinit const CoreTable zen5_core = {
     .width = 8,
     .rob = 448,
     .scheduler = 144,
-    .waiting = 40,
     .load_latency = 4,
     .vector_load_latency = 5,
     .loads = l0 | l1 | l2 | l3,
@@ -190,6 +189,7 @@ constinit const CoreTable zen5_core = {
     .store_bytes = 32,
     .store_joins = true,
     .mispredict = 22,
+    .waiting = 40,
     .timings = by_operation(rows, common::rows),
 };
 

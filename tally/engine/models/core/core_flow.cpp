@@ -157,10 +157,10 @@ class Flow {
     const NestTimes times =
         times_of(core_, {{ran, loop.loop_size}, {ran + loop.loop_size, loop.outside_size}, trips, loop.last});
     if (can_be_kept) {
-      Schedule made{.key = key};
-      made.parts = {static_cast<std::uint32_t>(times.endless), static_cast<std::uint32_t>(times.predicted),
-                    static_cast<std::uint32_t>(times.mispredicted)};
-      schedules_->add(made);
+      Schedule schedule{.key = key};
+      schedule.parts = {static_cast<std::uint32_t>(times.endless), static_cast<std::uint32_t>(times.predicted),
+                        static_cast<std::uint32_t>(times.mispredicted)};
+      schedules_->add(schedule);
     }
     return times;
   }

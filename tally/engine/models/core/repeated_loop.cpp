@@ -3,7 +3,7 @@
 namespace tally::models {
 
 bool find_repeated(std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges, std::span<const CoreMark> marks,
-                   std::uint32_t number, RepeatedLoop& found) {
+                   std::uint32_t number, RepeatedLoop& loop) {
   std::uint32_t cycle[RepeatedLoop::limit], size = 0;  // backwards
   for (std::uint32_t i = number;; i = marks[i].usual - 1) {
     if (size == RepeatedLoop::limit || i < number || !marks[i].is_in_loop) return false;
@@ -20,21 +20,21 @@ bool find_repeated(std::span<const CoreBlock> blocks, std::span<const CoreEdge> 
   for (const CoreEdge& edge : edges) {
     const std::uint32_t from = index(edge.from), to = index(edge.to);
     if (from == size && to < size) {
-      found.entries += edge.count;
+      loop.entries += edge.count;
       if (edge.count > most_in) most_in = edge.count, first = to;
     } else if (from < size && to == size && edge.count > most_out) {
       most_out = edge.count, exit = from, next = edge.to;
     }
   }
-  if (most_in == 0 || most_out == 0 || most_in < found.entries / 4 * 3 || most_out < found.entries / 4 * 3) return false;
-  found.trips = (blocks[cycle[first]].executions + found.entries / 2) / found.entries;
-  for (found.loop_size = 0; found.loop_size < size; ++found.loop_size)
-    found.loop[found.loop_size] = cycle[(first + size - found.loop_size) % size];
-  found.last = (first + size - exit) % size + 1;
-  for (; found.outside_size < RepeatedLoop::limit; next = edges[marks[next].follower - 1].to) {
-    if (next == cycle[first]) return found.outside_size != 0 && found.trips > 1;
+  if (most_in == 0 || most_out == 0 || most_in < loop.entries / 4 * 3 || most_out < loop.entries / 4 * 3) return false;
+  loop.trips = (blocks[cycle[first]].executions + loop.entries / 2) / loop.entries;
+  for (loop.loop_size = 0; loop.loop_size < size; ++loop.loop_size)
+    loop.loop[loop.loop_size] = cycle[(first + size - loop.loop_size) % size];
+  loop.last = (first + size - exit) % size + 1;
+  for (; loop.outside_size < RepeatedLoop::limit; next = edges[marks[next].follower - 1].to) {
+    if (next == cycle[first]) return loop.outside_size != 0 && loop.trips > 1;
     if (marks[next].is_in_loop || marks[next].follower == 0) return false;
-    found.outside[found.outside_size++] = next;
+    loop.outside[loop.outside_size++] = next;
   }
   return false;
 }

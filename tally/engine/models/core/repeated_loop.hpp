@@ -24,7 +24,7 @@ struct RepeatedLoop {
 /// Finds the loop whose first block by address this is, of usual predecessors. Returns false if the block is in none,
 /// or if the most frequent code after the loop does not lead back to it. Cost: a search of the edges.
 bool find_repeated(std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges, std::span<const CoreMark> marks,
-                   std::uint32_t number, RepeatedLoop& found);
+                   std::uint32_t number, RepeatedLoop& loop);
 
 /// Takes from the waits of a loop, and from its restarts, the time by which it overlaps with the code after it.
 /// `spent`: by one execution of each block. `outside`: ticks of the code outside and of the loop's next beginning.

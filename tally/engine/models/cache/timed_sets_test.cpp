@@ -65,7 +65,8 @@ std::vector<Note> some_notes(std::mt19937_64& random, unsigned line_bits) {
   for (Note& note : notes) {
     const std::uint64_t number = 0x1ff'ffff'0000 + random() % lines_in_use * apart;
     note = note_of(number << line_bits, static_cast<Access>(random() % 4)) | (random() % 2 != 0 ? same_access : 0);
-    note |= random() & ((std::uint64_t{1} << line_bits) - 1) & ~std::uint64_t{7};  // any of its lines stands for a page
+    note |=
+        random() & ((std::uint64_t{1} << line_bits) - 1) & ~std::uint64_t{31};  // any of its lines stands for a page
   }
   return notes;
 }

@@ -339,6 +339,7 @@ void store_latencies(result::Memory& result) {
 void store_ceilings(result::Memory& result) {
   if (result.ceilings.bandwidths.empty() || result.ceilings.peaks.empty() || !result.complete) return;
   result.ceilings.date = result.environment.provenance.date.substr(0, date_columns);
+  result.ceilings.rejected_percent = result.verdict.rejected_percent;
   if (roofline::store_ceilings(result.ceilings, "/"))
     result.notices.emplace_back("stored for `tally stat --roofline` and `tally profile --roofline`");
 }

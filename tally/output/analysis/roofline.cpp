@@ -221,6 +221,13 @@ std::vector<std::string> roofline_notes(const Roofline& roofline) {
   std::vector<std::string> notes{
       fmt::format("ceilings of {}, measured on {} by `tally memory ceilings`: on average {:.2f} were busy",
                   plural(processors, "CPU", "CPUs"), roofline.ceilings.date, roofline.busy_processors)};
+  constexpr double much_percent = 10;
+  if (const double rejected = roofline.ceilings.rejected_percent; rejected > much_percent)
+    notes.push_back(
+        fmt::format("the machine was busy when its ceilings were measured ({:.0f} % of the measurements were "
+                    "rejected): they may be "
+                    "too low, and shares of them too high; repeat `tally memory ceilings` on an idle machine",
+                    rejected));
   if (!roofline.model.empty())
     notes.push_back(
         fmt::format("L1 serves the bytes that instructions request (exact); bytes of the other levels: "

@@ -90,7 +90,8 @@ inline void add_ceilings(Json& json, const result::Ceilings& ceilings) {
   };
   json["ceilings"] = {{"date", text_or_null(ceilings.date)},
                       {"bandwidths", list(ceilings.bandwidths)},
-                      {"peaks", list(ceilings.peaks)}};
+                      {"peaks", list(ceilings.peaks)},
+                      {"rejected_percent", ceilings.rejected_percent}};
 }
 
 /// Adds a roofline, if it was requested. `verdict`: adds what follows from a point to its object.

@@ -24,6 +24,7 @@ struct Ceilings {
   /// Rates of independent multiply-adds, or of multiplications and additions if the processor has none: by precision,
   /// then by rising width.
   std::vector<Ceiling> peaks{};
+  double rejected_percent = 0;  ///< of the measurements: others used the processor meanwhile
   bool operator==(const Ceilings&) const = default;
 };
 

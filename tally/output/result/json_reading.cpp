@@ -122,7 +122,8 @@ Ceilings read_ceilings(const Json& json) {
                      number<double>(row.at("per_second")), number<double>(row.at("spread_percent"))});
     return all;
   };
-  return {text(*value, "date"), list("bandwidths"), list("peaks")};
+  return {text(*value, "date"), list("bandwidths"), list("peaks"),
+          optional<double>(*value, "rejected_percent").value_or(0)};
 }
 
 std::optional<Roofline> read_roofline(const Json& json) {

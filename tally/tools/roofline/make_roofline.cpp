@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
+#include "tally/hardware/event/count_metrics.hpp"
+#include "tally/hardware/event/event.hpp"
 #include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
@@ -188,16 +190,35 @@ const Count* count_of(const RegionCounts& counts, std::string_view event) {
   return row == counts.events.end() || !row->total.value ? nullptr : &row->total;
 }
 
-// Sets the time of a point: that of the thread that was longest in a region; none if no thread has it.
-void set_time(result::RooflinePoint& point, const RegionResult& region) {
-  double sum = 0;
-  for (const RegionThread& thread : region.threads)
+// Processor times in a region, in seconds: of the thread that was longest in it, and of all.
+std::pair<double, double> times_of(const RegionResult& native) {
+  double longest = 0, sum = 0;
+  for (const RegionThread& thread : native.threads)
     if (const Count* const time = count_of(thread.counts, "task-clock")) {
       const double seconds = static_cast<double>(*time->value) / 1e9;
-      point.seconds = std::max(point.seconds.value_or(0), seconds);
+      longest = std::max(longest, seconds);
       sum += seconds;
     }
-  if (point.seconds.value_or(0) > 0) point.busy_processors = sum / *point.seconds;
+  return {longest, sum};
+}
+
+constexpr std::string_view time_event = "duration_time";
+
+void add_time(RegionCounts& region, double seconds, const std::vector<MetricChoice>& metrics) {
+  std::vector<RegionEvent> counts = region.events;
+  auto row = std::find_if(counts.begin(), counts.end(),
+                          [](const RegionEvent& count) { return count.event.base == time_event; });
+  if (row == counts.end()) row = counts.insert(row, RegionEvent{});
+  row->event = {std::string(time_event), std::nullopt};
+  row->total = counted(static_cast<std::int64_t>(seconds * 1e9), Source::kernel);
+  row->total.reason = "processor time of the thread that was longest in it, in a native run";
+  std::vector<event::Event> events;
+  for (const RegionEvent& count : counts) {
+    const auto event = event::parse(count.event.text());
+    if (!event) return;
+    events.push_back(*event);
+  }
+  region.metrics = event::region_metrics(events, counts, metrics);
 }
 
 }  // namespace
@@ -245,16 +266,39 @@ void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRe
     point.kind = "region";
     point.name = name;
     const std::vector<const RegionResult*> times = named(native);
-    if (times.size() == 1 && point.trust != Trust::absent) set_time(point, *times.front());
+    if (times.size() == 1 && point.trust != Trust::absent)
+      if (const auto [longest, sum] = times_of(*times.front()); longest > 0) {
+        point.seconds = longest;
+        point.busy_processors = sum / longest;
+      }
     if (point.trust == Trust::absent)
       point.reason = "its operations or bytes were not counted";
     else if (times.size() > 1)
       point.reason = "several processes have this region, and may have been in it at the same time";
     else if (!point.seconds)
       point.reason =
-          "only regions of libtally have a native time, where perf_event_open is allowed; for functions: `tally "
-          "profile --roofline`";
+          "only regions that libtally marks have a native time, where perf_event_open is allowed; `tally profile "
+          "--roofline` has points of functions without what they call";
     roofline.points.push_back(std::move(point));
+  }
+}
+
+bool need_times(const std::vector<result::ProgramRegions>& regions) {
+  for (const result::ProgramRegions& program : regions)
+    for (const RegionResult& region : program.regions)
+      for (const RegionMetric& metric : region.all.metrics)
+        if (metric.formula.find(time_event) != std::string::npos) return true;
+  return false;
+}
+
+void add_times(std::vector<result::ProgramRegions>& counted, const std::vector<result::ProgramRegions>& native,
+               const std::vector<MetricChoice>& metrics) {
+  for (std::size_t i = 0; i < std::min(counted.size(), native.size()); ++i) {
+    if (counted[i].command != native[i].command || counted[i].rank != native[i].rank) continue;
+    for (RegionResult& region : counted[i].regions)
+      for (const RegionResult& other : native[i].regions)
+        if (const double seconds = other.name == region.name ? times_of(other).first : 0; seconds > 0)
+          add_time(region.all, seconds, metrics);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tally/core/base/result.hpp"
+#include "tally/core/count/metric.hpp"
 #include "tally/output/result/profile_result.hpp"
 #include "tally/output/result/regions_result.hpp"
 #include "tally/output/result/roofline_result.hpp"
@@ -49,5 +50,12 @@ void add_functions(result::Roofline& roofline, const result::Profile& counted, c
 /// the native run. Pure.
 void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRegions>& counted,
                  const std::vector<result::ProgramRegions>& native);
+
+/// Whether metrics of regions need their time.
+bool need_times(const std::vector<result::ProgramRegions>& regions);
+
+/// Computes `metrics` of regions with the time of a native run, which has task-clock, as their duration_time. Pure.
+void add_times(std::vector<result::ProgramRegions>& counted, const std::vector<result::ProgramRegions>& native,
+               const std::vector<MetricChoice>& metrics);
 
 }  // namespace tally::roofline

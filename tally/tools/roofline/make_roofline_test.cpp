@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tally/output/analysis/roofline.hpp"
 #include "tally/tools/roofline/host_ceilings.hpp"
 
@@ -224,6 +226,39 @@ result::ProgramRegions region_of(const std::vector<std::pair<const char*, std::i
   for (const auto& [event, value] : events)
     counts.events.push_back({{event, Mode::user}, exact(value, Source::engine), {}, {}, 0, 0, 0, false, {}});
   return {.pid = 1, .command = {"prog"}, .reason = "", .regions = {{"hot", counts, {{7, counts}}}}};
+}
+
+TEST(Roofline, notes_that_the_ceilings_are_those_of_a_busy_machine) {
+  const auto is_noted = [](double rejected_percent) {
+    Roofline made = roofline();
+    made.ceilings.rejected_percent = rejected_percent;
+    const auto notes = output::roofline_notes(made);
+    return std::any_of(notes.begin(), notes.end(),
+                       [](const std::string& note) { return note.find("the machine was busy") != std::string::npos; });
+  };
+  EXPECT_TRUE(is_noted(37));
+  EXPECT_FALSE(is_noted(2));
+}
+
+// Two operations of each nanosecond in the thread that was longest in the region.
+TEST(Roofline, regions_have_rates_by_the_time_of_a_native_run) {
+  const auto rate = parse_metrics({"R=fp-operations/duration_time"});
+  ASSERT_TRUE(rate);
+  std::vector<result::ProgramRegions> counted{region_of({{"fp-operations", 3'000'000}})};
+  result::ProgramRegions native = region_of({{"task-clock", 500'000}});
+  native.regions[0].threads.push_back(region_of({{"task-clock", 1'500'000}}).regions[0].threads[0]);
+  counted[0].regions[0].all.metrics.resize(1);
+  counted[0].regions[0].all.metrics[0].formula = "fp-operations:u / duration_time";
+  EXPECT_TRUE(need_times(counted));
+  add_times(counted, {native}, *rate);
+  const RegionCounts& region = counted[0].regions[0].all;
+  EXPECT_EQ(region.events.size(), 1U);
+  ASSERT_EQ(region.metrics[0].name, "R");
+  ASSERT_TRUE(region.metrics[0].ratio.value);
+  EXPECT_NEAR(*region.metrics[0].ratio.value, 2, 1e-9);
+  native.command = {"other"};
+  add_times(counted, {native}, {});
+  EXPECT_EQ(counted[0].regions[0].all.metrics.size(), 1U) << "another program";
 }
 
 TEST(Roofline, regions_have_the_time_of_their_longest_thread) {

@@ -51,12 +51,11 @@ void ModelCode::record_repeat(Builder& b, u32 i) {
   mark(b);
 }
 
-/// Records calls, and jumps with a known target.
+/// Records calls, and indirect jumps with a known target.
 void ModelCode::record_flow(Builder& b, const Instruction& in) {
   const bool indirectly = in.kind == Kind::jump_indirect || in.kind == Kind::call_indirect;
-  if (in.kind != Kind::jump && in.kind != Kind::call && !(in.resolved && indirectly)) return;
-  const Step what = in.kind == Kind::jump            ? Step::jump
-                    : in.kind == Kind::call          ? Step::call
+  if (in.kind != Kind::call && !(in.resolved && indirectly)) return;
+  const Step what = in.kind == Kind::call            ? Step::call
                     : in.kind == Kind::call_indirect ? Step::indirect_call
                                                      : Step::indirect_jump;
   add_op({in.pc, in.target(), 0, in.length, what});

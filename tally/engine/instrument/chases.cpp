@@ -136,7 +136,7 @@ Reuse reuse_of(const Instruction& in) {
                              {},
                              variable_before(in, access, bytes),
                              access.memory == CoreInstruction::loads && (written & address) == 0 && !is_local}};
-  u32 left = instruction_limit;
+  u32 left = instruction_limit, busy_left = instruction_limit;  // of paths that may find a chase, and of others
   Reuse reuse = Reuse::none;
   bool has_returned = false;
   for (u32 count = 1; count > 0;) {
@@ -150,7 +150,12 @@ Reuse reuse_of(const Instruction& in) {
       }
       Instruction next;
       bool readable = false;
-      if (left-- == 0 || !translate::read_instruction(bytes, path.pc, next, readable)) return reuse;
+      u32& budget = path.follows_line() ? left : busy_left;
+      if (budget == 0 || !translate::read_instruction(bytes, path.pc, next, readable)) {
+        if (path.follows_line()) return reuse;
+        break;
+      }
+      --budget;
       path.pass(core_code(next), access);
       const bool forks = next.kind == Kind::jcc || next.kind == Kind::loop;
       if (!forks && next.kind != Kind::plain && next.kind != Kind::jump) break;

@@ -18,7 +18,7 @@ enum class Reuse : u8 {
 
 /// Follows registers and variables on the stack, no other memory, on a few paths of direct branches; a call ends a
 /// path. The answer depends on the program's code alone, never on how it is divided into traces. The caller holds
-/// cache_lock. Decodes at most 100 instructions.
+/// cache_lock. Decodes at most 200 instructions.
 Reuse reuse_of(const Instruction& in);
 
 }  // namespace tally::engine::instrument

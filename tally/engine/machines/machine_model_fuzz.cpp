@@ -18,7 +18,7 @@ void require(bool holds, const char* what) {
 void check_level(const tally::models::CacheShape& shape) {
   if (shape.sets == 0) return;
   require(shape.ways >= 1 && shape.ways <= tally::models::most_ways, "ways that a table can have");
-  require(shape.line_bits >= 4 && shape.line_bits <= 30, "lines that a table can have");
+  require(shape.line_bits >= 5 && shape.line_bits <= 30, "lines that a table can have");
   require(shape.size_bytes() <= std::uint64_t{1} << 50, "a size that does not overflow");
 }
 

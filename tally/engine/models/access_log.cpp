@@ -65,7 +65,6 @@ void play(const Models& models, const LogPath* paths, const Op* ops, const std::
           if (missed != nullptr) missed->add_all(&outcome, models.branches->counts().conditional_misses - before);
           break;
         }
-        case Step::jump: break;
         case Step::call: models.branches->call(op->at + op->bytes); break;
         case Step::indirect_jump:
         case Step::indirect_call: {

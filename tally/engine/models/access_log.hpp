@@ -27,7 +27,6 @@ enum class Step : std::uint8_t {
   repeat,            ///< a string instruction
   element_accesses,  ///< accesses known only at run time: their number, and two words for each (ElementAccess::word)
   conditional,
-  jump,
   call,
   indirect_jump,
   indirect_call,

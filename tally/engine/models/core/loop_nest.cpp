@@ -10,7 +10,7 @@ namespace {
 std::int64_t ticks_of(const CoreTable& core, const LoopNest& nest, bool is_mispredicted, unsigned before = 2,
                       unsigned rounds = 5) {
   ReorderBuffer buffer;
-  CoreRun run(core, {}, nest.is_queued, &buffer);
+  CoreRun run(core, {}, false, &buffer);
   std::int32_t begin = 0;
   for (unsigned round = 0; round < rounds; ++round) {
     if (round == before) begin = run.end();

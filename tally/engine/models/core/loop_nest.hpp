@@ -20,7 +20,6 @@ struct LoopNest {
   std::span<const NestBlock> outside = {};  ///< empty: the loop does not end
   std::uint32_t trips = 0;                  ///< of the loop, each time that it is entered
   std::uint32_t last = 0;                   ///< the number of its blocks that the last trip runs
-  bool is_queued = false;
 };
 
 /// The times of a round, in ticks.

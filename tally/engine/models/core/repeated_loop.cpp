@@ -66,10 +66,10 @@ void take_overlap(const CoreTable& core, const RepeatedLoop& loop, std::uint64_t
     const std::uint64_t ticks = static_cast<std::uint64_t>(nest) * parts_of_tick;
     return usual > ticks ? usual - ticks : 0;
   };
-  const std::uint64_t share = missed / (loop.entries / whole + 1);
+  const std::uint64_t share = missed * whole / loop.entries;
   const std::uint64_t gain =
       (saved(round, times.predicted) * (whole - share) + saved(round + restarted, times.mispredicted) * share) / whole;
-  const std::uint64_t kept = gain < waited ? (waited - gain) * whole / (waited / whole + 1) : 0;  // of whole * whole
+  const std::uint64_t kept = gain < waited ? whole * whole - gain * whole * whole / waited : 0;
   for (std::uint32_t n = 0; n < loop.loop_size; ++n)
     for (const Cause cause : waits) {
       std::uint64_t& ticks = spent[loop.loop[n]].cycles.of(cause);

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "programs/memory_output/memory_format.hpp"
 #include "programs/results/reported_formats.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output_file.hpp"
-#include "tally/output/kinds/memory_format.hpp"
 #include "tally/output/kinds/regions_format.hpp"
 #include "tally/output/kinds/windows_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
@@ -151,7 +151,9 @@ int convert_windows(const result::Windows& windows, std::size_t files, const Res
 std::string conversion_lines() {
   std::string text = "Formats:\n";
   for (const output::Kind kind : converted_kinds)
-    text += fmt::format("  {:<12}  {}\n", output::source_name(kind), output::format_names(output::formats_of(kind)));
+    text += fmt::format("  {:<12}  {}\n", output::source_name(kind),
+                        output::format_names(kind == output::Kind::memory ? output::common(output::memory_formats())
+                                                                          : output::formats_of(kind)));
   return text;
 }
 

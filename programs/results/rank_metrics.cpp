@@ -53,7 +53,7 @@ class MetricAdder {
 
 }  // namespace
 
-void add_metrics_of_ranks(RankSums& sums, const std::vector<NamedResult>& results) {
+void add_metrics_of_ranks(RankSums& sums, const std::vector<StoredResult>& results) {
   MetricAdder adder(sums);
   const auto add = [&](std::size_t rank, const result::ProgramRegions& program) {
     for (const RegionResult& region : program.regions) adder.add(region.name, rank, region.all.metrics);

@@ -28,21 +28,16 @@ constexpr RankFormat rank_formats[] = {
      [](const RankSums& sums, std::size_t) { return ranks_json(sums, command::provenance()); }},
 };
 
-Result<std::vector<output::NamedResult>> read_ranks(const std::vector<std::string>& files) {
+Result<std::vector<StoredResult>> read_ranks(const std::vector<std::string>& files) {
   constexpr output::Kind kinds[] = {output::Kind::regions, output::Kind::stat};
-  std::vector<output::NamedResult> ranks;
+  std::vector<StoredResult> ranks;
   for (const std::string& name : files) {
     const auto file = read_stored(name);
     if (!file) return fail(file.error());
     auto results = stored_results(*file, kinds);
     if (!results) return fail(results.error());
     const std::string short_name = name.substr(name.rfind('/') + 1);
-    for (result::AnyResult& stored : *results) {
-      if (auto* const stat = std::get_if<result::Stat>(&stored))
-        ranks.push_back({short_name, std::move(*stat)});
-      else
-        ranks.push_back({short_name, std::get<result::ProgramRegions>(std::move(stored))});
-    }
+    for (result::AnyResult& stored : *results) ranks.push_back({short_name, std::move(stored)});
   }
   return ranks;
 }

@@ -133,10 +133,10 @@ std::string rank_name(std::optional<std::int32_t> rank, const std::string& file)
 
 }  // namespace
 
-RankSums sums_of_ranks(const std::vector<NamedResult>& results) {
+RankSums sums_of_ranks(const std::vector<StoredResult>& results) {
   RankAdder adder;
   std::vector<EarlyEnd> early_ends;
-  for (const NamedResult& named : results) {
+  for (const StoredResult& named : results) {
     RankCounts counts;
     if (const auto* const program = std::get_if<result::ProgramRegions>(&named.result)) {
       counts.add(*program);

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "programs/results/result_commands.hpp"
+#include "programs/results/stored_result.hpp"
 #include "tally/core/count/count.hpp"
 #include "tally/core/count/event_name.hpp"
-#include "tally/output/kinds/page_format.hpp"
 
 namespace tally::results {
 
@@ -54,10 +54,10 @@ struct RankSums {
 };
 
 /// Adds the metrics of the results to their sums. `results`: one for each of the names.
-void add_metrics_of_ranks(RankSums& sums, const std::vector<NamedResult>& results);
+void add_metrics_of_ranks(RankSums& sums, const std::vector<StoredResult>& results);
 
 /// Adds up results of `tally stat` and of regions, one for each rank. Several programs of one rank are one.
-RankSums sums_of_ranks(const std::vector<NamedResult>& results);
+RankSums sums_of_ranks(const std::vector<StoredResult>& results);
 
 /// The sums as text; `terminal`: columns of the terminal that shows it, 0: none.
 std::string ranks_table(const RankSums& sums, std::size_t terminal);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -10,12 +9,12 @@
 #include "programs/results/conversion.hpp"
 #include "programs/results/history_page.hpp"
 #include "programs/results/merge_profiles.hpp"
-#include "programs/results/program_sections.hpp"
 #include "programs/results/rank_report.hpp"
 #include "programs/results/read_history.hpp"
 #include "programs/results/report_profile.hpp"
 #include "programs/results/reported_formats.hpp"
 #include "programs/results/result_commands.hpp"
+#include "programs/results/results_page.hpp"
 #include "programs/results/stored_code.hpp"
 #include "programs/results/tally_file.hpp"
 #include "tally/core/base/text.hpp"
@@ -27,9 +26,7 @@
 #include "tally/linux/process/program_file.hpp"
 #include "tally/output/analysis/phases.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
-#include "tally/output/kinds/page_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
-#include "tally/output/registry/formats.hpp"
 #include "tally/output/registry/readers.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/own_provenance.hpp"
@@ -133,8 +130,8 @@ Result<const output::Format*> format_of(const output::StoredFile& file) {
 
 // The results that were read from the files.
 struct LoadedResults {
-  std::vector<output::NamedResult> shown;  // for a page
-  std::vector<result::Profile> profiles;   // never mixed with other results
+  std::vector<StoredResult> shown;        // for a page
+  std::vector<result::Profile> profiles;  // never mixed with other results
 };
 
 Error mixed_profiles() {
@@ -144,17 +141,14 @@ Error mixed_profiles() {
 
 void add(result::AnyResult result, const std::string& name, LoadedResults& all) {
   std::visit(
-      [&](auto& one) {
-        using Kind = std::remove_reference_t<decltype(one)>;
+      [](auto& one) {
         if constexpr (requires { one.environment; }) hide_host(one.environment);
-        if constexpr (std::is_same_v<Kind, result::Profile>)
-          all.profiles.push_back(std::move(one));
-        else if constexpr (requires { output::page_section(one); })
-          all.shown.push_back({name, output::page_section(one)});
-        else
-          all.shown.push_back({name, std::move(one)});
       },
       result);
+  if (auto* const profile = std::get_if<result::Profile>(&result))
+    all.profiles.push_back(std::move(*profile));
+  else
+    all.shown.push_back({name, std::move(result)});
 }
 
 Result<LoadedResults> load_all(const std::vector<std::string>& names) {
@@ -184,7 +178,7 @@ Result<LoadedResults> load_all(const std::vector<std::string>& names) {
 }
 
 // Each thread has a file of vectors; the files are numbered in the order of the threads' first windows.
-Result<void> read_vectors(const std::string& path, std::vector<output::NamedResult>& results) {
+Result<void> read_vectors(const std::string& path, std::vector<StoredResult>& results) {
   auto* const windows = results.size() == 1 ? std::get_if<result::Windows>(&results.front().result) : nullptr;
   if (windows == nullptr)
     return fail(Code::bad_usage, "--bbv needs a single file of windows",
@@ -228,15 +222,14 @@ bool asks_for_conversion(const report::ResultOptions& how) {
   if (!how.format.empty()) return how.format != page_format.name;
   if (has_stat_options(how)) return true;
   if (output::matched_name_length(page_format, how.output) > 0) return false;
-  const auto selects = [&](const output::Format* format) {
+  return std::ranges::any_of(reported_formats(), [&](const output::Format* format) {
     return output::matched_name_length(*format, how.output) > 0;
-  };
-  return std::any_of(output::formats().begin(), output::formats().end(), selects);
+  });
 }
 
 // Whether the two files hold results, OLD and NEW, that `tally compare` compares.
 bool are_compared(const LoadedResults& results) {
-  const auto is_stat = [](const output::NamedResult& one) { return std::holds_alternative<result::Stat>(one.result); };
+  const auto is_stat = [](const StoredResult& one) { return std::holds_alternative<result::Stat>(one.result); };
   return results.profiles.size() == 2 ||
          (results.shown.size() == 2 && std::all_of(results.shown.begin(), results.shown.end(), is_stat));
 }
@@ -341,7 +334,7 @@ int report_files(const std::vector<std::string>& arguments, bool is_export) {
   if (const auto fits = check_page_output(options); !fits) return report_error(fits.error());
   if (!options.vectors.empty())
     if (const auto read = read_vectors(options.vectors, results->shown); !read) return report_error(read.error());
-  return write_page(output::html_page(results->shown), how.output);
+  return write_page(results_html(std::move(results->shown)), how.output);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The formats of files that `tally report` reads.
+// The formats of `tally report`.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace tally::results {
 
-/// Those of report::all_formats(), and the sweeps of `tally discover`.
+/// Those of report::all_formats(), the sweeps of `tally discover`, and those that it writes for `tally memory`.
 const std::vector<const output::Format*>& reported_formats();
 
 }  // namespace tally::results

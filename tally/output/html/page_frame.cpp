@@ -49,10 +49,10 @@ std::string environment_line(const result::Environment& environment) {
   return join(words, " · ");
 }
 
-std::string html_page(const std::vector<NamedResult>& results) {
+std::string html_page(const std::vector<NamedResult>& results, const std::string& beginning) {
   const std::string title =
       results.size() == 1 ? title_of_any(results.front()) : fmt::format("{} results", results.size());
-  std::string body = element("h1", title) + memory_comparison(results);
+  std::string body = element("h1", title) + beginning;
   for (const NamedResult& named_result : results) {
     if (results.size() > 1) body += element("h2", title_of_any(named_result));
     body += element("p", named_result.name, "soft") + section_of_any(named_result);
@@ -74,7 +74,5 @@ std::string page_of(const std::string& title, const std::string& body, const std
       "numbers.</p></noscript>\n<script>{}</script>\n<script>\n{}</script>\n</body>\n</html>\n",
       escaped(title), style, body, chart_library(), script);
 }
-
-std::string memory_html(const result::Memory& memory) { return html_page({{"", memory}}); }
 
 }  // namespace tally::output

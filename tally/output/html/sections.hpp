@@ -20,18 +20,11 @@ SectionAssets assets_of(const T&) {
 SectionAssets assets_of(const result::Windows& windows);
 inline SectionAssets assets_of(const PageSection& section) { return section.assets; }
 
-std::string title_of(const result::Memory& memory);
 std::string title_of(const result::ProgramRegions& program);
 std::string title_of(const result::Verify& verify);
 std::string title_of(const result::Windows& windows);
 inline std::string title_of(const PageSection& section) { return section.title; }
 std::string title_of(const result::Stat& stat);
-
-/// A result of `tally memory`, from its verdict to its points.
-std::string section_of(const result::Memory& memory);
-
-/// Latency against size of several results in one chart; empty if fewer than two have a curve.
-std::string memory_comparison(const std::vector<NamedResult>& results);
 
 /// What a process counted in its own regions.
 std::string section_of(const result::ProgramRegions& program);

@@ -6,7 +6,7 @@
 #include "tally/output/html/sections.hpp"
 #include "tally/output/html/windows_page_data.hpp"
 #include "tally/output/kinds/page_format.hpp"
-#include "tally/output/result/sample_memory_testing.hpp"
+#include "tally/output/result/sample_stat_testing.hpp"
 
 namespace tally::output {
 namespace {
@@ -87,7 +87,7 @@ TEST(HtmlWindows, the_page_describes_the_file) {
   EXPECT_TRUE(holds(page, "window 11</button> of prog (6)"));
   EXPECT_TRUE(holds(page, "it does not compare basic blocks"));
   EXPECT_FALSE(holds(page, "Windows of ./prog <x>"));
-  EXPECT_FALSE(holds(memory_html(sample_memory()), "windowsData")) << "other pages do not contain it";
+  EXPECT_FALSE(holds(html_page({{"", sample()}}), "windowsData")) << "other pages do not contain it";
 }
 
 TEST(HtmlWindows, reports_partial_and_lost_windows) {

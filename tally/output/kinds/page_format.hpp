@@ -5,7 +5,6 @@
 #include <variant>
 #include <vector>
 
-#include "tally/output/result/memory_result.hpp"
 #include "tally/output/result/regions_result.hpp"
 #include "tally/output/result/stat_result.hpp"
 #include "tally/output/result/verify_result.hpp"
@@ -29,15 +28,10 @@ struct PageSection {
 /// A result and its name, which is its file's name.
 struct NamedResult {
   std::string name;
-  std::variant<result::Memory, result::Stat, result::ProgramRegions, result::Verify, result::Windows, PageSection>
-      result;
+  std::variant<result::Stat, result::ProgramRegions, result::Verify, result::Windows, PageSection> result;
 };
 
-/// Builds a self-contained page (docs/one-liners.md). Curves of several results of `tally memory` share a chart at the
-/// beginning.
-std::string html_page(const std::vector<NamedResult>& results);
-
-/// The page of one result of `tally memory`.
-std::string memory_html(const result::Memory& memory);
+/// Builds a self-contained page (docs/one-liners.md). `beginning`: HTML before the sections.
+std::string html_page(const std::vector<NamedResult>& results, const std::string& beginning = "");
 
 }  // namespace tally::output

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "tally/core/base/text.hpp"
-#include "tally/output/kinds/memory_format.hpp"
+#include "tally/output/kinds/comparison_format.hpp"
 #include "tally/output/kinds/profile_format.hpp"
 #include "tally/output/kinds/stat_format.hpp"
 #include "tally/output/kinds/windows_format.hpp"
@@ -41,7 +41,7 @@ TEST(Registry, chooses_by_name_then_by_output_then_the_default) {
   EXPECT_EQ(chosen(stat_formats(), "", "folder.json/a"), "table") << "a folder's name is not the file's";
   EXPECT_EQ(chosen(stat_formats(), "csv", "a.json"), "csv");
   EXPECT_EQ(chosen(stat_formats(), "", "a.txt", "csv"), "csv");
-  EXPECT_EQ(chosen(memory_formats(), "", "out/a.html"), "html");
+  EXPECT_EQ(chosen(comparison_formats(), "", "out/a.html"), "html");
   EXPECT_EQ(chosen(window_formats(), "", "a.json"), "chrome-trace");
   EXPECT_EQ(chosen(window_formats(), "xml", "a.json"),
             "unknown format 'xml'; the formats are: table, chart, csv, jsonl, hpctool, csv.gz, chrome-trace");

@@ -8,7 +8,6 @@
 #include "tally/output/data/chrome_trace.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
 #include "tally/output/kinds/intervals.hpp"
-#include "tally/output/kinds/memory_format.hpp"
 #include "tally/output/kinds/page_format.hpp"
 #include "tally/output/kinds/profile_forms.hpp"
 #include "tally/output/kinds/regions_format.hpp"
@@ -94,19 +93,6 @@ constexpr SnippetFormat snippet_rows[] = {
     {table_of(Kind::assembly), snippet_table},
     {{Kind::assembly, "csv", ".csv", "one row per event and chain"}, write_for_any_terminal<snippet_csv>},
     {{Kind::assembly, "json", ".json", "one JSON object"}, write_for_any_terminal<snippet_json>},
-};
-
-constexpr std::string_view lens_tasks[] = {"chase-write", "chase-read", "chase-raw"};
-
-constexpr MemoryFormat memory_rows[] = {
-    {table_of(Kind::memory), memory_table},
-    {{Kind::memory, "csv", ".csv", "RFC 4180, one row per measured point"}, write_for_any_terminal<memory_csv>},
-    {{Kind::memory, "json", ".json", "one object with all data", read_memory_json, is_memory_json},
-     write_for_any_terminal<memory_json>},
-    {page_of(Kind::memory, ".html", "a page with curves"), write_for_any_terminal<memory_html>},
-    {{Kind::memory, "lens-csv", ".lens-csv", "the columns of LENS, for chase-write, chase-read and chase-raw"},
-     write_for_any_terminal<memory_lens_csv>,
-     lens_tasks},
 };
 
 constexpr ProfileFormat profile_rows[] = {
@@ -204,8 +190,11 @@ constexpr VerifyFormat verify_rows[] = {
     {page_of(Kind::verify, ".html", "a page"), verify_html},
 };
 
-// The results of `tally lab`, which a separate program writes.
-constexpr Format lab_rows[] = {{Kind::lab, "json", ".json", "one JSON object", read_lab_json, is_lab_json}};
+// Results that separate programs write.
+constexpr Format read_rows[] = {
+    {Kind::memory, "json", ".json", "one object with all data", read_memory_json, is_memory_json},
+    {Kind::lab, "json", ".json", "one JSON object", read_lab_json, is_lab_json},
+};
 
 }  // namespace
 
@@ -213,7 +202,6 @@ std::span<const StatFormat> stat_formats() { return stat_rows; }
 const StatFormat& fields_format() { return perf_fields; }
 const StatFormat& perf_json_format() { return perf_json_lines; }
 std::span<const SnippetFormat> snippet_formats() { return snippet_rows; }
-std::span<const MemoryFormat> memory_formats() { return memory_rows; }
 std::span<const ProfileFormat> profile_formats() { return profile_rows; }
 std::span<const ComparisonFormat> comparison_formats() { return comparison_rows; }
 std::span<const WindowFormat> window_formats() { return window_rows; }
@@ -227,12 +215,11 @@ const std::vector<const Format*>& formats() {
     };
     add(stat_rows);
     add(snippet_rows);
-    add(memory_rows);
     add(profile_rows);
     add(comparison_rows);
     add(window_rows);
     add(verify_rows);
-    add(lab_rows);
+    add(read_rows);
     add(regions_formats());
     return rows;
   }();

@@ -6,10 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "tally/output/kinds/memory_format.hpp"
 #include "tally/output/kinds/profile_forms.hpp"
 #include "tally/output/kinds/stat_format.hpp"
-#include "tally/output/result/sample_memory_testing.hpp"
+#include "tally/output/kit/impossible_numbers_testing.hpp"
 #include "tally/output/result/sample_stat_testing.hpp"
 #include "tally/output/result/stored.hpp"
 #include "tally/output/result/stored_profile.hpp"
@@ -19,31 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// 2^63, 2^64 - 1, and a negative number.
-const Json impossible[] = {Json(std::uint64_t{1} << 63), Json(std::numeric_limits<std::uint64_t>::max()), Json(-1),
-                           Json(std::numeric_limits<std::int64_t>::min())};
-
-/// Replaces each integer of the text with each of these; `again` reads and writes it, and returns nothing on errors.
-template <class Again>
-void expect_no_other_number(const std::string& text, Again&& again) {
-  const Json whole = Json::parse(text);
-  const Json flat = whole.flatten();
-  for (const auto& [place, value] : flat.items()) {
-    if (!value.is_number_integer()) continue;
-    for (const Json& number : impossible) {
-      Json damaged = whole;
-      damaged[Json::json_pointer(place)] = number;
-      const std::optional<std::string> written = again(damaged.dump());
-      if (!written) continue;
-      const Json read = Json::parse(*written).flatten();
-      if (!read.contains(place)) continue;  // derived from other values
-      // Derived again from other values, or unchanged.
-      EXPECT_TRUE(read[place] == number || read[place] == value)
-          << place << ": " << number << " became " << read[place];
-    }
-  }
-}
-
 TEST(StoredNumbers, of_counts_are_never_others) {
   for (const result::Stat& stat : {sample(), sample_processes(), sample_series(3), sample_corrected()}) {
     const Style style{true, true};
@@ -52,13 +26,6 @@ TEST(StoredNumbers, of_counts_are_never_others) {
       return read ? std::optional(*json(read->front(), style)) : std::nullopt;
     });
   }
-}
-
-TEST(StoredNumbers, of_memory_are_never_others) {
-  expect_no_other_number(memory_json(sample_memory()), [](const std::string& text) -> std::optional<std::string> {
-    const auto read = result::read_memories(text, "file");
-    return read ? std::optional(memory_json(read->front())) : std::nullopt;
-  });
 }
 
 TEST(StoredNumbers, a_negative_count_is_reported_with_its_location) {

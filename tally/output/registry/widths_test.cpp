@@ -5,23 +5,14 @@
 #include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/gates.hpp"
 #include "tally/output/kinds/comparison_format.hpp"
-#include "tally/output/kinds/memory_format.hpp"
 #include "tally/output/kinds/profile_forms.hpp"
 #include "tally/output/kinds/regions_format.hpp"
 #include "tally/output/kinds/snippet_format.hpp"
 #include "tally/output/kinds/windows_format.hpp"
 #include "tally/output/kit/terminal_widths_testing.hpp"
-#include "tally/output/result/sample_memory_testing.hpp"
 
 namespace tally::output {
 namespace {
-
-TEST(Widths, memory) {
-  expect_fit([](std::size_t terminal) { return memory_table(sample_memory(), terminal); }, 200);
-  expect_fit([](std::size_t terminal) { return memory_table(sample_counted_memory(), terminal); }, 200);
-  const std::string narrow = memory_table(sample_memory(), 80);
-  EXPECT_NE(narrow.find("  grade\n"), std::string::npos) << "geometry is left out before it\n" << narrow;
-}
 
 TEST(Widths, code) {
   result::Snippet snippet;

@@ -11,9 +11,8 @@ struct HeatMap {
   std::string title;
   std::string caption;
   std::string x_label, y_label;
-  std::string unit;                                             ///< of the values
-  std::map<std::pair<double, double>, double> cells;            ///< (x, y), both sizes in bytes or counts
-  std::map<std::pair<double, double>, std::string> notes = {};  ///< shown with the number of a cell
+  std::string unit;                                   ///< of the values
+  std::map<std::pair<double, double>, double> cells;  ///< (x, y), both sizes in bytes or counts
   bool x_is_size = true, y_is_size = true;
 };
 

@@ -1,11 +1,9 @@
 // Rows in the format that LENS's scripts read.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
-#include "tally/core/base/text.hpp"
-#include "tally/output/kinds/memory_format.hpp"
+#include "programs/memory_output/memory_format.hpp"
 
 namespace tally::output {
 namespace {
@@ -16,14 +14,6 @@ double lines_of_pass(const result::MemoryPoint& point) {
 }
 
 }  // namespace
-
-Result<void> check_task(const MemoryFormat& format, std::string_view task) {
-  const auto& only = format.only_tasks;
-  if (only.empty() || std::find(only.begin(), only.end(), task) != only.end()) return {};
-  return fail(Code::bad_usage,
-              fmt::format("--format {} needs one of the tasks {}", format.name, join({only.begin(), only.end()}, ", ")),
-              "tally memory chase-read --preset lens-small --format lens-csv");
-}
 
 std::string memory_lens_csv(const result::Memory& memory) {
   // LENS's columns, then two of tally's: whose passes these are, and the unit of the stamps.

@@ -1,14 +1,15 @@
 // Every format of a result of `tally memory`, compared with golden files.
-#include "tally/output/kinds/memory_format.hpp"
+#include "programs/memory_output/memory_format.hpp"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "tally/output/kinds/page_format.hpp"
+#include "programs/memory_output/sample_memory_testing.hpp"
+#include "tally/output/kit/impossible_numbers_testing.hpp"
+#include "tally/output/kit/terminal_widths_testing.hpp"
 #include "tally/output/result/golden_testing.hpp"
-#include "tally/output/result/sample_memory_testing.hpp"
 #include "tally/output/result/stored.hpp"
 
 namespace tally::output {
@@ -191,6 +192,20 @@ TEST(LensRows, contain_the_passes_in_ticks) {
   memory.task = "chase-write";
   memory.ticks_per_ns = std::nullopt;  // of another tool: nanoseconds, and it says so
   EXPECT_TRUE(memory_lens_csv(memory).ends_with("ns\r\n4096,64,100,41600,0,41600,41600,chase-write,1\r\n"));
+}
+
+TEST(MemoryTable, fits_common_terminals) {
+  expect_fit([](std::size_t terminal) { return memory_table(sample_memory(), terminal); }, 200);
+  expect_fit([](std::size_t terminal) { return memory_table(sample_counted_memory(), terminal); }, 200);
+  const std::string narrow = memory_table(sample_memory(), 80);
+  EXPECT_NE(narrow.find("  grade\n"), std::string::npos) << "geometry is left out before it\n" << narrow;
+}
+
+TEST(StoredMemory, has_no_other_numbers) {
+  expect_no_other_number(memory_json(sample_memory()), [](const std::string& text) -> std::optional<std::string> {
+    const auto read = result::read_memories(text, "file");
+    return read ? std::optional(memory_json(read->front())) : std::nullopt;
+  });
 }
 
 }  // namespace

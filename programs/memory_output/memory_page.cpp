@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <utility>
 
+#include "programs/memory_output/heat_map.hpp"
+#include "programs/memory_output/memory_format.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/output/html/heat_map.hpp"
 #include "tally/output/html/sections.hpp"
 #include "tally/output/kit/element.hpp"
 #include "tally/output/kit/memory_rows.hpp"
@@ -202,7 +204,7 @@ std::string points_figure(const Memory& memory) {
   for (const MemoryPoint* point : points) {
     const std::string name = split.name(*point);
     auto series =
-        std::find_if(chart.series.begin(), chart.series.end(), [&](const auto& one) { return one.name == name; });
+        std::find_if(chart.series.begin(), chart.series.end(), [&](const auto& other) { return other.name == name; });
     if (series == chart.series.end()) {
       chart.series.push_back({.name = name, .color = static_cast<int>(chart.series.size()) % chart_colors});
       series = chart.series.end() - 1;
@@ -226,15 +228,15 @@ std::string histogram_charts(const Memory& memory) {
                 .x = {.label = {}, .unit = {}, .logarithmic = true},
                 .y = {.label = "operations", .unit = {}, .logarithmic = true, .least = 0.5},
                 .steps = true};
-    for (const auto& one : memory.histograms) {
-      if (one.group != group) continue;
-      chart.x.label = chart.x.unit = one.unit;
+    for (const auto& histogram : memory.histograms) {
+      if (histogram.group != group) continue;
+      chart.x.label = chart.x.unit = histogram.unit;
       const int index = static_cast<int>(chart.series.size());
-      ChartSeries series{.name = one.name, .color = index % chart_colors, .dashed = index > 0};
-      for (std::size_t i = 0; i < one.bins.size(); ++i) {
-        series.points.push_back({.x = one.bins[i].low, .y = static_cast<double>(one.bins[i].count)});
-        const bool gap = i + 1 == one.bins.size() || one.bins[i + 1].low > one.bins[i].high * 1.0001;
-        if (gap) series.points.push_back({.x = one.bins[i].high, .y = 0});
+      ChartSeries series{.name = histogram.name, .color = index % chart_colors, .dashed = index > 0};
+      for (std::size_t i = 0; i < histogram.bins.size(); ++i) {
+        series.points.push_back({.x = histogram.bins[i].low, .y = static_cast<double>(histogram.bins[i].count)});
+        const bool gap = i + 1 == histogram.bins.size() || histogram.bins[i + 1].low > histogram.bins[i].high * 1.0001;
+        if (gap) series.points.push_back({.x = histogram.bins[i].high, .y = 0});
       }
       chart.series.push_back(std::move(series));
     }
@@ -269,12 +271,7 @@ std::string controls_table(const Memory& memory) {
 
 }  // namespace
 
-std::string title_of(const result::Memory& memory) {
-  const std::string& cpu = memory.environment.cpu;
-  return cpu.empty() ? "Memory hierarchy" : "Memory hierarchy: " + cpu;
-}
-
-std::string section_of(const Memory& memory) {
+PageSection page_section(const Memory& memory) {
   std::string html = element("p", verdict_text(memory), memory.verdict.contended ? "verdict bad" : "verdict");
   html += element("p", advice_text(memory));
   if (!memory.complete) html += element("p", "This result is incomplete.", "verdict bad");
@@ -290,19 +287,21 @@ std::string section_of(const Memory& memory) {
   html += element("h3", "Environment and settings") + element("p", environment_line(memory.environment), "soft") +
           element("p", join(settings, " · "), "soft");
   html += element("p", counters_text(memory), "soft");
-  return html + folded("All points", point_rows(memory).html());
+  html += folded("All points", point_rows(memory).html());
+  const std::string& cpu = memory.environment.cpu;
+  return {cpu.empty() ? "Memory hierarchy" : "Memory hierarchy: " + cpu, std::move(html)};
 }
 
-std::string memory_comparison(const std::vector<NamedResult>& results) {
+std::string memory_html(const Memory& memory) { return html_page({{"", page_section(memory)}}); }
+
+std::string memory_comparison(const std::vector<NamedMemory>& results) {
   Chart laps = curve_chart();
   Chart cold{
       .title = "Cold reads against size", .caption = {}, .x = size_scale("region"), .y = time_scale("ns per line")};
   laps.caption = cold.caption = "Hollow: points disturbed by a busy machine.";
-  for (const NamedResult& named_result : results) {
-    const auto* memory = std::get_if<Memory>(&named_result.result);
-    if (memory == nullptr) continue;
+  for (const NamedMemory& named : results) {
     for (Chart* const chart : {&laps, &cold}) {
-      ChartSeries series = series_of(*memory, named_result.name, static_cast<int>(chart->series.size()) % chart_colors,
+      ChartSeries series = series_of(*named.memory, named.name, static_cast<int>(chart->series.size()) % chart_colors,
                                      chart == &laps ? is_curve : is_cold_read);
       if (!series.points.empty()) chart->series.push_back(std::move(series));
     }

@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "programs/memory_output/memory_format.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/output/kinds/memory_format.hpp"
 #include "tally/output/kit/csv_rows.hpp"
 
 namespace tally::output {

@@ -1,4 +1,4 @@
-#include "tally/output/html/heat_map.hpp"
+#include "programs/memory_output/heat_map.hpp"
 
 #include <fmt/format.h>
 
@@ -58,16 +58,14 @@ std::string heat_map(const HeatMap& map) {
     text(left - 8, y + 19, "end", label(*row, map.y_is_size), " class=\"axis\"");
     int x = left;
     for (const double column : columns) {
-      const auto found = map.cells.find({column, *row});
-      if (found != map.cells.end()) {
-        const double share = least > 0 ? std::log(found->second / least) / range : 0;
-        const auto note = map.notes.find(found->first);
-        svg += fmt::format(
-            "<g><title>{}: {} {}{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
-            escaped(fmt::format("{} × {}", label(column, map.x_is_size), label(*row, map.y_is_size))),
-            cell_text(found->second), escaped(map.unit), note == map.notes.end() ? "" : escaped(", " + note->second), x,
-            y, cell_width - 2, cell_height - 2, fill(share));
-        text(x + cell_width / 2 - 1, y + 19, "middle", cell_text(found->second),
+      const auto cell = map.cells.find({column, *row});
+      if (cell != map.cells.end()) {
+        const double share = least > 0 ? std::log(cell->second / least) / range : 0;
+        svg +=
+            fmt::format("<g><title>{}: {} {}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
+                        escaped(fmt::format("{} × {}", label(column, map.x_is_size), label(*row, map.y_is_size))),
+                        cell_text(cell->second), escaped(map.unit), x, y, cell_width - 2, cell_height - 2, fill(share));
+        text(x + cell_width / 2 - 1, y + 19, "middle", cell_text(cell->second),
              fmt::format(" style=\"fill:{}\"", letters(share)));
         svg += "</g>\n";
       }

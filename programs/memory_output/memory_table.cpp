@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "programs/memory_output/memory_format.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/output/kinds/memory_format.hpp"
 #include "tally/output/kit/grid.hpp"
 #include "tally/output/kit/memory_rows.hpp"
 #include "tally/output/kit/memory_texts.hpp"
@@ -62,7 +62,7 @@ std::string memory_table(const Memory& memory, std::size_t terminal) {
   text += "\n";
   for (const std::string& line : lines) {
     if (line.empty()) continue;
-    for (const std::string& part : wrapped(line, width - 1)) text += " " + part + "\n";
+    for (const std::string& row : wrapped(line, width - 1)) text += " " + row + "\n";
   }
   return text + "\n";
 }

@@ -2,8 +2,8 @@
 #include <optional>
 #include <string>
 
+#include "programs/memory_output/memory_format.hpp"
 #include "tally/core/base/json_text.hpp"
-#include "tally/output/kinds/memory_format.hpp"
 #include "tally/output/kit/json_document.hpp"
 #include "tally/output/kit/json_values.hpp"
 
@@ -141,7 +141,7 @@ Json verdict_json(const result::MemoryVerdict& verdict) {
 template <class List, class Write>
 Json array_of(const List& list, Write write) {
   Json array = Json::array();
-  for (const auto& one : list) array.push_back(write(one));
+  for (const auto& entry : list) array.push_back(write(entry));
   return array;
 }
 

@@ -79,6 +79,8 @@ TEST(Memory, what_was_stored_is_written_again_in_every_form) {
   EXPECT_TRUE(holds(tally({"export", "--format", "hpctool", stored.path()}).err, "the formats are: table, csv, json"));
   EXPECT_TRUE(
       holds(tally({"export", "--format", "lens-csv", stored.path()}).err, "needs one of the tasks chase-write"));
+  const TemporaryFile rows("memory.lens-csv");
+  EXPECT_TRUE(holds(tally({"report", stored.path(), "-o", rows.path()}).err, "needs one of the tasks chase-write"));
   EXPECT_TRUE(holds(tally({"export", "--per-thread", stored.path()}).err, "only --format and -o can be used"));
   EXPECT_EQ(tally({"export", "-o", stored.path(), stored.path()}).code(), 2);
   EXPECT_EQ(stored.content(), json);

@@ -12,7 +12,7 @@
 namespace tally::channel {
 
 /// Windows need more events than marks: cycles of a model are a sum of several.
-inline constexpr uint32_t mark_limit = 16, mark_event_limit = 30, weight_limit = 32;
+inline constexpr uint32_t mark_limit = 16, mark_event_limit = 30, weight_limit = 40;
 
 /// An event is a weighted sum of the fields of Totals and the values of ModelValues, in this order.
 inline constexpr uint32_t mark_fields = field_count;

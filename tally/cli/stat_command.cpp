@@ -350,18 +350,16 @@ int count(StatOptions& options) {
     };
   }
   auto stat = measure::stat(*choice->backend, options.stat, *signals);
-  std::vector<result::ProgramRegions> native_regions;
+  std::vector<result::Run> native_runs;
   const bool has_regions = stat && options.native && !stat->runs.empty() && !stat->runs.front().regions.empty() &&
                            (options.roofline || roofline::need_times(stat->runs.front().regions));
   const bool has_native = stat && options.native &&
                           why::add_native_runs(*stat, options.stat, machine, *signals, options.model.simulation,
-                                               has_regions ? &native_regions : nullptr);
+                                               has_regions ? &native_runs : nullptr);
   if (stat && options.roofline)
     stat->roofline = roofline::program_roofline(*stat, has_native ? roofline::native_time(*stat) : std::nullopt,
                                                 *std::move(ceilings));
-  if (has_regions && options.roofline)
-    roofline::add_regions(*stat->roofline, stat->runs.front().regions, native_regions);
-  if (has_regions) roofline::add_times(stat->runs.front().regions, native_regions, options.stat.metrics);
+  if (has_regions) roofline::add_native(*stat, native_runs, options.stat.metrics);
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);

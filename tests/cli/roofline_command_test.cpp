@@ -135,6 +135,23 @@ TEST_F(RooflineCommand, has_points_of_regions) {
   EXPECT_GE(region.at("seconds").get<double>(), 0.5 * points.at(0).at("seconds").get<double>());
 }
 
+// Of each run, whose threads have none.
+TEST_F(RooflineCommand, regions_of_all_runs_have_rates) {
+  const Finished finished = tally({"stat", "-q", "--native", "-r", "2", "--metrics", "R=fp-operations / duration_time",
+                                   "--format", "json", "-o", "-", "--", ROOFLINED_REGIONS});
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  const Json programs = Json::parse(finished.out).at("regions");
+  ASSERT_EQ(programs.size(), 2U) << programs;
+  for (const Json& program : programs) {
+    const Json& region = program.at("regions").at(0);
+    const Json rate = region.at("metrics").at(1), of_thread = region.at("threads").at(0).at("metrics").at(1);
+    EXPECT_TRUE(of_thread.at("reason").get<std::string>().starts_with("only a whole region ")) << of_thread;
+    EXPECT_EQ(rate.at("metric"), "R");
+    if (program == programs[0] && !rate.at("value").is_number()) GTEST_SKIP() << "perf_event is forbidden";
+    EXPECT_GT(rate.at("value"), 0) << rate;
+  }
+}
+
 TEST_F(RooflineCommand, cannot_be_divided_into_intervals) {
   store();
   const Finished finished = tally({"stat", "--roofline", "-I", "100", "--", ROOFLINED});

@@ -143,7 +143,7 @@ std::vector<RegionMetric> region_metrics(const std::vector<Event>& events, const
   for (Metric& metric : metrics_of(counted, asked, [](std::size_t, std::size_t) { return true; })) {
     Ratio value = metric.evaluate(totals);
     if (std::find(metric.missing.begin(), metric.missing.end(), "duration_time") != metric.missing.end())
-      value.reason = "a region has a duration_time only with --native, if libtally or a library of its kind marks it";
+      value.reason = "only a whole region that libtally marks in one process has a duration_time, with --native";
     metrics.push_back(
         {metric.name, metric.text(counted), metric.unit, metric.row_event, metric.per, metric.asked, std::move(value)});
   }

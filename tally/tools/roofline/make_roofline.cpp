@@ -18,6 +18,9 @@
 namespace tally::roofline {
 namespace {
 
+using Programs = std::vector<result::ProgramRegions>;
+using Regions = std::vector<const RegionResult*>;
+
 constexpr std::int64_t line_bytes = 64;
 
 std::optional<std::size_t> index_of(const result::Stat& stat, std::string_view event) {
@@ -75,6 +78,24 @@ FunctionKey key_of(const result::Profile& profile, std::uint32_t function, const
   return {profile.objects[profile.functions[function].object].name, names[function]};
 }
 
+// Counts that are known only at run time have no function: those of masked instructions, gathers and `rep`. Returns
+// their noticeable shares; nothing if there are none.
+std::optional<std::string> missing_in_functions(const result::Profile& counts) {
+  constexpr double noticeable_percent = 0.1;
+  std::optional<std::string> shares;
+  for (const auto& [event, name] : {std::pair{"fp-operations", "operations"}, std::pair{"load-bytes", "loaded bytes"},
+                                    std::pair{"store-bytes", "stored bytes"}}) {
+    const auto index = index_of(counts.stat, event);
+    if (!index || counts.repeated[*index] == 0) continue;
+    const auto whole = static_cast<double>(output::total_count(counts, *index));
+    const double percent = 100 * static_cast<double>(counts.repeated[*index]) / whole;
+    if (!shares) shares = "";
+    if (percent >= noticeable_percent)
+      *shares += fmt::format("{}{} of the {}", shares->empty() ? "" : ", ", percent_text(percent), name);
+  }
+  return shares;
+}
+
 }  // namespace
 
 Result<result::Ceilings> ceilings_of_host() {
@@ -115,28 +136,6 @@ result::Roofline program_roofline(const result::Stat& stat, const std::optional<
   roofline.points.push_back(std::move(point));
   return roofline;
 }
-
-namespace {
-
-// Counts that are known only at run time have no function: those of masked instructions, gathers and `rep`. Returns
-// their noticeable shares; nothing if there are none.
-std::optional<std::string> missing_in_functions(const result::Profile& counts) {
-  constexpr double noticeable_percent = 0.1;
-  std::optional<std::string> shares;
-  for (const auto& [event, name] : {std::pair{"fp-operations", "operations"}, std::pair{"load-bytes", "loaded bytes"},
-                                    std::pair{"store-bytes", "stored bytes"}}) {
-    const auto index = index_of(counts.stat, event);
-    if (!index || counts.repeated[*index] == 0) continue;
-    const auto whole = static_cast<double>(output::total_count(counts, *index));
-    const double percent = 100 * static_cast<double>(counts.repeated[*index]) / whole;
-    if (!shares) shares = "";
-    if (percent >= noticeable_percent)
-      *shares += fmt::format("{}{} of the {}", shares->empty() ? "" : ", ", percent_text(percent), name);
-  }
-  return shares;
-}
-
-}  // namespace
 
 void add_functions(result::Roofline& roofline, const result::Profile& counted, const result::Profile& sampled,
                    double busy_processors) {
@@ -221,23 +220,33 @@ void add_time(RegionCounts& region, double seconds, const std::vector<MetricChoi
   region.metrics = event::region_metrics(events, counts, metrics);
 }
 
-}  // namespace
+// The regions of a name that were entered; of programs with the command and rank of `like`, if it is not null.
+Regions named(const Programs& programs, const std::string& name, const result::ProgramRegions* like = nullptr) {
+  Regions matches;
+  for (const result::ProgramRegions& program : programs)
+    if (like == nullptr || (program.command == like->command && program.rank == like->rank))
+      for (const RegionResult& region : program.regions)
+        if (region.name == name && region.all.entries > 0) matches.push_back(&region);
+  return matches;
+}
 
-void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRegions>& counted,
-                 const std::vector<result::ProgramRegions>& native) {
+// Takes times only of the single region of its name, command and rank: processes have other numbers in another run.
+void add_times(Programs& counted, const Programs& native, const std::vector<MetricChoice>& metrics) {
+  for (result::ProgramRegions& program : counted)
+    for (RegionResult& region : program.regions) {
+      const auto own = named(counted, region.name, &program), other = named(native, region.name, &program);
+      if (own.size() != 1 || own.front() != &region || other.size() != 1) continue;
+      if (const double seconds = times_of(*other.front()).first; seconds > 0) add_time(region.all, seconds, metrics);
+    }
+}
+
+void add_points(result::Roofline& roofline, const Programs& counted, const Programs& native) {
   std::vector<std::string> names;
   for (const result::ProgramRegions& program : counted)
     for (const RegionResult& region : program.regions)
       if (std::find(names.begin(), names.end(), region.name) == names.end()) names.push_back(region.name);
   for (const std::string& name : names) {
-    const auto named = [&](const std::vector<result::ProgramRegions>& programs) {
-      std::vector<const RegionResult*> matches;
-      for (const result::ProgramRegions& program : programs)
-        for (const RegionResult& region : program.regions)
-          if (region.name == name && region.all.entries > 0) matches.push_back(&region);
-      return matches;
-    };
-    const std::vector<const RegionResult*> all = named(counted);
+    const Regions all = named(counted, name);
     if (all.empty()) continue;
     result::RooflinePoint point = point_of(roofline.ceilings, [&](std::string_view event) {
       std::int64_t sum = 0;
@@ -256,8 +265,7 @@ void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRe
                          [&](const RegionResult* region) { return count_of(region->all, event) == nullptr; });
     };
     for (std::size_t i = point.levels.size(); i-- > 0;) {
-      const bool is_last =
-          i + 1 == point.levels.size() && point.levels[i].level == roofline.ceilings.bandwidths.back().of;
+      const bool is_last = point.levels[i].level == roofline.ceilings.bandwidths.back().of;
       const bool is_unknown = is_last  ? lacks("cache-misses")
                               : i == 0 ? lacks("L1-dcache-load-misses") || lacks("L1-dcache-store-misses")
                                        : lacks("L2-misses");
@@ -265,15 +273,15 @@ void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRe
     }
     point.kind = "region";
     point.name = name;
-    const std::vector<const RegionResult*> times = named(native);
-    if (times.size() == 1 && point.trust != Trust::absent)
+    const Regions times = named(native, name);
+    if (all.size() == 1 && times.size() == 1 && point.trust != Trust::absent)
       if (const auto [longest, sum] = times_of(*times.front()); longest > 0) {
         point.seconds = longest;
         point.busy_processors = sum / longest;
       }
     if (point.trust == Trust::absent)
       point.reason = "its operations or bytes were not counted";
-    else if (times.size() > 1)
+    else if (all.size() > 1 || times.size() > 1)
       point.reason = "several processes have this region, and may have been in it at the same time";
     else if (!point.seconds)
       point.reason =
@@ -283,6 +291,8 @@ void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRe
   }
 }
 
+}  // namespace
+
 bool need_times(const std::vector<result::ProgramRegions>& regions) {
   for (const result::ProgramRegions& program : regions)
     for (const RegionResult& region : program.regions)
@@ -291,15 +301,11 @@ bool need_times(const std::vector<result::ProgramRegions>& regions) {
   return false;
 }
 
-void add_times(std::vector<result::ProgramRegions>& counted, const std::vector<result::ProgramRegions>& native,
-               const std::vector<MetricChoice>& metrics) {
-  for (std::size_t i = 0; i < std::min(counted.size(), native.size()); ++i) {
-    if (counted[i].command != native[i].command || counted[i].rank != native[i].rank) continue;
-    for (RegionResult& region : counted[i].regions)
-      for (const RegionResult& other : native[i].regions)
-        if (const double seconds = other.name == region.name ? times_of(other).first : 0; seconds > 0)
-          add_time(region.all, seconds, metrics);
-  }
+void add_native(result::Stat& stat, const std::vector<result::Run>& native, const std::vector<MetricChoice>& metrics) {
+  if (stat.roofline)
+    add_points(*stat.roofline, stat.runs.front().regions, native.empty() ? Programs{} : native.front().regions);
+  for (std::size_t i = 0; i < std::min(stat.runs.size(), native.size()); ++i)
+    add_times(stat.runs[i].regions, native[i].regions, metrics);
 }
 
 }  // namespace tally::roofline

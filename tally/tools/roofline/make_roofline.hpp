@@ -46,16 +46,11 @@ result::Roofline program_roofline(const result::Stat& stat, const std::optional<
 void add_functions(result::Roofline& roofline, const result::Profile& counted, const result::Profile& sampled,
                    double busy_processors);
 
-/// Adds the regions that programs marked with libtally: `counted` has counts of `events`, `native` has task-clock, of
-/// the native run. Pure.
-void add_regions(result::Roofline& roofline, const std::vector<result::ProgramRegions>& counted,
-                 const std::vector<result::ProgramRegions>& native);
-
 /// Whether metrics of regions need their time.
 bool need_times(const std::vector<result::ProgramRegions>& regions);
 
-/// Computes `metrics` of regions with the time of a native run, which has task-clock, as their duration_time. Pure.
-void add_times(std::vector<result::ProgramRegions>& counted, const std::vector<result::ProgramRegions>& native,
-               const std::vector<MetricChoice>& metrics);
+/// Adds the regions of the first run to the roofline, if there is one, and computes `metrics` of all runs' regions.
+/// `native` has as many runs, or none: the task-clock of their regions is the time, the duration_time in metrics. Pure.
+void add_native(result::Stat& stat, const std::vector<result::Run>& native, const std::vector<MetricChoice>& metrics);
 
 }  // namespace tally::roofline

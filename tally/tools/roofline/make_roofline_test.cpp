@@ -13,6 +13,7 @@ namespace {
 using result::Ceilings;
 using result::Roofline;
 using result::RooflinePoint;
+using result::Stat;
 
 // One processor: L1 200, L2 100, DRAM 20 GB/s, scalar 10, widest 40 GFLOP/s (double), twice that in single precision.
 // Two: all doubled, but DRAM 30.
@@ -228,6 +229,15 @@ result::ProgramRegions region_of(const std::vector<std::pair<const char*, std::i
   return {.pid = 1, .command = {"prog"}, .reason = "", .regions = {{"hot", counts, {{7, counts}}}}};
 }
 
+Stat of_runs(const std::vector<std::vector<result::ProgramRegions>>& regions) {
+  Stat stat;
+  for (const auto& programs : regions) {
+    stat.runs.emplace_back();
+    stat.runs.back().regions = programs;
+  }
+  return stat;
+}
+
 TEST(Roofline, notes_that_the_ceilings_are_those_of_a_busy_machine) {
   const auto is_noted = [](double rejected_percent) {
     Roofline made = roofline();
@@ -244,30 +254,65 @@ TEST(Roofline, notes_that_the_ceilings_are_those_of_a_busy_machine) {
 TEST(Roofline, regions_have_rates_by_the_time_of_a_native_run) {
   const auto rate = parse_metrics({"R=fp-operations / duration_time"});
   ASSERT_TRUE(rate);
-  std::vector<result::ProgramRegions> counted{region_of({{"fp-operations", 3'000'000}})};
+  Stat stat = of_runs({{region_of({{"fp-operations", 3'000'000}})}, {region_of({{"fp-operations", 6'000'000}})}});
   result::ProgramRegions native = region_of({{"task-clock", 500'000}});
   native.regions[0].threads.push_back(region_of({{"task-clock", 1'500'000}}).regions[0].threads[0]);
-  counted[0].regions[0].all.metrics.resize(1);
-  counted[0].regions[0].all.metrics[0].formula = "fp-operations:u / duration_time";
-  EXPECT_TRUE(need_times(counted));
-  add_times(counted, {native}, *rate);
-  const RegionCounts& region = counted[0].regions[0].all;
-  EXPECT_EQ(region.events.size(), 1U);
-  ASSERT_EQ(region.metrics[0].name, "R");
-  ASSERT_TRUE(region.metrics[0].ratio.value);
-  EXPECT_NEAR(*region.metrics[0].ratio.value, 2, 1e-9);
-  native.command = {"other"};
-  add_times(counted, {native}, {});
-  EXPECT_EQ(counted[0].regions[0].all.metrics[0].name, "R") << "another program";
+  stat.runs[0].regions[0].regions[0].all.metrics.resize(1);
+  stat.runs[0].regions[0].regions[0].all.metrics[0].formula = "fp-operations:u / duration_time";
+  EXPECT_TRUE(need_times(stat.runs[0].regions));
+  add_native(stat, of_runs({{native}, {native}}).runs, *rate);
+  for (const std::size_t run : {0U, 1U}) {
+    const RegionCounts& region = stat.runs[run].regions[0].regions[0].all;
+    EXPECT_EQ(region.events.size(), 1U);
+    ASSERT_EQ(region.metrics.at(0).name, "R");
+    ASSERT_TRUE(region.metrics[0].ratio.value) << "run " << run;
+    EXPECT_NEAR(*region.metrics[0].ratio.value, run == 0 ? 2 : 4, 1e-9);
+  }
+}
+
+// A process that has only regions of functions is not among the native ones.
+TEST(Roofline, regions_have_no_rate_by_the_time_of_another_process) {
+  const auto rate = parse_metrics({"R=fp-operations / duration_time"});
+  ASSERT_TRUE(rate);
+  const auto rates = [&](std::vector<result::ProgramRegions> counted, std::vector<result::ProgramRegions> native) {
+    Stat stat = of_runs({std::move(counted)});
+    add_native(stat, of_runs({std::move(native)}).runs, *rate);
+    std::vector<double> values;
+    for (const result::ProgramRegions& program : stat.runs[0].regions) {
+      const auto& metrics = program.regions[0].all.metrics;
+      values.push_back(metrics.empty() ? 0 : metrics[0].ratio.value.value_or(0));
+    }
+    return values;
+  };
+  const auto hot = region_of({{"fp-operations", 3'000'000}}), time = region_of({{"task-clock", 1'500'000}});
+  result::ProgramRegions function = hot, unused = hot, other = time, ranked = time;
+  function.regions[0].name = "prepare";
+  unused.regions[0].all.entries = 0;
+  other.command = {"other"};
+  ranked.rank = 1;
+  EXPECT_EQ(rates({function, hot}, {time}), (std::vector<double>{0, 2})) << "not the first with the first";
+  EXPECT_EQ(rates({unused, hot}, {time}), (std::vector<double>{0, 2}));
+  EXPECT_EQ(rates({hot, hot}, {time, time}), (std::vector<double>{0, 0})) << "their numbers differ in another run";
+  EXPECT_EQ(rates({hot, hot}, {time}), (std::vector<double>{0, 0}));
+  EXPECT_EQ(rates({hot}, {time, time}), (std::vector<double>{0}));
+  EXPECT_EQ(rates({hot}, {other, ranked}), (std::vector<double>{0}));
+  EXPECT_EQ(rates({hot}, {other, time, ranked}), (std::vector<double>{2}));
+  EXPECT_EQ(rates({hot}, {}), (std::vector<double>{0}));
 }
 
 TEST(Roofline, regions_have_the_time_of_their_longest_thread) {
-  Roofline made = program_roofline(counted(), NativeTime{2, 1}, ceilings());
+  const auto points = [](const std::vector<result::ProgramRegions>& programs,
+                         const std::vector<result::ProgramRegions>& native) {
+    Stat stat = of_runs({programs});
+    stat.roofline = program_roofline(counted(), NativeTime{2, 1}, ceilings());
+    add_native(stat, of_runs({native}).runs, {});
+    return *stat.roofline;
+  };
   const result::ProgramRegions operations =
       region_of({{"load-bytes", 800}, {"store-bytes", 200}, {"fp-operations", 60}});
   result::ProgramRegions native = region_of({{"task-clock", 500'000'000}});
   native.regions[0].threads.push_back(region_of({{"task-clock", 1'500'000'000}}).regions[0].threads[0]);
-  add_regions(made, {operations}, {native});
+  const Roofline made = points({operations}, {native});
   ASSERT_EQ(made.points.size(), 2U);
   EXPECT_EQ(made.points[1].kind, "region");
   EXPECT_EQ(made.points[1].name, "hot");
@@ -277,24 +322,20 @@ TEST(Roofline, regions_have_the_time_of_their_longest_thread) {
   EXPECT_EQ(made.points[1].bytes, 1000);
   EXPECT_EQ(made.points[1].trust, Trust::exact);
 
-  Roofline without = program_roofline(counted(), NativeTime{2, 1}, ceilings());
-  add_regions(without, {operations}, {});
+  const Roofline without = points({operations}, {});
   EXPECT_FALSE(without.points[1].seconds);
   EXPECT_NE(without.points[1].reason.find("native time"), std::string::npos);
 
-  Roofline several = program_roofline(counted(), NativeTime{2, 1}, ceilings());
-  add_regions(several, {operations, operations}, {native, native});
+  const Roofline several = points({operations, operations}, {native, native});
   EXPECT_EQ(several.points[1].operations, 120);
   EXPECT_FALSE(several.points[1].seconds) << "the processes may have run one after the other";
+  EXPECT_FALSE(points({operations, operations}, {native}).points[1].seconds) << "the time of another of them";
 
-  Roofline with_memory = program_roofline(counted(), NativeTime{2, 1}, ceilings());
-  add_regions(with_memory,
-              {region_of({{"load-bytes", 800}, {"store-bytes", 200}, {"fp-operations", 60}, {"cache-misses", 5}})},
-              {native});
+  const Roofline with_memory = points(
+      {region_of({{"load-bytes", 800}, {"store-bytes", 200}, {"fp-operations", 60}, {"cache-misses", 5}})}, {native});
   EXPECT_EQ(with_memory.points[1].levels, (std::vector<result::LevelBytes>{{"DRAM", 320}}));
 
-  Roofline absent = program_roofline(counted(), NativeTime{2, 1}, ceilings());
-  add_regions(absent, {region_of({{"fp-operations", 60}})}, {native});
+  const Roofline absent = points({region_of({{"fp-operations", 60}})}, {native});
   EXPECT_EQ(absent.points[1].reason, "its operations or bytes were not counted");
 }
 

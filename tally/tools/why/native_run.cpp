@@ -349,18 +349,18 @@ void warn_of_model(result::Stat& stat, double error, const std::optional<backend
 
 bool add_native_runs(result::Stat& stat, const measure::StatOptions& options, const linux::HostMachine& machine,
                      linux::Signals& signals, const std::optional<backend::Simulation>& simulation,
-                     std::vector<result::ProgramRegions>* regions) {
+                     std::vector<result::Run>* runs) {
   const std::vector<std::size_t> indexes = software_indexes(options.events);
   measure::StatOptions own = native_options(options, indexes);
   if (Rows(own.events).duration == own.events.size()) own.events.push_back(*event::parse("duration_time"));
-  if (regions != nullptr) own.events.push_back(*event::parse("task-clock"));
+  if (runs != nullptr) own.events.push_back(*event::parse("task-clock"));
   auto native = run_natively(stat, std::move(own), machine, signals, true);
   if (!native) {
     stat.notices.push_back(native.error().message);
     return false;
   }
   replace_counts(stat, indexes, *native);
-  if (regions != nullptr && !native->runs.empty()) *regions = std::move(native->runs.front().regions);
+  if (runs != nullptr) *runs = std::move(native->runs);
   stat.metrics = measure::metrics(options, stat, stat.runs_asked > 1);
   const auto error = std::find_if(stat.metrics.begin(), stat.metrics.end(),
                                   [](const result::Metric& metric) { return metric.name == "model-error"; });

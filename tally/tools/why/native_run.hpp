@@ -40,11 +40,11 @@ Result<void> check_native(const measure::StatOptions& options, const backend::Ba
 /// Runs the command natively as often as the engine did, and replaces the counts of software events and the metrics
 /// that use them. Runs a short command until it used 0.2 s of processor time. If the native runs fail, end in another
 /// way or are interrupted, the counts stay, a notice says why, and it returns false. `simulation`: of the cycles;
-/// nothing: of `host`. The cycles of another core have no model-error. `regions`, if not null, gets the program's
-/// regions with their task-clock.
+/// nothing: of `host`. The cycles of another core have no model-error. `runs`, if not null, gets the native
+/// runs, whose regions have their task-clock.
 bool add_native_runs(result::Stat& stat, const measure::StatOptions& options, const linux::HostMachine& machine,
                      linux::Signals& signals, const std::optional<backend::Simulation>& simulation,
-                     std::vector<result::ProgramRegions>* regions = nullptr);
+                     std::vector<result::Run>* runs = nullptr);
 
 /// Runs the command again, natively, as `counted` was run under the engine. Returns its duration_time, user_time,
 /// system_time and core-cycles-estimate. Errors: it cannot be used.

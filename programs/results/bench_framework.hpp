@@ -10,7 +10,6 @@
 #include "programs/results/result_commands.hpp"
 #include "tally/core/base/result.hpp"
 #include "tally/core/count/region.hpp"
-#include "tally/output/result/read_source.hpp"
 
 namespace tally::results {
 
@@ -45,19 +44,22 @@ struct BenchmarkRun {
   std::string_view listed;                   ///< the benchmark's name in the framework
 };
 
+/// What a framework may read itself (result::ReadSource): only another run shows whether the benchmark reads it, too.
+struct OwnSource {
+  std::string_view source;
+  std::int64_t certain = 0;  ///< up to this number, only the framework read it
+};
+
 struct Framework {
   std::string_view name = {};                     ///< of the key `framework`
   std::string_view counted = "1,000 iterations";  ///< what a count is of
   std::int64_t scale = 1000;                      ///< that number
   std::string_view clock = "counted";             ///< for --clock, unless the suite has one; empty: the default
   std::int64_t own_processes = 0;                 ///< the most that the framework starts, of one thread each
-  /// What it may read itself: only a second run shows whether the benchmark reads it, too (result::ReadSource).
-  std::vector<std::string_view> own_sources = {};
+  std::vector<OwnSource> own_sources = {};
   bool measures_differences = false;  ///< a count is the difference between runs: read_report(), no timed_loop()
 
   virtual ~Framework() = default;
-  /// Whether only the framework read this, and the benchmark did not.
-  virtual bool is_own(const result::ReadSource&) const { return false; }
   /// With these arguments a program prints its benchmarks.
   virtual std::vector<std::string> list_arguments() const = 0;
   /// Why the program cannot be counted, by that output; an error without a message if it can.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
+#include "tally/core/count/statistics.hpp"
 #include "tally/linux/files/code_files.hpp"
 #include "tally/linux/process/program_file.hpp"
 #include "tally/linux/process/tool.hpp"
@@ -139,11 +140,34 @@ void keep_events_only(result::Stat& stat, const Benchmark& benchmark, bool is_si
   run.regions.clear();
   run.processes.clear();
   if (run.nondeterminism)
-    std::erase_if(*run.nondeterminism, [&](const auto& source) { return benchmark.framework->is_own(source); });
+    std::erase_if(*run.nondeterminism, [&](const result::ReadSource& read) {
+      return std::ranges::any_of(benchmark.framework->own_sources, [&](const OwnSource& own) {
+        return own.source == read.source && read.count <= own.certain;
+      });
+    });
   stat.metrics.clear();
   stat.of_parts = false;
   stat.command = benchmark.command;
   for (std::string& word : loop_arguments(benchmark, "", {})) stat.command.push_back(std::move(word));
+}
+
+void summarize_runs(result::Stat& stat) {
+  stat.runs_asked = static_cast<int>(stat.runs.size());
+  std::erase_if(stat.events, [&](result::Event& event) {
+    std::vector<Count> series;
+    for (const result::Run& run : stat.runs) {
+      const auto count = std::ranges::find(run.counts, event.total.name, &result::EventCount::name);
+      if (count == run.counts.end()) return true;
+      series.push_back(count->count);
+    }
+    event.summary = summarize(series);
+    event.total.count = median_count(*event.summary, series);
+    return false;
+  });
+  for (result::Run& run : stat.runs)
+    std::erase_if(run.counts, [&](const result::EventCount& count) {
+      return std::ranges::none_of(stat.events, [&](const auto& event) { return event.total.name == count.name; });
+    });
 }
 
 Result<std::vector<Benchmark>> list_benchmarks(std::vector<Benchmark> suite, const std::string& folder) {

@@ -43,6 +43,9 @@ bool has_others(const result::Stat& stat, const Framework& framework);
 /// Removes everything but the events from the counts of a run.
 void keep_events_only(result::Stat& stat, const Benchmark& benchmark, bool is_single_threaded);
 
+/// Sets the events to those of all runs. An event that a run lacks is left out.
+void summarize_runs(result::Stat& stat);
+
 /// Replaces the counts of a run by those of the timed loop. `report`: the text of the file that the program wrote.
 /// Returns false if the run did not reach the loop. Errors: cannot_measure, with the framework's reason if it has one.
 Result<bool> keep_loop(result::Stat& stat, const Benchmark& benchmark, std::string_view report);

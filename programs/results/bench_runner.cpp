@@ -8,18 +8,17 @@
 
 #include "programs/results/bench_files.hpp"
 #include "programs/results/bench_frameworks.hpp"
+#include "programs/results/gate_functions.hpp"
 #include "programs/results/history_growth.hpp"
 #include "programs/results/loop_differences.hpp"
 #include "programs/results/tally_file.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/core/count/statistics.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/process/scratch_folder.hpp"
 #include "tally/linux/process/tool.hpp"
 #include "tally/output/analysis/comparison.hpp"
 #include "tally/output/analysis/gates.hpp"
-#include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/analysis/row_growth.hpp"
 #include "tally/output/kinds/stat_format.hpp"
 #include "tally/output/registry/choose_format.hpp"
@@ -41,7 +40,7 @@ using Row = BenchOutcome::Row;
 std::string one_line(std::string_view message) {
   std::vector<std::string> lines = split(message, '\n');
   for (std::string& line : lines) line = trimmed(line);
-  return join(lines, "; ");
+  return std::regex_replace(join(lines, "; "), std::regex(":; "), ": ");
 }
 
 // What a comparison suggests, in the words of a suite.
@@ -76,17 +75,19 @@ class Runner {
         if (const auto kept = keep_profile(benchmark); !kept) return fail(kept.error());
         const First first{benchmark.framework != nullptr, reads_own_only(benchmark, *single)};
         if (const auto counted = count_repeats(benchmark, outcome, first); !counted) return fail(counted.error());
+        if (first.may_decide && outcome.has_run && !is_decided(benchmark, outcome))
+          if (const auto counted = count_repeats(benchmark, outcome, {true, false}); !counted)
+            return fail(counted.error());
       }
     }
     if (!outcome.has_run) return outcome;
     if (const auto stored = store(benchmark, result); !stored) return fail(stored.error());
     const auto after = read(options_.output, benchmark);
     if (!after) return fail(after.error());
-    std::error_code error;
     outcome.can_vary = after->runs < 2 && can_vary(*after);
     for (const output::Measure& measure : after->measures)
       if (outcome.partial.empty()) outcome.partial = in_suite_words(output::missing_work(measure));
-    if (!options_.baseline.empty() && fs::exists(result_in(options_.baseline, benchmark), error)) {
+    if (has_baseline(benchmark)) {
       compare(outcome, *after);
       return outcome;
     }
@@ -117,12 +118,28 @@ class Runner {
     return !result.is_single_threaded || !result.sources.empty();
   }
 
-  /// Whether only sources that the framework reads itself may make the next run differ.
+  /// Whether only sources that the framework reads itself may make the next run differ. The benchmark may read them,
+  /// too.
   static bool reads_own_only(const Benchmark& benchmark, const output::Comparable& result) {
     return benchmark.framework != nullptr && result.is_single_threaded &&
            std::ranges::all_of(result.sources, [&](const std::string& source) {
-             return std::ranges::find(benchmark.framework->own_sources, source) !=
-                    benchmark.framework->own_sources.end();
+             const auto own = std::ranges::find(benchmark.framework->own_sources, source, &OwnSource::source);
+             return own != benchmark.framework->own_sources.end() && own->certain == 0;
+           });
+  }
+
+  bool has_baseline(const Benchmark& benchmark) const {
+    std::error_code error;
+    return !options_.baseline.empty() && fs::exists(result_in(options_.baseline, benchmark), error);
+  }
+
+  /// Whether the stored runs are enough: nobody knows whether only the framework read what differs, so two runs that
+  /// agree do not decide that the count changed.
+  bool is_decided(const Benchmark& benchmark, Outcome trial) const {
+    if (!has_baseline(benchmark)) return true;
+    if (const auto after = read(options_.output, benchmark)) compare(trial, *after);
+    return trial.code == exit_ok && trial.text.empty() && std::ranges::all_of(trial.rows, [](const Row& row) {
+             return row.verdict == "passed" || row.verdict == "same";
            });
   }
 
@@ -151,10 +168,9 @@ class Runner {
     outcome.has_run = true;
     if (has_both && !fs::exists(profile, error)) counted = count(benchmark, true, profile, outcome);
     if (counted && outcome.has_run)
-      counted = benchmark.framework != nullptr
-                    ? count_loops(benchmark, result, outcome, first)
-                    : count(benchmark, benchmark.is_profile && !has_both, result, outcome,
-                            has_both ? function_options(benchmark) : std::vector<std::string>());
+      counted = benchmark.framework != nullptr ? count_loops(benchmark, result, outcome, first)
+                                               : count(benchmark, benchmark.is_profile && !has_both, result, outcome,
+                                                       has_both ? options_of(benchmark) : std::vector<std::string>());
     if (counted && outcome.has_run) return {};
     if (const auto removed = remove_results(options_.output, benchmark); !counted || !removed)
       return counted ? removed : counted;
@@ -163,21 +179,12 @@ class Runner {
     return {};
   }
 
-  /// The options of `tally stat` that count the functions of gates with what they call, if the profile is of a program
-  /// with several threads or processes: one run does not decide what these count.
-  std::vector<std::string> function_options(const Benchmark& benchmark) const {
+  /// The options that count the functions of gates, if the profile is of a program with several threads or processes:
+  /// one run does not decide what these count.
+  std::vector<std::string> options_of(const Benchmark& benchmark) const {
     const auto profile = read_comparable(profile_in(options_.output, benchmark));
-    std::vector<std::string> options;
-    if (!profile || profile->profile == nullptr || profile->is_single_threaded) return options;
-    for (const output::Gate& limit : gates_of(benchmark)) {
-      const auto is_limited = [&](const result::ProfileFunction& function) {
-        return function.address != 0 && function.entered > 0 && output::is_called(function.name, limit.function);
-      };
-      if (std::ranges::any_of(profile->profile->functions, is_limited) &&
-          std::ranges::find(options, limit.function) == options.end())
-        options.insert(options.end(), {"--function", limit.function});
-    }
-    return options;
+    if (!profile || profile->profile == nullptr || profile->is_single_threaded) return {};
+    return function_options(gates_of(benchmark), *profile->profile);
   }
 
   /// Runs `tally stat` or `tally profile`, and sets has_run, code and text.
@@ -206,7 +213,10 @@ class Runner {
     const auto message = std::ranges::find_if(lines, is_of_tally);
     const bool is_own =
         (outcome.code == exit_bad_usage || outcome.code >= exit_cannot_measure) && message != lines.end();
-    const std::string reason = is_own ? message->substr(7) : "";
+    std::string reason = is_own ? message->substr(7) : "";
+    if (reason.ends_with(':'))  // a list follows
+      for (auto line = message + 1; line != lines.end() && line->starts_with(' '); ++line) reason += "\n" + *line;
+    reason = one_line(reason);
     std::erase_if(lines, is_of_tally);
     constexpr std::size_t most = 200;
     const std::string why = printable(trimmed(is_own || lines.empty() ? reason : lines.back()).substr(0, most));
@@ -283,26 +293,6 @@ class Runner {
   }
 
   static std::optional<std::int64_t> value_of(const result::EventCount& count) { return count.count.value; }
-
-  /// Each event over all runs. An event that a run lacks is left out.
-  static void summarize_runs(result::Stat& stat) {
-    stat.runs_asked = static_cast<int>(stat.runs.size());
-    std::erase_if(stat.events, [&](result::Event& event) {
-      std::vector<Count> series;
-      for (const result::Run& run : stat.runs) {
-        const auto count = std::ranges::find(run.counts, event.total.name, &result::EventCount::name);
-        if (count == run.counts.end()) return true;
-        series.push_back(count->count);
-      }
-      event.summary = summarize(series);
-      event.total.count = median_count(*event.summary, series);
-      return false;
-    });
-    for (result::Run& run : stat.runs)
-      std::erase_if(run.counts, [&](const result::EventCount& count) {
-        return std::ranges::none_of(stat.events, [&](const auto& event) { return event.total.name == count.name; });
-      });
-  }
 
   /// Counts a framework's benchmark once: in as many runs as it takes. Sets `loop` if it ran.
   Result<void> count_loop(const Benchmark& benchmark, const std::string& result, Outcome& outcome,
@@ -444,8 +434,13 @@ class Runner {
       outcome.text = one_line(error.message) + (error.hint.empty() ? "" : "; " + one_line(error.hint));
     };
     const std::string hint = recount_hint();
-    const auto before = read(options_.baseline, *outcome.benchmark);
+    auto before = read(options_.baseline, *outcome.benchmark);
     if (!before) return refuse({before.error().code, before.error().message, hint, 0}, exit_bad_usage, "unreadable");
+    // Two runs of a framework's benchmark that agree were enough: after five that do not, they count as five.
+    if (outcome.benchmark->framework != nullptr && reads_own_only(*outcome.benchmark, *before))
+      for (output::Measure& measure : before->measures)
+        if (measure.runs.size() == 2 && measure.runs.front() == measure.runs.back() && after.runs >= fewest_runs)
+          measure.runs.resize(fewest_runs, measure.runs.front());
     if (const auto different = output::not_comparable(*before, after))
       return refuse({different->code, different->message, hint, 0}, exit_not_comparable, "not comparable");
     const auto judged = output::compare_and_judge(*before, after, gates_of(*outcome.benchmark));

@@ -69,7 +69,7 @@ class Catch2 : public Framework {
   Catch2() {
     name = "catch2";
     clock = "real";
-    own_sources = {"clock"};
+    own_sources = {{"clock"}};
   }
   std::vector<std::string> list_arguments() const override { return sample_arguments(""); }
   std::vector<std::string> benchmarks_in(const std::string& output) const override {

@@ -13,7 +13,7 @@ class Criterion : public Framework {
   Criterion() {
     name = "criterion";
     own_processes = 1;      // gnuplot --version
-    own_sources = {"pid"};  // Rust's run-time library
+    own_sources = {{"pid"}};  // Rust's run-time library
   }
   std::vector<std::string> list_arguments() const override { return {"--bench", "--list"}; }
   // "NAME: bench", since Criterion 0.4 "NAME: benchmark".

@@ -16,9 +16,8 @@ class GoogleBenchmark : public Framework {
   GoogleBenchmark() {
     name = "google-benchmark";
     measures_differences = true;
+    own_sources = {{"/proc", 1}};  // the frequency of the first CPU; other files, and the clock, have fixed answers
   }
-  // The frequency of the first CPU, once. Other files, and the clock, have fixed answers.
-  bool is_own(const result::ReadSource& read) const override { return read.source == "/proc" && read.count == 1; }
   std::vector<std::string> list_arguments() const override { return {"--benchmark_list_tests=true"}; }
   std::vector<std::string> benchmarks_in(const std::string& output) const override {
     std::vector<std::string> names;

@@ -139,8 +139,8 @@ class Differences {
       return fail(Code::cannot_measure, "the benchmark sets Repetitions(), and has threads or processes",
                   "remove Repetitions()");
     return finish(repetition.once.stat, false, repetition.once.report.iterations, 0,
-                  [&](const EventName& name) -> std::optional<std::int64_t> {
-                    const RegionEvent* const event = event_of(regions, name);
+                  [&](const result::EventCount& total) -> std::optional<std::int64_t> {
+                    const RegionEvent* const event = event_of(regions, total.name);
                     if (event == nullptr || !event->most) return std::nullopt;
                     return per_iterations(*event->most, repetition.once.report.iterations, *benchmark_.framework);
                   });
@@ -148,28 +148,34 @@ class Differences {
 
   result::Stat result_of(const Repetition& small, const Repetition& large, bool is_of_all) const {
     const std::int64_t least = small.iterations(), most = large.iterations();
-    return finish(small.once.stat, is_of_all, least, most, [&](const EventName& name) -> std::optional<std::int64_t> {
-      const auto of_least = value_of(small, name, is_of_all);
-      const auto of_most = value_of(large, name, is_of_all);
-      if (!of_least || !of_most) return std::nullopt;
-      // The program sets the number of iterations, or modelled misses are less than by chance.
-      if (most <= least || *of_most < *of_least)
-        return per_iterations(std::max<std::int64_t>(0, *of_most), most, *benchmark_.framework);
-      return per_iterations(*of_most - *of_least, most - least, *benchmark_.framework);
-    });
+    return finish(small.once.stat, is_of_all, least, most,
+                  [&](result::EventCount& total) -> std::optional<std::int64_t> {
+                    const auto of_least = value_of(small, total.name, is_of_all);
+                    const auto of_most = value_of(large, total.name, is_of_all);
+                    if (!of_least || !of_most) return std::nullopt;
+                    // The program may set the number of iterations.
+                    const bool has_more = most > least, is_negative = *of_most < (has_more ? *of_least : 0);
+                    if (has_more && !is_negative)
+                      return per_iterations(*of_most - *of_least, most - least, *benchmark_.framework);
+                    // Modelled misses may be less by chance.
+                    if (is_negative && total.count.trust != Trust::modelled) {
+                      total.count.trust = Trust::partial;
+                      total.count.reason = "the runs of which it is the difference did different work";
+                    }
+                    return per_iterations(std::max<std::int64_t>(0, *of_most), most, *benchmark_.framework);
+                  });
   }
 
   template <class CountOf>
   result::Stat finish(result::Stat stat, bool is_of_all, std::int64_t least, std::int64_t most,
                       CountOf count_of) const {
     std::erase_if(stat.events, [&](result::Event& event) {
-      const auto count = count_of(event.total.name);
       if (!is_of_all)
         if (const RegionEvent* const counted = event_of(regions_of(stat), event.total.name))
           event.total.count = counted->total;
-      event.total.count.value = count;
+      event.total.count.value = count_of(event.total);
       event.summary.reset();
-      return !count;
+      return !event.total.count.value;
     });
     const bool has_one_thread =
         std::ranges::all_of(regions_of(stat), [](const RegionResult& region) { return region.threads.size() <= 1; });

@@ -1,4 +1,4 @@
-// `tally bench` with frameworks of benchmarks, and with gates on functions of threads.
+// `tally bench` with frameworks of benchmarks.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -140,7 +140,6 @@ BENCHMARK_MAIN();
   EXPECT_TRUE(holds(text("old/loops.BM_loop.threads-2.json"), "\"runs_asked\": 5"));
 }
 
-// What runs once must not decide how often the loop runs, and what the loop starts is part of it.
 // Two process IDs have the same seed once in 300 times.
 TEST_F(GoogleBenchmark, repeats_benchmarks_whose_work_depends_on_the_process) {
   std::ofstream(folder_ / "loops.cpp") << R"(#include <benchmark/benchmark.h>
@@ -166,6 +165,32 @@ BENCHMARK_MAIN();
   EXPECT_TRUE(holds(text("new/loops.BM_loop.1.json"), "\"runs_asked\": 5"));
 }
 
+TEST_F(GoogleBenchmark, grades_differences_of_runs_that_did_different_work) {
+  std::ofstream(folder_ / "loops.cpp") << R"(#include <benchmark/benchmark.h>
+#include <cstring>
+static long rounds = 1000;
+static void BM_loop(benchmark::State& state) {
+  for (auto _ : state)
+    for (long i = 0; i < rounds; ++i) benchmark::DoNotOptimize(i);
+}
+BENCHMARK(BM_loop)->Iterations(10);
+int main(int argc, char** argv) {
+  for (int i = 0; i < argc; ++i)
+    if (std::strcmp(argv[i], "--benchmark_repetitions=2") == 0) rounds = 100;
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}
+)";
+  build("1");
+  loops("");
+  ASSERT_EQ(bench().code(), 0);
+  const std::string result =
+      text("tally-results/loops.BM_loop.iterations:10.json") + text("tally-results/loops.BM_loop.iterations-10.json");
+  EXPECT_TRUE(holds(result, "\"partial\"")) << result;
+  EXPECT_TRUE(holds(result, "the runs of which it is the difference did different work")) << result;
+}
+
+// What runs once must not decide how often the loop runs, and what the loop starts is part of it.
 TEST_F(GoogleBenchmark, counts_the_steady_state_and_what_the_loop_starts) {
   std::ofstream(folder_ / "loops.cpp") << R"(#include <benchmark/benchmark.h>
 #include <sys/wait.h>
@@ -371,86 +396,41 @@ TEST_F(FrameworkBench, counts_tests_of_pytest) {
     EXPECT_TRUE(std::regex_search(others.out, std::regex(std::string("test_") + test + " .* partial"))) << others.out;
 }
 
-// Four threads call `count`, which calls `step`, STEPS times.
-class BenchFunctions : public Bench {
- protected:
-  void SetUp() override {
-    if (tally({"stat", "-q", "--backend", "engine", "-e", "instructions", "--", "true"}).code() != 0)
-      GTEST_SKIP() << "the engine does not count here";
-    std::ofstream(folder_ / "threads.c") << R"(#include <pthread.h>
-#include <stdlib.h>
-__attribute__((noinline)) static unsigned step(unsigned n) {
-  unsigned x = n;
-  for (unsigned i = 0; i < STEPS; i++) x = x * 1103515245 + 12345;
-  return x;
-}
-__attribute__((noinline)) static unsigned count(unsigned n) { return step(n) + 1; }
-__attribute__((noinline)) static unsigned other(unsigned n) { return n / 3 + 1; }
-static void* run(void* n) { return (void*)(unsigned long)(count((unsigned)(unsigned long)n) + other(7)); }
-int main(void) {
-  pthread_t threads[4];
-  for (long i = 0; i < 4; i++) pthread_create(&threads[i], 0, run, (void*)i);
-  for (int i = 0; i < 4; i++) pthread_join(threads[i], 0);
-  return getenv("FAIL") != 0;
-}
-)";
-  }
-  void build(const std::string& steps) {
-    const Words words{"/usr/bin/env",
-                      "cc",
-                      "-O1",
-                      "-g",
-                      "-pthread",
-                      "-DSTEPS=" + steps,
-                      (folder_ / "threads.c").string(),
-                      "-o",
-                      (folder_ / "threads").string()};
-    ASSERT_EQ(Running(words).finish().code(), 0);
-  }
-  void write(const std::string& more) {
-    std::ofstream(folder_ / "tally-bench.toml")
-        << "[[benchmark]]\nname = \"threads\"\ncommand = [\"./threads\"]\nprofile = true\nevents = [\"instructions\"]\n"
-           "fail-above = [\"instructions@count=1%\", \"instructions@other=1%\"]\n"
-        << more;
-  }
-};
-
-TEST_F(BenchFunctions, decides_gates_on_functions_of_threads_by_five_runs) {
-  for (const char* const repeats : {"", "repeats = 5\n"}) {
-    write(repeats);
-    build("10000");
-    const Finished first = bench({"-o", "old"});
-    ASSERT_EQ(first.code(), 0) << first.err;
-    EXPECT_TRUE(holds(first.out, "instructions:u@count")) << first.out;
-    build("10300");
-    const Finished slower = bench({"-o", "new", "--baseline", "old"});
-    EXPECT_EQ(slower.code(), 1) << slower.out << slower.err;
-    EXPECT_TRUE(std::regex_search(slower.out, std::regex(R"(@count .* \+[23]\.[0-9]+ % +1% +failed)"))) << slower.out;
-    EXPECT_TRUE(std::regex_search(slower.out, std::regex("@other .* 0 +1% +passed"))) << slower.out;
-  }
-}
-
-TEST_F(BenchFunctions, has_a_row_if_each_gate_is_of_a_function) {
-  build("10");
-  write("repeats = 1\n");
-  const Finished counted = bench();
-  EXPECT_TRUE(std::regex_search(counted.out, std::regex("threads +instructions:u +- +[0-9,]+ +counted")))
-      << counted.out;
-}
-
-TEST_F(BenchFunctions, reports_why_a_program_fails) {
-  std::ofstream(folder_ / "tally-bench.toml")
-      << "[[benchmark]]\nname = \"needs\"\ncommand = [\"sh\", \"-c\", \"echo no word; exit 4\"]\n"
-         "environment = \"fixed\"\n"
-         "[[benchmark]]\nname = \"missing\"\ncommand = [\"./missing\"]\n"
-         "[[benchmark]]\nname = \"model\"\ncommand = [\"true\"]\nevents = [\"cycles\"]\nmodel = \"./missing\"\n";
-  const std::string out = bench().out;
-  EXPECT_TRUE(std::regex_search(
-      out,
-      std::regex("needs: failed: exit code 4; its last line: no word; its environment\\s+is\\s+fixed: environment")))
-      << out;
-  EXPECT_TRUE(holds(out, "missing: failed: exit code 127; cannot run './missing'")) << out;
-  EXPECT_TRUE(holds(out, "model: failed: exit code 2; the machine model: cannot read './missing'")) << out;
+// A test that seeds its work with the process ID: two runs that agree may do so by chance.
+TEST_F(FrameworkBench, lets_two_runs_of_pytest_pass_and_not_fail) {
+  if (Running({"/usr/bin/python3", "-c", "import pytest"}).finish().code() != 0)
+    GTEST_SKIP() << "pytest is not installed (package python3-pytest)";
+  ASSERT_EQ(setenv("PYTHONPATH", TALLY_SOURCE "/python", 1), 0);
+  ASSERT_EQ(setenv("TALLY_LIBRARY", TALLY_LIBRARY, 1), 0);
+  ASSERT_EQ(setenv("PYTHONDONTWRITEBYTECODE", "1", 1), 0);
+  write_suite("pytest", R"("/usr/bin/python3", "-m", "pytest", "test_seed.py")");
+  // The digits of `seeds` stand for what process IDs would decide in one run after the other.
+  const auto count = [&](const std::string& seeds, const Words& more) {
+    std::ofstream(folder_ / "seeds") << seeds;
+    return bench(more);
+  };
+  std::ofstream(folder_ / "conftest.py") << "import os\nos.getpid()\nwith open('seeds') as file:\n"
+                                            "    seeds = file.read()\n\n\ndef pytest_runtest_setup():\n"
+                                            "    with open('seeds', 'w') as file:\n        file.write(seeds[1:])\n";
+  std::ofstream(folder_ / "test_seed.py") << "import conftest\n\n\ndef test_seed():\n"
+                                             "    for _ in range(10000 + 3000 * int(conftest.seeds[:1] or 0)):\n"
+                                             "        pass\n";
+  const std::string result = "loops.test_seed.py::test_seed.json";
+  ASSERT_EQ(count("00000", {"-o", "old"}).code(), 0);
+  EXPECT_TRUE(holds(text("old/" + result), "\"runs_asked\": 2")) << text("old/" + result);
+  const auto compared = [&](const std::string& seeds) { return count(seeds, {"-o", "new", "--baseline", "old"}); };
+  const Finished same = compared("00000");
+  EXPECT_EQ(same.code(), 0) << same.out << same.err;
+  EXPECT_TRUE(holds(text("new/" + result), "\"runs_asked\": 2"));
+  const Finished chance = compared("11010");
+  EXPECT_EQ(chance.code(), 3) << chance.out << chance.err;
+  EXPECT_TRUE(holds(chance.out, "runs on each side would decide")) << chance.out;
+  EXPECT_TRUE(holds(text("new/" + result), "\"runs_asked\": 5"));
+  const Finished slower = compared("12121");
+  EXPECT_EQ(slower.code(), 1) << "two runs that agreed decide against five: " << slower.out << slower.err;
+  const Finished all = compared("11111");
+  EXPECT_EQ(all.code(), 1) << all.out << all.err;
+  EXPECT_TRUE(holds(text("new/" + result), "\"runs_asked\": 5"));
 }
 
 }  // namespace

@@ -35,19 +35,19 @@ bool has(RequiredExtension needs) {
   return false;
 }
 
-struct Case {
+struct Instruction {
   const char* name;
   RequiredExtension needs;
   std::int64_t loads, load_misses, stores, store_misses, lines;  ///< in each round
   std::int64_t once = 0;                                         ///< load misses, and lines, in the first round
 };
 
-std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
+std::ostream& operator<<(std::ostream& out, const Instruction& one) { return out << one.name; }
 
-class Scattered : public testing::TestWithParam<Case> {};
+class Scattered : public testing::TestWithParam<Instruction> {};
 
 TEST_P(Scattered, accesses_miss_what_can_be_counted_by_hand) {
-  const Case& one = GetParam();
+  const Instruction& one = GetParam();
   if (!has(one.needs)) GTEST_SKIP() << "this processor has no " << one.name;
   for (const Words& way : {Words{}, Words{"--models-by", "each"}, Words{"--models-by", "both"}}) {
     SCOPED_TRACE(way.empty() ? "looks" : way.back());
@@ -77,20 +77,20 @@ TEST_P(Scattered, accesses_miss_what_can_be_counted_by_hand) {
 }
 
 INSTANTIATE_TEST_SUITE_P(cli, Scattered,
-                         testing::Values(Case{"gather", RequiredExtension::avx2, 7, 7, 0, 0, 7},
-                                         Case{"gather_k", RequiredExtension::avx512, 4, 4, 0, 0, 4},
-                                         Case{"scatter", RequiredExtension::avx512, 0, 0, 2, 2, 2},
-                                         Case{"enter", RequiredExtension::nothing, 3, 1, 5, 1, 2},
-                                         Case{"xlat", RequiredExtension::nothing, 1, 0, 0, 0, 0, 1},
-                                         Case{"bits", RequiredExtension::nothing, 1, 1, 1, 0, 1},
-                                         Case{"maskmov", RequiredExtension::nothing, 1, 1, 1, 1, 2},
-                                         Case{"vmaskmov", RequiredExtension::avx2, 2, 2, 0, 0, 2},
-                                         Case{"mask_k", RequiredExtension::avx512bw, 2, 2, 0, 0, 2},
-                                         Case{"xsave", RequiredExtension::avx2, 0, 0, 1, 2, 8},
-                                         Case{"xsavec", RequiredExtension::xsavec, 0, 0, 1, 3, 7},
-                                         Case{"xsavec_zeros", RequiredExtension::xsavec, 1, 0, 1, 3, 7, 1},
-                                         Case{"xrstor", RequiredExtension::avx2, 1, 2, 0, 0, 2},
-                                         Case{"clzero", RequiredExtension::clzero, 1, 0, 1, 1, 1}),
+                         testing::Values(Instruction{"gather", RequiredExtension::avx2, 7, 7, 0, 0, 7},
+                                         Instruction{"gather_k", RequiredExtension::avx512, 4, 4, 0, 0, 4},
+                                         Instruction{"scatter", RequiredExtension::avx512, 0, 0, 2, 2, 2},
+                                         Instruction{"enter", RequiredExtension::nothing, 3, 1, 5, 1, 2},
+                                         Instruction{"xlat", RequiredExtension::nothing, 1, 0, 0, 0, 0, 1},
+                                         Instruction{"bits", RequiredExtension::nothing, 1, 1, 1, 0, 1},
+                                         Instruction{"maskmov", RequiredExtension::nothing, 1, 1, 1, 1, 2},
+                                         Instruction{"vmaskmov", RequiredExtension::avx2, 2, 2, 0, 0, 2},
+                                         Instruction{"mask_k", RequiredExtension::avx512bw, 2, 2, 0, 0, 2},
+                                         Instruction{"xsave", RequiredExtension::avx2, 0, 0, 1, 2, 8},
+                                         Instruction{"xsavec", RequiredExtension::xsavec, 0, 0, 1, 3, 7},
+                                         Instruction{"xsavec_zeros", RequiredExtension::xsavec, 1, 0, 1, 3, 7, 1},
+                                         Instruction{"xrstor", RequiredExtension::avx2, 1, 2, 0, 0, 2},
+                                         Instruction{"clzero", RequiredExtension::clzero, 1, 0, 1, 1, 1}),
                          [](const auto& one) { return std::string(one.param.name); });
 
 TEST(Scattered, accesses_that_no_model_saw_are_reported) {

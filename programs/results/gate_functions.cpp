@@ -17,28 +17,28 @@ bool is_ambiguous(const std::string& file, const std::string& name) {
   const auto bytes = linux::FileBytes::of(file);
   const auto elf = bytes ? symbol::read_elf(bytes->bytes()) : fail(bytes.error());
   if (!elf) return false;
-  auto found = symbol::find(*elf, name);
-  if (found.empty()) found = windows::function_finder()(file, name);
-  return symbol::ambiguity(found, name, file).has_value();
+  auto matches = symbol::find(*elf, name);
+  if (matches.empty()) matches = windows::function_finder()(file, name);
+  return symbol::ambiguity(matches, name, file).has_value();
 }
 
 }  // namespace
 
 std::vector<std::string> function_options(const std::vector<output::Gate>& gates, const result::Profile& profile) {
   std::vector<std::string> options;
-  for (const output::Gate& gate : gates) {
+  for (const output::Gate& limit : gates) {
     std::vector<std::string> names;
     bool has_one_name = true, can_count = true;
     for (const result::ProfileFunction& function : profile.functions) {
-      if (function.address == 0 || function.entered == 0 || !output::is_called(function.name, gate.function)) continue;
+      if (function.address == 0 || function.entered == 0 || !output::is_called(function.name, limit.function)) continue;
       const std::string& file = profile.objects[function.object].name;
       std::string name(clone_name(function.name).function);
-      has_one_name = has_one_name && !is_ambiguous(file, gate.function);
+      has_one_name = has_one_name && !is_ambiguous(file, limit.function);
       can_count = can_count && !is_ambiguous(file, name);
       if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
     }
     if (!names.empty() && has_one_name)
-      names = {gate.function};
+      names = {limit.function};
     else if (!can_count)
       names.clear();
     for (const std::string& name : names)

@@ -12,7 +12,7 @@ class Criterion : public Framework {
  public:
   Criterion() {
     name = "criterion";
-    own_processes = 1;      // gnuplot --version
+    own_processes = 1;        // gnuplot --version
     own_sources = {{"pid"}};  // Rust's run-time library
   }
   std::vector<std::string> list_arguments() const override { return {"--bench", "--list"}; }

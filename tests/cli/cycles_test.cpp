@@ -218,8 +218,9 @@ TEST(Cycles, of_code_that_was_unmapped_or_changed_are_its_own) {
     return event_of(result, "cycles:u")["value"].get<double>();
   };
   const double without = cycles("nothing");
-  for (const char* how : {"unmap", "move", "replace", "empty", "protect", "rewrite"})
+  for (const char* how : {"unmap", "move", "replace", "move_onto", "attach", "detach", "empty", "protect", "rewrite"})
     EXPECT_NEAR(cycles(how) - without, 1'000'000, 50'000) << how;
+  EXPECT_NEAR(cycles("line") - without, 3'000'000, 50'000);
 }
 
 TEST(Cycles, of_a_program_that_was_killed_say_so) {

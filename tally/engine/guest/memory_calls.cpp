@@ -188,13 +188,14 @@ s64 call_and_note(Thread* t) {
   const MappingCall* call = mapping_calls;
   while (call->number != number) call++;
   const u64 n = call->after == After::detached ? attached_bytes(a) : t->gpr[rsi];
-  const ScopedChange change(call->after == After::mapped || call->after == After::attached ? 0 : a, n,
-                            addresses_wanted(t));
+  const AddressRange named = addresses_wanted(t);
+  const ScopedChange change(call->after == After::mapped || call->after == After::attached ? 0 : a, n, named);
   // From here until the change is noted, no thread protects a page there.
   __atomic_store_n(&t->in_call, 1, __ATOMIC_SEQ_CST);
   if (call->before == Before::lift) unwatch_range(a, n);
-  if (call->before == Before::lift || (call->after == After::mapped && (t->gpr[r10] & MAP_FIXED) != 0))
-    begin_replacing(a, n);
+  if (call->before == Before::lift || call->after == After::detached) begin_replacing(a, n);
+  if (call->before == Before::nothing || call->after == After::moved)
+    begin_replacing(named.start, named.end - named.start);
   if (call->before == Before::suspend) begin_protecting(a, n);
   const s64 r = call_with_placement(t);
   if (call->after == After::is_protected && r == -ENOMEM) note_protection(a, n, -1);  // a part has changed

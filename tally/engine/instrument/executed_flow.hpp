@@ -252,12 +252,23 @@ class ExecutedFlow final : public models::CoreSource {
     }
   }
 
-  u64 address_of(const Trace& t, u64 pc) const { return past_.address(pc, static_cast<u32>(&t - tables.traces.data)); }
+  static bool is_dropped(const Trace& t) { return t.dead && t.suspended == 0; }
+  u64 address_before(const Trace& t, u64 pc) const {
+    return past_.address(pc, static_cast<u32>(&t - tables.traces.data));
+  }
+  u64 address_of(const Trace& t, u64 pc) const { return is_dropped(t) ? address_before(t, pc) : pc; }
   u64 pc_of(const Trace& t, const InstructionMapping& p) const {
     return address_of(t, t.pc + static_cast<u64>(static_cast<s64>(p.pc)));
   }
   Step* step_of(const Trace& t, u64 pc) const { return steps_.find(address_of(t, pc)); }
-  Step* target_of(const Step& step) const { return steps_.find(past_.target(step.target())); }
+  /// Returns the instruction that followed a step of this trace at `pc`, which counts from the address of the step: of
+  /// the code that was there when the trace was made, or that is there now.
+  Step* follower(const Trace& t, const Step& step, u64 pc) const {
+    pc = translate::program_address(pc);
+    const u64 before = address_before(t, pc);
+    Step *const now = steps_.find_after(&step, pc), *const then = before == pc ? now : steps_.find(before);
+    return then != nullptr && (now == nullptr || is_dropped(t) || then->executions > now->executions) ? then : now;
+  }
 
   void read_steps(const Trace& t) {
     const History history(counter(), t);
@@ -296,7 +307,9 @@ class ExecutedFlow final : public models::CoreSource {
     Step *last = nullptr, *before = nullptr;
     History(counter(), t).places([&](const InstructionMapping& p, u64 reached, u64 taken, u64 passed) {
       const bool is_end = p.kind == Kind::end;
-      Step* const here = reached == 0 ? nullptr : steps_.find_after(before, pc_of(t, p));
+      Step* const here = reached == 0                   ? nullptr
+                         : is_end && before != nullptr ? follower(t, *before, pc_of(t, p))
+                                                       : steps_.find_after(before, pc_of(t, p));
       before = here;
       if (last != nullptr && here != nullptr) {
         if (last->leads_by_pointer)
@@ -308,8 +321,8 @@ class ExecutedFlow final : public models::CoreSource {
       }
       last = is_end || is_branch(p.kind) ? nullptr : here;
       if (here == nullptr || !is_branch(p.kind)) return;
-      if (Step* const there = target_of(*here); there != nullptr) add_edge(*here, *there, taken);
-      if (Step* const there = steps_.after(*here); there != nullptr) add_edge(*here, *there, passed);
+      if (Step* const there = follower(t, *here, here->target()); there != nullptr) add_edge(*here, *there, taken);
+      if (Step* const there = follower(t, *here, here->next()); there != nullptr) add_edge(*here, *there, passed);
     });
   }
 
@@ -461,7 +474,7 @@ class ExecutedFlow final : public models::CoreSource {
       const Step& last = last_of(i);
       for (const bool taken : {false, true}) {
         const u64 count = is_branch(last.kind) ? missed_.branches.of(models::outcome_of(last.pc, taken)) : 0;
-        const Step* const there = count == 0 ? nullptr : taken ? target_of(last) : steps_.after(last);
+        const Step* const there = count == 0 ? nullptr : steps_.find(past_.target(taken ? last.target() : last.next()));
         if (there != nullptr && there->executions != 0) add(i, there->block, count);
       }
     }

@@ -209,6 +209,7 @@ class Loader {
 /// Records that the program ran: only a later process of it makes a bundle. `collects`: this process does, but may be
 /// killed before.
 void note_program(Module& m, bool collects) {
+  m.collects |= collects;
   channel::Bundle* const note = begin_bundle(m.key, nullptr, 0, collects ? channel::record_unit : 0);
   if (note == nullptr) return;
   end_bundle(*note);
@@ -298,7 +299,7 @@ Keep keep_of(u64 pc) {
   if (m->found == nullptr) return has_templates(pc) ? Keep::now : Keep::later;
   // A process that makes no bundle would store nothing.
   if (is_kept || (!m->collects && was_collected(*m->found))) return Keep::now;
-  if (!m->collects) note_program(*m, m->collects = true);
+  if (!m->collects) note_program(*m, true);
   return Keep::in_bundle;
 }
 

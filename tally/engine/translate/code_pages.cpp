@@ -169,7 +169,7 @@ void resume_page(CodePage& p, u32 trace) {
   p.is_suspended = false;
   const u64 changed = is_guarded_code(p.page * page_bytes) ? changed_lines(p) : every_line;
   begin_change();
-  keep_past_code(p.page, drop_lines(p, changed) & changed, p.copy, trace);
+  keep_past_code(p.page, drop_lines(p, changed), p.copy, trace);
   filter_nodes(p, [](const PageNode&, Trace& t) {
     resume(t);
     return true;
@@ -270,7 +270,7 @@ void suspend_code(u64 a, u64 n) {
 }
 
 void keep_code(u64 a, u64 n) {
-  if (cache_is_damaged()) return;
+  if (cache_is_damaged() || !keeps_past_code()) return;
   begin_change();
   each_code_page(a, n, [](CodePage& p) {
     const u64 bytes = p.is_suspended ? p.copy : p.page * page_bytes;

@@ -213,6 +213,29 @@ TEST_F(CodePages, keep_the_bytes_of_changed_lines_for_cycles) {
   EXPECT_EQ(past.address(code_ + 64, same), code_ + 64);
 }
 
+TEST_F(CodePages, keep_all_bytes_of_a_trace_of_which_one_line_changes) {
+  const u32 spanning = add(0, 128);
+  suspend_all();
+  write(0);
+  resume_all();
+  PastCode past;
+  EXPECT_TRUE(past.init());
+  EXPECT_TRUE(is_past(past.address(code_, spanning)));
+  EXPECT_EQ(past.address(code_ + 64, spanning), past.address(code_, spanning) + 64);
+}
+
+TEST_F(CodePages, that_have_no_room_for_their_bytes_say_so) {
+  code_pages_reset();
+  const u32 trace = add(0, 10);
+  for (int i = 0; i < 8192; i++) keep_code(code_, page_bytes);
+  EXPECT_TRUE(PastCode().init());
+  EXPECT_EQ(byte_of(trace, 0), 0);
+  keep_code(code_, page_bytes);
+  EXPECT_FALSE(PastCode().init());
+  code_pages_reset();
+  EXPECT_TRUE(PastCode().init());
+}
+
 TEST_F(CodePages, that_are_compared_keep_their_bytes_for_cycles) {
   const u32 before = add(0, 10);
   const u8 bytes[10] = {7};

@@ -17,6 +17,7 @@ struct PastPage {
 constexpr u32 page_limit = 8192, change_limit = 0x7fff;
 Growing<PastPage> pages;
 u32 changes;
+bool is_incomplete;  // not all pages had room
 
 /// Returns the index of the first page of a change.
 u32 first_page(u64 change) {
@@ -37,6 +38,7 @@ void past_code_reset() {
   if (changes == 0) return;
   pages.reset(0);
   changes = 0;
+  is_incomplete = false;
 }
 
 bool keeps_past_code() { return (settings().models.on & channel::model_core) != 0; }
@@ -49,8 +51,9 @@ void begin_change() {
 }
 
 void keep_past_code(u64 page, u64 lines, u64 bytes, u32 trace) {
-  if (!keeps_past_code() || lines == 0 || changes == change_limit) return;
-  if ((pages.limit == 0 && !pages.try_init_in_steps(page_limit)) || pages.full()) return;
+  if (!keeps_past_code() || lines == 0) return;
+  is_incomplete |= changes == change_limit || (pages.limit == 0 && !pages.try_init_in_steps(page_limit)) || pages.full();
+  if (is_incomplete) return;
   PastPage& kept = pages[pages.size];
   if (copy_code(kept.bytes, bytes, page_bytes) != 0) return;
   kept.number = page;
@@ -87,6 +90,7 @@ u32 mapping_of(u64 address) {
 }
 
 bool PastCode::init() {
+  if (is_incomplete) return false;
   size_ = pages.size;
   if (size_ == 0) return true;
   if (!order_.init(size_)) return false;

@@ -33,7 +33,7 @@ u32 mapping_of(u64 address);
 /// Finds the code of traces.
 class PastCode {
  public:
-  /// False without memory.
+  /// False without memory, or if there was no room for all past code.
   bool init();
   /// Returns the address of the code that was at `pc` when this trace was made.
   u64 address(u64 pc, u32 trace) const;

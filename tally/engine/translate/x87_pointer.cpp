@@ -20,7 +20,7 @@ bool stores_x87_pointer(const Instruction& in) {
 namespace {
 
 /// The address of the instruction with this copy; 0 if the copy has been removed.
-u64 program_address(u64 copy) {
+u64 instruction_address(u64 copy) {
   CacheLocation at;
   return locate(copy, at) ? at.trace->pc + static_cast<u64>(static_cast<s64>(at.place->pc)) : 0;
 }
@@ -31,7 +31,7 @@ bool show_program_x87(u8* area) {
   u64 address;
   __builtin_memcpy(&address, area + fxsave_pointer_at, sizeof address);
   if (!in_generated_code(address)) return false;
-  address = program_address(address);
+  address = instruction_address(address);
   __builtin_memcpy(area + fxsave_pointer_at, &address, sizeof address);
   return true;
 }
@@ -55,7 +55,7 @@ void show_program_x87() {
   while (address == 0 && environment.pointer != 0) {
     const u64 copy = arena_address(environment.pointer, next);
     if (copy == 0) break;
-    address = program_address(copy);
+    address = instruction_address(copy);
   }
   if (address != 0) environment.pointer = static_cast<u32>(address);
   asm volatile("fldenv %0" ::"m"(environment));  // fnstenv has masked the exceptions

@@ -61,7 +61,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < rounds; i++) {
     if (detaches)
       attach(0);
-    else if (i == 0 || unmaps || moves || replaces) map(replaces ? MAP_FIXED : 0);
+    else if (i == 0 || unmaps || moves || replaces)
+      map(replaces ? MAP_FIXED : 0);
     if (moves_onto) move_onto();
     if (attaches) attach(SHM_REMAP);
     if (protects) mprotect(address, 4096, writable);

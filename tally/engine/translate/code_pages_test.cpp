@@ -69,6 +69,7 @@ class CodePages : public testing::Test {
     guarded = can_be_suspended = true;
     wanted_settings.models.on = channel::model_core;
     code_pages_init();
+    code_pages_reset();
     tables.traces.init(100);
     tables.traces.size = 1;
     code_ = try_reserve(2 * page_bytes, PROT_READ | PROT_WRITE);
@@ -186,7 +187,6 @@ TEST_F(CodePages, are_resumed_before_a_trace_is_added) {
 }
 
 TEST_F(CodePages, that_are_replaced_keep_their_bytes_for_cycles) {
-  code_pages_reset();
   const u32 first = add(0, 10);
   for (const bool is_suspended : {false, true}) {
     if (is_suspended) suspend_all();
@@ -225,7 +225,6 @@ TEST_F(CodePages, keep_all_bytes_of_a_trace_of_which_one_line_changes) {
 }
 
 TEST_F(CodePages, that_have_no_room_for_their_bytes_say_so) {
-  code_pages_reset();
   const u32 trace = add(0, 10);
   for (int i = 0; i < 8192; i++) keep_code(code_, page_bytes);
   EXPECT_TRUE(PastCode().init());

@@ -52,8 +52,10 @@ void begin_change() {
 
 void keep_past_code(u64 page, u64 lines, u64 bytes, u32 trace) {
   if (!keeps_past_code() || lines == 0) return;
-  is_incomplete |= changes == change_limit || (pages.limit == 0 && !pages.try_init_in_steps(page_limit)) || pages.full();
-  if (is_incomplete) return;
+  if (changes == change_limit || (pages.limit == 0 && !pages.try_init_in_steps(page_limit)) || pages.full()) {
+    is_incomplete = true;
+    return;
+  }
   PastPage& kept = pages[pages.size];
   if (copy_code(kept.bytes, bytes, page_bytes) != 0) return;
   kept.number = page;

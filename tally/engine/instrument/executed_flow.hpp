@@ -307,7 +307,7 @@ class ExecutedFlow final : public models::CoreSource {
     Step *last = nullptr, *before = nullptr;
     History(counter(), t).places([&](const InstructionMapping& p, u64 reached, u64 taken, u64 passed) {
       const bool is_end = p.kind == Kind::end;
-      Step* const here = reached == 0                   ? nullptr
+      Step* const here = reached == 0                  ? nullptr
                          : is_end && before != nullptr ? follower(t, *before, pc_of(t, p))
                                                        : steps_.find_after(before, pc_of(t, p));
       before = here;

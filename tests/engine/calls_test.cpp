@@ -98,6 +98,8 @@ TEST_P(CallTest, works_as_natively) {
 }
 
 constexpr const char* confined = "it restricted its system calls (seccomp): it continued natively";
+constexpr const char* used =
+    "it mapped, unmapped, changed or probed addresses that the engine uses: it continued natively";
 INSTANTIATE_TEST_SUITE_P(
     engine, CallTest,
     testing::Values(Call{"seccomp_probes"}, Call{"refused_filters"}, Call{"filters", confined},
@@ -111,7 +113,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Call{"ends_by_old_call", "it made 32-bit system calls, which the engine does not track", 5},
                     Call{"forks_by_old_call",
                          "it started programs or handled signals by 32-bit system calls: it continued natively"},
-                    Call{"engine_addresses", "it mapped addresses that the engine uses: it continued natively"}),
+                    Call{"engine_addresses", used}, Call{"moved_engine", used}, Call{"moved_to_engine", used},
+                    Call{"advised_engine", used}, Call{"advised_list"}, Call{"probed_engine", used},
+                    Call{"locked_engine", used}, Call{"engine_with_threads", "the call failed if several threads ran"}),
     [](const auto& one) { return std::string(one.param.name); });
 
 TEST(Parents, of_orphans_are_those_of_a_native_run) {

@@ -52,7 +52,14 @@ AddressRange addresses_wanted(const Thread* t) {
       return g[rdi] != 0 || (g[r10] & fixed_flags) ? page_range(g[rdi], g[rsi]) : AddressRange{};
     case SYS_munmap:
     case SYS_mprotect:
-    case SYS_pkey_mprotect: return page_range(g[rdi], g[rsi]);
+    case SYS_pkey_mprotect:
+    case SYS_remap_file_pages:
+    case SYS_mincore:
+    case SYS_msync:
+    case SYS_mlock:
+    case SYS_mlock2:
+    case SYS_munlock:
+    case 462 /* mseal */: return page_range(g[rdi], g[rsi]);
     case SYS_mremap: return of_mremap(g);
     case SYS_shmat: return of_shmat(g);
     case SYS_brk: return of_brk(g[rdi]);
@@ -94,14 +101,48 @@ bool mappings_are_used_up() {
   return limit != 0 && n + least_free > limit;
 }
 
-bool collides_with_own(Thread* t, const AddressRange& s) {
-  const u64 number = t->gpr[rax];
-  const bool is_hint = number == SYS_mmap && !(t->gpr[r10] & fixed_flags);
-  const bool may_grow = number == SYS_brk || (number == SYS_mremap && !(t->gpr[r10] & MREMAP_FIXED));
-  if (is_hint || may_grow || s.is_empty() || !s.meets(records_at, own_space_end() - records_at)) return false;
+void free_arenas(Thread* t, const AddressRange& s) {
+  bool meets_arena;
+  {
+    Guard guard(cache_lock);
+    meets_arena = overlaps_arena(s);
+  }
+  if (meets_arena) free_addresses(t, s);
+}
+
+bool meets_own_memory(const AddressRange& s) {
+  return !s.is_empty() && s.meets(records_at, own_space_end() - records_at);
+}
+
+bool names_own_memory(const Thread* t) {
+  const u64 start = t->gpr[rdi], end = start + t->gpr[rsi];
+  const auto is_in = [&](u64 a, u64 bytes) { return start >= a && start < a + bytes && end >= start && end <= a + bytes; };
+  return is_in(records_at, channel::records_bytes) || is_in(image_base, image_header().bytes);
+}
+
+s64 run_for_unmapped(Thread* t) {
+  u64* const g = t->gpr;
+  const u64 a = g[rdi], n = g[rsi];
+  g[rdi] = page_bytes + a % page_bytes;
+  if (n > page_bytes && g[rax] != SYS_mremap) g[rsi] = page_bytes;
+  const s64 r = run(t);
+  g[rdi] = a;
+  g[rsi] = n;
+  return r;
+}
+
+s64 refuse_own_addresses(Thread* t, const AddressRange& s) {
+  const u64* g = t->gpr;
+  const u64 number = g[rax];
+  const bool is_hint = number == SYS_mmap && !(g[r10] & fixed_flags);
+  const bool may_grow = number == SYS_brk || (number == SYS_mremap && !(g[r10] & MREMAP_FIXED));
+  // Of 0 bytes, mremap makes a second mapping of shared memory.
+  const AddressRange old = number == SYS_mremap ? page_range(g[rdi], g[rsi] != 0 ? g[rsi] : 1) : AddressRange{};
+  free_arenas(t, old);
+  if (!meets_own_memory(old) && (is_hint || may_grow || !meets_own_memory(s))) return 0;
   if (is_last(t)) continue_natively(t, channel::partial_own_addresses);
   mark_partial(t, channel::partial_own_addresses);
-  return true;
+  return meets_own_memory(old) ? -EFAULT : -ENOMEM;
 }
 
 }  // namespace tally::engine::guest

@@ -5,8 +5,8 @@
 
 namespace tally::engine::guest {
 
-/// Returns the addresses that the thread's next system call maps, unmaps or protects, as far as they are known in
-/// advance: those in its arguments, and those that the break grows over. Empty if there are none.
+/// Returns the addresses that the thread's next system call maps, unmaps, protects, probes or locks, as far as they are
+/// known in advance: those in its arguments, and those that the break grows over. Empty if there are none.
 AddressRange addresses_wanted(const Thread* t);
 
 /// Whether no arena is at these addresses. If so, none is placed there until done_with_addresses(). Returns false if an
@@ -18,9 +18,20 @@ void done_with_addresses();
 /// not possible: the program then continues natively from its system call.
 void free_addresses(Thread* t, const AddressRange& s);
 
-/// Whether the engine has memory at these addresses that cannot move. If this is the only running thread, the program
-/// continues natively from its system call; otherwise the function returns true and the call must be refused.
-bool collides_with_own(Thread* t, const AddressRange& s);
+/// The same if an arena is there.
+void free_arenas(Thread* t, const AddressRange& s);
+
+/// Whether the range is, in part, where the engine has memory that cannot move.
+bool meets_own_memory(const AddressRange& s);
+/// Whether the first two arguments are an address range that is the engine's and unmapped natively.
+bool names_own_memory(const Thread* t);
+/// Makes the call for the second page of the address space instead, which is unmapped, too (vm.mmap_min_addr).
+s64 run_for_unmapped(Thread* t);
+
+/// Returns 0 if the engine has no memory at these addresses, nor at those that mremap moves, that cannot move.
+/// Otherwise, if this is the only running thread, the program continues natively from its system call. With several,
+/// returns the error of the call, which must not be made.
+s64 refuse_own_addresses(Thread* t, const AddressRange& s);
 
 /// Whether the process has as many mappings as the kernel allows, including the engine's.
 bool mappings_are_used_up();

@@ -242,7 +242,7 @@ namespace {
 template <class Call>
 s64 with_addresses(Thread* t, Call&& call) {
   const AddressRange wanted = addresses_wanted(t);
-  if (collides_with_own(t, wanted)) return -ENOMEM;
+  if (const s64 refused = refuse_own_addresses(t, wanted); refused != 0) return refused;
   lock_mappings_outside(t);
   while (!are_free(wanted)) {
     unlock_mappings();
@@ -304,19 +304,35 @@ void lock_mappings(Thread* t) {
 void unlock_mappings() { mappings_lock.release(); }
 void release_mappings_for_dead(u32 holder) { mappings_lock.release_for_dead(holder); }
 
+s64 emulate_on_range(Thread* t) {
+  if (names_own_memory(t)) return run_for_unmapped(t);
+  const s64 refused = refuse_own_addresses(t, addresses_wanted(t));
+  return refused != 0 ? refused : run(t);
+}
+
 s64 emulate_madvise(Thread* t) {
   const u64* g = t->gpr;
-  if (g[rax] == SYS_madvise && effect_of(g[rdx]) == Advice::drops) begin_replacing(g[rdi], g[rsi]);
+  const bool is_list = g[rax] == sys_process_madvise;
+  if (!is_list && names_own_memory(t)) return run_for_unmapped(t);
+  const u64 advice = is_list ? g[r10] : g[rdx], count = is_list ? g[rdx] : 1;
+  u64 range[2] = {g[rdi], g[rsi]};  // struct iovec
+  const auto read = [&](u64 i) { return !is_list || get(range, g[rsi] + i * sizeof range, sizeof range) == 0; };
+  const bool matters = effect_of(advice) != Advice::nothing;
+  for (u64 i = 0; (matters || !is_list) && i < count && read(i); i++) {
+    const AddressRange pages{page_down(range[0]), page_up(range[0] + range[1])};
+    if (is_list && meets_own_memory(pages)) {
+      if (i > 0) mark_partial(t, channel::partial_own_addresses);  // natively the ranges before take effect
+      return -ENOMEM;
+    }
+    if (const s64 refused = refuse_own_addresses(t, pages); refused != 0) return refused;
+    if (matters) free_arenas(t, pages);
+    if (!is_list && effect_of(advice) == Advice::drops) begin_replacing(range[0], range[1]);
+  }
   const s64 r = run(t);
   note_changed_mappings();
   // After ENOMEM the advice was applied to the mapped parts.
-  const bool done = !failed(r) || r == -ENOMEM;
-  if (done && g[rax] == SYS_madvise) note_advice(g[rdi], g[rsi], g[rdx]);
-  if (done && g[rax] == sys_process_madvise && effect_of(g[r10]) != Advice::nothing) {
-    u64 range[2];  // struct iovec
-    for (u64 i = 0; i < g[rdx] && get(range, g[rsi] + i * sizeof range, sizeof range) == 0; i++)
-      note_advice(range[0], range[1], g[r10]);
-  }
+  if (matters && (!failed(r) || r == -ENOMEM))
+    for (u64 i = 0; i < count && read(i); i++) note_advice(range[0], range[1], advice);
   if (pointers_changed()) bring_all_out_once(t);
   return r;
 }

@@ -8,6 +8,8 @@ namespace tally::engine::guest {
 s64 emulate_mapping(Thread* t);
 /// brk.
 s64 emulate_break(Thread* t);
+/// mincore, msync, mlock, mlock2, munlock.
+s64 emulate_on_range(Thread* t);
 /// madvise and process_madvise.
 s64 emulate_madvise(Thread* t);
 /// userfaultfd: pages of code may be absent from now on.

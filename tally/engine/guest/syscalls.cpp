@@ -1,5 +1,4 @@
-// The program's system calls. Most pass to the kernel unchanged; the handlers here are for those that affect the
-// engine.
+// The program's system calls. The handlers here are for those that affect the engine; most others pass to the kernel.
 #include "tally/engine/guest/syscalls.hpp"
 
 #include <fcntl.h>
@@ -16,6 +15,7 @@
 #include "tally/engine/guest/descriptors.hpp"
 #include "tally/engine/guest/engine_requests.hpp"
 #include "tally/engine/guest/fixed_random.hpp"
+#include "tally/engine/guest/giving_way.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
@@ -62,10 +62,9 @@ s64 make_unknown(Thread* t) {
 }
 
 s64 call(Thread* t, u32 number) {
-  constexpr s64 bad_descriptor = -EBADF;
   if (number >= system_call_limit) return make_unknown(t);
   const SystemCall& known = system_call_of(number);
-  if (known.descriptors != Descriptors::none && names_own_descriptor(t, known.descriptors)) return bad_descriptor;
+  if (known.descriptors != Descriptors::none && names_own_descriptor(t, known.descriptors)) return -EBADF;
   switch (known.verdict) {
     case Verdict::passes: return run(t);
     case Verdict::looked_at:
@@ -175,7 +174,7 @@ s64 map(Thread* t) {
 s64 change_mapping(Thread* t) {
   const u64 number = t->gpr[rax], at = t->gpr[rdi], end = at + t->gpr[rsi];
   if (const s64 refused = pmu_memory_refuses(number, at, end - at, t->gpr[rdx]); refused != 0) return refused;
-  const s64 r = emulate_mapping(t);
+  const s64 r = number != SYS_shmat && names_own_memory(t) ? run_for_unmapped(t) : emulate_mapping(t);
   if (!failed(r) && number == SYS_munmap) pmu_memory_unmapped(at, end - at);
   if (!failed(r) && number == SYS_mremap) pmu_memory_moved(at, static_cast<u64>(r));
   if (!failed(r) && (number == SYS_mprotect || number == SYS_pkey_mprotect))
@@ -183,6 +182,7 @@ s64 change_mapping(Thread* t) {
   return r;
 }
 s64 move_break(Thread* t) { return emulate_break(t); }
+s64 use_range(Thread* t) { return emulate_on_range(t); }
 s64 advise(Thread* t) { return emulate_madvise(t); }
 s64 lock_all(Thread* t) { return emulate_mlockall(t); }
 s64 make_change_seen(Thread* t) { return emulate_membarrier(t); }

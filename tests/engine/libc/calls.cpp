@@ -14,11 +14,15 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include <initializer_list>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -305,6 +309,69 @@ int engine_addresses() {
   return 0;
 }
 
+/// Of its records and its image, and all its tables. All are unmapped natively.
+const std::vector<std::pair<void*, size_t>> engine_ranges = {{reinterpret_cast<void*>(0x7e9000000000), 4096},
+                                                             {reinterpret_cast<void*>(0x7ea000000000), 64 << 10},
+                                                             {reinterpret_cast<void*>(0x7ea100000000), 0x30000000}};
+template <class Call>
+int for_engine_ranges(const char* name, Call&& call) {
+  for (const auto& [at, bytes] : engine_ranges) {
+    // Another process for each: the first call ends counting.
+    const pid_t child = fork();
+    if (child == 0) {
+      say(name, call(at, bytes));
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) return 1;
+  }
+  return 0;
+}
+
+int moved_engine() {
+  return for_engine_ranges("mremap", [](void* at, size_t bytes) {
+    return reinterpret_cast<long>(
+        mremap(at, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, reinterpret_cast<void*>(0x500000000000)));
+  });
+}
+int moved_to_engine() {
+  return for_engine_ranges("mremap", [](void* at, size_t) {
+    void* const old = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return mremap(old, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, at) == at ? 0L : -1L;
+  });
+}
+int advised_engine() {
+  return for_engine_ranges("madvise", [](void* at, size_t bytes) { return madvise(at, bytes, MADV_DONTNEED); });
+}
+int advised_list() {
+  return for_engine_ranges("process_madvise", [](void* at, size_t bytes) {
+    const iovec range{at, bytes};
+    const long self = syscall(SYS_pidfd_open, getpid(), 0);
+    return syscall(SYS_process_madvise, self, &range, 1, MADV_DONTNEED, 0);
+  });
+}
+int probed_engine() {
+  std::vector<unsigned char> present(0x30000000 / 4096);
+  return for_engine_ranges("mincore", [&](void* at, size_t bytes) { return mincore(at, bytes, present.data()); }) +
+         for_engine_ranges("msync", [](void* at, size_t bytes) { return msync(at, bytes, MS_ASYNC); });
+}
+int locked_engine() {
+  return for_engine_ranges("mlock", [](void* at, size_t) { return mlock(at, 4096); }) +
+         for_engine_ranges("munlock", [](void* at, size_t) { return munlock(at, 4096); }) +
+         for_engine_ranges("mprotect", [](void* at, size_t) { return mprotect(at, 4096, PROT_NONE); });
+}
+int engine_with_threads() {
+  std::thread other([] { pause(); });
+  other.detach();
+  for (const auto& [at, bytes] : engine_ranges) {
+    say("madvise", madvise(at, bytes, MADV_DONTNEED));
+    say("mremap", reinterpret_cast<long>(mremap(at, bytes, bytes * 2, MREMAP_MAYMOVE)));
+    say("msync", msync(at, bytes, MS_ASYNC));
+  }
+  return 0;
+}
+
 struct Case {
   const char* name;
   int (*run)();
@@ -328,7 +395,14 @@ const Case cases[] = {{"seccomp_probes", seccomp_probes},
                       {"old_calls_not_made", old_calls_not_made},
                       {"ends_by_old_call", ends_by_old_call},
                       {"forks_by_old_call", forks_by_old_call},
-                      {"engine_addresses", engine_addresses}};
+                      {"engine_addresses", engine_addresses},
+                      {"moved_engine", moved_engine},
+                      {"moved_to_engine", moved_to_engine},
+                      {"advised_engine", advised_engine},
+                      {"advised_list", advised_list},
+                      {"probed_engine", probed_engine},
+                      {"locked_engine", locked_engine},
+                      {"engine_with_threads", engine_with_threads}};
 
 }  // namespace
 

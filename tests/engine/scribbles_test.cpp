@@ -19,6 +19,12 @@ TEST_P(ScribblesTest, no_count_is_exact) {
     // Processes whose records are zeroes look as if they had not started.
     const bool is_native =
         std::string(GetParam()) == "zeroes" && counted.problem.find("ran natively") != std::string::npos;
+    if (std::string(GetParam()) == "counters") {
+      command.words.insert(command.words.begin(), {TALLY, "run", "--strict", "--"});
+      const Outcome strict = run_native(command);
+      EXPECT_EQ(strict.code, 125) << strict.err;
+      EXPECT_NE(strict.err.find("written over"), std::string::npos) << strict.err;
+    }
     EXPECT_TRUE(is_native || counted.problem.find("written over") != std::string::npos) << counted.problem;
   }
 }

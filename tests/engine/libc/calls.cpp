@@ -313,53 +313,46 @@ int engine_addresses() {
 const std::vector<std::pair<void*, size_t>> engine_ranges = {{reinterpret_cast<void*>(0x7e9000000000), 4096},
                                                              {reinterpret_cast<void*>(0x7ea000000000), 64 << 10},
                                                              {reinterpret_cast<void*>(0x7ea100000000), 0x30000000}};
-template <class Call>
-int for_engine_ranges(const char* name, Call&& call) {
+int moved_engine() {
+  void* const to = reinterpret_cast<void*>(0x500000000000);
+  for (const auto& [at, bytes] : engine_ranges)
+    say("mremap", reinterpret_cast<long>(mremap(at, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to)));
+  return 0;
+}
+int moved_to_engine() {
+  void* const old = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const at = engine_ranges[0].first;
+  say("mremap", mremap(old, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, at) == at);
+  return 0;
+}
+int advised_engine() {
+  for (const auto& [at, bytes] : engine_ranges) say("madvise", madvise(at, bytes, MADV_DONTNEED));
+  return 0;
+}
+int advised_list() {
+  const long self = syscall(SYS_pidfd_open, getpid(), 0);
   for (const auto& [at, bytes] : engine_ranges) {
-    // Another process for each: the first call ends counting.
-    const pid_t child = fork();
-    if (child == 0) {
-      say(name, call(at, bytes));
-      _exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (status != 0) return 1;
+    const iovec range{at, bytes};
+    say("process_madvise", syscall(SYS_process_madvise, self, &range, 1, MADV_DONTNEED, 0));
   }
   return 0;
 }
-
-int moved_engine() {
-  return for_engine_ranges("mremap", [](void* at, size_t bytes) {
-    return reinterpret_cast<long>(
-        mremap(at, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, reinterpret_cast<void*>(0x500000000000)));
-  });
-}
-int moved_to_engine() {
-  return for_engine_ranges("mremap", [](void* at, size_t) {
-    void* const old = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return mremap(old, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, at) == at ? 0L : -1L;
-  });
-}
-int advised_engine() {
-  return for_engine_ranges("madvise", [](void* at, size_t bytes) { return madvise(at, bytes, MADV_DONTNEED); });
-}
-int advised_list() {
-  return for_engine_ranges("process_madvise", [](void* at, size_t bytes) {
-    const iovec range{at, bytes};
-    const long self = syscall(SYS_pidfd_open, getpid(), 0);
-    return syscall(SYS_process_madvise, self, &range, 1, MADV_DONTNEED, 0);
-  });
-}
 int probed_engine() {
   std::vector<unsigned char> present(0x30000000 / 4096);
-  return for_engine_ranges("mincore", [&](void* at, size_t bytes) { return mincore(at, bytes, present.data()); }) +
-         for_engine_ranges("msync", [](void* at, size_t bytes) { return msync(at, bytes, MS_ASYNC); });
+  for (const auto& [at, bytes] : engine_ranges) {
+    say("mincore", mincore(at, bytes, present.data()));
+    say("msync", msync(at, bytes, MS_ASYNC));
+  }
+  return 0;
 }
 int locked_engine() {
-  return for_engine_ranges("mlock", [](void* at, size_t) { return mlock(at, 4096); }) +
-         for_engine_ranges("munlock", [](void* at, size_t) { return munlock(at, 4096); }) +
-         for_engine_ranges("mprotect", [](void* at, size_t) { return mprotect(at, 4096, PROT_NONE); });
+  for (const auto& [at, bytes] : engine_ranges) {
+    say("mlock", mlock(at, bytes));
+    say("munlock", munlock(at, bytes));
+    say("mprotect", mprotect(at, bytes, PROT_NONE));
+    if (bytes <= 64 << 10) say("munmap", munmap(at, bytes));
+  }
+  return 0;
 }
 int engine_with_threads() {
   std::thread other([] { pause(); });

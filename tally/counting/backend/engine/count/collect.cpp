@@ -12,6 +12,7 @@
 #include "tally/counting/backend/engine/count/handed_back.hpp"
 #include "tally/counting/backend/engine/count/reasons.hpp"
 #include "tally/counting/backend/engine/effort.hpp"
+#include "tally/counting/backend/engine/failures.hpp"
 #include "tally/counting/backend/engine/regions/marked_regions.hpp"
 #include "tally/counting/backend/engine/regions/part_regions.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
@@ -476,8 +477,14 @@ std::vector<result::ProgramRegions> collect(const Order& order, const Execution&
   outcome.nondeterminism = read_sources(shared, order.conditions);
   for (const std::string& native : execution.native)
     if (execution.failure.find(native) == std::string::npos) outcome.notices.push_back(native);
-  if (!execution.failure.empty()) outcome.notices.push_back(execution.failure);
   outcome.failure = execution.failure;
+  const auto is_in_reason = [&](const std::string& text) { return total.reason.find(text) != std::string::npos; };
+  if (const auto texts = all_contradictions(); outcome.failure.empty() && order.conditions.strict &&
+                                               std::any_of(texts.begin(), texts.end(), is_in_reason)) {
+    outcome.failure = "--strict: " + total.reason;
+    outcome.wait_status = could_not_measure << 8;
+  }
+  if (!outcome.failure.empty()) outcome.notices.push_back(outcome.failure);
   if (const auto reused = shared.records.header().reused; reused != 0) {
     outcome.notices.push_back(
         fmt::format("{} exceeded the limit of separate counts: the counts of each include those of an ended process",

@@ -116,7 +116,7 @@ bool meets_own_memory(const AddressRange& s) {
 
 bool names_own_memory(const Thread* t) {
   const u64 start = t->gpr[rdi], end = start + t->gpr[rsi];
-  const auto is_in = [&](u64 a, u64 bytes) { return start >= a && start < a + bytes && end >= start && end <= a + bytes; };
+  const auto is_in = [&](u64 a, u64 n) { return start >= a && start < a + n && end >= start && end <= a + n; };
   return is_in(records_at, channel::records_bytes) || is_in(image_base, image_header().bytes);
 }
 

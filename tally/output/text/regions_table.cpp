@@ -197,7 +197,7 @@ std::string regions_table(const result::ProgramRegions& program, std::size_t ter
       fmt::format("regions of process {}{} ({})\n", program.pid, rank, printable(shell_words(program.command)));
   if (program.regions.empty())
     text += (program.reason.empty()
-                 ? "no region was entered; inlined functions and addresses inside an instruction have no entries"
+                 ? "no region was entered: inlined functions, addresses in an instruction and absent traps have none"
                  : printable(program.reason)) +
             "\n";
   for (const RegionResult& region : program.regions) {

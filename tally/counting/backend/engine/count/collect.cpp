@@ -479,8 +479,8 @@ std::vector<result::ProgramRegions> collect(const Order& order, const Execution&
     if (execution.failure.find(native) == std::string::npos) outcome.notices.push_back(native);
   outcome.failure = execution.failure;
   const auto is_in_reason = [&](const std::string& text) { return total.reason.find(text) != std::string::npos; };
-  if (const auto texts = all_contradictions(); outcome.failure.empty() && order.conditions.strict &&
-                                               std::any_of(texts.begin(), texts.end(), is_in_reason)) {
+  const auto texts = all_contradictions();
+  if (outcome.failure.empty() && order.conditions.strict && std::any_of(texts.begin(), texts.end(), is_in_reason)) {
     outcome.failure = "--strict: " + total.reason;
     outcome.wait_status = could_not_measure << 8;
   }

@@ -33,8 +33,8 @@ constexpr Words words[] = {
     {channel::partial_code_forbidden,
      "it may not map memory for translated code (PR_SET_MDWE; systemd: MemoryDenyWriteExecute): it continued natively"},
     {channel::partial_own_addresses,
-     "it mapped, unmapped, changed or probed addresses that the engine uses: it continued natively, or the call failed if "
-     "several threads ran"},
+     "it mapped, unmapped, changed or probed addresses that the engine uses: it continued natively, or the call failed "
+     "if several threads ran"},
     {channel::partial_int80, "it made 32-bit system calls, which the engine does not track"},
     {channel::partial_undecoded, "it executed instructions unknown to the decoder: their loads and stores are missing"},
     {channel::partial_unread_code, "it executed code that could not be read: its loads and stores are missing"},

@@ -47,7 +47,7 @@ TEST_F(Bench, repeats_what_may_count_something_else) {
 }
 
 TEST_F(Bench, leaves_undecided_what_depends_on_the_process_id) {
-  const std::string loop = "read end <end; i=0; while [ $i -lt $((end + $$ % 50)) ]; do i=$((i + 1)); done";
+  const std::string loop = "read end <end; i=0; while [ $i -lt $((end + $$ % 53)) ]; do i=$((i + 1)); done";
   suite("1000", "[[benchmark]]\nname = \"by_id\"\ndirectory = \"sub\"\ncommand = [\"sh\", \"-c\", \"" + loop + "\"]\n");
   ASSERT_EQ(bench({"-o", "old", "--only", "by_id"}).code(), 0);
   EXPECT_TRUE(holds(text("old/by_id.json"), "\"runs_asked\": 5"));

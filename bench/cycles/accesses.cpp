@@ -85,9 +85,9 @@ WHOLE std::uint64_t chase(const std::uint32_t* next, Size rounds) {
   for (Size i = 0; i < rounds; ++i) at = next[at];
   return at;
 }
-WHOLE std::uint64_t chase4(const std::uint32_t* next, Size rounds, Size n) {
+WHOLE std::uint64_t chase4(const std::uint32_t* next, Size n) {
   std::uint32_t a = 0, b = std::uint32_t(n / 4) * 16, c = std::uint32_t(n / 2) * 16, d = std::uint32_t(n / 4 * 3) * 16;
-  for (Size i = 0; i < rounds; ++i) a = next[a], b = next[b], c = next[c], d = next[d];
+  for (Size i = 0; i < n; ++i) a = next[a], b = next[b], c = next[c], d = next[d];
   return a + b + c + d;
 }
 WHOLE std::uint64_t chase_and_stream(const std::uint32_t* next, Size rounds, const std::uint64_t* data, Size n) {
@@ -172,52 +172,29 @@ WHOLE std::uint64_t scalar1(const std::uint64_t* a, Size n) {
   return s;
 }
 
+#define PRODUCT(x, y, z)                                                          \
+  template <class T>                                                              \
+  WHOLE void x##y##z(T* c, const T* a, const T* b, Size n) {                      \
+    for (Size x = 0; x < n; ++x)                                                  \
+      for (Size y = 0; y < n; ++y)                                                \
+        for (Size z = 0; z < n; ++z) c[i * n + j] += a[i * n + k] * b[k * n + j]; \
+  }
+PRODUCT(i, j, k)
+PRODUCT(i, k, j)
+PRODUCT(j, i, k)
+PRODUCT(j, k, i)
+PRODUCT(k, i, j)
+PRODUCT(k, j, i)
+
 template <class T>
-WHOLE void ijk(T* c, const T* a, const T* b, Size n) {
-  for (Size i = 0; i < n; ++i)
-    for (Size j = 0; j < n; ++j)
-      for (Size k = 0; k < n; ++k) c[i * n + j] += a[i * n + k] * b[k * n + j];
-}
-template <class T>
-WHOLE void ikj(T* c, const T* a, const T* b, Size n) {
-  for (Size i = 0; i < n; ++i)
-    for (Size k = 0; k < n; ++k)
-      for (Size j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * b[k * n + j];
-}
-template <class T>
-WHOLE void jik(T* c, const T* a, const T* b, Size n) {
-  for (Size j = 0; j < n; ++j)
-    for (Size i = 0; i < n; ++i)
-      for (Size k = 0; k < n; ++k) c[i * n + j] += a[i * n + k] * b[k * n + j];
-}
-template <class T>
-WHOLE void jki(T* c, const T* a, const T* b, Size n) {
-  for (Size j = 0; j < n; ++j)
-    for (Size k = 0; k < n; ++k)
-      for (Size i = 0; i < n; ++i) c[i * n + j] += a[i * n + k] * b[k * n + j];
-}
-template <class T>
-WHOLE void kij(T* c, const T* a, const T* b, Size n) {
-  for (Size k = 0; k < n; ++k)
-    for (Size i = 0; i < n; ++i)
-      for (Size j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * b[k * n + j];
-}
-template <class T>
-WHOLE void kji(T* c, const T* a, const T* b, Size n) {
-  for (Size k = 0; k < n; ++k)
-    for (Size j = 0; j < n; ++j)
-      for (Size i = 0; i < n; ++i) c[i * n + j] += a[i * n + k] * b[k * n + j];
-}
-template <class T>
-double multiply(const std::string& order, Size n, Size rounds) {
+double multiply(const std::string& order, Size n) {
   std::vector<T> a(n * n, T(1.5)), b(n * n, T(2.5)), c(n * n);
-  for (Size r = 0; r < rounds; ++r)
-    (order == "ijk"   ? ijk<T>
-     : order == "ikj" ? ikj<T>
-     : order == "jik" ? jik<T>
-     : order == "jki" ? jki<T>
-     : order == "kij" ? kij<T>
-                      : kji<T>)(c.data(), a.data(), b.data(), n);
+  (order == "ijk"   ? ijk<T>
+   : order == "ikj" ? ikj<T>
+   : order == "jik" ? jik<T>
+   : order == "jki" ? jki<T>
+   : order == "kij" ? kij<T>
+                    : kji<T>)(c.data(), a.data(), b.data(), n);
   return c[n + 1];
 }
 
@@ -290,7 +267,7 @@ int main(int count, char** words) {
     std::vector<std::uint64_t> data(kind == "chase-and-stream" ? n : 1);
     repeat([&] {
       return kind == "chase"    ? chase(next.data(), lines)
-             : kind == "chase4" ? chase4(next.data(), lines, lines)
+             : kind == "chase4" ? chase4(next.data(), lines)
                                 : chase_and_stream(next.data(), lines, data.data(), n);
     });
   } else if (kind == "hash-table") {
@@ -344,7 +321,7 @@ int main(int count, char** words) {
     });
   } else if (kind.starts_with("matmul-")) {
     const std::string order = kind.substr(8);
-    repeat([&] { return kind[7] == 'd' ? multiply<double>(order, number, 1) : multiply<float>(order, number, 1); });
+    repeat([&] { return kind[7] == 'd' ? multiply<double>(order, number) : multiply<float>(order, number); });
   } else if (kind == "gather" || kind == "scatter-add") {
     std::vector<std::uint64_t> a(n);
     std::vector<std::uint32_t> index(1 << 20);

@@ -118,13 +118,10 @@ Json ratio_json(const result::MemoryRatio& ratio) {
 }
 
 Json memory_environment(const result::Environment& environment) {
-  return {{"cpu", text_or_null(environment.cpu)},
-          {"architecture", text_or_null(environment.architecture)},
-          {"kernel", text_or_null(environment.kernel)},
-          {"microcode", text_or_null(environment.microcode)},
-          {"hypervisor", value_or_null(environment.hypervisor)},
-          {"governor", text_or_null(environment.governor)},
-          {"tally_version", environment.tally_version}};
+  Json json = environment_json(environment);
+  for (const char* const key : {"perf_event_paranoid", "pmus", "tally"}) json.erase(key);
+  json["tally_version"] = environment.tally_version;
+  return json;
 }
 
 Json verdict_json(const result::MemoryVerdict& verdict) {

@@ -95,7 +95,7 @@ std::vector<std::string> leave_out_new(std::vector<Benchmark>& suite, const fs::
 }
 
 // One that is only known by its name, for the names of its files.
-Benchmark named(const std::string& name) {
+Benchmark benchmark_of_name(const std::string& name) {
   Benchmark benchmark;
   benchmark.name = name;
   return benchmark;
@@ -109,7 +109,7 @@ int clear_results(const BenchOptions& options, const std::vector<Benchmark>& sui
   if (const auto written = write_list(options.run.output, suite, !options.only.empty()); !written)
     return report_error(written.error());
   for (const std::string& name : options.no_longer) {
-    const Benchmark benchmark = named(name);
+    const Benchmark benchmark = benchmark_of_name(name);
     if (const auto removed = remove_results(options.run.output, benchmark); !removed)
       return report_error(removed.error());
     const std::string file = failure_file(options.run.output, benchmark);
@@ -130,7 +130,7 @@ Result<void> check_removed(const std::vector<std::string>& removed, const std::v
 // Names without a result in the baseline are harmless: most were removed earlier.
 void mention_unneeded(const std::vector<std::string>& removed, const std::vector<std::string>& only_before) {
   for (const std::string& name : removed) {
-    if (std::ranges::find(only_before, named(name).file_name()) == only_before.end())
+    if (std::ranges::find(only_before, benchmark_of_name(name).file_name()) == only_before.end())
       say(
           {fmt::format("'removed' names '{}', of which the baseline has no result: delete the name if it is wrong, or "
                        "was removed earlier",
@@ -285,7 +285,7 @@ int run_bench(const std::vector<std::string>& arguments) {
   if (!options.run.baseline.empty() && options.only.empty()) {
     missing = only_in_baseline(options.run.baseline, *suite);
     mention_unneeded(options.removed, missing);
-    for (const std::string& name : options.removed) std::erase(missing, named(name).file_name());
+    for (const std::string& name : options.removed) std::erase(missing, benchmark_of_name(name).file_name());
   }
   const int printed = print(bench_table(outcomes, missing, linux::terminal_columns(linux::Stream::output)));
   const int written = options.comment.empty() ? exit_ok : write_text(options.comment, bench_comment(outcomes, missing));

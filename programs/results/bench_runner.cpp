@@ -191,13 +191,15 @@ class Runner {
   Result<void> count(const Benchmark& benchmark, bool is_profile, const std::string& result, Outcome& outcome,
                      const std::vector<std::string>& more = {}, const LoopLength& length = {}) const {
     const std::string input = input_of(benchmark, options_.folder);
-    if (std::error_code error; !fs::exists(input, error)) {
+    std::error_code error;
+    if (!fs::exists(input, error)) {
       outcome.has_run = false;
       outcome.rows = {{"-", {}, {}, {}, {}, "not counted"}};
       outcome.text = fmt::format("failed: there is no file '{}' for its standard input", printable(input));
       return {};
     }
     const auto limit = benchmark.timeout_of(is_profile || benchmark.framework != nullptr ? 1 : benchmark.repeats);
+    fs::remove(result, error);  // of an earlier run
     const auto counted = linux::run_tool(count_command(benchmark, is_profile, result, more, length), limit, input);
     if (!counted) return fail(counted.error());
     if (counted->was_stopped && !counted->timed_out) return fail(Code::cannot_measure, "interrupted");
@@ -211,8 +213,8 @@ class Runner {
     std::vector<std::string> lines = split(trimmed(counted->output), '\n');
     const auto is_of_tally = [](const std::string& line) { return line.starts_with("tally: "); };
     const auto message = std::ranges::find_if(lines, is_of_tally);
-    const bool is_own =
-        (outcome.code == exit_bad_usage || outcome.code >= exit_cannot_measure) && message != lines.end();
+    // tally writes the result of a program that ran, with --strict also if counting ended.
+    const bool is_own = message != lines.end() && (outcome.code == exit_cannot_measure || !fs::exists(result, error));
     std::string reason = is_own ? message->substr(7) : "";
     if (reason.ends_with(':'))  // a list follows
       for (auto line = message + 1; line != lines.end() && line->starts_with(' '); ++line) reason += "\n" + *line;
@@ -383,13 +385,8 @@ class Runner {
 
   /// Without a baseline.
   Row row_of(const output::Measure& measure) const {
-    const output::ComparedCount count{.event = measure.name,
-                                      .subject = measure.subject,
-                                      .unit = measure.unit,
-                                      .is_fraction = measure.is_fraction,
-                                      .is_metric = measure.is_metric,
-                                      .fraction_unit = measure.fraction_unit,
-                                      .after = measure.value};
+    output::ComparedCount count = output::empty_row(measure);
+    count.after = measure.value;
     return {.event = name_of(count),
             .before = "-",
             .after = output::count_text(count.after, count),

@@ -320,8 +320,9 @@ int verify_program(const VerifyOptions& options) {
   }
   auto result = compare_program(*engine->backend, *other->backend, request, *signals);
   if (!result) return report_error(result.error());
-  if (std::ranges::any_of(result->compared,
-                          [](const auto& event) { return event.why.find("did not end within") != event.why.npos; }))
+  if (other->steps && std::ranges::any_of(result->compared, [](const auto& event) {
+        return event.why.find("did not end within") != event.why.npos;
+      }))
     result->notices.push_back(fmt::format("--budget {} gives single-stepping more time", 3 * options.budget_seconds));
   result->environment = measure::environment(machine);
   result->environment.provenance = provenance();

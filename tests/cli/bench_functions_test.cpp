@@ -123,13 +123,16 @@ TEST_F(BenchFunctions, reports_why_a_program_fails) {
          "[[benchmark]]\nname = \"model\"\ncommand = [\"true\"]\nevents = [\"cycles\"]\nmodel = \"./missing\"\n";
   std::ofstream(folder_ / "tally-bench.toml", std::ios::app)
       << "[[benchmark]]\nname = \"list\"\ncommand = [\"sh\", \"-c\", \"printf 'tally: two functions:\\\\n  a(int)\\\\n"
-         "  b()\\\\n'; exit 2\"]\n";
+         "  b()\\\\n'; exit 125\"]\n"
+         "[[benchmark]]\nname = \"last\"\ncommand = [\"sh\", \"-c\", \"echo my last words; kill -SEGV $$\"]\n"
+         "profile = true\nmodel = \"haswell\"\n";
   const std::string out = bench().out;
-  EXPECT_TRUE(holds(out, "list: failed: exit code 2; two functions: a(int); b()")) << out;
+  EXPECT_TRUE(holds(out, "list: failed: exit code 125; two functions: a(int); b()")) << out;
   EXPECT_TRUE(std::regex_search(
       out,
       std::regex("needs: failed: exit code 4; its last line: no word; its environment\\s+is\\s+fixed: environment")))
       << out;
+  EXPECT_TRUE(holds(out, "last: failed: exit code 139; its last line: my last words")) << "not tally's notices" << out;
   EXPECT_TRUE(holds(out, "missing: failed: exit code 127; cannot run './missing'")) << out;
   EXPECT_TRUE(holds(out, "model: failed: exit code 2; the machine model: cannot read './missing'")) << out;
 }

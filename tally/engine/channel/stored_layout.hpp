@@ -71,6 +71,8 @@ struct RecordHead {
   uint64_t check;  ///< of the rest: check_of()
 };
 
+/// The size of a record with padding: the next record begins at a multiple of record_unit.
+constexpr uint64_t record_bytes(uint64_t bytes) { return (bytes + record_unit - 1) & ~(record_unit - 1); }
 /// The size of a part of a record with padding: the next part begins at a multiple of 8.
 constexpr uint64_t part_bytes(uint64_t bytes) { return (bytes + 7) & ~uint64_t{7}; }
 

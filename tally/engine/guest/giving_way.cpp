@@ -19,11 +19,6 @@ constexpr u64 fixed_flags = MAP_FIXED | MAP_FIXED_NOREPLACE;
 constexpr u32 most_hints = 16;
 u32 hints;
 
-AddressRange page_range(u64 a, u64 bytes) {
-  const u64 start = page_down(a), end = page_up(a + bytes);
-  return bytes == 0 || end < start ? AddressRange{} : AddressRange{start, end};
-}
-
 AddressRange of_mremap(const u64* g) {
   const u64 old = g[rdi], old_bytes = page_up(g[rsi]), bytes = page_up(g[rdx]);
   if (g[r10] & MREMAP_FIXED) return page_range(g[r8], bytes);
@@ -44,6 +39,11 @@ AddressRange of_brk(u64 wanted) {
 
 }  // namespace
 
+AddressRange page_range(u64 a, u64 bytes) {
+  const u64 start = page_down(a), end = page_up(a + bytes);
+  return bytes == 0 || end < start ? AddressRange{} : AddressRange{start, end};
+}
+
 AddressRange addresses_wanted(const Thread* t) {
   const u64* g = t->gpr;
   switch (g[rax]) {
@@ -59,7 +59,7 @@ AddressRange addresses_wanted(const Thread* t) {
     case SYS_mlock:
     case SYS_mlock2:
     case SYS_munlock:
-    case 462 /* mseal */: return page_range(g[rdi], g[rsi]);
+    case sys_mseal: return page_range(g[rdi], g[rsi]);
     case SYS_mremap: return of_mremap(g);
     case SYS_shmat: return of_shmat(g);
     case SYS_brk: return of_brk(g[rdi]);
@@ -102,6 +102,7 @@ bool mappings_are_used_up() {
 }
 
 void free_arenas(Thread* t, const AddressRange& s) {
+  if (s.is_empty()) return;
   bool meets_arena;
   {
     Guard guard(cache_lock);

@@ -5,6 +5,11 @@
 
 namespace tally::engine::guest {
 
+inline constexpr u16 sys_mseal = 462;
+
+/// The whole pages of a range of bytes; empty if there are none or if it wraps around.
+AddressRange page_range(u64 a, u64 bytes);
+
 /// Returns the addresses that the thread's next system call maps, unmaps, protects, probes or locks, as far as they are
 /// known in advance: those in its arguments, and those that the break grows over. Empty if there are none.
 AddressRange addresses_wanted(const Thread* t);
@@ -28,9 +33,9 @@ bool names_own_memory(const Thread* t);
 /// Makes the call for the second page of the address space instead, which is unmapped, too (vm.mmap_min_addr).
 s64 run_for_unmapped(Thread* t);
 
-/// Returns 0 if the engine has no memory at these addresses, nor at those that mremap moves, that cannot move.
-/// Otherwise, if this is the only running thread, the program continues natively from its system call. With several,
-/// returns the error of the call, which must not be made.
+/// Frees the arenas at addresses that mremap moves. Returns 0 if the engine has no memory there, nor at these
+/// addresses, that cannot move. Otherwise, if this is the only running thread, the program continues natively from its
+/// system call. With several, returns the error of the call, which must not be made.
 s64 refuse_own_addresses(Thread* t, const AddressRange& s);
 
 /// Whether the process has as many mappings as the kernel allows, including the engine's.

@@ -23,7 +23,7 @@
 namespace tally::engine::guest {
 namespace {
 
-constexpr u16 sys_process_madvise = 440, sys_mseal = 462;
+constexpr u16 sys_process_madvise = 440;
 
 /// Addresses that a system call in progress changes, until the change is noted. If its thread dies, the next holder of
 /// the mappings lock reads them.
@@ -193,9 +193,9 @@ s64 call_and_note(Thread* t) {
   // From here until the change is noted, no thread protects a page there.
   __atomic_store_n(&t->in_call, 1, __ATOMIC_SEQ_CST);
   if (call->before == Before::lift) unwatch_range(a, n);
-  if (call->before == Before::lift || call->after == After::detached) begin_replacing(a, n);
-  if (call->before == Before::nothing || call->after == After::moved)
+  if (call->before != Before::suspend && call->after != After::sealed)
     begin_replacing(named.start, named.end - named.start);
+  if (call->after == After::moved || call->after == After::detached) begin_replacing(a, n);
   if (call->before == Before::suspend) begin_protecting(a, n);
   const s64 r = call_with_placement(t);
   if (call->after == After::is_protected && r == -ENOMEM) note_protection(a, n, -1);  // a part has changed
@@ -319,14 +319,14 @@ s64 emulate_madvise(Thread* t) {
   const auto read = [&](u64 i) { return !is_list || get(range, g[rsi] + i * sizeof range, sizeof range) == 0; };
   const bool matters = effect_of(advice) != Advice::nothing;
   for (u64 i = 0; (matters || !is_list) && i < count && read(i); i++) {
-    const AddressRange pages{page_down(range[0]), page_up(range[0] + range[1])};
+    const AddressRange pages = page_range(range[0], range[1]);
     if (is_list && meets_own_memory(pages)) {
       if (i > 0) mark_partial(t, channel::partial_own_addresses);  // natively the ranges before take effect
       return -ENOMEM;
     }
-    if (const s64 refused = refuse_own_addresses(t, pages); refused != 0) return refused;
+    if (const s64 refused = is_list ? 0 : refuse_own_addresses(t, pages); refused != 0) return refused;
     if (matters) free_arenas(t, pages);
-    if (!is_list && effect_of(advice) == Advice::drops) begin_replacing(range[0], range[1]);
+    if (effect_of(advice) == Advice::drops) begin_replacing(range[0], range[1]);
   }
   const s64 r = run(t);
   note_changed_mappings();

@@ -91,10 +91,11 @@ u32 common_length(const char* a, const char* b) {
 /// Whether a file of /sys has a measurement, by the words of its path: memory.current, scaling_cur_freq, cpu.stat,
 /// temp1_input, statistics/rx_bytes.
 bool is_measurement(const char* path) {
-  constexpr char words[][11] = {"cur",   "stat",     "numastat", "vmstat", "stats", "statistics",
-                                "usage", "pressure", "temp",     "input",  "procs"};
+  constexpr char words[][11] = {"cur",        "stat",  "numastat", "vmstat", "stats",
+                                "statistics", "usage", "pressure", "temp",   "procs"};
   const auto ends = [](char c) { return c == 0 || c == '/' || c == '.' || c == '_'; };
   for (const char* at = path; *at != 0; at++) {
+    if (is_equal(at, "_input") || is_equal(at, "current_now")) return true;  // not the directory input
     if (at != path && !ends(at[-1])) continue;
     if (is_equal(at, "current")) return true;  // not current_clocksource
     for (const auto& word : words)

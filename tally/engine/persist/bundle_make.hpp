@@ -4,7 +4,7 @@
 
 namespace tally::engine::persist {
 
-/// Adds a bundle of all used code of this mapping to the store. Returns false if there is nothing to add, or no room.
+/// Adds a bundle of the executed code of this mapping to the store. False if there is no such code, or no space.
 bool make_bundle(const Module& m);
 
 }  // namespace tally::engine::persist

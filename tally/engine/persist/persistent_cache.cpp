@@ -9,6 +9,18 @@
 namespace tally::engine::persist {
 namespace {
 
+/// What is known of a template without its code.
+Template template_of(const Recording& r, const Trace& t) {
+  Template made{};
+  made.low_pc = r.pc < low_limit ? r.pc : 0;
+  made.kind = kind_of_code();
+  made.fixup_count = static_cast<u16>(r.fixups);
+  made.range_count = static_cast<u8>(r.ranges);
+  made.looked_ahead = t.looked_ahead;
+  made.by_jump = r.by_jump;
+  return made;
+}
+
 template <class T>
 u8* put(u8* to, const T* from, u32 n) {
   copy(to, from, n * sizeof(T));
@@ -19,13 +31,7 @@ u8* put(u8* to, const T* from, u32 n) {
 bool add_own_template(const Recording& r, const Builder& b) {
   Trace& t = b.trace;
   if (t.bytes != b.e.here() - b.body || t.bytes > Recording::max_bytes) return false;
-  Template own{};
-  own.low_pc = r.pc < low_limit ? r.pc : 0;
-  own.kind = kind_of_code();
-  own.fixup_count = static_cast<u16>(r.fixups);
-  own.range_count = static_cast<u8>(r.ranges);
-  own.looked_ahead = t.looked_ahead;
-  own.by_jump = r.by_jump;
+  const Template own = template_of(r, t);
   u8* const at = claim_own_record(sizeof own + r.fixups * sizeof(Fixup) + r.ranges * sizeof(CodeRange));
   if (at == nullptr) return false;
   put(put(put(at, &own, 1), r.fixup, r.fixups), r.range, r.ranges);
@@ -42,9 +48,7 @@ void add_template(const Recording& r, const Builder& b, u32 use) {
   const u32 model_ranges = model_plan.any() ? models_ranges_of(t, model_range) : 0;
   for (u32 i = 0; i < r.ranges; i++)
     if (!is_constant(r.range[i].at(r.pc), r.range[i].bytes)) return;
-  Template made{};
-  made.low_pc = r.pc < low_limit ? r.pc : 0;
-  made.kind = kind_of_code();
+  Template made = template_of(r, t);
   made.code_bytes = static_cast<u16>(code_bytes);
   made.trace_bytes = static_cast<u16>(t.bytes);
   made.stub_bytes = static_cast<u16>(stub_bytes);
@@ -52,15 +56,11 @@ void add_template(const Recording& r, const Builder& b, u32 use) {
   made.loop = static_cast<u16>(t.loop);
   made.original_bytes = static_cast<u16>(r.originals);
   made.place_count = static_cast<u16>(t.place_count);
-  made.fixup_count = static_cast<u16>(r.fixups);
   made.segment_count = static_cast<u8>(t.segment_count);
-  made.range_count = static_cast<u8>(r.ranges);
-  made.looked_ahead = t.looked_ahead;
-  made.by_jump = r.by_jump;
   made.generation = r.generation;
   const u64 bytes = reinterpret_cast<u64>(made.originals()) + r.originals - reinterpret_cast<u64>(&made);
   // The last word is copied as a whole.
-  made.head.bytes = static_cast<u32>((bytes + 8 + channel::record_unit - 1) & ~(channel::record_unit - 1));
+  made.head.bytes = static_cast<u32>(channel::record_bytes(bytes + 8));
   made.head.tag = tag_of(r.pc);
   u8* const at = made.head.tag == 0 ? nullptr : claim_record(made.head.bytes);
   if (at == nullptr) return;

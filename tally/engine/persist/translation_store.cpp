@@ -126,7 +126,7 @@ channel::Bundle* put_names(u64 mark, u64 key, const u32* uses, u32 n, u64 more_b
   channel::Bundle made{{}, mark, key, n, 0, 0};
   const u64 bytes = sizeof made + channel::part_bytes(n * sizeof *uses) + more_bytes;
   if (bytes > channel::store_bytes / 4) return nullptr;
-  made.head.bytes = static_cast<u32>((bytes + channel::record_unit - 1) & ~(channel::record_unit - 1));
+  made.head.bytes = static_cast<u32>(channel::record_bytes(bytes));
   made.head.tag = channel::Store::bundle_tag(key);
   u8* const at = claim_record(made.head.bytes);
   if (at == nullptr) return nullptr;
@@ -257,7 +257,7 @@ bool keeps_nothing() { return !instrumentation_can_be_kept(); }
 
 u8* claim_own_record(u64 bytes) {
   if (own.limit == 0 && own.try_init_in_steps(own_limit)) own.size = channel::record_unit;
-  bytes = (bytes + channel::record_unit - 1) & ~(channel::record_unit - 1);
+  bytes = channel::record_bytes(bytes);
   if (own.limit == 0 || own.full(static_cast<u32>(bytes))) return nullptr;
   own.size += static_cast<u32>(bytes);
   return own.data + own.size - bytes;

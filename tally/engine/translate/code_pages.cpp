@@ -238,10 +238,11 @@ void invalidate(u64 a, u64 n) {
 }
 
 void note_compared(u64 a, const u8* bytes, u32 n) {
+  if (!keeps_past_code()) return;
   each_code_page(a, n, [&](CodePage& p) {
     const u64 start = p.page * page_bytes, from = a > start ? a : start;
     const u64 end = a + n < start + page_bytes ? a + n : start + page_bytes;
-    if (keeps_past_code() && !p.is_suspended && (p.copy != 0 || copy_code_page(p)))
+    if (!p.is_suspended && (p.copy != 0 || copy_code_page(p)))
       copy(reinterpret_cast<u8*>(p.copy) + (from - start), bytes + (from - a), end - from);
   });
 }
@@ -270,7 +271,7 @@ void suspend_code(u64 a, u64 n) {
 }
 
 void keep_code(u64 a, u64 n) {
-  if (cache_is_damaged() || !keeps_past_code()) return;
+  if (cache_is_damaged()) return;
   begin_change();
   each_code_page(a, n, [](CodePage& p) {
     const u64 bytes = p.is_suspended ? p.copy : p.page * page_bytes;

@@ -10,6 +10,7 @@
 #include "tally/engine/translate/known_ranges.hpp"
 #include "tally/engine/translate/logged_code.hpp"
 #include "tally/engine/translate/mapped_files.hpp"
+#include "tally/engine/translate/past_code.hpp"
 #include "tally/engine/translate/process_maps.hpp"
 #include "tally/engine/translate/read_only.hpp"
 #include "tally/engine/translate/recorder.hpp"
@@ -300,6 +301,7 @@ void begin_protecting(u64 a, u64 n) {
 }
 
 void begin_replacing(u64 a, u64 n) {
+  if (!keeps_past_code() || n == 0) return;
   ChangeGuard guard;
   keep_code(a, n);
 }

@@ -62,7 +62,7 @@ void keep_past_code(u64 page, u64 lines, u64 bytes, u32 trace) {
   kept.lines = lines;
   kept.change = changes;
   kept.traces = trace;
-  kept.mapping = code_log_mapping_of != nullptr ? code_log_mapping_of(page * page_bytes) : 0;
+  kept.mapping = mapping_of(page * page_bytes);
   pages.size++;
 }
 

@@ -18,6 +18,17 @@
 #include "tally/output/analysis/row_growth.hpp"
 
 namespace tally::output {
+
+ComparedCount empty_row(const Measure& measure) {
+  return {.event = measure.name,
+          .subject = measure.subject,
+          .unit = measure.unit,
+          .is_fraction = measure.is_fraction,
+          .is_metric = measure.is_metric,
+          .fraction_unit = measure.fraction_unit,
+          .better = measure.better};
+}
+
 namespace {
 
 using result::EventCount;
@@ -121,16 +132,10 @@ std::optional<double> change_of_instructions(const Comparison& comparison, const
 
 /// One quantity of both results. Sets `probability` if it is tested, with the verdict if the sides differ.
 ComparedCount compare_measure(const Comparison& comparison, const Measure& old_measure, const Measure& new_measure) {
-  ComparedCount row{.event = old_measure.name,
-                    .subject = old_measure.subject,
-                    .unit = old_measure.unit,
-                    .is_fraction = old_measure.is_fraction,
-                    .is_metric = old_measure.is_metric,
-                    .fraction_unit = old_measure.fraction_unit,
-                    .better = old_measure.better,
-                    .before = comparable_value(old_measure, new_measure),
-                    .after = comparable_value(new_measure, old_measure),
-                    .trust = trusts(old_measure.trust, new_measure.trust)};
+  ComparedCount row = empty_row(old_measure);
+  row.before = comparable_value(old_measure, new_measure);
+  row.after = comparable_value(new_measure, old_measure);
+  row.trust = trusts(old_measure.trust, new_measure.trust);
   if (std::string why = why_incomparable(comparison, old_measure, new_measure); !why.empty()) {
     leave_undecided(row, std::move(why));
     row.is_incomparable = true;

@@ -20,4 +20,7 @@ std::optional<Error> not_comparable(const Comparable& before, const Comparable& 
 /// gates decide even if the results were counted with other settings. Errors: bad_usage if no quantity is in both.
 Result<Comparison> compare(const Comparable& before, const Comparable& after, bool forced = false);
 
+/// The row of a quantity, without values and verdict.
+ComparedCount empty_row(const Measure& measure);
+
 }  // namespace tally::output

@@ -21,7 +21,7 @@ RowGrowth growth_of(const ComparedCount& row, const Comparison& comparison, bool
 /// Whether a row is of modelled cycles or of a cause of them: the model's error may hide what instructions show.
 bool is_modelled_cycles(const ComparedCount& row);
 
-/// Why a count lacks work that the program left to processes which tally did not wait for; empty if it does not.
+/// Why a count lacks work of processes that still run, or of threads and processes outside a timed loop; else empty.
 std::string missing_work(const Measure& measure);
 
 /// Settings that differ and decide the count: "--cpu-model differs: …"; empty if there are none, or they do not matter.

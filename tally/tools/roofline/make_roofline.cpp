@@ -221,7 +221,7 @@ void add_time(RegionCounts& region, double seconds, const std::vector<MetricChoi
 }
 
 // The regions of a name that were entered; of programs with the command and rank of `like`, if it is not null.
-Regions named(const Programs& programs, const std::string& name, const result::ProgramRegions* like = nullptr) {
+Regions find_regions(const Programs& programs, const std::string& name, const result::ProgramRegions* like = nullptr) {
   Regions matches;
   for (const result::ProgramRegions& program : programs)
     if (like == nullptr || (program.command == like->command && program.rank == like->rank))
@@ -234,7 +234,8 @@ Regions named(const Programs& programs, const std::string& name, const result::P
 void add_times(Programs& counted, const Programs& native, const std::vector<MetricChoice>& metrics) {
   for (result::ProgramRegions& program : counted)
     for (RegionResult& region : program.regions) {
-      const auto own = named(counted, region.name, &program), other = named(native, region.name, &program);
+      const auto own = find_regions(counted, region.name, &program),
+                 other = find_regions(native, region.name, &program);
       if (own.size() != 1 || own.front() != &region || other.size() != 1) continue;
       if (const double seconds = times_of(*other.front()).first; seconds > 0) add_time(region.all, seconds, metrics);
     }
@@ -246,7 +247,7 @@ void add_points(result::Roofline& roofline, const Programs& counted, const Progr
     for (const RegionResult& region : program.regions)
       if (std::find(names.begin(), names.end(), region.name) == names.end()) names.push_back(region.name);
   for (const std::string& name : names) {
-    const Regions all = named(counted, name);
+    const Regions all = find_regions(counted, name);
     if (all.empty()) continue;
     result::RooflinePoint point = point_of(roofline.ceilings, [&](std::string_view event) {
       std::int64_t sum = 0;
@@ -273,7 +274,7 @@ void add_points(result::Roofline& roofline, const Programs& counted, const Progr
     }
     point.kind = "region";
     point.name = name;
-    const Regions times = named(native, name);
+    const Regions times = find_regions(native, name);
     if (all.size() == 1 && times.size() == 1 && point.trust != Trust::absent)
       if (const auto [longest, sum] = times_of(*times.front()); longest > 0) {
         point.seconds = longest;

@@ -21,7 +21,7 @@ constexpr std::uint32_t address_of(Outcome outcome) { return (outcome & ~indirec
 constexpr Outcome wrong_return_of(std::uint64_t pc) { return outcome_of(pc, true) | indirect_bit; }
 constexpr bool is_wrong_return(Outcome outcome) { return (outcome & wrong_return_of(0)) == wrong_return_of(0); }
 
-/// Identifies a target of indirect branches. Only MissedBranches has such words.
+/// Identifies a target of indirect branches in MissedBranches. Elsewhere these bits are a wrong_return_of().
 constexpr Outcome target_outcome_of(std::uint64_t target) { return outcome_of(target, true) | indirect_bit; }
 
 /// Identifies a branch by what its outcome contains of its address: a site with an address that no code can have.

@@ -117,13 +117,13 @@ struct CoreTable {
   std::uint8_t loop_queue = 0;  ///< instructions of a loop that is repeated from the queue of decoded ones, not fetched
   std::uint8_t indirect = 0;    ///< cycles in which nothing is fetched after an indirect jump or call
   std::uint8_t returns = 0;     ///< cycles from a return to the next one, at least
-  std::uint8_t access_bytes = 64;          ///< most bytes of an access that a port takes in a cycle
-  std::uint8_t store_bytes = 64;           ///< the same of a store
-  bool store_joins = false;                ///< the store of an instruction that also computes takes no slot of its own
-  bool store_merges = false;               ///< stores are written a line per cycle, of general registers together
-  std::uint8_t mispredict = 0;             ///< cycles lost by a wrong prediction of a branch that a load decides
-  std::uint8_t waiting = 0;                ///< operations that wait in one scheduler at a time: see LoopNest; 0: not
-                                           ///< measured, loops overlap with nothing
+  std::uint8_t access_bytes = 64;  ///< most bytes of an access that a port takes in a cycle
+  std::uint8_t store_bytes = 64;   ///< the same of a store
+  bool store_joins = false;        ///< the store of an instruction that also computes takes no slot of its own
+  bool store_merges = false;       ///< stores are written a line per cycle, of general registers together
+  std::uint8_t mispredict = 0;     ///< cycles lost by a wrong prediction of a branch that a load decides
+  std::uint8_t waiting = 0;        ///< operations that wait in one scheduler at a time: see ReorderBuffer; 0: not
+                                   ///< measured, loops overlap with nothing
   std::array<Timing, operations> timings;  ///< by kind; see by_operation()
 
   /// Whether no instruction starts before earlier ones.

@@ -29,8 +29,8 @@ struct NestTimes {
   std::int64_t mispredicted = 0;  ///< if it is not
 };
 
-/// Runs rounds of a nest with a reorder buffer and schedulers, which decide how far the core is ahead. Cost: some
-/// 20 ns for each instruction of 12 rounds.
+/// Runs rounds of a nest with a reorder buffer and schedulers, which decide how far the core is ahead. Cost: that of
+/// about 12 rounds in the core model.
 NestTimes times_of(const CoreTable& core, const LoopNest& nest);
 
 }  // namespace tally::models

@@ -219,7 +219,10 @@ class Runner {
     if (reason.ends_with(':'))  // a list follows
       for (auto line = message + 1; line != lines.end() && line->starts_with(' '); ++line) reason += "\n" + *line;
     reason = one_line(reason);
-    std::erase_if(lines, is_of_tally);
+    bool is_within = false;  // further lines of a message are indented
+    std::erase_if(lines, [&](const std::string& line) {
+      return is_within = is_of_tally(line) || (is_within && line.starts_with(' '));
+    });
     constexpr std::size_t most = 200;
     const std::string why = printable(trimmed(is_own || lines.empty() ? reason : lines.back()).substr(0, most));
     outcome.text = fmt::format("failed: {}{}{}", how, why.empty() ? "" : is_own ? "; " : "; its last line: ", why);

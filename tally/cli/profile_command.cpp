@@ -249,7 +249,7 @@ result::Roofline roofline_of(const result::Profile& counted, result::Ceilings ce
   if (!time) return roofline;
   const auto sampled = why::sampled_run(options, signals);
   if (sampled)
-    roofline::add_functions(roofline, counted, *sampled, time->busy_processors);
+    roofline::add_functions(roofline, counted, *sampled);
   else
     notices.push_back("functions have no times: " + sampled.error().message);
   return roofline;

@@ -37,6 +37,7 @@
 #include "tally/tools/why/missing_feature_report.hpp"
 #include "tally/tools/why/native_run.hpp"
 #include "tally/tools/why/path_hash_options.hpp"
+#include "tally/tools/why/sampled_cycles.hpp"
 #include "tally/tools/windows/region_options.hpp"
 
 namespace tally::cli {
@@ -284,6 +285,14 @@ int write_compared(result::Stat& stat, const std::optional<comparison::Baseline>
   return code == exit_ok ? outcome.exit_code : code;
 }
 
+// Of the regions that are functions.
+std::vector<std::string> function_names(const StatOptions& options) {
+  std::vector<std::string> names;
+  for (const backend::CodeRegion& region : options.stat.code_regions())
+    if (!region.to && region.trap == backend::CodeRegion::Trap::none) names.push_back(region.name);
+  return names;
+}
+
 // Counts and writes the result. Returns tally's exit code. `options` was checked.
 int count(StatOptions& options) {
   const auto baseline =
@@ -317,6 +326,8 @@ int count(StatOptions& options) {
         !fits)
       return report_error(fits.error());
     choice->notices.emplace_back(why::native_notice);
+    if (options.roofline && !function_names(options).empty())
+      choice->notices.emplace_back("and twice more, for the time of functions: with calls and natively, sampled");
   }
   if (const auto there = check_launch(options.stat); !there) return report_error(there.error());
   if (const auto why = why_no_processes(options, *choice->backend)) return report_error(*why);
@@ -360,6 +371,9 @@ int count(StatOptions& options) {
     stat->roofline = roofline::program_roofline(*stat, has_native ? roofline::native_time(*stat) : std::nullopt,
                                                 *std::move(ceilings));
   if (has_regions) roofline::add_native(*stat, native_runs, options.stat.metrics);
+  if (const auto names = function_names(options); stat && stat->roofline && has_native && !names.empty())
+    roofline::add_function_times(*stat->roofline, names, why::run_with_calls(options.stat, *signals),
+                                 why::sampled_run(options.stat, *signals));
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);

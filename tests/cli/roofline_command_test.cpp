@@ -135,6 +135,26 @@ TEST_F(RooflineCommand, has_points_of_regions) {
   EXPECT_GE(region.at("seconds").get<double>(), 0.5 * points.at(0).at("seconds").get<double>());
 }
 
+TEST_F(RooflineCommand, stat_has_points_of_functions) {
+  store();
+  const Finished finished = tally(
+      {"stat", "-q", "--roofline", "--function", "compute", "--format", "json", "-o", "-", "--", ROOFLINED_REGIONS});
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  const Json points = Json::parse(finished.out).at("roofline").at("points");
+  ASSERT_EQ(points.size(), 3U) << points;
+  for (const Json& point : points) {
+    if (point.at("kind") != "function") continue;
+    EXPECT_EQ(point.at("name"), "compute");
+    EXPECT_EQ(point.at("operations"), additions);
+    EXPECT_EQ(point.at("trust"), "exact");
+    if (!point.at("seconds").is_number()) GTEST_SKIP() << point.at("reason");
+    EXPECT_LE(point.at("seconds").get<double>(), 1.1 * points.at(0).at("seconds").get<double>());
+    EXPECT_GE(point.at("seconds").get<double>(), 0.5 * points.at(0).at("seconds").get<double>());
+    return;
+  }
+  ADD_FAILURE() << points;
+}
+
 // Of each run, whose threads have none.
 TEST_F(RooflineCommand, regions_of_all_runs_have_rates) {
   const Finished finished = tally({"stat", "-q", "--native", "-r", "2", "--metrics", "R=fp-operations / duration_time",

@@ -89,6 +89,13 @@ std::vector<std::string> function_names(const result::Profile& profile, bool who
   return function_names(names, whole);
 }
 
+std::vector<FunctionKey> function_keys(const result::Profile& profile) {
+  std::vector<FunctionKey> keys;
+  for (const result::ProfileFunction& function : profile.functions)
+    keys.emplace_back(profile.objects[function.object].name, function.name);
+  return keys;
+}
+
 namespace {
 
 /// The offsets at which UTF-8 characters begin.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tally/output/result/profile_result.hpp"
@@ -16,6 +17,10 @@ std::string function_name(const std::string& name, bool whole);
 /// The same for several functions: a longer form if the short form is ambiguous (overloads).
 std::vector<std::string> function_names(const std::vector<std::string>& names, bool whole);
 std::vector<std::string> function_names(const result::Profile& profile, bool whole);
+
+/// A function in all profiles of a program: its file of code and its name in full. Several processes may have it.
+using FunctionKey = std::pair<std::string, std::string>;
+std::vector<FunctionKey> function_keys(const result::Profile& profile);
 
 /// Names for a table column: names of more than 100 characters are cut in the middle so that they still differ.
 std::vector<std::string> cut_names(std::vector<std::string> names);

@@ -12,6 +12,7 @@
 #include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/analysis/tail_calls.hpp"
 #include "tally/output/analysis/whole_functions.hpp"
 #include "tally/tools/roofline/host_ceilings.hpp"
 
@@ -72,10 +73,16 @@ Trust worst_trust(const result::Stat& stat) {
   return worst;
 }
 
-using FunctionKey = std::pair<std::string, std::string>;  // file of code, function
+constexpr std::int64_t few_samples = 50;
 
-FunctionKey key_of(const result::Profile& profile, std::uint32_t function, const std::vector<std::string>& names) {
-  return {profile.objects[profile.functions[function].object].name, names[function]};
+// The time that the samples divide: the program's, because the sampled run takes another one; without the kernel's part
+// if only user mode was sampled. Several processors that are busy together share the samples, so that a function's part
+// takes less time.
+double sampled_seconds(const result::Roofline& roofline, const result::Profile& samples) {
+  const result::RooflinePoint& program = roofline.points.front();
+  if (!program.seconds)
+    return static_cast<double>(output::total_count(samples, 0)) / 1e9 / std::max(1.0, roofline.busy_processors);
+  return *program.seconds * (samples.sampling.front().user_only ? 1 - program.kernel_share.value_or(0) : 1);
 }
 
 // Counts that are known only at run time have no function: those of masked instructions, gathers and `rep`. Returns
@@ -137,37 +144,33 @@ result::Roofline program_roofline(const result::Stat& stat, const std::optional<
   return roofline;
 }
 
-void add_functions(result::Roofline& roofline, const result::Profile& counted, const result::Profile& sampled,
-                   double busy_processors) {
-  constexpr std::int64_t few_samples = 50;
+void add_functions(result::Roofline& roofline, const result::Profile& counted, const result::Profile& sampled) {
   constexpr double small_share = 0.01;
   const output::WholeFunctions counted_functions(counted);
   const output::WholeFunctions sampled_functions(sampled);
   const result::Profile& counts = counted_functions.get();
   const result::Profile& samples = sampled_functions.get();
+  const std::vector<output::FunctionKey> keys = output::function_keys(counts);
   const std::vector<std::string> names = output::function_names(counts, false);
-  std::map<FunctionKey, std::vector<std::int64_t>> counts_of;
+  std::map<output::FunctionKey, output::ProfileSum> counts_of;
   for (output::ProfileSum& sum : output::sums_of(counts, output::ProfileBy::function))
-    counts_of[key_of(counts, sum.function, names)] = std::move(sum.counts);
-  const std::vector<std::string> sampled_names = output::function_names(samples, false);
+    counts_of[keys[sum.function]] = std::move(sum);
+  const std::vector<output::FunctionKey> sampled_keys = output::function_keys(samples);
   const double whole = static_cast<double>(output::total_count(samples, 0));
-  // Shares of the program's time, because the sampled run takes another one. Several processors that are busy together
-  // share a function's samples, so that its part takes less time.
-  const double elapsed = roofline.points.front().seconds.value_or(whole / 1e9 / std::max(1.0, busy_processors));
+  const double elapsed = sampled_seconds(roofline, samples);
   const auto missing = missing_in_functions(counts);
   if (missing && !missing->empty())
     roofline.notes.push_back(*missing + " are those of masked and string instructions, which functions lack");
   for (const output::ProfileSum& sum : output::sums_of(samples, output::ProfileBy::function)) {
     const double share = whole > 0 ? static_cast<double>(sum.counts[0]) / whole : 0;
-    const FunctionKey key = key_of(samples, sum.function, sampled_names);
-    const auto function = counts_of.find(key);
+    const auto function = counts_of.find(sampled_keys[sum.function]);
     if (share < small_share || function == counts_of.end()) continue;
     result::RooflinePoint point = point_of(roofline.ceilings, [&](std::string_view event) {
       const auto index = index_of(counts.stat, event);
-      return index ? function->second[*index] : 0;
+      return index ? function->second.counts[*index] : 0;
     });
     point.kind = "function";
-    point.name = key.second;
+    point.name = names[function->second.function];
     point.trust = !missing ? roofline.points.front().trust : Trust::partial;
     if (sum.samples[0] >= few_samples) {
       const ShareInterval interval = output::share_of_samples(samples, 0, sum.counts[0]);
@@ -286,13 +289,99 @@ void add_points(result::Roofline& roofline, const Programs& counted, const Progr
       point.reason = "several processes have this region, and may have been in it at the same time";
     else if (!point.seconds)
       point.reason =
-          "only regions that libtally marks have a native time, where perf_event_open is allowed; `tally profile "
-          "--roofline` has points of functions without what they call";
+          "only functions and regions that libtally marks have a native time, where perf_event_open is allowed";
     roofline.points.push_back(std::move(point));
   }
 }
 
+// Counts of a function, to which `inside` belongs of what was counted in calls of another one.
+struct InsideCounts {
+  std::int64_t all = 0, inside = 0;
+};
+
+// What the functions of `counts`, a profile with calls, executed in calls of those that `is_wanted`.
+std::map<output::FunctionKey, InsideCounts> counts_inside(const result::Profile& counts,
+                                                          const std::vector<bool>& is_wanted) {
+  const std::vector<output::FunctionKey> keys = output::function_keys(counts);
+  std::map<output::FunctionKey, InsideCounts> found;
+  for (std::size_t i = 0; i < counts.rows.size(); ++i) found[keys[counts.rows[i].function]].all += counts.count(i, 0);
+  std::vector<bool> is_inside(counts.calls.size());
+  for (std::size_t i = 0; i < counts.calls.size(); ++i) {
+    const result::ProfileCall& call = counts.calls[i];
+    is_inside[i] = is_wanted[call.callee] || is_wanted[call.caller] ||
+                   (call.parent != result::CodeCall::no_parent && is_inside[call.parent]);
+  }
+  output::each_self(counts, [&](std::size_t i, std::uint32_t function, const std::vector<std::int64_t>& self) {
+    if (is_inside[i] && !is_wanted[function]) found[keys[function]].inside += self[0];
+  });
+  for (std::uint32_t function = 0; function < is_wanted.size(); ++function)
+    if (is_wanted[function]) found[keys[function]].inside = found[keys[function]].all;
+  return found;
+}
+
+// Sets the time of a point, or the reason why it has none.
+void set_time(result::RooflinePoint& point, double elapsed, const result::Profile& counts,
+              const result::Profile& samples) {
+  std::vector<bool> is_wanted;
+  for (const result::ProfileFunction& function : counts.functions)
+    is_wanted.push_back(output::is_called(function.name, point.name) || function.linker_name == point.name);
+  if (const auto wanted = std::count(is_wanted.begin(), is_wanted.end(), true); wanted != 1) {
+    point.reason = wanted == 0 ? "no function of this name is in a profile"
+                               : fmt::format("{} functions have this name: give one in full", wanted);
+    return;
+  }
+  const auto inside = counts_inside(counts, is_wanted);
+  const std::vector<output::FunctionKey> keys = output::function_keys(samples);
+  double time = 0;
+  // Of functions that are called only inside; of these and those that are called elsewhere, too, or that only the
+  // native run executed (memcpy for another processor).
+  std::int64_t certain = 0, possible = 0, taken = 0;
+  for (const output::ProfileSum& sum : output::sums_of(samples, output::ProfileBy::function)) {
+    const output::FunctionKey& key = keys[sum.function];
+    const auto function = inside.find(key);
+    if (function == inside.end() && key.first != result::kernel_code) possible += sum.counts[0];
+    if (function == inside.end() || function->second.inside <= 0) continue;
+    const auto& [all, part] = function->second;
+    time += static_cast<double>(sum.counts[0]) * std::min(1.0, static_cast<double>(part) / static_cast<double>(all));
+    possible += sum.counts[0];
+    if (part >= all) certain += sum.counts[0];
+    taken += sum.samples[0];
+  }
+  if (taken < few_samples) {
+    point.reason = fmt::format("{} samples of its time are too few, it needs {}", taken, few_samples);
+    return;
+  }
+  point.reason.clear();
+  point.seconds = elapsed * time / static_cast<double>(output::total_count(samples, 0));
+  point.seconds_low = elapsed * output::share_of_samples(samples, 0, certain).low;
+  point.seconds_high = elapsed * output::share_of_samples(samples, 0, possible).high;
+}
+
 }  // namespace
+
+void add_function_times(result::Roofline& roofline, const std::vector<std::string>& functions,
+                        const Result<result::Profile>& counted, const Result<result::Profile>& sampled) {
+  const std::string why = !counted   ? counted.error().message
+                          : !sampled ? sampled.error().message
+                          : counted->calls_cut || counted->calls_too_deep
+                              ? "the program has too many different stacks, or too deep ones, to find what it calls"
+                              : "";
+  std::optional<output::WholeFunctions> counts, samples;
+  if (why.empty()) {
+    counts.emplace(*counted);
+    samples.emplace(*sampled);
+  }
+  for (result::RooflinePoint& point : roofline.points) {
+    if (point.kind != "region" || std::find(functions.begin(), functions.end(), point.name) == functions.end())
+      continue;
+    point.kind = "function";
+    if (point.trust == Trust::absent) continue;
+    if (why.empty())
+      set_time(point, sampled_seconds(roofline, samples->get()), counts->get(), samples->get());
+    else
+      point.reason = why;
+  }
+}
 
 bool need_times(const std::vector<result::ProgramRegions>& regions) {
   for (const result::ProgramRegions& program : regions)

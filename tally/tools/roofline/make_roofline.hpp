@@ -43,8 +43,13 @@ result::Roofline program_roofline(const result::Stat& stat, const std::optional<
 /// Adds the functions that most samples of `sampled`, a profile of cpu-clock, are in, with their times in that run.
 /// `counted` has the counts of `events`. A function with few samples, or none of its own in `counted`, gets no point.
 /// Pure.
-void add_functions(result::Roofline& roofline, const result::Profile& counted, const result::Profile& sampled,
-                   double busy_processors);
+void add_functions(result::Roofline& roofline, const result::Profile& counted, const result::Profile& sampled);
+
+/// Gives the points of regions with these names, which are functions with what they call, their times: of `sampled`, a
+/// profile of cpu-clock, the functions that `counted`, a profile of instructions with calls, has in their calls. The
+/// interval includes the whole time of functions that are called elsewhere, too. Points without a time say why. Pure.
+void add_function_times(result::Roofline& roofline, const std::vector<std::string>& functions,
+                        const Result<result::Profile>& counted, const Result<result::Profile>& sampled);
 
 /// Whether metrics of regions need their time.
 bool need_times(const std::vector<result::ProgramRegions>& regions);

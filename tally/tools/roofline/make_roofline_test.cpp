@@ -207,7 +207,7 @@ TEST(Roofline, functions_have_the_time_of_their_samples) {
   sampled.sampling[0].effective = 2000;
   sampled.samples = {1950, 49};
   Roofline made = program_roofline(stat, NativeTime{2, 1.5}, ceilings());
-  add_functions(made, exact, sampled, 1.5);
+  add_functions(made, exact, sampled);
   ASSERT_EQ(made.points.size(), 3U);
   const RooflinePoint& hot = made.points[1];
   EXPECT_EQ(hot.name, "hot");
@@ -219,6 +219,11 @@ TEST(Roofline, functions_have_the_time_of_their_samples) {
   EXPECT_GT(*hot.seconds_high, 1.95);
   EXPECT_FALSE(made.points[2].seconds) << "49 samples are too few";
   EXPECT_NE(made.points[2].reason.find("49 samples"), std::string::npos);
+
+  sampled.sampling[0].user_only = true;
+  Roofline user = program_roofline(stat, NativeTime{2, 1.5, 0.25}, ceilings());
+  add_functions(user, exact, sampled);
+  EXPECT_NEAR(*user.points[1].seconds, 0.75 * 1.95, 1e-9) << "a quarter is the kernel's, which has no samples";
 }
 
 result::ProgramRegions region_of(const std::vector<std::pair<const char*, std::int64_t>>& events) {
@@ -268,6 +273,59 @@ TEST(Roofline, regions_have_rates_by_the_time_of_a_native_run) {
     ASSERT_TRUE(region.metrics[0].ratio.value) << "run " << run;
     EXPECT_NEAR(*region.metrics[0].ratio.value, run == 0 ? 2 : 4, 1e-9);
   }
+}
+
+// hot calls cold, which main calls, too: 3 of 4 of its instructions are those of hot's calls.
+TEST(Roofline, functions_have_the_time_of_what_they_call) {
+  result::Stat instructions;
+  instructions.events = {event("instructions", 1000)};
+  result::Profile calls = profile_of(instructions, {{500}, {400}, {100}});
+  calls.functions[2].name = "main";
+  result::ProfileCall hot, inside, outside;
+  hot.caller = outside.caller = 2;
+  inside.caller = hot.callee = 0;
+  inside.callee = outside.callee = 1;
+  hot.parent = outside.parent = result::CodeCall::no_parent;
+  inside.parent = 0;
+  calls.calls = {hot, inside, outside};
+  calls.self = {500, 300, 100};
+  calls.inclusive = {800, 300, 100};
+  result::Stat clock;
+  clock.events = {event("cpu-clock", 1'000'000'000, Trust::sampled)};
+  result::Profile sampled = profile_of(clock, {{500'000'000}, {400'000'000}, {100'000'000}});
+  sampled.functions[2].name = "main";
+  sampled.sampling.resize(1);
+  sampled.sampling[0].frequency = 1000;
+  sampled.sampling[0].effective = 1000;
+  sampled.samples = {500, 400, 100};
+  const auto made = [&](const char* name, const Result<result::Profile>& counts) {
+    Roofline roofline = program_roofline(counted(), NativeTime{2, 1}, ceilings());
+    roofline.points.push_back(point(60, 1000, 0));
+    roofline.points.back().kind = "region";
+    roofline.points.back().name = name;
+    roofline.points.back().seconds.reset();
+    add_function_times(roofline, {name}, counts, sampled);
+    return roofline.points.back();
+  };
+  const RooflinePoint point = made("hot", calls);
+  EXPECT_EQ(point.kind, "function");
+  EXPECT_NEAR(point.seconds.value_or(0), 2 * 0.8, 1e-9);
+  EXPECT_LT(point.seconds_low.value_or(9), 2 * 0.5) << "its own time alone is certain";
+  EXPECT_GT(point.seconds_high.value_or(0), 2 * 0.9) << "all of cold's may be that of its calls";
+  EXPECT_NEAR(made("main", calls).seconds.value_or(0), 2, 1e-9);
+  EXPECT_EQ(made("col", calls).reason, "no function of this name is in a profile");
+  EXPECT_EQ(made("hot", fail(Code::cannot_measure, "no room")).reason, "no room");
+  calls.calls_cut = true;
+  EXPECT_FALSE(made("hot", calls).seconds);
+  calls.calls_cut = false;
+  calls.functions[1].name = "hot(int)";
+  EXPECT_EQ(made("hot", calls).reason, "2 functions have this name: give one in full");
+  calls.functions[1].name = "cold";
+  sampled.functions[1].name = "cold_avx512";
+  EXPECT_NEAR(made("main", calls).seconds.value_or(0), 2 * 0.6, 1e-9);
+  EXPECT_GT(made("main", calls).seconds_high.value_or(0), 1.9) << "the counted run may have executed another function";
+  sampled.samples = {20, 20, 29};
+  EXPECT_NE(made("main", calls).reason.find("49 samples"), std::string::npos);
 }
 
 // A process that has only regions of functions is not among the native ones.

@@ -34,12 +34,7 @@ std::size_t estimate_of(const result::Profile& profile) {
   return static_cast<std::size_t>(estimate - events.begin());
 }
 
-// Several processes may have the same function, in a file at the same path.
-using FunctionKey = std::pair<std::string, std::string>;
-
-FunctionKey key_of(const result::Profile& profile, const std::vector<std::string>& names, std::uint32_t function) {
-  return {profile.objects[profile.functions[function].object].name, names[function]};
-}
+using output::FunctionKey;
 
 // A function with samples.
 struct Sampled {
@@ -61,9 +56,9 @@ Shares shares_of(const result::Profile& sampled, const SampledFunctions& modelle
   const auto all = static_cast<double>(output::total_count(sampled, 0));
   const double user = user_only ? 1 - kernel_share : 1;
   shares.kernel = user_only ? kernel_share : 0;
-  const std::vector<std::string> names = output::function_names(sampled, false);
+  const std::vector<FunctionKey> keys = output::function_keys(sampled);
   for (const output::ProfileSum& sum : output::sums_of(sampled, output::ProfileBy::function)) {
-    const FunctionKey key = key_of(sampled, names, sum.function);
+    const FunctionKey& key = keys[sum.function];
     const double share = user * static_cast<double>(sum.counts[0]) / all;
     if (key.first == result::kernel_code) {
       shares.kernel += share;
@@ -88,12 +83,14 @@ std::string intervals_text(const SampledFunctions& functions, double total, doub
   constexpr std::size_t most = 5;
   std::vector<std::pair<FunctionKey, Sampled>> all(functions.begin(), functions.end());
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second.share > b.second.share; });
-  std::vector<std::string> texts;
+  std::vector<std::string> names, texts;
+  for (const auto& [key, function] : all) names.push_back(key.second);
+  names = output::function_names(names, false);
   for (std::size_t i = 0; i < std::min(all.size(), most) && all[i].second.share >= small_share; ++i) {
     const Sampled& function = all[i].second;
     const double modelled = user * function.modelled;  // the model lacks the kernel
     const bool differs = modelled < function.low * total || modelled > function.high * total;
-    texts.push_back(fmt::format("{} {} to {}{}", all[i].first.second, millions(function.low * total),
+    texts.push_back(fmt::format("{} {} to {}{}", names[i], millions(function.low * total),
                                 millions(function.high * total),
                                 differs ? fmt::format(" (modelled {})", millions(modelled)) : ""));
   }
@@ -116,28 +113,42 @@ void add_kernel(result::Profile& profile) {
 
 }  // namespace
 
-Result<result::Profile> sampled_run(const measure::StatOptions& options, linux::Signals& signals) {
+namespace {
+
+Result<result::Profile> profiled(const measure::StatOptions& options, const char* event, backend::Order::Profile way,
+                                 const char* backend, linux::Signals& signals) {
   backend::Order order{.target = options.target,
                        .conditions = options.conditions,
-                       .events = *event::parse_lists({"cpu-clock"}),
-                       .instrument = backend::Order::Profile{}};
+                       .events = *event::parse_lists({event}),
+                       .instrument = std::move(way)};
   options.input.rewind();
-  const auto choice = backend::choose("perf", order, linux::read_host_machine());
+  const auto choice = backend::choose(backend, order, linux::read_host_machine());
   if (!choice) return fail(choice.error());
   result::CodeCounts code;
-  const auto sampled = measure::profile(*choice->backend, order, code, signals);
-  if (!sampled) return fail(sampled.error());
-  if (sampled->runs.empty()) return fail(Code::cannot_measure, "the sampled run failed", "");
-  return profile::resolve(std::move(code), *sampled, {}, profile::Inlines::no);
+  const auto stat = measure::profile(*choice->backend, order, code, signals);
+  if (!stat) return fail(stat.error());
+  if (stat->runs.empty() || stat->incomplete)
+    return fail(Code::cannot_measure, fmt::format("the run that counts {} failed", event), "");
+  return profile::resolve(std::move(code), *stat, {}, profile::Inlines::no);
+}
+
+}  // namespace
+
+Result<result::Profile> sampled_run(const measure::StatOptions& options, linux::Signals& signals) {
+  return profiled(options, "cpu-clock", {}, "perf", signals);
+}
+
+Result<result::Profile> run_with_calls(const measure::StatOptions& options, linux::Signals& signals) {
+  return profiled(options, "instructions", {.calls = true}, "engine", signals);
 }
 
 void divide_by_samples(result::Profile& profile, const result::Profile& sampled, double kernel_share) {
   const std::size_t event = estimate_of(profile), events = profile.event_count();
   const auto total = static_cast<double>(*profile.stat.events[event].total.count.value);
-  const std::vector<std::string> names = output::function_names(profile, false);
+  const std::vector<FunctionKey> keys = output::function_keys(profile);
   SampledFunctions modelled;
   for (std::size_t i = 0; i < profile.rows.size(); ++i)
-    modelled[key_of(profile, names, profile.rows[i].function)].modelled += static_cast<double>(profile.count(i, event));
+    modelled[keys[profile.rows[i].function]].modelled += static_cast<double>(profile.count(i, event));
   Shares shares = shares_of(sampled, modelled, kernel_share);
   shares.modelled = 1;
   for (const auto& [key, function] : shares.functions) shares.modelled -= function.weight * function.modelled / total;
@@ -166,8 +177,8 @@ void divide_by_samples(result::Profile& profile, const result::Profile& sampled,
   };
   for (std::size_t i = 0; i < profile.rows.size(); ++i) {
     std::int64_t& count = profile.counts[i * events + event];
-    if (profile.rows[i].function == names.size()) continue;  // the kernel
-    const auto function = shares.functions.find(key_of(profile, names, profile.rows[i].function));
+    if (profile.rows[i].function == keys.size()) continue;  // the kernel
+    const auto function = shares.functions.find(keys[profile.rows[i].function]);
     double factor = of_model;
     if (function != shares.functions.end()) {
       const Sampled& own = function->second;

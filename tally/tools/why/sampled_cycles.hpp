@@ -12,6 +12,9 @@ namespace tally::why {
 /// run failed.
 Result<result::Profile> sampled_run(const measure::StatOptions& options, linux::Signals& signals);
 
+/// Runs the command under the engine, and counts the instructions of functions and their calls. Errors: the same.
+Result<result::Profile> run_with_calls(const measure::StatOptions& options, linux::Signals& signals);
+
 /// Divides the event core-cycles-estimate, which the functions of `profile` have by the shares of a model. Functions
 /// get the weighted mean of their share of the samples and of that of the model: the more samples, the less weighs the
 /// model. The kernel gets a row. Lines and instructions of a function share its cycles as the model divides them.

@@ -60,6 +60,12 @@ def why_absent(counts):
     return all_counts[0]["reason"]
 
 
+def partial_parts(counts):
+    """Returns the names of parts with partial counts, and the reasons."""
+    return sorted({(name, count["reason"]) for name, events in counts.items() for count in events.values()
+                   if count["trust"] == "partial"})
+
+
 @dataclasses.dataclass
 class Change:
     """A count that differs from the baseline. Without a number on one side, it changed by infinitely many percent."""

@@ -30,6 +30,7 @@ from _pytest.runner import CallInfo, runtestprotocol
 import tally as counting_package
 
 from . import _baseline, _pytest_calls
+from ._other_threads import OtherThreads
 
 _PROPERTY = "tally"
 # In the environment of the pytest that this plugin started under `tally stat`: the options below as JSON, later "1".
@@ -231,16 +232,25 @@ class Tally(_Part):
     def count(self, function, events=None):
         """Counts one call of a function: see tally.count()."""
         cost = _cost(lambda: _count_call(events))
+        others = OtherThreads(events)
+        others.begin()
         _clear_cache()
-        self.counts = _without(cost, counting_package.count(function, events))
+        try:
+            counts = _without(cost, counting_package.count(function, events))
+        finally:
+            others.end()
+        self.counts = others.added_to(counts, cost)
         self._keep(getattr(function, "__qualname__", None) or repr(function))
         return self.counts
 
     def _prepare(self):
         self._cost = _cost(_count_part)
+        self._others = OtherThreads()
+        self._others.begin()
 
     def _finish(self):
-        self.counts = _without(self._cost, self.counts)
+        self._others.end()
+        self.counts = self._others.added_to(_without(self._cost, self.counts), self._cost)
         self._keep(self._name)
 
     def _keep(self, name):
@@ -323,7 +333,7 @@ class _Comparison:
     def __init__(self, config, text):
         self.text, self.directory = text, str(config.invocation_params.dir)
         self.runs = _runs_of(config)
-        self.tests, self.less, self.new = {}, [], []
+        self.tests, self.less, self.new, self.partial = {}, [], [], []
         is_distributed = hasattr(config, "workerinput") or getattr(config.option, "numprocesses", None)
         self.command = None if is_distributed else _command_line(config)  # of a second process
         self.only = json.loads(os.environ.pop(_ONLY, "null"))
@@ -457,6 +467,8 @@ class _Comparison:
             if name != _PROPERTY:
                 continue
             self.tests[report.nodeid] = counts
+            self.partial += [f"{report.nodeid}: {part} is partial: {reason}"
+                             for part, reason in _baseline.partial_parts(counts)]
             options = self.options
             if options.baseline and report.nodeid not in options.baseline["tests"]:
                 self.new.append(report.nodeid)
@@ -473,13 +485,15 @@ class _Comparison:
     def pytest_terminal_summary(self, terminalreporter):
         options = self.options
         other = options.baseline and options.baseline["python"] != platform.python_version()
-        if not (self.less or self.new or options.save or other):
+        if not (self.less or self.new or self.partial or options.save or other):
             return
         terminalreporter.section("tally")
         if other:
             terminalreporter.line(f"{options.file} has the counts of Python {options.baseline['python']}, which executes "
                                   f"other instructions than this Python {platform.python_version()}")
         for line in self.less:
+            terminalreporter.line(line)
+        for line in self.partial:
             terminalreporter.line(line)
         for test in self.new:
             terminalreporter.line(f"{test}: not in {options.file}; add it with --tally-save {options.file}")

@@ -47,6 +47,33 @@ def test_without_the_fixture():
 """
 
 
+THREADS = """
+import concurrent.futures, subprocess, threading
+import words
+
+def test_thread(tally):
+    with tally:
+        thread = threading.Thread(target=words.rounds, args=(20000,))
+        thread.start()
+        thread.join()
+
+def test_pool(tally):
+    def pool():
+        with concurrent.futures.ThreadPoolExecutor(2) as executor:
+            list(executor.map(words.rounds, [20000] * 3))
+    tally.count(pool)
+
+def test_process(tally):
+    with tally:
+        subprocess.run(["true"], check=True)
+
+def test_left(tally):
+    go = threading.Event()
+    with tally:
+        threading.Thread(target=go.wait).start()
+    go.set()
+"""
+
 STATE = """
 class TestState:
     seen = []
@@ -140,6 +167,20 @@ class WithEngine(Plugin):
         parts = {test.partition("::")[2]: list(parts) for test, parts in content["tests"].items()}
         self.assertEqual(parts, {"test_add": ["add"], "test_join": ["test_join"], "test_rounds": ["test_rounds.planted"]})
         self.assertEqual(content["tests"]["test_words.py::test_add"]["add"]["instructions:u"]["trust"], "exact")
+
+    def test_counts_threads_and_names_what_is_left_out(self):
+        (self.place / "test_threads.py").write_text(THREADS)
+        output = self.pytest("--tally-save", "threads.json", "test_threads.py", "test_words.py::test_rounds")
+        with open(self.place / "threads.json", encoding="utf-8") as file:
+            tests = {test.partition("::")[2]: next(iter(parts.values()))["instructions:u"]
+                     for test, parts in json.load(file)["tests"].items()}
+        rounds = tests["test_rounds"]["value"]
+        for test, times in (("test_thread", 1), ("test_pool", 3)):
+            self.assertEqual(tests[test]["trust"], "exact", tests)
+            self.assertGreater(tests[test]["value"], 0.99 * times * rounds)
+            self.assertLess(tests[test]["value"], 1.5 * times * rounds + 1_000_000)
+        self.assertIn("test_process: test_process is partial: processes that it started are not counted", output)
+        self.assertIn("test_left: test_left is partial: a thread that it started still runs", output)
 
     def test_passes_without_a_change(self):
         for _ in range(3):

@@ -1,0 +1,68 @@
+"""The threads and processes that a part of a program starts, whose work its own thread does not count."""
+import dataclasses
+import resource
+import threading
+import time
+
+from ._counting import counting
+from ._results import Counts
+
+_SPARE = 0.0005  # seconds of processor time: reading the clocks
+_SPARE_OF_THREAD = 0.002  # its start and end, outside its counted part
+_TRUSTS = ("exact", "counted", "modelled", "partial", "absent")
+
+
+def _others():
+    return time.process_time() - time.thread_time()
+
+
+class OtherThreads:
+    """Counts the threads of `threading` that start between begin() and end(), and finds work that is not counted."""
+
+    def __init__(self, events=None):
+        self._events = events
+        self._lock = threading.Lock()
+        self._counts, self._seconds, self._running = [], 0.0, 0
+
+    def begin(self):
+        self._original = original = threading.Thread._bootstrap_inner
+
+        def count_thread(thread):
+            with self._lock:
+                self._running += 1
+            with counting(self._events) as counts:
+                original(thread)
+            with self._lock:
+                self._running -= 1
+                self._counts.append(counts)
+                self._seconds += time.thread_time()
+
+        threading.Thread._bootstrap_inner = count_thread
+        self._children, self._before = resource.getrusage(resource.RUSAGE_CHILDREN), _others()
+
+    def end(self):
+        threading.Thread._bootstrap_inner = self._original
+        self._uncounted = _others() - self._before - self._seconds
+
+    def _why_partial(self):
+        if self._running:
+            return "a thread that it started still runs"
+        if self._uncounted > _SPARE + _SPARE_OF_THREAD * len(self._counts):
+            return "other threads worked meanwhile, which Python did not start"
+        if resource.getrusage(resource.RUSAGE_CHILDREN) != self._children:
+            return "processes that it started are not counted"
+        return ""
+
+    def added_to(self, counts, cost):
+        """Returns the counts with those of the threads, each without the cost of counting, by event."""
+        added, why = [], self._why_partial()
+        for count in counts.values():
+            parts = [count] + [thread[count.event] for thread in self._counts if count.event in thread]
+            trust = max((part.trust for part in parts), key=_TRUSTS.index)
+            if count.value is None or trust == "absent" or not (why or self._counts):
+                added.append(count)
+                continue
+            value = sum(part.value for part in parts) - cost.get(count.event, 0) * (len(parts) - 1)
+            added.append(dataclasses.replace(count, value=value, trust="partial" if why else trust,
+                                             reason=why or count.reason))
+        return Counts(added, counts.returned)

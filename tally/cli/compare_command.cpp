@@ -28,6 +28,7 @@ namespace {
 
 struct CompareOptions {
   std::vector<std::string> files;
+  std::vector<std::string> events;
   comparison::GateOptions gates;
   std::string by, format, output;
   std::vector<std::string> variables;
@@ -66,6 +67,9 @@ void describe(Page& page, CompareOptions& options) {
   page.head("Compare two results of a program, and fail if a count grew by more than a limit.",
             "tally compare [options] OLD NEW");
   page.add_option("FILE", options.files, "the result before, then the result after");
+  page.add_option("-e,--event", options.events, "compare only these events and metrics: names separated by commas")
+      .value_name("EVENTS")
+      .repeated();
   comparison::add_gate_options(page, options.gates);
   const auto formats = output::common(output::comparison_formats());
   add_format_option(page, options.format, formats, output::format_help(formats, "table"));
@@ -173,6 +177,8 @@ int run_compare(const std::vector<std::string>& arguments) {
   if (!before) return report_error(before.error());
   auto after = comparison::read_comparable(options.files[1]);
   if (!after) return report_error(after.error());
+  std::vector<std::string> chosen;
+  if (!options.events.empty()) chosen = split(join(options.events, ","), ',');
   for (auto* const side : {&*before, &*after}) hide_host(side->environment, **format);
   output::pair_benchmarks(*before, *after);
   if (!options.force)
@@ -180,7 +186,7 @@ int run_compare(const std::vector<std::string>& arguments) {
       report_error(*different);
       return exit_not_comparable;
     }
-  auto judged = output::compare_and_judge(*before, *after, *gates, options.force);
+  auto judged = output::compare_and_judge(*before, *after, *gates, options.force, chosen);
   if (!judged) return report_error(judged.error());
   judged->provenance = provenance();
   const int code = write(*judged, options, *rows, **format);

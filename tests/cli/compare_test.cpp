@@ -57,6 +57,38 @@ TEST_F(Compare, refuses_wrong_gates) {
   EXPECT_NE(missing.err.find("events in both results: instructions:u"), std::string::npos) << missing.err;
 }
 
+TEST_F(Compare, compares_chosen_events) {
+  auto document = nlohmann::ordered_json::parse(stored(1000));
+  auto loads = document["events"][0];
+  loads["event"] = loads["name"] = "loads:u";
+  document["events"].push_back(loads);
+  const TemporaryFile both("both.json", document.dump()), more("more.json", [&] {
+    for (auto& event : document["events"]) event["value"] = 1100;
+    return document.dump();
+  }());
+  const auto chosen = [&](const Words& options) {
+    return tally(with({"compare", "--format", "json", both.path(), more.path()}, options));
+  };
+  const auto events = [&](const Words& options) {
+    std::vector<std::string> names;
+    for (const auto& event : nlohmann::json::parse(chosen(options).out).at("events"))
+      names.push_back(event.at("event"));
+    return names;
+  };
+  EXPECT_EQ(events({}), (std::vector<std::string>{"instructions:u", "loads:u"}));
+  EXPECT_EQ(events({"-e", "loads"}), (std::vector<std::string>{"loads:u"}));
+  EXPECT_EQ(events({"-e", "loads:u,instructions"}), (std::vector<std::string>{"loads:u", "instructions:u"}));
+  const TemporaryFile one("one.json", stored(1000));
+  const Finished missing = tally({"compare", one.path(), more.path(), "-e", "loads"});
+  EXPECT_EQ(missing.code(), 2);
+  EXPECT_TRUE(holds(missing.err, "the result before does not have 'loads'")) << missing.err;
+  EXPECT_TRUE(holds(missing.err, "it has instructions:u")) << missing.err;
+  const Finished other = chosen({"-e", "loads", "--fail-above", "instructions=1%"});
+  EXPECT_EQ(other.code(), 2);
+  EXPECT_TRUE(holds(other.err, "the event is not in -e")) << other.err;
+  EXPECT_EQ(chosen({"-e", "loads", "--fail-above", "loads=1%"}).code(), 1);
+}
+
 TEST_F(Compare, says_that_programs_have_different_names_and_refuses_their_gates) {
   const TemporaryFile old_file("old.json", stored(1000)), new_file("new.json", stored(1000, "./other"));
   const Finished compared = tally({"compare", old_file.path(), new_file.path()});

@@ -258,6 +258,16 @@ void compare_settings(Comparison& comparison, bool forced) {
         fmt::format("the results were counted with other settings: {}: count both in the same way", join(all, ", ")));
 }
 
+Result<void> check_chosen(const std::string& name, const Comparable& result, const char* side) {
+  std::vector<std::string> names;
+  for (const Measure& measure : result.measures) {
+    if (is_event(measure.name, name)) return {};
+    if (std::find(names.begin(), names.end(), measure.name) == names.end()) names.push_back(measure.name);
+  }
+  return fail(Code::bad_usage, fmt::format("the result {} does not have '{}'", side, printable(name)),
+              "it has " + join(names, ", "));
+}
+
 /// Whether both results are of commands, whose programs have different names.
 bool have_other_names(const Comparable& before, const Comparable& after) {
   return !before.command.empty() && !after.command.empty() &&
@@ -306,8 +316,23 @@ std::optional<Error> not_comparable(const Comparable& before, const Comparable& 
                have_same_arguments ? "their names differ: a gate needs --force" : "--force compares them anyway", 0};
 }
 
-Result<Comparison> compare(const Comparable& before, const Comparable& after, bool forced) {
-  Comparison comparison{.before = &before, .after = &after};
+void keep_chosen(std::vector<ComparedCount>& rows, const std::vector<std::string>& chosen) {
+  if (chosen.empty()) return;
+  std::erase_if(rows, [&](const ComparedCount& row) {
+    return std::none_of(chosen.begin(), chosen.end(),
+                        [&](const std::string& name) { return is_event(row.event, name); });
+  });
+  std::stable_partition(rows.begin(), rows.end(),
+                        [&](const ComparedCount& row) { return is_event(row.event, chosen.front()); });
+}
+
+Result<Comparison> compare(const Comparable& before, const Comparable& after, bool forced,
+                           std::vector<std::string> chosen) {
+  for (const std::string& name : chosen)
+    for (const Comparable* const side : {&before, &after})
+      if (const auto found = check_chosen(name, *side, side == &before ? "before" : "after"); !found)
+        return fail(found.error());
+  Comparison comparison{.before = &before, .after = &after, .chosen = std::move(chosen)};
   compare_settings(comparison, forced);
   compare_measures(comparison);
   if (comparison.counts.empty())
@@ -327,6 +352,7 @@ Result<Comparison> compare(const Comparable& before, const Comparable& after, bo
   if (before.profile != nullptr && after.profile != nullptr) {
     if (auto compared = compare_profiles(comparison); !compared) return fail(compared.error());
   }
+  keep_chosen(comparison.counts, comparison.chosen);
   return comparison;
 }
 

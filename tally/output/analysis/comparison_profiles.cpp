@@ -10,6 +10,7 @@
 
 #include "tally/core/count/event_name.hpp"
 #include "tally/output/analysis/comparable.hpp"
+#include "tally/output/analysis/comparison.hpp"
 #include "tally/output/analysis/profile_difference.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/analysis/row_growth.hpp"
@@ -312,6 +313,7 @@ Result<void> compare_profiles(Comparison& comparison) {
     if (split_event_name(row.event).base == "instructions") row.label = causes[row.index];
     row.is_runtime = runtime[row.index];
   }
+  keep_chosen(comparison.functions, comparison.chosen);
   if (!comparison.functions.empty() && comparison.functions.front().verdict == Verdict::undecided)
     comparison.warnings.push_back(fmt::format("{} of functions, undecided: {}{}", comparison.functions.front().event,
                                               comparison.functions.front().reason, command_to_decide(comparison)));
@@ -321,6 +323,8 @@ Result<void> compare_profiles(Comparison& comparison) {
     comparison.processes = profiles->rows_of(comparison, processes.all());
   if (const OwnerChanges threads(comparison, difference, true); threads.all().size() > 1)
     comparison.threads = profiles->rows_of(comparison, threads.all());
+  for (auto* const rows : {&comparison.lines, &comparison.objects, &comparison.processes, &comparison.threads})
+    keep_chosen(*rows, comparison.chosen);
   comparison.profile_rows = profiles;
   return {};
 }

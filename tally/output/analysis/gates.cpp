@@ -14,6 +14,7 @@
 #include "tally/output/analysis/comparison_profiles.hpp"
 #include "tally/output/analysis/growth.hpp"
 #include "tally/output/analysis/profile_names.hpp"
+#include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/analysis/row_growth.hpp"
 
 namespace tally::output {
@@ -103,10 +104,8 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
   return result;
 }
 
-/// What to do about a name that no function of the two profiles has.
-std::string function_hint(const Comparison& comparison, const std::string& function) {
-  std::vector<std::string> names;
-  for (const ComparedFunction& compared_function : comparison.all_functions) names.push_back(compared_function.name);
+/// What to do about a name that no function of `names` has.
+std::string function_hint(const std::vector<std::string>& names, const std::string& function) {
   const std::vector<std::string> similar = similar_functions(names, function);
   return similar.empty() ? "`tally report FILE.json --top 0` lists the functions of a profile"
                          : "did you mean " + join(similar, " or ") + "?";
@@ -160,9 +159,12 @@ Result<void> judge_functions(const Gate& gate, const Comparison& comparison, std
                                  : "in both results: " + join(subjects, ", "));
   }
   const auto functions = functions_called(comparison, gate.function);
-  if (functions.empty())
+  if (functions.empty()) {
+    std::vector<std::string> names;
+    for (const ComparedFunction& function : comparison.all_functions) names.push_back(function.name);
     return fail(Code::bad_usage, fmt::format("{}: no function is called '{}'", named(gate), printable(gate.function)),
-                function_hint(comparison, gate.function));
+                function_hint(names, gate.function));
+  }
   for (const std::size_t function : functions) results.push_back(judge_function(gate, function, comparison));
   return {};
 }
@@ -243,6 +245,24 @@ Result<void> check_event(const Gate& gate, const std::vector<std::string>& event
                           where, join(events, ", ")));
 }
 
+Result<void> check_function(const Gate& gate, const Comparable& result, const std::string& where) {
+  if (gate.function.empty()) return {};
+  std::vector<std::string> names;
+  for (const Measure& measure : result.measures)
+    if (!measure.subject.empty()) names.push_back(measure.subject);
+  if (result.profile != nullptr) {
+    for (const result::ProfileFunction& function : result.profile->functions) names.push_back(function.name);
+    for (const result::PythonFunction& function : result.profile->python)
+      names.insert(names.end(), {function.name, fmt::format("{} ({})", function.name, file_name(function.file))});
+  }
+  if (std::any_of(names.begin(), names.end(), [&](const auto& name) { return is_subject(name, gate.function); }))
+    return {};
+  return fail(
+      Code::bad_usage,
+      fmt::format("{}: no function or region of {} is called '{}'", named(gate), where, printable(gate.function)),
+      names.empty() ? "it has none" : function_hint(names, gate.function));
+}
+
 Result<void> check_unit(const Gate& gate, bool is_of_time) {
   if (gate.is_relative || gate.is_time == is_of_time) return {};
   if (is_of_time)
@@ -266,8 +286,11 @@ Result<std::vector<GateResult>> evaluate(const std::vector<Gate>& gates, const C
 }
 
 Result<JudgedComparison> compare_and_judge(const Comparable& before, const Comparable& after,
-                                           const std::vector<Gate>& gates, bool forced) {
-  auto comparison = compare(before, after, forced);
+                                           const std::vector<Gate>& gates, bool forced,
+                                           const std::vector<std::string>& chosen) {
+  for (const Gate& gate : gates)
+    if (const auto found = check_event(gate, chosen, "-e"); !chosen.empty() && !found) return fail(found.error());
+  auto comparison = compare(before, after, forced, chosen);
   if (!comparison) return fail(comparison.error());
   JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}, .provenance = {}};
   auto results = evaluate(gates, judged.comparison);

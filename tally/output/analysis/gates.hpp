@@ -18,6 +18,10 @@ Error joined_errors(const std::vector<Error>& errors);
 /// Checks that one of `events`, full names, is the gate's. `where` names the result in the message. Errors: bad_usage.
 Result<void> check_event(const Gate& gate, const std::vector<std::string>& events, const std::string& where);
 
+/// Checks that a region, benchmark or function of a result is that of the gate, if it names one. `where` as above.
+/// Errors: bad_usage, with similar names.
+Result<void> check_function(const Gate& gate, const Comparable& result, const std::string& where);
+
 /// Checks that the limit suits the quantity: an absolute limit of a time has a unit of time, and no other has one.
 /// Errors: bad_usage.
 Result<void> check_unit(const Gate& gate, bool is_of_time);
@@ -30,6 +34,7 @@ Result<std::vector<GateResult>> evaluate(const std::vector<Gate>& gates, const C
 
 /// Compares two results (compare()) and evaluates the gates. Errors: bad_usage.
 Result<JudgedComparison> compare_and_judge(const Comparable& before, const Comparable& after,
-                                           const std::vector<Gate>& gates, bool forced = false);
+                                           const std::vector<Gate>& gates, bool forced = false,
+                                           const std::vector<std::string>& chosen = {});
 
 }  // namespace tally::output

@@ -130,6 +130,7 @@ struct Comparison {
   /// The same of source lines, files of code, processes and threads; of the last two only if a side has several.
   std::vector<ComparedCount> lines = {}, objects = {}, processes = {}, threads = {};
   std::vector<std::string> warnings = {};  ///< why the comparison may mislead
+  std::vector<std::string> chosen = {};    ///< events and metrics, with or without mode; empty: all
   /// Names of the settings that differ and decide every count, or modelled counts. Gates on these counts are undecided.
   std::vector<std::string> other_settings = {}, other_models = {};
   std::shared_ptr<const ProfileRows> profile_rows = {};  ///< makes the rows of profiles; null without profiles

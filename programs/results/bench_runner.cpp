@@ -112,6 +112,11 @@ class Runner {
     return outcome;
   }
 
+  std::vector<std::string> unknown_functions(const Benchmark& benchmark) const {
+    const auto before = has_baseline(benchmark) ? read(options_.baseline, benchmark) : fail(Code::bad_usage, "");
+    return before ? missing_functions(gates_of(benchmark), *before, benchmark.name) : std::vector<std::string>{};
+  }
+
  private:
   /// Whether another run may count something else.
   static bool can_vary(const output::Comparable& result) {
@@ -476,6 +481,10 @@ class Runner {
 };
 
 }  // namespace
+
+std::vector<std::string> unknown_functions(const Benchmark& benchmark, const BenchRun& run) {
+  return Runner(run).unknown_functions(benchmark);
+}
 
 Result<BenchOutcome> run_benchmark(const Benchmark& benchmark, const BenchRun& run) {
   return Runner(run).run(benchmark);

@@ -42,6 +42,9 @@ struct BenchOutcome {
 /// benchmark that fails leaves no result. Errors: cannot_write; cannot_measure if it was interrupted.
 Result<BenchOutcome> run_benchmark(const Benchmark& benchmark, const BenchRun& run);
 
+/// Of the baseline, before anything runs: gates of functions that it does not have, which may be misspelled or new.
+std::vector<std::string> unknown_functions(const Benchmark& benchmark, const BenchRun& run);
+
 /// Adds the growth over the last results of the history: rows of the benchmarks' limits (GrowthLimit), and a
 /// line for each limited count that grew or shrank. `undecided`: the exit code of a limit that one run cannot decide.
 void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& history, int undecided);

@@ -1,8 +1,11 @@
 #include "programs/results/gate_functions.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "tally/core/base/clone_name.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/code_files.hpp"
 #include "tally/linux/symbol/elf_functions.hpp"
 #include "tally/linux/symbol/names.hpp"
@@ -45,6 +48,15 @@ std::vector<std::string> function_options(const std::vector<output::Gate>& gates
       if (std::ranges::find(options, name) == options.end()) options.insert(options.end(), {"--function", name});
   }
   return options;
+}
+
+std::vector<std::string> missing_functions(const std::vector<output::Gate>& gates, const output::Comparable& baseline,
+                                           const std::string& benchmark) {
+  std::vector<std::string> sentences;
+  for (const output::Gate& limit : gates)
+    if (const auto found = output::check_function(limit, baseline, "the baseline"); !found)
+      sentences.push_back(fmt::format("'{}': {}: {}", printable(benchmark), found.error().message, found.error().hint));
+  return sentences;
 }
 
 }  // namespace tally::results

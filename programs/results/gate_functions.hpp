@@ -14,4 +14,8 @@ namespace tally::results {
 /// name, none of this gate is counted. Reads the program's files.
 std::vector<std::string> function_options(const std::vector<output::Gate>& gates, const result::Profile& profile);
 
+/// A sentence for each gate of a function that the baseline does not have, with similar names. `benchmark`: its name.
+std::vector<std::string> missing_functions(const std::vector<output::Gate>& gates, const output::Comparable& baseline,
+                                           const std::string& benchmark);
+
 }  // namespace tally::results

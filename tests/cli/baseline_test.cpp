@@ -124,6 +124,18 @@ TEST_F(Baseline, reports_wrong_usage_before_it_counts) {
   EXPECT_NE(alone.err.find("--baseline"), std::string::npos) << alone.err;
 }
 
+TEST_F(Baseline, names_a_region_that_it_lacks_before_it_counts) {
+  const TemporaryFile mark("mark");
+  const Words command{"sh", "-c", "echo >" + mark.path()};
+  auto document = nlohmann::ordered_json::parse(counted({"true"}));
+  document["command"] = command;
+  const Finished finished = compare(document.dump(), {"--fail-above", "instructions@parse=1%"}, command);
+  EXPECT_EQ(finished.code(), 2);
+  EXPECT_TRUE(holds(finished.err, "no function or region of '")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "base.json' is called 'parse'")) << finished.err;
+  EXPECT_FALSE(mark.content()) << "the program ran";
+}
+
 TEST_F(Baseline, reads_gates_from_a_file) {
   const std::string stored = with_instructions(counted({"true"}), 1000);
   const TemporaryFile gates("tally-gates.toml", "[fail-above]\ninstructions = \"1%\"\n");

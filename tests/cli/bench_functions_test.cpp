@@ -68,6 +68,18 @@ TEST_F(BenchFunctions, decides_gates_on_functions_of_threads_by_five_runs) {
   }
 }
 
+TEST_F(BenchFunctions, names_functions_that_the_baseline_lacks_before_it_runs_anything) {
+  build("1000");
+  write("");
+  ASSERT_EQ(bench({"-o", "old"}).code(), 0);
+  write("warn-above = [\"instructions@cuont=1%\"]\n");
+  const Finished typo = bench({"-o", "new", "--baseline", "old"});
+  EXPECT_TRUE(holds(typo.err, "gate 'instructions@cuont=1%': no function or region of the baseline is called 'cuont'"))
+      << typo.err;
+  EXPECT_TRUE(holds(typo.err, "did you mean count?")) << typo.err;
+  EXPECT_FALSE(holds(typo.err, "'instructions@count=1%'")) << typo.err;
+}
+
 TEST_F(BenchFunctions, counts_all_functions_of_a_name) {
   const auto compile = [&](const std::string& steps) {
     std::ofstream(folder_ / "other.cpp") << "__attribute__((noinline)) static int twice(int n) { return n * 3; }\n"

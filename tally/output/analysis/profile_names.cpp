@@ -89,8 +89,8 @@ std::vector<std::string> function_names(const result::Profile& profile, bool who
   return function_names(names, whole);
 }
 
-std::vector<FunctionKey> function_keys(const result::Profile& profile) {
-  std::vector<FunctionKey> keys;
+std::vector<FunctionId> function_ids(const result::Profile& profile) {
+  std::vector<FunctionId> keys;
   for (const result::ProfileFunction& function : profile.functions)
     keys.emplace_back(profile.objects[function.object].name, function.name);
   return keys;

@@ -19,8 +19,8 @@ std::vector<std::string> function_names(const std::vector<std::string>& names, b
 std::vector<std::string> function_names(const result::Profile& profile, bool whole);
 
 /// A function in all profiles of a program: its file of code and its name in full. Several processes may have it.
-using FunctionKey = std::pair<std::string, std::string>;
-std::vector<FunctionKey> function_keys(const result::Profile& profile);
+using FunctionId = std::pair<std::string, std::string>;
+std::vector<FunctionId> function_ids(const result::Profile& profile);
 
 /// Names for a table column: names of more than 100 characters are cut in the middle so that they still differ.
 std::vector<std::string> cut_names(std::vector<std::string> names);

@@ -162,4 +162,17 @@ WholeFunctions::WholeFunctions(const Profile& profile) : profile_(profile) {
   sort_rows(*copy_);
 }
 
+std::map<std::uint32_t, std::uint32_t> functions_called(const Profile& profile, std::string_view name) {
+  const WholeFunctions whole(profile);
+  const std::vector<std::string> printed = function_names(whole.get(), false);
+  std::map<std::uint32_t, std::uint32_t> exactly, called;
+  for (std::uint32_t f = 0; f < profile.functions.size(); ++f) {
+    const std::uint32_t index = whole.index_of(f);
+    if (profile.functions[f].name == name || printed[index] == name) exactly.emplace(f, index);
+    if (is_called(profile.functions[f].name, name) || profile.functions[f].linker_name == name)
+      called.emplace(f, index);
+  }
+  return exactly.empty() ? called : exactly;
+}
+
 }  // namespace tally::output

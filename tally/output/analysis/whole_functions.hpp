@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tally/output/kinds/profile_format.hpp"
@@ -30,6 +32,10 @@ class WholeFunctions {
   std::optional<result::Profile> copy_;
   std::vector<std::uint32_t> indices_;
 };
+
+/// For each function of a profile that `name` denotes: the index of its whole function. Functions that tables call so
+/// have priority over all of the name (is_called()): other overloads, other instances of a template.
+std::map<std::uint32_t, std::uint32_t> functions_called(const result::Profile& profile, std::string_view name);
 
 /// Writes a profile of whole functions in the format `write`, unless the style asks for whole names.
 template <std::string (*write)(const result::Profile&, const ProfileStyle&)>

@@ -6,8 +6,8 @@
 
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/analysis/whole_functions.hpp"
 #include "tally/output/kit/grid.hpp"
 #include "tally/output/text/code_listing.hpp"
 #include "tally/output/text/count_cells.hpp"
@@ -49,10 +49,13 @@ std::vector<std::string> shown_lines(const std::string& text) {
 class Annotation {
  public:
   Annotation(const result::Profile& profile, std::string_view name) : profile_(profile), name_(name) {
+    const auto called = functions_called(profile, name);
     for (std::size_t i = 0; i < profile.rows.size(); ++i) {
       const result::ProfileRow& row = profile.rows[i];
-      const bool by_function = is_called(profile.functions[row.function].name, name);
-      if (!by_function && !(row.source != 0 && is_source(profile.sources[row.source], name))) continue;
+      const auto function = called.find(row.function);
+      if (function != called.end() && profile.event_count() > 0)
+        sums_.try_emplace(function->second, row.function, 0).first->second.second += profile.count(i, 0);
+      if (function == called.end() && !(row.source != 0 && is_source(profile.sources[row.source], name))) continue;
       found_ = true;
       if (row.line == 0) continue;
       objects_[row.source] = profile.functions[row.function].object;
@@ -69,13 +72,30 @@ class Annotation {
     if (files_.empty())
       return fail(Code::bad_usage, fmt::format("no line information for {}", printable(name_)),
                   "compile it with -g, or install its debug symbols");
-    std::string text;
+    std::string text = several_text(terminal);
     for (const auto& [source, lines] : files_)
       text += file_text(profile_.sources[source], profile_.objects[objects_.at(source)].name, lines, read, terminal);
     return text;
   }
 
  private:
+  // "sums of 2 functions: sum<int>(int) 1,234, …": which ones the lines have the counts of; empty for a single one.
+  std::string several_text(std::size_t terminal) const {
+    constexpr std::size_t most = 8;
+    if (sums_.size() < 2) return "";
+    std::vector<std::pair<std::int64_t, std::uint32_t>> sums;
+    for (const auto& [whole, sum] : sums_) sums.emplace_back(sum.second, sum.first);
+    std::sort(sums.rbegin(), sums.rend());
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < std::min(sums.size(), most); ++i)
+      texts.push_back(printable(profile_.functions[sums[i].second].name) + " " + thousands(sums[i].first));
+    if (sums.size() > most) texts.push_back(fmt::format("{} more", sums.size() - most));
+    return wrapped_lines(
+        fmt::format("sums of {} functions, {}: {}; --annotate with one of these names shows it alone\n\n", sums.size(),
+                    profile_.stat.events.front().total.name.text(), join(texts, ", ")),
+        terminal);
+  }
+
   std::string file_text(const std::string& path, const std::string& object, const LineRows& lines,
                         const SourceReader& read, std::size_t terminal) const {
     const std::optional<SourceFile> whole = read(path, object);
@@ -114,8 +134,9 @@ class Annotation {
   const result::Profile& profile_;
   std::string name_;
   bool found_ = false;
-  std::map<std::uint32_t, LineRows> files_;         // by the index of the source file
-  std::map<std::uint32_t, std::uint32_t> objects_;  // an object that each source file is part of
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::int64_t>> sums_;  // of whole functions: one of it, first event
+  std::map<std::uint32_t, LineRows> files_;                               // by the index of the source file
+  std::map<std::uint32_t, std::uint32_t> objects_;                        // an object that each source file is part of
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/analysis/whole_functions.hpp"
 #include "tally/output/kit/grid.hpp"
 #include "tally/output/text/code_listing.hpp"
 #include "tally/output/text/count_cells.hpp"
@@ -60,10 +61,11 @@ std::string function_text(const result::Profile& profile, const result::ProfileF
 
 Result<std::string> annotated_instructions(const result::Profile& profile, std::string_view name,
                                            const InstructionReader& read, std::size_t terminal) {
+  const auto called = functions_called(profile, name);
   std::map<std::uint32_t, Instructions> functions;
   for (std::size_t i = 0; i < profile.rows.size(); ++i) {
     const result::ProfileRow& row = profile.rows[i];
-    if (!is_called(profile.functions[row.function].name, name)) continue;
+    if (called.count(row.function) == 0) continue;
     Counted& one = functions[row.function][row.address];
     one.counts.resize(profile.event_count());
     for (std::size_t e = 0; e < one.counts.size(); ++e) one.counts[e] += profile.count(i, e);

@@ -150,12 +150,12 @@ void add_functions(result::Roofline& roofline, const result::Profile& counted, c
   const output::WholeFunctions sampled_functions(sampled);
   const result::Profile& counts = counted_functions.get();
   const result::Profile& samples = sampled_functions.get();
-  const std::vector<output::FunctionKey> keys = output::function_keys(counts);
+  const std::vector<output::FunctionId> keys = output::function_ids(counts);
   const std::vector<std::string> names = output::function_names(counts, false);
-  std::map<output::FunctionKey, output::ProfileSum> counts_of;
+  std::map<output::FunctionId, output::ProfileSum> counts_of;
   for (output::ProfileSum& sum : output::sums_of(counts, output::ProfileBy::function))
     counts_of[keys[sum.function]] = std::move(sum);
-  const std::vector<output::FunctionKey> sampled_keys = output::function_keys(samples);
+  const std::vector<output::FunctionId> sampled_keys = output::function_ids(samples);
   const double whole = static_cast<double>(output::total_count(samples, 0));
   const double elapsed = sampled_seconds(roofline, samples);
   const auto missing = missing_in_functions(counts);
@@ -300,10 +300,10 @@ struct InsideCounts {
 };
 
 // What the functions of `counts`, a profile with calls, executed in calls of those that `is_wanted`.
-std::map<output::FunctionKey, InsideCounts> counts_inside(const result::Profile& counts,
-                                                          const std::vector<bool>& is_wanted) {
-  const std::vector<output::FunctionKey> keys = output::function_keys(counts);
-  std::map<output::FunctionKey, InsideCounts> found;
+std::map<output::FunctionId, InsideCounts> counts_inside(const result::Profile& counts,
+                                                         const std::vector<bool>& is_wanted) {
+  const std::vector<output::FunctionId> keys = output::function_ids(counts);
+  std::map<output::FunctionId, InsideCounts> found;
   for (std::size_t i = 0; i < counts.rows.size(); ++i) found[keys[counts.rows[i].function]].all += counts.count(i, 0);
   std::vector<bool> is_inside(counts.calls.size());
   for (std::size_t i = 0; i < counts.calls.size(); ++i) {
@@ -322,22 +322,22 @@ std::map<output::FunctionKey, InsideCounts> counts_inside(const result::Profile&
 // Sets the time of a point, or the reason why it has none.
 void set_time(result::RooflinePoint& point, double elapsed, const result::Profile& counts,
               const result::Profile& samples) {
-  std::vector<bool> is_wanted;
-  for (const result::ProfileFunction& function : counts.functions)
-    is_wanted.push_back(output::is_called(function.name, point.name) || function.linker_name == point.name);
-  if (const auto wanted = std::count(is_wanted.begin(), is_wanted.end(), true); wanted != 1) {
-    point.reason = wanted == 0 ? "no function of this name is in a profile"
-                               : fmt::format("{} functions have this name: give one in full", wanted);
+  const auto called = output::functions_called(counts, point.name);
+  if (called.size() != 1) {
+    point.reason = called.empty() ? "no function of this name is in a profile"
+                                  : fmt::format("{} functions have this name: give one in full", called.size());
     return;
   }
+  std::vector<bool> is_wanted(counts.functions.size());
+  is_wanted[called.begin()->first] = true;
   const auto inside = counts_inside(counts, is_wanted);
-  const std::vector<output::FunctionKey> keys = output::function_keys(samples);
+  const std::vector<output::FunctionId> keys = output::function_ids(samples);
   double time = 0;
   // Of functions that are called only inside; of these and those that are called elsewhere, too, or that only the
   // native run executed (memcpy for another processor).
   std::int64_t certain = 0, possible = 0, taken = 0;
   for (const output::ProfileSum& sum : output::sums_of(samples, output::ProfileBy::function)) {
-    const output::FunctionKey& key = keys[sum.function];
+    const output::FunctionId& key = keys[sum.function];
     const auto function = inside.find(key);
     if (function == inside.end() && key.first != result::kernel_code) possible += sum.counts[0];
     if (function == inside.end() || function->second.inside <= 0) continue;

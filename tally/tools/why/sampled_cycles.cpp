@@ -34,7 +34,7 @@ std::size_t estimate_of(const result::Profile& profile) {
   return static_cast<std::size_t>(estimate - events.begin());
 }
 
-using output::FunctionKey;
+using output::FunctionId;
 
 // A function with samples.
 struct Sampled {
@@ -42,7 +42,7 @@ struct Sampled {
   double weight = 0;                    ///< of this share; the rest is the weight of the model's
   double modelled = 0;                  ///< cycles by the model's shares
 };
-using SampledFunctions = std::map<FunctionKey, Sampled>;
+using SampledFunctions = std::map<FunctionId, Sampled>;
 
 struct Shares {
   SampledFunctions functions;
@@ -56,9 +56,9 @@ Shares shares_of(const result::Profile& sampled, const SampledFunctions& modelle
   const auto all = static_cast<double>(output::total_count(sampled, 0));
   const double user = user_only ? 1 - kernel_share : 1;
   shares.kernel = user_only ? kernel_share : 0;
-  const std::vector<FunctionKey> keys = output::function_keys(sampled);
+  const std::vector<FunctionId> keys = output::function_ids(sampled);
   for (const output::ProfileSum& sum : output::sums_of(sampled, output::ProfileBy::function)) {
-    const FunctionKey& key = keys[sum.function];
+    const FunctionId& key = keys[sum.function];
     const double share = user * static_cast<double>(sum.counts[0]) / all;
     if (key.first == result::kernel_code) {
       shares.kernel += share;
@@ -81,7 +81,7 @@ std::string millions(double cycles) { return fmt::format("{:.4g} M", cycles / 1e
 // the model gives them if that is outside.
 std::string intervals_text(const SampledFunctions& functions, double total, double user) {
   constexpr std::size_t most = 5;
-  std::vector<std::pair<FunctionKey, Sampled>> all(functions.begin(), functions.end());
+  std::vector<std::pair<FunctionId, Sampled>> all(functions.begin(), functions.end());
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second.share > b.second.share; });
   std::vector<std::string> names, texts;
   for (const auto& [key, function] : all) names.push_back(key.second);
@@ -145,7 +145,7 @@ Result<result::Profile> run_with_calls(const measure::StatOptions& options, linu
 void divide_by_samples(result::Profile& profile, const result::Profile& sampled, double kernel_share) {
   const std::size_t event = estimate_of(profile), events = profile.event_count();
   const auto total = static_cast<double>(*profile.stat.events[event].total.count.value);
-  const std::vector<FunctionKey> keys = output::function_keys(profile);
+  const std::vector<FunctionId> keys = output::function_ids(profile);
   SampledFunctions modelled;
   for (std::size_t i = 0; i < profile.rows.size(); ++i)
     modelled[keys[profile.rows[i].function]].modelled += static_cast<double>(profile.count(i, event));

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -16,9 +15,7 @@
 #include "tally/counting/profile/debug_servers.hpp"
 #include "tally/counting/profile/resolve_profile.hpp"
 #include "tally/hardware/event/list.hpp"
-#include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/input.hpp"
-#include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/files/output_file.hpp"
 #include "tally/linux/files/perf_map.hpp"
 #include "tally/linux/machine/host_machine.hpp"
@@ -26,7 +23,6 @@
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/program_file.hpp"
 #include "tally/linux/process/received_signals.hpp"
-#include "tally/linux/process/tool.hpp"
 #include "tally/output/analysis/coverage.hpp"
 #include "tally/output/analysis/cycle_causes.hpp"
 #include "tally/output/analysis/jumped_functions.hpp"
@@ -46,6 +42,7 @@
 #include "tally/tools/roofline/make_roofline.hpp"
 #include "tally/tools/why/missing_feature_report.hpp"
 #include "tally/tools/why/native_run.hpp"
+#include "tally/tools/why/repeated_profile.hpp"
 #include "tally/tools/why/sampled_cycles.hpp"
 
 namespace tally::cli {
@@ -76,38 +73,11 @@ Result<void> check_events(const backend::Order& order) {
       "count the others in another run");
 }
 
-// Parses the lines of objdump that are instructions: "  401136:\tmov    %esi,-0x4(%rsp)".
-std::map<std::uint64_t, std::string> instructions_in(const std::string& text) {
-  std::map<std::uint64_t, std::string> made;
-  for (const std::string& line : split(text, '\n')) {
-    const std::size_t colon = line.find(":\t");
-    if (colon == std::string::npos) continue;
-    const std::size_t begin = line.find_first_not_of(' ');
-    std::uint64_t address = 0;
-    const auto [end, error] = std::from_chars(line.data() + begin, line.data() + colon, address, 16);
-    if (error == std::errc{} && end == line.data() + colon) made[address] = printable(line.substr(colon + 2));
-  }
-  return made;
-}
-
-output::InstructionReader instruction_reader() {
-  return [](const result::ProfileObject& object, std::uint64_t begin,
-            std::uint64_t end) -> Result<std::map<std::uint64_t, std::string>> {
-    const auto ended = linux::run_tool({"objdump", "-d", "-C", "--no-show-raw-insn",
-                                        fmt::format("--start-address={}", begin), fmt::format("--stop-address={}", end),
-                                        "--", object.kept ? linux::path_of_descriptor(*object.kept) : object.name});
-    if (!ended)
-      return fail(Code::cannot_measure, "--asm needs objdump, which is not installed", "install the package binutils");
-    if (ended->exit_code != 0)
-      return fail(Code::cannot_measure, "objdump cannot disassemble it: " + printable(trimmed(ended->output)));
-    return instructions_in(ended->output);
-  };
-}
-
 Result<std::string> annotation(const result::Profile& profile, const std::string& name,
                                const output::ProfileStyle& style) {
-  return style.instructions ? output::annotated_instructions(profile, name, instruction_reader(), style.terminal)
-                            : output::annotated(profile, name, report::source_reader(), style.terminal);
+  return style.instructions
+             ? output::annotated_instructions(profile, name, report::instruction_reader(), style.terminal)
+             : output::annotated(profile, name, report::source_reader(), style.terminal);
 }
 
 // Whether a PMU of this machine can be sampled.
@@ -281,7 +251,7 @@ int profile(ProfileOptions& options) {
   auto style = style_of(options);
   if (!style) return report_error(style.error());
   if (format->is_page || format->is_coverage || format->name == "json") style->source = report::source_reader();
-  if (format->is_page) style->disassembly = instruction_reader();
+  if (format->is_page) style->disassembly = report::instruction_reader();
   const bool may_speak = !is_quiet(options.quiet);
   if (options.debuginfod) {
     const auto asked = profile::ask_debug_servers([may_speak](const std::string& line) {
@@ -300,7 +270,9 @@ int profile(ProfileOptions& options) {
   auto choice = choose_backend(options, *format, machine);
   if (!choice) return report_error(choice.error());
   if (const auto there = check_launch(options.order); !there) return report_error(there.error());
-  const measure::StatOptions native{options.order, linux::Input::read_position()};
+  const measure::StatOptions native{options.order, linux::Input::read_position(), options.runs};
+  if (options.runs > 1)
+    if (const auto fits = why::check_repeat(native, *choice->backend); !fits) return report_error(fits.error());
   if (options.native) {
     if (const auto fits = why::check_native_profile(native, *choice->backend); !fits) return report_error(fits.error());
     choice->notices.emplace_back(why::native_profile_notice);
@@ -327,7 +299,8 @@ int profile(ProfileOptions& options) {
   std::map<std::int64_t, Nanoseconds> started;
   for (const int process : options.order.target.attachment.processes)
     if (const auto time = linux::process_started(process)) started[process] = *time;
-  auto stat = measure::profile(*choice->backend, options.order, code, *signals);
+  std::vector<why::ProfiledRun> others;
+  auto stat = why::profile_runs(*choice->backend, native, code, others, *signals);
   double kernel_share = 0;
   if (stat && options.native)
     kernel_share = why::add_native_cycles(code, *stat, native, machine, *signals, options.model.simulation);
@@ -384,6 +357,7 @@ int profile(ProfileOptions& options) {
   }
   if (options.inlines && format->inlined == output::InlineRepresentation::functions)
     made = output::with_inlined_functions(format->is_page ? output::with_jumped_functions(made) : made);
+  if (!others.empty()) why::mark_differences(made, std::move(others), style->whole_names);
   const bool has_parts = !made.parts.empty();
   std::string text = has_parts ? "" : format->write(made, *style);
   auto covered = format->is_coverage

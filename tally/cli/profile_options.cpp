@@ -72,6 +72,10 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
                  "PMU cycles)")
       .repeated()
       .value_name("EVENTS");
+  app.add_option("-r,--repeat", options.runs,
+                 "run the program N times under the engine; show the median run, and mark functions that differ")
+      .value_name("N")
+      .check(whole_number(1, 1'000));
   app.add_option("--every", options.every,
                  "sample every N events (50000, 50k, 2M), or after this time (1ms, for clocks); 1 records every event "
                  "(default for page-faults)")

@@ -18,6 +18,7 @@ struct ProfileOptions {
   std::int64_t timeout_ms = 0;  ///< 0: none
   std::string backend = "auto", format, output, object, by = "function", annotate, sort = "own", every, processes;
   std::optional<int> top;
+  int runs = 1;
   std::uint64_t frequency = 0;
   bool lines = false, whole_names = false, instructions = false, inlines = false, quiet = false, kernel = false,
        everywhere = false, debuginfod = false, python = false;

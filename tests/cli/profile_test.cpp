@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -332,6 +333,61 @@ TEST_F(Profile, shows_lines_of_programs_of_clang) {
       tally({"profile", "-q", "--annotate", "both", "--", INLINED}).code() != 0)
     GTEST_SKIP() << "built without libdw";
   EXPECT_NE(finished.err.find("INLINED three(void)"), std::string::npos) << finished.err;
+}
+
+TEST_F(Profile, annotates_one_of_several_functions_of_a_name) {
+  const auto annotated = [](const char* name) {
+    return tally({"profile", "-q", "-e", "instructions", "--annotate", name, "--", OVERLOADED}).err;
+  };
+  const std::string both = annotated("f");
+  if (both.find("no line information") != std::string::npos) GTEST_SKIP() << "built without libdw";
+  EXPECT_TRUE(holds(both, "sums of 2 functions, instructions:u: f(int) ")) << both;
+  EXPECT_TRUE(holds(both, ", f(bool) ")) << both;
+  EXPECT_TRUE(holds(both, "s = s ^ static_cast<int>(b);")) << both;
+  const std::string one = annotated("f(int)");
+  EXPECT_TRUE(holds(one, "s = s + i;")) << one;
+  EXPECT_FALSE(holds(one, "sums of")) << one;
+  EXPECT_FALSE(holds(one, "s = s ^ static_cast<int>(b);") && holds(one, "i < 300; i++) s = s ^")) << one;
+  EXPECT_TRUE(holds(annotated("convert"), "sums of 2 functions")) << annotated("convert");
+  EXPECT_FALSE(holds(annotated("convert<double>"), "sums of")) << annotated("convert<double>");
+}
+
+// The second of three runs executes the loop 2,000 times, the others 1,000 and 3,000 times.
+TEST_F(Profile, repeats_and_marks_functions_that_differ) {
+  const TemporaryFile folder("folder");
+  const std::string program = folder.folder() + "/grows", counter = folder.folder() + "/counter";
+  std::ofstream(program + ".c") << "#include <stdio.h>\n"
+                                   "__attribute__((noinline)) void grows(int n) {\n"
+                                   "  for (int i = 0; i < n; i++) __asm__ volatile(\"nop\");\n}\n"
+                                   "__attribute__((noinline)) void stays(void) { __asm__ volatile(\"nop\"); }\n"
+                                   "int main(int argc, char** argv) {\n  char text[8] = \"\";\n"
+                                   "  FILE* f = fopen(argv[argc - 1], \"a+\");\n  fputc('1', f);\n  rewind(f);\n"
+                                   "  grows(1000 * (int)fread(text, 1, 8, f));\n  stays();\n  return fclose(f);\n}\n";
+  if (run("gcc -O1 -o " + program + " " + program + ".c").code() != 0) GTEST_SKIP() << "gcc is not installed";
+  const Finished finished = tally({"profile", "-q", "--repeatable", "-r", "3", "-e", "instructions", "--format", "json",
+                                   "-o", folder.folder() + "/r.json", "--", program, counter});
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  const Json json = Json::parse(TemporaryFile::read(folder.folder() + "/r.json").value_or(""));
+  EXPECT_EQ(json.at("runs"), 3);
+  for (const Json& function : json.at("functions")) {
+    if (function.at("name") == "stays") EXPECT_FALSE(function.contains("least")) << function;
+    if (function.at("name") != "grows") continue;
+    const std::int64_t least = function.at("least")[0], most = function.at("most")[0], count = function.at("counts")[0];
+    EXPECT_EQ(count - least, most - count) << "the median run";
+    EXPECT_GE(count - least, 3000) << function;
+  }
+  const Finished table = tally({"report", folder.folder() + "/r.json"});
+  EXPECT_TRUE(holds(table.out, "3 runs: counts are those of the run with the median of instructions:u; ")) << table.out;
+  EXPECT_TRUE(holds(table.out, " spread ")) << table.out;
+  const Finished same = tally({"profile", "-q", "--repeatable", "-r", "2", "-e", "instructions", "--", PROFILED});
+  EXPECT_TRUE(holds(same.err, "2 runs: ")) << same.err;
+  EXPECT_TRUE(holds(same.err, "no function differs between runs")) << same.err;
+  EXPECT_EQ(tally({"profile", "-r", "2", "-e", "cpu-clock", "--", "true"}).code(), 2);
+  EXPECT_EQ(tally({"profile", "-q", "--repeatable", "-r", "2", "-e", "instructions", "--", "sh", "-c",
+                   "test -e " + counter + "2 || { touch " + counter + "2; exit 3; }"})
+                .code(),
+            125)
+      << "the second run ends in another way";
 }
 
 TEST_F(Profile, shows_instructions) {

@@ -95,6 +95,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle& sty
   add_mix(json, profile.stat.mix);
   json["environment"] = environment_json(profile.stat.environment);
   json["inlines"] = profile.inlines_apart;
+  if (profile.runs > 1) json["runs"] = profile.runs;
   json["events"] = Json::array();
   for (std::size_t e = 0; e < profile.event_count(); ++e) {
     const result::EventCount& event = profile.stat.events[e].total;
@@ -150,6 +151,8 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle& sty
       one["code_digest"] = fmt::format("{:016x}", digests[sum.function].code);
     }
     one["counts"] = sum.counts;
+    if (!f.least.empty()) one["least"] = f.least;
+    if (!f.least.empty()) one["most"] = f.most;
     if (!profile.forms.empty()) add_mix(one, result::mix_of(sum.executions, profile.forms));
     if (profile.is_sampled()) {
       one["samples"] = sum.samples.empty() ? std::vector<std::int64_t>(profile.event_count()) : sum.samples;

@@ -72,6 +72,8 @@ struct ProfileFunction {
   /// Of a stored profile: digests of the text of its lines and of its executed code; 0: unknown.
   std::uint64_t source_digest = 0, code_digest = 0;
   std::uint64_t first = ~std::uint64_t{0};  ///< as CodeRow::first: of its first instruction to be executed
+  /// Of several runs whose counts of it differ: the lowest and highest of each event; else empty.
+  std::vector<std::int64_t> least = {}, most = {};
   bool operator==(const ProfileFunction&) const = default;
 };
 
@@ -136,6 +138,7 @@ struct Profile {
   std::vector<PythonFunction> python = {};       ///< see CodeCounts
   bool python_cut = false;
   double python_samples = 0;
+  std::size_t runs = 1;  ///< of which this is the one with the median of the first event
   bool operator==(const Profile&) const = default;
 
   std::size_t event_count() const { return stat.events.size(); }

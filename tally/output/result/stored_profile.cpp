@@ -113,6 +113,10 @@ void read_functions(const Json& json, Profile& profile) {
     function.source = index(one.at("source"), profile.sources.size());
     function.line = number<std::uint32_t>(one.at("line"));
     if (one.contains("clone_of")) function.clone_of = number<std::uint64_t>(one.at("clone_of"));
+    if (one.contains("least") && one.contains("most")) {
+      function.least = counts(one.at("least"), profile.event_count());
+      function.most = counts(one.at("most"), profile.event_count());
+    }
     function.source_digest = digest(one, "source_digest");
     function.code_digest = digest(one, "code_digest");
     profile.functions.push_back(std::move(function));
@@ -164,6 +168,7 @@ Profile profile_of(const Json& json) {
   profile.stat.environment = read_environment(json);
   read_models(json, profile.stat);
   profile.inlines_apart = json.value("inlines", false);
+  profile.runs = json.value("runs", std::size_t{1});
   read_events(json.at("events"), profile);
   if (const auto sources = json.find("nondeterminism"); sources != json.end()) {
     profile.stat.runs.resize(1);

@@ -11,6 +11,7 @@
 #include "tally/output/analysis/profile_objects.hpp"
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/analysis/run_spread.hpp"
 #include "tally/output/analysis/whole_functions.hpp"
 #include "tally/output/kinds/profile_forms.hpp"
 #include "tally/output/kit/footnotes.hpp"
@@ -48,15 +49,20 @@ std::vector<std::size_t> counted(const result::Profile& profile) {
 /// The name of a row, in the cells of its kind.
 std::vector<std::string> names(const result::Profile& profile, const ProfileSum& sum,
                                const std::vector<std::string>& functions, const std::vector<std::string>& objects,
-                               const ProfileStyle& style) {
+                               const ProfileStyle& style, std::size_t first_event) {
   const result::ProfileFunction& function = profile.functions[sum.function];
   const std::string& object = objects[function.object];
   const result::CodeOwner& owner = profile.owners[sum.owner];
   switch (style.by) {
-    case ProfileBy::function:
+    case ProfileBy::function: {
+      std::vector<std::string> cells;
+      if (profile.runs > 1) cells.push_back(spread_text(function, first_event));
       // Sections and inlined functions have no entry count.
-      return {function.name.starts_with('[') || function.entered == 0 ? "" : thousands(function.entered),
-              functions[sum.function], object, location_of(profile, function.source, function.line)};
+      cells.insert(cells.end(),
+                   {function.name.starts_with('[') || function.entered == 0 ? "" : thousands(function.entered),
+                    functions[sum.function], object, location_of(profile, function.source, function.line)});
+      return cells;
+    }
     case ProfileBy::line:
       return {sum.line != 0 ? location_of(profile, sum.source, sum.line) : "unknown line", functions[sum.function],
               object};
@@ -69,13 +75,17 @@ std::vector<std::string> names(const result::Profile& profile, const ProfileSum&
   return {};
 }
 
-std::vector<Column> name_columns(ProfileBy by) {
+std::vector<Column> name_columns(ProfileBy by, bool has_runs) {
   switch (by) {
-    case ProfileBy::function:
-      return {{"entered", Align::right},
-              {"function", Align::left, usual_name_width, true},
-              {"file", Align::left, usual_name_width},
-              {"line"}};
+    case ProfileBy::function: {
+      std::vector<Column> columns;
+      if (has_runs) columns.push_back({"spread", Align::right});
+      columns.insert(columns.end(), {{"entered", Align::right},
+                                     {"function", Align::left, usual_name_width, true},
+                                     {"file", Align::left, usual_name_width},
+                                     {"line"}});
+      return columns;
+    }
     case ProfileBy::line:
       return {{"line", Align::left, usual_name_width, true},
               {"function", Align::left, usual_name_width, false, true},
@@ -173,11 +183,11 @@ class Numbers {
 
 /// Adds a row for counts that are in the totals and in no other row.
 void add_rest(const Numbers& numbers, Grid& grid, const std::vector<std::int64_t>& counts,
-              const std::vector<std::int64_t>& samples, const std::string& what, bool shown_by_entered) {
+              const std::vector<std::int64_t>& samples, const std::string& what, std::size_t before_name) {
   if (std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n == 0; })) return;
   std::vector<std::string> cells = numbers.cells(counts, std::nullopt, samples);
   numbers.add_mix(nullptr, cells);
-  if (shown_by_entered) cells.emplace_back();
+  cells.resize(cells.size() + before_name);
   cells.push_back(what);
   grid.add(std::move(cells));
 }
@@ -266,7 +276,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   const bool with_calls = !profile.calls.empty() && style.by == ProfileBy::function;
   const Numbers numbers(profile, events, with_calls);
   std::vector<Column> columns = numbers.columns();
-  for (Column& column : name_columns(style.by)) columns.push_back(std::move(column));
+  for (Column& column : name_columns(style.by, profile.runs > 1)) columns.push_back(std::move(column));
   Grid grid(std::move(columns));
   std::vector<std::string> functions = function_names(profile, style.whole_names);
   const std::vector<std::string> objects = object_names(profile, style.by == ProfileBy::object);
@@ -289,12 +299,12 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
       const result::InstructionMix mix = result::mix_of(sums[i].executions, profile.forms);
       numbers.add_mix(&mix, cells);
     }
-    std::vector<std::string> of_row = names(profile, sums[i], functions, objects, style);
+    std::vector<std::string> of_row = names(profile, sums[i], functions, objects, style, events.front());
     if (!style.whole_names) of_row = cut_names(std::move(of_row));
     for (std::string& name : of_row) cells.push_back(std::move(name));
     grid.add(std::move(cells));
   }
-  const bool by_function = style.by == ProfileBy::function;
+  const std::size_t before_name = style.by != ProfileBy::function ? 0 : profile.runs > 1 ? 2 : 1;
   std::vector<std::int64_t> more(profile.event_count()), more_samples(profile.is_sampled() ? more.size() : 0),
       all_samples = more_samples;
   for (std::size_t i = 0; i < sums.size(); ++i)
@@ -304,9 +314,9 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
       all_samples[e] += sums[i].samples[e];
       if (i >= shown) more_samples[e] += sums[i].samples[e];
     }
-  add_rest(numbers, grid, more, more_samples, fmt::format("--top 0 shows {} more", sums.size() - shown), by_function);
-  add_rest(numbers, grid, profile.repeated, {}, result::string_elements, by_function);
-  add_rest(numbers, grid, profile.unplaced, {}, "[not at any place: see below]", by_function);
+  add_rest(numbers, grid, more, more_samples, fmt::format("--top 0 shows {} more", sums.size() - shown), before_name);
+  add_rest(numbers, grid, profile.repeated, {}, result::string_elements, before_name);
+  add_rest(numbers, grid, profile.unplaced, {}, "[not at any place: see below]", before_name);
   std::vector<std::int64_t> totals;
   for (std::size_t e = 0; e < profile.event_count(); ++e) totals.push_back(total_count(profile, e));
   std::vector<std::string> cells(numbers.columns_before_counts());
@@ -314,7 +324,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
     cells.push_back(thousands(numbers.has_samples_only(e) ? all_samples[e] : totals[e]));
   numbers.add_causes(totals, cells);
   numbers.add_mix(profile.stat.mix ? &*profile.stat.mix : nullptr, cells);
-  if (by_function) cells.emplace_back();
+  cells.resize(cells.size() + before_name);
   cells.emplace_back("total");
   grid.add(std::move(cells));
 
@@ -327,6 +337,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   if (const std::string causes = cause_table(profile, style.terminal); !causes.empty()) text += causes + "\n";
   text += mix_of_functions(profile, sums, functions, style);
   text += trust_lines(profile.stat);
+  if (const std::string line = runs_line(profile); !line.empty()) text += fmt::format(" {}\n", line);
   for (const std::string& line : sampling_lines(profile)) text += fmt::format(" {}\n", line);
   if (std::any_of(profile.unplaced.begin(), profile.unplaced.end(), [](std::int64_t n) { return n != 0; }))
     text += profile.is_sampled()

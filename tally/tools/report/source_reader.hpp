@@ -1,4 +1,4 @@
-// Reads source files from the paths in the debug information.
+// Reads source files from the paths in the debug information, and instructions by objdump.
 #pragma once
 
 #include "tally/output/kinds/profile_format.hpp"
@@ -6,5 +6,7 @@
 namespace tally::report {
 
 output::SourceReader source_reader();
+
+output::InstructionReader instruction_reader();
 
 }  // namespace tally::report

@@ -3,9 +3,13 @@
 
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "tally/linux/files/output_file.hpp"
@@ -14,8 +18,8 @@
 
 namespace tally::windows {
 
-/// Formats rows as they arrive and writes them in blocks, at least with the first row after 200 ms; from a failure on,
-/// as text, to standard error.
+/// Formats rows as they arrive and writes them in blocks, at the latest after 400 ms; from a failure on, as text, to
+/// standard error.
 class WindowRows {
  public:
   WindowRows(const output::WindowFormat& format, linux::Output output)
@@ -29,9 +33,11 @@ class WindowRows {
     flush();
   }
   void row(const result::Window& window) {
+    const std::lock_guard lock(mutex_);
+    // Not earlier: tally starts the program by fork().
+    if (!idle_.joinable()) idle_ = std::jthread([this](const std::stop_token& end) { flush_when_idle(end); });
     writer_->row(window, text_);
     constexpr std::size_t block_bytes = 1 << 16;
-    constexpr std::chrono::milliseconds longest_wait(200);  // of a reader: `-o - | head`
     if (text_.size() >= block_bytes || Clock::now() - flushed_ >= longest_wait) flush();
   }
   bool reader_left() const { return !written_ && written_.error().os_errno == EPIPE; }
@@ -39,6 +45,7 @@ class WindowRows {
   std::string describe(const result::WindowsHead& head) const { return writer_->describe(head); }
   /// `head`: as at the end. Errors: cannot_write, from linux::Output.
   Result<void> finish(const result::WindowsHead& head) {
+    const std::lock_guard lock(mutex_);
     if (begun_) writer_->end(head, text_);
     flush();
     return written_ ? output_.finish() : written_;
@@ -46,6 +53,16 @@ class WindowRows {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds longest_wait{200};  // of a reader: `-o - | head`
+
+  /// A program that waits has no next row.
+  void flush_when_idle(const std::stop_token& end) {
+    std::unique_lock lock(mutex_);
+    while (!end.stop_requested()) {
+      ended_.wait_for(lock, end, longest_wait, [] { return false; });
+      if (!text_.empty() && Clock::now() - flushed_ >= longest_wait) flush();
+    }
+  }
 
   void flush() {
     flushed_ = Clock::now();
@@ -64,6 +81,9 @@ class WindowRows {
   bool begun_ = false;
   bool has_fallback_;  // rows that cannot be written go to standard error
   Result<void> written_ = {};
+  std::mutex mutex_;
+  std::condition_variable_any ended_;
+  std::jthread idle_;  // the last member: it uses the others
 };
 
 }  // namespace tally::windows

@@ -7,10 +7,12 @@
 #include <atomic>
 #include <bit>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "tally/counting/backend/engine/count/collect_sources.hpp"
 #include "tally/counting/backend/engine/count/snapshot.hpp"
@@ -35,7 +37,9 @@ using channel::WindowRow;
 struct Reader {
   std::optional<RingMemory> memory;  // nothing after its thread closed it
   std::uint32_t begun = 0, taken_rows = 0;
-  bool counted = false;  // its windows have started, and not stopped
+  std::uint32_t open_rows = 0, open_bytes = 0;  // taken of the block that is not published
+  bool is_open = false;                         // its thread has begun, and not closed it
+  bool counted = false;                         // its windows have started, and not stopped
   std::array<std::int64_t, channel::weight_limit>
       sums{};               // kept for another thread that reuses the record, because it continues the sums
   std::int64_t before = 0;  // the first sum when its thread began
@@ -116,6 +120,7 @@ class WindowRows::Work {
     head.named = asked_.places;
     if (asked_.sink.on_begin) asked_.sink.on_begin(head);
     thread_ = linux::worker_thread([this] { work(); });
+    if (takes_open_) ticker_ = linux::worker_thread([this] { tick(); });
   }
 
   void ended(std::uint32_t thread) {
@@ -133,9 +138,14 @@ class WindowRows::Work {
   void finish() {
     if (!thread_.joinable()) return;
     __atomic_store_n(&bell_.closed, 1, __ATOMIC_SEQ_CST);
-    finishing_ = true;
+    {
+      const std::lock_guard lock(mutex_);
+      finishing_ = true;
+    }
+    tick_.notify_all();
     ring();
     thread_.join();
+    if (ticker_.joinable()) ticker_.join();
     const std::uint32_t threads = claimed_threads(shared_);
     for (std::uint32_t thread = 1; thread <= threads; ++thread) cut(thread);
     if (cycles_) lost_rows_ = cycles_->emit_all(asked_.sink.on_window);
@@ -154,9 +164,46 @@ class WindowRows::Work {
       if (collect()) continue;
       if (cut_ended()) continue;
       if (last) return;
+      if (const auto now = Clock::now(); takes_open_ && now - took_open_ >= longest_wait) {
+        took_open_ = now;
+        take_open();
+      }
       __atomic_add_fetch(&bell_.sleepers, 1, __ATOMIC_SEQ_CST);
       if (__atomic_load_n(&bell_.first, __ATOMIC_SEQ_CST) == 0 && !finishing_) linux::sleep_while(bell_.rings, rings);
       __atomic_sub_fetch(&bell_.sleepers, 1, __ATOMIC_SEQ_CST);
+    }
+  }
+
+  /// Wakes work() again and again: a program that waits publishes nothing.
+  void tick() {
+    std::unique_lock lock(mutex_);
+    while (!finishing_) {
+      tick_.wait_for(lock, longest_wait);
+      ring();
+    }
+  }
+
+  /// Takes rows that threads wrote and did not publish.
+  void take_open() {
+    const std::uint32_t threads = claimed_threads(shared_);
+    for (std::uint32_t thread = 1; thread <= threads; ++thread) {
+      if (shared_.records.thread(thread).state != channel::State::running) continue;
+      Reader* const reader = reader_of(channel::ring_number(thread, RingContent::windows));
+      if (reader == nullptr) continue;
+      begin(*reader);
+      if (reader->is_open && reader->memory->waiting() == 0) take_written(thread, *reader);
+    }
+  }
+
+  /// Takes the rows at the beginning of the block that is not published.
+  void take_written(std::uint32_t thread, Reader& reader) {
+    refresh(thread);
+    const std::uint32_t open = __atomic_load_n(&reader.memory->head().published, __ATOMIC_ACQUIRE);
+    for (std::uint32_t at = reader.open_bytes;; ++reader.open_rows) {
+      reader.open_bytes = at;
+      const auto found = row_at(*reader.memory, open, at);
+      if (!found || __atomic_load_n(&found->row->number, __ATOMIC_ACQUIRE) != reader.taken_rows + 1) return;
+      take(thread, reader, *found);
     }
   }
 
@@ -205,8 +252,8 @@ class WindowRows::Work {
       refresh(channel::thread_of_ring(number));  // the thread may publish more meanwhile
       const std::uint32_t block = memory.head().taken;
       const channel::NoteBlock about = memory.about(block);
-      std::uint32_t at = 0;
-      for (std::uint32_t i = 0; i < about.count; ++i) {
+      std::uint32_t at = std::exchange(reader.open_bytes, 0);
+      for (std::uint32_t i = std::exchange(reader.open_rows, 0); i < about.count; ++i) {
         const auto row = row_at(memory, block, at);
         if (!row) break;
         take(channel::thread_of_ring(number), reader, *row);
@@ -223,6 +270,7 @@ class WindowRows::Work {
 
   /// Nothing more comes from the thread; from here on another one may use its record.
   void close(std::uint32_t number, Reader& reader, std::uint32_t published) {
+    reader.is_open = false;
     RingMemory::discard(shared_, number);
     reader.memory->leave(published);
     reader.memory.reset();
@@ -232,7 +280,8 @@ class WindowRows::Work {
     const std::uint32_t begun = __atomic_load_n(&reader.memory->head().begun, __ATOMIC_ACQUIRE);
     if (reader.begun == begun) return;
     reader.begun = begun;
-    reader.taken_rows = 0;
+    reader.is_open = true;
+    reader.taken_rows = reader.open_rows = reader.open_bytes = 0;
     reader.executed.clear();
     reader.before = reader.sums[0];
     (void)reader.vector.take();
@@ -365,18 +414,13 @@ class WindowRows::Work {
     if (reader == nullptr) return;
     serve(number);
     if (reader->memory && reader->memory->head().open != 0) take_rest(thread, *reader);
+    reader->is_open = false;
     reader->memory.reset();
   }
 
   /// Takes rows that the thread wrote and did not publish, and what it counted after them.
   void take_rest(std::uint32_t thread, Reader& reader) {
-    refresh(thread);
-    const std::uint32_t open = __atomic_load_n(&reader.memory->head().published, __ATOMIC_ACQUIRE);
-    for (std::uint32_t at = 0;;) {
-      const auto found = row_at(*reader.memory, open, at);
-      if (!found || __atomic_load_n(&found->row->number, __ATOMIC_ACQUIRE) != reader.taken_rows + 1) break;
-      take(thread, reader, *found);
-    }
+    take_written(thread, reader);
     if (!reader.counted) return;
     const auto sums = sums_of(thread);
     if (std::equal(sums.begin(), sums.begin() + events(), reader.sums.begin())) return;
@@ -424,7 +468,14 @@ class WindowRows::Work {
   std::mutex mutex_;
   std::vector<std::uint32_t> ended_;  // guarded by mutex_
   std::atomic<bool> finishing_ = false;
-  std::thread thread_;
+  std::condition_variable tick_;
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds longest_wait{200};
+  Clock::time_point took_open_ = {};  // of work()
+  // Not if rows in a part of the ring that is used again may have the number of the next one.
+  const bool takes_open_ =
+      settings_.windows.vectors == 0 && settings_.windows.reads == 0 && settings_.windows.bounded == 0;
+  std::thread thread_, ticker_;
 };
 
 WindowRows::WindowRows(const Channel& shared, const Order& order, const Modelling& modelling, Nanoseconds started)

@@ -76,9 +76,16 @@ void describe_differences(result::Stat& stat, const backend::Order& order) {
   if (!order.conditions.repeatable && linux::addresses_are_randomized())
     causes.emplace_back("each run has other addresses (address randomisation, which `--repeatable` turns off)");
   if (!read.empty()) causes.push_back("the program read: " + join(read, "; "));
-  if (causes.empty()) return;
-  stat.notices.push_back(fmt::format("the runs differ, and {}{}", join(causes, ", and "),
-                                     read.empty() ? "" : ". `tally compare --why` shows which of them matters"));
+  if (causes.empty())
+    causes.emplace_back(
+        std::any_of(stat.runs.begin(), stat.runs.end(),
+                    [](const result::Run& run) { return run.thread_count > 1 || run.process_count > 1; })
+            ? "its threads or processes take turns in another order in each run"
+            : "nothing that the program read explains it");
+  stat.notices.push_back(
+      fmt::format("the runs differ, and {}. Two results of `tally stat --path-hash -o FILE.json` and `tally compare "
+                  "--why` show where they part",
+                  join(causes, ", and ")));
 }
 
 }  // namespace tally::why

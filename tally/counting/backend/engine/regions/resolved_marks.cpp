@@ -53,6 +53,11 @@ bool is_dynamic_linker(const std::string& file) { return file.starts_with("ld-")
 /// The C library of a dynamic linker is next to it.
 std::string c_library_of(const std::string& linker) { return linker.substr(0, linker.rfind('/') + 1) + "libc.so.6"; }
 
+std::string stripped_hint(const std::string& file) {
+  return fmt::format("install the debug symbols of {0}, or name the function as `tally profile` does: {0}+0xADDRESS",
+                     printable(file));
+}
+
 }  // namespace
 
 Marker::Python Marker::python_of(std::string_view file) {
@@ -201,7 +206,9 @@ Result<void> Marker::check_program(const std::string& path) {
     return fail(
         Code::bad_usage,
         fmt::format("no function '{}' in {}, which loads no libraries", printable(target.text), searched_files()),
-        near.empty() ? "`nm -C` lists the functions of a program" : "did you mean " + join(near, " or ") + "?");
+        program.stripped ? stripped_hint(program.name)
+        : near.empty()   ? "`nm -C` lists the functions of a program"
+                         : "did you mean " + join(near, " or ") + "?");
   }
   return {};
 }
@@ -386,7 +393,8 @@ std::vector<std::string> Marker::missing() const {
     const auto near = similar_names(target);
     notes.push_back(
         fmt::format("no function '{}' in the code that was mapped: {}{}", printable(target.text), searched_files(),
-                    !near.empty() ? "; did you mean " + join(near, " or ") + "?"
+                    !files.empty() && files.front()->stripped ? "; " + stripped_hint(files.front()->name)
+                    : !near.empty()                           ? "; did you mean " + join(near, " or ") + "?"
                     : target.text.find(',') != std::string::npos && target.text.find('(') == std::string::npos
                         ? "; name one function with each --function"
                         : "; it may be inlined: `tally profile --inlines` lists inlined functions"));

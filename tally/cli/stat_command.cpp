@@ -285,14 +285,6 @@ int write_compared(result::Stat& stat, const std::optional<comparison::Baseline>
   return code == exit_ok ? outcome.exit_code : code;
 }
 
-// Of the regions that are functions.
-std::vector<std::string> function_names(const StatOptions& options) {
-  std::vector<std::string> names;
-  for (const backend::CodeRegion& region : options.stat.code_regions())
-    if (!region.to && region.trap == backend::CodeRegion::Trap::none) names.push_back(region.name);
-  return names;
-}
-
 // Counts and writes the result. Returns tally's exit code. `options` was checked.
 int count(StatOptions& options) {
   const auto baseline =
@@ -326,7 +318,7 @@ int count(StatOptions& options) {
         !fits)
       return report_error(fits.error());
     choice->notices.emplace_back(why::native_notice);
-    if (options.roofline && !function_names(options).empty())
+    if (options.roofline && !options.regions.functions.empty())
       choice->notices.emplace_back("and twice more, for the time of functions: with calls and natively, sampled");
   }
   if (const auto there = check_launch(options.stat); !there) return report_error(there.error());
@@ -371,9 +363,9 @@ int count(StatOptions& options) {
     stat->roofline = roofline::program_roofline(*stat, has_native ? roofline::native_time(*stat) : std::nullopt,
                                                 *std::move(ceilings));
   if (has_regions) roofline::add_native(*stat, native_runs, options.stat.metrics);
-  if (const auto names = function_names(options); stat && stat->roofline && has_native && !names.empty())
-    roofline::add_function_times(*stat->roofline, names, why::run_with_calls(options.stat, *signals),
-                                 why::sampled_run(options.stat, *signals));
+  if (stat && stat->roofline && has_native && !options.regions.functions.empty())
+    roofline::add_function_times(*stat->roofline, windows::listed_functions(options.regions.functions),
+                                 why::run_with_calls(options.stat, *signals), why::sampled_run(options.stat, *signals));
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);

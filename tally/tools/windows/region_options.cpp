@@ -26,9 +26,6 @@ backend::FunctionFinder function_finder() {
   };
 }
 
-namespace {
-
-/// The names in lists with commas, which may also be inside the brackets of a C++ name.
 std::vector<std::string> listed_functions(const std::vector<std::string>& lists) {
   std::vector<std::string> names;
   for (const std::string& list : lists) {
@@ -44,8 +41,6 @@ std::vector<std::string> listed_functions(const std::vector<std::string>& lists)
   }
   return names;
 }
-
-}  // namespace
 
 void add_entry_options(command::Page& page, std::string& trap, bool& per_entry) {
   const command::GroupScope group(page, command::regions_group);

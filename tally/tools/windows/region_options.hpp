@@ -22,6 +22,9 @@ void add_region_options(command::Page& app, RegionOptions& options);
 /// Adds `--trap` and `--per-entry` alone.
 void add_entry_options(command::Page& page, std::string& trap, bool& per_entry);
 
+/// The names of --function: in lists with commas, which may also be inside the brackets of a C++ name.
+std::vector<std::string> listed_functions(const std::vector<std::string>& lists);
+
 /// Parses a function or location of a program. Errors: bad_usage.
 Result<backend::CodeRegion::Point> point_of(const std::string& text);
 

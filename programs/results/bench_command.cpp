@@ -261,8 +261,8 @@ int run_bench(const std::vector<std::string>& arguments) {
       !options.run.baseline.empty() && fs::equivalent(options.run.output, options.run.baseline, error))
     return report_error(
         {Code::bad_usage, "-o and --baseline name the same directory", "use another directory for one of them", 0});
-  for (const Benchmark& one : *suite)
-    if (const auto notes = unknown_functions(one, options.run); !notes.empty()) say(notes);
+  for (const Benchmark& benchmark : *suite)
+    if (const auto notes = unknown_functions(benchmark, options.run); !notes.empty()) say(notes);
   if (const auto made = linux::make_folder(options.run.output); !made) return report_error(made.error());
   if (const int cleared = clear_results(options, *suite); cleared != exit_ok) return cleared;
   // A signal ends the running benchmark, too; its own action follows when this is destroyed.

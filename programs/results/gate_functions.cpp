@@ -54,8 +54,9 @@ std::vector<std::string> missing_functions(const std::vector<output::Gate>& gate
                                            const std::string& benchmark) {
   std::vector<std::string> sentences;
   for (const output::Gate& limit : gates)
-    if (const auto found = output::check_function(limit, baseline, "the baseline"); !found)
-      sentences.push_back(fmt::format("'{}': {}: {}", printable(benchmark), found.error().message, found.error().hint));
+    if (const auto function = output::check_function(limit, baseline, "the baseline"); !function)
+      sentences.push_back(
+          fmt::format("'{}': {}: {}", printable(benchmark), function.error().message, function.error().hint));
   return sentences;
 }
 

@@ -111,6 +111,17 @@ TEST_F(Sample, of_a_tree_has_every_program) {
   EXPECT_GT(programs["echo"], 0);
 }
 
+TEST_F(Sample, writes_the_rows_of_a_program_that_waits) {
+  const TemporaryFile mark("mark");
+  Running waits(tally_words({"sample", "-q", "--backend", "engine", "--every", "20k", "-e", "instructions", "--format",
+                             "csv", "-o", "-", "--", "sh", "-c",
+                             "i=0; while [ $i -lt 500 ]; do i=$((i+1)); done; sleep 30; echo >" + mark.path()}));
+  EXPECT_TRUE(waits.wait_for_output(",30,")) << waits.output();
+  EXPECT_FALSE(mark.content()) << "the program went on before its rows were written";
+  waits.signal_group(SIGTERM);
+  waits.finish();
+}
+
 /// Every count is kept: the last row has what came after the last full window.
 TEST_F(Sample, of_a_killed_program_is_whole) {
   const SampleRun one =

@@ -330,8 +330,8 @@ Result<Comparison> compare(const Comparable& before, const Comparable& after, bo
                            std::vector<std::string> chosen) {
   for (const std::string& name : chosen)
     for (const Comparable* const side : {&before, &after})
-      if (const auto found = check_chosen(name, *side, side == &before ? "before" : "after"); !found)
-        return fail(found.error());
+      if (const auto checked = check_chosen(name, *side, side == &before ? "before" : "after"); !checked)
+        return fail(checked.error());
   Comparison comparison{.before = &before, .after = &after, .chosen = std::move(chosen)};
   compare_settings(comparison, forced);
   compare_measures(comparison);

@@ -183,7 +183,7 @@ std::vector<const ComparedCount*> limited_rows(const Gate& gate, const Compariso
 }
 
 Result<void> evaluate_one(const Gate& gate, const Comparison& comparison, std::vector<GateResult>& results) {
-  if (auto found = check_event(gate, names_of(comparison, &ComparedCount::event), "both results"); !found) return found;
+  if (auto event = check_event(gate, names_of(comparison, &ComparedCount::event), "both results"); !event) return event;
   const auto row = std::find_if(comparison.counts.begin(), comparison.counts.end(),
                                 [&](const ComparedCount& count) { return is_event(count.event, gate.event); });
   if (auto suits = check_unit(gate, is_time(*row)); !suits) return suits;
@@ -245,8 +245,8 @@ Result<void> check_event(const Gate& gate, const std::vector<std::string>& event
                           where, join(events, ", ")));
 }
 
-Result<void> check_function(const Gate& gate, const Comparable& result, const std::string& where) {
-  if (gate.function.empty()) return {};
+Result<void> check_function(const Gate& limit, const Comparable& result, const std::string& where) {
+  if (limit.function.empty()) return {};
   std::vector<std::string> names;
   for (const Measure& measure : result.measures)
     if (!measure.subject.empty()) names.push_back(measure.subject);
@@ -255,12 +255,12 @@ Result<void> check_function(const Gate& gate, const Comparable& result, const st
     for (const result::PythonFunction& function : result.profile->python)
       names.insert(names.end(), {function.name, fmt::format("{} ({})", function.name, file_name(function.file))});
   }
-  if (std::any_of(names.begin(), names.end(), [&](const auto& name) { return is_subject(name, gate.function); }))
+  if (std::any_of(names.begin(), names.end(), [&](const auto& name) { return is_subject(name, limit.function); }))
     return {};
   return fail(
       Code::bad_usage,
-      fmt::format("{}: no function or region of {} is called '{}'", named(gate), where, printable(gate.function)),
-      names.empty() ? "it has none" : function_hint(names, gate.function));
+      fmt::format("{}: no function or region of {} is called '{}'", named(limit), where, printable(limit.function)),
+      names.empty() ? "it has none" : function_hint(names, limit.function));
 }
 
 Result<void> check_unit(const Gate& gate, bool is_of_time) {
@@ -288,8 +288,8 @@ Result<std::vector<GateResult>> evaluate(const std::vector<Gate>& gates, const C
 Result<JudgedComparison> compare_and_judge(const Comparable& before, const Comparable& after,
                                            const std::vector<Gate>& gates, bool forced,
                                            const std::vector<std::string>& chosen) {
-  for (const Gate& gate : gates)
-    if (const auto found = check_event(gate, chosen, "-e"); !chosen.empty() && !found) return fail(found.error());
+  for (const Gate& limit : gates)
+    if (const auto event = check_event(limit, chosen, "-e"); !chosen.empty() && !event) return fail(event.error());
   auto comparison = compare(before, after, forced, chosen);
   if (!comparison) return fail(comparison.error());
   JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}, .provenance = {}};

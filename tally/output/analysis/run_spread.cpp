@@ -39,9 +39,9 @@ void add_spread(result::Profile& profile, const std::vector<result::Profile>& ot
     const WholeFunctions whole_of_other(other);
     const Counts counts = counts_of(whole_names ? other : whole_of_other.get());
     for (const auto& [id, sums] : own) {
-      const auto found = counts.find(id);
+      const auto counted = counts.find(id);
       for (std::size_t e = 0; e < sums.size(); ++e) {
-        const std::int64_t count = found == counts.end() || e >= found->second.size() ? 0 : found->second[e];
+        const std::int64_t count = counted == counts.end() || e >= counted->second.size() ? 0 : counted->second[e];
         least[id][e] = std::min(least[id][e], count);
         most[id][e] = std::max(most[id][e], count);
       }

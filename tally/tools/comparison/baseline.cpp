@@ -70,9 +70,9 @@ Result<std::optional<Baseline>> Baseline::open(const BaselineOptions& options, c
   for (const output::Gate& gate : baseline.gates_) {
     if (const auto found = output::check_event(gate, events, fmt::format("'{}'", printable(options.file))); !found)
       errors.push_back(found.error());
-    if (const auto found = output::check_function(gate, baseline.before_, fmt::format("'{}'", printable(options.file)));
-        !found)
-      errors.push_back(found.error());
+    const std::string where = fmt::format("'{}'", printable(options.file));
+    if (const auto function = output::check_function(gate, baseline.before_, where); !function)
+      errors.push_back(function.error());
     for (const output::Measure& measure : baseline.before_.measures)
       if (output::check_event(gate, {measure.name}, "")) {
         if (const auto suits = output::check_unit(gate, measure.unit == Unit::nanoseconds); !suits)

@@ -20,16 +20,16 @@ namespace {
 
 // Parses the lines of objdump that are instructions: "  401136:\tmov    %esi,-0x4(%rsp)".
 std::map<std::uint64_t, std::string> instructions_in(const std::string& text) {
-  std::map<std::uint64_t, std::string> made;
+  std::map<std::uint64_t, std::string> instructions;
   for (const std::string& line : split(text, '\n')) {
     const std::size_t colon = line.find(":\t");
     if (colon == std::string::npos) continue;
     const std::size_t begin = line.find_first_not_of(' ');
     std::uint64_t address = 0;
     const auto [end, error] = std::from_chars(line.data() + begin, line.data() + colon, address, 16);
-    if (error == std::errc{} && end == line.data() + colon) made[address] = printable(line.substr(colon + 2));
+    if (error == std::errc{} && end == line.data() + colon) instructions[address] = printable(line.substr(colon + 2));
   }
-  return made;
+  return instructions;
 }
 
 }  // namespace

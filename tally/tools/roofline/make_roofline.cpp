@@ -303,8 +303,8 @@ struct InsideCounts {
 std::map<output::FunctionId, InsideCounts> counts_inside(const result::Profile& counts,
                                                          const std::vector<bool>& is_wanted) {
   const std::vector<output::FunctionId> keys = output::function_ids(counts);
-  std::map<output::FunctionId, InsideCounts> found;
-  for (std::size_t i = 0; i < counts.rows.size(); ++i) found[keys[counts.rows[i].function]].all += counts.count(i, 0);
+  std::map<output::FunctionId, InsideCounts> sums;
+  for (std::size_t i = 0; i < counts.rows.size(); ++i) sums[keys[counts.rows[i].function]].all += counts.count(i, 0);
   std::vector<bool> is_inside(counts.calls.size());
   for (std::size_t i = 0; i < counts.calls.size(); ++i) {
     const result::ProfileCall& call = counts.calls[i];
@@ -312,11 +312,11 @@ std::map<output::FunctionId, InsideCounts> counts_inside(const result::Profile& 
                    (call.parent != result::CodeCall::no_parent && is_inside[call.parent]);
   }
   output::each_self(counts, [&](std::size_t i, std::uint32_t function, const std::vector<std::int64_t>& self) {
-    if (is_inside[i] && !is_wanted[function]) found[keys[function]].inside += self[0];
+    if (is_inside[i] && !is_wanted[function]) sums[keys[function]].inside += self[0];
   });
   for (std::uint32_t function = 0; function < is_wanted.size(); ++function)
-    if (is_wanted[function]) found[keys[function]].inside = found[keys[function]].all;
-  return found;
+    if (is_wanted[function]) sums[keys[function]].inside = sums[keys[function]].all;
+  return sums;
 }
 
 // Sets the time of a point, or the reason why it has none.

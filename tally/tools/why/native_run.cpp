@@ -235,7 +235,8 @@ void add_roofline_option(command::Page& page, bool& roofline) {
   const command::GroupScope group(page, command::models_group);
   page.add_flag("--roofline", roofline,
                 "compare the program, and its functions (with `tally stat` those of --function), with the ceilings of "
-                "this machine (tally memory ceilings): count operations and bytes with the engine, divide the bytes among caches by a "
+                "this machine (tally memory ceilings): count operations and bytes with the engine, divide the bytes "
+                "among caches by a "
                 "model, and run the program again, natively, for its time");
 }
 

@@ -112,7 +112,7 @@ struct Process {
 static_assert(sizeof(Process) == 320);
 
 /// Bytes of an arena of the code cache.
-inline constexpr uint64_t cache_bytes = 96ull << 20;
+inline constexpr uint64_t cache_bytes = 128ull << 20;
 
 /// One thread of one program image.
 struct Thread {

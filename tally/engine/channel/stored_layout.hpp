@@ -20,6 +20,7 @@ inline constexpr uint64_t record_unit = 16;  ///< records begin at multiples of 
 /// Sparse: unused parts take no space. The C compiler's optimiser has about 50,000 records of about 600 bytes, the Rust
 /// compiler 250,000.
 inline constexpr uint64_t store_bytes = 512u << 20;
+inline constexpr uint64_t largest_bundle = store_bytes / 8 * 3;
 
 /// The table of slots has levels, each twice as large as the one before. A level is used once half of the slots of
 /// those before it are occupied, so that few records take few pages.

@@ -20,8 +20,9 @@ enum class Shift : u8 {
 };
 inline constexpr u32 shift_count = 5;
 
-/// Maximum number of traces in a bundle. The C compiler has 40,000 for a file of one line, the Rust compiler 200,000.
-inline constexpr u32 bundle_limit = 1 << 18;
+/// Maximum number of traces in a bundle: an arena has room for these (has_room()). The C compiler has 40,000 for a file
+/// of one line, the Rust compiler 200,000, a browser 410,000.
+inline constexpr u32 bundle_limit = 400'000;
 
 struct BundleTrace {
   u32 pc, body;

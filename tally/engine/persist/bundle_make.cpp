@@ -73,6 +73,15 @@ class BundleMaker {
             trace.place_count,
             trace.segment_count};
   }
+  /// About as many bytes as it takes in the bundle: most of its exits lead to traces of the bundle.
+  static u64 bytes_for(const ChosenTemplate& c) {
+    const Contents from = contents(c);
+    u64 bytes = sizeof(BundleTrace) + sizeof(u32) + dead_jump_bytes + trace_alignment + from.code_bytes;
+    bytes += from.place_count * sizeof *from.places + c.of->fixup_count * 2 * sizeof(u32);
+    bytes += from.segment_count * (sizeof *from.vectors + sizeof *from.segments);
+    for (u32 i = 0; i < c.of->range_count; i++) bytes += c.of->ranges()[i].bytes + sizeof(CodeRange) + sizeof(BundlePage);
+    return bytes;
+  }
   static constexpr u32 none = ~u32{0};
 
   bool contains(u64 pc, u64 n) const { return pc - start_ < bytes_ && pc - start_ + n <= bytes_; }
@@ -121,6 +130,7 @@ class BundleMaker {
     // The traces of the bundle that was loaded stay as they are: not all of them have templates.
     const bool extends = all && module_.loaded > 0 && read_bundle(*module_.found, old_, from_);
     if (!extends || !fits_bundle(old_, from_, start_)) old_ = {};
+    u64 bytes = old_.traces == 0 ? 0 : module_.found->head.bytes;
     slot_mask_ = 63;
     while (slot_mask_ < 2 * n) slot_mask_ = slot_mask_ * 2 + 1;
     if (!chosen_.begin(n) || !slots_.init(slot_mask_ + 1)) return false;
@@ -133,6 +143,8 @@ class BundleMaker {
       if (t == nullptr || !fits(*t, uses[i].pc)) continue;
       if (is_own(*t) && (uses[i].trace == 0 || tables.traces[uses[i].trace].dead)) continue;
       const ChosenTemplate used{pc, uses[i].place, t, 0, uses[i].trace};
+      bytes += bytes_for(used);
+      if (bytes > channel::largest_bundle) break;
       if (of_pc.chosen != 0)
         chosen_[of_pc.chosen - 1 - old_.traces] = used;
       else

@@ -125,7 +125,7 @@ channel::Bundle* put_names(u64 mark, u64 key, const u32* uses, u32 n, u64 more_b
   if (!writes) return nullptr;
   channel::Bundle made{{}, mark, key, n, 0, 0};
   const u64 bytes = sizeof made + channel::part_bytes(n * sizeof *uses) + more_bytes;
-  if (bytes > channel::store_bytes / 4) return nullptr;
+  if (bytes > channel::largest_bundle) return nullptr;
   made.head.bytes = static_cast<u32>(channel::record_bytes(bytes));
   made.head.tag = channel::Store::bundle_tag(key);
   u8* const at = claim_record(made.head.bytes);

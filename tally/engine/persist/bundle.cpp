@@ -206,16 +206,18 @@ class Loader {
   bool has_names_ = false;
 };
 
-/// Records that the program ran: only a later process of it makes a bundle. `collects`: this process does, but may be
-/// killed before.
+/// Records that the program ran. `collects`: this process makes a bundle, but may be killed before; otherwise a later
+/// one does.
 void note_program(Module& m, bool collects) {
   m.collects |= collects;
-  channel::Bundle* const note = begin_bundle(m.key, nullptr, 0, collects ? channel::record_unit : 0);
+  if (find_bundle(m.key) != m.found) return;  // another process of this run was first
+  channel::Bundle* const note = begin_bundle(m.key, 0, collects ? channel::record_unit : 0);
   if (note == nullptr) return;
   end_bundle(*note);
   if (collects) m.found = note;
 }
-bool was_collected(const channel::Bundle& note) { return note.head.bytes > sizeof note; }
+/// Whether a process of an earlier run was killed before it made a bundle.
+bool was_collected(const channel::Bundle& note) { return note.head.bytes > sizeof note && !is_added(note.head); }
 
 /// Records the templates that are better than those in a bundle, which itself stays unchanged.
 void note_improvements(const Module& m) {
@@ -296,9 +298,8 @@ bool has_templates(u64 pc) {
 Keep keep_of(u64 pc) {
   Module* const m = module_of(pc);
   if (m == nullptr || m->loaded > 0 || m->fresh < large_program) return Keep::now;
-  if (m->found == nullptr) return has_templates(pc) ? Keep::now : Keep::later;
-  // A process that makes no bundle would store nothing.
-  if (is_kept || (!m->collects && was_collected(*m->found))) return Keep::now;
+  if (m->found != nullptr && !m->collects && was_collected(*m->found)) return Keep::now;
+  if (is_kept) return Keep::later;
   if (!m->collects) note_program(*m, true);
   return Keep::in_bundle;
 }
@@ -320,8 +321,7 @@ u32 note_use(const Template& t, const Trace& trace, bool is_reused) {
   if (uses.full()) return 0;
   if (Module* const m = module_of(pc); m != nullptr) {
     m->reused += is_reused;
-    // Not at the end: the process may be killed.
-    if (++m->fresh == large_program && m->found == nullptr) note_program(*m, false);
+    m->fresh++;
   }
   return uses.add({pc, use_of(t), 0, static_cast<u32>(&trace - tables.traces.data)}) + 1;
 }

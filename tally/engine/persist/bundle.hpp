@@ -64,12 +64,12 @@ struct BundleParts {
   const channel::SegmentVector* vectors;
   const InstructionMapping* places;
   const Segment* segments;
+  const u8* code;
   const BundleExit* exits;
   const BundlePage* pages;
   const CodeRange* ranges;  // in ascending order, without overlaps
   const u32* shifts[shift_count];
   const u8* originals;
-  const u8* code;
 };
 
 /// Calls f(pointer in BundleParts, number of elements) for each array, in order.
@@ -79,12 +79,12 @@ void each_part(const Head& h, Parts& p, F&& f) {
   f(p.vectors, h.numbers);
   f(p.places, h.places);
   f(p.segments, h.segments);
+  f(p.code, h.code_bytes);
   f(p.exits, h.exits);
   f(p.pages, h.pages);
   f(p.ranges, h.ranges);
   for (u32 i = 0; i < shift_count; i++) f(p.shifts[i], h.shifts[i]);
   f(p.originals, h.original_bytes);
-  f(p.code, h.code_bytes);
 }
 
 /// Finds the arrays of a bundle. Never reads outside the record, whatever it contains: its finder has checked its

@@ -15,19 +15,27 @@
 namespace tally::engine::persist {
 namespace {
 
-/// A growing array of the bundle.
+/// A growing array of the bundle, in place.
 template <class T>
-struct Part : Scratch<T> {
+struct Part {
+  T* first = nullptr;
   u32 size = 0;
-  bool begin(u32 limit) { return this->init(limit + 1); }
-  /// The same for an array of which all elements will be written.
-  bool begin_full(u32 n) {
-    if (!begin(n)) return false;
-    populate(data(), n * sizeof(T));
+  T& add(const T& v) { return first[size++] = v; }
+  T& operator[](u32 i) const { return first[i]; }
+  const T* data() const { return first; }
+};
+
+/// The same for an array whose place depends on the sizes of others.
+template <class T>
+struct LatePart : Part<T> {
+  bool begin(u32 limit) {
+    if (!memory_.init(limit + 1)) return false;
+    this->first = &memory_[0];
     return true;
   }
-  T& add(const T& v) { return (*this)[size++] = v; }
-  const T* data() const { return &(*this)[0]; }
+
+ private:
+  Scratch<T> memory_;
 };
 
 class BundleMaker {
@@ -38,7 +46,6 @@ class BundleMaker {
   bool make() {
     const u32 damage_before = store_damage();
     if (!choose() || chosen_.size == 0 || !begin()) return false;
-    lay_out();
     copy_old();
     for (u32 i = 0; i < chosen_.size; i++) copy_trace(i);
     place_stubs();
@@ -101,7 +108,8 @@ class BundleMaker {
 
   /// Open addressing by program address. Returns a free slot if no template was chosen.
   Slot& slot(u32 pc) {
-    u32 i = channel::hash32(pc) & slot_mask_;
+    // Neighbouring code has neighbouring slots: a cache line for 128 bytes of code.
+    u32 i = (channel::hash32(pc >> 7) << 3 | (pc >> 4 & 7)) & slot_mask_;
     while (slots_[i].chosen != 0 && slots_[i].pc != pc) i = (i + 1) & slot_mask_;
     return slots_[i];
   }
@@ -134,6 +142,7 @@ class BundleMaker {
     slot_mask_ = 63;
     while (slot_mask_ < 2 * n) slot_mask_ = slot_mask_ * 2 + 1;
     if (!chosen_.begin(n) || !slots_.init(slot_mask_ + 1)) return false;
+    populate(&slots_[0], (slot_mask_ + 1) * sizeof(Slot));
     for (u32 i = 0; i < old_.traces; i++) slot(from_.traces[i].pc) = {from_.traces[i].pc, i + 1};
     for (u32 i = 0; i < uses.size && chosen_.size + old_.traces < bundle_limit; i++) {
       if (!contains(uses[i].pc, 1) || !(all || was_executed(uses[i]))) continue;
@@ -159,48 +168,77 @@ class BundleMaker {
     return i == none ? none : i < old_.traces ? from_.traces[i].body : chosen_[i - old_.traces].body;
   }
 
-  /// Reserves room for all arrays.
+  /// Determines where each trace will be, and reserves room for all arrays.
   bool begin() {
-    u32 places = old_.places, segments = old_.segments, fixups = old_.exits, pages = old_.pages, ranges = old_.ranges;
+    u32 places = old_.places, segments = old_.segments, numbers = old_.numbers, fixups = old_.exits, pushed = 0;
+    u32 pages = old_.pages, ranges = old_.ranges, originals = old_.original_bytes;
     u64 code = old_.code_bytes;
     for (u32 i = 0; i < chosen_.size; i++) {
       const Template& t = *chosen_[i].of;
       const Contents c = contents(chosen_[i]);
       places += c.place_count;
       segments += c.segment_count;
+      numbers = placed(numbers, c.segment_count) + c.segment_count;
       fixups += t.fixup_count;
+      for (u32 k = 0; k < t.fixup_count; k++) pushed += t.fixups()[k].what == Fix::pushed;
       ranges += t.range_count;
-      code += c.code_bytes + room_nowhere + trace_alignment + dead_jump_bytes + entry_check_bytes(start_);
-      for (u32 k = 0; k < t.range_count; k++) pages += t.ranges()[k].bytes / page_bytes + 2;
+      for (u32 k = 0; k < t.range_count; k++) {
+        originals += t.ranges()[k].bytes;
+        pages += t.ranges()[k].bytes / page_bytes + 2;
+      }
+      code += dead_jump_bytes + (t.by_jump ? entry_check_bytes(start_ + chosen_[i].pc) : 0);
+      code = (code + trace_alignment - 1) & ~(trace_alignment - 1);
+      code += room_before(t, code);
+      chosen_[i].body = static_cast<u32>(code);
+      code += c.code_bytes;
     }
-    code += u64{fixups} * (8 + stub_bytes);
+    code_.size = static_cast<u32>(channel::part_bytes(code));
     bool enough = true;
     for (u32 i = 0; i < shift_count; i++) enough = enough && shifts_[i].begin(fixups + old_.shifts[i]);
+    if (!enough || !exits_.begin(fixups) || !pages_.begin(pages + fixups) || !literals_.begin(pushed) ||
+        !ranges_.begin(ranges) || !mark_words_.init(marks_.words_for(bytes_)))
+      return false;
     const u32 traces = chosen_.size + old_.traces;
-    // placed() skips at most a quarter of each page of counters.
-    return enough && traces_.begin_full(traces) && vectors_.begin(old_.numbers + segments * 2 + 1024) &&
-           places_.begin_full(places) && segments_.begin_full(segments) && exits_.begin(fixups) &&
-           pages_.begin(pages + fixups) && code_.begin(static_cast<u32>(code)) && literals_.begin(fixups) &&
-           mark_words_.init(marks_.words_for(bytes_)) && ranges_.begin(ranges) && names_.begin_full(traces);
+    BundleHead bound{};
+    bound.traces = traces;
+    bound.numbers = numbers;
+    bound.places = places;
+    bound.segments = segments;
+    bound.code_bytes = code_.size + pushed * 8;
+    const u64 exact = end_of(bound, from_);
+    bound.exits = fixups;
+    bound.pages = pages + fixups;
+    bound.ranges = ranges;
+    bound.shifts[0] = fixups * 2 + 16;  // each is in one list at most, and a literal in one more
+    for (const u32 n : old_.shifts) bound.shifts[0] += n;
+    bound.original_bytes = originals;
+    made_ = begin_bundle(key_, traces, end_of(bound, from_));
+    if (made_ == nullptr) return false;
+    populate(made_->after_names(), exact);
+    names_.first = made_->uses();
+    u8* to = made_->after_names() + sizeof bound;
+    each_part(bound, parts_, [&](auto*& part, u32 n) {
+      part = reinterpret_cast<decltype(+part)>(to);
+      to += channel::part_bytes(u64{n} * sizeof *part);
+    });
+    traces_.first = const_cast<BundleTrace*>(parts_.traces);
+    vectors_.first = const_cast<channel::SegmentVector*>(parts_.vectors);
+    places_.first = const_cast<InstructionMapping*>(parts_.places);
+    segments_.first = const_cast<Segment*>(parts_.segments);
+    code_.first = const_cast<u8*>(parts_.code);
+    return true;
   }
 
-  void lay_out() {
-    u64 at = old_.code_bytes;
-    for (u32 i = 0; i < chosen_.size; i++) {
-      const Template& t = *chosen_[i].of;
-      at += dead_jump_bytes + (t.by_jump ? entry_check_bytes(start_ + chosen_[i].pc) : 0);
-      at = (at + trace_alignment - 1) & ~(trace_alignment - 1);
-      at += room_before(t, at);
-      chosen_[i].body = static_cast<u32>(at);
-      at += contents(chosen_[i]).code_bytes;
-    }
-    code_.size = static_cast<u32>(channel::part_bytes(at));
-    populate(code_.data(), code_.size);
+  /// Returns the size of a bundle after its names.
+  static u64 end_of(const BundleHead& head, const BundleParts& parts) {
+    u64 bytes = sizeof head;
+    each_part(head, parts, [&](const auto* part, u32 n) { bytes += channel::part_bytes(u64{n} * sizeof *part); });
+    return bytes;
   }
 
   template <class T>
   static void copy_part(Part<T>& to, const T* from, u32 n) {
-    copy(&to[0], from, n * sizeof(T));
+    copy(to.first, from, n * sizeof(T));
     to.size = n;
   }
 
@@ -337,28 +375,23 @@ class BundleMaker {
     head.lowest = lowest_;
     head.highest = highest_;
     head.different_pages = different_pages_ + pointers_;
-    BundleParts from{traces_.data(), vectors_.data(), places_.data(), segments_.data(),
-                     exits_.data(),  pages_.data(),   ranges_.data(), {},
-                     nullptr,        code_.data()};
+    BundleParts from{};
+    from.exits = exits_.data();
+    from.pages = pages_.data();
+    from.ranges = ranges_.data();
     for (u32 i = 0; i < shift_count; i++) {
       head.shifts[i] = shifts_[i].size;
       from.shifts[i] = shifts_[i].data();
     }
-    u64 bytes = sizeof head;
-    each_part(head, from, [&](const auto* part, u32 n) { bytes += channel::part_bytes(u64{n} * sizeof *part); });
-    channel::Bundle* const made = begin_bundle(key_, names_.data(), names_.size, bytes);
-    if (made == nullptr) return false;
-    u8* to = made->after_names();
+    u8* to = made_->after_names();
     copy(to, &head, sizeof head);
     to += sizeof head;
     each_part(head, from, [&](const auto* part, u32 n) {
-      if (part != nullptr)
-        copy(to, part, n * sizeof *part);
-      else
-        copy_originals(to);
+      if (part != nullptr) copy(to, part, n * sizeof *part);
       to += channel::part_bytes(u64{n} * sizeof *part);
     });
-    end_bundle(*made);
+    copy_originals(to - channel::part_bytes(original_bytes_));
+    end_bundle(*made_, static_cast<u64>(to - reinterpret_cast<u8*>(made_)));
     return true;
   }
 
@@ -380,7 +413,9 @@ class BundleMaker {
   u64 key_;
   BundleHead old_{};  // of the bundle that this one extends; empty if there is none
   BundleParts from_{};
-  Part<ChosenTemplate> chosen_;
+  channel::Bundle* made_ = nullptr;
+  BundleParts parts_{};
+  LatePart<ChosenTemplate> chosen_;
   Scratch<Slot> slots_;
   Executions executions_;
   u32 slot_mask_ = 0;
@@ -388,12 +423,13 @@ class BundleMaker {
   Part<channel::SegmentVector> vectors_;
   Part<InstructionMapping> places_;
   Part<Segment> segments_;
-  Part<BundleExit> exits_;
-  Part<BundlePage> pages_;
-  Part<CodeRange> ranges_;
-  Part<u32> shifts_[shift_count], names_;
-  Part<Literal> literals_;
   Part<u8> code_;
+  Part<u32> names_;
+  LatePart<BundleExit> exits_;
+  LatePart<BundlePage> pages_;
+  LatePart<CodeRange> ranges_;
+  LatePart<u32> shifts_[shift_count];
+  LatePart<Literal> literals_;
   Scratch<u64> mark_words_;
   CodeMarks<Scratch<u64>> marks_{mark_words_};  // of the mapping
   s64 lowest_ = 0, highest_ = 0;

@@ -131,7 +131,7 @@ channel::Bundle* put_names(u64 mark, u64 key, const u32* uses, u32 n, u64 more_b
   u8* const at = claim_record(made.head.bytes);
   if (at == nullptr) return nullptr;
   copy(at, &made, sizeof made);
-  copy(at + sizeof made, uses, n * sizeof *uses);
+  if (uses != nullptr) copy(at + sizeof made, uses, n * sizeof *uses);
   return reinterpret_cast<channel::Bundle*>(at);
 }
 
@@ -249,6 +249,10 @@ bool has_sound_names(const channel::Bundle& bundle) {
   return checks != nullptr && channel::check_of_names(bundle, checks->key) == bundle.names_check;
 }
 
+bool is_added(const channel::RecordHead& record) {
+  return reinterpret_cast<u64>(&record) - reinterpret_cast<u64>(added.base) < channel::store_bytes;
+}
+
 bool store_is_written() { return writes; }
 
 u64 bytes_added() { return added.header().end; }
@@ -280,13 +284,20 @@ void seal_record(channel::RecordHead& head) {
 
 void publish_record(const channel::RecordHead& head) { added.publish(head); }
 
-channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes) {
+channel::Bundle* begin_bundle(u64 key, u32 names, u64 more_bytes) {
   // Reserve half of the store for templates, because bundles are made from them.
   if (writes && added.header().end > channel::store_bytes / 2) return nullptr;
-  return put_names(channel::bundle_mark, key, uses, n, more_bytes);
+  return put_names(channel::bundle_mark, key, nullptr, names, more_bytes);
 }
 
-void end_bundle(channel::Bundle& bundle) {
+void end_bundle(channel::Bundle& bundle, u64 bytes) {
+  if (bytes != 0) {
+    u64 end = reinterpret_cast<u64>(&bundle) + bundle.head.bytes - reinterpret_cast<u64>(added.base);
+    const u32 used = static_cast<u32>(channel::record_bytes(bytes));
+    if (__atomic_compare_exchange_n(&added.header().end, &end, end - bundle.head.bytes + used, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED))
+      bundle.head.bytes = used;
+  }
   seal_record(bundle.head);
   // Only the first bundle with a key is found.
   const channel::Bundle* const before = added.find_bundle(bundle.key, [](const channel::RecordHead&) { return true; });

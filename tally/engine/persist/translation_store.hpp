@@ -68,12 +68,15 @@ u32 use_of(const Template& t);
 void replace_template(const Template& t, const Template& by);
 /// Returns the bundle with this key, or null.
 const channel::Bundle* find_bundle(u64 key);
+/// Whether a process of this run added the record.
+bool is_added(const channel::RecordHead& record);
 /// Whether the names of a bundle (its list of templates) are intact: another process may be writing them.
 bool has_sound_names(const channel::Bundle& bundle);
-/// Reserves a bundle with these names and `more_bytes` after them, from a multiple of 8 on. Returns null without room.
-channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes);
-/// Publishes a complete bundle.
-void end_bundle(channel::Bundle& bundle);
+/// Reserves a bundle with this number of names, which the caller writes, and `more_bytes` after them, from a multiple of
+/// 8 on. Returns null without room.
+channel::Bundle* begin_bundle(u64 key, u32 names, u64 more_bytes);
+/// Publishes a complete bundle. `bytes`: all that it needs of the room, 0 = all of it.
+void end_bundle(channel::Bundle& bundle, u64 bytes = 0);
 /// Adds instructions for the command, for when it moves the additions: see the marks in
 /// engine/channel/stored_layout.hpp.
 void add_names(u64 mark, u64 key, const u32* names, u32 n);

@@ -211,7 +211,7 @@ class Loader {
 void note_program(Module& m, bool collects) {
   m.collects |= collects;
   if (find_bundle(m.key) != m.found) return;  // another process of this run was first
-  channel::Bundle* const note = begin_bundle(m.key, 0, collects ? channel::record_unit : 0);
+  channel::Bundle* const note = begin_bundle(m.key, collects ? channel::record_unit : 0);
   if (note == nullptr) return;
   end_bundle(*note);
   if (collects) m.found = note;

@@ -105,7 +105,7 @@ void BundleLog::store(u32 traces) {
   u32 last_form = 0;
   translate::claim_forms(0, last_form);
   const u32 forms = last_form - form_;
-  channel::Bundle* const result = begin_bundle(key_of_log(bundle_), 0, sizeof(StoredLog) + bytes);
+  channel::Bundle* const result = begin_bundle(key_of_log(bundle_), sizeof(StoredLog) + bytes);
   if (result == nullptr) return;
   auto& stored = *reinterpret_cast<StoredLog*>(result->after_names());
   stored = {bundle_.head.check, static_cast<u32>(bytes), forms};

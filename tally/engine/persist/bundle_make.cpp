@@ -205,16 +205,16 @@ class BundleMaker {
     bound.places = places;
     bound.segments = segments;
     bound.code_bytes = code_.size + pushed * 8;
-    const u64 exact = end_of(bound, from_);
     bound.exits = fixups;
     bound.pages = pages + fixups;
     bound.ranges = ranges;
     bound.shifts[0] = fixups * 2 + 16;  // each is in one list at most, and a literal in one more
     for (const u32 n : old_.shifts) bound.shifts[0] += n;
     bound.original_bytes = originals;
-    made_ = begin_bundle(key_, traces, end_of(bound, from_));
-    if (made_ == nullptr) return false;
-    populate(made_->after_names(), exact);
+    if (!memory_.init(static_cast<u32>(sizeof *made_ + channel::part_bytes(u64{traces} * sizeof(u32)) + end_of(bound))))
+      return false;
+    made_ = reinterpret_cast<channel::Bundle*>(&memory_[0]);
+    *made_ = {{}, channel::bundle_mark, key_, traces, 0, 0};
     names_.first = made_->uses();
     u8* to = made_->after_names() + sizeof bound;
     each_part(bound, parts_, [&](auto*& part, u32 n) {
@@ -230,9 +230,9 @@ class BundleMaker {
   }
 
   /// Returns the size of a bundle after its names.
-  static u64 end_of(const BundleHead& head, const BundleParts& parts) {
+  u64 end_of(const BundleHead& head) const {
     u64 bytes = sizeof head;
-    each_part(head, parts, [&](const auto* part, u32 n) { bytes += channel::part_bytes(u64{n} * sizeof *part); });
+    each_part(head, from_, [&](const auto* part, u32 n) { bytes += channel::part_bytes(u64{n} * sizeof *part); });
     return bytes;
   }
 
@@ -391,8 +391,7 @@ class BundleMaker {
       to += channel::part_bytes(u64{n} * sizeof *part);
     });
     copy_originals(to - channel::part_bytes(original_bytes_));
-    end_bundle(*made_, static_cast<u64>(to - reinterpret_cast<u8*>(made_)));
-    return true;
+    return add_bundle(*made_, static_cast<u64>(to - reinterpret_cast<u8*>(made_)));
   }
 
   void copy_originals(u8* to) const {
@@ -413,6 +412,7 @@ class BundleMaker {
   u64 key_;
   BundleHead old_{};  // of the bundle that this one extends; empty if there is none
   BundleParts from_{};
+  Scratch<u8> memory_;
   channel::Bundle* made_ = nullptr;
   BundleParts parts_{};
   LatePart<ChosenTemplate> chosen_;

@@ -119,7 +119,7 @@ class Store final : public PersistentCache {
     return bundle->after_names();
   }
   u8* begin_data(u64 key, u64 bytes) override {
-    channel::Bundle* const bundle = keeps_any() ? begin_bundle(key_in_program(key), 0, bytes) : nullptr;
+    channel::Bundle* const bundle = keeps_any() ? begin_bundle(key_in_program(key), bytes) : nullptr;
     return bundle != nullptr ? bundle->after_names() : nullptr;
   }
   void end_data(u8* data) override { end_bundle(reinterpret_cast<channel::Bundle*>(data)[-1]); }

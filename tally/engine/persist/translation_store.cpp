@@ -135,6 +135,31 @@ channel::Bundle* put_names(u64 mark, u64 key, const u32* uses, u32 n, u64 more_b
   return reinterpret_cast<channel::Bundle*>(at);
 }
 
+/// Half of the store is reserved for templates, because bundles are made from them.
+bool has_room_for_bundles() { return writes && added.header().end <= channel::store_bytes / 2; }
+
+/// Adds a complete record. Writes to the file if possible: each new page of the mapping would cost a page fault.
+u8* write_record(const channel::RecordHead& head) {
+  const u64 fd = inherited(channel::inherited_added);
+  struct rlimit limit;
+  const bool is_limited = kernel(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, reinterpret_cast<u64>(&limit)) != 0 ||
+                          limit.rlim_cur != channel::no_limit;
+  if (is_limited || bytes_of(fd, added_inode) == 0) {
+    u8* const at = claim_record(head.bytes);
+    if (at != nullptr) copy(at, &head, head.bytes);
+    return at;
+  }
+  u8* const at = added.claim(head.bytes);
+  const u64 from = reinterpret_cast<u64>(&head), to = reinterpret_cast<u64>(at) - reinterpret_cast<u64>(added.base);
+  return at != nullptr && kernel(SYS_pwrite64, fd, from, head.bytes, to) == head.bytes ? at : nullptr;
+}
+
+void publish_bundle(const channel::Bundle& bundle) {
+  // Only the first bundle with a key is found.
+  const channel::Bundle* const before = added.find_bundle(bundle.key, [](const channel::RecordHead&) { return true; });
+  if (before == nullptr || !added.replace(before->head, added.place_of(bundle.head))) added.publish(bundle.head);
+}
+
 /// Stops finding records in a store: the program may run for another user, who must not get the key.
 void forget_key() {
   if (checks == nullptr) return;
@@ -284,24 +309,23 @@ void seal_record(channel::RecordHead& head) {
 
 void publish_record(const channel::RecordHead& head) { added.publish(head); }
 
-channel::Bundle* begin_bundle(u64 key, u32 names, u64 more_bytes) {
-  // Reserve half of the store for templates, because bundles are made from them.
-  if (writes && added.header().end > channel::store_bytes / 2) return nullptr;
-  return put_names(channel::bundle_mark, key, nullptr, names, more_bytes);
+channel::Bundle* begin_bundle(u64 key, u64 bytes) {
+  return has_room_for_bundles() ? put_names(channel::bundle_mark, key, nullptr, 0, bytes) : nullptr;
 }
 
-void end_bundle(channel::Bundle& bundle, u64 bytes) {
-  if (bytes != 0) {
-    u64 end = reinterpret_cast<u64>(&bundle) + bundle.head.bytes - reinterpret_cast<u64>(added.base);
-    const u32 used = static_cast<u32>(channel::record_bytes(bytes));
-    if (__atomic_compare_exchange_n(&added.header().end, &end, end - bundle.head.bytes + used, false, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED))
-      bundle.head.bytes = used;
-  }
+bool add_bundle(channel::Bundle& made, u64 bytes) {
+  if (!has_room_for_bundles() || bytes > channel::largest_bundle) return false;
+  made.head.bytes = static_cast<u32>(channel::record_bytes(bytes));
+  made.head.tag = channel::Store::bundle_tag(made.key);
+  seal_record(made.head);
+  u8* const at = write_record(made.head);
+  if (at != nullptr) publish_bundle(*reinterpret_cast<channel::Bundle*>(at));
+  return at != nullptr;
+}
+
+void end_bundle(channel::Bundle& bundle) {
   seal_record(bundle.head);
-  // Only the first bundle with a key is found.
-  const channel::Bundle* const before = added.find_bundle(bundle.key, [](const channel::RecordHead&) { return true; });
-  if (before == nullptr || !added.replace(before->head, added.place_of(bundle.head))) added.publish(bundle.head);
+  publish_bundle(bundle);
 }
 
 void add_names(u64 mark, u64 key, const u32* names, u32 n) {

@@ -72,11 +72,12 @@ const channel::Bundle* find_bundle(u64 key);
 bool is_added(const channel::RecordHead& record);
 /// Whether the names of a bundle (its list of templates) are intact: another process may be writing them.
 bool has_sound_names(const channel::Bundle& bundle);
-/// Reserves a bundle with this number of names, which the caller writes, and `more_bytes` after them, from a multiple of
-/// 8 on. Returns null without room.
-channel::Bundle* begin_bundle(u64 key, u32 names, u64 more_bytes);
-/// Publishes a complete bundle. `bytes`: all that it needs of the room, 0 = all of it.
-void end_bundle(channel::Bundle& bundle, u64 bytes = 0);
+/// Reserves a bundle without names, of `bytes` bytes. Returns null without room.
+channel::Bundle* begin_bundle(u64 key, u64 bytes);
+/// Publishes a complete bundle.
+void end_bundle(channel::Bundle& bundle);
+/// Copies a complete bundle of `bytes` bytes, and publishes it. Returns false without room.
+bool add_bundle(channel::Bundle& made, u64 bytes);
 /// Adds instructions for the command, for when it moves the additions: see the marks in
 /// engine/channel/stored_layout.hpp.
 void add_names(u64 mark, u64 key, const u32* names, u32 n);
